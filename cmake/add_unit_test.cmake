@@ -1,0 +1,142 @@
+# Registers the tests. Every tests/FOLDER/NAME_test.cc is one executable test-FOLDER-NAME.
+#
+#   kernels/, solvers/   one ctest entry per test case, label host; no MPI
+#   operators/, apps/    one ctest entry per executable, label operators or apps; main() starts MPI
+#   "// ranks: 1 2 4"    in the first five lines: one entry per number of ranks under mpirun, label mpi
+#   *_test.py            run by python3; exit code 77 means skipped
+#   *_test.cu            with CUDA only; label gpu, one at a time
+#
+# A skipped test (GTEST_SKIP) shows as skipped, never as passed: the entries per executable end with
+# code 77 if nothing failed and something was skipped.
+find_package(GTest REQUIRED)
+include(GoogleTest)
+# The system's interpreter first: that is the one which packages of the distribution serve.
+find_program(TENSORMG_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH DOC "Interpreter of the Python tests")
+find_program(TENSORMG_PYTHON python3)
+
+set(tensormg_test_environment
+  OMP_NUM_THREADS=1
+  OPENBLAS_NUM_THREADS=1
+  OMPI_ALLOW_RUN_AS_ROOT=1
+  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  OMPI_MCA_mpi_yield_when_idle=1
+  OMPI_MCA_btl_vader_single_copy_mechanism=none
+  "TENSORMG_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
+  "TENSORMG_BINARY_DIR=${PROJECT_BINARY_DIR}")
+set(tensormg_test_timeout 300)
+
+# Flags of mpirun that let any number of ranks start anywhere.
+set(tensormg_mpirun_flags "")
+if(MPI_CXX_LIBRARY_VERSION_STRING MATCHES "Open MPI" OR MPIEXEC_EXECUTABLE MATCHES "openmpi|orterun")
+  set(tensormg_mpirun_flags --oversubscribe --bind-to none)
+else()
+  execute_process(COMMAND "${MPIEXEC_EXECUTABLE}" --version OUTPUT_VARIABLE mpirun_version ERROR_QUIET)
+  if(mpirun_version MATCHES "Open MPI|OpenRTE")
+    set(tensormg_mpirun_flags --oversubscribe --bind-to none)
+  endif()
+endif()
+
+# add_unit_test(file): one source file, see the top of this file.
+function(add_unit_test file)
+  cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/tests" OUTPUT_VARIABLE relative)
+  cmake_path(GET relative PARENT_PATH folder)
+  cmake_path(GET relative STEM stem)
+  string(REPLACE "/" "-" folder_name "${folder}")
+  string(REGEX REPLACE "_test$" "" stem "${stem}")
+  string(REGEX MATCH "^[^/]+" top "${folder}")
+  set(name "${folder_name}-${stem}")
+
+  set(labels ${top})
+  if(top MATCHES "^(kernels|solvers|tools)$")
+    list(APPEND labels host)
+  endif()
+  if(file MATCHES "\\.cu$")
+    set(labels ${top} gpu)
+  endif()
+
+  if(file MATCHES "\\.py$")
+    add_test(NAME ${name} COMMAND "${TENSORMG_PYTHON}" "${file}"
+      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS "${labels}"
+      TIMEOUT ${tensormg_test_timeout} ENVIRONMENT "${tensormg_test_environment}")
+    return()
+  endif()
+
+  # The rank counts; a change of that line configures again.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  file(STRINGS "${file}" lines LIMIT_COUNT 5)
+  set(ranks "")
+  if(lines MATCHES "// ranks:([ 0-9]+)")
+    string(STRIP "${CMAKE_MATCH_1}" ranks)
+    string(REGEX REPLACE " +" ";" ranks "${ranks}")
+  endif()
+
+  set(target test-${name})
+  add_executable(${target} "${file}")
+  target_link_libraries(${target} PRIVATE tensormg_test_libraries tensormg_warnings)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+
+  if(NOT ranks AND top MATCHES "^(kernels|solvers)$")
+    target_link_libraries(${target} PRIVATE GTest::gtest_main)
+    set(properties LABELS "${labels}" TIMEOUT ${tensormg_test_timeout}
+      ENVIRONMENT "${tensormg_test_environment}")
+    if("gpu" IN_LIST labels)
+      list(APPEND properties RESOURCE_LOCK gpu)
+    endif()
+    gtest_discover_tests(${target} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTIES ${properties})
+    return()
+  endif()
+
+  target_link_libraries(${target} PRIVATE tensormg_mpi_main)
+  if(NOT ranks)
+    set(ranks 0)
+  endif()
+  foreach(n IN LISTS ranks)
+    if(n EQUAL 0)
+      set(entry ${name})
+      add_test(NAME ${entry} COMMAND ${target} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+      set(entry_labels ${labels})
+    else()
+      set(entry ${name}.ranks${n})
+      add_test(NAME ${entry}
+        COMMAND "${MPIEXEC_EXECUTABLE}" ${tensormg_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} ${n}
+                $<TARGET_FILE:${target}>
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+      set_tests_properties(${entry} PROPERTIES PROCESSORS ${n})
+      set(entry_labels ${labels} mpi)
+    endif()
+    set_tests_properties(${entry} PROPERTIES LABELS "${entry_labels}" SKIP_RETURN_CODE 77
+      TIMEOUT ${tensormg_test_timeout} ENVIRONMENT "${tensormg_test_environment}")
+    if("gpu" IN_LIST labels)
+      set_tests_properties(${entry} PROPERTIES RESOURCE_LOCK gpu)
+    endif()
+  endforeach()
+endfunction()
+
+# Registers everything below `folder`.
+function(tensormg_add_tests folder)
+  add_library(tensormg_test_libraries INTERFACE)
+  target_link_libraries(tensormg_test_libraries INTERFACE tensormg_apps tensormg_dealii GTest::gtest)
+  # What several tests share: tests/support/*.cc (mpi_main.cc is linked by the tests with MPI only).
+  file(GLOB support CONFIGURE_DEPENDS "${folder}/support/*.cc")
+  list(FILTER support EXCLUDE REGEX "/mpi_main\\.cc$")
+  if(support)
+    add_library(tensormg_test_support STATIC ${support})
+    target_link_libraries(tensormg_test_support PUBLIC tensormg_apps tensormg_dealii GTest::gtest)
+    target_link_libraries(tensormg_test_support PRIVATE tensormg_warnings)
+    target_link_libraries(tensormg_test_libraries INTERFACE tensormg_test_support)
+  endif()
+  add_library(tensormg_mpi_main OBJECT "${folder}/support/mpi_main.cc")
+  target_link_libraries(tensormg_mpi_main PUBLIC GTest::gtest MPI::MPI_CXX
+    PRIVATE tensormg_options tensormg_warnings)
+
+  set(patterns "${folder}/*_test.cc" "${folder}/*_test.py")
+  if(TENSORMG_CUDA_ENABLED)
+    list(APPEND patterns "${folder}/*_test.cu")
+  endif()
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${patterns})
+  foreach(file IN LISTS files)
+    add_unit_test("${file}")
+  endforeach()
+endfunction()

@@ -1,0 +1,39 @@
+# How every target of the project is compiled. tensormg_options travels with the libraries (language,
+# architecture, sanitizers); tensormg_warnings applies to the project's own sources only.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
+endif()
+if(PROJECT_BINARY_DIR STREQUAL PROJECT_SOURCE_DIR)
+  message(FATAL_ERROR "Build outside the source tree: cmake --preset release")
+endif()
+
+add_library(tensormg_options INTERFACE)
+target_compile_features(tensormg_options INTERFACE cxx_std_20)
+target_compile_definitions(tensormg_options INTERFACE "$<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>")
+# In every configuration, so that kernels vectorise; nvcc hands it to its host compiler.
+if(TENSORMG_ARCH)
+  target_compile_options(tensormg_options INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:-march=${TENSORMG_ARCH}>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-march=${TENSORMG_ARCH}>")
+endif()
+if(TENSORMG_SANITIZE)
+  target_compile_options(tensormg_options INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TENSORMG_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
+  target_link_options(tensormg_options INTERFACE -fsanitize=${TENSORMG_SANITIZE})
+endif()
+# Programs that use nothing of a large library do not load it.
+target_link_options(tensormg_options INTERFACE -Wl,--as-needed)
+
+add_library(tensormg_warnings INTERFACE)
+target_compile_options(tensormg_warnings INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Werror>"
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;-Werror=all-warnings>")
+# GCC 12 sees overlapping copies in its own std::string (GCC bug 105651).
+target_compile_options(tensormg_warnings INTERFACE
+  "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>")

@@ -1,0 +1,23 @@
+# The libraries from outside: MPI, LAPACK, deal.II (as tensormg_dealii), nlohmann-json and CLI11.
+set(MPI_CXX_SKIP_MPICXX ON) # the deprecated C++ bindings
+find_package(MPI REQUIRED COMPONENTS CXX)
+find_package(LAPACK REQUIRED)
+
+# Header-only libraries: their CMake package, or just the header somewhere in the prefix path.
+function(tensormg_header_library package target header)
+  find_package(${package} QUIET)
+  if(NOT TARGET ${target})
+    find_path(${package}_INCLUDE_DIR ${header})
+    if(NOT ${package}_INCLUDE_DIR)
+      message(FATAL_ERROR "${header} not found: install ${package} or extend CMAKE_PREFIX_PATH")
+    endif()
+    add_library(${target} INTERFACE IMPORTED GLOBAL)
+    target_include_directories(${target} SYSTEM INTERFACE "${${package}_INCLUDE_DIR}")
+  else()
+    set_target_properties(${target} PROPERTIES IMPORTED_GLOBAL TRUE)
+  endif()
+endfunction()
+tensormg_header_library(nlohmann_json nlohmann_json::nlohmann_json nlohmann/json.hpp)
+tensormg_header_library(CLI11 CLI11::CLI11 CLI/CLI.hpp)
+
+include(dealii)

@@ -1,0 +1,48 @@
+// Parts of the `cpu` backend that do not depend on dimension, degree and form.
+#include "kernels/laplace/cpu.h"
+
+#include <string>
+
+namespace tensormg::laplace
+{
+std::int64_t tile_rows(const Block &block, std::int64_t number_bytes, std::int64_t compute_bytes)
+{
+  if (block.dim == 2)
+    return block.cells[1];
+  constexpr std::int64_t cache_budget = 3 << 20; // measured: docs/performance.md
+  const std::int64_t strip =
+      block.n * block.row() * (block.n * 2 * number_bytes + 4 * compute_bytes);
+  const std::int64_t fitting = std::max<std::int64_t>(cache_budget / strip, 8);
+  const std::int64_t tiles = (block.cells[1] + fitting - 1) / fitting;
+  return (block.cells[1] + tiles - 1) / tiles;
+}
+
+template <typename Number>
+bool use_streaming_stores(const Number *dst, const Block &block)
+{
+  constexpr std::int64_t cached_bytes = 8 << 20;
+  constexpr auto width = simd::native_width<Compute<Number>>;
+  return block.pitch % width == 0 &&
+      reinterpret_cast<std::uintptr_t>(dst) % (width * sizeof(Number)) == 0 &&
+      block.size() * static_cast<std::int64_t>(sizeof(Number)) > cached_bytes;
+}
+
+void streaming_fence()
+{
+#if defined(__AVX__)
+  _mm_sfence();
+#endif
+}
+
+template bool use_streaming_stores(const double *, const Block &);
+template bool use_streaming_stores(const float *, const Block &);
+template bool use_streaming_stores(const Half *, const Block &);
+
+std::string cpu_instruction_set()
+{
+  const std::string name = simd::register_bytes == 64 ? "AVX-512"
+      : simd::register_bytes == 32                    ? "AVX2"
+                                                      : "SSE2";
+  return name + ", " + std::to_string(simd::register_bytes) + "-byte vectors";
+}
+} // namespace tensormg::laplace

@@ -1,0 +1,95 @@
+// Weights, scratch memory and tile shape of the `cpu` backend.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/laplace/laplace.h"
+
+namespace tensormg::laplace
+{
+/// The tables of CellBasis in the compute type, multiplied by the direction factors.
+template <int dim, int n, Form form, typename C>
+struct CpuWeights
+{
+  static constexpr int nz = dim == 3 ? n : 1;
+  std::array<C, n> v{}, h{};          ///< trace weights
+  std::array<std::array<C, n>, 3> vd{}, gd{}; ///< c_d v, c_d g
+  std::array<C, n * n * nz> diagonal{}; ///< c_x l_i + c_y l_j + c_z l_k; chebyshev: alpha / that
+  C own{};   ///< chebyshev: factor 1 + theta - alpha of src
+  C theta{}; ///< chebyshev
+
+  template <typename Number>
+  explicit CpuWeights(const Arguments<Number> &a)
+  {
+    const CellBasis &basis = *a.basis;
+    for (int m = 0; m < n; ++m)
+    {
+      v[m] = static_cast<C>(basis.v[m]);
+      h[m] = static_cast<C>(basis.h[m]);
+      for (int d = 0; d < dim; ++d)
+      {
+        vd[d][m] = static_cast<C>(a.factor[d] * basis.v[m]);
+        gd[d][m] = static_cast<C>(a.factor[d] * basis.g[m]);
+      }
+    }
+    for (int k = 0; k < nz; ++k)
+      for (int j = 0; j < n; ++j)
+        for (int i = 0; i < n; ++i)
+        {
+          double value = a.factor[0] * basis.lambda[i] + a.factor[1] * basis.lambda[j];
+          if (dim == 3)
+            value += a.factor[2] * basis.lambda[k];
+          diagonal[(k * n + j) * n + i] =
+              static_cast<C>(form == Form::chebyshev ? a.alpha / value : value);
+        }
+    own = static_cast<C>(1. + a.theta - a.alpha);
+    theta = static_cast<C>(a.theta);
+  }
+};
+
+/// Scratch memory that a thread keeps between calls; grows only.
+template <typename C>
+class CpuScratch
+{
+public:
+  static CpuScratch &of_this_thread()
+  {
+    thread_local CpuScratch scratch;
+    return scratch;
+  }
+
+  /// At least `count` zero-initialised or previously used numbers.
+  C *require(std::int64_t count)
+  {
+    if (static_cast<std::int64_t>(memory_.size()) < count)
+      memory_.assign(static_cast<std::size_t>(count), C(0));
+    return memory_.data();
+  }
+
+private:
+  std::vector<C> memory_;
+};
+
+/// Cells in x per chunk: the three cells' worth of src and the pairs of a chunk fill about half of the
+/// first-level cache; at least one register, so that loops have something to do.
+constexpr std::int64_t cpu_chunk_cells(int n, std::int64_t compute_bytes)
+{
+  constexpr std::int64_t budget = 24 << 10; // 24..96 kB differ by less than noise
+  const std::int64_t per_cell = (2 * n * n * n + 4 * n * n) * compute_bytes;
+  const std::int64_t cells = budget / per_cell / row_granularity * row_granularity;
+  return std::max<std::int64_t>(cells, 64 / compute_bytes);
+}
+
+/// Cell rows in y per tile: a layer of src, its carried traces and the streams fit the second-level
+/// cache, but halos (one row on each side of a tile) stay a small part of the tile.
+std::int64_t tile_rows(const Block &block, std::int64_t number_bytes, std::int64_t compute_bytes);
+
+/// True if dst is aligned for streaming stores in every row and too large to be found in a cache.
+template <typename Number>
+bool use_streaming_stores(const Number *dst, const Block &block);
+
+/// Orders streaming stores before what follows.
+void streaming_fence();
+} // namespace tensormg::laplace

@@ -1,0 +1,112 @@
+// CONTRACT of the SIPG Laplace operator on a Cartesian block, constant coefficient.
+//
+// Formula. With the tables of CellBasis (1D operator written there) and direction factors c_d,
+//   (B u)[cell, ijk] = sum_d c_d (L_d u)[cell, ijk],
+// L_d the 1D operator along direction d applied to the line of the other two indices. B is the SIPG
+// matrix A in the basis of value scaling, made dimensionless: B = (H^2 / a) M^-1 A, c_d = (H / h_d)^2.
+// D = diag(B's cell blocks) = c_x lambda_i + c_y lambda_j + c_z lambda_k is the cell-wise block
+// Jacobi preconditioner: in this basis the fast-diagonalisation inverse is a pointwise scaling.
+//
+// Arrays. All vectors: Block::size() numbers in Block's order, 64-byte aligned, padding zero on
+// entry and zero on exit. src must not alias dst, except where said.
+//   ghost[s], s = 2..5 (y-, y+, z-, z+): traces of the neighbouring cells for sides with Side::ghost,
+//   number type Compute<Number>, V first, then D (half derivative), each with
+//     y sides: [planes][row],  position plane * row + i*pitch + cx;   ghost_size = 2*planes*row
+//     z sides: [rows_per_plane][row], position (cy*n + j) * row + i*pitch + cx.
+//   Padding columns of ghosts are ignored. Unused ghosts are nullptr.
+// Sides. x: dirichlet, neumann or wrap; y, z: dirichlet, neumann or ghost.
+//
+// Ensures: every entry of dst is written. Synchronous, single-threaded, no atomics: the same input
+// gives the same bits. Nothing is allocated per call beyond scratch kept by the calling thread.
+// Work: apply reads u and writes y once (the rest is cached); see work_per_dof().
+// Oracle: reference.cc. Tests: tests/kernels/laplace_test.cc, tests/operators/laplace_oracle_test.cc.
+// Source of the form: rank-2 face coupling of the SIPG operator on tensor-product cells in the
+// eigenbasis of the cell block, docs/mathematics.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/basis/cell_basis.h"
+#include "kernels/core/block.h"
+#include "kernels/core/half.h"
+
+namespace tensormg::laplace
+{
+enum class Backend : std::uint8_t
+{
+  reference, ///< plain loops over dense 1D blocks, the oracle
+  cpu        ///< rank-2 face terms, SIMD over cells in x
+};
+
+/// What the operator is applied in.
+enum class Form : std::uint8_t
+{
+  apply,    ///< dst = B src
+  residual, ///< dst = b - B src
+  chebyshev ///< dst = src + theta (src - old) + alpha D^-1 (b - B src); dst may alias old
+};
+
+template <typename Number>
+struct Arguments
+{
+  Block block;
+  const CellBasis *basis = nullptr;
+  std::array<double, 3> factor{1., 1., 1.}; ///< c_d
+  std::array<Side, 6> sides{};
+  std::array<const Compute<Number> *, 6> ghost{};
+  const Number *src = nullptr;
+  Number *dst = nullptr;
+  const Number *b = nullptr;   ///< residual, chebyshev
+  const Number *old = nullptr; ///< chebyshev; nullptr is the zero vector
+  double theta = 0.;
+  double alpha = 0.;
+};
+
+template <typename Number>
+using Apply = void(const Arguments<Number> &);
+
+/// Traces of the cells along side s (2..5) of the block, for a neighbour's ghost buffer of the
+/// opposite side: at an upper side (3, 5) the right traces (VR, DR), at a lower one (VL, DL).
+template <typename Number>
+using PackTraces = void(const Block &, const CellBasis &, int side, const Number *src,
+    Compute<Number> *buffer);
+
+/// Numbers in a ghost buffer of side s.
+constexpr std::int64_t ghost_size(const Block &block, int side)
+{
+  return 2 * block.row() * (side < 4 ? block.planes() : block.rows_per_plane());
+}
+
+/// Bytes and floating-point operations per degree of freedom (FMA counts two), every vector touched
+/// once; write-allocate traffic is not counted.
+struct Work
+{
+  double bytes;
+  double flops;
+};
+constexpr Work work_per_dof(Form form, int dim, int bytes_per_number)
+{
+  const double vectors = form == Form::apply ? 2 : form == Form::residual ? 3 : 4;
+  const double extra = form == Form::apply ? 0 : form == Form::residual ? 1 : 4;
+  return {vectors * bytes_per_number, 1 + 8. * dim + extra};
+}
+
+
+/// The function for these choices. Throws std::invalid_argument that lists what exists.
+template <typename Number>
+Apply<Number> *select(Backend backend, Form form, int dim, int degree);
+
+/// The packing function (one implementation per degree serves all CPU backends).
+template <typename Number>
+PackTraces<Number> *select_pack(int degree);
+
+/// "reference" or "cpu"; std::invalid_argument otherwise, naming what exists.
+Backend backend_from_string(const std::string &name);
+const char *to_string(Backend backend);
+
+/// Instruction set the `cpu` backend was compiled for, e.g. "AVX-512, 64-byte vectors".
+std::string cpu_instruction_set();
+} // namespace tensormg::laplace

@@ -1,0 +1,94 @@
+// THE table: (backend, form, dimension, degree, number type) -> function.
+#include <stdexcept>
+
+#include "kernels/laplace/laplace.h"
+#include "kernels/laplace/reference.h"
+
+namespace tensormg::laplace
+{
+/// Defined in cpu_instances.h, compiled in cpu_2d_*.cc and cpu_3d_*.cc.
+template <int dim, typename Number>
+Apply<Number> *cpu_instance(Form form, int degree);
+
+namespace
+{
+  template <Form form, typename Number>
+  void reference(const Arguments<Number> &arguments)
+  {
+    apply_reference(arguments, form);
+  }
+
+  template <typename Number>
+  Apply<Number> *reference_instance(Form form)
+  {
+    return form == Form::apply ? &reference<Form::apply, Number>
+        : form == Form::residual ? &reference<Form::residual, Number>
+                                 : &reference<Form::chebyshev, Number>;
+  }
+
+  struct BackendName
+  {
+    Backend backend;
+    const char *name;
+    const char *degrees;
+  };
+  constexpr BackendName backends[] = {
+      {Backend::reference, "reference", "any degree up to 8"},
+      {Backend::cpu, "cpu", "degrees 1..8"},
+  };
+} // namespace
+
+template <typename Number>
+Apply<Number> *select(Backend backend, Form form, int dim, int degree)
+{
+  if ((dim != 2 && dim != 3) || degree < 1 || degree > max_degree)
+  {
+    std::string what = "no Laplace operator for dimension " + std::to_string(dim) + ", degree " +
+        std::to_string(degree) + "; available in dimensions 2 and 3:";
+    for (const BackendName &entry : backends)
+      what += std::string(" ") + entry.name + " (" + entry.degrees + ")";
+    throw std::invalid_argument(what);
+  }
+  switch (backend)
+  {
+    case Backend::reference:
+      return reference_instance<Number>(form);
+    case Backend::cpu:
+      return dim == 2 ? cpu_instance<2, Number>(form, degree) : cpu_instance<3, Number>(form, degree);
+  }
+  return nullptr;
+}
+
+template <typename Number>
+PackTraces<Number> *select_pack(int)
+{
+  return &pack_traces<Number>;
+}
+
+Backend backend_from_string(const std::string &name)
+{
+  std::string known;
+  for (const BackendName &entry : backends)
+  {
+    if (name == entry.name)
+      return entry.backend;
+    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  throw std::invalid_argument("backend '" + name + "' is not in this build; available: " + known);
+}
+
+const char *to_string(Backend backend)
+{
+  for (const BackendName &entry : backends)
+    if (entry.backend == backend)
+      return entry.name;
+  return "unknown";
+}
+
+template Apply<double> *select<double>(Backend, Form, int, int);
+template Apply<float> *select<float>(Backend, Form, int, int);
+template Apply<Half> *select<Half>(Backend, Form, int, int);
+template PackTraces<double> *select_pack<double>(int);
+template PackTraces<float> *select_pack<float>(int);
+template PackTraces<Half> *select_pack<Half>(int);
+} // namespace tensormg::laplace

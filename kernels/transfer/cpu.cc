@@ -1,0 +1,254 @@
+// The `cpu` backend of the transfer. Strips (all cells of one row in x) are worked on one after the other;
+// z first on the coarse side, then y, x last, so that most of the work is done on coarse data.
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include "kernels/core/simd.h"
+#include "kernels/transfer/transfer.h"
+
+namespace tensormg::transfer
+{
+namespace
+{
+  template <typename C>
+  C *scratch(std::int64_t count)
+  {
+    thread_local std::vector<C> memory;
+    if (static_cast<std::int64_t>(memory.size()) < count)
+      memory.assign(static_cast<std::size_t>(count), C(0));
+    return memory.data();
+  }
+
+  template <int n, typename C>
+  struct Weights
+  {
+    std::array<std::array<C, n>, n> p; ///< [child mode][parent mode]
+    explicit Weights(const CellBasis &basis, double factor = 1.)
+    {
+      for (int a = 0; a < n; ++a)
+        for (int i = 0; i < n; ++i)
+          p[a][i] = static_cast<C>(factor * basis.prolongation[a * n + i]);
+    }
+  };
+
+  template <typename C, int W>
+  TENSORMG_INLINE inline simd::Vec<C, W> sign_of_odd(int a, simd::Vec<C, W> v)
+  {
+    return a % 2 == 0 ? v : -v;
+  }
+
+  /// Parent line `src` (modes at stride) -> both children's lines; length numbers each.
+  template <int n, typename Src, typename C>
+  TENSORMG_INLINE inline void expand(const Weights<n, C> &weights, const Src *src, std::int64_t stride,
+      C *child0, C *child1, std::int64_t child_stride, std::int64_t length)
+  {
+    simd::for_each_vector<C>(length, [&](std::int64_t x, auto width) TENSORMG_INLINE {
+      constexpr int W = width;
+      simd::Vec<C, W> u[n];
+#pragma GCC unroll 9
+      for (int i = 0; i < n; ++i)
+        u[i] = simd::load<W>(src + i * stride + x);
+#pragma GCC unroll 9
+      for (int a = 0; a < n; ++a)
+      {
+        simd::Vec<C, W> even{}, odd{};
+#pragma GCC unroll 9
+        for (int i = 0; i < n; ++i)
+          (i % 2 == 0 ? even : odd) += weights.p[a][i] * u[i];
+        simd::store<W>(child0 + a * child_stride + x, even + odd);
+        simd::store<W>(child1 + a * child_stride + x, sign_of_odd<C, W>(a, even - odd));
+      }
+    });
+  }
+
+  /// Both children's lines -> the parent's line: the transpose of expand.
+  template <int n, typename C, typename Dst>
+  TENSORMG_INLINE inline void collect(const Weights<n, C> &weights, const C *child0, const C *child1,
+      std::int64_t child_stride, Dst *dst, std::int64_t stride, std::int64_t length)
+  {
+    simd::for_each_vector<C>(length, [&](std::int64_t x, auto width) TENSORMG_INLINE {
+      constexpr int W = width;
+      simd::Vec<C, W> sum[n], difference[n];
+#pragma GCC unroll 9
+      for (int a = 0; a < n; ++a)
+      {
+        const simd::Vec<C, W> lower = simd::load<W>(child0 + a * child_stride + x);
+        const simd::Vec<C, W> upper =
+            sign_of_odd<C, W>(a, simd::load<W>(child1 + a * child_stride + x));
+        sum[a] = lower + upper;
+        difference[a] = lower - upper;
+      }
+#pragma GCC unroll 9
+      for (int i = 0; i < n; ++i)
+      {
+        simd::Vec<C, W> result{};
+#pragma GCC unroll 9
+        for (int a = 0; a < n; ++a)
+          result += weights.p[a][i] * (i % 2 == 0 ? sum[a] : difference[a]);
+        simd::store<W>(dst + i * stride + x, result);
+      }
+    });
+  }
+
+  /// line[2x] = child0[x], line[2x+1] = child1[x].
+  template <typename C>
+  void interleave(const C *child0, const C *child1, C *line, std::int64_t count)
+  {
+    for (std::int64_t x = 0; x < count; ++x)
+    {
+      line[2 * x] = child0[x];
+      line[2 * x + 1] = child1[x];
+    }
+  }
+
+  template <int dim, int n, typename Number>
+  void prolongate_kernel(const Prolongate<Number> &p)
+  {
+    using C = Compute<Number>;
+    constexpr int nz = dim == 3 ? n : 1;
+    constexpr int children_z = dim == 3 ? 2 : 1;
+    const Block fine = p.fine, coarse = p.coarse;
+    const std::int64_t row = coarse.row(), pitch = coarse.pitch;
+    const Weights<n, C> weights(*p.basis), last_weights(*p.basis, p.factor);
+    C *memory = scratch<C>(2 * nz * n * row + 2 * nz * n * row + 2 * row + 2 * pitch);
+    C *in_z[2] = {memory, memory + nz * n * row};
+    C *in_y[2] = {memory + 2 * nz * n * row, memory + 3 * nz * n * row};
+    C *in_x[2] = {memory + 4 * nz * n * row, memory + 4 * nz * n * row + row};
+    C *line = in_x[1] + row;
+    for (std::int64_t cz = 0; cz < coarse.cells[2]; ++cz)
+      for (std::int64_t cy = 0; cy < coarse.cells[1]; ++cy)
+      {
+        const Number *src = p.src + cz * nz * coarse.plane() + cy * n * row;
+        if constexpr (dim == 3)
+          for (int j = 0; j < n; ++j)
+            expand<n>(weights, src + j * row, coarse.plane(), in_z[0] + j * row, in_z[1] + j * row,
+                n * row, row);
+        else
+          simd::for_each_vector<C>(n * row, [&](std::int64_t x, auto width) TENSORMG_INLINE {
+            simd::store<width>(in_z[0] + x, simd::load<width>(src + x));
+          });
+        for (int sz = 0; sz < children_z; ++sz)
+        {
+          for (int k = 0; k < nz; ++k)
+            expand<n>(weights, in_z[sz] + k * n * row, row, in_y[0] + k * n * row,
+                in_y[1] + k * n * row, row, row);
+          for (int sy = 0; sy < 2; ++sy)
+            for (int k = 0; k < nz; ++k)
+              for (int j = 0; j < n; ++j)
+              {
+                expand<n>(last_weights, in_y[sy] + (k * n + j) * row, pitch, in_x[0], in_x[1], pitch,
+                    pitch);
+                Number *dst = p.dst + ((cz * children_z + sz) * nz + k) * fine.plane() +
+                    ((2 * cy + sy) * n + j) * fine.row();
+                for (int i = 0; i < n; ++i)
+                {
+                  interleave(in_x[0] + i * pitch, in_x[1] + i * pitch, line, pitch);
+                  Number *to = dst + i * fine.pitch;
+                  simd::for_each_vector<C>(
+                      fine.pitch, [&](std::int64_t x, auto width) TENSORMG_INLINE {
+                        constexpr int W = width;
+                        simd::Vec<C, W> value = simd::load<W>(line + x);
+                        if (p.add)
+                          value += simd::load<W>(to + x);
+                        simd::store<W>(to + x, value);
+                      });
+                }
+              }
+        }
+      }
+  }
+
+  template <int dim, int n, typename Number>
+  void restrict_kernel(const Restrict<Number> &r)
+  {
+    using C = Compute<Number>;
+    constexpr int nz = dim == 3 ? n : 1;
+    constexpr int children_z = dim == 3 ? 2 : 1;
+    const Block fine = r.fine, coarse = r.coarse;
+    const std::int64_t row = coarse.row(), pitch = coarse.pitch;
+    const Weights<n, C> weights(*r.basis);
+    const Weights<n, C> first_weights(*r.basis, r.factor / (dim == 3 ? 8. : 4.));
+    C *memory = scratch<C>(2 * nz * n * row + 2 * nz * n * row + 2 * row);
+    C *in_z[2] = {memory, memory + nz * n * row};
+    C *in_y[2] = {memory + 2 * nz * n * row, memory + 3 * nz * n * row};
+    C *in_x[2] = {memory + 4 * nz * n * row, memory + 4 * nz * n * row + row};
+    const std::int64_t fine_cells = fine.cells[0] / 2; // beyond them the scratch lines stay zero
+    std::fill_n(in_x[0], 2 * row, C(0));
+    for (std::int64_t cz = 0; cz < coarse.cells[2]; ++cz)
+      for (std::int64_t cy = 0; cy < coarse.cells[1]; ++cy)
+      {
+        for (int sz = 0; sz < children_z; ++sz)
+        {
+          for (int sy = 0; sy < 2; ++sy)
+            for (int k = 0; k < nz; ++k)
+              for (int j = 0; j < n; ++j)
+              {
+                const Number *src = r.src + ((cz * children_z + sz) * nz + k) * fine.plane() +
+                    ((2 * cy + sy) * n + j) * fine.row();
+                for (int i = 0; i < n; ++i)
+                {
+                  const Number *from = src + i * fine.pitch;
+                  C *even = in_x[0] + i * pitch, *odd = in_x[1] + i * pitch;
+                  for (std::int64_t x = 0; x < fine_cells; ++x)
+                  {
+                    even[x] = static_cast<C>(from[2 * x]);
+                    odd[x] = static_cast<C>(from[2 * x + 1]);
+                  }
+                }
+                collect<n>(first_weights, in_x[0], in_x[1], pitch, in_y[sy] + (k * n + j) * row,
+                    pitch, pitch);
+              }
+          for (int k = 0; k < nz; ++k)
+            collect<n>(weights, in_y[0] + k * n * row, in_y[1] + k * n * row, row,
+                in_z[sz] + k * n * row, row, row);
+        }
+        Number *dst = r.dst + cz * nz * coarse.plane() + cy * n * row;
+        if constexpr (dim == 3)
+          for (int j = 0; j < n; ++j)
+            collect<n>(weights, in_z[0] + j * row, in_z[1] + j * row, n * row, dst + j * row,
+                coarse.plane(), row);
+        else
+          simd::for_each_vector<C>(n * row, [&](std::int64_t x, auto width) TENSORMG_INLINE {
+            simd::store<width>(dst + x, simd::load<width>(in_z[0] + x));
+          });
+      }
+  }
+
+  /// Calls the instance for the dimension and the number of modes.
+  template <typename Function>
+  void dispatch(int dim, int n, Function &&f)
+  {
+    const auto with_dim = [&]<int d>(std::integral_constant<int, d>) {
+      const bool found = [&]<int... m>(std::integer_sequence<int, m...>) {
+        return ((n == m + 2 ? (f.template operator()<d, m + 2>(), true) : false) || ...);
+      }(std::make_integer_sequence<int, max_degree>());
+      if (!found)
+        throw std::invalid_argument("transfer: degree is not in 1..8");
+    };
+    if (dim == 2)
+      with_dim(std::integral_constant<int, 2>());
+    else
+      with_dim(std::integral_constant<int, 3>());
+  }
+} // namespace
+
+template <typename Number>
+void prolongate_cpu(const Prolongate<Number> &p)
+{
+  dispatch(p.fine.dim, p.fine.n, [&]<int dim, int n>() { prolongate_kernel<dim, n>(p); });
+}
+
+template <typename Number>
+void restrict_cpu(const Restrict<Number> &r)
+{
+  dispatch(r.fine.dim, r.fine.n, [&]<int dim, int n>() { restrict_kernel<dim, n>(r); });
+}
+
+template void prolongate_cpu(const Prolongate<double> &);
+template void prolongate_cpu(const Prolongate<float> &);
+template void prolongate_cpu(const Prolongate<Half> &);
+template void restrict_cpu(const Restrict<double> &);
+template void restrict_cpu(const Restrict<float> &);
+template void restrict_cpu(const Restrict<Half> &);
+} // namespace tensormg::transfer

@@ -1,0 +1,58 @@
+// CONTRACT of the vector kernels of the CPU: contiguous arrays of `size` numbers, 64-byte aligned,
+// size a multiple of row_granularity, padding zero (so sums need no mask). Sums are taken in double in
+// an order that depends on the size alone: the same input gives the same bits. x and y may be the same
+// array where a line says so. Single-threaded. Oracle and tests: tests/kernels/vector_test.cc.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/basis/cell_basis.h"
+#include "kernels/core/block.h"
+#include "kernels/core/half.h"
+
+namespace tensormg::vector_kernels
+{
+/// Most vectors that one multi_dot or multi_update call takes.
+inline constexpr int max_vectors = 64;
+
+/// x'y. Reads 2 vectors.
+template <typename Number>
+double dot(std::int64_t size, const Number *x, const Number *y);
+
+/// max_i |x_i|; infinity if an entry is NaN or infinite. Reads 1 vector.
+template <typename Number>
+double max_abs(std::int64_t size, const Number *x);
+
+/// result[i] = v[i]'w for i < count, and result[count] = w'w. Reads count + 1 vectors.
+void multi_dot(std::int64_t size, int count, const double *const *v, const double *w, double *result);
+
+/// w += sum_i c[i] v[i]; returns w'w of the result. Reads count + 1 vectors, writes one.
+double multi_update(
+    std::int64_t size, int count, const double *c, const double *const *v, double *w);
+
+/// y = a x + b y (b = 0: y is not read). x may be y. Reads 1-2, writes 1.
+template <typename Number>
+void axpby(std::int64_t size, double a, const Number *x, double b, Number *y);
+
+/// dst = factor * src with rounding to the type of dst. Reads 1, writes 1.
+template <typename To, typename From>
+void convert(std::int64_t size, double factor, const From *src, To *dst);
+
+/// x += a p, r -= a q; returns r'r. The fused update of conjugate gradients: reads 4, writes 2.
+double cg_update(
+    std::int64_t size, double a, const double *p, const double *q, double *x, double *r);
+
+/// x = alpha D^-1 b with D = sum_d factor_d lambda (see kernels/laplace/laplace.h); x may be b.
+template <typename Number>
+void inverse_diagonal(const Block &block, const CellBasis &basis, const double (&factor)[3],
+    double alpha, const Number *b, Number *x);
+
+/// u += shift * (the coefficients of the constant function 1); in both, the constant's coefficients
+/// are products of CellBasis::legendre row 0.
+template <typename Number>
+void add_constant(const Block &block, const CellBasis &basis, double shift, Number *u);
+
+/// Sum over cells of the mean value: int u / |cell|.
+template <typename Number>
+double sum_of_means(const Block &block, const CellBasis &basis, const Number *u);
+} // namespace tensormg::vector_kernels

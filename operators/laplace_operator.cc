@@ -1,0 +1,77 @@
+#include "operators/laplace_operator.h"
+
+#include "kernels/vector/vector.h"
+
+namespace tensormg
+{
+template <typename Number>
+LaplaceOperator<Number>::LaplaceOperator(
+    const LevelGrid &level, const CellBasis &basis, laplace::Backend backend)
+  : level_(level)
+  , basis_(basis)
+  , backend_(backend)
+  , exchange_(level, basis)
+{
+  for (const laplace::Form form :
+      {laplace::Form::apply, laplace::Form::residual, laplace::Form::chebyshev})
+    kernels_[static_cast<int>(form)] =
+        laplace::select<Number>(backend, form, level.block.dim, level.block.degree());
+  arguments_.block = level.block;
+  arguments_.basis = &basis;
+  arguments_.factor = level.direction_factors();
+  arguments_.sides = level.sides;
+  arguments_.ghost = exchange_.ghosts();
+}
+
+template <typename Number>
+void LaplaceOperator<Number>::run(laplace::Form form, const laplace::Arguments<Number> &arguments)
+{
+  exchange_.update(arguments.src);
+  kernels_[static_cast<int>(form)](arguments);
+}
+
+template <typename Number>
+void LaplaceOperator<Number>::vmult(VectorType &dst, const VectorType &src)
+{
+  laplace::Arguments<Number> a = arguments_;
+  a.src = src.data();
+  a.dst = dst.data();
+  run(laplace::Form::apply, a);
+}
+
+template <typename Number>
+void LaplaceOperator<Number>::residual(VectorType &dst, const VectorType &src, const VectorType &b)
+{
+  laplace::Arguments<Number> a = arguments_;
+  a.src = src.data();
+  a.dst = dst.data();
+  a.b = b.data();
+  run(laplace::Form::residual, a);
+}
+
+template <typename Number>
+void LaplaceOperator<Number>::chebyshev_step(VectorType &dst, const VectorType &src,
+    const VectorType *old, const VectorType &b, double theta, double alpha)
+{
+  laplace::Arguments<Number> a = arguments_;
+  a.src = src.data();
+  a.dst = dst.data();
+  a.b = b.data();
+  a.old = old ? old->data() : nullptr;
+  a.theta = theta;
+  a.alpha = alpha;
+  run(laplace::Form::chebyshev, a);
+}
+
+template <typename Number>
+void LaplaceOperator<Number>::inverse_diagonal(
+    VectorType &dst, const VectorType &b, double alpha) const
+{
+  const double factor[3] = {arguments_.factor[0], arguments_.factor[1], arguments_.factor[2]};
+  vector_kernels::inverse_diagonal(level_.block, basis_, factor, alpha, b.data(), dst.data());
+}
+
+template class LaplaceOperator<double>;
+template class LaplaceOperator<float>;
+template class LaplaceOperator<Half>;
+} // namespace tensormg

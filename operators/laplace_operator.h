@@ -1,0 +1,52 @@
+// The SIPG Laplace operator on one level, in one number type, through one backend.
+#pragma once
+
+#include "kernels/laplace/laplace.h"
+#include "operators/ghost_exchange.h"
+#include "operators/grid.h"
+#include "operators/vector.h"
+
+namespace tensormg
+{
+/// The dimensionless operator B of kernels/laplace/laplace.h on a level that may be distributed. All
+/// functions are collective over the level's communicator.
+template <typename Number>
+class LaplaceOperator
+{
+public:
+  using VectorType = Vector<Number>;
+
+  /// `level` and `basis` must outlive the operator.
+  LaplaceOperator(const LevelGrid &level, const CellBasis &basis, laplace::Backend backend);
+
+  /// dst = B src
+  void vmult(VectorType &dst, const VectorType &src);
+  /// dst = b - B src
+  void residual(VectorType &dst, const VectorType &src, const VectorType &b);
+  /// dst = src + theta (src - old) + alpha D^-1 (b - B src). dst and old may be the same vector;
+  /// old = nullptr is the zero vector.
+  void chebyshev_step(VectorType &dst, const VectorType &src, const VectorType *old,
+      const VectorType &b, double theta, double alpha);
+  /// dst = alpha D^-1 b; dst may be b
+  void inverse_diagonal(VectorType &dst, const VectorType &b, double alpha) const;
+
+  VectorType make_vector() const { return VectorType(level_.block); }
+  const LevelGrid &level() const { return level_; }
+  const CellBasis &basis() const { return basis_; }
+  laplace::Backend backend() const { return backend_; }
+
+private:
+  void run(laplace::Form form, const laplace::Arguments<Number> &arguments);
+
+  const LevelGrid &level_;
+  const CellBasis &basis_;
+  laplace::Backend backend_;
+  std::array<laplace::Apply<Number> *, 3> kernels_{};
+  GhostExchange<Number> exchange_;
+  laplace::Arguments<Number> arguments_;
+};
+
+extern template class LaplaceOperator<double>;
+extern template class LaplaceOperator<float>;
+extern template class LaplaceOperator<Half>;
+} // namespace tensormg

@@ -1,0 +1,43 @@
+// Multigrid in any precision as the preconditioner of an FP64 solver: builds levels, smoothers and the
+// coarse solver from the options.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/laplace/laplace.h"
+#include "operators/grid.h"
+#include "operators/vector.h"
+#include "solvers/multigrid.h"
+#include "solvers/options.h"
+
+namespace tensormg
+{
+/// Independent of the number type, so that apps need one object whatever the precision.
+class MultigridPreconditioner
+{
+public:
+  virtual ~MultigridPreconditioner() = default;
+
+  /// z = M^-1 r: one cycle from zero. r is scaled by a power of two near 1 / norm (for binary16 by its
+  /// largest entry, such that smooth corrections stay finite) before it is rounded.
+  virtual void apply(Vector<double> &z, const Vector<double> &r, double norm) = 0;
+  /// x = full multigrid start for B x = b.
+  virtual void full_start(Vector<double> &x, const Vector<double> &b, double norm) = 0;
+  /// Names the coarsest level on which an entry of the last cycle is not finite, or the largest entries.
+  virtual std::string diagnose() const = 0;
+
+  virtual const std::vector<LevelTimes> &times() const = 0;
+  /// Upper bound of the spectrum that the smoother works with (0 for the multiplicative patch smoother).
+  virtual double lambda_max() const = 0;
+};
+
+/// Bytes of the vectors that the preconditioner holds on one rank.
+std::int64_t multigrid_memory(const Grid &grid, const MultigridOptions &options);
+
+/// `grid` and `basis` must outlive the object. Throws std::invalid_argument for combinations that do
+/// not exist.
+std::unique_ptr<MultigridPreconditioner> make_multigrid(const Grid &grid, const CellBasis &basis,
+    laplace::Backend backend, const MultigridOptions &options);
+} // namespace tensormg

@@ -1,0 +1,52 @@
+// What is solved: -div(a grad u) = f on a box, as plain data.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace tensormg
+{
+enum class BoundaryKind : std::uint8_t
+{
+  dirichlet,
+  neumann,
+  periodic
+};
+
+/// Sides of the box in the order x-, x+, y-, y+, z-, z+ (deal.II's boundary numbering).
+inline constexpr std::array<const char *, 6> side_names{
+    "left", "right", "front", "back", "bottom", "top"};
+
+/// The box, its discretisation and the data. Expressions are muParser expressions in x, y (and z);
+/// an empty exact solution means that none is known. Units are the user's.
+struct Problem
+{
+  int dim = 3;
+  int degree = 3;
+  std::array<double, 3> lower{0., 0., 0.};
+  std::array<double, 3> upper{1., 1., 1.};
+  std::array<std::int64_t, 3> coarse_cells{1, 1, 1}; ///< per direction; entry 2 is 1 in 2D
+  int refinements = 4;                               ///< cells = coarse_cells * 2^refinements
+  double coefficient = 1.;                           ///< a > 0
+  std::array<BoundaryKind, 6> boundary{};            ///< per side
+  std::array<std::string, 6> boundary_value{"0", "0", "0", "0", "0", "0"};
+  ///< Dirichlet: u; Neumann: the flux a du/dn
+  std::string right_hand_side = "1";
+  std::string exact_solution;                        ///< empty: unknown
+  std::array<std::string, 3> exact_gradient;         ///< empty: unknown
+  std::map<std::string, double> constants;           ///< names usable in every expression
+
+  std::int64_t cells(int d) const { return coarse_cells[d] << refinements; }
+  double cell_size(int d) const { return (upper[d] - lower[d]) / static_cast<double>(cells(d)); }
+  /// True if no side is Dirichlet: the solution is fixed up to a constant (mean zero is chosen).
+  bool is_singular() const
+  {
+    for (int s = 0; s < 2 * dim; ++s)
+      if (boundary[s] == BoundaryKind::dirichlet)
+        return false;
+    return true;
+  }
+};
+} // namespace tensormg

@@ -1,0 +1,46 @@
+// Arithmetic on the vectors of one level, over all its ranks.
+#pragma once
+
+#include <vector>
+
+#include "operators/grid.h"
+#include "operators/vector.h"
+
+namespace tensormg
+{
+/// What Krylov methods need of the outer (FP64) vectors. Every function is collective; sums are taken in
+/// an order that depends on the partition alone.
+class VectorSpace
+{
+public:
+  using VectorType = Vector<double>;
+
+  explicit VectorSpace(const LevelGrid &level)
+    : level_(level)
+  {}
+
+  VectorType make_vector() const { return VectorType(level_.block); }
+
+  double dot(const VectorType &x, const VectorType &y) const;
+  double norm(const VectorType &x) const;
+  /// max |x_i|, infinity if an entry is not finite
+  template <typename Number>
+  double max_abs(const Vector<Number> &x) const;
+  /// [v_0'w, ..., v_{k-1}'w, w'w] in one pass and one reduction
+  std::vector<double> multi_dot(const std::vector<VectorType> &v, int count, const VectorType &w) const;
+  /// w += sum_i c[i] v[i]; returns w'w of the result
+  double multi_update(
+      const std::vector<double> &c, const std::vector<VectorType> &v, VectorType &w) const;
+  /// y = a x + b y
+  void axpby(double a, const VectorType &x, double b, VectorType &y) const;
+  /// x += a p, r -= a q; returns r'r
+  double cg_update(
+      double a, const VectorType &p, const VectorType &q, VectorType &x, VectorType &r) const;
+  /// dst = factor * src, rounded to the type of dst
+  template <typename To, typename From>
+  void convert(double factor, const Vector<From> &src, Vector<To> &dst) const;
+
+private:
+  const LevelGrid &level_;
+};
+} // namespace tensormg

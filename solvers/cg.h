@@ -1,0 +1,115 @@
+// Preconditioned conjugate gradients, for symmetric positive definite preconditioners.
+//
+// Source: Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., algorithm 9.1.
+// Memory movement of one iteration in vectors of the outer precision: preconditioner, z'r 2,
+// p = z + beta p 3, operator 2, p'q 2, fused update of x and r with r'r 6.
+#pragma once
+
+#include <cmath>
+
+#include "solvers/concepts.h"
+#include "solvers/report.h"
+
+namespace tensormg
+{
+template <OuterSpace Space>
+class ConjugateGradients
+{
+public:
+  using VectorType = typename Space::VectorType;
+
+  ConjugateGradients(const Space &space, double tolerance, int max_iterations)
+    : space_(space)
+    , tolerance_(tolerance)
+    , max_iterations_(max_iterations)
+  {}
+
+  /// Improves x. Converged means that the true residual, evaluated anew, meets the tolerance; where it
+  /// disagrees with the recursion, the method starts again from it.
+  template <OuterOperator<VectorType> Operator, Preconditioner<VectorType> Precond>
+  SolveReport solve(Operator &op, Precond &preconditioner, VectorType &x, const VectorType &b,
+      const IterationCallback &callback = {})
+  {
+    SolveReport report;
+    const double norm_b = space_.norm(b);
+    if (norm_b == 0.)
+    {
+      space_.axpby(0., b, 0., x);
+      report.reason = StopReason::converged;
+      report.residuals = {0.};
+      return report;
+    }
+    VectorType r = space_.make_vector(), z = space_.make_vector(), p = space_.make_vector(),
+               q = space_.make_vector();
+    double last_true = INFINITY;
+    while (true)
+    {
+      op.residual(r, x, b);
+      double residual = space_.norm(r);
+      report.true_relative_residual = residual / norm_b;
+      if (report.residuals.empty())
+      {
+        report.residuals.push_back(residual);
+        if (callback)
+          callback(0, residual / norm_b);
+      }
+      if (!std::isfinite(residual))
+        return stop(report, StopReason::not_finite, "the residual is NaN or Inf");
+      if (residual <= tolerance_ * norm_b)
+        return stop(report, StopReason::converged, "");
+      if (residual > 0.9 * last_true)
+        return stop(report, StopReason::stagnated,
+            "the true residual stays at " + std::to_string(residual / norm_b));
+      last_true = residual;
+
+      double rho_old = 0.;
+      while (residual > tolerance_ * norm_b)
+      {
+        if (report.iterations >= max_iterations_)
+        {
+          op.residual(r, x, b);
+          report.true_relative_residual = space_.norm(r) / norm_b;
+          return stop(report, StopReason::iteration_limit,
+              "tolerance not reached after " + std::to_string(report.iterations) + " iterations");
+        }
+        preconditioner.apply(z, r, residual);
+        const double rho = space_.dot(z, r);
+        if (!std::isfinite(rho))
+          return stop(report, StopReason::not_finite, preconditioner.diagnose());
+        if (rho <= 0.)
+          return stop(report, StopReason::indefinite_preconditioner,
+              "z'r = " + std::to_string(rho) + " in iteration " +
+                  std::to_string(report.iterations + 1) + "; fgmres needs no symmetry");
+        space_.axpby(1., z, rho_old == 0. ? 0. : rho / rho_old, p);
+        rho_old = rho;
+        op.vmult(q, p);
+        const double curvature = space_.dot(p, q);
+        if (!std::isfinite(curvature))
+          return stop(report, StopReason::not_finite, "p'Ap is NaN or Inf");
+        if (curvature <= 0.)
+          return stop(report, StopReason::indefinite_preconditioner,
+              "p'Ap = " + std::to_string(curvature) + ": the operator is not positive definite");
+        residual = std::sqrt(space_.cg_update(rho / curvature, p, q, x, r));
+        ++report.iterations;
+        report.residuals.push_back(residual);
+        if (callback)
+          callback(report.iterations, residual / norm_b);
+        if (!std::isfinite(residual))
+          return stop(report, StopReason::not_finite, "the residual is NaN or Inf");
+      }
+    }
+  }
+
+private:
+  static SolveReport stop(SolveReport report, StopReason reason, std::string detail)
+  {
+    report.reason = reason;
+    report.detail = std::move(detail);
+    return report;
+  }
+
+  const Space &space_;
+  double tolerance_;
+  int max_iterations_;
+};
+} // namespace tensormg

@@ -1,0 +1,138 @@
+// Geometric multigrid: V-cycle, W-cycle and full multigrid start, in one number type.
+//
+// The level operators are dimensionless, B_l = (H_l^2 / a) M^-1 A. A coarse problem has H^2 four times
+// as large; the factors of restriction (1/4) and prolongation (4) cancel that, so that coarse vectors
+// keep the size of the residual and binary16 neither over- nor underflows:
+//   b_{l-1} = (4 * 1/4) R (b_l - B_l x_l),   x_l += 4 P x_{l-1}.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "solvers/options.h"
+#include "solvers/smoother.h"
+
+namespace tensormg
+{
+/// Where the time of the cycles went, per level.
+struct LevelTimes
+{
+  double smoothing = 0.; ///< seconds
+  double transfer = 0.;  ///< residual, restriction, prolongation
+  double coarse = 0.;    ///< exact solve
+  int visits = 0;
+  double total() const { return smoothing + transfer + coarse; }
+};
+
+/// Operator: residual(), make_vector(), VectorType. Transfer: restrict_to(), prolongate().
+template <typename Operator, typename Transfer>
+class Multigrid
+{
+public:
+  using VectorType = typename Operator::VectorType;
+  using CoarseSolver = CoarseSolverBase<VectorType>;
+  using Smoother = SmootherBase<VectorType>;
+
+  struct Level
+  {
+    Operator *op = nullptr;
+    Transfer *to_coarser = nullptr;    ///< null on level 0
+    std::unique_ptr<Smoother> smoother; ///< null on level 0
+  };
+
+  /// Levels coarsest first. Everything pointed to must outlive the object.
+  Multigrid(std::vector<Level> levels, std::unique_ptr<CoarseSolver> coarse, Cycle cycle)
+    : levels_(std::move(levels))
+    , coarse_(std::move(coarse))
+    , cycle_(cycle)
+    , times_(levels_.size())
+  {
+    for (const Level &level : levels_)
+    {
+      x_.push_back(level.op->make_vector());
+      b_.push_back(level.op->make_vector());
+      work_.push_back(level.op == levels_.front().op ? VectorType() : level.op->make_vector());
+    }
+  }
+
+  /// Right-hand side of the finest level: fill it, then call run().
+  VectorType &rhs() { return b_.back(); }
+  /// Result of the last run().
+  const VectorType &solution() const { return x_.back(); }
+
+  /// One cycle from zero.
+  void run() { cycle(levels_.size() - 1, true); }
+
+  /// Full multigrid: the restricted right-hand sides are solved from the coarsest level up, each with one
+  /// cycle that starts from the prolongated coarser solution.
+  void run_full()
+  {
+    std::vector<VectorType> rhs(levels_.size());
+    rhs.back().swap(b_.back());
+    for (std::size_t l = levels_.size() - 1; l > 0; --l)
+    {
+      rhs[l - 1] = levels_[l - 1].op->make_vector();
+      levels_[l].to_coarser->restrict_to(rhs[l - 1], rhs[l], 1.);
+    }
+    for (std::size_t l = 0; l < levels_.size(); ++l)
+    {
+      b_[l].swap(rhs[l]);
+      if (l > 0)
+        levels_[l].to_coarser->prolongate(x_[l], x_[l - 1], prolongation_factor, false);
+      cycle(l, l == 0);
+    }
+  }
+
+  std::size_t n_levels() const { return levels_.size(); }
+  const std::vector<LevelTimes> &times() const { return times_; }
+  const VectorType &level_solution(std::size_t l) const { return x_[l]; }
+  const VectorType &level_rhs(std::size_t l) const { return b_[l]; }
+
+private:
+  static constexpr double restriction_factor = 1.; // 4 from H^2, 1/4 from the scaling above
+  static constexpr double prolongation_factor = 4.;
+
+  void cycle(std::size_t l, bool zero_start)
+  {
+    ++times_[l].visits;
+    if (l == 0)
+    {
+      timed(times_[0].coarse, [&] { coarse_->solve(x_[0], b_[0]); });
+      return;
+    }
+    const Level &level = levels_[l];
+    timed(times_[l].smoothing,
+        [&] { level.smoother->smooth(x_[l], b_[l], work_[l], zero_start, true); });
+    // A second visit to the coarsest level would repeat an exact solve.
+    const int visits = cycle_ == Cycle::w && l > 1 ? 2 : 1;
+    timed(times_[l].transfer, [&] {
+      level.op->residual(work_[l], x_[l], b_[l]);
+      level.to_coarser->restrict_to(b_[l - 1], work_[l], restriction_factor);
+    });
+    for (int visit = 0; visit < visits; ++visit)
+      cycle(l - 1, visit == 0);
+    timed(times_[l].transfer, [&] {
+      level.to_coarser->prolongate(x_[l], x_[l - 1], prolongation_factor, true);
+    });
+    timed(times_[l].smoothing,
+        [&] { level.smoother->smooth(x_[l], b_[l], work_[l], false, false); });
+  }
+
+  template <typename Function>
+  static void timed(double &seconds, Function &&f)
+  {
+    const auto start = std::chrono::steady_clock::now();
+    f();
+    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  std::vector<Level> levels_;
+  std::unique_ptr<CoarseSolver> coarse_;
+  Cycle cycle_;
+  std::vector<VectorType> x_, b_, work_;
+  std::vector<LevelTimes> times_;
+};
+} // namespace tensormg

@@ -1,0 +1,70 @@
+// The choices of a solve, as plain data; the parameter file fills them.
+#pragma once
+
+#include <cstdint>
+
+namespace tensormg
+{
+enum class Precision : std::uint8_t
+{
+  double_precision, ///< "double"
+  single_precision, ///< "single"
+  half_precision    ///< "half": binary16 storage, float arithmetic
+};
+
+enum class OuterSolver : std::uint8_t
+{
+  fgmres,
+  cg,
+  direct ///< global fast diagonalisation, no iteration
+};
+
+enum class Cycle : std::uint8_t
+{
+  v,
+  w
+};
+
+enum class Smoother : std::uint8_t
+{
+  chebyshev,
+  patch,
+  jacobi
+};
+
+enum class ChebyshevKind : std::uint8_t
+{
+  first,
+  fourth
+};
+
+enum class SchwarzKind : std::uint8_t
+{
+  multiplicative,
+  additive
+};
+
+struct MultigridOptions
+{
+  Precision precision = Precision::single_precision;
+  Cycle cycle = Cycle::v;
+  Smoother smoother = Smoother::chebyshev;
+  ChebyshevKind chebyshev_kind = ChebyshevKind::fourth;
+  int degree = 4;                ///< Chebyshev degree, or number of Jacobi / patch sweeps
+  double smoothing_range = 15.;  ///< first kind: [lmax / range, lmax]
+  int eigenvalue_steps = 12;     ///< Lanczos steps for lambda_max
+  double eigenvalue_safety = 1.05; ///< factor on the estimate
+  SchwarzKind schwarz_kind = SchwarzKind::multiplicative;
+  double damping = 0.;           ///< jacobi, additive patch; 0: from the eigenvalue estimate
+};
+
+struct SolverOptions
+{
+  OuterSolver solver = OuterSolver::fgmres;
+  double tolerance = 1e-8;       ///< on the residual relative to the right-hand side
+  int max_iterations = 100;
+  int restart = 30;              ///< fgmres
+  bool full_multigrid = false;   ///< start value by full multigrid
+  MultigridOptions multigrid;
+};
+} // namespace tensormg

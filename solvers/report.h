@@ -1,0 +1,40 @@
+// How a solve ended.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tensormg
+{
+enum class StopReason : std::uint8_t
+{
+  converged,
+  iteration_limit,
+  stagnated,                 ///< the true residual no longer falls, or disagrees with the estimate
+  not_finite,                ///< NaN or Inf appeared; `detail` names the level and the quantity
+  indefinite_preconditioner, ///< cg met z'r <= 0, or p'Ap <= 0
+};
+
+/// The word for run.json and the screen: "converged", "iteration_limit", ...
+const char *to_string(StopReason reason);
+
+/// Exit code of the program: converged 0, iteration_limit 3, stagnated 4, not_finite 5,
+/// indefinite_preconditioner 6. (1 is an unexpected error, 2 a usage or parameter error.)
+int exit_code(StopReason reason);
+
+struct SolveReport
+{
+  StopReason reason = StopReason::iteration_limit;
+  std::string detail;          ///< one sentence for a person; empty if converged
+  int iterations = 0;
+  /// 2-norms of the residual as the method sees it, start value first (iterations + 1 entries).
+  std::vector<double> residuals;
+  /// ||b - A x|| / ||b|| evaluated in FP64 after the last iteration.
+  double true_relative_residual = 0.;
+  double seconds = 0.;
+  bool converged() const { return reason == StopReason::converged; }
+  /// Geometric mean reduction per iteration.
+  double mean_reduction() const;
+};
+} // namespace tensormg

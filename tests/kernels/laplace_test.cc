@@ -1,0 +1,212 @@
+// Every backend of the Laplace operator against the reference: odd sizes, each kind of side, poisoned
+// outputs, every degree, form and number type.
+#include "kernels/laplace/laplace.h"
+
+#include <gtest/gtest.h>
+
+#include "kernels/laplace/reference.h"
+#include "operators/cell_basis.h"
+#include "tests/support/random_vector.h"
+
+namespace tensormg
+{
+namespace
+{
+  using laplace::Backend;
+  using laplace::Form;
+
+  struct Case
+  {
+    int dim;
+    std::array<std::int64_t, 3> cells;
+    std::array<Side, 6> sides;
+  };
+
+  constexpr Side D = Side::dirichlet, N = Side::neumann, W = Side::wrap, G = Side::ghost;
+
+  const Case cases[] = {
+      {3, {1, 1, 1}, {D, D, D, D, D, D}},
+      {3, {3, 2, 1}, {D, N, N, D, D, N}},
+      {3, {7, 3, 5}, {W, W, G, G, G, G}},
+      {3, {8, 1, 2}, {N, N, N, N, N, N}},
+      {3, {17, 11, 3}, {D, D, G, D, N, G}},
+      {3, {25, 2, 2}, {N, D, D, G, G, D}},
+      {2, {1, 1, 1}, {D, N, D, D, D, D}},
+      {2, {9, 5, 1}, {W, W, G, G, D, D}},
+      {2, {33, 4, 1}, {D, D, D, N, D, D}},
+  };
+
+  template <typename Number>
+  class LaplaceTest : public testing::Test
+  {};
+  using Numbers = testing::Types<double, float, Half>;
+  TYPED_TEST_SUITE(LaplaceTest, Numbers);
+
+  template <typename Number>
+  double tolerance()
+  {
+    return std::is_same_v<Number, double> ? 2e-14 : std::is_same_v<Number, float> ? 4e-6 : 2e-3;
+  }
+
+  /// Both backends on the same data; returns the difference.
+  template <typename Number>
+  void compare(const Case &c, int degree, Form form, bool with_old)
+  {
+    SCOPED_TRACE(testing::Message() << "dim " << c.dim << " degree " << degree << " cells "
+                                    << c.cells[0] << "x" << c.cells[1] << "x" << c.cells[2]
+                                    << " form " << int(form));
+    const CellBasis basis = make_cell_basis(degree);
+    const Block block(c.dim, degree, c.cells);
+    const auto src = test::random_vector<Number>(block, 1);
+    const auto b = test::random_vector<Number>(block, 2);
+    const auto old = test::random_vector<Number>(block, 3);
+    std::array<std::vector<Compute<Number>>, 6> ghosts;
+    laplace::Arguments<Number> a;
+    a.block = block;
+    a.basis = &basis;
+    a.factor = {1., 0.4, 0.7};
+    a.sides = c.sides;
+    for (int s = 2; s < 2 * c.dim; ++s)
+      if (c.sides[s] == G)
+      {
+        // Traces of some other data: a neighbour with the same block shape.
+        const auto neighbour = test::random_vector<Number>(block, 10 + s);
+        ghosts[s].resize(laplace::ghost_size(block, s));
+        laplace::select_pack<Number>(degree)(block, basis, s, neighbour.data(), ghosts[s].data());
+        a.ghost[s] = ghosts[s].data();
+      }
+    a.src = src.data();
+    a.b = b.data();
+    a.old = with_old ? old.data() : nullptr;
+    a.theta = 0.3;
+    a.alpha = 0.8;
+
+    Vector<Number> expected(block), found(block);
+    test::poison(expected);
+    test::poison(found);
+    a.dst = expected.data();
+    laplace::select<Number>(Backend::reference, form, c.dim, degree)(a);
+    a.dst = found.data();
+    laplace::select<Number>(Backend::cpu, form, c.dim, degree)(a);
+    EXPECT_LT(test::relative_difference(found, expected), tolerance<Number>());
+    EXPECT_TRUE(test::padding_is_zero(found));
+    EXPECT_TRUE(test::padding_is_zero(expected));
+  }
+
+  TYPED_TEST(LaplaceTest, CpuEqualsReference)
+  {
+    for (const Case &c : cases)
+      for (int degree = 1; degree <= (c.dim == 3 && c.cells[0] > 8 ? 3 : max_degree); ++degree)
+      {
+        compare<TypeParam>(c, degree, Form::apply, false);
+        compare<TypeParam>(c, degree, Form::residual, false);
+        compare<TypeParam>(c, degree, Form::chebyshev, true);
+        compare<TypeParam>(c, degree, Form::chebyshev, false);
+      }
+  }
+
+  TYPED_TEST(LaplaceTest, ChebyshevMayOverwriteOld)
+  {
+    const int degree = 3;
+    const CellBasis basis = make_cell_basis(degree);
+    const Block block(3, degree, {5, 4, 3});
+    const auto src = test::random_vector<TypeParam>(block, 1);
+    const auto b = test::random_vector<TypeParam>(block, 2);
+    auto old = test::random_vector<TypeParam>(block, 3);
+    laplace::Arguments<TypeParam> a;
+    a.block = block;
+    a.basis = &basis;
+    a.sides = {D, D, D, D, D, D};
+    a.src = src.data();
+    a.b = b.data();
+    a.old = old.data();
+    a.theta = 0.25;
+    a.alpha = 1.1;
+    Vector<TypeParam> separate(block);
+    a.dst = separate.data();
+    const auto apply = laplace::select<TypeParam>(Backend::cpu, Form::chebyshev, 3, degree);
+    apply(a);
+    a.dst = old.data();
+    apply(a);
+    for (std::int64_t at = 0; at < old.size(); ++at)
+      ASSERT_EQ(test::to_double(old[at]), test::to_double(separate[at]));
+  }
+
+  TEST(LaplaceReference, IsSymmetricAndPositive)
+  {
+    for (const Case &c : cases)
+      if (c.cells[0] <= 9 && c.sides[2] != G && c.sides[4] != G)
+      {
+        const int degree = 3;
+        const CellBasis basis = make_cell_basis(degree);
+        const Block block(c.dim, degree, c.cells);
+        const auto u = test::random_vector<double>(block, 1), w = test::random_vector<double>(block, 2);
+        Vector<double> bu(block), bw(block);
+        laplace::Arguments<double> a;
+        a.block = block;
+        a.basis = &basis;
+        a.factor = {0.5, 1., 0.25};
+        a.sides = c.sides;
+        for (const auto &[src, dst] : {std::pair{&u, &bu}, std::pair{&w, &bw}})
+        {
+          a.src = src->data();
+          a.dst = dst->data();
+          laplace::apply_reference(a, Form::apply);
+        }
+        double uw = 0., wu = 0., uu = 0.;
+        for (std::int64_t at = 0; at < u.size(); ++at)
+        {
+          uw += bu[at] * w[at];
+          wu += u[at] * bw[at];
+          uu += bu[at] * u[at];
+        }
+        EXPECT_NEAR(uw, wu, 1e-12 * uu);
+        EXPECT_GT(uu, 0.);
+      }
+  }
+
+  TEST(LaplaceReference, NeumannLeavesConstants)
+  {
+    for (const int degree : {1, 2, 5, 8})
+    {
+      const CellBasis basis = make_cell_basis(degree);
+      const Block block(3, degree, {3, 2, 2});
+      std::vector<double> one(degree + 1);
+      // The constant 1: coefficients of the constant Legendre polynomial in each direction.
+      for (int i = 0; i <= degree; ++i)
+        one[i] = basis.legendre[i];
+      Vector<double> u(block), y(block);
+      for (std::int64_t cz = 0; cz < 2; ++cz)
+        for (std::int64_t cy = 0; cy < 2; ++cy)
+          for (std::int64_t cx = 0; cx < 3; ++cx)
+            for (int k = 0; k <= degree; ++k)
+              for (int j = 0; j <= degree; ++j)
+                for (int i = 0; i <= degree; ++i)
+                  u[block.index(cx, cy, cz, i, j, k)] = one[i] * one[j] * one[k];
+      laplace::Arguments<double> a;
+      a.block = block;
+      a.basis = &basis;
+      a.sides = {N, N, N, N, N, N};
+      a.src = u.data();
+      a.dst = y.data();
+      laplace::apply_reference(a, Form::apply);
+      for (std::int64_t at = 0; at < y.size(); ++at)
+        EXPECT_NEAR(y[at], 0., 1e-10);
+    }
+  }
+
+  TEST(LaplaceSelect, NamesWhatExists)
+  {
+    try
+    {
+      laplace::select<double>(Backend::cpu, Form::apply, 3, 9);
+      FAIL() << "degree 9 was accepted";
+    }
+    catch (const std::invalid_argument &error)
+    {
+      EXPECT_NE(std::string(error.what()).find("degrees 1..8"), std::string::npos);
+    }
+    EXPECT_THROW(laplace::backend_from_string("mma"), std::invalid_argument);
+  }
+} // namespace
+} // namespace tensormg

@@ -1,0 +1,96 @@
+// The transfer: cpu against reference, adjointness, exactness on polynomials of the coarse space.
+#include "kernels/transfer/transfer.h"
+
+#include <gtest/gtest.h>
+
+#include "operators/cell_basis.h"
+#include "tests/support/random_vector.h"
+
+namespace tensormg
+{
+namespace
+{
+  struct Case
+  {
+    int dim;
+    std::array<std::int64_t, 3> coarse;
+  };
+  const Case cases[] = {{3, {1, 1, 1}}, {3, {3, 2, 1}}, {3, {9, 1, 2}}, {2, {5, 3, 1}}, {2, {20, 2, 1}}};
+
+  Block fine_block(const Case &c, int degree)
+  {
+    return Block(c.dim, degree,
+        {2 * c.coarse[0], 2 * c.coarse[1], c.dim == 3 ? 2 * c.coarse[2] : c.coarse[2]});
+  }
+
+  template <typename Number>
+  class TransferTest : public testing::Test
+  {};
+  using Numbers = testing::Types<double, float, Half>;
+  TYPED_TEST_SUITE(TransferTest, Numbers);
+
+  TYPED_TEST(TransferTest, CpuEqualsReference)
+  {
+    const double tolerance = std::is_same_v<TypeParam, double> ? 1e-14
+        : std::is_same_v<TypeParam, float>                     ? 2e-6
+                                                               : 2e-3;
+    for (const Case &c : cases)
+      for (int degree = 1; degree <= (c.dim == 2 ? max_degree : 4); ++degree)
+      {
+        SCOPED_TRACE(testing::Message() << "dim " << c.dim << " degree " << degree);
+        const CellBasis basis = make_cell_basis(degree);
+        const Block coarse(c.dim, degree, c.coarse), fine = fine_block(c, degree);
+        const auto u = test::random_vector<TypeParam>(coarse, 1);
+        for (const bool add : {false, true})
+        {
+          auto expected = test::random_vector<TypeParam>(fine, 2);
+          auto found = test::random_vector<TypeParam>(fine, 2);
+          if (!add)
+          {
+            test::poison(expected);
+            test::poison(found);
+          }
+          transfer::prolongate_reference<TypeParam>(
+              {fine, coarse, &basis, 1.5, add, u.data(), expected.data()});
+          transfer::prolongate_cpu<TypeParam>(
+              {fine, coarse, &basis, 1.5, add, u.data(), found.data()});
+          EXPECT_LT(test::relative_difference(found, expected), tolerance);
+          EXPECT_TRUE(test::padding_is_zero(found));
+        }
+        const auto r = test::random_vector<TypeParam>(fine, 3);
+        Vector<TypeParam> expected(coarse), found(coarse);
+        test::poison(expected);
+        test::poison(found);
+        transfer::restrict_reference<TypeParam>({fine, coarse, &basis, 0.75, r.data(), expected.data()});
+        transfer::restrict_cpu<TypeParam>({fine, coarse, &basis, 0.75, r.data(), found.data()});
+        EXPECT_LT(test::relative_difference(found, expected), tolerance);
+        EXPECT_TRUE(test::padding_is_zero(found));
+      }
+  }
+
+  TEST(Transfer, RestrictionIsAdjointAndLeftInverse)
+  {
+    for (const Case &c : cases)
+    {
+      const int degree = 3;
+      const CellBasis basis = make_cell_basis(degree);
+      const Block coarse(c.dim, degree, c.coarse), fine = fine_block(c, degree);
+      const auto u = test::random_vector<double>(coarse, 1), w = test::random_vector<double>(fine, 2);
+      Vector<double> pu(fine), rw(coarse), rpu(coarse);
+      transfer::prolongate_cpu<double>({fine, coarse, &basis, 1., false, u.data(), pu.data()});
+      transfer::restrict_cpu<double>({fine, coarse, &basis, 1., w.data(), rw.data()});
+      transfer::restrict_cpu<double>({fine, coarse, &basis, 1., pu.data(), rpu.data()});
+      double left = 0., right = 0., norm = 0.;
+      for (std::int64_t at = 0; at < fine.size(); ++at)
+        left += pu[at] * w[at];
+      for (std::int64_t at = 0; at < coarse.size(); ++at)
+      {
+        right += u[at] * rw[at];
+        norm += std::abs(u[at] * rw[at]);
+      }
+      EXPECT_NEAR(left, std::pow(2., c.dim) * right, 1e-12 * norm);
+      EXPECT_LT(test::relative_difference(rpu, u), 1e-13);
+    }
+  }
+} // namespace
+} // namespace tensormg
