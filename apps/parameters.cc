@@ -1,0 +1,202 @@
+#include "apps/parameters.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include <deal.II/base/parameter_handler.h>
+
+#include "apps/parameter_checks.h"
+#include "apps/parameter_file.h"
+#include "apps/parameter_table.h"
+#include "apps/parameter_text.h"
+#include "apps/parameter_words.h"
+
+namespace tensormg
+{
+namespace
+{
+using dealii::ParameterHandler;
+
+/// The error for an assignment that no declaration matches, with the nearest known name.
+[[noreturn]] void fail_unknown(const Assignment &assignment)
+{
+  std::vector<std::string> keys;       // of the section, if there is one of that name
+  std::vector<std::string> same_key;   // full names in other sections
+  std::vector<std::string> everything; // full names
+  for (const ParameterEntry &entry : parameter_table())
+  {
+    everything.push_back(entry.name());
+    if (entry.section == assignment.section)
+      keys.push_back(entry.key);
+    if (entry.key == assignment.key)
+      same_key.push_back(entry.name());
+  }
+  const std::string start = prefix(assignment.where) + assignment.name() + ": ";
+  if (!keys.empty())
+  {
+    std::string guess = nearest(assignment.key, keys);
+    if (!guess.empty())
+      guess = assignment.section + "." + guess;
+    else
+      guess = same_key.empty() ? nearest(assignment.name(), everything) : same_key.front();
+    throw ParameterError(start + "unknown parameter" +
+                         (guess.empty() ? "" : " (did you mean " + guess + "?)") +
+                         "; allowed in section " + assignment.section + ": " + join(keys, ", "));
+  }
+  const std::vector<std::string> sections = first_column(parameter_sections);
+  const std::string last = assignment.section.substr(assignment.section.rfind('.') + 1);
+  std::string guess = nearest(last, sections);
+  if (!same_key.empty() &&
+      (guess.empty() || find_parameter(guess + "." + assignment.key) == nullptr))
+    guess = same_key.front();
+  throw ParameterError(start +
+                       (assignment.section.empty()
+                          ? "parameter outside every section"
+                          : "unknown section '" + assignment.section + "'") +
+                       (guess.empty() ? "" : " (did you mean " + guess + "?)") +
+                       "; allowed sections: " + join(sections, ", "));
+}
+
+[[noreturn]] void fail_value(const ParameterEntry &entry, const std::string &where,
+                             const std::string &value, const std::string &complaint)
+{
+  throw ParameterError(prefix(where) + entry.name() + " = '" + value + "' " + complaint +
+                       "; allowed: " + entry.allowed);
+}
+
+/// Gives the value of one assignment to the handler.
+void apply(const Assignment &assignment, ParameterHandler &handler, Origins &origins)
+{
+  const ParameterEntry *entry = find_parameter(assignment.name());
+  if (entry == nullptr)
+    fail_unknown(assignment);
+  const std::string separator = entry->list_separator == ',' ? ", " : "; ";
+  const std::string value = join(assignment.items, separator);
+  // Such a value could not be written to a .prm file and read back.
+  if (value.find_first_of("#\n\r") != std::string::npos || (!value.empty() && value.back() == '\\'))
+    fail_value(*entry, assignment.where, value, "contains '#', a line break or a final backslash");
+
+  handler.enter_subsection(entry->section);
+  try
+  {
+    handler.set(entry->key, value);
+  }
+  catch (const dealii::ExceptionBase &)
+  {
+    // deal.II only says that its pattern does not match; the entry knows why.
+    Parameters scratch;
+    const std::string complaint = entry->read(scratch, value);
+    fail_value(*entry, assignment.where, value, complaint.empty() ? "cannot be used" : complaint);
+  }
+  handler.leave_subsection();
+  origins[entry->name()] = assignment.where;
+}
+
+Parameters read(const std::vector<Assignment> &from_file, const std::vector<std::string> &overrides,
+                const std::string &source)
+{
+  ParameterHandler handler;
+  declare(handler);
+  Origins origins;
+  for (const Assignment &assignment : from_file)
+    apply(assignment, handler, origins);
+  for (const std::string &text : overrides)
+    apply(parse_override(text), handler, origins);
+
+  Parameters parameters;
+  parameters.source = source;
+  for (const ParameterEntry &entry : parameter_table())
+  {
+    const std::string value = handler.get({entry.section}, entry.key);
+    const std::string complaint = entry.read(parameters, value);
+    if (!complaint.empty())
+    {
+      const auto origin = origins.find(entry.name());
+      fail_value(entry, origin == origins.end() ? source : origin->second, value, complaint);
+    }
+  }
+  check_parameters(parameters, origins);
+  return parameters;
+}
+
+/// `text` as the cell of a markdown table.
+std::string cell(std::string text)
+{
+  for (std::size_t i = text.find('|'); i != std::string::npos; i = text.find('|', i + 2))
+    text.insert(i, "\\");
+  return text;
+}
+} // namespace
+
+Parameters read_parameters(const std::string &file, const std::vector<std::string> &overrides)
+{
+  return read(read_assignments(file), overrides, file);
+}
+
+Parameters default_parameters(const std::vector<std::string> &overrides)
+{
+  return read({}, overrides, "");
+}
+
+void print_parameters(const Parameters &parameters, std::ostream &out, ParameterFormat format)
+{
+  ParameterHandler handler;
+  declare(handler);
+  for (const ParameterEntry &entry : parameter_table())
+  {
+    handler.enter_subsection(entry.section);
+    handler.set(entry.key, entry.write(parameters));
+    handler.leave_subsection();
+  }
+  const ParameterHandler::OutputStyle style =
+    format == ParameterFormat::json ? ParameterHandler::ShortJSON : ParameterHandler::PRM;
+  handler.print_parameters(out, style | ParameterHandler::KeepDeclarationOrder);
+}
+
+void print_default_parameters(std::ostream &out)
+{
+  print_parameters(Parameters{}, out);
+}
+
+void print_parameter_reference(std::ostream &out)
+{
+  out << "# Parameters\n\n"
+         "<!-- Written by tensormg-parameters from the declarations in apps/parameter_table.cc. "
+         "-->\n\n"
+         "A parameter file is in deal.II's `.prm` format,\n\n"
+         "```\n"
+         "subsection solver\n"
+         "  set tolerance = 1e-10  # comment\n"
+         "end\n"
+         "```\n\n"
+         "or in JSON, `{\"solver\": {\"tolerance\": 1e-10}}`, where a list may also be written as "
+         "one. "
+         "`--set solver.tolerance=1e-10` on the command line overrides the file. What is not given "
+         "has its default; an unknown name, an unusable value or a contradiction stops the program "
+         "before anything runs.\n\n"
+         "Expressions are those of muParser: `+ - * / ^`, comparisons, `&& ||`, `a ? b : c`, the "
+         "coordinates `x`, `y` and in 3D `z`, `pi`, the names in `problem.constants`, and the "
+         "functions ";
+  std::vector<std::string> functions;
+  for (const std::string_view name : expression_functions)
+    functions.push_back("`" + std::string(name) + "`");
+  out << join(functions, ", ")
+      << ". `log` is the natural logarithm. Some versions of deal.II lack `erf`: write `1 - "
+         "erfc(x)`.\n";
+
+  const Parameters defaults;
+  for (const auto &[section, about] : parameter_sections)
+  {
+    out << "\n## " << section << "\n\n"
+        << about << "\n\n| key | default | allowed | meaning |\n|---|---|---|---|\n";
+    for (const ParameterEntry &entry : parameter_table())
+    {
+      if (entry.section != section)
+        continue;
+      const std::string value = entry.write(defaults);
+      out << "| `" << entry.key << "` | " << (value.empty() ? "" : "`" + cell(value) + "`") << " | "
+          << cell(entry.allowed) << " | " << cell(entry.description) << " |\n";
+    }
+  }
+}
+} // namespace tensormg

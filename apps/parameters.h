@@ -1,0 +1,89 @@
+// Everything a run is told, as plain data, and how it is read from a file and the command line.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "operators/problem.h"
+#include "solvers/options.h"
+
+namespace tensormg
+{
+/// A parameter file, an override or a combination of values that cannot be used. what() is one
+/// message for the user: where, which key, the value found, and what is allowed.
+class ParameterError : public std::runtime_error
+{
+  using std::runtime_error::runtime_error;
+};
+
+enum class VtuCells : std::uint8_t
+{
+  high_order, ///< one Lagrange cell of the solution's degree per cell
+  subdivided  ///< degree^dim linear cells per cell, readable by every program
+};
+
+enum class Verbosity : std::uint8_t
+{
+  quiet,  ///< errors and the result only
+  normal, ///< a summary and the residual history
+  verbose ///< in addition levels, eigenvalues and timings
+};
+
+struct OutputOptions
+{
+  std::string directory = "output"; ///< created if missing
+  std::string name = "solution";    ///< stem of the field files
+  bool write_vtu = true;
+  VtuCells vtu_cells = VtuCells::high_order;
+  std::int64_t vtu_max_cells = 200000; ///< no VTU of a grid with more cells
+  Verbosity verbosity = Verbosity::normal;
+};
+
+struct ConvergeOptions
+{
+  std::vector<int> degrees{1, 2, 3};
+  std::vector<int> refinements{2, 3, 4}; ///< increasing
+  bool check_orders = true;              ///< fail if the last observed order is too low
+  double order_tolerance = 0.25;         ///< L2 order at least degree + 1 - order_tolerance
+};
+
+struct Parameters
+{
+  Problem problem; ///< `constants` also holds pi
+  SolverOptions solver;
+  std::string backend = "auto"; ///< a word of backend_words in apps/parameter_words.h
+  OutputOptions output;
+  ConvergeOptions converge;
+  std::string source; ///< file they were read from, for messages; empty: none
+};
+
+enum class ParameterFormat : std::uint8_t
+{
+  prm,
+  json
+};
+
+/// Reads `file` (.prm or .json) over the defaults, then the overrides "section.key=value" in their
+/// order. Unknown keys, unusable values and contradictions throw ParameterError.
+Parameters read_parameters(const std::string &file, const std::vector<std::string> &overrides = {});
+
+/// The defaults with overrides, without a file.
+Parameters default_parameters(const std::vector<std::string> &overrides = {});
+
+/// Throws ParameterError unless a convergence study of `parameters` makes sense.
+void check_for_converge(const Parameters &parameters);
+
+/// Writes every value so that reading the text back gives the same run. In a .prm, every parameter
+/// carries its description, and the default where the value differs from it.
+void print_parameters(const Parameters &parameters, std::ostream &out,
+                      ParameterFormat format = ParameterFormat::prm);
+
+/// The commented .prm file of the defaults: a file to start from.
+void print_default_parameters(std::ostream &out);
+
+/// docs/parameters.md: every parameter with its default, its allowed values and its meaning.
+void print_parameter_reference(std::ostream &out);
+} // namespace tensormg
