@@ -20,4 +20,14 @@ endfunction()
 tensormg_header_library(nlohmann_json nlohmann_json::nlohmann_json nlohmann/json.hpp)
 tensormg_header_library(CLI11 CLI11::CLI11 CLI/CLI.hpp)
 
+# muParser evaluates the expressions; deal.II brings it, but does not hand on its header.
+find_path(MUPARSER_INCLUDE_DIR muParser.h)
+find_library(MUPARSER_LIBRARY muparser)
+if(NOT MUPARSER_INCLUDE_DIR OR NOT MUPARSER_LIBRARY)
+  message(FATAL_ERROR "muParser not found: install libmuparser-dev or extend CMAKE_PREFIX_PATH")
+endif()
+add_library(tensormg_muparser INTERFACE)
+target_include_directories(tensormg_muparser SYSTEM INTERFACE "${MUPARSER_INCLUDE_DIR}")
+target_link_libraries(tensormg_muparser INTERFACE "${MUPARSER_LIBRARY}")
+
 include(dealii)

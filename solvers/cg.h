@@ -5,7 +5,9 @@
 // p = z + beta p 3, operator 2, p'q 2, fused update of x and r with r'r 6.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "solvers/concepts.h"
 #include "solvers/report.h"
@@ -18,10 +20,15 @@ class ConjugateGradients
 public:
   using VectorType = typename Space::VectorType;
 
+  /// Takes all its memory at once: four vectors.
   ConjugateGradients(const Space &space, double tolerance, int max_iterations)
     : space_(space)
     , tolerance_(tolerance)
     , max_iterations_(max_iterations)
+    , r_(space.make_vector())
+    , z_(space.make_vector())
+    , p_(space.make_vector())
+    , q_(space.make_vector())
   {}
 
   /// Improves x. Converged means that the true residual, evaluated anew, meets the tolerance; where it
@@ -39,8 +46,7 @@ public:
       report.residuals = {0.};
       return report;
     }
-    VectorType r = space_.make_vector(), z = space_.make_vector(), p = space_.make_vector(),
-               q = space_.make_vector();
+    VectorType &r = r_, &z = z_, &p = p_, &q = q_;
     double last_true = INFINITY;
     while (true)
     {
@@ -59,43 +65,46 @@ public:
         return stop(report, StopReason::converged, "");
       if (residual > 0.9 * last_true)
         return stop(report, StopReason::stagnated,
-            "the true residual stays at " + std::to_string(residual / norm_b));
+            "the true residual stays at " + number_text(residual / norm_b));
       last_true = residual;
 
+      const auto stop_inside = [&](StopReason reason, const std::string &detail) {
+        op.residual(r, x, b);
+        report.true_relative_residual = space_.norm(r) / norm_b;
+        return stop(report, reason, detail);
+      };
       double rho_old = 0.;
-      while (residual > tolerance_ * norm_b)
+      // The recursion goes on falling where the true residual cannot: look at that after sixteen digits.
+      const double target = std::max(tolerance_ * norm_b, 1e-16 * residual);
+      while (residual > target)
       {
         if (report.iterations >= max_iterations_)
-        {
-          op.residual(r, x, b);
-          report.true_relative_residual = space_.norm(r) / norm_b;
-          return stop(report, StopReason::iteration_limit,
+          return stop_inside(StopReason::iteration_limit,
               "tolerance not reached after " + std::to_string(report.iterations) + " iterations");
-        }
         preconditioner.apply(z, r, residual);
         const double rho = space_.dot(z, r);
         if (!std::isfinite(rho))
-          return stop(report, StopReason::not_finite, preconditioner.diagnose());
+          return stop_inside(StopReason::not_finite, preconditioner.diagnose());
         if (rho <= 0.)
-          return stop(report, StopReason::indefinite_preconditioner,
-              "z'r = " + std::to_string(rho) + " in iteration " +
+          return stop_inside(StopReason::indefinite_preconditioner,
+              "z'r = " + number_text(rho) + " in iteration " +
                   std::to_string(report.iterations + 1) + "; fgmres needs no symmetry");
         space_.axpby(1., z, rho_old == 0. ? 0. : rho / rho_old, p);
         rho_old = rho;
         op.vmult(q, p);
         const double curvature = space_.dot(p, q);
         if (!std::isfinite(curvature))
-          return stop(report, StopReason::not_finite, "p'Ap is NaN or Inf");
+          return stop_inside(StopReason::not_finite, "p'Ap is NaN or Inf");
         if (curvature <= 0.)
-          return stop(report, StopReason::indefinite_preconditioner,
-              "p'Ap = " + std::to_string(curvature) + ": the operator is not positive definite");
+          return stop_inside(StopReason::indefinite_preconditioner,
+              "p'Ap = " + number_text(curvature) + ": the operator is not positive definite");
         residual = std::sqrt(space_.cg_update(rho / curvature, p, q, x, r));
         ++report.iterations;
         report.residuals.push_back(residual);
         if (callback)
           callback(report.iterations, residual / norm_b);
         if (!std::isfinite(residual))
-          return stop(report, StopReason::not_finite, "the residual is NaN or Inf");
+          return stop_inside(StopReason::not_finite, "the residual is NaN or Inf");
       }
     }
   }
@@ -111,5 +120,6 @@ private:
   const Space &space_;
   double tolerance_;
   int max_iterations_;
+  VectorType r_, z_, p_, q_;
 };
 } // namespace tensormg

@@ -74,12 +74,15 @@ public:
       space_.multi_update(scaled_solution(), z_, x);
       op.residual(v_[0], x, b);
       const double updated = space_.norm(v_[0]);
-      if (updated > 0.9 * residual && updated > tolerance_ * norm_b)
+      // A cycle that the iteration limit cut short says nothing about stagnation.
+      const bool cut_short = report.iterations >= max_iterations_ && steps() < restart_ &&
+          report.residuals.back() > tolerance_ * norm_b;
+      if (updated > 0.9 * residual && updated > tolerance_ * norm_b && !cut_short)
       {
         report.true_relative_residual = updated / norm_b;
         return stop(report, std::isfinite(updated) ? StopReason::stagnated : StopReason::not_finite,
-            "the true residual fell only from " + std::to_string(residual / norm_b) + " to " +
-                std::to_string(updated / norm_b) + " over one restart cycle");
+            "the true residual fell only from " + number_text(residual / norm_b) + " to " +
+                number_text(updated / norm_b) + " over one restart cycle");
       }
       residual = updated;
     }
@@ -110,8 +113,9 @@ private:
     cosines_.clear();
     sines_.clear();
     double estimate = norm_r;
-    while (steps() < restart_ && report.iterations < max_iterations_ &&
-        estimate > tolerance_ * norm_b)
+    // More digits than a number has cannot come out of one cycle: then the true residual decides.
+    const double target = std::max(tolerance_ * norm_b, 1e-16 * norm_r);
+    while (steps() < restart_ && report.iterations < max_iterations_ && estimate > target)
     {
       const int j = steps();
       grow(v_, j + 2);
@@ -139,11 +143,13 @@ private:
   {
     VectorType &w = v_[j + 1];
     std::vector<double> column(j + 2, 0.);
-    double before = 0., after = 0.;
+    double first = 0., before = 0., after = 0.;
     for (int pass = 0; pass < 2; ++pass)
     {
       const std::vector<double> dots = space_.multi_dot(v_, j + 1, w);
       before = dots[j + 1];
+      if (pass == 0)
+        first = before;
       std::vector<double> update(j + 1);
       for (int i = 0; i <= j; ++i)
       {
@@ -158,6 +164,10 @@ private:
       if (after > threshold * threshold * before)
         break;
     }
+    // What is left of a vector in the span of the others is rounding. A basis of that would lose sixteen
+    // digits per step until its squares underflow.
+    if (after < 1e-30 * first)
+      after = 0.;
     norms_.push_back(std::sqrt(after));
     column[j + 1] = norms_.back() / norms_[j];
     columns_.push_back(std::move(column));

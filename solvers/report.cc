@@ -1,6 +1,7 @@
 #include "solvers/report.h"
 
 #include <cmath>
+#include <cstdio>
 
 namespace tensormg
 {
@@ -38,6 +39,13 @@ int exit_code(StopReason reason)
       return 6;
   }
   return 1;
+}
+
+std::string number_text(double value)
+{
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.3g", value);
+  return text;
 }
 
 double SolveReport::mean_reduction() const

@@ -23,6 +23,9 @@ const char *to_string(StopReason reason);
 /// indefinite_preconditioner 6. (1 is an unexpected error, 2 a usage or parameter error.)
 int exit_code(StopReason reason);
 
+/// A number for a message, "1.23e-09".
+std::string number_text(double value);
+
 struct SolveReport
 {
   StopReason reason = StopReason::iteration_limit;

@@ -9,7 +9,7 @@ std::int64_t tile_rows(const Block &block, std::int64_t number_bytes, std::int64
 {
   if (block.dim == 2)
     return block.cells[1];
-  constexpr std::int64_t cache_budget = 3 << 20; // measured: docs/performance.md
+  constexpr std::int64_t cache_budget = 3 << 20; // 1..12 MB differ by less than noise
   const std::int64_t strip =
       block.n * block.row() * (block.n * 2 * number_bytes + 4 * compute_bytes);
   const std::int64_t fitting = std::max<std::int64_t>(cache_budget / strip, 8);

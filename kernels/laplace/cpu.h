@@ -4,11 +4,13 @@
 // one row in x), within a strip chunks of cells, small enough that everything below stays in the
 // first-level cache. For a chunk the traces of its six neighbours are combined into two numbers per
 // line, direction and parity (the rank-2 coupling of CellBasis):
+//   y: the traces of strip cy + 1 are computed one strip ahead, those of cy and cy - 1 are carried;
+//   x: the same with chunks, neighbours are lanes shifted by one;
 //   z: the traces of layer cz + 1 are computed from src one layer ahead (this is the pass that streams
-//      src from memory); those of cz and cz - 1 are carried in a buffer of the tile's size;
-//   y: the same with strips; x: the same with chunks, neighbours are lanes shifted by one.
-// Then every entry is finished with 2 FMA per direction. src comes from memory once and from the cache
-// afterwards; the tile is chosen such that a layer and the carried traces stay there.
+//      src from memory); those of cz and cz - 1 are carried in a buffer of the tile's size. This coupling
+//      stays in registers while the n entries of its line are finished, with 2 FMA per direction.
+// src comes from memory once and from the cache afterwards; the tile is chosen such that a layer and the
+// carried traces stay there.
 #pragma once
 
 #include <algorithm>
@@ -38,19 +40,20 @@ public:
     , x_line(pitch + 2 * margin)
     , weights(a)
   {
+    // Where dst replaces old, its lines are in the cache already.
     streaming = use_streaming_stores(a.dst, block);
     tile = tile_rows(block, sizeof(Number), sizeof(C));
     CpuScratch<C> &scratch = CpuScratch<C>::of_this_thread();
     C *p = scratch.require(
-        4 * tile * n * row + 4 * nz * row + 4 * n * (n + 1) * chunk + 4 * nz * n * x_line);
+        4 * tile * n * row + 4 * nz * row + 4 * nz * (n + 1) * chunk + 4 * nz * n * x_line);
     const auto take = [&p](std::int64_t count) { return std::exchange(p, p + count); };
     for (int b = 0; b < 2; ++b)
     {
       z_carry[b] = take(2 * tile * n * row);
       y_carry[b] = take(2 * nz * row);
     }
-    z_pairs = take(4 * n * n * chunk);
-    y_pairs = take(4 * n * chunk);
+    y_pairs = take(4 * nz * n * chunk);
+    x_pairs = take(4 * nz * chunk);
     x_traces = take(4 * nz * n * x_line) + margin;
   }
 
@@ -197,49 +200,46 @@ private:
     });
   }
 
-  /// One chunk of one row: the pairs that couple it to both neighbours; `previous` gets the upper traces
-  /// of the next cell. `next` is null at the end of the block, where `side` closes it.
-  void couple(const Number *next, std::int64_t stride, Side side, const C *ghost,
-      std::int64_t ghost_d, C *previous, const C *current, C *pairs, std::int64_t x0,
-      std::int64_t x1, std::int64_t prefetch) const
+  /// One chunk of strip cy in plane z = cz nz + k: the pairs that couple it to both neighbours in y; the
+  /// carried traces move on by one cell.
+  void couple_y(std::int64_t cy, std::int64_t z, int k, std::int64_t x0, std::int64_t x1) const
   {
     constexpr std::int64_t pair_stride = n * chunk;
     const std::int64_t row = this->row; // a local: a member could alias the stores
-    if (next)
+    C *previous = y_carry[0] + 2 * k * row;
+    C *pairs = y_pairs + k * 4 * pair_stride;
+    if (cy + 1 < block.cells[1])
     {
+      const Number *next = a.src + z * plane + (cy + 1) * n * row;
       const TraceWeights traces = trace_weights();
-      for_each_in_chunk(pitch, x0, x1, [&](std::int64_t x, std::int64_t at, auto width) TENSORMG_INLINE {
-        constexpr int W = width;
-        if (prefetch)
-#pragma GCC unroll 9
-          for (int m = 0; m < n; ++m)
-            __builtin_prefetch(next + prefetch + m * stride + x, 0, 2);
-        const Traces<W> t = traces.template operator()<W>(next + x, stride);
-        store_pairs<W>(pairs + at, pair_stride, simd::load<W>(previous + x),
-            simd::load<W>(previous + row + x), t.vl, t.dl);
-        simd::store<W>(previous + x, t.vr);
-        simd::store<W>(previous + row + x, t.dr);
-      });
+      for_each_in_chunk(pitch, x0, x1,
+          [&](std::int64_t x, std::int64_t at, auto width) TENSORMG_INLINE {
+            constexpr int W = width;
+            const Traces<W> t = traces.template operator()<W>(next + x, row);
+            store_pairs<W>(pairs + at, pair_stride, simd::load<W>(previous + x),
+                simd::load<W>(previous + row + x), t.vl, t.dl);
+            simd::store<W>(previous + x, t.vr);
+            simd::store<W>(previous + row + x, t.dr);
+          });
       return;
     }
-    const C sign = value_sign(side);
-    for_each_in_chunk(pitch, x0, x1, [&](std::int64_t x, std::int64_t at, auto width) TENSORMG_INLINE {
-      constexpr int W = width;
-      V<W> vp = sign * simd::load<W>(current + x), dp = -sign * simd::load<W>(current + row + x);
-      if (side == Side::ghost)
-      {
-        vp = simd::load<W>(ghost + x);
-        dp = simd::load<W>(ghost + ghost_d + x);
-      }
-      store_pairs<W>(pairs + at, pair_stride, simd::load<W>(previous + x),
-          simd::load<W>(previous + row + x), vp, dp);
-    });
+    const bool has_ghost = a.sides[3] == Side::ghost;
+    const C *current = y_carry[1] + 2 * k * row;
+    const C *other = has_ghost ? a.ghost[3] + z * row : current;
+    const std::int64_t other_d = has_ghost ? block.planes() * row : row;
+    const C sign = has_ghost ? C(1) : value_sign(a.sides[3]), sign_d = has_ghost ? C(1) : -sign;
+    for_each_in_chunk(
+        pitch, x0, x1, [&](std::int64_t x, std::int64_t at, auto width) TENSORMG_INLINE {
+          constexpr int W = width;
+          store_pairs<W>(pairs + at, pair_stride, simd::load<W>(previous + x),
+              simd::load<W>(previous + row + x), sign * simd::load<W>(other + x),
+              sign_d * simd::load<W>(other + other_d + x));
+        });
   }
 
   void strip(std::int64_t cy, std::int64_t local_cy, std::int64_t cz)
   {
     const std::int64_t start = cz * nz * plane + cy * n * row;
-    const bool last_z = cz + 1 == block.cells[2], last_y = cy + 1 == block.cells[1];
     // The first chunk needs the trace of the last cell where x is periodic.
     if (a.sides[0] == Side::wrap)
       for (int k = 0; k < nz; ++k)
@@ -249,28 +249,16 @@ private:
     for (std::int64_t x0 = 0; x0 < pitch; x0 += chunk)
     {
       const std::int64_t x1 = std::min(x0 + chunk, pitch);
-      if constexpr (dim == 3)
-        for (int j = 0; j < n; ++j)
-        {
-          const std::int64_t line = 2 * (local_cy * n + j) * row, r = (cy * n + j) * row;
-          couple(last_z ? nullptr : a.src + (cz + 1) * nz * plane + r, plane, a.sides[5],
-              a.ghost[5] ? a.ghost[5] + r : nullptr, plane, z_carry[0] + line, z_carry[1] + line,
-              z_pairs + j * 4 * n * chunk, x0, x1, last_y ? 0 : n * row);
-        }
       for (int k = 0; k < nz; ++k)
       {
-        const std::int64_t z = cz * nz + k;
-        couple(last_y ? nullptr : a.src + z * plane + (cy + 1) * n * row, row, a.sides[3],
-            a.ghost[3] ? a.ghost[3] + z * row : nullptr, block.planes() * row,
-            y_carry[0] + 2 * k * row, y_carry[1] + 2 * k * row, y_pairs, x0, x1, 0);
+        couple_y(cy, cz * nz + k, k, x0, x1);
         if (x1 < pitch)
           trace_x(start + k * plane, k, x1, std::min(x1 + chunk, pitch));
         for (int j = 0; j < n; ++j)
-        {
           close_x(k, j, x0, x1);
-          finish(start + k * plane + j * row, j, k, x0, x1);
-        }
       }
+      for (int j = 0; j < n; ++j)
+        finish(cy, local_cy, cz, j, x0, x1);
     }
     std::swap(y_carry[0], y_carry[1]);
   }
@@ -314,100 +302,195 @@ private:
     }
   }
 
-  /// One chunk of one row of dst.
-  void finish(std::int64_t line, int j, int k, std::int64_t x0, std::int64_t x1) const
+  /// What lies above a row: the next layer, a ghost or, from the own traces, a physical side.
+  struct Above
   {
-    const C *vl = x_traces + (k * n + j) * 4 * x_line + x0;
-    const C *y = y_pairs + (j % 2) * 2 * n * chunk;
-    const C *z = z_pairs + (j * 4 + (k % 2) * 2) * n * chunk;
-    const C *diagonal = weights.diagonal.data() + (k * n + j) * n;
-    const FinishWeights w = {weights.vd[0], weights.gd[0], weights.vd[1][j], weights.gd[1][j],
-        dim == 3 ? weights.vd[2][k] : C(0), dim == 3 ? weights.gd[2][k] : C(0), weights.own,
-        weights.theta};
-    const Rows rows{a.src + line + x0, a.dst + line + x0, a.b ? a.b + line + x0 : nullptr,
-        a.old ? a.old + line + x0 : nullptr, n * row};
-    const std::int64_t pitch = this->pitch, x_line = this->x_line;
-    const std::int64_t end = block.cells[0] - x0;
-    const auto cells = [&](std::int64_t x, auto width, auto padded, auto stream) TENSORMG_INLINE {
-      constexpr int W = width;
-      const V<W> vp = simd::load<W>(vl + x + 1), vm = simd::load<W>(vl + x_line + x - 1);
-      const V<W> dp = simd::load<W>(vl + 2 * x_line + x + 1),
-                 dm = simd::load<W>(vl + 3 * x_line + x - 1);
-      const V<W> even_d = dm - dp, even_v = vp + vm, odd_d = -(dm + dp), odd_v = vp - vm;
-      std::int64_t at = x;
-#pragma GCC unroll 9
-      for (int i = 0; i < n; ++i)
-      {
-        const C *yi = y + i * chunk + x, *zi = z + i * chunk + x;
-        V<W> face = w.vx[i] * (i % 2 == 0 ? even_d : odd_d);
-        face += w.gx[i] * (i % 2 == 0 ? even_v : odd_v);
-        V<W> face_y = w.vy * simd::load<W>(yi);
-        face_y += w.gy * simd::load<W>(yi + n * chunk);
-        if constexpr (dim == 3)
-        {
-          face += w.vz * simd::load<W>(zi);
-          face_y += w.gz * simd::load<W>(zi + n * chunk);
-        }
-        V<W> result = combine<W>(rows, at, face + face_y, diagonal[i], w);
-        if constexpr (padded) // padding stays zero
-          result = simd::keep_first<W, C>(result, end - x);
-        if constexpr (stream)
-          simd::store_streaming<W>(rows.dst + at, result);
-        else
-          simd::store<W>(rows.dst + at, result);
-        at += pitch;
-      }
-    };
-    constexpr std::bool_constant<true> yes;
-    constexpr std::bool_constant<false> no;
-    const bool streaming = this->streaming;
-    simd::for_each_vector<C>(x1 - x0, [&](std::int64_t x, auto width) TENSORMG_INLINE {
-      if (end - x < width)
-        cells(x, width, yes, no);
-      else if (streaming && width == simd::native_width<C>)
-        cells(x, width, no, yes);
-      else
-        cells(x, width, no, no);
-    });
+    const Number *next = nullptr; ///< row of the next layer
+    const C *other = nullptr;     ///< otherwise V here and D at other + other_d, times the signs
+    std::int64_t other_d = 0;
+    C sign{}, sign_d{};
+  };
+
+  Above above(std::int64_t r, std::int64_t cz, const C *current) const
+  {
+    if (cz + 1 < block.cells[2])
+      return {a.src + (cz + 1) * nz * plane + r * row, nullptr, 0, C(0), C(0)};
+    if (a.sides[5] == Side::ghost)
+      return {nullptr, a.ghost[5] + r * row, plane, C(1), C(1)};
+    const C sign = value_sign(a.sides[5]);
+    return {nullptr, current, row, sign, -sign};
   }
 
-  /// Where a row of each vector starts.
-  struct Rows
+  /// Everything that the inner loops of finish() read, as locals: members could alias the stores.
+  struct Row
   {
     const Number *src;
     Number *dst;
     const Number *b;
     const Number *old;
-    std::int64_t ahead; ///< to the next strip
+    std::int64_t pitch, row, plane, x_line;
+    std::int64_t end;      ///< cells of the row from the start of the chunk
+    std::int64_t prefetch; ///< to the same place in the next strip
+    const C *x_traces, *y_pairs;
+    C *x_pairs;
+    C *carry;              ///< traces of the layer below, replaced by those of the layer above
+    Above above;
+    TraceWeights traces;
+    std::array<C, n> vx, gx;
+    std::array<C, nz> vz, gz;
+    C vy, gy, own, theta;
+    const C *diagonal;
   };
 
-  struct FinishWeights
+  /// Row j of a strip, one chunk of cells, all modes in x and z.
+  void finish(std::int64_t cy, std::int64_t local_cy, std::int64_t cz, int j, std::int64_t x0,
+      std::int64_t x1) const
   {
-    std::array<C, n> vx, gx;
-    C vy, gy, vz, gz, own, theta;
-  };
+    const std::int64_t r = cy * n + j, line = cz * nz * plane + r * row + x0;
+    Row w;
+    w.src = a.src + line;
+    w.dst = a.dst + line;
+    w.b = a.b ? a.b + line : nullptr;
+    w.old = a.old ? a.old + line : nullptr;
+    w.pitch = pitch;
+    w.row = row;
+    w.plane = plane;
+    w.x_line = x_line;
+    w.end = block.cells[0] - x0;
+    w.prefetch = n * row;
+    w.x_traces = x_traces + j * 4 * x_line + x0;
+    w.x_pairs = x_pairs;
+    w.y_pairs = y_pairs + (j % 2) * 2 * n * chunk;
+    w.traces = trace_weights();
+    w.vx = weights.vd[0];
+    w.gx = weights.gd[0];
+    w.vy = weights.vd[1][j];
+    w.gy = weights.gd[1][j];
+    if constexpr (dim == 3)
+    {
+      const std::int64_t local = 2 * (local_cy * n + j) * row;
+      w.carry = z_carry[0] + local + x0;
+      w.above = above(r, cz, z_carry[1] + local);
+      w.above.next = w.above.next ? w.above.next + x0 : nullptr;
+      w.above.other = w.above.other ? w.above.other + x0 : nullptr;
+      w.vz = weights.vd[2];
+      w.gz = weights.gd[2];
+    }
+    w.own = weights.own;
+    w.theta = weights.theta;
+    w.diagonal = weights.diagonal.data() + j * n;
+    constexpr std::bool_constant<true> yes;
+    constexpr std::bool_constant<false> no;
+    const bool streaming = this->streaming;
+    simd::for_each_vector<C>(x1 - x0,
+        [&](std::int64_t x, auto width) TENSORMG_INLINE { pair_x<width>(w, x); });
+    for (int i = 0; i < n; ++i)
+      simd::for_each_vector<C>(x1 - x0, [&](std::int64_t x, auto width) TENSORMG_INLINE {
+        if (w.end - x < width)
+          finish_cells<width, yes, no>(w, i, x);
+        else if (streaming && width == simd::native_width<C>)
+          finish_cells<width, no, yes>(w, i, x);
+        else
+          finish_cells<width, no, no>(w, i, x);
+      });
+  }
+
+  /// The x coupling of W cells in every plane.
+  template <int W>
+  TENSORMG_INLINE static void pair_x(const Row &w, std::int64_t x)
+  {
+    for (int k = 0; k < nz; ++k)
+    {
+      const C *t = w.x_traces + k * n * 4 * w.x_line + x;
+      store_pairs<W>(w.x_pairs + k * 4 * chunk + x, chunk, simd::load<W>(t + w.x_line - 1),
+          simd::load<W>(t + 3 * w.x_line - 1), simd::load<W>(t + 1),
+          simd::load<W>(t + 2 * w.x_line + 1));
+    }
+  }
+
+  /// Mode i in x of W cells of a row, all modes in z.
+  template <int W, bool padded, bool stream>
+  TENSORMG_INLINE static void finish_cells(const Row &w, int i, std::int64_t x)
+  {
+    const std::int64_t at = i * w.pitch + x;
+    V<W> z_pairs[2][2];
+    if constexpr (dim == 3)
+      couple_z<W>(w, at, z_pairs);
+    const C *x_pairs = w.x_pairs + (i % 2) * 2 * chunk + x;
+    const C *y_pairs = w.y_pairs + i * chunk + x;
+#pragma GCC unroll 9
+    for (int k = 0; k < nz; ++k)
+    {
+      V<W> face = w.vx[i] * simd::load<W>(x_pairs + k * 4 * chunk);
+      face += w.gx[i] * simd::load<W>(x_pairs + (k * 4 + 1) * chunk);
+      V<W> face_y = w.vy * simd::load<W>(y_pairs + k * 4 * n * chunk);
+      face_y += w.gy * simd::load<W>(y_pairs + (k * 4 + 1) * n * chunk);
+      if constexpr (dim == 3)
+      {
+        face += w.vz[k] * z_pairs[k % 2][0];
+        face_y += w.gz[k] * z_pairs[k % 2][1];
+      }
+      V<W> result = combine<W>(w, at + k * w.plane, face + face_y, w.diagonal[k * n * n + i]);
+      if constexpr (padded) // padding stays zero
+        result = simd::keep_first<W, C>(result, w.end - x);
+      if constexpr (stream)
+        simd::store_streaming<W>(w.dst + at + k * w.plane, result);
+      else
+        simd::store<W>(w.dst + at + k * w.plane, result);
+    }
+  }
+
+  /// The z coupling of W lines; the carried traces move on by one layer.
+  template <int W>
+  TENSORMG_INLINE static void couple_z(const Row &w, std::int64_t at, V<W> (&pairs)[2][2])
+  {
+    C *carry = w.carry + at;
+    const V<W> vm = simd::load<W>(carry), dm = simd::load<W>(carry + w.row);
+    V<W> vp, dp;
+    if (w.above.next)
+    {
+      const Number *next = w.above.next + at;
+#pragma GCC unroll 9
+      for (int m = 0; m < n; ++m)
+        __builtin_prefetch(next + w.prefetch + m * w.plane, 0, 2);
+      const Traces<W> t = w.traces.template operator()<W>(next, w.plane);
+      vp = t.vl;
+      dp = t.dl;
+      simd::store<W>(carry, t.vr);
+      simd::store<W>(carry + w.row, t.dr);
+    }
+    else
+    {
+      vp = w.above.sign * simd::load<W>(w.above.other + at);
+      dp = w.above.sign_d * simd::load<W>(w.above.other + w.above.other_d + at);
+    }
+    pairs[0][0] = dm - dp;
+    pairs[0][1] = vp + vm;
+    pairs[1][0] = -(dm + dp);
+    pairs[1][1] = vp - vm;
+  }
 
   /// The form: `weight` is the diagonal entry, for chebyshev alpha divided by it.
   template <int W>
-  TENSORMG_INLINE static V<W> combine(
-      const Rows &rows, std::int64_t at, V<W> face, C weight, const FinishWeights &w)
+  TENSORMG_INLINE static V<W> combine(const Row &w, std::int64_t at, V<W> face, C weight)
   {
-    const V<W> u = simd::load<W>(rows.src + at);
+    const V<W> u = simd::load<W>(w.src + at);
     // What the next strip reads once, from memory. Past the end of a vector this is harmless.
     if constexpr (form != Form::apply)
-      __builtin_prefetch(rows.b + rows.ahead + at, 0, 2);
+      __builtin_prefetch(w.b + w.prefetch + at, 0, 2);
     if constexpr (form == Form::chebyshev)
-      __builtin_prefetch(rows.old + rows.ahead + at, 0, 2);
+      if (w.old)
+        __builtin_prefetch(w.old + w.prefetch + at, 0, 2);
     if constexpr (form == Form::apply)
       return weight * u + face;
     else if constexpr (form == Form::residual)
-      return simd::load<W>(rows.b + at) - (weight * u + face);
+      return simd::load<W>(w.b + at) - (weight * u + face);
     else
     {
       // (b - B u) / diagonal = (b - face) / diagonal - u: src is not needed twice.
-      V<W> result = w.own * u + weight * (simd::load<W>(rows.b + at) - face);
-      if (rows.old)
-        result -= w.theta * simd::load<W>(rows.old + at);
+      V<W> result = w.own * u + weight * (simd::load<W>(w.b + at) - face);
+      if (w.old)
+        result -= w.theta * simd::load<W>(w.old + at);
       return result;
     }
   }
@@ -421,8 +504,8 @@ private:
   std::int64_t tile = 1;
   C *z_carry[2] = {};    ///< [tile rows][V, D][row]: traces of the previous and the current layer
   C *y_carry[2] = {};    ///< [planes of a layer][V, D][row]
-  C *z_pairs = nullptr;  ///< [j][pair][i][chunk]
-  C *y_pairs = nullptr;  ///< [pair][i][chunk]
+  C *y_pairs = nullptr;  ///< [k][pair][i][chunk]
+  C *x_pairs = nullptr;  ///< [k][pair][chunk] of one row
   C *x_traces = nullptr; ///< [k][j][VL, VR, DL, DR][x_line]
 };
 } // namespace tensormg::laplace

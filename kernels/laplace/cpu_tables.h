@@ -72,11 +72,11 @@ private:
   std::vector<C> memory_;
 };
 
-/// Cells in x per chunk: the three cells' worth of src and the pairs of a chunk fill about half of the
-/// first-level cache; at least one register, so that loops have something to do.
+/// Cells in x per chunk: src of two cells and the pairs stay in the inner caches; at least one register,
+/// so that loops have something to do.
 constexpr std::int64_t cpu_chunk_cells(int n, std::int64_t compute_bytes)
 {
-  constexpr std::int64_t budget = 24 << 10; // 24..96 kB differ by less than noise
+  constexpr std::int64_t budget = 64 << 10; // measured against 24 and 96 kB
   const std::int64_t per_cell = (2 * n * n * n + 4 * n * n) * compute_bytes;
   const std::int64_t cells = budget / per_cell / row_granularity * row_granularity;
   return std::max<std::int64_t>(cells, 64 / compute_bytes);

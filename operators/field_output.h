@@ -1,0 +1,39 @@
+// Solution files for ParaView and VisIt.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "kernels/basis/cell_basis.h"
+#include "operators/grid.h"
+#include "operators/vector.h"
+
+namespace tensormg
+{
+struct FieldOutputOptions
+{
+  /// True: one Lagrange cell of the solution's degree per cell (exact; ParaView 5.5 or newer).
+  /// False: degree^dim linear cells per cell (any reader; linear between the nodes).
+  bool high_order = true;
+  /// On all ranks together; more are refused.
+  std::int64_t max_cells = std::int64_t(1) << 21;
+};
+
+/// Why the finest level should not be written, with the numbers and the remedy; nothing if it may.
+/// The same answer on all ranks, no communication: the caller asks first, warns and goes on.
+std::optional<std::string> refuse_output(const Grid &grid, const FieldOutputOptions &options);
+
+/// Writes the finest level's solution u to base + ".vtu", or with several ranks to a piece
+/// base + ".RANK.vtu" each and a record base + ".pvtu"; returns the file to be opened.
+///
+/// Fields, in single precision, at the (degree + 1)^dim equidistant points of every cell: u, rank,
+/// and with an exact solution exact and error = u - exact (means subtracted for singular problems).
+/// Every file is written under a temporary name and renamed when it is complete.
+///
+/// Collective over grid.communicator. If a rank cannot write, all ranks throw: that one
+/// std::system_error with the path and the system's reason, the others std::runtime_error.
+/// std::invalid_argument if refuse_output() has a reason.
+std::string write_field_output(const Grid &grid, const CellBasis &basis, const Vector<double> &u,
+    const std::string &base, const FieldOutputOptions &options = {});
+} // namespace tensormg

@@ -1,0 +1,143 @@
+#include "operators/right_hand_side.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include <mpi.h>
+
+#include "operators/errors.h"
+#include "operators/functions.h"
+#include "operators/tensor_rule.h"
+
+namespace tensormg
+{
+namespace
+{
+  /// True if side s of the box is a side of this rank's block, and not a periodic one.
+  bool has_boundary(const Problem &problem, const LevelGrid &grid, int side)
+  {
+    const int d = side / 2;
+    if (problem.boundary[side] == BoundaryKind::periodic)
+      return false;
+    return side % 2 == 0 ? grid.offset[d] == 0 :
+                           grid.offset[d] + grid.block.cells[d] == grid.global_cells[d];
+  }
+
+  ScalarFunction boundary_function(const Problem &problem, int side)
+  {
+    try
+    {
+      return ScalarFunction(problem.boundary_value[side], problem.dim, problem.constants);
+    }
+    catch (const std::invalid_argument &error)
+    {
+      throw std::invalid_argument(
+          "boundary value on side " + std::string(side_names[side]) + ": " + error.what());
+    }
+  }
+
+  /// What the value on a side contributes to the modes across it. At the lower end the value of odd
+  /// modes and the outward derivative 2 h_i of even ones change sign against the upper end.
+  std::array<double, max_n> side_factors(const CellBasis &basis, BoundaryKind kind, int end)
+  {
+    std::array<double, max_n> factors{};
+    for (int i = 0; i < basis.n; ++i)
+    {
+      const double sign = end == 0 && i % 2 == 1 ? -1. : 1.;
+      factors[i] = sign * (kind == BoundaryKind::dirichlet ? -2. * basis.g[i] : basis.v[i]);
+    }
+    return factors;
+  }
+
+  TensorRule side_rule(const LevelGrid &grid, const CellBasis &basis, int side,
+      BoundaryKind kind, const LineRule &line)
+  {
+    TensorRule rule = tensor_rule(grid.block, line);
+    rule[side / 2] = end_rule(basis, side % 2, side_factors(basis, kind, side % 2));
+    return rule;
+  }
+} // namespace
+
+void assemble_right_hand_side(const Problem &problem, const LevelGrid &grid,
+    const CellBasis &basis, Vector<double> &b)
+{
+  const Block &block = grid.block;
+  if (b.block() == block && b.size() == block.size())
+    std::fill_n(b.data(), b.size(), 0.);
+  else
+    b = Vector<double>(block);
+
+  const double length = grid.reference_length();
+  const LineRule line = gauss_rule(basis, basis.n + 1);
+  const ScalarFunction f(problem.right_hand_side, problem.dim, problem.constants);
+  add_projection(grid, f, all_cells(block), tensor_rule(block, line),
+      length * length / problem.coefficient, b);
+
+  for (int side = 0; side < 2 * problem.dim; ++side)
+    if (has_boundary(problem, grid, side))
+    {
+      const BoundaryKind kind = problem.boundary[side];
+      const double h = grid.cell_size[side / 2];
+      const double scale = kind == BoundaryKind::dirichlet ?
+          (length / h) * (length / h) :
+          length * length / (problem.coefficient * h);
+      add_projection(grid, boundary_function(problem, side), side_cells(block, side),
+          side_rule(grid, basis, side, kind, line), scale, b);
+    }
+}
+
+double incompatibility(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
+    int n_points)
+{
+  const Block &block = grid.block;
+  const LineRule line = gauss_rule(basis, n_points);
+  double cell_volume = 1.;
+  for (int d = 0; d < problem.dim; ++d)
+    cell_volume *= grid.cell_size[d];
+
+  const ScalarFunction f(problem.right_hand_side, problem.dim, problem.constants);
+  const Integral inside = integrate(grid, f, all_cells(block), tensor_rule(block, line));
+  std::array<double, 2> sums{cell_volume * inside.value, cell_volume * inside.magnitude};
+  for (int side = 0; side < 2 * problem.dim; ++side)
+    if (problem.boundary[side] == BoundaryKind::neumann && has_boundary(problem, grid, side))
+    {
+      const Integral flux = integrate(grid, boundary_function(problem, side),
+          side_cells(block, side), side_rule(grid, basis, side, BoundaryKind::neumann, line));
+      const double area = cell_volume / grid.cell_size[side / 2];
+      sums[0] += area * flux.value;
+      sums[1] += area * flux.magnitude;
+    }
+  MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_DOUBLE, MPI_SUM, grid.communicator);
+  return sums[1] > 0. ? sums[0] / sums[1] : 0.;
+}
+
+void check_compatible(const Problem &problem, const LevelGrid &grid, const CellBasis &basis)
+{
+  if (!problem.is_singular())
+    return;
+  const double defect = incompatibility(problem, grid, basis, basis.n + 1);
+  if (std::abs(defect) <= compatibility_tolerance)
+    return;
+  const double finer = incompatibility(problem, grid, basis, basis.n + 4);
+  const double tolerance = compatibility_tolerance + 4. * std::abs(finer - defect);
+  if (std::abs(finer) <= tolerance)
+    return;
+  std::ostringstream message;
+  message << "the problem has no solution: without a Dirichlet side the integrals of the "
+             "right-hand side and of the Neumann fluxes must cancel, but their sum is "
+          << finer << " of the integral of their magnitudes (tolerance " << tolerance << ")";
+  throw std::invalid_argument(message.str());
+}
+
+double subtract_mean(const LevelGrid &grid, const CellBasis &basis, Vector<double> &b)
+{
+  const double mean = mean_value(grid, basis, b);
+  add_projection(grid, ScalarFunction("1", 3), all_cells(grid.block),
+      tensor_rule(grid.block, gauss_rule(basis, basis.n)), -mean, b);
+  return mean;
+}
+} // namespace tensormg

@@ -1,0 +1,44 @@
+// The right-hand side vector of the dimensionless system B u = b, and whether it can be solved.
+#pragma once
+
+#include "kernels/basis/cell_basis.h"
+#include "operators/grid.h"
+#include "operators/problem.h"
+#include "operators/vector.h"
+
+namespace tensormg
+{
+/// With H = grid.reference_length() and the cell's modes phi on the reference cell,
+///   b_ijk = (H^2 / a) int_ref f phi_i phi_j phi_k
+///         + sum over Dirichlet sides, value g, direction d:
+///             (H / h_d)^2 int_side_ref g (2 sigma phi - dphi/dn) (tangential modes)
+///         + sum over Neumann sides, flux q = a du/dn:
+///             H^2 / (a h_d) int_side_ref q phi (tangential modes),
+/// i.e. (H^2 / a) M^-1 times the usual vector of (f, v) and the boundary terms of the symmetric
+/// interior penalty method. Gauss quadrature with degree + 2 points per direction.
+///
+/// b is allocated anew if it has not the grid's block; padding is zero. Local: no communication.
+/// Throws std::invalid_argument if an expression cannot be parsed or is not finite somewhere.
+void assemble_right_hand_side(const Problem &problem, const LevelGrid &grid,
+    const CellBasis &basis, Vector<double> &b);
+
+/// (int f + int q) / (int |f| + int |q|), the relative defect of the condition under which the
+/// problem without Dirichlet sides has a solution; q over the Neumann sides; 0 if both vanish.
+/// Gauss quadrature with n_points per direction. Collective over grid.communicator.
+double incompatibility(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
+    int n_points);
+
+/// The defect above which check_compatible() refuses a problem, unless quadrature explains it.
+inline constexpr double compatibility_tolerance = 1e-6;
+
+/// Does nothing for problems with a Dirichlet side. Otherwise throws std::invalid_argument, naming
+/// the defect and the tolerance, if f and the Neumann fluxes do not balance. The tolerance is
+/// compatibility_tolerance plus four times the change of the defect with more quadrature points, so
+/// that a problem is not refused for what the mesh cannot integrate. Collective.
+void check_compatible(const Problem &problem, const LevelGrid &grid, const CellBasis &basis);
+
+/// Subtracts the mean of the function with the coefficients b, which is what is left of the defect
+/// after check_compatible(); the singular system is then solvable exactly. Returns that mean.
+/// Collective.
+double subtract_mean(const LevelGrid &grid, const CellBasis &basis, Vector<double> &b);
+} // namespace tensormg
