@@ -37,8 +37,7 @@ std::string read_constants(std::map<std::string, double> &constants, const std::
   {
     const std::size_t equals = part.find('=');
     const std::string name = trim(part.substr(0, equals));
-    const std::string complaint = complaint_about_name(name);
-    if (!complaint.empty())
+    if (std::string complaint = complaint_about_name(name); !complaint.empty())
       return complaint;
     const std::string number = equals == std::string::npos ? "" : trim(part.substr(equals + 1));
     const std::optional<double> value = to_number(number);

@@ -8,6 +8,7 @@
 #include "operators/box_solver.h"
 #include "operators/eigenvalue_estimate.h"
 #include "operators/laplace_operator.h"
+#include "operators/patch_smoother.h"
 #include "operators/transfer_operator.h"
 #include "operators/vector_space.h"
 #include "solvers/chebyshev.h"
@@ -75,11 +76,8 @@ namespace
           transfers_.push_back(
               std::make_unique<Transfer>(level, grid.levels[l - 1], basis, backend));
           entry.to_coarser = transfers_.back().get();
-          if (lambda == 0. || !is_representative(grid.levels[l - 1]))
-          {
-            LaplaceOperator<double> op(level, basis, backend);
-            lambda = options.eigenvalue_safety * estimate_lambda_max(op, options.eigenvalue_steps);
-          }
+          if (needs_lambda(options) && (lambda == 0. || !is_representative(grid.levels[l - 1])))
+            lambda = options.eigenvalue_safety * estimate(level, basis, backend, options);
           entry.smoother = make_smoother(*entry.op, options, lambda);
         }
         levels.push_back(std::move(entry));
@@ -129,6 +127,23 @@ namespace
       return sizeof(Number) == 8 ? "double" : sizeof(Number) == 4 ? "single" : "half";
     }
 
+    /// The multiplicative patch smoother and a damping factor given by the user need no spectrum.
+    static bool needs_lambda(const MultigridOptions &options)
+    {
+      if (options.smoother == Smoother::patch)
+        return options.schwarz_kind == SchwarzKind::additive && options.damping == 0.;
+      return options.smoother == Smoother::chebyshev || options.damping == 0.;
+    }
+
+    static double estimate(const LevelGrid &level, const CellBasis &basis, laplace::Backend backend,
+        const MultigridOptions &options)
+    {
+      if (options.smoother == Smoother::patch)
+        return estimate_patch_lambda_max(level, basis, backend, options.eigenvalue_steps);
+      LaplaceOperator<double> op(level, basis, backend);
+      return estimate_lambda_max(op, options.eigenvalue_steps);
+    }
+
     static bool is_representative(const LevelGrid &level)
     {
       for (int d = 0; d < level.block.dim; ++d)
@@ -156,7 +171,8 @@ namespace
               options.degree, options.damping > 0. ? options.damping : 4. / 3. / lambda);
           break;
         case Smoother::patch:
-          throw std::invalid_argument("smoother 'patch' is not in this build");
+          return std::make_unique<PatchSmoother<Number>>(
+              op, options.schwarz_kind, options.degree, options.damping, lambda);
       }
       return std::make_unique<ThreeTermSmoother<Operator>>(op, std::move(steps));
     }

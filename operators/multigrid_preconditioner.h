@@ -29,7 +29,7 @@ public:
   virtual std::string diagnose() const = 0;
 
   virtual const std::vector<LevelTimes> &times() const = 0;
-  /// Upper bound of the spectrum that the smoother works with (0 for the multiplicative patch smoother).
+  /// Upper bound of the spectrum that the smoother works with (0 if it needs none).
   virtual double lambda_max() const = 0;
 };
 

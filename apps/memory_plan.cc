@@ -1,0 +1,349 @@
+#include "apps/memory_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "apps/console.h"
+#include "apps/parameter_text.h"
+#include "apps/parameter_words.h"
+#include "operators/box_solver.h"
+#include "operators/multigrid_preconditioner.h"
+
+namespace tensormg
+{
+namespace
+{
+  /// Numbers of a vector, padding included, for grids of any size.
+  double numbers(const Block &block)
+  {
+    return static_cast<double>(block.pitch) * block.n * static_cast<double>(block.cells[1]) *
+        block.n * static_cast<double>(block.cells[2]) * block.nz();
+  }
+
+  /// Above this, integers could overflow in the functions that are asked here. No machine has it.
+  constexpr double countable_numbers = 0x1p50;
+
+  double bytes_per_number(Precision precision)
+  {
+    return precision == Precision::double_precision ? 8.
+        : precision == Precision::single_precision  ? 4.
+                                                    : 2.;
+  }
+
+  double multigrid_bytes(const Grid &grid, const MultigridOptions &options)
+  {
+    if (numbers(grid.finest().block) < countable_numbers)
+      return static_cast<double>(multigrid_memory(grid, options));
+    return 3. * bytes_per_number(options.precision) * numbers(grid.finest().block);
+  }
+
+  /// Of the direct solver on the finest level.
+  double box_solver_bytes(const Grid &grid)
+  {
+    const Block whole(grid.problem.dim, grid.problem.degree, grid.finest().global_cells);
+    if (numbers(whole) < countable_numbers)
+      return static_cast<double>(BoxSolver::memory(whole));
+    return 2. * sizeof(double) * numbers(whole);
+  }
+
+  /// Send and receive buffers of the face traces of one level.
+  double ghost_bytes(const LevelGrid &level, double bytes_per_number)
+  {
+    const Block &block = level.block;
+    const double row = static_cast<double>(block.row());
+    double sum = 0.;
+    for (std::size_t s = 2; s < 6; ++s)
+      if (level.sides[s] == Side::ghost)
+        sum += 2. * row *
+            (s < 4 ? static_cast<double>(block.planes())
+                   : static_cast<double>(block.rows_per_plane()));
+    return 2. * sum * bytes_per_number;
+  }
+
+  /// The group's directory under its controller's mount point, and the files of its limit.
+  struct GroupFiles
+  {
+    std::filesystem::path root;
+    std::string path;
+    const char *limit;
+    const char *usage;
+    const char *reclaimable; ///< key in memory.stat
+  };
+
+  std::optional<double> read_number(const std::filesystem::path &file)
+  {
+    std::ifstream stream(file);
+    double value = 0.;
+    if (stream >> value)
+      return value;
+    return std::nullopt; // also for the word "max"
+  }
+
+  double read_key(const std::filesystem::path &file, const std::string &key)
+  {
+    std::ifstream stream(file);
+    std::string name;
+    for (double value = 0.; stream >> name >> value;)
+      if (name == key)
+        return value;
+    return 0.;
+  }
+
+  /// The smallest room in the group and in those above it.
+  std::optional<double> room(const GroupFiles &files)
+  {
+    std::optional<double> smallest;
+    std::filesystem::path path = std::filesystem::path(files.path).relative_path();
+    while (true)
+    {
+      const std::filesystem::path directory = files.root / path;
+      const auto limit = read_number(directory / files.limit);
+      const auto usage = read_number(directory / files.usage);
+      if (limit && usage)
+      {
+        // The cache of files counts as used, but gives way.
+        const double left =
+            std::max(*limit - *usage + read_key(directory / "memory.stat", files.reclaimable), 0.);
+        smallest = std::min(smallest.value_or(left), left);
+      }
+      if (path.empty())
+        return smallest;
+      path = path.parent_path();
+    }
+  }
+
+  /// The least number of basis vectors worth recommending.
+  constexpr int shortest_restart = 5;
+
+  /// Whether a solve with other choices would fit. Collective.
+  bool would_fit(const Grid &grid, const SolverOptions &options, double available)
+  {
+    return make_memory_budget(make_memory_plan(grid, options).bytes(), available, grid.communicator)
+        .fits();
+  }
+
+  /// The longest basis of fgmres that fits; 0 if none does that is worth it. Collective.
+  int largest_restart(const Grid &grid, const SolverOptions &options, double available)
+  {
+    SolverOptions changed = options;
+    int fits = shortest_restart - 1, too_long = std::min(options.restart, options.max_iterations);
+    while (fits + 1 < too_long)
+    {
+      changed.restart = fits + (too_long - fits) / 2;
+      (would_fit(grid, changed, available) ? fits : too_long) = changed.restart;
+    }
+    return fits >= shortest_restart ? fits : 0;
+  }
+
+  /// The changes of parameters with each of which the solve would fit. Collective.
+  std::vector<std::string> helpful_changes(
+      const Grid &grid, const SolverOptions &options, double available)
+  {
+    std::vector<std::string> changes;
+    const auto try_change = [&](const std::string &change, const SolverOptions &changed) {
+      if (would_fit(grid, changed, available))
+        changes.push_back(change);
+    };
+    if (options.solver == OuterSolver::fgmres)
+      if (const int restart = largest_restart(grid, options, available); restart > 0)
+        changes.push_back("solver.restart = " + std::to_string(restart));
+    if (options.solver != OuterSolver::cg)
+    {
+      SolverOptions changed = options;
+      changed.solver = OuterSolver::cg;
+      try_change("solver.solver = cg", changed);
+    }
+    if (options.solver != OuterSolver::direct)
+      for (const Precision precision : {Precision::single_precision, Precision::half_precision})
+        if (bytes_per_number(precision) < bytes_per_number(options.multigrid.precision))
+        {
+          SolverOptions changed = options;
+          changed.multigrid.precision = precision;
+          const std::string text = "multigrid.precision = " + to_word(precision);
+          try_change(text, changed);
+          if (options.solver == OuterSolver::fgmres)
+          {
+            changed.solver = OuterSolver::cg;
+            try_change(text + " with solver.solver = cg", changed);
+          }
+        }
+    return changes;
+  }
+
+  /// The largest number of refinements that fits; -1 if none does. Collective.
+  int largest_refinements(const Grid &grid, const SolverOptions &options, double available)
+  {
+    Problem problem = grid.problem;
+    for (int refinements = problem.refinements - 1; refinements >= 0; --refinements)
+    {
+      problem.refinements = refinements;
+      if (would_fit(make_grid(problem, grid.communicator), options, available))
+        return refinements;
+    }
+    return -1;
+  }
+} // namespace
+
+double MemoryPlan::bytes() const
+{
+  double sum = 0.;
+  for (const MemoryItem &item : items)
+    sum += item.bytes;
+  return sum;
+}
+
+MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options)
+{
+  MemoryPlan plan;
+  const std::string fp64 = to_word(Precision::double_precision);
+  const double vector = sizeof(double) * numbers(grid.finest().block);
+  const auto add_vectors = [&](const std::string &name, std::int64_t count) {
+    plan.items.push_back({name, fp64, count, static_cast<double>(count) * vector});
+  };
+
+  add_vectors("solution, right-hand side", 2);
+  double traces = ghost_bytes(grid.finest(), sizeof(double));
+  switch (options.solver)
+  {
+    case OuterSolver::fgmres:
+    {
+      const std::int64_t length = std::min(options.restart, options.max_iterations);
+      add_vectors("fgmres: Krylov basis", length + 1);
+      add_vectors("fgmres: preconditioned basis", length);
+      break;
+    }
+    case OuterSolver::cg:
+      add_vectors("cg: r, z, p, q", 4);
+      break;
+    case OuterSolver::direct:
+      add_vectors("direct: residual, correction", 2);
+      plan.items.push_back(
+          {"direct: whole grid on every rank, eigenvectors", fp64, 2, box_solver_bytes(grid)});
+      break;
+  }
+  if (options.solver != OuterSolver::direct)
+  {
+    const MultigridOptions &multigrid = options.multigrid;
+    const std::string word = to_word(multigrid.precision);
+    plan.items.push_back({"multigrid: x, b, work of all levels", word,
+        3 * static_cast<std::int64_t>(grid.levels.size()), multigrid_bytes(grid, multigrid)});
+    if (options.full_multigrid)
+    {
+      double coarser = 0.;
+      for (std::size_t l = 0; l + 1 < grid.levels.size(); ++l)
+        coarser += numbers(grid.levels[l].block);
+      plan.items.push_back({"full multigrid: coarser right-hand sides", word,
+          static_cast<std::int64_t>(grid.levels.size()) - 1,
+          bytes_per_number(multigrid.precision) * coarser});
+    }
+    // Half precision exchanges the numbers with which it computes.
+    const double of_trace = std::max(4., bytes_per_number(multigrid.precision));
+    for (const LevelGrid &level : grid.levels)
+      traces += ghost_bytes(level, of_trace);
+  }
+  if (traces > 0.)
+    plan.items.push_back({"face traces of neighbouring ranks", "mixed", 1, traces});
+  return plan;
+}
+
+std::optional<double> read_meminfo(std::istream &meminfo)
+{
+  std::string name, unit;
+  double kilobytes = 0.;
+  for (std::string line; std::getline(meminfo, line);)
+    if (std::istringstream words(line); words >> name >> kilobytes && name == "MemAvailable:")
+      return 1024. * kilobytes;
+  return std::nullopt;
+}
+
+std::optional<double> control_group_room(std::istream &groups, const std::filesystem::path &root)
+{
+  // Lines "0::/path" (version 2) and "5:memory:/path" (version 1). In a container the path may be
+  // the host's and not exist below the root; then only the root's own limit is found.
+  std::optional<double> smallest;
+  const auto lower = [&](const std::optional<double> &bytes) {
+    if (bytes)
+      smallest = std::min(smallest.value_or(*bytes), *bytes);
+  };
+  for (std::string line; std::getline(groups, line);)
+  {
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos)
+      continue;
+    const std::string controllers = ',' + line.substr(first + 1, second - first - 1) + ',';
+    const std::string path = line.substr(second + 1);
+    if (controllers == ",,")
+      lower(room({root, path, "memory.max", "memory.current", "inactive_file"}));
+    else if (controllers.find(",memory,") != std::string::npos)
+      lower(room({root / "memory", path, "memory.limit_in_bytes", "memory.usage_in_bytes",
+          "total_inactive_file"}));
+  }
+  return smallest;
+}
+
+double available_memory()
+{
+  std::ifstream meminfo("/proc/meminfo");
+  std::ifstream groups("/proc/self/cgroup");
+  constexpr double unknown = std::numeric_limits<double>::infinity();
+  return std::min(read_meminfo(meminfo).value_or(unknown),
+      control_group_room(groups, "/sys/fs/cgroup").value_or(unknown));
+}
+
+MemoryBudget make_memory_budget(double bytes, double available, MPI_Comm communicator)
+{
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MemoryBudget budget;
+  MPI_Comm_size(node, &budget.ranks);
+  MPI_Allreduce(&bytes, &budget.needed, 1, MPI_DOUBLE, MPI_SUM, node);
+  MPI_Allreduce(&available, &budget.available, 1, MPI_DOUBLE, MPI_MIN, node);
+  MPI_Comm_free(&node);
+
+  // The tightest node tells the others.
+  struct
+  {
+    double room;
+    int rank;
+  } mine{}, tightest{};
+  mine.room = MemoryBudget::usable_part * budget.available - budget.needed;
+  MPI_Comm_rank(communicator, &mine.rank);
+  MPI_Allreduce(&mine, &tightest, 1, MPI_DOUBLE_INT, MPI_MINLOC, communicator);
+  std::array<double, 3> data{budget.needed, budget.available, static_cast<double>(budget.ranks)};
+  MPI_Bcast(data.data(), 3, MPI_DOUBLE, tightest.rank, communicator);
+  return {data[0], data[1], static_cast<int>(data[2])};
+}
+
+void check_memory(const Grid &grid, const SolverOptions &options, double available)
+{
+  const MemoryBudget budget =
+      make_memory_budget(make_memory_plan(grid, options).bytes(), available, grid.communicator);
+  if (budget.fits())
+    return;
+  std::string text = "problem.refinements = " + std::to_string(grid.problem.refinements) + ": " +
+      format_count(grid.finest().global_dofs()) + " degrees of freedom need " +
+      format_bytes(budget.needed) + " on a node with " + format_bytes(budget.available) +
+      " available, of which " + std::to_string(std::lround(100. * MemoryBudget::usable_part)) +
+      " % may be used";
+  const std::vector<std::string> changes = helpful_changes(grid, options, available);
+  const int refinements = largest_refinements(grid, options, available);
+  SolverOptions frugal = options;
+  frugal.solver = OuterSolver::cg;
+  frugal.multigrid.precision = Precision::half_precision;
+  const int most = largest_refinements(grid, frugal, available);
+  if (refinements >= 0)
+    text += "; the largest number of refinements that fits is " + std::to_string(refinements);
+  else
+    text += "; no smaller number of refinements fits";
+  if (changes.empty() && most > refinements)
+    text += ", with solver.solver = cg and multigrid.precision = half " + std::to_string(most);
+  if (!changes.empty())
+    text += "; " + std::to_string(grid.problem.refinements) + " would fit with " +
+        join(changes, ", or with ");
+  throw ParameterError(text);
+}
+} // namespace tensormg

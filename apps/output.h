@@ -1,0 +1,38 @@
+// Files: the output directory, and what a solve writes into it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+#include "apps/console.h"
+#include "apps/run_record.h"
+#include "kernels/basis/cell_basis.h"
+#include "operators/grid.h"
+#include "operators/vector.h"
+
+namespace tensormg
+{
+/// Creates the directory and those above it, and writes a file into it for a test. Throws
+/// ParameterError on every rank if that is impossible. Collective.
+void prepare_directory(const std::filesystem::path &directory, MPI_Comm communicator);
+
+/// Puts `content` into a file under a temporary name, which then becomes the file's: nobody ever
+/// sees half of it. Throws std::runtime_error with the path and the system's reason.
+void write_file(const std::filesystem::path &file, const std::string &content);
+
+/// Calls `action` on rank 0; an exception there becomes a std::runtime_error on every rank.
+/// Collective.
+void on_first_rank(MPI_Comm communicator, const std::function<void()> &action);
+
+/// Writes run.json, residuals.csv and parameters.prm and adds them to record.files. Collective.
+void write_record(RunRecord &record, MPI_Comm communicator);
+
+/// Writes the field u for ParaView and returns the files. A grid that is too large gives a warning
+/// and no files. Collective.
+std::vector<std::string> write_field(const OutputOptions &output, const Grid &grid,
+    const CellBasis &basis, const Vector<double> &u, Console &console);
+} // namespace tensormg

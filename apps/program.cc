@@ -1,0 +1,167 @@
+#include "apps/program.h"
+
+#include <iostream>
+#include <new>
+#include <sstream>
+#include <utility>
+
+#include <dlfcn.h>
+
+#include <CLI/CLI.hpp>
+#include <deal.II/base/multithread_info.h>
+
+#include "apps/report.h"
+
+namespace tensormg
+{
+namespace
+{
+  /// How long a failing rank waits for the others to fail alike, in seconds.
+  constexpr double patience = 2.;
+
+  /// One thread per rank, also in libraries that would take all cores: as the record says.
+  void limit_threads()
+  {
+    dealii::MultithreadInfo::set_thread_limit(1);
+    using SetThreads = void (*)(int);
+    if (void *function = ::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))
+      reinterpret_cast<SetThreads>(function)(1);
+  }
+
+  struct CommandLine
+  {
+    std::string file;
+    std::vector<std::string> overrides;
+    bool quiet = false;
+    bool verbose = false;
+    bool print_parameters = false;
+
+    Parameters parameters() const
+    {
+      std::vector<std::string> all = overrides;
+      if (quiet || verbose)
+        all.emplace_back(quiet ? "output.verbosity=quiet" : "output.verbosity=verbose");
+      return file.empty() ? default_parameters(all) : read_parameters(file, all);
+    }
+  };
+
+  void declare(CLI::App &app, CommandLine &line)
+  {
+    app.add_option("PARAMETER_FILE", line.file, "a .prm or .json file");
+    app.add_option("-s,--set", line.overrides,
+           "override a parameter: --set problem.degree=4; may be repeated")
+        ->type_name("SECTION.KEY=VALUE")
+        ->allow_extra_args(false);
+    CLI::Option *quiet = app.add_flag("-q,--quiet", line.quiet, "show only the result");
+    app.add_flag("-v,--verbose", line.verbose, "show everything")->excludes(quiet);
+    app.add_flag("--print-parameters", line.print_parameters,
+        "print all parameters as a commented file, and do nothing else");
+    app.set_version_flag("--version", version_text());
+    app.footer("Exit codes: 0 success, 1 unexpected error, 2 unusable arguments or parameters, "
+               "3 iteration limit,\n4 stagnation, 5 NaN or Inf, 6 indefinite preconditioner, "
+               "7 convergence order missed.");
+  }
+
+  /// Ranks that meet here within the time failed all alike.
+  bool everyone_arrives(MPI_Comm communicator)
+  {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibarrier(communicator, &request);
+    const double begin = MPI_Wtime();
+    int done = 0;
+    while (done == 0 && MPI_Wtime() < begin + patience)
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    return done != 0;
+  }
+
+  /// The message, once if all ranks failed; the program ends if only some did. Returns the code.
+  int fail(MPI_Comm private_communicator, int code, const std::string &message)
+  {
+    int rank = 0;
+    MPI_Comm_rank(private_communicator, &rank);
+    std::cout.flush();
+    if (everyone_arrives(private_communicator))
+    {
+      if (rank == 0)
+        std::cerr << "tensormg: error: " << message << std::endl;
+      return code;
+    }
+    std::cerr << "tensormg: error: on rank " << rank << ": " << message << std::endl;
+    MPI_Abort(MPI_COMM_WORLD, code);
+    return code;
+  }
+
+  int run_with_arguments(int argc, char **argv, const Program &program)
+  {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    CLI::App app(program.description, program.name);
+    CommandLine line;
+    declare(app, line);
+    try
+    {
+      app.parse(argc, argv);
+    }
+    catch (const CLI::Success &request) // --help, --version
+    {
+      if (rank == 0)
+        app.exit(request);
+      return 0;
+    }
+    catch (const CLI::ParseError &error)
+    {
+      throw ParameterError(std::string(error.what()) + "; see " + program.name + " --help");
+    }
+    if (line.file.empty() && line.overrides.empty() && !line.print_parameters)
+      throw ParameterError("a parameter file is missing; see " + program.name +
+          " --help; --print-parameters shows one to start from");
+
+    const Parameters parameters = line.parameters();
+    if (line.print_parameters)
+    {
+      if (rank == 0)
+        print_parameters(parameters, std::cout);
+      return 0;
+    }
+    Console console(MPI_COMM_WORLD, parameters.output.verbosity);
+    return program.run(parameters, MPI_COMM_WORLD, console);
+  }
+
+  int run_guarded(int argc, char **argv, const Program &program, MPI_Comm private_communicator)
+  {
+    try
+    {
+      return run_with_arguments(argc, argv, program);
+    }
+    catch (const ParameterError &error)
+    {
+      return fail(private_communicator, exit_parameters, error.what());
+    }
+    catch (const std::bad_alloc &)
+    {
+      return fail(private_communicator, exit_unexpected, "out of memory");
+    }
+    catch (const std::exception &error)
+    {
+      return fail(private_communicator, exit_unexpected, error.what());
+    }
+    catch (...)
+    {
+      return fail(private_communicator, exit_unexpected, "an exception of unknown type");
+    }
+  }
+} // namespace
+
+int run_program(int argc, char **argv, const Program &program)
+{
+  MPI_Init(&argc, &argv);
+  // Messages of failing ranks must not meet those of the work that they left.
+  MPI_Comm private_communicator = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &private_communicator);
+  limit_threads();
+  const int code = run_guarded(argc, argv, program, private_communicator);
+  MPI_Comm_free(&private_communicator);
+  MPI_Finalize();
+  return code;
+}
+} // namespace tensormg

@@ -1,0 +1,283 @@
+#include "apps/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <sstream>
+
+#include "apps/console.h"
+#include "apps/parameter_table.h"
+#include "apps/parameter_text.h"
+#include "apps/parameter_words.h"
+#include "version.h"
+
+namespace tensormg
+{
+namespace
+{
+  /// "name      text" with all texts in one column, or a further line of the same text.
+  std::string line(const std::string &name, const std::string &text)
+  {
+    constexpr std::size_t width = 13;
+    return name + std::string(width - name.size(), ' ') + text + '\n';
+  }
+
+  std::string plural(std::int64_t n, const std::string &noun)
+  {
+    return format_count(n) + ' ' + noun + (n == 1 ? "" : "s");
+  }
+
+  std::string box_text(const Problem &problem)
+  {
+    std::string text;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
+      text += (d > 0 ? " x (" : "(") + to_text(problem.lower[d]) + ", " +
+          to_text(problem.upper[d]) + ')';
+    return text;
+  }
+
+  std::string boundary_text(const Problem &problem)
+  {
+    const std::size_t n_sides = 2 * static_cast<std::size_t>(problem.dim);
+    const std::set<BoundaryKind> kinds(
+        problem.boundary.begin(), problem.boundary.begin() + problem.dim * 2);
+    if (kinds.size() == 1)
+      return to_word(*kinds.begin()) + " on all sides";
+    std::vector<std::string> parts;
+    for (const BoundaryKind kind : kinds)
+    {
+      std::vector<std::string> sides;
+      for (std::size_t s = 0; s < n_sides; ++s)
+        if (problem.boundary[s] == kind)
+          sides.emplace_back(side_names[s]);
+      parts.push_back(to_word(kind) + " on " + join(sides, ", "));
+    }
+    return join(parts, "; ");
+  }
+
+  std::string method_text(const SolverOptions &solver)
+  {
+    if (solver.solver == OuterSolver::direct)
+      return "direct, by fast diagonalisation of the whole grid";
+    const MultigridOptions &multigrid = solver.multigrid;
+    std::string text = to_word(solver.solver) + " to " + format_number(solver.tolerance);
+    if (solver.solver == OuterSolver::fgmres)
+      text += ", restart " + std::to_string(solver.restart);
+    if (solver.full_multigrid)
+      text += ", from a full-multigrid start";
+    text += "; " + to_word(multigrid.cycle) + "-cycle in " + to_word(multigrid.precision) +
+        " precision, ";
+    const std::string n = std::to_string(multigrid.degree);
+    switch (multigrid.smoother)
+    {
+      case Smoother::chebyshev:
+        return text + "chebyshev smoother of the " + to_word(multigrid.chebyshev_kind) +
+            " kind, degree " + n;
+      case Smoother::patch:
+        return text + to_word(multigrid.schwarz_kind) + " patch smoother, " +
+            plural(multigrid.degree, "sweep");
+      case Smoother::jacobi:
+        return text + "jacobi smoother, " + plural(multigrid.degree, "sweep");
+    }
+    return text;
+  }
+
+  std::string memory_text(const RunRecord &record)
+  {
+    const MemoryBudget &budget = record.budget;
+    std::string text = format_bytes(budget.needed) + " needed";
+    text += budget.ranks > 1 ? " by the " + std::to_string(budget.ranks) + " ranks of a node" : "";
+    return text + ", " +
+        (std::isfinite(budget.available) ? format_bytes(budget.available) : "unknown") +
+        " available";
+  }
+
+  std::string memory_table(const MemoryPlan &plan)
+  {
+    TextTable table("             ", 2);
+    table.add_row({"vectors on rank 0", "precision", "count", "size"});
+    for (const MemoryItem &item : plan.items)
+      table.add_row(
+          {item.name, item.precision, format_count(item.count), format_bytes(item.bytes)});
+    return table.text();
+  }
+
+  std::string changed_parameters(const Parameters &parameters)
+  {
+    const Parameters defaults;
+    std::string text;
+    for (const ParameterEntry &entry : parameter_table())
+      if (const std::string value = entry.write(parameters); value != entry.write(defaults))
+        text += line("", entry.name() + " = " + value);
+    return text;
+  }
+
+  std::string all_parameters(const Parameters &parameters)
+  {
+    std::string text;
+    for (const ParameterEntry &entry : parameter_table())
+      text += line("", entry.name() + " = " + entry.write(parameters));
+    return text;
+  }
+
+  std::string errors_text(const RunRecord &record)
+  {
+    std::string text = "L2 " + format_residual(*record.l2_error);
+    if (record.h1_error)
+      text += ", gradient " + format_residual(*record.h1_error);
+    return text;
+  }
+} // namespace
+
+std::string cells_text(const std::array<std::int64_t, 3> &cells, int dim)
+{
+  std::string text;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d)
+    text += (d > 0 ? " x " : "") + std::to_string(cells[d]);
+  return text;
+}
+
+std::string version_text()
+{
+  const std::string cuda = *cuda_compiler != '\0' ? std::string(", ") + cuda_compiler : ", no CUDA";
+  return std::string("tensormg ") + version + " (" + git_hash + ")\nbuilt by " + compiler + ", " +
+      build_type + " (" + compile_flags + ")" + cuda + '\n';
+}
+
+std::string header_text(const RunRecord &record, bool verbose)
+{
+  const Parameters &parameters = record.parameters;
+  const Problem &problem = parameters.problem;
+  std::int64_t distributed = 0;
+  for (const LevelRecord &level : record.levels)
+    distributed += level.distributed ? 1 : 0;
+  const std::int64_t n_levels = std::ssize(record.levels);
+
+  std::string text =
+      std::string("tensormg ") + version + " (" + git_hash + ", " + compiler + ")\n\n";
+  text += line("problem",
+      "-div(a grad u) = f, a = " + to_text(problem.coefficient) + ", on " + box_text(problem));
+  text += line("", boundary_text(problem));
+  if (problem.is_singular())
+    text += line("", "no side is dirichlet: the solution with mean zero is computed");
+  text += line("grid",
+      cells_text(record.cells, problem.dim) + " cells of degree " + std::to_string(problem.degree) +
+          ", " + plural(record.dofs, "DoF") + ", " + plural(n_levels, "level") +
+          (record.ranks > 1 ? " (" + std::to_string(distributed) + " distributed, " +
+                      std::to_string(n_levels - distributed) + " on every rank)"
+                            : ""));
+  text += line("method", method_text(parameters.solver));
+  text += line("backend",
+      record.backend + " (" + record.instruction_set + "), " + plural(record.ranks, "rank") + ", " +
+          plural(record.threads, "thread") + " each");
+  if (verbose)
+    text += line("partition",
+        cells_text({record.ranks_per_direction[0], record.ranks_per_direction[1],
+                       record.ranks_per_direction[2]},
+            problem.dim) +
+            " ranks on " + record.host_cpu);
+  text += line("memory", memory_text(record));
+  if (verbose)
+    text += memory_table(record.memory);
+  const std::string source = parameters.source.empty() ? "defaults" : parameters.source;
+  if (verbose)
+    text += line("parameters", source) + all_parameters(parameters);
+  else
+  {
+    const std::string changed = changed_parameters(parameters);
+    text += line("parameters",
+        source + (changed.empty() ? ", no changes" : "; what differs from the defaults:"));
+    text += changed;
+  }
+  return text;
+}
+
+std::string iteration_text(int iteration, double residual, double previous)
+{
+  const auto pad = [](const std::string &text, std::size_t width) {
+    return std::string(width - std::min(width, text.size()), ' ') + text;
+  };
+  if (iteration == 0)
+    return "\n  iteration  relative residual  reduction\n" + pad("0", 11) +
+        pad(format_residual(residual), 19) + '\n';
+  return pad(std::to_string(iteration), 11) + pad(format_residual(residual), 19) +
+      pad(previous > 0. ? format_number(residual / previous) : "", 11) + '\n';
+}
+
+std::string levels_text(const RunRecord &record)
+{
+  double in_cycles = 0.;
+  for (const LevelRecord &level : record.levels)
+    in_cycles += level.times.total();
+  if (in_cycles == 0.)
+    return "";
+  const double total = std::max(record.report.seconds, in_cycles);
+  const auto percent = [&](double seconds) { return format_number(100. * seconds / total); };
+  TextTable table;
+  table.add_row({"level", "cells", "DoFs", "distributed", "visits", "smoothing", "transfer",
+      "coarse", "percent"});
+  for (std::size_t l = record.levels.size(); l-- > 0;)
+  {
+    const LevelRecord &level = record.levels[l];
+    const LevelTimes &times = level.times;
+    table.add_row({std::to_string(l), cells_text(level.cells, record.parameters.problem.dim),
+        format_count(level.dofs), level.distributed ? "yes" : "no", std::to_string(times.visits),
+        l > 0 ? format_seconds(times.smoothing) : "-", l > 0 ? format_seconds(times.transfer) : "-",
+        l == 0 ? format_seconds(times.coarse) : "-", percent(times.total())});
+  }
+  table.add_row({"outer", to_word(record.parameters.solver.solver), "", "", "", "", "", "",
+      percent(total - in_cycles)});
+  return '\n' + table.text();
+}
+
+std::string summary_text(const RunRecord &record, bool verbose)
+{
+  const SolveReport &report = record.report;
+  std::string text = "\n";
+  std::string result =
+      std::string(to_string(report.reason)) + " after " + plural(report.iterations, "iteration");
+  if (report.iterations > 0)
+    result += ", mean reduction " + format_number(report.mean_reduction()) + " per iteration";
+  text += line("result", result);
+  if (!report.detail.empty())
+    text += line("", report.detail);
+  text += line("residual",
+      format_residual(report.true_relative_residual) +
+          " (evaluated in double precision; tolerance " + format_number(record.tolerance) + ")");
+  if (record.l2_error)
+    text += line("error", errors_text(record));
+  if (record.algebraic_l2_error)
+    text += line(record.l2_error ? "" : "error",
+        "L2 " + format_residual(*record.algebraic_l2_error) + (record.l2_error ? " of it" : "") +
+            " from ending the iteration here (estimate)");
+  text += line("time",
+      "setup " + format_seconds(record.setup_seconds) + ", right-hand side " +
+          format_seconds(record.rhs_seconds) + ", solve " + format_seconds(report.seconds));
+  std::string speed = format_number(1e-6 * record.dofs_per_second()) + " MDoF/s";
+  if (report.iterations > 0)
+    speed += ", " + format_number(record.ns_per_dof_and_iteration()) + " ns per DoF and iteration";
+  text += line("speed", speed);
+  if (verbose && record.lambda_max)
+    text += line("lambda_max", format_number(*record.lambda_max) + " assumed by the smoother");
+  if (verbose)
+    text += line("peak memory", format_bytes(record.peak_memory_bytes) + " in all processes");
+  return text;
+}
+
+std::string files_text(const RunRecord &record)
+{
+  return record.files.empty() ? "" : line("files", join(record.files, ", "));
+}
+
+std::string result_line(const RunRecord &record)
+{
+  const SolveReport &report = record.report;
+  std::string text = std::string(to_string(report.reason)) + ": " +
+      plural(report.iterations, "iteration") + ", residual " +
+      format_residual(report.true_relative_residual) + ", " + plural(record.dofs, "DoF") +
+      ", solve " + format_seconds(report.seconds);
+  if (record.l2_error)
+    text += ", error " + errors_text(record);
+  return text + '\n';
+}
+} // namespace tensormg

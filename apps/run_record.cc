@@ -1,0 +1,203 @@
+#include "apps/run_record.h"
+
+#include <array>
+#include <ctime>
+#include <fstream>
+#include <iomanip>
+#include <limits>
+#include <ostream>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/parameter_text.h"
+#include "apps/parameter_words.h"
+#include "kernels/laplace/laplace.h"
+#include "version.h"
+
+namespace tensormg
+{
+namespace
+{
+  using Json = nlohmann::ordered_json;
+
+  std::string utc_now()
+  {
+    const std::time_t now = std::time(nullptr);
+    std::tm utc{};
+    gmtime_r(&now, &utc);
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return text.data();
+  }
+
+  /// The value of the first line "key : value" of a file in /proc; empty if there is none.
+  std::string proc_value(const std::string &file, const std::string &key)
+  {
+    std::ifstream stream(file);
+    for (std::string line; std::getline(stream, line);)
+    {
+      const std::size_t colon = line.find(':');
+      if (colon != std::string::npos && trim(line.substr(0, colon)) == key)
+        return trim(line.substr(colon + 1));
+    }
+    return "";
+  }
+
+  Json optional(const std::optional<double> &value) { return value ? Json(*value) : Json(nullptr); }
+
+  /// The first `dim` entries.
+  template <typename Number>
+  Json directions(const std::array<Number, 3> &values, int dim)
+  {
+    return std::vector<Number>(values.begin(), values.begin() + dim);
+  }
+
+  Json memory_json(const RunRecord &record)
+  {
+    Json vectors = Json::array();
+    for (const MemoryItem &item : record.memory.items)
+      vectors.push_back({{"name", item.name}, {"precision", item.precision}, {"count", item.count},
+          {"bytes", item.bytes}});
+    return {{"bytes_rank_0", record.memory.bytes()}, {"bytes_node", record.budget.needed},
+        {"bytes_available_node", record.budget.available}, {"ranks_on_node", record.budget.ranks},
+        {"vectors", vectors}};
+  }
+
+  Json levels_json(const RunRecord &record)
+  {
+    Json levels = Json::array();
+    for (std::size_t l = 0; l < record.levels.size(); ++l)
+    {
+      const LevelRecord &level = record.levels[l];
+      levels.push_back(
+          {{"level", l}, {"cells", directions(level.cells, record.parameters.problem.dim)},
+              {"dofs", level.dofs}, {"distributed", level.distributed},
+              {"visits", level.times.visits}, {"smoothing_seconds", level.times.smoothing},
+              {"transfer_seconds", level.times.transfer}, {"coarse_seconds", level.times.coarse}});
+    }
+    return levels;
+  }
+} // namespace
+
+double RunRecord::dofs_per_second() const
+{
+  return report.seconds > 0. ? static_cast<double>(dofs) / report.seconds : 0.;
+}
+
+double RunRecord::ns_per_dof_and_iteration() const
+{
+  return report.iterations > 0
+      ? 1e9 * report.seconds / static_cast<double>(dofs) / report.iterations
+      : 0.;
+}
+
+RunRecord begin_record(const Parameters &parameters, const Grid &grid, const std::string &backend)
+{
+  RunRecord record;
+  record.parameters = parameters;
+  record.date = utc_now();
+  record.host_cpu = proc_value("/proc/cpuinfo", "model name");
+  record.backend = backend;
+  record.instruction_set =
+      backend == "cpu" ? laplace::cpu_instruction_set() : "as the compiler chose";
+  record.ranks = grid.n_ranks;
+  record.ranks_per_direction = grid.ranks_per_direction;
+  record.cells = grid.finest().global_cells;
+  record.dofs = grid.finest().global_dofs();
+  record.tolerance = parameters.solver.tolerance;
+  for (const LevelGrid &level : grid.levels)
+    record.levels.push_back({level.global_cells, level.global_dofs(),
+        level.communicator != MPI_COMM_SELF, LevelTimes()});
+  return record;
+}
+
+std::string precision_word(const RunRecord &record)
+{
+  const SolverOptions &options = record.parameters.solver;
+  return to_word(options.solver == OuterSolver::direct ? Precision::double_precision
+                                                       : options.multigrid.precision);
+}
+
+std::string json_text(const Parameters &parameters)
+{
+  std::ostringstream text;
+  print_parameters(parameters, text, ParameterFormat::json);
+  const std::string quoted = Json(text.str()).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json::parse(quoted).get<std::string>();
+}
+
+void write_run_json(const RunRecord &record, std::ostream &out)
+{
+  const Problem &problem = record.parameters.problem;
+  const SolverOptions &solver = record.parameters.solver;
+  const SolveReport &report = record.report;
+
+  const Json json{
+      {"converged", report.converged()},
+      {"reason", to_string(report.reason)},
+      {"detail", report.detail},
+      {"exit_code", exit_code(report.reason)},
+      {"dimension", problem.dim},
+      {"degree", problem.degree},
+      {"cells", directions(record.cells, problem.dim)},
+      {"dofs", record.dofs},
+      {"solver", to_word(solver.solver)},
+      {"precision", precision_word(record)},
+      {"smoother", to_word(solver.multigrid.smoother)},
+      {"cycle", to_word(solver.multigrid.cycle)},
+      {"backend", record.backend},
+      {"instruction_set", record.instruction_set},
+      {"iterations", report.iterations},
+      {"reduction", report.mean_reduction()},
+      {"tolerance", record.tolerance},
+      {"true_relative_residual", report.true_relative_residual},
+      {"residuals", report.residuals},
+      {"l2_error", optional(record.l2_error)},
+      {"h1_error", optional(record.h1_error)},
+      {"algebraic_l2_error", optional(record.algebraic_l2_error)},
+      {"algebraic_h1_error", optional(record.algebraic_h1_error)},
+      {"lambda_max", optional(record.lambda_max)},
+      {"setup_seconds", record.setup_seconds},
+      {"rhs_seconds", record.rhs_seconds},
+      {"solve_seconds", report.seconds},
+      {"total_seconds", record.total_seconds},
+      {"dofs_per_second", record.dofs_per_second()},
+      {"ranks", record.ranks},
+      {"ranks_per_direction", directions(record.ranks_per_direction, problem.dim)},
+      {"threads", record.threads},
+      {"memory", memory_json(record)},
+      {"peak_memory_bytes", record.peak_memory_bytes},
+      {"levels", levels_json(record)},
+      {"version", version},
+      {"git_hash", git_hash},
+      {"compiler", compiler},
+      {"build_type", build_type},
+      {"compile_flags", compile_flags},
+      {"host_cpu", record.host_cpu},
+      {"date", record.date},
+      {"files", record.files},
+      {"parameter_file", record.parameters.source},
+      {"parameters", Json::parse(json_text(record.parameters))},
+  };
+  // NaN and infinity become null.
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+void write_residuals_csv(const RunRecord &record, std::ostream &out)
+{
+  const std::vector<double> &residuals = record.report.residuals;
+  out << "iteration,residual,relative_residual\n"
+      << std::setprecision(std::numeric_limits<double>::max_digits10);
+  for (std::size_t i = 0; i < residuals.size(); ++i)
+    out << i << ',' << residuals[i] << ','
+        << (record.rhs_norm > 0. ? residuals[i] / record.rhs_norm : 0.) << '\n';
+}
+
+double peak_memory()
+{
+  // "123456 kB"
+  const std::string value = proc_value("/proc/self/status", "VmHWM");
+  return 1024. * to_number(value.substr(0, value.find(' '))).value_or(0.);
+}
+} // namespace tensormg

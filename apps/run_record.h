@@ -1,0 +1,86 @@
+// Everything that is known about a run when it is over, and the files that keep it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+#include "apps/memory_plan.h"
+#include "apps/parameters.h"
+#include "operators/grid.h"
+#include "solvers/multigrid.h"
+#include "solvers/report.h"
+
+namespace tensormg
+{
+struct LevelRecord
+{
+  std::array<std::int64_t, 3> cells{1, 1, 1};
+  std::int64_t dofs = 0;
+  bool distributed = false; ///< over ranks; otherwise every rank holds all of it
+  LevelTimes times;         ///< of the slowest rank
+};
+
+/// What ran, where, on what, and how it ended. The same on every rank.
+struct RunRecord
+{
+  Parameters parameters;
+
+  std::string date; ///< UTC, begin of the run
+  std::string host_cpu;
+  std::string backend;
+  std::string instruction_set;
+  int ranks = 1;
+  int threads = 1; ///< per rank
+  std::array<int, 3> ranks_per_direction{1, 1, 1};
+
+  std::array<std::int64_t, 3> cells{1, 1, 1};
+  std::int64_t dofs = 0;
+  std::vector<LevelRecord> levels; ///< coarsest first
+  MemoryPlan memory;               ///< of rank 0
+  MemoryBudget budget;             ///< of the tightest node
+  double peak_memory_bytes = 0.;   ///< largest resident sizes of all ranks, summed
+
+  SolveReport report;
+  double rhs_norm = 0.;      ///< 2-norm to which residuals are relative
+  double tolerance = 0.;     ///< by which true_relative_residual was judged
+  double setup_seconds = 0.; ///< hierarchy and solver, without the right-hand side
+  double rhs_seconds = 0.;
+  double total_seconds = 0.; ///< with errors and field output, without what MPI needs to start
+  std::optional<double> lambda_max; ///< of the smoothed operator on the finest level
+  std::optional<double> l2_error;
+  std::optional<double> h1_error; ///< of the gradient
+  /// Estimates of what the end of the iteration leaves of these errors, from one more cycle: the
+  /// distance to the exact solution of the discrete system. Unknown for a direct solve.
+  std::optional<double> algebraic_l2_error;
+  std::optional<double> algebraic_h1_error;
+
+  std::vector<std::string> files; ///< what was written
+
+  double dofs_per_second() const;
+  /// 0 without iterations
+  double ns_per_dof_and_iteration() const;
+  std::int64_t n_cells() const { return cells[0] * cells[1] * cells[2]; }
+};
+
+/// A record with everything that is known before the solve.
+RunRecord begin_record(const Parameters &parameters, const Grid &grid, const std::string &backend);
+
+/// The word of the number type of the cycle; "double" for a direct solver.
+std::string precision_word(const RunRecord &record);
+
+/// The parameters as the text of a JSON object, in UTF-8 also if names of files are not.
+std::string json_text(const Parameters &parameters);
+
+void write_run_json(const RunRecord &record, std::ostream &out);
+/// Columns iteration, residual, relative_residual; relative to the right-hand side.
+void write_residuals_csv(const RunRecord &record, std::ostream &out);
+
+/// The largest resident size of this process so far (VmHWM); 0 if unknown.
+double peak_memory();
+} // namespace tensormg

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""The programs as a user meets them: exit codes, messages, and files, on one rank and under mpirun."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = pathlib.Path(os.environ.get("TENSORMG_BINARY_DIR", SOURCE / "build/release")) / "bin"
+MPIRUN = shutil.which("mpirun")
+SKIPPED = 77
+
+CASE = """
+subsection problem
+  set dimension       = 2
+  set refinements     = 3
+  set degree          = 2
+  set right_hand_side = 2*pi^2*sin(pi*x)*sin(pi*y)
+  set exact_solution  = sin(pi*x)*sin(pi*y)
+end
+subsection converge
+  set degrees     = 1, 2
+  set refinements = 3, 4
+end
+"""
+
+
+class Programs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "case.prm").write_text(CASE, encoding="utf-8")
+
+    def run_program(self, name, *arguments, ranks=1):
+        command = [str(PROGRAMS / f"tensormg-{name}"), *arguments]
+        if ranks > 1:
+            command = [MPIRUN, "--quiet", "--oversubscribe", "-n", str(ranks), *command]
+        return subprocess.run(
+            command, cwd=self.folder, capture_output=True, text=True, check=False, timeout=120
+        )
+
+    def expect_error(self, result, code, text):
+        self.assertEqual(result.returncode, code, result.stderr)
+        lines = [line for line in result.stderr.splitlines() if line.startswith("tensormg: error:")]
+        self.assertEqual(len(lines), 1, result.stderr)
+        self.assertIn(text, lines[0])
+
+    def test_solve(self):
+        result = self.run_program("solve", "case.prm")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "")
+        for part in ("problem", "8 x 8 cells of degree 2", "iteration", "converged after", "L2 "):
+            self.assertIn(part, result.stdout)
+        record = json.loads((self.folder / "output/run.json").read_text(encoding="utf-8"))
+        self.assertTrue(record["converged"])
+        for file in record["files"]:
+            self.assertTrue((self.folder / file).is_file(), file)
+
+    def test_quiet_and_verbose(self):
+        result = self.run_program("solve", "case.prm", "--quiet")
+        self.assertEqual(len(result.stdout.splitlines()), 1)
+        result = self.run_program("solve", "-v", "case.prm")
+        self.assertIn("lambda_max", result.stdout)
+        self.expect_error(self.run_program("solve", "-q", "-v", "case.prm"), 2, "--quiet")
+
+    def test_overrides(self):
+        result = self.run_program("solve", "--set", "problem.degree=4", "case.prm", "-q",
+                                  "--set", "output.directory=a/b", "-s", "problem.refinements=1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        record = json.loads((self.folder / "a/b/run.json").read_text(encoding="utf-8"))
+        self.assertEqual((record["degree"], record["dofs"]), (4, 100))
+
+    def test_parameters_are_reproduced(self):
+        self.run_program("solve", "case.prm", "-q")
+        again = self.run_program("solve", "output/parameters.prm", "--print-parameters")
+        self.assertEqual(again.returncode, 0)
+        self.assertEqual(again.stdout, (self.folder / "output/parameters.prm").read_text())
+
+    def test_information(self):
+        for argument, part in (("--help", "Exit codes"), ("--version", "tensormg 0."),
+                               ("--print-parameters", "set tolerance")):
+            for program in ("solve", "converge"):
+                result = self.run_program(program, argument)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertIn(part, result.stdout)
+
+    def test_usage_errors(self):
+        self.expect_error(self.run_program("solve"), 2, "a parameter file is missing")
+        self.expect_error(self.run_program("solve", "--wrong"), 2, "--wrong")
+        self.expect_error(self.run_program("solve", "no.prm"), 2, "no.prm: there is no such file")
+        self.expect_error(self.run_program("solve", "case.prm", "--set", "problem.degre=3"), 2,
+                          "problem.degree")
+        self.expect_error(self.run_program("solve", "case.prm", "--set", "problem.refinements=16"),
+                          2, "degrees of freedom need")
+        self.expect_error(self.run_program("solve", "case.prm", "--set",
+                                           "output.directory=case.prm"), 2, "output.directory")
+
+    def test_solver_failures(self):
+        result = self.run_program("solve", "case.prm", "--set", "solver.max_iterations=1")
+        self.expect_error(result, 3, "iteration_limit")
+        result = self.run_program("solve", "case.prm", "--set", "solver.tolerance=1e-18")
+        self.expect_error(result, 4, "stagnated")
+
+    def test_converge(self):
+        result = self.run_program("converge", "case.prm")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("L2 rate", result.stdout)
+        self.assertTrue((self.folder / "output/converge.csv").is_file())
+        result = self.run_program("converge", "case.prm", "--set", "converge.order_tolerance=1e-6")
+        self.expect_error(result, 7, "degree 1: the L2 error falls with order")
+
+    @unittest.skipUnless(MPIRUN, "mpirun not found")
+    def test_ranks(self):
+        result = self.run_program("solve", "case.prm", "--set", "problem.refinements=6", ranks=2)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout.count("converged after"), 1)
+        self.assertIn("2 ranks", result.stdout)
+        self.expect_error(self.run_program("solve", "no.prm", ranks=2), 2, "there is no such file")
+        self.expect_error(self.run_program("solve", "case.prm", "--set", "solver.max_iterations=1",
+                                           ranks=2), 3, "iteration_limit")
+
+
+if __name__ == "__main__":
+    if not (PROGRAMS / "tensormg-solve").is_file():
+        print(f"no programs in {PROGRAMS}", file=sys.stderr)
+        sys.exit(SKIPPED)
+    unittest.main()

@@ -1,0 +1,230 @@
+// Whole solves of small problems: every word of the parameters leads to the same solution, and every
+// failure to its reason.
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/solve.h"
+#include "tests/support/parameter_files.h"
+#include "tests/support/temporary_directory.h"
+
+namespace tensormg
+{
+namespace
+{
+  using test::content;
+  using test::TemporaryDirectory;
+
+  class Solve : public testing::Test
+  {
+  protected:
+    /// 8 x 4 x 4 cells of degree 2 in a box with two kinds of boundaries, plus `overrides`.
+    Parameters small(const std::vector<std::string> &overrides = {}) const
+    {
+      std::vector<std::string> all{"problem.upper=2,1,1", "problem.coarse_cells=2,1,1",
+          "problem.refinements=2", "problem.degree=2", "problem.coefficient=3",
+          "problem.right_hand_side=9*pi^2*sin(pi*x)*cos(pi*y)*sin(pi*z)",
+          "problem.exact_solution=sin(pi*x)*cos(pi*y)*sin(pi*z)", "boundary.front=neumann",
+          "boundary.back=neumann", "output.write_vtu=false",
+          "output.directory=" + directory_.path().string()};
+      all.insert(all.end(), overrides.begin(), overrides.end());
+      return default_parameters(all);
+    }
+
+    RunRecord run(const std::vector<std::string> &overrides = {})
+    {
+      const Parameters parameters = small(overrides);
+      out_.str("");
+      error_.str("");
+      Console console(MPI_COMM_SELF, parameters.output.verbosity, out_, error_);
+      return run_solve(parameters, MPI_COMM_SELF, console);
+    }
+
+    /// A converged run with at most so many iterations and the error of the discretisation.
+    void expect_converged(const std::vector<std::string> &overrides, int max_iterations)
+    {
+      SCOPED_TRACE(testing::PrintToString(overrides));
+      const RunRecord record = run(overrides);
+      EXPECT_TRUE(record.report.converged()) << record.report.detail;
+      EXPECT_LE(record.report.true_relative_residual, record.tolerance);
+      EXPECT_LE(record.report.iterations, max_iterations);
+      ASSERT_TRUE(record.l2_error.has_value());
+      EXPECT_NEAR(*record.l2_error, discretisation_error, 1e-8);
+    }
+    static constexpr double discretisation_error = 1.40946e-3;
+
+    const TemporaryDirectory directory_;
+    std::ostringstream out_, error_;
+  };
+
+  TEST_F(Solve, EverySmootherInEveryPrecision)
+  {
+    const std::vector<std::pair<std::vector<std::string>, int>> smoothers{
+        {{"multigrid.smoother=chebyshev"}, 8},
+        {{"multigrid.smoother=chebyshev", "multigrid.chebyshev_kind=first"}, 10},
+        {{"multigrid.smoother=jacobi"}, 12},
+        {{"multigrid.smoother=patch", "multigrid.degree=1"}, 6},
+        {{"multigrid.smoother=patch", "multigrid.schwarz_kind=additive"}, 20}};
+    for (const auto &[smoother, iterations] : smoothers)
+      for (const std::string precision : {"double", "single", "half"})
+      {
+        std::vector<std::string> overrides = smoother;
+        overrides.push_back("multigrid.precision=" + precision);
+        expect_converged(overrides, iterations);
+      }
+  }
+
+  TEST_F(Solve, EverySolverCycleAndBackend)
+  {
+    expect_converged({"solver.solver=cg"}, 9);
+    expect_converged({"solver.solver=direct"}, 2);
+    expect_converged({"solver.full_multigrid=true"}, 8);
+    expect_converged({"solver.solver=cg", "solver.full_multigrid=true"}, 8);
+    expect_converged({"multigrid.cycle=w"}, 8);
+    expect_converged({"operator.backend=reference"}, 8);
+    expect_converged({"operator.backend=cpu", "solver.restart=3"}, 12);
+    expect_converged({"solver.tolerance=1e-11"}, 12);
+  }
+
+  TEST_F(Solve, WithoutDirichletSidesTheMeanIsZero)
+  {
+    const RunRecord record = run({"problem.upper=1", "problem.coarse_cells=1", "problem.degree=3",
+        "boundary.left=neumann", "boundary.right=neumann", "boundary.bottom=periodic",
+        "boundary.top=periodic", "problem.right_hand_side=15*pi^2*cos(pi*x)*cos(2*pi*z)",
+        "problem.exact_solution=cos(pi*x)*cos(2*pi*z)"});
+    EXPECT_TRUE(record.report.converged());
+    EXPECT_LT(*record.l2_error, 5e-3);
+    EXPECT_NE(out_.str().find("mean zero"), std::string::npos);
+  }
+
+  TEST_F(Solve, TwoDimensions)
+  {
+    const RunRecord record = run({"problem.dimension=2", "problem.upper=2,1",
+        "problem.coarse_cells=2,1", "problem.right_hand_side=6*pi^2*sin(pi*x)*cos(pi*y)",
+        "problem.exact_solution=sin(pi*x)*cos(pi*y)",
+        "problem.exact_gradient=pi*cos(pi*x)*cos(pi*y);-pi*sin(pi*x)*sin(pi*y)"});
+    EXPECT_TRUE(record.report.converged());
+    EXPECT_LT(*record.l2_error, 1e-2);
+    EXPECT_LT(*record.h1_error, 2e-1);
+    EXPECT_EQ(record.dofs, 32 * 9);
+  }
+
+  TEST_F(Solve, TheEstimatedErrorOfTheIterationIsRight)
+  {
+    // Against an error of the discretisation that vanishes: u is in the space.
+    const RunRecord record = run({"problem.right_hand_side=-6", "problem.exact_solution=x*x",
+        "problem.exact_gradient=2*x;0;0", "boundary.right_value=4", "boundary.bottom_value=x*x",
+        "boundary.top_value=x*x", "solver.tolerance=1e-5"});
+    ASSERT_TRUE(record.algebraic_l2_error.has_value());
+    EXPECT_GT(*record.l2_error, 1e-9);
+    EXPECT_NEAR(*record.algebraic_l2_error / *record.l2_error, 1., 0.2);
+    EXPECT_NEAR(*record.algebraic_h1_error / *record.h1_error, 1., 0.5);
+  }
+
+  TEST_F(Solve, ZeroRightHandSide)
+  {
+    for (const std::string solver : {"fgmres", "cg", "direct"})
+    {
+      const RunRecord record = run({"problem.right_hand_side=0", "problem.exact_solution=0",
+          "solver.solver=" + solver, "solver.full_multigrid=false"});
+      EXPECT_TRUE(record.report.converged()) << solver;
+      EXPECT_EQ(*record.l2_error, 0.) << solver;
+      EXPECT_EQ(record.report.iterations, 0) << solver;
+    }
+  }
+
+  TEST_F(Solve, OneLevel)
+  {
+    expect_converged({"problem.coarse_cells=8,4,4", "problem.refinements=0"}, 4);
+  }
+
+  TEST_F(Solve, IterationLimitIsNoSuccess)
+  {
+    const RunRecord record = run({"solver.max_iterations=2"});
+    EXPECT_EQ(record.report.reason, StopReason::iteration_limit);
+    EXPECT_GT(record.report.true_relative_residual, record.tolerance);
+    EXPECT_NE(error_.str().find("tensormg: error: the solve did not converge (iteration_limit)"),
+        std::string::npos);
+    const auto json = nlohmann::json::parse(content(directory_ / "run.json"));
+    EXPECT_EQ(json["converged"], false);
+    EXPECT_EQ(json["exit_code"], 3);
+    Console silent = Console::silent(MPI_COMM_SELF);
+    EXPECT_EQ(solve_program(small({"solver.max_iterations=2"}), MPI_COMM_SELF, silent), 3);
+    EXPECT_EQ(solve_program(small(), MPI_COMM_SELF, silent), 0);
+  }
+
+  TEST_F(Solve, ToleranceBelowRoundingStagnates)
+  {
+    for (const std::string solver : {"fgmres", "cg"})
+    {
+      const RunRecord record = run({"solver.tolerance=1e-17", "solver.solver=" + solver});
+      EXPECT_EQ(record.report.reason, StopReason::stagnated) << solver;
+      EXPECT_LT(record.report.true_relative_residual, 1e-12) << solver;
+    }
+    // A direct solve is judged by what it can reach.
+    const RunRecord record = run({"solver.tolerance=1e-17", "solver.solver=direct"});
+    EXPECT_TRUE(record.report.converged());
+    EXPECT_EQ(record.tolerance, direct_tolerance);
+  }
+
+  TEST_F(Solve, Refusals)
+  {
+    expect_message([&] { run({"problem.refinements=14"}); },
+        {"problem.refinements = 14", "degrees of freedom need",
+            "the largest number of refinements"});
+    test::write(directory_ / "file", "");
+    expect_message([&] { run({"output.directory=" + (directory_ / "file/x").string()}); },
+        {"output.directory", "cannot be created"});
+    expect_message(
+        [&] {
+          run({"boundary.left=neumann", "boundary.right=neumann", "boundary.bottom=neumann",
+              "boundary.top=neumann", "problem.right_hand_side=1"});
+        },
+        {"the problem has no solution"});
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "run.json"));
+  }
+
+  TEST_F(Solve, VerbosityAndFiles)
+  {
+    run({"output.verbosity=quiet"});
+    EXPECT_EQ(out_.str().find("converged: "), 0U) << out_.str();
+    EXPECT_EQ(out_.str().find('\n'), out_.str().size() - 1) << out_.str();
+    run({"output.verbosity=verbose"});
+    EXPECT_NE(out_.str().find("lambda_max"), std::string::npos);
+    for (const char *file : {"run.json", "residuals.csv", "parameters.prm"})
+      EXPECT_GT(content(directory_ / file).size(), 10U) << file;
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "solution.vtu"));
+  }
+
+  TEST_F(Solve, FieldOutput)
+  {
+    RunRecord record = run({"output.write_vtu=true", "output.name=u"});
+    EXPECT_TRUE(std::filesystem::exists(directory_ / "u.vtu"));
+    EXPECT_EQ(record.files.size(), 4U);
+    record = run({"output.write_vtu=true", "output.name=v", "output.vtu_max_cells=127"});
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "v.vtu"));
+    EXPECT_TRUE(record.report.converged());
+    EXPECT_NE(error_.str().find("tensormg: warning: "), std::string::npos);
+    EXPECT_NE(error_.str().find("output.vtu_max_cells = 127"), std::string::npos);
+  }
+
+  TEST_F(Solve, RecordIsComplete)
+  {
+    const RunRecord record = run();
+    EXPECT_GT(record.setup_seconds, 0.);
+    EXPECT_GT(record.rhs_seconds, 0.);
+    EXPECT_GT(record.report.seconds, 0.);
+    EXPECT_GE(
+        record.total_seconds, record.setup_seconds + record.rhs_seconds + record.report.seconds);
+    EXPECT_GT(record.peak_memory_bytes, record.memory.bytes());
+    EXPECT_GT(record.lambda_max.value_or(0.), 1.5);
+    EXPECT_EQ(record.report.residuals.size(), record.report.iterations + 1U);
+    ASSERT_EQ(record.levels.size(), 3U);
+    for (const LevelRecord &level : record.levels)
+      EXPECT_EQ(level.times.visits, record.report.iterations);
+  }
+} // namespace
+} // namespace tensormg

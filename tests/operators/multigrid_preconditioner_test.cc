@@ -1,0 +1,310 @@
+// The preconditioner as the programs use it: iteration counts that depend neither on the mesh nor
+// on the precision, any size of the right-hand side, the same bits twice.
+// ranks: 1 2
+#include "operators/multigrid_preconditioner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/vector/vector.h"
+#include "operators/cell_basis.h"
+#include "operators/laplace_operator.h"
+#include "operators/vector_space.h"
+#include "solvers/cg.h"
+#include "solvers/fgmres.h"
+#include "tests/support/boxes.h"
+
+namespace tensormg
+{
+namespace
+{
+  constexpr Precision precisions[] = {
+      Precision::double_precision, Precision::single_precision, Precision::half_precision};
+
+  /// One problem with a right-hand side; solves it with the given options.
+  struct Solve
+  {
+    Problem problem;
+    CellBasis basis = make_cell_basis(problem.degree);
+    Grid grid = make_grid(problem, MPI_COMM_WORLD);
+    const LevelGrid &level = grid.finest();
+    VectorSpace space{level};
+    LaplaceOperator<double> op{level, basis, laplace::Backend::cpu};
+    Vector<double> b = test::hashed_vector<double>(level, 1), x = space.make_vector();
+
+    explicit Solve(const Problem &problem_)
+      : problem(problem_)
+    {
+      if (problem.is_singular())
+      {
+        double mean = vector_kernels::sum_of_means(level.block, basis, b.data());
+        MPI_Allreduce(MPI_IN_PLACE, &mean, 1, MPI_DOUBLE, MPI_SUM, level.communicator);
+        const auto &cells = level.global_cells;
+        mean /= static_cast<double>(cells[0] * cells[1] * cells[2]);
+        vector_kernels::add_constant(level.block, basis, -mean, b.data());
+      }
+    }
+    Solve(const Solve &) = delete;
+
+    /// f = 1: the smooth right-hand side, with the largest solution for its size.
+    void smooth_right_hand_side(double size)
+    {
+      b = space.make_vector();
+      vector_kernels::add_constant(level.block, basis, size, b.data());
+    }
+
+    std::unique_ptr<MultigridPreconditioner> make(const MultigridOptions &options) const
+    {
+      return make_multigrid(grid, basis, laplace::Backend::cpu, options);
+    }
+
+    template <typename Method>
+    SolveReport run(Method &&method, const MultigridOptions &options, bool full_start = false)
+    {
+      const auto multigrid = make(options);
+      x = space.make_vector();
+      if (full_start)
+        multigrid->full_start(x, b, space.norm(b));
+      const SolveReport report = method.solve(op, *multigrid, x, b);
+      Vector<double> r = space.make_vector();
+      op.residual(r, x, b);
+      EXPECT_NEAR(report.true_relative_residual, space.norm(r) / space.norm(b), 1e-12);
+      EXPECT_EQ(report.converged(), space.norm(r) <= 1e-8 * space.norm(b)) << report.detail;
+      return report;
+    }
+    SolveReport fgmres(const MultigridOptions &options, bool full_start = false)
+    {
+      return run(Fgmres<VectorSpace>(space, 1e-8, 40, 30), options, full_start);
+    }
+    SolveReport cg(const MultigridOptions &options)
+    {
+      return run(ConjugateGradients<VectorSpace>(space, 1e-8, 40), options);
+    }
+  };
+
+  MultigridOptions with(Precision precision)
+  {
+    MultigridOptions options;
+    options.precision = precision;
+    return options;
+  }
+
+  class Iterations : public testing::TestWithParam<int>
+  {};
+  INSTANTIATE_TEST_SUITE_P(Degree, Iterations, testing::Range(1, max_degree + 1));
+
+  TEST_P(Iterations, DependNeitherOnTheMeshNorOnThePrecision)
+  {
+    const int degree = GetParam();
+    const int limit = degree <= 5 ? 7 : 8;
+    for (int dim = 2; dim <= 3; ++dim)
+      for (const char *boundary : {"DD", "NN", "PPDDNN"})
+      {
+        std::vector<int> counts;
+        const int finest = dim == 2 ? 5 : degree <= 3 ? 4 : 3;
+        for (int refinements = 2; refinements <= finest; ++refinements)
+        {
+          Solve solve(test::cubes(dim, degree, {1, 1, 1}, refinements, boundary));
+          for (const Precision precision : precisions)
+          {
+            SCOPED_TRACE(testing::Message()
+                << "dim " << dim << ", refinements " << refinements << ", " << boundary
+                << ", precision " << static_cast<int>(precision));
+            const SolveReport report = solve.fgmres(with(precision));
+            EXPECT_TRUE(report.converged()) << report.detail;
+            EXPECT_LE(report.iterations, limit);
+            counts.push_back(report.iterations);
+          }
+        }
+        const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+        EXPECT_LE(*most - *least, 1) << "dim " << dim << ", " << boundary;
+      }
+  }
+
+  TEST(MultigridPreconditioner, ServesConjugateGradients)
+  {
+    for (const int degree : {1, 3, 6})
+    {
+      Solve solve(test::cubes(3, degree, {1, 1, 1}, 3, "DN"));
+      for (const Precision precision : precisions)
+      {
+        const SolveReport report = solve.cg(with(precision));
+        EXPECT_TRUE(report.converged()) << report.detail;
+        EXPECT_LE(report.iterations, solve.fgmres(with(precision)).iterations + 1);
+      }
+    }
+  }
+
+  TEST(MultigridPreconditioner, OtherCyclesAndSmoothers)
+  {
+    Solve solve(test::cubes(3, 3, {1, 1, 1}, 3, "DDNDPP"));
+    const int v = solve.fgmres(with(Precision::single_precision)).iterations;
+    for (const Precision precision : precisions)
+    {
+      SCOPED_TRACE(static_cast<int>(precision));
+      MultigridOptions options = with(precision);
+      options.cycle = Cycle::w;
+      EXPECT_LE(solve.fgmres(options).iterations, v);
+      options = with(precision);
+      options.chebyshev_kind = ChebyshevKind::first;
+      EXPECT_LE(solve.fgmres(options).iterations, v + 1);
+      options.smoother = Smoother::jacobi;
+      const SolveReport jacobi = solve.fgmres(options);
+      EXPECT_TRUE(jacobi.converged());
+      EXPECT_LE(jacobi.iterations, 14);
+      EXPECT_GT(jacobi.iterations, v);
+      options.damping = 1.9; // beyond 2 / lambda_max: amplifies
+      const SolveReport wild = solve.fgmres(options);
+      EXPECT_TRUE(!wild.converged() || wild.iterations > jacobi.iterations);
+    }
+    MultigridOptions more;
+    more.degree = 6;
+    EXPECT_LT(solve.fgmres(more).iterations, v);
+    more.degree = 2;
+    EXPECT_GT(solve.fgmres(more).iterations, v);
+  }
+
+  TEST(MultigridPreconditioner, FullMultigridStart)
+  {
+    for (const Precision precision : precisions)
+    {
+      SCOPED_TRACE(static_cast<int>(precision));
+      Solve solve(test::cubes(2, 3, {1, 1, 1}, 6, "DD"));
+      solve.smooth_right_hand_side(1.);
+      const SolveReport without = solve.fgmres(with(precision));
+      const SolveReport started = solve.fgmres(with(precision), true);
+      EXPECT_TRUE(started.converged());
+      EXPECT_LT(started.iterations, without.iterations);
+      // The rounding of a smooth vector to binary16 has a residual of its own; the others start far
+      // ahead.
+      if (precision != Precision::half_precision)
+      {
+        EXPECT_LT(started.residuals.front(), 0.02 * without.residuals.front());
+      }
+    }
+  }
+
+  TEST(MultigridPreconditioner, SizeOfTheRightHandSideIsIrrelevant)
+  {
+    for (const bool smooth : {false, true})
+      for (const Precision precision : precisions)
+      {
+        Solve solve(test::cubes(2, 3, {1, 1, 1}, 5, "DD"));
+        const Vector<double> random = test::hashed_vector<double>(solve.level, 1);
+        int expected = 0;
+        for (const double size : {1., 1e-30, 1e-8, 1e8, 1e30})
+        {
+          if (smooth)
+            solve.smooth_right_hand_side(size);
+          else
+            solve.space.axpby(size, random, 0., solve.b);
+          const SolveReport report = solve.fgmres(with(precision));
+          EXPECT_TRUE(report.converged()) << report.detail << ", size " << size;
+          expected = size == 1. ? report.iterations : expected;
+          // In binary16 the rounding depends on the leading digits.
+          EXPECT_NEAR(report.iterations, expected, 1) << "size " << size;
+        }
+      }
+  }
+
+  TEST(MultigridPreconditioner, HalfStaysFiniteOnFineMeshes)
+  {
+    // The largest correction relative to the residual: smooth, fine mesh, weakest boundary. It does
+    // not overflow, but its rounding costs iterations, more of them the finer the mesh.
+    for (const char *boundary : {"DNNN", "DDPP", "NN"})
+    {
+      Solve solve(test::cubes(2, 2, {1, 1, 1}, 8, boundary));
+      if (!solve.problem.is_singular())
+        solve.smooth_right_hand_side(1.);
+      const SolveReport half = solve.fgmres(with(Precision::half_precision));
+      EXPECT_TRUE(half.converged()) << half.detail;
+      EXPECT_LE(half.iterations, solve.fgmres(with(Precision::double_precision)).iterations + 3);
+      EXPECT_LE(solve.fgmres(with(Precision::single_precision)).iterations, 7);
+    }
+  }
+
+  TEST(MultigridPreconditioner, SameBitsTwice)
+  {
+    for (const Precision precision : precisions)
+    {
+      Solve solve(test::box(3, 2, {3, 5, 4}, 2, "DNPPND"));
+      const SolveReport first = solve.fgmres(with(precision));
+      Vector<double> x = solve.space.make_vector();
+      solve.space.axpby(1., solve.x, 0., x);
+      const SolveReport second = solve.fgmres(with(precision));
+      EXPECT_EQ(first.residuals, second.residuals);
+      EXPECT_EQ(std::memcmp(x.data(), solve.x.data(), x.size() * sizeof(double)), 0);
+    }
+  }
+
+  TEST(MultigridPreconditioner, IsSymmetric)
+  {
+    for (const Precision precision : precisions)
+    {
+      const double tolerance = precision == Precision::double_precision ? 1e-12
+          : precision == Precision::single_precision                    ? 1e-5
+                                                                        : 5e-3;
+      Solve solve(test::box(3, 3, {2, 3, 2}, 2, "DNPPND"));
+      const auto multigrid = solve.make(with(precision));
+      const auto r = test::hashed_vector<double>(solve.level, 1),
+                 s = test::hashed_vector<double>(solve.level, 2);
+      Vector<double> vr = solve.space.make_vector(), vs = solve.space.make_vector();
+      multigrid->apply(vr, r, solve.space.norm(r));
+      multigrid->apply(vs, s, solve.space.norm(s));
+      const double size = solve.space.dot(vr, r);
+      EXPECT_GT(size, 0.);
+      EXPECT_NEAR(solve.space.dot(vr, s), solve.space.dot(r, vs), tolerance * size);
+    }
+  }
+
+  TEST(MultigridPreconditioner, ZeroAndNotFinite)
+  {
+    for (const Precision precision : precisions)
+    {
+      Solve solve(test::cubes(3, 2, {1, 1, 1}, 3, "DD"));
+      const auto multigrid = solve.make(with(precision));
+      Vector<double> z = solve.space.make_vector(), r = solve.space.make_vector();
+      test::poison(z);
+      multigrid->apply(z, r, 0.);
+      EXPECT_EQ(solve.space.max_abs(z), 0.);
+      EXPECT_EQ(multigrid->diagnose().find("all multigrid levels are finite"), 0u);
+      for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()})
+      {
+        const auto good = test::hashed_vector<double>(solve.level, 1);
+        solve.space.axpby(1., good, 0., r);
+        test::for_each_global(solve.level, [&](std::int64_t at, std::int64_t number) {
+          if (number == 77)
+            r[at] = bad;
+        });
+        multigrid->apply(z, r, solve.space.norm(r));
+        EXPECT_FALSE(std::isfinite(solve.space.max_abs(z)));
+        EXPECT_EQ(multigrid->diagnose().find("NaN or Inf in the "), 0u) << multigrid->diagnose();
+        // It recovers: the next cycle starts from zero.
+        multigrid->apply(z, good, solve.space.norm(good));
+        EXPECT_TRUE(std::isfinite(solve.space.max_abs(z)));
+      }
+    }
+  }
+
+  TEST(MultigridPreconditioner, ReportsItsSpectrumAndMemory)
+  {
+    Solve solve(test::cubes(3, 3, {1, 1, 1}, 4, "DD"));
+    const double lambda = solve.make(MultigridOptions())->lambda_max();
+    EXPECT_GT(lambda, 2.) << "the end of the spectrum";
+    EXPECT_LT(lambda, 2.1);
+    std::int64_t stored = 0;
+    for (const LevelGrid &level : solve.grid.levels)
+      stored += level.block.size();
+    const std::int64_t half = multigrid_memory(solve.grid, with(Precision::half_precision));
+    EXPECT_GE(half, 3 * 2 * stored) << "three vectors on each level";
+    EXPECT_EQ(
+        multigrid_memory(solve.grid, with(Precision::double_precision)) - half, 3 * 6 * stored);
+  }
+} // namespace
+} // namespace tensormg

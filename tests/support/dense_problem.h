@@ -1,0 +1,169 @@
+// A small dense problem for tests of Krylov methods: space, operator, preconditioners, no mesh.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "solvers/concepts.h"
+
+namespace tensormg::test
+{
+using DenseVector = std::vector<double>;
+
+/// The arithmetic of operators/vector_space.h on plain vectors.
+struct DenseSpace
+{
+  using VectorType = DenseVector;
+  std::size_t size = 0;
+
+  DenseVector make_vector() const { return DenseVector(size, 0.); }
+  double dot(const DenseVector &x, const DenseVector &y) const
+  {
+    double sum = 0.;
+    for (std::size_t i = 0; i < size; ++i)
+      sum += x[i] * y[i];
+    return sum;
+  }
+  double norm(const DenseVector &x) const { return std::sqrt(dot(x, x)); }
+  std::vector<double> multi_dot(
+      const std::vector<DenseVector> &v, int count, const DenseVector &w) const
+  {
+    std::vector<double> result;
+    for (int i = 0; i < count; ++i)
+      result.push_back(dot(v[i], w));
+    result.push_back(dot(w, w));
+    return result;
+  }
+  double multi_update(
+      const std::vector<double> &c, const std::vector<DenseVector> &v, DenseVector &w) const
+  {
+    for (std::size_t i = 0; i < c.size(); ++i)
+      axpby(c[i], v[i], 1., w);
+    return dot(w, w);
+  }
+  double cg_update(
+      double a, const DenseVector &p, const DenseVector &q, DenseVector &x, DenseVector &r) const
+  {
+    axpby(a, p, 1., x);
+    axpby(-a, q, 1., r);
+    return dot(r, r);
+  }
+  void axpby(double a, const DenseVector &x, double b, DenseVector &y) const
+  {
+    for (std::size_t i = 0; i < size; ++i)
+      y[i] = b == 0. ? a * x[i] : a * x[i] + b * y[i];
+  }
+};
+
+/// Row-major square matrix; counts its applications.
+struct DenseOperator
+{
+  std::size_t size = 0;
+  std::vector<double> entries;
+  int applications = 0;
+
+  explicit DenseOperator(std::size_t n)
+    : size(n)
+    , entries(n * n, 0.)
+  {}
+  double &operator()(std::size_t i, std::size_t j) { return entries[i * size + j]; }
+  double operator()(std::size_t i, std::size_t j) const { return entries[i * size + j]; }
+
+  void multiply(DenseVector &y, const DenseVector &x) const
+  {
+    for (std::size_t i = 0; i < size; ++i)
+    {
+      y[i] = 0.;
+      for (std::size_t j = 0; j < size; ++j)
+        y[i] += entries[i * size + j] * x[j];
+    }
+  }
+  void vmult(DenseVector &y, const DenseVector &x)
+  {
+    ++applications;
+    multiply(y, x);
+  }
+  void residual(DenseVector &r, const DenseVector &x, const DenseVector &b)
+  {
+    multiply(r, x);
+    for (std::size_t i = 0; i < size; ++i)
+      r[i] = b[i] - r[i];
+  }
+};
+
+/// z = f(r), f may count its calls and keep a state.
+struct FunctionPreconditioner
+{
+  std::function<void(DenseVector &z, const DenseVector &r)> f;
+  void apply(DenseVector &z, const DenseVector &r, double) { f(z, r); }
+  std::string diagnose() const { return "the preconditioner says why"; }
+};
+
+inline FunctionPreconditioner identity()
+{
+  return {[](DenseVector &z, const DenseVector &r) { z = r; }};
+}
+
+inline FunctionPreconditioner scaled(double factor)
+{
+  return {[=](DenseVector &z, const DenseVector &r) {
+    for (std::size_t i = 0; i < r.size(); ++i)
+      z[i] = factor * r[i];
+  }};
+}
+
+/// z = D^-1 r
+inline FunctionPreconditioner diagonal_of(const DenseOperator &a)
+{
+  return {[&a](DenseVector &z, const DenseVector &r) {
+    for (std::size_t i = 0; i < r.size(); ++i)
+      z[i] = r[i] / a(i, i);
+  }};
+}
+
+inline DenseVector random_dense(std::size_t n, unsigned seed)
+{
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<double> uniform(-1., 1.);
+  DenseVector v(n);
+  for (double &value : v)
+    value = uniform(generator);
+  return v;
+}
+
+/// A diffusion matrix with jumping coefficients and `skew` times a convection part; symmetric
+/// positive definite for skew = 0.
+inline DenseOperator diffusion(std::size_t n, double skew)
+{
+  DenseOperator a(n);
+  for (std::size_t i = 0; i < n; ++i)
+  {
+    const double left = i % 7 == 0 ? 5. : 1., right = (i + 1) % 7 == 0 ? 5. : 1.;
+    a(i, i) = left + right + 0.01 * static_cast<double>(i % 5);
+    if (i > 0)
+      a(i, i - 1) = -left - skew;
+    if (i + 1 < n)
+      a(i, i + 1) = -right + skew;
+  }
+  return a;
+}
+
+inline double relative_residual(const DenseOperator &a, const DenseVector &x, const DenseVector &b)
+{
+  const DenseSpace space{b.size()};
+  DenseVector r(b.size());
+  DenseOperator(a).residual(r, x, b);
+  return space.norm(r) / space.norm(b);
+}
+
+inline double relative_distance(const DenseVector &x, const DenseVector &y)
+{
+  const DenseSpace space{x.size()};
+  DenseVector difference = x;
+  space.axpby(-1., y, 1., difference);
+  return space.norm(difference) / space.norm(y);
+}
+} // namespace tensormg::test

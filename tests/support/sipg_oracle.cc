@@ -1,0 +1,251 @@
+#include "tests/support/sipg_oracle.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <deal.II/base/multithread_info.h>
+#include <deal.II/base/quadrature_lib.h>
+#include <deal.II/dofs/dof_handler.h>
+#include <deal.II/fe/fe_dgq.h>
+#include <deal.II/fe/fe_interface_values.h>
+#include <deal.II/fe/mapping_cartesian.h>
+#include <deal.II/grid/grid_generator.h>
+#include <deal.II/grid/grid_tools.h>
+#include <deal.II/grid/tria.h>
+#include <deal.II/meshworker/mesh_loop.h>
+#include <deal.II/meshworker/scratch_data.h>
+
+#include "operators/cell_basis.h"
+
+namespace tensormg::test
+{
+namespace
+{
+  using Matrix = dealii::FullMatrix<double>;
+  using dealii::types::global_dof_index;
+
+  /// Contributions of one cell or face.
+  struct LocalMatrix
+  {
+    Matrix stiffness, mass;
+    std::vector<global_dof_index> dofs;
+    void reset(std::vector<global_dof_index> indices)
+    {
+      dofs = std::move(indices);
+      stiffness.reinit(dofs.size(), dofs.size());
+      mass.reinit(dofs.size(), dofs.size());
+    }
+  };
+
+  /// What mesh_loop collects while it visits a cell and its faces.
+  struct CopyData
+  {
+    LocalMatrix cell;
+    std::vector<LocalMatrix> faces;
+  };
+
+  template <int dim>
+  class Assembler
+  {
+  public:
+    Assembler(const Problem &problem, const CellBasis &basis)
+      : problem_(problem)
+      , fe_(problem.degree)
+      , dof_handler_(mesh_)
+      , basis_(basis)
+    {
+      make_mesh();
+      dof_handler_.distribute_dofs(fe_);
+      stiffness_.reinit(dof_handler_.n_dofs(), dof_handler_.n_dofs());
+      mass_.reinit(fe_.n_dofs_per_cell(), fe_.n_dofs_per_cell());
+      assemble();
+    }
+
+    Matrix modal() const
+    {
+      const unsigned int per_cell = fe_.n_dofs_per_cell();
+      const int n = problem_.degree + 1;
+      // Nodal values = phi * modal coefficients.
+      Matrix phi(per_cell, per_cell);
+      std::vector<double> modes(n);
+      for (unsigned int q = 0; q < per_cell; ++q)
+        for (unsigned int i = 0; i < per_cell; ++i)
+          phi(q, i) = 1.;
+      for (unsigned int q = 0; q < per_cell; ++q)
+        for (unsigned int d = 0, stride = 1; d < dim; ++d, stride *= n)
+        {
+          evaluate_modes(basis_, fe_.unit_support_point(q)[d], modes);
+          for (unsigned int i = 0; i < per_cell; ++i)
+            phi(q, i) *= modes[i / stride % n];
+        }
+      // phi^-1 M^-1 A phi = (M phi)^-1 (A phi), all cells have the same M.
+      Matrix left(per_cell, per_cell), block(per_cell, per_cell), a_phi(per_cell, per_cell);
+      mass_.mmult(left, phi);
+      left.gauss_jordan();
+
+      double reference = std::numeric_limits<double>::max();
+      for (int d = 0; d < dim; ++d)
+        reference = std::min(reference, problem_.cell_size(d));
+      const double scale = reference * reference / problem_.coefficient;
+
+      Matrix result(stiffness_.m(), stiffness_.n());
+      for (const auto &row_cell : dof_handler_.active_cell_iterators())
+        for (const auto &column_cell : dof_handler_.active_cell_iterators())
+        {
+          const auto rows = dofs_of(row_cell), columns = dofs_of(column_cell);
+          block.extract_submatrix_from(stiffness_, rows, columns);
+          if (block.linfty_norm() == 0.)
+            continue;
+          block.mmult(a_phi, phi);
+          left.mmult(block, a_phi);
+          block *= scale;
+          const std::int64_t row = position(row_cell) * per_cell;
+          const std::int64_t column = position(column_cell) * per_cell;
+          for (unsigned int i = 0; i < per_cell; ++i)
+            for (unsigned int j = 0; j < per_cell; ++j)
+              result(row + i, column + j) = block(i, j);
+        }
+      return result;
+    }
+
+  private:
+    using Scratch = dealii::MeshWorker::ScratchData<dim>;
+
+    void make_mesh()
+    {
+      std::vector<unsigned int> cells;
+      dealii::Point<dim> lower, upper;
+      for (int d = 0; d < dim; ++d)
+      {
+        cells.push_back(static_cast<unsigned int>(problem_.cells(d)));
+        lower[d] = problem_.lower[d];
+        upper[d] = problem_.upper[d];
+      }
+      dealii::GridGenerator::subdivided_hyper_rectangle(mesh_, cells, lower, upper, true);
+      std::vector<
+          dealii::GridTools::PeriodicFacePair<typename dealii::Triangulation<dim>::cell_iterator>>
+          pairs;
+      for (int d = 0; d < dim; ++d)
+        if (problem_.boundary[2 * d] == BoundaryKind::periodic)
+          dealii::GridTools::collect_periodic_faces(mesh_, 2 * d, 2 * d + 1, d, pairs);
+      mesh_.add_periodicity(pairs);
+    }
+
+    template <typename Cell>
+    std::vector<global_dof_index> dofs_of(const Cell &cell) const
+    {
+      std::vector<global_dof_index> dofs(fe_.n_dofs_per_cell());
+      cell->get_dof_indices(dofs);
+      return dofs;
+    }
+
+    template <typename Cell>
+    std::int64_t position(const Cell &cell) const
+    {
+      std::int64_t at = 0;
+      for (int d = dim - 1; d >= 0; --d)
+        at = at * problem_.cells(d) +
+            static_cast<std::int64_t>(
+                (cell->center()[d] - problem_.lower[d]) / problem_.cell_size(d));
+      return at;
+    }
+
+    /// Consistency, symmetry and penalty terms of the face that `fe` is set to.
+    void face_terms(const dealii::FEInterfaceValues<dim> &fe, double penalty, CopyData &copy) const
+    {
+      LocalMatrix local;
+      local.reset(fe.get_interface_dof_indices());
+      const std::size_t size = local.dofs.size();
+      std::vector<double> jump(size), flux(size);
+      for (const unsigned int q : fe.quadrature_point_indices())
+      {
+        for (unsigned int i = 0; i < size; ++i)
+        {
+          jump[i] = fe.jump_in_shape_values(i, q);
+          flux[i] = fe.average_of_shape_gradients(i, q) * fe.normal(q);
+        }
+        const double weight = problem_.coefficient * fe.JxW(q);
+        for (unsigned int i = 0; i < size; ++i)
+          for (unsigned int j = 0; j < size; ++j)
+            local.stiffness(i, j) +=
+                weight * (penalty * jump[i] * jump[j] - flux[i] * jump[j] - jump[i] * flux[j]);
+      }
+      copy.faces.push_back(std::move(local));
+    }
+
+    void add(const LocalMatrix &local)
+    {
+      for (std::size_t i = 0; i < local.dofs.size(); ++i)
+        for (std::size_t j = 0; j < local.dofs.size(); ++j)
+          stiffness_(local.dofs[i], local.dofs[j]) += local.stiffness(i, j);
+    }
+
+    void assemble()
+    {
+      using namespace dealii;
+      MultithreadInfo::set_thread_limit(1); // the workers below share their objects
+      const double sigma = problem_.degree * (problem_.degree + 1.);
+      const auto cell_worker = [&](const auto &cell, Scratch &scratch, CopyData &copy) {
+        copy.faces.clear();
+        copy.cell.reset(dofs_of(cell));
+        const FEValues<dim> &fe = scratch.reinit(cell);
+        for (const unsigned int q : fe.quadrature_point_indices())
+          for (const unsigned int i : fe.dof_indices())
+            for (const unsigned int j : fe.dof_indices())
+            {
+              copy.cell.stiffness(i, j) +=
+                  problem_.coefficient * fe.shape_grad(i, q) * fe.shape_grad(j, q) * fe.JxW(q);
+              copy.cell.mass(i, j) += fe.shape_value(i, q) * fe.shape_value(j, q) * fe.JxW(q);
+            }
+      };
+      const auto face_worker = [&](const auto &cell, unsigned int face, unsigned int subface,
+                                   const auto &neighbour, unsigned int neighbour_face,
+                                   unsigned int neighbour_subface, Scratch &scratch,
+                                   CopyData &copy) {
+        const FEInterfaceValues<dim> &fe =
+            scratch.reinit(cell, face, subface, neighbour, neighbour_face, neighbour_subface);
+        face_terms(fe, sigma / problem_.cell_size(face / 2), copy);
+      };
+      FEInterfaceValues<dim> boundary_values(mapping_, fe_, QGauss<dim - 1>(problem_.degree + 1),
+          update_values | update_gradients | update_normal_vectors | update_JxW_values);
+      const auto boundary_worker = [&](const auto &cell, unsigned int face, Scratch &,
+                                       CopyData &copy) {
+        if (problem_.boundary[cell->face(face)->boundary_id()] != BoundaryKind::dirichlet)
+          return;
+        boundary_values.reinit(cell, face);
+        face_terms(boundary_values, 2. * sigma / problem_.cell_size(face / 2), copy);
+      };
+      const auto copier = [&](const CopyData &copy) {
+        add(copy.cell);
+        mass_ = copy.cell.mass;
+        for (const LocalMatrix &face : copy.faces)
+          add(face);
+      };
+      const UpdateFlags flags = update_values | update_gradients | update_JxW_values;
+      Scratch scratch(mapping_, fe_, QGauss<dim>(problem_.degree + 1), flags,
+          QGauss<dim - 1>(problem_.degree + 1), flags | update_normal_vectors);
+      MeshWorker::mesh_loop(dof_handler_.begin_active(), dof_handler_.end(), cell_worker, copier,
+          scratch, CopyData(),
+          MeshWorker::assemble_own_cells | MeshWorker::assemble_boundary_faces |
+              MeshWorker::assemble_own_interior_faces_once,
+          boundary_worker, face_worker);
+    }
+
+    const Problem &problem_;
+    dealii::Triangulation<dim> mesh_;
+    dealii::FE_DGQ<dim> fe_;
+    dealii::MappingCartesian<dim> mapping_;
+    dealii::DoFHandler<dim> dof_handler_;
+    const CellBasis &basis_;
+    Matrix stiffness_; ///< A on the nodal basis, deal.II's numbering
+    Matrix mass_;      ///< of one cell
+  };
+} // namespace
+
+dealii::FullMatrix<double> assemble_sipg(const Problem &problem, const CellBasis &basis)
+{
+  return problem.dim == 2 ? Assembler<2>(problem, basis).modal()
+                          : Assembler<3>(problem, basis).modal();
+}
+} // namespace tensormg::test
