@@ -58,8 +58,8 @@ namespace
       for (int refinements = 2; refinements < 14; ++refinements)
       {
         const double cells = static_cast<double>(coarse << refinements);
-        const double distance = std::abs(
-            std::log(std::pow(cells * (degree + 1), dim) / static_cast<double>(dofs)));
+        const double distance =
+            std::abs(std::log(std::pow(cells * (degree + 1), dim) / static_cast<double>(dofs)));
         if (distance < best_distance)
         {
           best_distance = distance;
@@ -84,8 +84,9 @@ namespace
   }
 
   template <typename Number>
-  constexpr const char *precision_name =
-      sizeof(Number) == 8 ? "double" : sizeof(Number) == 4 ? "single" : "half";
+  constexpr const char *precision_name = sizeof(Number) == 8 ? "double"
+      : sizeof(Number) == 4                                  ? "single"
+                                                             : "half";
 
   /// One fused step and the plain operator against the reference backend on an odd mesh.
   template <typename Number>
@@ -109,7 +110,8 @@ namespace
       for (std::int64_t at = 0; at < found.size(); ++at)
       {
         const double e = static_cast<Compute<Number>>(expected[at]);
-        const double error = std::abs(static_cast<double>(static_cast<Compute<Number>>(found[at])) - e);
+        const double error =
+            std::abs(static_cast<double>(static_cast<Compute<Number>>(found[at])) - e);
         difference = std::isfinite(error) ? std::max(difference, error) : INFINITY;
         largest = std::max(largest, std::abs(e));
       }
@@ -174,8 +176,8 @@ namespace
     });
     if (!report.converged())
       throw std::runtime_error(std::string("the solve ended with ") + to_string(report.reason));
-    const double bytes = model_solve_bytes(
-        grid.problem.dim, report.iterations, options.multigrid.degree, precision);
+    const double bytes =
+        model_solve_bytes(grid.problem.dim, report.iterations, options.multigrid.degree, precision);
     return {{"precision", name}, {"seconds", t.median}, {"seconds_fastest", t.fastest},
         {"seconds_slowest", t.slowest}, {"setup_seconds", setup},
         {"dofs_per_second", dofs / t.median}, {"iterations", report.iterations},
@@ -222,8 +224,8 @@ double measure_scale_bandwidth(MPI_Comm communicator, int repetitions)
 double model_solve_bytes(int dim, int iterations, int k, Precision precision)
 {
   const double s = precision == Precision::double_precision ? 8.
-      : precision == Precision::single_precision             ? 4.
-                                                              : 2.;
+      : precision == Precision::single_precision            ? 4.
+                                                            : 2.;
   const double coarse = dim == 3 ? 1. / 8. : 1. / 4.;
   // Fused steps: the first before the correction is pointwise (2 vectors), the next starts from the
   // zero vector (3); the first after the correction has no momentum (3). Then residual (3),
@@ -255,12 +257,10 @@ nlohmann::json run_benchmark(const BenchmarkOptions &options, MPI_Comm communica
     const CellBasis basis = make_cell_basis(degree);
     json entry = {{"degree", degree}, {"cells", grid.finest().global_cells},
         {"dofs", grid.finest().global_dofs()}};
-    entry["operators"] = {
-        measure_operator<double>(grid, basis, bandwidth, options.repetitions),
+    entry["operators"] = {measure_operator<double>(grid, basis, bandwidth, options.repetitions),
         measure_operator<float>(grid, basis, bandwidth, options.repetitions),
         measure_operator<Half>(grid, basis, bandwidth, options.repetitions)};
-    entry["solves"] = {
-        measure_solve(grid, basis, Precision::double_precision, "double", bandwidth),
+    entry["solves"] = {measure_solve(grid, basis, Precision::double_precision, "double", bandwidth),
         measure_solve(grid, basis, Precision::single_precision, "single", bandwidth),
         measure_solve(grid, basis, Precision::half_precision, "half", bandwidth)};
     result["degrees"].push_back(entry);
@@ -271,26 +271,32 @@ nlohmann::json run_benchmark(const BenchmarkOptions &options, MPI_Comm communica
 std::string benchmark_table(const nlohmann::json &result)
 {
   std::ostringstream text;
-  text << std::fixed << "Measured on " << result["cpu"].get<std::string>() << ", "
-       << result["ranks"] << " ranks, " << result["instruction_set"].get<std::string>()
-       << ", scale bandwidth " << std::setprecision(1)
-       << result["scale_bytes_per_second"].get<double>() * 1e-9 << " GB/s, commit "
-       << result["git_hash"].get<std::string>() << ", " << result["date"].get<std::string>()
-       << ".\n\n| p | cells | DoFs | precision | operator MDoF/s | % of scale | fused step MDoF/s | % "
-          "of scale | solve MDoF/s | % of scale | iterations |\n"
-       << "|---|---|---|---|---|---|---|---|---|---|---|\n"
-       << std::setprecision(0);
+  text
+      << std::fixed << "Measured on " << result["cpu"].get<std::string>() << ", " << result["ranks"]
+      << " ranks, " << result["instruction_set"].get<std::string>() << ", scale bandwidth "
+      << std::setprecision(1) << result["scale_bytes_per_second"].get<double>() * 1e-9
+      << " GB/s, commit " << result["git_hash"].get<std::string>() << ", "
+      << result["date"].get<std::string>()
+      << ".\n\n| p | cells | DoFs | precision | operator MDoF/s | % of scale | fused step MDoF/s | % "
+         "of scale | solve MDoF/s | % of scale | iterations |\n"
+      << "|---|---|---|---|---|---|---|---|---|---|---|\n"
+      << std::setprecision(0);
   for (const auto &entry : result["degrees"])
     for (std::size_t i = 0; i < entry["operators"].size(); ++i)
     {
       const auto &op = entry["operators"][i], &solve = entry["solves"][i];
-      const auto rate = [](const nlohmann::json &e) { return e["dofs_per_second"].get<double>() * 1e-6; };
-      const auto percent = [](const nlohmann::json &e) { return e["percent_of_scale"].get<double>(); };
-      text << "| " << entry["degree"] << " | " << entry["cells"][0] << "^" << result["dimension"] << " | "
-           << entry["dofs"] << " | " << op["precision"].get<std::string>() << " | "
+      const auto rate = [](const nlohmann::json &e) {
+        return e["dofs_per_second"].get<double>() * 1e-6;
+      };
+      const auto percent = [](const nlohmann::json &e) {
+        return e["percent_of_scale"].get<double>();
+      };
+      text << "| " << entry["degree"] << " | " << entry["cells"][0] << "^" << result["dimension"]
+           << " | " << entry["dofs"] << " | " << op["precision"].get<std::string>() << " | "
            << rate(op["apply"]) << " | " << percent(op["apply"]) << " | " << rate(op["chebyshev"])
            << " | " << percent(op["chebyshev"]) << " | " << std::setprecision(1) << rate(solve)
-           << std::setprecision(0) << " | " << percent(solve) << " | " << solve["iterations"] << " |\n";
+           << std::setprecision(0) << " | " << percent(solve) << " | " << solve["iterations"]
+           << " |\n";
     }
   return text.str();
 }

@@ -21,7 +21,8 @@ int main(int argc, char **argv)
   app.add_option("--degrees", options.degrees, "Polynomial degrees")->check(CLI::Range(1, 8));
   app.add_option("--dofs", options.dofs, "Unknowns wanted")->check(CLI::PositiveNumber);
   app.add_option("--dimension", options.dim, "2 or 3")->check(CLI::Range(2, 3));
-  app.add_option("--repetitions", options.repetitions, "Of every kernel")->check(CLI::Range(1, 1000));
+  app.add_option("--repetitions", options.repetitions, "Of every kernel")
+      ->check(CLI::Range(1, 1000));
   app.add_option("--output", output, "Stem of the result files, .json and .md are appended");
   int code = 0;
   try

@@ -48,15 +48,9 @@ struct Range
   }
 };
 
-inline Range above(double lower)
-{
-  return {.lower = lower, .open_lower = true};
-}
+inline Range above(double lower) { return {.lower = lower, .open_lower = true}; }
 
-inline Range at_least(double lower)
-{
-  return {.lower = lower};
-}
+inline Range at_least(double lower) { return {.lower = lower}; }
 
 template <typename Enum>
 std::string read_word(Enum &value, const std::string &text)
@@ -83,57 +77,54 @@ public:
   void number(const char *key, double Struct::*member, Range range, const char *description) const
   {
     add(
-      key, description, range.text(), number_pattern(range.lower, range.upper),
-      [=](auto &data, const std::string &text) -> std::string
-      {
-        const std::optional<double> value = to_number(text);
-        if (!value)
-          return "is not a finite number of double precision";
-        if (!range.contains(*value))
-          return "is out of range";
-        data.*member = *value;
-        return "";
-      },
-      [=](const auto &data) { return to_text(data.*member); });
+        key, description, range.text(), number_pattern(range.lower, range.upper),
+        [=](auto &data, const std::string &text) -> std::string {
+          const std::optional<double> value = to_number(text);
+          if (!value)
+            return "is not a finite number of double precision";
+          if (!range.contains(*value))
+            return "is out of range";
+          data.*member = *value;
+          return "";
+        },
+        [=](const auto &data) { return to_text(data.*member); });
   }
 
   template <typename Integer, typename Struct>
-  void integer(const char *key, Integer Struct::*member, int lower, int upper,
-               const char *description) const
+  void integer(
+      const char *key, Integer Struct::*member, int lower, int upper, const char *description) const
   {
     const std::string first = std::to_string(lower);
     const std::string last = std::to_string(upper);
-    const std::string allowed = upper == max_int     ? "an integer >= " + first
-                                : upper == lower + 1 ? first + " or " + last
-                                                     : "an integer from " + first + " to " + last;
+    const std::string allowed = upper == max_int ? "an integer >= " + first
+        : upper == lower + 1                     ? first + " or " + last
+                                                 : "an integer from " + first + " to " + last;
     add(
-      key, description, allowed, integer_pattern(lower, upper),
-      [=](auto &data, const std::string &text) -> std::string
-      {
-        const std::optional<std::int64_t> value = to_integer(text);
-        if (!value)
-          return "is not an integer";
-        if (*value < lower || *value > upper)
-          return "is out of range";
-        data.*member = static_cast<Integer>(*value);
-        return "";
-      },
-      [=](const auto &data) { return std::to_string(data.*member); });
+        key, description, allowed, integer_pattern(lower, upper),
+        [=](auto &data, const std::string &text) -> std::string {
+          const std::optional<std::int64_t> value = to_integer(text);
+          if (!value)
+            return "is not an integer";
+          if (*value < lower || *value > upper)
+            return "is out of range";
+          data.*member = static_cast<Integer>(*value);
+          return "";
+        },
+        [=](const auto &data) { return std::to_string(data.*member); });
   }
 
   template <typename Struct>
   void boolean(const char *key, bool Struct::*member, const char *description) const
   {
     add(
-      key, description, "true or false", words_pattern({"true", "false"}),
-      [=](auto &data, const std::string &text) -> std::string
-      {
-        if (text != "true" && text != "false")
-          return "is neither true nor false";
-        data.*member = text == "true";
-        return "";
-      },
-      [=](const auto &data) { return data.*member ? "true" : "false"; });
+        key, description, "true or false", words_pattern({"true", "false"}),
+        [=](auto &data, const std::string &text) -> std::string {
+          if (text != "true" && text != "false")
+            return "is neither true nor false";
+          data.*member = text == "true";
+          return "";
+        },
+        [=](const auto &data) { return data.*member ? "true" : "false"; });
   }
 
   template <typename Enum, typename Struct>
@@ -141,36 +132,35 @@ public:
   {
     const std::vector<std::string> known = first_column(words<Enum>);
     add(
-      key, description, join(known, ", "), words_pattern(known),
-      [=](auto &data, const std::string &text) { return read_word(data.*member, text); },
-      [=](const auto &data) { return to_word(data.*member); });
+        key, description, join(known, ", "), words_pattern(known),
+        [=](auto &data, const std::string &text) { return read_word(data.*member, text); },
+        [=](const auto &data) { return to_word(data.*member); });
   }
 
   template <typename Struct>
   void text(const char *key, std::string Struct::*member, const char *allowed,
-            const char *description) const
+      const char *description) const
   {
     add(
-      key, description, allowed, any_pattern(),
-      [=](auto &data, const std::string &text)
-      {
-        data.*member = text;
-        return "";
-      },
-      [=](const auto &data) { return data.*member; });
+        key, description, allowed, any_pattern(),
+        [=](auto &data, const std::string &text) {
+          data.*member = text;
+          return "";
+        },
+        [=](const auto &data) { return data.*member; });
   }
 
   /// Any other type; read(data, text) and write(data) see the section's struct.
   template <typename Read, typename Write>
   ParameterEntry &add(const std::string &key, const std::string &description,
-                      const std::string &allowed, PatternPointer pattern, Read read,
-                      Write write) const
+      const std::string &allowed, PatternPointer pattern, Read read, Write write) const
   {
     const Access access = access_;
     table_.push_back({name_, key, description, allowed, std::move(pattern),
-                      [=](Parameters &p, const std::string &text) -> std::string
-                      { return read(access(p), text); },
-                      [=](const Parameters &p) -> std::string { return write(access(p)); }});
+        [=](Parameters &p, const std::string &text) -> std::string {
+          return read(access(p), text);
+        },
+        [=](const Parameters &p) -> std::string { return write(access(p)); }});
     return table_.back();
   }
 

@@ -10,212 +10,208 @@ namespace tensormg
 {
 namespace
 {
-constexpr const char *one_per_direction =
-  "one number for all directions, or one per direction, separated by commas";
+  constexpr const char *one_per_direction =
+      "one number for all directions, or one per direction, separated by commas";
 
-void add_problem(std::vector<ParameterEntry> &table)
-{
-  const Section problem(
-    table, "problem", [](auto &p) -> auto & { return p.problem; });
-  problem.integer("dimension", &Problem::dim, 2, 3, "Space dimension.");
-  const auto corner =
-    [&](const char *key, std::array<double, 3> Problem::*member, const char *description)
+  void add_problem(std::vector<ParameterEntry> &table)
   {
+    const Section problem(
+        table, "problem", [](auto &p) -> auto & { return p.problem; });
+    problem.integer("dimension", &Problem::dim, 2, 3, "Space dimension.");
+    const auto corner = [&](const char *key, std::array<double, 3> Problem::*member,
+                            const char *description) {
+      problem.add(
+          key, description, one_per_direction, any_pattern(),
+          [=](Problem &p, const std::string &text) {
+            return read_directions(p.*member, p.dim, text, to_number);
+          },
+          [=](const Problem &p) { return write_directions(p.*member, p.dim, to_text); });
+    };
+    corner("lower", &Problem::lower, "Corner of the box with the smallest coordinates.");
+    corner("upper", &Problem::upper, "Corner of the box with the largest coordinates.");
     problem.add(
-      key, description, one_per_direction, any_pattern(),
-      [=](Problem &p, const std::string &text)
-      { return read_directions(p.*member, p.dim, text, to_number); },
-      [=](const Problem &p) { return write_directions(p.*member, p.dim, to_text); });
-  };
-  corner("lower", &Problem::lower, "Corner of the box with the smallest coordinates.");
-  corner("upper", &Problem::upper, "Corner of the box with the largest coordinates.");
-  problem.add(
-    "coarse_cells", "Cells of the coarsest grid per direction.",
-    std::string(one_per_direction) + "; integers >= 1", any_pattern(),
-    [](Problem &p, const std::string &text)
-    {
-      p.coarse_cells = {1, 1, 1};
-      return read_directions(p.coarse_cells, p.dim, text,
-                             [](const std::string &part) -> std::optional<std::int64_t>
-                             {
-                               const auto value = to_integer(part);
-                               const bool usable = value && *value >= 1 && *value <= max_int;
-                               return usable ? value : std::nullopt;
-                             });
-    },
-    [](const Problem &p)
-    {
-      return write_directions(p.coarse_cells, p.dim,
-                              [](std::int64_t n) { return std::to_string(n); });
-    });
-  problem.integer(
-    "refinements", &Problem::refinements, 0, 30,
-    "How often every cell of the coarsest grid is halved in each direction: the solve "
-    "runs on coarse_cells * 2^refinements cells per direction.");
-  problem.integer("degree", &Problem::degree, 1, 8, "Polynomial degree of the elements.");
-  problem.number("coefficient", &Problem::coefficient, above(0.),
-                 "The constant a in -div(a grad u) = f.");
-  problem.add(
-    "constants", "Names for numbers, usable in every expression; `pi` is always there.",
-    "a list name=number, ... with names that have no other meaning; may be empty", any_pattern(),
-    [](Problem &p, const std::string &text) { return read_constants(p.constants, text); },
-    [](const Problem &p) { return write_constants(p.constants); });
-  problem.text("right_hand_side", &Problem::right_hand_side, "an expression in x, y, z", "The f.");
-  problem.text("exact_solution", &Problem::exact_solution, "an expression in x, y, z, or nothing",
-               "The solution if it is known; errors are then computed.");
-  problem
-    .add(
-      "exact_gradient",
-      "Gradient of the exact solution if it is known; the error in the gradient is then computed.",
-      "one expression per direction, separated by semicolons, or nothing", any_pattern(),
-      [](Problem &p, const std::string &text)
-      { return read_gradient(p.exact_gradient, p.dim, text); },
-      [](const Problem &p) { return write_gradient(p.exact_gradient, p.dim); })
-    .list_separator = ';';
-}
-
-void add_boundary(std::vector<ParameterEntry> &table)
-{
-  const Section boundary(
-    table, "boundary", [](auto &p) -> auto & { return p.problem; });
-  const std::vector<std::string> kinds = first_column(words<BoundaryKind>);
-  for (std::size_t s = 0; s < side_names.size(); ++s)
-  {
-    const std::string side = side_names[s];
-    boundary.add(
-      side, "Kind of condition on the side " + side + ".", join(kinds, ", "), words_pattern(kinds),
-      [s](Problem &p, const std::string &text) { return read_word(p.boundary[s], text); },
-      [s](const Problem &p) { return to_word(p.boundary[s]); });
-    boundary.add(
-      side + "_value",
-      "On the side " + side +
-        ": u if dirichlet, the flux a du/dn if neumann; a periodic "
-        "side has none.",
-      "an expression in x, y, z", any_pattern(),
-      [s](Problem &p, const std::string &text)
-      {
-        p.boundary_value[s] = text;
-        return "";
-      },
-      [s](const Problem &p) { return p.boundary_value[s]; });
+        "coarse_cells", "Cells of the coarsest grid per direction.",
+        std::string(one_per_direction) + "; integers >= 1", any_pattern(),
+        [](Problem &p, const std::string &text) {
+          p.coarse_cells = {1, 1, 1};
+          return read_directions(p.coarse_cells, p.dim, text,
+              [](const std::string &part) -> std::optional<std::int64_t> {
+                const auto value = to_integer(part);
+                const bool usable = value && *value >= 1 && *value <= max_int;
+                return usable ? value : std::nullopt;
+              });
+        },
+        [](const Problem &p) {
+          return write_directions(
+              p.coarse_cells, p.dim, [](std::int64_t n) { return std::to_string(n); });
+        });
+    problem.integer("refinements", &Problem::refinements, 0, 30,
+        "How often every cell of the coarsest grid is halved in each direction: the solve "
+        "runs on coarse_cells * 2^refinements cells per direction.");
+    problem.integer("degree", &Problem::degree, 1, 8, "Polynomial degree of the elements.");
+    problem.number(
+        "coefficient", &Problem::coefficient, above(0.), "The constant a in -div(a grad u) = f.");
+    problem.add(
+        "constants", "Names for numbers, usable in every expression; `pi` is always there.",
+        "a list name=number, ... with names that have no other meaning; may be empty",
+        any_pattern(),
+        [](Problem &p, const std::string &text) { return read_constants(p.constants, text); },
+        [](const Problem &p) { return write_constants(p.constants); });
+    problem.text(
+        "right_hand_side", &Problem::right_hand_side, "an expression in x, y, z", "The f.");
+    problem.text("exact_solution", &Problem::exact_solution, "an expression in x, y, z, or nothing",
+        "The solution if it is known; errors are then computed.");
+    problem
+        .add(
+            "exact_gradient",
+            "Gradient of the exact solution if it is known; the error in the gradient is then computed.",
+            "one expression per direction, separated by semicolons, or nothing", any_pattern(),
+            [](Problem &p, const std::string &text) {
+              return read_gradient(p.exact_gradient, p.dim, text);
+            },
+            [](const Problem &p) { return write_gradient(p.exact_gradient, p.dim); })
+        .list_separator = ';';
   }
-}
 
-void add_solver(std::vector<ParameterEntry> &table)
-{
-  const Section solver(
-    table, "solver", [](auto &p) -> auto & { return p.solver; });
-  solver.word(
-    "solver", &SolverOptions::solver,
-    "The method: fgmres and cg iterate with multigrid as preconditioner, direct solves by "
-    "fast diagonalisation of the whole grid without iterating.");
-  solver.number(
-    "tolerance", &SolverOptions::tolerance,
-    {.lower = 0., .upper = 1., .open_lower = true, .open_upper = true},
-    "The iteration ends when the residual, relative to the right-hand side, is below it.");
-  solver.integer("max_iterations", &SolverOptions::max_iterations, 1, max_int,
-                 "After so many iterations the solve has failed.");
-  solver.integer("restart", &SolverOptions::restart, 1, max_int,
-                 "fgmres: length of the basis that is kept.");
-  solver.boolean(
-    "full_multigrid", &SolverOptions::full_multigrid,
-    "Whether the iteration starts from a full-multigrid approximation instead of zero.");
-}
-
-void add_multigrid(std::vector<ParameterEntry> &table)
-{
-  const Section multigrid(
-    table, "multigrid", [](auto &p) -> auto & { return p.solver.multigrid; });
-  multigrid.word("precision", &MultigridOptions::precision,
-                 "Numbers of the cycle; half stores 16 bits and computes with 32.");
-  multigrid.word("cycle", &MultigridOptions::cycle, "Visits coarser levels once (v) or twice (w).");
-  multigrid.word(
-    "smoother", &MultigridOptions::smoother,
-    "chebyshev: polynomial over the inverted cell blocks; patch: vertex-patch Schwarz; "
-    "jacobi: damped inverted cell blocks.");
-  multigrid.word("chebyshev_kind", &MultigridOptions::chebyshev_kind,
-                 "chebyshev: fourth needs no smoothing_range, first uses it.");
-  multigrid.integer(
-    "degree", &MultigridOptions::degree, 1, 100,
-    "Degree of the Chebyshev polynomial, or number of sweeps of the other smoothers, "
-    "before and again after the coarse correction.");
-  multigrid.number("smoothing_range", &MultigridOptions::smoothing_range, above(1.),
-                   "chebyshev of the first kind: smooths eigenvalues from lambda_max / "
-                   "smoothing_range to lambda_max.");
-  multigrid.integer("eigenvalue_steps", &MultigridOptions::eigenvalue_steps, 1, 1000,
-                    "Lanczos steps for the estimate of lambda_max on each level.");
-  multigrid.number("eigenvalue_safety", &MultigridOptions::eigenvalue_safety, at_least(1.),
-                   "Factor on the estimate of lambda_max.");
-  multigrid.word("schwarz_kind", &MultigridOptions::schwarz_kind,
-                 "patch: corrections one colour after the other, or all at once.");
-  multigrid.number("damping", &MultigridOptions::damping, at_least(0.),
-                   "jacobi and the additive patch: factor on the correction; 0 chooses it from the "
-                   "estimate of lambda_max.");
-}
-
-void add_operator(std::vector<ParameterEntry> &table)
-{
-  const Section operators(
-    table, "operator", [](auto &p) -> auto & { return p; });
-  operators.add(
-    "backend",
-    "Implementation of the kernels; auto takes the best one that this build and this "
-    "machine have, reference is slow and simple.",
-    join(first_column(backend_words), ", ") + " (as far as built)",
-    words_pattern(first_column(backend_words)),
-    [](Parameters &p, const std::string &text) { return read_backend(p.backend, text); },
-    [](const Parameters &p) { return p.backend; });
-}
-
-void add_output(std::vector<ParameterEntry> &table)
-{
-  const Section output(
-    table, "output", [](auto &p) -> auto & { return p.output; });
-  output.add(
-    "directory", "Where files are written; created if missing.", "a path", any_pattern(),
-    [](OutputOptions &o, const std::string &text)
+  void add_boundary(std::vector<ParameterEntry> &table)
+  {
+    const Section boundary(
+        table, "boundary", [](auto &p) -> auto & { return p.problem; });
+    const std::vector<std::string> kinds = first_column(words<BoundaryKind>);
+    for (std::size_t s = 0; s < side_names.size(); ++s)
     {
-      o.directory = text;
-      return text.empty() ? "is empty" : "";
-    },
-    [](const OutputOptions &o) { return o.directory; });
-  output.add(
-    "name", "Stem of the names of the field files.", "a file name without a directory",
-    any_pattern(),
-    [](OutputOptions &o, const std::string &text) { return read_file_name(o.name, text); },
-    [](const OutputOptions &o) { return o.name; });
-  output.boolean("write_vtu", &OutputOptions::write_vtu,
-                 "Whether the solution is written for ParaView.");
-  output.word("vtu_cells", &OutputOptions::vtu_cells,
-              "high_order: curved Lagrange cells of the solution's degree (ParaView 5.5 or newer); "
-              "subdivided: linear cells, readable everywhere.");
-  output.integer("vtu_max_cells", &OutputOptions::vtu_max_cells, 0, max_int,
-                 "Grids with more cells than this are not written, since the files would be huge.");
-  output.word("verbosity", &OutputOptions::verbosity, "How much appears on the screen.");
-}
+      const std::string side = side_names[s];
+      boundary.add(
+          side, "Kind of condition on the side " + side + ".", join(kinds, ", "),
+          words_pattern(kinds),
+          [s](Problem &p, const std::string &text) { return read_word(p.boundary[s], text); },
+          [s](const Problem &p) { return to_word(p.boundary[s]); });
+      boundary.add(
+          side + "_value",
+          "On the side " + side +
+              ": u if dirichlet, the flux a du/dn if neumann; a periodic "
+              "side has none.",
+          "an expression in x, y, z", any_pattern(),
+          [s](Problem &p, const std::string &text) {
+            p.boundary_value[s] = text;
+            return "";
+          },
+          [s](const Problem &p) { return p.boundary_value[s]; });
+    }
+  }
 
-void add_converge(std::vector<ParameterEntry> &table)
-{
-  const Section converge(
-    table, "converge", [](auto &p) -> auto & { return p.converge; });
-  converge.add(
-    "degrees", "Polynomial degrees of the study, in place of problem.degree.",
-    "an increasing list of integers from 1 to 8", any_pattern(),
-    [](ConvergeOptions &c, const std::string &text)
-    { return read_increasing(c.degrees, 1, 8, text); },
-    [](const ConvergeOptions &c) { return write_list(c.degrees); });
-  converge.add(
-    "refinements", "Refinements of the study, in place of problem.refinements.",
-    "an increasing list of integers from 0 to 30", any_pattern(),
-    [](ConvergeOptions &c, const std::string &text)
-    { return read_increasing(c.refinements, 0, 30, text); },
-    [](const ConvergeOptions &c) { return write_list(c.refinements); });
-  converge.boolean("check_orders", &ConvergeOptions::check_orders,
-                   "Whether the study fails if the error falls too slowly from the last but one to "
-                   "the last refinement.");
-  converge.number("order_tolerance", &ConvergeOptions::order_tolerance, above(0.),
-                  "check_orders asks for an L2 order of at least degree + 1 - order_tolerance.");
-}
+  void add_solver(std::vector<ParameterEntry> &table)
+  {
+    const Section solver(
+        table, "solver", [](auto &p) -> auto & { return p.solver; });
+    solver.word("solver", &SolverOptions::solver,
+        "The method: fgmres and cg iterate with multigrid as preconditioner, direct solves by "
+        "fast diagonalisation of the whole grid without iterating.");
+    solver.number("tolerance", &SolverOptions::tolerance,
+        {.lower = 0., .upper = 1., .open_lower = true, .open_upper = true},
+        "The iteration ends when the residual, relative to the right-hand side, is below it.");
+    solver.integer("max_iterations", &SolverOptions::max_iterations, 1, max_int,
+        "After so many iterations the solve has failed.");
+    solver.integer("restart", &SolverOptions::restart, 1, max_int,
+        "fgmres: length of the basis that is kept.");
+    solver.boolean("full_multigrid", &SolverOptions::full_multigrid,
+        "Whether the iteration starts from a full-multigrid approximation instead of zero.");
+  }
+
+  void add_multigrid(std::vector<ParameterEntry> &table)
+  {
+    const Section multigrid(
+        table, "multigrid", [](auto &p) -> auto & { return p.solver.multigrid; });
+    multigrid.word("precision", &MultigridOptions::precision,
+        "Numbers of the cycle; half stores 16 bits and computes with 32.");
+    multigrid.word(
+        "cycle", &MultigridOptions::cycle, "Visits coarser levels once (v) or twice (w).");
+    multigrid.word("smoother", &MultigridOptions::smoother,
+        "chebyshev: polynomial over the inverted cell blocks; patch: vertex-patch Schwarz; "
+        "jacobi: damped inverted cell blocks.");
+    multigrid.word("chebyshev_kind", &MultigridOptions::chebyshev_kind,
+        "chebyshev: fourth needs no smoothing_range, first uses it.");
+    multigrid.integer("degree", &MultigridOptions::degree, 1, 100,
+        "Degree of the Chebyshev polynomial, or number of sweeps of the other smoothers, "
+        "before and again after the coarse correction.");
+    multigrid.number("smoothing_range", &MultigridOptions::smoothing_range, above(1.),
+        "chebyshev of the first kind: smooths eigenvalues from lambda_max / "
+        "smoothing_range to lambda_max.");
+    multigrid.integer("eigenvalue_steps", &MultigridOptions::eigenvalue_steps, 1, 1000,
+        "Lanczos steps for the estimate of lambda_max on each level.");
+    multigrid.number("eigenvalue_safety", &MultigridOptions::eigenvalue_safety, at_least(1.),
+        "Factor on the estimate of lambda_max.");
+    multigrid.word("schwarz_kind", &MultigridOptions::schwarz_kind,
+        "patch: corrections one colour after the other, or all at once.");
+    multigrid.number("damping", &MultigridOptions::damping, at_least(0.),
+        "jacobi and the additive patch: factor on the correction; 0 chooses it from the "
+        "estimate of lambda_max.");
+  }
+
+  void add_operator(std::vector<ParameterEntry> &table)
+  {
+    const Section operators(
+        table, "operator", [](auto &p) -> auto & { return p; });
+    operators.add(
+        "backend",
+        "Implementation of the kernels; auto takes the best one that this build and this "
+        "machine have, reference is slow and simple.",
+        join(first_column(backend_words), ", ") + " (as far as built)",
+        words_pattern(first_column(backend_words)),
+        [](Parameters &p, const std::string &text) { return read_backend(p.backend, text); },
+        [](const Parameters &p) { return p.backend; });
+  }
+
+  void add_output(std::vector<ParameterEntry> &table)
+  {
+    const Section output(
+        table, "output", [](auto &p) -> auto & { return p.output; });
+    output.add(
+        "directory", "Where files are written; created if missing.", "a path", any_pattern(),
+        [](OutputOptions &o, const std::string &text) {
+          o.directory = text;
+          return text.empty() ? "is empty" : "";
+        },
+        [](const OutputOptions &o) { return o.directory; });
+    output.add(
+        "name", "Stem of the names of the field files.", "a file name without a directory",
+        any_pattern(),
+        [](OutputOptions &o, const std::string &text) { return read_file_name(o.name, text); },
+        [](const OutputOptions &o) { return o.name; });
+    output.boolean(
+        "write_vtu", &OutputOptions::write_vtu, "Whether the solution is written for ParaView.");
+    output.word("vtu_cells", &OutputOptions::vtu_cells,
+        "high_order: curved Lagrange cells of the solution's degree (ParaView 5.5 or newer); "
+        "subdivided: linear cells, readable everywhere.");
+    output.integer("vtu_max_cells", &OutputOptions::vtu_max_cells, 0, max_int,
+        "Grids with more cells than this are not written, since the files would be huge.");
+    output.word("verbosity", &OutputOptions::verbosity, "How much appears on the screen.");
+  }
+
+  void add_converge(std::vector<ParameterEntry> &table)
+  {
+    const Section converge(
+        table, "converge", [](auto &p) -> auto & { return p.converge; });
+    converge.add(
+        "degrees", "Polynomial degrees of the study, in place of problem.degree.",
+        "an increasing list of integers from 1 to 8", any_pattern(),
+        [](ConvergeOptions &c, const std::string &text) {
+          return read_increasing(c.degrees, 1, 8, text);
+        },
+        [](const ConvergeOptions &c) { return write_list(c.degrees); });
+    converge.add(
+        "refinements", "Refinements of the study, in place of problem.refinements.",
+        "an increasing list of integers from 0 to 30", any_pattern(),
+        [](ConvergeOptions &c, const std::string &text) {
+          return read_increasing(c.refinements, 0, 30, text);
+        },
+        [](const ConvergeOptions &c) { return write_list(c.refinements); });
+    converge.boolean("check_orders", &ConvergeOptions::check_orders,
+        "Whether the study fails if the error falls too slowly from the last but one to "
+        "the last refinement.");
+    converge.number("order_tolerance", &ConvergeOptions::order_tolerance, above(0.),
+        "check_orders asks for orders of at least degree + 1 (L2) and degree (gradient), less this.");
+  }
 } // namespace
 
 PatternPointer number_pattern(double lower, double upper)
@@ -233,15 +229,11 @@ PatternPointer words_pattern(const std::vector<std::string> &list)
   return dealii::Patterns::Selection(join(list, "|")).clone();
 }
 
-PatternPointer any_pattern()
-{
-  return dealii::Patterns::Anything().clone();
-}
+PatternPointer any_pattern() { return dealii::Patterns::Anything().clone(); }
 
 const std::vector<ParameterEntry> &parameter_table()
 {
-  static const std::vector<ParameterEntry> table = []
-  {
+  static const std::vector<ParameterEntry> table = [] {
     std::vector<ParameterEntry> entries;
     add_problem(entries);
     add_boundary(entries);
@@ -270,7 +262,7 @@ void declare(dealii::ParameterHandler &handler)
   {
     handler.enter_subsection(entry.section);
     handler.declare_entry(entry.key, entry.write(defaults), *entry.pattern,
-                          entry.description + " Allowed: " + entry.allowed + ".");
+        entry.description + " Allowed: " + entry.allowed + ".");
     handler.leave_subsection();
   }
 }

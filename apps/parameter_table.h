@@ -16,7 +16,7 @@ namespace dealii
 class ParameterHandler;
 namespace Patterns
 {
-class PatternBase;
+  class PatternBase;
 }
 } // namespace dealii
 
@@ -41,22 +41,22 @@ struct ParameterEntry
 
 /// The sections in the order of the file, each with what it is about.
 inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> parameter_sections{
-  {{"problem", "The box, its grid and the data of -div(a grad u) = f."},
-   {"boundary",
-    "The condition on each side of the box: `left` and `right` bound x, `front` and `back` "
-    "y, `bottom` and `top` z."},
-   {"solver", "The outer iteration, in double precision."},
-   {"multigrid", "The preconditioner: one cycle of geometric multigrid."},
-   {"operator", "Which implementation of the kernels runs."},
-   {"output", "What is written, and where."},
-   {"converge", "The study of `tensormg converge`: all pairs of these degrees and refinements."}}};
+    {{"problem", "The box, its grid and the data of -div(a grad u) = f."},
+        {"boundary",
+            "The condition on each side of the box: `left` and `right` bound x, `front` and `back` "
+            "y, `bottom` and `top` z."},
+        {"solver", "The outer iteration, in double precision."},
+        {"multigrid", "The preconditioner: one cycle of geometric multigrid."},
+        {"operator", "Which implementation of the kernels runs."},
+        {"output", "What is written, and where."},
+        {"converge",
+            "The study of `tensormg converge`: all pairs of these degrees and refinements."}}};
 
 /// The functions of every expression, for the reference; no constant may have one of their names.
-inline constexpr std::array<std::string_view, 36> expression_functions{
-  "sin",   "cos",  "tan",   "cot",   "sec",   "csc",   "asin",  "acos", "atan",
-  "atan2", "sinh", "cosh",  "tanh",  "asinh", "acosh", "atanh", "exp",  "log",
-  "ln",    "log2", "log10", "sqrt",  "pow",   "erf",   "erfc",  "abs",  "sign",
-  "rint",  "int",  "ceil",  "floor", "min",   "max",   "sum",   "avg",  "if"};
+inline constexpr std::array<std::string_view, 36> expression_functions{"sin", "cos", "tan", "cot",
+    "sec", "csc", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh",
+    "atanh", "exp", "log", "ln", "log2", "log10", "sqrt", "pow", "erf", "erfc", "abs", "sign",
+    "rint", "int", "ceil", "floor", "min", "max", "sum", "avg", "if"};
 
 /// All parameters, in the order of the file; an entry stands after those that its reading needs.
 const std::vector<ParameterEntry> &parameter_table();

@@ -11,40 +11,40 @@ namespace tensormg
 {
 namespace
 {
-constexpr std::string_view white_space = " \t\r\n\v\f";
+  constexpr std::string_view white_space = " \t\r\n\v\f";
 
-/// Number of insertions, deletions and replacements from one word to the other (Levenshtein).
-std::size_t edit_distance(std::string_view a, std::string_view b)
-{
-  std::vector<std::size_t> row(b.size() + 1); // distances of a's beginning to all beginnings of b
-  std::iota(row.begin(), row.end(), std::size_t(0));
-  for (std::size_t i = 0; i < a.size(); ++i)
+  /// Number of insertions, deletions and replacements from one word to the other (Levenshtein).
+  std::size_t edit_distance(std::string_view a, std::string_view b)
   {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j)
+    std::vector<std::size_t> row(b.size() + 1); // distances of a's beginning to all beginnings of b
+    std::iota(row.begin(), row.end(), std::size_t(0));
+    for (std::size_t i = 0; i < a.size(); ++i)
     {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+      std::size_t diagonal = row[0];
+      row[0] = i + 1;
+      for (std::size_t j = 0; j < b.size(); ++j)
+      {
+        const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+        diagonal = row[j + 1];
+        row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+      }
     }
+    return row.back();
   }
-  return row.back();
-}
 
-/// std::from_chars on all of `text`, with the leading '+' that it does not know.
-template <typename Number>
-std::optional<Number> parse_all(std::string_view text)
-{
-  if (text.size() > 1 && text[0] == '+' && text[1] != '-')
-    text.remove_prefix(1);
-  Number value{};
-  const char *end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end)
-    return std::nullopt;
-  return value;
-}
+  /// std::from_chars on all of `text`, with the leading '+' that it does not know.
+  template <typename Number>
+  std::optional<Number> parse_all(std::string_view text)
+  {
+    if (text.size() > 1 && text[0] == '+' && text[1] != '-')
+      text.remove_prefix(1);
+    Number value{};
+    const char *end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || stop != end)
+      return std::nullopt;
+    return value;
+  }
 } // namespace
 
 std::string trim(std::string_view text)

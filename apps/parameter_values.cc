@@ -12,22 +12,22 @@ namespace tensormg
 {
 namespace
 {
-/// What is wrong with a name for a constant; empty if nothing is.
-std::string complaint_about_name(const std::string &name)
-{
-  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0 || c == '_'; };
-  const auto is_part = [&](unsigned char c) { return is_letter(c) || std::isdigit(c) != 0; };
-  if (name.empty() || !is_letter(static_cast<unsigned char>(name[0])) ||
-      !std::all_of(name.begin(), name.end(), is_part))
-    return "has '" + name + "' where a name of letters, digits and underscores should be";
-  for (const char *taken : {"x", "y", "z", "t", "pi", "_pi", "_e", "rand", "rand_seed"})
-    if (name == taken)
-      return "gives the name '" + name + "', which already has a meaning in expressions";
-  if (std::find(expression_functions.begin(), expression_functions.end(), name) !=
-      expression_functions.end())
-    return "gives the name '" + name + "', which is a function";
-  return "";
-}
+  /// What is wrong with a name for a constant; empty if nothing is.
+  std::string complaint_about_name(const std::string &name)
+  {
+    const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0 || c == '_'; };
+    const auto is_part = [&](unsigned char c) { return is_letter(c) || std::isdigit(c) != 0; };
+    if (name.empty() || !is_letter(static_cast<unsigned char>(name[0])) ||
+        !std::all_of(name.begin(), name.end(), is_part))
+      return "has '" + name + "' where a name of letters, digits and underscores should be";
+    for (const char *taken : {"x", "y", "z", "t", "pi", "_pi", "_e", "rand", "rand_seed"})
+      if (name == taken)
+        return "gives the name '" + name + "', which already has a meaning in expressions";
+    if (std::find(expression_functions.begin(), expression_functions.end(), name) !=
+        expression_functions.end())
+      return "gives the name '" + name + "', which is a function";
+    return "";
+  }
 } // namespace
 
 std::string read_constants(std::map<std::string, double> &constants, const std::string &text)
@@ -66,7 +66,7 @@ std::string read_gradient(std::array<std::string, 3> &gradient, int dim, const s
     return "";
   if (parts.size() != static_cast<std::size_t>(dim))
     return "has " + std::to_string(parts.size()) + " components, but problem.dimension is " +
-           std::to_string(dim);
+        std::to_string(dim);
   for (std::size_t d = 0; d < parts.size(); ++d)
   {
     if (parts[d].empty())

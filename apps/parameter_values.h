@@ -13,13 +13,13 @@ namespace tensormg
 {
 /// "1, 2, 3" or, for all directions alike, "1"; `parse` gives an optional number.
 template <typename Number, typename Parse>
-std::string read_directions(std::array<Number, 3> &values, int dim, const std::string &text,
-                            Parse parse)
+std::string read_directions(
+    std::array<Number, 3> &values, int dim, const std::string &text, Parse parse)
 {
   const std::vector<std::string> parts = split(text, ',');
   if (parts.size() != 1 && parts.size() != static_cast<std::size_t>(dim))
     return "has " + std::to_string(parts.size()) + " entries, but problem.dimension is " +
-           std::to_string(dim);
+        std::to_string(dim);
   for (int d = 0; d < dim; ++d)
   {
     const std::string &part = parts[parts.size() == 1 ? 0 : static_cast<std::size_t>(d)];

@@ -21,51 +21,44 @@ inline constexpr auto words = nullptr;
 
 template <>
 inline constexpr auto words<BoundaryKind> =
-  WordTable<BoundaryKind, 3>{{{"dirichlet", BoundaryKind::dirichlet},
-                              {"neumann", BoundaryKind::neumann},
-                              {"periodic", BoundaryKind::periodic}}};
+    WordTable<BoundaryKind, 3>{{{"dirichlet", BoundaryKind::dirichlet},
+        {"neumann", BoundaryKind::neumann}, {"periodic", BoundaryKind::periodic}}};
 
 template <>
 inline constexpr auto words<Precision> =
-  WordTable<Precision, 3>{{{"double", Precision::double_precision},
-                           {"single", Precision::single_precision},
-                           {"half", Precision::half_precision}}};
+    WordTable<Precision, 3>{{{"double", Precision::double_precision},
+        {"single", Precision::single_precision}, {"half", Precision::half_precision}}};
 
 template <>
 inline constexpr auto words<OuterSolver> = WordTable<OuterSolver, 3>{
-  {{"fgmres", OuterSolver::fgmres}, {"cg", OuterSolver::cg}, {"direct", OuterSolver::direct}}};
+    {{"fgmres", OuterSolver::fgmres}, {"cg", OuterSolver::cg}, {"direct", OuterSolver::direct}}};
 
 template <>
 inline constexpr auto words<Cycle> = WordTable<Cycle, 2>{{{"v", Cycle::v}, {"w", Cycle::w}}};
 
 template <>
 inline constexpr auto words<Smoother> = WordTable<Smoother, 3>{
-  {{"chebyshev", Smoother::chebyshev}, {"patch", Smoother::patch}, {"jacobi", Smoother::jacobi}}};
+    {{"chebyshev", Smoother::chebyshev}, {"patch", Smoother::patch}, {"jacobi", Smoother::jacobi}}};
 
 template <>
-inline constexpr auto words<ChebyshevKind> =
-  WordTable<ChebyshevKind, 2>{{{"first", ChebyshevKind::first}, {"fourth", ChebyshevKind::fourth}}};
+inline constexpr auto words<ChebyshevKind> = WordTable<ChebyshevKind, 2>{
+    {{"first", ChebyshevKind::first}, {"fourth", ChebyshevKind::fourth}}};
 
 template <>
 inline constexpr auto words<SchwarzKind> = WordTable<SchwarzKind, 2>{
-  {{"multiplicative", SchwarzKind::multiplicative}, {"additive", SchwarzKind::additive}}};
+    {{"multiplicative", SchwarzKind::multiplicative}, {"additive", SchwarzKind::additive}}};
 
 template <>
 inline constexpr auto words<VtuCells> = WordTable<VtuCells, 2>{
-  {{"high_order", VtuCells::high_order}, {"subdivided", VtuCells::subdivided}}};
+    {{"high_order", VtuCells::high_order}, {"subdivided", VtuCells::subdivided}}};
 
 template <>
 inline constexpr auto words<Verbosity> = WordTable<Verbosity, 3>{
-  {{"quiet", Verbosity::quiet}, {"normal", Verbosity::normal}, {"verbose", Verbosity::verbose}}};
+    {{"quiet", Verbosity::quiet}, {"normal", Verbosity::normal}, {"verbose", Verbosity::verbose}}};
 
 /// The backends: every known word, and whether this build has it. "auto" is the best available one.
-inline constexpr std::array<std::pair<std::string_view, bool>, 6> backend_words{
-  {{"auto", true},
-   {"reference", true},
-   {"cpu", true},
-   {"cuda", false},
-   {"wmma", false},
-   {"mma", false}}};
+inline constexpr std::array<std::pair<std::string_view, bool>, 6> backend_words{{{"auto", true},
+    {"reference", true}, {"cpu", true}, {"cuda", false}, {"wmma", false}, {"mma", false}}};
 
 /// The word of an enumerator.
 template <typename Enum>

@@ -15,117 +15,118 @@ namespace tensormg
 {
 namespace
 {
-using dealii::ParameterHandler;
+  using dealii::ParameterHandler;
 
-/// The error for an assignment that no declaration matches, with the nearest known name.
-[[noreturn]] void fail_unknown(const Assignment &assignment)
-{
-  std::vector<std::string> keys;       // of the section, if there is one of that name
-  std::vector<std::string> same_key;   // full names in other sections
-  std::vector<std::string> everything; // full names
-  for (const ParameterEntry &entry : parameter_table())
+  /// The error for an assignment that no declaration matches, with the nearest known name.
+  [[noreturn]] void fail_unknown(const Assignment &assignment)
   {
-    everything.push_back(entry.name());
-    if (entry.section == assignment.section)
-      keys.push_back(entry.key);
-    if (entry.key == assignment.key)
-      same_key.push_back(entry.name());
-  }
-  const std::string start = prefix(assignment.where) + assignment.name() + ": ";
-  if (!keys.empty())
-  {
-    std::string guess = nearest(assignment.key, keys);
-    if (!guess.empty())
-      guess = assignment.section + "." + guess;
-    else
-      guess = same_key.empty() ? nearest(assignment.name(), everything) : same_key.front();
-    throw ParameterError(start + "unknown parameter" +
-                         (guess.empty() ? "" : " (did you mean " + guess + "?)") +
-                         "; allowed in section " + assignment.section + ": " + join(keys, ", "));
-  }
-  const std::vector<std::string> sections = first_column(parameter_sections);
-  const std::string last = assignment.section.substr(assignment.section.rfind('.') + 1);
-  std::string guess = nearest(last, sections);
-  if (!same_key.empty() &&
-      (guess.empty() || find_parameter(guess + "." + assignment.key) == nullptr))
-    guess = same_key.front();
-  throw ParameterError(start +
-                       (assignment.section.empty()
-                          ? "parameter outside every section"
-                          : "unknown section '" + assignment.section + "'") +
-                       (guess.empty() ? "" : " (did you mean " + guess + "?)") +
-                       "; allowed sections: " + join(sections, ", "));
-}
-
-[[noreturn]] void fail_value(const ParameterEntry &entry, const std::string &where,
-                             const std::string &value, const std::string &complaint)
-{
-  throw ParameterError(prefix(where) + entry.name() + " = '" + value + "' " + complaint +
-                       "; allowed: " + entry.allowed);
-}
-
-/// Gives the value of one assignment to the handler.
-void apply(const Assignment &assignment, ParameterHandler &handler, Origins &origins)
-{
-  const ParameterEntry *entry = find_parameter(assignment.name());
-  if (entry == nullptr)
-    fail_unknown(assignment);
-  const std::string separator = entry->list_separator == ',' ? ", " : "; ";
-  const std::string value = join(assignment.items, separator);
-  // Such a value could not be written to a .prm file and read back.
-  if (value.find_first_of("#\n\r") != std::string::npos || (!value.empty() && value.back() == '\\'))
-    fail_value(*entry, assignment.where, value, "contains '#', a line break or a final backslash");
-
-  handler.enter_subsection(entry->section);
-  try
-  {
-    handler.set(entry->key, value);
-  }
-  catch (const dealii::ExceptionBase &)
-  {
-    // deal.II only says that its pattern does not match; the entry knows why.
-    Parameters scratch;
-    const std::string complaint = entry->read(scratch, value);
-    fail_value(*entry, assignment.where, value, complaint.empty() ? "cannot be used" : complaint);
-  }
-  handler.leave_subsection();
-  origins[entry->name()] = assignment.where;
-}
-
-Parameters read(const std::vector<Assignment> &from_file, const std::vector<std::string> &overrides,
-                const std::string &source)
-{
-  ParameterHandler handler;
-  declare(handler);
-  Origins origins;
-  for (const Assignment &assignment : from_file)
-    apply(assignment, handler, origins);
-  for (const std::string &text : overrides)
-    apply(parse_override(text), handler, origins);
-
-  Parameters parameters;
-  parameters.source = source;
-  for (const ParameterEntry &entry : parameter_table())
-  {
-    const std::string value = handler.get({entry.section}, entry.key);
-    const std::string complaint = entry.read(parameters, value);
-    if (!complaint.empty())
+    std::vector<std::string> keys;       // of the section, if there is one of that name
+    std::vector<std::string> same_key;   // full names in other sections
+    std::vector<std::string> everything; // full names
+    for (const ParameterEntry &entry : parameter_table())
     {
-      const auto origin = origins.find(entry.name());
-      fail_value(entry, origin == origins.end() ? source : origin->second, value, complaint);
+      everything.push_back(entry.name());
+      if (entry.section == assignment.section)
+        keys.push_back(entry.key);
+      if (entry.key == assignment.key)
+        same_key.push_back(entry.name());
     }
+    const std::string start = prefix(assignment.where) + assignment.name() + ": ";
+    if (!keys.empty())
+    {
+      std::string guess = nearest(assignment.key, keys);
+      if (!guess.empty())
+        guess = assignment.section + "." + guess;
+      else
+        guess = same_key.empty() ? nearest(assignment.name(), everything) : same_key.front();
+      throw ParameterError(start + "unknown parameter" +
+          (guess.empty() ? "" : " (did you mean " + guess + "?)") + "; allowed in section " +
+          assignment.section + ": " + join(keys, ", "));
+    }
+    const std::vector<std::string> sections = first_column(parameter_sections);
+    const std::string last = assignment.section.substr(assignment.section.rfind('.') + 1);
+    std::string guess = nearest(last, sections);
+    if (!same_key.empty() &&
+        (guess.empty() || find_parameter(guess + "." + assignment.key) == nullptr))
+      guess = same_key.front();
+    throw ParameterError(start +
+        (assignment.section.empty() ? "parameter outside every section"
+                                    : "unknown section '" + assignment.section + "'") +
+        (guess.empty() ? "" : " (did you mean " + guess + "?)") +
+        "; allowed sections: " + join(sections, ", "));
   }
-  check_parameters(parameters, origins);
-  return parameters;
-}
 
-/// `text` as the cell of a markdown table.
-std::string cell(std::string text)
-{
-  for (std::size_t i = text.find('|'); i != std::string::npos; i = text.find('|', i + 2))
-    text.insert(i, "\\");
-  return text;
-}
+  [[noreturn]] void fail_value(const ParameterEntry &entry, const std::string &where,
+      const std::string &value, const std::string &complaint)
+  {
+    throw ParameterError(prefix(where) + entry.name() + " = '" + value + "' " + complaint +
+        "; allowed: " + entry.allowed);
+  }
+
+  /// Gives the value of one assignment to the handler.
+  void apply(const Assignment &assignment, ParameterHandler &handler, Origins &origins)
+  {
+    const ParameterEntry *entry = find_parameter(assignment.name());
+    if (entry == nullptr)
+      fail_unknown(assignment);
+    const std::string separator = entry->list_separator == ',' ? ", " : "; ";
+    const std::string value = join(assignment.items, separator);
+    // Such a value could not be written to a .prm file and read back.
+    if (value.find_first_of("#\n\r") != std::string::npos ||
+        (!value.empty() && value.back() == '\\'))
+      fail_value(
+          *entry, assignment.where, value, "contains '#', a line break or a final backslash");
+
+    handler.enter_subsection(entry->section);
+    try
+    {
+      handler.set(entry->key, value);
+    }
+    catch (const dealii::ExceptionBase &)
+    {
+      // deal.II only says that its pattern does not match; the entry knows why.
+      Parameters scratch;
+      const std::string complaint = entry->read(scratch, value);
+      fail_value(*entry, assignment.where, value, complaint.empty() ? "cannot be used" : complaint);
+    }
+    handler.leave_subsection();
+    origins[entry->name()] = assignment.where;
+  }
+
+  Parameters read(const std::vector<Assignment> &from_file,
+      const std::vector<std::string> &overrides, const std::string &source)
+  {
+    ParameterHandler handler;
+    declare(handler);
+    Origins origins;
+    for (const Assignment &assignment : from_file)
+      apply(assignment, handler, origins);
+    for (const std::string &text : overrides)
+      apply(parse_override(text), handler, origins);
+
+    Parameters parameters;
+    parameters.source = source;
+    for (const ParameterEntry &entry : parameter_table())
+    {
+      const std::string value = handler.get({entry.section}, entry.key);
+      const std::string complaint = entry.read(parameters, value);
+      if (!complaint.empty())
+      {
+        const auto origin = origins.find(entry.name());
+        fail_value(entry, origin == origins.end() ? source : origin->second, value, complaint);
+      }
+    }
+    check_parameters(parameters, origins);
+    return parameters;
+  }
+
+  /// `text` as the cell of a markdown table.
+  std::string cell(std::string text)
+  {
+    for (std::size_t i = text.find('|'); i != std::string::npos; i = text.find('|', i + 2))
+      text.insert(i, "\\");
+    return text;
+  }
 } // namespace
 
 Parameters read_parameters(const std::string &file, const std::vector<std::string> &overrides)
@@ -149,14 +150,11 @@ void print_parameters(const Parameters &parameters, std::ostream &out, Parameter
     handler.leave_subsection();
   }
   const ParameterHandler::OutputStyle style =
-    format == ParameterFormat::json ? ParameterHandler::ShortJSON : ParameterHandler::PRM;
+      format == ParameterFormat::json ? ParameterHandler::ShortJSON : ParameterHandler::PRM;
   handler.print_parameters(out, style | ParameterHandler::KeepDeclarationOrder);
 }
 
-void print_default_parameters(std::ostream &out)
-{
-  print_parameters(Parameters{}, out);
-}
+void print_default_parameters(std::ostream &out) { print_parameters(Parameters{}, out); }
 
 void print_parameter_reference(std::ostream &out)
 {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <optional>
 #include <stdexcept>
 
 #include "apps/output.h"
@@ -184,17 +185,20 @@ namespace
     const auto multigrid = with_user_data([&] {
       return make_multigrid(system.grid, system.basis, system.backend, options.multigrid);
     });
+    std::optional<ConjugateGradients<VectorSpace>> cg;
+    std::optional<Fgmres<VectorSpace>> fgmres;
+    if (options.solver == OuterSolver::cg)
+      cg.emplace(space, options.tolerance, options.max_iterations);
+    else
+      fgmres.emplace(space, options.tolerance, options.max_iterations, options.restart);
     const double ready = now(system.communicator());
     record.setup_seconds += ready - begin;
 
     record.rhs_norm = space.norm(b);
     if (options.full_multigrid && record.rhs_norm > 0.)
       multigrid->full_start(x, b, record.rhs_norm);
-    record.report = options.solver == OuterSolver::cg
-        ? ConjugateGradients(space, options.tolerance, options.max_iterations)
-              .solve(op, *multigrid, x, b, system.callback())
-        : Fgmres(space, options.tolerance, options.max_iterations, options.restart)
-              .solve(op, *multigrid, x, b, system.callback());
+    record.report = cg ? cg->solve(op, *multigrid, x, b, system.callback())
+                       : fgmres->solve(op, *multigrid, x, b, system.callback());
     record.report.seconds = now(system.communicator()) - ready;
 
     for (std::size_t l = 0; l < record.levels.size(); ++l)

@@ -97,8 +97,8 @@ BoxSolver::BoxSolver(const LevelGrid &level, const CellBasis &basis, const Probl
     if (size > 16384)
       throw std::length_error("direct solver: " + std::to_string(size) +
           " unknowns in one direction; at most 16384 (the dense eigenproblem would take hours)");
-    std::vector<double> vectors = line_operator(
-        basis, whole_.cells[d], problem.boundary[2 * d], problem.boundary[2 * d + 1]);
+    std::vector<double> vectors =
+        line_operator(basis, whole_.cells[d], problem.boundary[2 * d], problem.boundary[2 * d + 1]);
     eigenvalues_[d] = diagonalise(vectors, static_cast<int>(size));
     for (double &value : eigenvalues_[d])
       value *= factors[d];
@@ -128,7 +128,8 @@ void BoxSolver::solve(Vector<Number> &x, const Vector<Number> &b)
   u_.assign(whole_.size(), 0.);
   t_.resize(whole_.size());
   const Block &local = level_.block;
-  const std::int64_t first_row = level_.offset[1] * local.n, first_plane = level_.offset[2] * local.nz();
+  const std::int64_t first_row = level_.offset[1] * local.n,
+                     first_plane = level_.offset[2] * local.nz();
   const auto for_each_local_row = [&](auto &&f) {
     for (std::int64_t z = 0; z < local.planes(); ++z)
       for (std::int64_t y = 0; y < local.rows_per_plane(); ++y)
@@ -156,8 +157,8 @@ void BoxSolver::solve(Vector<Number> &x, const Vector<Number> &b)
       std::copy(from, from + ny * nx, to);
     else
       for (std::int64_t y = 0; y < ny; ++y)
-        multiply(transpose, nz, nx, nz, q_[2].data(), nz, from + y * nx, ny * nx, to + y * nx,
-            ny * nx);
+        multiply(
+            transpose, nz, nx, nz, q_[2].data(), nz, from + y * nx, ny * nx, to + y * nx, ny * nx);
   };
   along_z(true, u_.data(), t_.data());
   for (std::int64_t z = 0; z < nz; ++z)

@@ -80,8 +80,8 @@ namespace
 CellBasis make_cell_basis(int degree)
 {
   if (degree < 1 || degree > max_degree)
-    throw std::invalid_argument("degree " + std::to_string(degree) + " is not in 1.." +
-        std::to_string(max_degree));
+    throw std::invalid_argument(
+        "degree " + std::to_string(degree) + " is not in 1.." + std::to_string(max_degree));
   CellBasis basis;
   const int n = degree + 1;
   basis.n = n;
@@ -105,8 +105,8 @@ CellBasis make_cell_basis(int degree)
         const int m = std::min(i, j);
         const double stiffness = 2. * v[i] * v[j] * m * (m + 1.);
         // Within one parity both ends contribute the same, hence no factor 1/2 and a factor 2.
-        block[a * size + b] = stiffness - (v[i] * d[j] + d[i] * v[j]) +
-            2. * basis.penalty * v[i] * v[j];
+        block[a * size + b] =
+            stiffness - (v[i] * d[j] + d[i] * v[j]) + 2. * basis.penalty * v[i] * v[j];
       }
     std::vector<double> values;
     const std::vector<double> vectors = eigenvectors(block, size, values);

@@ -34,8 +34,8 @@ namespace
           {
             const std::int64_t line =
                 (level.offset[2] * block.nz() + z) * rows + level.offset[1] * block.n + y;
-            v[z * block.plane() + y * block.row() + i * block.pitch + cx] =
-                pseudo_random(static_cast<std::uint64_t>((line * block.n + i) * block.cells[0] + cx));
+            v[z * block.plane() + y * block.row() + i * block.pitch + cx] = pseudo_random(
+                static_cast<std::uint64_t>((line * block.n + i) * block.cells[0] + cx));
           }
   }
 } // namespace

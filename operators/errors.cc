@@ -43,34 +43,32 @@ namespace
     TilePoints points;
     std::vector<double> of_u, of_f;
     double sum = 0.;
-    for_each_tile(all_cells(grid.block), rule,
-        [&](const Tile &tile)
-        {
-          evaluator.evaluate(u, rule, tile, direction, of_u);
-          points.set(grid, rule, tile);
-          points.evaluate(f, of_f);
-          double part = 0.;
-          std::size_t q = 0;
-          for (const double wz : rule[2].weights)
-            for (const double wy : rule[1].weights)
-              for (const double wx : rule[0].weights)
-              {
-                double line = 0.;
-                for (std::int64_t c = 0; c < tile.count; ++c, ++q)
-                {
-                  const double distance = factor * of_u[q] - of_f[q] - shift;
-                  line += distance * distance;
-                }
-                part += wx * wy * wz * line;
-              }
-          sum += part;
-        });
+    for_each_tile(all_cells(grid.block), rule, [&](const Tile &tile) {
+      evaluator.evaluate(u, rule, tile, direction, of_u);
+      points.set(grid, rule, tile);
+      points.evaluate(f, of_f);
+      double part = 0.;
+      std::size_t q = 0;
+      for (const double wz : rule[2].weights)
+        for (const double wy : rule[1].weights)
+          for (const double wx : rule[0].weights)
+          {
+            double line = 0.;
+            for (std::int64_t c = 0; c < tile.count; ++c, ++q)
+            {
+              const double distance = factor * of_u[q] - of_f[q] - shift;
+              line += distance * distance;
+            }
+            part += wx * wy * wz * line;
+          }
+      sum += part;
+    });
     return sum;
   }
 } // namespace
 
-Errors compute_errors(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
-    const Vector<double> &u)
+Errors compute_errors(
+    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u)
 {
   if (problem.exact_solution.empty())
     throw std::invalid_argument("errors need an exact solution, and none is given");
@@ -101,8 +99,8 @@ Errors compute_errors(const Problem &problem, const LevelGrid &grid, const CellB
   return errors;
 }
 
-double mean_difference(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
-    const Vector<double> &u)
+double mean_difference(
+    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u)
 {
   if (!problem.is_singular())
     return 0.;

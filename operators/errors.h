@@ -12,9 +12,9 @@ namespace tensormg
 {
 struct Errors
 {
-  double l2 = 0.;           ///< (int (u_h - u)^2)^(1/2)
-  double h1_seminorm = 0.;  ///< (sum over cells int |grad u_h - grad u|^2)^(1/2), if has_h1
-  bool has_h1 = false;      ///< true if Problem::exact_gradient is given
+  double l2 = 0.;          ///< (int (u_h - u)^2)^(1/2)
+  double h1_seminorm = 0.; ///< (sum over cells int |grad u_h - grad u|^2)^(1/2), if has_h1
+  bool has_h1 = false;     ///< true if Problem::exact_gradient is given
 };
 
 /// Errors of u against Problem::exact_solution and exact_gradient with degree + 3 Gauss points per
@@ -22,13 +22,13 @@ struct Errors
 /// are subtracted first. Collective over grid.communicator.
 /// Throws std::invalid_argument if there is no exact solution, if only a part of the gradient is
 /// given, or if an expression cannot be parsed.
-Errors compute_errors(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
-    const Vector<double> &u);
+Errors compute_errors(
+    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u);
 
 /// mean(u) - mean(exact solution) for singular problems, otherwise 0: the constant that is left out
 /// of account when u is compared. Collective.
-double mean_difference(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
-    const Vector<double> &u);
+double mean_difference(
+    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u);
 
 /// The mean over the box of the function with the coefficients u. Collective.
 double mean_value(const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u);

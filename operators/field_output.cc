@@ -134,42 +134,41 @@ namespace
   public:
     using Patch = dealii::DataOutBase::Patch<dim, dim>;
 
-    BlockOutput(const LevelGrid &grid, const TensorRule &rule, int degree,
-        const std::vector<Field> &fields)
+    BlockOutput(
+        const LevelGrid &grid, const TensorRule &rule, int degree, const std::vector<Field> &fields)
       : patches_(grid.block.n_cells())
     {
       for (const Field &field : fields)
         names_.push_back(field.name);
       const int n_points = rule[0].n_points() * rule[1].n_points() * rule[2].n_points();
-      const auto number = [&](const Tile &tile)
-      { return (tile.cz * grid.block.cells[1] + tile.cy) * grid.block.cells[0] + tile.cx; };
+      const auto number = [&](const Tile &tile) {
+        return (tile.cz * grid.block.cells[1] + tile.cy) * grid.block.cells[0] + tile.cx;
+      };
       std::vector<double> values;
-      for_each_tile(all_cells(grid.block), rule,
-          [&](const Tile &tile)
-          {
+      for_each_tile(all_cells(grid.block), rule, [&](const Tile &tile) {
+        for (std::int64_t c = 0; c < tile.count; ++c)
+        {
+          Patch &patch = patches_[number(tile) + c];
+          patch.patch_index = static_cast<unsigned int>(number(tile) + c);
+          patch.n_subdivisions = degree;
+          patch.reference_cell = dealii::ReferenceCells::get_hypercube<dim>();
+          set_vertices(grid, {tile.cx + c, tile.cy, tile.cz}, patch);
+          patch.data.reinit(fields.size(), n_points);
+        }
+        for (std::size_t f = 0; f < fields.size(); ++f)
+        {
+          fields[f].values(tile, values);
+          for (int q = 0; q < n_points; ++q)
             for (std::int64_t c = 0; c < tile.count; ++c)
-            {
-              Patch &patch = patches_[number(tile) + c];
-              patch.patch_index = static_cast<unsigned int>(number(tile) + c);
-              patch.n_subdivisions = degree;
-              patch.reference_cell = dealii::ReferenceCells::get_hypercube<dim>();
-              set_vertices(grid, {tile.cx + c, tile.cy, tile.cz}, patch);
-              patch.data.reinit(fields.size(), n_points);
-            }
-            for (std::size_t f = 0; f < fields.size(); ++f)
-            {
-              fields[f].values(tile, values);
-              for (int q = 0; q < n_points; ++q)
-                for (std::int64_t c = 0; c < tile.count; ++c)
-                  patches_[number(tile) + c].data(f, q) =
-                      static_cast<float>(values[q * tile.count + c]);
-            }
-          });
+              patches_[number(tile) + c].data(f, q) =
+                  static_cast<float>(values[q * tile.count + c]);
+        }
+      });
     }
 
   private:
-    static void set_vertices(const LevelGrid &grid, const std::array<std::int64_t, 3> &cell,
-        Patch &patch)
+    static void set_vertices(
+        const LevelGrid &grid, const std::array<std::int64_t, 3> &cell, Patch &patch)
     {
       for (unsigned int v = 0; v < (1u << dim); ++v)
         for (int d = 0; d < dim; ++d)
@@ -211,8 +210,7 @@ namespace
     {
       if (!problem_.exact_solution.empty())
       {
-        exact_ = std::make_unique<ScalarFunction>(
-            problem_.exact_solution, dim, problem_.constants);
+        exact_ = std::make_unique<ScalarFunction>(problem_.exact_solution, dim, problem_.constants);
         shift_ = mean_difference(problem_, grid_, basis, u);
       }
     }
@@ -234,8 +232,9 @@ namespace
       std::vector<std::string> names;
       for (const Field &field : fields())
         names.push_back(field.name);
-      OutputFile(path).write([&](std::ostream &stream)
-          { dealii::DataOutBase::write_pvtu_record(stream, pieces, names, {}, vtk_flags(true)); });
+      OutputFile(path).write([&](std::ostream &stream) {
+        dealii::DataOutBase::write_pvtu_record(stream, pieces, names, {}, vtk_flags(true));
+      });
     }
 
   private:
@@ -249,28 +248,28 @@ namespace
 
     std::vector<Field> fields()
     {
-      const auto exact_values = [this](const Tile &tile, std::vector<double> &values)
-      {
+      const auto exact_values = [this](const Tile &tile, std::vector<double> &values) {
         points_.set(grid_, rule_, tile);
         points_.evaluate(*exact_, values);
       };
       std::vector<Field> fields;
-      fields.push_back({"u", [this](const Tile &tile, std::vector<double> &values)
-          { evaluator_.evaluate(u_, rule_, tile, -1, values); }});
+      fields.push_back({"u", [this](const Tile &tile, std::vector<double> &values) {
+                          evaluator_.evaluate(u_, rule_, tile, -1, values);
+                        }});
       if (exact_)
       {
         fields.push_back({"exact", exact_values});
-        fields.push_back({"error",
-            [this, exact_values](const Tile &tile, std::vector<double> &values)
-            {
-              evaluator_.evaluate(u_, rule_, tile, -1, values);
-              exact_values(tile, other_);
-              for (std::size_t q = 0; q < values.size(); ++q)
-                values[q] -= other_[q] + shift_;
-            }});
+        fields.push_back(
+            {"error", [this, exact_values](const Tile &tile, std::vector<double> &values) {
+               evaluator_.evaluate(u_, rule_, tile, -1, values);
+               exact_values(tile, other_);
+               for (std::size_t q = 0; q < values.size(); ++q)
+                 values[q] -= other_[q] + shift_;
+             }});
       }
-      fields.push_back({"rank", [this](const Tile &, std::vector<double> &values)
-          { std::fill(values.begin(), values.end(), rank_); }});
+      fields.push_back({"rank", [this](const Tile &, std::vector<double> &values) {
+                          std::fill(values.begin(), values.end(), rank_);
+                        }});
       return fields;
     }
 
@@ -291,8 +290,7 @@ std::optional<std::string> refuse_output(const Grid &grid, const FieldOutputOpti
 {
   const Problem &problem = grid.problem;
   const LevelGrid &level = grid.finest();
-  const std::int64_t cells =
-      level.global_cells[0] * level.global_cells[1] * level.global_cells[2];
+  const std::int64_t cells = level.global_cells[0] * level.global_cells[1] * level.global_cells[2];
   const double points = static_cast<double>(level.global_dofs());
   std::ostringstream reason;
   reason << "a file with " << cells << " cells of degree " << problem.degree << " (about "
@@ -316,8 +314,8 @@ std::optional<std::string> refuse_output(const Grid &grid, const FieldOutputOpti
 namespace
 {
   /// Runs `action` if `active`, and afterwards throws on all ranks if it has thrown on one of them.
-  void run_together(const Grid &grid, bool active, const std::string &path,
-      const std::function<void()> &action)
+  void run_together(
+      const Grid &grid, bool active, const std::string &path, const std::function<void()> &action)
   {
     std::exception_ptr failure;
     try
@@ -371,7 +369,7 @@ std::string write_field_output(const Grid &grid, const CellBasis &basis, const V
 {
   if (const std::optional<std::string> reason = refuse_output(grid, options))
     throw std::invalid_argument(*reason);
-  return grid.problem.dim == 2 ? write_files<2>(grid, basis, u, base, options.high_order) :
-                                 write_files<3>(grid, basis, u, base, options.high_order);
+  return grid.problem.dim == 2 ? write_files<2>(grid, basis, u, base, options.high_order)
+                               : write_files<3>(grid, basis, u, base, options.high_order);
 }
 } // namespace tensormg

@@ -58,37 +58,78 @@ void Program::emit_power(const Operand &coordinate, int exponent)
 
 Program::Program(const mu::ParserBase &parser, const double *variables)
 {
-  const auto coordinate = [&](const mu::SToken &token)
-  {
+  const auto coordinate = [&](const mu::SToken &token) {
     const int d = static_cast<int>(token.Val.ptr - variables);
     return Operand{.kind = Operand::Kind::coordinate, .mask = 1u << d, .index = d};
   };
   for (const mu::SToken *token = parser.GetByteCode().GetBase(); token->Cmd != mu::cmEND; ++token)
     switch (token->Cmd)
     {
-      case mu::cmVAL: push({.number = token->Val.data2}); break;
-      case mu::cmVAR: push(coordinate(*token)); break;
-      case mu::cmVARMUL: emit_affine(coordinate(*token), token->Val.data, token->Val.data2); break;
-      case mu::cmVARPOW2: emit_power(coordinate(*token), 2); break;
-      case mu::cmVARPOW3: emit_power(coordinate(*token), 3); break;
-      case mu::cmVARPOW4: emit_power(coordinate(*token), 4); break;
-      case mu::cmADD: emit(Operation::add, 2); break;
-      case mu::cmSUB: emit(Operation::subtract, 2); break;
-      case mu::cmMUL: emit(Operation::multiply, 2); break;
-      case mu::cmDIV: emit(Operation::divide, 2); break;
-      case mu::cmPOW: emit(Operation::power, 2); break;
-      case mu::cmLT: emit(Operation::less, 2); break;
-      case mu::cmLE: emit(Operation::less_equal, 2); break;
-      case mu::cmGT: emit(Operation::greater, 2); break;
-      case mu::cmGE: emit(Operation::greater_equal, 2); break;
-      case mu::cmEQ: emit(Operation::equal, 2); break;
-      case mu::cmNEQ: emit(Operation::not_equal, 2); break;
-      case mu::cmLAND: emit(Operation::logical_and, 2); break;
-      case mu::cmLOR: emit(Operation::logical_or, 2); break;
+      case mu::cmVAL:
+        push({.number = token->Val.data2});
+        break;
+      case mu::cmVAR:
+        push(coordinate(*token));
+        break;
+      case mu::cmVARMUL:
+        emit_affine(coordinate(*token), token->Val.data, token->Val.data2);
+        break;
+      case mu::cmVARPOW2:
+        emit_power(coordinate(*token), 2);
+        break;
+      case mu::cmVARPOW3:
+        emit_power(coordinate(*token), 3);
+        break;
+      case mu::cmVARPOW4:
+        emit_power(coordinate(*token), 4);
+        break;
+      case mu::cmADD:
+        emit(Operation::add, 2);
+        break;
+      case mu::cmSUB:
+        emit(Operation::subtract, 2);
+        break;
+      case mu::cmMUL:
+        emit(Operation::multiply, 2);
+        break;
+      case mu::cmDIV:
+        emit(Operation::divide, 2);
+        break;
+      case mu::cmPOW:
+        emit(Operation::power, 2);
+        break;
+      case mu::cmLT:
+        emit(Operation::less, 2);
+        break;
+      case mu::cmLE:
+        emit(Operation::less_equal, 2);
+        break;
+      case mu::cmGT:
+        emit(Operation::greater, 2);
+        break;
+      case mu::cmGE:
+        emit(Operation::greater_equal, 2);
+        break;
+      case mu::cmEQ:
+        emit(Operation::equal, 2);
+        break;
+      case mu::cmNEQ:
+        emit(Operation::not_equal, 2);
+        break;
+      case mu::cmLAND:
+        emit(Operation::logical_and, 2);
+        break;
+      case mu::cmLOR:
+        emit(Operation::logical_or, 2);
+        break;
       case mu::cmIF: // jumps of a ? b : c; here both branches are on the stack at its end
-      case mu::cmELSE: break;
-      case mu::cmENDIF: emit(Operation::select, 3); break;
-      case mu::cmASSIGN: throw std::invalid_argument("assignments are not allowed");
+      case mu::cmELSE:
+        break;
+      case mu::cmENDIF:
+        emit(Operation::select, 3);
+        break;
+      case mu::cmASSIGN:
+        throw std::invalid_argument("assignments are not allowed");
       case mu::cmFUNC:
         if (token->Fun.argc > 3)
           throw std::invalid_argument("unexpected function");
@@ -97,7 +138,8 @@ Program::Program(const mu::ParserBase &parser, const double *variables)
         instructions_.back().function = token->Fun.cb;
         instructions_.back().variadic = token->Fun.argc < 0;
         break;
-      default: throw std::invalid_argument("unexpected operation");
+      default:
+        throw std::invalid_argument("unexpected operation");
     }
   if (stack_.size() != 1)
     throw std::invalid_argument("several results");
@@ -188,27 +230,26 @@ namespace
         }
   }
 
-  void call(const Instruction &instruction, const Shape &shape, const std::vector<Input> &in,
-      double *out)
+  void call(
+      const Instruction &instruction, const Shape &shape, const std::vector<Input> &in, double *out)
   {
     const mu::generic_callable_type &function = instruction.function;
     if (!instruction.variadic && in.size() == 1)
       loop(shape, in[0], out, [&](double a) { return function.call_fun<1>(a); });
     else if (!instruction.variadic && in.size() == 2)
-      loop(shape, in[0], in[1], out,
-          [&](double a, double b) { return function.call_fun<2>(a, b); });
+      loop(
+          shape, in[0], in[1], out, [&](double a, double b) { return function.call_fun<2>(a, b); });
     else if (!instruction.variadic && in.size() == 3)
-      loop(shape, in, out,
-          [&](const double *a) { return function.call_fun<3>(a[0], a[1], a[2]); });
+      loop(shape, in, out, [&](const double *a) { return function.call_fun<3>(a[0], a[1], a[2]); });
     else if (instruction.variadic)
-      loop(shape, in, out, [&](const double *a)
-          { return function.call_multfun(a, static_cast<int>(in.size())); });
+      loop(shape, in, out,
+          [&](const double *a) { return function.call_multfun(a, static_cast<int>(in.size())); });
     else
       loop(shape, in, out, [&](const double *) { return function.call_fun<0>(); });
   }
 
-  void power(const Instruction &instruction, const Shape &shape, const std::vector<Input> &in,
-      double *out)
+  void power(
+      const Instruction &instruction, const Shape &shape, const std::vector<Input> &in, double *out)
   {
     const Operand &exponent = instruction.arguments[1];
     const double e = exponent.kind == Operand::Kind::number ? exponent.number : 0.;
@@ -222,32 +263,42 @@ namespace
       loop(shape, in[0], in[1], out, [](double a, double b) { return std::pow(a, b); });
   }
 
-  void execute(const Instruction &instruction, const Shape &shape, const std::vector<Input> &in,
-      double *out)
+  void execute(
+      const Instruction &instruction, const Shape &shape, const std::vector<Input> &in, double *out)
   {
     const auto binary = [&](const auto &f) { loop(shape, in[0], in[1], out, f); };
     switch (instruction.operation)
     {
-      case Operation::add: return binary([](double a, double b) { return a + b; });
-      case Operation::subtract: return binary([](double a, double b) { return a - b; });
-      case Operation::multiply: return binary([](double a, double b) { return a * b; });
-      case Operation::divide: return binary([](double a, double b) { return a / b; });
-      case Operation::less: return binary([](double a, double b) { return a < b ? 1. : 0.; });
+      case Operation::add:
+        return binary([](double a, double b) { return a + b; });
+      case Operation::subtract:
+        return binary([](double a, double b) { return a - b; });
+      case Operation::multiply:
+        return binary([](double a, double b) { return a * b; });
+      case Operation::divide:
+        return binary([](double a, double b) { return a / b; });
+      case Operation::less:
+        return binary([](double a, double b) { return a < b ? 1. : 0.; });
       case Operation::less_equal:
         return binary([](double a, double b) { return a <= b ? 1. : 0.; });
-      case Operation::greater: return binary([](double a, double b) { return a > b ? 1. : 0.; });
+      case Operation::greater:
+        return binary([](double a, double b) { return a > b ? 1. : 0.; });
       case Operation::greater_equal:
         return binary([](double a, double b) { return a >= b ? 1. : 0.; });
-      case Operation::equal: return binary([](double a, double b) { return a == b ? 1. : 0.; });
-      case Operation::not_equal: return binary([](double a, double b) { return a != b ? 1. : 0.; });
+      case Operation::equal:
+        return binary([](double a, double b) { return a == b ? 1. : 0.; });
+      case Operation::not_equal:
+        return binary([](double a, double b) { return a != b ? 1. : 0.; });
       case Operation::logical_and:
         return binary([](double a, double b) { return a != 0. && b != 0. ? 1. : 0.; });
       case Operation::logical_or:
         return binary([](double a, double b) { return a != 0. || b != 0. ? 1. : 0.; });
       case Operation::select:
         return loop(shape, in, out, [](const double *a) { return a[0] != 0. ? a[1] : a[2]; });
-      case Operation::power: return power(instruction, shape, in, out);
-      case Operation::call: return call(instruction, shape, in, out);
+      case Operation::power:
+        return power(instruction, shape, in, out);
+      case Operation::call:
+        return call(instruction, shape, in, out);
     }
   }
 } // namespace
@@ -260,8 +311,7 @@ void Program::run(const std::array<const double *, 3> &coordinates,
   if (arrays.size() < n * n_arrays_)
     arrays.resize(n * n_arrays_);
 
-  const auto input = [&](const Operand &operand) -> Input
-  {
+  const auto input = [&](const Operand &operand) -> Input {
     const double *data = &operand.number;
     if (operand.kind == Operand::Kind::coordinate)
       data = coordinates[operand.index];

@@ -53,8 +53,9 @@ namespace
   /// the name rather than removed, so that the positions in messages stay true.
   std::string move_blanks(std::string text, const mu::Parser &parser)
   {
-    const auto is_name = [](char c)
-    { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    const auto is_name = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    };
     const auto is_blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
     for (std::size_t open = 0; open < text.size(); ++open)
     {
@@ -73,12 +74,13 @@ namespace
   }
 } // namespace
 
-ScalarFunction::ScalarFunction(const std::string &expression, int dim,
-    const std::map<std::string, double> &constants)
+ScalarFunction::ScalarFunction(
+    const std::string &expression, int dim, const std::map<std::string, double> &constants)
   : expression_(expression)
 {
-  const auto fail = [&](const std::string &message)
-  { throw std::invalid_argument("expression \"" + expression + "\": " + message); };
+  const auto fail = [&](const std::string &message) {
+    throw std::invalid_argument("expression \"" + expression + "\": " + message);
+  };
   if (std::all_of(expression.begin(), expression.end(),
           [](unsigned char c) { return std::isspace(c) != 0; }))
     fail("it is empty");
@@ -130,8 +132,8 @@ double ScalarFunction::value(double x, double y, double z) const
   return result;
 }
 
-void ScalarFunction::values(std::size_t n, const double *x, const double *y, const double *z,
-    double *out) const
+void ScalarFunction::values(
+    std::size_t n, const double *x, const double *y, const double *z, double *out) const
 {
   constexpr std::size_t chunk = 1024; // a few arrays of this size fit into the cache
   for (std::size_t q = 0; q < n; q += chunk)

@@ -33,8 +33,8 @@ public:
   /// Throws std::invalid_argument with the expression, muParser's message and the position if
   /// `expression` cannot be parsed, uses an unknown name (z in 2D), assigns to a variable or has
   /// several results, or if a name in `constants` cannot be used.
-  ScalarFunction(const std::string &expression, int dim,
-      const std::map<std::string, double> &constants = {});
+  ScalarFunction(
+      const std::string &expression, int dim, const std::map<std::string, double> &constants = {});
 
   const std::string &expression() const { return expression_; }
   /// True if no coordinate occurs; value() is then the same everywhere.

@@ -16,8 +16,9 @@ GhostExchange<Number>::GhostExchange(const LevelGrid &level, const CellBasis &ba
     {
       const std::int64_t size = laplace::ghost_size(level.block, s);
       if (size > std::numeric_limits<int>::max())
-        throw std::length_error("a face of one rank has more traces than one MPI message can carry; "
-                                "use more ranks");
+        throw std::length_error(
+            "a face of one rank has more traces than one MPI message can carry; "
+            "use more ranks");
       receive_[s].resize(static_cast<std::size_t>(size));
       send_[s].resize(static_cast<std::size_t>(size));
       pointers_[s] = receive_[s].data();
@@ -38,8 +39,8 @@ void GhostExchange<Number>::update(const Number *src)
   for (int s = 2; s < 6; ++s)
     if (pointers_[s] && !is_local(s))
       // The message that arrives at a side was sent from the opposite side: the tag is the sender's.
-      MPI_Irecv(receive_[s].data(), static_cast<int>(receive_[s].size()), type,
-          level_.neighbour[s], s ^ 1, level_.communicator, &requests[n_requests++]);
+      MPI_Irecv(receive_[s].data(), static_cast<int>(receive_[s].size()), type, level_.neighbour[s],
+          s ^ 1, level_.communicator, &requests[n_requests++]);
   for (int s = 2; s < 6; ++s)
     if (pointers_[s])
     {

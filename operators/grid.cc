@@ -63,10 +63,7 @@ namespace
     return best;
   }
 
-  std::int64_t first_cell(std::int64_t cells, int part, int parts)
-  {
-    return cells * part / parts;
-  }
+  std::int64_t first_cell(std::int64_t cells, int part, int parts) { return cells * part / parts; }
 } // namespace
 
 Grid make_grid(const Problem &problem, MPI_Comm communicator)
@@ -129,11 +126,11 @@ Grid make_grid(const Problem &problem, MPI_Comm communicator)
       for (int upper = 0; upper < 2; ++upper)
       {
         const int s = 2 * d + upper;
-        const bool at_end =
-            upper ? l.offset[d] + cells[d] == l.global_cells[d] : l.offset[d] == 0;
+        const bool at_end = upper ? l.offset[d] + cells[d] == l.global_cells[d] : l.offset[d] == 0;
         const bool periodic = problem.boundary[s] == BoundaryKind::periodic;
         if (at_end && !periodic)
-          l.sides[s] = problem.boundary[s] == BoundaryKind::dirichlet ? Side::dirichlet : Side::neumann;
+          l.sides[s] =
+              problem.boundary[s] == BoundaryKind::dirichlet ? Side::dirichlet : Side::neumann;
         else if (d == 0)
           l.sides[s] = Side::wrap;
         else

@@ -16,10 +16,10 @@ namespace tensormg
 /// rank holds all cells and computes the same (replicated, used for coarse levels).
 struct LevelGrid
 {
-  Block block;                               ///< the local cells
+  Block block; ///< the local cells
   std::array<std::int64_t, 3> global_cells{1, 1, 1};
   std::array<std::int64_t, 3> offset{0, 0, 0}; ///< global index of the first local cell
-  std::array<double, 3> lower{0., 0., 0.};   ///< corner of the whole box
+  std::array<double, 3> lower{0., 0., 0.};     ///< corner of the whole box
   std::array<double, 3> cell_size{1., 1., 1.};
   /// Side of the local block by 2*d (lower) and 2*d+1 (upper).
   std::array<Side, 6> sides{};

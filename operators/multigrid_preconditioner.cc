@@ -18,10 +18,7 @@ namespace tensormg
 namespace
 {
   /// The largest power of two that is at most x > 0.
-  double power_of_two(double x)
-  {
-    return std::exp2(std::floor(std::log2(x)));
-  }
+  double power_of_two(double x) { return std::exp2(std::floor(std::log2(x))); }
 
   /// Smallest non-zero eigenvalue of the dimensionless operator on the finest level (of the continuous
   /// problem, which the discrete one approximates from above).
@@ -32,7 +29,8 @@ namespace
     for (int d = 0; d < grid.problem.dim; ++d)
     {
       const double cells = static_cast<double>(grid.finest().global_cells[d]);
-      const BoundaryKind lower = grid.problem.boundary[2 * d], upper = grid.problem.boundary[2 * d + 1];
+      const BoundaryKind lower = grid.problem.boundary[2 * d],
+                         upper = grid.problem.boundary[2 * d + 1];
       const int n_dirichlet =
           (lower == BoundaryKind::dirichlet) + (upper == BoundaryKind::dirichlet);
       const double half_waves = n_dirichlet == 1 ? 0.5 : lower == BoundaryKind::periodic ? 2. : 1.;
@@ -105,9 +103,8 @@ namespace
     std::string diagnose() const override
     {
       for (std::size_t l = 0; l < multigrid_->n_levels(); ++l)
-        for (const auto &[name, vector] :
-            {std::pair{"right-hand side", &multigrid_->level_rhs(l)},
-                std::pair{"correction", &multigrid_->level_solution(l)}})
+        for (const auto &[name, vector] : {std::pair{"right-hand side", &multigrid_->level_rhs(l)},
+                 std::pair{"correction", &multigrid_->level_solution(l)}})
           if (!std::isfinite(space_of(l).max_abs(*vector)))
             return "NaN or Inf in the " + std::string(name) + " of multigrid level " +
                 std::to_string(l) + " (0 is the coarsest of " +

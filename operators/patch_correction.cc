@@ -219,8 +219,8 @@ void PatchCorrection<Number>::return_corrections(Number *x, const Exchanges &exc
 }
 
 template <typename Number>
-void PatchCorrection<Number>::solve(Vector<Number> &x, const Vector<Number> &r,
-    const std::array<int, 3> &colour, double damping)
+void PatchCorrection<Number>::solve(
+    Vector<Number> &x, const Vector<Number> &r, const std::array<int, 3> &colour, double damping)
 {
   patch::Arguments<Number> a;
   a.block = level_.block;

@@ -57,8 +57,8 @@ private:
   /// Fills the layers beyond the block with the residual, and their corrections with zero.
   void fetch_residual(const Number *r, const Exchanges &exchanges);
   void return_corrections(Number *x, const Exchanges &exchanges);
-  void solve(Vector<Number> &x, const Vector<Number> &r, const std::array<int, 3> &colour,
-      double damping);
+  void solve(
+      Vector<Number> &x, const Vector<Number> &r, const std::array<int, 3> &colour, double damping);
 
   const LevelGrid &level_;
   const CellBasis &basis_;
@@ -68,8 +68,8 @@ private:
   Crossing crossing_;
   std::array<std::vector<Number>, 3> residual_; ///< upper_y, upper_z, upper_yz
   std::array<std::vector<C>, 3> correction_;
-  std::vector<Number> send_;                    ///< the first layer of cells in y
-  std::array<std::vector<C>, 3> receive_;       ///< corrections of those layers from the neighbours
+  std::vector<Number> send_;              ///< the first layer of cells in y
+  std::array<std::vector<C>, 3> receive_; ///< corrections of those layers from the neighbours
 };
 
 extern template class PatchCorrection<double>;

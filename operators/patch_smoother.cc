@@ -118,15 +118,14 @@ template <typename Number>
 PatchSmoother<Number>::PatchSmoother(
     LaplaceOperator<Number> &op, SchwarzKind kind, int sweeps, double damping)
   : PatchSmoother(op, kind, sweeps, damping,
-        kind == SchwarzKind::additive && damping == 0.
-            ? safety *
+        kind == SchwarzKind::additive && damping == 0. ? safety *
                 estimate_patch_lambda_max(op.level(), op.basis(), op.backend(), lanczos_steps)
-            : 1.)
+                                                       : 1.)
 {}
 
 template <typename Number>
-void PatchSmoother<Number>::smooth(Vector<Number> &x, const Vector<Number> &b, Vector<Number> &work,
-    bool zero_start, bool forward)
+void PatchSmoother<Number>::smooth(
+    Vector<Number> &x, const Vector<Number> &b, Vector<Number> &work, bool zero_start, bool forward)
 {
   if (zero_start)
     set_zero(x);
@@ -137,8 +136,8 @@ void PatchSmoother<Number>::smooth(Vector<Number> &x, const Vector<Number> &b, V
 }
 
 template <typename Number>
-void PatchSmoother<Number>::multiplicative(Vector<Number> &x, const Vector<Number> &b,
-    Vector<Number> &work, bool zero_start, bool forward)
+void PatchSmoother<Number>::multiplicative(
+    Vector<Number> &x, const Vector<Number> &b, Vector<Number> &work, bool zero_start, bool forward)
 {
   const int n_colours = correction_.n_colours();
   for (int k = 0; k < sweeps_ * n_colours; ++k)

@@ -43,8 +43,8 @@ public:
   /// only: damping > 0 is Richardson with that factor; 0 is the Chebyshev polynomial for
   /// lambda_max, an upper bound of the spectrum of P B. Throws std::invalid_argument for other
   /// values.
-  PatchSmoother(LaplaceOperator<Number> &op, SchwarzKind kind, int sweeps, double damping,
-      double lambda_max);
+  PatchSmoother(
+      LaplaceOperator<Number> &op, SchwarzKind kind, int sweeps, double damping, double lambda_max);
   /// The same; lambda_max is estimated if it is needed.
   PatchSmoother(LaplaceOperator<Number> &op, SchwarzKind kind, int sweeps, double damping);
 
@@ -54,8 +54,7 @@ public:
 private:
   void multiplicative(Vector<Number> &x, const Vector<Number> &b, Vector<Number> &work,
       bool zero_start, bool forward);
-  void additive(
-      Vector<Number> &x, const Vector<Number> &b, Vector<Number> &work, bool zero_start);
+  void additive(Vector<Number> &x, const Vector<Number> &b, Vector<Number> &work, bool zero_start);
 
   LaplaceOperator<Number> &op_;
   PatchCorrection<Number> correction_;

@@ -34,9 +34,9 @@ struct Problem
   std::array<std::string, 6> boundary_value{"0", "0", "0", "0", "0", "0"};
   ///< Dirichlet: u; Neumann: the flux a du/dn
   std::string right_hand_side = "1";
-  std::string exact_solution;                        ///< empty: unknown
-  std::array<std::string, 3> exact_gradient;         ///< empty: unknown
-  std::map<std::string, double> constants;           ///< names usable in every expression
+  std::string exact_solution;                ///< empty: unknown
+  std::array<std::string, 3> exact_gradient; ///< empty: unknown
+  std::map<std::string, double> constants;   ///< names usable in every expression
 
   std::int64_t cells(int d) const { return coarse_cells[d] << refinements; }
   double cell_size(int d) const { return (upper[d] - lower[d]) / static_cast<double>(cells(d)); }

@@ -23,8 +23,8 @@ namespace
     const int d = side / 2;
     if (problem.boundary[side] == BoundaryKind::periodic)
       return false;
-    return side % 2 == 0 ? grid.offset[d] == 0 :
-                           grid.offset[d] + grid.block.cells[d] == grid.global_cells[d];
+    return side % 2 == 0 ? grid.offset[d] == 0
+                         : grid.offset[d] + grid.block.cells[d] == grid.global_cells[d];
   }
 
   ScalarFunction boundary_function(const Problem &problem, int side)
@@ -53,8 +53,8 @@ namespace
     return factors;
   }
 
-  TensorRule side_rule(const LevelGrid &grid, const CellBasis &basis, int side,
-      BoundaryKind kind, const LineRule &line)
+  TensorRule side_rule(const LevelGrid &grid, const CellBasis &basis, int side, BoundaryKind kind,
+      const LineRule &line)
   {
     TensorRule rule = tensor_rule(grid.block, line);
     rule[side / 2] = end_rule(basis, side % 2, side_factors(basis, kind, side % 2));
@@ -62,8 +62,8 @@ namespace
   }
 } // namespace
 
-void assemble_right_hand_side(const Problem &problem, const LevelGrid &grid,
-    const CellBasis &basis, Vector<double> &b)
+void assemble_right_hand_side(
+    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, Vector<double> &b)
 {
   const Block &block = grid.block;
   if (b.block() == block && b.size() == block.size())
@@ -82,16 +82,16 @@ void assemble_right_hand_side(const Problem &problem, const LevelGrid &grid,
     {
       const BoundaryKind kind = problem.boundary[side];
       const double h = grid.cell_size[side / 2];
-      const double scale = kind == BoundaryKind::dirichlet ?
-          (length / h) * (length / h) :
-          length * length / (problem.coefficient * h);
+      const double scale = kind == BoundaryKind::dirichlet
+          ? (length / h) * (length / h)
+          : length * length / (problem.coefficient * h);
       add_projection(grid, boundary_function(problem, side), side_cells(block, side),
           side_rule(grid, basis, side, kind, line), scale, b);
     }
 }
 
-double incompatibility(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
-    int n_points)
+double incompatibility(
+    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, int n_points)
 {
   const Block &block = grid.block;
   const LineRule line = gauss_rule(basis, n_points);

@@ -19,14 +19,14 @@ namespace tensormg
 ///
 /// b is allocated anew if it has not the grid's block; padding is zero. Local: no communication.
 /// Throws std::invalid_argument if an expression cannot be parsed or is not finite somewhere.
-void assemble_right_hand_side(const Problem &problem, const LevelGrid &grid,
-    const CellBasis &basis, Vector<double> &b);
+void assemble_right_hand_side(
+    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, Vector<double> &b);
 
 /// (int f + int q) / (int |f| + int |q|), the relative defect of the condition under which the
 /// problem without Dirichlet sides has a solution; q over the Neumann sides; 0 if both vanish.
 /// Gauss quadrature with n_points per direction. Collective over grid.communicator.
-double incompatibility(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
-    int n_points);
+double incompatibility(
+    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, int n_points);
 
 /// The defect above which check_compatible() refuses a problem, unless quadrature explains it.
 inline constexpr double compatibility_tolerance = 1e-6;

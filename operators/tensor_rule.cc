@@ -42,8 +42,8 @@ namespace
     }
   }
 
-  [[noreturn]] void throw_not_finite(const ScalarFunction &f, const TilePoints &points,
-      const std::vector<double> &values)
+  [[noreturn]] void throw_not_finite(
+      const ScalarFunction &f, const TilePoints &points, const std::vector<double> &values)
   {
     const auto &[x, y, z] = points.coordinates;
     std::size_t q = 0;
@@ -172,8 +172,9 @@ void TileEvaluator::evaluate(const Vector<double> &u, const TensorRule &rule, co
   const Block &block = u.block();
   const int n = block.n, nz = block.nz();
   const std::int64_t count = tile.count;
-  const auto matrix = [&](int d)
-  { return d == direction ? rule[d].derivatives.data() : rule[d].values.data(); };
+  const auto matrix = [&](int d) {
+    return d == direction ? rule[d].derivatives.data() : rule[d].values.data();
+  };
   const int qx = rule[0].n_points(), qy = rule[1].n_points(), qz = rule[2].n_points();
 
   modes_.resize(nz * n * n * count);
@@ -212,37 +213,34 @@ void add_projection(const LevelGrid &grid, const ScalarFunction &f, const CellRa
   const int n = block.n, nz = block.nz();
   const int qx = rule[0].n_points(), qy = rule[1].n_points(), qz = rule[2].n_points();
   std::vector<double> values, x, xy, xyz;
-  for_each_tile(range, rule,
-      [&](const Tile &tile)
-      {
-        const std::int64_t count = tile.count;
-        points.set(grid, rule, tile);
-        points.evaluate(f, values);
-        x.resize(qz * qy * n * count);
-        contract(qz * qy, n, qx, count, rule[0].projection.data(), values.data(), x.data());
-        xy.resize(qz * n * n * count);
-        contract(qz, n, qy, n * count, rule[1].projection.data(), x.data(), xy.data());
-        xyz.resize(nz * n * n * count);
-        contract(1, nz, qz, n * n * count, rule[2].projection.data(), xy.data(), xyz.data());
+  for_each_tile(range, rule, [&](const Tile &tile) {
+    const std::int64_t count = tile.count;
+    points.set(grid, rule, tile);
+    points.evaluate(f, values);
+    x.resize(qz * qy * n * count);
+    contract(qz * qy, n, qx, count, rule[0].projection.data(), values.data(), x.data());
+    xy.resize(qz * n * n * count);
+    contract(qz, n, qy, n * count, rule[1].projection.data(), x.data(), xy.data());
+    xyz.resize(nz * n * n * count);
+    contract(1, nz, qz, n * n * count, rule[2].projection.data(), xy.data(), xyz.data());
 
-        // Infinities and NaN at any point reach every mode of the cell.
-        if (!std::all_of(
-                xyz.begin(), xyz.begin() + count, [](double v) { return std::isfinite(v); }))
-          throw_not_finite(f, points, values);
-        const double *from = xyz.data();
-        for (int k = 0; k < nz; ++k)
-          for (int j = 0; j < n; ++j)
-            for (int i = 0; i < n; ++i, from += count)
-            {
-              double *row = b.data() + block.index(tile.cx, tile.cy, tile.cz, i, j, k);
-              for (std::int64_t c = 0; c < count; ++c)
-                row[c] += scale * from[c];
-            }
-      });
+    // Infinities and NaN at any point reach every mode of the cell.
+    if (!std::all_of(xyz.begin(), xyz.begin() + count, [](double v) { return std::isfinite(v); }))
+      throw_not_finite(f, points, values);
+    const double *from = xyz.data();
+    for (int k = 0; k < nz; ++k)
+      for (int j = 0; j < n; ++j)
+        for (int i = 0; i < n; ++i, from += count)
+        {
+          double *row = b.data() + block.index(tile.cx, tile.cy, tile.cz, i, j, k);
+          for (std::int64_t c = 0; c < count; ++c)
+            row[c] += scale * from[c];
+        }
+  });
 }
 
-Integral integrate(const LevelGrid &grid, const ScalarFunction &f, const CellRange &range,
-    const TensorRule &rule)
+Integral integrate(
+    const LevelGrid &grid, const ScalarFunction &f, const CellRange &range, const TensorRule &rule)
 {
   Integral integral;
   if (f.is_constant())
@@ -255,27 +253,25 @@ Integral integrate(const LevelGrid &grid, const ScalarFunction &f, const CellRan
   }
   TilePoints points;
   std::vector<double> values;
-  for_each_tile(range, rule,
-      [&](const Tile &tile)
-      {
-        points.set(grid, rule, tile);
-        points.evaluate(f, values);
-        Integral part; // summed per tile: less rounding than one long sum
-        const double *v = values.data();
-        for (const double wz : rule[2].weights)
-          for (const double wy : rule[1].weights)
-            for (const double wx : rule[0].weights)
-            {
-              const double w = wx * wy * wz;
-              for (std::int64_t c = 0; c < tile.count; ++c, ++v)
-              {
-                part.value += w * *v;
-                part.magnitude += w * std::abs(*v);
-              }
-            }
-        integral.value += part.value;
-        integral.magnitude += part.magnitude;
-      });
+  for_each_tile(range, rule, [&](const Tile &tile) {
+    points.set(grid, rule, tile);
+    points.evaluate(f, values);
+    Integral part; // summed per tile: less rounding than one long sum
+    const double *v = values.data();
+    for (const double wz : rule[2].weights)
+      for (const double wy : rule[1].weights)
+        for (const double wx : rule[0].weights)
+        {
+          const double w = wx * wy * wz;
+          for (std::int64_t c = 0; c < tile.count; ++c, ++v)
+          {
+            part.value += w * *v;
+            part.magnitude += w * std::abs(*v);
+          }
+        }
+    integral.value += part.value;
+    integral.magnitude += part.magnitude;
+  });
   return integral;
 }
 } // namespace tensormg

@@ -115,6 +115,6 @@ struct Integral
   double value = 0.;
   double magnitude = 0.;
 };
-Integral integrate(const LevelGrid &grid, const ScalarFunction &f, const CellRange &range,
-    const TensorRule &rule);
+Integral integrate(
+    const LevelGrid &grid, const ScalarFunction &f, const CellRange &range, const TensorRule &rule);
 } // namespace tensormg

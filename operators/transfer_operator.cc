@@ -39,11 +39,10 @@ TransferOperator<Number>::TransferOperator(const LevelGrid &fine, const LevelGri
   buffer_ = Vector<Number>(part_);
   int n_ranks = 1;
   MPI_Comm_size(fine.communicator, &n_ranks);
-  const std::array<std::int64_t, 6> mine{part_.cells[0], part_.cells[1], part_.cells[2], offset_[0],
-      offset_[1], offset_[2]};
+  const std::array<std::int64_t, 6> mine{
+      part_.cells[0], part_.cells[1], part_.cells[2], offset_[0], offset_[1], offset_[2]};
   std::vector<std::array<std::int64_t, 6>> all(n_ranks);
-  MPI_Allgather(
-      mine.data(), 6, MPI_INT64_T, all.front().data(), 6, MPI_INT64_T, fine.communicator);
+  MPI_Allgather(mine.data(), 6, MPI_INT64_T, all.front().data(), 6, MPI_INT64_T, fine.communicator);
   for (const auto &a : all)
   {
     parts_.emplace_back(part_.dim, part_.degree(), std::array<std::int64_t, 3>{a[0], a[1], a[2]});
@@ -84,8 +83,8 @@ void TransferOperator<Number>::gather(Vector<Number> &coarse) const
   for (std::size_t r = 0; r < parts_.size(); ++r)
   {
     const Number *from = all.data() + static_cast<std::size_t>(starts[r]) / sizeof(Number);
-    for_each_row(parts_[r], offsets_[r],
-        [&](std::int64_t part, std::int64_t whole, std::int64_t count) {
+    for_each_row(
+        parts_[r], offsets_[r], [&](std::int64_t part, std::int64_t whole, std::int64_t count) {
           std::memcpy(static_cast<void *>(coarse.data() + whole), from + part,
               static_cast<std::size_t>(count) * sizeof(Number));
         });
@@ -105,8 +104,8 @@ template <typename Number>
 void TransferOperator<Number>::restrict_to(
     Vector<Number> &coarse, const Vector<Number> &fine, double factor)
 {
-  transfer::Restrict<Number> r{fine_.block, part_, &basis_, factor, fine.data(),
-      gathers_ ? buffer_.data() : coarse.data()};
+  transfer::Restrict<Number> r{
+      fine_.block, part_, &basis_, factor, fine.data(), gathers_ ? buffer_.data() : coarse.data()};
   reference_ ? transfer::restrict_reference(r) : transfer::restrict_cpu(r);
   if (gathers_)
     gather(coarse);

@@ -28,17 +28,18 @@ private:
   void gather(Vector<Number> &coarse) const;
   void extract(const Vector<Number> &coarse);
   template <typename Copy>
-  void for_each_row(const Block &local, const std::array<std::int64_t, 3> &offset, Copy &&copy) const;
+  void for_each_row(
+      const Block &local, const std::array<std::int64_t, 3> &offset, Copy &&copy) const;
 
   const LevelGrid &fine_;
   const LevelGrid &coarse_;
   const CellBasis &basis_;
   bool reference_;
   bool gathers_;
-  Block part_;                          ///< the coarse cells under the local fine ones
+  Block part_;                           ///< the coarse cells under the local fine ones
   std::array<std::int64_t, 3> offset_{}; ///< of part_ in the coarse level's block
-  Vector<Number> buffer_;               ///< part_'s numbers if gathers_
-  std::vector<Block> parts_;            ///< of all ranks, if gathers_
+  Vector<Number> buffer_;                ///< part_'s numbers if gathers_
+  std::vector<Block> parts_;             ///< of all ranks, if gathers_
   std::vector<std::array<std::int64_t, 3>> offsets_;
 };
 

@@ -37,7 +37,8 @@ namespace
       throw std::bad_alloc();
     // Give back what lies before the first huge page border and behind the last.
     char *first = static_cast<char *>(base);
-    const std::size_t skip = (huge_page - reinterpret_cast<std::uintptr_t>(base) % huge_page) % huge_page;
+    const std::size_t skip =
+        (huge_page - reinterpret_cast<std::uintptr_t>(base) % huge_page) % huge_page;
     char *memory = first + skip;
     const std::size_t used = mapped - huge_page;
     if (skip > 0)
@@ -70,7 +71,8 @@ Vector<Number>::Vector(const Block &block)
   , size_(block.size())
 {
   const std::size_t bytes = static_cast<std::size_t>(size_) * sizeof(Number);
-  data_ = std::unique_ptr<Number[], Deleter>(static_cast<Number *>(allocate(bytes)), Deleter{bytes});
+  data_ =
+      std::unique_ptr<Number[], Deleter>(static_cast<Number *>(allocate(bytes)), Deleter{bytes});
 }
 
 template class Vector<double>;

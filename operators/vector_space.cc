@@ -24,10 +24,7 @@ double VectorSpace::dot(const VectorType &x, const VectorType &y) const
   return sum;
 }
 
-double VectorSpace::norm(const VectorType &x) const
-{
-  return std::sqrt(dot(x, x));
-}
+double VectorSpace::norm(const VectorType &x) const { return std::sqrt(dot(x, x)); }
 
 template <typename Number>
 double VectorSpace::max_abs(const Vector<Number> &x) const

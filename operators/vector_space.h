@@ -27,7 +27,8 @@ public:
   template <typename Number>
   double max_abs(const Vector<Number> &x) const;
   /// [v_0'w, ..., v_{k-1}'w, w'w] in one pass and one reduction
-  std::vector<double> multi_dot(const std::vector<VectorType> &v, int count, const VectorType &w) const;
+  std::vector<double> multi_dot(
+      const std::vector<VectorType> &v, int count, const VectorType &w) const;
   /// w += sum_i c[i] v[i]; returns w'w of the result
   double multi_update(
       const std::vector<double> &c, const std::vector<VectorType> &v, VectorType &w) const;

@@ -67,8 +67,7 @@ public:
       throw std::invalid_argument("a smoother needs at least one step");
   }
 
-  void smooth(
-      VectorType &x, const VectorType &b, VectorType &work, bool zero_start, bool) override
+  void smooth(VectorType &x, const VectorType &b, VectorType &work, bool zero_start, bool) override
   {
     // x holds x_k, work holds x_{k-1}, which the step overwrites; then they change names.
     const VectorType *old = nullptr; // the zero vector
@@ -83,7 +82,7 @@ public:
       op_.chebyshev_step(work, x, old, b, steps_[k].theta, steps_[k].alpha);
       x.swap(work);
       old = steps_[k].theta == 0. && k + 1 < steps_.size() && steps_[k + 1].theta == 0. ? nullptr
-                                                                                         : &work;
+                                                                                        : &work;
     }
   }
 

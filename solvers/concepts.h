@@ -11,19 +11,33 @@ namespace tensormg
 /// Arithmetic on the outer vectors, see operators/vector_space.h for the meaning of each function.
 template <typename S>
 concept OuterSpace = requires(const S &space, typename S::VectorType &y,
-    const typename S::VectorType &x, std::vector<typename S::VectorType> &basis, double a) {
-  { space.make_vector() } -> std::same_as<typename S::VectorType>;
-  { space.dot(x, x) } -> std::convertible_to<double>;
-  { space.norm(x) } -> std::convertible_to<double>;
-  { space.multi_dot(basis, 1, x) } -> std::same_as<std::vector<double>>;
-  { space.multi_update(std::vector<double>(), basis, y) } -> std::convertible_to<double>;
-  { space.cg_update(a, x, x, y, y) } -> std::convertible_to<double>;
+    const typename S::VectorType &x, std::vector<typename S::VectorType> &basis, double a)
+{
+  {
+    space.make_vector()
+    } -> std::same_as<typename S::VectorType>;
+  {
+    space.dot(x, x)
+    } -> std::convertible_to<double>;
+  {
+    space.norm(x)
+    } -> std::convertible_to<double>;
+  {
+    space.multi_dot(basis, 1, x)
+    } -> std::same_as<std::vector<double>>;
+  {
+    space.multi_update(std::vector<double>(), basis, y)
+    } -> std::convertible_to<double>;
+  {
+    space.cg_update(a, x, x, y, y)
+    } -> std::convertible_to<double>;
   space.axpby(a, x, a, y);
 };
 
 /// y = A x and r = b - A x in the outer precision.
 template <typename A, typename VectorType>
-concept OuterOperator = requires(A &op, VectorType &y, const VectorType &x) {
+concept OuterOperator = requires(A &op, VectorType &y, const VectorType &x)
+{
   op.vmult(y, x);
   op.residual(y, x, x);
 };
@@ -31,9 +45,12 @@ concept OuterOperator = requires(A &op, VectorType &y, const VectorType &x) {
 /// z = M^-1 (r / norm) * norm: the norm of r lets a low-precision preconditioner scale.
 /// diagnose() says where a value that is not finite appeared, in one sentence.
 template <typename P, typename VectorType>
-concept Preconditioner = requires(P &p, VectorType &z, const VectorType &r, double norm) {
+concept Preconditioner = requires(P &p, VectorType &z, const VectorType &r, double norm)
+{
   p.apply(z, r, norm);
-  { p.diagnose() } -> std::convertible_to<std::string>;
+  {
+    p.diagnose()
+    } -> std::convertible_to<std::string>;
 };
 
 /// Called after each iteration with its number (0: start) and the residual relative to ||b||.

@@ -67,8 +67,7 @@ public:
       if (report.iterations >= max_iterations_)
         return stop(report, StopReason::iteration_limit,
             "tolerance not reached after " + std::to_string(report.iterations) + " iterations");
-      const bool finite =
-          cycle(op, preconditioner, residual, norm_b, report, callback);
+      const bool finite = cycle(op, preconditioner, residual, norm_b, report, callback);
       if (!finite)
         return stop(report, StopReason::not_finite, preconditioner.diagnose());
       space_.multi_update(scaled_solution(), z_, x);

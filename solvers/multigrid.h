@@ -39,7 +39,7 @@ public:
   struct Level
   {
     Operator *op = nullptr;
-    Transfer *to_coarser = nullptr;    ///< null on level 0
+    Transfer *to_coarser = nullptr;     ///< null on level 0
     std::unique_ptr<Smoother> smoother; ///< null on level 0
   };
 
@@ -114,11 +114,10 @@ private:
     });
     for (int visit = 0; visit < visits; ++visit)
       cycle(l - 1, visit == 0);
-    timed(times_[l].transfer, [&] {
-      level.to_coarser->prolongate(x_[l], x_[l - 1], prolongation_factor, true);
-    });
-    timed(times_[l].smoothing,
-        [&] { level.smoother->smooth(x_[l], b_[l], work_[l], false, false); });
+    timed(times_[l].transfer,
+        [&] { level.to_coarser->prolongate(x_[l], x_[l - 1], prolongation_factor, true); });
+    timed(
+        times_[l].smoothing, [&] { level.smoother->smooth(x_[l], b_[l], work_[l], false, false); });
   }
 
   template <typename Function>

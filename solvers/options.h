@@ -50,21 +50,21 @@ struct MultigridOptions
   Cycle cycle = Cycle::v;
   Smoother smoother = Smoother::chebyshev;
   ChebyshevKind chebyshev_kind = ChebyshevKind::fourth;
-  int degree = 4;                ///< Chebyshev degree, or number of Jacobi / patch sweeps
-  double smoothing_range = 15.;  ///< first kind: [lmax / range, lmax]
-  int eigenvalue_steps = 12;     ///< Lanczos steps for lambda_max
+  int degree = 4;                  ///< Chebyshev degree, or number of Jacobi / patch sweeps
+  double smoothing_range = 15.;    ///< first kind: [lmax / range, lmax]
+  int eigenvalue_steps = 12;       ///< Lanczos steps for lambda_max
   double eigenvalue_safety = 1.05; ///< factor on the estimate
   SchwarzKind schwarz_kind = SchwarzKind::multiplicative;
-  double damping = 0.;           ///< jacobi, additive patch; 0: from the eigenvalue estimate
+  double damping = 0.; ///< jacobi, additive patch; 0: from the eigenvalue estimate
 };
 
 struct SolverOptions
 {
   OuterSolver solver = OuterSolver::fgmres;
-  double tolerance = 1e-8;       ///< on the residual relative to the right-hand side
+  double tolerance = 1e-8; ///< on the residual relative to the right-hand side
   int max_iterations = 100;
-  int restart = 30;              ///< fgmres
-  bool full_multigrid = false;   ///< start value by full multigrid
+  int restart = 30;            ///< fgmres
+  bool full_multigrid = false; ///< start value by full multigrid
   MultigridOptions multigrid;
 };
 } // namespace tensormg

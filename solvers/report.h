@@ -29,7 +29,7 @@ std::string number_text(double value);
 struct SolveReport
 {
   StopReason reason = StopReason::iteration_limit;
-  std::string detail;          ///< one sentence for a person; empty if converged
+  std::string detail; ///< one sentence for a person; empty if converged
   int iterations = 0;
   /// 2-norms of the residual as the method sees it, start value first (iterations + 1 entries).
   std::vector<double> residuals;

@@ -26,11 +26,11 @@ namespace tensormg
 struct CellBasis
 {
   int n = 0;
-  double penalty = 0.;                       ///< sigma = p(p+1)
-  std::array<double, max_n> lambda{};        ///< eigenvalues of L0
-  std::array<double, max_n> v{};             ///< phi_i(1)
-  std::array<double, max_n> h{};             ///< phi_i'(1) / 2
-  std::array<double, max_n> g{};             ///< h_i - sigma v_i
+  double penalty = 0.;                ///< sigma = p(p+1)
+  std::array<double, max_n> lambda{}; ///< eigenvalues of L0
+  std::array<double, max_n> v{};      ///< phi_i(1)
+  std::array<double, max_n> h{};      ///< phi_i'(1) / 2
+  std::array<double, max_n> g{};      ///< h_i - sigma v_i
   /// legendre[m * n + i]: coefficient of the orthonormal Legendre polynomial
   /// sqrt(2m+1) P_m(2x-1) in phi_i (the eigenvector matrix Q).
   std::array<double, max_n * max_n> legendre{};

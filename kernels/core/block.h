@@ -29,9 +29,9 @@ inline constexpr std::int64_t row_granularity = 8;
 struct Block
 {
   int dim = 3;
-  int n = 2;                                 ///< modes per direction, degree + 1
+  int n = 2;                                  ///< modes per direction, degree + 1
   std::array<std::int64_t, 3> cells{1, 1, 1}; ///< local cells; cells[2] = 1 in 2D
-  std::int64_t pitch = row_granularity;      ///< padded cells per row
+  std::int64_t pitch = row_granularity;       ///< padded cells per row
 
   constexpr Block() = default;
   constexpr Block(int dim_, int degree, std::array<std::int64_t, 3> cells_)

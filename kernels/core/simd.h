@@ -49,8 +49,7 @@ inline Vec<Number, W> broadcast(Number value)
 
 /// Unaligned load of W numbers.
 template <int W, typename Number>
-inline Vec<Number, W> load(const Number *p)
-  requires std::is_floating_point_v<Number>
+inline Vec<Number, W> load(const Number *p) requires std::is_floating_point_v<Number>
 {
   Vec<Number, W> v;
   std::memcpy(&v, p, sizeof(v));
@@ -62,8 +61,8 @@ inline Vec<float, W> load(const Half *p)
 {
 #if defined(__AVX512F__)
   if constexpr (W == 16)
-    return (Vec<float, 16>)_mm512_maskz_cvtph_ps(all_lanes,
-        _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p)));
+    return (Vec<float, 16>)_mm512_maskz_cvtph_ps(
+        all_lanes, _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p)));
   else
 #endif
 #if defined(__F16C__)
@@ -81,8 +80,7 @@ inline Vec<float, W> load(const Half *p)
 
 /// Unaligned store of W numbers.
 template <int W, typename Number>
-inline void store(Number *p, Vec<Number, W> v)
-  requires std::is_floating_point_v<Number>
+inline void store(Number *p, Vec<Number, W> v) requires std::is_floating_point_v<Number>
 {
   std::memcpy(p, &v, sizeof(v));
 }

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "kernels/core/simd.h"
+#include "kernels/laplace/cpu_row.h"
 #include "kernels/laplace/cpu_tables.h"
 #include "kernels/laplace/laplace.h"
 
@@ -28,6 +29,11 @@ class CpuMarch
   using C = Compute<Number>;
   template <int W>
   using V = simd::Vec<C, W>;
+  using Row = CpuRow<dim, n, form, Number>;
+  using Above = typename Row::Above;
+  using TraceWeights = CpuTraceWeights<n, Number>;
+  template <int W>
+  using Traces = CpuTraces<C, W>;
   static constexpr int nz = dim == 3 ? n : 1;
 
 public:
@@ -78,56 +84,12 @@ public:
 
 private:
   static constexpr std::int64_t margin = 16;
-  static constexpr std::int64_t chunk = cpu_chunk_cells(n, sizeof(C)); ///< cells in x
+  static constexpr std::int64_t chunk = Row::chunk; ///< cells in x
 
-  template <int W>
-  struct Traces
-  {
-    V<W> vl, vr, dl, dr;
-  };
-
-  /// Trace weights in registers: members could alias the stores of the loops.
-  struct TraceWeights
-  {
-    std::array<C, n> v, h;
-
-    /// Traces of a line whose mode m lies at p + m * stride, for W neighbouring lines.
-    template <int W>
-    TENSORMG_INLINE Traces<W> operator()(const Number *p, std::int64_t stride) const
-    {
-      V<W> ev{}, ed{}, ov{}, od{};
-#pragma GCC unroll 9
-      for (int m = 0; m < n; ++m)
-      {
-        const V<W> u = simd::load<W>(p + m * stride);
-        if (m % 2 == 0)
-        {
-          ev += v[m] * u;
-          ed += h[m] * u;
-        }
-        else
-        {
-          ov += v[m] * u;
-          od += h[m] * u;
-        }
-      }
-      return {ev - ov, ev + ov, od - ed, od + ed};
-    }
-  };
   TraceWeights trace_weights() const { return {weights.v, weights.h}; }
 
   /// Ghost trace behind a physical side from the own trace: Dirichlet (-V, D), Neumann (V, -D).
   static C value_sign(Side side) { return side == Side::dirichlet ? C(-1) : C(1); }
-
-  /// The four numbers that couple a line to its neighbours: two for even, two for odd modes.
-  template <int W>
-  static void store_pairs(C *pairs, std::int64_t stride, V<W> vm, V<W> dm, V<W> vp, V<W> dp)
-  {
-    simd::store<W>(pairs, dm - dp);
-    simd::store<W>(pairs + stride, vp + vm);
-    simd::store<W>(pairs + 2 * stride, -(dm + dp));
-    simd::store<W>(pairs + 3 * stride, vp - vm);
-  }
 
   /// f(offset in a row, offset in a chunk buffer, width) for all modes i and cells [x0, x1).
   template <typename Function>
@@ -137,15 +99,13 @@ private:
     const std::int64_t count = x1 - x0;
     for (int i = 0; i < n; ++i)
       if (count == chunk) // the loop length is a constant
-        simd::for_each_vector<C>(
-            chunk, [&](std::int64_t x, auto width) TENSORMG_INLINE {
-              f(i * pitch + x0 + x, i * chunk + x, width);
-            });
+        simd::for_each_vector<C>(chunk, [&](std::int64_t x, auto width) TENSORMG_INLINE {
+          f(i * pitch + x0 + x, i * chunk + x, width);
+        });
       else
-        simd::for_each_vector<C>(
-            count, [&](std::int64_t x, auto width) TENSORMG_INLINE {
-              f(i * pitch + x0 + x, i * chunk + x, width);
-            });
+        simd::for_each_vector<C>(count, [&](std::int64_t x, auto width) TENSORMG_INLINE {
+          f(i * pitch + x0 + x, i * chunk + x, width);
+        });
   }
 
   /// Fills "previous" (z_carry[0]) with what lies below the block and "current" (z_carry[1]) with the
@@ -153,9 +113,8 @@ private:
   void start_z(std::int64_t y0, std::int64_t y1)
   {
     for (std::int64_t r = y0 * n; r < y1 * n; ++r)
-      start_line(a.src + r * row, plane, a.sides[4],
-          a.ghost[4] ? a.ghost[4] + r * row : nullptr, plane, nullptr,
-          z_carry[0] + 2 * (r - y0 * n) * row, z_carry[1] + 2 * (r - y0 * n) * row);
+      start_line(a.src + r * row, plane, a.sides[4], a.ghost[4] ? a.ghost[4] + r * row : nullptr,
+          plane, nullptr, z_carry[0] + 2 * (r - y0 * n) * row, z_carry[1] + 2 * (r - y0 * n) * row);
   }
 
   /// The same in y, for all planes of one layer. Inside the block the row before the tile is read.
@@ -212,11 +171,11 @@ private:
     {
       const Number *next = a.src + z * plane + (cy + 1) * n * row;
       const TraceWeights traces = trace_weights();
-      for_each_in_chunk(pitch, x0, x1,
-          [&](std::int64_t x, std::int64_t at, auto width) TENSORMG_INLINE {
+      for_each_in_chunk(
+          pitch, x0, x1, [&](std::int64_t x, std::int64_t at, auto width) TENSORMG_INLINE {
             constexpr int W = width;
             const Traces<W> t = traces.template operator()<W>(next + x, row);
-            store_pairs<W>(pairs + at, pair_stride, simd::load<W>(previous + x),
+            store_pairs<W, C>(pairs + at, pair_stride, simd::load<W>(previous + x),
                 simd::load<W>(previous + row + x), t.vl, t.dl);
             simd::store<W>(previous + x, t.vr);
             simd::store<W>(previous + row + x, t.dr);
@@ -231,7 +190,7 @@ private:
     for_each_in_chunk(
         pitch, x0, x1, [&](std::int64_t x, std::int64_t at, auto width) TENSORMG_INLINE {
           constexpr int W = width;
-          store_pairs<W>(pairs + at, pair_stride, simd::load<W>(previous + x),
+          store_pairs<W, C>(pairs + at, pair_stride, simd::load<W>(previous + x),
               simd::load<W>(previous + row + x), sign * simd::load<W>(other + x),
               sign_d * simd::load<W>(other + other_d + x));
         });
@@ -302,15 +261,6 @@ private:
     }
   }
 
-  /// What lies above a row: the next layer, a ghost or, from the own traces, a physical side.
-  struct Above
-  {
-    const Number *next = nullptr; ///< row of the next layer
-    const C *other = nullptr;     ///< otherwise V here and D at other + other_d, times the signs
-    std::int64_t other_d = 0;
-    C sign{}, sign_d{};
-  };
-
   Above above(std::int64_t r, std::int64_t cz, const C *current) const
   {
     if (cz + 1 < block.cells[2])
@@ -320,27 +270,6 @@ private:
     const C sign = value_sign(a.sides[5]);
     return {nullptr, current, row, sign, -sign};
   }
-
-  /// Everything that the inner loops of finish() read, as locals: members could alias the stores.
-  struct Row
-  {
-    const Number *src;
-    Number *dst;
-    const Number *b;
-    const Number *old;
-    std::int64_t pitch, row, plane, x_line;
-    std::int64_t end;      ///< cells of the row from the start of the chunk
-    std::int64_t prefetch; ///< to the same place in the next strip
-    const C *x_traces, *y_pairs;
-    C *x_pairs;
-    C *carry;              ///< traces of the layer below, replaced by those of the layer above
-    Above above;
-    TraceWeights traces;
-    std::array<C, n> vx, gx;
-    std::array<C, nz> vz, gz;
-    C vy, gy, own, theta;
-    const C *diagonal;
-  };
 
   /// Row j of a strip, one chunk of cells, all modes in x and z.
   void finish(std::int64_t cy, std::int64_t local_cy, std::int64_t cz, int j, std::int64_t x0,
@@ -382,117 +311,17 @@ private:
     constexpr std::bool_constant<true> yes;
     constexpr std::bool_constant<false> no;
     const bool streaming = this->streaming;
-    simd::for_each_vector<C>(x1 - x0,
-        [&](std::int64_t x, auto width) TENSORMG_INLINE { pair_x<width>(w, x); });
+    simd::for_each_vector<C>(
+        x1 - x0, [&](std::int64_t x, auto width) TENSORMG_INLINE { w.template pair_x<width>(x); });
     for (int i = 0; i < n; ++i)
       simd::for_each_vector<C>(x1 - x0, [&](std::int64_t x, auto width) TENSORMG_INLINE {
         if (w.end - x < width)
-          finish_cells<width, yes, no>(w, i, x);
+          w.template finish_cells<width, yes, no>(i, x);
         else if (streaming && width == simd::native_width<C>)
-          finish_cells<width, no, yes>(w, i, x);
+          w.template finish_cells<width, no, yes>(i, x);
         else
-          finish_cells<width, no, no>(w, i, x);
+          w.template finish_cells<width, no, no>(i, x);
       });
-  }
-
-  /// The x coupling of W cells in every plane.
-  template <int W>
-  TENSORMG_INLINE static void pair_x(const Row &w, std::int64_t x)
-  {
-    for (int k = 0; k < nz; ++k)
-    {
-      const C *t = w.x_traces + k * n * 4 * w.x_line + x;
-      store_pairs<W>(w.x_pairs + k * 4 * chunk + x, chunk, simd::load<W>(t + w.x_line - 1),
-          simd::load<W>(t + 3 * w.x_line - 1), simd::load<W>(t + 1),
-          simd::load<W>(t + 2 * w.x_line + 1));
-    }
-  }
-
-  /// Mode i in x of W cells of a row, all modes in z.
-  template <int W, bool padded, bool stream>
-  TENSORMG_INLINE static void finish_cells(const Row &w, int i, std::int64_t x)
-  {
-    const std::int64_t at = i * w.pitch + x;
-    V<W> z_pairs[2][2];
-    if constexpr (dim == 3)
-      couple_z<W>(w, at, z_pairs);
-    const C *x_pairs = w.x_pairs + (i % 2) * 2 * chunk + x;
-    const C *y_pairs = w.y_pairs + i * chunk + x;
-#pragma GCC unroll 9
-    for (int k = 0; k < nz; ++k)
-    {
-      V<W> face = w.vx[i] * simd::load<W>(x_pairs + k * 4 * chunk);
-      face += w.gx[i] * simd::load<W>(x_pairs + (k * 4 + 1) * chunk);
-      V<W> face_y = w.vy * simd::load<W>(y_pairs + k * 4 * n * chunk);
-      face_y += w.gy * simd::load<W>(y_pairs + (k * 4 + 1) * n * chunk);
-      if constexpr (dim == 3)
-      {
-        face += w.vz[k] * z_pairs[k % 2][0];
-        face_y += w.gz[k] * z_pairs[k % 2][1];
-      }
-      V<W> result = combine<W>(w, at + k * w.plane, face + face_y, w.diagonal[k * n * n + i]);
-      if constexpr (padded) // padding stays zero
-        result = simd::keep_first<W, C>(result, w.end - x);
-      if constexpr (stream)
-        simd::store_streaming<W>(w.dst + at + k * w.plane, result);
-      else
-        simd::store<W>(w.dst + at + k * w.plane, result);
-    }
-  }
-
-  /// The z coupling of W lines; the carried traces move on by one layer.
-  template <int W>
-  TENSORMG_INLINE static void couple_z(const Row &w, std::int64_t at, V<W> (&pairs)[2][2])
-  {
-    C *carry = w.carry + at;
-    const V<W> vm = simd::load<W>(carry), dm = simd::load<W>(carry + w.row);
-    V<W> vp, dp;
-    if (w.above.next)
-    {
-      const Number *next = w.above.next + at;
-#pragma GCC unroll 9
-      for (int m = 0; m < n; ++m)
-        __builtin_prefetch(next + w.prefetch + m * w.plane, 0, 2);
-      const Traces<W> t = w.traces.template operator()<W>(next, w.plane);
-      vp = t.vl;
-      dp = t.dl;
-      simd::store<W>(carry, t.vr);
-      simd::store<W>(carry + w.row, t.dr);
-    }
-    else
-    {
-      vp = w.above.sign * simd::load<W>(w.above.other + at);
-      dp = w.above.sign_d * simd::load<W>(w.above.other + w.above.other_d + at);
-    }
-    pairs[0][0] = dm - dp;
-    pairs[0][1] = vp + vm;
-    pairs[1][0] = -(dm + dp);
-    pairs[1][1] = vp - vm;
-  }
-
-  /// The form: `weight` is the diagonal entry, for chebyshev alpha divided by it.
-  template <int W>
-  TENSORMG_INLINE static V<W> combine(const Row &w, std::int64_t at, V<W> face, C weight)
-  {
-    const V<W> u = simd::load<W>(w.src + at);
-    // What the next strip reads once, from memory. Past the end of a vector this is harmless.
-    if constexpr (form != Form::apply)
-      __builtin_prefetch(w.b + w.prefetch + at, 0, 2);
-    if constexpr (form == Form::chebyshev)
-      if (w.old)
-        __builtin_prefetch(w.old + w.prefetch + at, 0, 2);
-    if constexpr (form == Form::apply)
-      return weight * u + face;
-    else if constexpr (form == Form::residual)
-      return simd::load<W>(w.b + at) - (weight * u + face);
-    else
-    {
-      // (b - B u) / diagonal = (b - face) / diagonal - u: src is not needed twice.
-      V<W> result = w.own * u + weight * (simd::load<W>(w.b + at) - face);
-      if (w.old)
-        result -= w.theta * simd::load<W>(w.old + at);
-      return result;
-    }
   }
 
   const Arguments<Number> a;

@@ -14,11 +14,11 @@ template <int dim, int n, Form form, typename C>
 struct CpuWeights
 {
   static constexpr int nz = dim == 3 ? n : 1;
-  std::array<C, n> v{}, h{};          ///< trace weights
+  std::array<C, n> v{}, h{};                  ///< trace weights
   std::array<std::array<C, n>, 3> vd{}, gd{}; ///< c_d v, c_d g
   std::array<C, n * n * nz> diagonal{}; ///< c_x l_i + c_y l_j + c_z l_k; chebyshev: alpha / that
-  C own{};   ///< chebyshev: factor 1 + theta - alpha of src
-  C theta{}; ///< chebyshev
+  C own{};                              ///< chebyshev: factor 1 + theta - alpha of src
+  C theta{};                            ///< chebyshev
 
   template <typename Number>
   explicit CpuWeights(const Arguments<Number> &a)

@@ -71,8 +71,8 @@ using Apply = void(const Arguments<Number> &);
 /// Traces of the cells along side s (2..5) of the block, for a neighbour's ghost buffer of the
 /// opposite side: at an upper side (3, 5) the right traces (VR, DR), at a lower one (VL, DL).
 template <typename Number>
-using PackTraces = void(const Block &, const CellBasis &, int side, const Number *src,
-    Compute<Number> *buffer);
+using PackTraces = void(
+    const Block &, const CellBasis &, int side, const Number *src, Compute<Number> *buffer);
 
 /// Numbers in a ghost buffer of side s.
 constexpr std::int64_t ghost_size(const Block &block, int side)
@@ -93,7 +93,6 @@ constexpr Work work_per_dof(Form form, int dim, int bytes_per_number)
   const double extra = form == Form::apply ? 0 : form == Form::residual ? 1 : 4;
   return {vectors * bytes_per_number, 1 + 8. * dim + extra};
 }
-
 
 /// The function for these choices. Throws std::invalid_argument that lists what exists.
 template <typename Number>

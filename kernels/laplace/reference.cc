@@ -119,9 +119,10 @@ void apply_reference(const Arguments<Number> &a, Form form)
                     const std::int64_t size = ghost_size(block, s) / 2;
                     const double v = a.ghost[s][at], half_d = a.ghost[s][size + at];
                     const int m = mode[d];
-                    line += s % 2 == 0
-                        ? ends.vl[m] * half_d - 0.5 * ends.dl[m] * v - basis.penalty * ends.vl[m] * v
-                        : -ends.vr[m] * half_d + 0.5 * ends.dr[m] * v - basis.penalty * ends.vr[m] * v;
+                    line += s % 2 == 0 ? ends.vl[m] * half_d - 0.5 * ends.dl[m] * v -
+                            basis.penalty * ends.vl[m] * v
+                                       : -ends.vr[m] * half_d + 0.5 * ends.dr[m] * v -
+                            basis.penalty * ends.vr[m] * v;
                   }
                 };
                 add(blocks.own, 0);

@@ -18,9 +18,9 @@ void pack_traces(const Block &block, const CellBasis &basis, int side, const Num
 /// Dense blocks of the one-dimensional operator (row-major n x n, test function first), h = 1.
 struct DenseBlocks
 {
-  std::vector<double> own;       ///< L0 = diag(lambda)
-  std::vector<double> right;     ///< coupling to the right neighbour, Lp
-  std::vector<double> left;      ///< coupling to the left neighbour, Lp'
+  std::vector<double> own;                             ///< L0 = diag(lambda)
+  std::vector<double> right;                           ///< coupling to the right neighbour, Lp
+  std::vector<double> left;                            ///< coupling to the left neighbour, Lp'
   std::vector<double> dirichlet_left, dirichlet_right; ///< added to `own` at a Dirichlet end
   std::vector<double> neumann_left, neumann_right;     ///< added to `own` at a Neumann end
 };

@@ -21,7 +21,7 @@ namespace
   template <typename Number>
   Apply<Number> *reference_instance(Form form)
   {
-    return form == Form::apply ? &reference<Form::apply, Number>
+    return form == Form::apply   ? &reference<Form::apply, Number>
         : form == Form::residual ? &reference<Form::residual, Number>
                                  : &reference<Form::chebyshev, Number>;
   }
@@ -54,7 +54,8 @@ Apply<Number> *select(Backend backend, Form form, int dim, int degree)
     case Backend::reference:
       return reference_instance<Number>(form);
     case Backend::cpu:
-      return dim == 2 ? cpu_instance<2, Number>(form, degree) : cpu_instance<3, Number>(form, degree);
+      return dim == 2 ? cpu_instance<2, Number>(form, degree)
+                      : cpu_instance<3, Number>(form, degree);
   }
   return nullptr;
 }

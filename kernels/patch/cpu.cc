@@ -115,8 +115,8 @@ namespace
     {
       for (int d = 1; d < dim; ++d)
         for (std::size_t k = 0; k < a.lines[d]->kinds.size(); ++k)
-          fill(d, a.lines[d]->kinds[k],
-              tables[d] + static_cast<std::int64_t>(k) * table_stride[d], 0, 1);
+          fill(d, a.lines[d]->kinds[k], tables[d] + static_cast<std::int64_t>(k) * table_stride[d],
+              0, 1);
       const std::int64_t count = static_cast<std::int64_t>(patches_x.size());
       for (int lane = 0; lane < W; ++lane)
       {
@@ -236,8 +236,8 @@ namespace
       {
         const C *tz = tables[2] + z.kind * table_stride[2];
         passes[1].along_y({ty}, data, nz, nx);
-        passes[2].last(tz, tz + nz * nz,
-            {values_x, ty + 2 * ny * ny, tz + 2 * nz * nz, nx, ny}, damping, data);
+        passes[2].last(tz, tz + nz * nz, {values_x, ty + 2 * ny * ny, tz + 2 * nz * nz, nx, ny},
+            damping, data);
         passes[1].along_y({ty + ny * ny}, data, nz, nx);
       }
       passes[0].along_x({x + nx * nx * W}, data, ny * nz, 1);

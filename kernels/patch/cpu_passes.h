@@ -139,17 +139,18 @@ Passes<W, C> passes_of_size(int cells_per_patch, int n)
 {
   Passes<W, C> passes;
   const auto set = [&]<int N>(std::integral_constant<int, N>) {
-    passes = {&contract<N, W, C, PerLane<C, W>>, &contract<N, W, C, Uniform<C, W>>,
-        &solve<N, W, C>};
+    passes = {
+        &contract<N, W, C, PerLane<C, W>>, &contract<N, W, C, Uniform<C, W>>, &solve<N, W, C>};
   };
-  const bool found = [&]<int... m>(std::integer_sequence<int, m...>) {
-    return ((n == m + 2
-                    ? (cells_per_patch == 1 ? set(std::integral_constant<int, m + 2>())
-                                            : set(std::integral_constant<int, 2 * (m + 2)>()),
-                          true)
-                    : false) ||
+  const bool found = [&]<int... m>(std::integer_sequence<int, m...>)
+  {
+    return ((n == m + 2 ? (cells_per_patch == 1 ? set(std::integral_constant<int, m + 2>())
+                                                : set(std::integral_constant<int, 2 * (m + 2)>()),
+                              true)
+                        : false) ||
         ...);
-  }(std::make_integer_sequence<int, max_degree>());
+  }
+  (std::make_integer_sequence<int, max_degree>());
   if (!found)
     throw std::invalid_argument("patch: degree is not in 1..8");
   return passes;

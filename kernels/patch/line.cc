@@ -90,8 +90,8 @@ Line make_line(const CellBasis &basis, const LineRange &range)
     if (!periodic && upper == range.global_cells - 1)
       at_upper = range.upper;
     const bool has_all = range.cells == range.global_cells;
-    line.colours[colour].push_back({c,
-        has_all ? upper % range.global_cells : upper - range.offset, kind_of(at_lower, at_upper)});
+    line.colours[colour].push_back({c, has_all ? upper % range.global_cells : upper - range.offset,
+        kind_of(at_lower, at_upper)});
   }
   return line;
 }

@@ -103,13 +103,13 @@ struct Arguments
 {
   Block block;
   const CellBasis *basis = nullptr;
-  std::array<const Line *, 3> lines{};       ///< by direction; entry 2 is not used in 2D
-  std::array<double, 3> factor{1., 1., 1.};  ///< c_d
-  std::array<int, 3> colour{0, 0, 0};        ///< by direction
+  std::array<const Line *, 3> lines{};      ///< by direction; entry 2 is not used in 2D
+  std::array<double, 3> factor{1., 1., 1.}; ///< c_d
+  std::array<int, 3> colour{0, 0, 0};       ///< by direction
   double damping = 1.;
   const Number *r = nullptr;
-  std::array<const Number *, 3> r_upper{};   ///< upper_y, upper_z, upper_yz
-  Number *x = nullptr;                       ///< must not alias r
+  std::array<const Number *, 3> r_upper{};    ///< upper_y, upper_z, upper_yz
+  Number *x = nullptr;                        ///< must not alias r
   std::array<Compute<Number> *, 3> x_upper{}; ///< the same for the corrections
 };
 enum UpperLayer

@@ -40,8 +40,8 @@ namespace
 
   /// Parent line `src` (modes at stride) -> both children's lines; length numbers each.
   template <int n, typename Src, typename C>
-  TENSORMG_INLINE inline void expand(const Weights<n, C> &weights, const Src *src, std::int64_t stride,
-      C *child0, C *child1, std::int64_t child_stride, std::int64_t length)
+  TENSORMG_INLINE inline void expand(const Weights<n, C> &weights, const Src *src,
+      std::int64_t stride, C *child0, C *child1, std::int64_t child_stride, std::int64_t length)
   {
     simd::for_each_vector<C>(length, [&](std::int64_t x, auto width) TENSORMG_INLINE {
       constexpr int W = width;
@@ -64,8 +64,9 @@ namespace
 
   /// Both children's lines -> the parent's line: the transpose of expand.
   template <int n, typename C, typename Dst>
-  TENSORMG_INLINE inline void collect(const Weights<n, C> &weights, const C *child0, const C *child1,
-      std::int64_t child_stride, Dst *dst, std::int64_t stride, std::int64_t length)
+  TENSORMG_INLINE inline void collect(const Weights<n, C> &weights, const C *child0,
+      const C *child1, std::int64_t child_stride, Dst *dst, std::int64_t stride,
+      std::int64_t length)
   {
     simd::for_each_vector<C>(length, [&](std::int64_t x, auto width) TENSORMG_INLINE {
       constexpr int W = width;
@@ -137,8 +138,8 @@ namespace
             for (int k = 0; k < nz; ++k)
               for (int j = 0; j < n; ++j)
               {
-                expand<n>(last_weights, in_y[sy] + (k * n + j) * row, pitch, in_x[0], in_x[1], pitch,
-                    pitch);
+                expand<n>(last_weights, in_y[sy] + (k * n + j) * row, pitch, in_x[0], in_x[1],
+                    pitch, pitch);
                 Number *dst = p.dst + ((cz * children_z + sz) * nz + k) * fine.plane() +
                     ((2 * cy + sy) * n + j) * fine.row();
                 for (int i = 0; i < n; ++i)
@@ -220,9 +221,11 @@ namespace
   void dispatch(int dim, int n, Function &&f)
   {
     const auto with_dim = [&]<int d>(std::integral_constant<int, d>) {
-      const bool found = [&]<int... m>(std::integer_sequence<int, m...>) {
+      const bool found = [&]<int... m>(std::integer_sequence<int, m...>)
+      {
         return ((n == m + 2 ? (f.template operator()<d, m + 2>(), true) : false) || ...);
-      }(std::make_integer_sequence<int, max_degree>());
+      }
+      (std::make_integer_sequence<int, max_degree>());
       if (!found)
         throw std::invalid_argument("transfer: degree is not in 1..8");
     };

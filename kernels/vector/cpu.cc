@@ -90,7 +90,8 @@ double max_abs(std::int64_t size, const Number *x)
   return finite ? static_cast<double>(largest) : std::numeric_limits<double>::infinity();
 }
 
-void multi_dot(std::int64_t size, int count, const double *const *v, const double *w, double *result)
+void multi_dot(
+    std::int64_t size, int count, const double *const *v, const double *w, double *result)
 {
   // Blocks of w stay in the first-level cache while all v pass over them.
   constexpr std::int64_t block = 2048;
@@ -104,7 +105,8 @@ void multi_dot(std::int64_t size, int count, const double *const *v, const doubl
   }
 }
 
-double multi_update(std::int64_t size, int count, const double *c, const double *const *v, double *w)
+double multi_update(
+    std::int64_t size, int count, const double *c, const double *const *v, double *w)
 {
   constexpr std::int64_t block = 2048;
   double norm = 0.;
@@ -145,7 +147,8 @@ void convert(std::int64_t size, double factor, const From *src, To *dst)
     store(dst + i, factor * load(src + i));
 }
 
-double cg_update(std::int64_t size, double a, const double *p, const double *q, double *x, double *r)
+double cg_update(
+    std::int64_t size, double a, const double *p, const double *q, double *x, double *r)
 {
   return blocked_sum(size, [=](std::int64_t i) TENSORMG_INLINE {
     store(x + i, load(x + i) + a * load(p + i));

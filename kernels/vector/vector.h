@@ -24,7 +24,8 @@ template <typename Number>
 double max_abs(std::int64_t size, const Number *x);
 
 /// result[i] = v[i]'w for i < count, and result[count] = w'w. Reads count + 1 vectors.
-void multi_dot(std::int64_t size, int count, const double *const *v, const double *w, double *result);
+void multi_dot(
+    std::int64_t size, int count, const double *const *v, const double *w, double *result);
 
 /// w += sum_i c[i] v[i]; returns w'w of the result. Reads count + 1 vectors, writes one.
 double multi_update(

@@ -52,9 +52,9 @@ namespace
   template <typename Number>
   void compare(const Case &c, int degree, Form form, bool with_old)
   {
-    SCOPED_TRACE(testing::Message() << "dim " << c.dim << " degree " << degree << " cells "
-                                    << c.cells[0] << "x" << c.cells[1] << "x" << c.cells[2]
-                                    << " form " << int(form));
+    SCOPED_TRACE(testing::Message()
+        << "dim " << c.dim << " degree " << degree << " cells " << c.cells[0] << "x" << c.cells[1]
+        << "x" << c.cells[2] << " form " << int(form));
     const CellBasis basis = make_cell_basis(degree);
     const Block block(c.dim, degree, c.cells);
     const auto src = test::random_vector<Number>(block, 1);
@@ -140,7 +140,8 @@ namespace
         const int degree = 3;
         const CellBasis basis = make_cell_basis(degree);
         const Block block(c.dim, degree, c.cells);
-        const auto u = test::random_vector<double>(block, 1), w = test::random_vector<double>(block, 2);
+        const auto u = test::random_vector<double>(block, 1),
+                   w = test::random_vector<double>(block, 2);
         Vector<double> bu(block), bw(block);
         laplace::Arguments<double> a;
         a.block = block;

@@ -233,8 +233,8 @@ namespace
             for (const auto &py : lines[1].colours[colour[1]])
               for (const auto &px : lines[0].colours[colour[0]])
               {
-                bool singular = lines[0].kinds[px.kind].is_singular() &&
-                    lines[1].kinds[py.kind].is_singular();
+                bool singular =
+                    lines[0].kinds[px.kind].is_singular() && lines[1].kinds[py.kind].is_singular();
                 if (c.dim == 3)
                   singular = singular && lines[2].kinds[pz.kind].is_singular();
                 const auto in = [](const patch::LinePatch &p, std::int64_t cell) {

@@ -15,7 +15,8 @@ namespace
     int dim;
     std::array<std::int64_t, 3> coarse;
   };
-  const Case cases[] = {{3, {1, 1, 1}}, {3, {3, 2, 1}}, {3, {9, 1, 2}}, {2, {5, 3, 1}}, {2, {20, 2, 1}}};
+  const Case cases[] = {
+      {3, {1, 1, 1}}, {3, {3, 2, 1}}, {3, {9, 1, 2}}, {2, {5, 3, 1}}, {2, {20, 2, 1}}};
 
   Block fine_block(const Case &c, int degree)
   {
@@ -61,7 +62,8 @@ namespace
         Vector<TypeParam> expected(coarse), found(coarse);
         test::poison(expected);
         test::poison(found);
-        transfer::restrict_reference<TypeParam>({fine, coarse, &basis, 0.75, r.data(), expected.data()});
+        transfer::restrict_reference<TypeParam>(
+            {fine, coarse, &basis, 0.75, r.data(), expected.data()});
         transfer::restrict_cpu<TypeParam>({fine, coarse, &basis, 0.75, r.data(), found.data()});
         EXPECT_LT(test::relative_difference(found, expected), tolerance);
         EXPECT_TRUE(test::padding_is_zero(found));
@@ -75,7 +77,8 @@ namespace
       const int degree = 3;
       const CellBasis basis = make_cell_basis(degree);
       const Block coarse(c.dim, degree, c.coarse), fine = fine_block(c, degree);
-      const auto u = test::random_vector<double>(coarse, 1), w = test::random_vector<double>(fine, 2);
+      const auto u = test::random_vector<double>(coarse, 1),
+                 w = test::random_vector<double>(fine, 2);
       Vector<double> pu(fine), rw(coarse), rpu(coarse);
       transfer::prolongate_cpu<double>({fine, coarse, &basis, 1., false, u.data(), pu.data()});
       transfer::restrict_cpu<double>({fine, coarse, &basis, 1., w.data(), rw.data()});

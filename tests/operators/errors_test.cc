@@ -36,10 +36,7 @@ struct Case
   {
     return project(problem, grid(), basis, expression);
   }
-  Errors errors(const Vector<double> &u) const
-  {
-    return compute_errors(problem, grid(), basis, u);
-  }
+  Errors errors(const Vector<double> &u) const { return compute_errors(problem, grid(), basis, u); }
 };
 
 class Polynomials : public testing::TestWithParam<std::tuple<int, int>>
@@ -71,8 +68,8 @@ TEST_P(Polynomials, AreExact)
       ASSERT_EQ(u[row * block.pitch + cx], 0.);
 }
 
-INSTANTIATE_TEST_SUITE_P(Errors, Polynomials,
-    testing::Combine(testing::Values(2, 3), testing::Values(1, 2, 3, 5, 8)));
+INSTANTIATE_TEST_SUITE_P(
+    Errors, Polynomials, testing::Combine(testing::Values(2, 3), testing::Values(1, 2, 3, 5, 8)));
 
 TEST(Errors, OfTheZeroFunctionAreNorms)
 {
@@ -85,8 +82,8 @@ TEST(Errors, OfTheZeroFunctionAreNorms)
   const double square = 3. * (std::exp(4.) - std::exp(1.)) / 2.;
   EXPECT_NEAR(errors.l2, std::sqrt(square), 1e-9);
   EXPECT_NEAR(errors.h1_seminorm, std::sqrt((pi * pi + 1.) * square), 1e-8);
-  EXPECT_NEAR(mean_value(data.grid(), data.basis, data.projected("x^2*y*z")),
-      1. / 3. * 1.25 * 1.5, 1e-14);
+  EXPECT_NEAR(
+      mean_value(data.grid(), data.basis, data.projected("x^2*y*z")), 1. / 3. * 1.25 * 1.5, 1e-14);
 }
 
 TEST(Errors, InTwoDimensions)
@@ -96,8 +93,7 @@ TEST(Errors, InTwoDimensions)
   Errors errors = data.errors(Vector<double>(data.grid().block));
   EXPECT_NEAR(errors.l2, std::sqrt(9. * 2. * 1.5), 1e-14);
   EXPECT_FALSE(errors.has_h1);
-  EXPECT_NEAR(mean_value(data.grid(), data.basis, data.projected("x+y")), 1.25,
-      1e-14);
+  EXPECT_NEAR(mean_value(data.grid(), data.basis, data.projected("x+y")), 1.25, 1e-14);
 }
 
 TEST(Errors, ConvergeWithTheDegree)

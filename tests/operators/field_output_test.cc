@@ -116,8 +116,7 @@ TEST_F(FieldOutput, WritesSamples)
 TEST_F(FieldOutput, IsReproducibleAndReplaces)
 {
   const Problem problem = sample(2, 3);
-  const auto content = [](const std::string &path)
-  {
+  const auto content = [](const std::string &path) {
     std::ifstream in(path);
     return std::string(std::istreambuf_iterator<char>(in), {});
   };

@@ -17,8 +17,8 @@ namespace
 {
 using tensormg::ScalarFunction;
 
-std::string message_of(const std::string &expression, int dim,
-    const std::map<std::string, double> &constants = {})
+std::string message_of(
+    const std::string &expression, int dim, const std::map<std::string, double> &constants = {})
 {
   try
   {
@@ -34,18 +34,17 @@ std::string message_of(const std::string &expression, int dim,
 TEST(Functions, AgreeWithFunctionParser)
 {
   const std::map<std::string, double> constants{{"pi", std::numbers::pi}, {"k", 3.}, {"a_1", -0.5}};
-  const std::vector<std::string> expressions{
-      "x", "y*1", "z", "-x", "+x", "2*x+1", "1-3*(2*y-4)", "x*x", "x^2", "y^3", "z^4", "x^5",
-      "x^-2", "(x+y)^2", "(x-y)^3", "(z+1)^4", "(x+1.5)^y", "2^x^2", "-x^2", "x-y-z",
-      "x/(y+3)/(z+3)",
-      "12*pi^2*sin(2*pi*x)*sin(2*pi*y)*sin(2*pi*z)", "sin(x)*y + cos(y*z)/(2+sin(x))",
-      "exp(-10*((x-0.5)^2+(y-0.5)^2+(z-0.5)^2))", "if(x<0.5,1,0)", "if(x<y, sin(x), z)",
-      "x<0.2 ? sin(x) : cos(y)", "x<0.2 ? y>0 ? 1 : 2 : z", "(x<y)+(x<=y)*2+(x>y)*4+(x>=y)*8",
-      "(x==x)+(x!=y)", "x<0 && y<0 || z<0", "(x<0) & (y<0) | (z<0)", "min(x,y,z,0.1)+max(x,y)",
-      "sum(x,y,z)+avg(x,y,z)", "sqrt(abs(x))", "log(2+x)+ln(2+y)+log2(2+z)+log10(3+x)",
-      "atan2(y,x)", "asin(x)+acos(y)+atan(z)", "sinh(x)+cosh(y)+tanh(z)", "sign(x)+rint(3*y)",
-      "int(5*x)+floor(5*y)+ceil(5*z)", "cot(2+x)+csc(2+y)+sec(1+z)", "pow(2+x,y)", "erfc(x)",
-      "sin (x) + cos\t(y)", "k*x+a_1*z", "_pi*x+_e", "1+2*3", "pi", "1e-3*x + .5*y + 2.5E2*z"};
+  const std::vector<std::string> expressions{"x", "y*1", "z", "-x", "+x", "2*x+1", "1-3*(2*y-4)",
+      "x*x", "x^2", "y^3", "z^4", "x^5", "x^-2", "(x+y)^2", "(x-y)^3", "(z+1)^4", "(x+1.5)^y",
+      "2^x^2", "-x^2", "x-y-z", "x/(y+3)/(z+3)", "12*pi^2*sin(2*pi*x)*sin(2*pi*y)*sin(2*pi*z)",
+      "sin(x)*y + cos(y*z)/(2+sin(x))", "exp(-10*((x-0.5)^2+(y-0.5)^2+(z-0.5)^2))", "if(x<0.5,1,0)",
+      "if(x<y, sin(x), z)", "x<0.2 ? sin(x) : cos(y)", "x<0.2 ? y>0 ? 1 : 2 : z",
+      "(x<y)+(x<=y)*2+(x>y)*4+(x>=y)*8", "(x==x)+(x!=y)", "x<0 && y<0 || z<0",
+      "(x<0) & (y<0) | (z<0)", "min(x,y,z,0.1)+max(x,y)", "sum(x,y,z)+avg(x,y,z)", "sqrt(abs(x))",
+      "log(2+x)+ln(2+y)+log2(2+z)+log10(3+x)", "atan2(y,x)", "asin(x)+acos(y)+atan(z)",
+      "sinh(x)+cosh(y)+tanh(z)", "sign(x)+rint(3*y)", "int(5*x)+floor(5*y)+ceil(5*z)",
+      "cot(2+x)+csc(2+y)+sec(1+z)", "pow(2+x,y)", "erfc(x)", "sin (x) + cos\t(y)", "k*x+a_1*z",
+      "_pi*x+_e", "1+2*3", "pi", "1e-3*x + .5*y + 2.5E2*z"};
   std::mt19937 random(7);
   std::uniform_real_distribution<double> uniform(-1., 1.);
   const std::size_t n = 2500; // several chunks
@@ -104,8 +103,7 @@ TEST(Functions, Constants)
 
 TEST(Functions, Errors)
 {
-  const auto mentions = [](const std::string &message, const std::vector<std::string> &parts)
-  {
+  const auto mentions = [](const std::string &message, const std::vector<std::string> &parts) {
     for (const std::string &part : parts)
       EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;
   };
@@ -135,16 +133,14 @@ TEST(Functions, ManyThreads)
   std::atomic<int> differences = 0;
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t)
-    threads.emplace_back(
-        [&]
-        {
-          std::vector<double> out(n);
-          for (int repeat = 0; repeat < 20; ++repeat)
-          {
-            function.values(n, x.data(), x.data(), x.data(), out.data());
-            differences += out != expected;
-          }
-        });
+    threads.emplace_back([&] {
+      std::vector<double> out(n);
+      for (int repeat = 0; repeat < 20; ++repeat)
+      {
+        function.values(n, x.data(), x.data(), x.data(), out.data());
+        differences += out != expected;
+      }
+    });
   for (std::thread &thread : threads)
     thread.join();
   EXPECT_EQ(differences, 0);

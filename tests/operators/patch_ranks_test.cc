@@ -84,8 +84,8 @@ namespace
 
   /// Two smoothing steps, forward from zero, then backward.
   template <typename Number>
-  Vector<Number> smoothed(const LevelGrid &level, const CellBasis &basis, const Vector<Number> &b,
-      SchwarzKind kind)
+  Vector<Number> smoothed(
+      const LevelGrid &level, const CellBasis &basis, const Vector<Number> &b, SchwarzKind kind)
   {
     LaplaceOperator<Number> op(level, basis, laplace::Backend::cpu);
     PatchSmoother<Number> smoother(op, kind, 2, 0.);
@@ -124,19 +124,10 @@ namespace
       }
   }
 
-  TEST(PatchRanks, DoubleEqualsOneRank)
-  {
-    compare<double>(1e-12);
-  }
+  TEST(PatchRanks, DoubleEqualsOneRank) { compare<double>(1e-12); }
 
-  TEST(PatchRanks, SingleEqualsOneRank)
-  {
-    compare<float>(1e-4);
-  }
+  TEST(PatchRanks, SingleEqualsOneRank) { compare<float>(1e-4); }
 
-  TEST(PatchRanks, HalfEqualsOneRank)
-  {
-    compare<Half>(3e-2);
-  }
+  TEST(PatchRanks, HalfEqualsOneRank) { compare<Half>(3e-2); }
 } // namespace
 } // namespace tensormg

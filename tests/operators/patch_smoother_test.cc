@@ -121,8 +121,8 @@ namespace
             {BoundaryKind::dirichlet, BoundaryKind::neumann, BoundaryKind::periodic})
           for (const std::int64_t cells : {5, 8}) // odd and periodic: three colours
           {
-            SCOPED_TRACE(testing::Message() << dim << " " << degree << " " << cells << " "
-                                            << static_cast<int>(boundary));
+            SCOPED_TRACE(testing::Message()
+                << dim << " " << degree << " " << cells << " " << static_cast<int>(boundary));
             Fixture s(make_problem(dim, degree, cells, 0, boundary));
             PatchSmoother<double> multiplicative(s.op, SchwarzKind::multiplicative, 1, 0.);
             PatchSmoother<double> chebyshev(s.op, SchwarzKind::additive, 4, 0.);
@@ -251,8 +251,8 @@ namespace
         level.op = operators_.back().get();
         if (l > 0)
         {
-          transfers_.push_back(std::make_unique<Transfer>(
-              grid.levels[l], grid.levels[l - 1], basis, Backend::cpu));
+          transfers_.push_back(
+              std::make_unique<Transfer>(grid.levels[l], grid.levels[l - 1], basis, Backend::cpu));
           level.to_coarser = transfers_.back().get();
           level.smoother = std::make_unique<PatchSmoother<double>>(*level.op, kind, sweeps, 0.);
         }
@@ -283,8 +283,7 @@ namespace
     Vector<double> x = s.op.make_vector(), b = s.random(1);
     if (problem.is_singular())
       s.op.vmult(b, s.random(1));
-    const SolveReport report =
-        Fgmres<VectorSpace>(s.space, 1e-8, 50, 50).solve(s.op, cycles, x, b);
+    const SolveReport report = Fgmres<VectorSpace>(s.space, 1e-8, 50, 50).solve(s.op, cycles, x, b);
     EXPECT_EQ(report.reason, StopReason::converged);
     return report.iterations;
   }

@@ -125,12 +125,11 @@ private:
     for (int d = 0; d < dim; ++d)
     {
       volume *= grid_.cell_size[d];
-      c[d] = std::llround((center[d] - grid_.lower[d]) / grid_.cell_size[d] - 0.5) -
-          grid_.offset[d];
+      c[d] =
+          std::llround((center[d] - grid_.lower[d]) / grid_.cell_size[d] - 0.5) - grid_.offset[d];
       local = local && c[d] >= 0 && c[d] < grid_.block.cells[d];
     }
-    const double scale =
-        std::pow(grid_.reference_length(), 2) / (problem_.coefficient * volume);
+    const double scale = std::pow(grid_.reference_length(), 2) / (problem_.coefficient * volume);
     std::array<std::vector<double>, 3> modes;
     for (auto &m : modes)
       m.assign(n, 1.);
@@ -150,8 +149,8 @@ private:
         {
           largest = std::max(largest, std::abs(expected[m]));
           if (local)
-            error = std::max(error,
-                std::abs(expected[m] - b[grid_.block.index(c[0], c[1], c[2], i, j, k)]));
+            error = std::max(
+                error, std::abs(expected[m] - b[grid_.block.index(c[0], c[1], c[2], i, j, k)]));
         }
   }
 
@@ -204,9 +203,9 @@ TEST_P(AgainstDealii, Agrees)
     if (kinds == 3)
       problem.boundary[side] = side / 2 == 1 ? BoundaryKind::periodic : BoundaryKind::neumann;
     // On every side some other function, on some a constant.
-    problem.boundary_value[side] = side % 3 == 1 ?
-        "c*" + std::to_string(side) :
-        "cos(x+" + std::to_string(side) + "*y-" + z + ")";
+    problem.boundary_value[side] = side % 3 == 1
+        ? "c*" + std::to_string(side)
+        : "cos(x+" + std::to_string(side) + "*y-" + z + ")";
   }
   if (kinds == 4)
   {
@@ -221,14 +220,14 @@ TEST_P(AgainstDealii, Agrees)
   std::fill_n(b.data(), b.size(), std::numeric_limits<double>::quiet_NaN());
   assemble_right_hand_side(problem, grid, basis, b);
   EXPECT_TRUE(padding_is_zero(b));
-  const double difference = dim == 2 ? Oracle<2>(problem, grid, basis).difference(b) :
-                                       Oracle<3>(problem, grid, basis).difference(b);
+  const double difference = dim == 2 ? Oracle<2>(problem, grid, basis).difference(b)
+                                     : Oracle<3>(problem, grid, basis).difference(b);
   EXPECT_LT(difference, 1e-12);
 }
 
 INSTANTIATE_TEST_SUITE_P(RightHandSide, AgainstDealii,
-    testing::Combine(testing::Values(2, 3), testing::Values(1, 2, 3, 4),
-        testing::Values(0, 1, 2, 3, 4)));
+    testing::Combine(
+        testing::Values(2, 3), testing::Values(1, 2, 3, 4), testing::Values(0, 1, 2, 3, 4)));
 
 TEST(RightHandSide, ManyCellsPerRow)
 {

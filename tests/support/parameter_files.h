@@ -62,7 +62,7 @@ void expect_message(Action action, const std::vector<std::string> &parts)
     const std::string message = error.what();
     for (const std::string &part : parts)
       EXPECT_NE(message.find(part), std::string::npos)
-        << "the message:\n  " << message << "\nlacks:\n  " << part;
+          << "the message:\n  " << message << "\nlacks:\n  " << part;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   }
 }

@@ -57,7 +57,8 @@ Vector<Number> random_vector(const Block &block, unsigned seed)
 template <typename Number>
 void poison(Vector<Number> &v)
 {
-  std::memset(static_cast<void *>(v.data()), 0xff, static_cast<std::size_t>(v.size()) * sizeof(Number));
+  std::memset(
+      static_cast<void *>(v.data()), 0xff, static_cast<std::size_t>(v.size()) * sizeof(Number));
 }
 
 /// max |a - b| / max |b| over the degrees of freedom; NaN anywhere gives infinity.
