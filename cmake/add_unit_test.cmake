@@ -36,6 +36,23 @@ else()
   endif()
 endif()
 
+# tensormg_discover_tests(target name label...): one ctest entry per test case of the executable.
+function(tensormg_discover_tests target name)
+  gtest_discover_tests(${target} TEST_PREFIX "${name}." TEST_LIST ${target}_cases NO_PRETTY_VALUES
+    DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  # Properties that are lists do not survive gtest_discover_tests(): ctest sets them with this file.
+  set(properties "LABELS [[${ARGN}]] ENVIRONMENT [[${tensormg_test_environment}]]"
+    " TIMEOUT ${tensormg_test_timeout}")
+  if("gpu" IN_LIST ARGN)
+    list(APPEND properties " RESOURCE_LOCK gpu")
+  endif()
+  list(JOIN properties "" properties)
+  set(file "${PROJECT_BINARY_DIR}/tests/${target}-properties.cmake")
+  file(WRITE "${file}" "foreach(case IN LISTS ${target}_cases)\n"
+    "  set_tests_properties(\"\${case}\" PROPERTIES ${properties})\nendforeach()\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${file}")
+endfunction()
+
 # add_unit_test(file): one source file, see the top of this file.
 function(add_unit_test file)
   cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/tests" OUTPUT_VARIABLE relative)
@@ -78,13 +95,7 @@ function(add_unit_test file)
 
   if(NOT ranks AND top MATCHES "^(kernels|solvers)$")
     target_link_libraries(${target} PRIVATE GTest::gtest_main)
-    set(properties LABELS "${labels}" TIMEOUT ${tensormg_test_timeout}
-      ENVIRONMENT "${tensormg_test_environment}")
-    if("gpu" IN_LIST labels)
-      list(APPEND properties RESOURCE_LOCK gpu)
-    endif()
-    gtest_discover_tests(${target} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
-      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTIES ${properties})
+    tensormg_discover_tests(${target} ${name} ${labels})
     return()
   endif()
 

@@ -51,10 +51,7 @@ function(tensormg_add_arch_tests arch)
       ${library} tensormg_warnings GTest::gtest GTest::gtest_main)
     set_target_properties(${target} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-    gtest_discover_tests(${target} TEST_PREFIX "kernels-${name}." DISCOVERY_TIMEOUT 60
-      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-      PROPERTIES LABELS "kernels;host" TIMEOUT ${tensormg_test_timeout}
-      ENVIRONMENT "${tensormg_test_environment}")
+    tensormg_discover_tests(${target} kernels-${name} kernels host)
   endforeach()
 endfunction()
 
