@@ -65,12 +65,14 @@ namespace
       {2, {2, 4, 1}, "PP"},
       {2, {3, 2, 1}, "PPDN"},
       {2, {1, 3, 1}, "NDPP"},
+      {2, {1, 2, 1}, "PPDN"},
       {3, {2, 1, 3}, "DD"},
       {3, {1, 2, 2}, "NN"},
       {3, {2, 2, 2}, "PP"},
       {3, {3, 2, 1}, "PPDNND"},
       {3, {1, 3, 2}, "NDPPDN"},
       {3, {1, 2, 3}, "DNNDPP"},
+      {3, {2, 1, 1}, "NDPPPP"},
   };
 
   class LaplaceOracle : public testing::TestWithParam<int>
@@ -94,7 +96,7 @@ namespace
   INSTANTIATE_TEST_SUITE_P(Degree, LaplaceOracle, testing::Range(1, 5),
       [](const auto &info) { return std::to_string(info.param); });
 
-  /// deal.II has no mesh whose cell is its own neighbour, but three periods of one are the same.
+  /// A cell that is its own neighbour: three periods of it are the same problem.
   TEST(LaplaceOperator, OnePeriodicCellIsThreeRepeated)
   {
     for (int dim = 2; dim <= 3; ++dim)

@@ -15,8 +15,7 @@ namespace tensormg::test
 /// B = (H^2 / a) M^-1 A on the finest mesh of `problem`, H the smallest edge of a cell, in the
 /// modal basis `basis` (value scaling). A is the symmetric interior penalty matrix with penalty
 /// sigma / h on interior and 2 sigma / h on Dirichlet faces, sigma = p(p+1), h the cell size normal
-/// to the face. M is assembled as well. Row and column numbers: see sipg_index(). A periodic
-/// direction needs two cells.
+/// to the face. M is assembled as well. Row and column numbers: see sipg_index().
 dealii::FullMatrix<double> assemble_sipg(const Problem &problem, const CellBasis &basis);
 
 /// Number of mode (i, j, k) of cell (cx, cy, cz): cells lexicographic, then modes lexicographic.
