@@ -92,7 +92,7 @@ struct OperandOf
   using Register = std::conditional_t<std::is_floating_point_v<Element>, Element, std::uint32_t>;
 
   static constexpr int n_elements = rows * columns / warp_size; ///< per lane
-  static constexpr int elements_per_register = sizeof(Register) / sizeof(Element);
+  static constexpr int elements_per_register = std::is_same_v<Element, Half> ? 2 : 1;
   static constexpr int n_registers = n_elements / elements_per_register; ///< per lane
 };
 } // namespace tensormg::mma
