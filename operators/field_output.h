@@ -29,7 +29,8 @@ std::optional<std::string> refuse_output(const Grid &grid, const FieldOutputOpti
 ///
 /// Fields, in single precision, at the (degree + 1)^dim equidistant points of every cell: u, rank,
 /// and with an exact solution exact and error = u - exact (means subtracted for singular problems).
-/// Every file is written under a temporary name and renamed when it is complete.
+/// Every file is written under a temporary name and renamed when it is complete. Afterwards what an
+/// earlier run with another number of ranks has left under `base` is removed.
 ///
 /// Collective over grid.communicator. If a rank cannot write, all ranks throw: that one
 /// std::system_error with the path and the system's reason, the others std::runtime_error.
