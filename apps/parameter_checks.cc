@@ -183,7 +183,7 @@ namespace
   std::string complaint_about(const std::string &expression, const Problem &problem,
       const std::array<double, 3> &point, const std::string &place)
   {
-    if (const std::string complaint = suspicious(expression); !complaint.empty())
+    if (std::string complaint = suspicious(expression); !complaint.empty())
       return complaint;
     Point<dim> x;
     std::vector<std::string> coordinates;

@@ -186,7 +186,7 @@ namespace
     {
       const Json document = Json::parse(text, find_duplicates);
       if (!document.is_object())
-        throw ParameterError(file + ": not an object; allowed: {\"section\": {\"key\": value}}");
+        throw ParameterError(file + R"(: not an object; allowed: {"section": {"key": value}})");
       std::vector<Assignment> assignments;
       collect_json(document, "", file, assignments);
       return assignments;
@@ -219,7 +219,7 @@ std::vector<Assignment> read_assignments(const std::string &file)
   if (trim(text).empty())
     throw ParameterError(file + ": the file is empty");
 
-  const std::vector<Assignment> assignments =
+  std::vector<Assignment> assignments =
       suffix == ".prm" ? PrmReader(file).read(text) : read_json(text, file);
   if (assignments.empty())
     throw ParameterError(file + ": the file sets no parameter");

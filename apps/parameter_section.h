@@ -20,7 +20,7 @@ using PatternPointer = std::shared_ptr<const dealii::Patterns::PatternBase>;
 // What deal.II accepts; the entry's read() may be stricter, and says what is wrong.
 PatternPointer number_pattern(double lower, double upper);
 PatternPointer integer_pattern(int lower, int upper);
-PatternPointer words_pattern(const std::vector<std::string> &words);
+PatternPointer words_pattern(const std::vector<std::string> &list);
 PatternPointer any_pattern();
 
 inline constexpr int max_int = std::numeric_limits<int>::max();

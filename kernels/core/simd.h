@@ -2,6 +2,7 @@
 // that convert from the stored type. Widths divide row_granularity or are twice that (float, AVX-512).
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -32,12 +33,12 @@ template <typename Number>
 inline constexpr int native_width = register_bytes / static_cast<int>(sizeof(Number));
 
 /// W numbers; the arithmetic operators act lane by lane.
-template <typename Number, int W>
+template <std::floating_point Number, int W>
 struct VectorType
 {
-  typedef Number type __attribute__((vector_size(W * sizeof(Number))));
+  using type [[gnu::vector_size(W * sizeof(Number))]] = Number;
 };
-template <typename Number, int W>
+template <std::floating_point Number, int W>
 using Vec = typename VectorType<Number, W>::type;
 
 /// All lanes the same.
@@ -48,8 +49,8 @@ inline Vec<Number, W> broadcast(Number value)
 }
 
 /// Unaligned load of W numbers.
-template <int W, typename Number>
-inline Vec<Number, W> load(const Number *p) requires std::is_floating_point_v<Number>
+template <int W, std::floating_point Number>
+inline Vec<Number, W> load(const Number *p)
 {
   Vec<Number, W> v;
   std::memcpy(&v, p, sizeof(v));
@@ -79,8 +80,8 @@ inline Vec<float, W> load(const Half *p)
 }
 
 /// Unaligned store of W numbers.
-template <int W, typename Number>
-inline void store(Number *p, Vec<Number, W> v) requires std::is_floating_point_v<Number>
+template <int W, std::floating_point Number>
+inline void store(Number *p, Vec<Number, W> v)
 {
   std::memcpy(p, &v, sizeof(v));
 }
