@@ -116,6 +116,17 @@ namespace
     }
   }
 
+  std::int64_t longest_basis(const SolverOptions &options)
+  {
+    return std::min(options.restart, options.max_iterations);
+  }
+
+  /// Both bases of a restart cycle that runs to its end; the solver takes them one by one.
+  std::int64_t fgmres_vectors(const SolverOptions &options)
+  {
+    return 2 * longest_basis(options) + 1;
+  }
+
   /// The least number of basis vectors worth recommending.
   constexpr int shortest_restart = 5;
 
@@ -211,9 +222,9 @@ MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options)
   {
     case OuterSolver::fgmres:
     {
-      const std::int64_t length = std::min(options.restart, options.max_iterations);
-      add_vectors("fgmres: Krylov basis", length + 1);
-      add_vectors("fgmres: preconditioned basis", length);
+      const std::int64_t length = longest_basis(options);
+      add_vectors("fgmres: Krylov basis, at most", length + 1);
+      add_vectors("fgmres: preconditioned basis, at most", length);
       break;
     }
     case OuterSolver::cg:
@@ -326,9 +337,12 @@ void check_memory(const Grid &grid, const SolverOptions &options, double availab
     return;
   std::string text = "problem.refinements = " + std::to_string(grid.problem.refinements) + ": " +
       format_count(grid.finest().global_dofs()) + " degrees of freedom need " +
-      format_bytes(budget.needed) + " on a node with " + format_bytes(budget.available) +
-      " available, of which " + std::to_string(std::lround(100. * MemoryBudget::usable_part)) +
-      " % may be used";
+      format_bytes(budget.needed) +
+      (options.solver == OuterSolver::fgmres
+              ? " (with all " + std::to_string(fgmres_vectors(options)) + " vectors of fgmres)"
+              : "") +
+      " on a node with " + format_bytes(budget.available) + " available, of which " +
+      std::to_string(std::lround(100. * MemoryBudget::usable_part)) + " % may be used";
   const std::vector<std::string> changes = helpful_changes(grid, options, available);
   const int refinements = largest_refinements(grid, options, available);
   SolverOptions frugal = options;

@@ -63,7 +63,7 @@ struct SolverOptions
   OuterSolver solver = OuterSolver::fgmres;
   double tolerance = 1e-8; ///< on the residual relative to the right-hand side
   int max_iterations = 100;
-  int restart = 30;            ///< fgmres
+  int restart = 15;            ///< fgmres
   bool full_multigrid = false; ///< start value by full multigrid
   MultigridOptions multigrid;
 };

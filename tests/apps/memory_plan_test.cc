@@ -79,7 +79,8 @@ namespace
     const double needed = make_memory_plan(grid, options).bytes();
     EXPECT_NO_THROW(check_memory(grid, options, 2. * needed));
     expect_message([&] { check_memory(grid, options, 0.7 * needed); },
-        {"problem.refinements = 3: 4 096 degrees of freedom need", "95 % may be used",
+        {"problem.refinements = 3: 4 096 degrees of freedom need",
+            "(with all 31 vectors of fgmres)", "95 % may be used",
             "the largest number of refinements that fits is 2",
             "3 would fit with solver.restart = ", "solver.solver = cg"});
     options.solver = OuterSolver::cg;

@@ -189,7 +189,7 @@ namespace
             "boundary.left = neumann\n"});
     EXPECT_EQ(text.find("solver.restart"), std::string::npos);
     expect_parts(header_text(record, true),
-        {"solver.restart = 30", "vectors on rank 0", "solution", "partition"});
+        {"solver.restart = 15", "vectors on rank 0", "solution", "partition"});
   }
 
   TEST(Report, Methods)
