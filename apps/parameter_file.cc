@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <deque>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -141,15 +143,45 @@ namespace
     return std::nullopt;
   }
 
-  void collect_json(const Json &object, const std::string &section, const std::string &file,
+  /// Counts the lines of a text while a parser reads it.
+  class LineCounter
+  {
+  public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = char;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const char *;
+    using reference = const char &;
+
+    LineCounter(const char *at, int *line)
+      : at_(at)
+      , line_(line)
+    {}
+    const char &operator*() const { return *at_; }
+    LineCounter &operator++()
+    {
+      *line_ += *at_ == '\n' ? 1 : 0;
+      ++at_;
+      return *this;
+    }
+    bool operator==(const LineCounter &other) const { return at_ == other.at_; }
+
+  private:
+    const char *at_;
+    int *line_;
+  };
+
+  /// `places`: where the keys stand, in the order of the document; those that are used are removed.
+  void collect_json(const Json &object, const std::string &section, std::deque<std::string> &places,
       std::vector<Assignment> &assignments)
   {
     for (const auto &[key, value] : object.items())
     {
-      Assignment assignment{section, key, {}, file};
+      Assignment assignment{section, key, {}, places.front()};
+      places.pop_front();
       if (value.is_object())
       {
-        collect_json(value, assignment.name(), file, assignments);
+        collect_json(value, assignment.name(), places, assignments);
         continue;
       }
       bool usable = value.is_array() || scalar_text(value);
@@ -159,7 +191,7 @@ namespace
         assignment.items.push_back(scalar_text(item).value_or(""));
       }
       if (!usable)
-        throw ParameterError(file + ": " + assignment.name() + " = " + value.dump() +
+        throw ParameterError(assignment.where + ": " + assignment.name() + " = " + value.dump() +
             " cannot be used; allowed: a number, true or false, a text in quotes, or "
             "a list of these");
       assignments.push_back(assignment);
@@ -170,25 +202,32 @@ namespace
   {
     // The parser keeps the last of two equal keys, so they are looked for while it runs.
     std::vector<std::set<std::string>> keys;
+    std::deque<std::string> places;
+    int line = 1;
     const Json::parser_callback_t find_duplicates = [&](int, Json::parse_event_t event,
                                                         Json &value) {
       if (event == Json::parse_event_t::object_start)
         keys.emplace_back();
       else if (event == Json::parse_event_t::object_end)
         keys.pop_back();
-      else if (event == Json::parse_event_t::key && !keys.back().insert(value).second)
-        throw ParameterError(
-            file + ": the key '" + value.get<std::string>() + "' stands twice in the same place");
+      else if (event == Json::parse_event_t::key)
+      {
+        places.push_back(file + ":" + std::to_string(line));
+        if (!keys.back().insert(value).second)
+          throw ParameterError(places.back() + ": the key '" + value.get<std::string>() +
+              "' stands twice in the same place");
+      }
       return true;
     };
 
     try
     {
-      const Json document = Json::parse(text, find_duplicates);
+      const Json document = Json::parse(LineCounter(text.data(), &line),
+          LineCounter(text.data() + text.size(), &line), find_duplicates);
       if (!document.is_object())
         throw ParameterError(file + R"(: not an object; allowed: {"section": {"key": value}})");
       std::vector<Assignment> assignments;
-      collect_json(document, "", file, assignments);
+      collect_json(document, "", places, assignments);
       return assignments;
     }
     catch (const Json::parse_error &error)

@@ -86,18 +86,19 @@ namespace
     expect_file("a.json", "{\"problem\": {\"degree\": 3}", {":1: not valid JSON"});
     expect_file("a.json", "[1, 2]", {": not an object; allowed: {\"section\": {\"key\": value}}"});
     expect_file("a.json", R"({"problem": {"degree": null}})",
-        {": problem.degree = null cannot be used; allowed: a number"});
+        {":1: problem.degree = null cannot be used; allowed: a number"});
     expect_file(
-        "a.json", R"({"problem": {"lower": [0, [1], 2]}})", {": problem.lower = [0,[1],2]"});
+        "a.json", R"({"problem": {"lower": [0, [1], 2]}})", {":1: problem.lower = [0,[1],2]"});
     expect_file(
-        "a.json", R"({"problem": {"degree": 1, "degree": 2}})", {": the key 'degree'", "twice"});
+        "a.json", R"({"problem": {"degree": 1, "degree": 2}})", {":1: the key 'degree'", "twice"});
     expect_file("a.json", R"({"problem": {"degree": 1.5}})",
-        {": problem.degree = '1.5' is not an integer; allowed: an integer from 1 to 8"});
-    expect_file("a.json", R"({"problem": {"degree": true}})", {": problem.degree = 'true' is not"});
+        {":1: problem.degree = '1.5' is not an integer; allowed: an integer from 1 to 8"});
     expect_file(
-        "a.json", R"({"problem": {"right_hand_side": "1 # 2"}})", {": problem.right", "'#'"});
+        "a.json", R"({"problem": {"degree": true}})", {":1: problem.degree = 'true' is not"});
+    expect_file(
+        "a.json", R"({"problem": {"right_hand_side": "1 # 2"}})", {":1: problem.right", "'#'"});
     expect_file("a.json", R"({"problem": {"box": {"lower": 1}}})",
-        {": problem.box.lower: unknown section 'problem.box' (did you mean problem.lower?)"});
+        {":1: problem.box.lower: unknown section 'problem.box' (did you mean problem.lower?)"});
   }
 
   TEST(ParameterErrors, PlaceInThePrmFile)
@@ -111,6 +112,18 @@ namespace
         {":3: problem.lower = '0,0,0' has 3 entries, but problem.dimension is 2"});
     expect_file("a.prm", "subsection problem\n set lower = 1\n set upper = 0\nend\n",
         {":2: problem.lower = 1, problem.upper = 0 (", "a.prm:3): the box has the length -1"});
+  }
+
+  TEST(ParameterErrors, PlaceInTheJsonFile)
+  {
+    const std::string open = "{\n  \"problem\": {\n    \"lower\": [0, 0,\n 0],\n";
+    expect_file("a.json", open + "    \"degree\": 12\n  }\n}",
+        {":5: problem.degree = '12' is out of range; allowed: an integer from 1 to 8"});
+    expect_file("a.json", open + "    \"degre\":\n 12}}", {":5: problem.degre: unknown parameter"});
+    expect_file("a.json", open + "\"degree\": 2},\n\n\"boundary\": {\"left\": \"periodic\"}}",
+        {":7: boundary.left = periodic, boundary.right = dirichlet (default): a direction"});
+    expect_file(
+        "a.json", open + "\"degree\": 2,\n\"lower\": 1}}", {":6: the key 'lower' stands twice"});
   }
 
   TEST(ParameterErrors, UnknownNames)
@@ -127,7 +140,7 @@ namespace
         "subsection problem\n subsection boundary\n  set left = neumann\n end\nend\n",
         {":3: problem.boundary.left: unknown section 'problem.boundary' (did you mean boundary?)"});
     expect_file("a.json", R"({"solver": {"precision": "half"}})",
-        {": solver.precision: unknown parameter (did you mean multigrid.precision?)"});
+        {":1: solver.precision: unknown parameter (did you mean multigrid.precision?)"});
     expect_all(
         {{{"solver.tolerence=1"}, {"--set solver.tolerence: unknown parameter", "tolerance"}},
             {{"qqqqqqqq.wwwwwwww=1"}, {"unknown section 'qqqqqqqq'; allowed sections"}},
