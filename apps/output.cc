@@ -93,14 +93,20 @@ void prepare_directory(const std::filesystem::path &directory, MPI_Comm communic
       throw std::runtime_error("is not a directory");
     const std::filesystem::path probe = temporary_name(directory / "probe");
     errno = 0;
-    if (!(std::ofstream(probe) << "test" << std::flush))
-      throw std::runtime_error(
-          "cannot be written to (" + system_message(errno != 0 ? errno : EIO) + ")");
+    const bool written = static_cast<bool>(std::ofstream(probe) << "test" << std::flush);
+    const int reason = errno != 0 ? errno : EIO;
     std::filesystem::remove(probe, error);
+    if (!written)
+      throw std::runtime_error("cannot be written to (" + system_message(reason) + ")");
   });
   if (!complaint.empty())
     throw ParameterError("output.directory = '" + directory.string() + "' " + complaint +
         "; allowed: a directory that can be created and written to");
+}
+
+void forget_record(const std::filesystem::path &directory, MPI_Comm communicator)
+{
+  on_first_rank(communicator, [&] { std::filesystem::remove(directory / "run.json"); });
 }
 
 void write_record(RunRecord &record, MPI_Comm communicator)

@@ -28,6 +28,10 @@ void write_file(const std::filesystem::path &file, const std::string &content);
 /// Collective.
 void on_first_rank(MPI_Comm communicator, const std::function<void()> &action);
 
+/// Removes the run.json of an earlier run: whatever stops this one, its record shall not pass for
+/// this one's. Collective.
+void forget_record(const std::filesystem::path &directory, MPI_Comm communicator);
+
 /// Writes run.json, residuals.csv and parameters.prm and adds them to record.files. Collective.
 void write_record(RunRecord &record, MPI_Comm communicator);
 

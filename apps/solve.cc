@@ -68,6 +68,37 @@ namespace
     }
   };
 
+  /// Divides b by a power of two, which is returned, if the square of its norm could leave the range
+  /// of double precision: a norm that underflows would pass for b = 0.
+  double bring_into_range(Vector<double> &b, MPI_Comm communicator)
+  {
+    double largest = 0.;
+    for (std::int64_t i = 0; i < b.size(); ++i)
+      largest = std::max(largest, std::abs(b[i]));
+    MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, communicator);
+    if (largest == 0. || !std::isfinite(largest) || (largest > 1e-100 && largest < 1e100))
+      return 1.;
+    const int exponent = std::ilogb(largest);
+    for (std::int64_t i = 0; i < b.size(); ++i)
+      b[i] = std::ldexp(b[i], -exponent);
+    return std::ldexp(1., exponent);
+  }
+
+  /// Undoes that for the solution and what has been measured with b.
+  void scale_back(double factor, Vector<double> &x, RunRecord &record)
+  {
+    if (factor == 1.)
+      return;
+    for (std::int64_t i = 0; i < x.size(); ++i)
+      x[i] *= factor;
+    record.rhs_norm *= factor;
+    for (double &residual : record.report.residuals)
+      residual *= factor;
+    for (std::optional<double> *error : {&record.algebraic_l2_error, &record.algebraic_h1_error})
+      if (*error)
+        **error *= factor;
+  }
+
   Vector<double> make_right_hand_side(const System &system)
   {
     const Problem &problem = system.parameters.problem;
@@ -279,9 +310,12 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
     console.warning("the grid is too small for " + std::to_string(grid.n_ranks) +
         " ranks: every rank computes all of it");
 
+  forget_record(parameters.output.directory, communicator);
+
   const double prepared = now(communicator);
   record.setup_seconds = prepared - begin;
-  const Vector<double> b = make_right_hand_side(system);
+  Vector<double> b = make_right_hand_side(system);
+  const double factor = bring_into_range(b, grid.finest().communicator);
   record.rhs_seconds = now(communicator) - prepared;
 
   Vector<double> x(grid.finest().block);
@@ -290,6 +324,7 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   else
     solve_iteratively(system, b, x, record);
   verify_success(record);
+  scale_back(factor, x, record);
   if (problem.is_singular())
     subtract_mean(grid.finest(), basis, x);
   measure_errors(system, x, record);
@@ -302,6 +337,7 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   console.normal(files_text(record));
   if (!record.report.converged())
     console.error("the solve did not converge (" + std::string(to_string(record.report.reason)) +
+        (record.report.detail.empty() ? "" : ": " + record.report.detail) +
         "): the solution must not be used");
   return record;
 }
