@@ -212,6 +212,53 @@ namespace
     converge.number("order_tolerance", &ConvergeOptions::order_tolerance, above(0.),
         "check_orders asks for orders of at least degree + 1 (L2) and degree (gradient), less this.");
   }
+
+  void add_compare(std::vector<ParameterEntry> &table)
+  {
+    const Section compare(
+        table, "compare", [](auto &p) -> auto & { return p.compare; });
+    const auto integers = [&](const char *key, auto CompareOptions::*member, std::int64_t lower,
+                              std::int64_t upper, const char *description) {
+      compare.add(
+          key, description,
+          "an increasing list of integers from " + std::to_string(lower) + " to " +
+              std::to_string(upper),
+          any_pattern(),
+          [=](CompareOptions &c, const std::string &text) {
+            return read_increasing(c.*member, lower, upper, text);
+          },
+          [=](const CompareOptions &c) { return write_list(c.*member); });
+    };
+    const auto word_list = [&](const char *key, std::vector<std::string> CompareOptions::*member,
+                               const auto &known, const char *description) {
+      const std::vector<std::string> list(known.begin(), known.end());
+      compare.add(
+          key, description, "a list of " + join(list, ", "), any_pattern(),
+          [=](CompareOptions &c, const std::string &text) {
+            return read_words(c.*member, list, text);
+          },
+          [=](const CompareOptions &c) { return join(c.*member, ", "); });
+    };
+    integers("dimensions", &CompareOptions::dimensions, 2, 3, "Space dimensions.");
+    integers("degrees", &CompareOptions::degrees, 1, 8, "Polynomial degrees.");
+    integers("dofs", &CompareOptions::dofs, 1, 1'000'000'000'000,
+        "Degrees of freedom wanted, of all ranks together; every rank has a cube of cells of its "
+        "own, as nearly as possible of its share.");
+    word_list("backends", &CompareOptions::backends, compare_backends,
+        "Implementations; one that this build or this machine lacks is listed as not available, "
+        "with the reason.");
+    word_list("forms", &CompareOptions::forms, compare_forms,
+        "Forms of the operator: rank2, in the basis that the solver uses; nodal, by dense "
+        "contractions in the basis of Lagrange polynomials.");
+    word_list("steps", &CompareOptions::steps, compare_steps,
+        "apply: y = A u; residual: b - A u; chebyshev: one fused step of the smoother.");
+    word_list("precisions", &CompareOptions::precisions, compare_precisions,
+        "Number types of the vectors; tf32 is single with products in TF32.");
+    compare.integer("repetitions", &CompareOptions::repetitions, 1, 100000,
+        "Timings of every entry, after some that do not count; the median is reported.");
+    compare.number("max_seconds", &CompareOptions::max_seconds, above(0.),
+        "Time after which an entry gets no further repetitions.");
+  }
 } // namespace
 
 PatternPointer number_pattern(double lower, double upper)
@@ -242,6 +289,7 @@ const std::vector<ParameterEntry> &parameter_table()
     add_operator(entries);
     add_output(entries);
     add_converge(entries);
+    add_compare(entries);
     return entries;
   }();
   return table;

@@ -28,6 +28,32 @@ namespace
       return "gives the name '" + name + "', which is a function";
     return "";
   }
+
+  template <typename Integer>
+  std::string read_integers(
+      std::vector<Integer> &list, std::int64_t lower, std::int64_t upper, const std::string &text)
+  {
+    list.clear();
+    for (const std::string &part : split(text, ','))
+    {
+      const std::optional<std::int64_t> value = to_integer(part);
+      if (!value || *value < lower || *value > upper)
+        return "has the entry '" + part + "'";
+      if (!list.empty() && *value <= list.back())
+        return "is not increasing";
+      list.push_back(static_cast<Integer>(*value));
+    }
+    return list.empty() ? "is empty" : "";
+  }
+
+  template <typename Integer>
+  std::string write_integers(const std::vector<Integer> &list)
+  {
+    std::vector<std::string> parts;
+    for (const Integer value : list)
+      parts.push_back(std::to_string(value));
+    return join(parts, ", ");
+  }
 } // namespace
 
 std::string read_constants(std::map<std::string, double> &constants, const std::string &text)
@@ -83,27 +109,35 @@ std::string write_gradient(const std::array<std::string, 3> &gradient, int dim)
   return join({gradient.begin(), gradient.begin() + dim}, "; ");
 }
 
-std::string read_increasing(std::vector<int> &list, int lower, int upper, const std::string &text)
+std::string read_increasing(
+    std::vector<int> &list, std::int64_t lower, std::int64_t upper, const std::string &text)
+{
+  return read_integers(list, lower, upper, text);
+}
+
+std::string read_increasing(std::vector<std::int64_t> &list, std::int64_t lower, std::int64_t upper,
+    const std::string &text)
+{
+  return read_integers(list, lower, upper, text);
+}
+
+std::string write_list(const std::vector<int> &list) { return write_integers(list); }
+
+std::string write_list(const std::vector<std::int64_t> &list) { return write_integers(list); }
+
+std::string read_words(
+    std::vector<std::string> &list, const std::vector<std::string> &known, const std::string &text)
 {
   list.clear();
   for (const std::string &part : split(text, ','))
   {
-    const std::optional<std::int64_t> value = to_integer(part);
-    if (!value || *value < lower || *value > upper)
-      return "has the entry '" + part + "'";
-    if (!list.empty() && *value <= list.back())
-      return "is not increasing";
-    list.push_back(static_cast<int>(*value));
+    if (std::find(known.begin(), known.end(), part) == known.end())
+      return "has the entry '" + part + "'" + suggestion(part, known);
+    if (std::find(list.begin(), list.end(), part) != list.end())
+      return "has the entry '" + part + "' twice";
+    list.push_back(part);
   }
   return list.empty() ? "is empty" : "";
-}
-
-std::string write_list(const std::vector<int> &list)
-{
-  std::vector<std::string> parts;
-  for (const int value : list)
-    parts.push_back(std::to_string(value));
-  return join(parts, ", ");
 }
 
 std::string read_backend(std::string &backend, const std::string &text)

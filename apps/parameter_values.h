@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -53,8 +54,18 @@ std::string read_gradient(std::array<std::string, 3> &gradient, int dim, const s
 std::string write_gradient(const std::array<std::string, 3> &gradient, int dim);
 
 /// Integers from `lower` to `upper`, each larger than the one before.
-std::string read_increasing(std::vector<int> &list, int lower, int upper, const std::string &text);
+std::string read_increasing(
+    std::vector<int> &list, std::int64_t lower, std::int64_t upper, const std::string &text);
 std::string write_list(const std::vector<int> &list);
+
+/// The same for numbers that need 64 bits.
+std::string read_increasing(std::vector<std::int64_t> &list, std::int64_t lower, std::int64_t upper,
+    const std::string &text);
+std::string write_list(const std::vector<std::int64_t> &list);
+
+/// Different words, all of them known.
+std::string read_words(
+    std::vector<std::string> &list, const std::vector<std::string> &known, const std::string &text);
 
 /// A backend of this build.
 std::string read_backend(std::string &backend, const std::string &text);

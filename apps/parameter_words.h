@@ -60,6 +60,15 @@ inline constexpr auto words<Verbosity> = WordTable<Verbosity, 3>{
 inline constexpr std::array<std::pair<std::string_view, bool>, 6> backend_words{{{"auto", true},
     {"reference", true}, {"cpu", true}, {"cuda", false}, {"wmma", false}, {"mma", false}}};
 
+// The words of section `compare`. A word that this build or machine has no kernel for is reported, not
+// refused: the rows of apps/compare_table.cc say what there is.
+inline constexpr std::array<std::string_view, 6> compare_backends{
+    "reference", "cpu", "device_reference", "cuda", "wmma", "mma"};
+inline constexpr std::array<std::string_view, 2> compare_forms{"rank2", "nodal"};
+inline constexpr std::array<std::string_view, 3> compare_steps{"apply", "residual", "chebyshev"};
+inline constexpr std::array<std::string_view, 4> compare_precisions{
+    "double", "single", "tf32", "half"};
+
 /// The word of an enumerator.
 template <typename Enum>
 std::string to_word(Enum value)

@@ -50,6 +50,20 @@ struct ConvergeOptions
   double order_tolerance = 0.2;          ///< orders: L2 degree + 1, H1 degree, less this
 };
 
+/// Lists of words: those of compare_* in apps/parameter_words.h.
+struct CompareOptions
+{
+  std::vector<int> dimensions{3};
+  std::vector<int> degrees{1, 2, 3, 4, 5, 6, 7, 8};
+  std::vector<std::int64_t> dofs{16777216}; ///< wanted; the nearest cube of cells is taken
+  std::vector<std::string> backends{"cpu", "cuda"};
+  std::vector<std::string> forms{"rank2"};
+  std::vector<std::string> steps{"apply", "residual", "chebyshev"};
+  std::vector<std::string> precisions{"double", "single", "half"};
+  int repetitions = 20;    ///< of every timing
+  double max_seconds = 2.; ///< no further repetition after this time
+};
+
 struct Parameters
 {
   Problem problem; ///< `constants` also holds pi
@@ -57,6 +71,7 @@ struct Parameters
   std::string backend = "auto"; ///< a word of backend_words in apps/parameter_words.h
   OutputOptions output;
   ConvergeOptions converge;
+  CompareOptions compare;
   std::string source; ///< file they were read from, for messages; empty: none
 };
 

@@ -82,6 +82,17 @@ subsection converge
   set check_orders    = false
   set order_tolerance = 0.5
 end
+subsection compare
+  set dimensions  = 2, 3
+  set degrees     = 8
+  set dofs        = 1, 250000000000
+  set backends    = mma, reference
+  set forms       = nodal, rank2
+  set steps       = residual
+  set precisions  = tf32, double
+  set repetitions = 3
+  set max_seconds = 0.25
+end
 )";
 
   void expect_everything(const Parameters &p)
@@ -132,6 +143,15 @@ end
     EXPECT_EQ(p.converge.refinements, (std::vector<int>{0, 1}));
     EXPECT_FALSE(p.converge.check_orders);
     EXPECT_EQ(p.converge.order_tolerance, 0.5);
+    EXPECT_EQ(p.compare.dimensions, (std::vector<int>{2, 3}));
+    EXPECT_EQ(p.compare.degrees, std::vector<int>{8});
+    EXPECT_EQ(p.compare.dofs, (std::vector<std::int64_t>{1, 250'000'000'000}));
+    EXPECT_EQ(p.compare.backends, (std::vector<std::string>{"mma", "reference"}));
+    EXPECT_EQ(p.compare.forms, (std::vector<std::string>{"nodal", "rank2"}));
+    EXPECT_EQ(p.compare.steps, std::vector<std::string>{"residual"});
+    EXPECT_EQ(p.compare.precisions, (std::vector<std::string>{"tf32", "double"}));
+    EXPECT_EQ(p.compare.repetitions, 3);
+    EXPECT_EQ(p.compare.max_seconds, 0.25);
   }
 
   TEST(Parameters, DefaultsAreThoseOfTheStructs)
