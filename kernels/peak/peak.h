@@ -1,0 +1,55 @@
+// CONTRACT of the peak kernels: loops that do nothing but keep one unit of the machine busy, so that
+// their rate is what a kernel can at most get from that unit.
+//
+//   unit            counted        loop
+//   fp64, fp32      flop           independent chains of FMA in registers (an FMA counts two)
+//   *_tensor        flop           mma.sync on fragments in registers, largest shape of the GPU
+//   shared_memory   bytes          conflict-free 16-byte reads
+//   issue           instructions   of one thread: FMA and shifts in turn, which every GPU from
+//                                  compute capability 8.0 on starts at its full rate
+//
+// Ensures: results go to memory that the caller owns, so that no loop can be dropped.
+// Tests: tests/kernels/peak_test.cc (the host's); the device's rates are printed by `compare`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "kernels/core/device.h"
+
+namespace tensormg::peak
+{
+enum class Unit : std::uint8_t
+{
+  fp64,
+  fp32,
+  fp64_tensor,
+  tf32_tensor,
+  fp16_tensor,
+  shared_memory,
+  issue
+};
+inline constexpr std::array all_units{Unit::fp64, Unit::fp32, Unit::fp64_tensor, Unit::tf32_tensor,
+    Unit::fp16_tensor, Unit::shared_memory, Unit::issue};
+
+/// "FP64", "FP16 tensor", ...
+constexpr const char *to_string(Unit unit)
+{
+  constexpr std::array names{
+      "FP64", "FP32", "FP64 tensor", "TF32 tensor", "FP16 tensor", "shared memory", "issue"};
+  return names[static_cast<std::size_t>(unit)];
+}
+
+/// One thread of the host has only these.
+constexpr bool host_has(Unit unit) { return unit == Unit::fp64 || unit == Unit::fp32; }
+
+/// `rounds` rounds of the loop on the host; returns the flops done. `sink` gets the result.
+double cpu(Unit unit, std::int64_t rounds, double &sink);
+
+/// Numbers of `sink` that cuda() writes on the current device.
+std::int64_t cuda_sink_size();
+
+/// Queues `rounds` rounds of the loop on the whole device; returns the amount of what is counted.
+/// `sink` lies in device memory. Throws DeviceError in a build without CUDA.
+double cuda(Unit unit, int rounds, double *sink, Stream stream);
+} // namespace tensormg::peak

@@ -1,0 +1,15 @@
+#include "kernels/core/simd.h"
+#include "kernels/scale/scale.h"
+
+namespace tensormg::scale
+{
+void cpu(std::int64_t size, double q, const double *b, double *a)
+{
+  constexpr int width = simd::native_width<double>;
+  for (std::int64_t i = 0; i < size; i += width)
+  {
+    const simd::Vec<double, width> value = q * simd::load<width>(b + i);
+    simd::store_streaming<width>(a + i, value);
+  }
+}
+} // namespace tensormg::scale
