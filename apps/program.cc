@@ -59,7 +59,8 @@ namespace
     app.set_version_flag("--version", version_text());
     app.footer("Exit codes: 0 success, 1 unexpected error, 2 unusable arguments or parameters, "
                "3 iteration limit,\n4 stagnation, 5 NaN or Inf, 6 indefinite preconditioner, "
-               "7 convergence order missed.");
+               "7 convergence order missed, "
+               "8 wrong results of a kernel.");
   }
 
   /// Ranks that meet here within the time failed all alike.

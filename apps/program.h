@@ -16,7 +16,8 @@ enum ExitCode : int
 {
   exit_unexpected = 1,
   exit_parameters = 2,
-  exit_order_missed = 7
+  exit_order_missed = 7,
+  exit_check_failed = 8
 };
 
 struct Program

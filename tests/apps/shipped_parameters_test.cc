@@ -160,7 +160,7 @@ namespace
       }
     }
     for (const char *name : {"quickstart", "square_2d", "manufactured_3d", "gaussian_charges",
-             "heat_conduction", "doubly_periodic", "pure_neumann", "throughput"})
+             "heat_conduction", "doubly_periodic", "pure_neumann", "throughput", "compare"})
       EXPECT_EQ(names.count(name), 1u) << name;
   }
 

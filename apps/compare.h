@@ -1,0 +1,97 @@
+// `tensormg compare`: the operator in all its implementations side by side, each checked against the
+// reference before it is timed, and how far each is from what the machine can do.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+#include "apps/compare_machine.h"
+#include "apps/compare_table.h"
+#include "apps/console.h"
+#include "apps/parameters.h"
+
+namespace tensormg
+{
+enum class Outcome : std::uint8_t
+{
+  measured,
+  failed,       ///< wrong results, or an error while it ran; not timed
+  not_available ///< not in this build, or not on this machine
+};
+
+/// One line of the comparison. Of an entry of the device only rank 0 knows the results.
+struct CompareEntry
+{
+  Choice choice;
+  Outcome outcome = Outcome::not_available;
+  std::string reason; ///< why it is not measured
+
+  // Of what is available:
+  Place place = Place::host;
+  peak::Unit unit = peak::Unit::fp64;
+  std::array<std::int64_t, 3> cells{1, 1, 1}; ///< of one rank
+  std::int64_t dofs = 0;                      ///< of all ranks
+  double tolerance = 0.;
+  std::optional<double> error; ///< unknown if the check itself ended with an error
+  Milliseconds time;
+  laplace::Work work{0., 0.}; ///< per degree of freedom
+  std::optional<Resources> resources;
+
+  double seconds() const { return 1e-3 * time.median; }
+  double bytes() const { return work.bytes * static_cast<double>(dofs); }
+  double flops() const { return work.flops * static_cast<double>(dofs); }
+  double dofs_per_second() const { return static_cast<double>(dofs) / seconds(); }
+};
+
+struct Comparison
+{
+  Parameters parameters;
+  std::string date;    ///< UTC, begin of the run
+  std::string command; ///< as the user types it
+  int ranks = 1;
+  std::vector<Machine> machines; ///< the host, and the device if there is one
+  std::string no_device;         ///< why there is none
+  std::vector<CompareEntry> entries;
+
+  const Machine &machine(Place place) const;
+  /// The yardstick of the run: the device's, or the host's if there is no device.
+  const Machine &main_machine() const { return machines.back(); }
+};
+
+/// The time that one resource of the machine alone would need for an entry.
+struct Bound
+{
+  const char *name; ///< memory, shared memory, issue, arithmetic
+  double milliseconds;
+};
+
+/// Those that are known for the entry.
+std::vector<Bound> predict(const CompareEntry &entry, const Machine &machine);
+
+/// The largest of them.
+Bound tightest_bound(const CompareEntry &entry, const Machine &machine);
+
+/// A bound holds if it explains this part of the time.
+inline constexpr double bound_holds_from = 0.8;
+
+double percent_of_scale(const CompareEntry &entry, const Machine &machine);
+double percent_of_peak(const CompareEntry &entry, const Machine &machine);
+
+/// Checks and times one entry. Collective.
+CompareEntry run_entry(const Choice &choice, const CompareOptions &options, MPI_Comm communicator);
+
+/// All entries in the order of the lists; shows each as soon as it is there. Collective.
+Comparison run_comparison(const Parameters &parameters, MPI_Comm communicator, Console &console);
+
+/// exit_check_failed if an entry failed, exit_unexpected if none could be measured, otherwise 0; says
+/// so. Collective.
+int compare_exit_code(const Comparison &comparison, MPI_Comm communicator, Console &console);
+
+/// The program after its parameters: the comparison, compare.json and compare.csv, and the exit code.
+int compare_program(const Parameters &parameters, MPI_Comm communicator, Console &console);
+} // namespace tensormg

@@ -1,0 +1,161 @@
+// compare.json and compare.csv.
+#include <iomanip>
+#include <limits>
+#include <optional>
+#include <ostream>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/compare_report.h"
+#include "apps/run_record.h"
+#include "version.h"
+
+namespace tensormg
+{
+namespace
+{
+  using Json = nlohmann::ordered_json;
+
+  template <typename T>
+  Json optional(const std::optional<T> &value)
+  {
+    return value ? Json(*value) : Json(nullptr);
+  }
+
+  const char *outcome_word(Outcome outcome)
+  {
+    return outcome == Outcome::measured ? "measured"
+        : outcome == Outcome::failed    ? "failed"
+                                        : "not available";
+  }
+
+  /// "fp64_tensor": a key.
+  std::string unit_key(peak::Unit unit)
+  {
+    std::string key = peak::to_string(unit);
+    for (char &c : key)
+      c = c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return key;
+  }
+
+  Json machine_json(const Machine &machine)
+  {
+    Json peaks = Json::object();
+    for (const auto &[unit, peak] : machine.peaks)
+      peaks[unit_key(unit)] = peak;
+    return {{"place", place_word(machine.place)}, {"name", machine.name},
+        {"detail", machine.detail}, {"scale_bandwidth_gb_per_s", 1e-9 * machine.scale_bandwidth},
+        {"peaks_per_second", peaks}};
+  }
+
+  Json choice_json(const CompareEntry &entry)
+  {
+    const Choice &choice = entry.choice;
+    return {{"dimension", choice.dim}, {"degree", choice.degree}, {"precision", choice.precision},
+        {"form", choice.form}, {"step", choice.step}, {"backend", choice.backend}};
+  }
+
+  Json reason_json(const CompareEntry &entry)
+  {
+    Json json = choice_json(entry);
+    json["dofs_wanted"] = entry.choice.dofs;
+    if (entry.outcome == Outcome::failed)
+    {
+      json["error"] = optional(entry.error);
+      json["error_allowed"] = entry.tolerance;
+    }
+    json["reason"] = entry.reason;
+    return json;
+  }
+
+  Json entry_json(const CompareEntry &entry, const Machine &machine)
+  {
+    Json json = choice_json(entry);
+    json.update(Json{{"place", place_word(entry.place)},
+        {"cells",
+            std::vector<std::int64_t>(entry.cells.begin(), entry.cells.begin() + entry.choice.dim)},
+        {"dofs_wanted", entry.choice.dofs}, {"dofs", entry.dofs}, {"error", optional(entry.error)},
+        {"error_allowed", entry.tolerance}, {"milliseconds", entry.time.median},
+        {"milliseconds_fastest", entry.time.fastest}, {"milliseconds_slowest", entry.time.slowest},
+        {"milliseconds_between_quartiles", entry.time.spread}, {"samples", entry.time.samples},
+        {"runs_per_sample", entry.time.runs}, {"gdofs_per_second", 1e-9 * entry.dofs_per_second()},
+        {"bytes_per_dof", entry.work.bytes}, {"bytes", entry.bytes()},
+        {"percent_of_scale", percent_of_scale(entry, machine)}, {"flops_per_dof", entry.work.flops},
+        {"tflops_per_second", 1e-12 * entry.flops() / entry.seconds()},
+        {"unit", unit_key(entry.unit)}, {"percent_of_peak", percent_of_peak(entry, machine)}});
+    const Bound tightest = tightest_bound(entry, machine);
+    Json predicted = Json::object();
+    for (const Bound &bound : predict(entry, machine))
+      predicted[bound.name] = bound.milliseconds;
+    json["predicted_milliseconds"] = predicted;
+    json["bound"] = tightest.name;
+    json["bound_holds"] = tightest.milliseconds >= bound_holds_from * entry.time.median;
+    const auto &resources = entry.resources;
+    json["registers"] = resources ? Json(resources->registers) : Json(nullptr);
+    json["shared_bytes"] = resources ? Json(resources->shared_bytes) : Json(nullptr);
+    json["occupancy"] = resources ? Json(resources->occupancy) : Json(nullptr);
+    return json;
+  }
+} // namespace
+
+void write_compare_csv(const Comparison &comparison, std::ostream &out)
+{
+  out << "dimension,degree,precision,form,step,backend,dofs,outcome,error,milliseconds,"
+         "milliseconds_fastest,milliseconds_slowest,gdofs_per_second,bytes,percent_of_scale,"
+         "tflops_per_second,percent_of_peak,registers,shared_bytes,occupancy,bound,reason\n"
+      << std::setprecision(std::numeric_limits<double>::max_digits10);
+  for (const CompareEntry &entry : comparison.entries)
+  {
+    const Choice &choice = entry.choice;
+    const bool available = entry.outcome != Outcome::not_available;
+    out << choice.dim << ',' << choice.degree << ',' << choice.precision << ',' << choice.form
+        << ',' << choice.step << ',' << choice.backend << ','
+        << (available ? entry.dofs : choice.dofs) << ',' << outcome_word(entry.outcome) << ',';
+    if (entry.error)
+      out << *entry.error;
+    if (entry.outcome == Outcome::measured)
+    {
+      const Machine &machine = comparison.machine(entry.place);
+      out << ',' << entry.time.median << ',' << entry.time.fastest << ',' << entry.time.slowest
+          << ',' << 1e-9 * entry.dofs_per_second() << ',' << entry.bytes() << ','
+          << percent_of_scale(entry, machine) << ',' << 1e-12 * entry.flops() / entry.seconds()
+          << ',' << percent_of_peak(entry, machine) << ',';
+      if (entry.resources)
+        out << entry.resources->registers << ',' << entry.resources->shared_bytes << ','
+            << entry.resources->occupancy << ',';
+      else
+        out << ",,,";
+      out << tightest_bound(entry, machine).name << ',';
+    }
+    else
+      out << std::string(13, ',');
+    std::string reason = entry.reason; // quotes are doubled within quotes
+    for (std::size_t at = 0; (at = reason.find('"', at)) != std::string::npos; at += 2)
+      reason.insert(at, 1, '"');
+    out << (reason.empty() ? "" : '"' + reason + '"') << '\n';
+  }
+}
+
+void write_compare_json(const Comparison &comparison, std::ostream &out)
+{
+  Json machines = Json::array(), entries = Json::array(), failed = Json::array(),
+       not_available = Json::array();
+  for (const Machine &machine : comparison.machines)
+    machines.push_back(machine_json(machine));
+  for (const CompareEntry &entry : comparison.entries)
+    if (entry.outcome == Outcome::measured)
+      entries.push_back(entry_json(entry, comparison.machine(entry.place)));
+    else
+      (entry.outcome == Outcome::failed ? failed : not_available).push_back(reason_json(entry));
+  const Machine &main = comparison.main_machine();
+  const Json json{{"device", main.name},
+      {"driver", main.driver.empty() ? Json(nullptr) : Json(main.driver)}, {"git", git_hash},
+      {"version", version}, {"date", comparison.date}, {"command", comparison.command},
+      {"ranks", comparison.ranks},
+      {"no_device", comparison.no_device.empty() ? Json(nullptr) : Json(comparison.no_device)},
+      {"scale_bandwidth_gb_per_s", 1e-9 * main.scale_bandwidth}, {"machines", machines},
+      {"entries", entries}, {"failed", failed}, {"not_available", not_available},
+      {"parameters", Json::parse(json_text(comparison.parameters)).at("compare")}};
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+} // namespace tensormg

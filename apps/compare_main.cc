@@ -1,0 +1,10 @@
+// tensormg-compare: the operator in all its implementations, checked and timed side by side.
+#include "apps/compare.h"
+#include "apps/program.h"
+
+int main(int argc, char **argv)
+{
+  return tensormg::run_program(argc, argv,
+      {"tensormg compare", "Compares backends and precisions of the operator, each checked first.",
+          tensormg::compare_program});
+}

@@ -1,0 +1,306 @@
+// The comparison: wrong kernels are noticed, missing ones named, and the files say what was measured.
+// ranks: 1 2
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/compare.h"
+#include "apps/compare_operation.h"
+#include "apps/compare_report.h"
+#include "apps/parameter_text.h"
+#include "apps/parameter_words.h"
+#include "apps/program.h"
+#include "operators/cell_basis.h"
+#include "tests/support/parameter_files.h"
+#include "tests/support/temporary_directory.h"
+
+namespace tensormg
+{
+namespace
+{
+  using laplace::Form;
+  using test::TemporaryDirectory;
+
+  /// The cpu operator, right or with one mistake at a time.
+  enum class Mistake : std::uint8_t
+  {
+    none,
+    wrong_entry,   ///< of the last cell
+    missing_entry, ///< not written
+    padding,       ///< not zero
+    ignores_old    ///< reads a zero vector in its place
+  };
+  Mistake mistake = Mistake::none;
+
+  template <Form form>
+  void operator_with_mistake(const laplace::Arguments<double> &a)
+  {
+    const Block &block = a.block;
+    const std::int64_t last =
+        block.index(block.cells[0] - 1, block.cells[1] - 1, block.cells[2] - 1, 1, 1, 0);
+    const double before = a.dst[last];
+    laplace::Arguments<double> arguments = a;
+    if (mistake == Mistake::ignores_old)
+      arguments.old = nullptr;
+    laplace::select<double>(laplace::Backend::cpu, form, block.dim, block.degree())(arguments);
+    if (mistake == Mistake::wrong_entry)
+      a.dst[last] *= 1. + 1e-9;
+    if (mistake == Mistake::missing_entry)
+      a.dst[last] = before;
+    if (mistake == Mistake::padding)
+      a.dst[block.cells[0]] = 1e-30;
+  }
+
+  template <Form form>
+  double error_with(Mistake m, const OperationSetup &setup)
+  {
+    mistake = m;
+    const CellBasis basis = make_cell_basis(setup.block.degree());
+    return Operation<double, HostArray<double>>(setup, basis, operator_with_mistake<form>).check();
+  }
+
+  template <Form form>
+  void expect_mistakes_are_found(const OperationSetup &setup)
+  {
+    EXPECT_LT(error_with<form>(Mistake::none, setup), 1e-14);
+    EXPECT_GT(error_with<form>(Mistake::wrong_entry, setup), 1e-13);
+    EXPECT_TRUE(std::isinf(error_with<form>(Mistake::missing_entry, setup)));
+    if (setup.block.pitch > setup.block.cells[0])
+    {
+      EXPECT_TRUE(std::isinf(error_with<form>(Mistake::padding, setup)));
+    }
+    if (form == Form::chebyshev)
+    {
+      EXPECT_GT(error_with<form>(Mistake::ignores_old, setup), 1e-3);
+    }
+  }
+
+  TEST(CompareCheck, FindsMistakes)
+  {
+    for (const int dim : {2, 3})
+    {
+      for (const OperationSetup &small : small_setups(dim, 3, Form::apply))
+        expect_mistakes_are_found<Form::apply>(small);
+      for (const OperationSetup &small : small_setups(dim, 2, Form::chebyshev))
+        expect_mistakes_are_found<Form::chebyshev>(small);
+      // Larger than what is compared completely.
+      const auto cells = nearest_cells(dim, 3, 200'000);
+      expect_mistakes_are_found<Form::residual>(timed_setup(dim, 3, cells, Form::residual, 0));
+      expect_mistakes_are_found<Form::chebyshev>(timed_setup(dim, 3, cells, Form::chebyshev, 1));
+    }
+  }
+
+  TEST(CompareCheck, PartsOfARandomVectorAreThoseOfTheWhole)
+  {
+    const OperationSetup setup = small_setups(3, 2, Form::apply)[0];
+    const std::int64_t pitch = setup.block.pitch, lines = setup.block.size() / pitch;
+    std::vector<float> whole(static_cast<std::size_t>(setup.block.size())), part(whole.size());
+    fill_lines(setup, Operand::b, 0, lines, whole.data());
+    fill_lines(setup, Operand::b, 7, lines - 7, part.data());
+    double sum = 0., squares = 0.;
+    for (std::size_t i = 0; i < static_cast<std::size_t>((lines - 7) * pitch); ++i)
+    {
+      ASSERT_EQ(part[i], whole[i + static_cast<std::size_t>(7 * pitch)]);
+      sum += part[i];
+      squares += part[i] * part[i];
+    }
+    const auto n = static_cast<double>(setup.block.dofs());
+    EXPECT_NEAR(sum / n, 0., 0.03);
+    EXPECT_NEAR(squares / n, 1. / 12., 0.01); // uniform in [-1/2, 1/2)
+    std::vector<float> other(whole.size());
+    fill_lines(setup, Operand::src, 0, lines, other.data());
+    EXPECT_NE(other, whole);
+  }
+
+  TEST(CompareTable, NearestCells)
+  {
+    using Cells = std::array<std::int64_t, 3>;
+    EXPECT_EQ(nearest_cells(3, 3, 16'777'216), (Cells{64, 64, 64}));
+    EXPECT_EQ(nearest_cells(2, 3, 16'777'216), (Cells{1024, 1024, 1}));
+    EXPECT_EQ(nearest_cells(3, 1, 1000), (Cells{5, 5, 5}));
+    EXPECT_EQ(nearest_cells(3, 8, 1), (Cells{1, 1, 1}));
+  }
+
+  TEST(CompareTable, RowsAreInWordsOfTheParameterFile)
+  {
+    const auto is_known = [](const auto &list, const std::string &word) {
+      return std::find(list.begin(), list.end(), word) != list.end();
+    };
+    for (const Implementation &row : implementations())
+    {
+      EXPECT_TRUE(is_known(compare_backends, row.backend)) << row.backend;
+      EXPECT_TRUE(is_known(compare_forms, row.form)) << row.form;
+      EXPECT_TRUE(is_known(compare_precisions, row.precision)) << row.precision;
+      EXPECT_EQ(
+          &find_implementation({3, 1, 1, "apply", row.form, row.precision, row.backend}), &row);
+    }
+    try
+    {
+      find_implementation({3, 1, 1, "apply", "rank2", "tf32", "cpu"});
+      ADD_FAILURE();
+    }
+    catch (const NotAvailable &error)
+    {
+      EXPECT_STREQ(error.what(),
+          "no kernel for rank2 tf32; there are rank2 double, rank2 single, rank2 half");
+    }
+  }
+
+  TEST(CompareMeasure, MedianAndRunsPerSample)
+  {
+    int calls = 0;
+    const auto slow =
+        measure([&](int runs) { return ++calls < 4 ? 50. : runs * 10. * calls; }, 5, 1e3);
+    EXPECT_EQ(slow.runs, 1);
+    EXPECT_EQ(slow.samples, 5); // calls 3 to 7: 50, 40, 50, 60, 70
+    EXPECT_DOUBLE_EQ(slow.median, 50.);
+    EXPECT_DOUBLE_EQ(slow.fastest, 40.);
+    EXPECT_DOUBLE_EQ(slow.slowest, 70.);
+    EXPECT_EQ(measure([](int runs) { return 0.1 * runs; }, 3, 1.).runs, 30);
+    EXPECT_EQ(measure([](int) { return 5e3; }, 9, 1.).samples, 1);
+    EXPECT_EQ(measure([](int) { return 600.; }, 9, 1.).samples, 2);
+  }
+
+  /// An entry of 1e9 unknowns that takes `milliseconds` on a machine of 1 TB/s and 10 TFLOP/s.
+  struct Example
+  {
+    explicit Example(double milliseconds)
+    {
+      entry.dofs = 1'000'000'000;
+      entry.work = {16., 25.};
+      entry.time.median = milliseconds;
+      machine.scale_bandwidth = 1e12;
+      machine.peaks[peak::Unit::fp64] = 1e13;
+      machine.peaks[peak::Unit::shared_memory] = 1e13;
+    }
+    CompareEntry entry;
+    Machine machine;
+  };
+
+  TEST(CompareBounds, TheTightestOfThoseKnown)
+  {
+    Example example(20.);
+    EXPECT_DOUBLE_EQ(percent_of_scale(example.entry, example.machine), 80.);
+    EXPECT_DOUBLE_EQ(percent_of_peak(example.entry, example.machine), 12.5);
+    EXPECT_EQ(predict(example.entry, example.machine).size(), 2u);
+    EXPECT_STREQ(tightest_bound(example.entry, example.machine).name, "memory");
+    EXPECT_DOUBLE_EQ(tightest_bound(example.entry, example.machine).milliseconds, 16.);
+    example.entry.resources = Resources{128, 65536, 0.25, 180., 40.};
+    EXPECT_EQ(predict(example.entry, example.machine).size(), 3u); // no rate of issue
+    EXPECT_STREQ(tightest_bound(example.entry, example.machine).name, "shared memory");
+    EXPECT_DOUBLE_EQ(tightest_bound(example.entry, example.machine).milliseconds, 18.);
+  }
+
+  Parameters small_comparison(const TemporaryDirectory &directory)
+  {
+    return default_parameters(
+        {"compare.degrees=1, 2", "compare.dofs=3000", "compare.backends=reference, cpu, cuda, mma",
+            "compare.dimensions=2, 3", "compare.steps=apply, chebyshev", "compare.repetitions=2",
+            "output.directory=" + directory.path().string()});
+  }
+
+  TEST(CompareProgram, MeasuresAndWrites)
+  {
+    const TemporaryDirectory directory(MPI_COMM_WORLD);
+    std::ostringstream out, error;
+    Console console(MPI_COMM_WORLD, Verbosity::normal, out, error);
+    ASSERT_EQ(compare_program(small_comparison(directory), MPI_COMM_WORLD, console), 0);
+    int rank = 0, ranks = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (rank != 0)
+      return;
+    EXPECT_NE(out.str().find("p = 2, single: cpu"), std::string::npos) << out.str();
+    EXPECT_NE(
+        out.str().find("mma: this version has no such backend (24 entries)"), std::string::npos);
+
+    const auto json = nlohmann::json::parse(test::content(directory / "compare.json"));
+    for (const char *key : {"device", "driver", "git", "date", "command"})
+      EXPECT_TRUE(json.contains(key)) << key;
+    EXPECT_GT(json["scale_bandwidth_gb_per_s"], 0.1);
+    EXPECT_EQ(json["failed"].size(), 0u);
+    std::size_t host_entries = 0;
+    for (const auto &entry : json["entries"])
+    {
+      host_entries += entry["place"] == "host";
+      EXPECT_LE(entry["error"], entry["error_allowed"]);
+      for (const char *key : {"milliseconds", "gdofs_per_second", "bytes", "percent_of_scale"})
+        EXPECT_GT(entry[key].get<double>(), 0.) << key;
+      if (entry["place"] == "host")
+      {
+        double dofs = ranks;
+        for (const auto &cells : entry["cells"])
+          dofs *= cells.get<double>() * (entry["degree"].get<double>() + 1.);
+        EXPECT_EQ(entry["dofs"].get<double>(), dofs);
+      }
+    }
+    EXPECT_EQ(host_entries, 48u);
+    EXPECT_EQ(json["entries"].size() + json["not_available"].size(), 96u);
+
+    std::istringstream csv(test::content(directory / "compare.csv"));
+    std::string line;
+    std::getline(csv, line);
+    const std::size_t n_columns = split(line, ',').size();
+    int lines = 0;
+    for (; std::getline(csv, line); ++lines)
+    {
+      // Commas within quotes separate nothing.
+      const std::size_t quote = line.find('"');
+      const std::string plain = line.substr(0, quote) + (quote == std::string::npos ? "" : "x");
+      EXPECT_EQ(
+          static_cast<std::size_t>(std::count(plain.begin(), plain.end(), ',')) + 1, n_columns)
+          << line;
+    }
+    EXPECT_EQ(lines, 96);
+  }
+
+  TEST(CompareProgram, NothingAvailableIsAnError)
+  {
+    const TemporaryDirectory directory(MPI_COMM_WORLD);
+    Console console = Console::silent(MPI_COMM_WORLD);
+    Parameters parameters = small_comparison(directory);
+    parameters.compare.backends = {"mma"};
+    EXPECT_EQ(compare_program(parameters, MPI_COMM_WORLD, console), exit_unexpected);
+  }
+
+  TEST(CompareReport, AFailedCheckIsNamedAndNotTimed)
+  {
+    Comparison comparison;
+    comparison.machines.emplace_back();
+    CompareEntry entry;
+    entry.choice = {3, 4, 1000, "apply", "rank2", "single", "cpu"};
+    entry.outcome = Outcome::failed;
+    entry.error = 0.25;
+    entry.reason = "differs, \"much\"";
+    comparison.entries.push_back(entry);
+    EXPECT_NE(entry_text(comparison, entry).find("FAILED: differs"), std::string::npos);
+    EXPECT_NE(verdicts_text(comparison).find("p = 4, single: cpu FAILED"), std::string::npos);
+    std::ostringstream csv, json;
+    write_compare_csv(comparison, csv);
+    EXPECT_NE(csv.str().find("failed,0.25,"), std::string::npos);
+    EXPECT_NE(csv.str().find("\"differs, \"\"much\"\"\""), std::string::npos);
+    write_compare_json(comparison, json);
+    const auto object = nlohmann::json::parse(json.str());
+    EXPECT_EQ(object["entries"].size(), 0u);
+    EXPECT_EQ(object["failed"][0]["error"], 0.25);
+
+    std::ostringstream out, error;
+    Console console(MPI_COMM_SELF, Verbosity::normal, out, error);
+    EXPECT_EQ(compare_exit_code(comparison, MPI_COMM_SELF, console), exit_check_failed);
+    EXPECT_NE(error.str().find("1 entry of 1 failed the check"), std::string::npos);
+  }
+
+  TEST(CompareParameters, WrongWordsAreNamed)
+  {
+    expect_message([] { default_parameters({"compare.backends=cpu, cudda"}); },
+        {"compare.backends", "'cudda'", "did you mean 'cuda'?", "device_reference"});
+    expect_message([] { default_parameters({"compare.steps=apply, apply"}); }, {"twice"});
+    expect_message([] { default_parameters({"compare.precisions="}); }, {"is empty", "half"});
+    expect_message([] { default_parameters({"compare.dofs=20, 10"}); }, {"is not increasing"});
+    expect_message([] { default_parameters({"compare.dimensions=1"}); }, {"'1'", "from 2 to 3"});
+  }
+} // namespace
+} // namespace tensormg
