@@ -1,0 +1,198 @@
+#include "kernels/core/device.h"
+
+#include <cstdio>
+
+#include <cuda_runtime.h>
+
+#include "kernels/core/cuda_check.h"
+
+namespace tensormg
+{
+namespace
+{
+  constexpr int oldest_major = 8;
+
+  std::string version_string(int version)
+  {
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  }
+
+  /// For destructors: what cannot be thrown is printed.
+  void report(cudaError_t error, const char *what) noexcept
+  {
+    // A context that is being torn down at exit is no error.
+    if (error != cudaSuccess && error != cudaErrorCudartUnloading)
+      std::fprintf(stderr, "tensormg: %s: %s\n", what, cudaGetErrorString(error));
+  }
+} // namespace
+
+bool built_with_cuda() { return true; }
+
+int device_count()
+{
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess)
+  {
+    cudaGetLastError();
+    return 0;
+  }
+  return count;
+}
+
+std::string why_no_device()
+{
+  int count = 0, driver = 0, runtime = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error == cudaSuccess && count > 0)
+    return "";
+  cudaGetLastError();
+  cudaDriverGetVersion(&driver);
+  cudaRuntimeGetVersion(&runtime);
+  if (driver == 0)
+    return "no NVIDIA driver is loaded";
+  if (error == cudaErrorInsufficientDriver)
+    return "the driver supports CUDA " + version_string(driver) +
+        ", this program was built for CUDA " + version_string(runtime) +
+        ": install a newer driver or build with an older toolkit";
+  return error == cudaSuccess ? "no NVIDIA GPU is visible" : describe(error, "looking for a GPU");
+}
+
+void use_device(int device)
+{
+  const int count = device_count();
+  if (count == 0)
+    throw DeviceError("no device: " + why_no_device());
+  if (device < 0 || device >= count)
+    throw DeviceError("device " + std::to_string(device) + " does not exist; there are " +
+        std::to_string(count) + ", numbered from 0");
+  check_cuda(cudaSetDevice(device), "choosing the device");
+  const DeviceProperties properties = device_properties();
+  if (properties.major < oldest_major)
+    throw DeviceError(properties.name + " has compute capability " +
+        std::to_string(properties.major) + "." + std::to_string(properties.minor) +
+        "; the kernels need " + std::to_string(oldest_major) + ".0 or newer");
+}
+
+DeviceProperties device_properties()
+{
+  int device = 0, driver = 0, runtime = 0, clock_khz = 0;
+  cudaDeviceProp found{};
+  check_cuda(cudaGetDevice(&device), "asking for the device");
+  check_cuda(cudaGetDeviceProperties(&found, device), "asking for the properties of the device");
+  check_cuda(cudaDriverGetVersion(&driver), "asking for the driver's version");
+  check_cuda(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
+  check_cuda(
+      cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, device), "asking for the clock");
+  DeviceProperties result;
+  result.name = found.name;
+  result.major = found.major;
+  result.minor = found.minor;
+  result.multiprocessors = found.multiProcessorCount;
+  result.clock_ghz = clock_khz * 1e-6;
+  result.memory_bytes = static_cast<std::int64_t>(found.totalGlobalMem);
+  result.l2_bytes = found.l2CacheSize;
+  result.shared_bytes_per_block = static_cast<int>(found.sharedMemPerBlockOptin);
+  result.driver = version_string(driver);
+  result.runtime = version_string(runtime);
+  return result;
+}
+
+std::int64_t free_device_bytes()
+{
+  std::size_t free = 0, total = 0;
+  check_cuda(cudaMemGetInfo(&free, &total), "asking for free device memory");
+  return static_cast<std::int64_t>(free);
+}
+
+void require_device_bytes(std::int64_t bytes, const std::string &what_for)
+{
+  const std::int64_t free = free_device_bytes();
+  if (bytes > free)
+    throw DeviceError(what_for + " needs " + std::to_string(bytes >> 20) +
+        " MiB of device memory, but only " + std::to_string(free >> 20) + " MiB are free");
+}
+
+namespace device
+{
+  void *allocate(std::size_t bytes)
+  {
+    void *pointer = nullptr;
+    const cudaError_t error = cudaMalloc(&pointer, bytes);
+    if (error == cudaErrorMemoryAllocation)
+    {
+      cudaGetLastError();
+      throw DeviceError("cannot take " + std::to_string(bytes >> 20) + " MiB of device memory; " +
+          std::to_string(free_device_bytes() >> 20) + " MiB are free");
+    }
+    check_cuda(error, "taking device memory");
+    return pointer;
+  }
+
+  void release(void *pointer) noexcept
+  {
+    if (pointer != nullptr)
+      report(cudaFree(pointer), "giving device memory back");
+  }
+
+  void to_device(void *to, const void *from, std::size_t bytes, Stream stream)
+  {
+    check_cuda(
+        cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "copying to the device");
+  }
+
+  void to_host(void *to, const void *from, std::size_t bytes, Stream stream)
+  {
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream),
+        "copying from the device");
+  }
+
+  void copy(void *to, const void *from, std::size_t bytes, Stream stream)
+  {
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream),
+        "copying on the device");
+  }
+
+  void fill_bytes(void *to, int value, std::size_t bytes, Stream stream)
+  {
+    check_cuda(cudaMemsetAsync(to, value, bytes, stream), "filling device memory");
+  }
+
+  void synchronize(Stream stream)
+  {
+    check_cuda(cudaStreamSynchronize(stream), "waiting for the device");
+  }
+} // namespace device
+
+OwnedStream::OwnedStream()
+{
+  check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
+}
+
+OwnedStream::~OwnedStream() { report(cudaStreamDestroy(stream_), "destroying a stream"); }
+
+DeviceTimer::DeviceTimer()
+{
+  check_cuda(cudaEventCreate(&begin_), "creating an event");
+  check_cuda(cudaEventCreate(&end_), "creating an event");
+}
+
+DeviceTimer::~DeviceTimer()
+{
+  report(cudaEventDestroy(begin_), "destroying an event");
+  report(cudaEventDestroy(end_), "destroying an event");
+}
+
+void DeviceTimer::start(Stream stream)
+{
+  check_cuda(cudaEventRecord(begin_, stream), "recording an event");
+}
+
+double DeviceTimer::stop(Stream stream)
+{
+  float milliseconds = 0.f;
+  check_cuda(cudaEventRecord(end_, stream), "recording an event");
+  check_cuda(cudaEventSynchronize(end_), "waiting for an event");
+  check_cuda(cudaEventElapsedTime(&milliseconds, begin_, end_), "reading a time");
+  return milliseconds;
+}
+} // namespace tensormg

@@ -1,0 +1,149 @@
+// The GPU as the host code sees it: no CUDA header is needed to include this file.
+//
+// In a build without CUDA, device_count() is 0 and everything that needs a device throws DeviceError
+// that says so. Errors of the runtime are exceptions; destructors only report them to stderr.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+struct CUstream_st;
+struct CUevent_st;
+
+namespace tensormg
+{
+/// A CUDA stream; nullptr is the default stream.
+using Stream = CUstream_st *;
+
+class DeviceError : public std::runtime_error
+{
+  using std::runtime_error::runtime_error;
+};
+
+struct DeviceProperties
+{
+  std::string name;
+  int major = 0, minor = 0; ///< compute capability
+  int multiprocessors = 0;
+  double clock_ghz = 0.; ///< maximum clock of the multiprocessors
+  std::int64_t memory_bytes = 0;
+  std::int64_t l2_bytes = 0;
+  int shared_bytes_per_block = 0; ///< largest, by opt-in
+  std::string driver, runtime;    ///< versions as in "13.0"
+};
+
+/// True if this program was compiled with CUDA kernels.
+bool built_with_cuda();
+
+/// GPUs that can be used; 0 without a driver, a GPU or a build with CUDA.
+int device_count();
+
+/// Why device_count() is 0, for a message; empty if it is not.
+std::string why_no_device();
+
+/// Throws DeviceError if the device is missing, older than compute capability 8.0, or if the driver is
+/// older than the runtime.
+void use_device(int device);
+DeviceProperties device_properties();
+
+/// Bytes of device memory that are free now.
+std::int64_t free_device_bytes();
+
+/// Throws DeviceError with both figures if `bytes` more do not fit.
+void require_device_bytes(std::int64_t bytes, const std::string &what_for);
+
+namespace device
+{
+  void *allocate(std::size_t bytes);
+  void release(void *pointer) noexcept;
+  void to_device(void *to, const void *from, std::size_t bytes, Stream stream);
+  void to_host(void *to, const void *from, std::size_t bytes, Stream stream);
+  void copy(void *to, const void *from, std::size_t bytes, Stream stream);
+  /// Every byte of the range becomes `value`.
+  void fill_bytes(void *to, int value, std::size_t bytes, Stream stream);
+  /// Waits for all work of the stream; throws what went wrong in it.
+  void synchronize(Stream stream);
+} // namespace device
+
+/// Owning array in device memory, zero-initialised. Storage order of what it holds is that of the host.
+template <typename T>
+class DeviceArray
+{
+public:
+  DeviceArray() = default;
+  explicit DeviceArray(std::int64_t size)
+    : size_(size)
+    , data_(static_cast<T *>(size > 0 ? device::allocate(size * sizeof(T)) : nullptr))
+  {
+    if (size > 0)
+      device::fill_bytes(data_, 0, size * sizeof(T), nullptr);
+  }
+  DeviceArray(DeviceArray &&other) noexcept { swap(other); }
+  DeviceArray &operator=(DeviceArray &&other) noexcept
+  {
+    swap(other);
+    return *this;
+  }
+  DeviceArray(const DeviceArray &) = delete;
+  DeviceArray &operator=(const DeviceArray &) = delete;
+  ~DeviceArray() { device::release(data_); }
+
+  T *data() { return data_; }
+  const T *data() const { return data_; }
+  std::int64_t size() const { return size_; }
+
+  void copy_from_host(const T *from, Stream stream = nullptr)
+  {
+    device::to_device(data_, from, size_ * sizeof(T), stream);
+  }
+  /// Waits for the stream: the numbers are there on return.
+  void copy_to_host(T *to, Stream stream = nullptr) const
+  {
+    device::to_host(to, data_, size_ * sizeof(T), stream);
+    device::synchronize(stream);
+  }
+
+private:
+  void swap(DeviceArray &other) noexcept
+  {
+    std::swap(size_, other.size_);
+    std::swap(data_, other.data_);
+  }
+
+  std::int64_t size_ = 0;
+  T *data_ = nullptr;
+};
+
+/// A stream of its own; work in it does not wait for the default stream.
+class OwnedStream
+{
+public:
+  OwnedStream();
+  ~OwnedStream();
+  OwnedStream(const OwnedStream &) = delete;
+  OwnedStream &operator=(const OwnedStream &) = delete;
+  Stream get() const { return stream_; }
+
+private:
+  Stream stream_ = nullptr;
+};
+
+/// Time between two points of a stream.
+class DeviceTimer
+{
+public:
+  DeviceTimer();
+  ~DeviceTimer();
+  DeviceTimer(const DeviceTimer &) = delete;
+  DeviceTimer &operator=(const DeviceTimer &) = delete;
+  void start(Stream stream = nullptr);
+  /// Waits; milliseconds since start().
+  double stop(Stream stream = nullptr);
+
+private:
+  CUevent_st *begin_ = nullptr, *end_ = nullptr;
+};
+} // namespace tensormg

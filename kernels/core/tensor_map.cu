@@ -1,0 +1,61 @@
+#include "kernels/core/tensor_map.h"
+
+#include <cuda_runtime.h>
+
+#include "kernels/core/cuda_check.h"
+
+namespace tensormg
+{
+namespace
+{
+  using Encode = CUresult(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
+      const cuuint64_t *, const cuuint64_t *, const cuuint32_t *, const cuuint32_t *,
+      CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+
+  /// The function of the driver library, which is not linked.
+  Encode *encode_function()
+  {
+    static Encode *const function = [] {
+      void *found = nullptr;
+      cudaDriverEntryPointQueryResult result{};
+      check_cuda(cudaGetDriverEntryPointByVersion(
+                     "cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result),
+          "looking for cuTensorMapEncodeTiled");
+      if (result != cudaDriverEntryPointSuccess)
+        throw DeviceError("the driver knows no tensor maps; CUDA 12.0 or newer is needed");
+      return reinterpret_cast<Encode *>(found);
+    }();
+    return function;
+  }
+
+  constexpr CUtensorMapDataType type_of(double) { return CU_TENSOR_MAP_DATA_TYPE_FLOAT64; }
+  constexpr CUtensorMapDataType type_of(float) { return CU_TENSOR_MAP_DATA_TYPE_FLOAT32; }
+  constexpr CUtensorMapDataType type_of(Half) { return CU_TENSOR_MAP_DATA_TYPE_FLOAT16; }
+} // namespace
+
+template <typename Number>
+CUtensorMap make_box_map(const Block &block, const Number *data, int cells, int rows)
+{
+  const auto unsigned_of = [](std::int64_t value) { return static_cast<cuuint64_t>(value); };
+  const cuuint64_t size[4] = {unsigned_of(block.cells[0]), unsigned_of(block.n),
+      unsigned_of(block.rows_per_plane()), unsigned_of(block.planes())};
+  const cuuint64_t stride[3] = {unsigned_of(block.pitch) * sizeof(Number),
+      unsigned_of(block.row()) * sizeof(Number), unsigned_of(block.plane()) * sizeof(Number)};
+  const cuuint32_t box[4] = {static_cast<cuuint32_t>(cells), static_cast<cuuint32_t>(block.n),
+      static_cast<cuuint32_t>(rows), 1};
+  const cuuint32_t step[4] = {1, 1, 1, 1};
+  CUtensorMap map;
+  const CUresult result = encode_function()(&map, type_of(Number{}), 4, const_cast<Number *>(data),
+      size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+      CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS)
+    throw DeviceError("cuTensorMapEncodeTiled refuses a box of " + std::to_string(cells) +
+        " cells and " + std::to_string(rows) + " rows (error " +
+        std::to_string(static_cast<int>(result)) + ")");
+  return map;
+}
+
+template CUtensorMap make_box_map(const Block &, const double *, int, int);
+template CUtensorMap make_box_map(const Block &, const float *, int, int);
+template CUtensorMap make_box_map(const Block &, const Half *, int, int);
+} // namespace tensormg
