@@ -31,15 +31,24 @@
 
 #include "kernels/basis/cell_basis.h"
 #include "kernels/core/block.h"
+#include "kernels/core/device.h"
 #include "kernels/core/half.h"
 
 namespace tensormg::laplace
 {
 enum class Backend : std::uint8_t
 {
-  reference, ///< plain loops over dense 1D blocks, the oracle
-  cpu        ///< rank-2 face terms, SIMD over cells in x
+  reference,        ///< plain loops over dense 1D blocks, the oracle
+  cpu,              ///< rank-2 face terms, SIMD over cells in x
+  device_reference, ///< as reference, for vectors in device memory
+  cuda              ///< rank-2 face terms on CUDA cores, vectors in device memory
 };
+
+/// True if the arrays of Arguments lie in device memory.
+constexpr bool is_device_backend(Backend backend)
+{
+  return backend == Backend::device_reference || backend == Backend::cuda;
+}
 
 /// What the operator is applied in.
 enum class Form : std::uint8_t
@@ -63,6 +72,11 @@ struct Arguments
   const Number *old = nullptr; ///< chebyshev; nullptr is the zero vector
   double theta = 0.;
   double alpha = 0.;
+  // Device backends only: the arrays above lie in device memory (the basis does not), the work is
+  // queued in `stream`. `progress`: two zeros in device memory that no other stream uses; nullptr is
+  // slower.
+  Stream stream = nullptr;
+  unsigned *progress = nullptr;
 };
 
 template <typename Number>
@@ -94,15 +108,16 @@ constexpr Work work_per_dof(Form form, int dim, int bytes_per_number)
   return {vectors * bytes_per_number, 1 + 8. * dim + extra};
 }
 
-/// The function for these choices. Throws std::invalid_argument that lists what exists.
+/// The function for these choices. Throws std::invalid_argument that lists what exists, also if the
+/// backend is not in this build.
 template <typename Number>
 Apply<Number> *select(Backend backend, Form form, int dim, int degree);
 
-/// The packing function (one implementation per degree serves all CPU backends).
+/// The packing function (one implementation serves all CPU backends).
 template <typename Number>
 PackTraces<Number> *select_pack(int degree);
 
-/// "reference" or "cpu"; std::invalid_argument otherwise, naming what exists.
+/// The backend of this name if it is in this build; std::invalid_argument otherwise, naming what exists.
 Backend backend_from_string(const std::string &name);
 const char *to_string(Backend backend);
 

@@ -1,8 +1,10 @@
 // THE table: (backend, form, dimension, degree, number type) -> function.
 #include <stdexcept>
 
+#include "kernels/laplace/cuda.h"
 #include "kernels/laplace/laplace.h"
 #include "kernels/laplace/reference.h"
+#include "kernels/laplace/reference_device.h"
 
 namespace tensormg::laplace
 {
@@ -18,12 +20,27 @@ namespace
     apply_reference(arguments, form);
   }
 
-  template <typename Number>
-  Apply<Number> *reference_instance(Form form)
+  template <Form form, typename Number>
+  void device_reference(const Arguments<Number> &arguments)
   {
-    return form == Form::apply   ? &reference<Form::apply, Number>
-        : form == Form::residual ? &reference<Form::residual, Number>
-                                 : &reference<Form::chebyshev, Number>;
+    apply_device_reference(arguments, form);
+  }
+
+  template <typename Number>
+  Apply<Number> *reference_instance(Form form, bool on_device)
+  {
+    switch (form)
+    {
+      case Form::apply:
+        return on_device ? &device_reference<Form::apply, Number> : &reference<Form::apply, Number>;
+      case Form::residual:
+        return on_device ? &device_reference<Form::residual, Number>
+                         : &reference<Form::residual, Number>;
+      case Form::chebyshev:
+        return on_device ? &device_reference<Form::chebyshev, Number>
+                         : &reference<Form::chebyshev, Number>;
+    }
+    return nullptr;
   }
 
   struct BackendName
@@ -31,10 +48,15 @@ namespace
     Backend backend;
     const char *name;
     const char *degrees;
+    bool needs_cuda;
+
+    bool in_this_build() const { return !needs_cuda || built_with_cuda(); }
   };
   constexpr BackendName backends[] = {
-      {Backend::reference, "reference", "any degree up to 8"},
-      {Backend::cpu, "cpu", "degrees 1..8"},
+      {Backend::reference, "reference", "any degree up to 8", false},
+      {Backend::cpu, "cpu", "degrees 1..8", false},
+      {Backend::device_reference, "device_reference", "any degree up to 8", true},
+      {Backend::cuda, "cuda", "degrees 1..8", true},
   };
 } // namespace
 
@@ -46,16 +68,22 @@ Apply<Number> *select(Backend backend, Form form, int dim, int degree)
     std::string what = "no Laplace operator for dimension " + std::to_string(dim) + ", degree " +
         std::to_string(degree) + "; available in dimensions 2 and 3:";
     for (const BackendName &entry : backends)
-      what += std::string(" ") + entry.name + " (" + entry.degrees + ")";
+      if (entry.in_this_build())
+        what += std::string(" ") + entry.name + " (" + entry.degrees + ")";
     throw std::invalid_argument(what);
   }
+  backend_from_string(to_string(backend)); // throws if it is not in this build
   switch (backend)
   {
     case Backend::reference:
-      return reference_instance<Number>(form);
+      return reference_instance<Number>(form, false);
     case Backend::cpu:
       return dim == 2 ? cpu_instance<2, Number>(form, degree)
                       : cpu_instance<3, Number>(form, degree);
+    case Backend::device_reference:
+      return reference_instance<Number>(form, true);
+    case Backend::cuda:
+      return cuda_instance<Number>(form, dim, degree);
   }
   return nullptr;
 }
@@ -71,6 +99,8 @@ Backend backend_from_string(const std::string &name)
   std::string known;
   for (const BackendName &entry : backends)
   {
+    if (!entry.in_this_build())
+      continue;
     if (name == entry.name)
       return entry.backend;
     known += (known.empty() ? "" : ", ") + std::string(entry.name);

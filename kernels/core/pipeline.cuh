@@ -1,0 +1,134 @@
+// Device primitives of an asynchronous pipeline: mbarriers, bulk tensor copies (TMA), register
+// reallocation between warp groups. Thin names over PTX; source: PTX ISA 8.x, sections "mbarrier",
+// "cp.async.bulk.tensor", "setmaxnreg". Needs compute capability 9.0 (setmaxnreg: an sm_90a build).
+#pragma once
+
+#include <cstdint>
+
+#include <cuda.h>
+
+namespace tensormg::pipeline
+{
+using Barrier = std::uint64_t;
+
+__device__ inline std::uint32_t shared_address(const void *pointer)
+{
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+/// Makes the barrier ready for phases of `count` arrivals each.
+__device__ inline void init(Barrier *barrier, unsigned count)
+{
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count)
+               : "memory");
+}
+
+/// Orders init() before the first use by other threads and by the copy engine.
+__device__ inline void fence_init()
+{
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/// One arrival; what this thread wrote to shared memory before is seen by those who wait.
+__device__ inline void arrive(Barrier *barrier)
+{
+  asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+               : "memory");
+}
+
+/// Barriers that warps arrive at count every lane: one lane for all of them after a __syncwarp() is no
+/// faster (measured), and tools that follow each lane on its own do not see the order.
+inline constexpr unsigned warp_arrivals = 32;
+
+/// One arrival, and `bytes` of bulk copies must land before the phase ends.
+__device__ inline void arrive_expect(Barrier *barrier, unsigned bytes)
+{
+  asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(
+                   shared_address(barrier)),
+               "r"(bytes)
+               : "memory");
+}
+
+/// Waits until the phase of the given parity has ended.
+__device__ inline void wait(Barrier *barrier, unsigned parity)
+{
+  const std::uint32_t address = shared_address(barrier);
+  std::uint32_t done;
+  do
+  {
+    asm volatile("{\n\t.reg .pred p;\n\t"
+                 "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2;\n\t"
+                 "selp.u32 %0, 1, 0, p;\n\t}"
+                 : "=r"(done)
+                 : "r"(address), "r"(parity)
+                 : "memory");
+  }
+  while (!done);
+}
+
+/// A position in a ring of `slots` and the parity of the phase that its barrier is in.
+template <int slots>
+struct RingPosition
+{
+  int slot = 0;
+  unsigned parity = 0;
+
+  __device__ void advance()
+  {
+    if (++slot == slots)
+    {
+      slot = 0;
+      parity ^= 1u;
+    }
+  }
+};
+
+/// Copies a box of a 4D tensor to shared memory; coordinates outside the tensor give zeros.
+__device__ inline void load_box(
+    void *to, const CUtensorMap *map, Barrier *barrier, int c0, int c1, int c2, int c3)
+{
+  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+               " [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(shared_address(to)),
+               "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
+               : "memory");
+}
+
+__device__ inline void prefetch_map(const CUtensorMap *map)
+{
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+/// Reads table[offset / sizeof(C)] of a kernel's parameters from constant memory. `now` is not used, but
+/// ties the load to the place where its value is known.
+template <int offset>
+__device__ inline double read_parameter(const double *table, int now)
+{
+  double value;
+  asm("{\n\t.reg .u64 t; // %2\n\tcvta.to.param.u64 t, %1;\n\tld.param.f64 %0, [t+%3];\n\t}"
+      : "=d"(value)
+      : "l"(table), "r"(now), "n"(offset));
+  return value;
+}
+template <int offset>
+__device__ inline float read_parameter(const float *table, int now)
+{
+  float value;
+  asm("{\n\t.reg .u64 t; // %2\n\tcvta.to.param.u64 t, %1;\n\tld.param.f32 %0, [t+%3];\n\t}"
+      : "=f"(value)
+      : "l"(table), "r"(now), "n"(offset));
+  return value;
+}
+
+/// Registers per thread of this warp group from here on; all its warps call this.
+template <int count>
+__device__ void grow_registers()
+{
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+}
+template <int count>
+__device__ void shrink_registers()
+{
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+}
+} // namespace tensormg::pipeline

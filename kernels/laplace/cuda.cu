@@ -1,0 +1,101 @@
+#include "kernels/laplace/cuda.h"
+
+#include <stdexcept>
+
+#include "kernels/core/cuda_check.h"
+#include "kernels/core/pack.cuh"
+
+namespace tensormg::laplace
+{
+template <typename Number>
+Apply<Number> *cuda_instance(Form form, int dim, int degree)
+{
+  if (dim != 3)
+    throw std::invalid_argument(
+        "backend 'cuda' has no operator in dimension 2 yet; available there: "
+        "device_reference");
+  switch (form)
+  {
+    case Form::apply:
+      return cuda_3d_instance<Number, Form::apply>(degree);
+    case Form::residual:
+      return cuda_3d_instance<Number, Form::residual>(degree);
+    case Form::chebyshev:
+      return cuda_3d_instance<Number, Form::chebyshev>(degree);
+  }
+  return nullptr;
+}
+
+namespace
+{
+  template <typename C>
+  struct PackParameters
+  {
+    C v[max_n], h[max_n]; ///< weights of the traces at the packed end
+    int n;
+    std::int64_t lines;  ///< rows in the buffer
+    std::int64_t row;    ///< numbers per row
+    std::int64_t line;   ///< from line to line in src
+    std::int64_t stride; ///< from mode to mode in src
+  };
+
+  /// One thread per line of the packed direction.
+  template <typename Number>
+  __global__ void pack_kernel(
+      const PackParameters<Compute<Number>> p, const Number *src, Compute<Number> *buffer)
+  {
+    using C = Compute<Number>;
+    const std::int64_t at = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (at >= p.lines * p.row)
+      return;
+    const Number *u = src + at / p.row * p.line + at % p.row;
+    C v = 0, d = 0;
+    for (int m = 0; m < p.n; ++m)
+    {
+      const C value = load_pack<1>(u + m * p.stride).at[0];
+      v = fma(p.v[m], value, v);
+      d = fma(p.h[m], value, d);
+    }
+    buffer[at] = v;
+    buffer[p.lines * p.row + at] = d;
+  }
+} // namespace
+
+template <typename Number>
+void pack_traces_cuda(const Block &block, const CellBasis &basis, int side, const Number *src,
+    Compute<Number> *buffer, Stream stream)
+{
+  using C = Compute<Number>;
+  const bool upper = side % 2 == 1, along_y = side < 4;
+  PackParameters<C> p{};
+  for (int m = 0; m < block.n; ++m)
+  {
+    const double parity = m % 2 == 0 ? 1. : -1.;
+    p.v[m] = static_cast<C>(upper ? basis.v[m] : parity * basis.v[m]);
+    p.h[m] = static_cast<C>(upper ? basis.h[m] : -parity * basis.h[m]);
+  }
+  p.n = block.n;
+  p.lines = along_y ? block.planes() : block.rows_per_plane();
+  p.row = block.row();
+  p.line = along_y ? block.plane() : block.row();
+  p.stride = along_y ? block.row() : block.plane();
+  std::int64_t first = 0;
+  if (upper)
+    first = along_y ? (block.cells[1] - 1) * block.n * block.row()
+                    : (block.cells[2] - 1) * block.nz() * block.plane();
+  constexpr int threads = 256;
+  const std::int64_t blocks = (p.lines * p.row + threads - 1) / threads;
+  pack_kernel<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(p, src + first, buffer);
+  check_launch("packing traces");
+}
+
+template Apply<double> *cuda_instance(Form, int, int);
+template Apply<float> *cuda_instance(Form, int, int);
+template Apply<Half> *cuda_instance(Form, int, int);
+template void pack_traces_cuda(
+    const Block &, const CellBasis &, int, const double *, double *, Stream);
+template void pack_traces_cuda(
+    const Block &, const CellBasis &, int, const float *, float *, Stream);
+template void pack_traces_cuda(
+    const Block &, const CellBasis &, int, const Half *, float *, Stream);
+} // namespace tensormg::laplace

@@ -1,0 +1,6 @@
+#include "kernels/laplace/cuda_instances.cuh"
+
+namespace tensormg::laplace
+{
+template Apply<double> *cuda_3d_instance<double, Form::apply>(int);
+}

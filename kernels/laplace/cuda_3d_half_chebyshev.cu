@@ -1,0 +1,6 @@
+#include "kernels/laplace/cuda_instances.cuh"
+
+namespace tensormg::laplace
+{
+template Apply<Half> *cuda_3d_instance<Half, Form::chebyshev>(int);
+}

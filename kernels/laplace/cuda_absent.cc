@@ -1,0 +1,30 @@
+// The device functions that select.cc names, in a build without CUDA: select() refuses before.
+#if !defined(TENSORMG_HAVE_CUDA)
+
+#include "kernels/core/device.h"
+#include "kernels/laplace/cuda.h"
+#include "kernels/laplace/reference_device.h"
+
+namespace tensormg::laplace
+{
+template <typename Number>
+Apply<Number> *cuda_instance(Form, int, int)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template <typename Number>
+void apply_device_reference(const Arguments<Number> &, Form)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template Apply<double> *cuda_instance(Form, int, int);
+template Apply<float> *cuda_instance(Form, int, int);
+template Apply<Half> *cuda_instance(Form, int, int);
+template void apply_device_reference(const Arguments<double> &, Form);
+template void apply_device_reference(const Arguments<float> &, Form);
+template void apply_device_reference(const Arguments<Half> &, Form);
+} // namespace tensormg::laplace
+
+#endif

@@ -1,0 +1,35 @@
+#include <map>
+#include <utility>
+
+#include "kernels/laplace/cuda_launch.cuh"
+
+namespace tensormg::laplace
+{
+int resident_blocks(const void *kernel, int threads, int shared_bytes)
+{
+  static std::mutex mutex;
+  static std::map<std::pair<const void *, int>, int> known;
+  int device = 0;
+  check_cuda(cudaGetDevice(&device), "asking for the device");
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto [entry, fresh] = known.try_emplace({kernel, device}, 0);
+  if (fresh)
+  {
+    int multiprocessors = 0, per_multiprocessor = 0;
+    check_cuda(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
+        "asking for shared memory");
+    check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+        "asking for the multiprocessors");
+    check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                   &per_multiprocessor, kernel, threads, shared_bytes),
+        "asking for the occupancy");
+    if (per_multiprocessor == 0)
+      throw DeviceError("the Laplace kernel needs " + std::to_string(shared_bytes) +
+          " bytes of shared memory and " + std::to_string(threads) +
+          " threads per block, which this device does not have");
+    entry->second = multiprocessors * per_multiprocessor;
+  }
+  return entry->second;
+}
+} // namespace tensormg::laplace

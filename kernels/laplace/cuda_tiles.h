@@ -1,0 +1,163 @@
+// The tile of the marching kernel for each degree and number type; chosen by measurement
+// (docs/kernels.md). Arguments of MarchTile: modes, cells per thread, threads per row of cells, rows of
+// cells, threads per column, planes of the rings (own, halo, edges, b and old).
+#pragma once
+
+#include "kernels/laplace/march_tile.h"
+
+namespace tensormg::laplace
+{
+/// `fused`: forms that read b and old.
+template <typename Number, int n, bool fused>
+struct CudaTile;
+
+template <>
+struct CudaTile<double, 2, false> : MarchTile<double, 2, 2, 16, 12, 1, 7, 3, 5>
+{};
+template <>
+struct CudaTile<double, 3, false> : MarchTile<double, 3, 1, 16, 8, 1, 8, 3, 6>
+{};
+template <>
+struct CudaTile<double, 4, false> : MarchTile<double, 4, 1, 16, 6, 1, 8, 3, 6>
+{};
+template <>
+struct CudaTile<double, 5, false> : MarchTile<double, 5, 1, 8, 6, 1, 10, 3, 8>
+{};
+template <>
+struct CudaTile<double, 6, false> : MarchTile<double, 6, 1, 8, 4, 1, 12, 3, 10>
+{};
+template <>
+struct CudaTile<double, 7, false> : MarchTile<double, 7, 1, 8, 2, 2, 14, 4, 12>
+{};
+template <>
+struct CudaTile<double, 8, false> : MarchTile<double, 8, 1, 8, 2, 2, 13, 2, 9>
+{};
+template <>
+struct CudaTile<double, 9, false> : MarchTile<double, 9, 1, 8, 2, 2, 13, 2, 8>
+{};
+
+template <>
+struct CudaTile<double, 2, true> : MarchTile<double, 2, 2, 16, 8, 1, 6, 3, 5, 2>
+{};
+template <>
+struct CudaTile<double, 3, true> : MarchTile<double, 3, 1, 16, 8, 1, 5, 2, 4, 2>
+{};
+template <>
+struct CudaTile<double, 4, true> : MarchTile<double, 4, 1, 16, 4, 1, 6, 2, 5, 3>
+{};
+template <>
+struct CudaTile<double, 5, true> : MarchTile<double, 5, 1, 8, 6, 1, 7, 2, 5, 2>
+{};
+template <>
+struct CudaTile<double, 6, true> : MarchTile<double, 6, 1, 8, 4, 1, 8, 2, 6, 2>
+{};
+template <>
+struct CudaTile<double, 7, true> : MarchTile<double, 7, 1, 8, 2, 2, 9, 2, 8, 3>
+{};
+template <>
+struct CudaTile<double, 8, true> : MarchTile<double, 8, 1, 8, 2, 2, 10, 2, 8, 2>
+{};
+template <>
+struct CudaTile<double, 9, true> : MarchTile<double, 9, 1, 8, 2, 2, 11, 1, 6, 1>
+{};
+
+template <>
+struct CudaTile<float, 2, false> : MarchTile<float, 2, 4, 16, 8, 1, 8, 4, 6>
+{};
+template <>
+struct CudaTile<float, 3, false> : MarchTile<float, 3, 2, 16, 8, 1, 8, 4, 6>
+{};
+template <>
+struct CudaTile<float, 4, false> : MarchTile<float, 4, 2, 16, 6, 1, 8, 3, 6>
+{};
+template <>
+struct CudaTile<float, 5, false> : MarchTile<float, 5, 2, 8, 6, 1, 10, 3, 8>
+{};
+template <>
+struct CudaTile<float, 6, false> : MarchTile<float, 6, 2, 8, 4, 1, 12, 3, 10>
+{};
+template <>
+struct CudaTile<float, 7, false> : MarchTile<float, 7, 2, 8, 2, 2, 14, 4, 12>
+{};
+template <>
+struct CudaTile<float, 8, false> : MarchTile<float, 8, 2, 8, 2, 2, 13, 2, 9>
+{};
+template <>
+struct CudaTile<float, 9, false> : MarchTile<float, 9, 2, 8, 2, 2, 13, 2, 8>
+{};
+
+template <>
+struct CudaTile<float, 2, true> : MarchTile<float, 2, 4, 16, 8, 1, 5, 2, 4, 2>
+{};
+template <>
+struct CudaTile<float, 3, true> : MarchTile<float, 3, 2, 16, 8, 1, 6, 3, 5, 2>
+{};
+template <>
+struct CudaTile<float, 4, true> : MarchTile<float, 4, 2, 8, 8, 1, 8, 3, 5, 3>
+{};
+template <>
+struct CudaTile<float, 5, true> : MarchTile<float, 5, 2, 8, 6, 1, 7, 2, 5, 2>
+{};
+template <>
+struct CudaTile<float, 6, true> : MarchTile<float, 6, 2, 8, 4, 1, 8, 2, 6, 2>
+{};
+template <>
+struct CudaTile<float, 7, true> : MarchTile<float, 7, 2, 8, 2, 2, 9, 2, 8, 3>
+{};
+template <>
+struct CudaTile<float, 8, true> : MarchTile<float, 8, 2, 8, 2, 2, 11, 2, 9, 2>
+{};
+template <>
+struct CudaTile<float, 9, true> : MarchTile<float, 9, 2, 8, 2, 2, 11, 1, 6, 1>
+{};
+
+template <>
+struct CudaTile<Half, 2, false> : MarchTile<Half, 2, 4, 16, 8, 1, 10, 4, 8>
+{};
+template <>
+struct CudaTile<Half, 3, false> : MarchTile<Half, 3, 4, 8, 8, 1, 10, 4, 8>
+{};
+template <>
+struct CudaTile<Half, 4, false> : MarchTile<Half, 4, 2, 16, 6, 1, 10, 3, 6>
+{};
+template <>
+struct CudaTile<Half, 5, false> : MarchTile<Half, 5, 2, 8, 6, 1, 12, 3, 8>
+{};
+template <>
+struct CudaTile<Half, 6, false> : MarchTile<Half, 6, 2, 8, 4, 1, 14, 3, 12>
+{};
+template <>
+struct CudaTile<Half, 7, false> : MarchTile<Half, 7, 2, 8, 2, 2, 14, 4, 12>
+{};
+template <>
+struct CudaTile<Half, 8, false> : MarchTile<Half, 8, 2, 8, 2, 2, 14, 2, 12>
+{};
+template <>
+struct CudaTile<Half, 9, false> : MarchTile<Half, 9, 2, 8, 2, 2, 13, 2, 8>
+{};
+
+template <>
+struct CudaTile<Half, 2, true> : MarchTile<Half, 2, 4, 16, 8, 1, 6, 3, 5, 3>
+{};
+template <>
+struct CudaTile<Half, 3, true> : MarchTile<Half, 3, 4, 8, 8, 1, 8, 4, 6, 4>
+{};
+template <>
+struct CudaTile<Half, 4, true> : MarchTile<Half, 4, 2, 16, 6, 1, 8, 3, 5, 3>
+{};
+template <>
+struct CudaTile<Half, 5, true> : MarchTile<Half, 5, 2, 8, 6, 1, 9, 3, 7, 3>
+{};
+template <>
+struct CudaTile<Half, 6, true> : MarchTile<Half, 6, 2, 8, 4, 1, 10, 3, 8, 4>
+{};
+template <>
+struct CudaTile<Half, 7, true> : MarchTile<Half, 7, 2, 8, 2, 2, 10, 3, 8, 4>
+{};
+template <>
+struct CudaTile<Half, 8, true> : MarchTile<Half, 8, 2, 8, 2, 2, 12, 2, 9, 4>
+{};
+template <>
+struct CudaTile<Half, 9, true> : MarchTile<Half, 9, 2, 8, 2, 2, 12, 2, 8, 2>
+{};
+} // namespace tensormg::laplace

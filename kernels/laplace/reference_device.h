@@ -1,0 +1,11 @@
+// The oracle for vectors in device memory, itself compared with the one on the host.
+#pragma once
+
+#include "kernels/laplace/laplace.h"
+
+namespace tensormg::laplace
+{
+/// As apply_reference(), queued in arguments.stream.
+template <typename Number>
+void apply_device_reference(const Arguments<Number> &arguments, Form form);
+} // namespace tensormg::laplace

@@ -1,0 +1,266 @@
+// Operators on the device: the oracle there against the one on the host, then the `cuda` backend against
+// the oracle: odd sizes, sizes beyond one tile, each kind of side, poisoned outputs with guard zones,
+// every degree, form and number type.
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "kernels/core/device.h"
+#include "kernels/laplace/cuda.h"
+#include "kernels/laplace/reference.h"
+#include "operators/cell_basis.h"
+#include "tests/support/random_vector.h"
+
+namespace tensormg
+{
+namespace
+{
+  using laplace::Backend;
+  using laplace::Form;
+
+  struct Case
+  {
+    std::array<std::int64_t, 3> cells;
+    std::array<Side, 6> sides;
+  };
+
+  constexpr Side D = Side::dirichlet, N = Side::neumann, W = Side::wrap, G = Side::ghost;
+
+  // The tiles have up to 64 x 12 cells; the last case has more tiles than a device has multiprocessors.
+  const Case cases[] = {
+      {{1, 1, 1}, {D, D, D, D, D, D}},
+      {{1, 2, 3}, {W, W, D, D, D, D}},
+      {{3, 2, 1}, {D, N, N, D, D, N}},
+      {{7, 3, 5}, {W, W, G, G, G, G}},
+      {{17, 13, 3}, {D, D, G, D, N, G}},
+      {{65, 2, 2}, {N, D, D, G, G, D}},
+      {{16, 8, 9}, {W, W, N, N, D, D}},
+      {{131, 25, 2}, {N, N, D, N, N, N}},
+  };
+
+  template <typename Number>
+  constexpr double tolerance = sizeof(Number) == 8 ? 4e-15
+      : sizeof(Number) == 4                        ? 2e-6
+                                                   : 1e-3;
+
+  /// A device array with guard zones on both sides of the numbers.
+  template <typename Number>
+  class Guarded
+  {
+  public:
+    explicit Guarded(std::int64_t size)
+      : size_(size)
+      , memory_(size + 2 * guard)
+    {
+      device::fill_bytes(memory_.data(), 0xff, (size + 2 * guard) * sizeof(Number), nullptr);
+    }
+    Number *data() { return memory_.data() + guard; }
+
+    /// The numbers; fails if a guard zone was written.
+    std::vector<Number> get()
+    {
+      std::vector<Number> all(size_ + 2 * guard);
+      memory_.copy_to_host(all.data());
+      const std::vector<unsigned char> untouched(guard * sizeof(Number), 0xff);
+      EXPECT_EQ(std::memcmp(all.data(), untouched.data(), untouched.size()), 0);
+      EXPECT_EQ(std::memcmp(all.data() + guard + size_, untouched.data(), untouched.size()), 0);
+      return {all.begin() + guard, all.begin() + guard + size_};
+    }
+
+  private:
+    static constexpr std::int64_t guard = 1024;
+    std::int64_t size_;
+    DeviceArray<Number> memory_;
+  };
+
+  /// Inputs of one case on both sides of the bus.
+  template <typename Number>
+  struct Inputs
+  {
+    using C = Compute<Number>;
+    CellBasis basis;
+    Block block;
+    Vector<Number> src, b, old;
+    std::array<std::vector<C>, 6> ghosts;
+    DeviceArray<Number> device_src, device_b, device_old;
+    std::array<DeviceArray<C>, 6> device_ghosts;
+    DeviceArray<unsigned> progress{2};
+    laplace::Arguments<Number> host, device;
+
+    Inputs(const Case &c, int degree, bool with_old)
+      : basis(make_cell_basis(degree))
+      , block(3, degree, c.cells)
+      , src(test::random_vector<Number>(block, 1))
+      , b(test::random_vector<Number>(block, 2))
+      , old(test::random_vector<Number>(block, 3))
+      , device_src(block.size())
+      , device_b(block.size())
+      , device_old(block.size())
+    {
+      host.block = block;
+      host.basis = &basis;
+      host.factor = {1., 0.4, 0.7};
+      host.sides = c.sides;
+      host.theta = 0.3;
+      host.alpha = 0.8;
+      host.src = src.data();
+      host.b = b.data();
+      host.old = with_old ? old.data() : nullptr;
+      device_src.copy_from_host(src.data());
+      device_b.copy_from_host(b.data());
+      device_old.copy_from_host(old.data());
+      device = host;
+      for (int s = 2; s < 6; ++s)
+        if (c.sides[s] == G)
+        {
+          const auto neighbour = test::random_vector<Number>(block, 10 + s);
+          ghosts[s].resize(laplace::ghost_size(block, s));
+          laplace::select_pack<Number>(degree)(block, basis, s, neighbour.data(), ghosts[s].data());
+          host.ghost[s] = ghosts[s].data();
+          device_ghosts[s] = DeviceArray<C>(laplace::ghost_size(block, s));
+          device_ghosts[s].copy_from_host(ghosts[s].data());
+          device.ghost[s] = device_ghosts[s].data();
+        }
+      device.src = device_src.data();
+      device.b = device_b.data();
+      device.old = with_old ? device_old.data() : nullptr;
+      device.progress = progress.data();
+    }
+
+    std::vector<Number> run(Backend backend, Form form)
+    {
+      Guarded<Number> dst(block.size());
+      device.dst = dst.data();
+      laplace::select<Number>(backend, form, 3, block.degree())(device);
+      device::synchronize(nullptr);
+      return dst.get();
+    }
+  };
+
+  template <typename Number>
+  double difference(const std::vector<Number> &found, const Number *expected)
+  {
+    double error = 0., norm = 0.;
+    for (std::size_t at = 0; at < found.size(); ++at)
+    {
+      const double x = test::to_double(found[at]), y = test::to_double(expected[at]);
+      error += (x - y) * (x - y);
+      norm += y * y;
+    }
+    return std::sqrt(error / norm);
+  }
+
+  template <typename Number>
+  bool padding_is_zero(const Block &block, const std::vector<Number> &vector)
+  {
+    for (std::int64_t at = 0; at < block.size(); ++at)
+      if (at % block.pitch >= block.cells[0] && !(test::to_double(vector[at]) == 0.))
+        return false;
+    return true;
+  }
+
+  template <typename Number>
+  class LaplaceCuda : public testing::Test
+  {
+  protected:
+    void SetUp() override
+    {
+      if (device_count() == 0)
+        GTEST_SKIP() << why_no_device();
+    }
+  };
+  using Numbers = testing::Types<double, float, Half>;
+  TYPED_TEST_SUITE(LaplaceCuda, Numbers);
+
+  TYPED_TEST(LaplaceCuda, DeviceReferenceEqualsReference)
+  {
+    for (const Case &c : cases)
+      for (const int degree : {1, 2, 3, 5, 8})
+      {
+        if (c.cells[0] * c.cells[1] * (degree + 1) > 600)
+          continue; // the oracle on the host is slow
+        Inputs<TypeParam> inputs(c, degree, true);
+        for (const Form form : {Form::apply, Form::residual, Form::chebyshev})
+        {
+          SCOPED_TRACE(testing::Message() << "degree " << degree << " cells " << c.cells[0] << "x"
+                                          << c.cells[1] << "x" << c.cells[2]);
+          Vector<TypeParam> expected(inputs.block);
+          test::poison(expected);
+          inputs.host.dst = expected.data();
+          laplace::apply_reference(inputs.host, form);
+          const auto found = inputs.run(Backend::device_reference, form);
+          EXPECT_LT(difference(found, expected.data()), tolerance<TypeParam>);
+          EXPECT_TRUE(padding_is_zero(inputs.block, found));
+        }
+      }
+  }
+
+  TYPED_TEST(LaplaceCuda, CudaEqualsReference)
+  {
+    for (const Case &c : cases)
+      for (int degree = 1; degree <= max_degree; ++degree)
+        for (const bool with_old : {true, false})
+        {
+          Inputs<TypeParam> inputs(c, degree, with_old);
+          for (const Form form : {Form::apply, Form::residual, Form::chebyshev})
+          {
+            if (!with_old && form != Form::chebyshev)
+              continue;
+            SCOPED_TRACE(testing::Message()
+                << "degree " << degree << " cells " << c.cells[0] << "x" << c.cells[1] << "x"
+                << c.cells[2] << " form " << int(form) << " old " << with_old);
+            const auto expected = inputs.run(Backend::device_reference, form);
+            const auto found = inputs.run(Backend::cuda, form);
+            EXPECT_LT(difference(found, expected.data()), tolerance<TypeParam>);
+            EXPECT_TRUE(padding_is_zero(inputs.block, found));
+            const auto again = inputs.run(Backend::cuda, form);
+            EXPECT_EQ(std::memcmp(found.data(), again.data(), found.size() * sizeof(TypeParam)), 0);
+          }
+        }
+  }
+
+  TYPED_TEST(LaplaceCuda, ChebyshevMayOverwriteOld)
+  {
+    for (const int degree : {1, 4, 7})
+    {
+      Inputs<TypeParam> inputs(cases[4], degree, true);
+      const auto separate = inputs.run(Backend::cuda, Form::chebyshev);
+      inputs.device.dst = inputs.device_old.data();
+      laplace::select<TypeParam>(Backend::cuda, Form::chebyshev, 3, degree)(inputs.device);
+      std::vector<TypeParam> found(inputs.block.size());
+      inputs.device_old.copy_to_host(found.data());
+      EXPECT_EQ(std::memcmp(found.data(), separate.data(), found.size() * sizeof(TypeParam)), 0);
+    }
+  }
+
+  TYPED_TEST(LaplaceCuda, WithoutProgressTheSame)
+  {
+    Inputs<TypeParam> inputs(cases[7], 2, true);
+    const auto in_step = inputs.run(Backend::cuda, Form::apply);
+    inputs.device.progress = nullptr;
+    const auto free = inputs.run(Backend::cuda, Form::apply);
+    EXPECT_EQ(std::memcmp(in_step.data(), free.data(), free.size() * sizeof(TypeParam)), 0);
+  }
+
+  TYPED_TEST(LaplaceCuda, PacksTracesAsTheHost)
+  {
+    using C = Compute<TypeParam>;
+    for (const int degree : {1, 2, 5, 8})
+    {
+      Inputs<TypeParam> inputs(cases[3], degree, false);
+      for (int side = 2; side < 6; ++side)
+      {
+        const std::int64_t size = laplace::ghost_size(inputs.block, side);
+        std::vector<C> expected(size);
+        laplace::select_pack<TypeParam>(degree)(
+            inputs.block, inputs.basis, side, inputs.src.data(), expected.data());
+        Guarded<C> buffer(size);
+        laplace::pack_traces_cuda(inputs.block, inputs.basis, side,
+            static_cast<const TypeParam *>(inputs.device_src.data()), buffer.data(), nullptr);
+        const std::vector<C> found = buffer.get();
+        EXPECT_LT(difference(found, expected.data()), sizeof(C) == 8 ? 1e-14 : 1e-6);
+      }
+    }
+  }
+} // namespace
+} // namespace tensormg
