@@ -1,0 +1,8 @@
+#include "kernels/laplace/cuda_2d_instances.cuh"
+
+namespace tensormg::laplace
+{
+template Apply<double> *cuda_2d_instance<double, Form::apply>(int);
+template Apply<double> *cuda_2d_instance<double, Form::residual>(int);
+template Apply<double> *cuda_2d_instance<double, Form::chebyshev>(int);
+} // namespace tensormg::laplace

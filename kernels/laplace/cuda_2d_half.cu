@@ -1,0 +1,8 @@
+#include "kernels/laplace/cuda_2d_instances.cuh"
+
+namespace tensormg::laplace
+{
+template Apply<Half> *cuda_2d_instance<Half, Form::apply>(int);
+template Apply<Half> *cuda_2d_instance<Half, Form::residual>(int);
+template Apply<Half> *cuda_2d_instance<Half, Form::chebyshev>(int);
+} // namespace tensormg::laplace

@@ -1,0 +1,90 @@
+// Launch of the 2D kernel: weights and grid.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/core/cuda_check.h"
+#include "kernels/laplace/cuda_2d.cuh"
+
+namespace tensormg::laplace
+{
+/// Blocks of a kernel that can be resident at once on the current device; sets the kernel up on its
+/// first use there. Throws DeviceError if the kernel cannot run on the device. (cuda_march_device.cu)
+int resident_blocks(const void *kernel, int threads, int shared_bytes);
+
+/// Rows of cells that one warp marches through, at most. Neighbouring warps drift apart on the way, and
+/// the cells between them must be in the cache when the second one asks for them.
+inline constexpr int max_strip_rows = 40;
+
+/// Parts in y for which all blocks finish soonest: whole waves of resident blocks, few rows read twice.
+inline int strip_segments(int blocks_x, int ny, int resident)
+{
+  const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  const std::int64_t fewest = ceil_div(ny, max_strip_rows);
+  const std::int64_t first = ceil_div(fewest * blocks_x, resident);
+  std::int64_t best = fewest, least = -1;
+  for (std::int64_t waves = first; waves < first + 16; ++waves)
+  {
+    const std::int64_t parts = std::clamp<std::int64_t>(waves * resident / blocks_x, fewest, ny);
+    // A part reads one more row on either side and needs the time of about one row to start.
+    const std::int64_t time = ceil_div(parts * blocks_x, resident) * (ceil_div(ny, parts) + 3);
+    if (least < 0 || time < least)
+    {
+      least = time;
+      best = parts;
+    }
+  }
+  return static_cast<int>(best);
+}
+
+template <typename Tile, Form form>
+StripParameters<Tile> strip_parameters(const Arguments<typename Tile::Number> &a, int resident)
+{
+  using C = typename Tile::C;
+  constexpr int n = Tile::n;
+  StripParameters<Tile> p{};
+  const Block &block = a.block;
+  for (int i = 0; i < n; ++i)
+  {
+    p.v[i] = static_cast<C>(a.basis->v[i]);
+    p.h[i] = static_cast<C>(a.basis->h[i]);
+    p.vx[i] = static_cast<C>(a.factor[0] * a.basis->v[i]);
+    p.gx[i] = static_cast<C>(a.factor[0] * a.basis->g[i]);
+    p.vy[i] = static_cast<C>(a.factor[1] * a.basis->v[i]);
+    p.gy[i] = static_cast<C>(a.factor[1] * a.basis->g[i]);
+    for (int j = 0; j < n; ++j)
+    {
+      const double diagonal = a.factor[0] * a.basis->lambda[i] + a.factor[1] * a.basis->lambda[j];
+      p.diagonal[j][i] = static_cast<C>(form == Form::chebyshev ? a.alpha / diagonal : diagonal);
+    }
+  }
+  p.keep = static_cast<C>(1. + a.theta - a.alpha);
+  p.theta = static_cast<C>(a.theta);
+  p.pitch = block.pitch;
+  p.nx = static_cast<int>(block.cells[0]);
+  p.ny = static_cast<int>(block.cells[1]);
+  std::copy_n(a.sides.begin(), 4, p.sides);
+  p.ghost[0] = a.ghost[2];
+  p.ghost[1] = a.ghost[3];
+  p.src = a.src;
+  p.dst = a.dst;
+  p.b = a.b;
+  p.old = a.theta != 0. ? a.old : nullptr;
+  constexpr int cells = Tile::cells * Tile::warps;
+  p.blocks_x = static_cast<int>((block.pitch + cells - 1) / cells);
+  p.segments = strip_segments(p.blocks_x, p.ny, resident);
+  return p;
+}
+
+/// Starts dst = B src (or its fused forms) in a.stream.
+template <typename Tile, Form form>
+void launch_strip(const Arguments<typename Tile::Number> &a)
+{
+  const auto kernel = &strip::strip_kernel<Tile, form>;
+  const int resident =
+      resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);
+  const StripParameters<Tile> p = strip_parameters<Tile, form>(a, resident);
+  kernel<<<p.blocks_x * p.segments, Tile::threads, Tile::shared_bytes, a.stream>>>(p);
+  check_launch("launching the Laplace kernel in 2D");
+}
+} // namespace tensormg::laplace

@@ -1,0 +1,74 @@
+// What a warp of the 2D kernel owns, and where it keeps it in shared memory: see cuda_2d.cuh.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/block.h"
+#include "kernels/core/half.h"
+
+namespace tensormg::laplace
+{
+/// A strip of 32 lanes times `width` neighbouring cells in x that one warp marches along in y.
+///
+/// Shared memory of a warp:
+///   source  [rows][n modes j][n modes i][32 lanes][width]   cells of src
+///   inputs  [b, old][input_lines][n modes i][32][width]     lines (of mode j) of b and old
+///   edges   [rows][n modes j][left, right][n modes i]       16 bytes each with the cell beside the strip
+///   traces  [left, right][n modes j][V, D]                  of the edges of one row
+///   parking [2 n traces][32][width]                         of the newest row, lane-private
+template <typename Number_, int n_, int inputs_, int width_, int warps_, int blocks_, int rows_,
+    int input_lines_ = 0, bool rolled_ = false, bool parked_ = false>
+struct StripTile
+{
+  using Number = Number_;
+  using C = Compute<Number>;
+  static constexpr int n = n_;                     ///< modes per direction
+  static constexpr int inputs = inputs_;           ///< 0: src alone, 1: b, 2: b and old
+  static constexpr int width = width_;             ///< cells per lane
+  static constexpr int warps = warps_;             ///< of a block, neighbours in x
+  static constexpr int blocks = blocks_;           ///< per multiprocessor, by registers
+  static constexpr int rows = rows_;               ///< of cells in the ring of src
+  static constexpr int input_lines = input_lines_; ///< in the rings of b and old
+  static constexpr bool rolled = rolled_; ///< the loop over the lines of a row is not unrolled
+  static constexpr bool parked = parked_; ///< the traces of the newest row wait in shared memory
+
+  static constexpr int threads = 32 * warps;
+  static constexpr int cells = 32 * width;                       ///< of a strip in x
+  static constexpr int pack_bytes = width * int(sizeof(Number)); ///< one access of a lane
+  static constexpr int mode_bytes = 32 * pack_bytes;
+  static constexpr int line_bytes = n * mode_bytes;
+  static constexpr int row_bytes = n * line_bytes;
+
+  /// One access of cp.async past the L1 cache.
+  static constexpr int chunk_bytes = 16;
+  static constexpr int chunk_numbers = chunk_bytes / int(sizeof(Number));
+  static constexpr int mode_chunks = mode_bytes / chunk_bytes;
+
+  /// One chunk more than needed, so that lanes that read the lines of one row meet in few banks.
+  static constexpr int edge_line_bytes = (2 * n + 1) * chunk_bytes;
+  static constexpr int edge_row_bytes = n * edge_line_bytes;
+
+  static constexpr int input_bytes = input_lines * line_bytes; ///< of b, or of old
+  static constexpr int input_offset = rows * row_bytes;
+  static constexpr int edge_offset = input_offset + inputs * input_bytes;
+  static constexpr int trace_offset = edge_offset + rows * edge_row_bytes;
+  static constexpr int park_offset = (trace_offset + 4 * n * int(sizeof(C)) + 127) / 128 * 128;
+  static constexpr int park_bytes = 32 * width * int(sizeof(C)); ///< of one trace
+  static constexpr int warp_bytes = park_offset + (parked ? 2 * n * park_bytes : 0);
+
+  /// Numbers of one line of the table [j][i] of diagonal entries that a rolled loop reads.
+  static constexpr int table_pack = 16 / int(sizeof(C));
+  static constexpr int table_line = (n + table_pack - 1) / table_pack * table_pack;
+  static constexpr int table_bytes = rolled ? n * table_line * int(sizeof(C)) : 0;
+  static constexpr int table_offset = warps * warp_bytes;
+  static constexpr int shared_bytes = table_offset + table_bytes;
+
+  static_assert(pack_bytes >= 4 && pack_bytes <= 16, "one access of a lane");
+  static_assert(shared_bytes <= 227 * 1024, "of a block on compute capability 9.0");
+  static_assert(rows >= 2, "a row is finished with the traces of the next one");
+  static_assert(inputs == 0 || input_lines > 0);
+  // With fewer lines than a row the wait is line by line, for everything but the newest copies.
+  static_assert(inputs == 0 || input_lines < n || input_lines >= (rows - 1) * n);
+  static_assert(n <= 16, "half a warp copies one edge");
+};
+} // namespace tensormg::laplace
