@@ -108,8 +108,19 @@ namespace
       return timer_.stop(queue_.stream());
     }
 
-    // The hook for what the compiler knows of a kernel.
-    std::optional<Resources> resources() const override { return std::nullopt; }
+    std::optional<Resources> resources() const override
+    {
+      const auto kernel = laplace::kernel_resources<Number>(laplace::backend_from_string(backend_),
+          setup_.form, setup_.block.dim, setup_.block.degree());
+      if (!kernel)
+        return std::nullopt;
+      Resources result;
+      result.registers = kernel->registers;
+      result.shared_bytes = kernel->shared_bytes;
+      result.occupancy = kernel->occupancy;
+      result.shared_bytes_per_dof = kernel->shared_bytes_per_dof;
+      return result;
+    }
 
   private:
     static constexpr const char *oracle_name = "device_reference";

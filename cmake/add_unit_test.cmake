@@ -93,6 +93,10 @@ function(add_unit_test file)
   target_link_libraries(${target} PRIVATE tensormg_test_libraries tensormg_warnings)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
 
+  if("gpu" IN_LIST labels)
+    add_dependencies(gpu_tests ${target})
+  endif()
+
   if(NOT ranks AND top MATCHES "^(kernels|solvers)$")
     target_link_libraries(${target} PRIVATE GTest::gtest_main)
     tensormg_discover_tests(${target} ${name} ${labels})
@@ -145,6 +149,7 @@ function(tensormg_add_tests folder)
   set(patterns "${folder}/*_test.cc" "${folder}/*_test.py")
   if(TENSORMG_CUDA_ENABLED)
     list(APPEND patterns "${folder}/*_test.cu")
+    add_custom_target(gpu_tests) # the executables of label gpu
   endif()
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${patterns})
   foreach(file IN LISTS files)

@@ -1,29 +1,42 @@
 #include "kernels/laplace/cuda.h"
 
-#include <stdexcept>
-
 #include "kernels/core/cuda_check.h"
 #include "kernels/core/pack.cuh"
+#include "kernels/laplace/cuda_2d.h"
 
 namespace tensormg::laplace
 {
 template <typename Number>
 Apply<Number> *cuda_instance(Form form, int dim, int degree)
 {
-  if (dim != 3)
-    throw std::invalid_argument(
-        "backend 'cuda' has no operator in dimension 2 yet; available there: "
-        "device_reference");
   switch (form)
   {
     case Form::apply:
-      return cuda_3d_instance<Number, Form::apply>(degree);
+      return dim == 2 ? cuda_2d_instance<Number, Form::apply>(degree)
+                      : cuda_3d_instance<Number, Form::apply>(degree);
     case Form::residual:
-      return cuda_3d_instance<Number, Form::residual>(degree);
+      return dim == 2 ? cuda_2d_instance<Number, Form::residual>(degree)
+                      : cuda_3d_instance<Number, Form::residual>(degree);
     case Form::chebyshev:
-      return cuda_3d_instance<Number, Form::chebyshev>(degree);
+      return dim == 2 ? cuda_2d_instance<Number, Form::chebyshev>(degree)
+                      : cuda_3d_instance<Number, Form::chebyshev>(degree);
   }
   return nullptr;
+}
+
+template <typename Number>
+KernelResources cuda_resources(Form form, int degree)
+{
+  switch (form)
+  {
+    case Form::apply:
+      return cuda_3d_resources<Number, Form::apply>(degree);
+    case Form::residual:
+      return cuda_3d_resources<Number, Form::residual>(degree);
+    case Form::chebyshev:
+      return cuda_3d_resources<Number, Form::chebyshev>(degree);
+  }
+  return {};
 }
 
 namespace
@@ -92,6 +105,9 @@ void pack_traces_cuda(const Block &block, const CellBasis &basis, int side, cons
 template Apply<double> *cuda_instance(Form, int, int);
 template Apply<float> *cuda_instance(Form, int, int);
 template Apply<Half> *cuda_instance(Form, int, int);
+template KernelResources cuda_resources<double>(Form, int);
+template KernelResources cuda_resources<float>(Form, int);
+template KernelResources cuda_resources<Half>(Form, int);
 template void pack_traces_cuda(
     const Block &, const CellBasis &, int, const double *, double *, Stream);
 template void pack_traces_cuda(

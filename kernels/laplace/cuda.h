@@ -9,6 +9,13 @@ namespace tensormg::laplace
 template <typename Number, Form form>
 Apply<Number> *cuda_3d_instance(int degree);
 
+template <typename Number, Form form>
+KernelResources cuda_3d_resources(int degree);
+
+/// Of the kernel in 3D.
+template <typename Number>
+KernelResources cuda_resources(Form form, int degree);
+
 /// The function for a form known at run time.
 template <typename Number>
 Apply<Number> *cuda_instance(Form form, int dim, int degree);

@@ -4,14 +4,11 @@
 #include <algorithm>
 
 #include "kernels/core/cuda_check.h"
+#include "kernels/core/occupancy.h"
 #include "kernels/laplace/cuda_2d.cuh"
 
 namespace tensormg::laplace
 {
-/// Blocks of a kernel that can be resident at once on the current device; sets the kernel up on its
-/// first use there. Throws DeviceError if the kernel cannot run on the device. (cuda_march_device.cu)
-int resident_blocks(const void *kernel, int threads, int shared_bytes);
-
 /// Rows of cells that one warp marches through, at most. Neighbouring warps drift apart on the way, and
 /// the cells between them must be in the cache when the second one asks for them.
 inline constexpr int max_strip_rows = 40;

@@ -3,4 +3,5 @@
 namespace tensormg::laplace
 {
 template Apply<double> *cuda_3d_instance<double, Form::apply>(int);
-}
+template KernelResources cuda_3d_resources<double, Form::apply>(int);
+} // namespace tensormg::laplace

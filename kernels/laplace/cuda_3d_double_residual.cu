@@ -3,4 +3,5 @@
 namespace tensormg::laplace
 {
 template Apply<double> *cuda_3d_instance<double, Form::residual>(int);
-}
+template KernelResources cuda_3d_resources<double, Form::residual>(int);
+} // namespace tensormg::laplace

@@ -3,4 +3,5 @@
 namespace tensormg::laplace
 {
 template Apply<float> *cuda_3d_instance<float, Form::chebyshev>(int);
-}
+template KernelResources cuda_3d_resources<float, Form::chebyshev>(int);
+} // namespace tensormg::laplace

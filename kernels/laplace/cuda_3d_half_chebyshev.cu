@@ -3,4 +3,5 @@
 namespace tensormg::laplace
 {
 template Apply<Half> *cuda_3d_instance<Half, Form::chebyshev>(int);
-}
+template KernelResources cuda_3d_resources<Half, Form::chebyshev>(int);
+} // namespace tensormg::laplace

@@ -3,4 +3,5 @@
 namespace tensormg::laplace
 {
 template Apply<Half> *cuda_3d_instance<Half, Form::residual>(int);
-}
+template KernelResources cuda_3d_resources<Half, Form::residual>(int);
+} // namespace tensormg::laplace

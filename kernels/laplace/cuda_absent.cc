@@ -19,6 +19,15 @@ void apply_device_reference(const Arguments<Number> &, Form)
   throw DeviceError("no device: " + why_no_device());
 }
 
+template <typename Number>
+KernelResources cuda_resources(Form, int)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template KernelResources cuda_resources<double>(Form, int);
+template KernelResources cuda_resources<float>(Form, int);
+template KernelResources cuda_resources<Half>(Form, int);
 template Apply<double> *cuda_instance(Form, int, int);
 template Apply<float> *cuda_instance(Form, int, int);
 template Apply<Half> *cuda_instance(Form, int, int);

@@ -1,18 +1,13 @@
 // Launch of the marching kernel: tensor maps, weights, grid.
 #pragma once
 
-#include <mutex>
-
 #include "kernels/core/cuda_check.h"
+#include "kernels/core/occupancy.h"
 #include "kernels/core/tensor_map.h"
 #include "kernels/laplace/cuda_march_stage.cuh"
 
 namespace tensormg::laplace
 {
-/// Blocks of a kernel that can be resident at once on the current device; sets the kernel up on its
-/// first use there. Throws DeviceError if the kernel cannot run on the device.
-int resident_blocks(const void *kernel, int threads, int shared_bytes);
-
 template <typename Tile, Form form>
 MarchParameters<Tile> march_parameters(const Arguments<typename Tile::Number> &a, int blocks)
 {
@@ -75,5 +70,28 @@ void launch_march(const Arguments<typename Tile::Number> &a)
   config.attrs = &cooperative;
   config.numAttrs = 1;
   check_cuda(cudaLaunchKernelEx(&config, kernel, p), "launching the Laplace kernel");
+}
+
+template <typename Tile, Form form>
+KernelResources march_resources()
+{
+  const void *kernel = reinterpret_cast<const void *>(&march::march_kernel<Tile, form>);
+  cudaFuncAttributes attributes{};
+  check_cuda(cudaFuncGetAttributes(&attributes, kernel), "asking for the kernel's resources");
+  int device = 0, multiprocessors = 0, threads = 0;
+  check_cuda(cudaGetDevice(&device), "asking for the device");
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+      "asking for the multiprocessors");
+  check_cuda(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device),
+      "asking for the threads");
+  KernelResources result;
+  result.registers = Tile::consumer_registers;
+  result.shared_bytes = Tile::shared_bytes;
+  result.local_bytes = static_cast<int>(attributes.localSizeBytes);
+  const int blocks = resident_blocks(kernel, Tile::threads, Tile::shared_bytes) / multiprocessors;
+  result.occupancy = double(blocks) * Tile::threads / threads;
+  result.shared_bytes_per_dof =
+      Tile::shared_bytes_per_dof + (form == Form::apply ? 0. : 4. * sizeof(typename Tile::Number));
+  return result;
 }
 } // namespace tensormg::laplace

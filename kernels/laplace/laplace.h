@@ -26,6 +26,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,20 @@ constexpr Work work_per_dof(Form form, int dim, int bytes_per_number)
 /// backend is not in this build.
 template <typename Number>
 Apply<Number> *select(Backend backend, Form form, int dim, int degree);
+
+/// What a kernel takes of a device.
+struct KernelResources
+{
+  int registers = 0;                ///< per thread that computes
+  int shared_bytes = 0;             ///< per block
+  int local_bytes = 0;              ///< per thread: spilled registers and small arrays
+  double occupancy = 0.;            ///< resident warps, of those possible
+  double shared_bytes_per_dof = 0.; ///< read and written in shared memory, counted in the source
+};
+
+/// Of a device backend, on the current device; nothing if it keeps no count.
+template <typename Number>
+std::optional<KernelResources> kernel_resources(Backend backend, Form form, int dim, int degree);
 
 /// The packing function (one implementation serves all CPU backends).
 template <typename Number>

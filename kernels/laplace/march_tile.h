@@ -77,6 +77,12 @@ struct MarchTile
   static constexpr int barriers = 2 * (ring + halo_ring + edge_ring + input_ring) + 2;
   static constexpr int shared_bytes = barrier_offset + 8 * barriers;
 
+  /// The engine writes a plane and its halo; src is read once per direction; each number takes one pair
+  /// from x, each line hands over two pairs per direction, each column takes two in y.
+  static constexpr double shared_bytes_per_dof =
+      sizeof(Number) * (4. + double(halo_bytes) / own_box) +
+      sizeof(C) * (2. + (8. + 4. * types) / n);
+
   static_assert(ring > n, "a layer must be in shared memory as a whole, and one plane more");
   static_assert(halo_ring >= 1 && edge_ring >= 3 && cells_y >= 2 && packs >= 2);
   static_assert(32 % packs == 0, "the lines of a warp end inside it");

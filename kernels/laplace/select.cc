@@ -89,6 +89,15 @@ Apply<Number> *select(Backend backend, Form form, int dim, int degree)
 }
 
 template <typename Number>
+std::optional<KernelResources> kernel_resources(Backend backend, Form form, int dim, int degree)
+{
+  if (backend != Backend::cuda || dim != 3)
+    return std::nullopt;
+  select<Number>(backend, form, dim, degree); // throws if there is no such kernel
+  return cuda_resources<Number>(form, degree);
+}
+
+template <typename Number>
 PackTraces<Number> *select_pack(int)
 {
   return &pack_traces<Number>;
@@ -119,6 +128,9 @@ const char *to_string(Backend backend)
 template Apply<double> *select<double>(Backend, Form, int, int);
 template Apply<float> *select<float>(Backend, Form, int, int);
 template Apply<Half> *select<Half>(Backend, Form, int, int);
+template std::optional<KernelResources> kernel_resources<double>(Backend, Form, int, int);
+template std::optional<KernelResources> kernel_resources<float>(Backend, Form, int, int);
+template std::optional<KernelResources> kernel_resources<Half>(Backend, Form, int, int);
 template PackTraces<double> *select_pack<double>(int);
 template PackTraces<float> *select_pack<float>(int);
 template PackTraces<Half> *select_pack<Half>(int);

@@ -1,9 +1,12 @@
+#include "kernels/core/occupancy.h"
+
 #include <map>
+#include <mutex>
 #include <utility>
 
-#include "kernels/laplace/cuda_launch.cuh"
+#include "kernels/core/cuda_check.h"
 
-namespace tensormg::laplace
+namespace tensormg
 {
 int resident_blocks(const void *kernel, int threads, int shared_bytes)
 {
@@ -25,11 +28,11 @@ int resident_blocks(const void *kernel, int threads, int shared_bytes)
                    &per_multiprocessor, kernel, threads, shared_bytes),
         "asking for the occupancy");
     if (per_multiprocessor == 0)
-      throw DeviceError("the Laplace kernel needs " + std::to_string(shared_bytes) +
+      throw DeviceError("a kernel needs " + std::to_string(shared_bytes) +
           " bytes of shared memory and " + std::to_string(threads) +
           " threads per block, which this device does not have");
     entry->second = multiprocessors * per_multiprocessor;
   }
   return entry->second;
 }
-} // namespace tensormg::laplace
+} // namespace tensormg

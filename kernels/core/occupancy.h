@@ -1,0 +1,9 @@
+// How many blocks of a kernel fit on the device.
+#pragma once
+
+namespace tensormg
+{
+/// Blocks of a kernel that can be resident at once on the current device; sets the kernel up for this
+/// much shared memory on its first use there. Throws DeviceError if the kernel cannot run on the device.
+int resident_blocks(const void *kernel, int threads, int shared_bytes);
+} // namespace tensormg
