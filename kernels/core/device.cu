@@ -161,38 +161,43 @@ namespace device
   {
     check_cuda(cudaStreamSynchronize(stream), "waiting for the device");
   }
+
+  Stream create_stream()
+  {
+    Stream stream = nullptr;
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+    return stream;
+  }
+
+  void destroy_stream(Stream stream) noexcept
+  {
+    report(cudaStreamDestroy(stream), "destroying a stream");
+  }
+
+  Event create_event()
+  {
+    Event event = nullptr;
+    check_cuda(cudaEventCreate(&event), "creating an event");
+    return event;
+  }
+
+  void destroy_event(Event event) noexcept
+  {
+    report(cudaEventDestroy(event), "destroying an event");
+  }
 } // namespace device
-
-OwnedStream::OwnedStream()
-{
-  check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
-}
-
-OwnedStream::~OwnedStream() { report(cudaStreamDestroy(stream_), "destroying a stream"); }
-
-DeviceTimer::DeviceTimer()
-{
-  check_cuda(cudaEventCreate(&begin_), "creating an event");
-  check_cuda(cudaEventCreate(&end_), "creating an event");
-}
-
-DeviceTimer::~DeviceTimer()
-{
-  report(cudaEventDestroy(begin_), "destroying an event");
-  report(cudaEventDestroy(end_), "destroying an event");
-}
 
 void DeviceTimer::start(Stream stream)
 {
-  check_cuda(cudaEventRecord(begin_, stream), "recording an event");
+  check_cuda(cudaEventRecord(begin_.get(), stream), "recording an event");
 }
 
 double DeviceTimer::stop(Stream stream)
 {
   float milliseconds = 0.f;
-  check_cuda(cudaEventRecord(end_, stream), "recording an event");
-  check_cuda(cudaEventSynchronize(end_), "waiting for an event");
-  check_cuda(cudaEventElapsedTime(&milliseconds, begin_, end_), "reading a time");
+  check_cuda(cudaEventRecord(end_.get(), stream), "recording an event");
+  check_cuda(cudaEventSynchronize(end_.get()), "waiting for an event");
+  check_cuda(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()), "reading a time");
   return milliseconds;
 }
 } // namespace tensormg

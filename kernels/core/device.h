@@ -17,6 +17,8 @@ namespace tensormg
 {
 /// A CUDA stream; nullptr is the default stream.
 using Stream = CUstream_st *;
+/// A CUDA event: a point in a stream whose time is taken.
+using Event = CUevent_st *;
 
 class DeviceError : public std::runtime_error
 {
@@ -66,6 +68,11 @@ namespace device
   void fill_bytes(void *to, int value, std::size_t bytes, Stream stream);
   /// Waits for all work of the stream; throws what went wrong in it.
   void synchronize(Stream stream);
+  /// A stream whose work does not wait for the default stream.
+  Stream create_stream();
+  void destroy_stream(Stream stream) noexcept;
+  Event create_event();
+  void destroy_event(Event event) noexcept;
 } // namespace device
 
 /// Owning array in device memory, zero-initialised. Storage order of what it holds is that of the host.
@@ -121,29 +128,42 @@ private:
 class OwnedStream
 {
 public:
-  OwnedStream();
-  ~OwnedStream();
+  OwnedStream()
+    : stream_(device::create_stream())
+  {}
+  ~OwnedStream() { device::destroy_stream(stream_); }
   OwnedStream(const OwnedStream &) = delete;
   OwnedStream &operator=(const OwnedStream &) = delete;
   Stream get() const { return stream_; }
 
 private:
-  Stream stream_ = nullptr;
+  Stream stream_;
+};
+
+class OwnedEvent
+{
+public:
+  OwnedEvent()
+    : event_(device::create_event())
+  {}
+  ~OwnedEvent() { device::destroy_event(event_); }
+  OwnedEvent(const OwnedEvent &) = delete;
+  OwnedEvent &operator=(const OwnedEvent &) = delete;
+  Event get() const { return event_; }
+
+private:
+  Event event_;
 };
 
 /// Time between two points of a stream.
 class DeviceTimer
 {
 public:
-  DeviceTimer();
-  ~DeviceTimer();
-  DeviceTimer(const DeviceTimer &) = delete;
-  DeviceTimer &operator=(const DeviceTimer &) = delete;
   void start(Stream stream = nullptr);
   /// Waits; milliseconds since start().
   double stop(Stream stream = nullptr);
 
 private:
-  CUevent_st *begin_ = nullptr, *end_ = nullptr;
+  OwnedEvent begin_, end_;
 };
 } // namespace tensormg
