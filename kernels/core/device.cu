@@ -185,6 +185,56 @@ namespace device
   {
     report(cudaEventDestroy(event), "destroying an event");
   }
+
+  void *allocate_pinned(std::size_t bytes)
+  {
+    void *pointer = nullptr;
+    check_cuda(cudaHostAlloc(&pointer, bytes, cudaHostAllocDefault), "taking pinned host memory");
+    return pointer;
+  }
+
+  void release_pinned(void *pointer) noexcept
+  {
+    if (pointer != nullptr)
+      report(cudaFreeHost(pointer), "giving pinned host memory back");
+  }
+
+  void begin_recording(Stream stream)
+  {
+    // Of this thread only: other threads may use the device meanwhile.
+    check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal),
+        "starting to record a graph");
+  }
+
+  Graph end_recording(Stream stream)
+  {
+    cudaGraph_t recorded = nullptr;
+    check_cuda(cudaStreamEndCapture(stream, &recorded), "recording a graph");
+    Graph graph = nullptr;
+    const cudaError_t error = cudaGraphInstantiate(&graph, recorded, 0);
+    report(cudaGraphDestroy(recorded), "giving a recorded graph back");
+    check_cuda(error, "preparing a graph");
+    return graph;
+  }
+
+  void discard_recording(Stream stream) noexcept
+  {
+    cudaGraph_t recorded = nullptr;
+    // An error here is that of the work that failed, which is thrown already.
+    if (cudaStreamEndCapture(stream, &recorded) == cudaSuccess && recorded != nullptr)
+      report(cudaGraphDestroy(recorded), "giving a recorded graph back");
+    cudaGetLastError();
+  }
+
+  void launch(Graph graph, Stream stream)
+  {
+    check_cuda(cudaGraphLaunch(graph, stream), "launching a graph");
+  }
+
+  void destroy_graph(Graph graph) noexcept
+  {
+    report(cudaGraphExecDestroy(graph), "destroying a graph");
+  }
 } // namespace device
 
 void DeviceTimer::start(Stream stream)

@@ -12,6 +12,7 @@
 
 struct CUstream_st;
 struct CUevent_st;
+struct CUgraphExec_st;
 
 namespace tensormg
 {
@@ -19,6 +20,8 @@ namespace tensormg
 using Stream = CUstream_st *;
 /// A CUDA event: a point in a stream whose time is taken.
 using Event = CUevent_st *;
+/// A CUDA graph that can be launched.
+using Graph = CUgraphExec_st *;
 
 class DeviceError : public std::runtime_error
 {
@@ -73,6 +76,16 @@ namespace device
   void destroy_stream(Stream stream) noexcept;
   Event create_event();
   void destroy_event(Event event) noexcept;
+  /// Host memory that kernels may read and write.
+  void *allocate_pinned(std::size_t bytes);
+  void release_pinned(void *pointer) noexcept;
+  /// From here on what is queued in the stream is recorded, not run.
+  void begin_recording(Stream stream);
+  Graph end_recording(Stream stream);
+  /// After an error: forgets what has been recorded.
+  void discard_recording(Stream stream) noexcept;
+  void launch(Graph graph, Stream stream);
+  void destroy_graph(Graph graph) noexcept;
 } // namespace device
 
 /// Owning array in device memory, zero-initialised. Storage order of what it holds is that of the host.
@@ -81,12 +94,13 @@ class DeviceArray
 {
 public:
   DeviceArray() = default;
-  explicit DeviceArray(std::int64_t size)
+  /// The zeros are queued in `stream`: work in other streams must wait for it.
+  explicit DeviceArray(std::int64_t size, Stream stream = nullptr)
     : size_(size)
     , data_(static_cast<T *>(size > 0 ? device::allocate(size * sizeof(T)) : nullptr))
   {
     if (size > 0)
-      device::fill_bytes(data_, 0, size * sizeof(T), nullptr);
+      device::fill_bytes(data_, 0, size * sizeof(T), stream);
   }
   DeviceArray(DeviceArray &&other) noexcept { swap(other); }
   DeviceArray &operator=(DeviceArray &&other) noexcept
@@ -124,6 +138,30 @@ private:
   T *data_ = nullptr;
 };
 
+/// Owning array in host memory that kernels may write: for results that the host reads after
+/// device::synchronize(). Not initialised.
+template <typename T>
+class PinnedArray
+{
+public:
+  explicit PinnedArray(std::int64_t size)
+    : size_(size)
+    , data_(static_cast<T *>(device::allocate_pinned(size * sizeof(T))))
+  {}
+  ~PinnedArray() { device::release_pinned(data_); }
+  PinnedArray(const PinnedArray &) = delete;
+  PinnedArray &operator=(const PinnedArray &) = delete;
+
+  T *data() { return data_; }
+  const T *data() const { return data_; }
+  std::int64_t size() const { return size_; }
+  const T &operator[](std::int64_t i) const { return data_[i]; }
+
+private:
+  std::int64_t size_;
+  T *data_;
+};
+
 /// A stream of its own; work in it does not wait for the default stream.
 class OwnedStream
 {
@@ -153,6 +191,50 @@ public:
 
 private:
   Event event_;
+};
+
+/// Work of a stream that is recorded once and then started as often as wanted by one call, which saves the
+/// time of its many launches. All pointers and numbers are those of the recording.
+class DeviceGraph
+{
+public:
+  DeviceGraph() = default;
+  ~DeviceGraph() { clear(); }
+  DeviceGraph(const DeviceGraph &) = delete;
+  DeviceGraph &operator=(const DeviceGraph &) = delete;
+
+  bool is_recorded() const { return graph_ != nullptr; }
+
+  /// Records what f() queues in `stream` (not the default stream) and nothing else: f() must not allocate
+  /// device memory nor wait. Nothing runs.
+  template <typename F>
+  void record(Stream stream, F &&f)
+  {
+    clear();
+    device::begin_recording(stream);
+    try
+    {
+      f();
+    }
+    catch (...)
+    {
+      device::discard_recording(stream);
+      throw;
+    }
+    graph_ = device::end_recording(stream);
+  }
+
+  void replay(Stream stream) const { device::launch(graph_, stream); }
+
+  void clear()
+  {
+    if (graph_ != nullptr)
+      device::destroy_graph(graph_);
+    graph_ = nullptr;
+  }
+
+private:
+  Graph graph_ = nullptr;
 };
 
 /// Time between two points of a stream.

@@ -34,6 +34,13 @@ namespace device
   void destroy_stream(Stream) noexcept {}
   Event create_event() { refuse(); }
   void destroy_event(Event) noexcept {}
+  void *allocate_pinned(std::size_t) { refuse(); }
+  void release_pinned(void *) noexcept {}
+  void begin_recording(Stream) { refuse(); }
+  Graph end_recording(Stream) { refuse(); }
+  void discard_recording(Stream) noexcept {}
+  void launch(Graph, Stream) { refuse(); }
+  void destroy_graph(Graph) noexcept {}
 } // namespace device
 
 void DeviceTimer::start(Stream) { refuse(); }
