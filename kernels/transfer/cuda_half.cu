@@ -1,0 +1,7 @@
+#include "kernels/transfer/cuda.cuh"
+
+namespace tensormg::transfer
+{
+template void prolongate_cuda(const Prolongate<Half> &, Stream);
+template void restrict_cuda(const Restrict<Half> &, Stream);
+} // namespace tensormg::transfer

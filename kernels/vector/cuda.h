@@ -1,0 +1,78 @@
+// The vector kernels for vectors in device memory: formulas, arrays and order of arguments are those of
+// kernels/vector/vector.h; what differs is said here.
+//
+// Every function queues its work in `stream` and returns; nothing is allocated. Arithmetic is in
+// Compute<Number>, sums are taken in double, in an order that depends on the size alone: no atomics, the
+// same input gives the same bits. Sums take two passes: at most `reduction_blocks` blocks leave one
+// partial sum each in `scratch`, then one block per sum adds those.
+//   scratch  device memory, scratch_size(sums) numbers; one call after the other may use the same
+//   result   device memory, or pinned host memory (kernels/core/device.h)
+// Bytes moved are those of vector.h: 16-byte accesses, each vector once (multi_dot reads w once per
+// dots_per_pass vectors). Oracle: kernels/vector/cpu.cc. Test: tests/kernels/vector_cuda_test.cu.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/device.h"
+#include "kernels/vector/vector.h"
+
+namespace tensormg::vector_kernels::cuda
+{
+/// Blocks of the first pass: four for each of the 132 multiprocessors of an H100 or H200. A number that
+/// asked the device would make the sums depend on it.
+inline constexpr int reduction_blocks = 528;
+
+/// Vectors whose dots one pass over w takes: their sums fit into registers.
+inline constexpr int dots_per_pass = 7;
+
+/// Numbers of scratch for so many sums.
+constexpr std::int64_t scratch_size(int sums) { return std::int64_t(sums) * reduction_blocks; }
+
+/// The factor of a conversion: `factor` or, if `largest` is given, factor * p, where p is the largest
+/// power of two that is at most 1 / *largest (with `inverted` 1 / p; 1 where *largest is zero or not
+/// finite). So the host need not know the largest entry of a vector that is to be scaled by it.
+struct Scale
+{
+  double factor = 1.;
+  const double *largest = nullptr; ///< device memory, as max_abs leaves it
+  bool inverted = false;
+};
+
+template <typename Number>
+void dot(std::int64_t size, const Number *x, const Number *y, double *scratch, double *result,
+    Stream stream);
+
+template <typename Number>
+void max_abs(std::int64_t size, const Number *x, double *scratch, double *result, Stream stream);
+
+/// count + 1 sums. `v` is an array in host memory of pointers to device memory.
+void multi_dot(std::int64_t size, int count, const double *const *v, const double *w,
+    double *scratch, double *result, Stream stream);
+
+/// One sum. `c` and `v` are arrays in host memory.
+void multi_update(std::int64_t size, int count, const double *c, const double *const *v, double *w,
+    double *scratch, double *result, Stream stream);
+
+/// One sum.
+void cg_update(std::int64_t size, double a, const double *p, const double *q, double *x, double *r,
+    double *scratch, double *result, Stream stream);
+
+template <typename Number>
+void axpby(std::int64_t size, double a, const Number *x, double b, Number *y, Stream stream);
+
+template <typename To, typename From>
+void convert(std::int64_t size, const Scale &scale, const From *src, To *dst, Stream stream);
+
+template <typename Number>
+void inverse_diagonal(const Block &block, const CellBasis &basis, const double (&factor)[3],
+    double alpha, const Number *b, Number *x, Stream stream);
+
+template <typename Number>
+void add_constant(
+    const Block &block, const CellBasis &basis, double shift, Number *u, Stream stream);
+
+/// One sum.
+template <typename Number>
+void sum_of_means(const Block &block, const CellBasis &basis, const Number *u, double *scratch,
+    double *result, Stream stream);
+} // namespace tensormg::vector_kernels::cuda

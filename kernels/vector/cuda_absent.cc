@@ -1,0 +1,104 @@
+// What cuda.h declares, in a build without CUDA. With CUDA, cuda_*.cu take its place.
+#if !defined(TENSORMG_HAVE_CUDA)
+
+#include "kernels/vector/cuda.h"
+
+namespace tensormg::vector_kernels::cuda
+{
+namespace
+{
+  [[noreturn]] void refuse() { throw DeviceError("no device: " + why_no_device()); }
+} // namespace
+
+template <typename Number>
+void dot(std::int64_t, const Number *, const Number *, double *, double *, Stream)
+{
+  refuse();
+}
+
+template <typename Number>
+void max_abs(std::int64_t, const Number *, double *, double *, Stream)
+{
+  refuse();
+}
+
+void multi_dot(std::int64_t, int, const double *const *, const double *, double *, double *, Stream)
+{
+  refuse();
+}
+
+void multi_update(
+    std::int64_t, int, const double *, const double *const *, double *, double *, double *, Stream)
+{
+  refuse();
+}
+
+void cg_update(std::int64_t, double, const double *, const double *, double *, double *, double *,
+    double *, Stream)
+{
+  refuse();
+}
+
+template <typename Number>
+void axpby(std::int64_t, double, const Number *, double, Number *, Stream)
+{
+  refuse();
+}
+
+template <typename To, typename From>
+void convert(std::int64_t, const Scale &, const From *, To *, Stream)
+{
+  refuse();
+}
+
+template <typename Number>
+void inverse_diagonal(
+    const Block &, const CellBasis &, const double (&)[3], double, const Number *, Number *, Stream)
+{
+  refuse();
+}
+
+template <typename Number>
+void add_constant(const Block &, const CellBasis &, double, Number *, Stream)
+{
+  refuse();
+}
+
+template <typename Number>
+void sum_of_means(const Block &, const CellBasis &, const Number *, double *, double *, Stream)
+{
+  refuse();
+}
+
+template void axpby(std::int64_t, double, const double *, double, double *, Stream);
+template void axpby(std::int64_t, double, const float *, double, float *, Stream);
+template void axpby(std::int64_t, double, const Half *, double, Half *, Stream);
+template void convert(std::int64_t, const Scale &, const double *, double *, Stream);
+template void convert(std::int64_t, const Scale &, const double *, float *, Stream);
+template void convert(std::int64_t, const Scale &, const double *, Half *, Stream);
+template void convert(std::int64_t, const Scale &, const float *, double *, Stream);
+template void convert(std::int64_t, const Scale &, const Half *, double *, Stream);
+template void inverse_diagonal(const Block &, const CellBasis &, const double (&)[3], double,
+    const double *, double *, Stream);
+template void inverse_diagonal(
+    const Block &, const CellBasis &, const double (&)[3], double, const float *, float *, Stream);
+template void inverse_diagonal(
+    const Block &, const CellBasis &, const double (&)[3], double, const Half *, Half *, Stream);
+template void add_constant(const Block &, const CellBasis &, double, double *, Stream);
+template void add_constant(const Block &, const CellBasis &, double, float *, Stream);
+template void add_constant(const Block &, const CellBasis &, double, Half *, Stream);
+template void sum_of_means(
+    const Block &, const CellBasis &, const double *, double *, double *, Stream);
+template void sum_of_means(
+    const Block &, const CellBasis &, const float *, double *, double *, Stream);
+template void sum_of_means(
+    const Block &, const CellBasis &, const Half *, double *, double *, Stream);
+template void dot(std::int64_t, const double *, const double *, double *, double *, Stream);
+template void dot(std::int64_t, const float *, const float *, double *, double *, Stream);
+template void dot(std::int64_t, const Half *, const Half *, double *, double *, Stream);
+template void max_abs(std::int64_t, const double *, double *, double *, Stream);
+template void max_abs(std::int64_t, const float *, double *, double *, Stream);
+template void max_abs(std::int64_t, const Half *, double *, double *, Stream);
+} // namespace tensormg::vector_kernels::cuda
+
+#endif

@@ -1,0 +1,132 @@
+// The `cuda` transfer against the reference on the host: odd sizes, both dimensions, every degree and
+// number type. Outputs are NaN before the call and lie between guard zones; two runs give the same bits.
+#include "kernels/transfer/cuda.h"
+
+#include <gtest/gtest.h>
+
+#include "kernels/transfer/cuda_tile.h"
+#include "operators/cell_basis.h"
+#include "tests/support/guarded.h"
+#include "tests/support/random_vector.h"
+
+namespace tensormg
+{
+namespace
+{
+  using test::Guarded;
+
+  struct Case
+  {
+    int dim;
+    std::array<std::int64_t, 3> coarse;
+  };
+
+  // Tiles are 8, 16 or 32 coarse cells wide and, in 2D, 4 high. Twice a pitch of the coarse block may be
+  // more than that of the fine one (12 cells: 16 and 24).
+  const Case cases[] = {{2, {1, 1, 1}}, {2, {5, 3, 1}}, {2, {12, 4, 1}}, {2, {33, 5, 1}},
+      {2, {71, 2, 1}}, {3, {1, 1, 1}}, {3, {2, 3, 1}}, {3, {12, 2, 1}}, {3, {9, 1, 2}},
+      {3, {33, 1, 1}}};
+
+  Block fine_block(const Case &c, int degree)
+  {
+    return {c.dim, degree, {2 * c.coarse[0], 2 * c.coarse[1], c.dim == 3 ? 2 * c.coarse[2] : 1}};
+  }
+
+  template <typename Number>
+  class TransferCuda : public testing::Test
+  {
+  protected:
+    // FP16: one rounding of a result of size 4.
+    static constexpr double tolerance = std::is_same_v<Number, double> ? 1e-14
+        : std::is_same_v<Number, float>                                ? 1e-6
+                                                                       : 1e-3;
+    void SetUp() override
+    {
+      if (device_count() == 0)
+        GTEST_SKIP() << why_no_device();
+    }
+
+    void prolongate_vector(const Case &c, int degree, bool add)
+    {
+      const CellBasis basis = make_cell_basis(degree);
+      const Block coarse(c.dim, degree, c.coarse), fine = fine_block(c, degree);
+      const auto u = test::random_vector<Number>(coarse, 1);
+      const auto before = test::random_vector<Number>(fine, 2);
+      auto expected = test::random_vector<Number>(fine, 2);
+      transfer::prolongate_reference<Number>(
+          {fine, coarse, &basis, 1.5, add, u.data(), expected.data()});
+      Guarded<Number> src(u);
+      const auto run = [&] {
+        Guarded<Number> dst(fine.size());
+        if (add)
+          dst.write(before.data());
+        transfer::prolongate_cuda<Number>(
+            {fine, coarse, &basis, 1.5, add, src.data(), dst.data()}, stream_.get());
+        Vector<Number> result(fine);
+        EXPECT_TRUE(dst.read(result.data(), stream_.get())) << "written beyond the end";
+        return result;
+      };
+      const auto found = run(), again = run();
+      EXPECT_LT(test::relative_difference(found, expected), tolerance);
+      EXPECT_TRUE(test::padding_is_zero(found));
+      EXPECT_TRUE(test::same_bits(found, again));
+    }
+
+    void restrict_vector(const Case &c, int degree)
+    {
+      const CellBasis basis = make_cell_basis(degree);
+      const Block coarse(c.dim, degree, c.coarse), fine = fine_block(c, degree);
+      const auto r = test::random_vector<Number>(fine, 3);
+      Vector<Number> expected(coarse);
+      transfer::restrict_reference<Number>({fine, coarse, &basis, 0.75, r.data(), expected.data()});
+      Guarded<Number> src(r);
+      const auto run = [&] {
+        Guarded<Number> dst(coarse.size());
+        transfer::restrict_cuda<Number>(
+            {fine, coarse, &basis, 0.75, src.data(), dst.data()}, stream_.get());
+        Vector<Number> result(coarse);
+        EXPECT_TRUE(dst.read(result.data(), stream_.get())) << "written beyond the end";
+        return result;
+      };
+      const auto found = run(), again = run();
+      EXPECT_LT(test::relative_difference(found, expected), tolerance);
+      EXPECT_TRUE(test::padding_is_zero(found));
+      EXPECT_TRUE(test::same_bits(found, again));
+    }
+
+  private:
+    OwnedStream stream_;
+  };
+  using Numbers = testing::Types<double, float, Half>;
+  TYPED_TEST_SUITE(TransferCuda, Numbers);
+
+  TYPED_TEST(TransferCuda, ProlongationEqualsReference)
+  {
+    for (const Case &c : cases)
+      for (int degree = 1; degree <= max_degree; ++degree)
+        for (const bool add : {false, true})
+        {
+          SCOPED_TRACE(testing::Message() << c.dim << "D, " << c.coarse[0] << " x " << c.coarse[1]
+                                          << ", degree " << degree << (add ? ", add" : ""));
+          this->prolongate_vector(c, degree, add);
+        }
+  }
+
+  TYPED_TEST(TransferCuda, RestrictionEqualsReference)
+  {
+    for (const Case &c : cases)
+      for (int degree = 1; degree <= max_degree; ++degree)
+      {
+        SCOPED_TRACE(testing::Message()
+            << c.dim << "D, " << c.coarse[0] << " x " << c.coarse[1] << ", degree " << degree);
+        this->restrict_vector(c, degree);
+      }
+  }
+
+  TEST(TransferCudaTile, SharedMemoryFits)
+  {
+    EXPECT_LE((transfer::TransferTile<double, 3, max_n>::shared_bytes), 227 * 1024);
+    EXPECT_LE((transfer::TransferTile<float, 3, max_n>::shared_bytes), 227 * 1024);
+  }
+} // namespace
+} // namespace tensormg

@@ -1,0 +1,384 @@
+// The vector kernels on a device against those of the CPU: sizes around every batch and block, each number
+// type, outputs that are NaN before the call, NaN and Inf in the input, the same bits twice.
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "kernels/vector/cuda.h"
+#include "operators/cell_basis.h"
+#include "tests/support/guarded.h"
+#include "tests/support/random_vector.h"
+
+namespace tensormg
+{
+namespace
+{
+  namespace vk = vector_kernels;
+  namespace vc = vector_kernels::cuda;
+  using test::Guarded;
+  using test::to_double;
+
+  // Multiples of row_granularity around a word, a block, a batch of words, and all blocks of a reduction.
+  const std::int64_t sizes[] = {8, 24, 504, 512, 520, 2048, 4104, 8 * 1024 + 8, 270336, 270344,
+      4 * 270336 - 8, 4 * 270336 + 8 * 129};
+
+  Block line(std::int64_t size)
+  {
+    Block block;
+    block.n = 1;
+    block.cells = {size, 1, 1};
+    block.pitch = size;
+    return block;
+  }
+
+  template <typename Number>
+  Vector<Number> random_line(std::int64_t size, unsigned seed)
+  {
+    return test::random_vector<Number>(line(size), seed);
+  }
+
+  template <typename Number>
+  double unit_roundoff()
+  {
+    return std::is_same_v<Number, double> ? 0x1p-53
+        : std::is_same_v<Number, float>   ? 0x1p-24
+                                          : 0x1p-11;
+  }
+
+  /// Scratch and results of reductions, poisoned before each.
+  class Reduction
+  {
+  public:
+    static constexpr int most = vk::max_vectors + 1;
+
+    /// The sums that f(scratch, result, stream) leaves; equal bits from a second call.
+    template <typename F>
+    std::vector<double> operator()(int sums, const F &f)
+    {
+      const std::vector<double> first = run(sums, f), second = run(sums, f);
+      EXPECT_EQ(std::memcmp(first.data(), second.data(), sums * sizeof(double)), 0);
+      return first;
+    }
+
+    template <typename F>
+    std::vector<double> run(int sums, const F &f)
+    {
+      Guarded<double> scratch(vc::scratch_size(sums)), result(sums);
+      f(scratch.data(), result.data(), stream_.get());
+      std::vector<double> found(sums), rest(vc::scratch_size(sums));
+      EXPECT_TRUE(result.read(found.data(), stream_.get())) << "written beyond the result";
+      EXPECT_TRUE(scratch.read(rest.data(), stream_.get())) << "written beyond the scratch";
+      return found;
+    }
+
+    Stream stream() const { return stream_.get(); }
+
+  private:
+    OwnedStream stream_;
+  };
+
+  template <typename Number>
+  class VectorCuda : public testing::Test
+  {
+    void SetUp() override
+    {
+      if (device_count() == 0)
+        GTEST_SKIP() << why_no_device();
+    }
+  };
+  using Numbers = testing::Types<double, float, Half>;
+  TYPED_TEST_SUITE(VectorCuda, Numbers);
+  using VectorCudaDouble = VectorCuda<double>;
+
+  TYPED_TEST(VectorCuda, Dot)
+  {
+    Reduction reduce;
+    for (const std::int64_t size : sizes)
+    {
+      const auto x = random_line<TypeParam>(size, 1), y = random_line<TypeParam>(size, 2);
+      Guarded<TypeParam> dx(x), dy(y);
+      const auto found = reduce(1, [&](double *scratch, double *result, Stream stream) {
+        vc::dot(size, dx.data(), dy.data(), scratch, result, stream);
+      });
+      EXPECT_NEAR(found[0], vk::dot(size, x.data(), y.data()), 1e-15 * size) << size;
+    }
+  }
+
+  TYPED_TEST(VectorCuda, MaxAbsSeesEveryEntry)
+  {
+    Reduction reduce;
+    const double infinity = std::numeric_limits<double>::infinity();
+    for (const std::int64_t size : sizes)
+    {
+      auto x = random_line<TypeParam>(size, 3);
+      Guarded<TypeParam> dx(x);
+      const auto largest = [&] {
+        dx.write(x.data());
+        return reduce(1, [&](double *scratch, double *result, Stream stream) {
+          vc::max_abs(size, dx.data(), scratch, result, stream);
+        })[0];
+      };
+      EXPECT_EQ(largest(), vk::max_abs(size, x.data()));
+      if (size > 10000)
+        continue;
+      for (const std::int64_t at : {std::int64_t(0), size / 2 + 3, size - 1})
+        for (const auto &[value, expected] : {std::pair{-3.5, 3.5}, {60000., 60000.},
+                 {infinity, infinity}, {-infinity, infinity}, {std::nan(""), infinity}})
+        {
+          const TypeParam kept = x[at];
+          x[at] = test::from_double<TypeParam>(value);
+          EXPECT_EQ(largest(), expected) << size << ' ' << at;
+          x[at] = kept;
+        }
+    }
+    auto zero = Vector<TypeParam>(line(16));
+    Guarded<TypeParam> dz(zero);
+    const auto of_zero = reduce(1, [&](double *scratch, double *result, Stream stream) {
+      vc::max_abs(16, dz.data(), scratch, result, stream);
+    });
+    EXPECT_EQ(of_zero[0], 0.);
+  }
+
+  TYPED_TEST(VectorCuda, Axpby)
+  {
+    const OwnedStream stream;
+    const double tolerance = 2. * unit_roundoff<TypeParam>();
+    for (const std::int64_t size : sizes)
+    {
+      const auto x = random_line<TypeParam>(size, 1), y = random_line<TypeParam>(size, 2);
+      Guarded<TypeParam> dx(x), dy(y), unread(size), same(x);
+      vc::axpby(size, 0.75, dx.data(), -1.25, dy.data(), stream.get());
+      vc::axpby(size, -0.5, dx.data(), 0., unread.data(), stream.get());
+      vc::axpby(size, 0.5, same.data(), 0.25, same.data(), stream.get());
+      auto found = random_line<TypeParam>(size, 0), scaled = random_line<TypeParam>(size, 0),
+           sum = random_line<TypeParam>(size, 0);
+      EXPECT_TRUE(dy.read(found.data(), stream.get()));
+      EXPECT_TRUE(unread.read(scaled.data(), stream.get()));
+      EXPECT_TRUE(same.read(sum.data(), stream.get()));
+      for (std::int64_t i = 0; i < size; ++i)
+      {
+        ASSERT_NEAR(
+            to_double(found[i]), 0.75 * to_double(x[i]) - 1.25 * to_double(y[i]), 2. * tolerance);
+        ASSERT_NEAR(to_double(scaled[i]), -0.5 * to_double(x[i]), tolerance);
+        ASSERT_NEAR(to_double(sum[i]), 0.75 * to_double(x[i]), tolerance);
+      }
+    }
+  }
+
+  template <typename To, typename From>
+  void expect_converted(const vc::Scale &scale, double factor)
+  {
+    const OwnedStream stream;
+    for (const std::int64_t size : sizes)
+    {
+      const auto x = random_line<From>(size, 9);
+      Vector<To> expected(line(size)), found(line(size));
+      vk::convert(size, factor, x.data(), expected.data());
+      Guarded<From> dx(x);
+      Guarded<To> dy(size);
+      vc::convert(size, scale, dx.data(), dy.data(), stream.get());
+      EXPECT_TRUE(dy.read(found.data(), stream.get()));
+      EXPECT_TRUE(test::same_bits(found, expected)) << size << " factor " << factor;
+    }
+  }
+
+  TEST_F(VectorCudaDouble, ConvertsAsTheCpu)
+  {
+    for (const double factor : {1., 0.3, 0x1p-12, 1024.})
+    {
+      expect_converted<double, double>({factor}, factor);
+      expect_converted<float, double>({factor}, factor);
+      expect_converted<Half, double>({factor}, factor);
+      expect_converted<double, float>({factor}, factor);
+      expect_converted<double, Half>({factor}, factor);
+    }
+  }
+
+  TEST_F(VectorCudaDouble, ConvertsByTheLargestEntry)
+  {
+    const double infinity = std::numeric_limits<double>::infinity();
+    for (const double largest : {1., 0.5, 3., 0x1.8p-20, 1e-9, 1e12, 0., infinity})
+    {
+      DeviceArray<double> device(1);
+      device.copy_from_host(&largest);
+      device::synchronize(nullptr);
+      const double p = largest > 0. && std::isfinite(largest)
+          ? std::exp2(std::floor(std::log2(1. / largest)))
+          : 1.;
+      expect_converted<Half, double>({0.25, device.data(), false}, 0.25 * p);
+      expect_converted<double, Half>({4., device.data(), true}, 4. / p);
+    }
+  }
+
+  TEST_F(VectorCudaDouble, ConversionKeepsWhatIsNotFinite)
+  {
+    const double infinity = std::numeric_limits<double>::infinity();
+    Vector<double> x(line(8));
+    const double values[8] = {infinity, -infinity, std::nan(""), 1e6, 1e300, 1e-300, 65504., -0.};
+    std::copy_n(values, 8, x.data());
+    const OwnedStream stream;
+    Guarded<double> dx(x);
+    Guarded<Half> dy(8);
+    vc::convert(8, vc::Scale(), dx.data(), dy.data(), stream.get());
+    Vector<Half> half(line(8));
+    EXPECT_TRUE(dy.read(half.data(), stream.get()));
+    for (const int i : {0, 3, 4})
+      EXPECT_EQ(to_double(half[i]), infinity) << i;
+    EXPECT_EQ(to_double(half[1]), -infinity);
+    EXPECT_TRUE(std::isnan(to_double(half[2])));
+    EXPECT_EQ(to_double(half[5]), 0.);
+    EXPECT_EQ(to_double(half[6]), 65504.);
+  }
+
+  struct Basis
+  {
+    std::vector<Vector<double>> host;
+    std::vector<Guarded<double>> device;
+    std::vector<const double *> host_pointers, device_pointers;
+    Basis(std::int64_t size, int count)
+    {
+      for (int i = 0; i < count; ++i)
+      {
+        host.push_back(random_line<double>(size, 20 + i));
+        device.emplace_back(host.back());
+      }
+      for (int i = 0; i < count; ++i)
+      {
+        host_pointers.push_back(host[i].data());
+        device_pointers.push_back(device[i].data());
+      }
+    }
+  };
+
+  // The numbers of vectors around one pass and one group, and the most.
+  TEST_F(VectorCudaDouble, MultiDotAndUpdate)
+  {
+    Reduction reduce;
+    for (const std::int64_t size : {std::int64_t(8), std::int64_t(1032), std::int64_t(40960)})
+      for (const int count : {0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15, 22, vk::max_vectors})
+      {
+        SCOPED_TRACE(testing::Message() << "size " << size << " vectors " << count);
+        Basis basis(size, count);
+        auto w = random_line<double>(size, 5);
+        Guarded<double> dw(w);
+        const auto dots = reduce(count + 1, [&](double *scratch, double *result, Stream stream) {
+          vc::multi_dot(
+              size, count, basis.device_pointers.data(), dw.data(), scratch, result, stream);
+        });
+        std::vector<double> expected(count + 1), c(count);
+        vk::multi_dot(size, count, basis.host_pointers.data(), w.data(), expected.data());
+        for (int i = 0; i <= count; ++i)
+          ASSERT_NEAR(dots[i], expected[i], 1e-15 * size) << i;
+        for (int i = 0; i < count; ++i)
+          c[i] = 0.3 - 0.1 * (i % 7);
+
+        const auto norm = reduce.run(1, [&](double *scratch, double *result, Stream stream) {
+          vc::multi_update(size, count, c.data(), basis.device_pointers.data(), dw.data(), scratch,
+              result, stream);
+        });
+        const double expected_norm =
+            vk::multi_update(size, count, c.data(), basis.host_pointers.data(), w.data());
+        Vector<double> found(line(size));
+        EXPECT_TRUE(dw.read(found.data(), reduce.stream()));
+        for (std::int64_t at = 0; at < size; ++at)
+          ASSERT_NEAR(found[at], w[at], 1e-14);
+        EXPECT_NEAR(norm[0], expected_norm, 1e-13 * expected_norm);
+      }
+    const double *none = nullptr;
+    EXPECT_THROW(vc::multi_dot(8, vk::max_vectors + 1, &none, nullptr, nullptr, nullptr, nullptr),
+        std::invalid_argument);
+  }
+
+  TEST_F(VectorCudaDouble, CgUpdate)
+  {
+    Reduction reduce;
+    for (const std::int64_t size : sizes)
+    {
+      const auto p = random_line<double>(size, 1), q = random_line<double>(size, 2);
+      auto x = random_line<double>(size, 3), r = random_line<double>(size, 4);
+      Guarded<double> dp(p), dq(q), dx(x), dr(r);
+      const auto norm = reduce.run(1, [&](double *scratch, double *result, Stream stream) {
+        vc::cg_update(
+            size, 0.7, dp.data(), dq.data(), dx.data(), dr.data(), scratch, result, stream);
+      });
+      const double expected = vk::cg_update(size, 0.7, p.data(), q.data(), x.data(), r.data());
+      Vector<double> fx(line(size)), fr(line(size));
+      EXPECT_TRUE(dx.read(fx.data(), reduce.stream()) && dr.read(fr.data(), reduce.stream()));
+      for (std::int64_t i = 0; i < size; ++i)
+      {
+        ASSERT_NEAR(fx[i], x[i], 4e-16);
+        ASSERT_NEAR(fr[i], r[i], 4e-16);
+      }
+      EXPECT_NEAR(norm[0], expected, 1e-13 * expected);
+    }
+  }
+
+  TEST_F(VectorCudaDouble, NotFiniteReachesTheSums)
+  {
+    Reduction reduce;
+    for (const std::int64_t at : {0, 13, 4103})
+    {
+      auto x = random_line<double>(4104, 1);
+      const auto y = random_line<double>(4104, 2);
+      x[at] = std::nan("");
+      Guarded<double> dx(x), dy(y);
+      const double *pointers[] = {dy.data(), dx.data()};
+      const auto dots = reduce.run(3, [&](double *scratch, double *result, Stream stream) {
+        vc::multi_dot(4104, 2, pointers, dy.data(), scratch, result, stream);
+      });
+      EXPECT_TRUE(std::isfinite(dots[0]) && std::isnan(dots[1]) && std::isfinite(dots[2]));
+    }
+  }
+
+  // Rows of fewer words than threads, of more words than a block has threads, one cell, two dimensions.
+  const Block blocks[] = {Block(3, 2, {5, 3, 2}), Block(3, 1, {8, 1, 1}), Block(3, 4, {17, 2, 3}),
+      Block(2, 3, {9, 4, 1}), Block(2, 8, {1, 1, 1}), Block(3, 7, {1, 3, 2}),
+      Block(2, 5, {1201, 3, 1})};
+
+  TYPED_TEST(VectorCuda, InverseDiagonal)
+  {
+    const OwnedStream stream;
+    const double factor[3] = {1., 0.4, 0.25};
+    for (const Block &block : blocks)
+    {
+      const CellBasis basis = make_cell_basis(block.degree());
+      const auto b = test::random_vector<TypeParam>(block, 1);
+      Vector<TypeParam> expected(block), found(block), again(block);
+      vk::inverse_diagonal(block, basis, factor, 1.7, b.data(), expected.data());
+      Guarded<TypeParam> db(b), dx(b.size());
+      vc::inverse_diagonal(block, basis, factor, 1.7, db.data(), dx.data(), stream.get());
+      vc::inverse_diagonal(block, basis, factor, 1.7, db.data(), db.data(), stream.get());
+      EXPECT_TRUE(dx.read(found.data(), stream.get()));
+      EXPECT_TRUE(db.read(again.data(), stream.get()));
+      EXPECT_TRUE(test::same_bits(found, again));
+      EXPECT_TRUE(test::padding_is_zero(found));
+      test::for_each_dof(block, [&](std::int64_t at) {
+        ASSERT_NEAR(to_double(found[at]), to_double(expected[at]),
+            6. * unit_roundoff<TypeParam>() * std::abs(to_double(expected[at])) + 0x1p-24);
+      });
+    }
+  }
+
+  TYPED_TEST(VectorCuda, ConstantsAndMeans)
+  {
+    Reduction reduce;
+    for (const Block &block : blocks)
+    {
+      const CellBasis basis = make_cell_basis(block.degree());
+      auto u = test::random_vector<TypeParam>(block, 6);
+      Guarded<TypeParam> du(u);
+      const auto mean = reduce(1, [&](double *scratch, double *result, Stream stream) {
+        vc::sum_of_means(block, basis, du.data(), scratch, result, stream);
+      });
+      EXPECT_NEAR(mean[0], vk::sum_of_means(block, basis, u.data()), 1e-13 * block.n_cells());
+      vk::add_constant(block, basis, -0.6, u.data());
+      vc::add_constant(block, basis, -0.6, du.data(), reduce.stream());
+      Vector<TypeParam> found(block);
+      EXPECT_TRUE(du.read(found.data(), reduce.stream()));
+      EXPECT_LT(test::relative_difference(found, u), 2. * unit_roundoff<TypeParam>());
+      EXPECT_TRUE(test::padding_is_zero(found));
+    }
+  }
+} // namespace
+} // namespace tensormg
