@@ -122,6 +122,10 @@ struct Kernel
 template <typename Number>
 Kernel<Number> select(const Variant &variant, int dim, int n);
 
+/// All there are for this size.
+template <typename Number>
+std::vector<Variant> variants(int dim, int n);
+
 /// Bytes and floating-point operations per entry of the batch (FMA counts two), every vector touched once,
 /// zeros of the matrices counted, padding not.
 struct Work

@@ -3,6 +3,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "kernels/nodal/cuda.h"
 #include "kernels/nodal/nodal.h"
 #include "kernels/nodal/reference.h"
 #include "kernels/tensor/sizes.h"
@@ -36,23 +37,28 @@ namespace
       Instruction::standard, Sizes::all, &reference_kernel<Number>};
 
   template <typename Number>
+  constexpr Row<Number> cuda_row{Backend::cuda,
+      sizeof(Number) == 8 ? Arithmetic::fp64 : Arithmetic::fp32, Staging::standard,
+      Instruction::standard, Sizes::all, &cuda_kernel<Number>};
+
+  template <typename Number>
   std::span<const Row<Number>> rows();
   template <>
   std::span<const Row<double>> rows()
   {
-    static constexpr Row<double> table[] = {reference_row<double>};
+    static constexpr Row<double> table[] = {reference_row<double>, cuda_row<double>};
     return table;
   }
   template <>
   std::span<const Row<float>> rows()
   {
-    static constexpr Row<float> table[] = {reference_row<float>};
+    static constexpr Row<float> table[] = {reference_row<float>, cuda_row<float>};
     return table;
   }
   template <>
   std::span<const Row<Half>> rows()
   {
-    static constexpr Row<Half> table[] = {reference_row<Half>};
+    static constexpr Row<Half> table[] = {reference_row<Half>, cuda_row<Half>};
     return table;
   }
 
@@ -110,6 +116,19 @@ const char *to_string(Instruction instruction)
   return names[static_cast<int>(instruction)];
 }
 
+template <typename Number>
+std::vector<Variant> variants(int dim, int n)
+{
+  std::vector<Variant> result;
+  for (const Row<Number> &row : rows<Number>())
+    if (tensor::has(row.sizes, dim, n))
+      result.push_back({row.backend, row.arithmetic, row.staging, row.instruction});
+  return result;
+}
+
+template std::vector<Variant> variants<double>(int, int);
+template std::vector<Variant> variants<float>(int, int);
+template std::vector<Variant> variants<Half>(int, int);
 template Kernel<double> select(const Variant &, int, int);
 template Kernel<float> select(const Variant &, int, int);
 template Kernel<Half> select(const Variant &, int, int);

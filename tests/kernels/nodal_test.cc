@@ -307,6 +307,16 @@ namespace
     EXPECT_NE(message.find("there are reference fp64"), std::string::npos);
   }
 
+  TEST(NodalTable, SaysWhyThereIsNoDevice)
+  {
+    const std::string message = message_of({Backend::cuda, tensor::Arithmetic::fp64}, 3, 8);
+    EXPECT_EQ(message.empty(), built_with_cuda());
+    if (built_with_cuda())
+      return;
+    EXPECT_NE(message.find("cuda: "), std::string::npos);
+    EXPECT_NE(message.find(why_no_device()), std::string::npos);
+  }
+
   TEST(NodalTable, RefusesMatricesOfAnotherSize)
   {
     const auto kernel = nodal::select<double>({Backend::reference}, 3, 4);
