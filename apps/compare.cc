@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "apps/compare_report.h"
@@ -16,31 +13,6 @@ namespace tensormg
 {
 namespace
 {
-  std::string utc_now()
-  {
-    const std::time_t now = std::time(nullptr);
-    std::tm utc{};
-    gmtime_r(&now, &utc);
-    std::array<char, 32> text{};
-    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return text.data();
-  }
-
-  /// The arguments of this process behind the name of the subcommand.
-  std::string command_line(int ranks)
-  {
-    std::string command = "./tensormg compare";
-    if (ranks > 1)
-      command += " -n " + std::to_string(ranks);
-    std::ifstream file("/proc/self/cmdline", std::ios::binary);
-    std::string argument;
-    std::getline(file, argument, '\0'); // the program
-    while (std::getline(file, argument, '\0'))
-      command += ' ' +
-          (argument.find_first_of(" ;*'\"") == std::string::npos ? argument : "'" + argument + "'");
-    return command;
-  }
-
   /// The check, and the timing if it passes.
   void measure_entry(CompareEntry &entry, Candidate &candidate, const CompareOptions &options)
   {
@@ -198,7 +170,7 @@ Comparison run_comparison(const Parameters &parameters, MPI_Comm communicator, C
   comparison.parameters = parameters;
   MPI_Comm_size(communicator, &comparison.ranks);
   comparison.date = utc_now();
-  comparison.command = command_line(comparison.ranks);
+  comparison.command = command_line("compare", comparison.ranks);
   prepare_directory(parameters.output.directory, communicator);
   comparison.machines.push_back(measure_host(communicator));
   if (rank == 0)

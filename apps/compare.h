@@ -13,17 +13,11 @@
 #include "apps/compare_machine.h"
 #include "apps/compare_table.h"
 #include "apps/console.h"
+#include "apps/measurement.h"
 #include "apps/parameters.h"
 
 namespace tensormg
 {
-enum class Outcome : std::uint8_t
-{
-  measured,
-  failed,       ///< wrong results, or an error while it ran; not timed
-  not_available ///< not in this build, or not on this machine
-};
-
 /// One line of the comparison. Of an entry of the device only rank 0 knows the results.
 struct CompareEntry
 {

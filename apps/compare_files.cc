@@ -22,13 +22,6 @@ namespace
     return value ? Json(*value) : Json(nullptr);
   }
 
-  const char *outcome_word(Outcome outcome)
-  {
-    return outcome == Outcome::measured ? "measured"
-        : outcome == Outcome::failed    ? "failed"
-                                        : "not available";
-  }
-
   /// "fp64_tensor": a key.
   std::string unit_key(peak::Unit unit)
   {

@@ -2,11 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <fstream>
-#include <vector>
 
-#include "apps/parameter_text.h"
 #include "kernels/core/device.h"
 #include "kernels/scale/scale.h"
 #include "operators/vector.h"
@@ -15,8 +11,6 @@ namespace tensormg
 {
 namespace
 {
-  constexpr double shortest_sample = 3.;                        ///< milliseconds
-  constexpr double warm_up = 30.;                               ///< milliseconds
   constexpr std::int64_t device_scale_size = 128 * 1024 * 1024; ///< numbers, 1 GB
   constexpr int scale_repetitions = 20;
 
@@ -69,51 +63,7 @@ namespace
         scale_repetitions, 5.);
     return scale::bytes_per_element * static_cast<double>(a.size()) / (1e-3 * time.fastest);
   }
-
-  std::string cpu_model()
-  {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);)
-      if (line.rfind("model name", 0) == 0 && line.find(':') != std::string::npos)
-        return trim(line.substr(line.find(':') + 1));
-    return "unknown CPU";
-  }
 } // namespace
-
-Milliseconds measure(
-    const std::function<double(int runs)> &time, int repetitions, double max_seconds)
-{
-  Milliseconds result;
-  const double first = time(1);
-  if (first > 1e3 * max_seconds)
-    return {first, first, first, 0., 1, 1};
-  // The first run may have been slow for reasons of its own.
-  double spent = first, one = first;
-  do
-  {
-    const double again = time(1);
-    one = std::min(one, again);
-    spent += again;
-  }
-  while (spent < warm_up);
-  result.runs = std::clamp(static_cast<int>(std::ceil(shortest_sample / one)), 1, 1000);
-
-  std::vector<double> samples;
-  double total = 0.;
-  while (static_cast<int>(samples.size()) < repetitions && total < 1e3 * max_seconds)
-  {
-    const double sample = time(result.runs);
-    total += sample;
-    samples.push_back(sample / result.runs);
-  }
-  std::sort(samples.begin(), samples.end());
-  result.samples = static_cast<int>(samples.size());
-  result.median = 0.5 * (samples[samples.size() / 2] + samples[(samples.size() - 1) / 2]);
-  result.fastest = samples.front();
-  result.slowest = samples.back();
-  result.spread = samples[3 * samples.size() / 4] - samples[samples.size() / 4];
-  return result;
-}
 
 double measure_scale(Place place, MPI_Comm communicator)
 {

@@ -1,33 +1,16 @@
 // What the machines of a comparison can do at most: measured in the same run, for the percentages.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 
 #include <mpi.h>
 
 #include "apps/compare_table.h"
+#include "apps/measurement.h"
 
 namespace tensormg
 {
-/// Median and spread of repeated timings in milliseconds.
-struct Milliseconds
-{
-  double median = 0.;
-  double fastest = 0.;
-  double slowest = 0.;
-  double spread = 0.; ///< distance of the quartiles
-  int samples = 0;    ///< each of `runs` runs
-  int runs = 1;
-};
-
-/// `time(runs)` is the time of `runs` runs in milliseconds. Runs that take less than a few
-/// milliseconds are timed several at once. The first runs do not count, unless they alone take longer
-/// than `max_seconds`.
-Milliseconds measure(
-    const std::function<double(int runs)> &time, int repetitions, double max_seconds);
-
 struct Machine
 {
   Place place = Place::host;

@@ -105,8 +105,6 @@ namespace
   }
 } // namespace
 
-const char *place_word(Place place) { return place == Place::host ? "host" : "device"; }
-
 std::string machines_text(const Comparison &comparison)
 {
   std::string text = "machines     measured in this run\n";

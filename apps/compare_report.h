@@ -10,9 +10,6 @@
 
 namespace tensormg
 {
-/// "host" or "device"
-const char *place_word(Place place);
-
 /// The machines with their bandwidths and peaks, or why there is no device.
 std::string machines_text(const Comparison &comparison);
 

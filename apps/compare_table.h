@@ -7,11 +7,11 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 
 #include <mpi.h>
 
+#include "apps/measurement.h"
 #include "kernels/laplace/laplace.h"
 #include "kernels/peak/peak.h"
 
@@ -29,13 +29,6 @@ struct Choice
   std::string backend = "cpu";
 };
 
-/// Where a kernel and its vectors are.
-enum class Place : std::uint8_t
-{
-  host,  ///< every rank on a block of its own, all at the same time
-  device ///< rank 0 on the first GPU
-};
-
 /// What a kernel takes of a multiprocessor, and what it does there per degree of freedom.
 struct Resources
 {
@@ -46,7 +39,8 @@ struct Resources
   std::optional<double> instructions_per_dof; ///< of one thread each
 };
 
-/// A kernel with vectors to work on. On the host every function is collective.
+/// A kernel with vectors to work on. On the host every rank has a block of its own, all run at the same
+/// time, and every function is collective; the device is that of rank 0.
 class Candidate
 {
 public:
@@ -60,12 +54,6 @@ public:
   /// Of `runs` runs one after the other, on the slowest rank.
   virtual double milliseconds(int runs) = 0;
   virtual std::optional<Resources> resources() const { return std::nullopt; }
-};
-
-/// Something that this build or this machine lacks; what() says what.
-class NotAvailable : public std::runtime_error
-{
-  using std::runtime_error::runtime_error;
 };
 
 struct Implementation

@@ -11,6 +11,7 @@
 
 #include "apps/parameter_table.h"
 #include "apps/parameter_text.h"
+#include "apps/parameter_values.h"
 #include "apps/parameter_words.h"
 
 namespace tensormg
@@ -148,6 +149,34 @@ public:
           return "";
         },
         [=](const auto &data) { return data.*member; });
+  }
+
+  /// Increasing integers from `lower` to `upper`.
+  template <typename Integer, typename Struct>
+  void increasing(const char *key, std::vector<Integer> Struct::*member, std::int64_t lower,
+      std::int64_t upper, const char *description) const
+  {
+    add(
+        key, description,
+        "an increasing list of integers from " + std::to_string(lower) + " to " +
+            std::to_string(upper),
+        any_pattern(),
+        [=](auto &data, const std::string &text) {
+          return read_increasing(data.*member, lower, upper, text);
+        },
+        [=](const auto &data) { return write_list(data.*member); });
+  }
+
+  /// Different words of a list.
+  template <typename Struct, typename Known>
+  void word_list(const char *key, std::vector<std::string> Struct::*member, const Known &known,
+      const char *description) const
+  {
+    const std::vector<std::string> list(known.begin(), known.end());
+    add(
+        key, description, "a list of " + join(list, ", "), any_pattern(),
+        [=](auto &data, const std::string &text) { return read_words(data.*member, list, text); },
+        [=](const auto &data) { return join(data.*member, ", "); });
   }
 
   /// Any other type; read(data, text) and write(data) see the section's struct.

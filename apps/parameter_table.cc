@@ -3,6 +3,7 @@
 #include <deal.II/base/parameter_handler.h>
 #include <deal.II/base/patterns.h>
 
+#include "apps/parameter_diagnose.h"
 #include "apps/parameter_section.h"
 #include "apps/parameter_values.h"
 
@@ -192,20 +193,10 @@ namespace
   {
     const Section converge(
         table, "converge", [](auto &p) -> auto & { return p.converge; });
-    converge.add(
-        "degrees", "Polynomial degrees of the study, in place of problem.degree.",
-        "an increasing list of integers from 1 to 8", any_pattern(),
-        [](ConvergeOptions &c, const std::string &text) {
-          return read_increasing(c.degrees, 1, 8, text);
-        },
-        [](const ConvergeOptions &c) { return write_list(c.degrees); });
-    converge.add(
-        "refinements", "Refinements of the study, in place of problem.refinements.",
-        "an increasing list of integers from 0 to 30", any_pattern(),
-        [](ConvergeOptions &c, const std::string &text) {
-          return read_increasing(c.refinements, 0, 30, text);
-        },
-        [](const ConvergeOptions &c) { return write_list(c.refinements); });
+    converge.increasing("degrees", &ConvergeOptions::degrees, 1, 8,
+        "Polynomial degrees of the study, in place of problem.degree.");
+    converge.increasing("refinements", &ConvergeOptions::refinements, 0, 30,
+        "Refinements of the study, in place of problem.refinements.");
     converge.boolean("check_orders", &ConvergeOptions::check_orders,
         "Whether the study fails if the error falls too slowly from the last but one to "
         "the last refinement.");
@@ -217,42 +208,20 @@ namespace
   {
     const Section compare(
         table, "compare", [](auto &p) -> auto & { return p.compare; });
-    const auto integers = [&](const char *key, auto CompareOptions::*member, std::int64_t lower,
-                              std::int64_t upper, const char *description) {
-      compare.add(
-          key, description,
-          "an increasing list of integers from " + std::to_string(lower) + " to " +
-              std::to_string(upper),
-          any_pattern(),
-          [=](CompareOptions &c, const std::string &text) {
-            return read_increasing(c.*member, lower, upper, text);
-          },
-          [=](const CompareOptions &c) { return write_list(c.*member); });
-    };
-    const auto word_list = [&](const char *key, std::vector<std::string> CompareOptions::*member,
-                               const auto &known, const char *description) {
-      const std::vector<std::string> list(known.begin(), known.end());
-      compare.add(
-          key, description, "a list of " + join(list, ", "), any_pattern(),
-          [=](CompareOptions &c, const std::string &text) {
-            return read_words(c.*member, list, text);
-          },
-          [=](const CompareOptions &c) { return join(c.*member, ", "); });
-    };
-    integers("dimensions", &CompareOptions::dimensions, 2, 3, "Space dimensions.");
-    integers("degrees", &CompareOptions::degrees, 1, 8, "Polynomial degrees.");
-    integers("dofs", &CompareOptions::dofs, 1, 1'000'000'000'000,
+    compare.increasing("dimensions", &CompareOptions::dimensions, 2, 3, "Space dimensions.");
+    compare.increasing("degrees", &CompareOptions::degrees, 1, 8, "Polynomial degrees.");
+    compare.increasing("dofs", &CompareOptions::dofs, 1, 1'000'000'000'000,
         "Degrees of freedom wanted, of all ranks together; every rank has a cube of cells of its "
         "own, as nearly as possible of its share.");
-    word_list("backends", &CompareOptions::backends, compare_backends,
+    compare.word_list("backends", &CompareOptions::backends, compare_backends,
         "Implementations; one that this build or this machine lacks is listed as not available, "
         "with the reason.");
-    word_list("forms", &CompareOptions::forms, compare_forms,
+    compare.word_list("forms", &CompareOptions::forms, compare_forms,
         "Forms of the operator: rank2, in the basis that the solver uses; nodal, by dense "
         "contractions in the basis of Lagrange polynomials.");
-    word_list("steps", &CompareOptions::steps, compare_steps,
+    compare.word_list("steps", &CompareOptions::steps, compare_steps,
         "apply: y = A u; residual: b - A u; chebyshev: one fused step of the smoother.");
-    word_list("precisions", &CompareOptions::precisions, compare_precisions,
+    compare.word_list("precisions", &CompareOptions::precisions, compare_precisions,
         "Number types of the vectors; tf32 is single with products in TF32.");
     compare.integer("repetitions", &CompareOptions::repetitions, 1, 100000,
         "Timings of every entry, after some that do not count; the median is reported.");
@@ -290,6 +259,7 @@ const std::vector<ParameterEntry> &parameter_table()
     add_output(entries);
     add_converge(entries);
     add_compare(entries);
+    add_diagnose(entries);
     return entries;
   }();
   return table;

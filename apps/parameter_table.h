@@ -40,7 +40,7 @@ struct ParameterEntry
 };
 
 /// The sections in the order of the file, each with what it is about.
-inline constexpr std::array<std::pair<std::string_view, std::string_view>, 8> parameter_sections{
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 9> parameter_sections{
     {{"problem", "The box, its grid and the data of -div(a grad u) = f."},
         {"boundary",
             "The condition on each side of the box: `left` and `right` bound x, `front` and `back` "
@@ -53,7 +53,10 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 8> pa
             "The study of `tensormg converge`: all pairs of these degrees and refinements."},
         {"compare",
             "What `tensormg compare` measures: the operator in every combination of these "
-            "lists. Other sections than this one and `output` play no part."}}};
+            "lists. Other sections than this one and `output` play no part."},
+        {"diagnose",
+            "What `tensormg diagnose` measures. Other sections than this one and `output` play no "
+            "part."}}};
 
 /// The functions of every expression, for the reference; no constant may have one of their names.
 inline constexpr std::array<std::string_view, 36> expression_functions{"sin", "cos", "tan", "cot",

@@ -69,6 +69,11 @@ inline constexpr std::array<std::string_view, 3> compare_steps{"apply", "residua
 inline constexpr std::array<std::string_view, 4> compare_precisions{
     "double", "single", "tf32", "half"};
 
+// The words of section `diagnose`.
+inline constexpr std::array<std::string_view, 8> diagnose_classes{
+    "ceilings", "scale", "spmv", "stencil", "gemm", "smallmat", "precision", "all"};
+inline constexpr std::array<std::string_view, 4> diagnose_places{"auto", "host", "device", "both"};
+
 /// The word of an enumerator.
 template <typename Enum>
 std::string to_word(Enum value)

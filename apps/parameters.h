@@ -64,6 +64,19 @@ struct CompareOptions
   double max_seconds = 2.; ///< no further repetition after this time
 };
 
+/// Lists of words: those of diagnose_* in apps/parameter_words.h.
+struct DiagnoseOptions
+{
+  std::vector<std::string> classes{"all"};
+  bool quick = false;
+  std::string place = "auto";
+  int threads = 0; ///< 0: all cores that the process may use
+  double cached_megabytes = 16.;
+  double memory_megabytes = 512.;
+  int repetitions = 15;    ///< of every timing
+  double max_seconds = 1.; ///< no further repetition after this time
+};
+
 struct Parameters
 {
   Problem problem; ///< `constants` also holds pi
@@ -72,6 +85,7 @@ struct Parameters
   OutputOptions output;
   ConvergeOptions converge;
   CompareOptions compare;
+  DiagnoseOptions diagnose;
   std::string source; ///< file they were read from, for messages; empty: none
 };
 

@@ -1,5 +1,6 @@
 #include "apps/program.h"
 
+#include <algorithm>
 #include <iostream>
 #include <new>
 #include <sstream>
@@ -10,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <deal.II/base/multithread_info.h>
 
+#include "apps/parameter_text.h"
 #include "apps/report.h"
 
 namespace tensormg
@@ -31,10 +33,41 @@ namespace
   struct CommandLine
   {
     std::string file;
+    std::vector<std::string> arguments; ///< words and the file
     std::vector<std::string> overrides;
+    std::vector<char> flags; ///< whether given
     bool quiet = false;
     bool verbose = false;
     bool print_parameters = false;
+
+    /// What is no word of the program is the file; the words are an override.
+    void sort_arguments(const Program &program)
+    {
+      std::vector<std::string> words, files;
+      for (const std::string &argument : arguments)
+        (std::find(program.words.begin(), program.words.end(), argument) != program.words.end()
+                ? words
+                : files)
+            .push_back(argument);
+      const auto is_file = [](const std::string &text) { return text.find('.') != text.npos; };
+      for (const std::string &other : files)
+        if (!program.words.empty() && !is_file(other))
+          throw ParameterError("'" + other + "' is neither a parameter file nor one of " +
+              join(program.words, ", ") + suggestion(other, program.words));
+      if (files.size() > 1)
+        throw ParameterError("two parameter files: '" + files[0] + "' and '" + files[1] + "'");
+      if (!files.empty())
+        file = files.front();
+      std::vector<std::string> first;
+      if (file.empty())
+        first = program.overrides_without_file;
+      if (!words.empty())
+        first.push_back(program.words_parameter + '=' + join(words, ", "));
+      for (std::size_t i = 0; i < flags.size(); ++i)
+        if (flags[i] != 0)
+          first.push_back(program.flags[i].setting);
+      overrides.insert(overrides.begin(), first.begin(), first.end());
+    }
 
     Parameters parameters() const
     {
@@ -45,9 +78,16 @@ namespace
     }
   };
 
-  void declare(CLI::App &app, CommandLine &line)
+  void declare(CLI::App &app, const Program &program, CommandLine &line)
   {
-    app.add_option("PARAMETER_FILE", line.file, "a .prm or .json file");
+    std::string about = "a .prm or .json file";
+    if (!program.words.empty())
+      about += ", and any of " + join(program.words, ", ");
+    app.add_option("PARAMETER_FILE", line.arguments, about)->type_name("");
+    line.flags.resize(program.flags.size());
+    for (std::size_t i = 0; i < program.flags.size(); ++i)
+      app.add_flag_callback(
+          program.flags[i].name, [&line, i] { line.flags[i] = 1; }, program.flags[i].description);
     app.add_option("-s,--set", line.overrides,
            "override a parameter: --set problem.degree=4; may be repeated")
         ->type_name("SECTION.KEY=VALUE")
@@ -98,7 +138,7 @@ namespace
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     CLI::App app(program.description, program.name);
     CommandLine line;
-    declare(app, line);
+    declare(app, program, line);
     try
     {
       app.parse(argc, argv);
@@ -113,6 +153,7 @@ namespace
     {
       throw ParameterError(std::string(error.what()) + "; see " + program.name + " --help");
     }
+    line.sort_arguments(program);
     if (line.file.empty() && line.overrides.empty() && !line.print_parameters)
       throw ParameterError("a parameter file is missing; see " + program.name +
           " --help; --print-parameters shows one to start from");

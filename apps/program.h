@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <mpi.h>
 
@@ -20,16 +21,31 @@ enum ExitCode : int
   exit_check_failed = 8
 };
 
+/// An option of one program that stands for a parameter.
+struct Flag
+{
+  std::string name;        ///< as in "--quick"
+  std::string setting;     ///< as in "diagnose.quick=true"
+  std::string description; ///< for --help
+};
+
 struct Program
 {
   std::string name;        ///< as the user types it
   std::string description; ///< one sentence for --help
   /// Gets checked parameters; its value is the exit code.
   std::function<int(const Parameters &, MPI_Comm, Console &)> run;
+
+  std::vector<Flag> flags = {};
+  /// Words that may stand beside the parameter file; together they are the value of words_parameter.
+  std::vector<std::string> words = {};
+  std::string words_parameter{};
+  /// What holds if no file is given. Without these a file, or --set, is needed.
+  std::vector<std::string> overrides_without_file = {};
 };
 
 /// main() of a program: initialises MPI, reads the command line
-///   PARAMETER_FILE --set SECTION.KEY=VALUE ... --quiet | --verbose --print-parameters --version
+///   [WORD ...] PARAMETER_FILE [--FLAG ...] --set SECTION.KEY=VALUE ... --quiet | --verbose --print-parameters --version
 /// and runs. Every exception ends in one line "tensormg: error: ..." and an exit code; if only some
 /// ranks fail, they end the others.
 int run_program(int argc, char **argv, const Program &program);

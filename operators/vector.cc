@@ -18,11 +18,12 @@ namespace
   {
     return (bytes + huge_page - 1) / huge_page * huge_page + huge_page;
   }
+} // namespace
 
-  /// Zeroed memory; large arrays in huge pages, all of them present.
-  ///
-  /// The operator walks through hundreds of rows at once: with 4 kB pages most of its accesses would
-  /// miss the address cache, and prefetching stops at every page border.
+namespace detail
+{
+  // The operator walks through hundreds of rows at once: with 4 kB pages most of its accesses would
+  // miss the address cache, and prefetching stops at every page border.
   void *allocate(std::size_t bytes)
   {
     if (bytes < huge_page)
@@ -52,10 +53,7 @@ namespace
       memory[at] = 0; // page faults belong here, not into the first solve
     return memory;
   }
-} // namespace
 
-namespace detail
-{
   void release(void *memory, std::size_t bytes)
   {
     if (bytes < huge_page)
@@ -71,8 +69,8 @@ Vector<Number>::Vector(const Block &block)
   , size_(block.size())
 {
   const std::size_t bytes = static_cast<std::size_t>(size_) * sizeof(Number);
-  data_ =
-      std::unique_ptr<Number[], Deleter>(static_cast<Number *>(allocate(bytes)), Deleter{bytes});
+  data_ = std::unique_ptr<Number[], Deleter>(
+      static_cast<Number *>(detail::allocate(bytes)), Deleter{bytes});
 }
 
 template class Vector<double>;

@@ -13,8 +13,10 @@ namespace tensormg
 {
 namespace detail
 {
+  /// Zeroed memory, aligned to a cache line; large arrays in huge pages, all of them present.
+  void *allocate(std::size_t bytes);
   void release(void *memory, std::size_t bytes);
-}
+} // namespace detail
 
 /// Owning, move-only array of Block::size() numbers, aligned to a cache line (large ones to
 /// a huge page), in the storage order of Block. It is a container only: arithmetic is in VectorSpace.

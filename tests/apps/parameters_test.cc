@@ -93,6 +93,16 @@ subsection compare
   set repetitions = 3
   set max_seconds = 0.25
 end
+subsection diagnose
+  set classes          = spmv, scale
+  set quick            = true
+  set place            = both
+  set threads          = 3
+  set cached_megabytes = 0.5
+  set memory_megabytes = 2048
+  set repetitions      = 7
+  set max_seconds      = 0.75
+end
 )";
 
   void expect_everything(const Parameters &p)
@@ -152,6 +162,14 @@ end
     EXPECT_EQ(p.compare.precisions, (std::vector<std::string>{"tf32", "double"}));
     EXPECT_EQ(p.compare.repetitions, 3);
     EXPECT_EQ(p.compare.max_seconds, 0.25);
+    EXPECT_EQ(p.diagnose.classes, (std::vector<std::string>{"spmv", "scale"}));
+    EXPECT_TRUE(p.diagnose.quick);
+    EXPECT_EQ(p.diagnose.place, "both");
+    EXPECT_EQ(p.diagnose.threads, 3);
+    EXPECT_EQ(p.diagnose.cached_megabytes, 0.5);
+    EXPECT_EQ(p.diagnose.memory_megabytes, 2048.);
+    EXPECT_EQ(p.diagnose.repetitions, 7);
+    EXPECT_EQ(p.diagnose.max_seconds, 0.75);
   }
 
   TEST(Parameters, DefaultsAreThoseOfTheStructs)

@@ -159,8 +159,9 @@ namespace
         EXPECT_LE(cells, static_cast<double>(p.output.vtu_max_cells)) << "would not be written";
       }
     }
-    for (const char *name : {"quickstart", "square_2d", "manufactured_3d", "gaussian_charges",
-             "heat_conduction", "doubly_periodic", "pure_neumann", "throughput", "compare"})
+    for (const char *name :
+        {"quickstart", "square_2d", "manufactured_3d", "gaussian_charges", "heat_conduction",
+            "doubly_periodic", "pure_neumann", "throughput", "compare", "diagnose"})
       EXPECT_EQ(names.count(name), 1u) << name;
   }
 

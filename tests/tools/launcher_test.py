@@ -36,12 +36,12 @@ class Launcher(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name) / "checkout"
         self.tools = pathlib.Path(folder.name) / "tools"
-        for path in ("apps/solve_main.cc", "apps/converge_main.cc"):
+        for path in ("apps/solve_main.cc", "apps/converge_main.cc", "apps/diagnose_main.cc"):
             self.write(self.root / path, "")
         for name in ("cmake", "ninja", "mpirun", "ctest"):
             text = {"cmake": CMAKE, "ninja": NINJA, "mpirun": MPIRUN}.get(name, PRINT_ARGUMENTS)
             self.write(self.tools / name, text)
-        for name in ("solve", "converge"):
+        for name in ("solve", "converge", "diagnose"):
             self.write(self.root / f"build/release/bin/tensormg-{name}", PRINT_ARGUMENTS)
         shutil.copy(SOURCE / "tensormg", self.root)
         shutil.copytree(SOURCE / "tools", self.root / "tools")
@@ -84,6 +84,10 @@ class Launcher(unittest.TestCase):
     def test_one_rank_needs_no_mpirun(self):
         self.assertEqual(self.started("solve", "a.prm", "-n", "1"), "tensormg-solve: a.prm")
         self.assertEqual(self.started("solve", "--help", "-n", "4"), "tensormg-solve: --help")
+
+    def test_diagnose_is_one_process(self):
+        self.assertEqual(self.started("diagnose", "spmv", "--quick"), "tensormg-diagnose: spmv --quick")
+        self.assertIn("mpirun: --quiet -n 2", self.started("diagnose", "-n", "2")) # it will refuse
 
     def test_wrong_ranks(self):
         for text in ("0", "-1", "two", "1.5", "", "99999999"):
@@ -133,8 +137,8 @@ class Launcher(unittest.TestCase):
     def test_usage(self):
         self.expect_error(self.launch(), 2, "usage: ./tensormg SUBCOMMAND")
         self.expect_error(self.launch("slove"), 2, "unknown subcommand 'slove'; there are: solve")
-        self.expect_error(self.launch("diagnose"), 2, "'diagnose' is not there yet; there are: "
-                                                      "converge solve test")
+        self.expect_error(self.launch("benchmark"), 2, "'benchmark' is not there yet; there are: "
+                                                       "converge diagnose solve test")
         self.assertIn("-n N, --ranks N", self.started("--help"))
         self.assertRegex(self.started("--version"), r"^tensormg \d+\.\d+\.\d+ \(\w+\)$")
 

@@ -1,0 +1,253 @@
+#include "apps/diagnose.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+
+#include "apps/diagnose_classes.h"
+#include "apps/diagnose_report.h"
+#include "apps/diagnose_run.h"
+#include "apps/output.h"
+#include "apps/parameter_words.h"
+#include "apps/program.h"
+
+namespace tensormg::diagnose
+{
+namespace
+{
+  constexpr int quick_repetitions = 5;
+  constexpr double quick_seconds = 0.2;
+  constexpr std::size_t quick_entries = 2; ///< of a list
+
+  template <typename T>
+  void cut(std::vector<T> &list)
+  {
+    list.resize(std::min(list.size(), quick_entries));
+  }
+
+  MachineOptions machine_options(const DiagnoseOptions &options)
+  {
+    MachineOptions result;
+    result.memory_bytes = 1e6 * options.memory_megabytes;
+    const std::vector<std::string> &classes = options.classes;
+    result.all_operations = std::find(classes.begin(), classes.end(), "ceilings") != classes.end();
+    result.repetitions = std::min(options.repetitions, 10);
+    result.max_seconds = options.max_seconds;
+    return result;
+  }
+
+  /// Measures what kernels will be compared with.
+  void measure_machines(Diagnosis &diagnosis, const DiagnoseOptions &options, ThreadTeam &team)
+  {
+    const MachineOptions what = machine_options(options);
+    if (diagnosis.wants(Place::device))
+      try
+      {
+        diagnosis.machines.push_back(measure_device(what));
+      }
+      catch (const DeviceError &error)
+      {
+        diagnosis.no_device = error.what();
+      }
+    if (diagnosis.wants(Place::host))
+      diagnosis.machines.push_back(measure_host(team, what));
+  }
+
+  /// A yardstick that changed makes percentages uncertain.
+  void check_memory_again(const Diagnosis &diagnosis, const DiagnoseOptions &options,
+      ThreadTeam &team, Console &console)
+  {
+    for (const Machine &machine : diagnosis.machines)
+    {
+      const double before = machine.memory_bandwidth();
+      const double again = measure_memory_again(machine, team, machine_options(options));
+      if (std::abs(again / before - 1.) > 0.05)
+        console.warning("the scale bandwidth of the " + std::string(place_word(machine.place)) +
+            " was " + format_number(1e-9 * before) + " GB/s at the begin of the run and is " +
+            format_number(1e-9 * again) + " GB/s at its end: percentages are uncertain by that");
+    }
+  }
+} // namespace
+
+bool Diagnosis::wants(Place place) const
+{
+  const std::string &wanted = parameters.diagnose.place;
+  if (wanted == "both")
+    return true;
+  if (wanted == "auto")
+    return (device_count() > 0) == (place == Place::device);
+  return wanted == place_word(place);
+}
+
+const Machine &Diagnosis::machine(Place place) const
+{
+  for (const Machine &machine : machines)
+    if (machine.place == place)
+      return machine;
+  throw std::logic_error("an entry without its machine");
+}
+
+const Entry *Diagnosis::twin_of(const Entry &entry) const
+{
+  for (const Entry &other : entries)
+    if (!entry.twin.empty() && other.outcome == Outcome::measured && other.kernel == entry.twin &&
+        other.class_name == entry.class_name && other.problem == entry.problem &&
+        other.precision == entry.precision && other.place == entry.place)
+      return &other;
+  return nullptr;
+}
+
+double Prediction::overlapped() const { return std::max(arithmetic, transfer); }
+
+Prediction predict(const Entry &entry, const Machine &machine)
+{
+  const roofline::Rates rates = machine.rates(entry.ceiling, entry.working_set);
+  const Work executed{entry.executed_flops, entry.work.bytes};
+  return {1e3 * roofline::arithmetic_seconds(executed, rates),
+      1e3 * roofline::transfer_seconds(executed, rates)};
+}
+
+std::optional<Gain> gain(const Entry &entry, const Diagnosis &diagnosis)
+{
+  const Entry *twin = diagnosis.twin_of(entry);
+  if (twin == nullptr || entry.outcome != Outcome::measured)
+    return std::nullopt;
+  const Machine &machine = diagnosis.machine(entry.place);
+  const roofline::Rates plain = machine.rates(twin->ceiling, entry.working_set);
+  const roofline::Rates own = machine.rates(entry.ceiling, entry.working_set);
+  const double intensity = roofline::intensity(entry.work), balance = roofline::balance(plain);
+  const Prediction mine = predict(entry, machine), its = predict(*twin, machine);
+  Gain result;
+  result.measured = twin->time.median / entry.time.median;
+  result.alpha = own.flops / plain.flops;
+  result.bound = roofline::unoverlapped_speedup(result.alpha, balance, intensity);
+  result.limit = roofline::is_memory_bound(entry.work, plain)
+      ? roofline::memory_bound_limit(result.alpha)
+      : result.alpha;
+  result.overlapped = its.overlapped() / mine.overlapped();
+  result.unoverlapped = its.unoverlapped() / mine.unoverlapped();
+  return result;
+}
+
+DiagnoseOptions effective(const DiagnoseOptions &options)
+{
+  DiagnoseOptions result = options;
+  if (std::find(result.classes.begin(), result.classes.end(), "all") != result.classes.end())
+  {
+    result.classes.clear();
+    for (const ClassRow &row : class_rows())
+      result.classes.emplace_back(row.name);
+  }
+  if (result.threads == 0)
+    result.threads = usable_cores();
+  if (result.quick)
+  {
+    result.repetitions = std::min(result.repetitions, quick_repetitions);
+    result.max_seconds = std::min(result.max_seconds, quick_seconds);
+  }
+  return result;
+}
+
+void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &options)
+{
+  entry.outcome = Outcome::failed;
+  try
+  {
+    entry.work = candidate.work();
+    entry.executed_flops = candidate.executed_flops();
+    entry.working_set = candidate.working_set();
+    entry.error = candidate.error();
+    if (!(*entry.error <= entry.tolerance))
+    {
+      entry.reason = "differs from the reference by " + format_residual(*entry.error) +
+          ", allowed is " + format_residual(entry.tolerance);
+      return;
+    }
+    entry.time = measure([&](int runs) { return candidate.milliseconds(runs); },
+        options.repetitions, options.max_seconds);
+    entry.figures = candidate.figures();
+    entry.outcome = Outcome::measured;
+  }
+  catch (const DeviceError &error)
+  {
+    entry.reason = error.what();
+  }
+}
+
+Diagnosis run_diagnosis(const Parameters &parameters, Console &console)
+{
+  const DiagnoseOptions options = effective(parameters.diagnose);
+  Diagnosis diagnosis;
+  diagnosis.parameters = parameters;
+  diagnosis.date = utc_now();
+  diagnosis.command = command_line("diagnose", 1);
+  ThreadTeam team(options.threads);
+  console.normal("machines     measuring what they can do ...\n");
+  measure_machines(diagnosis, options, team);
+  console.normal(machines_text(diagnosis));
+  if (diagnosis.machines.empty())
+    return diagnosis;
+  Run run{diagnosis, options, team, console};
+  std::size_t count = 0;
+  for (const std::string &name : options.classes)
+  {
+    const ClassRow &row = find_class(name);
+    console.normal(class_heading(row, ++count, options.classes.size()));
+    if (row.run != nullptr)
+      row.run(run);
+  }
+  check_memory_again(diagnosis, options, team, console);
+  return diagnosis;
+}
+
+int exit_code(const Diagnosis &diagnosis, Console &console)
+{
+  std::size_t measured = diagnosis.accuracies.size(), failed = 0;
+  for (const Entry &entry : diagnosis.entries)
+  {
+    measured += entry.outcome == Outcome::measured ? 1 : 0;
+    failed += entry.outcome == Outcome::failed ? 1 : 0;
+  }
+  const std::vector<std::string> &classes = diagnosis.parameters.diagnose.classes;
+  if (std::find(classes.begin(), classes.end(), "ceilings") != classes.end())
+    measured += diagnosis.machines.size();
+  if (failed > 0)
+  {
+    console.error(std::to_string(failed) + (failed == 1 ? " kernel" : " kernels") +
+        " failed the check and " + (failed == 1 ? "was" : "were") + " not timed");
+    return exit_check_failed;
+  }
+  if (measured == 0)
+  {
+    console.error("nothing could be measured" +
+        (diagnosis.no_device.empty() ? std::string() : ": " + diagnosis.no_device));
+    return exit_unexpected;
+  }
+  return 0;
+}
+
+int program(const Parameters &parameters, MPI_Comm communicator, Console &console)
+{
+  int n_ranks = 1;
+  MPI_Comm_size(communicator, &n_ranks);
+  if (n_ranks > 1)
+    throw ParameterError("diagnose runs as one process, not " + std::to_string(n_ranks) +
+        "; diagnose.threads sets its threads");
+  prepare_directory(parameters.output.directory, communicator);
+  const Diagnosis diagnosis = run_diagnosis(parameters, console);
+  console.result(verdicts_text(diagnosis));
+  console.result(missing_text(diagnosis));
+
+  const std::filesystem::path directory = parameters.output.directory;
+  const std::filesystem::path csv = directory / "diagnose.csv", json = directory / "diagnose.json";
+  std::ostringstream text;
+  write_csv(diagnosis, text);
+  write_file(csv, text.str());
+  text.str("");
+  write_json(diagnosis, text);
+  write_file(json, text.str());
+  console.normal("\nfiles        " + csv.string() + ", " + json.string() + '\n');
+  return exit_code(diagnosis, console);
+}
+} // namespace tensormg::diagnose

@@ -1,0 +1,104 @@
+// `tensormg diagnose`: which kinds of kernels gain from tensor cores on this machine, and what bounds the
+// rest. Every kernel is checked before it is timed, and its time is shown beside what theory predicts.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+#include "apps/console.h"
+#include "apps/diagnose_machine.h"
+#include "apps/diagnose_table.h"
+#include "apps/measurement.h"
+#include "apps/parameters.h"
+
+namespace tensormg::diagnose
+{
+/// One kernel on one problem.
+struct Entry
+{
+  std::string class_name;                       ///< "scale"
+  std::string problem;                          ///< "16 MB"
+  std::string kernel, precision, ceiling, twin; ///< of the row
+  Place place = Place::host;
+  Outcome outcome = Outcome::not_available;
+  std::string reason; ///< why it is not measured
+
+  double tolerance = 0.;
+  std::optional<double> error; ///< unknown if the check itself ended with an error
+  Milliseconds time;
+  Work work; ///< useful flops, compulsory bytes
+  double executed_flops = 0.;
+  double working_set = 0.;
+  std::vector<Figure> figures;
+
+  double seconds() const { return 1e-3 * time.median; }
+};
+
+/// The error of one way to multiply matrices in low precision.
+struct Accuracy
+{
+  std::string method;   ///< "TF32"
+  std::string range;    ///< of the factors' entries: "1e-4 to 1e4"
+  std::int64_t length;  ///< of the sums
+  double error = 0.;    ///< largest, relative to sum |a| |b|
+  double expected = 0.; ///< the a-priori bound of the same
+  std::string remark;   ///< "12 % of the entries overflow"
+};
+
+/// One run of the program.
+struct Diagnosis
+{
+  Parameters parameters;
+  std::string date;    ///< UTC, begin of the run
+  std::string command; ///< as the user types it
+  std::vector<Machine> machines;
+  std::string no_device; ///< why there is none, if one was wanted
+  std::vector<Entry> entries;
+  std::vector<Accuracy> accuracies;
+
+  bool wants(Place place) const;
+  const Machine &machine(Place place) const;
+  /// Of an entry, the measured one that its twin names; nullptr if there is none.
+  const Entry *twin_of(const Entry &entry) const;
+};
+
+/// What theory says about the time of an entry, in milliseconds.
+struct Prediction
+{
+  double arithmetic = 0.; ///< executed flops / rate of the unit
+  double transfer = 0.;   ///< compulsory bytes / bandwidth of scale on this working set
+  double overlapped() const;
+  double unoverlapped() const { return arithmetic + transfer; }
+  const char *bound() const { return arithmetic > transfer ? "arithmetic" : "memory"; }
+};
+Prediction predict(const Entry &entry, const Machine &machine);
+
+/// A bound holds if it explains this part of the time.
+inline constexpr double bound_holds_from = 0.8;
+
+/// An entry with tensor cores against its twin on the plain unit.
+struct Gain
+{
+  double measured = 0.; ///< time of the twin / own time
+  double alpha = 1.;    ///< of the units
+  double bound = 1.;    ///< un-overlapped, for useful flops
+  double limit = 1.;    ///< 2 - 2 / (1 + alpha) if memory-bound, otherwise alpha
+  double overlapped = 1., unoverlapped = 1.; ///< predictions, with the flops that each executes
+};
+std::optional<Gain> gain(const Entry &entry, const Diagnosis &diagnosis);
+
+/// The options of a run: lists cut short if it shall be quick, "all" and automatic values replaced.
+DiagnoseOptions effective(const DiagnoseOptions &options);
+
+/// Everything the parameters ask for; shows each entry as soon as it is there.
+Diagnosis run_diagnosis(const Parameters &parameters, Console &console);
+
+/// exit_check_failed if an entry failed, exit_unexpected if nothing was measured, otherwise 0; says so.
+int exit_code(const Diagnosis &diagnosis, Console &console);
+
+/// The program after its parameters: the diagnosis, diagnose.json and diagnose.csv, and the exit code.
+int program(const Parameters &parameters, MPI_Comm communicator, Console &console);
+} // namespace tensormg::diagnose

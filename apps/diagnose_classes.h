@@ -1,0 +1,38 @@
+// The classes of kernels: what each is about, what it lacks, and the function that runs it.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "apps/diagnose.h"
+
+namespace tensormg::diagnose
+{
+/// What a class gets.
+struct Run
+{
+  Diagnosis &diagnosis;
+  const DiagnoseOptions &options; ///< effective() ones
+  ThreadTeam &team;
+  Console &console;
+};
+
+struct ClassRow
+{
+  const char *name;
+  const char *about;
+  /// Kernels that belong here and are not written yet, in words; empty: none.
+  const char *missing;
+  /// nullptr: the class has no kernel yet.
+  void (*run)(Run &);
+};
+
+/// THE table of classes, in the order of the report.
+std::span<const ClassRow> class_rows();
+
+/// The table's row; throws std::logic_error if there is none.
+const ClassRow &find_class(const std::string &name);
+
+void run_ceilings(Run &run);
+void run_scale(Run &run);
+} // namespace tensormg::diagnose

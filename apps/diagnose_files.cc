@@ -1,0 +1,180 @@
+// diagnose.json and diagnose.csv.
+#include <iomanip>
+#include <limits>
+#include <ostream>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/diagnose_report.h"
+#include "apps/run_record.h"
+#include "version.h"
+
+namespace tensormg::diagnose
+{
+namespace
+{
+  using Json = nlohmann::ordered_json;
+
+  template <typename T>
+  Json optional(const std::optional<T> &value)
+  {
+    return value ? Json(*value) : Json(nullptr);
+  }
+
+  Json machine_json(const Machine &machine)
+  {
+    Json ceilings = Json::array(), stream = Json::array();
+    for (const Ceiling &ceiling : machine.ceilings)
+    {
+      const std::optional<double> alpha = machine.alpha(ceiling.row->name);
+      Json json{{"name", ceiling.row->name}, {"rate_per_second", ceiling.rate},
+          {"counted",
+              ceiling.row->unit == peak::Unit::shared_memory ? "bytes"
+                  : ceiling.row->unit == peak::Unit::issue   ? "instructions"
+                                                             : "flops"},
+          {"balance_flops_per_byte", ceiling.rate / machine.memory_bandwidth()},
+          {"plain", ceiling.row->plain}, {"alpha", optional(alpha)}};
+      json["memory_bound_limit"] =
+          alpha ? Json(roofline::memory_bound_limit(*alpha)) : Json(nullptr);
+      ceilings.push_back(json);
+    }
+    for (const StreamSample &sample : machine.stream)
+      stream.push_back(
+          {{"operation", stream::to_string(sample.operation)}, {"past_caches", sample.past_caches},
+              {"bytes", sample.bytes}, {"gb_per_second", 1e-9 * sample.rate}});
+    return {{"place", place_word(machine.place)}, {"name", machine.name},
+        {"detail", machine.detail},
+        {"driver", machine.driver.empty() ? Json(nullptr) : Json(machine.driver)},
+        {"scale_bandwidth_gb_per_s", 1e-9 * machine.memory_bandwidth()}, {"ceilings", ceilings},
+        {"stream", stream}};
+  }
+
+  Json gain_json(const Entry &entry, const Diagnosis &diagnosis)
+  {
+    const std::optional<Gain> g = gain(entry, diagnosis);
+    if (!g)
+      return nullptr;
+    return {{"twin", entry.twin}, {"measured", g->measured}, {"alpha", g->alpha},
+        {"bound_unoverlapped", g->bound}, {"limit", g->limit},
+        {"predicted_unoverlapped", g->unoverlapped}, {"predicted_overlapped", g->overlapped}};
+  }
+
+  Json entry_json(const Entry &entry, const Diagnosis &diagnosis)
+  {
+    Json json{{"class", entry.class_name}, {"problem", entry.problem}, {"kernel", entry.kernel},
+        {"precision", entry.precision}, {"place", place_word(entry.place)},
+        {"outcome", outcome_word(entry.outcome)}};
+    if (entry.outcome != Outcome::measured)
+    {
+      if (entry.outcome == Outcome::failed)
+        json.update(Json{{"error", optional(entry.error)}, {"error_allowed", entry.tolerance}});
+      json["reason"] = entry.reason;
+      return json;
+    }
+    const Machine &machine = diagnosis.machine(entry.place);
+    const roofline::Rates rates = machine.rates(entry.ceiling, entry.working_set);
+    const Prediction prediction = predict(entry, machine);
+    json.update(Json{{"error", optional(entry.error)}, {"error_allowed", entry.tolerance},
+        {"milliseconds", entry.time.median}, {"milliseconds_fastest", entry.time.fastest},
+        {"milliseconds_slowest", entry.time.slowest},
+        {"milliseconds_between_quartiles", entry.time.spread}, {"samples", entry.time.samples},
+        {"runs_per_sample", entry.time.runs}, {"bytes", entry.work.bytes},
+        {"flops", entry.work.flops}, {"executed_flops", entry.executed_flops},
+        {"intensity_flops_per_byte", roofline::intensity(entry.work)},
+        {"working_set_bytes", entry.working_set},
+        {"gb_per_second", 1e-9 * entry.work.bytes / entry.seconds()},
+        {"gflops_per_second", 1e-9 * entry.work.flops / entry.seconds()},
+        {"ceiling", entry.ceiling}, {"scale_gb_per_second", 1e-9 * rates.bytes},
+        {"balance_flops_per_byte", roofline::balance(rates)},
+        {"percent_of_scale", 100. * prediction.transfer / entry.time.median},
+        {"percent_of_peak", 100. * prediction.arithmetic / entry.time.median},
+        {"predicted_overlapped_ms", prediction.overlapped()},
+        {"predicted_unoverlapped_ms", prediction.unoverlapped()}, {"bound", prediction.bound()},
+        {"bound_holds", prediction.overlapped() >= bound_holds_from * entry.time.median}});
+    json["gain"] = gain_json(entry, diagnosis);
+    Json figures = Json::array();
+    for (const Figure &figure : entry.figures)
+      figures.push_back({{"name", figure.name}, {"value", figure.value}, {"unit", figure.unit}});
+    json["figures"] = figures;
+    json["verdict"] = verdict(diagnosis, entry);
+    return json;
+  }
+
+  Json classes_json(const Diagnosis &diagnosis)
+  {
+    Json classes = Json::array();
+    for (const std::string &name : effective(diagnosis.parameters.diagnose).classes)
+    {
+      const ClassRow &row = find_class(name);
+      classes.push_back({{"name", row.name}, {"about", row.about}, {"exists", row.run != nullptr},
+          {"not_written_yet", row.missing}});
+    }
+    return classes;
+  }
+
+  /// As a field of a CSV file: quotes are doubled within quotes.
+  std::string quoted(std::string text)
+  {
+    for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2)
+      text.insert(at, 1, '"');
+    return text.empty() ? "" : '"' + text + '"';
+  }
+} // namespace
+
+void write_csv(const Diagnosis &diagnosis, std::ostream &out)
+{
+  out << "class,problem,kernel,precision,place,outcome,error,milliseconds,milliseconds_fastest,"
+         "milliseconds_slowest,bytes,flops,executed_flops,gb_per_second,percent_of_scale,"
+         "gflops_per_second,percent_of_peak,predicted_overlapped_ms,predicted_unoverlapped_ms,bound,"
+         "twin,gain,gain_bound,reason\n"
+      << std::setprecision(std::numeric_limits<double>::max_digits10);
+  for (const Entry &entry : diagnosis.entries)
+  {
+    out << entry.class_name << ',' << quoted(entry.problem) << ',' << entry.kernel << ','
+        << entry.precision << ',' << place_word(entry.place) << ',' << outcome_word(entry.outcome)
+        << ',';
+    if (entry.error)
+      out << *entry.error;
+    if (entry.outcome == Outcome::measured)
+    {
+      const Prediction prediction = predict(entry, diagnosis.machine(entry.place));
+      out << ',' << entry.time.median << ',' << entry.time.fastest << ',' << entry.time.slowest
+          << ',' << entry.work.bytes << ',' << entry.work.flops << ',' << entry.executed_flops
+          << ',' << 1e-9 * entry.work.bytes / entry.seconds() << ','
+          << 100. * prediction.transfer / entry.time.median << ','
+          << 1e-9 * entry.work.flops / entry.seconds() << ','
+          << 100. * prediction.arithmetic / entry.time.median << ',' << prediction.overlapped()
+          << ',' << prediction.unoverlapped() << ',' << prediction.bound() << ',' << entry.twin
+          << ',';
+      if (const std::optional<Gain> g = gain(entry, diagnosis))
+        out << g->measured << ',' << g->bound;
+      else
+        out << ',';
+      out << ',';
+    }
+    else
+      out << std::string(17, ',');
+    out << quoted(entry.reason) << '\n';
+  }
+}
+
+void write_json(const Diagnosis &diagnosis, std::ostream &out)
+{
+  Json machines = Json::array(), entries = Json::array(), accuracies = Json::array();
+  for (const Machine &machine : diagnosis.machines)
+    machines.push_back(machine_json(machine));
+  for (const Entry &entry : diagnosis.entries)
+    entries.push_back(entry_json(entry, diagnosis));
+  for (const Accuracy &accuracy : diagnosis.accuracies)
+    accuracies.push_back(
+        {{"method", accuracy.method}, {"range", accuracy.range}, {"length", accuracy.length},
+            {"error", accuracy.error}, {"bound", accuracy.expected}, {"remark", accuracy.remark}});
+  const Json json{{"version", version}, {"git", git_hash}, {"date", diagnosis.date},
+      {"command", diagnosis.command},
+      {"no_device", diagnosis.no_device.empty() ? Json(nullptr) : Json(diagnosis.no_device)},
+      {"machines", machines}, {"classes", classes_json(diagnosis)}, {"entries", entries},
+      {"accuracy", accuracies},
+      {"parameters", Json::parse(json_text(diagnosis.parameters)).at("diagnose")}};
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+} // namespace tensormg::diagnose

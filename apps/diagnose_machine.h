@@ -1,0 +1,86 @@
+// The ceilings of a machine, measured in the same run: what any kernel can at most get.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/measurement.h"
+#include "apps/thread_team.h"
+#include "kernels/peak/peak.h"
+#include "kernels/roofline/roofline.h"
+#include "kernels/stream/stream.h"
+
+namespace tensormg::diagnose
+{
+/// One unit of the machine and the loop that keeps it busy.
+struct CeilingRow
+{
+  const char *name; ///< "FP64 FMA", "FP16 mma"
+  Place place;
+  peak::Unit unit;
+  /// The ceiling of the same type without tensor cores: alpha is the quotient of both. Empty: none.
+  const char *plain;
+};
+
+/// THE table of units.
+std::span<const CeilingRow> ceiling_rows();
+
+struct Ceiling
+{
+  const CeilingRow *row = nullptr;
+  double rate = 0.; ///< flops, bytes or instructions per second, of the fastest run
+  Milliseconds time;
+};
+
+/// One size of a sweep of a streaming kernel.
+struct StreamSample
+{
+  stream::Operation operation = stream::Operation::scale;
+  bool past_caches = false; ///< stores
+  double bytes = 0.;        ///< of all arrays together
+  double rate = 0.;         ///< bytes per second, median
+};
+
+struct Machine
+{
+  Place place = Place::host;
+  std::string name;
+  std::string driver; ///< of a device; empty: host
+  std::string detail; ///< in words
+  std::vector<Ceiling> ceilings;
+  std::vector<StreamSample> stream; ///< ascending sizes within an operation and kind of stores
+
+  /// Throws std::logic_error if the row of that name was not measured.
+  double rate(const std::string &ceiling) const;
+  /// The ceiling of `ceiling` over that of its plain row; nothing without one.
+  std::optional<double> alpha(const std::string &ceiling) const;
+  /// Of a[i] = q b[i] on arrays of so many bytes together, with the better kind of stores; between two
+  /// sizes of the sweep in proportion to the logarithms.
+  double scale_bandwidth(double bytes) const;
+  /// That of the largest size: memory.
+  double memory_bandwidth() const;
+  /// The rates that hold for a kernel with this working set.
+  roofline::Rates rates(const std::string &ceiling, double working_set) const;
+};
+
+/// What the measurement of a machine takes into account.
+struct MachineOptions
+{
+  double memory_bytes = 512e6; ///< largest working set of the sweep
+  bool all_operations = false; ///< read, write and copy as well as scale
+  int repetitions = 10;
+  double max_seconds = 0.5;
+};
+
+Machine measure_host(ThreadTeam &team, const MachineOptions &options);
+
+/// The first GPU; throws DeviceError if it cannot be used.
+Machine measure_device(const MachineOptions &options);
+
+/// The bandwidth of memory once more.
+double measure_memory_again(
+    const Machine &machine, ThreadTeam &team, const MachineOptions &options);
+} // namespace tensormg::diagnose

@@ -1,0 +1,66 @@
+// What `tensormg diagnose` measures: every class has a table with one row per kernel, and a candidate for
+// each of them: a kernel with data to work on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/measurement.h"
+#include "apps/thread_team.h"
+#include "kernels/roofline/roofline.h"
+
+namespace tensormg::diagnose
+{
+using roofline::Work;
+
+/// One more number about a kernel, for the report.
+struct Figure
+{
+  std::string name; ///< "preprocessing"
+  double value = 0.;
+  std::string unit; ///< "products"
+};
+
+/// A kernel with data to work on.
+class Candidate
+{
+public:
+  virtual ~Candidate() = default;
+  /// Largest difference from the reference in double precision, relative to what the row's tolerance
+  /// refers to; outputs are full of NaN before. Infinite if an entry is not finite.
+  virtual double error() = 0;
+  /// Of `runs` runs one after the other, in milliseconds.
+  virtual double milliseconds(int runs) = 0;
+  /// Useful flops and compulsory bytes of one run.
+  virtual Work work() const = 0;
+  /// The flops that the unit does, redundant and padded ones included.
+  virtual double executed_flops() const { return work().flops; }
+  /// Bytes that a run goes through again and again: decides which cache could hold them.
+  virtual double working_set() const { return work().bytes; }
+  virtual std::vector<Figure> figures() const { return {}; }
+};
+
+/// One kernel of a class. A kernel of the device enters the report by a row here, nothing else.
+template <typename Problem>
+struct Row
+{
+  const char *kernel;    ///< its name in the report
+  const char *precision; ///< of what is stored: double, single, half
+  Place place;
+  const char *ceiling; ///< does the arithmetic: a name in ceiling_rows() of apps/diagnose_machine.h
+  /// The kernel of this table, precision and place that does the same without tensor cores, or that this
+  /// one should beat; empty: none. Must stand above.
+  const char *twin;
+  double tolerance; ///< for Candidate::error()
+  /// Throws NotAvailable, std::invalid_argument if the problem is none for this kernel, or DeviceError.
+  std::unique_ptr<Candidate> (*make)(const Problem &, ThreadTeam &);
+};
+
+/// Throws NotAvailable unless so many bytes more fit into host memory.
+void require_host_bytes(double bytes, const std::string &what_for);
+
+/// Milliseconds that the team needs for `runs` calls of work(thread), one after the other.
+double team_milliseconds(ThreadTeam &team, int runs, const std::function<void(int thread)> &work);
+} // namespace tensormg::diagnose

@@ -1,0 +1,87 @@
+#include "apps/measurement.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <vector>
+
+#include "apps/parameter_text.h"
+
+namespace tensormg
+{
+namespace
+{
+  constexpr double shortest_sample = 3.; ///< milliseconds
+  constexpr double warm_up = 30.;        ///< milliseconds
+} // namespace
+
+Milliseconds measure(
+    const std::function<double(int runs)> &time, int repetitions, double max_seconds)
+{
+  Milliseconds result;
+  const double first = time(1);
+  if (first > 1e3 * max_seconds)
+    return {first, first, first, 0., 1, 1};
+  // The first run may have been slow for reasons of its own.
+  double spent = first, one = first;
+  do
+  {
+    const double again = time(1);
+    one = std::min(one, again);
+    spent += again;
+  }
+  while (spent < warm_up);
+  result.runs = std::clamp(static_cast<int>(std::ceil(shortest_sample / one)), 1, 1000);
+
+  std::vector<double> samples;
+  double total = 0.;
+  while (static_cast<int>(samples.size()) < repetitions && total < 1e3 * max_seconds)
+  {
+    const double sample = time(result.runs);
+    total += sample;
+    samples.push_back(sample / result.runs);
+  }
+  std::sort(samples.begin(), samples.end());
+  result.samples = static_cast<int>(samples.size());
+  result.median = 0.5 * (samples[samples.size() / 2] + samples[(samples.size() - 1) / 2]);
+  result.fastest = samples.front();
+  result.slowest = samples.back();
+  result.spread = samples[3 * samples.size() / 4] - samples[samples.size() / 4];
+  return result;
+}
+
+std::string utc_now()
+{
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text.data();
+}
+
+std::string command_line(const std::string &subcommand, int ranks)
+{
+  std::string command = "./tensormg " + subcommand;
+  if (ranks > 1)
+    command += " -n " + std::to_string(ranks);
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string argument;
+  std::getline(file, argument, '\0'); // the program
+  while (std::getline(file, argument, '\0'))
+    command += ' ' +
+        (argument.find_first_of(" ;*'\"") == std::string::npos ? argument : "'" + argument + "'");
+  return command;
+}
+
+std::string cpu_model()
+{
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("model name", 0) == 0 && line.find(':') != std::string::npos)
+      return trim(line.substr(line.find(':') + 1));
+  return "unknown CPU";
+}
+} // namespace tensormg

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""tensormg-diagnose as a user meets it: words and files on the command line, exit codes, messages, files."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = pathlib.Path(os.environ.get("TENSORMG_BINARY_DIR", SOURCE / "build/release")) / "bin"
+MPIRUN = shutil.which("mpirun")
+SKIPPED = 77
+
+SMALL = ("--quick", "--set", "diagnose.place=host", "--set", "diagnose.threads=2",
+         "--set", "diagnose.cached_megabytes=0.1", "--set", "diagnose.memory_megabytes=1")
+
+
+class Diagnose(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_program(self, *arguments, ranks=1):
+        command = [str(PROGRAMS / "tensormg-diagnose"), *arguments]
+        if ranks > 1:
+            command = [MPIRUN, "--quiet", "--oversubscribe", "-n", str(ranks), *command]
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False,
+                              timeout=250)
+
+    def expect_error(self, result, code, text):
+        self.assertEqual(result.returncode, code, result.stderr)
+        lines = [line for line in result.stderr.splitlines() if line.startswith("tensormg: error:")]
+        self.assertEqual(len(lines), 1, result.stderr)
+        self.assertIn(text, lines[0])
+
+    def test_words_choose_classes(self):
+        result = self.run_program("scale", "ceilings", *SMALL)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for part in ("machines", "[1/2] scale", "[2/2] ceilings", "streaming_stores", "balance",
+                     "verdict", "not written yet"):
+            self.assertIn(part, result.stdout)
+        data = json.loads((self.folder / "output/diagnose/diagnose.json").read_text(encoding="utf-8"))
+        self.assertEqual([row["name"] for row in data["classes"]], ["scale", "ceilings"])
+        self.assertEqual({entry["outcome"] for entry in data["entries"]}, {"measured"})
+
+    def test_file_and_words(self):
+        (self.folder / "my.prm").write_text("subsection diagnose\n  set classes = all\nend\n"
+                                            "subsection output\n  set directory = there\nend\n",
+                                            encoding="utf-8")
+        result = self.run_program("scale", "my.prm", *SMALL, "--quiet")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        data = json.loads((self.folder / "there/diagnose.json").read_text(encoding="utf-8"))
+        self.assertEqual([row["name"] for row in data["classes"]], ["scale"])
+        result = self.run_program("spmv", "--quick", "--print-parameters")
+        self.assertRegex(result.stdout, r"set classes += spmv ")
+        self.assertRegex(result.stdout, r"set quick += true ")
+        self.assertRegex(result.stdout, r"set directory += output/diagnose ")
+
+    def test_errors(self):
+        self.expect_error(self.run_program("sclae"), 2, "did you mean 'scale'")
+        self.expect_error(self.run_program("a.prm", "b.prm"), 2, "two parameter files")
+        self.expect_error(self.run_program("missing.prm"), 2, "missing.prm")
+        self.expect_error(self.run_program("scale", "--set", "diagnose.place=moon"), 2, "diagnose.place")
+        if MPIRUN:
+            self.expect_error(self.run_program("scale", *SMALL, ranks=2), 2, "diagnose.threads")
+
+
+if __name__ == "__main__":
+    if not (PROGRAMS / "tensormg-diagnose").exists():
+        print(f"no programs in {PROGRAMS}", file=sys.stderr)
+        sys.exit(SKIPPED)
+    unittest.main()

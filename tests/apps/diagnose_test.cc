@@ -1,0 +1,315 @@
+// The diagnosis: wrong kernels are noticed and end with code 8, theory stands beside the measurement, and
+// the files say what was measured and what was not.
+#include "apps/diagnose.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/diagnose_classes.h"
+#include "apps/diagnose_report.h"
+#include "apps/diagnose_run.h"
+#include "apps/parameter_words.h"
+#include "apps/program.h"
+#include "tests/support/temporary_directory.h"
+
+namespace tensormg::diagnose
+{
+namespace
+{
+  using test::TemporaryDirectory;
+
+  /// A machine of round numbers: 100 GB/s in memory, 400 GB/s in the cache.
+  Machine round_machine()
+  {
+    Machine machine;
+    machine.place = Place::device;
+    machine.name = "a machine";
+    const auto add = [&](stream::Operation operation, bool past, double bytes, double rate) {
+      machine.stream.push_back({operation, past, bytes, rate});
+    };
+    add(stream::Operation::read, false, 1e6, 999e9);
+    add(stream::Operation::scale, false, 1e6, 400e9);
+    add(stream::Operation::scale, false, 1e8, 80e9);
+    add(stream::Operation::scale, true, 1e7, 50e9);
+    add(stream::Operation::scale, true, 1e8, 100e9);
+    for (const CeilingRow &row : ceiling_rows())
+      if (row.place == Place::device)
+        machine.ceilings.push_back(
+            {&row, row.unit == peak::Unit::fp64_tensor ? 2e12 : 1e12, Milliseconds{}});
+    return machine;
+  }
+
+  Entry measured_entry(const std::string &kernel, const char *ceiling, double milliseconds)
+  {
+    Entry entry;
+    entry.class_name = "scale";
+    entry.problem = "a problem";
+    entry.kernel = kernel;
+    entry.precision = "double";
+    entry.ceiling = ceiling;
+    entry.place = Place::device;
+    entry.outcome = Outcome::measured;
+    entry.error = 0.;
+    entry.time.median = entry.time.fastest = entry.time.slowest = milliseconds;
+    entry.work = {1e9, 1e8};
+    entry.executed_flops = 1e9;
+    entry.working_set = 1e8;
+    return entry;
+  }
+
+  /// A kernel on the plain unit and one on tensor cores that does twice the work.
+  Diagnosis pair_of_kernels()
+  {
+    Diagnosis diagnosis;
+    diagnosis.parameters.diagnose.classes = {"scale", "gemm"};
+    diagnosis.machines.push_back(round_machine());
+    diagnosis.entries.push_back(measured_entry("plain", "FP64 FMA", 2.5));
+    diagnosis.entries.push_back(measured_entry("tensor", "FP64 mma", 2.));
+    diagnosis.entries.back().twin = "plain";
+    diagnosis.entries.back().executed_flops = 2e9;
+    diagnosis.entries.back().figures.push_back({"redundancy", 2., "x"});
+    return diagnosis;
+  }
+
+  TEST(DiagnoseTheory, BandwidthOfAWorkingSet)
+  {
+    const Machine machine = round_machine();
+    EXPECT_DOUBLE_EQ(machine.memory_bandwidth(), 100e9);
+    EXPECT_DOUBLE_EQ(machine.scale_bandwidth(1e6), 400e9);
+    EXPECT_DOUBLE_EQ(machine.scale_bandwidth(1e3), 400e9); // smaller than all
+    EXPECT_DOUBLE_EQ(machine.scale_bandwidth(1e12), 100e9);
+    EXPECT_DOUBLE_EQ(machine.scale_bandwidth(1e7), 240e9); // half way between the logarithms
+    EXPECT_DOUBLE_EQ(*machine.alpha("FP64 mma"), 2.);
+    EXPECT_FALSE(machine.alpha("FP64 FMA"));
+    EXPECT_THROW(machine.rate("FP8"), std::logic_error);
+  }
+
+  TEST(DiagnoseTheory, PredictionsAndGain)
+  {
+    const Diagnosis diagnosis = pair_of_kernels();
+    const Machine &machine = diagnosis.machines[0];
+    const Prediction plain = predict(diagnosis.entries[0], machine);
+    EXPECT_DOUBLE_EQ(plain.arithmetic, 1.); // 1e9 flops at 1e12
+    EXPECT_DOUBLE_EQ(plain.transfer, 1.);   // 1e8 bytes at 1e11
+    EXPECT_DOUBLE_EQ(plain.overlapped(), 1.);
+    EXPECT_DOUBLE_EQ(plain.unoverlapped(), 2.);
+    EXPECT_DOUBLE_EQ(predict(diagnosis.entries[1], machine).unoverlapped(), 2.); // redundant flops
+
+    EXPECT_FALSE(gain(diagnosis.entries[0], diagnosis));
+    const std::optional<Gain> g = gain(diagnosis.entries[1], diagnosis);
+    ASSERT_TRUE(g);
+    EXPECT_DOUBLE_EQ(g->measured, 1.25);
+    EXPECT_DOUBLE_EQ(g->alpha, 2.);
+    EXPECT_DOUBLE_EQ(g->bound, 4. / 3.); // at the balance
+    EXPECT_DOUBLE_EQ(g->limit, 4. / 3.);
+    EXPECT_DOUBLE_EQ(g->overlapped, 1.);
+    EXPECT_DOUBLE_EQ(g->unoverlapped, 1.);
+    EXPECT_NE(verdict(diagnosis, diagnosis.entries[1]).find("alpha = 2.00 allows 1.33"),
+        std::string::npos)
+        << verdict(diagnosis, diagnosis.entries[1]);
+  }
+
+  TEST(DiagnoseTheory, OnlyTheSameProblemHasATwin)
+  {
+    Diagnosis diagnosis = pair_of_kernels();
+    diagnosis.entries[0].problem = "another";
+    EXPECT_FALSE(gain(diagnosis.entries[1], diagnosis));
+    diagnosis = pair_of_kernels();
+    diagnosis.entries[0].outcome = Outcome::failed;
+    EXPECT_FALSE(gain(diagnosis.entries[1], diagnosis));
+  }
+
+  // Rows with faults of all kinds.
+
+  struct Problem
+  {
+    double error;
+  };
+  bool was_timed = false;
+
+  class FakeCandidate : public Candidate
+  {
+  public:
+    explicit FakeCandidate(const Problem &problem)
+      : problem_(problem)
+    {}
+    double error() override
+    {
+      if (problem_.error < 0.)
+        throw DeviceError("the device is gone");
+      return problem_.error;
+    }
+    double milliseconds(int runs) override
+    {
+      was_timed = true;
+      return 5. * runs;
+    }
+    Work work() const override { return {1., 16.}; }
+    std::vector<Figure> figures() const override { return {{"preprocessing", 3., "products"}}; }
+
+  private:
+    Problem problem_;
+  };
+
+  std::unique_ptr<Candidate> make(const Problem &problem, ThreadTeam &)
+  {
+    return std::make_unique<FakeCandidate>(problem);
+  }
+  std::unique_ptr<Candidate> refuse(const Problem &, ThreadTeam &)
+  {
+    throw NotAvailable("not on this machine");
+  }
+
+  Entry run_fake(double error, std::unique_ptr<Candidate> (*maker)(const Problem &, ThreadTeam &),
+      int *code = nullptr)
+  {
+    Diagnosis diagnosis;
+    diagnosis.parameters.diagnose.place = "both";
+    diagnosis.machines.push_back(round_machine());
+    DiagnoseOptions options;
+    ThreadTeam team(1);
+    std::ostringstream out, err;
+    Console console(MPI_COMM_SELF, Verbosity::normal, out, err);
+    Run run{diagnosis, options, team, console};
+    const Row<Problem> row{"fake", "double", Place::device, "FP64 FMA", "", 1e-10, maker};
+    was_timed = false;
+    run_rows<Problem>({&row, 1}, "scale", {error}, "a problem", run);
+    if (code != nullptr)
+      *code = exit_code(diagnosis, console);
+    return diagnosis.entries.at(0);
+  }
+
+  TEST(DiagnoseRun, RightKernelsAreTimed)
+  {
+    int code = -1;
+    const Entry entry = run_fake(1e-11, make, &code);
+    EXPECT_EQ(entry.outcome, Outcome::measured);
+    EXPECT_EQ(entry.time.median, 5.);
+    EXPECT_EQ(entry.figures.at(0).name, "preprocessing");
+    EXPECT_EQ(code, 0);
+  }
+
+  TEST(DiagnoseRun, WrongKernelsAreNotTimedAndEndWithCodeEight)
+  {
+    for (const double error : {2e-10, std::numeric_limits<double>::infinity(),
+             std::numeric_limits<double>::quiet_NaN(), -1.})
+    {
+      int code = -1;
+      const Entry entry = run_fake(error, make, &code);
+      EXPECT_EQ(entry.outcome, Outcome::failed) << error;
+      EXPECT_FALSE(was_timed);
+      EXPECT_FALSE(entry.reason.empty());
+      EXPECT_EQ(code, exit_check_failed);
+    }
+  }
+
+  TEST(DiagnoseRun, NothingMeasuredIsNoSuccess)
+  {
+    int code = -1;
+    const Entry entry = run_fake(0., refuse, &code);
+    EXPECT_EQ(entry.outcome, Outcome::not_available);
+    EXPECT_EQ(entry.reason, "not on this machine");
+    EXPECT_EQ(code, exit_unexpected);
+  }
+
+  TEST(DiagnoseOptions, QuickAndAll)
+  {
+    tensormg::DiagnoseOptions options;
+    EXPECT_EQ(effective(options).classes.size(), class_rows().size());
+    EXPECT_GE(effective(options).threads, 1);
+    options.quick = true;
+    EXPECT_LE(effective(options).max_seconds, 0.2);
+    options.classes = {"gemm"};
+    EXPECT_EQ(effective(options).classes, std::vector<std::string>{"gemm"});
+  }
+
+  TEST(DiagnoseClasses, AreTheWordsOfTheParameterFile)
+  {
+    ASSERT_EQ(class_rows().size() + 1, diagnose_classes.size());
+    for (std::size_t i = 0; i < class_rows().size(); ++i)
+    {
+      EXPECT_EQ(class_rows()[i].name, diagnose_classes[i]);
+      if (class_rows()[i].run == nullptr)
+      {
+        EXPECT_STRNE(class_rows()[i].missing, "") << "must be said in the report";
+      }
+    }
+    EXPECT_EQ(diagnose_classes.back(), "all");
+    for (const CeilingRow &row : ceiling_rows())
+      if (*row.plain != '\0')
+      {
+        EXPECT_TRUE(std::any_of(ceiling_rows().begin(), ceiling_rows().end(),
+            [&](const CeilingRow &other) {
+              return row.place == other.place && std::string(row.plain) == other.name;
+            }))
+            << row.name;
+      }
+  }
+
+  TEST(DiagnoseFiles, SayWhatWasMeasuredAndWhatWasNot)
+  {
+    Diagnosis diagnosis = pair_of_kernels();
+    diagnosis.entries.push_back(measured_entry("wrong", "FP64 FMA", 1.));
+    diagnosis.entries.back().outcome = Outcome::failed;
+    diagnosis.entries.back().reason = "a \"reason\"";
+    diagnosis.entries.back().error = 0.5;
+    std::ostringstream text;
+    write_json(diagnosis, text);
+    const auto json = nlohmann::json::parse(text.str());
+    ASSERT_EQ(json["entries"].size(), 3u);
+    EXPECT_EQ(json["entries"][1]["gain"]["bound_unoverlapped"], 4. / 3.);
+    EXPECT_EQ(json["entries"][1]["figures"][0]["name"], "redundancy");
+    EXPECT_EQ(json["entries"][0]["gain"], nullptr);
+    EXPECT_EQ(json["entries"][2]["outcome"], "failed");
+    EXPECT_FALSE(json["entries"][2].contains("milliseconds"));
+    for (const auto &row : json["classes"])
+    {
+      EXPECT_EQ(row["exists"], find_class(row["name"]).run != nullptr);
+    }
+    text.str("");
+    write_csv(diagnosis, text);
+    std::istringstream lines(text.str());
+    std::string line, header;
+    std::getline(lines, header);
+    int count = 0;
+    for (; std::getline(lines, line); ++count)
+      EXPECT_EQ(
+          std::count(line.begin(), line.end(), ','), std::count(header.begin(), header.end(), ','))
+          << line;
+    EXPECT_EQ(count, 3);
+    EXPECT_NE(line.size() + text.str().find("\"a \"\"reason\"\"\""), std::string::npos);
+  }
+
+  // The whole program on the host, small.
+  TEST(DiagnoseProgram, MeasuresTheHost)
+  {
+    const TemporaryDirectory directory;
+    Parameters parameters =
+        default_parameters({"diagnose.classes=ceilings, scale", "diagnose.quick=true",
+            "diagnose.place=host", "diagnose.threads=2", "diagnose.cached_megabytes=0.1",
+            "diagnose.memory_megabytes=1", "output.directory=" + directory.path().string()});
+    std::ostringstream out, err;
+    Console console(MPI_COMM_SELF, Verbosity::normal, out, err);
+    EXPECT_EQ(program(parameters, MPI_COMM_SELF, console), 0) << out.str() << err.str();
+    std::ifstream file(directory.path() / "diagnose.json");
+    const auto json = nlohmann::json::parse(file);
+    EXPECT_EQ(json["machines"].size(), 1u);
+    EXPECT_EQ(json["machines"][0]["ceilings"].size(), 2u);
+    ASSERT_EQ(json["entries"].size(), 4u);
+    for (const auto &entry : json["entries"])
+    {
+      EXPECT_EQ(entry["outcome"], "measured");
+      EXPECT_EQ(entry["error"], 0.);
+      EXPECT_GT(entry["milliseconds"], 0.);
+    }
+    EXPECT_TRUE(std::filesystem::exists(directory.path() / "diagnose.csv"));
+  }
+} // namespace
+} // namespace tensormg::diagnose

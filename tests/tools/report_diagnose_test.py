@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""tools/report_diagnose.py makes a page of what `tensormg diagnose` writes, and says what it cannot read."""
+
+import importlib.util
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "tools" / "report_diagnose.py"
+NO_MATPLOTLIB = 77
+HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
+
+
+def entry(class_name, kernel, problem="16 MB", **others):
+    return {"class": class_name, "problem": problem, "kernel": kernel, "precision": "double",
+            "place": "host", "outcome": "measured", "error": 1e-16, "milliseconds": 2.0,
+            "flops": 1e6, "bytes": 16e6, "intensity_flops_per_byte": 0.0625,
+            "working_set_bytes": 16e6, "gb_per_second": 8.0, "gflops_per_second": 0.5,
+            "percent_of_scale": 80.0, "percent_of_peak": 1.0, "predicted_overlapped_ms": 1.6,
+            "predicted_unoverlapped_ms": 1.7, "gain": None, "figures": [], "verdict": "bound by memory",
+            **others}
+
+
+def diagnosis(**others):
+    ceilings = [{"name": "FP64 FMA", "rate_per_second": 1e11, "counted": "flops",
+                 "balance_flops_per_byte": 10.0, "alpha": None, "memory_bound_limit": None},
+                {"name": "FP64 mma", "rate_per_second": 2e11, "counted": "flops",
+                 "balance_flops_per_byte": 20.0, "alpha": 2.0, "memory_bound_limit": 1.33}]
+    stream = [{"operation": "scale", "past_caches": past, "bytes": size, "gb_per_second": 10.0}
+              for past in (False, True) for size in (1e6, 1e7)]
+    return {"date": "2020-01-01", "version": "0.1.0", "git": "abc", "command": "./tensormg diagnose",
+            "no_device": "no GPU", "machines": [{
+                "place": "host", "name": "a <CPU>", "detail": "2 threads", "ceilings": ceilings,
+                "scale_bandwidth_gb_per_s": 10.0, "stream": stream}],
+            "classes": [{"name": "scale", "about": "a = q b", "exists": True, "not_written_yet": ""},
+                        {"name": "gemm", "about": "products", "exists": False, "not_written_yet": "all"},
+                        {"name": "precision", "about": "errors", "exists": True,
+                         "not_written_yet": "the device"}],
+            "entries": [], "accuracy": [], **others}
+
+
+class ReportDiagnose(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.json = pathlib.Path(folder.name) / "diagnose.json"
+
+    def run_script(self, text):
+        self.json.write_text(text, encoding="utf-8")
+        return subprocess.run([sys.executable, str(SCRIPT), str(self.json)], capture_output=True,
+                              text=True, check=False)
+
+    def page_of(self, data):
+        result = self.run_script(json.dumps(data))
+        self.assertEqual(result.returncode, 0 if HAS_MATPLOTLIB else NO_MATPLOTLIB, result.stderr)
+        return self.json.with_suffix(".html").read_text(encoding="utf-8")
+
+    def test_everything(self):
+        gain = {"twin": "cuda", "measured": 1.1, "alpha": 2.0, "bound_unoverlapped": 1.2}
+        page = self.page_of(diagnosis(
+            entries=[entry("scale", "cuda"), entry("scale", "mma", gain=gain),
+                     entry("scale", "bad", outcome="failed", reason="differs by 1 <here>"),
+                     entry("scale", "far", outcome="not available", reason="no GPU")],
+            accuracy=[{"method": "TF32", "range": "1", "length": n, "error": 1e-4, "bound": 1e-3,
+                       "remark": ""} for n in (16, 256)]))
+        for part in ("a &lt;CPU&gt;", "No device: no GPU", "1 kernels gave wrong results", "FAILED",
+                     "differs by 1 &lt;here&gt;", "not available", "bound by memory", "TF32",
+                     "No kernel of this class exists in this version", "Not written yet: the device"):
+            self.assertIn(part, page)
+        if HAS_MATPLOTLIB:
+            self.assertEqual(page.count("<svg"), 5)
+            for name in ("roofline", "gain", "bandwidth", "scale", "precision"):
+                plot = self.json.with_name(f"diagnose_{name}.png")
+                self.assertEqual(plot.read_bytes()[:4], b"\x89PNG")
+
+    def test_without_results_no_plot_of_them(self):
+        page = self.page_of(diagnosis())
+        self.assertNotIn("gave wrong results", page)
+        if HAS_MATPLOTLIB:
+            self.assertEqual(page.count("<svg"), 1)  # the bandwidth
+
+    def test_unusable(self):
+        for text, part in (("", "not the result"), ("{}", "not the result"), ("[]", "not the result"),
+                           ('{"entries": [{"class": "scale"}]}', "an entry has no problem")):
+            result = self.run_script(text)
+            self.assertEqual(result.returncode, 1, text)
+            self.assertIn(part, result.stderr)
+            self.assertEqual(len(result.stderr.splitlines()), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
