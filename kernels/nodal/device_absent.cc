@@ -2,6 +2,7 @@
 #if !defined(TENSORMG_HAVE_CUDA)
 
 #include "kernels/nodal/cuda.h"
+#include "kernels/nodal/mma.h"
 
 namespace tensormg::nodal
 {
@@ -11,6 +12,33 @@ Kernel<Number> cuda_kernel(int, int)
   throw DeviceError("no device: " + why_no_device());
 }
 
+template <typename Number>
+Kernel<Number> mma_registers(const Variant &, int, int)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template <typename Number>
+Kernel<Number> mma_staged(const Variant &, int, int)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template <typename Number>
+Kernel<Number> mma_staged_compared(const Variant &, int, int)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template Kernel<double> mma_registers(const Variant &, int, int);
+template Kernel<float> mma_registers(const Variant &, int, int);
+template Kernel<Half> mma_registers(const Variant &, int, int);
+template Kernel<double> mma_staged(const Variant &, int, int);
+template Kernel<float> mma_staged(const Variant &, int, int);
+template Kernel<Half> mma_staged(const Variant &, int, int);
+template Kernel<double> mma_staged_compared(const Variant &, int, int);
+template Kernel<float> mma_staged_compared(const Variant &, int, int);
+template Kernel<Half> mma_staged_compared(const Variant &, int, int);
 template Kernel<double> cuda_kernel(int, int);
 template Kernel<float> cuda_kernel(int, int);
 template Kernel<Half> cuda_kernel(int, int);

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "kernels/nodal/cuda.h"
+#include "kernels/nodal/mma.h"
 #include "kernels/nodal/nodal.h"
 #include "kernels/nodal/reference.h"
 #include "kernels/tensor/sizes.h"
@@ -23,11 +24,18 @@ namespace
     Staging staging;
     Instruction instruction;
     Sizes sizes;
-    Kernel<Number> (*get)(int dim, int n);
+    Kernel<Number> (*get)(const Variant &, int dim, int n);
+
+    constexpr Variant variant() const { return {backend, arithmetic, staging, instruction}; }
+    /// Compute capability times ten that the instruction needs.
+    constexpr int min_capability() const
+    {
+      return arithmetic == Arithmetic::fp64 && instruction > Instruction::m8n8k4 ? 90 : 80;
+    }
   };
 
   template <typename Number>
-  Kernel<Number> reference_kernel(int, int)
+  Kernel<Number> reference_kernel(const Variant &, int, int)
   {
     return {&apply_reference<Number>, &pack_reference, nullptr};
   }
@@ -37,29 +45,108 @@ namespace
       Instruction::standard, Sizes::all, &reference_kernel<Number>};
 
   template <typename Number>
+  Kernel<Number> get_cuda(const Variant &, int dim, int n)
+  {
+    return cuda_kernel<Number>(dim, n);
+  }
+
+  template <typename Number>
   constexpr Row<Number> cuda_row{Backend::cuda,
       sizeof(Number) == 8 ? Arithmetic::fp64 : Arithmetic::fp32, Staging::standard,
-      Instruction::standard, Sizes::all, &cuda_kernel<Number>};
+      Instruction::standard, Sizes::all, &get_cuda<Number>};
+
+  /// mma with the tensors in registers or, for those that do not fit, in shared memory.
+  template <typename Number>
+  constexpr Row<Number> registers_row(
+      Arithmetic arithmetic, Instruction instruction, Sizes sizes = Sizes::small)
+  {
+    return {
+        Backend::mma, arithmetic, Staging::registers, instruction, sizes, &mma_registers<Number>};
+  }
+  template <typename Number>
+  constexpr Row<Number> staged_row(
+      Arithmetic arithmetic, Staging staging, Instruction instruction, Sizes sizes)
+  {
+    return {Backend::mma, arithmetic, staging, instruction, sizes,
+        sizes == Sizes::compared ? &mma_staged_compared<Number> : &mma_staged<Number>};
+  }
 
   template <typename Number>
   std::span<const Row<Number>> rows();
   template <>
   std::span<const Row<double>> rows()
   {
-    static constexpr Row<double> table[] = {reference_row<double>, cuda_row<double>};
+    constexpr Arithmetic fp64 = Arithmetic::fp64;
+    using enum Instruction;
+    static constexpr Row<double> table[] = {reference_row<double>, cuda_row<double>,
+        registers_row<double>(fp64, m16n8k8), registers_row<double>(fp64, m8n8k4),
+        registers_row<double>(fp64, m16n8k4, Sizes::eight),
+        staged_row<double>(fp64, Staging::permuted, m16n8k4, Sizes::medium),
+        staged_row<double>(fp64, Staging::permuted, m8n8k4, Sizes::medium),
+        staged_row<double>(fp64, Staging::plain, m16n8k4, Sizes::largest),
+        staged_row<double>(fp64, Staging::plain, m8n8k4, Sizes::largest),
+        staged_row<double>(fp64, Staging::plain, m8n8k4, Sizes::compared),
+        staged_row<double>(fp64, Staging::plain, m16n8k4, Sizes::compared),
+        staged_row<double>(fp64, Staging::plain, m16n8k8, Sizes::compared),
+        staged_row<double>(fp64, Staging::plain, m16n8k16, Sizes::compared),
+        staged_row<double>(fp64, Staging::padded, m8n8k4, Sizes::compared),
+        staged_row<double>(fp64, Staging::padded, m16n8k4, Sizes::compared),
+        staged_row<double>(fp64, Staging::padded, m16n8k8, Sizes::compared),
+        staged_row<double>(fp64, Staging::padded, m16n8k16, Sizes::compared),
+        staged_row<double>(fp64, Staging::permuted, m8n8k4, Sizes::compared),
+        staged_row<double>(fp64, Staging::permuted, m16n8k4, Sizes::compared),
+        staged_row<double>(fp64, Staging::permuted, m16n8k8, Sizes::compared),
+        staged_row<double>(fp64, Staging::permuted, m16n8k16, Sizes::compared)};
     return table;
   }
   template <>
   std::span<const Row<float>> rows()
   {
-    static constexpr Row<float> table[] = {reference_row<float>, cuda_row<float>};
+    using enum Arithmetic;
+    using enum Instruction;
+    static constexpr Row<float> table[] = {reference_row<float>, cuda_row<float>,
+        registers_row<float>(tf32, m16n8k8), registers_row<float>(tf32x3, m16n8k8),
+        registers_row<float>(fp16x3, m16n8k8),
+        staged_row<float>(tf32, Staging::permuted, m16n8k8, Sizes::medium),
+        staged_row<float>(tf32x3, Staging::permuted, m16n8k8, Sizes::medium),
+        staged_row<float>(fp16x3, Staging::permuted, m16n8k16, Sizes::medium),
+        staged_row<float>(tf32, Staging::permuted, m16n8k8, Sizes::largest),
+        staged_row<float>(tf32x3, Staging::permuted, m16n8k8, Sizes::largest),
+        staged_row<float>(fp16x3, Staging::permuted, m16n8k16, Sizes::largest),
+        staged_row<float>(tf32, Staging::plain, m16n8k8, Sizes::compared),
+        staged_row<float>(tf32, Staging::padded, m16n8k8, Sizes::compared),
+        staged_row<float>(tf32, Staging::permuted, m16n8k8, Sizes::compared),
+        staged_row<float>(tf32x3, Staging::plain, m16n8k8, Sizes::compared),
+        staged_row<float>(tf32x3, Staging::padded, m16n8k8, Sizes::compared),
+        staged_row<float>(tf32x3, Staging::permuted, m16n8k8, Sizes::compared),
+        staged_row<float>(fp16x3, Staging::plain, m16n8k16, Sizes::compared),
+        staged_row<float>(fp16x3, Staging::padded, m16n8k16, Sizes::compared),
+        staged_row<float>(fp16x3, Staging::permuted, m16n8k16, Sizes::compared)};
     return table;
   }
   template <>
   std::span<const Row<Half>> rows()
   {
-    static constexpr Row<Half> table[] = {reference_row<Half>, cuda_row<Half>};
+    constexpr Arithmetic fp16 = Arithmetic::fp16;
+    using enum Instruction;
+    static constexpr Row<Half> table[] = {reference_row<Half>, cuda_row<Half>,
+        registers_row<Half>(fp16, m16n8k8),
+        staged_row<Half>(fp16, Staging::permuted, m16n8k16, Sizes::medium),
+        staged_row<Half>(fp16, Staging::permuted, m16n8k16, Sizes::largest),
+        staged_row<Half>(fp16, Staging::plain, m16n8k16, Sizes::compared),
+        staged_row<Half>(fp16, Staging::padded, m16n8k16, Sizes::compared),
+        staged_row<Half>(fp16, Staging::permuted, m16n8k16, Sizes::compared)};
     return table;
+  }
+
+  /// Compute capability times ten of the current device.
+  int device_capability()
+  {
+    static const int capability = [] {
+      const DeviceProperties properties = device_properties();
+      return 10 * properties.major + properties.minor;
+    }();
+    return capability;
   }
 
   template <typename Number>
@@ -85,9 +172,12 @@ Kernel<Number> select(const Variant &variant, int dim, int n)
         (variant.instruction == Instruction::standard || variant.instruction == row.instruction) &&
         tensor::has(row.sizes, dim, n))
     {
-      if (is_device_backend(row.backend) && !built_with_cuda())
-        throw DeviceError(std::string(to_string(row.backend)) + ": " + why_no_device());
-      return row.get(dim, n);
+      if (!is_device_backend(row.backend))
+        return row.get(variant, dim, n);
+      if (device_count() == 0)
+        throw DeviceError(words(row) + ": " + why_no_device());
+      if (row.min_capability() <= device_capability())
+        return row.get(row.variant(), dim, n);
     }
     there += (there.empty() ? "" : ", ") + words(row);
   }
@@ -95,7 +185,8 @@ Kernel<Number> select(const Variant &variant, int dim, int n)
       words(Row<Number>{variant.backend, variant.arithmetic, variant.staging, variant.instruction,
           Sizes::all, nullptr}) +
       " in " + std::to_string(dim) + "D with " + std::to_string(n) + " numbers per direction of " +
-      std::to_string(8 * sizeof(Number)) + " bits; there are " + there);
+      std::to_string(8 * sizeof(Number)) + " bits; there are " + there +
+      "; FP64 with m = 16 needs a device of compute capability 9.0");
 }
 
 const char *to_string(Backend backend)

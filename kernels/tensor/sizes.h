@@ -18,9 +18,11 @@ constexpr bool is_size(int dim, int n)
 enum class Sizes : std::uint8_t
 {
   all,
-  small,   ///< one 8 x 8 tile holds a plane of a tensor
-  large,   ///< the others
-  compared ///< those that other ways of doing the same are compared at
+  small,    ///< one 8 x 8 tile holds a plane of a tensor
+  medium,   ///< two tiles per direction
+  largest,  ///< three
+  compared, ///< those that other ways of doing the same are compared at
+  eight
 };
 
 constexpr bool has(Sizes sizes, int dim, int n)
@@ -31,10 +33,14 @@ constexpr bool has(Sizes sizes, int dim, int n)
       return is_size(dim, n);
     case Sizes::small:
       return is_size(dim, n) && n <= 8;
-    case Sizes::large:
-      return is_size(dim, n) && n > 8;
+    case Sizes::medium:
+      return is_size(dim, n) && n > 8 && n <= 16;
+    case Sizes::largest:
+      return is_size(dim, n) && n > 16;
     case Sizes::compared:
       return dim == 3 && (n == 8 || n == 16);
+    case Sizes::eight:
+      return dim == 3 && n == 8;
   }
   return false;
 }
@@ -44,13 +50,17 @@ constexpr const char *words(Sizes sizes)
   switch (sizes)
   {
     case Sizes::all:
-      return "2D, 3D, N = 2..9, 10, 12, ..., 18";
+      return "2D and 3D, N = 2..9, 10, 12, 14, 16, 18";
     case Sizes::small:
-      return "2D, 3D, N = 2..8";
-    case Sizes::large:
-      return "2D, 3D, N = 9, 10, 12, ..., 18";
+      return "2D and 3D, N = 2..8";
+    case Sizes::medium:
+      return "2D and 3D, N = 9, 10, 12, 14, 16";
+    case Sizes::largest:
+      return "2D and 3D, N = 18";
     case Sizes::compared:
       return "3D, N = 8, 16";
+    case Sizes::eight:
+      return "3D, N = 8";
   }
   return "";
 }

@@ -164,6 +164,15 @@ namespace
     for_each_variant<TypeParam>(Backend::cuda, 3, &TestFixture::check);
   }
 
+  TYPED_TEST(NodalDevice, Mma2d)
+  {
+    for_each_variant<TypeParam>(Backend::mma, 2, &TestFixture::check);
+  }
+  TYPED_TEST(NodalDevice, Mma3d)
+  {
+    for_each_variant<TypeParam>(Backend::mma, 3, &TestFixture::check);
+  }
+
   // An empty batch is no error and writes nothing.
   TYPED_TEST(NodalDevice, EmptyBatch)
   {

@@ -1,12 +1,15 @@
 // Layouts of tensors in shared memory without a GPU: no two entries share a place, and the bank conflicts of
 // the accesses that the kernels make, which docs/nodal.md lists.
 #include <algorithm>
+#include <iostream>
 
 #include <gtest/gtest.h>
 
 #include "kernels/mma/bank_conflicts.h"
 #include "kernels/tensor/line_tile.h"
+#include "kernels/tensor/plane_tile.h"
 #include "kernels/tensor/sizes_dispatch.h"
+#include "kernels/tensor/staged_tile.h"
 
 namespace tensormg
 {
@@ -103,6 +106,145 @@ namespace
             std::to_string(fp32.count) + " / " + std::to_string(fp32.ideal));
       }
     });
+  }
+
+  // ---- tensor cores: tiles of eight lines in shared memory
+
+  /// Reading all lines along d as operand B.
+  template <typename S, typename Tile, int d>
+  Wavefronts read_wavefronts()
+  {
+    constexpr int bytes = sizeof(typename S::Accumulator);
+    constexpr int steps = tensor::StagedRows<S, Tile::n>::steps;
+    Wavefronts sum;
+    for (int column = 0; column < Tile::columns; ++column)
+      for (int step = 0; step < steps; ++step)
+        for (int e = 0; e < mma::OperandOf<S, mma::Operand::b>::n_elements; ++e)
+          sum += mma::wavefronts(mma::make_addresses([&](int lane) {
+            const mma::Entry entry = mma::entry_of<S, mma::Operand::b>(lane, e);
+            const int line = std::min(8 * column + entry.column, Tile::lines - 1);
+            return Tile::template offset<d>(line, std::min(step * S::k + entry.row, Tile::n - 1)) *
+                bytes;
+          }),
+              bytes);
+    return sum;
+  }
+
+  /// Writing all lines along d from accumulators: by pairs where the kernel does so.
+  template <typename S, typename Tile, int d>
+  Wavefronts write_wavefronts()
+  {
+    constexpr int bytes = sizeof(typename S::Accumulator);
+    constexpr int rows =
+        std::min(S::m, (Tile::n + 7) / 8 * 8); // a stacked operand writes both fields
+    constexpr bool pairs = d > 0 && Tile::n % 2 == 0 &&
+        tensor::has_pairs<typename Tile::Layout>(Tile::planes, Tile::n);
+    Wavefronts sum;
+    for (int column = 0; column < Tile::columns; ++column)
+      for (int first = 0; first < Tile::n; first += rows)
+        for (int half = 0; half < rows; half += 8)
+          for (int v = 0; v < (pairs ? 1 : 2); ++v)
+            sum += mma::wavefronts(mma::make_addresses([&](int lane) {
+              const mma::Entry entry = mma::entry_of<S, mma::Operand::c>(lane, v);
+              const int i = first + half + entry.row, line = 8 * column + entry.column;
+              return i < Tile::n && line < Tile::lines ? Tile::template offset<d>(line, i) * bytes
+                                                       : mma::inactive;
+            }),
+                pairs ? 2 * bytes : bytes);
+    return sum;
+  }
+
+  /// Of one field in one application: written along x, read and written along y, read along z.
+  template <typename S, typename Tile>
+  Wavefronts staged_wavefronts()
+  {
+    Wavefronts sum = write_wavefronts<S, Tile, 0>();
+    sum += read_wavefronts<S, Tile, 1>();
+    if constexpr (Tile::dim == 3)
+    {
+      sum += write_wavefronts<S, Tile, 1>();
+      sum += read_wavefronts<S, Tile, 2>();
+    }
+    return sum;
+  }
+
+  template <int n, int bytes>
+  using Plain = tensor::StagedTile<3, n, tensor::PlainLayout<n>>;
+  template <int n, int bytes>
+  using Padded = tensor::StagedTile<3, n, typename tensor::PaddedLayoutOf<n, bytes>::type>;
+  template <int n, int bytes>
+  using Permuted = tensor::StagedTile<3, n, typename tensor::PermutedLayoutOf<n, bytes>::type>;
+
+  template <typename S, int n>
+  void check_compared()
+  {
+    constexpr int bytes = sizeof(typename S::Accumulator);
+    const Wavefronts plain = staged_wavefronts<S, Plain<n, bytes>>();
+    const Wavefronts padded = staged_wavefronts<S, Padded<n, bytes>>();
+    const Wavefronts permuted = staged_wavefronts<S, Permuted<n, bytes>>();
+    EXPECT_EQ(permuted.conflicts(), 0);
+    EXPECT_LT(0, padded.conflicts());
+    EXPECT_LT(padded.count, plain.count);
+    std::cout << "m" << S::m << "k" << S::k << " N = " << n << ": plain " << plain.count
+              << ", padded " << padded.count << ", permuted " << permuted.count << " of "
+              << permuted.ideal << "\n";
+  }
+
+  TEST(StagedTile, PermutedIsFreeOfConflictsWherePaddedIsNot)
+  {
+    check_compared<mma::M8N8K4<double>, 8>();
+    check_compared<mma::M16N8K4<double>, 8>();
+    check_compared<mma::M16N8K8<double>, 8>();
+    check_compared<mma::M8N8K4<double>, 16>();
+    check_compared<mma::M16N8K4<double>, 16>();
+    check_compared<mma::M16N8K8<double>, 16>();
+    check_compared<mma::M16N8K16<double>, 16>();
+    check_compared<mma::M16N8K8<Tf32>, 8>();
+    check_compared<mma::M16N8K8<Tf32>, 16>();
+    check_compared<mma::M16N8K16<Half>, 16>();
+  }
+
+  template <typename Tile>
+  void check_staged_tile()
+  {
+    EXPECT_TRUE(tensor::is_injective<typename Tile::Layout>(Tile::planes, Tile::n));
+    EXPECT_LE(2 * Tile::field_size * 8, 232448);
+    // At most a sixth of the warps waits in the last round of column tiles.
+    const int rounds = (Tile::columns + Tile::warps - 1) / Tile::warps;
+    EXPECT_GE(6 * Tile::columns, 5 * rounds * Tile::warps);
+  }
+
+  TEST(StagedTile, LayoutsAreInjectiveAndWarpsBusy)
+  {
+    for_each_size([](auto size) {
+      if constexpr (size.n >= 8)
+      {
+        constexpr int dim = size.dim, n = size.n;
+        check_staged_tile<tensor::StagedTile<dim, n, tensor::PlainLayout<n>>>();
+        check_staged_tile<
+            tensor::StagedTile<dim, n, typename tensor::PermutedLayoutOf<n, 8>::type>>();
+        check_staged_tile<
+            tensor::StagedTile<dim, n, typename tensor::PermutedLayoutOf<n, 4>::type>>();
+      }
+    });
+  }
+
+  TEST(StagedTile, OtherSizesHaveFewConflicts)
+  {
+    const auto check = [](const char *name, Wavefronts w, double bound) {
+      EXPECT_LE(w.count, bound * w.ideal) << name;
+      std::cout << name << ": " << w.count << " of " << w.ideal << "\n";
+    };
+    check("FP64 N = 9", staged_wavefronts<mma::M16N8K4<double>, Permuted<9, 8>>(), 1.4);
+    check("FP64 N = 10", staged_wavefronts<mma::M16N8K4<double>, Permuted<10, 8>>(), 1.4);
+    check("FP64 N = 12", staged_wavefronts<mma::M16N8K4<double>, Permuted<12, 8>>(), 1.1);
+    check("FP64 N = 14", staged_wavefronts<mma::M16N8K4<double>, Permuted<14, 8>>(), 1.3);
+    check("FP64 N = 18, plain", staged_wavefronts<mma::M16N8K4<double>, Plain<18, 8>>(), 1.5);
+    check("TF32 N = 9", staged_wavefronts<mma::M16N8K8<Tf32>, Permuted<9, 4>>(), 1.5);
+    check("TF32 N = 10", staged_wavefronts<mma::M16N8K8<Tf32>, Permuted<10, 4>>(), 1.5);
+    check("TF32 N = 12", staged_wavefronts<mma::M16N8K8<Tf32>, Permuted<12, 4>>(), 1.4);
+    check("TF32 N = 14", staged_wavefronts<mma::M16N8K8<Tf32>, Permuted<14, 4>>(), 1.4);
+    check("TF32 N = 18", staged_wavefronts<mma::M16N8K8<Tf32>, Permuted<18, 4>>(), 1.3);
   }
 } // namespace
 } // namespace tensormg

@@ -1,0 +1,19 @@
+// The `mma` backend of the nodal operator: tensor cores by mma.sync. A variant names everything; select.cc has
+// the list of those that are compiled.
+#pragma once
+
+#include "kernels/nodal/nodal.h"
+
+namespace tensormg::nodal
+{
+/// Tensors in registers (mma_registers.cuh), N <= 8.
+template <typename Number>
+Kernel<Number> mma_registers(const Variant &variant, int dim, int n);
+
+/// Tensors in shared memory (mma_staged.cuh).
+template <typename Number>
+Kernel<Number> mma_staged(const Variant &variant, int dim, int n);
+/// The same for the sizes at which layouts and instructions are compared.
+template <typename Number>
+Kernel<Number> mma_staged_compared(const Variant &variant, int dim, int n);
+} // namespace tensormg::nodal
