@@ -3,6 +3,7 @@
 
 #include "kernels/nodal/cuda.h"
 #include "kernels/nodal/mma.h"
+#include "kernels/nodal/wmma.h"
 
 namespace tensormg::nodal
 {
@@ -30,6 +31,15 @@ Kernel<Number> mma_staged_compared(const Variant &, int, int)
   throw DeviceError("no device: " + why_no_device());
 }
 
+template <typename Number>
+Kernel<Number> wmma_kernel(int, int)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template Kernel<double> wmma_kernel(int, int);
+template Kernel<float> wmma_kernel(int, int);
+template Kernel<Half> wmma_kernel(int, int);
 template Kernel<double> mma_registers(const Variant &, int, int);
 template Kernel<float> mma_registers(const Variant &, int, int);
 template Kernel<Half> mma_registers(const Variant &, int, int);

@@ -107,13 +107,13 @@ template <typename Number>
 using Apply = void(const Arguments<Number> &);
 /// The matrices (n x n) as the kernel wants them, rounded or split once. Throws std::invalid_argument if one
 /// has another size.
-using Pack = std::vector<std::byte>(const Matrices &, int n);
+using PackMatrices = std::vector<std::byte>(const Matrices &, int n);
 
 template <typename Number>
 struct Kernel
 {
   Apply<Number> *apply = nullptr;
-  Pack *pack = nullptr;
+  PackMatrices *pack = nullptr;
   tensor::Resources (*resources)() = nullptr; ///< of a device backend, on the current device
 };
 

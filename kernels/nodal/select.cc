@@ -7,6 +7,7 @@
 #include "kernels/nodal/mma.h"
 #include "kernels/nodal/nodal.h"
 #include "kernels/nodal/reference.h"
+#include "kernels/nodal/wmma.h"
 #include "kernels/tensor/sizes.h"
 
 namespace tensormg::nodal
@@ -55,6 +56,20 @@ namespace
       sizeof(Number) == 8 ? Arithmetic::fp64 : Arithmetic::fp32, Staging::standard,
       Instruction::standard, Sizes::all, &get_cuda<Number>};
 
+  template <typename Number>
+  Kernel<Number> get_wmma(const Variant &, int dim, int n)
+  {
+    return wmma_kernel<Number>(dim, n);
+  }
+
+  /// The shape is that of the library, 8 x 8 x 4 for FP64.
+  template <typename Number>
+  constexpr Row<Number> wmma_row{Backend::wmma,
+      sizeof(Number) == 8       ? Arithmetic::fp64
+          : sizeof(Number) == 4 ? Arithmetic::tf32
+                                : Arithmetic::fp16,
+      Staging::standard, Instruction::standard, Sizes::all, &get_wmma<Number>};
+
   /// mma with the tensors in registers or, for those that do not fit, in shared memory.
   template <typename Number>
   constexpr Row<Number> registers_row(
@@ -79,7 +94,7 @@ namespace
     constexpr Arithmetic fp64 = Arithmetic::fp64;
     using enum Instruction;
     static constexpr Row<double> table[] = {reference_row<double>, cuda_row<double>,
-        registers_row<double>(fp64, m16n8k8), registers_row<double>(fp64, m8n8k4),
+        wmma_row<double>, registers_row<double>(fp64, m16n8k8), registers_row<double>(fp64, m8n8k4),
         registers_row<double>(fp64, m16n8k4, Sizes::eight),
         staged_row<double>(fp64, Staging::permuted, m16n8k4, Sizes::medium),
         staged_row<double>(fp64, Staging::permuted, m8n8k4, Sizes::medium),
@@ -104,7 +119,7 @@ namespace
   {
     using enum Arithmetic;
     using enum Instruction;
-    static constexpr Row<float> table[] = {reference_row<float>, cuda_row<float>,
+    static constexpr Row<float> table[] = {reference_row<float>, cuda_row<float>, wmma_row<float>,
         registers_row<float>(tf32, m16n8k8), registers_row<float>(tf32x3, m16n8k8),
         registers_row<float>(fp16x3, m16n8k8),
         staged_row<float>(tf32, Staging::permuted, m16n8k8, Sizes::medium),
@@ -129,7 +144,7 @@ namespace
   {
     constexpr Arithmetic fp16 = Arithmetic::fp16;
     using enum Instruction;
-    static constexpr Row<Half> table[] = {reference_row<Half>, cuda_row<Half>,
+    static constexpr Row<Half> table[] = {reference_row<Half>, cuda_row<Half>, wmma_row<Half>,
         registers_row<Half>(fp16, m16n8k8),
         staged_row<Half>(fp16, Staging::permuted, m16n8k16, Sizes::medium),
         staged_row<Half>(fp16, Staging::permuted, m16n8k16, Sizes::largest),

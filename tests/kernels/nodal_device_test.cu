@@ -164,6 +164,14 @@ namespace
     for_each_variant<TypeParam>(Backend::cuda, 3, &TestFixture::check);
   }
 
+  TYPED_TEST(NodalDevice, Wmma2d)
+  {
+    for_each_variant<TypeParam>(Backend::wmma, 2, &TestFixture::check);
+  }
+  TYPED_TEST(NodalDevice, Wmma3d)
+  {
+    for_each_variant<TypeParam>(Backend::wmma, 3, &TestFixture::check);
+  }
   TYPED_TEST(NodalDevice, Mma2d)
   {
     for_each_variant<TypeParam>(Backend::mma, 2, &TestFixture::check);
