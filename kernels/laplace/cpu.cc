@@ -18,13 +18,17 @@ std::int64_t tile_rows(const Block &block, std::int64_t number_bytes, std::int64
 }
 
 template <typename Number>
-bool use_streaming_stores(const Number *dst, const Block &block)
+bool use_streaming_stores(const Arguments<Number> &a)
 {
-  constexpr std::int64_t cached_bytes = 8 << 20;
+  constexpr std::int64_t cached_bytes = 8 << 20, line_bytes = 64;
   constexpr auto width = simd::native_width<Compute<Number>>;
-  return block.pitch % width == 0 &&
-      reinterpret_cast<std::uintptr_t>(dst) % (width * sizeof(Number)) == 0 &&
-      block.size() * static_cast<std::int64_t>(sizeof(Number)) > cached_bytes;
+  constexpr auto vector_bytes = width * static_cast<std::int64_t>(sizeof(Number));
+  // A part of a line that bypasses the caches first throws out the line that reading old has brought.
+  if (a.dst == a.old && vector_bytes < line_bytes)
+    return false;
+  return a.block.pitch % width == 0 &&
+      reinterpret_cast<std::uintptr_t>(a.dst) % vector_bytes == 0 &&
+      a.block.size() * static_cast<std::int64_t>(sizeof(Number)) > cached_bytes;
 }
 
 void streaming_fence()
@@ -34,9 +38,9 @@ void streaming_fence()
 #endif
 }
 
-template bool use_streaming_stores(const double *, const Block &);
-template bool use_streaming_stores(const float *, const Block &);
-template bool use_streaming_stores(const Half *, const Block &);
+template bool use_streaming_stores(const Arguments<double> &);
+template bool use_streaming_stores(const Arguments<float> &);
+template bool use_streaming_stores(const Arguments<Half> &);
 
 std::string cpu_instruction_set()
 {

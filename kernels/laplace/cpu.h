@@ -46,8 +46,7 @@ public:
     , x_line(pitch + 2 * margin)
     , weights(a)
   {
-    // Where dst replaces old, its lines are in the cache already.
-    streaming = use_streaming_stores(a.dst, block);
+    streaming = use_streaming_stores(a);
     tile = tile_rows(block, sizeof(Number), sizeof(C));
     CpuScratch<C> &scratch = CpuScratch<C>::of_this_thread();
     C *p = scratch.require(
@@ -85,6 +84,8 @@ public:
 private:
   static constexpr std::int64_t margin = 16;
   static constexpr std::int64_t chunk = Row::chunk; ///< cells in x
+  static_assert(
+      chunk % simd::native_width<C> == 0, "streaming stores of later chunks must be aligned");
 
   TraceWeights trace_weights() const { return {weights.v, weights.h}; }
 

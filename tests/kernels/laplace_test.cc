@@ -105,6 +105,16 @@ namespace
       }
   }
 
+  // Large enough for streaming stores, whose alignment the processor checks, in rows of several chunks.
+  TYPED_TEST(LaplaceTest, CpuEqualsReferenceOutOfCache)
+  {
+    constexpr int degree = 4, n = degree + 1;
+    const std::int64_t layer_bytes = 64 * 8 * n * n * n * std::int64_t(sizeof(TypeParam));
+    const Case c{3, {64, 8, (9 << 20) / layer_bytes + 1}, {D, N, D, D, N, D}};
+    compare<TypeParam>(c, degree, Form::apply, false);
+    compare<TypeParam>(c, degree, Form::chebyshev, true);
+  }
+
   TYPED_TEST(LaplaceTest, ChebyshevMayOverwriteOld)
   {
     const int degree = 3;
