@@ -30,6 +30,12 @@ __device__ inline void fence_init()
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+/// Orders this thread's writes to shared memory before copies by the engine to the same place.
+__device__ inline void fence_copies()
+{
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 /// One arrival; what this thread wrote to shared memory before is seen by those who wait.
 __device__ inline void arrive(Barrier *barrier)
 {

@@ -1,6 +1,6 @@
 #include "kernels/laplace/cuda.h"
 
-#include "kernels/core/cuda_check.h"
+#include "kernels/core/launch.cuh"
 #include "kernels/core/pack.cuh"
 #include "kernels/laplace/cuda_2d.h"
 
@@ -98,8 +98,8 @@ void pack_traces_cuda(const Block &block, const CellBasis &basis, int side, cons
                     : (block.cells[2] - 1) * block.nz() * block.plane();
   constexpr int threads = 256;
   const std::int64_t blocks = (p.lines * p.row + threads - 1) / threads;
-  pack_kernel<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(p, src + first, buffer);
-  check_launch("packing traces");
+  launch("launching the packing of traces", pack_kernel<Number>, static_cast<unsigned>(blocks),
+      threads, 0, stream, p, src + first, buffer);
 }
 
 template Apply<double> *cuda_instance(Form, int, int);

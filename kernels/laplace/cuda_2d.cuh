@@ -10,6 +10,7 @@
 // left, lane 16 + q of the right one.
 #pragma once
 
+#include "kernels/core/shared_memory.cuh"
 #include "kernels/laplace/cuda_2d_faces.cuh"
 
 namespace tensormg::laplace
@@ -53,13 +54,13 @@ namespace strip
       int slot = 0, slot_before = 0; // of rows r and r - 1
       if (at.y0 == 0)
       {
-        wait<(rows - 1) * n>();
+        wait_copies<(rows - 1) * n>();
         __syncwarp();
         faces_y.close_below(copies.source(slot, 0));
       }
       for (int r = at.first; r <= at.y1; ++r)
       {
-        wait<(rows - 2) * n>();
+        wait_copies<(rows - 2) * n>();
         __syncwarp();
         if (r < p.ny)
           faces_y.sum_row(copies.source(slot, 0));
@@ -143,7 +144,7 @@ namespace strip
     {
       if constexpr (line_wise)
       {
-        wait<Tile::input_lines - 1>();
+        wait_copies<Tile::input_lines - 1>();
         __syncwarp();
       }
       V u[n], b[n], old[n];
@@ -270,7 +271,7 @@ namespace strip
   __global__ __launch_bounds__(Tile::threads, Tile::blocks) void strip_kernel(
       const __grid_constant__ StripParameters<Tile> p)
   {
-    extern __shared__ __align__(128) unsigned char memory[];
+    unsigned char *memory = dynamic_shared();
     const int warp = threadIdx.x / 32;
     const int x0 = (int(blockIdx.x) % p.blocks_x * Tile::warps + warp) * Tile::cells;
     typename Tile::C *table = reinterpret_cast<typename Tile::C *>(memory + Tile::table_offset);

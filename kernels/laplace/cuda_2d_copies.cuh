@@ -1,7 +1,7 @@
 // The 2D kernel's copies from global to shared memory: see cuda_2d.cuh.
 #pragma once
 
-#include "kernels/core/pipeline.cuh"
+#include "kernels/core/copy_async.cuh"
 #include "kernels/laplace/cuda_2d_tile.h"
 #include "kernels/laplace/laplace.h"
 
@@ -30,20 +30,6 @@ struct StripParameters
 
 namespace strip
 {
-  /// 16 bytes, past the L1 cache: copies of fewer bytes go through it, and many in flight exhaust what
-  /// the rings leave of it.
-  __device__ __forceinline__ void copy_async(std::uint32_t to, const void *from)
-  {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-  }
-  __device__ __forceinline__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-  /// Waits for all but the newest `pending` groups of this lane.
-  template <int pending>
-  __device__ __forceinline__ void wait()
-  {
-    asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
-  }
-
   /// Value of the trace behind a closed side is sign * V, the derivative -sign * D of the own line.
   template <typename C>
   __device__ C closing_sign(Side side)
@@ -105,9 +91,9 @@ namespace strip
     const StripParameters<Tile> &p;
     unsigned char *const memory; ///< of this warp
     const int lane;
-    const std::uint32_t address; ///< of this lane's chunk
+    const SharedAddress address; ///< of this lane's chunk
     const bool copies_edge;
-    const std::uint32_t edge_to; ///< this lane's chunk in the first line of edges
+    const SharedAddress edge_to; ///< this lane's chunk in the first line of edges
     // The next lines, and how many there are.
     const Number *source_from, *edge_from, *b_from, *old_from;
     int source_lines, input_lines;
@@ -119,9 +105,9 @@ namespace strip
       : p(p_)
       , memory(memory_)
       , lane(at.lane)
-      , address(pipeline::shared_address(memory_) + at.lane * Tile::chunk_bytes)
+      , address(shared_address(memory_) + at.lane * Tile::chunk_bytes)
       , copies_edge(at.edge_open && at.lane % 16 < n)
-      , edge_to(pipeline::shared_address(memory_) + Tile::edge_offset +
+      , edge_to(shared_address(memory_) + Tile::edge_offset +
             (at.lane % 16 + (at.right() ? n : 0)) * Tile::chunk_bytes)
       , source_lines((min(at.y1 + 1, p.ny) - at.first) * n)
       , input_lines((at.y1 - at.y0) * n)
@@ -150,7 +136,7 @@ namespace strip
         if constexpr (Tile::inputs > 0)
           if (line < Tile::input_lines)
             copy_inputs();
-        commit();
+        commit_copies();
       }
     }
 
@@ -161,7 +147,7 @@ namespace strip
       copy_source(slot, j);
       if constexpr (Tile::inputs > 0)
         copy_inputs();
-      commit();
+      commit_copies();
     }
 
     /// A row of src has been read for its traces only.
@@ -171,7 +157,7 @@ namespace strip
       for (int j = 0; j < n; ++j)
       {
         copy_source(slot, j);
-        commit();
+        commit_copies();
       }
     }
 

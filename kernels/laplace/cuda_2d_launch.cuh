@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/core/cuda_check.h"
+#include "kernels/core/launch.cuh"
 #include "kernels/core/occupancy.h"
 #include "kernels/laplace/cuda_2d.cuh"
 
@@ -81,7 +81,7 @@ void launch_strip(const Arguments<typename Tile::Number> &a)
   const int resident =
       resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);
   const StripParameters<Tile> p = strip_parameters<Tile, form>(a, resident);
-  kernel<<<p.blocks_x * p.segments, Tile::threads, Tile::shared_bytes, a.stream>>>(p);
-  check_launch("launching the Laplace kernel in 2D");
+  launch("launching the Laplace kernel in 2D", kernel, p.blocks_x * p.segments, Tile::threads,
+      Tile::shared_bytes, a.stream, p);
 }
 } // namespace tensormg::laplace

@@ -1,5 +1,5 @@
 // The oracle for vectors in device memory: one thread per degree of freedom, dense 1D blocks, double.
-#include "kernels/core/cuda_check.h"
+#include "kernels/core/launch.cuh"
 #include "kernels/core/pack.cuh"
 #include "kernels/laplace/laplace.h"
 #include "kernels/laplace/reference.h"
@@ -158,9 +158,9 @@ void apply_device_reference(const Arguments<Number> &a, Form form)
   p.form = form;
   constexpr int threads = 256;
   const std::int64_t blocks_wanted = (a.block.size() + threads - 1) / threads;
-  reference_kernel<Number><<<static_cast<unsigned>(std::min<std::int64_t>(blocks_wanted, 1 << 20)),
-      threads, 0, a.stream>>>(p);
-  check_launch("launching the reference of the Laplace operator");
+  launch("launching the reference of the Laplace operator", reference_kernel<Number>,
+      static_cast<unsigned>(std::min<std::int64_t>(blocks_wanted, 1 << 20)), threads, 0, a.stream,
+      p);
 }
 
 template void apply_device_reference(const Arguments<double> &, Form);

@@ -1,0 +1,41 @@
+// Asynchronous copies of a thread from global to shared memory, in groups. Thin names over PTX; source:
+// PTX ISA, "cp.async". Needs compute capability 8.0. tests/emulation has another version of this file.
+#pragma once
+
+#include <cstdint>
+
+namespace tensormg
+{
+/// An address in shared memory as the copy instructions take it.
+using SharedAddress = std::uint32_t;
+
+__device__ __forceinline__ SharedAddress shared_address(const void *pointer)
+{
+  return static_cast<SharedAddress>(__cvta_generic_to_shared(pointer));
+}
+
+/// 16 bytes, both addresses aligned to 16, past the L1 cache: copies of fewer bytes go through it, and
+/// many in flight exhaust what shared memory leaves of it.
+__device__ __forceinline__ void copy_async(SharedAddress to, const void *from)
+{
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+
+/// Ends a group: the copies since the last one.
+__device__ __forceinline__ void commit_copies()
+{
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+__device__ __forceinline__ void copy_async(void *to, const void *from)
+{
+  copy_async(shared_address(to), from);
+}
+
+/// Waits for all but the newest `pending` groups of this thread.
+template <int pending>
+__device__ __forceinline__ void wait_copies()
+{
+  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+} // namespace tensormg

@@ -1,0 +1,57 @@
+// The one way in which kernels are started. tests/emulation has another version of this file.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "kernels/core/cuda_check.h"
+
+namespace tensormg
+{
+namespace internal
+{
+  template <typename... P, typename... A>
+  void start(bool cooperative, const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
+      std::size_t shared_bytes, Stream stream, A &&...arguments)
+  {
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = cooperative ? 1 : 0;
+    check_cuda(cudaLaunchKernelEx(&config, kernel, std::forward<A>(arguments)...), name);
+  }
+} // namespace internal
+
+/// Queues kernel(arguments...) in `stream`. `name` is what an error message calls it, e.g. "launching the
+/// Laplace kernel". More than 48 KiB of shared memory: see resident_blocks() and allow_shared_bytes().
+template <typename... P, typename... A>
+void launch(const char *name, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
+    Stream stream, A &&...arguments)
+{
+  internal::start(
+      false, name, kernel, grid, block, shared_bytes, stream, std::forward<A>(arguments)...);
+}
+
+/// The same for a kernel whose blocks look at each other: all of them are resident at once, or DeviceError.
+template <typename... P, typename... A>
+void launch_cooperative(const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
+    std::size_t shared_bytes, Stream stream, A &&...arguments)
+{
+  internal::start(
+      true, name, kernel, grid, block, shared_bytes, stream, std::forward<A>(arguments)...);
+}
+
+/// Lets the kernel have that much dynamic shared memory per block.
+inline void allow_shared_bytes(const void *kernel, std::size_t bytes)
+{
+  check_cuda(cudaFuncSetAttribute(
+                 kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+      "asking for shared memory");
+}
+} // namespace tensormg

@@ -1,0 +1,134 @@
+// kernels/core/pipeline.cuh of the emulation: mbarriers that count, a copy engine that works when somebody
+// waits for it.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+
+#include <cuda.h>
+
+#include "tests/emulation/emulation.h"
+#include "tests/emulation/tensor_box.h"
+
+namespace tensormg::pipeline
+{
+using Barrier = std::uint64_t;
+
+inline constexpr unsigned warp_arrivals = 32;
+
+namespace internal
+{
+  /// What the 64 bits of a barrier hold here.
+  struct State
+  {
+    std::uint16_t count;   ///< arrivals of a phase, 15 bits; the top bit is the parity of the phase
+    std::uint16_t pending; ///< arrivals that are missing
+    std::int32_t bytes;    ///< that must land
+  };
+  static_assert(sizeof(State) == sizeof(Barrier));
+
+  inline State read(const void *barrier)
+  {
+    State state;
+    std::memcpy(&state, barrier, sizeof(state));
+    return state;
+  }
+
+  /// Stores the state, and begins the next phase if this one is complete.
+  inline void write(Barrier *barrier, State state)
+  {
+    if (state.pending == 0 && state.bytes == 0)
+    {
+      state.count ^= 0x8000u;
+      state.pending = state.count & 0x7fffu;
+    }
+    std::memcpy(barrier, &state, sizeof(state));
+  }
+
+  inline void change(Barrier *barrier, int arrivals, int bytes)
+  {
+    State state = read(barrier);
+    if (state.pending < arrivals)
+      throw std::runtime_error("more arrivals at an mbarrier than a phase has");
+    state.pending = static_cast<std::uint16_t>(state.pending - arrivals);
+    state.bytes += bytes;
+    write(barrier, state);
+  }
+
+  inline bool phase_ended(const void *barrier, std::uint64_t parity)
+  {
+    return (read(barrier).count >> 15) != parity;
+  }
+} // namespace internal
+
+inline void init(Barrier *barrier, unsigned count)
+{
+  const internal::State state{
+      static_cast<std::uint16_t>(count), static_cast<std::uint16_t>(count), 0};
+  std::memcpy(barrier, &state, sizeof(state));
+}
+inline void fence_init() {}
+inline void fence_copies() {}
+inline void arrive(Barrier *barrier) { internal::change(barrier, 1, 0); }
+inline void arrive_expect(Barrier *barrier, unsigned bytes)
+{
+  internal::change(barrier, 1, static_cast<int>(bytes));
+}
+inline void wait(Barrier *barrier, unsigned parity)
+{
+  emulation::land_copies(barrier);
+  // Copies that are issued later land when the issuer or another waiter comes by.
+  while (!internal::phase_ended(barrier, parity))
+  {
+    emulation::wait_for({[](const void *object, std::uint64_t value) {
+                           return internal::phase_ended(object, value) ||
+                               emulation::has_copies(object);
+                         },
+        barrier, parity, "an mbarrier"});
+    emulation::land_copies(barrier);
+  }
+}
+
+template <int slots>
+struct RingPosition
+{
+  int slot = 0;
+  unsigned parity = 0;
+
+  void advance()
+  {
+    if (++slot == slots)
+    {
+      slot = 0;
+      parity ^= 1u;
+    }
+  }
+};
+
+inline void load_box(
+    void *to, const CUtensorMap *map, Barrier *barrier, int c0, int c1, int c2, int c3)
+{
+  if (reinterpret_cast<std::uintptr_t>(to) % 128 != 0)
+    throw std::runtime_error("a box copied to an address that is not aligned to 128 bytes");
+  emulation::thread->block->copies.push_back(
+      {[=] {
+         const int bytes = emulation::copy_box(to, map, {c0, c1, c2, c3});
+         internal::change(barrier, 0, -bytes);
+       },
+          barrier});
+}
+inline void prefetch_map(const CUtensorMap *) {}
+
+template <int offset, typename C>
+C read_parameter(const C *table, int)
+{
+  return table[offset / sizeof(C)];
+}
+template <int count>
+void grow_registers()
+{}
+template <int count>
+void shrink_registers()
+{}
+} // namespace tensormg::pipeline

@@ -1,0 +1,99 @@
+// kernels/mma/instructions.cuh of the emulation: the same functions by their definitions. Sums of float are
+// formed in double and rounded once, where the hardware truncates: close, not equal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+
+#include "kernels/mma/chaining.h"
+#include "kernels/mma/fragment.h"
+#include "kernels/mma/ldmatrix_maps.h"
+#include "tests/emulation/emulation.h"
+
+namespace tensormg::mma
+{
+inline constexpr int compiled_capability = 1000;
+
+template <typename S>
+inline constexpr bool is_available = true;
+
+namespace internal
+{
+  /// As the multiplier sees it: of a TF32 operand only the upper 19 bits.
+  inline double multiplicand(double value) { return value; }
+  inline double multiplicand(Tf32 value)
+  {
+    return static_cast<double>(std::bit_cast<float>(value.bits & ~Tf32::low_bits));
+  }
+  inline double multiplicand(Half value)
+  {
+    return static_cast<double>(Half::to_float_portable(value.bits));
+  }
+
+  template <typename S>
+  struct Multiplicands
+  {
+    FragmentA<S> a;
+    FragmentB<S> b;
+  };
+} // namespace internal
+
+template <typename S>
+void mma_sync(FragmentC<S> &d, const FragmentA<S> &a, const FragmentB<S> &b, const FragmentC<S> &c)
+{
+  using All = internal::Multiplicands<S>;
+  d = emulation::collective(~0u, All{a, b}, [&](auto of_lane) {
+    FragmentC<S> result = c;
+    foreach_ij(result, emulation::thread->lane, [&](int i, int j, typename S::Accumulator &sum) {
+      double exact = static_cast<double>(sum);
+      for (int k = 0; k < S::k; ++k)
+      {
+        const Holder in_a = holder_of<S, Operand::a>({i, k}),
+                     in_b = holder_of<S, Operand::b>({k, j});
+        exact += internal::multiplicand(of_lane(in_a.lane).a.get(in_a.element)) *
+            internal::multiplicand(of_lane(in_b.lane).b.get(in_b.element));
+      }
+      sum = static_cast<typename S::Accumulator>(exact);
+    });
+    return result;
+  });
+}
+
+template <typename S>
+void mma_sync(FragmentC<S> &d, const FragmentA<S> &a, const FragmentB<S> &b)
+{
+  mma_sync(d, a, b, d);
+}
+
+template <LdmatrixForm form, typename S, Operand operand>
+void ldmatrix(Fragment<S, operand> &fragment, const void *row)
+{
+  static_assert(has_ldmatrix<S, operand>(form));
+  fragment = emulation::collective(~0u, row, [&](auto of_lane) {
+    Fragment<S, operand> result{};
+    const int lane = emulation::thread->lane;
+    for (int r = 0; r < result.n_registers; ++r)
+    {
+      const auto bytes_of = [&](int matrix_row) {
+        const void *from = of_lane(8 * r + matrix_row);
+        if (reinterpret_cast<std::uintptr_t>(from) % 16 != 0)
+          throw std::runtime_error("ldmatrix with a row that is not aligned to 16 bytes");
+        return static_cast<const unsigned char *>(from);
+      };
+      unsigned char word[4];
+      if (form == LdmatrixForm::plain)
+        std::memcpy(word, bytes_of(lane / 4) + 4 * (lane % 4), 4);
+      else
+        for (int i = 0; i < 2; ++i)
+          std::memcpy(word + 2 * i, bytes_of(2 * (lane % 4) + i) + 2 * (lane / 4), 2);
+      std::memcpy(&result.registers[r], word, 4);
+    }
+    return result;
+  });
+}
+
+inline Tf32 to_tf32(float value) { return Tf32::round(value); }
+inline Half to_half(float value) { return Half(value); }
+} // namespace tensormg::mma

@@ -1,0 +1,65 @@
+#include "tests/emulation/tensor_box.h"
+
+#include <cstring>
+#include <stdexcept>
+
+#include "kernels/core/tensor_map.h"
+
+namespace tensormg
+{
+template <typename Number>
+CUtensorMap make_box_map(const Block &block, const Number *data, int cells, int rows)
+{
+  emulation::TensorBox box{};
+  box.data = reinterpret_cast<const unsigned char *>(data);
+  const std::int64_t size[4] = {block.cells[0], block.n, block.rows_per_plane(), block.planes()};
+  const std::int64_t stride[4] = {1, block.pitch, block.row(), block.plane()};
+  const int extent[4] = {cells, block.n, rows, 1};
+  for (int d = 0; d < 4; ++d)
+  {
+    box.size[d] = size[d];
+    box.stride[d] = stride[d] * static_cast<std::int64_t>(sizeof(Number));
+    box.box[d] = extent[d];
+  }
+  box.element_bytes = sizeof(Number);
+  CUtensorMap map{};
+  std::memcpy(&map, &box, sizeof(box));
+  return map;
+}
+
+template CUtensorMap make_box_map(const Block &, const double *, int, int);
+template CUtensorMap make_box_map(const Block &, const float *, int, int);
+template CUtensorMap make_box_map(const Block &, const Half *, int, int);
+
+namespace emulation
+{
+  int copy_box(void *to, const CUtensorMap *map, std::array<int, 4> at)
+  {
+    TensorBox box;
+    std::memcpy(&box, map, sizeof(box));
+    if (at[0] * box.element_bytes % 16 != 0)
+      throw std::runtime_error("a box whose start is not a multiple of 16 bytes");
+    auto *out = static_cast<unsigned char *>(to);
+    for (int i3 = 0; i3 < box.box[3]; ++i3)
+      for (int i2 = 0; i2 < box.box[2]; ++i2)
+        for (int i1 = 0; i1 < box.box[1]; ++i1)
+          for (int i0 = 0; i0 < box.box[0]; ++i0)
+          {
+            const std::int64_t c[4] = {at[0] + i0, at[1] + i1, at[2] + i2, at[3] + i3};
+            bool inside = true;
+            std::int64_t offset = 0;
+            for (int d = 0; d < 4; ++d)
+            {
+              inside = inside && c[d] >= 0 && c[d] < box.size[d];
+              offset += c[d] * box.stride[d];
+            }
+            if (inside)
+              std::memcpy(out, box.data + offset, box.element_bytes);
+            else
+              std::memset(out, 0, box.element_bytes);
+            out += box.element_bytes;
+          }
+    return static_cast<int>(out - static_cast<unsigned char *>(to));
+  }
+} // namespace emulation
+} // namespace tensormg
