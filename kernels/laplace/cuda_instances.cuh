@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/laplace/cuda.h"
+#include "kernels/laplace/cuda_column_launch.cuh"
 #include "kernels/laplace/cuda_launch.cuh"
 #include "kernels/laplace/cuda_tiles.h"
 
@@ -13,11 +14,20 @@ namespace tensormg::laplace
 template <typename Number, Form form, int degree>
 using TileOf = CudaTile<Number, degree + 1, form != Form::apply>;
 
+template <typename Tile, Form form>
+void launch_3d(const Arguments<typename Tile::Number> &a)
+{
+  if constexpr (Tile::owns_columns)
+    launch_column<Tile, form>(a);
+  else
+    launch_march<Tile, form>(a);
+}
+
 template <typename Number, Form form, int... degree_minus_one>
 Apply<Number> *cuda_of_degree(int degree, std::integer_sequence<int, degree_minus_one...>)
 {
   static constexpr Apply<Number> *instances[] = {
-      &launch_march<TileOf<Number, form, degree_minus_one + 1>, form>...};
+      &launch_3d<TileOf<Number, form, degree_minus_one + 1>, form>...};
   return instances[degree - 1];
 }
 
@@ -27,12 +37,43 @@ Apply<Number> *cuda_3d_instance(int degree)
   return cuda_of_degree<Number, form>(degree, std::make_integer_sequence<int, max_degree>());
 }
 
+template <typename Tile, Form form>
+KernelResources resources_of_kernel(auto *function)
+{
+  const void *kernel = reinterpret_cast<const void *>(function);
+  cudaFuncAttributes attributes{};
+  check_cuda(cudaFuncGetAttributes(&attributes, kernel), "asking for the kernel's resources");
+  int device = 0, multiprocessors = 0, threads = 0;
+  check_cuda(cudaGetDevice(&device), "asking for the device");
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+      "asking for the multiprocessors");
+  check_cuda(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device),
+      "asking for the threads");
+  KernelResources result;
+  result.registers = Tile::consumer_registers;
+  result.shared_bytes = Tile::shared_bytes;
+  result.local_bytes = static_cast<int>(attributes.localSizeBytes);
+  const int blocks = resident_blocks(kernel, Tile::threads, Tile::shared_bytes) / multiprocessors;
+  result.occupancy = double(blocks) * Tile::threads / threads;
+  result.shared_bytes_per_dof =
+      Tile::shared_bytes_per_dof + (form == Form::apply ? 0. : 4. * sizeof(typename Tile::Number));
+  return result;
+}
+template <typename Tile, Form form>
+KernelResources resources_3d()
+{
+  if constexpr (Tile::owns_columns)
+    return resources_of_kernel<Tile, form>(&column::column_kernel<Tile, form>);
+  else
+    return resources_of_kernel<Tile, form>(&march::march_kernel<Tile, form>);
+}
+
 template <typename Number, Form form, int... degree_minus_one>
 KernelResources resources_of_degree(int degree, std::integer_sequence<int, degree_minus_one...>)
 {
   using Function = KernelResources();
   static constexpr Function *instances[] = {
-      &march_resources<TileOf<Number, form, degree_minus_one + 1>, form>...};
+      &resources_3d<TileOf<Number, form, degree_minus_one + 1>, form>...};
   return instances[degree - 1]();
 }
 

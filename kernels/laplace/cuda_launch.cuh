@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/core/cuda_check.h"
+#include "kernels/core/launch.cuh"
 #include "kernels/core/occupancy.h"
 #include "kernels/core/tensor_map.h"
 #include "kernels/laplace/cuda_march_stage.cuh"
@@ -58,40 +59,9 @@ void launch_march(const Arguments<typename Tile::Number> &a)
   const auto kernel = &march::march_kernel<Tile, form>;
   const int blocks =
       resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);
-  MarchParameters<Tile> p = march_parameters<Tile, form>(a, blocks);
-  cudaLaunchAttribute cooperative{};
-  cooperative.id = cudaLaunchAttributeCooperative;
-  cooperative.val.cooperative = 1; // the blocks look at each other's progress
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(blocks);
-  config.blockDim = dim3(Tile::threads);
-  config.dynamicSmemBytes = Tile::shared_bytes;
-  config.stream = a.stream;
-  config.attrs = &cooperative;
-  config.numAttrs = 1;
-  check_cuda(cudaLaunchKernelEx(&config, kernel, p), "launching the Laplace kernel");
-}
-
-template <typename Tile, Form form>
-KernelResources march_resources()
-{
-  const void *kernel = reinterpret_cast<const void *>(&march::march_kernel<Tile, form>);
-  cudaFuncAttributes attributes{};
-  check_cuda(cudaFuncGetAttributes(&attributes, kernel), "asking for the kernel's resources");
-  int device = 0, multiprocessors = 0, threads = 0;
-  check_cuda(cudaGetDevice(&device), "asking for the device");
-  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-      "asking for the multiprocessors");
-  check_cuda(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device),
-      "asking for the threads");
-  KernelResources result;
-  result.registers = Tile::consumer_registers;
-  result.shared_bytes = Tile::shared_bytes;
-  result.local_bytes = static_cast<int>(attributes.localSizeBytes);
-  const int blocks = resident_blocks(kernel, Tile::threads, Tile::shared_bytes) / multiprocessors;
-  result.occupancy = double(blocks) * Tile::threads / threads;
-  result.shared_bytes_per_dof =
-      Tile::shared_bytes_per_dof + (form == Form::apply ? 0. : 4. * sizeof(typename Tile::Number));
-  return result;
+  const MarchParameters<Tile> p = march_parameters<Tile, form>(a, blocks);
+  // Cooperative, since the blocks look at each other's progress.
+  launch_cooperative("launching the Laplace kernel", kernel, blocks, Tile::threads,
+      Tile::shared_bytes, a.stream, p);
 }
 } // namespace tensormg::laplace

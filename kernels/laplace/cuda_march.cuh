@@ -19,6 +19,7 @@
 #include "kernels/core/pipeline.cuh"
 #include "kernels/laplace/laplace.h"
 #include "kernels/laplace/march_schedule.h"
+#include "kernels/laplace/march_step.cuh"
 #include "kernels/laplace/march_tile.h"
 
 namespace tensormg::laplace
@@ -166,32 +167,18 @@ namespace march
     __device__ Barrier *exchanged(int buffer) const { return barrier(exchange_barriers + buffer); }
   };
 
-  /// Keeps the blocks within `lag` layers of each other, so that halos are read from the L2 cache.
-  /// Only a matter of speed: it gives up after a bounded number of looks.
-  template <typename Tile>
-  __device__ void keep_step(const MarchParameters<Tile> &p, int layers_begun, bool &give_up)
-  {
-    constexpr int lag = 1, looks = 20000;
-    volatile unsigned *progress = p.progress;
-    atomicAdd(p.progress, 1u);
-    const long needed = long(layers_begun - lag) * gridDim.x;
-    for (int look = 0; !give_up && needed > 0 && long(*progress) < needed; ++look)
-      give_up = look == looks;
-  }
-
   /// Copies the tile's own planes (and those of the layers before and after the segment).
   template <typename Tile>
   __device__ void produce_own(const MarchParameters<Tile> &p, const Shared<Tile> &shared)
   {
     pipeline::RingPosition<Tile::ring> at;
-    int begun = 0;
-    bool give_up = p.progress == nullptr;
+    InStep step(p.progress, p.longest);
     Place s;
     for (int index = 0; place(p, index, s); ++index)
       for (int c = s.z0 - s.before; c < s.z1 + s.after; ++c)
       {
-        if (!give_up && c >= s.z0 && c < s.z1)
-          keep_step(p, ++begun, give_up);
+        if (c >= s.z0 && c < s.z1)
+          step.begin_layer();
         for (int k = 0; k < Tile::n; ++k)
         {
           pipeline::wait(shared.own_empty(at.slot), at.parity ^ 1u);
@@ -201,13 +188,7 @@ namespace march
           at.advance();
         }
       }
-    if (p.progress != nullptr)
-    {
-      atomicAdd(p.progress, unsigned(p.longest - begun));
-      __threadfence();
-      if (atomicAdd(p.progress + 1, 1u) == gridDim.x - 1)
-        p.progress[0] = p.progress[1] = 0; // all others are past their last look or have given up
-    }
+    step.end();
   }
 
   template <typename Tile>

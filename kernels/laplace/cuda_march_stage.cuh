@@ -1,6 +1,7 @@
 // Faces in x and y of one plane, and the kernel of the marching design: see cuda_march.cuh.
 #pragma once
 
+#include "kernels/core/shared_memory.cuh"
 #include "kernels/laplace/cuda_march_consumer.cuh"
 
 namespace tensormg::laplace::march
@@ -236,8 +237,7 @@ template <typename Tile, Form form>
 __global__ __launch_bounds__(Tile::threads, 1) void march_kernel(
     const __grid_constant__ MarchParameters<Tile> p)
 {
-  extern __shared__ __align__(1024) unsigned char memory[];
-  const Shared<Tile> shared{memory};
+  const Shared<Tile> shared{dynamic_shared()};
   if (threadIdx.x == 0)
     initialise<Tile, form>(shared);
   __syncthreads();

@@ -1,8 +1,10 @@
-// The tile of the marching kernel for each degree and number type; chosen by measurement
-// (docs/kernels.md). Arguments of MarchTile: modes, cells per thread, threads per row of cells, rows of
-// cells, threads per column, planes of the rings (own, halo, edges, b and old).
+// The tile of the 3D kernel for each degree and number type, and by its type which kernel that is.
+// (docs/kernels.md). Arguments of ColumnTile: modes, cells per lane, rows of cells, planes of the rings (src, b
+// and old), traces parked in shared memory. Arguments of MarchTile: modes, cells per thread, threads per row of
+// cells, rows of cells, threads per column, planes of the rings (own, halo, edges, b and old).
 #pragma once
 
+#include "kernels/laplace/column_tile.h"
 #include "kernels/laplace/march_tile.h"
 
 namespace tensormg::laplace
@@ -12,10 +14,10 @@ template <typename Number, int n, bool fused>
 struct CudaTile;
 
 template <>
-struct CudaTile<double, 2, false> : MarchTile<double, 2, 2, 16, 12, 1, 7, 3, 5>
+struct CudaTile<double, 2, false> : ColumnTile<double, 2, 2, 12, 6>
 {};
 template <>
-struct CudaTile<double, 3, false> : MarchTile<double, 3, 1, 16, 8, 1, 8, 3, 6>
+struct CudaTile<double, 3, false> : ColumnTile<double, 3, 1, 12, 6>
 {};
 template <>
 struct CudaTile<double, 4, false> : MarchTile<double, 4, 1, 16, 6, 1, 8, 3, 6>
@@ -37,10 +39,10 @@ struct CudaTile<double, 9, false> : MarchTile<double, 9, 1, 8, 2, 2, 13, 2, 8>
 {};
 
 template <>
-struct CudaTile<double, 2, true> : MarchTile<double, 2, 2, 16, 8, 1, 6, 3, 5, 2>
+struct CudaTile<double, 2, true> : ColumnTile<double, 2, 2, 8, 5, 3>
 {};
 template <>
-struct CudaTile<double, 3, true> : MarchTile<double, 3, 1, 16, 8, 1, 5, 2, 4, 2>
+struct CudaTile<double, 3, true> : ColumnTile<double, 3, 1, 8, 5, 2>
 {};
 template <>
 struct CudaTile<double, 4, true> : MarchTile<double, 4, 1, 16, 4, 1, 6, 2, 5, 3>
@@ -62,13 +64,13 @@ struct CudaTile<double, 9, true> : MarchTile<double, 9, 1, 8, 2, 2, 11, 1, 6, 1>
 {};
 
 template <>
-struct CudaTile<float, 2, false> : MarchTile<float, 2, 4, 16, 8, 1, 8, 4, 6>
+struct CudaTile<float, 2, false> : ColumnTile<float, 2, 4, 12, 6>
 {};
 template <>
-struct CudaTile<float, 3, false> : MarchTile<float, 3, 2, 16, 8, 1, 8, 4, 6>
+struct CudaTile<float, 3, false> : ColumnTile<float, 3, 2, 12, 6>
 {};
 template <>
-struct CudaTile<float, 4, false> : MarchTile<float, 4, 2, 16, 6, 1, 8, 3, 6>
+struct CudaTile<float, 4, false> : ColumnTile<float, 4, 1, 12, 6>
 {};
 template <>
 struct CudaTile<float, 5, false> : MarchTile<float, 5, 2, 8, 6, 1, 10, 3, 8>
@@ -87,13 +89,13 @@ struct CudaTile<float, 9, false> : MarchTile<float, 9, 2, 8, 2, 2, 13, 2, 8>
 {};
 
 template <>
-struct CudaTile<float, 2, true> : MarchTile<float, 2, 4, 16, 8, 1, 5, 2, 4, 2>
+struct CudaTile<float, 2, true> : ColumnTile<float, 2, 4, 8, 5, 3>
 {};
 template <>
-struct CudaTile<float, 3, true> : MarchTile<float, 3, 2, 16, 8, 1, 6, 3, 5, 2>
+struct CudaTile<float, 3, true> : ColumnTile<float, 3, 2, 8, 5, 2>
 {};
 template <>
-struct CudaTile<float, 4, true> : MarchTile<float, 4, 2, 8, 8, 1, 8, 3, 5, 3>
+struct CudaTile<float, 4, true> : ColumnTile<float, 4, 1, 8, 6, 2>
 {};
 template <>
 struct CudaTile<float, 5, true> : MarchTile<float, 5, 2, 8, 6, 1, 7, 2, 5, 2>
@@ -112,13 +114,13 @@ struct CudaTile<float, 9, true> : MarchTile<float, 9, 2, 8, 2, 2, 11, 1, 6, 1>
 {};
 
 template <>
-struct CudaTile<Half, 2, false> : MarchTile<Half, 2, 4, 16, 8, 1, 10, 4, 8>
+struct CudaTile<Half, 2, false> : ColumnTile<Half, 2, 4, 12, 10>
 {};
 template <>
-struct CudaTile<Half, 3, false> : MarchTile<Half, 3, 4, 8, 8, 1, 10, 4, 8>
+struct CudaTile<Half, 3, false> : ColumnTile<Half, 3, 2, 12, 10>
 {};
 template <>
-struct CudaTile<Half, 4, false> : MarchTile<Half, 4, 2, 16, 6, 1, 10, 3, 6>
+struct CudaTile<Half, 4, false> : ColumnTile<Half, 4, 2, 8, 6, 0, true>
 {};
 template <>
 struct CudaTile<Half, 5, false> : MarchTile<Half, 5, 2, 8, 6, 1, 12, 3, 8>
@@ -137,13 +139,13 @@ struct CudaTile<Half, 9, false> : MarchTile<Half, 9, 2, 8, 2, 2, 13, 2, 8>
 {};
 
 template <>
-struct CudaTile<Half, 2, true> : MarchTile<Half, 2, 4, 16, 8, 1, 6, 3, 5, 3>
+struct CudaTile<Half, 2, true> : ColumnTile<Half, 2, 4, 12, 7, 3>
 {};
 template <>
-struct CudaTile<Half, 3, true> : MarchTile<Half, 3, 4, 8, 8, 1, 8, 4, 6, 4>
+struct CudaTile<Half, 3, true> : ColumnTile<Half, 3, 2, 12, 6, 3>
 {};
 template <>
-struct CudaTile<Half, 4, true> : MarchTile<Half, 4, 2, 16, 6, 1, 8, 3, 5, 3>
+struct CudaTile<Half, 4, true> : ColumnTile<Half, 4, 2, 6, 6, 2, true>
 {};
 template <>
 struct CudaTile<Half, 5, true> : MarchTile<Half, 5, 2, 8, 6, 1, 9, 3, 7, 3>

@@ -17,6 +17,7 @@ struct MarchTile
 {
   using Number = Number_;
   using C = Compute<Number>;
+  static constexpr bool owns_columns = false; ///< this is no ColumnTile
   static constexpr int n = n_;
   static constexpr int width = width_; ///< cells per thread
   static constexpr int packs = packs_; ///< threads per row of cells

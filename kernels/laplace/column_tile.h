@@ -1,0 +1,81 @@
+// What a block of the column kernel owns, and where it keeps it in shared memory: see cuda_column.cuh.
+#pragma once
+
+#include "kernels/core/block.h"
+#include "kernels/core/half.h"
+
+namespace tensormg::laplace
+{
+/// `rows` warps, each with a row of 32 lanes times `width` neighbouring cells in x; a lane owns its cells
+/// with all their modes and marches along z. One more group of warps copies.
+///
+/// A slot of the ring holds one plane (mode k of a layer) of src:
+///   own    [rows + 2][n modes j][n modes i][32 lanes][width]   with a row of cells below and above
+///   left   [rows][n modes j][n modes i][halo_x]                cells beside the tile
+///   right  likewise
+/// a slot of the other ring one plane of b, then of old: [rows][n][n][32][width] each.
+template <typename Number_, int n_, int width_, int rows_, int ring_, int input_ring_ = 0,
+    bool parked_ = false>
+struct ColumnTile
+{
+  using Number = Number_;
+  using C = Compute<Number>;
+  static constexpr bool owns_columns = true;
+  static constexpr int n = n_;
+  static constexpr int width = width_;           ///< cells per lane
+  static constexpr int rows = rows_;             ///< of cells, one warp each
+  static constexpr int ring = ring_;             ///< planes of src
+  static constexpr int input_ring = input_ring_; ///< planes of b and old; 0: form apply only
+
+  static constexpr bool parked = parked_; ///< traces at the top of a layer wait in shared memory
+
+  static constexpr int cells_x = 32 * width;
+  static constexpr int cells_y = rows;
+  static constexpr int consumer_groups = (rows + 3) / 4;
+  static constexpr int threads = 128 * (consumer_groups + 1);
+
+  /// Registers per thread: at launch all threads have the same number; the consumers then take what the
+  /// copying group gives back, at most 240.
+  static constexpr int service_registers = 24;
+  static constexpr int launch_registers = 65536 / threads / 8 * 8;
+  static constexpr int pool =
+      (launch_registers + (launch_registers - service_registers) / consumer_groups) / 8 * 8;
+  static constexpr int consumer_registers = pool < 240 ? pool : 240;
+
+  /// Cells of a box beside the tile: the copy engine moves multiples of 16 bytes.
+  static constexpr int halo_x = 16 / int(sizeof(Number));
+
+  static constexpr int align(int bytes) { return (bytes + 127) / 128 * 128; }
+  static constexpr int own_box = int(sizeof(Number)) * cells_x * n * n * (rows + 2);
+  static constexpr int side_box = int(sizeof(Number)) * halo_x * n * n * rows;
+  static constexpr int input_box = int(sizeof(Number)) * cells_x * n * n * rows;
+  static constexpr int left_at = align(own_box);
+  static constexpr int right_at = left_at + align(side_box);
+  static constexpr int slot_bytes = right_at + align(side_box);
+  static constexpr int input_bytes = align(input_box);
+
+  /// Per warp: traces of the cells beside the row, [left, right][k][j][V, D].
+  static constexpr int edge_numbers = 4 * n * n;
+
+  static constexpr int input_offset = ring * slot_bytes;
+  static constexpr int edge_offset = input_offset + 2 * input_ring * input_bytes;
+  /// Per warp: [j][i][32 lanes][V, D][width].
+  static constexpr int park_numbers = parked ? 64 * width * n * n : 0;
+  static constexpr int park_offset = edge_offset + align(rows * edge_numbers * int(sizeof(C)));
+  static constexpr int barrier_offset = park_offset + rows * park_numbers * int(sizeof(C));
+  static constexpr int barriers = 2 * (ring + input_ring);
+  static constexpr int shared_bytes = barrier_offset + 8 * barriers;
+
+  /// The engine writes a plane with its halo; src is read for z, for x and twice for the rows below and
+  /// above, b and old once.
+  static constexpr double shared_bytes_per_dof =
+      sizeof(Number) * (4. + double(slot_bytes) / input_box);
+
+  static_assert(2 * n * n <= 32, "each lane sums at most one line beside the row per layer");
+  static_assert(ring > n, "a layer must be in shared memory as a whole, and one plane more");
+  static_assert(row_granularity % width == 0);
+  static_assert((rows + 2) * n <= 256 && cells_x <= 256, "boxes of the copy engine");
+  static_assert(shared_bytes <= 232448, "227 KiB per block");
+  static_assert(threads <= 1024);
+};
+} // namespace tensormg::laplace

@@ -1,0 +1,276 @@
+// The lanes that own cells: see cuda_column.cuh. What they hold, the order of their steps and the faces in z;
+// those in x and y are in cuda_column_faces.cuh.
+#pragma once
+
+#include "kernels/laplace/cuda_column.cuh"
+#include "kernels/laplace/cuda_column_lines.cuh"
+
+namespace tensormg::laplace::column
+{
+template <typename Tile, Form form>
+class Cells
+{
+  using Number = typename Tile::Number;
+  using C = typename Tile::C;
+  static constexpr int n = Tile::n, width = Tile::width;
+  using V = Pack<C, width>;
+  static constexpr int mode_x = Tile::cells_x; ///< numbers between modes in x in a plane
+  static constexpr int mode_y = mode_x * n;    ///< between modes in y
+  static constexpr int row_y = mode_y * n;     ///< between rows of cells
+
+  const ColumnParameters<Tile> &p;
+  const Shared<Tile> &shared;
+  const int lane, cy;                     ///< cy: row of cells, which is the warp
+  const int own_at;                       ///< first number of this lane in a plane, modes i = j = 0
+  V sum[n][n][n];                         ///< [k][j][i]: B u so far, or what takes its place
+  Carry<Tile> carry;                      ///< traces at the top of the layer below
+  pipeline::RingPosition<Tile::ring> own; ///< plane 0 of the current layer
+  pipeline::RingPosition<Tile::input_ring == 0 ? 1 : Tile::input_ring> input;
+  Place s;
+  Number *dst; ///< first number of this lane in the first plane of the block
+  bool stores; ///< this row and pack are part of the block
+
+public:
+  __device__ __forceinline__ Cells(const ColumnParameters<Tile> &p_, const Shared<Tile> &shared_)
+    : p(p_)
+    , shared(shared_)
+    , lane(threadIdx.x % 32)
+    , cy(__shfl_sync(
+          ~0u, int(threadIdx.x) / 32, 0)) // the same in all lanes, for the compiler to see
+    , own_at((cy + 1) * row_y + lane * width)
+    , carry(shared_.parking(cy), lane)
+  {}
+
+  __device__ __forceinline__ void run()
+  {
+    for (int index = 0; place(p, index, s); ++index)
+    {
+      if (cy > s.last_y)
+      {
+        pass_by();
+        continue;
+      }
+      begin_segment();
+      for (int c = s.z0; c < s.z1; ++c)
+      {
+        wait_layer();
+        sum_edges();
+        begin_layer(c);
+        if (s.lower_end && cy == 0)
+          fill_row(false, c);
+        if (s.upper_end && cy == s.last_y)
+          fill_row(true, c);
+#pragma unroll
+        for (int k = 0; k < n; ++k)
+        {
+          const Number *plane = shared.own(own_slot(k)) + own_at;
+          add_faces_x(k, plane);
+          add_faces_y(k, plane);
+          pipeline::arrive(shared.own_empty(own_slot(k)));
+        }
+        advance();
+      }
+      end_segment();
+    }
+  }
+
+private:
+  __device__ __forceinline__ int own_slot(int k) const
+  {
+    const int slot = own.slot + k;
+    return slot < Tile::ring ? slot : slot - Tile::ring;
+  }
+  __device__ __forceinline__ void wait_layer() const
+  {
+#pragma unroll
+    for (int k = 0; k < n; ++k)
+    {
+      const int slot = own.slot + k;
+      const bool next = slot >= Tile::ring;
+      pipeline::wait(shared.own_full(next ? slot - Tile::ring : slot), own.parity ^ unsigned(next));
+    }
+  }
+  __device__ __forceinline__ void release_layer()
+  {
+#pragma unroll
+    for (int k = 0; k < n; ++k)
+      pipeline::arrive(shared.own_empty(own_slot(k)));
+    advance();
+  }
+  __device__ __forceinline__ void advance()
+  {
+    own.slot += n;
+    if (own.slot >= Tile::ring)
+    {
+      own.slot -= Tile::ring;
+      own.parity ^= 1u;
+    }
+  }
+
+  /// A row of cells outside of the block: takes from the rings what the other warps take, in their order.
+  __device__ __forceinline__ void pass_by()
+  {
+    for (int c = s.z0 - s.before; c < s.z1 + s.after; ++c)
+    {
+      wait_layer();
+      release_layer();
+      if constexpr (form != Form::apply)
+        for (int k = 0; k < n && c >= s.z0 && c < s.z1; ++k)
+        {
+          pipeline::wait(shared.input_full(input.slot), input.parity);
+          pipeline::arrive(shared.input_empty(input.slot));
+          input.advance();
+        }
+    }
+  }
+
+  __device__ __forceinline__ V load(const Number *plane, int j, int i) const
+  {
+    return load_pack<width>(plane + j * mode_y + i * mode_x);
+  }
+
+  /// Line (j, i) of the layer in z.
+  __device__ __forceinline__ LineSums<V> sums_z(int j, int i) const
+  {
+    LineSums<V> sums;
+#pragma unroll
+    for (int k = 0; k < n; ++k)
+      sums.add(k, p.v[k], p.h[k], load(shared.own(own_slot(k)) + own_at, j, i));
+    return sums;
+  }
+
+  /// What lies behind a Dirichlet or Neumann side, from the own traces there.
+  __device__ __forceinline__ Trace<V> behind(int side, const Trace<V> &inside) const
+  {
+    const C sign = p.sides[side] == Side::dirichlet ? C(-1) : C(1);
+    return {sign * inside.v, -sign * inside.d};
+  }
+
+  __device__ __forceinline__ Trace<V> ghost_at(
+      int side, std::int64_t lines, std::int64_t line, int i) const
+  {
+    const Block &block = p.block;
+    const C *from = p.ghost[side] + line * block.row() + i * block.pitch + s.x0 + lane * width;
+    Trace<V> result;
+#pragma unroll
+    for (int w = 0; w < width; ++w)
+    {
+      const bool there = lane * width + w <= s.last_x;
+      result.v.at[w] = there ? from[w] : C(0);
+      result.d.at[w] = there ? from[lines * block.row() + w] : C(0);
+    }
+    return result;
+  }
+  __device__ __forceinline__ Trace<V> ghost_z(int side, int j, int i) const
+  {
+    return ghost_at(side, p.block.rows_per_plane(), (s.y0 + cy) * n + j, i);
+  }
+
+  /// The traces below the first layer.
+  __device__ __forceinline__ void begin_segment()
+  {
+    dst = p.dst + std::int64_t(s.y0 + cy) * n * p.row + s.x0 + lane * width;
+    stores = s.x0 + lane * width < p.block.pitch;
+    const bool ghost = !s.before && p.sides[4] == Side::ghost;
+    if (!ghost)
+      wait_layer();
+#pragma unroll
+    for (int j = 0; j < n; ++j)
+#pragma unroll
+      for (int i = 0; i < n; ++i)
+      {
+        if (ghost)
+          carry.put(j, i, ghost_z(4, j, i));
+        else
+        {
+          const LineSums<V> sums = sums_z(j, i);
+          carry.put(j, i, s.before ? sums.upper() : behind(4, sums.lower()));
+        }
+      }
+    if (s.before)
+      release_layer();
+  }
+
+  /// Finishes layer c - 1 and starts layer c.
+  __device__ __forceinline__ void begin_layer(int c)
+  {
+    const Number *plane[n];
+#pragma unroll
+    for (int k = 0; k < n; ++k)
+      plane[k] = shared.own(own_slot(k)) + own_at;
+    Number *to = dst + std::int64_t(c - 1) * n * p.plane;
+#pragma unroll
+    for (int j = 0; j < n; ++j, to += p.row - n * p.block.pitch)
+#pragma unroll
+      for (int i = 0; i < n; ++i, to += p.block.pitch)
+      {
+        LineSums<V> sums;
+#pragma unroll
+        for (int k = 0; k < n; ++k)
+          sums.add(k, p.v[k], p.h[k], load(plane[k], j, i));
+        if (c > s.z0)
+          finish(to, j, i, sums.lower());
+        const Trace<V> below = carry.get(j, i);
+        carry.put(j, i, sums.upper());
+#pragma unroll
+        for (int k = 0; k < n; ++k)
+        {
+          const C sign = k % 2 == 0 ? 1 : -1;
+          sum[k][j][i] = sign * p.vd[2][k] * below.d;
+          add_product(sum[k][j][i], sign * p.gd[2][k], below.v);
+        }
+      }
+  }
+
+  /// Adds the upper faces of line (j, i) of a layer and writes it.
+  __device__ __forceinline__ void finish(Number *to, int j, int i, const Trace<V> &above)
+  {
+#pragma unroll
+    for (int k = 0; k < n; ++k)
+    {
+      V result = sum[k][j][i];
+      add_product(result, -p.vd[2][k], above.d);
+      add_product(result, p.gd[2][k], above.v);
+      if constexpr (form == Form::chebyshev)
+        result = p.factor[k][j][i] * result;
+      if (stores)
+        store_pack<Number>(to + k * p.plane, result);
+    }
+  }
+
+  /// Finishes the last layer.
+  __device__ __forceinline__ void end_segment()
+  {
+    if (s.after)
+      wait_layer();
+    Number *to = dst + std::int64_t(s.z1 - 1) * n * p.plane;
+#pragma unroll
+    for (int j = 0; j < n; ++j, to += p.row - n * p.block.pitch)
+#pragma unroll
+      for (int i = 0; i < n; ++i, to += p.block.pitch)
+      {
+        Trace<V> above;
+        if (s.after)
+          above = sums_z(j, i).lower();
+        else if (p.sides[5] == Side::ghost)
+          above = ghost_z(5, j, i);
+        else
+          above = behind(5, carry.get(j, i));
+        finish(to, j, i, above);
+      }
+    if (s.after)
+      release_layer();
+  }
+
+  __device__ __forceinline__ void sum_edges();
+  __device__ __forceinline__ void fill_row(bool upper, int c) const;
+  __device__ __forceinline__ void add_faces_x(int k, const Number *plane);
+  __device__ __forceinline__ void add_faces_y(int k, const Number *plane);
+  __device__ __forceinline__ Faces<V> couple(
+      int k, int j, const Trace<V> &left, const Trace<V> &right) const;
+  __device__ __forceinline__ V input_at(int part, int j, int i) const
+  {
+    return load(shared.input(input.slot, part) + (own_at - row_y), j, i);
+  }
+};
+} // namespace tensormg::laplace::column

@@ -1,0 +1,216 @@
+// Faces in x and y of the planes of a layer, and the kernel: see cuda_column.cuh.
+#pragma once
+
+#include "kernels/core/shared_memory.cuh"
+#include "kernels/laplace/cuda_column_cells.cuh"
+
+namespace tensormg::laplace::column
+{
+/// Traces beside the row: each lane sums one line of the layer. At a closed side that is the reflection of
+/// the last cell, CellBasis.
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::sum_edges()
+{
+  constexpr int lines = n * n;
+  __syncwarp(); // all lanes have read the traces of the layer before
+  if (lane < 2 * lines)
+  {
+    const bool right = lane >= lines, closed = right ? s.right_closed : s.left_closed;
+    const int line = right ? lane - lines : lane, k = line / n, j = line % n;
+    const Number *from = closed
+        ? shared.own(own_slot(k)) + (cy + 1) * row_y + j * mode_y + (right ? s.last_x : 0)
+        : shared.side(own_slot(k), right) + (cy * n + j) * n * Tile::halo_x +
+            (right ? 0 : s.left_cell);
+    const int stride = closed ? mode_x : Tile::halo_x;
+    LineSums<Pack<C, 1>> sums;
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+      sums.add(i, p.v[i], p.h[i], load_pack<1>(from + i * stride));
+    Trace<Pack<C, 1>> trace = right != closed ? sums.lower() : sums.upper();
+    if (closed)
+    {
+      const C sign = p.sides[right] == Side::dirichlet ? C(-1) : C(1);
+      trace = {sign * trace.v, -sign * trace.d};
+    }
+    Pack<C, 2> both;
+    both.at[0] = trace.v.at[0];
+    both.at[1] = trace.d.at[0];
+    write_pack(shared.edges(cy) + 2 * lane, both);
+  }
+  __syncwarp();
+}
+
+/// Plane k: the diagonal, b and old, the faces in x.
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::add_faces_x(int k, const Number *plane)
+{
+  if constexpr (form != Form::apply)
+    pipeline::wait(shared.input_full(input.slot), input.parity);
+#pragma unroll
+  for (int j = 0; j < n; ++j)
+  {
+    V u[n];
+    LineSums<V> sums;
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+    {
+      u[i] = load(plane, j, i);
+      sums.add(i, p.v[i], p.h[i], u[i]);
+    }
+    const Faces<V> faces = couple(k, j, sums.lower(), sums.upper());
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+    {
+      V &to = sum[k][j][i];
+      add_product(to, p.vd[0][i], faces.v[i % 2]);
+      add_product(to, p.gd[0][i], faces.g[i % 2]);
+      if constexpr (form != Form::apply)
+        to = to + input_at(0, j, i);
+      V rest = u[i];
+      if constexpr (form == Form::chebyshev)
+      {
+        rest = p.keep * u[i];
+        if (p.has_old)
+          add_product(rest, -p.drop, input_at(1, j, i));
+      }
+      add_product(to, p.diagonal[k][j][i], rest);
+    }
+  }
+  if constexpr (form != Form::apply)
+  {
+    pipeline::arrive(shared.input_empty(input.slot));
+    input.advance();
+  }
+}
+
+/// Line j of plane k in x from its traces at both ends.
+template <typename Tile, Form form>
+__device__ __forceinline__ auto Cells<Tile, form>::couple(
+    int k, int j, const Trace<V> &left, const Trace<V> &right) const -> Faces<V>
+{
+  C lower_v = __shfl_up_sync(~0u, right.v.at[width - 1], 1);
+  C lower_d = __shfl_up_sync(~0u, right.d.at[width - 1], 1);
+  C upper_v = __shfl_down_sync(~0u, left.v.at[0], 1);
+  C upper_d = __shfl_down_sync(~0u, left.d.at[0], 1);
+  const C *edge = shared.edges(cy) + 2 * (k * n + j);
+  if (lane == 0)
+  {
+    const Pack<C, 2> outside = load_pack<2>(edge);
+    lower_v = outside.at[0];
+    lower_d = outside.at[1];
+  }
+  if (lane == 31)
+  {
+    const Pack<C, 2> outside = load_pack<2>(edge + 2 * n * n);
+    upper_v = outside.at[0];
+    upper_d = outside.at[1];
+  }
+  Trace<V> below, above;
+#pragma unroll
+  for (int w = 0; w < width; ++w)
+  {
+    below.v.at[w] = w == 0 ? lower_v : right.v.at[w == 0 ? 0 : w - 1];
+    below.d.at[w] = w == 0 ? lower_d : right.d.at[w == 0 ? 0 : w - 1];
+    above.v.at[w] = w == width - 1 ? upper_v : left.v.at[w == width - 1 ? w : w + 1];
+    above.d.at[w] = w == width - 1 ? upper_d : left.d.at[w == width - 1 ? w : w + 1];
+  }
+  if (s.partial)
+  {
+    // Padding is zero in src; without traces from its neighbour it stays zero in dst.
+    const Pack<C, 2> outside = load_pack<2>(edge + 2 * n * n);
+#pragma unroll
+    for (int w = 0; w < width; ++w)
+    {
+      const int cell = lane * width + w;
+      above.v.at[w] = cell < s.last_x ? above.v.at[w] : cell == s.last_x ? outside.at[0] : C(0);
+      above.d.at[w] = cell < s.last_x ? above.d.at[w] : cell == s.last_x ? outside.at[1] : C(0);
+      below.v.at[w] = cell <= s.last_x ? below.v.at[w] : C(0);
+      below.d.at[w] = cell <= s.last_x ? below.d.at[w] : C(0);
+    }
+  }
+  return {below, above};
+}
+
+/// At an end of the block in y this lane fills its part of the row of cells outside, in the planes of layer c:
+/// with the reflection of the own row, or with two modes that have the traces of a ghost.
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::fill_row(bool upper, int c) const
+{
+  const int side = upper ? 3 : 2;
+  const C sign = upper ? C(-1) : C(1);
+#pragma unroll 1
+  for (int k = 0; k < n; ++k)
+  {
+    const Number *from = shared.own(own_slot(k)) + own_at;
+    Number *to = shared.own(own_slot(k)) + own_at + (upper ? row_y : -row_y);
+#pragma unroll 1
+    for (int i = 0; i < n; ++i)
+      if (p.sides[side] == Side::ghost)
+      {
+        // At the near end, the right one of the row below, v_0 a + v_1 b = V and h_0 a + h_1 b = D.
+        const Trace<V> ghost = ghost_at(side, p.block.planes(), c * n + k, i);
+        write_number(to + i * mode_x,
+            (p.inverse * p.h[1]) * ghost.v - (sign * p.inverse * p.v[1]) * ghost.d);
+        write_number(to + mode_y + i * mode_x,
+            (p.inverse * p.v[0]) * ghost.d - (sign * p.inverse * p.h[0]) * ghost.v);
+      }
+      else
+#pragma unroll 1
+        for (int j = 0; j < n; ++j)
+        {
+          const C flip = (p.sides[side] == Side::dirichlet) == (j % 2 == 0) ? C(-1) : C(1);
+          write_number(to + j * mode_y + i * mode_x, flip * load(from, j, i));
+        }
+  }
+  pipeline::fence_copies(); // before the engine writes there again
+}
+
+/// Plane k: the faces in y.
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::add_faces_y(int k, const Number *plane)
+{
+#pragma unroll
+  for (int i = 0; i < n; ++i)
+  {
+    Trace<V> below, above;
+#pragma unroll
+    for (int j = 0; j < n; ++j)
+    {
+      below.template add<false>(j, p.v[j], p.h[j], load(plane - row_y, j, i));
+      above.template add<true>(j, p.v[j], p.h[j], load(plane + row_y, j, i));
+    }
+    const Faces<V> faces(below, above);
+#pragma unroll
+    for (int j = 0; j < n; ++j)
+    {
+      add_product(sum[k][j][i], p.vd[1][j], faces.v[j % 2]);
+      add_product(sum[k][j][i], p.gd[1][j], faces.g[j % 2]);
+    }
+  }
+}
+
+template <typename Tile, Form form>
+__global__ __launch_bounds__(Tile::threads, 1) void column_kernel(
+    const __grid_constant__ ColumnParameters<Tile> p)
+{
+  const Shared<Tile> shared{dynamic_shared()};
+  if (threadIdx.x == 0)
+    initialise<Tile>(shared);
+  __syncthreads();
+
+  const int service = int(threadIdx.x) - 128 * Tile::consumer_groups;
+  if (service < 0)
+  {
+    pipeline::grow_registers<Tile::consumer_registers>();
+    if (int(threadIdx.x) < 32 * Tile::rows)
+      Cells<Tile, form>(p, shared).run();
+    return;
+  }
+  pipeline::shrink_registers<Tile::service_registers>();
+  if (service == 0)
+    produce(p, shared);
+  if constexpr (form != Form::apply)
+    if (service == 32)
+      produce_input(p, shared);
+}
+} // namespace tensormg::laplace::column

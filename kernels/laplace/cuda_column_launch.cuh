@@ -1,0 +1,76 @@
+// Launch of the column kernel: tensor maps, weights, grid.
+#pragma once
+
+#include "kernels/core/launch.cuh"
+#include "kernels/core/occupancy.h"
+#include "kernels/core/tensor_map.h"
+#include "kernels/laplace/cuda_column_faces.cuh"
+
+namespace tensormg::laplace
+{
+template <typename Tile, Form form>
+ColumnParameters<Tile> column_parameters(const Arguments<typename Tile::Number> &a, int blocks)
+{
+  using C = typename Tile::C;
+  constexpr int n = Tile::n;
+  ColumnParameters<Tile> p{};
+  const Block &block = a.block;
+  p.own = make_box_map(block, a.src, Tile::cells_x, (Tile::rows + 2) * n);
+  p.side = make_box_map(block, a.src, Tile::halo_x, Tile::rows * n);
+  if (form != Form::apply)
+    p.b = make_box_map(block, a.b, Tile::cells_x, Tile::rows * n);
+  p.has_old = form == Form::chebyshev && a.old != nullptr && a.theta != 0.;
+  if (p.has_old)
+    p.old = make_box_map(block, a.old, Tile::cells_x, Tile::rows * n);
+  const double sign = form == Form::apply ? 1. : -1.;
+  for (int m = 0; m < n; ++m)
+  {
+    p.v[m] = static_cast<C>(a.basis->v[m]);
+    p.h[m] = static_cast<C>(a.basis->h[m]);
+    for (int d = 0; d < 3; ++d)
+    {
+      p.vd[d][m] = static_cast<C>(sign * a.factor[d] * a.basis->v[m]);
+      p.gd[d][m] = static_cast<C>(sign * a.factor[d] * a.basis->g[m]);
+    }
+  }
+  p.inverse = static_cast<C>(1. / (a.basis->v[0] * a.basis->h[1] - a.basis->v[1] * a.basis->h[0]));
+  const auto &lambda = a.basis->lambda;
+  for (int k = 0; k < n; ++k)
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < n; ++i)
+      {
+        const double diagonal =
+            a.factor[0] * lambda[i] + a.factor[1] * lambda[j] + a.factor[2] * lambda[k];
+        p.diagonal[k][j][i] = static_cast<C>(form == Form::residual ? -diagonal : diagonal);
+        p.factor[k][j][i] = static_cast<C>(a.alpha / diagonal);
+      }
+  // x_new = u + theta (u - old) + alpha / D (b - D u - faces)
+  //       = alpha / D (b - faces + D ((1 + theta - alpha) u - theta old) / alpha)
+  p.keep = static_cast<C>(a.alpha != 0. ? (1. + a.theta - a.alpha) / a.alpha : 0.);
+  p.drop = static_cast<C>(a.alpha != 0. ? a.theta / a.alpha : 0.);
+  p.block = block;
+  p.sides = a.sides;
+  p.ghost = a.ghost;
+  p.dst = a.dst;
+  p.row = block.row();
+  p.plane = block.plane();
+  p.tiles_x = static_cast<int>((block.cells[0] + Tile::cells_x - 1) / Tile::cells_x);
+  const int tiles_y = static_cast<int>((block.cells[1] + Tile::cells_y - 1) / Tile::cells_y);
+  p.schedule = MarchSchedule(p.tiles_x * tiles_y, static_cast<int>(block.cells[2]), blocks);
+  p.longest = p.schedule.longest();
+  p.progress = a.progress;
+  return p;
+}
+
+/// Starts dst = B src (or its fused forms) in a.stream.
+template <typename Tile, Form form>
+void launch_column(const Arguments<typename Tile::Number> &a)
+{
+  const auto kernel = &column::column_kernel<Tile, form>;
+  const int blocks =
+      resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);
+  // Cooperative, since the blocks look at each other's progress.
+  launch_cooperative("launching the Laplace kernel", kernel, blocks, Tile::threads,
+      Tile::shared_bytes, a.stream, column_parameters<Tile, form>(a, blocks));
+}
+} // namespace tensormg::laplace

@@ -1,0 +1,143 @@
+// Sums over lines of cells, and what follows from them, for the column kernel.
+#pragma once
+
+#include "kernels/laplace/cuda_column.cuh"
+
+namespace tensormg::laplace::column
+{
+/// Value and half derivative at one end of a line: sums with the weights v, h. At the left end odd modes
+/// have the other sign in the value, even ones in the derivative (CellBasis).
+template <typename V>
+struct Trace
+{
+  V v, d;
+
+  template <bool left_end, typename C>
+  __device__ __forceinline__ void add(int mode, C weight_v, C weight_h, const V &u)
+  {
+    const C value = left_end && mode % 2 == 1 ? -weight_v : weight_v;
+    const C derivative = left_end && mode % 2 == 0 ? -weight_h : weight_h;
+    if (mode == 0)
+    {
+      v = value * u;
+      d = derivative * u;
+    }
+    else
+    {
+      add_product(v, value, u);
+      add_product(d, derivative, u);
+    }
+  }
+};
+
+/// Both ends of a line, from the sums over its even and its odd modes.
+template <typename V>
+struct LineSums
+{
+  V ev, ed, ov, od;
+
+  template <typename C>
+  __device__ __forceinline__ void add(int mode, C weight_v, C weight_h, const V &u)
+  {
+    V &value = mode % 2 == 0 ? ev : ov, &derivative = mode % 2 == 0 ? ed : od;
+    if (mode < 2)
+    {
+      value = weight_v * u;
+      derivative = weight_h * u;
+    }
+    else
+    {
+      add_product(value, weight_v, u);
+      add_product(derivative, weight_h, u);
+    }
+  }
+  __device__ __forceinline__ Trace<V> lower() const { return {ev - ov, od - ed}; }
+  __device__ __forceinline__ Trace<V> upper() const { return {ev + ov, od + ed}; }
+};
+
+/// What the two faces of a line give: factors of c_d v and c_d g for even and for odd modes, from the
+/// traces (m) below and (p) above.
+template <typename V>
+struct Faces
+{
+  V v[2], g[2];
+
+  __device__ __forceinline__ Faces(const Trace<V> &m, const Trace<V> &p)
+  {
+    v[0] = m.d - p.d;
+    g[0] = p.v + m.v;
+    g[1] = p.v - m.v;
+#pragma unroll
+    for (int w = 0; w < int(sizeof(V) / sizeof(m.d.at[0])); ++w)
+      v[1].at[w] = -m.d.at[w] - p.d.at[w];
+  }
+};
+
+/// The traces at the top of a layer, by mode (j, i): in registers, or where those are needed for other
+/// things, in this lane's part of shared memory.
+template <typename Tile, bool parked = Tile::parked>
+class Carry
+{
+  using V = Pack<typename Tile::C, Tile::width>;
+  Trace<V> at[Tile::n][Tile::n];
+
+public:
+  __device__ __forceinline__ Carry(typename Tile::C *, int) {}
+  __device__ __forceinline__ Trace<V> get(int j, int i) const { return at[j][i]; }
+  __device__ __forceinline__ void put(int j, int i, const Trace<V> &trace) { at[j][i] = trace; }
+};
+
+template <typename Tile>
+class Carry<Tile, true>
+{
+  using C = typename Tile::C;
+  using V = Pack<C, Tile::width>;
+  static constexpr int numbers = 2 * Tile::width; ///< of a trace
+  C *const memory;
+
+  __device__ __forceinline__ C *of(int j, int i) const
+  {
+    return memory + (j * Tile::n + i) * (32 * numbers);
+  }
+
+public:
+  __device__ __forceinline__ Carry(C *of_warp, int lane)
+    : memory(of_warp + lane * numbers)
+  {}
+  __device__ __forceinline__ Trace<V> get(int j, int i) const
+  {
+    const Pack<C, numbers> both = load_pack<numbers>(of(j, i));
+    Trace<V> trace;
+#pragma unroll
+    for (int w = 0; w < Tile::width; ++w)
+    {
+      trace.v.at[w] = both.at[w];
+      trace.d.at[w] = both.at[Tile::width + w];
+    }
+    return trace;
+  }
+  __device__ __forceinline__ void put(int j, int i, const Trace<V> &trace)
+  {
+    Pack<C, numbers> both;
+#pragma unroll
+    for (int w = 0; w < Tile::width; ++w)
+    {
+      both.at[w] = trace.v.at[w];
+      both.at[Tile::width + w] = trace.d.at[w];
+    }
+    write_pack(of(j, i), both);
+  }
+};
+
+/// Writes to shared memory, rounding to what is stored there.
+template <typename Number, int width>
+__device__ __forceinline__ void write_number(Number *to, const Pack<Compute<Number>, width> &value)
+{
+#pragma unroll
+  for (int w = 0; w < width; ++w)
+    if constexpr (sizeof(Number) == 2)
+      reinterpret_cast<__half *>(to)[w] = __float2half_rn(value.at[w]);
+    else
+      to[w] = value.at[w];
+}
+} // namespace tensormg::laplace::column
