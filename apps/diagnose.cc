@@ -11,6 +11,7 @@
 #include "apps/output.h"
 #include "apps/parameter_words.h"
 #include "apps/program.h"
+#include "operators/sparse/matrix_market.h"
 
 namespace tensormg::diagnose
 {
@@ -35,6 +36,23 @@ namespace
     result.repetitions = std::min(options.repetitions, 10);
     result.max_seconds = options.max_seconds;
     return result;
+  }
+
+  /// The files of class spmv, before anything is measured: a mistake in one should not cost a run.
+  std::vector<MatrixFile> read_matrix_files(const DiagnoseOptions &options)
+  {
+    std::vector<MatrixFile> files;
+    if (std::find(options.classes.begin(), options.classes.end(), "spmv") != options.classes.end())
+      for (const std::string &path : options.matrix_files)
+        try
+        {
+          files.push_back({path, sparse::read_matrix_market(path)});
+        }
+        catch (const sparse::MatrixMarketError &error)
+        {
+          throw ParameterError(error.what());
+        }
+    return files;
   }
 
   /// Measures what kernels will be compared with.
@@ -145,6 +163,8 @@ DiagnoseOptions effective(const DiagnoseOptions &options)
   {
     result.repetitions = std::min(result.repetitions, quick_repetitions);
     result.max_seconds = std::min(result.max_seconds, quick_seconds);
+    cut(result.matrices);
+    cut(result.matrix_files);
   }
   return result;
 }
@@ -182,13 +202,14 @@ Diagnosis run_diagnosis(const Parameters &parameters, Console &console)
   diagnosis.parameters = parameters;
   diagnosis.date = utc_now();
   diagnosis.command = command_line("diagnose", 1);
+  const std::vector<MatrixFile> matrix_files = read_matrix_files(options);
   ThreadTeam team(options.threads);
   console.normal("machines     measuring what they can do ...\n");
   measure_machines(diagnosis, options, team);
   console.normal(machines_text(diagnosis));
   if (diagnosis.machines.empty())
     return diagnosis;
-  Run run{diagnosis, options, team, console};
+  Run run{diagnosis, options, team, console, matrix_files};
   std::size_t count = 0;
   for (const std::string &name : options.classes)
   {

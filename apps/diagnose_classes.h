@@ -3,11 +3,20 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "apps/diagnose.h"
+#include "operators/sparse/sparse_matrix.h"
 
 namespace tensormg::diagnose
 {
+/// A matrix that a user has named.
+struct MatrixFile
+{
+  std::string path;
+  sparse::SparseMatrix<double> matrix;
+};
+
 /// What a class gets.
 struct Run
 {
@@ -15,6 +24,7 @@ struct Run
   const DiagnoseOptions &options; ///< effective() ones
   ThreadTeam &team;
   Console &console;
+  const std::vector<MatrixFile> &matrix_files;
 };
 
 struct ClassRow
@@ -35,4 +45,5 @@ const ClassRow &find_class(const std::string &name);
 
 void run_ceilings(Run &run);
 void run_scale(Run &run);
+void run_spmv(Run &run);
 } // namespace tensormg::diagnose

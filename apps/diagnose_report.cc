@@ -37,8 +37,9 @@ namespace
   /// Two digits, at least.
   std::string percent(double value)
   {
-    return value >= 9.95 ? std::to_string(std::lround(value))
-                         : format_number(std::round(10. * value) / 10.);
+    const long tenths = std::lround(10. * value);
+    return tenths >= 100 ? std::to_string(std::lround(value))
+                         : std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10);
   }
 
   std::string giga(double value) { return format_number(1e-9 * value); }

@@ -15,11 +15,16 @@ void require_host_bytes(double bytes, const std::string &what_for)
         format_bytes(available) + " are available");
 }
 
-double team_milliseconds(ThreadTeam &team, int runs, const std::function<void(int thread)> &work)
+double team_milliseconds(ThreadTeam &team, int runs, const std::function<void(int thread)> &work,
+    const std::function<void()> &then)
 {
   const auto start = std::chrono::steady_clock::now();
   for (int r = 0; r < runs; ++r)
+  {
     team.run(work);
+    if (then)
+      then();
+  }
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
       .count();
 }

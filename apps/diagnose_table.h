@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -61,6 +62,7 @@ struct Row
 /// Throws NotAvailable unless so many bytes more fit into host memory.
 void require_host_bytes(double bytes, const std::string &what_for);
 
-/// Milliseconds that the team needs for `runs` calls of work(thread), one after the other.
-double team_milliseconds(ThreadTeam &team, int runs, const std::function<void(int thread)> &work);
+/// Milliseconds that the team needs for `runs` times work(thread) followed by then() in one thread.
+double team_milliseconds(ThreadTeam &team, int runs, const std::function<void(int thread)> &work,
+    const std::function<void()> &then = {});
 } // namespace tensormg::diagnose

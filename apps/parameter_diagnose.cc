@@ -3,9 +3,25 @@
 #include <algorithm>
 
 #include "apps/parameter_section.h"
+#include "operators/sparse/generators.h"
+#include "operators/sparse/twins.h"
 
 namespace tensormg
 {
+namespace
+{
+  /// Generated matrices and twins of published ones.
+  std::vector<std::string> matrix_names()
+  {
+    std::vector<std::string> names;
+    for (const sparse::Generator &generator : sparse::generators())
+      names.emplace_back(generator.name);
+    for (const sparse::Twin &twin : sparse::twins())
+      names.push_back(std::string("twin_") + twin.name);
+    return names;
+  }
+} // namespace
+
 void add_diagnose(std::vector<ParameterEntry> &table)
 {
   const Section diagnose(
@@ -33,6 +49,20 @@ void add_diagnose(std::vector<ParameterEntry> &table)
       "Working set of the problems that shall stay in the last cache: less than half of it.");
   diagnose.number("memory_megabytes", &DiagnoseOptions::memory_megabytes, above(0.),
       "Working set of the problems that shall come from memory: at least five times the last cache.");
+  diagnose.word_list("matrices", &DiagnoseOptions::matrices, matrix_names(),
+      "spmv: matrices made by a rule, each so large that a product goes through cached_megabytes and "
+      "through memory_megabytes; twin_NAME is a random matrix with the published features of NAME, in "
+      "its size.");
+  diagnose.add(
+      "matrix_files", "spmv: further matrices, as Matrix Market files.",
+      "a list of paths, separated by commas, or nothing", any_pattern(),
+      [](DiagnoseOptions &o, const std::string &text) -> std::string {
+        o.matrix_files = split(text, ',');
+        const bool empty =
+            std::find(o.matrix_files.begin(), o.matrix_files.end(), "") != o.matrix_files.end();
+        return empty ? "has an empty entry" : "";
+      },
+      [](const DiagnoseOptions &o) { return join(o.matrix_files, ", "); });
   diagnose.integer("repetitions", &DiagnoseOptions::repetitions, 1, 100000,
       "Timings of every kernel, after some that do not count; the median is reported.");
   diagnose.number("max_seconds", &DiagnoseOptions::max_seconds, above(0.),

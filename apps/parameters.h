@@ -73,6 +73,9 @@ struct DiagnoseOptions
   int threads = 0; ///< 0: all cores that the process may use
   double cached_megabytes = 16.;
   double memory_megabytes = 512.;
+  std::vector<std::string> matrices{"poisson7", "circuit", "elasticity", "power_law", "dg",
+      "poisson5", "poisson9", "poisson27", "lattice", "twin_webbase-1M", "twin_mip1", "twin_pwtk"};
+  std::vector<std::string> matrix_files{};
   int repetitions = 15;    ///< of every timing
   double max_seconds = 1.; ///< no further repetition after this time
 };

@@ -2,6 +2,7 @@
 """tensormg-diagnose as a user meets it: words and files on the command line, exit codes, messages, files."""
 
 import json
+import lzma
 import os
 import pathlib
 import shutil
@@ -17,6 +18,11 @@ SKIPPED = 77
 
 SMALL = ("--quick", "--set", "diagnose.place=host", "--set", "diagnose.threads=2",
          "--set", "diagnose.cached_megabytes=0.1", "--set", "diagnose.memory_megabytes=1")
+
+
+def spaced(count):
+    """As the program writes it: 12 345."""
+    return f"{count:,}".replace(",", " ")
 
 
 class Diagnose(unittest.TestCase):
@@ -60,6 +66,41 @@ class Diagnose(unittest.TestCase):
         self.assertRegex(result.stdout, r"set classes += spmv ")
         self.assertRegex(result.stdout, r"set quick += true ")
         self.assertRegex(result.stdout, r"set directory += output/diagnose ")
+
+    def unpack(self, name):
+        """The path of a matrix in tests/data, and rows and entries of the whole matrix."""
+        text = lzma.decompress((SOURCE / "tests/data" / f"{name}.mtx.xz").read_bytes()).decode()
+        path = self.folder / f"{name}.mtx"
+        path.write_text(text, encoding="utf-8")
+        lines = text.splitlines()
+        numbers = [line.split() for line in lines[1:] if not line.startswith("%")]
+        symmetric = " symmetric" in lines[0]
+        entries = sum(2 if symmetric and row != column else 1 for row, column, *_ in numbers[1:])
+        return path, int(numbers[0][0]), entries
+
+    def test_real_matrices(self):
+        """Real symmetric, pattern symmetric, and integer general with empty rows."""
+        files = [self.unpack(name) for name in ("cont-201", "delaunay_n16", "Wordnet3")]
+        names = ", ".join(str(path) for path, _, _ in files)
+        result = self.run_program("spmv", "--set", f"diagnose.matrix_files={names}",
+                                  "--set", "diagnose.matrices=dg", "--set", "diagnose.repetitions=2",
+                                  *SMALL[1:])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for path, rows, entries in files:
+            self.assertIn(f"{path}: {spaced(rows)} rows, {spaced(entries)} entries", result.stdout)
+        data = json.loads((self.folder / "output/diagnose/diagnose.json").read_text(encoding="utf-8"))
+        self.assertEqual(len(data["entries"]), 4 * (3 + 2))
+        for entry in data["entries"]:
+            self.assertEqual(entry["outcome"], "measured")
+            self.assertLess(entry["error"], 1e-13 if entry["precision"] == "double" else 2e-5)
+            self.assertGreater(entry["error"], 0 if "dg" in entry["problem"] else -1)
+
+    def test_unusable_matrix(self):
+        (self.folder / "bad.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n",
+                                             encoding="utf-8")
+        result = self.run_program("spmv", "--set", "diagnose.matrix_files=bad.mtx", *SMALL)
+        self.expect_error(result, 2, "bad.mtx:3: the row is '3'")
+        self.assertNotIn("machines", result.stdout)  # nothing was measured before
 
     def test_errors(self):
         self.expect_error(self.run_program("sclae"), 2, "did you mean 'scale'")

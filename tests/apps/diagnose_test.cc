@@ -177,7 +177,8 @@ namespace
     ThreadTeam team(1);
     std::ostringstream out, err;
     Console console(MPI_COMM_SELF, Verbosity::normal, out, err);
-    Run run{diagnosis, options, team, console};
+    const std::vector<MatrixFile> no_files;
+    Run run{diagnosis, options, team, console, no_files};
     const Row<Problem> row{"fake", "double", Place::device, "FP64 FMA", "", 1e-10, maker};
     was_timed = false;
     run_rows<Problem>({&row, 1}, "scale", {error}, "a problem", run);

@@ -100,6 +100,8 @@ subsection diagnose
   set threads          = 3
   set cached_megabytes = 0.5
   set memory_megabytes = 2048
+  set matrices         = dg, twin_pwtk
+  set matrix_files     = a b.mtx, /c/d.mtx
   set repetitions      = 7
   set max_seconds      = 0.75
 end
@@ -168,6 +170,8 @@ end
     EXPECT_EQ(p.diagnose.threads, 3);
     EXPECT_EQ(p.diagnose.cached_megabytes, 0.5);
     EXPECT_EQ(p.diagnose.memory_megabytes, 2048.);
+    EXPECT_EQ(p.diagnose.matrices, (std::vector<std::string>{"dg", "twin_pwtk"}));
+    EXPECT_EQ(p.diagnose.matrix_files, (std::vector<std::string>{"a b.mtx", "/c/d.mtx"}));
     EXPECT_EQ(p.diagnose.repetitions, 7);
     EXPECT_EQ(p.diagnose.max_seconds, 0.75);
   }

@@ -1,0 +1,213 @@
+// Class `spmv`: y = A x for matrices made by a rule, twins of published ones, and files.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "apps/diagnose_run.h"
+#include "kernels/spmv/spmv.h"
+#include "operators/random_numbers.h"
+#include "operators/sparse/generators.h"
+#include "operators/sparse/twins.h"
+
+namespace tensormg::diagnose
+{
+namespace
+{
+  using sparse::SparseMatrix;
+
+  constexpr std::uint64_t seed = 29;
+  constexpr double double_tolerance = 1e-13, single_tolerance = 2e-5;
+
+  struct Problem
+  {
+    const SparseMatrix<double> &matrix;
+  };
+
+  template <typename Number>
+  Array<Number> random_vector(std::int64_t size)
+  {
+    Array<Number> x(size);
+    for (std::int64_t i = 0; i < size; ++i)
+      x[i] = static_cast<Number>(random_value(seed, static_cast<std::uint64_t>(i)));
+    return x;
+  }
+
+  /// The largest |y - A x| relative to |A| |x| of the row; infinite if an entry is not finite.
+  template <typename Number>
+  double relative_error(const spmv::Csr<Number> &a, const Number *x, const Number *y)
+  {
+    Array<double> exact(a.rows);
+    spmv::reference(a, x, exact.data());
+    double error = 0.;
+    for (std::int32_t row = 0; row < a.rows; ++row)
+    {
+      double magnitude = std::numeric_limits<double>::min();
+      for (std::int32_t e = a.row_begin[row]; e < a.row_begin[row + 1]; ++e)
+        magnitude +=
+            std::abs(static_cast<double>(a.value[e]) * static_cast<double>(x[a.column[e]]));
+      const double difference = std::abs(static_cast<double>(y[row]) - exact[row]);
+      if (!std::isfinite(difference))
+        return std::numeric_limits<double>::infinity();
+      error = std::max(error, difference / magnitude);
+    }
+    return error;
+  }
+
+  enum class Method : std::uint8_t
+  {
+    rows,
+    merge
+  };
+
+  template <typename Number, Method method>
+  class HostProduct : public Candidate
+  {
+  public:
+    HostProduct(const Problem &problem, ThreadTeam &team)
+      : team_(team)
+      , a_(problem.matrix.view(), problem.matrix)
+      , x_(random_vector<Number>(problem.matrix.columns))
+      , y_(problem.matrix.rows)
+      , carries_(static_cast<std::size_t>(team.size()))
+    {}
+
+    Work work() const override
+    {
+      const spmv::Csr<Number> &a = a_.view;
+      return spmv::work(a.rows, a.columns, a.entries(), sizeof(Number));
+    }
+
+    double error() override
+    {
+      std::fill(y_.begin(), y_.end(), std::numeric_limits<Number>::quiet_NaN());
+      milliseconds(1);
+      return relative_error(a_.view, x_.data(), y_.data());
+    }
+
+    double milliseconds(int runs) override
+    {
+      if constexpr (method == Method::rows)
+        return team_milliseconds(team_, runs, [this](int thread) {
+          spmv::cpu_rows(a_.view, x_.data(), y_.data(), {thread, team_.size()});
+        });
+      else
+        return team_milliseconds(
+            team_, runs,
+            [this](int thread) {
+              spmv::cpu_merge(
+                  a_.view, x_.data(), y_.data(), {thread, team_.size()}, carries_.data());
+            },
+            [this] { spmv::add_carries(a_.view, y_.data(), team_.size(), carries_.data()); });
+    }
+
+  private:
+    /// The problem's matrix, or its entries in another precision.
+    struct View
+    {
+      View(const spmv::Csr<double> &of, const SparseMatrix<double> &matrix)
+      {
+        if constexpr (std::is_same_v<Number, double>)
+          view = of;
+        else
+        {
+          values = Array<Number>(matrix.value.size());
+          std::transform(matrix.value.begin(), matrix.value.end(), values.begin(),
+              [](double value) { return static_cast<Number>(value); });
+          view = {of.rows, of.columns, of.row_begin, of.column, values.data()};
+        }
+      }
+      spmv::Csr<Number> view;
+      Array<Number> values;
+    };
+
+    ThreadTeam &team_;
+    View a_;
+    Array<Number> x_, y_;
+    std::vector<spmv::Carry<Number>> carries_;
+  };
+
+  template <typename Number, Method method>
+  std::unique_ptr<Candidate> make_on_host(const Problem &problem, ThreadTeam &team)
+  {
+    const SparseMatrix<double> &m = problem.matrix;
+    require_host_bytes(spmv::work(m.rows, m.columns, m.entries(), sizeof(Number)).bytes +
+            8. * static_cast<double>(m.rows),
+        "the matrix and its vectors");
+    return std::make_unique<HostProduct<Number, method>>(problem, team);
+  }
+
+  constexpr std::array rows{
+      Row<Problem>{"csr_rows", "double", Place::host, "FP64 FMA", "", double_tolerance,
+          make_on_host<double, Method::rows>},
+      Row<Problem>{"csr_merge", "double", Place::host, "FP64 FMA", "csr_rows", double_tolerance,
+          make_on_host<double, Method::merge>},
+      Row<Problem>{"csr_rows", "single", Place::host, "FP32 FMA", "", single_tolerance,
+          make_on_host<float, Method::rows>},
+      Row<Problem>{"csr_merge", "single", Place::host, "FP32 FMA", "csr_rows", single_tolerance,
+          make_on_host<float, Method::merge>},
+  };
+
+  void run_matrix(const std::string &name, const SparseMatrix<double> &matrix, Run &run)
+  {
+    const sparse::Fingerprint f = sparse::fingerprint(matrix);
+    const double bytes = spmv::work(matrix.rows, matrix.columns, matrix.entries(), 8).bytes;
+    run.console.normal("  " + name + ": " + format_count(f.rows) + " rows, " +
+        format_count(f.entries) + " entries, " + format_number(f.mean) + " +- " +
+        format_number(f.deviation) + " per row, longest " + format_count(f.longest) + '\n');
+    run_rows<Problem>(
+        rows, "spmv", {matrix}, name + ", " + format_number(1e-6 * bytes) + " MB", run);
+  }
+
+  const sparse::Twin *find_twin(const std::string &name)
+  {
+    for (const sparse::Twin &twin : sparse::twins())
+      if (name == std::string("twin_") + twin.name)
+        return &twin;
+    return nullptr;
+  }
+
+  void run_generated(const std::string &name, Run &run)
+  {
+    if (const sparse::Twin *twin = find_twin(name))
+    {
+      require_host_bytes(sparse::matrix_bytes(twin->original.rows, twin->original.entries, 8),
+          "the matrix " + name);
+      run_matrix(name, twin->make(twin->original), run);
+      return;
+    }
+    for (const sparse::Generator &generator : sparse::generators())
+      if (name == generator.name)
+        for (const double megabytes : {run.options.cached_megabytes, run.options.memory_megabytes})
+        {
+          require_host_bytes(2e6 * megabytes, "the matrix " + name);
+          run_matrix(name,
+              generator.make(std::max<std::int64_t>(1, std::llround(1e6 * megabytes / 12.))), run);
+        }
+  }
+} // namespace
+
+void run_spmv(Run &run)
+{
+  for (const MatrixFile &file : run.matrix_files)
+    run_matrix(file.path, file.matrix, run);
+  for (const std::string &name : run.options.matrices)
+    try
+    {
+      run_generated(name, run);
+    }
+    catch (const NotAvailable &error)
+    {
+      Entry entry;
+      entry.class_name = "spmv";
+      entry.problem = name;
+      entry.kernel = "all";
+      entry.reason = error.what();
+      run.diagnosis.entries.push_back(entry);
+      run.console.normal("  " + name + ": not available: " + entry.reason + '\n');
+    }
+}
+} // namespace tensormg::diagnose
