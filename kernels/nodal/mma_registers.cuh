@@ -127,15 +127,8 @@ __device__ inline void contract_plane(const LinePair<P> &x, const LinePair<P> &y
   }
 }
 
-/// Blocks of four warps that registers must leave room for: the smaller the numbers, the more warps must have
-/// loads under way.
-template <typename Number>
-constexpr int register_blocks = sizeof(Number) == 8 ? 4
-    : sizeof(Number) == 4                           ? 6
-                                                    : 8;
-
 template <typename P, typename Tile, typename Number>
-__global__ void __launch_bounds__(Tile::threads, register_blocks<Number>)
+__global__ void __launch_bounds__(Tile::threads, tensor::plane_blocks<Number, P::terms, Tile>)
     registers_kernel(const __grid_constant__ RegisterParameters<Number> p)
 {
   if constexpr (mma::is_available<typename P::S>)

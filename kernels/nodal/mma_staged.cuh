@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::resident)
       for (int column = warp; column < Tile::columns; column += Tile::warps)
       {
         const auto u =
-            tensor::load_global_lines<P, Tile>(p.placement, box, first, p.src, column, lane);
+            tensor::load_global_lines<P, Tile, 0>(p.placement, box, first, p.src, column, lane);
         matrices.first(u, [&](bool is_second, int i, C even, C odd) {
           tensor::store_lines<Tile, 0>(field[is_second], column, lane, i, even, odd);
         });

@@ -8,6 +8,7 @@
 #include "kernels/nodal/nodal.h"
 #include "kernels/nodal/reference.h"
 #include "kernels/nodal/wmma.h"
+#include "kernels/tensor/capability.h"
 #include "kernels/tensor/sizes.h"
 
 namespace tensormg::nodal
@@ -154,16 +155,6 @@ namespace
     return table;
   }
 
-  /// Compute capability times ten of the current device.
-  int device_capability()
-  {
-    static const int capability = [] {
-      const DeviceProperties properties = device_properties();
-      return 10 * properties.major + properties.minor;
-    }();
-    return capability;
-  }
-
   template <typename Number>
   std::string words(const Row<Number> &row)
   {
@@ -191,7 +182,7 @@ Kernel<Number> select(const Variant &variant, int dim, int n)
         return row.get(variant, dim, n);
       if (device_count() == 0)
         throw DeviceError(words(row) + ": " + why_no_device());
-      if (row.min_capability() <= device_capability())
+      if (row.min_capability() <= tensor::device_capability())
         return row.get(row.variant(), dim, n);
     }
     there += (there.empty() ? "" : ", ") + words(row);

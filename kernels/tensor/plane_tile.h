@@ -32,6 +32,14 @@ struct PlaneTile
   static constexpr int warps = threads / 32;
 };
 
+/// Blocks that registers must leave room for. The smaller the numbers, the more warps must have loads under
+/// way; the two-term split and the positions of both neighbours (odd N) take registers.
+template <typename Number, int terms, typename Tile>
+inline constexpr int plane_blocks = sizeof(Number) == 8 ? 4
+    : terms == 2                                        ? 5
+    : sizeof(Number) == 4 || Tile::n % 2 == 1           ? 6
+                                                        : 8;
+
 /// Steps of S that multiply an 8 x 8 matrix.
 template <typename S>
 inline constexpr int plane_steps = S::k == 4 ? 2 : 1;

@@ -70,24 +70,30 @@ __device__ inline auto load_lines(const typename P::C *field, int column, int la
   return lines;
 }
 
-/// Lines along x from global memory. Of a group with fewer tensors the last one is repeated.
-template <typename P, typename Tile, typename Number>
+/// Lines along d (x or the last direction) from global memory. Of a group with fewer tensors the last one is
+/// repeated.
+template <typename P, typename Tile, int d, typename Number>
 __device__ inline auto load_global_lines(
     const Placement &placement, int box, unsigned first, const Number *src, int column, int lane)
 {
   constexpr int n = Tile::n;
   constexpr int steps = StagedRows<typename P::S, n>::steps;
   const int line = line_of<Tile>(column, lane);
-  const int slow = line / n;
+  const int slow = line / n, fast = line % n;
   const unsigned tensor = first + static_cast<unsigned>(Tile::dim == 3 ? 0 : slow);
   const unsigned n_tensors = placement.boxes[box].n_tensors();
-  const Number *from = src + placement.position(box, tensor < n_tensors ? tensor : n_tensors - 1) +
-      line % n * placement.stride[1] + (Tile::dim == 3 ? slow * placement.stride[2] : 0);
+  const Number *from = src + placement.position(box, tensor < n_tensors ? tensor : n_tensors - 1);
+  if constexpr (d == 0)
+    from += fast * placement.stride[1] + (Tile::dim == 3 ? slow * placement.stride[2] : 0);
+  else
+    from += fast + (Tile::dim == 3 ? slow * placement.stride[1] : 0);
+  const std::int64_t stride = d == 0 ? 1 : placement.stride[d];
   LineOperand<P, steps> lines;
 #pragma unroll
   for (int step = 0; step < steps; ++step)
-    lines.step[step] = make_terms<P, mma::Operand::b>(
-        [&](int e) { return load_pack<1>(from + entry_of_line<P, n>(step, lane, e)).at[0]; });
+    lines.step[step] = make_terms<P, mma::Operand::b>([&](int e) {
+      return load_pack<1>(from + entry_of_line<P, n>(step, lane, e) * stride).at[0];
+    });
   return lines;
 }
 

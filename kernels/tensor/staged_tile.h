@@ -69,13 +69,14 @@ template <int n>
 requires(n > 8 && n <= 16) struct PermutedLayoutOf<n, 4>
 {
   using type = TensorLayout<16, (n + 1) / 2 * 32, BitOf{Axis::y, 1, 3}, BitOf{Axis::y, 2, 4},
-      BitOf{Axis::z, 0, 3}, BitOf{Axis::z, 1, 4}, BitOf{Axis::z, 2, 3}>;
+      BitOf{Axis::y, 2, 2}, BitOf{Axis::z, 0, 3}, BitOf{Axis::z, 1, 4}, BitOf{Axis::z, 2, 3}>;
 };
 template <int n>
 requires(n > 16) struct PermutedLayoutOf<n, 4>
 {
-  using type = TensorLayout<32, n * 32, BitOf{Axis::y, 0, 4}, BitOf{Axis::y, 1, 3},
-      BitOf{Axis::y, 2, 4}, BitOf{Axis::z, 0, 3}, BitOf{Axis::z, 1, 4}, BitOf{Axis::z, 2, 3}>;
+  using type =
+      TensorLayout<32, n * 32, BitOf{Axis::y, 0, 4}, BitOf{Axis::y, 1, 3}, BitOf{Axis::y, 2, 4},
+          BitOf{Axis::y, 2, 2}, BitOf{Axis::z, 0, 3}, BitOf{Axis::z, 1, 4}, BitOf{Axis::z, 2, 3}>;
 };
 
 template <int dim_, int n_, typename Layout_>

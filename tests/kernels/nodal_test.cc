@@ -78,29 +78,20 @@ namespace
       {
         const std::vector<double> found = run(c, matrices, src, before, add);
         std::vector<double> expected = before;
-        for (std::int64_t t = 0; t < batch.n_tensors(); ++t)
-        {
-          const std::array<std::int64_t, 3> which{t % batch.count[0],
-              t / batch.count[0] % batch.count[1], t / batch.count[0] / batch.count[1]};
+        test::for_each_tensor(batch, [&](const auto &which, const auto &positions) {
           std::vector<std::array<SquareMatrix, 2>> lines;
           for (int d = 0; d < dim; ++d)
           {
             const auto &line = matrices[d][static_cast<int>(batch.end(d, which[d]))];
             lines.push_back({SquareMatrix(n, line.mass), SquareMatrix(n, line.stiffness)});
           }
-          std::vector<std::int64_t> positions;
           std::vector<double> u;
-          for (int k = 0; k < (dim == 3 ? n : 1); ++k)
-            for (int j = 0; j < n; ++j)
-              for (int i = 0; i < n; ++i)
-              {
-                positions.push_back(batch.position(which, {i, j, k}));
-                u.push_back(src[positions.back()]);
-              }
+          for (const std::int64_t position : positions)
+            u.push_back(src[position]);
           const std::vector<double> y = test::multiply(laplace_of(lines), u);
           for (std::size_t i = 0; i < y.size(); ++i)
             expected[positions[i]] = y[i] + (add ? before[positions[i]] : 0.);
-        }
+        });
         for (std::size_t i = 0; i < found.size(); ++i)
           EXPECT_NEAR(found[i], expected[i], 1e-13);
       }

@@ -118,4 +118,37 @@ inline std::vector<double> multiply(const SquareMatrix &a, const std::vector<dou
       y[i] += a(i, j) * x[j];
   return y;
 }
+
+/// f(index of the tensor by direction, positions of its entries) for all tensors.
+template <typename Function>
+void for_each_tensor(const tensor::Batch &batch, Function f)
+{
+  for (std::int64_t t = 0; t < batch.n_tensors(); ++t)
+  {
+    const std::array<std::int64_t, 3> which{t % batch.count[0], t / batch.count[0] % batch.count[1],
+        t / batch.count[0] / batch.count[1]};
+    std::vector<std::int64_t> positions;
+    for (int k = 0; k < (batch.dim == 3 ? batch.n : 1); ++k)
+      for (int j = 0; j < batch.n; ++j)
+        for (int i = 0; i < batch.n; ++i)
+          positions.push_back(batch.position(which, {i, j, k}));
+    f(which, positions);
+  }
+}
+
+/// Factors of a local inverse for all ends; the values lie between 1 and 3.
+template <typename Factors>
+Factors random_factors(const tensor::Batch &batch)
+{
+  Factors factors;
+  for (int d = 0; d < batch.dim; ++d)
+    for (int end = 0; end < tensor::n_ends; ++end)
+    {
+      factors[d][end] = {random_numbers(static_cast<std::size_t>(batch.n) * batch.n, 10 * d + end),
+          random_numbers(batch.n, 100 + 10 * d + end)};
+      for (double &value : factors[d][end].values)
+        value += 2.;
+    }
+  return factors;
+}
 } // namespace tensormg::test
