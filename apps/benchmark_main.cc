@@ -1,6 +1,7 @@
 // tensormg-benchmark: measures the CPU solver and writes JSON and a table.
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 
@@ -9,6 +10,32 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/benchmark.h"
+#include "apps/output.h"
+#include "apps/parameters.h"
+#include "apps/program.h"
+
+namespace
+{
+/// What cannot be written shall be known before minutes of measuring. Leaves earlier results alone.
+void require_writable(const std::string &output)
+{
+  try
+  {
+    tensormg::on_first_rank(MPI_COMM_WORLD, [&] {
+      const std::filesystem::path folder = std::filesystem::path(output).parent_path();
+      if (!folder.empty())
+        std::filesystem::create_directories(folder);
+      for (const char *ending : {".json", ".md"})
+        if (!std::ofstream(output + ending, std::ios::app))
+          throw std::runtime_error("cannot write " + output + ending);
+    });
+  }
+  catch (const std::exception &error)
+  {
+    throw tensormg::ParameterError(std::string("--output: ") + error.what());
+  }
+}
+} // namespace
 
 int main(int argc, char **argv)
 {
@@ -28,6 +55,8 @@ int main(int argc, char **argv)
   try
   {
     app.parse(argc, argv);
+    if (!output.empty())
+      require_writable(output);
     const nlohmann::json result = tensormg::run_benchmark(options, MPI_COMM_WORLD);
     if (rank == 0)
     {
@@ -35,20 +64,27 @@ int main(int argc, char **argv)
       std::cout << table;
       if (!output.empty())
       {
-        std::ofstream json_file(output + ".json"), table_file(output + ".md");
-        json_file << result.dump(1) << "\n";
-        table_file << table;
-        json_file.close();
-        table_file.close();
-        if (!json_file || !table_file)
-          throw std::runtime_error("cannot write " + output + ".json or .md");
+        tensormg::write_file(output + ".json", result.dump(1) + "\n");
+        tensormg::write_file(output + ".md", table);
       }
     }
   }
+  catch (const CLI::Success &request) // --help
+  {
+    if (rank == 0)
+      app.exit(request);
+  }
   catch (const CLI::ParseError &error)
   {
-    code = rank == 0 ? app.exit(error) : error.get_exit_code();
-    code = code == 0 ? 0 : 2;
+    if (rank == 0)
+      std::fprintf(stderr, "tensormg: error: %s; see tensormg benchmark --help\n", error.what());
+    code = tensormg::exit_parameters;
+  }
+  catch (const tensormg::ParameterError &error) // alike on all ranks
+  {
+    if (rank == 0)
+      std::fprintf(stderr, "tensormg: error: %s\n", error.what());
+    code = tensormg::exit_parameters;
   }
   catch (const std::exception &error)
   {

@@ -36,6 +36,11 @@ namespace
     const CellBasis basis = make_cell_basis(problem.degree);
     const Errors errors =
         compute_errors(problem, grid.finest(), basis, Vector<double>(grid.finest().block));
+    for (const auto &[norm, key] : {std::pair{errors.l2, "problem.exact_solution"},
+             std::pair{errors.h1_seminorm, "problem.exact_gradient"}})
+      if (!std::isfinite(norm))
+        throw ParameterError(std::string(key) +
+            " is infinite or not a number somewhere in the box: a convergence study needs errors");
     study.solution_norm = errors.l2;
     study.gradient_norm = errors.h1_seminorm;
   }

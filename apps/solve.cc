@@ -256,9 +256,17 @@ namespace
       return;
     const Errors errors = with_user_data(
         [&] { return compute_errors(problem, system.grid.finest(), system.basis, x); });
-    record.l2_error = errors.l2;
+    const bool of_a_solution = record.report.reason != StopReason::not_finite;
+    const auto keep = [&](std::optional<double> &to, double error, const std::string &key) {
+      if (std::isfinite(error))
+        to = error;
+      else if (of_a_solution)
+        system.console.warning(
+            "no error is shown: " + key + " is infinite or not a number somewhere in the box");
+    };
+    keep(record.l2_error, errors.l2, "problem.exact_solution");
     if (errors.has_h1)
-      record.h1_error = errors.h1_seminorm;
+      keep(record.h1_error, errors.h1_seminorm, "problem.exact_gradient");
   }
 
   double peak_memory_of_all(MPI_Comm communicator)

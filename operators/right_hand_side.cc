@@ -27,17 +27,32 @@ namespace
                          : grid.offset[d] + grid.block.cells[d] == grid.global_cells[d];
   }
 
-  ScalarFunction boundary_function(const Problem &problem, int side)
+  /// Calls use(function of `expression`); what goes wrong with the function gets the name in front.
+  template <typename Use>
+  auto with_function(
+      const Problem &problem, const std::string &name, const std::string &expression, Use &&use)
   {
     try
     {
-      return ScalarFunction(problem.boundary_value[side], problem.dim, problem.constants);
+      return use(ScalarFunction(expression, problem.dim, problem.constants));
     }
     catch (const std::invalid_argument &error)
     {
-      throw std::invalid_argument(
-          "boundary value on side " + std::string(side_names[side]) + ": " + error.what());
+      throw std::invalid_argument(name + ": " + error.what());
     }
+  }
+
+  template <typename Use>
+  auto with_right_hand_side(const Problem &problem, Use &&use)
+  {
+    return with_function(problem, "right-hand side", problem.right_hand_side, use);
+  }
+
+  template <typename Use>
+  auto with_boundary_value(const Problem &problem, int side, Use &&use)
+  {
+    return with_function(problem, "boundary value on side " + std::string(side_names[side]),
+        problem.boundary_value[side], use);
   }
 
   /// What the value on a side contributes to the modes across it. At the lower end the value of odd
@@ -73,9 +88,10 @@ void assemble_right_hand_side(
 
   const double length = grid.reference_length();
   const LineRule line = gauss_rule(basis, basis.n + 1);
-  const ScalarFunction f(problem.right_hand_side, problem.dim, problem.constants);
-  add_projection(grid, f, all_cells(block), tensor_rule(block, line),
-      length * length / problem.coefficient, b);
+  with_right_hand_side(problem, [&](const ScalarFunction &f) {
+    add_projection(grid, f, all_cells(block), tensor_rule(block, line),
+        length * length / problem.coefficient, b);
+  });
 
   for (int side = 0; side < 2 * problem.dim; ++side)
     if (has_boundary(problem, grid, side))
@@ -85,8 +101,10 @@ void assemble_right_hand_side(
       const double scale = kind == BoundaryKind::dirichlet
           ? (length / h) * (length / h)
           : length * length / (problem.coefficient * h);
-      add_projection(grid, boundary_function(problem, side), side_cells(block, side),
-          side_rule(grid, basis, side, kind, line), scale, b);
+      with_boundary_value(problem, side, [&](const ScalarFunction &f) {
+        add_projection(
+            grid, f, side_cells(block, side), side_rule(grid, basis, side, kind, line), scale, b);
+      });
     }
 }
 
@@ -99,14 +117,17 @@ double incompatibility(
   for (int d = 0; d < problem.dim; ++d)
     cell_volume *= grid.cell_size[d];
 
-  const ScalarFunction f(problem.right_hand_side, problem.dim, problem.constants);
-  const Integral inside = integrate(grid, f, all_cells(block), tensor_rule(block, line));
+  const Integral inside = with_right_hand_side(problem, [&](const ScalarFunction &f) {
+    return integrate(grid, f, all_cells(block), tensor_rule(block, line));
+  });
   std::array<double, 2> sums{cell_volume * inside.value, cell_volume * inside.magnitude};
   for (int side = 0; side < 2 * problem.dim; ++side)
     if (problem.boundary[side] == BoundaryKind::neumann && has_boundary(problem, grid, side))
     {
-      const Integral flux = integrate(grid, boundary_function(problem, side),
-          side_cells(block, side), side_rule(grid, basis, side, BoundaryKind::neumann, line));
+      const Integral flux = with_boundary_value(problem, side, [&](const ScalarFunction &g) {
+        return integrate(grid, g, side_cells(block, side),
+            side_rule(grid, basis, side, BoundaryKind::neumann, line));
+      });
       const double area = cell_volume / grid.cell_size[side / 2];
       sums[0] += area * flux.value;
       sums[1] += area * flux.magnitude;

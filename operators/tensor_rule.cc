@@ -50,9 +50,9 @@ namespace
     while (q + 1 < values.size() && std::isfinite(values[q]))
       ++q;
     std::ostringstream message;
-    message << "expression \"" << f.expression() << "\" is " << values[q] << " at ("
-            << x[q % x.size()] << ", " << y[q / x.size() % y.size()] << ", "
-            << z[q / x.size() / y.size()] << ")";
+    message << "expression \"" << f.expression() << "\" is "
+            << (std::isinf(values[q]) ? "infinite" : "not a number") << " at (" << x[q % x.size()]
+            << ", " << y[q / x.size() % y.size()] << ", " << z[q / x.size() / y.size()] << ")";
     throw std::invalid_argument(message.str());
   }
 

@@ -156,6 +156,11 @@ namespace
           run({"problem.exact_solution=", "problem.exact_gradient="});
         },
         {"problem.exact_solution"});
+    expect_message(
+        [&] {
+          run({"problem.exact_solution=sqrt(x-0.1)", "problem.exact_gradient="});
+        },
+        {"problem.exact_solution is infinite or not a number", "needs errors"});
   }
 } // namespace
 } // namespace tensormg

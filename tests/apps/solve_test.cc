@@ -124,6 +124,20 @@ namespace
     EXPECT_NEAR(*record.algebraic_h1_error / *record.h1_error, 1., 0.5);
   }
 
+  TEST_F(Solve, ExactSolutionWithHolesGivesNoError)
+  {
+    RunRecord record = run({"problem.exact_solution=sqrt(x-0.4)"});
+    EXPECT_TRUE(record.report.converged());
+    EXPECT_FALSE(record.l2_error.has_value());
+    EXPECT_NE(
+        error_.str().find("problem.exact_solution is infinite or not a number"), std::string::npos)
+        << error_.str();
+    record = run({"problem.exact_gradient=sqrt(x-0.4);0;0"});
+    EXPECT_TRUE(record.l2_error.has_value());
+    EXPECT_FALSE(record.h1_error.has_value());
+    EXPECT_NE(error_.str().find("problem.exact_gradient is"), std::string::npos) << error_.str();
+  }
+
   TEST_F(Solve, ZeroRightHandSide)
   {
     for (const std::string solver : {"fgmres", "cg", "direct"})
