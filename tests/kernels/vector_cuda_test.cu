@@ -50,7 +50,6 @@ namespace
   class Reduction
   {
   public:
-    static constexpr int most = vk::max_vectors + 1;
 
     /// The sums that f(scratch, result, stream) leaves; equal bits from a second call.
     template <typename F>
