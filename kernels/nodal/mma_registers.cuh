@@ -161,17 +161,18 @@ __global__ void __launch_bounds__(Tile::threads, tensor::plane_blocks<Number, P:
       }
       place.place(p.placement, box, (group - p.placement.begin[box]) * Tile::tensors);
       tensor::Pair<Number> u[Tile::planes];
-#pragma unroll
-      for (int z = 0; z < Tile::planes; ++z)
-        u[z] = place.load(p.src, z);
-      C sum[Tile::dim == 3 ? Tile::planes : 1][2] = {};
+      place.load(p.src, u);
+      C sum[Tile::planes][2] = {};
 #pragma unroll
       for (int z = 0; z < Tile::planes; ++z)
       {
         C v[2], w[2];
         contract_plane<P>(x, y, tensor::make_plane_operand<P>(u[z]), v, w);
         if constexpr (Tile::dim == 2)
-          place.store(p.dst, z, p.add, w[0], w[1]);
+        {
+          sum[z][0] = w[0];
+          sum[z][1] = w[1];
+        }
         else
         {
 #pragma unroll
@@ -191,12 +192,7 @@ __global__ void __launch_bounds__(Tile::threads, tensor::plane_blocks<Number, P:
           }
         }
       }
-      if constexpr (Tile::dim == 3)
-      {
-#pragma unroll
-        for (int z = 0; z < Tile::planes; ++z)
-          place.store(p.dst, z, p.add, sum[z][0], sum[z][1]);
-      }
+      place.store(p.dst, p.add, sum);
     }
   }
 }

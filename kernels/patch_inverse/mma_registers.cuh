@@ -165,9 +165,8 @@ __global__ void __launch_bounds__(Tile::threads, tensor::plane_blocks<Number, P:
     }
     place.place(p.placement, box, (group - p.placement.begin[box]) * Tile::tensors);
     tensor::Pair<Number> b[Tile::planes];
-#pragma unroll
-    for (int z = 0; z < Tile::planes; ++z)
-      b[z] = place.load(p.src, z);
+    place.load(p.src, b);
+    C x[Tile::planes][2];
     if constexpr (Tile::dim == 2)
     {
 #pragma unroll
@@ -179,8 +178,7 @@ __global__ void __launch_bounds__(Tile::threads, tensor::plane_blocks<Number, P:
         for (int v = 0; v < 2; ++v)
           plane[v] *= reciprocal_or_zero(factors.values[v]);
         multiply_plane<P>(
-            factors.backward, tensor::make_plane_operand<P>(plane[0], plane[1]), plane);
-        place.store(p.dst, z, p.add, plane[0], plane[1]);
+            factors.backward, tensor::make_plane_operand<P>(plane[0], plane[1]), x[z]);
       }
     }
     else
@@ -212,10 +210,10 @@ __global__ void __launch_bounds__(Tile::threads, tensor::plane_blocks<Number, P:
             plane[v] = fma(coefficient, modes[k][v], plane[v]);
         });
         multiply_plane<P>(
-            factors.backward, tensor::make_plane_operand<P>(plane[0], plane[1]), plane);
-        place.store(p.dst, z, p.add, plane[0], plane[1]);
+            factors.backward, tensor::make_plane_operand<P>(plane[0], plane[1]), x[z]);
       }
     }
+    place.store(p.dst, p.add, x);
   }
 }
 

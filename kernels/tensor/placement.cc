@@ -54,7 +54,7 @@ Placement make_placement(const Batch &batch, int group_size)
         for (const Range *range : {&x, &y, &z})
         {
           box.first += range->begin * batch.step[d];
-          box.count[d] = static_cast<unsigned>(range->end - range->begin);
+          box.count[d] = Divisor(static_cast<unsigned>(range->end - range->begin));
           box.end[d] = static_cast<std::uint8_t>(range->touches);
           ++d;
         }

@@ -51,54 +51,74 @@ public:
     vector_access_ = placement.pairs;
   }
 
-  /// The lane's entries of a plane; zero where there is no tensor.
+  /// The lane's entries of all planes; zero where there is no tensor.
   template <typename Number>
-  __device__ Pair<Number> load(const Number *src, int plane) const
+  __device__ void load(const Number *src, Pair<Number> (&u)[Tile::planes]) const
   {
+    using Word = typename WordOf<2 * sizeof(Number)>::type;
     using Bits = typename WordOf<sizeof(Number)>::type;
-    Pair<Number> pair{};
     if (distinct == 1 && vector_access_)
     {
-      using Word = typename WordOf<2 * sizeof(Number)>::type;
-      if (position(plane, 0) >= 0)
-      {
-        const Word word = *reinterpret_cast<const Word *>(src + position(plane, 0));
-        std::memcpy(&pair, &word, sizeof(word));
-      }
-      return pair;
-    }
-    Bits bits[2] = {};
 #pragma unroll
-    for (int v = 0; v < 2; ++v)
-      if (position(plane, v) >= 0)
-        bits[v] = *reinterpret_cast<const Bits *>(src + position(plane, v));
-    std::memcpy(&pair, bits, sizeof(pair));
-    return pair;
-  }
-
-  template <typename Number, typename C>
-  __device__ void store(Number *dst, int plane, bool add, C first, C second) const
-  {
-    if (distinct == 1 && vector_access_)
-    {
-      if (position(plane, 0) >= 0)
+      for (int z = 0; z < Tile::planes; ++z)
       {
-        Pack<C, 2> pack;
-        pack.at[0] = first;
-        pack.at[1] = second;
-        Number *to = dst + position(plane, 0);
-        store_pack(to, add ? pack + load_pack<2>(to) : pack);
+        Word word{};
+        if (exists(z, 0))
+          word = *reinterpret_cast<const Word *>(src + position(z, 0));
+        std::memcpy(&u[z], &word, sizeof(word));
       }
       return;
     }
 #pragma unroll
-    for (int v = 0; v < 2; ++v)
-      if (position(plane, v) >= 0)
+    for (int z = 0; z < Tile::planes; ++z)
+    {
+      Bits bits[2] = {};
+#pragma unroll
+      for (int v = 0; v < 2; ++v)
+        if (exists(z, v))
+          bits[v] = *reinterpret_cast<const Bits *>(src + position(z, v));
+      std::memcpy(&u[z], bits, sizeof(bits));
+    }
+  }
+
+  /// Writes or adds them.
+  template <typename Number, typename C>
+  __device__ void store(Number *dst, bool add, C (&y)[Tile::planes][2]) const
+  {
+    if (distinct == 1 && vector_access_)
+    {
+      if (add)
       {
-        Number *to = dst + position(plane, v);
-        const C before = add ? load_pack<1>(to).at[0] : C(0);
-        store_pack(to, Pack<C, 1>((v == 0 ? first : second) + before));
+#pragma unroll
+        for (int z = 0; z < Tile::planes; ++z)
+          if (exists(z, 0))
+          {
+            const Pack<C, 2> before = load_pack<2>(dst + position(z, 0));
+            y[z][0] += before.at[0];
+            y[z][1] += before.at[1];
+          }
       }
+#pragma unroll
+      for (int z = 0; z < Tile::planes; ++z)
+        if (exists(z, 0))
+        {
+          Pack<C, 2> pack;
+          pack.at[0] = y[z][0];
+          pack.at[1] = y[z][1];
+          store_pack(dst + position(z, 0), pack);
+        }
+      return;
+    }
+#pragma unroll
+    for (int z = 0; z < Tile::planes; ++z)
+#pragma unroll
+      for (int v = 0; v < 2; ++v)
+        if (exists(z, v))
+        {
+          Number *to = dst + position(z, v);
+          const C before = add ? load_pack<1>(to).at[0] : C(0);
+          store_pack(to, Pack<C, 1>(y[z][v] + before));
+        }
   }
 
 private:
@@ -106,11 +126,14 @@ private:
   static constexpr int distinct = Tile::n % 2 == 0 ? 1 : 2;
   static constexpr int n_positions = distinct * (Tile::dim == 3 ? 1 : Tile::planes);
 
+  __device__ std::int64_t start(int plane, int v) const
+  {
+    return position_[(Tile::dim == 3 ? 0 : plane * distinct) + v % distinct];
+  }
+  __device__ bool exists(int plane, int v) const { return start(plane, v) >= 0; }
   __device__ std::int64_t position(int plane, int v) const
   {
-    const std::int64_t start = position_[(Tile::dim == 3 ? 0 : plane * distinct) + v % distinct];
-    return start < 0 ? -1
-                     : start + (Tile::dim == 3 ? plane * stride_ : 0) + (distinct == 1 ? v : 0);
+    return start(plane, v) + (Tile::dim == 3 ? plane * stride_ : 0) + (distinct == 1 ? v : 0);
   }
 
   std::int64_t position_[n_positions]; ///< -1: no such tensor

@@ -23,8 +23,8 @@ struct PlaneTile
   static constexpr int side = 8 / n; ///< tensors per direction in a tile
   static constexpr int used = side * n;
   static constexpr int per_tile = side * side;
-  /// In 2D as many tiles as a lane can keep the positions of; of odd N both neighbours have one.
-  static constexpr int planes = dim == 3 ? n : n % 2 == 0 ? 8 : 4;
+  /// In 2D as many tiles as a lane has registers for their positions.
+  static constexpr int planes = dim == 3 ? n : 4;
   /// Tensors of a warp at a time.
   static constexpr int tensors = dim == 3 ? per_tile : planes * per_tile;
 

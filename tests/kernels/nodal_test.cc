@@ -262,6 +262,23 @@ namespace
       }
   }
 
+  TEST(TensorBatch, DivisorDivides)
+  {
+    std::uint32_t state = 1;
+    for (const unsigned value :
+        {1u, 2u, 3u, 5u, 7u, 10u, 641u, 65535u, 65536u, 1000003u, 2147483647u, 4294967295u})
+    {
+      const tensor::Divisor divisor(value);
+      for (int i = 0; i < 1000; ++i)
+      {
+        state = state * 1664525u + 1013904223u;
+        const unsigned multiple = state / value * value;
+        for (const unsigned dividend : {state, multiple, multiple - 1, multiple + value - 1, 0u})
+          ASSERT_EQ(divisor.quotient(dividend), dividend / value) << dividend << " / " << value;
+      }
+    }
+  }
+
   TEST(TensorBatch, PairsAreAligned)
   {
     EXPECT_TRUE(tensor::make_placement(tensor::make_cell_batch(3, 3, 5), 1).pairs);
