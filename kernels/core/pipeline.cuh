@@ -43,6 +43,15 @@ __device__ inline void arrive(Barrier *barrier)
                : "memory");
 }
 
+/// One arrival of a thread that has read what the copy engine is going to overwrite. A plain arrival does not
+/// wait for loads that are under way: with many of them queued, a few numbers in 1e8 were those of the next
+/// copy. The fence orders reads (and writes) of this thread before the engine's writes.
+__device__ inline void arrive_to_overwrite(Barrier *barrier)
+{
+  fence_copies();
+  arrive(barrier);
+}
+
 /// Barriers that warps arrive at count every lane: one lane for all of them after a __syncwarp() is no
 /// faster (measured), and tools that follow each lane on its own do not see the order.
 inline constexpr unsigned warp_arrivals = 32;

@@ -66,7 +66,7 @@ public:
           const Number *plane = shared.own(own_slot(k)) + own_at;
           add_faces_x(k, plane);
           add_faces_y(k, plane);
-          pipeline::arrive(shared.own_empty(own_slot(k)));
+          pipeline::arrive_to_overwrite(shared.own_empty(own_slot(k)));
         }
         advance();
       }
@@ -94,7 +94,7 @@ private:
   {
 #pragma unroll
     for (int k = 0; k < n; ++k)
-      pipeline::arrive(shared.own_empty(own_slot(k)));
+      pipeline::arrive_to_overwrite(shared.own_empty(own_slot(k)));
     advance();
   }
   __device__ __forceinline__ void advance()
@@ -118,7 +118,7 @@ private:
         for (int k = 0; k < n && c >= s.z0 && c < s.z1; ++k)
         {
           pipeline::wait(shared.input_full(input.slot), input.parity);
-          pipeline::arrive(shared.input_empty(input.slot));
+          pipeline::arrive_to_overwrite(shared.input_empty(input.slot));
           input.advance();
         }
     }

@@ -78,7 +78,7 @@ __device__ __forceinline__ void Cells<Tile, form>::add_faces_x(int k, const Numb
   }
   if constexpr (form != Form::apply)
   {
-    pipeline::arrive(shared.input_empty(input.slot));
+    pipeline::arrive_to_overwrite(shared.input_empty(input.slot));
     input.advance();
   }
 }
@@ -162,7 +162,6 @@ __device__ __forceinline__ void Cells<Tile, form>::fill_row(bool upper, int c) c
           write_number(to + j * mode_y + i * mode_x, flip * load(from, j, i));
         }
   }
-  pipeline::fence_copies(); // before the engine writes there again
 }
 
 /// Plane k: the faces in y.

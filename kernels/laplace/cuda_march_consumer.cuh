@@ -290,7 +290,7 @@ private:
         }
         store<k, m>(c, result);
       });
-    pipeline::arrive(shared.input_empty(input.slot));
+    pipeline::arrive_to_overwrite(shared.input_empty(input.slot));
     input.advance();
   }
 

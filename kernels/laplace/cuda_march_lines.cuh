@@ -152,7 +152,7 @@ __device__ __forceinline__ void sum_edges(
         shared.edge_x(edge.slot, 2 * right + 1)[line] = derivative.at[0];
       }
       pipeline::arrive(shared.edge_full(edge.slot));
-      pipeline::arrive(shared.halo_empty(halo.slot));
+      pipeline::arrive_to_overwrite(shared.halo_empty(halo.slot));
       halo.advance();
       edge.advance();
     }

@@ -17,7 +17,7 @@ template <>
 struct CudaTile<double, 2, false> : ColumnTile<double, 2, 2, 12, 6>
 {};
 template <>
-struct CudaTile<double, 3, false> : ColumnTile<double, 3, 1, 12, 6>
+struct CudaTile<double, 3, false> : ColumnTile<double, 3, 1, 8, 8>
 {};
 template <>
 struct CudaTile<double, 4, false> : MarchTile<double, 4, 1, 16, 6, 1, 8, 3, 6>
@@ -70,7 +70,7 @@ template <>
 struct CudaTile<float, 3, false> : ColumnTile<float, 3, 2, 12, 6>
 {};
 template <>
-struct CudaTile<float, 4, false> : ColumnTile<float, 4, 1, 12, 6>
+struct CudaTile<float, 4, false> : MarchTile<float, 4, 2, 16, 6, 1, 8, 3, 6>
 {};
 template <>
 struct CudaTile<float, 5, false> : MarchTile<float, 5, 2, 8, 6, 1, 10, 3, 8>
@@ -95,7 +95,7 @@ template <>
 struct CudaTile<float, 3, true> : ColumnTile<float, 3, 2, 8, 5, 2>
 {};
 template <>
-struct CudaTile<float, 4, true> : ColumnTile<float, 4, 1, 8, 6, 2>
+struct CudaTile<float, 4, true> : MarchTile<float, 4, 2, 8, 8, 1, 8, 3, 5, 3>
 {};
 template <>
 struct CudaTile<float, 5, true> : MarchTile<float, 5, 2, 8, 6, 1, 7, 2, 5, 2>
@@ -120,7 +120,7 @@ template <>
 struct CudaTile<Half, 3, false> : ColumnTile<Half, 3, 2, 12, 10>
 {};
 template <>
-struct CudaTile<Half, 4, false> : ColumnTile<Half, 4, 2, 8, 6, 0, true>
+struct CudaTile<Half, 4, false> : MarchTile<Half, 4, 2, 16, 6, 1, 10, 3, 6>
 {};
 template <>
 struct CudaTile<Half, 5, false> : MarchTile<Half, 5, 2, 8, 6, 1, 12, 3, 8>

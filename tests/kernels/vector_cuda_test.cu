@@ -50,7 +50,6 @@ namespace
   class Reduction
   {
   public:
-
     /// The sums that f(scratch, result, stream) leaves; equal bits from a second call.
     template <typename F>
     std::vector<double> operator()(int sums, const F &f)

@@ -71,6 +71,7 @@ inline void init(Barrier *barrier, unsigned count)
 inline void fence_init() {}
 inline void fence_copies() {}
 inline void arrive(Barrier *barrier) { internal::change(barrier, 1, 0); }
+inline void arrive_to_overwrite(Barrier *barrier) { arrive(barrier); }
 inline void arrive_expect(Barrier *barrier, unsigned bytes)
 {
   internal::change(barrier, 1, static_cast<int>(bytes));
