@@ -89,6 +89,26 @@ __device__ inline auto load_global_lines(
     from += fast + (Tile::dim == 3 ? slow * placement.stride[1] : 0);
   const std::int64_t stride = d == 0 ? 1 : placement.stride[d];
   LineOperand<P, steps> lines;
+  if constexpr (P::is_packed && d == 0 && n % 2 == 0)
+    if (placement.pairs) // elements 2 r and 2 r + 1 are neighbours in x
+    {
+      constexpr int n_elements = mma::FragmentB<typename P::S>::n_elements;
+#pragma unroll
+      for (int step = 0; step < steps; ++step)
+      {
+        float entries[n_elements];
+#pragma unroll
+        for (int e = 0; e < n_elements; e += 2)
+        {
+          const int k = entry_of_line<P, n>(step, lane, e);
+          const auto pair = load_pack<2>(from + (k < n - 1 ? k : n - 2));
+          entries[e] = pair.at[0];
+          entries[e + 1] = pair.at[1];
+        }
+        lines.step[step] = make_terms<P, mma::Operand::b>([&](int e) { return entries[e]; });
+      }
+      return lines;
+    }
 #pragma unroll
   for (int step = 0; step < steps; ++step)
     lines.step[step] = make_terms<P, mma::Operand::b>([&](int e) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -22,19 +23,19 @@ struct BatchCase
 inline BatchCase cell_case(int dim, int degree, std::int64_t cells)
 {
   const tensor::Batch batch = tensor::make_cell_batch(dim, degree, cells);
-  return {std::to_string(dim) + "D, degree " + std::to_string(degree) + ", " +
-          std::to_string(cells) + " cells",
-      batch, batch.entries()};
+  std::ostringstream name;
+  name << dim << "D, degree " << degree << ", " << cells << " cells";
+  return {name.str(), batch, batch.entries()};
 }
 
 inline BatchCase patch_case(
     int dim, int degree, const std::array<std::int64_t, 3> &cells, const std::array<int, 3> &colour)
 {
-  std::string name =
-      std::to_string(dim) + "D, degree " + std::to_string(degree) + ", patches, cells and colours";
+  std::ostringstream name;
+  name << dim << "D, degree " << degree << ", patches, cells and colours";
   for (int d = 0; d < dim; ++d)
-    name += " " + std::to_string(cells[d]) + " " + std::to_string(colour[d]);
-  return {name, tensor::make_patch_batch(dim, degree, cells, colour),
+    name << " " << cells[d] << " " << colour[d];
+  return {name.str(), tensor::make_patch_batch(dim, degree, cells, colour),
       tensor::mesh_size(dim, degree, cells)};
 }
 
