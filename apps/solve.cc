@@ -234,6 +234,9 @@ namespace
 
     for (std::size_t l = 0; l < record.levels.size(); ++l)
       record.levels[l].times = slowest(multigrid->times().at(l), system.communicator());
+    // Their vectors make room for those of the estimate: the memory plan has no others.
+    cg.reset();
+    fgmres.reset();
     if (record.report.reason != StopReason::not_finite)
       estimate_algebraic_error(system, space, op, *multigrid, b, x, record);
     if (multigrid->lambda_max() > 0.)

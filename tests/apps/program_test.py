@@ -107,6 +107,21 @@ class Programs(unittest.TestCase):
         result = self.run_program("solve", "case.prm", "--set", "solver.tolerance=1e-18")
         self.expect_error(result, 4, "stagnated")
 
+    def test_memory_is_as_planned(self):
+        def solve(refinements, solver):
+            self.run_program("solve", "case.prm", "-q", "--set", "problem.dimension=3",
+                             "--set", f"problem.refinements={refinements}",
+                             "--set", f"solver.solver={solver}", "--set", "output.write_vtu=false",
+                             "--set", "solver.max_iterations=1", "--set", "problem.exact_solution=")
+            record = json.loads((self.folder / "output/run.json").read_text(encoding="utf-8"))
+            return record["peak_memory_bytes"], record["memory"]["bytes_rank_0"]
+
+        for solver in ("cg", "direct"):
+            small, _ = solve(1, solver) # what the program and its libraries take
+            large, plan = solve(5, solver)
+            self.assertLess(large - small, plan + 16e6, solver) # vectors are whole huge pages
+            self.assertGreater(large - small, 0.9 * plan, solver)
+
     def test_converge(self):
         result = self.run_program("converge", "case.prm")
         self.assertEqual(result.returncode, 0, result.stderr)
