@@ -164,6 +164,9 @@ DiagnoseOptions effective(const DiagnoseOptions &options)
     result.repetitions = std::min(result.repetitions, quick_repetitions);
     result.max_seconds = std::min(result.max_seconds, quick_seconds);
     cut(result.matrices);
+    cut(result.stencils);
+    cut(result.depths);
+    cut(result.stencil_grids);
     cut(result.matrix_files);
   }
   return result;
@@ -177,6 +180,7 @@ void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &op
     entry.work = candidate.work();
     entry.executed_flops = candidate.executed_flops();
     entry.working_set = candidate.working_set();
+    entry.items = candidate.items();
     entry.error = candidate.error();
     if (!(*entry.error <= entry.tolerance))
     {

@@ -32,6 +32,7 @@ struct Entry
   Work work; ///< useful flops, compulsory bytes
   double executed_flops = 0.;
   double working_set = 0.;
+  Items items; ///< useful ones
   std::vector<Figure> figures;
 
   double seconds() const { return 1e-3 * time.median; }

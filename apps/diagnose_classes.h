@@ -46,4 +46,5 @@ const ClassRow &find_class(const std::string &name);
 void run_ceilings(Run &run);
 void run_scale(Run &run);
 void run_spmv(Run &run);
+void run_stencil(Run &run);
 } // namespace tensormg::diagnose

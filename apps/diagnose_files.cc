@@ -91,6 +91,9 @@ namespace
         {"predicted_overlapped_ms", prediction.overlapped()},
         {"predicted_unoverlapped_ms", prediction.unoverlapped()}, {"bound", prediction.bound()},
         {"bound_holds", prediction.overlapped() >= bound_holds_from * entry.time.median}});
+    if (entry.items.count > 0.)
+      json.update(Json{{"item", entry.items.name}, {"items", entry.items.count},
+          {"items_per_second", entry.items.count / entry.seconds()}});
     json["gain"] = gain_json(entry, diagnosis);
     Json figures = Json::array();
     for (const Figure &figure : entry.figures)

@@ -198,6 +198,11 @@ std::string entry_text(const Diagnosis &diagnosis, const Entry &entry)
                             : "none " + percent(100. * part_of_bound(diagnosis, entry)) + '%')})
     cells.push_back(std::move(cell));
   std::string line = row_text(cells);
+  if (entry.items.count > 0.)
+  {
+    line.pop_back();
+    line += "  " + giga(entry.items.count / seconds) + " G" + entry.items.name + "/s\n";
+  }
   if (const std::optional<Gain> g = gain(entry, diagnosis))
   {
     line.pop_back();

@@ -24,6 +24,13 @@ struct Figure
   std::string unit; ///< "products"
 };
 
+/// What users count: updates of points, products of matrices.
+struct Items
+{
+  double count = 0.; ///< of one run; 0: nothing but flops
+  const char *name = "";
+};
+
 /// A kernel with data to work on.
 class Candidate
 {
@@ -40,6 +47,7 @@ public:
   virtual double executed_flops() const { return work().flops; }
   /// Bytes that a run goes through again and again: decides which cache could hold them.
   virtual double working_set() const { return work().bytes; }
+  virtual Items items() const { return {}; }
   virtual std::vector<Figure> figures() const { return {}; }
 };
 

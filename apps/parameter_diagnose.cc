@@ -1,8 +1,11 @@
 #include "apps/parameter_diagnose.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "apps/parameter_section.h"
+#include "kernels/stencil/stencil.h"
 #include "operators/sparse/generators.h"
 #include "operators/sparse/twins.h"
 
@@ -19,6 +22,46 @@ namespace
     for (const sparse::Twin &twin : sparse::twins())
       names.push_back(std::string("twin_") + twin.name);
     return names;
+  }
+
+  std::vector<std::string> stencil_names()
+  {
+    std::vector<std::string> names;
+    for (const stencil::Shape &shape : stencil::shapes)
+      names.emplace_back(shape.name);
+    return names;
+  }
+
+  /// "100x200, 10x20x30": products of positive integers, `fewest` to three of them.
+  std::string read_sizes(
+      std::vector<std::array<std::int64_t, 3>> &list, std::size_t fewest, const std::string &text)
+  {
+    list.clear();
+    for (const std::string &part : split(text, ','))
+    {
+      const std::vector<std::string> numbers = split(part, 'x');
+      std::array<std::int64_t, 3> sizes{1, 1, 1};
+      bool usable = numbers.size() >= fewest && numbers.size() <= 3;
+      for (std::size_t d = 0; usable && d < numbers.size(); ++d)
+      {
+        const std::optional<std::int64_t> value = to_integer(numbers[d]);
+        usable = value && *value >= 1 && *value <= 1'000'000;
+        sizes[d] = usable ? *value : 1;
+      }
+      if (!usable)
+        return "has the entry '" + part + "'";
+      list.push_back(sizes);
+    }
+    return "";
+  }
+
+  std::string write_sizes(const std::vector<std::array<std::int64_t, 3>> &list)
+  {
+    std::vector<std::string> parts;
+    for (const std::array<std::int64_t, 3> &sizes : list)
+      parts.push_back(std::to_string(sizes[0]) + 'x' + std::to_string(sizes[1]) +
+          (sizes[2] == 1 ? "" : 'x' + std::to_string(sizes[2])));
+    return join(parts, ", ");
   }
 } // namespace
 
@@ -63,6 +106,20 @@ void add_diagnose(std::vector<ParameterEntry> &table)
         return empty ? "has an empty entry" : "";
       },
       [](const DiagnoseOptions &o) { return join(o.matrix_files, ", "); });
+  diagnose.word_list("stencils", &DiagnoseOptions::stencils, stencil_names(),
+      "stencil: shapes, with weights that have no structure; each on grids of cached_megabytes and of "
+      "memory_megabytes.");
+  diagnose.increasing("depths", &DiagnoseOptions::depths, 1, stencil::max_depth,
+      "stencil: steps in time; what does more than one of them in one pass over memory is compared with "
+      "as many passes.");
+  diagnose.add(
+      "stencil_grids", "stencil: further grids, for the shapes of their dimension.",
+      "a list of sizes as in 10240x10240 or 1024x1024x1024, separated by commas, or nothing",
+      any_pattern(),
+      [](DiagnoseOptions &o, const std::string &text) {
+        return read_sizes(o.stencil_grids, 2, text);
+      },
+      [](const DiagnoseOptions &o) { return write_sizes(o.stencil_grids); });
   diagnose.integer("repetitions", &DiagnoseOptions::repetitions, 1, 100000,
       "Timings of every kernel, after some that do not count; the median is reported.");
   diagnose.number("max_seconds", &DiagnoseOptions::max_seconds, above(0.),

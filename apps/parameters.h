@@ -1,6 +1,7 @@
 // Everything a run is told, as plain data, and how it is read from a file and the command line.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <iosfwd>
 #include <stdexcept>
@@ -76,7 +77,10 @@ struct DiagnoseOptions
   std::vector<std::string> matrices{"poisson7", "circuit", "elasticity", "power_law", "dg",
       "poisson5", "poisson9", "poisson27", "lattice", "twin_webbase-1M", "twin_mip1", "twin_pwtk"};
   std::vector<std::string> matrix_files{};
-  int repetitions = 15;    ///< of every timing
+  std::vector<std::string> stencils{"2d5pt", "3d7pt", "2d9pt", "3d27pt", "2d13pt", "2d49pt"};
+  std::vector<int> depths{1, 2, 4};
+  std::vector<std::array<std::int64_t, 3>> stencil_grids{}; ///< the last is 1 in 2D
+  int repetitions = 15;                                     ///< of every timing
   double max_seconds = 1.; ///< no further repetition after this time
 };
 

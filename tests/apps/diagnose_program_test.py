@@ -54,6 +54,23 @@ class Diagnose(unittest.TestCase):
         self.assertEqual([row["name"] for row in data["classes"]], ["scale", "ceilings"])
         self.assertEqual({entry["outcome"] for entry in data["entries"]}, {"measured"})
 
+    def test_every_class(self):
+        """All classes that have kernels give measured entries or errors, and the others say that they have none."""
+        result = self.run_program("all", *SMALL, "--set", "diagnose.stencil_grids=30x20x10")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        data = json.loads((self.folder / "output/diagnose/diagnose.json").read_text(encoding="utf-8"))
+        self.assertEqual({entry["outcome"] for entry in data["entries"]}, {"measured"})
+        for row in data["classes"]:
+            entries = [entry for entry in data["entries"] if entry["class"] == row["name"]]
+            if row["name"] in ("ceilings", "precision"):
+                self.assertEqual(entries, [])
+            elif row["exists"]:
+                self.assertGreaterEqual(len(entries), 4, row["name"])
+            else:
+                self.assertEqual(entries, [])
+                self.assertIn(f"{row['name']}: no kernel exists; NOTHING was measured", result.stdout)
+        self.assertTrue(any("30 x 20 x 10" in entry["problem"] for entry in data["entries"]))
+
     def test_file_and_words(self):
         (self.folder / "my.prm").write_text("subsection diagnose\n  set classes = all\nend\n"
                                             "subsection output\n  set directory = there\nend\n",
@@ -107,6 +124,8 @@ class Diagnose(unittest.TestCase):
         self.expect_error(self.run_program("a.prm", "b.prm"), 2, "two parameter files")
         self.expect_error(self.run_program("missing.prm"), 2, "missing.prm")
         self.expect_error(self.run_program("scale", "--set", "diagnose.place=moon"), 2, "diagnose.place")
+        self.expect_error(self.run_program("stencil", "--set", "diagnose.stencil_grids=3x4x5x6"), 2,
+                          "has the entry '3x4x5x6'")
         if MPIRUN:
             self.expect_error(self.run_program("scale", *SMALL, ranks=2), 2, "diagnose.threads")
 

@@ -102,6 +102,9 @@ subsection diagnose
   set memory_megabytes = 2048
   set matrices         = dg, twin_pwtk
   set matrix_files     = a b.mtx, /c/d.mtx
+  set stencils         = 2d49pt
+  set depths           = 3, 16
+  set stencil_grids    = 10x20, 30x40x50
   set repetitions      = 7
   set max_seconds      = 0.75
 end
@@ -172,6 +175,10 @@ end
     EXPECT_EQ(p.diagnose.memory_megabytes, 2048.);
     EXPECT_EQ(p.diagnose.matrices, (std::vector<std::string>{"dg", "twin_pwtk"}));
     EXPECT_EQ(p.diagnose.matrix_files, (std::vector<std::string>{"a b.mtx", "/c/d.mtx"}));
+    EXPECT_EQ(p.diagnose.stencils, std::vector<std::string>{"2d49pt"});
+    EXPECT_EQ(p.diagnose.depths, (std::vector<int>{3, 16}));
+    EXPECT_EQ(p.diagnose.stencil_grids,
+        (std::vector<std::array<std::int64_t, 3>>{{10, 20, 1}, {30, 40, 50}}));
     EXPECT_EQ(p.diagnose.repetitions, 7);
     EXPECT_EQ(p.diagnose.max_seconds, 0.75);
   }

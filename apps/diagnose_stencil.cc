@@ -1,0 +1,325 @@
+// Class `stencil`: weighted sums over neighbours, one pass over memory per step or for several steps.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include "apps/diagnose_run.h"
+#include "kernels/stencil/stencil.h"
+#include "operators/array.h"
+#include "operators/random_numbers.h"
+
+namespace tensormg::diagnose
+{
+namespace
+{
+  using stencil::Grid;
+  using stencil::Stencil;
+
+  constexpr std::uint64_t seed = 41, weight_seed = 42;
+  constexpr double double_tolerance = 1e-14, single_tolerance = 5e-6; ///< the entries are below 1
+
+  struct Problem
+  {
+    Stencil stencil;
+    Grid grid;
+    int depth; ///< steps of one run
+    bool past_caches;
+  };
+
+  double input(std::int64_t i) { return random_value(seed, static_cast<std::uint64_t>(i)); }
+
+  /// Copies entries [first, first + count) of a result to host memory.
+  template <typename Number>
+  using Fetch = std::function<void(std::int64_t first, std::int64_t count, Number *to)>;
+
+  /// A box of points.
+  struct Window
+  {
+    std::array<std::int64_t, 3> begin, end;
+    Grid grid() const { return {{end[0] - begin[0], end[1] - begin[1], end[2] - begin[2]}}; }
+  };
+
+  /// Small boxes at all corners, in the middle of all sides and faces, and in the middle.
+  std::vector<Window> windows(const Problem &problem)
+  {
+    const std::int64_t width = problem.stencil.dim == 2 ? 48 : 20;
+    std::vector<Window> list;
+    for (int place = 0; place < 27; ++place)
+    {
+      Window window{};
+      bool is_new = true;
+      int at = place;
+      for (std::size_t d = 0; d < 3; ++d, at /= 3)
+      {
+        const std::int64_t n = problem.grid.points[d], size = std::min(n, width);
+        is_new = is_new && (at % 3 == 0 || n > size);
+        window.begin[d] = (n - size) * (at % 3) / 2;
+        window.end[d] = window.begin[d] + size;
+      }
+      if (is_new)
+        list.push_back(window);
+    }
+    return list;
+  }
+
+  /// The largest difference on a window from the reference, which starts from as much more of the input as
+  /// its steps use up.
+  template <typename Number>
+  double window_error(const Problem &problem, const Window &window, const Fetch<Number> &fetch)
+  {
+    Window wide = window;
+    const std::array<std::int64_t, 3> &n = problem.grid.points;
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      const std::int64_t margin = static_cast<std::int64_t>(problem.depth) * problem.stencil.radius;
+      wide.begin[d] = std::max<std::int64_t>(0, window.begin[d] - margin);
+      wide.end[d] = std::min(n[d], window.end[d] + margin);
+    }
+    const Grid grid = wide.grid();
+    std::vector<Number> from(static_cast<std::size_t>(grid.size()));
+    std::vector<double> a(from.size()), b(from.size());
+    const auto for_rows = [&](const Window &part, auto &&function) {
+      for (std::int64_t z = part.begin[2]; z < part.end[2]; ++z)
+        for (std::int64_t y = part.begin[1]; y < part.end[1]; ++y)
+          function((z * n[1] + y) * n[0] + part.begin[0],
+              ((z - wide.begin[2]) * grid.points[1] + y - wide.begin[1]) * grid.points[0] +
+                  part.begin[0] - wide.begin[0]);
+    };
+    for_rows(wide, [&](std::int64_t global, std::int64_t local) {
+      for (std::int64_t x = 0; x < grid.points[0]; ++x)
+        from[static_cast<std::size_t>(local + x)] = static_cast<Number>(input(global + x));
+    });
+    stencil::reference(problem.stencil, grid, from.data(), a.data());
+    for (int step = 1; step < problem.depth; ++step)
+    {
+      stencil::reference(problem.stencil, grid, a.data(), b.data());
+      std::swap(a, b);
+    }
+    double error = 0.;
+    std::vector<Number> row(static_cast<std::size_t>(window.end[0] - window.begin[0]));
+    for_rows(window, [&](std::int64_t global, std::int64_t local) {
+      fetch(global, static_cast<std::int64_t>(row.size()), row.data());
+      for (std::size_t x = 0; x < row.size(); ++x)
+        error = std::max(
+            error, std::abs(static_cast<double>(row[x]) - a[static_cast<std::size_t>(local) + x]));
+    });
+    return error;
+  }
+
+  /// On all windows; infinite if any entry is not finite.
+  template <typename Number>
+  double result_error(const Problem &problem, const Fetch<Number> &fetch)
+  {
+    constexpr std::int64_t at_once = std::int64_t(1) << 20;
+    std::vector<Number> piece(static_cast<std::size_t>(std::min(at_once, problem.grid.size())));
+    for (std::int64_t first = 0; first < problem.grid.size(); first += at_once)
+    {
+      const std::int64_t count = std::min(at_once, problem.grid.size() - first);
+      fetch(first, count, piece.data());
+      for (std::int64_t i = 0; i < count; ++i)
+        if (!std::isfinite(piece[static_cast<std::size_t>(i)]))
+          return std::numeric_limits<double>::infinity();
+    }
+    double error = 0.;
+    for (const Window &window : windows(problem))
+      error = std::max(error, window_error(problem, window, fetch));
+    return error;
+  }
+
+  /// What rings of a tile may take of a core's own cache.
+  std::int64_t cache_bytes()
+  {
+    const long level2 = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return (level2 > 0 ? level2 : 512 * 1024) * 3 / 4;
+  }
+
+  enum class Passes : std::uint8_t
+  {
+    one_per_step,
+    one
+  };
+
+  template <typename Number, Passes passes>
+  class HostStencil : public Candidate
+  {
+  public:
+    HostStencil(const Problem &problem, ThreadTeam &team)
+      : problem_(problem)
+      , team_(team)
+      , plan_(stencil::make_plan(problem.stencil, problem.grid,
+            passes == Passes::one ? problem.depth : 1, sizeof(Number), cache_bytes(), team.size()))
+      , from_(problem.grid.size())
+      , to_(problem.grid.size())
+      , between_(passes == Passes::one || problem.depth == 1 ? 0 : problem.grid.size())
+    {
+      plan_.past_caches = problem.past_caches;
+      for (int thread = 0; thread < team.size(); ++thread)
+        scratch_.emplace_back(stencil::scratch_size(problem.stencil, problem.grid, plan_));
+      for (std::int64_t i = 0; i < problem.grid.size(); ++i)
+        from_[i] = static_cast<Number>(input(i));
+    }
+
+    /// A pass for each step moves everything each time.
+    Work work() const override
+    {
+      Work work = stencil::work(problem_.stencil, problem_.grid, problem_.depth, sizeof(Number));
+      if (passes == Passes::one_per_step)
+        work.bytes *= problem_.depth;
+      return work;
+    }
+    double executed_flops() const override
+    {
+      return 2. * problem_.stencil.n_taps *
+          stencil::executed_updates(problem_.stencil, problem_.grid, plan_) * problem_.depth /
+          plan_.depth;
+    }
+    double working_set() const override
+    {
+      return stencil::work(problem_.stencil, problem_.grid, 1, sizeof(Number)).bytes;
+    }
+    Items items() const override { return {updates(), "updates"}; }
+    std::vector<Figure> figures() const override
+    {
+      if (passes == Passes::one_per_step)
+        return {};
+      return {{"redundancy", executed_flops() / work().flops, "computed updates per useful one"}};
+    }
+
+    double error() override
+    {
+      const Number nan = std::numeric_limits<Number>::quiet_NaN();
+      for (Array<Number> *array : {&to_, &between_})
+        std::fill(array->begin(), array->end(), nan);
+      for (Array<Number> &scratch : scratch_)
+        std::fill(scratch.begin(), scratch.end(), nan);
+      milliseconds(1);
+      return result_error<Number>(
+          problem_, [this](std::int64_t first, std::int64_t count, Number *to) {
+            std::copy_n(to_.data() + first, count, to);
+          });
+    }
+
+    double milliseconds(int runs) override
+    {
+      double time = 0.;
+      for (int r = 0; r < runs; ++r)
+        if (passes == Passes::one)
+          time += pass(from_.data(), to_.data());
+        else
+        {
+          // The last step ends in to_; the input stays as it is.
+          const Number *source = from_.data();
+          for (int step = problem_.depth; step > 0; --step)
+          {
+            Number *const target = step % 2 == 1 ? to_.data() : between_.data();
+            time += pass(source, target);
+            source = target;
+          }
+        }
+      return time;
+    }
+
+  private:
+    double updates() const { return static_cast<double>(problem_.grid.size()) * problem_.depth; }
+
+    double pass(const Number *from, Number *to)
+    {
+      return team_milliseconds(team_, 1, [&](int thread) {
+        stencil::cpu(problem_.stencil, problem_.grid, plan_, from, to,
+            scratch_[static_cast<std::size_t>(thread)].data(), {thread, team_.size()});
+      });
+    }
+
+    Problem problem_;
+    ThreadTeam &team_;
+    stencil::Plan plan_;
+    Array<Number> from_, to_, between_;
+    std::vector<Array<Number>> scratch_;
+  };
+
+  template <typename Number, Passes passes>
+  std::unique_ptr<Candidate> make_on_host(const Problem &problem, ThreadTeam &team)
+  {
+    require_host_bytes(3. * sizeof(Number) * static_cast<double>(problem.grid.size()), "the grids");
+    return std::make_unique<HostStencil<Number, passes>>(problem, team);
+  }
+
+  constexpr std::array step_rows{
+      Row<Problem>{"pass_per_step", "double", Place::host, "FP64 FMA", "", double_tolerance,
+          make_on_host<double, Passes::one_per_step>},
+      Row<Problem>{"pass_per_step", "single", Place::host, "FP32 FMA", "", single_tolerance,
+          make_on_host<float, Passes::one_per_step>},
+  };
+  /// In addition where there are several steps.
+  constexpr std::array fused_rows{
+      Row<Problem>{"one_pass", "double", Place::host, "FP64 FMA", "pass_per_step", double_tolerance,
+          make_on_host<double, Passes::one>},
+      Row<Problem>{"one_pass", "single", Place::host, "FP32 FMA", "pass_per_step", single_tolerance,
+          make_on_host<float, Passes::one>},
+  };
+
+  /// All weights different, their magnitudes 1 in sum: nothing grows, and no kernel can save work.
+  Stencil make_weighted(const stencil::Shape &shape)
+  {
+    Stencil result = stencil::make_stencil(shape);
+    double sum = 0.;
+    for (std::size_t t = 0; t < static_cast<std::size_t>(result.n_taps); ++t)
+      sum += std::abs(result.taps[t].weight = random_value(weight_seed, t));
+    for (stencil::Tap &tap : result.taps)
+      tap.weight /= sum;
+    return result;
+  }
+
+  /// A square or cube for which two grids in double precision have about so many bytes.
+  Grid grid_of(int dim, double bytes)
+  {
+    const double edge = std::pow(bytes / 16., 1. / dim);
+    const double unit = edge > 640. ? 64. : edge > 80. ? 8. : 1.;
+    const auto n = std::max<std::int64_t>(1, std::llround(edge / unit) * std::llround(unit));
+    return {{n, n, dim == 3 ? n : 1}};
+  }
+
+  std::string size_text(const Grid &grid, int dim)
+  {
+    std::string text = std::to_string(grid.points[0]) + " x " + std::to_string(grid.points[1]);
+    return dim == 3 ? text + " x " + std::to_string(grid.points[2]) : text;
+  }
+
+  void run_grid(const stencil::Shape &shape, const Grid &grid, Run &run)
+  {
+    const double bytes = 16. * static_cast<double>(grid.size());
+    for (const int depth : run.options.depths)
+    {
+      const Problem problem{
+          make_weighted(shape), grid, depth, bytes > 2e6 * run.options.cached_megabytes};
+      const std::string about = std::string(shape.name) + ", " + size_text(grid, shape.dim) + ", " +
+          std::to_string(depth) + (depth == 1 ? " step" : " steps");
+      std::vector<Row<Problem>> rows(step_rows.begin(), step_rows.end());
+      if (depth > 1)
+        rows.insert(rows.end(), fused_rows.begin(), fused_rows.end());
+      run_rows<Problem>(rows, "stencil", problem, about, run);
+    }
+  }
+} // namespace
+
+void run_stencil(Run &run)
+{
+  for (const std::string &name : run.options.stencils)
+    for (const stencil::Shape &shape : stencil::shapes)
+    {
+      if (name != shape.name)
+        continue;
+      for (const double megabytes : {run.options.cached_megabytes, run.options.memory_megabytes})
+        run_grid(shape, grid_of(shape.dim, 1e6 * megabytes), run);
+      for (const std::array<std::int64_t, 3> &points : run.options.stencil_grids)
+        if ((points[2] > 1) == (shape.dim == 3))
+          run_grid(shape, {points}, run);
+    }
+}
+} // namespace tensormg::diagnose

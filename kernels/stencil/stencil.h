@@ -1,0 +1,119 @@
+// CONTRACT of the stencil kernels: steps of
+//   to(x, y, z) = sum over taps t of weight_t from(x + dx_t, y + dy_t, z + dz_t)
+// on a grid of points; what lies outside the grid is zero at every step.
+//
+//   reference   one step in double precision, tap by tap: the oracle
+//   cpu         SIMD along x; `depth` steps in one pass over memory: the grid is cut into tiles, each goes
+//               through the slowest direction once, the steps following each other at a distance of one radius,
+//               with rings of 2 radius + 1 slabs for what lies between them (the points near the border of a
+//               tile are computed by its neighbours as well)
+//
+// Storage: from[(z ny + y) nx + x], nz = 1 in 2D, 64-byte aligned; `to` must not alias `from`. Every entry of
+// `to` is written. The host kernel does one share of the work, any number of threads may do all of them at
+// the same time; shares, tiles and depth change the result by rounding at most.
+// Tests: tests/kernels/stencil_test.cc.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "kernels/roofline/roofline.h"
+
+namespace tensormg::stencil
+{
+inline constexpr int max_taps = 64;
+inline constexpr int max_depth = 16;
+
+struct Tap
+{
+  std::array<int, 3> offset{0, 0, 0}; ///< dx, dy, dz
+  double weight = 0.;
+};
+
+/// Weights without any structure that a kernel could make use of, unless it finds out.
+struct Stencil
+{
+  int dim = 2;
+  int radius = 0; ///< largest offset
+  int n_taps = 0;
+  std::array<Tap, max_taps> taps{};
+};
+
+/// The shapes by name: points on the axes (star) or all points of a cube (box) within the radius.
+struct Shape
+{
+  std::string_view name;
+  int dim;
+  int radius;
+  bool box;
+};
+inline constexpr std::array shapes{Shape{"2d5pt", 2, 1, false}, Shape{"3d7pt", 3, 1, false},
+    Shape{"2d9pt", 2, 1, true}, Shape{"3d27pt", 3, 1, true}, Shape{"2d13pt", 2, 3, false},
+    Shape{"2d49pt", 2, 3, true}};
+
+/// The stencil of a shape with all weights 1, taps in the order of memory.
+constexpr Stencil make_stencil(const Shape &shape)
+{
+  Stencil stencil;
+  stencil.dim = shape.dim;
+  stencil.radius = shape.radius;
+  const int r = shape.radius, rz = shape.dim == 3 ? r : 0;
+  for (int dz = -rz; dz <= rz; ++dz)
+    for (int dy = -r; dy <= r; ++dy)
+      for (int dx = -r; dx <= r; ++dx)
+        if (shape.box || (dx != 0) + (dy != 0) + (dz != 0) <= 1)
+          stencil.taps[static_cast<std::size_t>(stencil.n_taps++)] = {{dx, dy, dz}, 1.};
+  return stencil;
+}
+
+struct Grid
+{
+  std::array<std::int64_t, 3> points{1, 1, 1}; ///< nx, ny, nz
+  constexpr std::int64_t size() const { return points[0] * points[1] * points[2]; }
+};
+
+/// Useful work of `depth` steps in one pass: two flops per tap and point of every step; every point read
+/// and written once.
+constexpr roofline::Work work(
+    const Stencil &stencil, const Grid &grid, int depth, std::size_t number_bytes)
+{
+  const auto points = static_cast<double>(grid.size());
+  return {2. * stencil.n_taps * points * depth, 2. * static_cast<double>(number_bytes) * points};
+}
+
+template <typename Number>
+void reference(const Stencil &stencil, const Grid &grid, const Number *from, double *to);
+
+/// Part `index` of `count` parts of the work.
+struct Share
+{
+  int index = 0;
+  int count = 1;
+};
+
+/// How the host kernel goes through the grid. x and the middle direction (y in 3D) are cut into tiles, the
+/// slowest (y in 2D, z in 3D) into pieces.
+struct Plan
+{
+  int depth = 1;
+  std::array<std::int64_t, 3> tile{
+      1, 1, 1};             ///< points in x, in the middle direction, and in the slowest
+  bool past_caches = false; ///< stores of the last step
+};
+
+/// Throws std::invalid_argument unless 1 <= depth <= max_depth. Tiles whose rings fit into `cache_bytes`, and at least `shares` of them if the grid allows it.
+Plan make_plan(const Stencil &stencil, const Grid &grid, int depth, std::size_t number_bytes,
+    std::int64_t cache_bytes, int shares);
+
+/// Numbers of scratch memory for one share.
+std::int64_t scratch_size(const Stencil &stencil, const Grid &grid, const Plan &plan);
+
+/// Points computed by all steps together, those that several tiles compute counted each time; useful are
+/// depth * grid.size().
+double executed_updates(const Stencil &stencil, const Grid &grid, const Plan &plan);
+
+template <typename Number>
+void cpu(const Stencil &stencil, const Grid &grid, const Plan &plan, const Number *from, Number *to,
+    Number *scratch, Share share);
+} // namespace tensormg::stencil

@@ -1,0 +1,216 @@
+// Stencils: the host kernel against the reference for all shapes, odd sizes, any tiles, depths and shares, and
+// weights without structure.
+#include "kernels/stencil/stencil.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace tensormg
+{
+namespace
+{
+  using namespace stencil;
+
+  /// In [-1, 1], never near zero.
+  double random(std::uint64_t i)
+  {
+    std::uint64_t z = (i + 1) * 0x9e3779b97f4a7c15U;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    const double x = static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
+    return x < 0.5 ? -0.2 - 1.6 * x : 0.2 + 1.6 * (x - 0.5);
+  }
+
+  /// Different weights; the sum of their magnitudes is 1, so that nothing grows.
+  Stencil with_weights(Stencil stencil)
+  {
+    double sum = 0.;
+    for (int t = 0; t < stencil.n_taps; ++t)
+      sum += std::abs(stencil.taps[static_cast<std::size_t>(t)].weight =
+                          random(static_cast<std::uint64_t>(t) + 1000));
+    for (int t = 0; t < stencil.n_taps; ++t)
+      stencil.taps[static_cast<std::size_t>(t)].weight /= sum;
+    return stencil;
+  }
+
+  /// Few taps at odd places, one twice, not even the own point among them.
+  Stencil irregular()
+  {
+    Stencil stencil;
+    stencil.dim = 3;
+    stencil.radius = 2;
+    for (const std::array<int, 3> &offset :
+        {std::array<int, 3>{2, -1, 0}, {-2, 0, 1}, {0, 2, -2}, {1, 1, 1}, {1, 1, 1}, {0, -2, 0}})
+      stencil.taps[static_cast<std::size_t>(stencil.n_taps++)] = {offset, 1.};
+    return with_weights(stencil);
+  }
+
+  std::vector<Stencil> all_stencils()
+  {
+    std::vector<Stencil> list{irregular()};
+    for (const Shape &shape : shapes)
+      list.push_back(with_weights(make_stencil(shape)));
+    return list;
+  }
+
+  /// Aligned numbers.
+  template <typename Number>
+  class Aligned
+  {
+  public:
+    Aligned(std::int64_t size, Number value)
+      : memory_(static_cast<std::size_t>(size) + 16, value)
+    {
+      const auto place = reinterpret_cast<std::uintptr_t>(memory_.data()) / sizeof(Number);
+      data_ = memory_.data() + (16 - place % 16) % 16;
+    }
+    Number *data() { return data_; }
+
+  private:
+    std::vector<Number> memory_;
+    Number *data_;
+  };
+
+  template <typename Number>
+  void fill(Aligned<Number> &array, const Grid &grid)
+  {
+    for (std::int64_t i = 0; i < grid.size(); ++i)
+      array.data()[i] = static_cast<Number>(random(static_cast<std::uint64_t>(i)));
+  }
+
+  /// The reference, `depth` times.
+  template <typename Number>
+  std::vector<double> expected(
+      const Stencil &stencil, const Grid &grid, int depth, const Number *from)
+  {
+    std::vector<double> a(static_cast<std::size_t>(grid.size())), b(a.size());
+    reference(stencil, grid, from, a.data());
+    for (int step = 1; step < depth; ++step)
+    {
+      reference(stencil, grid, a.data(), b.data());
+      std::swap(a, b);
+    }
+    return a;
+  }
+
+  template <typename Number>
+  void check(const Stencil &stencil, const Grid &grid, const Plan &plan, int shares)
+  {
+    SCOPED_TRACE("taps " + std::to_string(stencil.n_taps) + ", grid " +
+        std::to_string(grid.points[0]) + " x " + std::to_string(grid.points[1]) + " x " +
+        std::to_string(grid.points[2]) + ", depth " + std::to_string(plan.depth) + ", tile " +
+        std::to_string(plan.tile[0]) + " " + std::to_string(plan.tile[1]) + " " +
+        std::to_string(plan.tile[2]));
+    const Number nan = std::numeric_limits<Number>::quiet_NaN(), beyond = Number(7);
+    Aligned<Number> from(grid.size(), 0), to(grid.size() + 8, beyond);
+    fill(from, grid);
+    std::fill_n(to.data(), grid.size(), nan);
+    for (int s = shares; s-- > 0;)
+    {
+      Aligned<Number> scratch(scratch_size(stencil, grid, plan), nan);
+      cpu(stencil, grid, plan, from.data(), to.data(), scratch.data(), {s, shares});
+    }
+    const std::vector<double> exact = expected(stencil, grid, plan.depth, from.data());
+    const double tolerance = 4. * plan.depth * std::numeric_limits<Number>::epsilon();
+    for (std::int64_t i = 0; i < grid.size(); ++i)
+      ASSERT_NEAR(static_cast<double>(to.data()[i]), exact[static_cast<std::size_t>(i)], tolerance)
+          << i;
+    for (std::int64_t i = grid.size(); i < grid.size() + 8; ++i)
+      ASSERT_EQ(to.data()[i], beyond);
+  }
+
+  std::vector<Grid> grids(int dim)
+  {
+    if (dim == 2)
+      return {{{1, 1, 1}}, {{3, 2, 1}}, {{5, 40, 1}}, {{37, 1, 1}}, {{64, 17, 1}}, {{101, 67, 1}}};
+    return {{{1, 1, 1}}, {{2, 3, 4}}, {{19, 1, 5}}, {{33, 7, 1}}, {{40, 21, 13}}};
+  }
+
+  template <typename Number>
+  void check_all()
+  {
+    for (const Stencil &stencil : all_stencils())
+      for (const Grid &grid : grids(stencil.dim))
+        for (const int depth : {1, 2, 3, 5})
+        {
+          const auto bytes = sizeof(Number);
+          for (const int shares : {1, 3})
+            for (const std::int64_t cache : {1, 20'000, 1'000'000})
+            {
+              Plan plan = make_plan(stencil, grid, depth, bytes, cache, shares);
+              plan.past_caches = cache == 20'000;
+              check<Number>(stencil, grid, plan, shares);
+            }
+          // Tiles smaller than the radius, and of odd sizes.
+          check<Number>(
+              stencil, grid, {.depth = depth, .tile = {1, 1, 1}, .past_caches = false}, 2);
+          check<Number>(
+              stencil, grid, {.depth = depth, .tile = {29, 3, 5}, .past_caches = true}, 2);
+        }
+  }
+
+  TEST(Stencil, DoubleAgreesWithTheReference) { check_all<double>(); }
+  TEST(Stencil, FloatAgreesWithTheReference) { check_all<float>(); }
+
+  TEST(Stencil, ShapesHaveTheirTaps)
+  {
+    const std::vector<int> taps{5, 7, 9, 27, 13, 49};
+    for (std::size_t s = 0; s < shapes.size(); ++s)
+    {
+      const Stencil stencil = make_stencil(shapes[s]);
+      EXPECT_EQ(stencil.n_taps, taps[s]) << shapes[s].name;
+      EXPECT_EQ(std::string(shapes[s].name).substr(2), std::to_string(taps[s]) + "pt");
+    }
+    static_assert(make_stencil(shapes[0]).taps[0].offset == std::array<int, 3>{0, -1, 0});
+  }
+
+  TEST(Stencil, ReferenceByHand)
+  {
+    // 2 x 3 points, from the right neighbour and from the one above it.
+    Stencil stencil;
+    stencil.radius = 1;
+    stencil.n_taps = 2;
+    stencil.taps[0] = {{1, 0, 0}, 10.};
+    stencil.taps[1] = {{1, 1, 0}, 1.};
+    const std::vector<double> from{1., 2., 3., 4., 5., 6.};
+    std::vector<double> to(6, -1.);
+    reference(stencil, {{2, 3, 1}}, from.data(), to.data());
+    EXPECT_EQ(to, (std::vector<double>{24., 0., 46., 0., 60., 0.}));
+  }
+
+  TEST(Stencil, RedundantWorkIsCounted)
+  {
+    const Stencil stencil = make_stencil(shapes[0]);
+    const Grid grid{{8, 8, 1}};
+    EXPECT_EQ(executed_updates(stencil, grid, {.depth = 3, .tile = {8, 1, 8}}), 3 * 64.);
+    // Four tiles of 4 x 4: the step before the last is needed on 5 x 5.
+    EXPECT_EQ(executed_updates(stencil, grid, {.depth = 2, .tile = {4, 1, 4}}), 4 * (16. + 25.));
+    EXPECT_EQ(scratch_size(stencil, grid, {.depth = 1, .tile = {4, 1, 4}}), 0);
+    EXPECT_EQ(scratch_size(stencil, grid, {.depth = 2, .tile = {4, 1, 4}}), 3 * 6);
+  }
+
+  TEST(Stencil, PlansFitIntoTheCache)
+  {
+    const Stencil stencil = make_stencil(shapes[0]);
+    const Grid grid{{10240, 10240, 1}};
+    const Plan plan = make_plan(stencil, grid, 4, 8, 500'000, 8);
+    EXPECT_LE(8 * scratch_size(stencil, grid, plan), 500'000);
+    EXPECT_LT(executed_updates(stencil, grid, plan), 1.05 * 4 * 10240. * 10240.);
+    EXPECT_THROW(make_plan(stencil, grid, 0, 8, 500'000, 8), std::invalid_argument);
+    EXPECT_THROW(make_plan(stencil, grid, max_depth + 1, 8, 500'000, 8), std::invalid_argument);
+  }
+
+  TEST(Stencil, CountsUsefulWork)
+  {
+    const roofline::Work work = stencil::work(make_stencil(shapes[0]), {{10, 10, 1}}, 3, 8);
+    EXPECT_EQ(work.flops, 10. * 100. * 3.);
+    EXPECT_EQ(work.bytes, 1600.);
+  }
+} // namespace
+} // namespace tensormg
