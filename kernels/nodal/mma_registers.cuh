@@ -205,6 +205,8 @@ void apply_registers(const Arguments<Number> &a)
   if (p.placement.n_groups() == 0)
     return;
   const auto kernel = &registers_kernel<P, Tile, Number>;
+  if constexpr (P::S::min_capability > 80)
+    tensor::require_compiled_for(P::S::min_capability, kernel);
   constexpr int bytes = RegisterTables<P, Tile>::z_size * sizeof(typename P::C);
   launch("launching the nodal operator in registers", kernel,
       tensor::persistent_grid(

@@ -204,6 +204,8 @@ void apply_staged(const Arguments<Number> &a)
   if (p.placement.n_groups() == 0)
     return;
   const auto kernel = &staged_kernel<P, Tile, Number>;
+  if constexpr (P::S::min_capability > 80)
+    tensor::require_compiled_for(P::S::min_capability, kernel);
   constexpr int bytes = staged_bytes<P, Tile>;
   launch("launching the nodal operator on staged tensors", kernel,
       tensor::persistent_grid(kernel, Tile::threads, bytes, p.placement.n_groups()),

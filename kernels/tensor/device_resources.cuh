@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 
 #include "kernels/core/cuda_check.h"
 #include "kernels/core/occupancy.h"
@@ -17,6 +18,20 @@ dim3 persistent_grid(
   const int resident =
       resident_blocks(reinterpret_cast<const void *>(kernel), threads, shared_bytes);
   return dim3(static_cast<unsigned>(std::min<unsigned long long>(resident, work)));
+}
+
+/// Throws DeviceError if the kernel was compiled for a GPU that lacks its instruction: then it is empty.
+template <typename... Parameters>
+void require_compiled_for(int min_capability, void (*kernel)(Parameters...))
+{
+  cudaFuncAttributes attributes{};
+  check_cuda(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(kernel)),
+      "asking for the kernel's version");
+  if (attributes.ptxVersion < min_capability)
+    throw DeviceError("this kernel needs a build for compute capability " +
+        std::to_string(min_capability / 10) + "." + std::to_string(min_capability % 10) +
+        "; it was built for " + std::to_string(attributes.ptxVersion / 10) + "." +
+        std::to_string(attributes.ptxVersion % 10));
 }
 
 template <typename... Parameters>

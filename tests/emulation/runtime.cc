@@ -274,6 +274,7 @@ extern "C"
   cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *)
   {
     *attributes = {};
+    attributes->ptxVersion = attributes->binaryVersion = 90;
     return cudaSuccess;
   }
   cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(
