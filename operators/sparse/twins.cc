@@ -123,8 +123,9 @@ namespace
     /// The columns of the next row, ascending.
     const std::vector<std::int32_t> &next(std::int64_t row, std::int32_t length)
     {
-      const auto width = static_cast<std::int64_t>(
-          std::clamp(window_, 1.5 * length, static_cast<double>(f_.rows)));
+      const auto rows = static_cast<double>(f_.rows);
+      const auto width =
+          static_cast<std::int64_t>(std::clamp(window_, std::min(1.5 * length, rows), rows));
       const std::int64_t first =
           std::clamp<std::int64_t>(row - width / 2, 0, f_.rows - std::min(width, f_.rows));
       index_ = 0;
