@@ -5,16 +5,23 @@
 
 namespace tensormg::laplace
 {
-std::int64_t tile_rows(const Block &block, std::int64_t number_bytes, std::int64_t compute_bytes)
+RowRange clipped(const RowRange &range, const Block &block)
 {
-  if (block.dim == 2)
-    return block.cells[1];
+  return {range.y_begin, std::min(range.y_end, block.cells[1]), range.z_begin,
+      std::min(range.z_end, block.cells[2])};
+}
+
+std::int64_t tile_rows(
+    const Block &block, std::int64_t rows, std::int64_t number_bytes, std::int64_t compute_bytes)
+{
+  if (block.dim == 2 || rows <= 0)
+    return std::max<std::int64_t>(rows, 1);
   constexpr std::int64_t cache_budget = 3 << 20; // 1..12 MB differ by less than noise
   const std::int64_t strip =
       block.n * block.row() * (block.n * 2 * number_bytes + 4 * compute_bytes);
   const std::int64_t fitting = std::max<std::int64_t>(cache_budget / strip, 8);
-  const std::int64_t tiles = (block.cells[1] + fitting - 1) / fitting;
-  return (block.cells[1] + tiles - 1) / tiles;
+  const std::int64_t tiles = (rows + fitting - 1) / fitting;
+  return (rows + tiles - 1) / tiles;
 }
 
 template <typename Number>

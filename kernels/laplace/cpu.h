@@ -40,6 +40,7 @@ public:
   explicit CpuMarch(const Arguments<Number> &arguments)
     : a(arguments)
     , block(a.block)
+    , range(clipped(a.range, block))
     , row(block.row())
     , plane(block.plane())
     , pitch(block.pitch)
@@ -47,7 +48,7 @@ public:
     , weights(a)
   {
     streaming = use_streaming_stores(a);
-    tile = tile_rows(block, sizeof(Number), sizeof(C));
+    tile = tile_rows(block, range.y_end - range.y_begin, sizeof(Number), sizeof(C));
     CpuScratch<C> &scratch = CpuScratch<C>::of_this_thread();
     C *p = scratch.require(
         4 * tile * n * row + 4 * nz * row + 4 * nz * (n + 1) * chunk + 4 * nz * n * x_line);
@@ -64,17 +65,23 @@ public:
 
   void run()
   {
-    for (std::int64_t y0 = 0; y0 < block.cells[1]; y0 += tile)
+    for (std::int64_t y0 = range.y_begin; y0 < range.y_end; y0 += tile)
     {
-      const std::int64_t y1 = std::min(y0 + tile, block.cells[1]);
+      const std::int64_t y1 = std::min(y0 + tile, range.y_end);
       if constexpr (dim == 3)
         start_z(y0, y1);
-      for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
+      for (std::int64_t cz = range.z_begin; cz < range.z_end; ++cz)
       {
         start_y(y0, cz);
         for (std::int64_t cy = y0; cy < y1; ++cy)
+        {
           strip(cy, cy - y0, cz);
+          if constexpr (dim == 2)
+            a.between_layers();
+        }
         std::swap(z_carry[0], z_carry[1]);
+        if constexpr (dim == 3)
+          a.between_layers();
       }
     }
     if (streaming)
@@ -109,13 +116,17 @@ private:
         });
   }
 
-  /// Fills "previous" (z_carry[0]) with what lies below the block and "current" (z_carry[1]) with the
-  /// upper traces of layer 0.
+  /// Fills "previous" (z_carry[0]) with what lies below the first layer and "current" (z_carry[1]) with
+  /// the upper traces of that layer. Inside the block the layer before it is read.
   void start_z(std::int64_t y0, std::int64_t y1)
   {
     for (std::int64_t r = y0 * n; r < y1 * n; ++r)
-      start_line(a.src + r * row, plane, a.sides[4], a.ghost[4] ? a.ghost[4] + r * row : nullptr,
-          plane, nullptr, z_carry[0] + 2 * (r - y0 * n) * row, z_carry[1] + 2 * (r - y0 * n) * row);
+    {
+      const Number *own = a.src + range.z_begin * nz * plane + r * row;
+      const std::int64_t local = 2 * (r - y0 * n) * row;
+      start_line(own, plane, a.sides[4], a.ghost[4] ? a.ghost[4] + r * row : nullptr, plane,
+          range.z_begin > 0 ? own - nz * plane : nullptr, z_carry[0] + local, z_carry[1] + local);
+    }
   }
 
   /// The same in y, for all planes of one layer. Inside the block the row before the tile is read.
@@ -327,6 +338,7 @@ private:
 
   const Arguments<Number> a;
   const Block block;
+  const RowRange range;
   const std::int64_t row, plane, pitch;
   const std::int64_t x_line; ///< pitch and a margin on each side
   const CpuWeights<dim, n, form, C> weights;

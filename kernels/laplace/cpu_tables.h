@@ -82,9 +82,13 @@ constexpr std::int64_t cpu_chunk_cells(int n, std::int64_t compute_bytes)
   return std::max<std::int64_t>(budget / per_cell / 16 * 16, 64 / compute_bytes);
 }
 
-/// Cell rows in y per tile: a layer of src, its carried traces and the streams fit the second-level
-/// cache, but halos (one row on each side of a tile) stay a small part of the tile.
-std::int64_t tile_rows(const Block &block, std::int64_t number_bytes, std::int64_t compute_bytes);
+/// The rows of the block that are in the range.
+RowRange clipped(const RowRange &range, const Block &block);
+
+/// Cell rows in y per tile of `rows` such rows: a layer of src, its carried traces and the streams fit the
+/// second-level cache, but halos (one row on each side of a tile) stay a small part of the tile.
+std::int64_t tile_rows(
+    const Block &block, std::int64_t rows, std::int64_t number_bytes, std::int64_t compute_bytes);
 
 /// True if dst is aligned for streaming stores in every row, too large to be found in a cache and, where
 /// registers are narrower than a line, not in the cache because it replaces old.

@@ -77,6 +77,7 @@ StripParameters<Tile> strip_parameters(const Arguments<typename Tile::Number> &a
 template <typename Tile, Form form>
 void launch_strip(const Arguments<typename Tile::Number> &a)
 {
+  require_every_row(a.range, a.block);
   const auto kernel = &strip::strip_kernel<Tile, form>;
   const int resident =
       resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);

@@ -17,6 +17,7 @@ using TileOf = CudaTile<Number, degree + 1, form != Form::apply>;
 template <typename Tile, Form form>
 void launch_3d(const Arguments<typename Tile::Number> &a)
 {
+  require_every_row(a.range, a.block);
   if constexpr (Tile::owns_columns)
     launch_column<Tile, form>(a);
   else

@@ -16,8 +16,10 @@
 //   Padding columns of ghosts are ignored. Unused ghosts are nullptr.
 // Sides. x: dirichlet, neumann or wrap; y, z: dirichlet, neumann or ghost.
 //
-// Ensures: every entry of dst is written. Synchronous, single-threaded, no atomics: the same input
-// gives the same bits. Nothing is allocated per call beyond scratch kept by the calling thread.
+// Ensures: every entry of dst in `range` is written, padding included, and no other. Synchronous,
+// single-threaded, no atomics: the same input gives the same bits, whatever the range, so a block may be
+// computed in parts, those at ghosts last. Nothing is allocated per call beyond scratch kept by the calling
+// thread.
 // Work: apply reads u and writes y once (the rest is cached); see work_per_dof().
 // Oracle: reference.cc. Tests: tests/kernels/laplace_test.cc, tests/operators/laplace_oracle_test.cc.
 // Source of the form: rank-2 face coupling of the SIPG operator on tensor-product cells in the
@@ -26,6 +28,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,6 +62,32 @@ enum class Form : std::uint8_t
   chebyshev ///< dst = src + theta (src - old) + alpha D^-1 (b - B src); dst may alias old
 };
 
+/// Rows of cells, each with all its cells in x: cy in [y_begin, y_end), cz in [z_begin, z_end), local
+/// indices. The default is every row of any block.
+struct RowRange
+{
+  static constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
+
+  std::int64_t y_begin = 0, y_end = unbounded;
+  std::int64_t z_begin = 0, z_end = unbounded;
+
+  constexpr bool empty() const { return y_begin >= y_end || z_begin >= z_end; }
+  constexpr bool operator==(const RowRange &) const = default;
+};
+
+/// A function and what it is called with.
+struct Callback
+{
+  void (*function)(void *) = nullptr;
+  void *context = nullptr;
+
+  void operator()() const
+  {
+    if (function)
+      function(context);
+  }
+};
+
 template <typename Number>
 struct Arguments
 {
@@ -73,12 +102,21 @@ struct Arguments
   const Number *old = nullptr; ///< chebyshev; nullptr is the zero vector
   double theta = 0.;
   double alpha = 0.;
+  // Host backends only: the rows of cells that are computed; only ghosts of sides that these touch are read.
+  // `cpu` calls `between_layers` after every layer of cells (2D: row), so that the caller can look after
+  // messages.
+  RowRange range;
+  Callback between_layers;
   // Device backends only: the arrays above lie in device memory (the basis does not), the work is
   // queued in `stream`. `progress`: two zeros in device memory that no other stream uses; nullptr is
   // slower.
   Stream stream = nullptr;
   unsigned *progress = nullptr;
 };
+
+/// Throws std::invalid_argument unless the range has every row of the block: for backends that compute
+/// whole blocks only.
+void require_every_row(const RowRange &range, const Block &block);
 
 template <typename Number>
 using Apply = void(const Arguments<Number> &);

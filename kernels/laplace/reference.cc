@@ -1,5 +1,7 @@
 #include "kernels/laplace/reference.h"
 
+#include <algorithm>
+
 namespace tensormg::laplace
 {
 namespace
@@ -72,10 +74,12 @@ void apply_reference(const Arguments<Number> &a, Form form)
   const int n = block.n, nz = block.nz();
   const Ends ends(basis);
   const DenseBlocks blocks = make_dense_blocks(basis);
-  const auto [nx, ny, ncz] = block.cells;
+  const std::int64_t nx = block.cells[0];
+  const std::int64_t y_end = std::min(a.range.y_end, block.cells[1]);
+  const std::int64_t z_end = std::min(a.range.z_end, block.cells[2]);
 
-  for (std::int64_t cz = 0; cz < ncz; ++cz)
-    for (std::int64_t cy = 0; cy < ny; ++cy)
+  for (std::int64_t cz = a.range.z_begin; cz < z_end; ++cz)
+    for (std::int64_t cy = a.range.y_begin; cy < y_end; ++cy)
       for (std::int64_t cx = 0; cx < nx; ++cx)
         for (int k = 0; k < nz; ++k)
           for (int j = 0; j < n; ++j)
@@ -143,9 +147,12 @@ void apply_reference(const Arguments<Number> &a, Form form)
               }
               assign(a.dst[at], result);
             }
-  for (std::int64_t line = 0; line < block.planes() * block.rows_per_plane() * n; ++line)
-    for (std::int64_t cx = nx; cx < block.pitch; ++cx)
-      assign(a.dst[line * block.pitch + cx], 0.);
+  for (std::int64_t cz = a.range.z_begin; cz < z_end; ++cz)
+    for (int k = 0; k < nz; ++k)
+      for (std::int64_t cy = a.range.y_begin; cy < y_end; ++cy)
+        for (int ij = 0; ij < n * n; ++ij)
+          for (std::int64_t cx = nx; cx < block.pitch; ++cx)
+            assign(a.dst[block.index(cx, cy, cz, ij % n, ij / n, k)], 0.);
 }
 
 template <typename Number>

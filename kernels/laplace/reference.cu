@@ -129,6 +129,7 @@ namespace
 template <typename Number>
 void apply_device_reference(const Arguments<Number> &a, Form form)
 {
+  require_every_row(a.range, a.block);
   const DenseBlocks blocks = make_dense_blocks(*a.basis);
   ReferenceParameters<Number> p{};
   copy(blocks.own, p.own);

@@ -60,6 +60,15 @@ namespace
   };
 } // namespace
 
+void require_every_row(const RowRange &range, const Block &block)
+{
+  if (range.y_begin > 0 || range.y_end < block.cells[1] || range.z_begin > 0 ||
+      range.z_end < block.cells[2])
+    throw std::invalid_argument(
+        "the Laplace operator on a device computes whole blocks, not a range of rows; "
+        "the backends cpu and reference do");
+}
+
 template <typename Number>
 Apply<Number> *select(Backend backend, Form form, int dim, int degree)
 {

@@ -2,6 +2,9 @@
 // outputs, every degree, form and number type.
 #include "kernels/laplace/laplace.h"
 
+#include <cmath>
+#include <cstring>
+
 #include <gtest/gtest.h>
 
 #include "kernels/laplace/reference.h"
@@ -140,6 +143,101 @@ namespace
     apply(a);
     for (std::int64_t at = 0; at < old.size(); ++at)
       ASSERT_EQ(test::to_double(old[at]), test::to_double(separate[at]));
+  }
+
+  // Rows of a range have the bits of the whole block; ghosts that the range does not touch hold NaN, and
+  // entries outside stay as they were.
+  TYPED_TEST(LaplaceTest, RangeOfRows)
+  {
+    const Case blocks[] = {{3, {7, 6, 5}, {W, W, G, G, G, G}}, {3, {19, 3, 2}, {D, N, G, D, N, G}},
+        {3, {4, 1, 4}, {N, N, G, G, G, G}}, {3, {9, 5, 1}, {D, D, N, G, G, G}},
+        {2, {9, 6, 1}, {W, W, G, G, D, D}}, {2, {17, 1, 1}, {D, D, G, G, D, D}}};
+    for (const Case &c : blocks)
+      for (const int degree : {1, 2, 3, 4, 7})
+        for (const Form form : {Form::apply, Form::residual, Form::chebyshev})
+          for (const Backend backend : {Backend::cpu, Backend::reference})
+          {
+            if (backend == Backend::reference && degree > 2)
+              continue;
+            SCOPED_TRACE(testing::Message()
+                << "dim " << c.dim << " degree " << degree << " cells " << c.cells[0] << "x"
+                << c.cells[1] << "x" << c.cells[2] << " form " << int(form) << ' '
+                << laplace::to_string(backend));
+            const CellBasis basis = make_cell_basis(degree);
+            const Block block(c.dim, degree, c.cells);
+            const auto src = test::random_vector<TypeParam>(block, 1);
+            const auto b = test::random_vector<TypeParam>(block, 2);
+            const auto old = test::random_vector<TypeParam>(block, 3);
+            std::array<std::vector<Compute<TypeParam>>, 6> ghosts, unusable;
+            laplace::Arguments<TypeParam> a;
+            a.block = block;
+            a.basis = &basis;
+            a.factor = {1., 0.4, 0.7};
+            a.sides = c.sides;
+            for (int s = 2; s < 2 * c.dim; ++s)
+              if (c.sides[s] == G)
+              {
+                const auto neighbour = test::random_vector<TypeParam>(block, 10 + s);
+                ghosts[s].resize(laplace::ghost_size(block, s));
+                laplace::select_pack<TypeParam>(degree)(
+                    block, basis, s, neighbour.data(), ghosts[s].data());
+                unusable[s].assign(ghosts[s].size(), NAN);
+                a.ghost[s] = ghosts[s].data();
+              }
+            const auto whole_ghosts = a.ghost;
+            a.src = src.data();
+            a.b = b.data();
+            a.old = old.data();
+            a.theta = 0.3;
+            a.alpha = 0.8;
+            Vector<TypeParam> whole(block);
+            a.dst = whole.data();
+            const auto apply = laplace::select<TypeParam>(backend, form, c.dim, degree);
+            apply(a);
+
+            const std::int64_t ny = c.cells[1], nz = c.cells[2];
+            for (std::int64_t y0 = 0; y0 < ny; ++y0)
+              for (std::int64_t z0 = 0; z0 < nz; ++z0)
+                for (const std::int64_t y1 : {y0 + 1, ny})
+                  for (const std::int64_t z1 : {z0 + 1, nz})
+                  {
+                    a.range = {y0, y1, z0, z1};
+                    const bool touches[6] = {true, true, y0 == 0, y1 == ny, z0 == 0, z1 == nz};
+                    for (int s = 2; s < 2 * c.dim; ++s)
+                      if (c.sides[s] == G)
+                        a.ghost[s] = touches[s] ? whole_ghosts[s] : unusable[s].data();
+                    Vector<TypeParam> part(block);
+                    test::poison(part);
+                    a.dst = part.data();
+                    int calls = 0;
+                    a.between_layers = {[](void *count) { ++*static_cast<int *>(count); }, &calls};
+                    apply(a);
+                    if (backend == Backend::cpu)
+                    {
+                      EXPECT_EQ(calls, c.dim == 3 ? z1 - z0 : y1 - y0);
+                    }
+                    std::int64_t wrong = 0;
+                    const std::int64_t in_y = block.n * block.row();
+                    for (std::int64_t at = 0; at < block.size(); ++at)
+                    {
+                      const std::int64_t y = at % block.plane() / in_y,
+                                         z = at / block.plane() / block.nz();
+                      const bool inside = y0 <= y && y < y1 && z0 <= z && z < z1;
+                      wrong += inside ? std::memcmp(&part[at], &whole[at], sizeof(TypeParam)) != 0
+                                      : !std::isnan(test::to_double(part[at]));
+                    }
+                    EXPECT_EQ(wrong, 0) << "rows " << y0 << ".." << y1 << ", " << z0 << ".." << z1;
+                  }
+          }
+  }
+
+  TEST(LaplaceRange, DevicesTakeWholeBlocks)
+  {
+    const Block block(3, 2, {4, 3, 2});
+    EXPECT_NO_THROW(laplace::require_every_row({}, block));
+    EXPECT_NO_THROW(laplace::require_every_row({0, 3, 0, 2}, block));
+    EXPECT_THROW(laplace::require_every_row({1, 3, 0, 2}, block), std::invalid_argument);
+    EXPECT_THROW(laplace::require_every_row({0, 3, 0, 1}, block), std::invalid_argument);
   }
 
   TEST(LaplaceReference, IsSymmetricAndPositive)
