@@ -11,6 +11,7 @@ LaplaceOperator<Number>::LaplaceOperator(
   , basis_(basis)
   , backend_(backend)
   , exchange_(level, basis)
+  , split_(split_rows(level.block, exchange_.remote()))
 {
   for (const laplace::Form form :
       {laplace::Form::apply, laplace::Form::residual, laplace::Form::chebyshev})
@@ -24,10 +25,23 @@ LaplaceOperator<Number>::LaplaceOperator(
 }
 
 template <typename Number>
-void LaplaceOperator<Number>::run(laplace::Form form, const laplace::Arguments<Number> &arguments)
+void LaplaceOperator<Number>::run(laplace::Form form, laplace::Arguments<Number> &arguments)
 {
-  exchange_.update(arguments.src);
-  kernels_[static_cast<int>(form)](arguments);
+  const auto kernel = kernels_[static_cast<int>(form)];
+  exchange_.start(arguments.src);
+  if (!split_.interior.empty())
+  {
+    arguments.range = split_.interior;
+    arguments.between_layers = exchange_.progress_callback();
+    kernel(arguments);
+  }
+  exchange_.finish();
+  arguments.between_layers = {};
+  for (const laplace::RowRange &part : split_.boundary)
+  {
+    arguments.range = part;
+    kernel(arguments);
+  }
 }
 
 template <typename Number>

@@ -4,12 +4,18 @@
 #include "kernels/laplace/laplace.h"
 #include "operators/ghost_exchange.h"
 #include "operators/grid.h"
+#include "operators/row_split.h"
 #include "operators/vector.h"
 
 namespace tensormg
 {
 /// The dimensionless operator B of kernels/laplace/laplace.h on a level that may be distributed. All
 /// functions are collective over the level's communicator.
+///
+/// Every application overlaps its messages with work: the traces of src at sides of other ranks are packed and
+/// sent; the rows of cells that do not touch such a side are computed, with a look at the messages after each
+/// layer; then the rest, one cell thick at each of these sides (split_rows()). The result has the same bits as
+/// with everything computed after the exchange. What does not overlap: packing, and blocks without interior.
 template <typename Number>
 class LaplaceOperator
 {
@@ -34,15 +40,18 @@ public:
   const LevelGrid &level() const { return level_; }
   const CellBasis &basis() const { return basis_; }
   laplace::Backend backend() const { return backend_; }
+  /// Of all applications so far, on this rank.
+  const ExchangeTimes &exchange_times() const { return exchange_.times(); }
 
 private:
-  void run(laplace::Form form, const laplace::Arguments<Number> &arguments);
+  void run(laplace::Form form, laplace::Arguments<Number> &arguments);
 
   const LevelGrid &level_;
   const CellBasis &basis_;
   laplace::Backend backend_;
   std::array<laplace::Apply<Number> *, 3> kernels_{};
   GhostExchange<Number> exchange_;
+  RowSplit split_;
   laplace::Arguments<Number> arguments_;
 };
 
