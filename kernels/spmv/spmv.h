@@ -6,16 +6,22 @@
 //                 (merge path: D. Merrill, M. Garland, "Merge-based parallel sparse matrix-vector
 //                 multiplication", SC 2016)
 //
+//   cuda_vector   device: 2 to 32 neighbouring threads per row
+//   cuda_merge    device: the same number of rows plus entries to each thread of a block and to each block
+//
 // The host kernels do one share of the work, so that any number of threads can call them at the same time;
 // results do not depend on their order. After all shares of cpu_merge, add_carries() completes the rows that
 // several shares have worked on. With one share both give the same bits.
 // Requires: row_begin[0] = 0, not descending; 0 <= column < columns. Rows may be empty and of any length;
 // y must not alias x. Every entry of y is written.
-// Tests: tests/kernels/spmv_test.cc.
+// On the device the view's arrays lie in device memory, so that the number of entries is an argument; no
+// atomics: results do not differ from run to run.
+// Tests: tests/kernels/spmv_test.cc, tests/kernels/spmv_cuda_test.cu.
 #pragma once
 
 #include <cstdint>
 
+#include "kernels/core/device.h"
 #include "kernels/roofline/roofline.h"
 
 namespace tensormg::spmv
@@ -84,4 +90,25 @@ struct PathPoint
 /// The point at which `step` rows and entries have been consumed: a row is consumed after its entries.
 template <typename Number>
 PathPoint find_path_point(const Csr<Number> &matrix, std::int64_t step);
+
+/// Threads per row that suit rows of this mean length: a power of two from 2 to 32.
+constexpr int lanes_per_row(std::int64_t rows, std::int64_t entries)
+{
+  int lanes = 2;
+  while (lanes < 32 && 2 * lanes * rows <= entries)
+    lanes *= 2;
+  return lanes;
+}
+
+/// Queued in the stream; throws DeviceError in a build without CUDA, std::invalid_argument for other lanes.
+template <typename Number>
+void cuda_vector(const Csr<Number> &matrix, std::int32_t entries, const Number *x, Number *y,
+    int lanes, Stream stream);
+
+/// Blocks of cuda_merge: so many carries it needs, in device memory.
+std::int64_t merge_blocks(std::int64_t rows, std::int64_t entries);
+
+template <typename Number>
+void cuda_merge(const Csr<Number> &matrix, std::int32_t entries, const Number *x, Number *y,
+    Carry<Number> *carries, Stream stream);
 } // namespace tensormg::spmv

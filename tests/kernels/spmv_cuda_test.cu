@@ -1,0 +1,184 @@
+// Products with sparse matrices on a device: against the reference for rows of all lengths, and the same bits
+// in every run.
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/core/device.h"
+#include "kernels/spmv/sliced.h"
+#include "kernels/spmv/spmv.h"
+#include "operators/sparse/sliced_matrix.h"
+#include "tests/support/sparse_cases.h"
+
+namespace tensormg
+{
+namespace
+{
+  using namespace spmv;
+
+  template <typename T>
+  DeviceArray<T> on_device(const std::vector<T> &list)
+  {
+    DeviceArray<T> array(static_cast<std::int64_t>(list.size()));
+    if (!list.empty())
+      array.copy_from_host(list.data());
+    return array;
+  }
+
+  /// A matrix and a vector in device memory.
+  template <typename Number>
+  class Case
+  {
+  public:
+    Case(const test::SparseCase<Number> &matrix, const std::vector<Number> &x)
+      : row_begin_(on_device(matrix.row_begin))
+      , column_(on_device(matrix.column))
+      , value_(on_device(matrix.value))
+      , x_(on_device(x))
+      , rows_(static_cast<std::int32_t>(matrix.row_begin.size()) - 1)
+      , view_{rows_, matrix.columns, row_begin_.data(), column_.data(), value_.data()}
+      , entries_(matrix.row_begin.back())
+    {}
+
+    std::vector<Number> by_vectors(int lanes) const
+    {
+      return result([&](Number *y) { cuda_vector(view_, entries_, x_.data(), y, lanes, nullptr); });
+    }
+
+    std::vector<Number> by_merge() const
+    {
+      DeviceArray<Carry<Number>> carries(merge_blocks(rows_, entries_));
+      return result(
+          [&](Number *y) { cuda_merge(view_, entries_, x_.data(), y, carries.data(), nullptr); });
+    }
+
+  private:
+    /// y, which is NaN before.
+    template <typename Function>
+    std::vector<Number> result(Function &&function) const
+    {
+      std::vector<Number> y = test::poisoned<Number>(rows_);
+      DeviceArray<Number> on_the_device = on_device(y);
+      function(on_the_device.data());
+      if (!y.empty())
+        on_the_device.copy_to_host(y.data());
+      return y;
+    }
+
+    DeviceArray<std::int32_t> row_begin_, column_;
+    DeviceArray<Number> value_, x_;
+    std::int32_t rows_;
+    Csr<Number> view_;
+    std::int32_t entries_;
+  };
+
+  class SpmvCuda : public testing::Test
+  {
+  protected:
+    void SetUp() override
+    {
+      if (device_count() == 0)
+        GTEST_SKIP() << why_no_device();
+      use_device(0);
+    }
+  };
+
+  /// The host's cases, and some that take several blocks.
+  std::vector<std::vector<std::int32_t>> row_lengths()
+  {
+    std::vector<std::vector<std::int32_t>> list = test::row_lengths();
+    std::vector<std::int32_t> many(3000, 2), long_rows(7, 0);
+    many[1500] = 4500; // three tiles
+    long_rows[3] = 7001;
+    long_rows[4] = 2048;
+    list.push_back(many);
+    list.push_back(long_rows);
+    list.push_back(std::vector<std::int32_t>(5000, 0));
+    return list;
+  }
+
+  template <typename Number>
+  void check_all()
+  {
+    constexpr std::int32_t columns = 1103;
+    const std::vector<Number> x = test::random_vector<Number>(columns);
+    for (const std::vector<std::int32_t> &lengths : row_lengths())
+    {
+      const test::SparseCase<Number> matrix(columns, lengths);
+      SCOPED_TRACE(std::to_string(lengths.size()) + " rows, " +
+          std::to_string(matrix.column.size()) + " entries");
+      const Case<Number> device(matrix, x);
+      for (const int lanes : {2, 4, 8, 16, 32})
+        test::expect_right(matrix.view(), x, device.by_vectors(lanes));
+      const std::vector<Number> merged = device.by_merge();
+      test::expect_right(matrix.view(), x, merged);
+      EXPECT_EQ(merged, device.by_merge());
+    }
+  }
+
+  TEST_F(SpmvCuda, DoubleAgreesWithTheReference) { check_all<double>(); }
+  TEST_F(SpmvCuda, FloatAgreesWithTheReference) { check_all<float>(); }
+
+  /// The matrix in slices, by mma.sync or by FMA.
+  template <typename Number, bool by_mma>
+  std::vector<Number> sliced_product(
+      const test::SparseCase<Number> &matrix, const std::vector<Number> &x)
+  {
+    const auto rows = static_cast<std::int64_t>(matrix.row_begin.size()) - 1;
+    const auto sliced = sparse::make_sliced<Number>(sparse::build_by_rows(
+        rows, matrix.columns, [&](std::int64_t row, const sparse::Emit &emit) {
+          for (std::int32_t e = matrix.row_begin[row]; e < matrix.row_begin[row + 1]; ++e)
+            emit(matrix.column[e], matrix.value[e]);
+        }));
+    const auto copy = [](const auto &array) {
+      using T = std::remove_const_t<std::remove_reference_t<decltype(array[0])>>;
+      return on_device(std::vector<T>(array.begin(), array.end()));
+    };
+    const auto block_begin = copy(sliced.block_begin), column = copy(sliced.column),
+               target = copy(sliced.target), long_row = copy(sliced.long_row),
+               piece_begin = copy(sliced.piece_begin);
+    const auto value = copy(sliced.value), device_x = on_device(x);
+    const Sliced<Number> view{sliced.rows, sliced.slices, sliced.long_rows, block_begin.data(),
+        column.data(), value.data(), target.data(), long_row.data(), piece_begin.data()};
+    std::vector<Number> y = test::poisoned<Number>(sliced.rows);
+    DeviceArray<Number> device_y = on_device(y), pieces(sliced.pieces());
+    if constexpr (by_mma)
+      cuda_sliced_mma(view, device_x.data(), device_y.data(), pieces.data(), nullptr);
+    else
+      cuda_sliced_fma(view, device_x.data(), device_y.data(), pieces.data(), nullptr);
+    if (!y.empty())
+      device_y.copy_to_host(y.data());
+    return y;
+  }
+
+  template <typename Number, bool by_mma>
+  void check_sliced()
+  {
+    constexpr std::int32_t columns = 1103;
+    const std::vector<Number> x = test::random_vector<Number>(columns);
+    for (const std::vector<std::int32_t> &lengths : row_lengths())
+    {
+      SCOPED_TRACE(std::to_string(lengths.size()) + " rows");
+      const test::SparseCase<Number> matrix(columns, lengths);
+      test::expect_right(matrix.view(), x, sliced_product<Number, by_mma>(matrix, x));
+    }
+  }
+
+  TEST_F(SpmvCuda, SlicesByMma) { check_sliced<double, true>(); }
+  TEST_F(SpmvCuda, SlicesByFma) { check_sliced<double, false>(); }
+  TEST_F(SpmvCuda, SlicesByFmaInFloat) { check_sliced<float, false>(); }
+
+  TEST_F(SpmvCuda, RefusesOtherLanes)
+  {
+    const test::SparseCase<double> matrix(10, {1, 2});
+    const Case<double> device(matrix, test::random_vector<double>(10));
+    EXPECT_THROW(device.by_vectors(3), std::invalid_argument);
+    EXPECT_THROW(device.by_vectors(64), std::invalid_argument);
+  }
+} // namespace
+} // namespace tensormg
