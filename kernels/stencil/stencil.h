@@ -7,17 +7,20 @@
 //               through the slowest direction once, the steps following each other at a distance of one radius,
 //               with rings of 2 radius + 1 slabs for what lies between them (the points near the border of a
 //               tile are computed by its neighbours as well)
+//   cuda_naive  device: a thread per point, taps straight from memory; the caches do the rest
+//   cuda_tiled  device: a tile in x and y marches through z with a ring of planes in shared memory
 //
 // Storage: from[(z ny + y) nx + x], nz = 1 in 2D, 64-byte aligned; `to` must not alias `from`. Every entry of
 // `to` is written. The host kernel does one share of the work, any number of threads may do all of them at
 // the same time; shares, tiles and depth change the result by rounding at most.
-// Tests: tests/kernels/stencil_test.cc.
+// Tests: tests/kernels/stencil_test.cc, tests/kernels/stencil_cuda_test.cu.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string_view>
 
+#include "kernels/core/device.h"
 #include "kernels/roofline/roofline.h"
 
 namespace tensormg::stencil
@@ -116,4 +119,12 @@ double executed_updates(const Stencil &stencil, const Grid &grid, const Plan &pl
 template <typename Number>
 void cpu(const Stencil &stencil, const Grid &grid, const Plan &plan, const Number *from, Number *to,
     Number *scratch, Share share);
+
+/// One step in device memory, queued in the stream. Throws DeviceError in a build without CUDA.
+template <typename Number>
+void cuda_naive(
+    const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream);
+template <typename Number>
+void cuda_tiled(
+    const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream);
 } // namespace tensormg::stencil

@@ -1,0 +1,26 @@
+// What stencil.h declares for a device, in a build without CUDA. With CUDA, cuda.cu takes its place.
+#if !defined(TENSORMG_HAVE_CUDA)
+
+#include "kernels/stencil/stencil.h"
+
+namespace tensormg::stencil
+{
+template <typename Number>
+void cuda_naive(const Stencil &, const Grid &, const Number *, Number *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template <typename Number>
+void cuda_tiled(const Stencil &, const Grid &, const Number *, Number *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template void cuda_naive(const Stencil &, const Grid &, const double *, double *, Stream);
+template void cuda_naive(const Stencil &, const Grid &, const float *, float *, Stream);
+template void cuda_tiled(const Stencil &, const Grid &, const double *, double *, Stream);
+template void cuda_tiled(const Stencil &, const Grid &, const float *, float *, Stream);
+} // namespace tensormg::stencil
+
+#endif
