@@ -164,6 +164,9 @@ double cuda(Unit unit, int rounds, double *sink, Stream stream)
           ? run_mma<mma::M16N8K16<double>>(rounds, sink, stream)
           : run_mma<mma::M8N8K4<double>>(rounds, sink, stream);
       break;
+    case Unit::fp64_tensor_m8n8k4:
+      per_thread = run_mma<mma::M8N8K4<double>>(rounds, sink, stream);
+      break;
     case Unit::tf32_tensor:
       per_thread = run_mma<mma::M16N8K8<Tf32>>(rounds, sink, stream);
       break;

@@ -3,7 +3,7 @@
 //
 //   unit            counted        loop
 //   fp64, fp32      flop           independent chains of FMA in registers (an FMA counts two)
-//   *_tensor        flop           mma.sync on fragments in registers, largest shape of the GPU
+//   *_tensor        flop           mma.sync on fragments in registers, largest shape of the GPU unless named
 //   shared_memory   bytes          conflict-free 16-byte reads
 //   issue           instructions   of one thread: FMA and shifts in turn, which every GPU from
 //                                  compute capability 8.0 on starts at its full rate
@@ -24,19 +24,21 @@ enum class Unit : std::uint8_t
   fp64,
   fp32,
   fp64_tensor,
+  fp64_tensor_m8n8k4, ///< the only shape that WMMA and compute capability 8.0 have
   tf32_tensor,
   fp16_tensor,
   shared_memory,
   issue
 };
-inline constexpr std::array all_units{Unit::fp64, Unit::fp32, Unit::fp64_tensor, Unit::tf32_tensor,
-    Unit::fp16_tensor, Unit::shared_memory, Unit::issue};
+inline constexpr std::array all_units{Unit::fp64, Unit::fp32, Unit::fp64_tensor,
+    Unit::fp64_tensor_m8n8k4, Unit::tf32_tensor, Unit::fp16_tensor, Unit::shared_memory,
+    Unit::issue};
 
 /// "FP64", "FP16 tensor", ...
 constexpr const char *to_string(Unit unit)
 {
-  constexpr std::array names{
-      "FP64", "FP32", "FP64 tensor", "TF32 tensor", "FP16 tensor", "shared memory", "issue"};
+  constexpr std::array names{"FP64", "FP32", "FP64 tensor", "FP64 tensor m8n8k4", "TF32 tensor",
+      "FP16 tensor", "shared memory", "issue"};
   return names[static_cast<std::size_t>(unit)];
 }
 

@@ -1,39 +1,50 @@
-#include "kernels/core/cuda_check.h"
+#include <bit>
+
+#include <cuda_fp16.h>
+
+#include "kernels/core/launch.cuh"
 #include "kernels/scale/scale.h"
+#include "kernels/scale/words.cuh"
 
 namespace tensormg::scale
 {
 namespace
 {
-  constexpr int threads = 256;
-  constexpr int words_per_thread = 4; ///< loads in flight
-
-  /// Words of 16 bytes; a block owns threads * words_per_thread of them.
-  __global__ void __launch_bounds__(threads)
-      scale_kernel(std::int64_t n_words, double q, const double2 *__restrict__ b, double2 *a)
+  /// One multiplication per number.
+  template <typename Number>
+  struct ByMultiplication
   {
-    const std::int64_t first =
-        static_cast<std::int64_t>(blockIdx.x) * (threads * words_per_thread) + threadIdx.x;
-    double2 values[words_per_thread];
+    static __device__ void scale(double q, Word (&words)[words_per_thread])
+    {
 #pragma unroll
-    for (int w = 0; w < words_per_thread; ++w)
-      if (const std::int64_t at = first + w * threads; at < n_words)
-        values[w] = __ldcs(b + at);
+      for (Word &word : words)
+      {
+        Numbers<Number> numbers = numbers_of<Number>(word);
 #pragma unroll
-    for (int w = 0; w < words_per_thread; ++w)
-      if (const std::int64_t at = first + w * threads; at < n_words)
-        __stcs(a + at, make_double2(q * values[w].x, q * values[w].y));
-  }
+        for (Number &x : numbers.values)
+          x = multiply(q, x);
+        word = word_of(numbers);
+      }
+    }
+
+  private:
+    static __device__ double multiply(double q, double x) { return q * x; }
+    static __device__ float multiply(double q, float x) { return static_cast<float>(q) * x; }
+    static __device__ Half multiply(double q, Half x)
+    {
+      const float value = __half2float(std::bit_cast<__half>(x));
+      return std::bit_cast<Half>(__float2half_rn(static_cast<float>(q) * value));
+    }
+  };
 } // namespace
 
-void cuda(std::int64_t size, double q, const double *b, double *a, Stream stream)
+template <typename Number>
+void cuda(std::int64_t size, double q, const Number *b, Number *a, Stream stream)
 {
-  if (size == 0)
-    return;
-  const std::int64_t n_words = size / 2, per_block = threads * words_per_thread;
-  const auto blocks = static_cast<unsigned>((n_words + per_block - 1) / per_block);
-  scale_kernel<<<blocks, threads, 0, stream>>>(
-      n_words, q, reinterpret_cast<const double2 *>(b), reinterpret_cast<double2 *>(a));
-  check_launch("scale kernel");
+  launch_words<ByMultiplication<Number>>("launching the scale kernel", size, q, b, a, stream);
 }
+
+template void cuda(std::int64_t, double, const double *, double *, Stream);
+template void cuda(std::int64_t, double, const float *, float *, Stream);
+template void cuda(std::int64_t, double, const Half *, Half *, Stream);
 } // namespace tensormg::scale
