@@ -1,0 +1,51 @@
+// What device.h declares, in a build without CUDA. With CUDA, the files *.cu take its place.
+#if !defined(TENSORMG_HAVE_CUDA)
+
+#include "kernels/gemm/device.h"
+
+namespace tensormg::gemm
+{
+namespace
+{
+  [[noreturn]] void fail() { throw DeviceError("no device: " + why_no_device()); }
+} // namespace
+
+template <Rung rung>
+void fp16(const Size &, const Half *, const Half *, float *, Stream)
+{
+  fail();
+}
+template <Fp64Shape shape>
+void fp64(const Size &, const double *, const double *, double *, Stream)
+{
+  fail();
+}
+template <SingleMethod method>
+void single(const Size &, const float *, const float *, float *, Stream)
+{
+  fail();
+}
+
+template void fp16<Rung::naive>(const Size &, const Half *, const Half *, float *, Stream);
+template void fp16<Rung::more_tiles>(const Size &, const Half *, const Half *, float *, Stream);
+template void fp16<Rung::permuted>(const Size &, const Half *, const Half *, float *, Stream);
+template void fp16<Rung::buffered>(const Size &, const Half *, const Half *, float *, Stream);
+template void fp16<Rung::staged>(const Size &, const Half *, const Half *, float *, Stream);
+template void fp16<Rung::larger>(const Size &, const Half *, const Half *, float *, Stream);
+template void fp64<Fp64Shape::m8n8k4>(
+    const Size &, const double *, const double *, double *, Stream);
+template void fp64<Fp64Shape::m16n8k4>(
+    const Size &, const double *, const double *, double *, Stream);
+template void fp64<Fp64Shape::m16n8k8>(
+    const Size &, const double *, const double *, double *, Stream);
+template void single<SingleMethod::tf32>(
+    const Size &, const float *, const float *, float *, Stream);
+template void single<SingleMethod::tf32_three>(
+    const Size &, const float *, const float *, float *, Stream);
+template void single<SingleMethod::tf32_corrected>(
+    const Size &, const float *, const float *, float *, Stream);
+template void single<SingleMethod::fp16_corrected>(
+    const Size &, const float *, const float *, float *, Stream);
+} // namespace tensormg::gemm
+
+#endif

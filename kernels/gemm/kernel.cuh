@@ -1,0 +1,239 @@
+// The product of two matrices on mma.sync: a block of warps computes a tile of C, marching along k through
+// tiles of A and B in shared memory.
+#pragma once
+
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "kernels/core/launch.cuh"
+#include "kernels/core/shared_memory.cuh"
+#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/tile.cuh"
+#include "kernels/tensor/device_resources.cuh"
+
+namespace tensormg::gemm
+{
+/// Everything that is chosen at compile time. `Config` has the members used below.
+template <typename Config_>
+struct Tile : Config_
+{
+  using Config = Config_;
+  using Policy = typename Config::Policy;
+  using S = typename Policy::S;
+  using Stored = typename Policy::Stored;
+  using Result = typename Policy::Result;
+  using LayoutA = typename Config::LayoutA;
+  using LayoutB = typename Config::LayoutB;
+  static constexpr int m = Config::m, n = Config::n, k = Config::k;
+  static constexpr int warps = Config::warps_m * Config::warps_n, threads = 32 * warps;
+  static constexpr int warp_m = m / Config::warps_m, warp_n = n / Config::warps_n;
+  static constexpr int tiles_m = warp_m / S::m, tiles_n = warp_n / S::n, steps = k / S::k;
+  static_assert(m % (Config::warps_m * S::m) == 0 && n % (Config::warps_n * S::n) == 0);
+  static_assert(k % S::k == 0);
+  // Tiles start at multiples of 128 bytes, swizzled ones at those of their period.
+  static constexpr int size_a = (mma::extent<LayoutA>(m, k) + 511) / 512 * 512;
+  static constexpr int size_b = (mma::extent<LayoutB>(k, n) + 511) / 512 * 512;
+  static constexpr int shared_bytes =
+      Config::stages * (size_a + size_b) * static_cast<int>(sizeof(Stored));
+  static_assert(shared_bytes <= 227 * 1024);
+};
+
+struct Position
+{
+  int m, n;
+};
+
+/// Tile `index` of tiles_m x tiles_n: bands of eight rows of tiles, column by column, so that blocks that run
+/// together share tiles of A and B in the second cache.
+__host__ __device__ constexpr Position tile_position(int index, int tiles_m, int tiles_n)
+{
+  constexpr int band = 8;
+  const int first = index / (band * tiles_n) * band;
+  const int rows = tiles_m - first < band ? tiles_m - first : band;
+  const int within = index - first * tiles_n;
+  return {first + within % rows, within / rows};
+}
+
+/// The fragments of one step in k of a warp.
+template <typename T>
+struct Factors
+{
+  using Policy = typename T::Policy;
+  typename Policy::template Factor<Operand::a> a[T::tiles_m];
+  typename Policy::template Factor<Operand::b> b[T::tiles_n];
+
+  __device__ void fill(const typename T::Stored *tile_a, const typename T::Stored *tile_b,
+      int warp_row, int warp_column, int step, int lane)
+  {
+    using S = typename T::S;
+#pragma unroll
+    for (int i = 0; i < T::tiles_m; ++i)
+      fill_factor<T::fill, typename T::LayoutA, Policy, Operand::a>(
+          a[i], tile_a, warp_row + i * S::m, step * S::k, lane);
+#pragma unroll
+    for (int j = 0; j < T::tiles_n; ++j)
+      fill_factor<T::fill, typename T::LayoutB, Policy, Operand::b>(
+          b[j], tile_b, step * S::k, warp_column + j * S::n, lane);
+  }
+};
+
+template <typename T>
+using Sums = typename T::Policy::Sum[T::tiles_m][T::tiles_n];
+
+template <typename T>
+__device__ void add_products(Sums<T> &sums, const Factors<T> &factors)
+{
+#pragma unroll
+  for (int i = 0; i < T::tiles_m; ++i)
+#pragma unroll
+    for (int j = 0; j < T::tiles_n; ++j)
+      T::Policy::add(sums[i][j], factors.a[i], factors.b[j]);
+}
+
+/// All steps in k of one tile in shared memory.
+template <typename T>
+__device__ void multiply_tiles(Sums<T> &sums, const typename T::Stored *tile_a,
+    const typename T::Stored *tile_b, int warp_row, int warp_column, int lane)
+{
+  if constexpr (T::buffered)
+  {
+    Factors<T> factors[2];
+    factors[0].fill(tile_a, tile_b, warp_row, warp_column, 0, lane);
+#pragma unroll
+    for (int step = 0; step < T::steps; ++step)
+    {
+      if (step + 1 < T::steps)
+        factors[(step + 1) % 2].fill(tile_a, tile_b, warp_row, warp_column, step + 1, lane);
+      add_products<T>(sums, factors[step % 2]);
+    }
+  }
+  else
+  {
+#pragma unroll
+    for (int step = 0; step < T::steps; ++step)
+    {
+      Factors<T> factors;
+      factors.fill(tile_a, tile_b, warp_row, warp_column, step, lane);
+      add_products<T>(sums, factors);
+    }
+  }
+}
+
+/// Neighbours of a row together where they are aligned.
+template <typename T>
+__device__ void store_sums(const Sums<T> &sums, int m, int n, int first_row, int first_column,
+    int lane, typename T::Result *c)
+{
+  using S = typename T::S;
+  using Result = typename T::Result;
+  struct alignas(2 * sizeof(Result)) Pair
+  {
+    Result first, second;
+  };
+#pragma unroll
+  for (int i = 0; i < T::tiles_m; ++i)
+#pragma unroll
+    for (int j = 0; j < T::tiles_n; ++j)
+#pragma unroll
+      for (int e = 0; e < FragmentC<S>::n_elements; e += 2)
+      {
+        const mma::Entry at = mma::entry_of<S, Operand::c>(lane, e);
+        const int row = first_row + i * S::m + at.row, column = first_column + j * S::n + at.column;
+        if (row >= m || column >= n)
+          continue;
+        Result *const to = c + static_cast<std::int64_t>(row) * n + column;
+        const Pair pair{sums[i][j].get(e), sums[i][j].get(e + 1)};
+        if (n % 2 == 0)
+          *reinterpret_cast<Pair *>(to) = pair;
+        else
+        {
+          to[0] = pair.first;
+          if (column + 1 < n)
+            to[1] = pair.second;
+        }
+      }
+}
+
+template <typename T>
+__global__ void __launch_bounds__(T::threads) product_kernel(int m, int n, int k, int tiles_m,
+    int tiles_n, const typename T::Stored *__restrict__ a, const typename T::Stored *__restrict__ b,
+    typename T::Result *__restrict__ c)
+{
+  using Stored = typename T::Stored;
+  using S = typename T::S;
+  if constexpr (mma::is_available<S>)
+  {
+    auto *const shared_a = reinterpret_cast<Stored *>(dynamic_shared());
+    Stored *const shared_b = shared_a + T::stages * T::size_a;
+    const Position tile = tile_position(static_cast<int>(blockIdx.x), tiles_m, tiles_n);
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    const int warp_row = warp / T::warps_n * T::warp_m, warp_column = warp % T::warps_n * T::warp_n;
+    const TileLoader<Stored, typename T::LayoutA, T::m, T::k, T::threads, T::copies> load_a(
+        a, m, k);
+    const TileLoader<Stored, typename T::LayoutB, T::k, T::n, T::threads, T::copies> load_b(
+        b, k, n);
+    const auto load = [&](int step) {
+      const int slot = step % T::stages;
+      load_a.load(tile.m * T::m, step * T::k, shared_a + slot * T::size_a);
+      load_b.load(step * T::k, tile.n * T::n, shared_b + slot * T::size_b);
+    };
+
+    Sums<T> sums{};
+    const int steps = (k + T::k - 1) / T::k;
+    if constexpr (T::stages == 1)
+      for (int step = 0; step < steps; ++step)
+      {
+        load(step);
+        __syncthreads();
+        multiply_tiles<T>(sums, shared_a, shared_b, warp_row, warp_column, lane);
+        __syncthreads();
+      }
+    else
+    {
+#pragma unroll
+      for (int step = 0; step < T::stages - 1; ++step)
+      {
+        if (step < steps)
+          load(step);
+        commit_copies();
+      }
+      for (int step = 0; step < steps; ++step)
+      {
+        // The tiles of this step have landed, and nobody reads those of the last one any more.
+        wait_copies<T::stages - 2>();
+        __syncthreads();
+        if (step + T::stages - 1 < steps)
+          load(step + T::stages - 1);
+        commit_copies();
+        const int slot = step % T::stages;
+        multiply_tiles<T>(sums, shared_a + slot * T::size_a, shared_b + slot * T::size_b, warp_row,
+            warp_column, lane);
+      }
+    }
+    store_sums<T>(sums, m, n, tile.m * T::m + warp_row, tile.n * T::n + warp_column, lane, c);
+  }
+}
+
+template <typename Config>
+void run(const char *name, const Size &size, const typename Tile<Config>::Stored *a,
+    const typename Tile<Config>::Stored *b, typename Tile<Config>::Result *c, Stream stream)
+{
+  using T = Tile<Config>;
+  for (const std::int64_t extent : {size.m, size.n, size.k})
+    if (extent > std::numeric_limits<int>::max())
+      throw std::length_error(
+          "a matrix size of " + std::to_string(extent) + "; at most 2147483647");
+  const std::int64_t tiles_m = (size.m + T::m - 1) / T::m, tiles_n = (size.n + T::n - 1) / T::n;
+  if (tiles_m * tiles_n == 0)
+    return;
+  if (tiles_m * tiles_n > std::numeric_limits<int>::max())
+    throw std::length_error("a product of " + std::to_string(tiles_m * tiles_n) + " tiles");
+  if constexpr (T::S::min_capability > 80)
+    tensor::require_compiled_for(T::S::min_capability, product_kernel<T>);
+  allow_shared_bytes(reinterpret_cast<const void *>(product_kernel<T>), T::shared_bytes);
+  launch(name, product_kernel<T>, dim3(static_cast<unsigned>(tiles_m * tiles_n)), dim3(T::threads),
+      T::shared_bytes, stream, static_cast<int>(size.m), static_cast<int>(size.n),
+      static_cast<int>(size.k), static_cast<int>(tiles_m), static_cast<int>(tiles_n), a, b, c);
+}
+} // namespace tensormg::gemm
