@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/benchmark_exchange.h"
 #include "kernels/core/simd.h"
 #include "operators/cell_basis.h"
 #include "operators/laplace_operator.h"
@@ -153,6 +154,7 @@ namespace
     entry("apply", laplace::Form::apply, [&] { op.vmult(old, src); });
     entry("chebyshev", laplace::Form::chebyshev,
         [&] { op.chebyshev_step(old, src, &old, b, 0.4, 0.9); });
+    result["exchange"] = measure_exchange<Number>(grid, basis, repetitions);
     return result;
   }
 
@@ -301,6 +303,6 @@ std::string benchmark_table(const nlohmann::json &result)
            << std::setprecision(0) << " | " << percent(solve) << " | " << solve["iterations"]
            << " |\n";
     }
-  return text.str();
+  return text.str() + exchange_table(result);
 }
 } // namespace tensormg
