@@ -24,7 +24,8 @@ namespace
   template <typename T>
   void cut(std::vector<T> &list)
   {
-    list.resize(std::min(list.size(), quick_entries));
+    if (list.size() > quick_entries)
+      list.erase(list.begin() + quick_entries, list.end());
   }
 
   MachineOptions machine_options(const DiagnoseOptions &options)
@@ -167,6 +168,8 @@ DiagnoseOptions effective(const DiagnoseOptions &options)
     cut(result.stencils);
     cut(result.depths);
     cut(result.stencil_grids);
+    cut(result.gemm_sizes);
+    cut(result.sum_lengths);
     cut(result.matrix_files);
   }
   return result;
@@ -234,13 +237,15 @@ int exit_code(const Diagnosis &diagnosis, Console &console)
     measured += entry.outcome == Outcome::measured ? 1 : 0;
     failed += entry.outcome == Outcome::failed ? 1 : 0;
   }
+  for (const Accuracy &accuracy : diagnosis.accuracies)
+    failed += accuracy.is_wrong() ? 1 : 0;
   const std::vector<std::string> &classes = diagnosis.parameters.diagnose.classes;
   if (std::find(classes.begin(), classes.end(), "ceilings") != classes.end())
     measured += diagnosis.machines.size();
   if (failed > 0)
   {
     console.error(std::to_string(failed) + (failed == 1 ? " kernel" : " kernels") +
-        " failed the check and " + (failed == 1 ? "was" : "were") + " not timed");
+        " failed the check and " + (failed == 1 ? "does" : "do") + " not count");
     return exit_check_failed;
   }
   if (measured == 0)

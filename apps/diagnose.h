@@ -41,12 +41,15 @@ struct Entry
 /// The error of one way to multiply matrices in low precision.
 struct Accuracy
 {
-  std::string method;   ///< "TF32"
-  std::string range;    ///< of the factors' entries: "1e-4 to 1e4"
-  std::int64_t length;  ///< of the sums
-  double error = 0.;    ///< largest, relative to sum |a| |b|
-  double expected = 0.; ///< the a-priori bound of the same
-  std::string remark;   ///< "12 % of the entries overflow"
+  std::string method;  ///< "TF32"
+  std::string range;   ///< of the factors' entries: "1e-4 to 1e4"
+  std::int64_t length; ///< of the sums
+  double error = 0.;   ///< largest, relative to sum |a| |b|
+  double expected =
+      0.; ///< the a-priori bound of the same, if all factors are in the format's range
+  bool in_range = true; ///< they are
+  std::string remark;   ///< "12 % of the factors overflow"
+  bool is_wrong() const { return in_range && !(error <= expected); }
 };
 
 /// One run of the program.

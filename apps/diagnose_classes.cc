@@ -10,19 +10,19 @@ namespace
   constexpr std::array rows{
       ClassRow{"ceilings",
           "what memory, caches and units give at most, and the quotient alpha of tensor and plain units",
-          "read, write and copy on a device; the shapes of mma.sync one by one; wgmma",
-          run_ceilings},
-      ClassRow{"scale", "a[i] = q b[i], the least arithmetic that a kernel can have",
-          "on tensor cores (WMMA, m8n8k4, m16n8k4)", run_scale},
+          "on a device: read, write and copy; the other shapes of mma.sync; wgmma", run_ceilings},
+      ClassRow{
+          "scale", "a[i] = q b[i], the least arithmetic that a kernel can have", "", run_scale},
       ClassRow{"spmv", "y = A x with a sparse matrix",
-          "on a device (cuSPARSE, CSR by vectors and by merge path, a tensor-core format and its twin)",
-          run_spmv},
+          "on a device: cuSPARSE, tensor cores with m16n8k4 and in FP16", run_spmv},
       ClassRow{"stencil", "weighted sums over neighbours on a grid, one or several steps per pass",
-          "on a device (naive, tiled, temporally blocked; tensor cores as matrix product and low-rank)",
+          "on a device: temporal blocking; tensor cores as matrix product and low-rank",
           run_stencil},
-      ClassRow{"gemm", "dense matrix products", "all", nullptr},
+      ClassRow{"gemm", "dense matrix products",
+          "on a device: cuBLAS, wgmma; on the host: more threads than one", run_gemm},
       ClassRow{"smallmat", "batches of small dense products", "all", nullptr},
-      ClassRow{"precision", "errors of products in low precision", "all", nullptr},
+      ClassRow{"precision", "errors of products in low precision, emulated bit by bit",
+          "the same on a device; when cuBLAS uses tensor cores", run_precision},
   };
 } // namespace
 

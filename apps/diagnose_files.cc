@@ -169,9 +169,10 @@ void write_json(const Diagnosis &diagnosis, std::ostream &out)
   for (const Entry &entry : diagnosis.entries)
     entries.push_back(entry_json(entry, diagnosis));
   for (const Accuracy &accuracy : diagnosis.accuracies)
-    accuracies.push_back(
-        {{"method", accuracy.method}, {"range", accuracy.range}, {"length", accuracy.length},
-            {"error", accuracy.error}, {"bound", accuracy.expected}, {"remark", accuracy.remark}});
+    accuracies.push_back({{"method", accuracy.method}, {"range", accuracy.range},
+        {"length", accuracy.length}, {"error", accuracy.error}, {"bound", accuracy.expected},
+        {"in_range", accuracy.in_range}, {"wrong", accuracy.is_wrong()},
+        {"remark", accuracy.remark}});
   const Json json{{"version", version}, {"git", git_hash}, {"date", diagnosis.date},
       {"command", diagnosis.command},
       {"no_device", diagnosis.no_device.empty() ? Json(nullptr) : Json(diagnosis.no_device)},

@@ -22,9 +22,12 @@ namespace
   constexpr std::array rows{
       CeilingRow{"FP64 FMA", Place::host, Unit::fp64, ""},
       CeilingRow{"FP32 FMA", Place::host, Unit::fp32, ""},
+      CeilingRow{"FP64 FMA, one thread", Place::host, Unit::fp64, "", true},
+      CeilingRow{"FP32 FMA, one thread", Place::host, Unit::fp32, "", true},
       CeilingRow{"FP64 FMA", Place::device, Unit::fp64, ""},
       CeilingRow{"FP32 FMA", Place::device, Unit::fp32, ""},
       CeilingRow{"FP64 mma", Place::device, Unit::fp64_tensor, "FP64 FMA"},
+      CeilingRow{"FP64 mma m8n8k4", Place::device, Unit::fp64_tensor_m8n8k4, "FP64 FMA"},
       CeilingRow{"TF32 mma", Place::device, Unit::tf32_tensor, "FP32 FMA"},
       CeilingRow{"FP16 mma", Place::device, Unit::fp16_tensor, "FP32 FMA"},
       CeilingRow{"shared memory", Place::device, Unit::shared_memory, ""},
@@ -216,9 +219,11 @@ Machine measure_host(ThreadTeam &team, const MachineOptions &options)
     if (row.place != Place::host)
       continue;
     double one = 0.;
+    ThreadTeam caller(1);
+    ThreadTeam &used = row.one_thread ? caller : team;
     const Milliseconds time = measure(
         [&](int runs) {
-          return team_milliseconds(team, runs, [&](int thread) {
+          return team_milliseconds(used, runs, [&](int thread) {
             double &sink = sinks[static_cast<std::size_t>(thread)].value;
             const double flops = peak::cpu(row.unit, host_rounds, sink = 0.);
             if (thread == 0)
@@ -226,7 +231,7 @@ Machine measure_host(ThreadTeam &team, const MachineOptions &options)
           });
         },
         options.repetitions, options.max_seconds);
-    machine.ceilings.push_back({&row, one * team.size() / (1e-3 * time.fastest), time});
+    machine.ceilings.push_back({&row, one * used.size() / (1e-3 * time.fastest), time});
   }
   return machine;
 }

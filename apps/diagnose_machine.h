@@ -23,6 +23,7 @@ struct CeilingRow
   peak::Unit unit;
   /// The ceiling of the same type without tensor cores: alpha is the quotient of both. Empty: none.
   const char *plain;
+  bool one_thread = false; ///< on the host: for kernels that have only one
 };
 
 /// THE table of units.

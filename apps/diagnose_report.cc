@@ -214,6 +214,41 @@ std::string entry_text(const Diagnosis &diagnosis, const Entry &entry)
   return line;
 }
 
+std::string accuracy_text(const Diagnosis &diagnosis, std::size_t first)
+{
+  std::vector<std::string> titles{"factors " + diagnosis.accuracies.at(first).range}, methods;
+  std::map<std::string, std::vector<std::string>> rows;
+  std::string wrong;
+  for (std::size_t i = first; i < diagnosis.accuracies.size(); ++i)
+  {
+    const Accuracy &accuracy = diagnosis.accuracies[i];
+    if (rows[accuracy.method].empty())
+      methods.push_back(accuracy.method);
+    if (accuracy.method == methods.front())
+      titles.push_back("sums of " + std::to_string(accuracy.length));
+    rows[accuracy.method].push_back(
+        std::isfinite(accuracy.error) ? format_residual(accuracy.error) : "overflow");
+    if (accuracy.is_wrong())
+      wrong += "    FAILED: " + accuracy.method + ", sums of " + std::to_string(accuracy.length) +
+          ": the error is above its bound " + format_residual(accuracy.expected) + '\n';
+  }
+  TextTable table("    ", 1);
+  table.add_row(titles);
+  for (const std::string &method : methods)
+  {
+    std::vector<std::string> row{method};
+    row.insert(row.end(), rows[method].begin(), rows[method].end());
+    for (std::size_t i = first; i < diagnosis.accuracies.size(); ++i)
+      if (const Accuracy &a = diagnosis.accuracies[i]; a.method == method && !a.remark.empty())
+      {
+        row.push_back(a.remark);
+        break;
+      }
+    table.add_row(row);
+  }
+  return table.text() + wrong;
+}
+
 std::string verdict(const Diagnosis &diagnosis, const Entry &entry)
 {
   const Prediction prediction = predict(entry, diagnosis.machine(entry.place));

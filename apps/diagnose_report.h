@@ -25,6 +25,9 @@ std::string problem_heading(const std::string &class_name, const std::string &pr
 /// The line of one entry, as wide as the columns of the heading.
 std::string entry_text(const Diagnosis &diagnosis, const Entry &entry);
 
+/// The accuracies from `first` on, which have one range: methods by lengths.
+std::string accuracy_text(const Diagnosis &diagnosis, std::size_t first);
+
 /// One sentence about a measured entry: how far it is from theory, what bounds it, what it gains.
 std::string verdict(const Diagnosis &diagnosis, const Entry &entry);
 

@@ -1,7 +1,9 @@
 // Runs the rows of a class's table on a problem.
 #pragma once
 
+#include <algorithm>
 #include <span>
+#include <stdexcept>
 #include <string>
 
 #include "apps/diagnose_classes.h"
@@ -63,11 +65,36 @@ Entry run_row(const Row<Problem> &row, const std::string &class_name, const Prob
   return entry;
 }
 
+/// Mistakes in a table, also in rows that this machine does not run: a ceiling that is not measured, a twin that
+/// does not stand above. Throws std::logic_error.
+template <typename Problem>
+void check_rows(std::span<const Row<Problem>> rows)
+{
+  for (std::size_t i = 0; i < rows.size(); ++i)
+  {
+    const Row<Problem> &row = rows[i];
+    const std::string name = std::string(row.kernel) + ' ' + row.precision;
+    const auto is_ceiling = [&](const CeilingRow &ceiling) {
+      return ceiling.place == row.place && std::string(ceiling.name) == row.ceiling;
+    };
+    const auto is_twin = [&](const Row<Problem> &other) {
+      return other.place == row.place && std::string(other.kernel) == row.twin &&
+          std::string(other.precision) == row.precision;
+    };
+    if (std::none_of(ceiling_rows().begin(), ceiling_rows().end(), is_ceiling))
+      throw std::logic_error(name + ": no ceiling '" + row.ceiling + "'");
+    const auto above = rows.first(i);
+    if (*row.twin != '\0' && std::none_of(above.begin(), above.end(), is_twin))
+      throw std::logic_error(name + ": no twin '" + row.twin + "' above it");
+  }
+}
+
 /// All rows that the run wants, each shown as soon as it is there.
 template <typename Problem>
 void run_rows(std::span<const Row<Problem>> rows, const std::string &class_name,
     const Problem &problem, const std::string &about, Run &run)
 {
+  check_rows(rows);
   run.console.normal(problem_heading(class_name, about));
   for (const Row<Problem> &row : rows)
     if (run.diagnosis.wants(row.place))

@@ -2,6 +2,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <type_traits>
+#include <vector>
 
 #include "apps/diagnose_run.h"
 #include "kernels/core/device.h"
@@ -19,26 +21,59 @@ namespace
 
   struct Problem
   {
-    std::int64_t size; ///< numbers per array
+    std::int64_t bytes; ///< of both arrays together
   };
 
-  Work work_of(const Problem &problem)
+  /// Numbers per array.
+  template <typename Number>
+  std::int64_t size_of(const Problem &problem)
   {
-    const auto size = static_cast<double>(problem.size);
-    return {size, scale::bytes_per_element * size};
+    return problem.bytes / (2 * static_cast<std::int64_t>(sizeof(Number)));
   }
 
-  /// Zero if every entry is the rounded product; infinite if one is not finite.
-  double difference(std::int64_t first, std::int64_t count, const double *a)
+  template <typename Number>
+  Work work_of(const Problem &problem)
+  {
+    return {static_cast<double>(size_of<Number>(problem)), static_cast<double>(problem.bytes)};
+  }
+
+  template <typename Number>
+  Number from_double(double x)
+  {
+    if constexpr (std::is_floating_point_v<Number>)
+      return static_cast<Number>(x);
+    else
+      return Number(static_cast<float>(x));
+  }
+  template <typename Number>
+  double to_double(Number x)
+  {
+    if constexpr (std::is_floating_point_v<Number>)
+      return x;
+    else
+      return static_cast<float>(x);
+  }
+
+  template <typename Number>
+  Number input(std::int64_t i)
+  {
+    return from_double<Number>(random_value(seed, static_cast<std::uint64_t>(i)));
+  }
+
+  /// The largest difference from the rounded product, relative to it; infinite if an entry is not finite. A
+  /// wrong bit is no zero.
+  template <typename Number>
+  double difference(std::int64_t first, std::int64_t count, const Number *a)
   {
     double error = 0.;
     for (std::int64_t i = 0; i < count; ++i)
     {
-      const double exact = q * random_value(seed, static_cast<std::uint64_t>(first + i));
-      if (!std::isfinite(a[i]))
+      const double exact = to_double(from_double<Number>(q * to_double(input<Number>(first + i))));
+      const double computed = to_double(a[i]);
+      if (!std::isfinite(computed))
         return std::numeric_limits<double>::infinity();
-      if (a[i] != exact)
-        error = std::max(error, std::abs(a[i] - exact) + std::numeric_limits<double>::min());
+      if (computed != exact)
+        error = std::max(error, std::abs(computed - exact) / std::abs(exact));
     }
     return error;
   }
@@ -61,27 +96,27 @@ namespace
     HostScale(const Problem &problem, ThreadTeam &team)
       : problem_(problem)
       , team_(team)
-      , a_(problem.size)
-      , b_(problem.size)
+      , a_(size_of<double>(problem))
+      , b_(a_.size())
     {
-      for (std::int64_t i = 0; i < problem.size; ++i)
-        b_[i] = random_value(seed, static_cast<std::uint64_t>(i));
+      for (std::int64_t i = 0; i < b_.size(); ++i)
+        b_[i] = input<double>(i);
     }
 
-    Work work() const override { return work_of(problem_); }
+    Work work() const override { return work_of<double>(problem_); }
 
     double error() override
     {
       std::fill(a_.begin(), a_.end(), std::numeric_limits<double>::quiet_NaN());
       milliseconds(1);
-      return difference(0, problem_.size, a_.data());
+      return difference(0, a_.size(), a_.data());
     }
 
     double milliseconds(int runs) override
     {
       return team_milliseconds(team_, runs, [this](int thread) {
         const auto begin_of = [&](int part) {
-          return part_begin(problem_.size, part, team_.size(), stream::granularity);
+          return part_begin(a_.size(), part, team_.size(), stream::granularity);
         };
         const std::int64_t begin = begin_of(thread);
         kernel(begin_of(thread + 1) - begin, b_.data() + begin, a_.data() + begin);
@@ -97,47 +132,49 @@ namespace
   template <HostKernel kernel>
   std::unique_ptr<Candidate> make_on_host(const Problem &problem, ThreadTeam &team)
   {
-    require_host_bytes(work_of(problem).bytes, "the arrays");
+    require_host_bytes(static_cast<double>(problem.bytes), "the arrays");
     return std::make_unique<HostScale<kernel>>(problem, team);
   }
 
-  using DeviceKernel = void(std::int64_t size, double q, const double *b, double *a, Stream stream);
+  template <typename Number>
+  using DeviceKernel = void(std::int64_t size, double q, const Number *b, Number *a, Stream stream);
 
-  template <DeviceKernel kernel>
+  /// `flops` are those that the unit does per number.
+  template <typename Number, DeviceKernel<Number> kernel, int flops>
   class DeviceScale : public Candidate
   {
   public:
     explicit DeviceScale(const Problem &problem)
       : problem_(problem)
-      , a_(problem.size)
-      , b_(problem.size)
+      , a_(size_of<Number>(problem))
+      , b_(a_.size())
     {
-      std::vector<double> piece;
+      std::vector<Number> piece;
       for_pieces([&](std::int64_t first, std::int64_t count) {
         piece.resize(static_cast<std::size_t>(count));
         for (std::int64_t i = 0; i < count; ++i)
-          piece[static_cast<std::size_t>(i)] =
-              random_value(seed, static_cast<std::uint64_t>(first + i));
-        device::to_device(b_.data() + first, piece.data(), piece.size() * sizeof(double), nullptr);
+          piece[static_cast<std::size_t>(i)] = input<Number>(first + i);
+        device::to_device(b_.data() + first, piece.data(), piece.size() * sizeof(Number), nullptr);
         device::synchronize(nullptr);
       });
     }
 
-    Work work() const override { return work_of(problem_); }
+    Work work() const override { return work_of<Number>(problem_); }
+    double executed_flops() const override { return static_cast<double>(flops) * work().flops; }
 
     double error() override
     {
       device::fill_bytes(
-          a_.data(), 0xff, static_cast<std::size_t>(a_.size()) * sizeof(double), nullptr);
+          a_.data(), 0xff, static_cast<std::size_t>(a_.size()) * sizeof(Number), nullptr);
       device::synchronize(nullptr);
       milliseconds(1);
       double error = 0.;
-      std::vector<double> piece;
+      std::vector<Number> piece;
       for_pieces([&](std::int64_t first, std::int64_t count) {
         piece.resize(static_cast<std::size_t>(count));
-        device::to_host(piece.data(), a_.data() + first, piece.size() * sizeof(double), nullptr);
+        device::to_host(piece.data(), a_.data() + first, piece.size() * sizeof(Number), nullptr);
         device::synchronize(nullptr);
-        error = std::max(error, difference(first, count, piece.data()));
+        error = std::max(error, difference<Number>(first, count, piece.data()));
       });
       return error;
     }
@@ -146,7 +183,7 @@ namespace
     {
       timer_.start(stream_.get());
       for (int r = 0; r < runs; ++r)
-        kernel(problem_.size, q, b_.data(), a_.data(), stream_.get());
+        kernel(a_.size(), q, b_.data(), a_.data(), stream_.get());
       return timer_.stop(stream_.get());
     }
 
@@ -155,30 +192,47 @@ namespace
     void for_pieces(Function &&function) const
     {
       constexpr std::int64_t at_once = std::int64_t(1) << 22;
-      for (std::int64_t first = 0; first < problem_.size; first += at_once)
-        function(first, std::min(at_once, problem_.size - first));
+      for (std::int64_t first = 0; first < a_.size(); first += at_once)
+        function(first, std::min(at_once, a_.size() - first));
     }
 
     Problem problem_;
-    DeviceArray<double> a_, b_;
+    DeviceArray<Number> a_, b_;
     OwnedStream stream_;
     DeviceTimer timer_;
   };
 
-  template <DeviceKernel kernel>
+  template <typename Number, DeviceKernel<Number> kernel, int flops>
   std::unique_ptr<Candidate> make_on_device(const Problem &problem, ThreadTeam &)
   {
-    require_device_bytes(static_cast<std::int64_t>(work_of(problem).bytes), "the arrays");
-    return std::make_unique<DeviceScale<kernel>>(problem);
+    require_device_bytes(problem.bytes, "the arrays");
+    return std::make_unique<DeviceScale<Number, kernel, flops>>(problem);
   }
+
+  constexpr int mma_flops = scale::mma_flops;
+  constexpr double tf32_tolerance = 0x1p-11; ///< of rounding a factor
 
   constexpr std::array rows{
       Row<Problem>{"streaming_stores", "double", Place::host, "FP64 FMA", "", 0.,
           make_on_host<with_streaming_stores>},
       Row<Problem>{"cached_stores", "double", Place::host, "FP64 FMA", "", 0.,
           make_on_host<with_cached_stores>},
-      Row<Problem>{
-          "cuda", "double", Place::device, "FP64 FMA", "", 0., make_on_device<scale::cuda>},
+      Row<Problem>{"cuda", "double", Place::device, "FP64 FMA", "", 0.,
+          make_on_device<double, scale::cuda<double>, 1>},
+      Row<Problem>{"mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "cuda", 0.,
+          make_on_device<double, scale::mma_m8n8k4, mma_flops>},
+      Row<Problem>{"mma_m16n8k4", "double", Place::device, "FP64 mma", "cuda", 0.,
+          make_on_device<double, scale::mma_m16n8k4, mma_flops>},
+      Row<Problem>{"wmma", "double", Place::device, "FP64 mma m8n8k4", "cuda", 0.,
+          make_on_device<double, scale::wmma, mma_flops>},
+      Row<Problem>{"cuda", "single", Place::device, "FP32 FMA", "", 0.,
+          make_on_device<float, scale::cuda<float>, 1>},
+      Row<Problem>{"mma_tf32", "single", Place::device, "TF32 mma", "cuda", tf32_tolerance,
+          make_on_device<float, scale::mma_tf32, mma_flops>},
+      Row<Problem>{"cuda", "half", Place::device, "FP32 FMA", "", 0.,
+          make_on_device<Half, scale::cuda<Half>, 1>},
+      Row<Problem>{"mma_fp16", "half", Place::device, "FP16 mma", "cuda", 0.,
+          make_on_device<Half, scale::mma_fp16, mma_flops>},
   };
 
   /// Working sets in bytes: the cached one and that of memory, between them and below in steps of four.
@@ -201,7 +255,8 @@ void run_scale(Run &run)
   {
     const auto lines = static_cast<std::int64_t>(
         bytes / scale::bytes_per_element / static_cast<double>(stream::granularity));
-    const Problem problem{std::max<std::int64_t>(1, lines) * stream::granularity};
+    // Whole tiles of 64 numbers in every format.
+    const Problem problem{16 * std::max<std::int64_t>(1, lines) * stream::granularity};
     run_rows<Problem>(rows, "scale", problem, format_number(1e-6 * bytes) + " MB", run);
   }
 }

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "apps/diagnose_run.h"
+#include "apps/diagnose_spmv.h"
 #include "kernels/spmv/spmv.h"
-#include "operators/random_numbers.h"
 #include "operators/sparse/generators.h"
 #include "operators/sparse/twins.h"
 
@@ -19,49 +19,10 @@ namespace
 {
   using sparse::SparseMatrix;
 
-  constexpr std::uint64_t seed = 29;
+  using Problem = ProductProblem;
+  using Method = CsrMethod;
+
   constexpr double double_tolerance = 1e-13, single_tolerance = 2e-5;
-
-  struct Problem
-  {
-    const SparseMatrix<double> &matrix;
-  };
-
-  template <typename Number>
-  Array<Number> random_vector(std::int64_t size)
-  {
-    Array<Number> x(size);
-    for (std::int64_t i = 0; i < size; ++i)
-      x[i] = static_cast<Number>(random_value(seed, static_cast<std::uint64_t>(i)));
-    return x;
-  }
-
-  /// The largest |y - A x| relative to |A| |x| of the row; infinite if an entry is not finite.
-  template <typename Number>
-  double relative_error(const spmv::Csr<Number> &a, const Number *x, const Number *y)
-  {
-    Array<double> exact(a.rows);
-    spmv::reference(a, x, exact.data());
-    double error = 0.;
-    for (std::int32_t row = 0; row < a.rows; ++row)
-    {
-      double magnitude = std::numeric_limits<double>::min();
-      for (std::int32_t e = a.row_begin[row]; e < a.row_begin[row + 1]; ++e)
-        magnitude +=
-            std::abs(static_cast<double>(a.value[e]) * static_cast<double>(x[a.column[e]]));
-      const double difference = std::abs(static_cast<double>(y[row]) - exact[row]);
-      if (!std::isfinite(difference))
-        return std::numeric_limits<double>::infinity();
-      error = std::max(error, difference / magnitude);
-    }
-    return error;
-  }
-
-  enum class Method : std::uint8_t
-  {
-    rows,
-    merge
-  };
 
   template <typename Number, Method method>
   class HostProduct : public Candidate
@@ -70,7 +31,7 @@ namespace
     HostProduct(const Problem &problem, ThreadTeam &team)
       : team_(team)
       , a_(problem.matrix.view(), problem.matrix)
-      , x_(random_vector<Number>(problem.matrix.columns))
+      , x_(product_input<Number>(problem.matrix.columns))
       , y_(problem.matrix.rows)
       , carries_(static_cast<std::size_t>(team.size()))
     {}
@@ -85,7 +46,7 @@ namespace
     {
       std::fill(y_.begin(), y_.end(), std::numeric_limits<Number>::quiet_NaN());
       milliseconds(1);
-      return relative_error(a_.view, x_.data(), y_.data());
+      return product_error(a_.view, x_.data(), y_.data());
     }
 
     double milliseconds(int runs) override
@@ -149,6 +110,20 @@ namespace
           make_on_host<float, Method::rows>},
       Row<Problem>{"csr_merge", "single", Place::host, "FP32 FMA", "csr_rows", single_tolerance,
           make_on_host<float, Method::merge>},
+      Row<Problem>{"csr_vector", "double", Place::device, "FP64 FMA", "", double_tolerance,
+          make_device_csr<double, Method::rows>},
+      Row<Problem>{"csr_merge", "double", Place::device, "FP64 FMA", "csr_vector", double_tolerance,
+          make_device_csr<double, Method::merge>},
+      Row<Problem>{"csr_vector", "single", Place::device, "FP32 FMA", "", single_tolerance,
+          make_device_csr<float, Method::rows>},
+      Row<Problem>{"csr_merge", "single", Place::device, "FP32 FMA", "csr_vector", single_tolerance,
+          make_device_csr<float, Method::merge>},
+      Row<Problem>{"sliced_fma", "double", Place::device, "FP64 FMA", "csr_vector",
+          double_tolerance, make_device_sliced_fma<double>},
+      Row<Problem>{"sliced_mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "sliced_fma",
+          double_tolerance, make_device_sliced_mma},
+      Row<Problem>{"sliced_fma", "single", Place::device, "FP32 FMA", "csr_vector",
+          single_tolerance, make_device_sliced_fma<float>},
   };
 
   void run_matrix(const std::string &name, const SparseMatrix<double> &matrix, Run &run)

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "apps/diagnose_run.h"
+#include "apps/diagnose_stencil.h"
+#include "kernels/core/device.h"
 #include "kernels/stencil/stencil.h"
 #include "operators/array.h"
 #include "operators/random_numbers.h"
@@ -18,119 +20,10 @@ namespace tensormg::diagnose
 {
 namespace
 {
-  using stencil::Grid;
-  using stencil::Stencil;
+  using Problem = StencilProblem;
 
-  constexpr std::uint64_t seed = 41, weight_seed = 42;
+  constexpr std::uint64_t weight_seed = 42;
   constexpr double double_tolerance = 1e-14, single_tolerance = 5e-6; ///< the entries are below 1
-
-  struct Problem
-  {
-    Stencil stencil;
-    Grid grid;
-    int depth; ///< steps of one run
-    bool past_caches;
-  };
-
-  double input(std::int64_t i) { return random_value(seed, static_cast<std::uint64_t>(i)); }
-
-  /// Copies entries [first, first + count) of a result to host memory.
-  template <typename Number>
-  using Fetch = std::function<void(std::int64_t first, std::int64_t count, Number *to)>;
-
-  /// A box of points.
-  struct Window
-  {
-    std::array<std::int64_t, 3> begin, end;
-    Grid grid() const { return {{end[0] - begin[0], end[1] - begin[1], end[2] - begin[2]}}; }
-  };
-
-  /// Small boxes at all corners, in the middle of all sides and faces, and in the middle.
-  std::vector<Window> windows(const Problem &problem)
-  {
-    const std::int64_t width = problem.stencil.dim == 2 ? 48 : 20;
-    std::vector<Window> list;
-    for (int place = 0; place < 27; ++place)
-    {
-      Window window{};
-      bool is_new = true;
-      int at = place;
-      for (std::size_t d = 0; d < 3; ++d, at /= 3)
-      {
-        const std::int64_t n = problem.grid.points[d], size = std::min(n, width);
-        is_new = is_new && (at % 3 == 0 || n > size);
-        window.begin[d] = (n - size) * (at % 3) / 2;
-        window.end[d] = window.begin[d] + size;
-      }
-      if (is_new)
-        list.push_back(window);
-    }
-    return list;
-  }
-
-  /// The largest difference on a window from the reference, which starts from as much more of the input as
-  /// its steps use up.
-  template <typename Number>
-  double window_error(const Problem &problem, const Window &window, const Fetch<Number> &fetch)
-  {
-    Window wide = window;
-    const std::array<std::int64_t, 3> &n = problem.grid.points;
-    for (std::size_t d = 0; d < 3; ++d)
-    {
-      const std::int64_t margin = static_cast<std::int64_t>(problem.depth) * problem.stencil.radius;
-      wide.begin[d] = std::max<std::int64_t>(0, window.begin[d] - margin);
-      wide.end[d] = std::min(n[d], window.end[d] + margin);
-    }
-    const Grid grid = wide.grid();
-    std::vector<Number> from(static_cast<std::size_t>(grid.size()));
-    std::vector<double> a(from.size()), b(from.size());
-    const auto for_rows = [&](const Window &part, auto &&function) {
-      for (std::int64_t z = part.begin[2]; z < part.end[2]; ++z)
-        for (std::int64_t y = part.begin[1]; y < part.end[1]; ++y)
-          function((z * n[1] + y) * n[0] + part.begin[0],
-              ((z - wide.begin[2]) * grid.points[1] + y - wide.begin[1]) * grid.points[0] +
-                  part.begin[0] - wide.begin[0]);
-    };
-    for_rows(wide, [&](std::int64_t global, std::int64_t local) {
-      for (std::int64_t x = 0; x < grid.points[0]; ++x)
-        from[static_cast<std::size_t>(local + x)] = static_cast<Number>(input(global + x));
-    });
-    stencil::reference(problem.stencil, grid, from.data(), a.data());
-    for (int step = 1; step < problem.depth; ++step)
-    {
-      stencil::reference(problem.stencil, grid, a.data(), b.data());
-      std::swap(a, b);
-    }
-    double error = 0.;
-    std::vector<Number> row(static_cast<std::size_t>(window.end[0] - window.begin[0]));
-    for_rows(window, [&](std::int64_t global, std::int64_t local) {
-      fetch(global, static_cast<std::int64_t>(row.size()), row.data());
-      for (std::size_t x = 0; x < row.size(); ++x)
-        error = std::max(
-            error, std::abs(static_cast<double>(row[x]) - a[static_cast<std::size_t>(local) + x]));
-    });
-    return error;
-  }
-
-  /// On all windows; infinite if any entry is not finite.
-  template <typename Number>
-  double result_error(const Problem &problem, const Fetch<Number> &fetch)
-  {
-    constexpr std::int64_t at_once = std::int64_t(1) << 20;
-    std::vector<Number> piece(static_cast<std::size_t>(std::min(at_once, problem.grid.size())));
-    for (std::int64_t first = 0; first < problem.grid.size(); first += at_once)
-    {
-      const std::int64_t count = std::min(at_once, problem.grid.size() - first);
-      fetch(first, count, piece.data());
-      for (std::int64_t i = 0; i < count; ++i)
-        if (!std::isfinite(piece[static_cast<std::size_t>(i)]))
-          return std::numeric_limits<double>::infinity();
-    }
-    double error = 0.;
-    for (const Window &window : windows(problem))
-      error = std::max(error, window_error(problem, window, fetch));
-    return error;
-  }
 
   /// What rings of a tile may take of a core's own cache.
   std::int64_t cache_bytes()
@@ -162,7 +55,7 @@ namespace
       for (int thread = 0; thread < team.size(); ++thread)
         scratch_.emplace_back(stencil::scratch_size(problem.stencil, problem.grid, plan_));
       for (std::int64_t i = 0; i < problem.grid.size(); ++i)
-        from_[i] = static_cast<Number>(input(i));
+        from_[i] = static_cast<Number>(stencil_input(i));
     }
 
     /// A pass for each step moves everything each time.
@@ -199,7 +92,7 @@ namespace
       for (Array<Number> &scratch : scratch_)
         std::fill(scratch.begin(), scratch.end(), nan);
       milliseconds(1);
-      return result_error<Number>(
+      return stencil_error<Number>(
           problem_, [this](std::int64_t first, std::int64_t count, Number *to) {
             std::copy_n(to_.data() + first, count, to);
           });
@@ -250,11 +143,109 @@ namespace
     return std::make_unique<HostStencil<Number, passes>>(problem, team);
   }
 
+  template <typename Number>
+  using DeviceKernel = void(
+      const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream);
+
+  /// A pass for each step.
+  template <typename Number, DeviceKernel<Number> kernel>
+  class DeviceStencil : public Candidate
+  {
+  public:
+    explicit DeviceStencil(const Problem &problem)
+      : problem_(problem)
+      , from_(problem.grid.size())
+      , to_(problem.grid.size())
+      , between_(problem.depth == 1 ? 0 : problem.grid.size())
+    {
+      constexpr std::int64_t at_once = std::int64_t(1) << 20;
+      std::vector<Number> piece(static_cast<std::size_t>(std::min(at_once, from_.size())));
+      for (std::int64_t first = 0; first < from_.size(); first += at_once)
+      {
+        const std::int64_t count = std::min(at_once, from_.size() - first);
+        for (std::int64_t i = 0; i < count; ++i)
+          piece[static_cast<std::size_t>(i)] = static_cast<Number>(stencil_input(first + i));
+        device::to_device(from_.data() + first, piece.data(),
+            static_cast<std::size_t>(count) * sizeof(Number), nullptr);
+        device::synchronize(nullptr);
+      }
+    }
+
+    Work work() const override
+    {
+      Work work = stencil::work(problem_.stencil, problem_.grid, problem_.depth, sizeof(Number));
+      work.bytes *= problem_.depth;
+      return work;
+    }
+    double working_set() const override
+    {
+      return stencil::work(problem_.stencil, problem_.grid, 1, sizeof(Number)).bytes;
+    }
+    Items items() const override
+    {
+      return {static_cast<double>(problem_.grid.size()) * problem_.depth, "updates"};
+    }
+
+    double error() override
+    {
+      for (DeviceArray<Number> *array : {&to_, &between_})
+        if (array->size() > 0)
+          device::fill_bytes(array->data(), 0xff,
+              static_cast<std::size_t>(array->size()) * sizeof(Number), nullptr);
+      device::synchronize(nullptr);
+      milliseconds(1);
+      return stencil_error<Number>(
+          problem_, [this](std::int64_t first, std::int64_t count, Number *to) {
+            device::to_host(
+                to, to_.data() + first, static_cast<std::size_t>(count) * sizeof(Number), nullptr);
+            device::synchronize(nullptr);
+          });
+    }
+
+    double milliseconds(int runs) override
+    {
+      timer_.start(stream_.get());
+      for (int r = 0; r < runs; ++r)
+      {
+        const Number *source = from_.data();
+        for (int step = problem_.depth; step > 0; --step)
+        {
+          Number *const target = step % 2 == 1 ? to_.data() : between_.data();
+          kernel(problem_.stencil, problem_.grid, source, target, stream_.get());
+          source = target;
+        }
+      }
+      return timer_.stop(stream_.get());
+    }
+
+  private:
+    Problem problem_;
+    DeviceArray<Number> from_, to_, between_;
+    OwnedStream stream_;
+    DeviceTimer timer_;
+  };
+
+  template <typename Number, DeviceKernel<Number> kernel>
+  std::unique_ptr<Candidate> make_on_device(const Problem &problem, ThreadTeam &)
+  {
+    require_device_bytes(
+        3 * static_cast<std::int64_t>(sizeof(Number)) * problem.grid.size(), "the grids");
+    return std::make_unique<DeviceStencil<Number, kernel>>(problem);
+  }
+
   constexpr std::array step_rows{
       Row<Problem>{"pass_per_step", "double", Place::host, "FP64 FMA", "", double_tolerance,
           make_on_host<double, Passes::one_per_step>},
       Row<Problem>{"pass_per_step", "single", Place::host, "FP32 FMA", "", single_tolerance,
           make_on_host<float, Passes::one_per_step>},
+      Row<Problem>{"naive", "double", Place::device, "FP64 FMA", "", double_tolerance,
+          make_on_device<double, stencil::cuda_naive<double>>},
+      Row<Problem>{"tiled", "double", Place::device, "FP64 FMA", "naive", double_tolerance,
+          make_on_device<double, stencil::cuda_tiled<double>>},
+      Row<Problem>{"naive", "single", Place::device, "FP32 FMA", "", single_tolerance,
+          make_on_device<float, stencil::cuda_naive<float>>},
+      Row<Problem>{"tiled", "single", Place::device, "FP32 FMA", "naive", single_tolerance,
+          make_on_device<float, stencil::cuda_tiled<float>>},
   };
   /// In addition where there are several steps.
   constexpr std::array fused_rows{

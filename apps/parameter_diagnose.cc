@@ -55,12 +55,12 @@ namespace
     return "";
   }
 
-  std::string write_sizes(const std::vector<std::array<std::int64_t, 3>> &list)
+  std::string write_sizes(const std::vector<std::array<std::int64_t, 3>> &list, std::size_t fewest)
   {
     std::vector<std::string> parts;
     for (const std::array<std::int64_t, 3> &sizes : list)
       parts.push_back(std::to_string(sizes[0]) + 'x' + std::to_string(sizes[1]) +
-          (sizes[2] == 1 ? "" : 'x' + std::to_string(sizes[2])));
+          (fewest < 3 && sizes[2] == 1 ? "" : 'x' + std::to_string(sizes[2])));
     return join(parts, ", ");
   }
 } // namespace
@@ -119,7 +119,17 @@ void add_diagnose(std::vector<ParameterEntry> &table)
       [](DiagnoseOptions &o, const std::string &text) {
         return read_sizes(o.stencil_grids, 2, text);
       },
-      [](const DiagnoseOptions &o) { return write_sizes(o.stencil_grids); });
+      [](const DiagnoseOptions &o) { return write_sizes(o.stencil_grids, 2); });
+  diagnose.add(
+      "gemm_sizes", "gemm: rows and columns of the product, and length of the sums.",
+      "a list of sizes as in 1024x512x100, separated by commas", any_pattern(),
+      [](DiagnoseOptions &o, const std::string &text) -> std::string {
+        const std::string complaint = read_sizes(o.gemm_sizes, 3, text);
+        return complaint.empty() && o.gemm_sizes.empty() ? "is empty" : complaint;
+      },
+      [](const DiagnoseOptions &o) { return write_sizes(o.gemm_sizes, 3); });
+  diagnose.increasing("sum_lengths", &DiagnoseOptions::sum_lengths, 1, 1'000'000,
+      "precision: lengths of the sums whose errors are shown.");
   diagnose.integer("repetitions", &DiagnoseOptions::repetitions, 1, 100000,
       "Timings of every kernel, after some that do not count; the median is reported.");
   diagnose.number("max_seconds", &DiagnoseOptions::max_seconds, above(0.),

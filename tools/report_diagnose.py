@@ -259,14 +259,15 @@ def class_part(diagnosis, row, plots):
         parts.append(table(("problem", "kernel", "outcome", "reason"), rest, text=4, wide=(3,)))
     if name == "precision" and diagnosis["accuracy"]:
         rows = [(r["method"], r["range"], r["length"], number(r["error"]), number(r["bound"]),
-                 r["remark"]) for r in diagnosis["accuracy"]]
+                 "ABOVE ITS BOUND" if r.get("wrong") else r["remark"]) for r in diagnosis["accuracy"]]
         parts.append(table(("method", "entries", "length", "error", "a-priori bound", "remark"), rows,
                            text=2, wide=(5,)))
     return "".join(parts)
 
 
 def page(diagnosis, plots):
-    failed = sum(e["outcome"] == "failed" for e in diagnosis["entries"])
+    failed = (sum(e["outcome"] == "failed" for e in diagnosis["entries"])
+              + sum(r.get("wrong", False) for r in diagnosis["accuracy"]))
     head = (f"<p>{html.escape(diagnosis.get('date', ''))}, version "
             f"{html.escape(diagnosis.get('version', ''))} ({html.escape(diagnosis.get('git', ''))}), "
             f"<code>{html.escape(diagnosis.get('command', ''))}</code></p>\n")

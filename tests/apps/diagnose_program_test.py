@@ -56,7 +56,8 @@ class Diagnose(unittest.TestCase):
 
     def test_every_class(self):
         """All classes that have kernels give measured entries or errors, and the others say that they have none."""
-        result = self.run_program("all", *SMALL, "--set", "diagnose.stencil_grids=30x20x10")
+        result = self.run_program("all", *SMALL, "--set", "diagnose.stencil_grids=30x20x10",
+                                  "--set", "diagnose.gemm_sizes=1x1x1,33x17x5")
         self.assertEqual(result.returncode, 0, result.stderr)
         data = json.loads((self.folder / "output/diagnose/diagnose.json").read_text(encoding="utf-8"))
         self.assertEqual({entry["outcome"] for entry in data["entries"]}, {"measured"})

@@ -197,6 +197,20 @@ namespace
     EXPECT_EQ(code, 0);
   }
 
+  TEST(DiagnoseRun, MistakesInATableAreFound)
+  {
+    const auto check = [](std::vector<Row<Problem>> rows) { check_rows<Problem>(rows); };
+    const Row<Problem> plain{"plain", "double", Place::device, "FP64 FMA", "", 0., make};
+    const Row<Problem> tensor{"tensor", "double", Place::device, "FP64 mma", "plain", 0., make};
+    EXPECT_NO_THROW(check({plain, tensor}));
+    EXPECT_THROW(check({tensor, plain}), std::logic_error);
+    Row<Problem> wrong = plain;
+    wrong.place = Place::host;
+    EXPECT_THROW(check({wrong, tensor}), std::logic_error); // a twin in another place
+    wrong.ceiling = "FP64 mma";
+    EXPECT_THROW(check({wrong}), std::logic_error); // the host has none
+  }
+
   TEST(DiagnoseRun, WrongKernelsAreNotTimedAndEndWithCodeEight)
   {
     for (const double error : {2e-10, std::numeric_limits<double>::infinity(),
@@ -209,6 +223,22 @@ namespace
       EXPECT_FALSE(entry.reason.empty());
       EXPECT_EQ(code, exit_check_failed);
     }
+  }
+
+  TEST(DiagnoseRun, ErrorsAboveTheirBoundAreFailures)
+  {
+    Diagnosis diagnosis;
+    diagnosis.parameters.diagnose.classes = {"precision"};
+    diagnosis.accuracies.push_back({"TF32", "1", 16, 1e-4, 1e-3, true, ""});
+    std::ostringstream out, err;
+    Console console(MPI_COMM_SELF, Verbosity::normal, out, err);
+    EXPECT_EQ(exit_code(diagnosis, console), 0);
+    diagnosis.accuracies[0].error = 2e-3;
+    EXPECT_EQ(exit_code(diagnosis, console), exit_check_failed);
+    EXPECT_NE(accuracy_text(diagnosis, 0).find("FAILED: TF32, sums of 16"), std::string::npos);
+    diagnosis.accuracies[0].in_range = false; // overflow is no mistake of the method
+    diagnosis.accuracies[0].error = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(exit_code(diagnosis, console), 0);
   }
 
   TEST(DiagnoseRun, NothingMeasuredIsNoSuccess)
@@ -302,7 +332,7 @@ namespace
     std::ifstream file(directory.path() / "diagnose.json");
     const auto json = nlohmann::json::parse(file);
     EXPECT_EQ(json["machines"].size(), 1u);
-    EXPECT_EQ(json["machines"][0]["ceilings"].size(), 2u);
+    EXPECT_EQ(json["machines"][0]["ceilings"].size(), 4u);
     ASSERT_EQ(json["entries"].size(), 4u);
     for (const auto &entry : json["entries"])
     {

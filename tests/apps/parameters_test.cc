@@ -105,6 +105,8 @@ subsection diagnose
   set stencils         = 2d49pt
   set depths           = 3, 16
   set stencil_grids    = 10x20, 30x40x50
+  set gemm_sizes       = 5x1x1, 7x8x9
+  set sum_lengths      = 3, 100
   set repetitions      = 7
   set max_seconds      = 0.75
 end
@@ -179,6 +181,9 @@ end
     EXPECT_EQ(p.diagnose.depths, (std::vector<int>{3, 16}));
     EXPECT_EQ(p.diagnose.stencil_grids,
         (std::vector<std::array<std::int64_t, 3>>{{10, 20, 1}, {30, 40, 50}}));
+    EXPECT_EQ(
+        p.diagnose.gemm_sizes, (std::vector<std::array<std::int64_t, 3>>{{5, 1, 1}, {7, 8, 9}}));
+    EXPECT_EQ(p.diagnose.sum_lengths, (std::vector<int>{3, 100}));
     EXPECT_EQ(p.diagnose.repetitions, 7);
     EXPECT_EQ(p.diagnose.max_seconds, 0.75);
   }

@@ -1,0 +1,215 @@
+#include <chrono>
+#include <type_traits>
+#include <vector>
+
+#include "apps/diagnose_spmv.h"
+#include "kernels/core/device.h"
+#include "kernels/spmv/sliced.h"
+#include "operators/sparse/sliced_matrix.h"
+
+namespace tensormg::diagnose
+{
+namespace
+{
+  using sparse::SparseMatrix;
+
+  /// A copy in device memory, complete on return.
+  template <typename T, typename From>
+  DeviceArray<T> on_device(const Array<From> &from)
+  {
+    DeviceArray<T> array(from.size());
+    if (from.size() == 0)
+      return array;
+    if constexpr (std::is_same_v<T, From>)
+      array.copy_from_host(from.data());
+    else
+    {
+      const std::vector<T> rounded(from.begin(), from.end());
+      array.copy_from_host(rounded.data());
+      device::synchronize(nullptr);
+    }
+    device::synchronize(nullptr);
+    return array;
+  }
+
+  /// The vectors, the check and the timing of all kernels; product() queues one.
+  template <typename Number>
+  class DeviceProduct : public Candidate
+  {
+  public:
+    explicit DeviceProduct(const ProductProblem &problem)
+      : matrix_(problem.matrix)
+      , host_x_(product_input<Number>(matrix_.columns))
+      , x_(on_device<Number>(host_x_))
+      , y_(matrix_.rows)
+    {}
+
+    Work work() const override
+    {
+      return spmv::work(matrix_.rows, matrix_.columns, matrix_.entries(), sizeof(Number));
+    }
+
+    double error() override
+    {
+      if (matrix_.rows == 0)
+        return 0.;
+      device::fill_bytes(
+          y_.data(), 0xff, static_cast<std::size_t>(y_.size()) * sizeof(Number), nullptr);
+      device::synchronize(nullptr);
+      milliseconds(1);
+      Array<Number> y(matrix_.rows);
+      y_.copy_to_host(y.data());
+      const SparseMatrix<Number> rounded = sparse::convert<Number>(matrix_);
+      return product_error(rounded.view(), host_x_.data(), y.data());
+    }
+
+    double milliseconds(int runs) override
+    {
+      timer_.start(stream_.get());
+      for (int r = 0; r < runs; ++r)
+        product(x_.data(), y_.data(), stream_.get());
+      return timer_.stop(stream_.get());
+    }
+
+  protected:
+    const SparseMatrix<double> &matrix() const { return matrix_; }
+
+  private:
+    virtual void product(const Number *x, Number *y, Stream stream) = 0;
+
+    const SparseMatrix<double> &matrix_;
+    Array<Number> host_x_;
+    DeviceArray<Number> x_, y_;
+    OwnedStream stream_;
+    DeviceTimer timer_;
+  };
+
+  template <typename Number, CsrMethod method>
+  class CsrProduct : public DeviceProduct<Number>
+  {
+  public:
+    explicit CsrProduct(const ProductProblem &problem)
+      : DeviceProduct<Number>(problem)
+      , row_begin_(on_device<std::int32_t>(problem.matrix.row_begin))
+      , column_(on_device<std::int32_t>(problem.matrix.column))
+      , value_(on_device<Number>(problem.matrix.value))
+      , carries_(method == CsrMethod::merge
+                ? spmv::merge_blocks(problem.matrix.rows, problem.matrix.entries())
+                : 0)
+      , view_{problem.matrix.rows, problem.matrix.columns, row_begin_.data(), column_.data(),
+            value_.data()}
+    {
+      device::synchronize(nullptr);
+    }
+
+  private:
+    void product(const Number *x, Number *y, Stream stream) override
+    {
+      const std::int32_t entries = this->matrix().entries();
+      if constexpr (method == CsrMethod::rows)
+        spmv::cuda_vector(view_, entries, x, y, spmv::lanes_per_row(view_.rows, entries), stream);
+      else
+        spmv::cuda_merge(view_, entries, x, y, carries_.data(), stream);
+    }
+
+    DeviceArray<std::int32_t> row_begin_, column_;
+    DeviceArray<Number> value_;
+    DeviceArray<spmv::Carry<Number>> carries_;
+    spmv::Csr<Number> view_;
+  };
+
+  template <typename Number, bool by_mma>
+  class SlicedProduct : public DeviceProduct<Number>
+  {
+  public:
+    explicit SlicedProduct(const ProductProblem &problem)
+      : DeviceProduct<Number>(problem)
+    {
+      const auto start = std::chrono::steady_clock::now();
+      const sparse::SlicedMatrix<Number> sliced = sparse::make_sliced<Number>(problem.matrix);
+      preprocessing_ =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      stored_ = sliced.stored();
+      block_begin_ = on_device<std::int32_t>(sliced.block_begin);
+      column_ = on_device<std::int32_t>(sliced.column);
+      target_ = on_device<std::int32_t>(sliced.target);
+      long_row_ = on_device<std::int32_t>(sliced.long_row);
+      piece_begin_ = on_device<std::int32_t>(sliced.piece_begin);
+      value_ = on_device<Number>(sliced.value);
+      pieces_ = DeviceArray<Number>(sliced.pieces());
+      view_ = {sliced.rows, sliced.slices, sliced.long_rows, block_begin_.data(), column_.data(),
+          value_.data(), target_.data(), long_row_.data(), piece_begin_.data()};
+      device::synchronize(nullptr);
+    }
+
+    /// Of mma.sync: each block of 32 entries takes a whole product.
+    double executed_flops() const override
+    {
+      return static_cast<double>(stored_) * (by_mma ? 2. * spmv::slice_rows : 2.);
+    }
+
+    std::vector<Figure> figures() const override
+    {
+      return {{"preprocessing on the host", 1e3 * preprocessing_, "ms"},
+          {"stored entries", static_cast<double>(stored_) / this->matrix().entries(),
+              "per entry of the matrix"}};
+    }
+
+  private:
+    void product(const Number *x, Number *y, Stream stream) override
+    {
+      if constexpr (by_mma)
+        spmv::cuda_sliced_mma(view_, x, y, pieces_.data(), stream);
+      else
+        spmv::cuda_sliced_fma(view_, x, y, pieces_.data(), stream);
+    }
+
+    double preprocessing_ = 0.; ///< seconds
+    std::int64_t stored_ = 0;
+    DeviceArray<std::int32_t> block_begin_, column_, target_, long_row_, piece_begin_;
+    DeviceArray<Number> value_, pieces_;
+    spmv::Sliced<Number> view_;
+  };
+
+  template <typename Number>
+  void require_memory(const ProductProblem &problem)
+  {
+    const SparseMatrix<double> &m = problem.matrix;
+    const double bytes = spmv::work(m.rows, m.columns, m.entries(), sizeof(Number)).bytes;
+    require_device_bytes(static_cast<std::int64_t>(bytes), "the matrix and its vectors");
+  }
+} // namespace
+
+template <typename Number, CsrMethod method>
+std::unique_ptr<Candidate> make_device_csr(const ProductProblem &problem, ThreadTeam &)
+{
+  require_memory<Number>(problem);
+  return std::make_unique<CsrProduct<Number, method>>(problem);
+}
+
+template <typename Number>
+std::unique_ptr<Candidate> make_device_sliced_fma(const ProductProblem &problem, ThreadTeam &)
+{
+  require_memory<Number>(problem);
+  return std::make_unique<SlicedProduct<Number, false>>(problem);
+}
+
+std::unique_ptr<Candidate> make_device_sliced_mma(const ProductProblem &problem, ThreadTeam &)
+{
+  require_memory<double>(problem);
+  return std::make_unique<SlicedProduct<double, true>>(problem);
+}
+
+template std::unique_ptr<Candidate> make_device_csr<double, CsrMethod::rows>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_csr<double, CsrMethod::merge>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_csr<float, CsrMethod::rows>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_csr<float, CsrMethod::merge>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_sliced_fma<double>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_sliced_fma<float>(
+    const ProductProblem &, ThreadTeam &);
+} // namespace tensormg::diagnose
