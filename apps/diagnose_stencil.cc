@@ -143,20 +143,40 @@ namespace
     return std::make_unique<HostStencil<Number, passes>>(problem, team);
   }
 
-  template <typename Number>
-  using DeviceKernel = void(
-      const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream);
+  /// How a device goes through the steps.
+  enum class DeviceMethod : std::uint8_t
+  {
+    naive,   ///< a pass per step
+    march,   ///< a pass per step
+    one_pass ///< as few passes as the kernel can do
+  };
 
-  /// A pass for each step.
-  template <typename Number, DeviceKernel<Number> kernel>
+  /// Steps of each pass.
+  std::vector<int> passes_of(DeviceMethod method, const Problem &problem)
+  {
+    const int largest = method == DeviceMethod::one_pass
+        ? stencil::largest_fused_depth(problem.stencil.dim, problem.stencil.radius)
+        : 1;
+    std::vector<int> passes;
+    for (int rest = problem.depth, depth = largest; rest > 0; rest -= depth)
+    {
+      while (depth > rest)
+        depth /= 2;
+      passes.push_back(depth);
+    }
+    return passes;
+  }
+
+  template <typename Number, DeviceMethod method>
   class DeviceStencil : public Candidate
   {
   public:
     explicit DeviceStencil(const Problem &problem)
       : problem_(problem)
+      , passes_(passes_of(method, problem))
       , from_(problem.grid.size())
       , to_(problem.grid.size())
-      , between_(problem.depth == 1 ? 0 : problem.grid.size())
+      , between_(passes_.size() == 1 ? 0 : problem.grid.size())
     {
       constexpr std::int64_t at_once = std::int64_t(1) << 20;
       std::vector<Number> piece(static_cast<std::size_t>(std::min(at_once, from_.size())));
@@ -174,8 +194,24 @@ namespace
     Work work() const override
     {
       Work work = stencil::work(problem_.stencil, problem_.grid, problem_.depth, sizeof(Number));
-      work.bytes *= problem_.depth;
+      work.bytes *= static_cast<double>(passes_.size());
       return work;
+    }
+    double executed_flops() const override
+    {
+      if (method == DeviceMethod::naive)
+        return work().flops;
+      double updates = 0.;
+      for (const int depth : passes_)
+        updates += stencil::fused_updates(problem_.stencil, problem_.grid, depth);
+      return 2. * problem_.stencil.n_taps * updates;
+    }
+    std::vector<Figure> figures() const override
+    {
+      if (method == DeviceMethod::naive)
+        return {};
+      return {{"passes", static_cast<double>(passes_.size()), "over memory"},
+          {"redundancy", executed_flops() / work().flops, "computed updates per useful one"}};
     }
     double working_set() const override
     {
@@ -208,10 +244,15 @@ namespace
       for (int r = 0; r < runs; ++r)
       {
         const Number *source = from_.data();
-        for (int step = problem_.depth; step > 0; --step)
+        for (std::size_t i = 0; i < passes_.size(); ++i)
         {
-          Number *const target = step % 2 == 1 ? to_.data() : between_.data();
-          kernel(problem_.stencil, problem_.grid, source, target, stream_.get());
+          // The last pass ends in to_; the input stays as it is.
+          Number *const target = (passes_.size() - i) % 2 == 1 ? to_.data() : between_.data();
+          if (method == DeviceMethod::naive)
+            stencil::cuda_naive(problem_.stencil, problem_.grid, source, target, stream_.get());
+          else
+            stencil::cuda_fused(
+                problem_.stencil, problem_.grid, passes_[i], source, target, stream_.get());
           source = target;
         }
       }
@@ -220,17 +261,18 @@ namespace
 
   private:
     Problem problem_;
+    std::vector<int> passes_;
     DeviceArray<Number> from_, to_, between_;
     OwnedStream stream_;
     DeviceTimer timer_;
   };
 
-  template <typename Number, DeviceKernel<Number> kernel>
+  template <typename Number, DeviceMethod method>
   std::unique_ptr<Candidate> make_on_device(const Problem &problem, ThreadTeam &)
   {
     require_device_bytes(
         3 * static_cast<std::int64_t>(sizeof(Number)) * problem.grid.size(), "the grids");
-    return std::make_unique<DeviceStencil<Number, kernel>>(problem);
+    return std::make_unique<DeviceStencil<Number, method>>(problem);
   }
 
   constexpr std::array step_rows{
@@ -239,13 +281,13 @@ namespace
       Row<Problem>{"pass_per_step", "single", Place::host, "FP32 FMA", "", single_tolerance,
           make_on_host<float, Passes::one_per_step>},
       Row<Problem>{"naive", "double", Place::device, "FP64 FMA", "", double_tolerance,
-          make_on_device<double, stencil::cuda_naive<double>>},
-      Row<Problem>{"tiled", "double", Place::device, "FP64 FMA", "naive", double_tolerance,
-          make_on_device<double, stencil::cuda_tiled<double>>},
+          make_on_device<double, DeviceMethod::naive>},
+      Row<Problem>{"march", "double", Place::device, "FP64 FMA", "naive", double_tolerance,
+          make_on_device<double, DeviceMethod::march>},
       Row<Problem>{"naive", "single", Place::device, "FP32 FMA", "", single_tolerance,
-          make_on_device<float, stencil::cuda_naive<float>>},
-      Row<Problem>{"tiled", "single", Place::device, "FP32 FMA", "naive", single_tolerance,
-          make_on_device<float, stencil::cuda_tiled<float>>},
+          make_on_device<float, DeviceMethod::naive>},
+      Row<Problem>{"march", "single", Place::device, "FP32 FMA", "naive", single_tolerance,
+          make_on_device<float, DeviceMethod::march>},
   };
   /// In addition where there are several steps.
   constexpr std::array fused_rows{
@@ -253,6 +295,10 @@ namespace
           make_on_host<double, Passes::one>},
       Row<Problem>{"one_pass", "single", Place::host, "FP32 FMA", "pass_per_step", single_tolerance,
           make_on_host<float, Passes::one>},
+      Row<Problem>{"march_fused", "double", Place::device, "FP64 FMA", "march", double_tolerance,
+          make_on_device<double, DeviceMethod::one_pass>},
+      Row<Problem>{"march_fused", "single", Place::device, "FP32 FMA", "march", single_tolerance,
+          make_on_device<float, DeviceMethod::one_pass>},
   };
 
   /// All weights different, their magnitudes 1 in sum: nothing grows, and no kernel can save work.

@@ -1,4 +1,4 @@
-// What stencil.h declares for a device, in a build without CUDA. With CUDA, cuda.cu takes its place.
+// What stencil.h declares for a device, in a build without CUDA. With CUDA, the files *.cu take its place.
 #if !defined(TENSORMG_HAVE_CUDA)
 
 #include "kernels/stencil/stencil.h"
@@ -12,15 +12,15 @@ void cuda_naive(const Stencil &, const Grid &, const Number *, Number *, Stream)
 }
 
 template <typename Number>
-void cuda_tiled(const Stencil &, const Grid &, const Number *, Number *, Stream)
+void cuda_fused(const Stencil &, const Grid &, int, const Number *, Number *, Stream)
 {
   throw DeviceError("no device: " + why_no_device());
 }
 
 template void cuda_naive(const Stencil &, const Grid &, const double *, double *, Stream);
 template void cuda_naive(const Stencil &, const Grid &, const float *, float *, Stream);
-template void cuda_tiled(const Stencil &, const Grid &, const double *, double *, Stream);
-template void cuda_tiled(const Stencil &, const Grid &, const float *, float *, Stream);
+template void cuda_fused(const Stencil &, const Grid &, int, const double *, double *, Stream);
+template void cuda_fused(const Stencil &, const Grid &, int, const float *, float *, Stream);
 } // namespace tensormg::stencil
 
 #endif

@@ -8,7 +8,8 @@
 //               with rings of 2 radius + 1 slabs for what lies between them (the points near the border of a
 //               tile are computed by its neighbours as well)
 //   cuda_naive  device: a thread per point, taps straight from memory; the caches do the rest
-//   cuda_tiled  device: a tile in x and y marches through z with a ring of planes in shared memory
+//   cuda_fused  device: one or several steps in one pass: tiles with a rim march along the slowest direction,
+//               all steps one row (plane) behind each other, rows in shared memory, sums in registers
 //
 // Storage: from[(z ny + y) nx + x], nz = 1 in 2D, 64-byte aligned; `to` must not alias `from`. Every entry of
 // `to` is written. The host kernel does one share of the work, any number of threads may do all of them at
@@ -124,7 +125,16 @@ void cpu(const Stencil &stencil, const Grid &grid, const Plan &plan, const Numbe
 template <typename Number>
 void cuda_naive(
     const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream);
+
+/// Steps that cuda_fused can do in one pass at most.
+constexpr int largest_fused_depth(int dim, int radius) { return dim == 2 && radius == 1 ? 4 : 2; }
+
+/// Points that cuda_fused computes in all steps together; useful are depth * grid.size().
+double fused_updates(const Stencil &stencil, const Grid &grid, int depth);
+
+/// `depth` steps in one pass: 1, 2 or 4. Throws std::invalid_argument for other depths, and for stencils of other
+/// radius than those of the shapes above.
 template <typename Number>
-void cuda_tiled(
-    const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream);
+void cuda_fused(const Stencil &stencil, const Grid &grid, int depth, const Number *from, Number *to,
+    Stream stream);
 } // namespace tensormg::stencil

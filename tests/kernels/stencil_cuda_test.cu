@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -28,15 +29,13 @@ namespace
     }
   };
 
-  template <typename Number>
-  using Kernel = void(const Stencil &, const Grid &, const Number *, Number *, Stream);
-
-  template <typename Number>
-  void check(Kernel<Number> *kernel, const Stencil &stencil, const Grid &grid)
+  /// kernel(stencil, grid, from, to) does `depth` steps.
+  template <typename Number, typename Kernel>
+  void check(Kernel kernel, const Stencil &stencil, const Grid &grid, int depth)
   {
     SCOPED_TRACE("taps " + std::to_string(stencil.n_taps) + ", grid " +
         std::to_string(grid.points[0]) + " x " + std::to_string(grid.points[1]) + " x " +
-        std::to_string(grid.points[2]));
+        std::to_string(grid.points[2]) + ", depth " + std::to_string(depth));
     const Number beyond = Number(7);
     std::vector<Number> from(static_cast<std::size_t>(grid.size()));
     test::fill(from.data(), grid);
@@ -45,31 +44,62 @@ namespace
     DeviceArray<Number> device_from(grid.size()), device_to(grid.size() + 4);
     device_from.copy_from_host(from.data());
     device_to.copy_from_host(to.data());
-    kernel(stencil, grid, device_from.data(), device_to.data(), nullptr);
+    kernel(stencil, grid, device_from.data(), device_to.data());
     device_to.copy_to_host(to.data());
-    const std::vector<double> exact = test::expected(stencil, grid, 1, from.data());
+    const std::vector<double> exact = test::expected(stencil, grid, depth, from.data());
     for (std::size_t i = 0; i < from.size(); ++i)
-      ASSERT_NEAR(static_cast<double>(to[i]), exact[i], 4. * std::numeric_limits<Number>::epsilon())
+      ASSERT_NEAR(
+          static_cast<double>(to[i]), exact[i], 4. * depth * std::numeric_limits<Number>::epsilon())
           << i;
     for (std::size_t i = from.size(); i < to.size(); ++i)
       ASSERT_EQ(to[i], beyond);
   }
 
   template <typename Number>
-  void check_all(Kernel<Number> *kernel)
+  void check_naive()
   {
+    const auto naive = [](const Stencil &stencil, const Grid &grid, const Number *from,
+                           Number *to) { cuda_naive(stencil, grid, from, to, nullptr); };
     for (const Stencil &stencil : test::all_stencils())
-    {
       for (const Grid &grid : test::grids(stencil.dim))
-        check<Number>(kernel, stencil, grid);
-      if (stencil.dim == 3) // more planes than a block marches through
-        check<Number>(kernel, stencil, {{5, 3, 131}});
-    }
+        check<Number>(naive, stencil, grid, 1);
   }
 
-  TEST_F(StencilCuda, NaiveDouble) { check_all<double>(cuda_naive<double>); }
-  TEST_F(StencilCuda, NaiveFloat) { check_all<float>(cuda_naive<float>); }
-  TEST_F(StencilCuda, TiledDouble) { check_all<double>(cuda_tiled<double>); }
-  TEST_F(StencilCuda, TiledFloat) { check_all<float>(cuda_tiled<float>); }
+  template <typename Number>
+  void check_fused()
+  {
+    for (const test::Shape &shape : test::shapes)
+      for (const int depth : {1, 2, 4})
+      {
+        if (depth > largest_fused_depth(shape.dim, shape.radius))
+          continue;
+        const auto fused = [&](const Stencil &stencil, const Grid &grid, const Number *from,
+                               Number *to) { cuda_fused(stencil, grid, depth, from, to, nullptr); };
+        std::vector<Grid> grids = test::grids(shape.dim);
+        // Several tiles across the march and along it.
+        if (shape.dim == 3)
+          grids.insert(grids.end(), {{{5, 3, 131}}, {{71, 37, 3}}});
+        else
+          grids.push_back({{1030, 211, 1}});
+        for (const Grid &grid : grids)
+          check<Number>(fused, test::with_weights(make_stencil(shape)), grid, depth);
+      }
+  }
+
+  TEST_F(StencilCuda, NaiveDouble) { check_naive<double>(); }
+  TEST_F(StencilCuda, NaiveFloat) { check_naive<float>(); }
+  TEST_F(StencilCuda, FusedDouble) { check_fused<double>(); }
+  TEST_F(StencilCuda, FusedFloat) { check_fused<float>(); }
+
+  TEST_F(StencilCuda, FusedRefusesWhatItHasNot)
+  {
+    const auto fused = [](const Stencil &stencil, int depth) {
+      cuda_fused<double>(stencil, {{4, 4, 1}}, depth, nullptr, nullptr, nullptr);
+    };
+    EXPECT_THROW(fused(make_stencil(test::shapes[0]), 3), std::invalid_argument);
+    EXPECT_THROW(fused(make_stencil(test::shapes[0]), 0), std::invalid_argument);
+    EXPECT_THROW(fused(make_stencil(test::shapes[1]), 4), std::invalid_argument);
+    EXPECT_THROW(fused(test::irregular(), 1), std::invalid_argument);
+  }
 } // namespace
 } // namespace tensormg

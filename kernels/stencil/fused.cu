@@ -1,0 +1,305 @@
+// Several steps of a stencil in one pass over memory: temporal blocking by streaming with overlapped tiles.
+//
+// A block owns a tile of columns (2D: of x; 3D: of x and y) with a rim of radius * depth points on every side, and
+// marches along the slowest direction. Each iteration reads one row (2D) or plane (3D) of the input and advances all
+// steps by one row: step s works on the row that step s - 1 finished in the iteration before, so one barrier per
+// iteration is enough. Rows lie in shared memory for the neighbours, twice by parity; the sums of the 2 radius + 1
+// rows that a row contributes to stay in registers. In the manner of AN5D (Matsumura et al., CGO 2020) and EBISU
+// (Zhang et al., ICS 2023).
+#include <stdexcept>
+#include <string>
+
+#include "kernels/core/launch.cuh"
+#include "kernels/core/shared_memory.cuh"
+#include "kernels/stencil/fused_tile.h"
+
+namespace tensormg::stencil
+{
+namespace
+{
+  /// A shape at compile time. Along the march `s`, across it x and (3D) y.
+  template <int dim_, int radius_, bool box_>
+  struct Kind
+  {
+    static constexpr int dim = dim_, radius = radius_;
+    static constexpr bool box = box_;
+    static constexpr int radius_y = dim == 3 ? radius : 0;
+    static constexpr int width = 2 * radius + 1, width_y = 2 * radius_y + 1;
+    static constexpr int n_weights = width * width_y * width;
+    static constexpr bool has_tap(int dx, int dy, int ds)
+    {
+      return box || (dx != 0) + (dy != 0) + (ds != 0) <= 1;
+    }
+    static constexpr int weight_index(int dx, int dy, int ds)
+    {
+      return ((ds + radius) * width_y + dy + radius_y) * width + dx + radius;
+    }
+  };
+
+  template <typename Number, typename K>
+  struct Weights
+  {
+    Number at[K::n_weights];
+  };
+
+  /// The tile at compile time.
+  template <typename K>
+  struct Columns
+  {
+    static constexpr FusedTile tile = fused_tile(K::dim);
+    static constexpr int threads_x = tile.threads_x, threads_y = tile.threads_y;
+    static constexpr int threads = tile.threads(), points = tile.points();
+    static constexpr int points_x = tile.points_x;
+    static constexpr int x = tile.x(), y = tile.y();
+    // Neighbours of the outermost columns: what is read there reaches no result.
+    static constexpr int row = x + 2 * K::radius;
+    static constexpr int size = row * (y + 2 * K::radius_y);
+  };
+
+  /// Rows (planes) that are on their way from memory.
+  constexpr int ahead = 4;
+  static_assert(ahead % 2 == 0, "the parity of an iteration is that of its place in the loop");
+
+  /// Sizes of the grid: across the march and along it; rows per block.
+  struct March
+  {
+    std::int64_t x, y, s, rows;
+  };
+
+  template <typename Number, typename K, int depth>
+  struct FusedMarch
+  {
+    using B = Columns<K>;
+    static constexpr int inner_x = B::x - 2 * K::radius * depth; ///< columns that come out right
+    static constexpr int inner_y = B::y - 2 * K::radius_y * depth;
+    static_assert(inner_x > 0 && inner_y > 0);
+    static constexpr int shared_bytes = 2 * depth * B::size * static_cast<int>(sizeof(Number));
+
+    const Weights<Number, K> &weights;
+    March n;
+    Number *shared;
+    std::int64_t x0, y0;    ///< of the tile, rim included
+    std::int64_t first_row; ///< of the input
+    int tx, ty;
+    Number own[depth]
+              [B::points]; ///< the numbers of this thread in the rows that are in shared memory
+    Number sums[depth][B::points][K::width];
+
+    __device__ int column_x(int p) const { return tx + p % B::points_x * B::threads_x; }
+    __device__ int column_y(int p) const { return ty + p / B::points_x * B::threads_y; }
+    __device__ bool is_inside(int p) const
+    {
+      const std::int64_t x = x0 + column_x(p), y = y0 + column_y(p);
+      return x >= 0 && x < n.x && y >= 0 && y < n.y;
+    }
+    __device__ std::int64_t index(int p, std::int64_t row) const
+    {
+      return (row * n.y + y0 + column_y(p)) * n.x + x0 + column_x(p);
+    }
+    __device__ Number *row_of(int parity, int step) const
+    {
+      return shared + (parity * depth + step) * B::size + K::radius_y * B::row + K::radius;
+    }
+
+    __device__ Number read(const Number *from, int p, std::int64_t row, std::int64_t end) const
+    {
+      const bool is_needed = row >= 0 && row < n.s && row < end && is_inside(p);
+      return is_needed ? __ldg(from + index(p, row)) : Number(0);
+    }
+
+    /// Adds what a row of step `step` gives to the rows around it; returns the finished one.
+    __device__ Number advance(int step, int p, const Number *rows)
+    {
+      const Number *const place = rows + column_y(p) * B::row + column_x(p);
+      Number(&sum)[K::width] = sums[step][p];
+#pragma unroll
+      for (int dy = -K::radius_y; dy <= K::radius_y; ++dy)
+#pragma unroll
+        for (int dx = -K::radius; dx <= K::radius; ++dx)
+        {
+          if (!K::has_tap(dx, dy, 0) && !K::has_tap(dx, dy, 1))
+            continue;
+          const Number value = dx == 0 && dy == 0 ? own[step][p] : place[dy * B::row + dx];
+#pragma unroll
+          for (int ds = -K::radius; ds <= K::radius; ++ds)
+            if (K::has_tap(dx, dy, ds))
+              sum[K::radius - ds] += weights.at[K::weight_index(dx, dy, ds)] * value;
+        }
+      const Number finished = sum[0];
+#pragma unroll
+      for (int k = 0; k + 1 < K::width; ++k)
+        sum[k] = sum[k + 1];
+      sum[K::width - 1] = 0;
+      return finished;
+    }
+
+    /// One iteration: `input` is row `row` of the input.
+    __device__ void iterate(int parity, std::int64_t row, const Number (&input)[B::points],
+        std::int64_t begin, std::int64_t end, Number *to)
+    {
+      Number *const first = row_of(parity, 0);
+#pragma unroll
+      for (int p = 0; p < B::points; ++p)
+      {
+        own[0][p] = input[p];
+        first[column_y(p) * B::row + column_x(p)] = input[p];
+      }
+      __syncthreads();
+      // From the last step to the first: each needs what the one before left in the last iteration.
+#pragma unroll
+      for (int step = depth - 1; step >= 0; --step)
+      {
+        const std::int64_t finished_row = row - step - (step + 1) * K::radius;
+        const Number *const rows = row_of(parity, step);
+#pragma unroll
+        for (int p = 0; p < B::points; ++p)
+        {
+          const Number sum = advance(step, p, rows);
+          const bool is_in_grid = finished_row >= 0 && finished_row < n.s && is_inside(p);
+          if (step + 1 < depth)
+          {
+            const Number value = is_in_grid ? sum : Number(0);
+            own[step + 1 < depth ? step + 1 : 0][p] = value;
+            row_of(parity ^ 1, step + 1)[column_y(p) * B::row + column_x(p)] = value;
+          }
+          else if (finished_row >= begin && finished_row < end && is_in_grid && is_result(p))
+            __stcs(to + index(p, finished_row), sum);
+        }
+      }
+    }
+
+    /// Not in the rim.
+    __device__ bool is_result(int p) const
+    {
+      constexpr int rim_x = K::radius * depth, rim_y = K::radius_y * depth;
+      return column_x(p) >= rim_x && column_x(p) < rim_x + inner_x && column_y(p) >= rim_y &&
+          column_y(p) < rim_y + inner_y;
+    }
+  };
+
+  template <typename Number, typename K, int depth>
+  __global__ void __launch_bounds__(Columns<K>::threads)
+      fused_kernel(const __grid_constant__ Weights<Number, K> weights, March n,
+          const Number *__restrict__ from, Number *__restrict__ to)
+  {
+    using M = FusedMarch<Number, K, depth>;
+    using B = Columns<K>;
+    constexpr int rim = K::radius * depth, rim_y = K::radius_y * depth;
+    const int thread = static_cast<int>(threadIdx.x);
+    const std::int64_t begin = static_cast<std::int64_t>(blockIdx.z) * n.rows;
+    const std::int64_t end = begin + n.rows < n.s ? begin + n.rows : n.s;
+    M march{weights, n, reinterpret_cast<Number *>(dynamic_shared()),
+        static_cast<std::int64_t>(blockIdx.x) * M::inner_x - rim,
+        static_cast<std::int64_t>(blockIdx.y) * M::inner_y - rim_y, begin - rim,
+        thread % B::threads_x, thread / B::threads_x, {}, {}};
+
+    Number input[ahead][B::points];
+#pragma unroll
+    for (int a = 0; a < ahead; ++a)
+#pragma unroll
+      for (int p = 0; p < B::points; ++p)
+        input[a][p] = march.read(from, p, begin - rim + a, end + rim);
+    // The last step is depth - 1 iterations and all rims behind the input.
+    const std::int64_t last = end + rim + depth - 1;
+    for (std::int64_t row = begin - rim; row < last; row += ahead)
+#pragma unroll
+      for (int a = 0; a < ahead; ++a)
+      {
+        Number current[B::points];
+#pragma unroll
+        for (int p = 0; p < B::points; ++p)
+        {
+          current[p] = input[a][p];
+          input[a][p] = march.read(from, p, row + a + ahead, end + rim);
+        }
+        march.iterate(a % 2, row + a, current, begin, end, to);
+      }
+  }
+
+  template <typename Number, typename K, int depth>
+  void launch_fused(
+      const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream)
+  {
+    using M = FusedMarch<Number, K, depth>;
+    Weights<Number, K> weights{};
+    for (int t = 0; t < stencil.n_taps; ++t)
+    {
+      const Tap &tap = stencil.taps[static_cast<std::size_t>(t)];
+      const auto [dx, dy, dz] = tap.offset;
+      weights.at[K::dim == 3 ? K::weight_index(dx, dy, dz) : K::weight_index(dx, 0, dy)] +=
+          static_cast<Number>(tap.weight);
+    }
+    const auto [nx, ny, nz] = grid.points;
+    const FusedBlocks blocks = fused_blocks(K::dim, K::radius, grid.points, depth);
+    const March n = K::dim == 3 ? March{nx, ny, nz, blocks.rows} : March{nx, 1, ny, blocks.rows};
+    allow_shared_bytes(
+        reinterpret_cast<const void *>(fused_kernel<Number, K, depth>), M::shared_bytes);
+    launch("launching the fused stencil", fused_kernel<Number, K, depth>,
+        dim3(static_cast<unsigned>(blocks.x), static_cast<unsigned>(blocks.y),
+            static_cast<unsigned>(blocks.s)),
+        dim3(Columns<K>::threads), M::shared_bytes, stream, weights, n, from, to);
+  }
+
+  /// All taps of the stencil are of this kind.
+  template <typename K>
+  bool is_kind(const Stencil &stencil)
+  {
+    if (stencil.dim != K::dim || stencil.radius != K::radius)
+      return false;
+    for (int t = 0; t < stencil.n_taps; ++t)
+    {
+      const auto [dx, dy, dz] = stencil.taps[static_cast<std::size_t>(t)].offset;
+      if (!K::has_tap(dx, dy, dz) || (K::dim == 2 && dz != 0))
+        return false;
+    }
+    return true;
+  }
+
+  template <typename Number, typename K>
+  void launch_depth(const Stencil &stencil, const Grid &grid, int depth, const Number *from,
+      Number *to, Stream stream)
+  {
+    switch (depth)
+    {
+      case 1:
+        return launch_fused<Number, K, 1>(stencil, grid, from, to, stream);
+      case 2:
+        return launch_fused<Number, K, 2>(stencil, grid, from, to, stream);
+      default:
+        if constexpr (largest_fused_depth(K::dim, K::radius) >= 4)
+          return launch_fused<Number, K, 4>(stencil, grid, from, to, stream);
+    }
+  }
+} // namespace
+
+template <typename Number>
+void cuda_fused(const Stencil &stencil, const Grid &grid, int depth, const Number *from, Number *to,
+    Stream stream)
+{
+  if (depth > largest_fused_depth(stencil.dim, stencil.radius) ||
+      (depth != 1 && depth != 2 && depth != 4))
+    throw std::invalid_argument(std::to_string(depth) +
+        " steps in one pass; there are 1, 2 and in 2D "
+        "with radius 1 also 4");
+  if (grid.size() == 0)
+    return;
+  if (is_kind<Kind<2, 1, false>>(stencil))
+    launch_depth<Number, Kind<2, 1, false>>(stencil, grid, depth, from, to, stream);
+  else if (is_kind<Kind<2, 1, true>>(stencil))
+    launch_depth<Number, Kind<2, 1, true>>(stencil, grid, depth, from, to, stream);
+  else if (is_kind<Kind<2, 3, false>>(stencil))
+    launch_depth<Number, Kind<2, 3, false>>(stencil, grid, depth, from, to, stream);
+  else if (is_kind<Kind<2, 3, true>>(stencil))
+    launch_depth<Number, Kind<2, 3, true>>(stencil, grid, depth, from, to, stream);
+  else if (is_kind<Kind<3, 1, false>>(stencil))
+    launch_depth<Number, Kind<3, 1, false>>(stencil, grid, depth, from, to, stream);
+  else if (is_kind<Kind<3, 1, true>>(stencil))
+    launch_depth<Number, Kind<3, 1, true>>(stencil, grid, depth, from, to, stream);
+  else
+    throw std::invalid_argument("a stencil of radius " + std::to_string(stencil.radius) +
+        "; fused steps are there for radius 1, and in 2D for radius 3");
+}
+
+template void cuda_fused(const Stencil &, const Grid &, int, const double *, double *, Stream);
+template void cuda_fused(const Stencil &, const Grid &, int, const float *, float *, Stream);
+} // namespace tensormg::stencil
