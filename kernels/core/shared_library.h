@@ -1,0 +1,47 @@
+// A library of the CUDA toolkit that is loaded when it is needed.
+#pragma once
+
+#include <cstdlib>
+#include <string>
+
+#include <dlfcn.h>
+
+#include "kernels/core/device.h"
+
+namespace tensormg
+{
+/// Stays loaded until the program ends. Looked for where the loader looks (LD_LIBRARY_PATH), then in
+/// $CUDA_HOME/lib64 and /usr/local/cuda/lib64.
+class SharedLibrary
+{
+public:
+  /// Throws DeviceError if there is no `file`.
+  SharedLibrary(const std::string &name, const std::string &file)
+    : name_(name)
+  {
+    const char *const home = std::getenv("CUDA_HOME");
+    const std::string places[] = {file,
+        std::string(home != nullptr ? home : "/usr/local/cuda") + "/lib64/" + file,
+        "/usr/local/cuda/lib64/" + file};
+    for (const std::string &place : places)
+      if (handle_ == nullptr)
+        handle_ = dlopen(place.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    if (handle_ == nullptr)
+      throw DeviceError(name + " is missing: there is no " + file +
+          " in LD_LIBRARY_PATH, $CUDA_HOME/lib64 or /usr/local/cuda/lib64");
+  }
+
+  /// Throws DeviceError if the library has no function of this name.
+  template <typename Function>
+  void find(const char *symbol, Function *&function) const
+  {
+    function = reinterpret_cast<Function *>(dlsym(handle_, symbol));
+    if (function == nullptr)
+      throw DeviceError(name_ + " has no function " + symbol);
+  }
+
+private:
+  std::string name_;
+  void *handle_ = nullptr;
+};
+} // namespace tensormg
