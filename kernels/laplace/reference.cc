@@ -155,47 +155,7 @@ void apply_reference(const Arguments<Number> &a, Form form)
             assign(a.dst[block.index(cx, cy, cz, ij % n, ij / n, k)], 0.);
 }
 
-template <typename Number>
-void pack_traces(const Block &block, const CellBasis &basis, int side, const Number *src,
-    Compute<Number> *buffer)
-{
-  using C = Compute<Number>;
-  const int n = block.n, nz = block.nz();
-  const bool upper = side % 2 == 1;
-  const bool along_y = side < 4;
-  const std::int64_t row = block.row(), plane = block.plane();
-  const std::int64_t lines = along_y ? block.planes() : block.rows_per_plane();
-  const std::int64_t stride = along_y ? row : plane;
-  std::int64_t first = 0;
-  if (along_y && upper)
-    first = (block.cells[1] - 1) * n * row;
-  if (!along_y && upper)
-    first = (block.cells[2] - 1) * nz * plane;
-  for (std::int64_t line = 0; line < lines; ++line)
-  {
-    const Number *u = src + first + line * (along_y ? plane : row);
-    C *v = buffer + line * row, *d = v + lines * row;
-    for (std::int64_t x = 0; x < row; ++x)
-      v[x] = d[x] = C(0);
-    for (int m = 0; m < n; ++m)
-    {
-      const double parity = m % 2 == 0 ? 1. : -1.;
-      const C weight_v = static_cast<C>(upper ? basis.v[m] : parity * basis.v[m]);
-      const C weight_d = static_cast<C>(upper ? basis.h[m] : -parity * basis.h[m]);
-      for (std::int64_t x = 0; x < row; ++x)
-      {
-        const C value = static_cast<C>(u[m * stride + x]);
-        v[x] += weight_v * value;
-        d[x] += weight_d * value;
-      }
-    }
-  }
-}
-
 template void apply_reference(const Arguments<double> &, Form);
 template void apply_reference(const Arguments<float> &, Form);
 template void apply_reference(const Arguments<Half> &, Form);
-template void pack_traces(const Block &, const CellBasis &, int, const double *, double *);
-template void pack_traces(const Block &, const CellBasis &, int, const float *, float *);
-template void pack_traces(const Block &, const CellBasis &, int, const Half *, float *);
 } // namespace tensormg::laplace

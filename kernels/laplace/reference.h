@@ -10,11 +10,6 @@ namespace tensormg::laplace
 template <typename Number>
 void apply_reference(const Arguments<Number> &arguments, Form form);
 
-/// Traces by plain loops; serves every CPU backend (see PackTraces).
-template <typename Number>
-void pack_traces(const Block &block, const CellBasis &basis, int side, const Number *src,
-    Compute<Number> *buffer);
-
 /// Dense blocks of the one-dimensional operator (row-major n x n, test function first), h = 1.
 struct DenseBlocks
 {

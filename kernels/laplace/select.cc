@@ -3,6 +3,7 @@
 
 #include "kernels/laplace/cuda.h"
 #include "kernels/laplace/laplace.h"
+#include "kernels/laplace/pack_traces.h"
 #include "kernels/laplace/reference.h"
 #include "kernels/laplace/reference_device.h"
 

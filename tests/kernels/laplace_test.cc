@@ -2,6 +2,7 @@
 // outputs, every degree, form and number type.
 #include "kernels/laplace/laplace.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -229,6 +230,52 @@ namespace
                     EXPECT_EQ(wrong, 0) << "rows " << y0 << ".." << y1 << ", " << z0 << ".." << z1;
                   }
           }
+  }
+
+  // Value and half derivative of each line at the packed end.
+  TYPED_TEST(LaplaceTest, PackedTraces)
+  {
+    for (const Case &c : cases)
+      for (const int degree : {1, 2, 3, 5, 8})
+        for (int s = 2; s < 2 * c.dim; ++s)
+        {
+          SCOPED_TRACE(testing::Message()
+              << "dim " << c.dim << " degree " << degree << " cells " << c.cells[0] << "x"
+              << c.cells[1] << "x" << c.cells[2] << " side " << s);
+          const CellBasis basis = make_cell_basis(degree);
+          const Block block(c.dim, degree, c.cells);
+          const auto u = test::random_vector<TypeParam>(block, 4);
+          const std::int64_t size = laplace::ghost_size(block, s), half = size / 2;
+          std::vector<Compute<TypeParam>> packed(size, NAN);
+          laplace::select_pack<TypeParam>(degree)(block, basis, s, u.data(), packed.data());
+          const bool along_y = s < 4, upper = s % 2 == 1;
+          const std::int64_t lines = along_y ? block.planes() : block.rows_per_plane();
+          const double largest = *std::max_element(basis.h.begin(), basis.h.end());
+          const double allowed =
+              (std::is_same_v<TypeParam, double> ? 1e-14 : 1e-6) * block.n * largest;
+          std::int64_t wrong = 0;
+          for (std::int64_t line = 0; line < lines; ++line)
+            for (int i = 0; i < block.n; ++i)
+              for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
+              {
+                double v = 0., d = 0.;
+                for (int m = 0; m < block.n; ++m)
+                {
+                  const int other = int(line % (along_y ? block.nz() : block.n));
+                  const std::int64_t cell = line / (along_y ? block.nz() : block.n);
+                  const std::int64_t last = upper ? block.cells[along_y ? 1 : 2] - 1 : 0;
+                  const double value =
+                      test::to_double(along_y ? u[block.index(cx, last, cell, i, m, other)]
+                                              : u[block.index(cx, cell, last, i, other, m)]);
+                  const double parity = upper || m % 2 == 0 ? 1. : -1.;
+                  v += parity * basis.v[m] * value;
+                  d += (upper ? 1. : -parity) * basis.h[m] * value;
+                }
+                const std::int64_t at = line * block.row() + i * block.pitch + cx;
+                wrong += !(std::abs(packed[at] - v) + std::abs(packed[half + at] - d) < allowed);
+              }
+          EXPECT_EQ(wrong, 0);
+        }
   }
 
   TEST(LaplaceRange, DevicesTakeWholeBlocks)

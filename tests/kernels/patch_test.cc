@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/laplace/pack_traces.h"
 #include "kernels/laplace/reference.h"
 #include "operators/cell_basis.h"
 #include "operators/patch_correction.h"
