@@ -91,19 +91,25 @@ BoxSolver::BoxSolver(const LevelGrid &level, const CellBasis &basis, const Probl
 {
   const auto factors = level.direction_factors();
   const int n = basis.n;
+  std::vector<double> vectors, values; // of the direction before
   for (int d = 0; d < whole_.dim; ++d)
   {
     const std::int64_t size = length(whole_, d);
     if (size > 16384)
       throw std::length_error("direct solver: " + std::to_string(size) +
           " unknowns in one direction; at most 16384 (the dense eigenproblem would take hours)");
-    std::vector<double> vectors =
-        line_operator(basis, whole_.cells[d], problem.boundary[2 * d], problem.boundary[2 * d + 1]);
-    eigenvalues_[d] = diagonalise(vectors, static_cast<int>(size));
+    const BoundaryKind lower = problem.boundary[2 * d], upper = problem.boundary[2 * d + 1];
+    // Directions that are alike share the work: diagonalising takes the time, O(size^3).
+    if (d == 0 || size != length(whole_, d - 1) || lower != problem.boundary[2 * d - 2] ||
+        upper != problem.boundary[2 * d - 1])
+    {
+      vectors = line_operator(basis, whole_.cells[d], lower, upper);
+      values = diagonalise(vectors, static_cast<int>(size));
+    }
+    eigenvalues_[d] = values;
     for (double &value : eigenvalues_[d])
       value *= factors[d];
-    if (problem.boundary[2 * d] != BoundaryKind::dirichlet &&
-        problem.boundary[2 * d + 1] != BoundaryKind::dirichlet)
+    if (lower != BoundaryKind::dirichlet && upper != BoundaryKind::dirichlet)
       eigenvalues_[d].front() = 0.; // the constant's, up to rounding
     const std::int64_t rows = d == 0 ? whole_.row() : size;
     q_[d].assign(rows * size, 0.);

@@ -30,13 +30,18 @@ public:
   /// Bytes that solve() holds on one rank, for a level of this many cells.
   static std::int64_t memory(const Block &whole);
 
+  /// All cells of the level.
+  const Block &whole() const { return whole_; }
+  /// Eigenvectors of direction d < dim: row-major, rows in storage order of the direction (x: i * pitch + cx,
+  /// with zero rows for padding; y, z: cell * n + mode), one column per eigenvalue.
+  const std::vector<double> &eigenvectors(int d) const { return q_[d]; }
+  /// Eigenvalues times c_d, ascending; one zero for the direction that 2D lacks.
+  const std::vector<double> &eigenvalues(int d) const { return eigenvalues_[d]; }
+
 private:
   const LevelGrid &level_;
   Block whole_;
-  /// Eigenvectors by direction: row-major, rows in storage order of the direction (x: i * pitch + cx, with
-  /// zero rows for padding; y, z: cell * n + mode), one column per eigenvalue.
-  std::array<std::vector<double>, 3> q_;
-  std::array<std::vector<double>, 3> eigenvalues_; ///< times c_d
+  std::array<std::vector<double>, 3> q_, eigenvalues_;
   std::vector<double> u_, t_;
 };
 

@@ -22,60 +22,40 @@ namespace
     x ^= x >> 31;
     return static_cast<double>(x >> 11) * 0x1p-52 - 1.;
   }
-
-  void fill(Vector<double> &v, const LevelGrid &level)
-  {
-    const Block &block = level.block;
-    const std::int64_t rows = level.global_cells[1] * block.n;
-    for (std::int64_t z = 0; z < block.planes(); ++z)
-      for (std::int64_t y = 0; y < block.rows_per_plane(); ++y)
-        for (int i = 0; i < block.n; ++i)
-          for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
-          {
-            const std::int64_t line =
-                (level.offset[2] * block.nz() + z) * rows + level.offset[1] * block.n + y;
-            v[z * block.plane() + y * block.row() + i * block.pitch + cx] = pseudo_random(
-                static_cast<std::uint64_t>((line * block.n + i) * block.cells[0] + cx));
-          }
-  }
 } // namespace
 
-double estimate_lambda_max(LaplaceOperator<double> &op, int steps)
+Vector<double> pseudo_random_vector(const LevelGrid &level)
 {
-  const LevelGrid &level = op.level();
-  const VectorSpace space(level);
-  // q: current Lanczos vector, dq = D q; w = B q in the making.
-  Vector<double> q = op.make_vector(), w = op.make_vector(), dq = op.make_vector(),
-                 dq_old = op.make_vector();
-  fill(dq, level);
-  op.inverse_diagonal(q, dq, 1.);
-  const double start = std::sqrt(space.dot(q, dq));
-  space.axpby(1. / start, q, 0., q);
-  space.axpby(1. / start, dq, 0., dq);
-  std::vector<double> diagonal, off_diagonal;
-  for (int j = 0; j < steps; ++j)
-  {
-    op.vmult(w, q);
-    const double alpha = space.dot(w, q);
-    space.axpby(-alpha, dq, 1., w);
-    if (j > 0)
-      space.axpby(-off_diagonal.back(), dq_old, 1., w);
-    diagonal.push_back(alpha);
-    dq_old.swap(dq);
-    op.inverse_diagonal(q, w, 1.);
-    const double beta = std::sqrt(std::max(space.dot(q, w), 0.));
-    if (!(beta > 1e-10 * diagonal.front()))
-      break; // an invariant subspace: its Ritz values are eigenvalues
-    off_diagonal.push_back(beta);
-    space.axpby(1. / beta, q, 0., q);
-    space.axpby(1. / beta, w, 0., dq);
-  }
+  const Block &block = level.block;
+  Vector<double> v(block);
+  const std::int64_t rows = level.global_cells[1] * block.n;
+  for (std::int64_t z = 0; z < block.planes(); ++z)
+    for (std::int64_t y = 0; y < block.rows_per_plane(); ++y)
+      for (int i = 0; i < block.n; ++i)
+        for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
+        {
+          const std::int64_t line =
+              (level.offset[2] * block.nz() + z) * rows + level.offset[1] * block.n + y;
+          v[z * block.plane() + y * block.row() + i * block.pitch + cx] =
+              pseudo_random(static_cast<std::uint64_t>((line * block.n + i) * block.cells[0] + cx));
+        }
+  return v;
+}
+
+double largest_eigenvalue(std::vector<double> diagonal, std::vector<double> off_diagonal)
+{
   const int n = static_cast<int>(diagonal.size());
-  off_diagonal.resize(n);
+  off_diagonal.resize(diagonal.size());
   int info = 0;
   dsterf_(&n, diagonal.data(), off_diagonal.data(), &info);
   if (info != 0 || !std::isfinite(diagonal.back()))
     throw std::runtime_error("the eigenvalue estimate of the smoother failed");
   return diagonal.back();
+}
+
+double estimate_lambda_max(LaplaceOperator<double> &op, int steps)
+{
+  const LevelGrid &level = op.level();
+  return lanczos_lambda_max(op, VectorSpace(level), pseudo_random_vector(level), steps);
 }
 } // namespace tensormg

@@ -14,24 +14,29 @@
 
 namespace tensormg
 {
-/// Independent of the number type, so that apps need one object whatever the precision.
-class MultigridPreconditioner
+/// Independent of the number type, so that apps need one object whatever the precision. OuterVector: the
+/// FP64 vectors of the solver, in host or in device memory.
+template <typename OuterVector>
+class BasicMultigridPreconditioner
 {
 public:
-  virtual ~MultigridPreconditioner() = default;
+  virtual ~BasicMultigridPreconditioner() = default;
 
   /// z = M^-1 r: one cycle from zero. r is scaled by a power of two near 1 / norm (for binary16 by its
   /// largest entry, such that smooth corrections stay finite) before it is rounded.
-  virtual void apply(Vector<double> &z, const Vector<double> &r, double norm) = 0;
+  virtual void apply(OuterVector &z, const OuterVector &r, double norm) = 0;
   /// x = full multigrid start for B x = b.
-  virtual void full_start(Vector<double> &x, const Vector<double> &b, double norm) = 0;
+  virtual void full_start(OuterVector &x, const OuterVector &b, double norm) = 0;
   /// Names the coarsest level on which an entry of the last cycle is not finite, or the largest entries.
   virtual std::string diagnose() const = 0;
 
-  virtual const std::vector<LevelTimes> &times() const = 0;
+  /// One entry per level of the grid; zeros for levels that the cycle does not visit.
+  virtual std::vector<LevelTimes> times() const = 0;
   /// Upper bound of the spectrum that the smoother works with (0 if it needs none).
   virtual double lambda_max() const = 0;
 };
+
+using MultigridPreconditioner = BasicMultigridPreconditioner<Vector<double>>;
 
 /// Bytes of the vectors that the preconditioner holds on one rank.
 std::int64_t multigrid_memory(const Grid &grid, const MultigridOptions &options);

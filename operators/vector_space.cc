@@ -72,10 +72,17 @@ double VectorSpace::cg_update(
   return norm;
 }
 
-template <typename To, typename From>
-void VectorSpace::convert(double factor, const Vector<From> &src, Vector<To> &dst) const
+VectorSpace::Scale VectorSpace::scale_by_largest(double target, const VectorType &x) const
 {
-  vk::convert(src.size(), factor, src.data(), dst.data());
+  const double largest = max_abs(x);
+  return largest > 0. && std::isfinite(largest) ? target * power_of_two_below(1. / largest)
+                                                : target;
+}
+
+template <typename To, typename From>
+void VectorSpace::convert(Scale scale, const Vector<From> &src, Vector<To> &dst) const
+{
+  vk::convert(src.size(), scale, src.data(), dst.data());
 }
 
 template double VectorSpace::max_abs(const Vector<double> &) const;

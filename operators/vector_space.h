@@ -1,6 +1,7 @@
 // Arithmetic on the vectors of one level, over all its ranks.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "operators/grid.h"
@@ -8,6 +9,9 @@
 
 namespace tensormg
 {
+/// The largest power of two that is at most x > 0.
+inline double power_of_two_below(double x) { return std::exp2(std::floor(std::log2(x))); }
+
 /// What Krylov methods need of the outer (FP64) vectors. Every function is collective; sums are taken in
 /// an order that depends on the partition alone.
 class VectorSpace
@@ -37,9 +41,15 @@ public:
   /// x += a p, r -= a q; returns r'r
   double cg_update(
       double a, const VectorType &p, const VectorType &q, VectorType &x, VectorType &r) const;
-  /// dst = factor * src, rounded to the type of dst
+  /// What convert() multiplies by.
+  using Scale = double;
+  /// `target` times the largest power of two that is at most 1 / max |x_i|; `target` if x is zero or not finite
+  Scale scale_by_largest(double target, const VectorType &x) const;
+  static Scale scale(double factor) { return factor; }
+  static Scale inverse(Scale scale) { return 1. / scale; }
+  /// dst = scale * src, rounded to the type of dst
   template <typename To, typename From>
-  void convert(double factor, const Vector<From> &src, Vector<To> &dst) const;
+  void convert(Scale scale, const Vector<From> &src, Vector<To> &dst) const;
 
 private:
   const LevelGrid &level_;

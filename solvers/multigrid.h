@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,6 +28,15 @@ struct LevelTimes
   double total() const { return smoothing + transfer + coarse; }
 };
 
+/// Seconds since some moment. An empty clock measures nothing.
+using Clock = std::function<double()>;
+
+/// For work that is done when a function returns.
+inline double steady_seconds()
+{
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 /// Operator: residual(), make_vector(), VectorType. Transfer: restrict_to(), prolongate().
 template <typename Operator, typename Transfer>
 class Multigrid
@@ -43,11 +53,14 @@ public:
     std::unique_ptr<Smoother> smoother; ///< null on level 0
   };
 
-  /// Levels coarsest first. Everything pointed to must outlive the object.
-  Multigrid(std::vector<Level> levels, std::unique_ptr<CoarseSolver> coarse, Cycle cycle)
+  /// Levels coarsest first. Everything pointed to must outlive the object. Where work is only queued, the
+  /// clock has to wait for it.
+  Multigrid(std::vector<Level> levels, std::unique_ptr<CoarseSolver> coarse, Cycle cycle,
+      Clock clock = steady_seconds)
     : levels_(std::move(levels))
     , coarse_(std::move(coarse))
     , cycle_(cycle)
+    , clock_(std::move(clock))
     , times_(levels_.size())
   {
     for (const Level &level : levels_)
@@ -70,11 +83,13 @@ public:
   /// cycle that starts from the prolongated coarser solution.
   void run_full()
   {
-    std::vector<VectorType> rhs(levels_.size());
+    std::vector<VectorType> &rhs = full_rhs_;
+    rhs.resize(levels_.size());
     rhs.back().swap(b_.back());
     for (std::size_t l = levels_.size() - 1; l > 0; --l)
     {
-      rhs[l - 1] = levels_[l - 1].op->make_vector();
+      if (rhs[l - 1].size() == 0)
+        rhs[l - 1] = levels_[l - 1].op->make_vector();
       levels_[l].to_coarser->restrict_to(rhs[l - 1], rhs[l], 1.);
     }
     for (std::size_t l = 0; l < levels_.size(); ++l)
@@ -121,17 +136,20 @@ private:
   }
 
   template <typename Function>
-  static void timed(double &seconds, Function &&f)
+  void timed(double &seconds, Function &&f)
   {
-    const auto start = std::chrono::steady_clock::now();
+    const double start = clock_ ? clock_() : 0.;
     f();
-    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (clock_)
+      seconds += clock_() - start;
   }
 
   std::vector<Level> levels_;
   std::unique_ptr<CoarseSolver> coarse_;
   Cycle cycle_;
+  Clock clock_;
   std::vector<VectorType> x_, b_, work_;
+  std::vector<VectorType> full_rhs_; ///< allocated by the first full multigrid
   std::vector<LevelTimes> times_;
 };
 } // namespace tensormg

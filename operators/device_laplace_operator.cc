@@ -1,0 +1,102 @@
+#include "operators/device_laplace_operator.h"
+
+#include <stdexcept>
+#include <string>
+
+#include "kernels/laplace/cuda.h"
+#include "kernels/vector/cuda.h"
+
+namespace tensormg
+{
+template <typename Number>
+DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(
+    const LevelGrid &level, const CellBasis &basis, laplace::Backend backend, Stream stream)
+  : level_(level)
+  , basis_(basis)
+  , backend_(backend)
+  , stream_(stream)
+  , progress_(2, stream)
+{
+  if (!laplace::is_device_backend(backend))
+    throw std::invalid_argument(std::string("backend ") + laplace::to_string(backend) +
+        " does not work on vectors in device memory");
+  if (level.communicator != MPI_COMM_SELF)
+    throw std::invalid_argument(std::string("backend ") + laplace::to_string(backend) +
+        " cannot be distributed over several ranks yet");
+  for (const laplace::Form form :
+      {laplace::Form::apply, laplace::Form::residual, laplace::Form::chebyshev})
+    kernels_[static_cast<std::size_t>(form)] =
+        laplace::select<Number>(backend, form, level.block.dim, level.block.degree());
+  arguments_.block = level.block;
+  arguments_.basis = &basis;
+  arguments_.factor = level.direction_factors();
+  arguments_.sides = level.sides;
+  for (int s = 2; s < 2 * level.block.dim; ++s)
+    if (level.sides[s] == Side::ghost)
+    {
+      traces_[s] = DeviceArray<Compute<Number>>(laplace::ghost_size(level.block, s), stream);
+      arguments_.ghost[s] = traces_[s].data();
+    }
+  arguments_.stream = stream;
+  arguments_.progress = progress_.data();
+}
+
+template <typename Number>
+void DeviceLaplaceOperator<Number>::run(
+    laplace::Form form, const laplace::Arguments<Number> &arguments)
+{
+  // What leaves at one side enters at the opposite one.
+  for (int s = 2; s < 6; ++s)
+    if (arguments.ghost[s] != nullptr)
+      laplace::pack_traces_cuda(
+          level_.block, basis_, s ^ 1, arguments.src, traces_[s].data(), stream_);
+  kernels_[static_cast<std::size_t>(form)](arguments);
+}
+
+template <typename Number>
+void DeviceLaplaceOperator<Number>::vmult(VectorType &dst, const VectorType &src)
+{
+  laplace::Arguments<Number> a = arguments_;
+  a.src = src.data();
+  a.dst = dst.data();
+  run(laplace::Form::apply, a);
+}
+
+template <typename Number>
+void DeviceLaplaceOperator<Number>::residual(
+    VectorType &dst, const VectorType &src, const VectorType &b)
+{
+  laplace::Arguments<Number> a = arguments_;
+  a.src = src.data();
+  a.dst = dst.data();
+  a.b = b.data();
+  run(laplace::Form::residual, a);
+}
+
+template <typename Number>
+void DeviceLaplaceOperator<Number>::chebyshev_step(VectorType &dst, const VectorType &src,
+    const VectorType *old, const VectorType &b, double theta, double alpha)
+{
+  laplace::Arguments<Number> a = arguments_;
+  a.src = src.data();
+  a.dst = dst.data();
+  a.b = b.data();
+  a.old = old ? old->data() : nullptr;
+  a.theta = theta;
+  a.alpha = alpha;
+  run(laplace::Form::chebyshev, a);
+}
+
+template <typename Number>
+void DeviceLaplaceOperator<Number>::inverse_diagonal(
+    VectorType &dst, const VectorType &b, double alpha) const
+{
+  const double factor[3] = {arguments_.factor[0], arguments_.factor[1], arguments_.factor[2]};
+  vector_kernels::cuda::inverse_diagonal(
+      level_.block, basis_, factor, alpha, b.data(), dst.data(), stream_);
+}
+
+template class DeviceLaplaceOperator<double>;
+template class DeviceLaplaceOperator<float>;
+template class DeviceLaplaceOperator<Half>;
+} // namespace tensormg

@@ -1,0 +1,179 @@
+#include "operators/device_multigrid.h"
+
+#include <stdexcept>
+
+#include "operators/device_box_solver.h"
+#include "operators/device_laplace_operator.h"
+#include "operators/device_transfer_operator.h"
+#include "operators/device_vector_space.h"
+#include "operators/eigenvalue_estimate.h"
+#include "operators/multigrid_implementation.h"
+
+namespace tensormg
+{
+namespace
+{
+  /// Objects in device memory of one rank, whose work is queued in one stream.
+  struct DeviceFamily
+  {
+    using Space = DeviceVectorSpace;
+    template <typename Number>
+    using Operator = DeviceLaplaceOperator<Number>;
+    template <typename Number>
+    using Transfer = DeviceTransferOperator<Number>;
+
+    /// Runs the first cycle as it is, since first launches may do what cannot be recorded; records the
+    /// second and replays it.
+    class Runner
+    {
+    public:
+      Runner(Stream stream, bool records)
+        : stream_(stream)
+        , records_(records)
+      {}
+
+      /// Returns whether f was called.
+      template <typename F>
+      bool run(const F &f)
+      {
+        if (graph_.is_recorded())
+        {
+          graph_.replay(stream_);
+          return false;
+        }
+        if (has_run_ && records_)
+        {
+          graph_.record(stream_, f);
+          graph_.replay(stream_);
+        }
+        else
+          f();
+        has_run_ = true;
+        return true;
+      }
+      void forget() { graph_.clear(); }
+
+    private:
+      Stream stream_;
+      bool records_;
+      bool has_run_ = false;
+      DeviceGraph graph_;
+    };
+
+    laplace::Backend backend;
+    Stream stream;
+    DeviceCycleOptions options;
+
+    Space make_space(const LevelGrid &level) const { return {level, stream}; }
+    Runner make_runner() const { return {stream, !options.level_times}; }
+    std::size_t coarsest_level(const Grid &grid) const
+    {
+      return device_coarsest_level(grid, options);
+    }
+    Clock clock() const
+    {
+      if (!options.level_times)
+        return {};
+      return [stream = stream] {
+        device::synchronize(stream);
+        return steady_seconds();
+      };
+    }
+
+    template <typename Number>
+    auto make_operator(const LevelGrid &level, const CellBasis &basis) const
+    {
+      return std::make_unique<Operator<Number>>(level, basis, backend, stream);
+    }
+
+    template <typename Number>
+    auto make_transfer(const LevelGrid &fine, const LevelGrid &coarse, const CellBasis &basis) const
+    {
+      return std::make_unique<Transfer<Number>>(fine, coarse, basis, stream);
+    }
+
+    template <typename Number>
+    auto make_coarse_solver(
+        const LevelGrid &level, const CellBasis &basis, const Problem &problem) const
+    {
+      return std::make_unique<DeviceCoarseBoxSolver<Number>>(level, basis, problem, stream);
+    }
+
+    template <typename Number>
+    std::unique_ptr<SmootherBase<DeviceVector<Number>>> make_patch_smoother(
+        Operator<Number> &, const MultigridOptions &, double) const
+    {
+      throw std::invalid_argument("the patch smoother does not exist in device memory yet: use the "
+                                  "chebyshev or the jacobi smoother, or the backend cpu");
+    }
+
+    double lambda_max(
+        const LevelGrid &level, const CellBasis &basis, const MultigridOptions &multigrid) const
+    {
+      Operator<double> op(level, basis, backend, stream);
+      const Space space(level, stream);
+      DeviceVector<double> start = op.make_vector();
+      copy_to_device(pseudo_random_vector(level), start, stream);
+      return lanczos_lambda_max(op, space, std::move(start), multigrid.eigenvalue_steps);
+    }
+  };
+
+  template <typename Number>
+  using Implementation = MultigridImplementation<DeviceFamily, Number>;
+
+  template <typename Number>
+  std::int64_t memory(const Grid &grid)
+  {
+    const std::size_t coarsest = device_coarsest_level(grid);
+    std::int64_t total = DeviceBoxSolver<Number>::memory(grid.levels[coarsest].block);
+    for (std::size_t l = coarsest; l < grid.levels.size(); ++l)
+      total += 3 * grid.levels[l].block.size() * static_cast<std::int64_t>(sizeof(Number));
+    return total;
+  }
+} // namespace
+
+std::size_t device_coarsest_level(const Grid &grid, const DeviceCycleOptions &options)
+{
+  const auto is_small = [&](const LevelGrid &level) {
+    for (int d = 0; d < level.block.dim; ++d)
+      if (fast_diagonalisation::length(level.block, d) > options.longest_direct_line)
+        return false;
+    return true;
+  };
+  std::size_t coarsest = 0;
+  while (coarsest + 1 < grid.levels.size() && is_small(grid.levels[coarsest + 1]))
+    ++coarsest;
+  return coarsest;
+}
+
+std::int64_t device_multigrid_memory(const Grid &grid, const MultigridOptions &options)
+{
+  switch (options.precision)
+  {
+    case Precision::double_precision:
+      return memory<double>(grid);
+    case Precision::single_precision:
+      return memory<float>(grid);
+    case Precision::half_precision:
+      return memory<Half>(grid);
+  }
+  return 0;
+}
+
+std::unique_ptr<DeviceMultigridPreconditioner> make_device_multigrid(const Grid &grid,
+    const CellBasis &basis, laplace::Backend backend, const MultigridOptions &options,
+    Stream stream, const DeviceCycleOptions &cycle_options)
+{
+  const DeviceFamily family{backend, stream, cycle_options};
+  switch (options.precision)
+  {
+    case Precision::double_precision:
+      return std::make_unique<Implementation<double>>(family, grid, basis, options);
+    case Precision::single_precision:
+      return std::make_unique<Implementation<float>>(family, grid, basis, options);
+    case Precision::half_precision:
+      return std::make_unique<Implementation<Half>>(family, grid, basis, options);
+  }
+  return nullptr;
+}
+} // namespace tensormg

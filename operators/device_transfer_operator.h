@@ -1,0 +1,44 @@
+// Prolongation and restriction between two levels in device memory.
+#pragma once
+
+#include "kernels/transfer/cuda.h"
+#include "operators/device_vector.h"
+#include "operators/grid.h"
+
+namespace tensormg
+{
+/// TransferOperator (operators/transfer_operator.h) for vectors in device memory, on one rank.
+template <typename Number>
+class DeviceTransferOperator
+{
+public:
+  /// All arguments must outlive the object.
+  DeviceTransferOperator(
+      const LevelGrid &fine, const LevelGrid &coarse, const CellBasis &basis, Stream stream)
+    : fine_(fine)
+    , coarse_(coarse)
+    , basis_(basis)
+    , stream_(stream)
+  {}
+
+  /// coarse = factor * R fine, R the L2 projection
+  void restrict_to(DeviceVector<Number> &coarse, const DeviceVector<Number> &fine, double factor)
+  {
+    transfer::restrict_cuda<Number>(
+        {fine_.block, coarse_.block, &basis_, factor, fine.data(), coarse.data()}, stream_);
+  }
+  /// fine = factor * P coarse, or fine += ...
+  void prolongate(
+      DeviceVector<Number> &fine, const DeviceVector<Number> &coarse, double factor, bool add)
+  {
+    transfer::prolongate_cuda<Number>(
+        {fine_.block, coarse_.block, &basis_, factor, add, coarse.data(), fine.data()}, stream_);
+  }
+
+private:
+  const LevelGrid &fine_;
+  const LevelGrid &coarse_;
+  const CellBasis &basis_;
+  Stream stream_;
+};
+} // namespace tensormg

@@ -1,0 +1,124 @@
+#include "operators/device_vector_space.h"
+
+#include <cmath>
+#include <stdexcept>
+
+namespace tensormg
+{
+namespace vk = vector_kernels;
+
+namespace
+{
+  constexpr int most_sums = vk::max_vectors + 1;
+
+  std::vector<const double *> pointers(
+      const std::vector<DeviceVector<double>> &v, std::size_t count)
+  {
+    std::vector<const double *> result;
+    for (std::size_t i = 0; i < count; ++i)
+      result.push_back(v[i].data());
+    return result;
+  }
+} // namespace
+
+DeviceVectorSpace::DeviceVectorSpace(const LevelGrid &level, Stream stream)
+  : level_(level)
+  , stream_(stream)
+  , scratch_(vk::cuda::scratch_size(most_sums), stream)
+  , largest_(1, stream)
+  , result_(most_sums)
+{
+  if (level.communicator != MPI_COMM_SELF)
+    throw std::invalid_argument("vectors in device memory belong to one rank: the device backends "
+                                "cannot be distributed over several ranks yet");
+}
+
+double DeviceVectorSpace::wait_for_result() const
+{
+  device::synchronize(stream_);
+  return result_[0];
+}
+
+double DeviceVectorSpace::dot(const VectorType &x, const VectorType &y) const
+{
+  vk::cuda::dot(x.size(), x.data(), y.data(), scratch_.data(), result_.data(), stream_);
+  return wait_for_result();
+}
+
+double DeviceVectorSpace::norm(const VectorType &x) const { return std::sqrt(dot(x, x)); }
+
+template <typename Number>
+double DeviceVectorSpace::max_abs(const DeviceVector<Number> &x) const
+{
+  vk::cuda::max_abs(x.size(), x.data(), scratch_.data(), result_.data(), stream_);
+  return wait_for_result();
+}
+
+std::vector<double> DeviceVectorSpace::multi_dot(
+    const std::vector<VectorType> &v, int count, const VectorType &w) const
+{
+  const auto vectors = pointers(v, static_cast<std::size_t>(count));
+  vk::cuda::multi_dot(
+      w.size(), count, vectors.data(), w.data(), scratch_.data(), result_.data(), stream_);
+  device::synchronize(stream_);
+  return {result_.data(), result_.data() + count + 1};
+}
+
+double DeviceVectorSpace::multi_update(
+    const std::vector<double> &c, const std::vector<VectorType> &v, VectorType &w) const
+{
+  const auto vectors = pointers(v, c.size());
+  vk::cuda::multi_update(w.size(), static_cast<int>(c.size()), c.data(), vectors.data(), w.data(),
+      scratch_.data(), result_.data(), stream_);
+  return wait_for_result();
+}
+
+void DeviceVectorSpace::axpby(double a, const VectorType &x, double b, VectorType &y) const
+{
+  vk::cuda::axpby(x.size(), a, x.data(), b, y.data(), stream_);
+}
+
+double DeviceVectorSpace::cg_update(
+    double a, const VectorType &p, const VectorType &q, VectorType &x, VectorType &r) const
+{
+  vk::cuda::cg_update(x.size(), a, p.data(), q.data(), x.data(), r.data(), scratch_.data(),
+      result_.data(), stream_);
+  return wait_for_result();
+}
+
+DeviceVectorSpace::Scale DeviceVectorSpace::scale_by_largest(
+    double target, const VectorType &x) const
+{
+  vk::cuda::max_abs(x.size(), x.data(), scratch_.data(), largest_.data(), stream_);
+  return {target, largest_.data(), false};
+}
+
+template <typename To, typename From>
+void DeviceVectorSpace::convert(
+    const Scale &scale, const DeviceVector<From> &src, DeviceVector<To> &dst) const
+{
+  vk::cuda::convert(src.size(), scale, src.data(), dst.data(), stream_);
+}
+
+double DeviceVectorSpace::subtract_mean(const CellBasis &basis, VectorType &x) const
+{
+  vk::cuda::sum_of_means(level_.block, basis, x.data(), scratch_.data(), result_.data(), stream_);
+  const double mean = wait_for_result() / static_cast<double>(level_.block.n_cells());
+  vk::cuda::add_constant(level_.block, basis, -mean, x.data(), stream_);
+  return mean;
+}
+
+template double DeviceVectorSpace::max_abs(const DeviceVector<double> &) const;
+template double DeviceVectorSpace::max_abs(const DeviceVector<float> &) const;
+template double DeviceVectorSpace::max_abs(const DeviceVector<Half> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<double> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<double> &, DeviceVector<float> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<double> &, DeviceVector<Half> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<float> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<Half> &, DeviceVector<double> &) const;
+} // namespace tensormg

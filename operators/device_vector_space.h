@@ -1,0 +1,70 @@
+// Arithmetic on the vectors of one level in device memory.
+#pragma once
+
+#include <vector>
+
+#include "kernels/vector/cuda.h"
+#include "operators/device_vector.h"
+#include "operators/grid.h"
+
+namespace tensormg
+{
+/// The functions of VectorSpace (operators/vector_space.h) for vectors in device memory, on one rank. Work is
+/// queued in one stream; the functions that return a number wait for it, the others do not.
+///
+/// Sums are taken in a fixed order. One object must not be used by two threads at a time: it owns the
+/// scratch memory of its reductions.
+class DeviceVectorSpace
+{
+public:
+  using VectorType = DeviceVector<double>;
+  using Scale = vector_kernels::cuda::Scale;
+
+  /// Throws std::invalid_argument if the level is distributed over several ranks.
+  DeviceVectorSpace(const LevelGrid &level, Stream stream);
+
+  VectorType make_vector() const { return {level_.block, stream_}; }
+  Stream stream() const { return stream_; }
+
+  double dot(const VectorType &x, const VectorType &y) const;
+  double norm(const VectorType &x) const;
+  /// max |x_i|, infinity if an entry is not finite
+  template <typename Number>
+  double max_abs(const DeviceVector<Number> &x) const;
+  /// [v_0'w, ..., v_{k-1}'w, w'w]
+  std::vector<double> multi_dot(
+      const std::vector<VectorType> &v, int count, const VectorType &w) const;
+  /// w += sum_i c[i] v[i]; returns w'w of the result
+  double multi_update(
+      const std::vector<double> &c, const std::vector<VectorType> &v, VectorType &w) const;
+  /// y = a x + b y
+  void axpby(double a, const VectorType &x, double b, VectorType &y) const;
+  /// x += a p, r -= a q; returns r'r
+  double cg_update(
+      double a, const VectorType &p, const VectorType &q, VectorType &x, VectorType &r) const;
+
+  /// The factor `target` times the largest power of two that is at most 1 / max |x_i|, without waiting.
+  /// Valid until the next call.
+  Scale scale_by_largest(double target, const VectorType &x) const;
+  static Scale scale(double factor) { return {factor}; }
+  static Scale inverse(const Scale &scale)
+  {
+    return {1. / scale.factor, scale.largest, !scale.inverted};
+  }
+  /// dst = scale * src, rounded to the type of dst
+  template <typename To, typename From>
+  void convert(const Scale &scale, const DeviceVector<From> &src, DeviceVector<To> &dst) const;
+
+  /// Subtracts the mean of the function with the coefficients x; returns it.
+  double subtract_mean(const CellBasis &basis, VectorType &x) const;
+
+private:
+  /// result_[0], when the stream has written it.
+  double wait_for_result() const;
+
+  const LevelGrid &level_;
+  Stream stream_;
+  mutable DeviceArray<double> scratch_, largest_;
+  mutable PinnedArray<double> result_;
+};
+} // namespace tensormg

@@ -1,0 +1,179 @@
+// The multigrid preconditioner for a number type and a family of objects, in host or in device memory.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "operators/multigrid_preconditioner.h"
+#include "operators/vector_space.h"
+#include "solvers/chebyshev.h"
+
+namespace tensormg
+{
+/// Smallest non-zero eigenvalue of the dimensionless operator on the finest level (of the continuous
+/// problem, which the discrete one approximates from above).
+double smallest_eigenvalue(const Grid &grid);
+
+/// The level whose lambda_max serves level l >= 1: the spectrum's upper end hardly changes from 8 cells per
+/// direction on (docs/mathematics.md), so finer levels take the estimate of the first such level.
+std::size_t representative_level(const Grid &grid, std::size_t l);
+
+/// Whether the smoother works with lambda_max: the multiplicative patch smoother and a damping factor given
+/// by the user need no spectrum.
+bool needs_lambda_max(const MultigridOptions &options);
+
+/// The steps of a Chebyshev or Jacobi smoother.
+std::vector<ThreeTermStep> smoothing_steps(const MultigridOptions &options, double lambda_max);
+
+/// Family: what the hierarchy is made of and how a cycle is run. HostFamily (multigrid_preconditioner.cc)
+/// and DeviceFamily (device_multigrid.cc) have the same members:
+///   Space, Operator<Number>, Transfer<Number>, CoarseSolver<Number>, and functions that make them;
+///   patch_smoother(op, options, lambda), lambda_max(level, basis, options);
+///   coarsest_level(grid): the level of the grid that is solved directly; clock() for Multigrid;
+///   Runner with run(f), which makes the work of f() happen and says whether f was called, and forget().
+template <typename Family, typename Number>
+class MultigridImplementation
+  : public BasicMultigridPreconditioner<typename Family::Space::VectorType>
+{
+  using Space = typename Family::Space;
+  using OuterVector = typename Space::VectorType;
+  using Operator = typename Family::template Operator<Number>;
+  using Transfer = typename Family::template Transfer<Number>;
+  using MG = Multigrid<Operator, Transfer>;
+
+public:
+  MultigridImplementation(const Family &family, const Grid &grid, const CellBasis &basis,
+      const MultigridOptions &options)
+    : family_(family)
+    , space_(family.make_space(grid.finest()))
+    , coarsest_(family.coarsest_level(grid))
+    , runner_(family.make_runner())
+    , replayed_(grid.levels.size())
+  {
+    if constexpr (std::is_same_v<Number, Half>)
+      // A smooth residual of size s has a correction of size s / lambda_min at most.
+      largest_entry_ = power_of_two_below(std::min(1., 4096. * smallest_eigenvalue(grid)));
+    std::vector<typename MG::Level> levels;
+    std::size_t estimated = 0;
+    for (std::size_t l = coarsest_; l < grid.levels.size(); ++l)
+    {
+      const LevelGrid &level = grid.levels[l];
+      operators_.push_back(family.template make_operator<Number>(level, basis));
+      typename MG::Level entry;
+      entry.op = operators_.back().get();
+      if (l > coarsest_)
+      {
+        transfers_.push_back(
+            family.template make_transfer<Number>(level, grid.levels[l - 1], basis));
+        entry.to_coarser = transfers_.back().get();
+        const std::size_t like = representative_level(grid, l);
+        if (needs_lambda_max(options) && like != estimated)
+        {
+          lambda_max_ =
+              options.eigenvalue_safety * family.lambda_max(grid.levels[like], basis, options);
+          estimated = like;
+        }
+        entry.smoother = make_smoother(*entry.op, options);
+      }
+      levels.push_back(std::move(entry));
+    }
+    multigrid_ = std::make_unique<MG>(std::move(levels),
+        family.template make_coarse_solver<Number>(grid.levels[coarsest_], basis, grid.problem),
+        options.cycle, family.clock());
+  }
+
+  void apply(OuterVector &z, const OuterVector &r, double norm) override
+  {
+    const typename Space::Scale scale = scale_to_range(r, norm);
+    const std::vector<LevelTimes> before = multigrid_->times();
+    const bool called = runner_.run([&] { multigrid_->run(); });
+    for (std::size_t l = 0; l < before.size(); ++l)
+      if (called)
+        visits_per_cycle_[l] = multigrid_->times()[l].visits - before[l].visits;
+      else
+        replayed_[coarsest_ + l] += visits_per_cycle_[l];
+    space_.convert(Space::inverse(scale), multigrid_->solution(), z);
+  }
+
+  void full_start(OuterVector &x, const OuterVector &b, double norm) override
+  {
+    const typename Space::Scale scale = scale_to_range(b, norm);
+    multigrid_->run_full();
+    runner_.forget(); // vectors have changed places
+    space_.convert(Space::inverse(scale), multigrid_->solution(), x);
+  }
+
+  std::string diagnose() const override
+  {
+    for (std::size_t l = 0; l < multigrid_->n_levels(); ++l)
+      for (const auto &[name, vector] : {std::pair{"right-hand side", &multigrid_->level_rhs(l)},
+               std::pair{"correction", &multigrid_->level_solution(l)}})
+        if (!std::isfinite(space_of(l).max_abs(*vector)))
+          return "NaN or Inf in the " + std::string(name) + " of multigrid level " +
+              std::to_string(l) + " (0 is the coarsest of " +
+              std::to_string(multigrid_->n_levels()) + "), precision " + precision_name();
+    std::ostringstream text;
+    text << "all multigrid levels are finite; largest entry of the finest correction: "
+         << space_of(multigrid_->n_levels() - 1).max_abs(multigrid_->solution());
+    return text.str();
+  }
+
+  std::vector<LevelTimes> times() const override
+  {
+    std::vector<LevelTimes> result(coarsest_);
+    const std::vector<LevelTimes> &visited = multigrid_->times();
+    result.insert(result.end(), visited.begin(), visited.end());
+    for (std::size_t l = 0; l < result.size(); ++l)
+      result[l].visits += replayed_[l];
+    return result;
+  }
+
+  double lambda_max() const override { return lambda_max_; }
+
+private:
+  static const char *precision_name()
+  {
+    return sizeof(Number) == 8 ? "double" : sizeof(Number) == 4 ? "single" : "half";
+  }
+
+  Space space_of(std::size_t l) const { return family_.make_space(operators_[l]->level()); }
+
+  std::unique_ptr<SmootherBase<typename Operator::VectorType>> make_smoother(
+      Operator &op, const MultigridOptions &options) const
+  {
+    if (options.smoother == Smoother::patch)
+      return family_.template make_patch_smoother<Number>(op, options, lambda_max_);
+    return std::make_unique<ThreeTermSmoother<Operator>>(op, smoothing_steps(options, lambda_max_));
+  }
+
+  /// Finest right-hand side = scale * r, rounded; the scale is a power of two.
+  typename Space::Scale scale_to_range(const OuterVector &r, double norm)
+  {
+    typename Space::Scale scale = Space::scale(1.);
+    if constexpr (std::is_same_v<Number, Half>)
+      scale = space_.scale_by_largest(largest_entry_, r);
+    else if (norm > 0. && std::isfinite(norm))
+      scale = Space::scale(power_of_two_below(1. / norm));
+    space_.convert(scale, r, multigrid_->rhs());
+    return scale;
+  }
+
+  Family family_;
+  Space space_;
+  std::size_t coarsest_;
+  typename Family::Runner runner_;
+  std::vector<std::unique_ptr<Operator>> operators_;
+  std::vector<std::unique_ptr<Transfer>> transfers_;
+  std::unique_ptr<MG> multigrid_;
+  std::vector<int> replayed_; ///< visits of cycles that were not called, per level of the grid
+  std::vector<int> visits_per_cycle_ = std::vector<int>(replayed_.size());
+  double lambda_max_ = 0.;
+  double largest_entry_ = 1.;
+};
+} // namespace tensormg

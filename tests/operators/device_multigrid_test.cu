@@ -1,0 +1,257 @@
+// The preconditioner in device memory as Krylov methods use it: iterations and solution as in host memory,
+// for each precision, smoother and kind of boundary; the same bits twice, with and without a graph.
+#include "operators/device_multigrid.h"
+
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "operators/cell_basis.h"
+#include "operators/device_laplace_operator.h"
+#include "operators/device_vector_space.h"
+#include "operators/laplace_operator.h"
+#include "operators/right_hand_side.h"
+#include "operators/vector_space.h"
+#include "solvers/cg.h"
+#include "solvers/fgmres.h"
+#include "tests/support/boxes.h"
+#include "tests/support/guarded.h"
+
+namespace tensormg
+{
+namespace
+{
+  constexpr Precision precisions[] = {
+      Precision::double_precision, Precision::single_precision, Precision::half_precision};
+
+  /// One problem with a right-hand side, solved in host and in device memory.
+  struct Solve
+  {
+    Problem problem;
+    CellBasis basis = make_cell_basis(problem.degree);
+    Grid grid = make_grid(problem, MPI_COMM_SELF);
+    const LevelGrid &level = grid.finest();
+    OwnedStream stream;
+    VectorSpace host_space{level};
+    DeviceVectorSpace space{level, stream.get()};
+    LaplaceOperator<double> host_op{level, basis, laplace::Backend::cpu};
+    DeviceLaplaceOperator<double> op{level, basis, laplace::Backend::cuda, stream.get()};
+    Vector<double> host_b = test::hashed_vector<double>(level, 1);
+    DeviceVector<double> b = space.make_vector(), x = space.make_vector();
+
+    explicit Solve(const Problem &problem_)
+      : problem(problem_)
+    {
+      copy_to_device(host_b, b, stream.get());
+      if (problem.is_singular())
+      {
+        space.subtract_mean(basis, b);
+        copy_to_host(b, host_b, stream.get());
+      }
+    }
+    Solve(const Solve &) = delete;
+
+    /// All levels, as in host memory.
+    auto make(const MultigridOptions &options, bool level_times = false) const
+    {
+      return make_device_multigrid(grid, basis, laplace::Backend::cuda, options, stream.get(),
+          {.longest_direct_line = 0, .level_times = level_times});
+    }
+
+    Vector<double> solution() const
+    {
+      Vector<double> result(level.block);
+      copy_to_host(x, result, stream.get());
+      return result;
+    }
+
+    template <typename Method>
+    SolveReport run(Method &&method, DeviceMultigridPreconditioner &multigrid)
+    {
+      device::fill_bytes(x.data(), 0, x.size() * sizeof(double), stream.get());
+      return method.solve(op, multigrid, x, b);
+    }
+    SolveReport fgmres(DeviceMultigridPreconditioner &multigrid)
+    {
+      return run(Fgmres<DeviceVectorSpace>(space, 1e-8, 40, 30), multigrid);
+    }
+
+    /// Against the same solve in host memory.
+    void compare(const MultigridOptions &options)
+    {
+      const auto multigrid = make(options);
+      const SolveReport report = fgmres(*multigrid);
+      EXPECT_TRUE(report.converged()) << report.detail;
+      const auto host_multigrid = make_multigrid(grid, basis, laplace::Backend::cpu, options);
+      Vector<double> expected(level.block);
+      const SolveReport host_report = Fgmres<VectorSpace>(host_space, 1e-8, 40, 30)
+                                          .solve(host_op, *host_multigrid, expected, host_b);
+      EXPECT_NEAR(report.iterations, host_report.iterations, 1);
+      EXPECT_NEAR(multigrid->lambda_max(), host_multigrid->lambda_max(), 1e-10);
+      if (problem.is_singular()) // there, only up to a constant
+      {
+        space.subtract_mean(basis, x);
+        subtract_mean(level, basis, expected);
+      }
+      EXPECT_LT(test::relative_difference(solution(), expected), 1e-6);
+    }
+  };
+
+  MultigridOptions with(Precision precision)
+  {
+    MultigridOptions options;
+    options.precision = precision;
+    return options;
+  }
+
+  class DeviceMultigrid : public testing::Test
+  {
+    void SetUp() override
+    {
+      if (device_count() == 0)
+        GTEST_SKIP() << why_no_device();
+    }
+  };
+
+  TEST_F(DeviceMultigrid, AsInHostMemoryForEachPrecisionAndBoundary)
+  {
+    for (const int dim : {2, 3})
+      for (const char *boundary : {"DD", "NN", "PPDDNN", "DDPPPP"})
+      {
+        Solve solve(test::cubes(dim, dim == 2 ? 3 : 2, {1, 1, 1}, dim == 2 ? 4 : 2, boundary));
+        for (const Precision precision : precisions)
+        {
+          SCOPED_TRACE(testing::Message()
+              << dim << "D " << boundary << ", precision " << static_cast<int>(precision));
+          solve.compare(with(precision));
+        }
+      }
+  }
+
+  TEST_F(DeviceMultigrid, EveryDegree)
+  {
+    for (int degree = 1; degree <= max_degree; ++degree)
+    {
+      SCOPED_TRACE(degree);
+      Solve(test::box(3, degree, {1, 1, 1}, degree < 5 ? 2 : 1, "DDNNDD"))
+          .compare(with(Precision::half_precision));
+      Solve(test::box(2, degree, {2, 1, 1}, 3, "DDPP")).compare(with(Precision::single_precision));
+    }
+  }
+
+  TEST_F(DeviceMultigrid, OtherSmoothersAndCycles)
+  {
+    Solve solve(test::cubes(3, 3, {1, 1, 1}, 2, "DDDDPP"));
+    MultigridOptions options = with(Precision::single_precision);
+    options.smoother = Smoother::jacobi;
+    solve.compare(options);
+    options = with(Precision::half_precision);
+    options.chebyshev_kind = ChebyshevKind::first;
+    options.degree = 3;
+    options.cycle = Cycle::w;
+    solve.compare(options);
+    options.smoother = Smoother::patch;
+    EXPECT_THROW(solve.make(options), std::invalid_argument);
+  }
+
+  TEST_F(DeviceMultigrid, ServesConjugateGradients)
+  {
+    Solve solve(test::cubes(3, 2, {1, 1, 1}, 3, "DDNNPP"));
+    const auto multigrid = solve.make(with(Precision::single_precision));
+    const SolveReport report =
+        solve.run(ConjugateGradients<DeviceVectorSpace>(solve.space, 1e-8, 40), *multigrid);
+    EXPECT_TRUE(report.converged()) << report.detail;
+    EXPECT_LE(report.iterations, 9);
+  }
+
+  // The first cycle runs as it is, the second records a graph, the others replay it; a full-multigrid start
+  // exchanges vectors in between.
+  TEST_F(DeviceMultigrid, SameBitsTwiceWithAndWithoutAGraph)
+  {
+    Solve solve(test::cubes(3, 2, {2, 1, 1}, 2, "PPDDPP"));
+    for (const Precision precision : precisions)
+    {
+      const auto multigrid = solve.make(with(precision));
+      const auto step_by_step = solve.make(with(precision), true);
+      auto z = solve.space.make_vector();
+      const double norm = solve.space.norm(solve.b);
+      Vector<double> first(solve.level.block), again(solve.level.block);
+      for (int cycle = 0; cycle < 6; ++cycle)
+      {
+        auto &preconditioner = cycle == 5 ? *step_by_step : *multigrid;
+        if (cycle == 3)
+          multigrid->full_start(z, solve.b, norm);
+        preconditioner.apply(z, solve.b, norm);
+        copy_to_host(z, cycle == 0 ? first : again, solve.stream.get());
+        if (cycle > 0)
+          EXPECT_TRUE(test::same_bits(first, again)) << cycle;
+      }
+      const auto times = multigrid->times(), times_by_step = step_by_step->times();
+      ASSERT_EQ(times.size(), solve.grid.levels.size());
+      EXPECT_EQ(times.back().visits, 6); // five cycles and one in the full-multigrid start
+      EXPECT_EQ(times.back().total(), 0.);
+      EXPECT_EQ(times_by_step.back().visits, 1);
+      EXPECT_GT(times_by_step.back().smoothing, 0.);
+    }
+  }
+
+  TEST_F(DeviceMultigrid, FullMultigridStartSavesIterations)
+  {
+    Solve solve(test::cubes(3, 3, {1, 1, 1}, 3, "DD"));
+    const auto multigrid = solve.make(with(Precision::half_precision));
+    const SolveReport cold = solve.fgmres(*multigrid);
+    device::fill_bytes(solve.x.data(), 0xff, solve.x.size() * sizeof(double), solve.stream.get());
+    multigrid->full_start(solve.x, solve.b, solve.space.norm(solve.b));
+    const SolveReport warm = Fgmres<DeviceVectorSpace>(solve.space, 1e-8, 40, 30)
+                                 .solve(solve.op, *multigrid, solve.x, solve.b);
+    EXPECT_TRUE(warm.converged());
+    EXPECT_LE(warm.iterations, cold.iterations);
+    EXPECT_LT(warm.residuals.front(), 0.5 * cold.residuals.front());
+  }
+
+  TEST_F(DeviceMultigrid, SizeOfTheRightHandSideIsIrrelevant)
+  {
+    Solve solve(test::cubes(2, 3, {1, 1, 1}, 3, "DD"));
+    const Vector<double> b = test::hashed_vector<double>(solve.level, 1);
+    std::vector<int> counts;
+    for (const double size : {1., 1e-30, 1e30})
+    {
+      Vector<double> scaled(solve.level.block);
+      solve.host_space.convert(size, b, scaled);
+      copy_to_device(scaled, solve.b, solve.stream.get());
+      for (const Precision precision : precisions)
+      {
+        const SolveReport report = solve.fgmres(*solve.make(with(precision)));
+        EXPECT_TRUE(report.converged()) << report.detail;
+        counts.push_back(report.iterations);
+      }
+    }
+    const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+    EXPECT_LE(*most - *least, 1);
+  }
+
+  TEST_F(DeviceMultigrid, NamesWhatIsNotFinite)
+  {
+    Solve solve(test::cubes(2, 2, {1, 1, 1}, 3, "DD"));
+    solve.host_b[7] = std::numeric_limits<double>::quiet_NaN();
+    copy_to_device(solve.host_b, solve.b, solve.stream.get());
+    const auto multigrid = solve.make(with(Precision::half_precision));
+    auto z = solve.space.make_vector();
+    multigrid->apply(z, solve.b, 1.);
+    EXPECT_NE(multigrid->diagnose().find("NaN or Inf"), std::string::npos) << multigrid->diagnose();
+  }
+
+  TEST(DeviceCoarsestLevel, EndsWhereTheDirectSolverIsQuick)
+  {
+    const Grid grid = make_grid(test::box(3, 3, {1, 1, 2}, 5, "DD"), MPI_COMM_SELF);
+    EXPECT_EQ(device_coarsest_level(grid), 3u); // 8 x 8 x 16 cells: 64 unknowns in z
+    EXPECT_EQ(device_coarsest_level(grid, {.longest_direct_line = 4}), 0u);
+    EXPECT_EQ(device_coarsest_level(grid, {.longest_direct_line = 127}), 3u);
+    const Grid small = make_grid(test::box(2, 1, {1, 1, 1}, 3, "DD"), MPI_COMM_SELF);
+    EXPECT_EQ(device_coarsest_level(small), 3u);
+    EXPECT_GT(device_multigrid_memory(grid, with(Precision::single_precision)),
+        3 * 4 * grid.finest().block.size());
+  }
+} // namespace
+} // namespace tensormg

@@ -1,0 +1,205 @@
+// Vectors, operator and transfer in device memory against those in host memory: every mixture of
+// boundaries, both dimensions, each number type.
+#include <gtest/gtest.h>
+
+#include "operators/cell_basis.h"
+#include "operators/device_laplace_operator.h"
+#include "operators/device_transfer_operator.h"
+#include "operators/device_vector_space.h"
+#include "operators/laplace_operator.h"
+#include "operators/transfer_operator.h"
+#include "operators/vector_space.h"
+#include "tests/support/boxes.h"
+#include "tests/support/guarded.h"
+
+namespace tensormg
+{
+namespace
+{
+  template <typename Number>
+  DeviceVector<Number> on_device(const Vector<Number> &v, Stream stream)
+  {
+    DeviceVector<Number> result(v.block(), stream);
+    copy_to_device(v, result, stream);
+    return result;
+  }
+
+  template <typename Number>
+  Vector<Number> on_host(const DeviceVector<Number> &v, Stream stream)
+  {
+    Vector<Number> result(v.block());
+    copy_to_host(v, result, stream);
+    return result;
+  }
+
+  template <typename Number>
+  class DeviceOperators : public testing::Test
+  {
+  protected:
+    static constexpr double tolerance = std::is_same_v<Number, double> ? 1e-13
+        : std::is_same_v<Number, float>                                ? 1e-5
+                                                                       : 4e-3;
+    void SetUp() override
+    {
+      if (device_count() == 0)
+        GTEST_SKIP() << why_no_device();
+    }
+
+    void compare_operator(const Problem &problem)
+    {
+      const Grid grid = make_grid(problem, MPI_COMM_SELF);
+      const LevelGrid &level = grid.finest();
+      const CellBasis basis = make_cell_basis(problem.degree);
+      LaplaceOperator<Number> host(level, basis, laplace::Backend::cpu);
+      DeviceLaplaceOperator<Number> device(level, basis, laplace::Backend::cuda, stream());
+      const auto u = test::hashed_vector<Number>(level, 1),
+                 b = test::hashed_vector<Number>(level, 2),
+                 old = test::hashed_vector<Number>(level, 3);
+      const auto du = on_device(u, stream()), db = on_device(b, stream());
+      auto dold = on_device(old, stream());
+      Vector<Number> expected = host.make_vector();
+      auto found = device.make_vector();
+      const auto compare = [&](const char *what, const DeviceVector<Number> &result) {
+        const Vector<Number> v = on_host(result, stream());
+        EXPECT_LT(test::relative_difference(v, expected), tolerance) << what;
+        EXPECT_TRUE(test::padding_is_zero(v)) << what;
+      };
+      host.vmult(expected, u);
+      device.vmult(found, du);
+      compare("vmult", found);
+      host.residual(expected, u, b);
+      device.residual(found, du, db);
+      compare("residual", found);
+      host.chebyshev_step(expected, u, nullptr, b, 0.3, 0.8);
+      device.chebyshev_step(found, du, nullptr, db, 0.3, 0.8);
+      compare("Chebyshev step without x_{k-1}", found);
+      host.chebyshev_step(expected, u, &old, b, 0.3, 0.8);
+      device.chebyshev_step(dold, du, &dold, db, 0.3, 0.8);
+      compare("Chebyshev step", dold);
+      host.inverse_diagonal(expected, b, 0.7);
+      device.inverse_diagonal(found, db, 0.7);
+      compare("inverse diagonal", found);
+    }
+
+    Stream stream() const { return stream_->get(); }
+
+  private:
+    std::unique_ptr<OwnedStream> stream_ = std::make_unique<OwnedStream>();
+  };
+  using Numbers = testing::Types<double, float, Half>;
+  TYPED_TEST_SUITE(DeviceOperators, Numbers);
+  using DeviceOperatorsDouble = DeviceOperators<double>;
+
+  TYPED_TEST(DeviceOperators, LaplaceInTwoDimensions)
+  {
+    for (const std::string &boundary : test::boundary_mixtures(2))
+    {
+      SCOPED_TRACE(boundary);
+      this->compare_operator(test::box(2, 3, {3, 2, 1}, 0, boundary));
+    }
+  }
+
+  TYPED_TEST(DeviceOperators, LaplaceInThreeDimensions)
+  {
+    for (const char *boundary : {"DDDDDD", "NNDDPP", "PPPPNN", "DNPPDD", "PPPPPP"})
+    {
+      SCOPED_TRACE(boundary);
+      this->compare_operator(test::box(3, 2, {3, 2, 3}, 0, boundary));
+    }
+    this->compare_operator(test::box(3, 4, {2, 1, 1}, 0, "DDPPPP"));
+  }
+
+  TYPED_TEST(DeviceOperators, Transfer)
+  {
+    for (const int dim : {2, 3})
+    {
+      const Problem problem = test::box(dim, 3, {3, 2, 1}, 1, "DDPPNN");
+      const Grid grid = make_grid(problem, MPI_COMM_SELF);
+      const CellBasis basis = make_cell_basis(problem.degree);
+      const LevelGrid &fine = grid.levels[1], &coarse = grid.levels[0];
+      TransferOperator<TypeParam> host(fine, coarse, basis, laplace::Backend::cpu);
+      DeviceTransferOperator<TypeParam> device(fine, coarse, basis, this->stream());
+      const auto r = test::hashed_vector<TypeParam>(fine, 1);
+      Vector<TypeParam> expected(coarse.block);
+      DeviceVector<TypeParam> found(coarse.block, this->stream());
+      host.restrict_to(expected, r, 1.5);
+      device.restrict_to(found, on_device(r, this->stream()), 1.5);
+      EXPECT_LT(
+          test::relative_difference(on_host(found, this->stream()), expected), this->tolerance);
+      for (const bool add : {false, true})
+      {
+        auto x = test::hashed_vector<TypeParam>(fine, 2);
+        auto dx = on_device(x, this->stream());
+        host.prolongate(x, expected, 4., add);
+        device.prolongate(dx, on_device(expected, this->stream()), 4., add);
+        EXPECT_LT(test::relative_difference(on_host(dx, this->stream()), x), this->tolerance);
+      }
+    }
+  }
+
+  TEST_F(DeviceOperatorsDouble, SpaceDoesAsThatOfTheHost)
+  {
+    const Problem problem = test::box(3, 3, {3, 5, 2}, 0, "NN");
+    const Grid grid = make_grid(problem, MPI_COMM_SELF);
+    const LevelGrid &level = grid.finest();
+    const CellBasis basis = make_cell_basis(problem.degree);
+    const VectorSpace host(level);
+    const DeviceVectorSpace device(level, stream());
+    std::vector<Vector<double>> v;
+    std::vector<DeviceVector<double>> dv;
+    for (unsigned i = 0; i < 3; ++i)
+    {
+      v.push_back(test::hashed_vector<double>(level, i));
+      dv.push_back(on_device(v.back(), stream()));
+    }
+    auto w = test::hashed_vector<double>(level, 7), x = test::hashed_vector<double>(level, 8);
+    auto dw = on_device(w, stream()), dx = on_device(x, stream());
+    EXPECT_NEAR(device.dot(dv[0], dw), host.dot(v[0], w), 1e-12);
+    EXPECT_NEAR(device.norm(dw), host.norm(w), 1e-12);
+    EXPECT_EQ(device.max_abs(dw), host.max_abs(w));
+    const auto dots = host.multi_dot(v, 2, w), found = device.multi_dot(dv, 2, dw);
+    ASSERT_EQ(found.size(), 3u);
+    for (int i = 0; i < 3; ++i)
+      EXPECT_NEAR(found[i], dots[i], 1e-12);
+    const std::vector<double> c{0.5, -1., 0.25};
+    EXPECT_NEAR(device.multi_update(c, dv, dw), host.multi_update(c, v, w), 1e-11);
+    EXPECT_NEAR(
+        device.cg_update(0.3, dv[0], dv[1], dw, dx), host.cg_update(0.3, v[0], v[1], w, x), 1e-11);
+    device.axpby(2., dx, -0.5, dw);
+    host.axpby(2., x, -0.5, w);
+    EXPECT_LT(test::relative_difference(on_host(dw, stream()), w), 1e-14);
+
+    // The scale that is known to the device alone.
+    Vector<Half> half(level.block);
+    DeviceVector<Half> dhalf(level.block, stream());
+    const double scale = host.scale_by_largest(0.25, w);
+    const auto dscale = device.scale_by_largest(0.25, dw);
+    dw = on_device(w, stream());
+    host.convert(scale, w, half);
+    device.convert(dscale, dw, dhalf);
+    EXPECT_TRUE(test::same_bits(on_host(dhalf, stream()), half));
+    host.convert(VectorSpace::inverse(scale), half, x);
+    device.convert(DeviceVectorSpace::inverse(dscale), dhalf, dx);
+    EXPECT_TRUE(test::same_bits(on_host(dx, stream()), x));
+
+    const double mean = device.subtract_mean(basis, dx);
+    EXPECT_NE(mean, 0.);
+    EXPECT_NEAR(device.subtract_mean(basis, dx), 0., 1e-14);
+  }
+
+  TEST_F(DeviceOperatorsDouble, RefusesWhatIsNotThere)
+  {
+    const Grid grid = make_grid(test::box(3, 1, {2, 2, 2}, 0, "DD"), MPI_COMM_SELF);
+    const CellBasis basis = make_cell_basis(1);
+    EXPECT_THROW(
+        DeviceLaplaceOperator<double>(grid.finest(), basis, laplace::Backend::cpu, stream()),
+        std::invalid_argument);
+    LevelGrid distributed = grid.finest();
+    distributed.communicator = MPI_COMM_WORLD;
+    EXPECT_THROW(
+        DeviceLaplaceOperator<double>(distributed, basis, laplace::Backend::cuda, stream()),
+        std::invalid_argument);
+    EXPECT_THROW(DeviceVectorSpace(distributed, stream()), std::invalid_argument);
+  }
+} // namespace
+} // namespace tensormg
