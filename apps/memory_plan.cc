@@ -11,6 +11,8 @@
 #include "apps/parameter_text.h"
 #include "apps/parameter_words.h"
 #include "operators/box_solver.h"
+#include "operators/device_box_solver.h"
+#include "operators/device_multigrid.h"
 #include "operators/multigrid_preconditioner.h"
 
 namespace tensormg
@@ -34,19 +36,21 @@ namespace
                                                     : 2.;
   }
 
-  double multigrid_bytes(const Grid &grid, const MultigridOptions &options)
+  double multigrid_bytes(const Grid &grid, const MultigridOptions &options, bool on_device)
   {
     if (numbers(grid.finest().block) < countable_numbers)
-      return static_cast<double>(multigrid_memory(grid, options));
+      return static_cast<double>(
+          on_device ? device_multigrid_memory(grid, options) : multigrid_memory(grid, options));
     return 3. * bytes_per_number(options.precision) * numbers(grid.finest().block);
   }
 
   /// Of the direct solver on the finest level.
-  double box_solver_bytes(const Grid &grid)
+  double box_solver_bytes(const Grid &grid, bool on_device)
   {
     const Block whole(grid.problem.dim, grid.problem.degree, grid.finest().global_cells);
     if (numbers(whole) < countable_numbers)
-      return static_cast<double>(BoxSolver::memory(whole));
+      return static_cast<double>(
+          on_device ? DeviceBoxSolver<double>::memory(whole) : BoxSolver::memory(whole));
     return 2. * sizeof(double) * numbers(whole);
   }
 
@@ -130,37 +134,45 @@ namespace
   /// The least number of basis vectors worth recommending.
   constexpr int shortest_restart = 5;
 
-  /// Whether a solve with other choices would fit. Collective.
-  bool would_fit(const Grid &grid, const SolverOptions &options, double available)
+  /// The memory that is asked.
+  struct Room
   {
-    return make_memory_budget(make_memory_plan(grid, options).bytes(), available, grid.communicator)
+    double available;
+    MemoryPlace place;
+  };
+
+  /// Whether a solve with other choices would fit. Collective.
+  bool would_fit(const Grid &grid, const SolverOptions &options, const Room &room)
+  {
+    return make_memory_budget(
+        make_memory_plan(grid, options, room.place).bytes(), room.available, grid.communicator)
         .fits();
   }
 
   /// The longest basis of fgmres that fits; 0 if none does that is worth it. Collective.
-  int largest_restart(const Grid &grid, const SolverOptions &options, double available)
+  int largest_restart(const Grid &grid, const SolverOptions &options, const Room &room)
   {
     SolverOptions changed = options;
     int fits = shortest_restart - 1, too_long = std::min(options.restart, options.max_iterations);
     while (fits + 1 < too_long)
     {
       changed.restart = fits + (too_long - fits) / 2;
-      (would_fit(grid, changed, available) ? fits : too_long) = changed.restart;
+      (would_fit(grid, changed, room) ? fits : too_long) = changed.restart;
     }
     return fits >= shortest_restart ? fits : 0;
   }
 
   /// The changes of parameters with each of which the solve would fit. Collective.
   std::vector<std::string> helpful_changes(
-      const Grid &grid, const SolverOptions &options, double available)
+      const Grid &grid, const SolverOptions &options, const Room &room)
   {
     std::vector<std::string> changes;
     const auto try_change = [&](const std::string &change, const SolverOptions &changed) {
-      if (would_fit(grid, changed, available))
+      if (would_fit(grid, changed, room))
         changes.push_back(change);
     };
     if (options.solver == OuterSolver::fgmres)
-      if (const int restart = largest_restart(grid, options, available); restart > 0)
+      if (const int restart = largest_restart(grid, options, room); restart > 0)
         changes.push_back("solver.restart = " + std::to_string(restart));
     if (options.solver != OuterSolver::cg)
     {
@@ -186,13 +198,13 @@ namespace
   }
 
   /// The largest number of refinements that fits; -1 if none does. Collective.
-  int largest_refinements(const Grid &grid, const SolverOptions &options, double available)
+  int largest_refinements(const Grid &grid, const SolverOptions &options, const Room &room)
   {
     Problem problem = grid.problem;
     for (int refinements = problem.refinements - 1; refinements >= 0; --refinements)
     {
       problem.refinements = refinements;
-      if (would_fit(make_grid(problem, grid.communicator), options, available))
+      if (would_fit(make_grid(problem, grid.communicator), options, room))
         return refinements;
     }
     return -1;
@@ -207,9 +219,10 @@ double MemoryPlan::bytes() const
   return sum;
 }
 
-MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options)
+MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options, MemoryPlace place)
 {
   MemoryPlan plan;
+  const bool on_device = place == MemoryPlace::device;
   const std::string fp64 = to_word(Precision::double_precision);
   const double vector = sizeof(double) * numbers(grid.finest().block);
   const auto add_vectors = [&](const std::string &name, std::int64_t count) {
@@ -217,6 +230,8 @@ MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options)
   };
 
   add_vectors("solution, right-hand side", 2);
+  if (place == MemoryPlace::beside_device)
+    return plan;
   double traces = ghost_bytes(grid.finest(), sizeof(double));
   switch (options.solver)
   {
@@ -232,8 +247,8 @@ MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options)
       break;
     case OuterSolver::direct:
       add_vectors("direct: residual, correction", 2);
-      plan.items.push_back(
-          {"direct: whole grid on every rank, eigenvectors", fp64, 2, box_solver_bytes(grid)});
+      plan.items.push_back({"direct: whole grid on every rank, eigenvectors", fp64,
+          on_device ? 1 : 2, box_solver_bytes(grid, on_device)});
       break;
   }
   if (options.solver != OuterSolver::direct)
@@ -241,7 +256,8 @@ MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options)
     const MultigridOptions &multigrid = options.multigrid;
     const std::string word = to_word(multigrid.precision);
     plan.items.push_back({"multigrid: x, b, work of all levels", word,
-        3 * static_cast<std::int64_t>(grid.levels.size()), multigrid_bytes(grid, multigrid)});
+        3 * static_cast<std::int64_t>(grid.levels.size()),
+        multigrid_bytes(grid, multigrid, on_device)});
     if (options.full_multigrid)
     {
       double coarser = 0.;
@@ -329,26 +345,30 @@ MemoryBudget make_memory_budget(double bytes, double available, MPI_Comm communi
   return {data[0], data[1], static_cast<int>(data[2])};
 }
 
-void check_memory(const Grid &grid, const SolverOptions &options, double available)
+void check_memory(
+    const Grid &grid, const SolverOptions &options, double available, MemoryPlace place)
 {
-  const MemoryBudget budget =
-      make_memory_budget(make_memory_plan(grid, options).bytes(), available, grid.communicator);
+  const Room room{available, place};
+  const MemoryBudget budget = make_memory_budget(
+      make_memory_plan(grid, options, place).bytes(), available, grid.communicator);
   if (budget.fits())
     return;
   std::string text = "problem.refinements = " + std::to_string(grid.problem.refinements) + ": " +
       format_count(grid.finest().global_dofs()) + " degrees of freedom need " +
       format_bytes(budget.needed) +
-      (options.solver == OuterSolver::fgmres
+      (options.solver == OuterSolver::fgmres && place != MemoryPlace::beside_device
               ? " (with all " + std::to_string(fgmres_vectors(options)) + " vectors of fgmres)"
               : "") +
-      " on a node with " + format_bytes(budget.available) + " available, of which " +
+      (place == MemoryPlace::device ? " on a device with " : " on a node with ") +
+      format_bytes(budget.available) +
+      (place == MemoryPlace::device ? " free, of which " : " available, of which ") +
       std::to_string(std::lround(100. * MemoryBudget::usable_part)) + " % may be used";
-  const std::vector<std::string> changes = helpful_changes(grid, options, available);
-  const int refinements = largest_refinements(grid, options, available);
+  const std::vector<std::string> changes = helpful_changes(grid, options, room);
+  const int refinements = largest_refinements(grid, options, room);
   SolverOptions frugal = options;
   frugal.solver = OuterSolver::cg;
   frugal.multigrid.precision = Precision::half_precision;
-  const int most = largest_refinements(grid, frugal, available);
+  const int most = largest_refinements(grid, frugal, room);
   if (refinements >= 0)
     text += "; the largest number of refinements that fits is " + std::to_string(refinements);
   else

@@ -32,9 +32,18 @@ struct MemoryPlan
   double bytes() const;
 };
 
+/// Which memory a plan is about.
+enum class MemoryPlace : std::uint8_t
+{
+  host,         ///< of a solve in host memory
+  device,       ///< device memory of a solve on a device
+  beside_device ///< host memory of a solve on a device
+};
+
 /// The vectors of the solve on this rank: those of the outer method at its longest, and those of
 /// the preconditioner.
-MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options);
+MemoryPlan make_memory_plan(
+    const Grid &grid, const SolverOptions &options, MemoryPlace place = MemoryPlace::host);
 
 /// The needs of all ranks of one node against what the node has.
 struct MemoryBudget
@@ -57,7 +66,8 @@ MemoryBudget make_memory_budget(double bytes, double available, MPI_Comm communi
 
 /// Does nothing if the plan fits; otherwise throws ParameterError that says what is needed, what is
 /// there, how many refinements fit, and which parameters would help. Collective.
-void check_memory(const Grid &grid, const SolverOptions &options, double available);
+void check_memory(const Grid &grid, const SolverOptions &options, double available,
+    MemoryPlace place = MemoryPlace::host);
 
 /// The sources of available_memory(), apart for the tests.
 std::optional<double> read_meminfo(std::istream &meminfo);

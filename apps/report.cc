@@ -82,6 +82,11 @@ namespace
     return text;
   }
 
+  std::string device_text(const DeviceProperties &device)
+  {
+    return device.name + ", driver " + device.driver + ", CUDA " + device.runtime;
+  }
+
   std::string memory_text(const RunRecord &record)
   {
     const MemoryBudget &budget = record.budget;
@@ -89,7 +94,7 @@ namespace
     text += budget.ranks > 1 ? " by the " + std::to_string(budget.ranks) + " ranks of a node" : "";
     return text + ", " +
         (std::isfinite(budget.available) ? format_bytes(budget.available) : "unknown") +
-        " available";
+        (record.memory_place == MemoryPlace::device ? " free on the device" : " available");
   }
 
   std::string memory_table(const MemoryPlan &plan)
@@ -168,8 +173,9 @@ std::string header_text(const RunRecord &record, bool verbose)
                             : ""));
   text += line("method", method_text(parameters.solver));
   text += line("backend",
-      record.backend + " (" + record.instruction_set + "), " + plural(record.ranks, "rank") + ", " +
-          plural(record.threads, "thread") + " each");
+      record.backend + " (" +
+          (record.device ? device_text(*record.device) : record.instruction_set) + "), " +
+          plural(record.ranks, "rank") + ", " + plural(record.threads, "thread") + " each");
   if (verbose)
     text += line("partition",
         cells_text({record.ranks_per_direction[0], record.ranks_per_direction[1],

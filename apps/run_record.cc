@@ -59,9 +59,22 @@ namespace
     for (const MemoryItem &item : record.memory.items)
       vectors.push_back({{"name", item.name}, {"precision", item.precision}, {"count", item.count},
           {"bytes", item.bytes}});
-    return {{"bytes_rank_0", record.memory.bytes()}, {"bytes_node", record.budget.needed},
+    return {{"place", record.memory_place == MemoryPlace::device ? "device" : "host"},
+        {"bytes_rank_0", record.memory.bytes()}, {"bytes_node", record.budget.needed},
         {"bytes_available_node", record.budget.available}, {"ranks_on_node", record.budget.ranks},
         {"vectors", vectors}};
+  }
+
+  /// null for a solve in host memory
+  Json device_json(const RunRecord &record)
+  {
+    if (!record.device)
+      return nullptr;
+    const DeviceProperties &device = *record.device;
+    return {{"name", device.name},
+        {"compute_capability", std::to_string(device.major) + "." + std::to_string(device.minor)},
+        {"multiprocessors", device.multiprocessors}, {"memory_bytes", device.memory_bytes},
+        {"driver", device.driver}, {"cuda_runtime", device.runtime}};
   }
 
   Json levels_json(const RunRecord &record)
@@ -148,6 +161,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"cycle", to_word(solver.multigrid.cycle)},
       {"backend", record.backend},
       {"instruction_set", record.instruction_set},
+      {"device", device_json(record)},
       {"iterations", report.iterations},
       {"reduction", report.mean_reduction()},
       {"tolerance", record.tolerance},

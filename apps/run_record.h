@@ -12,6 +12,7 @@
 
 #include "apps/memory_plan.h"
 #include "apps/parameters.h"
+#include "kernels/core/device.h"
 #include "operators/grid.h"
 #include "solvers/multigrid.h"
 #include "solvers/report.h"
@@ -35,16 +36,18 @@ struct RunRecord
   std::string host_cpu;
   std::string backend;
   std::string instruction_set;
+  std::optional<DeviceProperties> device; ///< of a solve on a device
   int ranks = 1;
   int threads = 1; ///< per rank
   std::array<int, 3> ranks_per_direction{1, 1, 1};
 
   std::array<std::int64_t, 3> cells{1, 1, 1};
   std::int64_t dofs = 0;
-  std::vector<LevelRecord> levels; ///< coarsest first
-  MemoryPlan memory;               ///< of rank 0
-  MemoryBudget budget;             ///< of the tightest node
-  double peak_memory_bytes = 0.;   ///< largest resident sizes of all ranks, summed
+  std::vector<LevelRecord> levels;              ///< coarsest first
+  MemoryPlan memory;                            ///< of rank 0
+  MemoryBudget budget;                          ///< of the tightest node
+  MemoryPlace memory_place = MemoryPlace::host; ///< what plan and budget are about
+  double peak_memory_bytes = 0.;                ///< largest resident sizes of all ranks, summed
 
   SolveReport report;
   double rhs_norm = 0.;      ///< 2-norm to which residuals are relative

@@ -1,0 +1,226 @@
+// The methods of `tensormg solve` for vectors in host or in device memory: one text for both.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include <mpi.h>
+
+#include "apps/console.h"
+#include "apps/parameters.h"
+#include "apps/report.h"
+#include "apps/run_record.h"
+#include "apps/solve.h"
+#include "kernels/laplace/laplace.h"
+#include "operators/grid.h"
+#include "operators/vector.h"
+#include "solvers/cg.h"
+#include "solvers/fgmres.h"
+
+namespace tensormg
+{
+/// Time that includes what the slowest rank needs.
+inline double now(MPI_Comm communicator)
+{
+  MPI_Barrier(communicator);
+  return MPI_Wtime();
+}
+
+/// Calls `f`; what it says about its arguments are words about the user's parameters.
+template <typename Function>
+auto with_user_data(const Function &f)
+{
+  try
+  {
+    return f();
+  }
+  catch (const std::invalid_argument &error)
+  {
+    throw ParameterError(error.what());
+  }
+  catch (const std::length_error &error)
+  {
+    throw ParameterError(error.what());
+  }
+}
+
+/// The grid, the system B u = b on it, and who reports.
+struct System
+{
+  const Parameters &parameters;
+  const Grid &grid;
+  const CellBasis &basis;
+  laplace::Backend backend;
+  Console &console;
+
+  MPI_Comm communicator() const { return grid.communicator; }
+  const SolverOptions &options() const { return parameters.solver; }
+
+  IterationCallback callback() const
+  {
+    return [&console = console, previous = 0.](int iteration, double residual) mutable {
+      console.normal(iteration_text(iteration, residual, previous));
+      previous = residual;
+    };
+  }
+};
+
+/// x = B^-1 b by the method that the parameters name, from x = 0; what happened goes to the record.
+void solve_on_host(
+    const System &system, const Vector<double> &b, Vector<double> &x, RunRecord &record);
+/// The same in device memory; the copies there and back are no part of the solve's time.
+void solve_on_device(
+    const System &system, const Vector<double> &b, Vector<double> &x, RunRecord &record);
+
+/// x = B^-1 b, then corrections from the residual as long as they help.
+template <typename Space, typename Operator, typename Solver>
+SolveReport refine_directly(const Space &space, Operator &op, Solver &solver,
+    typename Space::VectorType &x, const typename Space::VectorType &b, double tolerance,
+    const IterationCallback &callback)
+{
+  constexpr int max_solves = 4;
+  SolveReport report;
+  report.reason = StopReason::converged;
+  const double norm_b = space.norm(b);
+  report.residuals = {norm_b};
+  if (norm_b == 0.)
+    return report;
+  callback(0, 1.);
+  auto r = space.make_vector(), correction = space.make_vector();
+  space.axpby(1., b, 0., r);
+  double residual = norm_b;
+  while (residual > tolerance * norm_b && report.iterations < max_solves)
+  {
+    solver.solve(correction, r);
+    space.axpby(1., correction, 1., x);
+    op.residual(r, x, b);
+    const double before = residual;
+    residual = space.norm(r);
+    ++report.iterations;
+    report.residuals.push_back(residual);
+    callback(report.iterations, residual / norm_b);
+    if (!(residual < 0.5 * before))
+      break;
+  }
+  report.true_relative_residual = residual / norm_b;
+  if (!std::isfinite(residual))
+  {
+    report.reason = StopReason::not_finite;
+    report.detail = "the residual of the direct solve is NaN or Inf";
+  }
+  else if (report.true_relative_residual > std::max(tolerance, direct_tolerance))
+  {
+    report.reason = StopReason::stagnated;
+    report.detail = "rounding limits the direct solve to " +
+        format_residual(report.true_relative_residual) + "; fgmres may reach a smaller residual";
+  }
+  return report;
+}
+
+/// Place: makes the objects of a solve where its vectors lie (solve_host.cc, solve_device.cc). Members:
+/// make_space(), make_operator(), make_direct(), make_preconditioner(), subtract_mean(x), and wait(), after
+/// which all that was asked for is done.
+template <typename Place>
+void solve_directly(const System &system, const Place &place, const typename Place::VectorType &b,
+    typename Place::VectorType &x, RunRecord &record)
+{
+  const double begin = now(system.communicator());
+  const auto space = place.make_space();
+  auto op = place.make_operator();
+  auto solver = with_user_data([&] { return place.make_direct(); });
+  place.wait();
+  const double ready = now(system.communicator());
+  record.setup_seconds += ready - begin;
+  record.tolerance = std::max(system.options().tolerance, direct_tolerance);
+  record.rhs_norm = space.norm(b);
+  record.report =
+      refine_directly(space, op, solver, x, b, system.options().tolerance, system.callback());
+  place.wait();
+  record.report.seconds = now(system.communicator()) - ready;
+}
+
+/// The times of the slowest rank.
+inline LevelTimes slowest(const LevelTimes &times, MPI_Comm communicator)
+{
+  std::array<double, 3> seconds{times.smoothing, times.transfer, times.coarse};
+  MPI_Allreduce(MPI_IN_PLACE, seconds.data(), 3, MPI_DOUBLE, MPI_MAX, communicator);
+  return {seconds[0], seconds[1], seconds[2], times.visits};
+}
+
+/// Solves B e = b - B x for the error e by one cycle, which is right up to its reduction factor.
+template <typename Place, typename Space, typename Operator, typename Preconditioner>
+void estimate_algebraic_error(const System &system, const Place &place, const Space &space,
+    Operator &op, Preconditioner &multigrid, const typename Place::VectorType &b,
+    const typename Place::VectorType &x, RunRecord &record)
+{
+  const LevelGrid &level = system.grid.finest();
+  auto r = space.make_vector(), e = space.make_vector();
+  op.residual(r, x, b);
+  const double norm = space.norm(r);
+  if (norm > 0.)
+    multigrid.apply(e, r, norm);
+  if (system.parameters.problem.is_singular())
+    place.subtract_mean(space, e);
+  double volume = 1.;
+  for (int d = 0; d < level.block.dim; ++d)
+    volume *= level.cell_size[static_cast<std::size_t>(d)];
+  // The modes are orthonormal on the reference cell, and e'Be is H^2 times |grad e|^2 with jumps.
+  record.algebraic_l2_error = std::sqrt(volume) * space.norm(e);
+  record.algebraic_h1_error =
+      std::sqrt(volume * std::max(space.dot(e, r), 0.)) / level.reference_length();
+}
+
+template <typename Place>
+void solve_iteratively(const System &system, const Place &place,
+    const typename Place::VectorType &b, typename Place::VectorType &x, RunRecord &record)
+{
+  const SolverOptions &options = system.options();
+  const double begin = now(system.communicator());
+  const auto space = place.make_space();
+  using Space = std::remove_const_t<decltype(space)>;
+  auto op = place.make_operator();
+  const auto multigrid = with_user_data([&] { return place.make_preconditioner(); });
+  std::optional<ConjugateGradients<Space>> cg;
+  std::optional<Fgmres<Space>> fgmres;
+  if (options.solver == OuterSolver::cg)
+    cg.emplace(space, options.tolerance, options.max_iterations);
+  else
+    fgmres.emplace(space, options.tolerance, options.max_iterations, options.restart);
+  place.wait();
+  const double ready = now(system.communicator());
+  record.setup_seconds += ready - begin;
+
+  record.rhs_norm = space.norm(b);
+  if (options.full_multigrid && record.rhs_norm > 0.)
+    multigrid->full_start(x, b, record.rhs_norm);
+  record.report = cg ? cg->solve(op, *multigrid, x, b, system.callback())
+                     : fgmres->solve(op, *multigrid, x, b, system.callback());
+  place.wait();
+  record.report.seconds = now(system.communicator()) - ready;
+
+  const std::vector<LevelTimes> times = multigrid->times();
+  for (std::size_t l = 0; l < record.levels.size(); ++l)
+    record.levels[l].times = slowest(times.at(l), system.communicator());
+  // Their vectors make room for those of the estimate: the memory plan has no others.
+  cg.reset();
+  fgmres.reset();
+  if (record.report.reason != StopReason::not_finite)
+    estimate_algebraic_error(system, place, space, op, *multigrid, b, x, record);
+  if (multigrid->lambda_max() > 0.)
+    record.lambda_max = multigrid->lambda_max();
+}
+
+template <typename Place>
+void solve_with(const System &system, const Place &place, const typename Place::VectorType &b,
+    typename Place::VectorType &x, RunRecord &record)
+{
+  if (system.options().solver == OuterSolver::direct)
+    solve_directly(system, place, b, x, record);
+  else
+    solve_iteratively(system, place, b, x, record);
+}
+} // namespace tensormg

@@ -1,0 +1,115 @@
+// `tensormg solve` on a device: the same solution as in host memory, its record, and what is refused.
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/backend_choice.h"
+#include "apps/solve.h"
+#include "kernels/core/device.h"
+#include "tests/support/temporary_directory.h"
+
+namespace tensormg
+{
+namespace
+{
+  Parameters small_problem(const test::TemporaryDirectory &directory)
+  {
+    Parameters parameters;
+    parameters.backend = "cuda";
+    parameters.problem.dim = 2;
+    parameters.problem.degree = 3;
+    parameters.problem.coarse_cells = {3, 1, 1};
+    parameters.problem.refinements = 3;
+    parameters.problem.right_hand_side = "2*pi^2*sin(pi*x)*sin(pi*y)";
+    parameters.problem.exact_solution = "sin(pi*x)*sin(pi*y)";
+    parameters.problem.constants["pi"] = 3.14159265358979323846;
+    parameters.output.directory = directory.path().string();
+    parameters.output.write_vtu = false;
+    return parameters;
+  }
+
+  RunRecord solve(const Parameters &parameters)
+  {
+    Console console = Console::silent(MPI_COMM_SELF);
+    return run_solve(parameters, MPI_COMM_SELF, console);
+  }
+
+  class SolveOnDevice : public testing::Test
+  {
+    void SetUp() override
+    {
+      if (device_count() == 0)
+        GTEST_SKIP() << why_no_device();
+    }
+  };
+
+  TEST_F(SolveOnDevice, AsInHostMemory)
+  {
+    const test::TemporaryDirectory directory;
+    Parameters parameters = small_problem(directory);
+    for (const OuterSolver solver : {OuterSolver::fgmres, OuterSolver::cg, OuterSolver::direct})
+    {
+      parameters.solver.solver = solver;
+      parameters.backend = "cuda";
+      const RunRecord device = solve(parameters);
+      parameters.backend = "cpu";
+      const RunRecord host = solve(parameters);
+      EXPECT_TRUE(device.report.converged()) << device.report.detail;
+      // The device solves a finer level directly.
+      EXPECT_LE(device.report.iterations, host.report.iterations + 1);
+      ASSERT_TRUE(device.l2_error && host.l2_error);
+      EXPECT_NEAR(*device.l2_error, *host.l2_error, 1e-3 * *host.l2_error);
+      EXPECT_EQ(device.backend, "cuda");
+      ASSERT_TRUE(device.device);
+      EXPECT_FALSE(host.device);
+      EXPECT_EQ(device.memory_place, MemoryPlace::device);
+    }
+  }
+
+  TEST_F(SolveOnDevice, RecordSaysOnWhat)
+  {
+    const test::TemporaryDirectory directory;
+    const RunRecord record = solve(small_problem(directory));
+    std::stringstream text;
+    write_run_json(record, text);
+    const auto json = nlohmann::json::parse(text);
+    EXPECT_EQ(json["backend"], "cuda");
+    EXPECT_EQ(json["device"]["name"], device_properties().name);
+    EXPECT_EQ(json["device"]["driver"], device_properties().driver);
+    EXPECT_EQ(json["memory"]["place"], "device");
+  }
+
+  TEST_F(SolveOnDevice, PureNeumannAndFullMultigrid)
+  {
+    const test::TemporaryDirectory directory;
+    Parameters parameters = small_problem(directory);
+    parameters.problem.boundary.fill(BoundaryKind::neumann);
+    parameters.problem.right_hand_side = "2*pi^2*cos(pi*x)*cos(pi*y)";
+    parameters.problem.exact_solution = "cos(pi*x)*cos(pi*y)";
+    parameters.solver.full_multigrid = true;
+    const RunRecord record = solve(parameters);
+    EXPECT_TRUE(record.report.converged()) << record.report.detail;
+    EXPECT_LT(*record.l2_error, 1e-3);
+  }
+
+  TEST_F(SolveOnDevice, RefusesWhatItCannotDo)
+  {
+    const test::TemporaryDirectory directory;
+    Parameters parameters = small_problem(directory);
+    EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::cuda);
+    EXPECT_THROW(choose_backend(parameters, 2), ParameterError);
+    parameters.solver.multigrid.smoother = Smoother::patch;
+    EXPECT_THROW(choose_backend(parameters, 1), ParameterError);
+    parameters.backend = "auto";
+    const BackendChoice choice = choose_backend(parameters, 1);
+    EXPECT_EQ(choice.backend, laplace::Backend::cpu);
+    EXPECT_NE(choice.reason.find("patch"), std::string::npos);
+    parameters.backend = "cuda";
+    parameters.solver.multigrid.smoother = Smoother::chebyshev;
+    parameters.problem.refinements = 14; // 10^10 unknowns and more
+    EXPECT_THROW(solve(parameters), ParameterError);
+  }
+} // namespace
+} // namespace tensormg
