@@ -14,11 +14,11 @@ namespace
       ClassRow{
           "scale", "a[i] = q b[i], the least arithmetic that a kernel can have", "", run_scale},
       ClassRow{"spmv", "y = A x with a sparse matrix",
-          "on a device: cuSPARSE, tensor cores with m16n8k4 and in FP16", run_spmv},
+          "on a device: tensor cores with m16n8k4 and in FP16", run_spmv},
       ClassRow{"stencil", "weighted sums over neighbours on a grid, one or several steps per pass",
           "on a device: tensor cores as matrix product and low-rank", run_stencil},
       ClassRow{"gemm", "dense matrix products",
-          "on a device: cuBLAS, wgmma; on the host: more threads than one", run_gemm},
+          "on a device: wgmma; on the host: more threads than one", run_gemm},
       ClassRow{"smallmat", "batches of small dense products", "all", nullptr},
       ClassRow{"precision", "errors of products in low precision, emulated bit by bit",
           "the same on a device; when cuBLAS uses tensor cores", run_precision},

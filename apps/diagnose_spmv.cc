@@ -21,6 +21,7 @@ namespace
 
   using Problem = ProductProblem;
   using Method = CsrMethod;
+  using Cusparse = spmv::CusparseAlgorithm;
 
   constexpr double double_tolerance = 1e-13, single_tolerance = 2e-5;
 
@@ -110,14 +111,22 @@ namespace
           make_on_host<float, Method::rows>},
       Row<Problem>{"csr_merge", "single", Place::host, "FP32 FMA", "csr_rows", single_tolerance,
           make_on_host<float, Method::merge>},
-      Row<Problem>{"csr_vector", "double", Place::device, "FP64 FMA", "", double_tolerance,
-          make_device_csr<double, Method::rows>},
-      Row<Problem>{"csr_merge", "double", Place::device, "FP64 FMA", "csr_vector", double_tolerance,
-          make_device_csr<double, Method::merge>},
-      Row<Problem>{"csr_vector", "single", Place::device, "FP32 FMA", "", single_tolerance,
-          make_device_csr<float, Method::rows>},
-      Row<Problem>{"csr_merge", "single", Place::device, "FP32 FMA", "csr_vector", single_tolerance,
-          make_device_csr<float, Method::merge>},
+      Row<Problem>{"cusparse_csr1", "double", Place::device, "FP64 FMA", "", double_tolerance,
+          make_device_cusparse<double, Cusparse::csr1>},
+      Row<Problem>{"cusparse_csr2", "double", Place::device, "FP64 FMA", "", double_tolerance,
+          make_device_cusparse<double, Cusparse::csr2>},
+      Row<Problem>{"csr_vector", "double", Place::device, "FP64 FMA", "cusparse_csr1",
+          double_tolerance, make_device_csr<double, Method::rows>},
+      Row<Problem>{"csr_merge", "double", Place::device, "FP64 FMA", "cusparse_csr1",
+          double_tolerance, make_device_csr<double, Method::merge>},
+      Row<Problem>{"cusparse_csr1", "single", Place::device, "FP32 FMA", "", single_tolerance,
+          make_device_cusparse<float, Cusparse::csr1>},
+      Row<Problem>{"cusparse_csr2", "single", Place::device, "FP32 FMA", "", single_tolerance,
+          make_device_cusparse<float, Cusparse::csr2>},
+      Row<Problem>{"csr_vector", "single", Place::device, "FP32 FMA", "cusparse_csr1",
+          single_tolerance, make_device_csr<float, Method::rows>},
+      Row<Problem>{"csr_merge", "single", Place::device, "FP32 FMA", "cusparse_csr1",
+          single_tolerance, make_device_csr<float, Method::merge>},
       Row<Problem>{"sliced_fma", "double", Place::device, "FP64 FMA", "csr_vector",
           double_tolerance, make_device_sliced_fma<double>},
       Row<Problem>{"sliced_mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "sliced_fma",

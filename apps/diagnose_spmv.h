@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "apps/diagnose_table.h"
+#include "kernels/spmv/cusparse.h"
 #include "kernels/spmv/spmv.h"
 #include "operators/array.h"
 #include "operators/random_numbers.h"
@@ -59,6 +60,8 @@ enum class CsrMethod : std::uint8_t
 
 template <typename Number, CsrMethod method>
 std::unique_ptr<Candidate> make_device_csr(const ProductProblem &problem, ThreadTeam &team);
+template <typename Number, spmv::CusparseAlgorithm algorithm>
+std::unique_ptr<Candidate> make_device_cusparse(const ProductProblem &problem, ThreadTeam &team);
 template <typename Number>
 std::unique_ptr<Candidate> make_device_sliced_fma(const ProductProblem &problem, ThreadTeam &team);
 std::unique_ptr<Candidate> make_device_sliced_mma(const ProductProblem &problem, ThreadTeam &team);

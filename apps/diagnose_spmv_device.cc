@@ -1,9 +1,11 @@
 #include <chrono>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
 #include "apps/diagnose_spmv.h"
 #include "kernels/core/device.h"
+#include "kernels/spmv/cusparse.h"
 #include "kernels/spmv/sliced.h"
 #include "operators/sparse/sliced_matrix.h"
 
@@ -73,6 +75,8 @@ namespace
 
   protected:
     const SparseMatrix<double> &matrix() const { return matrix_; }
+    const Number *x() const { return x_.data(); }
+    Number *y() { return y_.data(); }
 
   private:
     virtual void product(const Number *x, Number *y, Stream stream) = 0;
@@ -116,6 +120,38 @@ namespace
     DeviceArray<Number> value_;
     DeviceArray<spmv::Carry<Number>> carries_;
     spmv::Csr<Number> view_;
+  };
+
+  template <typename Number, spmv::CusparseAlgorithm algorithm>
+  class CusparseCsr : public DeviceProduct<Number>
+  {
+  public:
+    explicit CusparseCsr(const ProductProblem &problem)
+      : DeviceProduct<Number>(problem)
+      , row_begin_(on_device<std::int32_t>(problem.matrix.row_begin))
+      , column_(on_device<std::int32_t>(problem.matrix.column))
+      , value_(on_device<Number>(problem.matrix.value))
+    {
+      const auto start = std::chrono::steady_clock::now();
+      product_.emplace(spmv::Csr<Number>{problem.matrix.rows, problem.matrix.columns,
+                           row_begin_.data(), column_.data(), value_.data()},
+          problem.matrix.entries(), this->x(), this->y(), algorithm);
+      preprocessing_ =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+
+    std::vector<Figure> figures() const override
+    {
+      return {{"preprocessing on the device", 1e3 * preprocessing_, "ms"}};
+    }
+
+  private:
+    void product(const Number *, Number *, Stream stream) override { product_->multiply(stream); }
+
+    DeviceArray<std::int32_t> row_begin_, column_;
+    DeviceArray<Number> value_;
+    std::optional<spmv::CusparseProduct<Number>> product_;
+    double preprocessing_ = 0.; ///< seconds
   };
 
   template <typename Number, bool by_mma>
@@ -187,6 +223,15 @@ std::unique_ptr<Candidate> make_device_csr(const ProductProblem &problem, Thread
   return std::make_unique<CsrProduct<Number, method>>(problem);
 }
 
+template <typename Number, spmv::CusparseAlgorithm algorithm>
+std::unique_ptr<Candidate> make_device_cusparse(const ProductProblem &problem, ThreadTeam &)
+{
+  require_memory<Number>(problem);
+  if (problem.matrix.entries() == 0)
+    throw NotAvailable("cuSPARSE does not take empty matrices");
+  return std::make_unique<CusparseCsr<Number, algorithm>>(problem);
+}
+
 template <typename Number>
 std::unique_ptr<Candidate> make_device_sliced_fma(const ProductProblem &problem, ThreadTeam &)
 {
@@ -211,5 +256,13 @@ template std::unique_ptr<Candidate> make_device_csr<float, CsrMethod::merge>(
 template std::unique_ptr<Candidate> make_device_sliced_fma<double>(
     const ProductProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_sliced_fma<float>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_cusparse<double, spmv::CusparseAlgorithm::csr1>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_cusparse<double, spmv::CusparseAlgorithm::csr2>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_cusparse<float, spmv::CusparseAlgorithm::csr1>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_cusparse<float, spmv::CusparseAlgorithm::csr2>(
     const ProductProblem &, ThreadTeam &);
 } // namespace tensormg::diagnose

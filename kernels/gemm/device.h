@@ -11,6 +11,7 @@
 //   fp64<shape>     DGEMM on mma.sync.m8n8k4, m16n8k4 or m16n8k8, three stages
 //   single<method>  A, B and C in FP32 on TF32 or FP16 tensor cores, with and without correction of what the
 //                   rounding of factors loses (kernels/precision/methods.h has the methods)
+//   cublas_*        cuBLAS, to compare with
 //
 // Matrices whose rows do not start at multiples of 16 bytes are loaded number by number. Source of the
 // correction: H. Ootomo and R. Yokota, IJHPCA 36 (2022).
@@ -56,4 +57,11 @@ enum class SingleMethod : std::uint8_t
 };
 template <SingleMethod method>
 void single(const Size &size, const float *a, const float *b, float *c, Stream stream);
+
+/// By cuBLAS, which is loaded when it is first needed: DeviceError if there is none.
+void cublas_fp16(const Size &size, const Half *a, const Half *b, float *c, Stream stream);
+void cublas_fp64(const Size &size, const double *a, const double *b, double *c, Stream stream);
+/// On CUDA cores.
+void cublas_fp32(const Size &size, const float *a, const float *b, float *c, Stream stream);
+void cublas_tf32(const Size &size, const float *a, const float *b, float *c, Stream stream);
 } // namespace tensormg::gemm

@@ -25,6 +25,10 @@ void single(const Size &, const float *, const float *, float *, Stream)
 {
   fail();
 }
+void cublas_fp16(const Size &, const Half *, const Half *, float *, Stream) { fail(); }
+void cublas_fp64(const Size &, const double *, const double *, double *, Stream) { fail(); }
+void cublas_fp32(const Size &, const float *, const float *, float *, Stream) { fail(); }
+void cublas_tf32(const Size &, const float *, const float *, float *, Stream) { fail(); }
 
 template void fp16<Rung::naive>(const Size &, const Half *, const Half *, float *, Stream);
 template void fp16<Rung::more_tiles>(const Size &, const Half *, const Half *, float *, Stream);

@@ -1,0 +1,32 @@
+// What cusparse.h declares, in a build without CUDA. With CUDA, cusparse.cu takes its place.
+#if !defined(TENSORMG_HAVE_CUDA)
+
+#include "kernels/spmv/cusparse.h"
+
+namespace tensormg::spmv
+{
+template <typename Number>
+struct CusparseProduct<Number>::Data
+{};
+
+template <typename Number>
+CusparseProduct<Number>::CusparseProduct(
+    const Csr<Number> &, std::int32_t, const Number *, Number *, CusparseAlgorithm)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template <typename Number>
+CusparseProduct<Number>::~CusparseProduct() = default;
+
+template <typename Number>
+void CusparseProduct<Number>::multiply(Stream) const
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template class CusparseProduct<double>;
+template class CusparseProduct<float>;
+} // namespace tensormg::spmv
+
+#endif
