@@ -12,6 +12,7 @@ namespace
   struct DevicePlace
   {
     using VectorType = DeviceVector<double>;
+    static constexpr bool first_calls_are_slow = true;
 
     const System &system;
     Stream stream;

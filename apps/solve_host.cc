@@ -13,6 +13,7 @@ namespace
   struct HostPlace
   {
     using VectorType = Vector<double>;
+    static constexpr bool first_calls_are_slow = false;
 
     const System &system;
 

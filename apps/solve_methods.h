@@ -122,7 +122,7 @@ SolveReport refine_directly(const Space &space, Operator &op, Solver &solver,
 }
 
 /// Place: makes the objects of a solve where its vectors lie (solve_host.cc, solve_device.cc). Members:
-/// make_space(), make_operator(), make_direct(), make_preconditioner(), subtract_mean(x), and wait(), after
+/// first_calls_are_slow (whether kernels are loaded when they are called first), make_space(), make_operator(), make_direct(), make_preconditioner(), subtract_mean(x), and wait(), after
 /// which all that was asked for is done.
 template <typename Place>
 void solve_directly(const System &system, const Place &place, const typename Place::VectorType &b,
@@ -190,6 +190,16 @@ void solve_iteratively(const System &system, const Place &place,
     cg.emplace(space, options.tolerance, options.max_iterations);
   else
     fgmres.emplace(space, options.tolerance, options.max_iterations, options.restart);
+  if constexpr (Place::first_calls_are_slow)
+  {
+    // Each number of vectors has kernels of its own; to load them all is worth it where time is short.
+    constexpr std::int64_t small_problem = 20'000'000;
+    if (cg)
+      cg->prepare(op, *multigrid);
+    else
+      fgmres->prepare(op, *multigrid, place.level().block.dofs() < small_problem ? 8 : 1);
+    multigrid->prepare(options.full_multigrid);
+  }
   place.wait();
   const double ready = now(system.communicator());
   record.setup_seconds += ready - begin;

@@ -22,8 +22,8 @@ namespace
     template <typename Number>
     using Transfer = DeviceTransferOperator<Number>;
 
-    /// Runs the first cycle as it is, since first launches may do what cannot be recorded; records the
-    /// second and replays it.
+    /// Runs the first call as it is, since first launches may do what cannot be recorded; records the
+    /// second and replays it from then on.
     class Runner
     {
     public:
@@ -36,28 +36,41 @@ namespace
       template <typename F>
       bool run(const F &f)
       {
-        if (graph_.is_recorded())
+        if (graph_->is_recorded())
         {
-          graph_.replay(stream_);
+          graph_->replay(stream_);
           return false;
         }
         if (has_run_ && records_)
         {
-          graph_.record(stream_, f);
-          graph_.replay(stream_);
+          graph_->record(stream_, f);
+          graph_->replay(stream_);
         }
         else
           f();
         has_run_ = true;
         return true;
       }
-      void forget() { graph_.clear(); }
+
+      /// Leaves nothing to do but to replay; returns how often f was called.
+      template <typename F>
+      int prepare(const F &f)
+      {
+        if (!records_ || graph_->is_recorded())
+          return 0;
+        const bool first = !has_run_;
+        if (first)
+          f();
+        has_run_ = true;
+        graph_->record(stream_, f);
+        return first ? 2 : 1;
+      }
 
     private:
       Stream stream_;
       bool records_;
       bool has_run_ = false;
-      DeviceGraph graph_;
+      std::unique_ptr<DeviceGraph> graph_ = std::make_unique<DeviceGraph>();
     };
 
     laplace::Backend backend;

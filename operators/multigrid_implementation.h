@@ -36,7 +36,8 @@ std::vector<ThreeTermStep> smoothing_steps(const MultigridOptions &options, doub
 ///   Space, Operator<Number>, Transfer<Number>, CoarseSolver<Number>, and functions that make them;
 ///   patch_smoother(op, options, lambda), lambda_max(level, basis, options);
 ///   coarsest_level(grid): the level of the grid that is solved directly; clock() for Multigrid;
-///   Runner with run(f), which makes the work of f() happen and says whether f was called, and forget().
+///   Runner with run(f), which makes the work of f() happen and says whether f was called, and prepare(f), after
+///   which run(f) takes no longer than it must.
 template <typename Family, typename Number>
 class MultigridImplementation
   : public BasicMultigridPreconditioner<typename Family::Space::VectorType>
@@ -53,7 +54,8 @@ public:
     : family_(family)
     , space_(family.make_space(grid.finest()))
     , coarsest_(family.coarsest_level(grid))
-    , runner_(family.make_runner())
+    , cycle_(family.make_runner())
+    , full_start_(family.make_runner())
     , replayed_(grid.levels.size())
   {
     if constexpr (std::is_same_v<Number, Half>)
@@ -88,24 +90,27 @@ public:
         options.cycle, family.clock());
   }
 
+  void prepare(bool full_start) override
+  {
+    count_visits(cycle_, [&] { return cycle_.runner.prepare([&] { multigrid_->run(); }); });
+    if (full_start)
+      count_visits(
+          full_start_, [&] { return full_start_.runner.prepare([&] { multigrid_->run_full(); }); });
+    multigrid_->reset_times();
+    std::fill(replayed_.begin(), replayed_.end(), 0);
+  }
+
   void apply(OuterVector &z, const OuterVector &r, double norm) override
   {
     const typename Space::Scale scale = scale_to_range(r, norm);
-    const std::vector<LevelTimes> before = multigrid_->times();
-    const bool called = runner_.run([&] { multigrid_->run(); });
-    for (std::size_t l = 0; l < before.size(); ++l)
-      if (called)
-        visits_per_cycle_[l] = multigrid_->times()[l].visits - before[l].visits;
-      else
-        replayed_[coarsest_ + l] += visits_per_cycle_[l];
+    run(cycle_, [&] { multigrid_->run(); });
     space_.convert(Space::inverse(scale), multigrid_->solution(), z);
   }
 
   void full_start(OuterVector &x, const OuterVector &b, double norm) override
   {
     const typename Space::Scale scale = scale_to_range(b, norm);
-    multigrid_->run_full();
-    runner_.forget(); // vectors have changed places
+    run(full_start_, [&] { multigrid_->run_full(); });
     space_.convert(Space::inverse(scale), multigrid_->solution(), x);
   }
 
@@ -137,6 +142,36 @@ public:
   double lambda_max() const override { return lambda_max_; }
 
 private:
+  /// What may be recorded and replayed.
+  struct Recordable
+  {
+    explicit Recordable(typename Family::Runner runner_)
+      : runner(std::move(runner_))
+    {}
+    typename Family::Runner runner;
+    std::vector<int> visits; ///< of the levels, each time
+  };
+
+  /// f() says how often it called the function; notes what one call visits, if it did.
+  template <typename F>
+  int count_visits(Recordable &recordable, const F &f)
+  {
+    const std::vector<LevelTimes> before = multigrid_->times();
+    const int calls = f();
+    recordable.visits.resize(before.size());
+    for (std::size_t l = 0; l < before.size() && calls > 0; ++l)
+      recordable.visits[l] = (multigrid_->times()[l].visits - before[l].visits) / calls;
+    return calls;
+  }
+
+  template <typename F>
+  void run(Recordable &recordable, const F &f)
+  {
+    if (count_visits(recordable, [&] { return recordable.runner.run(f) ? 1 : 0; }) == 0)
+      for (std::size_t l = 0; l < recordable.visits.size(); ++l)
+        replayed_[coarsest_ + l] += recordable.visits[l];
+  }
+
   static const char *precision_name()
   {
     return sizeof(Number) == 8 ? "double" : sizeof(Number) == 4 ? "single" : "half";
@@ -167,12 +202,11 @@ private:
   Family family_;
   Space space_;
   std::size_t coarsest_;
-  typename Family::Runner runner_;
+  Recordable cycle_, full_start_;
   std::vector<std::unique_ptr<Operator>> operators_;
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::unique_ptr<MG> multigrid_;
   std::vector<int> replayed_; ///< visits of cycles that were not called, per level of the grid
-  std::vector<int> visits_per_cycle_ = std::vector<int>(replayed_.size());
   double lambda_max_ = 0.;
   double largest_entry_ = 1.;
 };

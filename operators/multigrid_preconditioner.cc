@@ -84,7 +84,11 @@ namespace
         f();
         return true;
       }
-      void forget() {}
+      template <typename F>
+      static int prepare(const F &)
+      {
+        return 0;
+      }
     };
 
     laplace::Backend backend;

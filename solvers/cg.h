@@ -31,6 +31,19 @@ public:
     , q_(space.make_vector())
   {}
 
+  /// Calls once what a step calls, for zero vectors, so that whatever a first call does besides its work is
+  /// done before solve().
+  template <OuterOperator<VectorType> Operator, Preconditioner<VectorType> Precond>
+  void prepare(Operator &op, Precond &preconditioner)
+  {
+    op.residual(r_, z_, q_);
+    preconditioner.apply(z_, r_, 1.);
+    space_.axpby(0., z_, 0., p_);
+    op.vmult(q_, p_);
+    space_.dot(p_, q_);
+    space_.cg_update(0., p_, q_, z_, r_);
+  }
+
   /// Improves x. Converged means that the true residual, evaluated anew, meets the tolerance; where it
   /// disagrees with the recursion, the method starts again from it.
   template <OuterOperator<VectorType> Operator, Preconditioner<VectorType> Precond>

@@ -37,6 +37,23 @@ public:
     grow(z_, steps);
   }
 
+  /// Calls once what a step calls, for zero vectors, so that whatever a first call does besides its work is
+  /// done before solve(). steps: for how many lengths of the basis.
+  template <OuterOperator<VectorType> Operator, Preconditioner<VectorType> Precond>
+  void prepare(Operator &op, Precond &preconditioner, int steps)
+  {
+    preconditioner.apply(z_[0], v_[0], 1.);
+    op.vmult(v_[1], z_[0]);
+    const int most = std::min(steps, static_cast<int>(z_.size()));
+    for (int count = 1; count <= most; ++count)
+    {
+      space_.multi_dot(v_, count, v_[0]);
+      space_.multi_update(std::vector<double>(static_cast<std::size_t>(count), 0.), z_, v_[0]);
+    }
+    space_.axpby(0., z_[0], 0., v_[0]);
+    op.residual(v_[1], z_[0], v_[0]);
+  }
+
   /// Improves x. Converged means that the true residual, evaluated anew, meets the tolerance.
   template <OuterOperator<VectorType> Operator, Preconditioner<VectorType> Precond>
   SolveReport solve(Operator &op, Precond &preconditioner, VectorType &x, const VectorType &b,

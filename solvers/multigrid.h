@@ -6,6 +6,7 @@
 //   b_{l-1} = (4 * 1/4) R (b_l - B_l x_l),   x_l += 4 P x_{l-1}.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -76,30 +77,38 @@ public:
   /// Result of the last run().
   const VectorType &solution() const { return x_.back(); }
 
-  /// One cycle from zero.
+  /// One cycle from zero. With a ThreeTermSmoother the vectors of all levels keep their memory, so that the
+  /// work may be recorded and replayed; the same holds for run_full().
   void run() { cycle(levels_.size() - 1, true); }
 
   /// Full multigrid: the restricted right-hand sides are solved from the coarsest level up, each with one
   /// cycle that starts from the prolongated coarser solution.
   void run_full()
   {
-    std::vector<VectorType> &rhs = full_rhs_;
-    rhs.resize(levels_.size());
-    rhs.back().swap(b_.back());
-    for (std::size_t l = levels_.size() - 1; l > 0; --l)
+    std::vector<VectorType> &rhs = full_rhs_; // of all levels but the finest
+    const std::size_t finest = levels_.size() - 1;
+    rhs.resize(finest);
+    for (std::size_t l = finest; l > 0; --l)
     {
       if (rhs[l - 1].size() == 0)
         rhs[l - 1] = levels_[l - 1].op->make_vector();
-      levels_[l].to_coarser->restrict_to(rhs[l - 1], rhs[l], 1.);
+      levels_[l].to_coarser->restrict_to(rhs[l - 1], l == finest ? b_[l] : rhs[l], 1.);
     }
-    for (std::size_t l = 0; l < levels_.size(); ++l)
+    for (std::size_t l = 0; l <= finest; ++l)
     {
-      b_[l].swap(rhs[l]);
       if (l > 0)
         levels_[l].to_coarser->prolongate(x_[l], x_[l - 1], prolongation_factor, false);
+      // Cycles on finer levels use b_[l] for themselves.
+      if (l < finest)
+        b_[l].swap(rhs[l]);
       cycle(l, l == 0);
+      if (l < finest)
+        b_[l].swap(rhs[l]);
     }
   }
+
+  /// Forgets the times so far.
+  void reset_times() { std::fill(times_.begin(), times_.end(), LevelTimes()); }
 
   std::size_t n_levels() const { return levels_.size(); }
   const std::vector<LevelTimes> &times() const { return times_; }
@@ -119,6 +128,9 @@ private:
       return;
     }
     const Level &level = levels_[l];
+    if (zero_start)
+      // Of all steps of a ThreeTermSmoother in such a cycle, which exchange x and work, the number is odd.
+      x_[l].swap(work_[l]);
     timed(times_[l].smoothing,
         [&] { level.smoother->smooth(x_[l], b_[l], work_[l], zero_start, true); });
     // A second visit to the coarsest level would repeat an exact solve.

@@ -30,7 +30,7 @@ class DeviceBlas
 {
 public:
   explicit DeviceBlas(Stream stream);
-  ~DeviceBlas();
+  ~DeviceBlas(); // NOLINT(performance-trivially-destructible): only without CUDA it were
   DeviceBlas(const DeviceBlas &) = delete;
   DeviceBlas &operator=(const DeviceBlas &) = delete;
 

@@ -6,7 +6,6 @@
 namespace tensormg
 {
 DeviceBlas::DeviceBlas(Stream) { throw DeviceError("no device: " + why_no_device()); }
-// NOLINTNEXTLINE(performance-trivially-destructible): with CUDA it is not.
 DeviceBlas::~DeviceBlas() = default;
 void DeviceBlas::multiply(const MatrixProduct &) const
 {

@@ -165,8 +165,8 @@ namespace
     EXPECT_LE(report.iterations, 9);
   }
 
-  // The first cycle runs as it is, the second records a graph, the others replay it; a full-multigrid start
-  // exchanges vectors in between.
+  // The first cycle runs as it is, the second records a graph, the others replay it; full-multigrid starts
+  // have a graph of their own. What prepare() records beforehand is the same.
   TEST_F(DeviceMultigrid, SameBitsTwiceWithAndWithoutAGraph)
   {
     Solve solve(test::cubes(3, 2, {2, 1, 1}, 2, "PPDDPP"));
@@ -176,12 +176,16 @@ namespace
       const auto step_by_step = solve.make(with(precision), true);
       auto z = solve.space.make_vector();
       const double norm = solve.space.norm(solve.b);
-      Vector<double> first(solve.level.block), again(solve.level.block);
+      Vector<double> first(solve.level.block), again(solve.level.block), started(solve.level.block),
+          started_again(solve.level.block);
       for (int cycle = 0; cycle < 6; ++cycle)
       {
         auto &preconditioner = cycle == 5 ? *step_by_step : *multigrid;
         if (cycle == 3)
+        {
           multigrid->full_start(z, solve.b, norm);
+          copy_to_host(z, started, solve.stream.get());
+        }
         preconditioner.apply(z, solve.b, norm);
         copy_to_host(z, cycle == 0 ? first : again, solve.stream.get());
         if (cycle > 0)
@@ -193,6 +197,16 @@ namespace
       EXPECT_EQ(times.back().total(), 0.);
       EXPECT_EQ(times_by_step.back().visits, 1);
       EXPECT_GT(times_by_step.back().smoothing, 0.);
+
+      const auto prepared = solve.make(with(precision));
+      prepared->prepare(true);
+      prepared->full_start(z, solve.b, norm);
+      copy_to_host(z, started_again, solve.stream.get());
+      EXPECT_TRUE(test::same_bits(started, started_again));
+      prepared->apply(z, solve.b, norm);
+      copy_to_host(z, again, solve.stream.get());
+      EXPECT_TRUE(test::same_bits(first, again));
+      EXPECT_EQ(prepared->times().back().visits, 2);
     }
   }
 
