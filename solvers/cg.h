@@ -1,7 +1,13 @@
-// Preconditioned conjugate gradients, for symmetric positive definite preconditioners.
+// Preconditioned flexible conjugate gradients, for preconditioners that are symmetric positive definite up to
+// rounding.
 //
-// Source: Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., algorithm 9.1.
-// Memory movement of one iteration in vectors of the outer precision: preconditioner, z'r 2,
+// Sources: Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., algorithm 9.1; Y. Notay, Flexible
+// conjugate gradients, SIAM J. Sci. Comput. 22 (2000). The new direction is made conjugate to the last one
+// explicitly,
+//   beta = z'(r - r_old) / (z_old'r_old) = -alpha_old z'q_old / (z_old'r_old),
+// since z'r_old is not zero if the preconditioner rounds: a cycle in half precision leaves an error of 2^-12 of
+// its largest entry, which for a smooth z exceeds the residual.
+// Memory movement of one iteration in vectors of the outer precision: preconditioner, z'r 2, z'q 2,
 // p = z + beta p 3, operator 2, p'q 2, fused update of x and r with r'r 6.
 #pragma once
 
@@ -86,7 +92,7 @@ public:
         report.true_relative_residual = space_.norm(r) / norm_b;
         return stop(report, reason, detail);
       };
-      double rho_old = 0.;
+      double rho_old = 0., alpha = 0.;
       // The recursion goes on falling where the true residual cannot: look at that after sixteen digits.
       const double target = std::max(tolerance_ * norm_b, 1e-16 * residual);
       while (residual > target)
@@ -102,7 +108,7 @@ public:
           return stop_inside(StopReason::indefinite_preconditioner,
               "z'r = " + number_text(rho) + " in iteration " +
                   std::to_string(report.iterations + 1) + "; fgmres needs no symmetry");
-        space_.axpby(1., z, rho_old == 0. ? 0. : rho / rho_old, p);
+        space_.axpby(1., z, rho_old == 0. ? 0. : -alpha * space_.dot(z, q) / rho_old, p);
         rho_old = rho;
         op.vmult(q, p);
         const double curvature = space_.dot(p, q);
@@ -111,7 +117,8 @@ public:
         if (curvature <= 0.)
           return stop_inside(StopReason::indefinite_preconditioner,
               "p'Ap = " + number_text(curvature) + ": the operator is not positive definite");
-        residual = std::sqrt(space_.cg_update(rho / curvature, p, q, x, r));
+        alpha = rho / curvature;
+        residual = std::sqrt(space_.cg_update(alpha, p, q, x, r));
         ++report.iterations;
         report.residuals.push_back(residual);
         if (callback)

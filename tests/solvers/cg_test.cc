@@ -1,6 +1,7 @@
 // Conjugate gradients: deal.II's iterations and solution, every way to stop.
 #include "solvers/cg.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -77,6 +78,46 @@ namespace
     const SolveReport none = Solver(space, 1e-12, 10).solve(a, p, one.x, b);
     EXPECT_TRUE(none.converged());
     EXPECT_EQ(none.iterations, 0);
+  }
+
+  /// -u'' on a line, and its inverse rounded to multiples of 2^-10 of the largest entry: what half precision
+  /// makes of a smooth correction, whose error is rough.
+  TEST(Cg, PreconditionerThatRounds)
+  {
+    constexpr std::size_t size = 256;
+    DenseOperator a(size);
+    for (std::size_t i = 0; i < size; ++i)
+    {
+      a(i, i) = 2.;
+      if (i > 0)
+        a(i, i - 1) = a(i - 1, i) = -1.;
+    }
+    const auto inverse = [](bool rounds) {
+      return FunctionPreconditioner{[=](DenseVector &z, const DenseVector &r) {
+        DenseVector pivot(r.size(), 2.); // Gaussian elimination
+        z = r;
+        for (std::size_t i = 1; i < size; ++i)
+        {
+          pivot[i] = 2. - 1. / pivot[i - 1];
+          z[i] += z[i - 1] / pivot[i - 1];
+        }
+        for (std::size_t i = size; i-- > 0;)
+          z[i] = (z[i] + (i + 1 < size ? z[i + 1] : 0.)) / pivot[i];
+        double largest = 0.;
+        for (const double entry : z)
+          largest = std::max(largest, std::abs(entry));
+        if (rounds)
+          for (double &entry : z)
+            entry = std::round(entry / largest * 1024.) / 1024. * largest;
+      }};
+    };
+    const DenseVector b(size, 1.);
+    const Result exact = solve(a, inverse(false), b), rounded = solve(a, inverse(true), b);
+    EXPECT_EQ(exact.report.iterations, 1);
+    EXPECT_TRUE(rounded.report.converged()) << rounded.report.detail;
+    EXPECT_GT(rounded.report.residuals[1], rounded.report.residuals[0]) << "nothing to repair";
+    EXPECT_LE(rounded.report.iterations, 6);
+    expect_consistent(rounded, a, b);
   }
 
   TEST(Cg, ZeroRightHandSide)
