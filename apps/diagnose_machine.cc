@@ -28,8 +28,13 @@ namespace
       CeilingRow{"FP32 FMA", Place::device, Unit::fp32, ""},
       CeilingRow{"FP64 mma", Place::device, Unit::fp64_tensor, "FP64 FMA"},
       CeilingRow{"FP64 mma m8n8k4", Place::device, Unit::fp64_tensor_m8n8k4, "FP64 FMA"},
+      CeilingRow{"FP64 mma m16n8k4", Place::device, Unit::fp64_tensor_m16n8k4, "FP64 FMA"},
+      CeilingRow{"FP64 mma m16n8k8", Place::device, Unit::fp64_tensor_m16n8k8, "FP64 FMA"},
+      CeilingRow{"TF32 mma m16n8k4", Place::device, Unit::tf32_tensor_m16n8k4, "FP32 FMA"},
       CeilingRow{"TF32 mma", Place::device, Unit::tf32_tensor, "FP32 FMA"},
+      CeilingRow{"FP16 mma m16n8k8", Place::device, Unit::fp16_tensor_m16n8k8, "FP32 FMA"},
       CeilingRow{"FP16 mma", Place::device, Unit::fp16_tensor, "FP32 FMA"},
+      CeilingRow{"FP16 wgmma", Place::device, Unit::fp16_wgmma, "FP32 FMA", false, "FP16 mma"},
       CeilingRow{"shared memory", Place::device, Unit::shared_memory, ""},
       CeilingRow{"issue", Place::device, Unit::issue, ""},
   };
@@ -146,6 +151,9 @@ double Machine::rate(const std::string &ceiling) const
   for (const Ceiling &entry : ceilings)
     if (entry.row->name == ceiling)
       return entry.rate;
+  for (const CeilingRow &row : rows)
+    if (row.place == place && row.name == ceiling && *row.otherwise != '\0')
+      return rate(row.otherwise);
   throw std::logic_error("no ceiling '" + ceiling + "' of the " + place_word(place));
 }
 
@@ -256,7 +264,7 @@ Machine measure_device(const MachineOptions &options)
   DeviceTimer timer;
   for (const CeilingRow &row : rows)
   {
-    if (row.place != Place::device)
+    if (row.place != Place::device || !peak::device_has(row.unit))
       continue;
     double amount = 0.;
     const Milliseconds time = measure(

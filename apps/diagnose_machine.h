@@ -23,7 +23,8 @@ struct CeilingRow
   peak::Unit unit;
   /// The ceiling of the same type without tensor cores: alpha is the quotient of both. Empty: none.
   const char *plain;
-  bool one_thread = false; ///< on the host: for kernels that have only one
+  bool one_thread = false;    ///< on the host: for kernels that have only one
+  const char *otherwise = ""; ///< the ceiling in its place on a device that lacks the unit
 };
 
 /// THE table of units.

@@ -221,7 +221,7 @@ namespace
           make_on_device<double, scale::cuda<double>, 1>},
       Row<Problem>{"mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "cuda", 0.,
           make_on_device<double, scale::mma_m8n8k4, mma_flops>},
-      Row<Problem>{"mma_m16n8k4", "double", Place::device, "FP64 mma", "cuda", 0.,
+      Row<Problem>{"mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4", "cuda", 0.,
           make_on_device<double, scale::mma_m16n8k4, mma_flops>},
       Row<Problem>{"wmma", "double", Place::device, "FP64 mma m8n8k4", "cuda", 0.,
           make_on_device<double, scale::wmma, mma_flops>},
@@ -231,7 +231,7 @@ namespace
           make_on_device<float, scale::mma_tf32, mma_flops>},
       Row<Problem>{"cuda", "half", Place::device, "FP32 FMA", "", 0.,
           make_on_device<Half, scale::cuda<Half>, 1>},
-      Row<Problem>{"mma_fp16", "half", Place::device, "FP16 mma", "cuda", 0.,
+      Row<Problem>{"mma_fp16", "half", Place::device, "FP16 mma m16n8k8", "cuda", 0.,
           make_on_device<Half, scale::mma_fp16, mma_flops>},
   };
 

@@ -2,14 +2,10 @@
 // tiles of A and B in shared memory.
 #pragma once
 
-#include <limits>
-#include <stdexcept>
-#include <string>
-
 #include "kernels/core/launch.cuh"
 #include "kernels/core/shared_memory.cuh"
-#include "kernels/gemm/gemm.h"
 #include "kernels/gemm/tile.cuh"
+#include "kernels/gemm/tile_order.h"
 #include "kernels/tensor/device_resources.cuh"
 
 namespace tensormg::gemm
@@ -38,22 +34,6 @@ struct Tile : Config_
       Config::stages * (size_a + size_b) * static_cast<int>(sizeof(Stored));
   static_assert(shared_bytes <= 227 * 1024);
 };
-
-struct Position
-{
-  int m, n;
-};
-
-/// Tile `index` of tiles_m x tiles_n: bands of eight rows of tiles, column by column, so that blocks that run
-/// together share tiles of A and B in the second cache.
-__host__ __device__ constexpr Position tile_position(int index, int tiles_m, int tiles_n)
-{
-  constexpr int band = 8;
-  const int first = index / (band * tiles_n) * band;
-  const int rows = tiles_m - first < band ? tiles_m - first : band;
-  const int within = index - first * tiles_n;
-  return {first + within % rows, within / rows};
-}
 
 /// The fragments of one step in k of a warp.
 template <typename T>
@@ -220,20 +200,14 @@ void run(const char *name, const Size &size, const typename Tile<Config>::Stored
     const typename Tile<Config>::Stored *b, typename Tile<Config>::Result *c, Stream stream)
 {
   using T = Tile<Config>;
-  for (const std::int64_t extent : {size.m, size.n, size.k})
-    if (extent > std::numeric_limits<int>::max())
-      throw std::length_error(
-          "a matrix size of " + std::to_string(extent) + "; at most 2147483647");
-  const std::int64_t tiles_m = (size.m + T::m - 1) / T::m, tiles_n = (size.n + T::n - 1) / T::n;
-  if (tiles_m * tiles_n == 0)
+  const Tiles tiles = tiles_of(size, T::m, T::n);
+  if (tiles.m * tiles.n == 0)
     return;
-  if (tiles_m * tiles_n > std::numeric_limits<int>::max())
-    throw std::length_error("a product of " + std::to_string(tiles_m * tiles_n) + " tiles");
   if constexpr (T::S::min_capability > 80)
     tensor::require_compiled_for(T::S::min_capability, product_kernel<T>);
   allow_shared_bytes(reinterpret_cast<const void *>(product_kernel<T>), T::shared_bytes);
-  launch(name, product_kernel<T>, dim3(static_cast<unsigned>(tiles_m * tiles_n)), dim3(T::threads),
+  launch(name, product_kernel<T>, dim3(static_cast<unsigned>(tiles.m * tiles.n)), dim3(T::threads),
       T::shared_bytes, stream, static_cast<int>(size.m), static_cast<int>(size.n),
-      static_cast<int>(size.k), static_cast<int>(tiles_m), static_cast<int>(tiles_n), a, b, c);
+      static_cast<int>(size.k), tiles.m, tiles.n, a, b, c);
 }
 } // namespace tensormg::gemm

@@ -2,7 +2,10 @@
 #include <type_traits>
 
 #include "kernels/core/cuda_check.h"
+#include "kernels/core/pipeline.cuh"
+#include "kernels/core/shared_memory.cuh"
 #include "kernels/mma/instructions.cuh"
+#include "kernels/mma/warpgroup.cuh"
 #include "kernels/peak/peak.h"
 
 namespace tensormg::peak
@@ -130,6 +133,35 @@ namespace
     sink[thread_index()] = static_cast<double>(sum[0] ^ sum[1] ^ sum[2] ^ sum[3]);
   }
 
+  /// Two warpgroups per block; both read the same operands, 1/16 each, as the copy engine would leave them.
+  __global__ void __launch_bounds__(threads) wgmma_kernel(int rounds, double *sink)
+  {
+    constexpr int halves_a = 64 * 64, halves_b = 256 * 64, block_bytes = 64 * 128;
+    auto *const words = reinterpret_cast<unsigned *>(dynamic_shared());
+    for (int i = static_cast<int>(threadIdx.x); i < (halves_a + halves_b) / 2; i += threads)
+      words[i] = 0x2c002c00u;
+    pipeline::fence_copies(); // wgmma reads shared memory as the copy engine does
+    __syncthreads();
+    const mma::SharedMatrix a = mma::rows_of_k(words),
+                            b = mma::rows_of_n(words + halves_a / 2, block_bytes);
+    float sums[128]{};
+    for (int r = 0; r < rounds; ++r)
+    {
+      mma::warpgroup_begin();
+#pragma unroll
+      for (int u = 0; u < unrolled; ++u)
+        mma::multiply_64x256x16(sums, a.after(32 * (u % 4)), b.after(2048 * (u % 4)), true);
+      mma::warpgroup_commit();
+      mma::warpgroup_wait<0>(sums);
+    }
+    double sum = 0.;
+#pragma unroll
+    for (const float x : sums)
+      sum += static_cast<double>(x);
+    sink[thread_index()] = sum;
+  }
+  constexpr int wgmma_shared_bytes = (64 + 256) * 64 * 2;
+
   unsigned n_blocks()
   {
     return static_cast<unsigned>(device_properties().multiprocessors * blocks_per_multiprocessor);
@@ -142,6 +174,20 @@ namespace
     return static_cast<double>(S::flops) * products * unrolled / mma::warp_size;
   }
 } // namespace
+
+bool device_has(Unit unit)
+{
+  switch (unit)
+  {
+    case Unit::fp64_tensor_m16n8k4:
+    case Unit::fp64_tensor_m16n8k8:
+      return device_properties().major >= 9;
+    case Unit::fp16_wgmma:
+      return device_properties().major == 9;
+    default:
+      return true;
+  }
+}
 
 std::int64_t cuda_sink_size() { return static_cast<std::int64_t>(n_blocks()) * threads; }
 
@@ -166,6 +212,22 @@ double cuda(Unit unit, int rounds, double *sink, Stream stream)
       break;
     case Unit::fp64_tensor_m8n8k4:
       per_thread = run_mma<mma::M8N8K4<double>>(rounds, sink, stream);
+      break;
+    case Unit::fp64_tensor_m16n8k4:
+      per_thread = run_mma<mma::M16N8K4<double>>(rounds, sink, stream);
+      break;
+    case Unit::fp64_tensor_m16n8k8:
+      per_thread = run_mma<mma::M16N8K8<double>>(rounds, sink, stream);
+      break;
+    case Unit::tf32_tensor_m16n8k4:
+      per_thread = run_mma<mma::M16N8K4<Tf32>>(rounds, sink, stream);
+      break;
+    case Unit::fp16_tensor_m16n8k8:
+      per_thread = run_mma<mma::M16N8K8<Half>>(rounds, sink, stream);
+      break;
+    case Unit::fp16_wgmma:
+      wgmma_kernel<<<blocks, threads, wgmma_shared_bytes, stream>>>(rounds, sink);
+      per_thread = 2. * 64 * 256 * 16 * unrolled / 128;
       break;
     case Unit::tf32_tensor:
       per_thread = run_mma<mma::M16N8K8<Tf32>>(rounds, sink, stream);

@@ -5,6 +5,8 @@
 
 namespace tensormg::peak
 {
+bool device_has(Unit) { return false; }
+
 std::int64_t cuda_sink_size() { throw DeviceError("no device: " + why_no_device()); }
 
 double cuda(Unit, int, double *, Stream) { throw DeviceError("no device: " + why_no_device()); }

@@ -4,6 +4,7 @@
 //   unit            counted        loop
 //   fp64, fp32      flop           independent chains of FMA in registers (an FMA counts two)
 //   *_tensor        flop           mma.sync on fragments in registers, largest shape of the GPU unless named
+//   fp16_wgmma      flop           wgmma of 64 x 256 x 16, operands in shared memory, sums in registers
 //   shared_memory   bytes          conflict-free 16-byte reads
 //   issue           instructions   of one thread: FMA and shifts in turn, which every GPU from
 //                                  compute capability 8.0 on starts at its full rate
@@ -28,8 +29,15 @@ enum class Unit : std::uint8_t
   tf32_tensor,
   fp16_tensor,
   shared_memory,
-  issue
+  issue,
+  // Single shapes, and what only Hopper has.
+  fp64_tensor_m16n8k4,
+  fp64_tensor_m16n8k8,
+  tf32_tensor_m16n8k4,
+  fp16_tensor_m16n8k8,
+  fp16_wgmma
 };
+/// What every GPU has.
 inline constexpr std::array all_units{Unit::fp64, Unit::fp32, Unit::fp64_tensor,
     Unit::fp64_tensor_m8n8k4, Unit::tf32_tensor, Unit::fp16_tensor, Unit::shared_memory,
     Unit::issue};
@@ -38,7 +46,8 @@ inline constexpr std::array all_units{Unit::fp64, Unit::fp32, Unit::fp64_tensor,
 constexpr const char *to_string(Unit unit)
 {
   constexpr std::array names{"FP64", "FP32", "FP64 tensor", "FP64 tensor m8n8k4", "TF32 tensor",
-      "FP16 tensor", "shared memory", "issue"};
+      "FP16 tensor", "shared memory", "issue", "FP64 tensor m16n8k4", "FP64 tensor m16n8k8",
+      "TF32 tensor m16n8k4", "FP16 tensor m16n8k8", "FP16 wgmma"};
   return names[static_cast<std::size_t>(unit)];
 }
 
@@ -47,6 +56,9 @@ constexpr bool host_has(Unit unit) { return unit == Unit::fp64 || unit == Unit::
 
 /// `rounds` rounds of the loop on the host; returns the flops done. `sink` gets the result.
 double cpu(Unit unit, std::int64_t rounds, double &sink);
+
+/// Does the current device have it?
+bool device_has(Unit unit);
 
 /// Numbers of `sink` that cuda() writes on the current device.
 std::int64_t cuda_sink_size();

@@ -45,6 +45,7 @@ namespace
     EXPECT_STREQ(to_string(peak::Unit::issue), "issue");
     EXPECT_EQ(peak::all_units.size(), 8u);
     EXPECT_STREQ(to_string(peak::Unit::fp64_tensor_m8n8k4), "FP64 tensor m8n8k4");
+    EXPECT_STREQ(to_string(peak::Unit::fp16_wgmma), "FP16 wgmma");
   }
 } // namespace
 } // namespace tensormg
