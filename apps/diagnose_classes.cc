@@ -16,7 +16,7 @@ namespace
       ClassRow{"spmv", "y = A x with a sparse matrix",
           "on a device: tensor cores with m16n8k4 and in FP16", run_spmv},
       ClassRow{"stencil", "weighted sums over neighbours on a grid, one or several steps per pass",
-          "on a device: tensor cores as matrix product and low-rank", run_stencil},
+          "on a device: tensor cores with fused steps, low-rank and in 3D", run_stencil},
       ClassRow{"gemm", "dense matrix products",
           "on a device: wgmma; on the host: more threads than one", run_gemm},
       ClassRow{"smallmat", "batches of small dense products", "all", nullptr},

@@ -11,7 +11,6 @@
 
 #include "apps/diagnose_run.h"
 #include "apps/diagnose_stencil.h"
-#include "kernels/core/device.h"
 #include "kernels/stencil/stencil.h"
 #include "operators/array.h"
 #include "operators/random_numbers.h"
@@ -143,151 +142,25 @@ namespace
     return std::make_unique<HostStencil<Number, passes>>(problem, team);
   }
 
-  /// How a device goes through the steps.
-  enum class DeviceMethod : std::uint8_t
-  {
-    naive,   ///< a pass per step
-    march,   ///< a pass per step
-    one_pass ///< as few passes as the kernel can do
-  };
-
-  /// Steps of each pass.
-  std::vector<int> passes_of(DeviceMethod method, const Problem &problem)
-  {
-    const int largest = method == DeviceMethod::one_pass
-        ? stencil::largest_fused_depth(problem.stencil.dim, problem.stencil.radius)
-        : 1;
-    std::vector<int> passes;
-    for (int rest = problem.depth, depth = largest; rest > 0; rest -= depth)
-    {
-      while (depth > rest)
-        depth /= 2;
-      passes.push_back(depth);
-    }
-    return passes;
-  }
-
-  template <typename Number, DeviceMethod method>
-  class DeviceStencil : public Candidate
-  {
-  public:
-    explicit DeviceStencil(const Problem &problem)
-      : problem_(problem)
-      , passes_(passes_of(method, problem))
-      , from_(problem.grid.size())
-      , to_(problem.grid.size())
-      , between_(passes_.size() == 1 ? 0 : problem.grid.size())
-    {
-      constexpr std::int64_t at_once = std::int64_t(1) << 20;
-      std::vector<Number> piece(static_cast<std::size_t>(std::min(at_once, from_.size())));
-      for (std::int64_t first = 0; first < from_.size(); first += at_once)
-      {
-        const std::int64_t count = std::min(at_once, from_.size() - first);
-        for (std::int64_t i = 0; i < count; ++i)
-          piece[static_cast<std::size_t>(i)] = static_cast<Number>(stencil_input(first + i));
-        device::to_device(from_.data() + first, piece.data(),
-            static_cast<std::size_t>(count) * sizeof(Number), nullptr);
-        device::synchronize(nullptr);
-      }
-    }
-
-    Work work() const override
-    {
-      Work work = stencil::work(problem_.stencil, problem_.grid, problem_.depth, sizeof(Number));
-      work.bytes *= static_cast<double>(passes_.size());
-      return work;
-    }
-    double executed_flops() const override
-    {
-      if (method == DeviceMethod::naive)
-        return work().flops;
-      double updates = 0.;
-      for (const int depth : passes_)
-        updates += stencil::fused_updates(problem_.stencil, problem_.grid, depth);
-      return 2. * problem_.stencil.n_taps * updates;
-    }
-    std::vector<Figure> figures() const override
-    {
-      if (method == DeviceMethod::naive)
-        return {};
-      return {{"passes", static_cast<double>(passes_.size()), "over memory"},
-          {"redundancy", executed_flops() / work().flops, "computed updates per useful one"}};
-    }
-    double working_set() const override
-    {
-      return stencil::work(problem_.stencil, problem_.grid, 1, sizeof(Number)).bytes;
-    }
-    Items items() const override
-    {
-      return {static_cast<double>(problem_.grid.size()) * problem_.depth, "updates"};
-    }
-
-    double error() override
-    {
-      for (DeviceArray<Number> *array : {&to_, &between_})
-        if (array->size() > 0)
-          device::fill_bytes(array->data(), 0xff,
-              static_cast<std::size_t>(array->size()) * sizeof(Number), nullptr);
-      device::synchronize(nullptr);
-      milliseconds(1);
-      return stencil_error<Number>(
-          problem_, [this](std::int64_t first, std::int64_t count, Number *to) {
-            device::to_host(
-                to, to_.data() + first, static_cast<std::size_t>(count) * sizeof(Number), nullptr);
-            device::synchronize(nullptr);
-          });
-    }
-
-    double milliseconds(int runs) override
-    {
-      timer_.start(stream_.get());
-      for (int r = 0; r < runs; ++r)
-      {
-        const Number *source = from_.data();
-        for (std::size_t i = 0; i < passes_.size(); ++i)
-        {
-          // The last pass ends in to_; the input stays as it is.
-          Number *const target = (passes_.size() - i) % 2 == 1 ? to_.data() : between_.data();
-          if (method == DeviceMethod::naive)
-            stencil::cuda_naive(problem_.stencil, problem_.grid, source, target, stream_.get());
-          else
-            stencil::cuda_fused(
-                problem_.stencil, problem_.grid, passes_[i], source, target, stream_.get());
-          source = target;
-        }
-      }
-      return timer_.stop(stream_.get());
-    }
-
-  private:
-    Problem problem_;
-    std::vector<int> passes_;
-    DeviceArray<Number> from_, to_, between_;
-    OwnedStream stream_;
-    DeviceTimer timer_;
-  };
-
-  template <typename Number, DeviceMethod method>
-  std::unique_ptr<Candidate> make_on_device(const Problem &problem, ThreadTeam &)
-  {
-    require_device_bytes(
-        3 * static_cast<std::int64_t>(sizeof(Number)) * problem.grid.size(), "the grids");
-    return std::make_unique<DeviceStencil<Number, method>>(problem);
-  }
-
   constexpr std::array step_rows{
       Row<Problem>{"pass_per_step", "double", Place::host, "FP64 FMA", "", double_tolerance,
           make_on_host<double, Passes::one_per_step>},
       Row<Problem>{"pass_per_step", "single", Place::host, "FP32 FMA", "", single_tolerance,
           make_on_host<float, Passes::one_per_step>},
       Row<Problem>{"naive", "double", Place::device, "FP64 FMA", "", double_tolerance,
-          make_on_device<double, DeviceMethod::naive>},
+          make_device_stencil<double, DeviceMethod::naive>},
       Row<Problem>{"march", "double", Place::device, "FP64 FMA", "naive", double_tolerance,
-          make_on_device<double, DeviceMethod::march>},
+          make_device_stencil<double, DeviceMethod::march>},
+      Row<Problem>{"tile_fma", "double", Place::device, "FP64 FMA", "march", double_tolerance,
+          make_device_stencil<double, DeviceMethod::tile_fma>},
+      Row<Problem>{"tile_mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "tile_fma",
+          double_tolerance, make_device_stencil<double, DeviceMethod::tile_m8n8k4>},
+      Row<Problem>{"tile_mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4", "tile_fma",
+          double_tolerance, make_device_stencil<double, DeviceMethod::tile_m16n8k4>},
       Row<Problem>{"naive", "single", Place::device, "FP32 FMA", "", single_tolerance,
-          make_on_device<float, DeviceMethod::naive>},
+          make_device_stencil<float, DeviceMethod::naive>},
       Row<Problem>{"march", "single", Place::device, "FP32 FMA", "naive", single_tolerance,
-          make_on_device<float, DeviceMethod::march>},
+          make_device_stencil<float, DeviceMethod::march>},
   };
   /// In addition where there are several steps.
   constexpr std::array fused_rows{
@@ -296,9 +169,9 @@ namespace
       Row<Problem>{"one_pass", "single", Place::host, "FP32 FMA", "pass_per_step", single_tolerance,
           make_on_host<float, Passes::one>},
       Row<Problem>{"march_fused", "double", Place::device, "FP64 FMA", "march", double_tolerance,
-          make_on_device<double, DeviceMethod::one_pass>},
+          make_device_stencil<double, DeviceMethod::one_pass>},
       Row<Problem>{"march_fused", "single", Place::device, "FP32 FMA", "march", single_tolerance,
-          make_on_device<float, DeviceMethod::one_pass>},
+          make_device_stencil<float, DeviceMethod::one_pass>},
   };
 
   /// All weights different, their magnitudes 1 in sum: nothing grows, and no kernel can save work.

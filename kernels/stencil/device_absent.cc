@@ -17,6 +17,11 @@ void cuda_fused(const Stencil &, const Grid &, int, const Number *, Number *, St
   throw DeviceError("no device: " + why_no_device());
 }
 
+void cuda_tile(const Stencil &, const Grid &, TileUnit, const double *, double *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
 template void cuda_naive(const Stencil &, const Grid &, const double *, double *, Stream);
 template void cuda_naive(const Stencil &, const Grid &, const float *, float *, Stream);
 template void cuda_fused(const Stencil &, const Grid &, int, const double *, double *, Stream);

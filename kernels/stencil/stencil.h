@@ -11,6 +11,9 @@
 //   cuda_fused  device: one or several steps in one pass: tiles with a rim march along the slowest direction,
 //               all steps one row (plane) behind each other, rows in shared memory, sums in registers
 //
+//   cuda_tile   device, 2D: one step on tiles in shared memory, by tensor cores as products with banded matrices,
+//               or by CUDA cores with the same memory pattern
+//
 // Storage: from[(z ny + y) nx + x], nz = 1 in 2D, 64-byte aligned; `to` must not alias `from`. Every entry of
 // `to` is written. The host kernel does one share of the work, any number of threads may do all of them at
 // the same time; shares, tiles and depth change the result by rounding at most.
@@ -137,4 +140,24 @@ double fused_updates(const Stencil &stencil, const Grid &grid, int depth);
 template <typename Number>
 void cuda_fused(const Stencil &stencil, const Grid &grid, int depth, const Number *from, Number *to,
     Stream stream);
+
+/// What multiplies in cuda_tile.
+enum class TileUnit : std::uint8_t
+{
+  fma,    ///< CUDA cores
+  m8n8k4, ///< mma.sync, the shape of compute capability 8.0 and of WMMA
+  m16n8k4
+};
+
+/// Flops that the unit does per point; useful are 2 per tap.
+constexpr double tile_flops(int radius, TileUnit unit)
+{
+  const int width = 2 * radius + 1, columns = (8 + 2 * radius + 3) / 4 * 4;
+  return unit == TileUnit::fma ? 2. * width * width : 2. * width * columns;
+}
+
+/// One step in 2D. Throws std::invalid_argument for 3D and for other radii than 1 and 3, DeviceError where the GPU has
+/// no such shape.
+void cuda_tile(const Stencil &stencil, const Grid &grid, TileUnit unit, const double *from,
+    double *to, Stream stream);
 } // namespace tensormg::stencil

@@ -91,6 +91,32 @@ namespace
   TEST_F(StencilCuda, FusedDouble) { check_fused<double>(); }
   TEST_F(StencilCuda, FusedFloat) { check_fused<float>(); }
 
+  void check_tiles(TileUnit unit)
+  {
+    const auto tiles = [&](const Stencil &stencil, const Grid &grid, const double *from,
+                           double *to) { cuda_tile(stencil, grid, unit, from, to, nullptr); };
+    for (const test::Shape &shape : test::shapes)
+      if (shape.dim == 2)
+      {
+        std::vector<Grid> grids = test::grids(2);
+        grids.push_back({{300, 70, 1}});
+        for (const Grid &grid : grids)
+          check<double>(tiles, test::with_weights(make_stencil(shape)), grid, 1);
+      }
+    EXPECT_THROW(
+        cuda_tile(make_stencil(test::shapes[1]), {{4, 4, 4}}, unit, nullptr, nullptr, nullptr),
+        std::invalid_argument);
+  }
+
+  TEST_F(StencilCuda, TilesByFma) { check_tiles(TileUnit::fma); }
+  TEST_F(StencilCuda, TilesByM8N8K4) { check_tiles(TileUnit::m8n8k4); }
+  TEST_F(StencilCuda, TilesByM16N8K4)
+  {
+    if (device_properties().major < 9)
+      GTEST_SKIP() << "needs compute capability 9.0";
+    check_tiles(TileUnit::m16n8k4);
+  }
+
   TEST_F(StencilCuda, FusedRefusesWhatItHasNot)
   {
     const auto fused = [](const Stencil &stencil, int depth) {
