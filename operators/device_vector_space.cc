@@ -100,12 +100,17 @@ void DeviceVectorSpace::convert(
   vk::cuda::convert(src.size(), scale, src.data(), dst.data(), stream_);
 }
 
-double DeviceVectorSpace::subtract_mean(const CellBasis &basis, VectorType &x) const
+double DeviceVectorSpace::mean(const CellBasis &basis, const VectorType &x) const
 {
   vk::cuda::sum_of_means(level_.block, basis, x.data(), scratch_.data(), result_.data(), stream_);
-  const double mean = wait_for_result() / static_cast<double>(level_.block.n_cells());
-  vk::cuda::add_constant(level_.block, basis, -mean, x.data(), stream_);
-  return mean;
+  return wait_for_result() / static_cast<double>(level_.block.n_cells());
+}
+
+double DeviceVectorSpace::subtract_mean(const CellBasis &basis, VectorType &x) const
+{
+  const double old = mean(basis, x);
+  vk::cuda::add_constant(level_.block, basis, -old, x.data(), stream_);
+  return old;
 }
 
 template double DeviceVectorSpace::max_abs(const DeviceVector<double> &) const;

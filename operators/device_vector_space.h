@@ -55,6 +55,8 @@ public:
   template <typename To, typename From>
   void convert(const Scale &scale, const DeviceVector<From> &src, DeviceVector<To> &dst) const;
 
+  /// The mean of the function with the coefficients x.
+  double mean(const CellBasis &basis, const VectorType &x) const;
   /// Subtracts the mean of the function with the coefficients x; returns it.
   double subtract_mean(const CellBasis &basis, VectorType &x) const;
 

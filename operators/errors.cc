@@ -34,6 +34,11 @@ namespace
     return volume;
   }
 
+  TensorRule error_rule(const LevelGrid &grid, const CellBasis &basis)
+  {
+    return tensor_rule(grid.block, gauss_rule(basis, basis.n + 2));
+  }
+
   /// sum over the local cells and points of w (factor * D u - f - shift)^2, with D the derivative
   /// in `direction` of the reference cell (-1: the value).
   double squared_distance(const LevelGrid &grid, const TensorRule &rule, const Vector<double> &u,
@@ -67,8 +72,8 @@ namespace
   }
 } // namespace
 
-Errors compute_errors(
-    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u)
+Errors errors_by(
+    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, const ErrorSums &sums)
 {
   if (problem.exact_solution.empty())
     throw std::invalid_argument("errors need an exact solution, and none is given");
@@ -79,24 +84,36 @@ Errors compute_errors(
     throw std::invalid_argument("the exact gradient has " + std::to_string(n_given) +
         " components, but the dimension is " + std::to_string(problem.dim));
 
-  const TensorRule rule = tensor_rule(grid.block, gauss_rule(basis, basis.n + 2));
+  const TensorRule rule = error_rule(grid, basis);
   const ScalarFunction exact(problem.exact_solution, problem.dim, problem.constants);
-  const double shift = mean_difference(problem, grid, basis, u);
+  const double shift = problem.is_singular() ? sums.mean_difference(exact, rule) : 0.;
 
   Errors errors;
   const double volume = cell_volume(grid);
-  errors.l2 = std::sqrt(
-      volume * sum_over_ranks(grid, squared_distance(grid, rule, u, -1, 1., exact, shift)));
+  errors.l2 = std::sqrt(volume * sums.squared_distance(rule, -1, 1., exact, shift));
   errors.has_h1 = n_given == problem.dim;
   if (errors.has_h1)
   {
     double sum = 0.;
     for (int d = 0; d < problem.dim; ++d)
-      sum += squared_distance(grid, rule, u, d, 1. / grid.cell_size[d],
+      sum += sums.squared_distance(rule, d, 1. / grid.cell_size[d],
           ScalarFunction(problem.exact_gradient[d], problem.dim, problem.constants), 0.);
-    errors.h1_seminorm = std::sqrt(volume * sum_over_ranks(grid, sum));
+    errors.h1_seminorm = std::sqrt(volume * sum);
   }
   return errors;
+}
+
+Errors compute_errors(
+    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u)
+{
+  const auto mean = [&](const ScalarFunction &, const TensorRule &) {
+    return mean_difference(problem, grid, basis, u);
+  };
+  const auto distance = [&](const TensorRule &rule, int direction, double factor,
+                            const ScalarFunction &f, double shift) {
+    return sum_over_ranks(grid, squared_distance(grid, rule, u, direction, factor, f, shift));
+  };
+  return errors_by(problem, grid, basis, {mean, distance});
 }
 
 double mean_difference(
@@ -105,7 +122,7 @@ double mean_difference(
   if (!problem.is_singular())
     return 0.;
   const ScalarFunction exact(problem.exact_solution, problem.dim, problem.constants);
-  const TensorRule rule = tensor_rule(grid.block, gauss_rule(basis, basis.n + 2));
+  const TensorRule rule = error_rule(grid, basis);
   const double integral = integrate(grid, exact, all_cells(grid.block), rule).value;
   return mean_value(grid, basis, u) - sum_over_ranks(grid, integral) / n_global_cells(grid);
 }

@@ -1,11 +1,13 @@
 // How far a vector is from the exact solution, means, and the projection of functions.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "kernels/basis/cell_basis.h"
 #include "operators/grid.h"
 #include "operators/problem.h"
+#include "operators/tensor_rule.h"
 #include "operators/vector.h"
 
 namespace tensormg
@@ -24,6 +26,22 @@ struct Errors
 /// given, or if an expression cannot be parsed.
 Errors compute_errors(
     const Problem &problem, const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u);
+
+/// How errors_by() gets its sums, over all ranks.
+struct ErrorSums
+{
+  /// mean(u) - mean(f), the latter by the rule
+  std::function<double(const ScalarFunction &f, const TensorRule &rule)> mean_difference;
+  /// sum over cells and points of w (factor D u - f - shift)^2, D the derivative in `direction` on the
+  /// reference cell (-1: the value)
+  std::function<double(
+      const TensorRule &rule, int direction, double factor, const ScalarFunction &f, double shift)>
+      squared_distance;
+};
+
+/// compute_errors() of a vector that `sums` knows.
+Errors errors_by(
+    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, const ErrorSums &sums);
 
 /// mean(u) - mean(exact solution) for singular problems, otherwise 0: the constant that is left out
 /// of account when u is compared. Collective.

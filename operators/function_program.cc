@@ -56,7 +56,26 @@ void Program::emit_power(const Operand &coordinate, int exponent)
   emit(Operation::power, 2);
 }
 
-Program::Program(const mu::ParserBase &parser, const double *variables)
+namespace
+{
+  /// The sign that muParser's unary operators give have no names to be found by.
+  std::optional<Code> code_of_sign(const mu::SToken &token)
+  {
+    if (token.Fun.argc != 1)
+      return std::nullopt;
+    const auto is = [&](double sign) {
+      for (const double a : {0.3, -7.5, 1e10})
+        if (token.Fun.cb.call_fun<1>(a) != sign * a)
+          return false;
+      return true;
+    };
+    return is(-1.) ? std::optional(Code::negate)
+        : is(1.)   ? std::optional(Code::identity)
+                   : std::nullopt;
+  }
+} // namespace
+
+Program::Program(const mu::ParserBase &parser, const double *variables, const FunctionCodes &codes)
 {
   const auto coordinate = [&](const mu::SToken &token) {
     const int d = static_cast<int>(token.Val.ptr - variables);
@@ -137,6 +156,10 @@ Program::Program(const mu::ParserBase &parser, const double *variables)
         emit(Operation::call, std::abs(token->Fun.argc));
         instructions_.back().function = token->Fun.cb;
         instructions_.back().variadic = token->Fun.argc < 0;
+        if (const auto known = codes.find(token->Fun.cb._pRawFun); known != codes.end())
+          instructions_.back().code = known->second;
+        else
+          instructions_.back().code = code_of_sign(*token);
         break;
       default:
         throw std::invalid_argument("unexpected operation");

@@ -3,9 +3,13 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include <muParser.h>
+
+#include "kernels/expression/expression.h"
 
 namespace tensormg::expression
 {
@@ -53,7 +57,11 @@ struct Instruction
   Operand target;
   mu::generic_callable_type function{};
   bool variadic = false;
+  std::optional<Code> code; ///< of the function called, where devices know it
 };
+
+/// The functions that devices know.
+using FunctionCodes = std::map<mu::erased_fun_type, Code>;
 
 /// The byte code of muParser, a stack machine on numbers, as a list of operations on arrays. A
 /// value that does not depend on a coordinate has an array without that direction. Immutable after
@@ -64,10 +72,14 @@ public:
   /// Translates the byte code of a parser that has parsed its expression; `variables` are the three
   /// numbers that the names x, y, z were bound to. Throws std::invalid_argument on assignments and
   /// on operations that no expression in numbers has.
-  Program(const mu::ParserBase &parser, const double *variables);
+  Program(const mu::ParserBase &parser, const double *variables, const FunctionCodes &codes);
 
   /// The coordinates on which the value depends.
   Mask mask() const { return result_.mask; }
+
+  /// The operations in their order, and what of theirs is the value.
+  const std::vector<Instruction> &instructions() const { return instructions_; }
+  const Operand &result() const { return result_; }
 
   /// Tensor grid: extents[d] values of each coordinate, all combinations, x fastest in `out`.
   /// Scattered points: extents[0] values of each coordinate, which run together.

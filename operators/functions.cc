@@ -49,6 +49,32 @@ namespace
     parser.DefineFun("erfc", f_erfc);
   }
 
+  /// The parser's functions by their addresses.
+  expression::FunctionCodes function_codes(const mu::Parser &parser)
+  {
+    using expression::Code;
+    static const std::map<std::string, Code> by_name{{"sin", Code::sine}, {"cos", Code::cosine},
+        {"tan", Code::tangent}, {"cot", Code::cotangent}, {"sec", Code::secant},
+        {"csc", Code::cosecant}, {"asin", Code::arc_sine}, {"acos", Code::arc_cosine},
+        {"atan", Code::arc_tangent}, {"atan2", Code::arc_tangent_of_quotient},
+        {"sinh", Code::hyperbolic_sine}, {"cosh", Code::hyperbolic_cosine},
+        {"tanh", Code::hyperbolic_tangent}, {"asinh", Code::area_sine},
+        {"acosh", Code::area_cosine}, {"atanh", Code::area_tangent}, {"exp", Code::exponential},
+        {"log", Code::logarithm}, {"ln", Code::logarithm}, {"log2", Code::logarithm_2},
+        {"log10", Code::logarithm_10}, {"sqrt", Code::square_root}, {"pow", Code::power},
+        {"erf", Code::error_function}, {"erfc", Code::complementary_error_function},
+        {"abs", Code::absolute}, {"sign", Code::sign}, {"rint", Code::round_half_up},
+        {"int", Code::round}, {"ceil", Code::ceil}, {"floor", Code::floor},
+        {"if", Code::rounded_select}, {"min", Code::minimum}, {"max", Code::maximum},
+        {"sum", Code::add}};
+    expression::FunctionCodes codes{{reinterpret_cast<mu::erased_fun_type>(f_or), Code::rounded_or},
+        {reinterpret_cast<mu::erased_fun_type>(f_and), Code::rounded_and}};
+    for (const auto &[name, callback] : parser.GetFunDef())
+      if (const auto code = by_name.find(name); code != by_name.end())
+        codes.emplace(reinterpret_cast<mu::erased_fun_type>(callback.GetAddr()), code->second);
+    return codes;
+  }
+
   /// muParser wants no blanks between a function's name and its parenthesis. They are moved before
   /// the name rather than removed, so that the positions in messages stay true.
   std::string move_blanks(std::string text, const mu::Parser &parser)
@@ -115,7 +141,8 @@ ScalarFunction::ScalarFunction(
   }
   try
   {
-    program_ = std::make_shared<const expression::Program>(parser, variables.data());
+    program_ = std::make_shared<const expression::Program>(
+        parser, variables.data(), function_codes(parser));
   }
   catch (const std::invalid_argument &error)
   {

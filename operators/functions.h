@@ -37,6 +37,7 @@ public:
       const std::string &expression, int dim, const std::map<std::string, double> &constants = {});
 
   const std::string &expression() const { return expression_; }
+  const expression::Program &program() const { return *program_; }
   /// True if no coordinate occurs; value() is then the same everywhere.
   bool is_constant() const;
   double value(double x = 0., double y = 0., double z = 0.) const;

@@ -77,20 +77,14 @@ namespace
   }
 } // namespace
 
-void assemble_right_hand_side(
-    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, Vector<double> &b)
+void visit_right_hand_side(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
+    const RightHandSideTerm &use)
 {
   const Block &block = grid.block;
-  if (b.block() == block && b.size() == block.size())
-    std::fill_n(b.data(), b.size(), 0.);
-  else
-    b = Vector<double>(block);
-
   const double length = grid.reference_length();
   const LineRule line = gauss_rule(basis, basis.n + 1);
   with_right_hand_side(problem, [&](const ScalarFunction &f) {
-    add_projection(grid, f, all_cells(block), tensor_rule(block, line),
-        length * length / problem.coefficient, b);
+    use(f, all_cells(block), tensor_rule(block, line), length * length / problem.coefficient);
   });
 
   for (int side = 0; side < 2 * problem.dim; ++side)
@@ -102,14 +96,27 @@ void assemble_right_hand_side(
           ? (length / h) * (length / h)
           : length * length / (problem.coefficient * h);
       with_boundary_value(problem, side, [&](const ScalarFunction &f) {
-        add_projection(
-            grid, f, side_cells(block, side), side_rule(grid, basis, side, kind, line), scale, b);
+        use(f, side_cells(block, side), side_rule(grid, basis, side, kind, line), scale);
       });
     }
 }
 
-double incompatibility(
-    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, int n_points)
+void assemble_right_hand_side(
+    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, Vector<double> &b)
+{
+  const Block &block = grid.block;
+  if (b.block() == block && b.size() == block.size())
+    std::fill_n(b.data(), b.size(), 0.);
+  else
+    b = Vector<double>(block);
+  visit_right_hand_side(problem, grid, basis,
+      [&](const ScalarFunction &f, const CellRange &range, const TensorRule &rule, double scale) {
+        add_projection(grid, f, range, rule, scale, b);
+      });
+}
+
+double incompatibility(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
+    int n_points, const Integrator &by)
 {
   const Block &block = grid.block;
   const LineRule line = gauss_rule(basis, n_points);
@@ -118,14 +125,14 @@ double incompatibility(
     cell_volume *= grid.cell_size[d];
 
   const Integral inside = with_right_hand_side(problem, [&](const ScalarFunction &f) {
-    return integrate(grid, f, all_cells(block), tensor_rule(block, line));
+    return by(grid, f, all_cells(block), tensor_rule(block, line));
   });
   std::array<double, 2> sums{cell_volume * inside.value, cell_volume * inside.magnitude};
   for (int side = 0; side < 2 * problem.dim; ++side)
     if (problem.boundary[side] == BoundaryKind::neumann && has_boundary(problem, grid, side))
     {
       const Integral flux = with_boundary_value(problem, side, [&](const ScalarFunction &g) {
-        return integrate(grid, g, side_cells(block, side),
+        return by(grid, g, side_cells(block, side),
             side_rule(grid, basis, side, BoundaryKind::neumann, line));
       });
       const double area = cell_volume / grid.cell_size[side / 2];
@@ -136,14 +143,15 @@ double incompatibility(
   return sums[1] > 0. ? sums[0] / sums[1] : 0.;
 }
 
-void check_compatible(const Problem &problem, const LevelGrid &grid, const CellBasis &basis)
+void check_compatible(
+    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, const Integrator &by)
 {
   if (!problem.is_singular())
     return;
-  const double defect = incompatibility(problem, grid, basis, basis.n + 1);
+  const double defect = incompatibility(problem, grid, basis, basis.n + 1, by);
   if (std::abs(defect) <= compatibility_tolerance)
     return;
-  const double finer = incompatibility(problem, grid, basis, basis.n + 4);
+  const double finer = incompatibility(problem, grid, basis, basis.n + 4, by);
   const double tolerance = compatibility_tolerance + 4. * std::abs(finer - defect);
   if (std::abs(finer) <= tolerance)
     return;

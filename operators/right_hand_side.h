@@ -1,9 +1,12 @@
 // The right-hand side vector of the dimensionless system B u = b, and whether it can be solved.
 #pragma once
 
+#include <functional>
+
 #include "kernels/basis/cell_basis.h"
 #include "operators/grid.h"
 #include "operators/problem.h"
+#include "operators/tensor_rule.h"
 #include "operators/vector.h"
 
 namespace tensormg
@@ -22,11 +25,24 @@ namespace tensormg
 void assemble_right_hand_side(
     const Problem &problem, const LevelGrid &grid, const CellBasis &basis, Vector<double> &b);
 
+/// A term of that vector: scale times the projection of f for the cells of a range by a rule.
+using RightHandSideTerm = std::function<void(
+    const ScalarFunction &f, const CellRange &range, const TensorRule &rule, double scale)>;
+
+/// Calls use(term) for all terms in their order. What use() says about a function (std::invalid_argument)
+/// gets the name of that function in front.
+void visit_right_hand_side(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
+    const RightHandSideTerm &use);
+
+/// Integrates as integrate() in operators/tensor_rule.h.
+using Integrator = std::function<Integral(const LevelGrid &grid, const ScalarFunction &f,
+    const CellRange &range, const TensorRule &rule)>;
+
 /// (int f + int q) / (int |f| + int |q|), the relative defect of the condition under which the
 /// problem without Dirichlet sides has a solution; q over the Neumann sides; 0 if both vanish.
 /// Gauss quadrature with n_points per direction. Collective over grid.communicator.
-double incompatibility(
-    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, int n_points);
+double incompatibility(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
+    int n_points, const Integrator &by = integrate);
 
 /// The defect above which check_compatible() refuses a problem, unless quadrature explains it.
 inline constexpr double compatibility_tolerance = 1e-6;
@@ -35,7 +51,8 @@ inline constexpr double compatibility_tolerance = 1e-6;
 /// the defect and the tolerance, if f and the Neumann fluxes do not balance. The tolerance is
 /// compatibility_tolerance plus four times the change of the defect with more quadrature points, so
 /// that a problem is not refused for what the mesh cannot integrate. Collective.
-void check_compatible(const Problem &problem, const LevelGrid &grid, const CellBasis &basis);
+void check_compatible(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
+    const Integrator &by = integrate);
 
 /// Subtracts the mean of the function with the coefficients b, which is what is left of the defect
 /// after check_compatible(); the singular system is then solvable exactly. Returns that mean.

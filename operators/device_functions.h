@@ -1,0 +1,32 @@
+// Right-hand sides, integrals and errors of functions given as expressions, in device memory.
+#pragma once
+
+#include <optional>
+
+#include "kernels/expression/expression.h"
+#include "operators/device_vector.h"
+#include "operators/errors.h"
+#include "operators/functions.h"
+#include "operators/grid.h"
+#include "operators/problem.h"
+#include "operators/right_hand_side.h"
+
+namespace tensormg
+{
+/// The expression as the device runs it; nothing if it is too long or uses a function that is not known there.
+std::optional<expression::Steps> device_steps(const ScalarFunction &f);
+
+/// assemble_right_hand_side() (operators/right_hand_side.h) in device memory. Returns false, with b undefined,
+/// if the device cannot do it: an expression that device_steps() has nothing for, or a value that is not
+/// finite. The function of the host then does it, or says where the value is. One rank.
+bool assemble_on_device(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
+    DeviceVector<double> &b, Stream stream);
+
+/// integrate() (operators/tensor_rule.h) on the device, where it can; for check_compatible(). One rank.
+Integrator device_integrator(Stream stream);
+
+/// compute_errors() (operators/errors.h) for a vector in device memory; nothing if the device cannot do it.
+/// Throws what compute_errors() throws.
+std::optional<Errors> errors_on_device(const Problem &problem, const LevelGrid &grid,
+    const CellBasis &basis, const DeviceVector<double> &u, Stream stream);
+} // namespace tensormg
