@@ -40,6 +40,8 @@ namespace
           make_device_candidate<float>},
       Implementation{"cuda", "rank2", "half", Place::device, Unit::fp32, half_tolerance,
           make_device_candidate<Half>},
+      Implementation{"mma", "rank2", "half", Place::device, Unit::fp16_tensor, half_tolerance,
+          make_device_candidate<Half>},
   };
 } // namespace
 

@@ -59,7 +59,7 @@ inline constexpr auto words<Verbosity> = WordTable<Verbosity, 3>{
 /// The backends: every known word, and whether a solve may ask for it. "auto" is the best available one;
 /// what this build or machine lacks is said when the solve starts (apps/backend_choice.h).
 inline constexpr std::array<std::pair<std::string_view, bool>, 6> backend_words{{{"auto", true},
-    {"reference", true}, {"cpu", true}, {"cuda", true}, {"wmma", false}, {"mma", false}}};
+    {"reference", true}, {"cpu", true}, {"cuda", true}, {"wmma", false}, {"mma", true}}};
 
 // The words of section `compare`. A word that this build or machine has no kernel for is reported, not
 // refused: the rows of apps/compare_table.cc say what there is.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/laplace/cuda.h"
+#include "kernels/laplace/mma.h"
 #include "kernels/vector/cuda.h"
 
 namespace tensormg
@@ -25,8 +26,13 @@ DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(
         " cannot be distributed over several ranks yet");
   for (const laplace::Form form :
       {laplace::Form::apply, laplace::Form::residual, laplace::Form::chebyshev})
+  {
+    const int dim = level.block.dim, degree = level.block.degree();
+    const bool there =
+        backend != laplace::Backend::mma || degree <= laplace::mma_max_degree<Number>(dim);
     kernels_[static_cast<std::size_t>(form)] =
-        laplace::select<Number>(backend, form, level.block.dim, level.block.degree());
+        laplace::select<Number>(there ? backend : laplace::Backend::cuda, form, dim, degree);
+  }
   arguments_.block = level.block;
   arguments_.basis = &basis;
   arguments_.factor = level.direction_factors();

@@ -18,7 +18,8 @@ class DeviceLaplaceOperator
 public:
   using VectorType = DeviceVector<Number>;
 
-  /// `level` and `basis` must outlive the operator. Throws std::invalid_argument unless `backend` is one
+  /// Where `backend` has no kernel for a form (mma: what is not half precision in 3D, of low degree), cuda
+  /// serves it. `level` and `basis` must outlive the operator. Throws std::invalid_argument unless `backend` is one
   /// for device memory and the level lies on one rank.
   DeviceLaplaceOperator(
       const LevelGrid &level, const CellBasis &basis, laplace::Backend backend, Stream stream);

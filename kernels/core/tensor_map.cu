@@ -34,7 +34,8 @@ namespace
 } // namespace
 
 template <typename Number>
-CUtensorMap make_box_map(const Block &block, const Number *data, int cells, int rows)
+CUtensorMap make_box_map(
+    const Block &block, const Number *data, int cells, int rows, BoxLayout layout)
 {
   const auto unsigned_of = [](std::int64_t value) { return static_cast<cuuint64_t>(value); };
   const cuuint64_t size[4] = {unsigned_of(block.cells[0]), unsigned_of(block.n),
@@ -46,7 +47,8 @@ CUtensorMap make_box_map(const Block &block, const Number *data, int cells, int 
   const cuuint32_t step[4] = {1, 1, 1, 1};
   CUtensorMap map;
   const CUresult result = encode_function()(&map, type_of(Number{}), 4, const_cast<Number *>(data),
-      size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+      size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+      layout == BoxLayout::plain ? CU_TENSOR_MAP_SWIZZLE_NONE : CU_TENSOR_MAP_SWIZZLE_128B,
       CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS)
     throw DeviceError("cuTensorMapEncodeTiled refuses a box of " + std::to_string(cells) +
@@ -55,7 +57,7 @@ CUtensorMap make_box_map(const Block &block, const Number *data, int cells, int 
   return map;
 }
 
-template CUtensorMap make_box_map(const Block &, const double *, int, int);
-template CUtensorMap make_box_map(const Block &, const float *, int, int);
-template CUtensorMap make_box_map(const Block &, const Half *, int, int);
+template CUtensorMap make_box_map(const Block &, const double *, int, int, BoxLayout);
+template CUtensorMap make_box_map(const Block &, const float *, int, int, BoxLayout);
+template CUtensorMap make_box_map(const Block &, const Half *, int, int, BoxLayout);
 } // namespace tensormg

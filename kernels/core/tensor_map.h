@@ -8,10 +8,18 @@
 
 namespace tensormg
 {
+/// How a box lies in shared memory.
+enum class BoxLayout : unsigned char
+{
+  plain, ///< in the order of the tensor
+  swizzled_128 ///< rows of 128 bytes, whose 16-byte pieces are permuted: piece c of row r lies at c xor r % 8
+};
+
 /// Boxes of `cells` cells x n modes x `rows` rows x 1 plane of a vector in Block's order, as a tensor
 /// of dimensions (cells[0], n, rows of a plane, planes), fastest first: coordinates (cx, i, cy*n + j,
 /// cz*n + k). Outside of the block, padding included, a box is filled with zeros. `data` is aligned to
-/// 16 bytes. Throws DeviceError if the driver refuses.
+/// 16 bytes; the place in shared memory to 128, swizzled to 1024. Throws DeviceError if the driver refuses.
 template <typename Number>
-CUtensorMap make_box_map(const Block &block, const Number *data, int cells, int rows);
+CUtensorMap make_box_map(const Block &block, const Number *data, int cells, int rows,
+    BoxLayout layout = BoxLayout::plain);
 } // namespace tensormg

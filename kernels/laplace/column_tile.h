@@ -29,6 +29,7 @@ struct ColumnTile
 
   static constexpr bool parked = parked_; ///< traces at the top of a layer wait in shared memory
 
+  static constexpr int warps = rows;
   static constexpr int cells_x = 32 * width;
   static constexpr int cells_y = rows;
   static constexpr int consumer_groups = (rows + 3) / 4;

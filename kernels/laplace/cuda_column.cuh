@@ -145,12 +145,12 @@ namespace column
     for (int slot = 0; slot < Tile::ring; ++slot)
     {
       pipeline::init(shared.own_full(slot), 1);
-      pipeline::init(shared.own_empty(slot), pipeline::warp_arrivals * Tile::rows);
+      pipeline::init(shared.own_empty(slot), pipeline::warp_arrivals * Tile::warps);
     }
     for (int slot = 0; slot < Tile::input_ring; ++slot)
     {
       pipeline::init(shared.input_full(slot), 1);
-      pipeline::init(shared.input_empty(slot), pipeline::warp_arrivals * Tile::rows);
+      pipeline::init(shared.input_empty(slot), pipeline::warp_arrivals * Tile::warps);
     }
     pipeline::fence_init();
   }

@@ -45,13 +45,15 @@ enum class Backend : std::uint8_t
   reference,        ///< plain loops over dense 1D blocks, the oracle
   cpu,              ///< rank-2 face terms, SIMD over cells in x
   device_reference, ///< as reference, for vectors in device memory
-  cuda              ///< rank-2 face terms on CUDA cores, vectors in device memory
+  cuda,             ///< rank-2 face terms on CUDA cores, vectors in device memory
+  mma               ///< the same on tensor cores by mma.sync
 };
 
 /// True if the arrays of Arguments lie in device memory.
 constexpr bool is_device_backend(Backend backend)
 {
-  return backend == Backend::device_reference || backend == Backend::cuda;
+  return backend == Backend::device_reference || backend == Backend::cuda ||
+      backend == Backend::mma;
 }
 
 /// What the operator is applied in.
@@ -151,6 +153,14 @@ constexpr Work work_per_dof(Form form, int dim, int bytes_per_number)
 /// backend is not in this build.
 template <typename Number>
 Apply<Number> *select(Backend backend, Form form, int dim, int degree);
+
+/// The backend for vectors in device memory that measured fastest for these choices (docs/kernels.md).
+template <typename Number>
+constexpr Backend fastest_device_backend(Form form, int dim, int degree)
+{
+  return sizeof(Number) == 2 && dim == 3 && degree == 3 && form != Form::apply ? Backend::mma
+                                                                               : Backend::cuda;
+}
 
 /// What a kernel takes of a device.
 struct KernelResources

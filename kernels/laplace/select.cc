@@ -1,8 +1,10 @@
 // THE table: (backend, form, dimension, degree, number type) -> function.
 #include <stdexcept>
+#include <type_traits>
 
 #include "kernels/laplace/cuda.h"
 #include "kernels/laplace/laplace.h"
+#include "kernels/laplace/mma.h"
 #include "kernels/laplace/pack_traces.h"
 #include "kernels/laplace/reference.h"
 #include "kernels/laplace/reference_device.h"
@@ -58,6 +60,7 @@ namespace
       {Backend::cpu, "cpu", "degrees 1..8", false},
       {Backend::device_reference, "device_reference", "any degree up to 8", true},
       {Backend::cuda, "cuda", "degrees 1..8", true},
+      {Backend::mma, "mma", "3D, half precision, degrees 1..3", true},
   };
 } // namespace
 
@@ -94,6 +97,14 @@ Apply<Number> *select(Backend backend, Form form, int dim, int degree)
       return reference_instance<Number>(form, true);
     case Backend::cuda:
       return cuda_instance<Number>(form, dim, degree);
+    case Backend::mma:
+      if constexpr (std::is_same_v<Number, Half>)
+        if (degree <= mma_max_degree<Half>(dim))
+          return mma_instance(form, degree);
+      throw std::invalid_argument("no Laplace operator by mma for dimension " +
+          std::to_string(dim) + ", degree " + std::to_string(degree) + ", " +
+          std::to_string(8 * sizeof(Number)) +
+          "-bit numbers; there is 3D, half precision (16 bits), degrees 1..3; cuda has the others");
   }
   return nullptr;
 }
@@ -101,9 +112,11 @@ Apply<Number> *select(Backend backend, Form form, int dim, int degree)
 template <typename Number>
 std::optional<KernelResources> kernel_resources(Backend backend, Form form, int dim, int degree)
 {
-  if (backend != Backend::cuda || dim != 3)
+  if ((backend != Backend::cuda && backend != Backend::mma) || dim != 3)
     return std::nullopt;
   select<Number>(backend, form, dim, degree); // throws if there is no such kernel
+  if (backend == Backend::mma)
+    return mma_resources(form, degree);
   return cuda_resources<Number>(form, degree);
 }
 

@@ -3,7 +3,8 @@
 //
 //   mma_sync(d, a, b, c)     D = A B + C       mma_sync(d, a, b)     D += A B
 //   ldmatrix<form>(a, row)   fills a fragment; row: the lane's row of ldmatrix_row
-//   to_tf32(x), to_half(x)   float -> multiplicand by the conversion instruction
+//   to_tf32(x), to_half(x), to_halves(x, y)   float -> multiplicand by the conversion instruction
+//   stmatrix_transposed(r, row)               accumulators -> rows in shared memory
 //
 // All 32 lanes of the warp must call them together. A shape that the GPU compiled for does not have
 // is an error at compile time; where a kernel is built for several GPUs, ask
@@ -218,5 +219,32 @@ __device__ inline Half to_half(float value)
   std::uint16_t bits;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   return std::bit_cast<Half>(bits);
+}
+
+/// Two numbers as one register of a multiplicand, to nearest even: cvt.rn.f16x2.f32.
+__device__ inline std::uint32_t to_halves(float low, float high)
+{
+  std::uint32_t bits;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+  return bits;
+}
+
+/// Writes 8 x 8 matrices of 16-bit elements transposed: lane's register m holds entries (lane / 4,
+/// 2 (lane % 4)) and the next one of matrix m, and becomes part of rows 2 (lane % 4), 2 (lane % 4) + 1 in shared
+/// memory. `row`: in lane 8 m + r the 16 bytes, 16-byte aligned, for row r of matrix m. Four matrices, or
+/// two (lanes 16.. may then pass any address in shared memory). Needs sm_90. PTX ISA, "stmatrix".
+__device__ inline void stmatrix_transposed(const std::uint32_t (&r)[4], void *row)
+{
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                   static_cast<std::uint32_t>(__cvta_generic_to_shared(row))),
+               "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+               : "memory");
+}
+__device__ inline void stmatrix_transposed(const std::uint32_t (&r)[2], void *row)
+{
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(
+                   static_cast<std::uint32_t>(__cvta_generic_to_shared(row))),
+               "r"(r[0]), "r"(r[1])
+               : "memory");
 }
 } // namespace tensormg::mma

@@ -8,8 +8,11 @@
 namespace tensormg
 {
 template <typename Number>
-CUtensorMap make_box_map(const Block &block, const Number *data, int cells, int rows)
+CUtensorMap make_box_map(
+    const Block &block, const Number *data, int cells, int rows, BoxLayout layout)
 {
+  if (layout == BoxLayout::swizzled_128 && cells * sizeof(Number) != 128)
+    throw std::runtime_error("a swizzled box whose rows are not 128 bytes");
   emulation::TensorBox box{};
   box.data = reinterpret_cast<const unsigned char *>(data);
   const std::int64_t size[4] = {block.cells[0], block.n, block.rows_per_plane(), block.planes()};
@@ -22,14 +25,15 @@ CUtensorMap make_box_map(const Block &block, const Number *data, int cells, int 
     box.box[d] = extent[d];
   }
   box.element_bytes = sizeof(Number);
+  box.swizzled = layout == BoxLayout::swizzled_128;
   CUtensorMap map{};
   std::memcpy(&map, &box, sizeof(box));
   return map;
 }
 
-template CUtensorMap make_box_map(const Block &, const double *, int, int);
-template CUtensorMap make_box_map(const Block &, const float *, int, int);
-template CUtensorMap make_box_map(const Block &, const Half *, int, int);
+template CUtensorMap make_box_map(const Block &, const double *, int, int, BoxLayout);
+template CUtensorMap make_box_map(const Block &, const float *, int, int, BoxLayout);
+template CUtensorMap make_box_map(const Block &, const Half *, int, int, BoxLayout);
 
 namespace emulation
 {
@@ -39,7 +43,10 @@ namespace emulation
     std::memcpy(&box, map, sizeof(box));
     if (at[0] * box.element_bytes % 16 != 0)
       throw std::runtime_error("a box whose start is not a multiple of 16 bytes");
-    auto *out = static_cast<unsigned char *>(to);
+    if (reinterpret_cast<std::uintptr_t>(to) % (box.swizzled ? 1024 : 128) != 0)
+      throw std::runtime_error("a box whose place in shared memory is not aligned");
+    auto *const begin = static_cast<unsigned char *>(to);
+    int at_byte = 0;
     for (int i3 = 0; i3 < box.box[3]; ++i3)
       for (int i2 = 0; i2 < box.box[2]; ++i2)
         for (int i1 = 0; i1 < box.box[1]; ++i1)
@@ -53,13 +60,16 @@ namespace emulation
               inside = inside && c[d] >= 0 && c[d] < box.size[d];
               offset += c[d] * box.stride[d];
             }
+            // Bits 4..6 of the address xor bits 7..9.
+            unsigned char *const out =
+                begin + (box.swizzled ? at_byte ^ (at_byte >> 3 & 0x70) : at_byte);
             if (inside)
               std::memcpy(out, box.data + offset, box.element_bytes);
             else
               std::memset(out, 0, box.element_bytes);
-            out += box.element_bytes;
+            at_byte += box.element_bytes;
           }
-    return static_cast<int>(out - static_cast<unsigned char *>(to));
+    return at_byte;
   }
 } // namespace emulation
 } // namespace tensormg

@@ -16,6 +16,7 @@ struct TensorBox
   std::int64_t stride[4]; ///< bytes
   int box[4];
   int element_bytes;
+  bool swizzled;
 };
 static_assert(sizeof(TensorBox) <= sizeof(CUtensorMap));
 

@@ -143,7 +143,8 @@ namespace
       {
         const auto neighbour = test::random_vector<Number>(block, 10 + s);
         ghosts[s].resize(laplace::ghost_size(block, s));
-        laplace::pack_traces(block, basis, s, neighbour.data(), ghosts[s].data());
+        laplace::select_pack<Number>(block.degree())(
+            block, basis, s, neighbour.data(), ghosts[s].data());
         for (std::size_t at = 0; at < ghosts[s].size(); ++at)
           if (static_cast<std::int64_t>(at) % block.pitch >= c.nx)
             ghosts[s][at] = std::numeric_limits<Compute<Number>>::quiet_NaN();

@@ -7,6 +7,7 @@
 
 #include "kernels/core/device.h"
 #include "kernels/laplace/cuda.h"
+#include "kernels/laplace/mma.h"
 #include "kernels/laplace/reference.h"
 #include "operators/cell_basis.h"
 #include "tests/support/random_vector.h"
@@ -217,6 +218,69 @@ namespace
             EXPECT_EQ(std::memcmp(found.data(), again.data(), found.size() * sizeof(TypeParam)), 0);
           }
         }
+  }
+
+  // Sums of halves in FP32, and traces rounded to halves between two products.
+  TEST(LaplaceMma, EqualsReference)
+  {
+    if (device_count() == 0)
+      GTEST_SKIP() << why_no_device();
+    for (const Case &c : cases)
+      for (int degree = 1; degree <= laplace::mma_max_degree<Half>(3); ++degree)
+        for (const bool with_old : {true, false})
+        {
+          Inputs<Half> inputs(c, degree, with_old);
+          for (const Form form : {Form::apply, Form::residual, Form::chebyshev})
+          {
+            if (!with_old && form != Form::chebyshev)
+              continue;
+            SCOPED_TRACE(testing::Message()
+                << "degree " << degree << " cells " << c.cells[0] << "x" << c.cells[1] << "x"
+                << c.cells[2] << " form " << int(form) << " old " << with_old);
+            const auto expected = inputs.run(Backend::device_reference, form);
+            const auto found = inputs.run(Backend::mma, form);
+            EXPECT_LT(difference(found, expected.data()), 1e-3);
+            EXPECT_TRUE(padding_is_zero(inputs.block, found));
+            const auto again = inputs.run(Backend::mma, form);
+            EXPECT_EQ(std::memcmp(found.data(), again.data(), found.size() * sizeof(Half)), 0);
+            if (form == Form::chebyshev && with_old)
+            {
+              inputs.device.dst = inputs.device_old.data();
+              laplace::select<Half>(Backend::mma, form, 3, degree)(inputs.device);
+              std::vector<Half> in_place(inputs.block.size());
+              inputs.device_old.copy_to_host(in_place.data());
+              EXPECT_EQ(std::memcmp(found.data(), in_place.data(), found.size() * sizeof(Half)), 0);
+            }
+          }
+        }
+  }
+
+  // Weights of very different size: nothing may leave the range of FP16 on the way.
+  TEST(LaplaceMma, AnisotropicCells)
+  {
+    if (device_count() == 0)
+      GTEST_SKIP() << why_no_device();
+    for (const std::array<double, 3> factor :
+        {std::array{1., 1e-4, 1.}, {3e3, 1., 1e-3}, {1e-5, 1e-5, 1e-5}})
+      for (int degree = 1; degree <= laplace::mma_max_degree<Half>(3); ++degree)
+      {
+        Inputs<Half> inputs(cases[4], degree, true);
+        inputs.device.factor = factor;
+        for (const Form form : {Form::residual, Form::chebyshev})
+        {
+          SCOPED_TRACE(testing::Message() << "degree " << degree << " form " << int(form));
+          const auto expected = inputs.run(Backend::device_reference, form);
+          EXPECT_LT(difference(inputs.run(Backend::mma, form), expected.data()), 1e-3);
+        }
+      }
+  }
+
+  TEST(LaplaceMma, SaysWhatThereIs)
+  {
+    for (const auto [dim, degree] : {std::pair{2, 1}, {3, 4}})
+      EXPECT_THROW(
+          laplace::select<Half>(Backend::mma, Form::apply, dim, degree), std::invalid_argument);
+    EXPECT_THROW(laplace::select<float>(Backend::mma, Form::apply, 3, 1), std::invalid_argument);
   }
 
   TYPED_TEST(LaplaceCuda, ChebyshevMayOverwriteOld)

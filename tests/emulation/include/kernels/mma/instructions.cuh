@@ -96,4 +96,34 @@ void ldmatrix(Fragment<S, operand> &fragment, const void *row)
 
 inline Tf32 to_tf32(float value) { return Tf32::round(value); }
 inline Half to_half(float value) { return Half(value); }
+inline std::uint32_t to_halves(float low, float high)
+{
+  return std::uint32_t(Half(low).bits) | std::uint32_t(Half(high).bits) << 16;
+}
+
+template <std::size_t matrices>
+void stmatrix_transposed(const std::uint32_t (&r)[matrices], void *row)
+{
+  struct Sent
+  {
+    std::uint32_t r[matrices];
+    void *row;
+  };
+  Sent sent{};
+  std::memcpy(sent.r, r, sizeof(r));
+  sent.row = row;
+  emulation::collective(~0u, sent, [](auto of_lane) {
+    const int lane = emulation::thread->lane;
+    for (int m = 0; m < int(matrices); ++m)
+      for (int i = 0; i < 2; ++i)
+      {
+        auto *to = static_cast<unsigned char *>(of_lane(8 * m + 2 * (lane % 4) + i).row);
+        if (reinterpret_cast<std::uintptr_t>(to) % 16 != 0)
+          throw std::runtime_error("stmatrix with a row that is not aligned to 16 bytes");
+        const auto half = static_cast<std::uint16_t>(of_lane(lane).r[m] >> (16 * i));
+        std::memcpy(to + 2 * (lane / 4), &half, 2);
+      }
+    return 0;
+  });
+}
 } // namespace tensormg::mma

@@ -1,0 +1,38 @@
+#include "kernels/laplace/mma.h"
+
+namespace tensormg::laplace
+{
+#if defined(TENSORMG_HAVE_CUDA)
+Apply<Half> *mma_instance(Form form, int degree)
+{
+  switch (form)
+  {
+    case Form::apply:
+      return mma_3d_half_instance<Form::apply>(degree);
+    case Form::residual:
+      return mma_3d_half_instance<Form::residual>(degree);
+    case Form::chebyshev:
+      return mma_3d_half_instance<Form::chebyshev>(degree);
+  }
+  return nullptr;
+}
+
+KernelResources mma_resources(Form form, int degree)
+{
+  switch (form)
+  {
+    case Form::apply:
+      return mma_3d_half_resources<Form::apply>(degree);
+    case Form::residual:
+      return mma_3d_half_resources<Form::residual>(degree);
+    case Form::chebyshev:
+      return mma_3d_half_resources<Form::chebyshev>(degree);
+  }
+  return {};
+}
+#else
+// select() refuses before.
+Apply<Half> *mma_instance(Form, int) { throw DeviceError("no device: " + why_no_device()); }
+KernelResources mma_resources(Form, int) { throw DeviceError("no device: " + why_no_device()); }
+#endif
+} // namespace tensormg::laplace

@@ -1,0 +1,24 @@
+// The `mma` backend: rank-2 face terms by mma.sync on tensor cores, vectors in device memory.
+#pragma once
+
+#include "kernels/laplace/laplace.h"
+
+namespace tensormg::laplace
+{
+/// Largest degree for number type and dimension; 0: none.
+template <typename Number>
+constexpr int mma_max_degree(int dim)
+{
+  return dim == 3 && sizeof(Number) == 2 ? 3 : 0;
+}
+
+/// 3D, FP16 storage; compiled in mma_3d_half_*.cu. Needs compute capability 9.0.
+template <Form form>
+Apply<Half> *mma_3d_half_instance(int degree);
+template <Form form>
+KernelResources mma_3d_half_resources(int degree);
+
+/// The same for a form known at run time, of degrees up to mma_max_degree().
+Apply<Half> *mma_instance(Form form, int degree);
+KernelResources mma_resources(Form form, int degree);
+} // namespace tensormg::laplace

@@ -1,0 +1,378 @@
+// The `mma` backend in 3D, FP16 storage, low degrees: the column kernel (cuda_column.cuh) with the sums over
+// modes as products of matrices on tensor cores, docs/kernels.md.
+//
+// Cells are the rows of the matrices, 16 neighbours in x; modes, or traces of lines, are their columns. With
+// U (16 cells x modes of a plane), and likewise for lines in z,
+//   traces   T = U W         W: weights of the ends of the lines
+//   faces    B u += T' F     T': traces of the neighbours, F: what they add to the modes
+// Accumulators of T (lane = cell, trace) rounded to FP16 are what the second product wants as multiplicand, so
+// nothing goes through shared memory between the two. Neighbours: in x the cell beside is one row further, a
+// shuffle; in y the rows of cells below and above are read from the ring as they are; in z from layer to layer
+// in registers. The diagonal, b and x_{k-1} are products with diagonal matrices of two parts (22 bits).
+// Source of keeping accumulators as multiplicands: kernels/mma/chaining.h.
+#pragma once
+
+#include "kernels/laplace/mma_column_constants.cuh"
+
+namespace tensormg::laplace::mma_column
+{
+using column::Place;
+
+/// Value and half derivative of one line at two cells, 8 rows of a fragment apart.
+struct Traces
+{
+  std::uint32_t low, high;
+
+  Traces() = default;
+  __device__ __forceinline__ Traces(std::uint32_t low_, std::uint32_t high_)
+    : low(low_)
+    , high(high_)
+  {}
+  __device__ __forceinline__ explicit Traces(const D &sums)
+    : low(mma::to_halves(sums.registers[0], sums.registers[1]))
+    , high(mma::to_halves(sums.registers[2], sums.registers[3]))
+  {}
+
+  __device__ __forceinline__ Traces flipped(std::uint32_t bits) const
+  {
+    return {low ^ bits, high ^ bits};
+  }
+};
+
+/// Where a warp finds the traces of the row of cells beside its own in y.
+struct Beside
+{
+  int at;             ///< bytes in a slot: this lane's line; at a closed side of the own row
+  int entry;          ///< of the weights
+  std::uint32_t flip; ///< bits: behind a closed side
+  bool ghost;         ///< they lie in memory instead
+};
+
+/// The traces on both sides of lines as a multiplicand.
+__device__ __forceinline__ A both(const Traces &below, const Traces &above)
+{
+  return A{{below.low, below.high, above.low, above.high}};
+}
+
+/// Reads 16 cells and 16 modes from eight and eight lines; each lane gives the address of one of them.
+__device__ __forceinline__ A load_cells(const unsigned char *line)
+{
+  A a;
+  mma::ldmatrix<mma::LdmatrixForm::transposed>(a, line);
+  return a;
+}
+
+/// The modes of a tile as multiplicand of a diagonal matrix.
+__device__ __forceinline__ mma::FragmentA<DiagonalShape> modes_of_tile(const A &a, int tile)
+{
+  return {{a.registers[2 * tile], a.registers[2 * tile + 1]}};
+}
+
+__device__ __forceinline__ void add_product(
+    D &sum, const mma::FragmentA<DiagonalShape> &a, const DiagonalB &b)
+{
+  // The accumulators of both shapes are the same registers.
+  mma::FragmentC<DiagonalShape> same;
+#pragma unroll
+  for (int r = 0; r < D::n_registers; ++r)
+    same.registers[r] = sum.registers[r];
+  mma::mma_sync(same, a, b);
+#pragma unroll
+  for (int r = 0; r < D::n_registers; ++r)
+    sum.registers[r] = same.registers[r];
+}
+
+/// The warps that compute.
+template <typename Tile, Form form>
+class Cells
+{
+  using Number = typename Tile::Number;
+  static constexpr int n = Tile::n, modes = Tile::modes, tiles = Tile::tiles;
+  static constexpr int groups = Tile::line_groups, fragments = Tile::fragments;
+  static constexpr int part_cells = 16 * fragments;
+  static constexpr unsigned all = ~0u;
+
+  const MmaColumnParameters<Tile> &p;
+  const column::Shared<Tile> &shared;
+  const Constants<Tile> constants;
+  const int lane, cy, cell0;              ///< row of cells, first cell of this warp in it
+  int own_at, input_at, beside_at;        ///< bytes: this lane's line in a slot
+  D sum[fragments][n][tiles];             ///< B u so far, or what takes its place
+  Traces carry[fragments][groups];        ///< at the top of the layer below
+  pipeline::RingPosition<Tile::ring> own; ///< plane 0 of the current layer
+  pipeline::RingPosition<Tile::input_ring == 0 ? 1 : Tile::input_ring> input;
+  Place s;
+  bool last;           ///< the last cell of the tile belongs to this warp
+  bool first_closed;   ///< left of its first cell is a Dirichlet or Neumann side
+  bool ends_inside;    ///< so is right of its last cell, or the block ends before that
+  Beside below, above; ///< in y
+
+public:
+  __device__ __forceinline__ Cells(
+      const MmaColumnParameters<Tile> &p_, const column::Shared<Tile> &shared_)
+    : p(p_)
+    , shared(shared_)
+    , constants(shared_.base)
+    , lane(threadIdx.x % 32)
+    , cy(__shfl_sync(all, int(threadIdx.x) / 32, 0) / Tile::parts)
+    , cell0(__shfl_sync(all, int(threadIdx.x) / 32, 0) % Tile::parts * part_cells)
+  {
+    const int cell = cell0 + lane / 8 % 2 * 8;
+    const int mode = mode_of_lane();
+    own_at = SwizzledRows::at((cy + 1) * modes + mode, cell);
+    input_at = SwizzledRows::at(cy * modes + mode, cell);
+  }
+
+  __device__ __forceinline__ void run()
+  {
+    for (int index = 0; column::place(p, index, s); ++index)
+    {
+      if (cy > s.last_y || cell0 > s.last_x)
+      {
+        pass_by();
+        continue;
+      }
+      begin_segment();
+      for (int c = s.z0; c < s.z1; ++c)
+      {
+        wait_layer();
+        begin_layer(c);
+#pragma unroll
+        for (int k = 0; k < n; ++k)
+        {
+          add_plane(c, k);
+          pipeline::arrive_to_overwrite(shared.own_empty(own_slot(k)));
+        }
+        advance();
+      }
+      end_segment();
+    }
+  }
+
+private:
+  __device__ __forceinline__ int mode_of_lane() const
+  {
+    return min(lane / 16 * 8 + lane % 8, modes - 1);
+  }
+  __device__ __forceinline__ int own_slot(int k) const
+  {
+    const int slot = own.slot + k;
+    return slot < Tile::ring ? slot : slot - Tile::ring;
+  }
+  __device__ __forceinline__ unsigned char *slot(int k) const
+  {
+    return shared.base + own_slot(k) * Tile::slot_bytes;
+  }
+  __device__ __forceinline__ void wait_layer() const
+  {
+#pragma unroll
+    for (int k = 0; k < n; ++k)
+    {
+      const int at = own.slot + k;
+      const bool next = at >= Tile::ring;
+      pipeline::wait(shared.own_full(next ? at - Tile::ring : at), own.parity ^ unsigned(next));
+    }
+  }
+  __device__ __forceinline__ void release_layer()
+  {
+#pragma unroll
+    for (int k = 0; k < n; ++k)
+      pipeline::arrive_to_overwrite(shared.own_empty(own_slot(k)));
+    advance();
+  }
+  __device__ __forceinline__ void advance()
+  {
+    own.slot += n;
+    if (own.slot >= Tile::ring)
+    {
+      own.slot -= Tile::ring;
+      own.parity ^= 1u;
+    }
+  }
+
+  /// Cells outside of the block: takes from the rings what the other warps take, in their order.
+  __device__ __forceinline__ void pass_by()
+  {
+    for (int c = s.z0 - s.before; c < s.z1 + s.after; ++c)
+    {
+      wait_layer();
+      release_layer();
+      if constexpr (form != Form::apply)
+        for (int k = 0; k < n && c >= s.z0 && c < s.z1; ++k)
+        {
+          pipeline::wait(shared.input_full(input.slot), input.parity);
+          pipeline::arrive_to_overwrite(shared.input_empty(input.slot));
+          input.advance();
+        }
+    }
+  }
+
+  /// Lines 4 group .. 4 group + 3 of the layer in z, at the cells of fragment f.
+  __device__ __forceinline__ A load_lines_z(int f, int group) const
+  {
+    const int s_ = lane / 16 * 8 + lane % 8; // slot of the multiplicand: mode s_ / 4 of line s_ % 4
+    const int line = (cy + 1) * modes + min(4 * group + s_ % 4, modes - 1);
+    return load_cells(
+        slot(min(s_ / 4, n - 1)) + SwizzledRows::at(line, cell0 + 16 * f + lane / 8 % 2 * 8));
+  }
+  using Held = typename Constants<Tile>::Held;
+
+  __device__ __forceinline__ Held hold_trace(int direction, bool left) const
+  {
+    return constants.hold(Constants<Tile>::trace(direction, left));
+  }
+  __device__ __forceinline__ static Traces traces(const A &a, const Held &weights)
+  {
+    D sums{};
+    weights.add(sums, a);
+    return Traces(sums);
+  }
+  /// Of all lines in z of the layer.
+  __device__ __forceinline__ void traces_z(Traces (&result)[fragments][groups], bool left) const
+  {
+    const Held weights = hold_trace(2, left);
+#pragma unroll
+    for (int f = 0; f < fragments; ++f)
+#pragma unroll
+      for (int group = 0; group < groups; ++group)
+        result[f][group] = traces(load_lines_z(f, group), weights);
+  }
+
+  /// What lies behind a Dirichlet or Neumann side has the own traces there but for one sign each.
+  __device__ __forceinline__ std::uint32_t flip(int side) const
+  {
+    return p.sides[side] == Side::dirichlet ? 0x00008000u : 0x80000000u;
+  }
+  __device__ __forceinline__ Traces behind(int side, const Traces &inside) const
+  {
+    return inside.flipped(flip(side));
+  }
+
+  /// Traces of a ghost: `line` of `lines`, mode i, of fragment f.
+  __device__ __forceinline__ Traces ghost(
+      int side, std::int64_t lines, std::int64_t line, int i, int f) const
+  {
+    const int cell = cell0 + 16 * f + lane / 4;
+    const float *from = p.ghost[side] + line * p.block.row() + i * p.block.pitch + s.x0 + cell;
+    const float *derivative = from + lines * p.block.row();
+    return {cell <= s.last_x ? mma::to_halves(from[0], derivative[0]) : 0,
+        cell + 8 <= s.last_x ? mma::to_halves(from[8], derivative[8]) : 0};
+  }
+  __device__ __forceinline__ Traces ghost_z(int side, int f, int group) const
+  {
+    const int mode = 4 * group + lane % 4;
+    if (mode >= modes)
+      return {0, 0};
+    return ghost(side, p.block.rows_per_plane(), (s.y0 + cy) * n + mode / n, mode % n, f);
+  }
+  __device__ __forceinline__ Traces ghost_y(int side, int plane, int f) const
+  {
+    const int i = lane % 4;
+    if (i >= n)
+      return {0, 0};
+    return ghost(side, p.block.planes(), plane, i, f);
+  }
+
+  /// Where the traces on one side in y come from, for the tile at hand.
+  __device__ __forceinline__ Beside beside_y(bool upper) const
+  {
+    const int side = upper ? 3 : 2;
+    const bool end = upper ? s.upper_end && cy == s.last_y : s.lower_end && cy == 0;
+    const bool closed = end && p.sides[side] != Side::ghost;
+    Beside result;
+    result.ghost = end && !closed;
+    const int row = cy + 1 + (closed ? 0 : upper ? 1 : -1);
+    result.at = SwizzledRows::at(row * modes + mode_of_lane(), cell0 + lane / 8 % 2 * 8);
+    result.entry = Constants<Tile>::trace(1, closed != upper);
+    result.flip = closed ? flip(side) : 0;
+    return result;
+  }
+
+  /// The traces below the first layer.
+  __device__ __forceinline__ void begin_segment()
+  {
+    last = s.last_x < cell0 + part_cells;
+    first_closed = s.left_closed && cell0 == 0;
+    ends_inside = last && (s.right_closed || s.partial);
+    below = beside_y(false);
+    above = beside_y(true);
+    // The cells beside this warp's: from a box beside the tile, or from the row itself.
+    const int mode = mode_of_lane(), own_line = (cy + 1) * modes + mode;
+    if (lane / 8 % 2 == 0)
+      beside_at = cell0 == 0 ? Tile::left_at + 16 * (cy * modes + mode)
+                             : SwizzledRows::at(own_line, cell0 - 8);
+    else
+      beside_at = last ? Tile::right_at + 16 * (cy * modes + mode)
+                       : SwizzledRows::at(own_line, cell0 + part_cells);
+
+    const bool ghost = !s.before && p.sides[4] == Side::ghost;
+    if (!ghost)
+    {
+      wait_layer();
+      traces_z(carry, !s.before);
+    }
+#pragma unroll
+    for (int f = 0; f < fragments; ++f)
+#pragma unroll
+      for (int group = 0; group < groups; ++group)
+        if (!s.before)
+          carry[f][group] = ghost ? ghost_z(4, f, group) : behind(4, carry[f][group]);
+    if (s.before)
+      release_layer();
+  }
+
+  /// Finishes layer c - 1 and starts layer c.
+  __device__ __forceinline__ void begin_layer(int c)
+  {
+    if (c > s.z0)
+    {
+      Traces above[fragments][groups];
+      traces_z(above, true);
+      finish(c - 1, above);
+    }
+#pragma unroll
+    for (int k = 0; k < n; ++k)
+    {
+      const Held weights = constants.hold(Constants<Tile>::face_z(k, false));
+#pragma unroll
+      for (int f = 0; f < fragments; ++f)
+#pragma unroll
+        for (int tile = 0; tile < tiles; ++tile)
+        {
+          sum[f][k][tile] = D{};
+          weights.add(sum[f][k][tile], at_one_side(carry[f], tile));
+        }
+    }
+    traces_z(carry, false);
+  }
+
+  /// Traces of the eight lines in z of a tile.
+  __device__ __forceinline__ static A at_one_side(const Traces (&of_group)[groups], int tile)
+  {
+    return both(of_group[2 * tile],
+        2 * tile + 1 < groups ? of_group[2 * tile + 1 < groups ? 2 * tile + 1 : 0] : Traces(0, 0));
+  }
+
+  __device__ __forceinline__ void end_segment()
+  {
+    if (s.after)
+      wait_layer();
+    Traces above[fragments][groups];
+    if (s.after)
+      traces_z(above, true);
+    else
+#pragma unroll
+      for (int f = 0; f < fragments; ++f)
+#pragma unroll
+        for (int group = 0; group < groups; ++group)
+          above[f][group] =
+              p.sides[5] == Side::ghost ? ghost_z(5, f, group) : behind(5, carry[f][group]);
+    finish(s.z1 - 1, above);
+    if (s.after)
+      release_layer();
+  }
+
+  __device__ __forceinline__ void finish(int c, const Traces (&above)[fragments][groups]);
+  __device__ __forceinline__ void add_plane(int c, int k);
+};
+} // namespace tensormg::laplace::mma_column

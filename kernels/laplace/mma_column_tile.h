@@ -1,0 +1,106 @@
+// What a block of the tensor-core column kernel owns, and where it keeps it in shared memory: see mma_column.cuh.
+#pragma once
+
+#include "kernels/core/block.h"
+#include "kernels/core/half.h"
+
+namespace tensormg::laplace
+{
+/// `rows` rows of 64 cells in x; a row belongs to `parts` warps, each with 64 / parts neighbouring cells in
+/// fragments of 16, which it works on with all their modes while it marches along z. One more group of warps
+/// copies. n^2 <= 16: the modes of a plane are one multiplicand.
+///
+/// A slot of the ring holds one plane (mode k of a layer) of src:
+///   own    [rows + 2][n modes j][n modes i][64 cells]   with a row of cells below and above
+///   left   [rows][n modes j][n modes i][8 cells]        beside the tile
+///   right  likewise
+/// a slot of the other ring one plane of b, then of old: [rows][n][n][64] each. Rows of 64 cells are 128
+/// bytes, whose eight pieces of 16 bytes are permuted by the copy engine (SwizzledRows).
+template <int n_, int rows_, int parts_, int ring_, int input_ring_ = 0, bool corrected_ = false>
+struct MmaColumnTile
+{
+  using Number = Half;
+  using C = float;
+  static constexpr bool owns_columns = true;
+  static constexpr int n = n_;
+  static constexpr int rows = rows_;             ///< of cells
+  static constexpr int parts = parts_;           ///< warps per row
+  static constexpr int ring = ring_;             ///< planes of src
+  static constexpr int input_ring = input_ring_; ///< planes of b and old; 0: form apply only
+
+  /// Weights of the traces and of the faces as sums of two numbers: 22 bits instead of 11.
+  static constexpr bool corrected = corrected_;
+
+  static constexpr int modes = n * n; ///< of a plane
+  static constexpr int tiles =
+      (modes + 7) / 8; ///< of 8 modes: accumulators of a plane and 16 cells
+  static constexpr int line_groups = (modes + 3) / 4; ///< of 4 lines in z
+  static constexpr int fragments = 4 / parts;         ///< of 16 cells, per warp
+  static constexpr int warps = rows * parts;
+
+  static constexpr int cells_x = 64;
+  static constexpr int cells_y = rows;
+  static constexpr int consumer_groups = (warps + 3) / 4;
+  static constexpr int threads = 128 * (consumer_groups + 1);
+
+  /// As in ColumnTile.
+  static constexpr int service_registers = 32;
+  static constexpr int launch_registers = 65536 / threads / 8 * 8;
+  static constexpr int pool =
+      (launch_registers + (launch_registers - service_registers) / consumer_groups) / 8 * 8;
+  static constexpr int consumer_registers = pool < 240 ? pool : 240;
+
+  static constexpr int halo_x = 8;
+  static constexpr int row_bytes = 128;
+
+  static constexpr int align(int bytes) { return (bytes + 1023) / 1024 * 1024; }
+  static constexpr int own_box = row_bytes * modes * (rows + 2);
+  static constexpr int side_box = 16 * modes * rows;
+  static constexpr int input_box = row_bytes * modes * rows;
+  static constexpr int left_at = own_box;
+  static constexpr int right_at = left_at + (side_box + 127) / 128 * 128;
+  static constexpr int slot_bytes = align(right_at + side_box);
+  static constexpr int input_bytes = align(input_box);
+
+  /// Per warp: results of a plane on their way to memory, [modes][its cells].
+  static constexpr int staging_row = 2 * 16 * fragments;
+  static constexpr int staging_bytes = staging_row * 8 * tiles;
+
+  // Multiplicands that all warps share, in the order of MmaConstants.
+  static constexpr int trace_entries = 6;                ///< x, y, z: right and left
+  static constexpr int face_entries = 2 * tiles + 2 * n; ///< x, y by tile; z by k, lower and upper
+  static constexpr int diagonal_entries = 5 * n * tiles; ///< by term, k and tile
+  static constexpr int entries = trace_entries + face_entries; ///< with a second part if corrected
+  static constexpr int constant_bytes =
+      256 * entries * (corrected ? 2 : 1) + 128 * diagonal_entries + 4 * n * 8 * tiles;
+
+  static constexpr int input_offset = ring * slot_bytes;
+  static constexpr int staging_offset = input_offset + 2 * input_ring * input_bytes;
+  static constexpr int constant_offset = staging_offset + warps * staging_bytes;
+  static constexpr int barrier_offset = (constant_offset + constant_bytes + 7) / 8 * 8;
+  static constexpr int barriers = 2 * (ring + input_ring);
+  static constexpr int shared_bytes = barrier_offset + 8 * barriers;
+
+  /// The engine writes a plane with its halo; src is read for z, for x and twice for the rows below and
+  /// above; the result passes through.
+  static constexpr double shared_bytes_per_dof = 2. * (6. + double(slot_bytes) / input_box);
+
+  static_assert(modes <= 16);
+  static_assert(parts == 1 || parts == 2 || parts == 4);
+  static_assert(ring > n, "a layer must be in shared memory as a whole, and one plane more");
+  static_assert((rows + 2) * n <= 256, "boxes of the copy engine");
+  static_assert(shared_bytes <= 232448, "227 KiB per block");
+  static_assert(threads <= 1024);
+};
+
+/// Position, in bytes, of a cell in the lines of 64 halves that the copy engine wrote in its mode "128 byte
+/// swizzle": piece c of line r lies where piece c xor (r mod 8) would be, so that eight lines at the same
+/// cells lie in different banks. The first line is aligned to 1024 bytes.
+struct SwizzledRows
+{
+  static constexpr int at(int line, int cell)
+  {
+    return 128 * line + 16 * ((cell / 8) ^ (line % 8)) + 2 * (cell % 8);
+  }
+};
+} // namespace tensormg::laplace
