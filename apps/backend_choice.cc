@@ -58,7 +58,7 @@ BackendChoice choose_backend(const Parameters &parameters, int n_ranks)
       reason = trouble_with_device();
     // In half precision, where they differ; the operator takes cuda for what the fastest one has not.
     const laplace::Backend fastest = laplace::fastest_device_backend<Half>(
-        laplace::Form::chebyshev, parameters.dim, parameters.degree);
+        laplace::Form::chebyshev, parameters.problem.dim, parameters.problem.degree);
     return reason.empty() ? BackendChoice{fastest, ""}
                           : BackendChoice{laplace::Backend::cpu, reason};
   }
