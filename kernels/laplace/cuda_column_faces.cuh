@@ -137,30 +137,50 @@ template <typename Tile, Form form>
 __device__ __forceinline__ void Cells<Tile, form>::fill_row(bool upper, int c) const
 {
   const int side = upper ? 3 : 2;
+  if (p.sides[side] == Side::ghost)
+    return fill_row_with_ghost(upper, c);
+  // Many loads under way at once, as far as registers are to spare: everybody waits for the blocks at the ends.
+  constexpr int modes_i = n * n * width * int(sizeof(Number)) <= 64 ? n : 1;
+  const bool flip_even = p.sides[side] == Side::dirichlet;
+#pragma unroll 1
+  for (int k = 0; k < n; ++k)
+#pragma unroll 1
+    for (int i = 0; i < n; i += modes_i)
+    {
+      const Number *from = shared.own(own_slot(k)) + own_at + i * mode_x;
+      RawPack<Number, width> row[modes_i][n];
+#pragma unroll
+      for (int m = 0; m < modes_i; ++m)
+#pragma unroll
+        for (int j = 0; j < n; ++j)
+          row[m][j].load(from + m * mode_x + j * mode_y);
+      Number *to = const_cast<Number *>(from) + (upper ? row_y : -row_y);
+#pragma unroll
+      for (int m = 0; m < modes_i; ++m)
+#pragma unroll
+        for (int j = 0; j < n; ++j)
+          row[m][j].flip_signs(flip_even == (j % 2 == 0)).store(to + m * mode_x + j * mode_y);
+    }
+}
+
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::fill_row_with_ghost(bool upper, int c) const
+{
   const C sign = upper ? C(-1) : C(1);
 #pragma unroll 1
   for (int k = 0; k < n; ++k)
   {
-    const Number *from = shared.own(own_slot(k)) + own_at;
     Number *to = shared.own(own_slot(k)) + own_at + (upper ? row_y : -row_y);
 #pragma unroll 1
     for (int i = 0; i < n; ++i)
-      if (p.sides[side] == Side::ghost)
-      {
-        // At the near end, the right one of the row below, v_0 a + v_1 b = V and h_0 a + h_1 b = D.
-        const Trace<V> ghost = ghost_at(side, p.block.planes(), c * n + k, i);
-        write_number(to + i * mode_x,
-            (p.inverse * p.h[1]) * ghost.v - (sign * p.inverse * p.v[1]) * ghost.d);
-        write_number(to + mode_y + i * mode_x,
-            (p.inverse * p.v[0]) * ghost.d - (sign * p.inverse * p.h[0]) * ghost.v);
-      }
-      else
-#pragma unroll 1
-        for (int j = 0; j < n; ++j)
-        {
-          const C flip = (p.sides[side] == Side::dirichlet) == (j % 2 == 0) ? C(-1) : C(1);
-          write_number(to + j * mode_y + i * mode_x, flip * load(from, j, i));
-        }
+    {
+      // At the near end, the right one of the row below, v_0 a + v_1 b = V and h_0 a + h_1 b = D.
+      const Trace<V> ghost = ghost_at(upper ? 3 : 2, p.block.planes(), c * n + k, i);
+      write_number(
+          to + i * mode_x, (p.inverse * p.h[1]) * ghost.v - (sign * p.inverse * p.v[1]) * ghost.d);
+      write_number(to + mode_y + i * mode_x,
+          (p.inverse * p.v[0]) * ghost.d - (sign * p.inverse * p.h[0]) * ghost.v);
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 // Sums over lines of cells, and what follows from them, for the column kernel.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/laplace/cuda_column.cuh"
 
 namespace tensormg::laplace::column
@@ -140,4 +142,34 @@ __device__ __forceinline__ void write_number(Number *to, const Pack<Compute<Numb
     else
       to[w] = value.at[w];
 }
+
+/// Neighbouring numbers as they are stored.
+template <typename Number, int width>
+class RawPack
+{
+  static constexpr int bytes = width * int(sizeof(Number));
+  using Word = typename WordOf<bytes>::type;
+  using Part = std::conditional_t<bytes == 2, unsigned short, unsigned>;
+  union
+  {
+    Word word;
+    Part part[bytes / sizeof(Part)];
+  };
+
+public:
+  __device__ __forceinline__ void load(const Number *from)
+  {
+    word = *reinterpret_cast<const Word *>(from);
+  }
+  __device__ __forceinline__ void store(Number *to) const { *reinterpret_cast<Word *>(to) = word; }
+  __device__ __forceinline__ RawPack &flip_signs(bool really)
+  {
+    constexpr unsigned signs = sizeof(Number) == 2 ? 0x80008000u : 0x80000000u;
+#pragma unroll
+    for (int i = 0; i < bytes / int(sizeof(Part)); ++i)
+      if (sizeof(Number) < 8 || i % 2 == 1)
+        part[i] ^= static_cast<Part>(really ? signs : 0u);
+    return *this;
+  }
+};
 } // namespace tensormg::laplace::column
