@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "apps/compare_report.h"
+#include "apps/compare_solve.h"
 #include "apps/output.h"
 #include "apps/program.h"
 
@@ -222,6 +223,8 @@ int compare_exit_code(const Comparison &comparison, MPI_Comm communicator, Conso
 
 int compare_program(const Parameters &parameters, MPI_Comm communicator, Console &console)
 {
+  if (parameters.compare.solve)
+    return compare_solves(parameters, communicator, console);
   const Comparison comparison = run_comparison(parameters, communicator, console);
   console.result(verdicts_text(comparison));
   console.result(not_available_text(comparison));

@@ -6,5 +6,7 @@ int main(int argc, char **argv)
 {
   return tensormg::run_program(argc, argv,
       {"tensormg compare", "Compares backends and precisions of the operator, each checked first.",
-          tensormg::compare_program});
+          tensormg::compare_program,
+          {{"--solve", "compare.solve=true",
+              "whole solves of the problem instead of the operator"}}});
 }

@@ -132,7 +132,7 @@ namespace
   }
 
   /// The least number of basis vectors worth recommending.
-  constexpr int shortest_restart = 5;
+  constexpr int shortest_restart = 2;
 
   /// The memory that is asked.
   struct Room

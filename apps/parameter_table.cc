@@ -147,6 +147,9 @@ namespace
     multigrid.number("damping", &MultigridOptions::damping, at_least(0.),
         "jacobi and the additive patch: factor on the correction; 0 chooses it from the "
         "estimate of lambda_max.");
+    multigrid.boolean("precision_fallback", &MultigridOptions::precision_fallback,
+        "half: whether a solve whose cycle leaves the range of its numbers starts again in single; "
+        "the run then says on which level that was.");
   }
 
   void add_operator(std::vector<ParameterEntry> &table)
@@ -186,6 +189,9 @@ namespace
         "subdivided: linear cells, readable everywhere.");
     output.integer("vtu_max_cells", &OutputOptions::vtu_max_cells, 0, max_int,
         "Grids with more cells than this are not written, since the files would be huge.");
+    output.boolean("level_times", &OutputOptions::level_times,
+        "On a device: whether each part of a cycle is waited for, so that the report tells where "
+        "the time goes; the solve is slower then.");
     output.word("verbosity", &OutputOptions::verbosity, "How much appears on the screen.");
   }
 
@@ -223,6 +229,13 @@ namespace
         "apply: y = A u; residual: b - A u; chebyshev: one fused step of the smoother.");
     compare.word_list("precisions", &CompareOptions::precisions, compare_precisions,
         "Number types of the vectors; tf32 is single with products in TF32.");
+    compare.boolean("solve", &CompareOptions::solve,
+        "Whether whole solves of the problem are compared instead of the operator: refined until the "
+        "unknowns are nearest to dofs; dimensions, forms and steps then mean nothing.");
+    compare.word_list("solvers", &CompareOptions::solvers, first_column(words<OuterSolver>),
+        "solve: outer methods.");
+    compare.word_list("smoothers", &CompareOptions::smoothers, first_column(words<Smoother>),
+        "solve: smoothers.");
     compare.integer("repetitions", &CompareOptions::repetitions, 1, 100000,
         "Timings of every entry, after some that do not count; the median is reported.");
     compare.number("max_seconds", &CompareOptions::max_seconds, above(0.),

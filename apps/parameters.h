@@ -40,6 +40,7 @@ struct OutputOptions
   bool write_vtu = true;
   VtuCells vtu_cells = VtuCells::high_order;
   std::int64_t vtu_max_cells = 200000; ///< no VTU of a grid with more cells
+  bool level_times = false;            ///< device: waits after each part of a cycle
   Verbosity verbosity = Verbosity::normal;
 };
 
@@ -61,6 +62,9 @@ struct CompareOptions
   std::vector<std::string> forms{"rank2"};
   std::vector<std::string> steps{"apply", "residual", "chebyshev"};
   std::vector<std::string> precisions{"double", "single", "half"};
+  bool solve = false; ///< whole solves instead of the operator
+  std::vector<std::string> solvers{"fgmres"};
+  std::vector<std::string> smoothers{"chebyshev"};
   int repetitions = 20;    ///< of every timing
   double max_seconds = 2.; ///< no further repetition after this time
 };

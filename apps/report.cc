@@ -257,7 +257,9 @@ std::string summary_text(const RunRecord &record, bool verbose)
         "L2 " + format_residual(*record.algebraic_l2_error) + (record.l2_error ? " of it" : "") +
             " from ending the iteration here (estimate)");
   text += line("time",
-      "setup " + format_seconds(record.setup_seconds) + ", right-hand side " +
+      (record.device ? "device start " + format_seconds(record.device_start_seconds) + ", "
+                     : std::string()) +
+          "setup " + format_seconds(record.setup_seconds) + ", right-hand side " +
           format_seconds(record.rhs_seconds) + ", solve " + format_seconds(report.seconds));
   std::string speed = format_number(1e-6 * record.dofs_per_second()) + " MDoF/s";
   if (report.iterations > 0)

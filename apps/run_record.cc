@@ -74,7 +74,8 @@ namespace
     return {{"name", device.name},
         {"compute_capability", std::to_string(device.major) + "." + std::to_string(device.minor)},
         {"multiprocessors", device.multiprocessors}, {"memory_bytes", device.memory_bytes},
-        {"driver", device.driver}, {"cuda_runtime", device.runtime}};
+        {"driver", device.driver}, {"cuda_runtime", device.runtime},
+        {"start_seconds", record.device_start_seconds}};
   }
 
   Json levels_json(const RunRecord &record)
@@ -128,6 +129,8 @@ RunRecord begin_record(const Parameters &parameters, const Grid &grid, const std
 std::string precision_word(const RunRecord &record)
 {
   const SolverOptions &options = record.parameters.solver;
+  if (!record.precision_fallback.empty())
+    return to_word(Precision::single_precision);
   return to_word(options.solver == OuterSolver::direct ? Precision::double_precision
                                                        : options.multigrid.precision);
 }
@@ -157,6 +160,8 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"dofs", record.dofs},
       {"solver", to_word(solver.solver)},
       {"precision", precision_word(record)},
+      {"precision_fallback",
+          record.precision_fallback.empty() ? Json(nullptr) : Json(record.precision_fallback)},
       {"smoother", to_word(solver.multigrid.smoother)},
       {"cycle", to_word(solver.multigrid.cycle)},
       {"backend", record.backend},

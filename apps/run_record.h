@@ -50,11 +50,13 @@ struct RunRecord
   double peak_memory_bytes = 0.;                ///< largest resident sizes of all ranks, summed
 
   SolveReport report;
-  double rhs_norm = 0.;      ///< 2-norm to which residuals are relative
-  double tolerance = 0.;     ///< by which true_relative_residual was judged
-  double setup_seconds = 0.; ///< hierarchy and solver, without the right-hand side
+  double rhs_norm = 0.;             ///< 2-norm to which residuals are relative
+  double tolerance = 0.;            ///< by which true_relative_residual was judged
+  double setup_seconds = 0.;        ///< hierarchy and solver, without the right-hand side
+  double device_start_seconds = 0.; ///< until the device was ready; no part of the others
   double rhs_seconds = 0.;
-  double total_seconds = 0.; ///< with errors and field output, without what MPI needs to start
+  double total_seconds = 0.;      ///< with errors and field output, without what MPI needs to start
+  std::string precision_fallback; ///< what was wrong in half, if the solve went on in single
   std::optional<double> lambda_max; ///< of the smoothed operator on the finest level
   std::optional<double> l2_error;
   std::optional<double> h1_error; ///< of the gradient

@@ -1,14 +1,24 @@
 // `tensormg solve` with vectors in device memory.
+#include "apps/memory_plan.h"
 #include "apps/solve_methods.h"
 #include "operators/device_box_solver.h"
+#include "operators/device_functions.h"
 #include "operators/device_laplace_operator.h"
 #include "operators/device_multigrid.h"
 #include "operators/device_vector_space.h"
+#include "operators/field_output.h"
+#include "operators/right_hand_side.h"
 
 namespace tensormg
 {
 namespace
 {
+  /// Before vectors are copied between host and device.
+  void require_host_memory(const System &system)
+  {
+    check_memory(system.grid, system.options(), available_memory(), MemoryPlace::beside_device);
+  }
+
   struct DevicePlace
   {
     using VectorType = DeviceVector<double>;
@@ -18,35 +28,95 @@ namespace
     Stream stream;
 
     const LevelGrid &level() const { return system.grid.finest(); }
+    const Problem &problem() const { return system.parameters.problem; }
     DeviceVectorSpace make_space() const { return {level(), stream}; }
+    VectorType make_vector() const { return {level().block, stream}; }
     DeviceLaplaceOperator<double> make_operator() const
     {
       return {level(), system.basis, system.backend, stream};
     }
     DeviceBoxSolver<double> make_direct() const
     {
-      return {level(), system.basis, system.parameters.problem, stream};
+      return {level(), system.basis, problem(), stream};
     }
-    auto make_preconditioner() const
+    auto make_preconditioner(const MultigridOptions &options) const
     {
-      return make_device_multigrid(
-          system.grid, system.basis, system.backend, system.options().multigrid, stream);
+      return make_device_multigrid(system.grid, system.basis, system.backend, options, stream,
+          {.level_times = system.parameters.output.level_times});
     }
-    void subtract_mean(const DeviceVectorSpace &space, VectorType &x) const
+
+    VectorType right_hand_side() const
     {
-      space.subtract_mean(system.basis, x);
+      check_compatible(problem(), level(), system.basis, device_integrator(stream));
+      VectorType b = make_vector();
+      if (!assemble_on_device(problem(), level(), system.basis, b, stream))
+      {
+        tell_of_host("the right-hand side");
+        Vector<double> on_host;
+        assemble_right_hand_side(problem(), level(), system.basis, on_host);
+        copy_to_device(on_host, b, stream);
+      }
+      if (problem().is_singular())
+        subtract_mean(b);
+      return b;
+    }
+    Errors errors(const VectorType &x) const
+    {
+      if (const auto errors = errors_on_device(problem(), level(), system.basis, x, stream))
+        return *errors;
+      tell_of_host("the error");
+      return compute_errors(problem(), level(), system.basis, on_host(x));
+    }
+
+    double max_abs(const VectorType &x) const { return make_space().max_abs(x); }
+    void scale(VectorType &x, int exponent) const
+    {
+      // In two steps, since the power itself may leave the range.
+      const DeviceVectorSpace space = make_space();
+      for (const int part : {exponent / 2, exponent - exponent / 2})
+        space.axpby(std::ldexp(1., part), x, 0., x);
+    }
+    void subtract_mean(VectorType &x) const { make_space().subtract_mean(system.basis, x); }
+    void check_memory(const SolverOptions &options) const
+    {
+      // The solution and the right-hand side, which are there, are part of the plan.
+      const double here = 2. * sizeof(double) * static_cast<double>(level().block.size());
+      tensormg::check_memory(system.grid, options, static_cast<double>(free_device_bytes()) + here,
+          MemoryPlace::device);
     }
     void wait() const { device::synchronize(stream); }
+
+    Vector<double> on_host(const VectorType &x) const
+    {
+      Vector<double> result(x.block());
+      copy_to_host(x, result, stream);
+      return result;
+    }
+
+  private:
+    void tell_of_host(const std::string &what) const
+    {
+      require_host_memory(system);
+      system.console.normal(
+          what + " is evaluated on the host: its expressions have what the device lacks\n");
+    }
   };
+
+  bool will_be_written(const System &system)
+  {
+    const OutputOptions &output = system.parameters.output;
+    return output.write_vtu && system.grid.finest().block.n_cells() <= output.vtu_max_cells;
+  }
 } // namespace
 
-void solve_on_device(
-    const System &system, const Vector<double> &b, Vector<double> &x, RunRecord &record)
+Vector<double> solve_on_device(const System &system, RunRecord &record)
 {
+  const bool for_output = will_be_written(system);
+  if (for_output)
+    require_host_memory(system);
   const OwnedStream stream;
-  DeviceVector<double> device_b(b.block(), stream.get()), device_x(x.block(), stream.get());
-  copy_to_device(b, device_b, stream.get());
-  solve_with(system, DevicePlace{system, stream.get()}, device_b, device_x, record);
-  copy_to_host(device_x, x, stream.get());
+  const DevicePlace place{system, stream.get()};
+  const DeviceVector<double> x = solve_in(system, place, record);
+  return for_output ? place.on_host(x) : Vector<double>();
 }
 } // namespace tensormg

@@ -1,4 +1,5 @@
 // `tensormg solve` with vectors in host memory.
+#include "apps/memory_plan.h"
 #include "apps/solve_methods.h"
 #include "operators/box_solver.h"
 #include "operators/laplace_operator.h"
@@ -24,21 +25,42 @@ namespace
       return {level(), system.basis, system.backend};
     }
     BoxSolver make_direct() const { return {level(), system.basis, system.parameters.problem}; }
-    auto make_preconditioner() const
+    auto make_preconditioner(const MultigridOptions &options) const
     {
-      return make_multigrid(system.grid, system.basis, system.backend, system.options().multigrid);
+      return make_multigrid(system.grid, system.basis, system.backend, options);
     }
-    void subtract_mean(const VectorSpace &, VectorType &x) const
+    VectorType make_vector() const { return VectorType(level().block); }
+    VectorType right_hand_side() const
     {
-      tensormg::subtract_mean(level(), system.basis, x);
+      const Problem &problem = system.parameters.problem;
+      check_compatible(problem, level(), system.basis);
+      VectorType b;
+      assemble_right_hand_side(problem, level(), system.basis, b);
+      if (problem.is_singular())
+        subtract_mean(b);
+      return b;
+    }
+    Errors errors(const VectorType &x) const
+    {
+      return compute_errors(system.parameters.problem, level(), system.basis, x);
+    }
+    double max_abs(const VectorType &x) const { return make_space().max_abs(x); }
+    static void scale(VectorType &x, int exponent)
+    {
+      for (std::int64_t i = 0; i < x.size(); ++i)
+        x[i] = std::ldexp(x[i], exponent);
+    }
+    void subtract_mean(VectorType &x) const { tensormg::subtract_mean(level(), system.basis, x); }
+    void check_memory(const SolverOptions &options) const
+    {
+      tensormg::check_memory(system.grid, options, available_memory());
     }
     void wait() const {}
   };
 } // namespace
 
-void solve_on_host(
-    const System &system, const Vector<double> &b, Vector<double> &x, RunRecord &record)
+Vector<double> solve_on_host(const System &system, RunRecord &record)
 {
-  solve_with(system, HostPlace{system}, b, x, record);
+  return solve_in(system, HostPlace{system}, record);
 }
 } // namespace tensormg

@@ -16,6 +16,7 @@
 #include "apps/run_record.h"
 #include "apps/solve.h"
 #include "kernels/laplace/laplace.h"
+#include "operators/errors.h"
 #include "operators/grid.h"
 #include "operators/vector.h"
 #include "solvers/cg.h"
@@ -69,12 +70,11 @@ struct System
   }
 };
 
-/// x = B^-1 b by the method that the parameters name, from x = 0; what happened goes to the record.
-void solve_on_host(
-    const System &system, const Vector<double> &b, Vector<double> &x, RunRecord &record);
-/// The same in device memory; the copies there and back are no part of the solve's time.
-void solve_on_device(
-    const System &system, const Vector<double> &b, Vector<double> &x, RunRecord &record);
+/// Evaluates the right-hand side, solves by the method that the parameters name, and measures errors; what
+/// happened goes to the record. Returns the solution.
+Vector<double> solve_on_host(const System &system, RunRecord &record);
+/// The same in device memory. The result is empty if no output asks for it.
+Vector<double> solve_on_device(const System &system, RunRecord &record);
 
 /// x = B^-1 b, then corrections from the residual as long as they help.
 template <typename Space, typename Operator, typename Solver>
@@ -122,8 +122,10 @@ SolveReport refine_directly(const Space &space, Operator &op, Solver &solver,
 }
 
 /// Place: makes the objects of a solve where its vectors lie (solve_host.cc, solve_device.cc). Members:
-/// first_calls_are_slow (whether kernels are loaded when they are called first), make_space(), make_operator(), make_direct(), make_preconditioner(), subtract_mean(x), and wait(), after
-/// which all that was asked for is done.
+/// first_calls_are_slow (whether kernels are loaded when they are called first), make_space(), make_vector(),
+/// make_operator(), make_direct(), make_preconditioner(), right_hand_side(), errors(x), max_abs(x),
+/// scale(x, exponent) by a power of two, subtract_mean(x), check_memory(options) that throws, and wait(), after which all that was asked for is
+/// done.
 template <typename Place>
 void solve_directly(const System &system, const Place &place, const typename Place::VectorType &b,
     typename Place::VectorType &x, RunRecord &record)
@@ -164,7 +166,7 @@ void estimate_algebraic_error(const System &system, const Place &place, const Sp
   if (norm > 0.)
     multigrid.apply(e, r, norm);
   if (system.parameters.problem.is_singular())
-    place.subtract_mean(space, e);
+    place.subtract_mean(e);
   double volume = 1.;
   for (int d = 0; d < level.block.dim; ++d)
     volume *= level.cell_size[static_cast<std::size_t>(d)];
@@ -175,15 +177,15 @@ void estimate_algebraic_error(const System &system, const Place &place, const Sp
 }
 
 template <typename Place>
-void solve_iteratively(const System &system, const Place &place,
+void iterate(const System &system, const SolverOptions &options, const Place &place,
     const typename Place::VectorType &b, typename Place::VectorType &x, RunRecord &record)
 {
-  const SolverOptions &options = system.options();
   const double begin = now(system.communicator());
   const auto space = place.make_space();
   using Space = std::remove_const_t<decltype(space)>;
   auto op = place.make_operator();
-  const auto multigrid = with_user_data([&] { return place.make_preconditioner(); });
+  const auto multigrid =
+      with_user_data([&] { return place.make_preconditioner(options.multigrid); });
   std::optional<ConjugateGradients<Space>> cg;
   std::optional<Fgmres<Space>> fgmres;
   if (options.solver == OuterSolver::cg)
@@ -224,13 +226,110 @@ void solve_iteratively(const System &system, const Place &place,
     record.lambda_max = multigrid->lambda_max();
 }
 
-template <typename Place>
-void solve_with(const System &system, const Place &place, const typename Place::VectorType &b,
-    typename Place::VectorType &x, RunRecord &record)
+/// Whether numbers of 32 bits may help where those of 16 did not.
+inline bool shall_fall_back(const System &system, const RunRecord &record)
 {
+  const MultigridOptions &multigrid = system.options().multigrid;
+  return record.report.reason == StopReason::not_finite && multigrid.precision_fallback &&
+      multigrid.precision == Precision::half_precision;
+}
+
+template <typename Place>
+void solve_iteratively(const System &system, const Place &place,
+    const typename Place::VectorType &b, typename Place::VectorType &x, RunRecord &record)
+{
+  iterate(system, system.options(), place, b, x, record);
+  if (!shall_fall_back(system, record))
+    return;
+  SolverOptions options = system.options();
+  options.multigrid.precision = Precision::single_precision;
+  place.check_memory(options);
+  record.precision_fallback = record.report.detail;
+  system.console.warning("multigrid.precision = half: " + record.report.detail +
+      "; the solve starts again in single precision");
+  const double seconds = record.report.seconds;
+  x = typename Place::VectorType(); // gives the memory back first
+  x = place.make_vector();
+  iterate(system, options, place, b, x, record);
+  record.report.seconds += seconds;
+}
+
+/// Undoes the division of the right-hand side by `factor` in x and in what has been measured.
+template <typename Place>
+void scale_back(double factor, const Place &place, typename Place::VectorType &x, RunRecord &record)
+{
+  if (factor == 1.)
+    return;
+  place.scale(x, std::ilogb(factor));
+  record.rhs_norm *= factor;
+  for (double &residual : record.report.residuals)
+    residual *= factor;
+  for (std::optional<double> *error : {&record.algebraic_l2_error, &record.algebraic_h1_error})
+    if (*error)
+      **error *= factor;
+}
+
+/// The solvers promise this; nobody shall be told of a success that is none.
+inline void verify_success(const RunRecord &record)
+{
+  const double residual = record.report.true_relative_residual;
+  if (record.report.converged() && !(residual <= record.tolerance))
+    throw std::logic_error("the solver reports convergence, but the residual is " +
+        format_residual(residual) + " and the tolerance " + format_residual(record.tolerance));
+}
+
+template <typename Place>
+void measure_errors(const System &system, const Place &place, const typename Place::VectorType &x,
+    RunRecord &record)
+{
+  if (system.parameters.problem.exact_solution.empty())
+    return;
+  const Errors errors = with_user_data([&] { return place.errors(x); });
+  const bool of_a_solution = record.report.reason != StopReason::not_finite;
+  const auto keep = [&](std::optional<double> &to, double error, const std::string &key) {
+    if (std::isfinite(error))
+      to = error;
+    else if (of_a_solution)
+      system.console.warning(
+          "no error is shown: " + key + " is infinite or not a number somewhere in the box");
+  };
+  keep(record.l2_error, errors.l2, "problem.exact_solution");
+  if (errors.has_h1)
+    keep(record.h1_error, errors.h1_seminorm, "problem.exact_gradient");
+}
+
+/// Divides b by a power of two, which is returned, if the square of its norm could leave the range of double
+/// precision: a norm that underflows would pass for b = 0.
+template <typename Place>
+double bring_into_range(const Place &place, typename Place::VectorType &b)
+{
+  const double largest = place.max_abs(b);
+  if (largest == 0. || !std::isfinite(largest) || (largest > 1e-100 && largest < 1e100))
+    return 1.;
+  const int exponent = std::ilogb(largest);
+  place.scale(b, -exponent);
+  return std::ldexp(1., exponent);
+}
+
+/// The whole run from the right-hand side to the errors; returns the solution.
+template <typename Place>
+typename Place::VectorType solve_in(const System &system, const Place &place, RunRecord &record)
+{
+  const double begin = now(system.communicator());
+  typename Place::VectorType b = with_user_data([&] { return place.right_hand_side(); });
+  const double factor = bring_into_range(place, b);
+  record.rhs_seconds = now(system.communicator()) - begin;
+
+  typename Place::VectorType x = place.make_vector();
   if (system.options().solver == OuterSolver::direct)
     solve_directly(system, place, b, x, record);
   else
     solve_iteratively(system, place, b, x, record);
+  verify_success(record);
+  scale_back(factor, place, x, record);
+  if (system.parameters.problem.is_singular())
+    place.subtract_mean(x);
+  measure_errors(system, place, x, record);
+  return x;
 }
 } // namespace tensormg

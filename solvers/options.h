@@ -55,7 +55,8 @@ struct MultigridOptions
   int eigenvalue_steps = 12;       ///< Lanczos steps for lambda_max
   double eigenvalue_safety = 1.05; ///< factor on the estimate
   SchwarzKind schwarz_kind = SchwarzKind::multiplicative;
-  double damping = 0.; ///< jacobi, additive patch; 0: from the eigenvalue estimate
+  double damping = 0.;             ///< jacobi, additive patch; 0: from the eigenvalue estimate
+  bool precision_fallback = false; ///< half: a solve that leaves its range starts again in single
 };
 
 struct SolverOptions

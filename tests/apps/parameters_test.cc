@@ -64,6 +64,7 @@ SUBSECTION multigrid
   set eigenvalue_safety = 1.2
   set schwarz_kind      = additive
   set damping           = 0.7
+  set precision_fallback = true
 END
 subsection operator
   set backend = reference
@@ -74,6 +75,7 @@ subsection output
   set write_vtu     = false
   set vtu_cells     = subdivided
   set vtu_max_cells = 0
+  set level_times = true
   set verbosity     = quiet
 end
 subsection converge
@@ -83,6 +85,9 @@ subsection converge
   set order_tolerance = 0.5
 end
 subsection compare
+  set solve = true
+  set solvers = cg, direct
+  set smoothers = jacobi, patch
   set dimensions  = 2, 3
   set degrees     = 8
   set dofs        = 1, 250000000000

@@ -185,6 +185,29 @@ namespace
     EXPECT_NE(error_.str().find("level "), std::string::npos) << error_.str();
   }
 
+  // Sweeps that enlarge rough errors leave the range of half precision at once, that of single not in five
+  // iterations.
+  TEST_F(Solve, StartsAgainInSingleWhereHalfLeavesItsRange)
+  {
+    const std::vector<std::string> broken{"multigrid.smoother=jacobi", "multigrid.damping=500",
+        "multigrid.degree=1", "multigrid.precision=half", "solver.max_iterations=5",
+        "output.verbosity=quiet"};
+    const RunRecord failed = run(broken);
+    EXPECT_EQ(failed.report.reason, StopReason::not_finite);
+    EXPECT_EQ(failed.precision_fallback, "");
+
+    std::vector<std::string> with_fallback = broken;
+    with_fallback.push_back("multigrid.precision_fallback=true");
+    const RunRecord record = run(with_fallback);
+    EXPECT_NE(record.precision_fallback.find("level "), std::string::npos);
+    EXPECT_NE(error_.str().find("single"), std::string::npos) << error_.str();
+    EXPECT_EQ(record.report.reason, StopReason::iteration_limit) << record.report.detail;
+    EXPECT_EQ(precision_word(record), "single");
+    std::ostringstream json;
+    write_run_json(record, json);
+    EXPECT_EQ(nlohmann::json::parse(json.str())["precision_fallback"], record.precision_fallback);
+  }
+
   TEST_F(Solve, AnInterruptedRunLeavesNoRecordOfTheFormerOne)
   {
     run();
