@@ -18,7 +18,7 @@ namespace
       ClassRow{"stencil", "weighted sums over neighbours on a grid, one or several steps per pass",
           "on a device: tensor cores with fused steps, low-rank and in 3D", run_stencil},
       ClassRow{"gemm", "dense matrix products",
-          "on a device: wgmma; on the host: more threads than one", run_gemm},
+          "on the host: more threads than one", run_gemm},
       ClassRow{"smallmat", "batches of small dense products", "all", nullptr},
       ClassRow{"precision", "errors of products in low precision, emulated bit by bit",
           "the same on a device; when cuBLAS uses tensor cores", run_precision},

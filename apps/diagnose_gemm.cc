@@ -3,7 +3,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -68,28 +70,70 @@ namespace
     return storage.data();
   }
 
+  /// Random matrices, and rows of what the reference makes of them.
+  template <typename Number>
+  struct Inputs
+  {
+    explicit Inputs(const Size &size)
+      : a(random_matrix<Number>(seed_a, size.m * size.k))
+      , b(random_matrix<Number>(seed_b, size.k * size.n))
+    {
+      Array<float> storage_a, storage_b;
+      const auto *const readable_a = readable(a, storage_a);
+      const auto *const readable_b = readable(b, storage_b);
+      for (const std::int64_t row : checked_rows(size))
+      {
+        rows.push_back({row, std::vector<double>(static_cast<std::size_t>(size.n)),
+            std::vector<double>(static_cast<std::size_t>(size.n))});
+        gemm::reference_row(size, row, readable_a, readable_b, rows.back().exact.data());
+        gemm::magnitude_row(size, row, readable_a, readable_b, rows.back().magnitude.data());
+      }
+    }
+    struct Row
+    {
+      std::int64_t index;
+      std::vector<double> exact, magnitude;
+    };
+    Array<Number> a, b;
+    std::vector<Row> rows;
+  };
+
+  /// All kernels of a precision work on the same matrices, which are made when the first asks for them.
+  class Problem
+  {
+  public:
+    explicit Problem(const Size &size_)
+      : size(size_)
+    {}
+    template <typename Number>
+    std::shared_ptr<const Inputs<Number>> inputs() const
+    {
+      auto &known = std::get<std::shared_ptr<const Inputs<Number>>>(inputs_);
+      if (known == nullptr)
+        known = std::make_shared<const Inputs<Number>>(size);
+      return known;
+    }
+    Size size;
+
+  private:
+    mutable std::tuple<std::shared_ptr<const Inputs<double>>, std::shared_ptr<const Inputs<float>>,
+        std::shared_ptr<const Inputs<Half>>>
+        inputs_;
+  };
+
   /// The largest |C - A B| relative to |A| |B|; infinite if any entry is not finite.
   template <typename Number, typename Result>
-  double relative_error(
-      const Size &size, const Array<Number> &a, const Array<Number> &b, const Result *c)
+  double relative_error(const Size &size, const Inputs<Number> &inputs, const Result *c)
   {
     if (!std::all_of(c, c + size.m * size.n, [](Result x) { return std::isfinite(x); }))
       return std::numeric_limits<double>::infinity();
-    Array<float> storage_a, storage_b;
-    const auto *const readable_a = readable(a, storage_a);
-    const auto *const readable_b = readable(b, storage_b);
     double error = 0.;
-    std::vector<double> exact(static_cast<std::size_t>(size.n)), magnitude(exact.size());
-    for (const std::int64_t row : checked_rows(size))
-    {
-      gemm::reference_row(size, row, readable_a, readable_b, exact.data());
-      gemm::magnitude_row(size, row, readable_a, readable_b, magnitude.data());
-      for (std::size_t j = 0; j < exact.size(); ++j)
+    for (const auto &row : inputs.rows)
+      for (std::size_t j = 0; j < row.exact.size(); ++j)
         error = std::max(error,
-            std::abs(
-                static_cast<double>(c[row * size.n + static_cast<std::int64_t>(j)]) - exact[j]) /
-                magnitude[j]);
-    }
+            std::abs(static_cast<double>(c[row.index * size.n + static_cast<std::int64_t>(j)]) -
+                row.exact[j]) /
+                row.magnitude[j]);
     return error;
   }
 
@@ -101,12 +145,11 @@ namespace
   class HostProduct : public Candidate
   {
   public:
-    explicit HostProduct(const Size &size)
-      : size_(size)
+    explicit HostProduct(const Problem &problem)
+      : size_(problem.size)
       , one_(1)
-      , a_(random_matrix<Number>(seed_a, size.m * size.k))
-      , b_(random_matrix<Number>(seed_b, size.k * size.n))
-      , c_(size.m * size.n)
+      , inputs_(problem.inputs<Number>())
+      , c_(size_.m * size_.n)
     {}
 
     Work work() const override { return gemm::work(size_, sizeof(Number)); }
@@ -115,29 +158,31 @@ namespace
     {
       std::fill(c_.begin(), c_.end(), std::numeric_limits<Number>::quiet_NaN());
       milliseconds(1);
-      return relative_error(size_, a_, b_, c_.data());
+      return relative_error(size_, *inputs_, c_.data());
     }
 
     double milliseconds(int runs) override
     {
-      return team_milliseconds(
-          one_, runs, [this](int) { kernel(size_, a_.data(), b_.data(), c_.data()); });
+      return team_milliseconds(one_, runs,
+          [this](int) { kernel(size_, inputs_->a.data(), inputs_->b.data(), c_.data()); });
     }
 
   private:
     Size size_;
     ThreadTeam one_;
-    Array<Number> a_, b_, c_;
+    std::shared_ptr<const Inputs<Number>> inputs_;
+    Array<Number> c_;
   };
 
   template <typename Number, Kernel<Number> kernel>
-  std::unique_ptr<Candidate> make_on_host(const Size &size, ThreadTeam &)
+  std::unique_ptr<Candidate> make_on_host(const Problem &problem, ThreadTeam &)
   {
+    const Size &size = problem.size;
     constexpr double most_flops = 5e10; // a second or so
     if (gemm::work(size, sizeof(Number)).flops > most_flops)
       throw NotAvailable("takes too long in one thread");
     require_host_bytes(gemm::work(size, sizeof(Number)).bytes, "the matrices");
-    return std::make_unique<HostProduct<Number, kernel>>(size);
+    return std::make_unique<HostProduct<Number, kernel>>(problem);
   }
 
   template <typename Number, typename Result>
@@ -149,16 +194,15 @@ namespace
   class DeviceProduct : public Candidate
   {
   public:
-    explicit DeviceProduct(const Size &size)
-      : size_(size)
-      , host_a_(random_matrix<Number>(seed_a, size.m * size.k))
-      , host_b_(random_matrix<Number>(seed_b, size.k * size.n))
-      , a_(host_a_.size())
-      , b_(host_b_.size())
-      , c_(size.m * size.n)
+    explicit DeviceProduct(const Problem &problem)
+      : size_(problem.size)
+      , inputs_(problem.inputs<Number>())
+      , a_(inputs_->a.size())
+      , b_(inputs_->b.size())
+      , c_(size_.m * size_.n)
     {
-      a_.copy_from_host(host_a_.data());
-      b_.copy_from_host(host_b_.data());
+      a_.copy_from_host(inputs_->a.data());
+      b_.copy_from_host(inputs_->b.data());
       device::synchronize(nullptr);
     }
 
@@ -178,7 +222,7 @@ namespace
       milliseconds(1);
       Array<Result> c(c_.size());
       c_.copy_to_host(c.data());
-      return relative_error(size_, host_a_, host_b_, c.data());
+      return relative_error(size_, *inputs_, c.data());
     }
 
     double milliseconds(int runs) override
@@ -191,7 +235,7 @@ namespace
 
   private:
     Size size_;
-    Array<Number> host_a_, host_b_;
+    std::shared_ptr<const Inputs<Number>> inputs_;
     DeviceArray<Number> a_, b_;
     DeviceArray<Result> c_;
     OwnedStream stream_;
@@ -199,13 +243,14 @@ namespace
   };
 
   template <typename Number, typename Result, DeviceKernel<Number, Result> kernel, int products = 1>
-  std::unique_ptr<Candidate> make_on_device(const Size &size, ThreadTeam &)
+  std::unique_ptr<Candidate> make_on_device(const Problem &problem, ThreadTeam &)
   {
+    const Size &size = problem.size;
     const double bytes =
         gemm::work(size, std::max(sizeof(Number), sizeof(Result))).bytes; // at least
     require_host_bytes(bytes, "the matrices");
     require_device_bytes(static_cast<std::int64_t>(bytes), "the matrices");
-    return std::make_unique<DeviceProduct<Number, Result, kernel, products>>(size);
+    return std::make_unique<DeviceProduct<Number, Result, kernel, products>>(problem);
   }
 
   template <gemm::Rung rung>
@@ -220,43 +265,45 @@ namespace
   using gemm::SingleMethod;
 
   constexpr std::array rows{
-      Row<Size>{"blas_one_thread", "double", Place::host, "FP64 FMA, one thread", "",
+      Row<Problem>{"blas_one_thread", "double", Place::host, "FP64 FMA, one thread", "",
           double_tolerance, make_on_host<double, gemm::blas<double>>},
-      Row<Size>{"blas_one_thread", "single", Place::host, "FP32 FMA, one thread", "",
+      Row<Problem>{"blas_one_thread", "single", Place::host, "FP32 FMA, one thread", "",
           single_tolerance, make_on_host<float, gemm::blas<float>>},
-      Row<Size>{"cublas", "half", Place::device, "FP16 mma", "", half_tolerance,
+      Row<Problem>{"cublas", "half", Place::device, "FP16 wgmma", "", half_tolerance,
           make_on_device<Half, float, gemm::cublas_fp16>},
-      Row<Size>{"mma_naive", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
+      Row<Problem>{"mma_naive", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
           make_fp16<Rung::naive>},
-      Row<Size>{"mma_more_tiles", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
+      Row<Problem>{"mma_more_tiles", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
           make_fp16<Rung::more_tiles>},
-      Row<Size>{"mma_permuted", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
+      Row<Problem>{"mma_permuted", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
           make_fp16<Rung::permuted>},
-      Row<Size>{"mma_buffered", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
+      Row<Problem>{"mma_buffered", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
           make_fp16<Rung::buffered>},
-      Row<Size>{"mma_staged", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
+      Row<Problem>{"mma_staged", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
           make_fp16<Rung::staged>},
-      Row<Size>{"mma_larger", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
+      Row<Problem>{"mma_larger", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
           make_fp16<Rung::larger>},
-      Row<Size>{"cublas", "double", Place::device, "FP64 mma", "", double_tolerance,
+      Row<Problem>{"wgmma", "half", Place::device, "FP16 wgmma", "cublas", half_tolerance,
+          make_on_device<Half, float, gemm::fp16_wgmma>},
+      Row<Problem>{"cublas", "double", Place::device, "FP64 mma", "", double_tolerance,
           make_on_device<double, double, gemm::cublas_fp64>},
-      Row<Size>{"mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "cublas",
+      Row<Problem>{"mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "cublas",
           double_tolerance, make_fp64<Fp64Shape::m8n8k4>},
-      Row<Size>{"mma_m16n8k4", "double", Place::device, "FP64 mma", "cublas", double_tolerance,
-          make_fp64<Fp64Shape::m16n8k4>},
-      Row<Size>{"mma_m16n8k8", "double", Place::device, "FP64 mma", "cublas", double_tolerance,
-          make_fp64<Fp64Shape::m16n8k8>},
-      Row<Size>{"cublas_fp32", "single", Place::device, "FP32 FMA", "", single_tolerance,
+      Row<Problem>{"mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4", "cublas",
+          double_tolerance, make_fp64<Fp64Shape::m16n8k4>},
+      Row<Problem>{"mma_m16n8k8", "double", Place::device, "FP64 mma m16n8k8", "cublas",
+          double_tolerance, make_fp64<Fp64Shape::m16n8k8>},
+      Row<Problem>{"cublas_fp32", "single", Place::device, "FP32 FMA", "", single_tolerance,
           make_on_device<float, float, gemm::cublas_fp32>},
-      Row<Size>{"cublas_tf32", "single", Place::device, "TF32 mma", "", tf32_tolerance,
+      Row<Problem>{"cublas_tf32", "single", Place::device, "TF32 mma", "", tf32_tolerance,
           make_on_device<float, float, gemm::cublas_tf32>},
-      Row<Size>{"mma_tf32", "single", Place::device, "TF32 mma", "cublas_tf32", tf32_tolerance,
+      Row<Problem>{"mma_tf32", "single", Place::device, "TF32 mma", "cublas_tf32", tf32_tolerance,
           make_single<SingleMethod::tf32, 1>},
-      Row<Size>{"mma_3xtf32", "single", Place::device, "TF32 mma", "cublas_fp32", single_tolerance,
-          make_single<SingleMethod::tf32_three, 3>},
-      Row<Size>{"mma_tf32_corrected", "single", Place::device, "TF32 mma", "cublas_fp32",
+      Row<Problem>{"mma_3xtf32", "single", Place::device, "TF32 mma", "cublas_fp32",
+          single_tolerance, make_single<SingleMethod::tf32_three, 3>},
+      Row<Problem>{"mma_tf32_corrected", "single", Place::device, "TF32 mma", "cublas_fp32",
           single_tolerance, make_single<SingleMethod::tf32_corrected, 3>},
-      Row<Size>{"mma_fp16_corrected", "single", Place::device, "FP16 mma", "cublas_fp32",
+      Row<Problem>{"mma_fp16_corrected", "single", Place::device, "FP16 mma", "cublas_fp32",
           single_tolerance, make_single<SingleMethod::fp16_corrected, 3>},
   };
 } // namespace
@@ -264,7 +311,7 @@ namespace
 void run_gemm(Run &run)
 {
   for (const std::array<std::int64_t, 3> &size : run.options.gemm_sizes)
-    run_rows<Size>(rows, "gemm", {size[0], size[1], size[2]},
+    run_rows<Problem>(rows, "gemm", Problem({size[0], size[1], size[2]}),
         std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " + std::to_string(size[2]),
         run);
 }

@@ -8,6 +8,8 @@
 //     buffered        fragments are loaded while the products before them run
 //     staged          three stages of cp.async
 //     larger          block 128 x 128 x 32: sixteen tiles per warp
+//   fp16_wgmma      the last rung: wgmma, copies by TMA, warpgroups that copy or multiply, persistent blocks of
+//                   128 x 256 x 64 with four stages
 //   fp64<shape>     DGEMM on mma.sync.m8n8k4, m16n8k4 or m16n8k8, three stages
 //   single<method>  A, B and C in FP32 on TF32 or FP16 tensor cores, with and without correction of what the
 //                   rounding of factors loses (kernels/precision/methods.h has the methods)
@@ -38,6 +40,9 @@ enum class Rung : std::uint8_t
 };
 template <Rung rung>
 void fp16(const Size &size, const Half *a, const Half *b, float *c, Stream stream);
+
+/// Throws std::invalid_argument unless n and k are multiples of 8, DeviceError below compute capability 9.0.
+void fp16_wgmma(const Size &size, const Half *a, const Half *b, float *c, Stream stream);
 
 enum class Fp64Shape : std::uint8_t
 {

@@ -15,6 +15,7 @@ void fp16(const Size &, const Half *, const Half *, float *, Stream)
 {
   fail();
 }
+void fp16_wgmma(const Size &, const Half *, const Half *, float *, Stream) { fail(); }
 template <Fp64Shape shape>
 void fp64(const Size &, const double *, const double *, double *, Stream)
 {

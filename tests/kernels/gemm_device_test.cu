@@ -36,6 +36,17 @@ namespace
     test::check_products<Half, float>(fp16<Rung::larger>, 0., test::of_float);
   }
 
+  TEST_F(GemmDevice, Wgmma)
+  {
+    if (device_properties().major != 9)
+      GTEST_SKIP() << "wgmma needs compute capability 9.0";
+    for (const Size size : {Size{0, 8, 8}, {3, 8, 0}, {1, 8, 8}, {128, 256, 64}, {17, 40, 136},
+             {130, 264, 72}, {300, 520, 328}})
+      test::check_product<Half, float>(fp16_wgmma, size, 0., test::of_float);
+    EXPECT_THROW(fp16_wgmma({8, 7, 8}, nullptr, nullptr, nullptr, nullptr), std::invalid_argument);
+    EXPECT_THROW(fp16_wgmma({8, 8, 7}, nullptr, nullptr, nullptr, nullptr), std::invalid_argument);
+  }
+
   TEST_F(GemmDevice, Fp64)
   {
     test::check_products<double, double>(fp64<Fp64Shape::m8n8k4>, 0., test::of_double);

@@ -1,0 +1,184 @@
+// The product on Hopper's own instructions: a persistent block of one warpgroup that copies and two that multiply.
+// One thread has the copy engine (TMA) fill a ring of four stages; barriers in shared memory say which stages are full
+// and which are empty. Each multiplying warpgroup has 64 x 256 sums in registers and takes its operands straight
+// from shared memory.
+#include <stdexcept>
+
+#include "kernels/core/launch.cuh"
+#include "kernels/core/pipeline.cuh"
+#include "kernels/core/shared_memory.cuh"
+#include "kernels/core/tensor_map.h"
+#include "kernels/gemm/device.h"
+#include "kernels/gemm/tile_order.h"
+#include "kernels/mma/warpgroup.cuh"
+#include "kernels/tensor/device_resources.cuh"
+
+namespace tensormg::gemm
+{
+namespace
+{
+  constexpr int tile_m = 128, tile_n = 256, tile_k = 64;
+  constexpr int stages = 4;
+  constexpr int warpgroup = 128, consumers = 2, threads = warpgroup * (1 + consumers);
+  constexpr int consumer_warps = consumers * warpgroup / 32;
+  constexpr int row_halves = 64; ///< of a tile in shared memory: 128 bytes
+  constexpr int bytes_a = tile_m * tile_k * 2, block_bytes = tile_k * row_halves * 2;
+  constexpr int blocks_b = tile_n / row_halves, bytes_b = blocks_b * block_bytes;
+  constexpr int stage_bytes = bytes_a + bytes_b;
+  constexpr int shared_bytes = stages * stage_bytes + 2 * stages * 8;
+  static_assert(tile_k == row_halves && shared_bytes <= 227 * 1024);
+  static_assert(stage_bytes % 1024 == 0 && bytes_a % 1024 == 0);
+
+  struct Work
+  {
+    int m, n, steps;
+    int tiles_m, tiles_n;
+  };
+
+  struct Ring
+  {
+    unsigned char *tiles;
+    pipeline::Barrier *full, *empty;
+    __device__ unsigned char *a(int slot) const { return tiles + slot * stage_bytes; }
+    __device__ unsigned char *b(int slot) const { return a(slot) + bytes_a; }
+  };
+
+  /// One thread.
+  __device__ void copy_tiles(
+      const Ring &ring, const CUtensorMap *map_a, const CUtensorMap *map_b, const Work &work)
+  {
+    pipeline::RingPosition<stages> at;
+    for (int tile = static_cast<int>(blockIdx.x); tile < work.tiles_m * work.tiles_n;
+         tile += static_cast<int>(gridDim.x))
+    {
+      const Position position = tile_position(tile, work.tiles_m, work.tiles_n);
+      for (int step = 0; step < work.steps; ++step)
+      {
+        pipeline::wait(ring.empty + at.slot, at.parity ^ 1u);
+        pipeline::Barrier *const full = ring.full + at.slot;
+        pipeline::arrive_expect(full, stage_bytes);
+        pipeline::load_box(ring.a(at.slot), map_a, full, step * tile_k, 0, position.m * tile_m, 0);
+#pragma unroll
+        for (int block = 0; block < blocks_b; ++block)
+          pipeline::load_box(ring.b(at.slot) + block * block_bytes, map_b, full,
+              position.n * tile_n + block * row_halves, 0, step * tile_k, 0);
+        at.advance();
+      }
+    }
+  }
+
+  /// Two numbers of a row at a time; n is a multiple of 8.
+  __device__ void store(
+      const float (&sums)[128], const Work &work, int first_row, int first_column, float *c)
+  {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+    for (int i = 0; i < 128; i += 2)
+    {
+      const int row = first_row + lane / 4 + 8 * (i / 2 % 2);
+      const int column = first_column + 8 * (i / 4) + 2 * (lane % 4);
+      if (row < work.m && column < work.n)
+        *reinterpret_cast<float2 *>(c + static_cast<std::int64_t>(row) * work.n + column) =
+            make_float2(sums[i], sums[i + 1]);
+    }
+  }
+
+  /// A warpgroup; `group` counts those that multiply.
+  __device__ void multiply_tiles(const Ring &ring, const Work &work, int group, float *c)
+  {
+    const bool is_first_lane = threadIdx.x % 32 == 0;
+    const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
+    const auto release = [&](int slot) {
+      __syncwarp();
+      if (is_first_lane)
+        pipeline::arrive(ring.empty + slot);
+    };
+    pipeline::RingPosition<stages> at;
+    for (int tile = static_cast<int>(blockIdx.x); tile < work.tiles_m * work.tiles_n;
+         tile += static_cast<int>(gridDim.x))
+    {
+      float sums[128];
+#pragma unroll
+      for (float &sum : sums)
+        sum = 0.F;
+      int previous = -1;
+      for (int step = 0; step < work.steps; ++step)
+      {
+        pipeline::wait(ring.full + at.slot, at.parity);
+        const mma::SharedMatrix a = mma::rows_of_k(ring.a(at.slot) + group * (bytes_a / consumers));
+        const mma::SharedMatrix b = mma::rows_of_n(ring.b(at.slot), block_bytes);
+        mma::warpgroup_begin();
+#pragma unroll
+        for (int k = 0; k < tile_k; k += 16)
+          mma::multiply_64x256x16(sums, a.after(2 * k), b.after(128 * k), true);
+        mma::warpgroup_commit();
+        // One group stays under way; the stage of the one before it is free.
+        mma::warpgroup_wait<1>(sums);
+        if (previous >= 0)
+          release(previous);
+        previous = at.slot;
+        at.advance();
+      }
+      mma::warpgroup_wait<0>(sums);
+      if (previous >= 0)
+        release(previous);
+      const Position position = tile_position(tile, work.tiles_m, work.tiles_n);
+      store(sums, work, position.m * tile_m + group * 64 + warp * 16, position.n * tile_n, c);
+    }
+  }
+
+  __global__ void __launch_bounds__(threads, 1)
+      wgmma_kernel(const __grid_constant__ CUtensorMap map_a,
+          const __grid_constant__ CUtensorMap map_b, Work work, float *__restrict__ c)
+  {
+    auto *const barriers =
+        reinterpret_cast<pipeline::Barrier *>(dynamic_shared() + stages * stage_bytes);
+    const Ring ring{dynamic_shared(), barriers, barriers + stages};
+    if (threadIdx.x == 0)
+    {
+      for (int slot = 0; slot < stages; ++slot)
+      {
+        pipeline::init(ring.full + slot, 1);
+        pipeline::init(ring.empty + slot, consumer_warps);
+      }
+      pipeline::fence_init();
+    }
+    __syncthreads();
+    if (threadIdx.x < warpgroup)
+    {
+      pipeline::shrink_registers<40>();
+      if (threadIdx.x == 0)
+        copy_tiles(ring, &map_a, &map_b, work);
+    }
+    else
+    {
+      pipeline::grow_registers<232>();
+      multiply_tiles(ring, work, static_cast<int>(threadIdx.x) / warpgroup - 1, c);
+    }
+  }
+} // namespace
+
+void fp16_wgmma(const Size &size, const Half *a, const Half *b, float *c, Stream stream)
+{
+  if (size.k % 8 != 0 || size.n % 8 != 0)
+    throw std::invalid_argument("rows of A and B must start at multiples of 16 bytes");
+  const Tiles tiles = tiles_of(size, tile_m, tile_n);
+  if (tiles.m * tiles.n == 0)
+    return;
+  if (size.k == 0)
+    return fp16<Rung::larger>(size, a, b, c, stream); // there is nothing to describe
+  tensor::require_compiled_for(90, wgmma_kernel);
+  const dim3 grid = tensor::persistent_grid(wgmma_kernel, threads, shared_bytes,
+      static_cast<unsigned long long>(tiles.m) * static_cast<unsigned long long>(tiles.n));
+  // A matrix as a block of cells with one mode: rows of the matrix are rows of cells.
+  const auto map = [](const Half *matrix, std::int64_t rows, std::int64_t columns, int box_rows) {
+    return make_box_map(
+        Block(2, 0, {columns, rows, 1}), matrix, row_halves, box_rows, BoxLayout::swizzled_128);
+  };
+  launch("launching the product by wgmma", wgmma_kernel, grid, dim3(threads), shared_bytes, stream,
+      map(a, size.m, size.k, tile_m), map(b, size.k, size.n, tile_k),
+      Work{static_cast<int>(size.m), static_cast<int>(size.n),
+          static_cast<int>((size.k + tile_k - 1) / tile_k), tiles.m, tiles.n},
+      c);
+}
+} // namespace tensormg::gemm
