@@ -14,41 +14,67 @@ namespace
 
   // Rows by groups of lanes.
 
+  constexpr int rows_per_group = 4;
+
   template <int lanes, typename Number>
   __global__ void __launch_bounds__(threads)
       vector_kernel(Csr<Number> matrix, const Number *__restrict__ x, Number *__restrict__ y)
   {
-    const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-    const std::int64_t row = thread / lanes;
-    const int lane = static_cast<int>(thread % lanes);
-    Number sum = 0;
-    // The shuffles below need all lanes: no early return.
-    if (row < matrix.rows)
+    constexpr int groups = threads / lanes;
+    const int lane = static_cast<int>(threadIdx.x) % lanes;
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * (groups * rows_per_group) +
+        static_cast<int>(threadIdx.x) / lanes;
+    // Several rows at once: their loads are under way together.
+    std::int32_t begin[rows_per_group], length[rows_per_group], longest = 0;
+#pragma unroll
+    for (int r = 0; r < rows_per_group; ++r)
     {
-      const std::int32_t end = matrix.row_begin[row + 1];
-      for (std::int32_t e = matrix.row_begin[row] + lane; e < end; e += lanes)
-        sum += __ldcs(matrix.value + e) * __ldg(x + __ldcs(matrix.column + e));
+      const std::int64_t row = first + r * groups;
+      begin[r] = row < matrix.rows ? matrix.row_begin[row] : 0;
+      length[r] = row < matrix.rows ? matrix.row_begin[row + 1] - begin[r] : 0;
+      longest = length[r] > longest ? length[r] : longest;
+    }
+    Number sums[rows_per_group]{};
+    for (std::int32_t e = lane; e < longest; e += lanes)
+    {
+      Number values[rows_per_group];
+      std::int32_t columns[rows_per_group];
+#pragma unroll
+      for (int r = 0; r < rows_per_group; ++r)
+      {
+        columns[r] = e < length[r] ? __ldcs(matrix.column + begin[r] + e) : 0;
+        values[r] = e < length[r] ? __ldcs(matrix.value + begin[r] + e) : Number(0);
+      }
+#pragma unroll
+      for (int r = 0; r < rows_per_group; ++r)
+        if (e < length[r])
+          sums[r] += values[r] * __ldg(x + columns[r]);
     }
 #pragma unroll
-    for (int distance = lanes / 2; distance > 0; distance /= 2)
-      sum += __shfl_xor_sync(all_lanes, sum, distance);
-    if (lane == 0 && row < matrix.rows)
-      y[row] = sum;
+    for (int r = 0; r < rows_per_group; ++r)
+    {
+#pragma unroll
+      for (int distance = lanes / 2; distance > 0; distance /= 2)
+        sums[r] += __shfl_xor_sync(all_lanes, sums[r], distance);
+      if (lane == 0 && first + r * groups < matrix.rows)
+        y[first + r * groups] = sums[r];
+    }
   }
 
   template <int lanes, typename Number>
   void launch_vector(const Csr<Number> &matrix, const Number *x, Number *y, Stream stream)
   {
-    const std::int64_t rows_per_block = threads / lanes;
+    const std::int64_t rows_per_block = threads / lanes * rows_per_group;
     const auto blocks = static_cast<unsigned>((matrix.rows + rows_per_block - 1) / rows_per_block);
     launch("launching the sparse product by rows", vector_kernel<lanes, Number>, dim3(blocks),
         dim3(threads), 0, stream, matrix, x, y);
   }
 
-  // The merge path: a block takes a tile of rows and entries, a thread a part of the tile.
+  // The merge path: a block takes a tile of rows and entries, groups of threads its rows.
 
   constexpr int steps_per_thread = 8;
   constexpr int tile = threads * steps_per_thread;
+  constexpr int few_rows = 8; ///< of a tile: then all threads work on each of them
 
   /// The row at which the path is after `step` steps; entry i of row_end ends row i.
   template <typename Index>
@@ -67,48 +93,72 @@ namespace
     return static_cast<std::int32_t>(low);
   }
 
-  /// Sums of equal rows run together: what the threads before leave of a row, and this one.
+  /// The sum of the numbers of all threads, in thread 0 (of others: something).
   template <typename Number>
-  __device__ Carry<Number> join(const Carry<Number> &before, const Carry<Number> &own)
+  __device__ Number block_sum(Number own)
   {
-    return {own.row, before.row == own.row ? before.sum + own.sum : own.sum};
-  }
-
-  template <typename Number>
-  __device__ Carry<Number> from_lane_below(const Carry<Number> &carry, int distance)
-  {
-    return {__shfl_up_sync(all_lanes, carry.row, distance),
-        __shfl_up_sync(all_lanes, carry.sum, distance)};
-  }
-
-  /// The carries of all threads up to and with this one, joined; in `before` those without this one (of
-  /// thread 0: a row that does not exist).
-  template <typename Number>
-  __device__ Carry<Number> join_block(const Carry<Number> &own, Carry<Number> &before)
-  {
-    __shared__ std::int32_t warp_rows[threads / warp];
     __shared__ Number warp_sums[threads / warp];
-    const int lane = static_cast<int>(threadIdx.x) % warp, w = static_cast<int>(threadIdx.x) / warp;
-    Carry<Number> joined = own;
 #pragma unroll
-    for (int distance = 1; distance < warp; distance *= 2)
-    {
-      const Carry<Number> other = from_lane_below(joined, distance);
-      if (lane >= distance)
-        joined = join(other, joined);
-    }
-    if (lane == warp - 1)
-    {
-      warp_rows[w] = joined.row;
-      warp_sums[w] = joined.sum;
-    }
+    for (int distance = warp / 2; distance > 0; distance /= 2)
+      own += __shfl_xor_sync(all_lanes, own, distance);
+    const int thread = static_cast<int>(threadIdx.x);
+    if (thread % warp == 0)
+      warp_sums[thread / warp] = own;
     __syncthreads();
-    Carry<Number> of_warps_below{-1, 0}; // joins to what follows
-    for (int i = 0; i < w; ++i)
-      of_warps_below = join(of_warps_below, Carry<Number>{warp_rows[i], warp_sums[i]});
-    before = from_lane_below(joined, 1);
-    before = lane == 0 ? of_warps_below : w > 0 ? join(of_warps_below, before) : before;
-    return w > 0 ? join(of_warps_below, joined) : joined;
+    Number sum = warp_sums[0];
+#pragma unroll
+    for (int w = 1; w < threads / warp; ++w)
+      sum += warp_sums[w];
+    __syncthreads(); // before the next call
+    return sum;
+  }
+
+  /// A block's part of the path: its products in shared memory, and where its rows end among them. The row after
+  /// those that end here is the last: its sum is left to others.
+  template <typename Number>
+  struct Tile
+  {
+    const Number *products;
+    const std::int32_t *row_ends;
+    std::int32_t first_row, rows;
+    int entries;
+    __device__ int begin(int row) const { return row == 0 ? 0 : row_ends[row - 1]; }
+    __device__ int end(int row) const { return row < rows ? row_ends[row] : entries; }
+  };
+
+  template <typename Number>
+  __device__ void finish(
+      const Tile<Number> &tile, int row, Number sum, Number *y, Carry<Number> &carry)
+  {
+    if (row < tile.rows)
+      y[tile.first_row + row] = sum;
+    else
+      carry = {tile.first_row + row, sum};
+  }
+
+  /// Rows by groups of `lanes` threads, one after the other.
+  template <int lanes, typename Number>
+  __device__ void sum_rows(const Tile<Number> &tile, Number *y, Carry<Number> &carry)
+  {
+    const int lane = static_cast<int>(threadIdx.x) % lanes;
+    constexpr int at_once = threads / lanes;
+    // All lanes of a warp make the same number of turns.
+    for (int first = 0; first <= tile.rows; first += at_once)
+    {
+      const int row = first + static_cast<int>(threadIdx.x) / lanes;
+      Number sum = 0;
+      if (row <= tile.rows)
+      {
+        const int end = tile.end(row);
+        for (int e = tile.begin(row) + lane; e < end; e += lanes)
+          sum += tile.products[e];
+      }
+#pragma unroll
+      for (int distance = lanes / 2; distance > 0; distance /= 2)
+        sum += __shfl_xor_sync(all_lanes, sum, distance);
+      if (lane == 0 && row <= tile.rows)
+        finish(tile, row, sum, y, carry);
+    }
   }
 
   template <typename Number>
@@ -116,7 +166,7 @@ namespace
       const Number *__restrict__ x, Number *__restrict__ y, Carry<Number> *__restrict__ carries)
   {
     __shared__ Number products[tile];
-    __shared__ std::int32_t row_ends[tile + 1];
+    __shared__ std::int32_t row_ends[tile];
     __shared__ std::int32_t border_rows[2];
 
     const std::int64_t steps = static_cast<std::int64_t>(matrix.rows) + entries;
@@ -130,42 +180,50 @@ namespace
     const auto first_entry = static_cast<std::int32_t>(first_step - first_row);
     const auto n_entries = static_cast<std::int32_t>(last_step - first_step) - n_rows;
 
-    for (int e = static_cast<int>(threadIdx.x); e < n_entries; e += threads)
-      products[e] = __ldcs(matrix.value + first_entry + e) *
-          __ldg(x + __ldcs(matrix.column + first_entry + e));
-    // The row behind those that end here is the one that the last threads leave; beyond the matrix it
-    // must not seem to end.
-    for (int r = static_cast<int>(threadIdx.x); r <= n_rows; r += threads)
-      row_ends[r] = first_row + r < matrix.rows ? matrix.row_begin[first_row + r + 1] - first_entry
-                                                : n_entries + 1;
+    // All loads of a thread are under way together.
+    Number values[steps_per_thread];
+    std::int32_t columns[steps_per_thread];
+#pragma unroll
+    for (int i = 0; i < steps_per_thread; ++i)
+    {
+      const int e = i * threads + static_cast<int>(threadIdx.x);
+      columns[i] = e < n_entries ? __ldcs(matrix.column + first_entry + e) : 0;
+      values[i] = e < n_entries ? __ldcs(matrix.value + first_entry + e) : Number(0);
+    }
+    for (int r = static_cast<int>(threadIdx.x); r < n_rows; r += threads)
+      row_ends[r] = matrix.row_begin[first_row + r + 1] - first_entry;
+#pragma unroll
+    for (int i = 0; i < steps_per_thread; ++i)
+    {
+      const int e = i * threads + static_cast<int>(threadIdx.x);
+      if (e < n_entries)
+        products[e] = values[i] * __ldg(x + columns[i]);
+    }
     __syncthreads();
 
-    const int total = n_rows + n_entries;
-    const int wanted = static_cast<int>(threadIdx.x) * steps_per_thread;
-    const int begin = wanted < total ? wanted : total;
-    const int end = begin + steps_per_thread < total ? begin + steps_per_thread : total;
-    int row = find_row(begin, row_ends, n_rows, n_entries), entry = begin - row;
-    const int start_row = row;
-    Number sum = 0, first_sum = 0;
-    for (int step = begin; step < end; ++step)
-      if (entry < row_ends[row])
-        sum += products[entry++];
-      else
+    const Tile<Number> part{products, row_ends, first_row, n_rows, n_entries};
+    Carry<Number> carry{-1, 0}; // of the thread that has the last row
+    if (n_rows < few_rows)
+      for (int row = 0; row <= n_rows; ++row)
       {
-        // The first row that ends may have begun in threads below.
-        if (row == start_row)
-          first_sum = sum;
-        else
-          y[first_row + row] = sum;
-        ++row;
-        sum = 0;
+        Number own = 0;
+        for (int e = part.begin(row) + static_cast<int>(threadIdx.x); e < part.end(row);
+             e += threads)
+          own += products[e];
+        const Number sum = block_sum(own);
+        if (threadIdx.x == 0)
+          finish(part, row, sum, y, carry);
       }
-    Carry<Number> before;
-    const Carry<Number> joined = join_block<Number>({row, sum}, before);
-    if (row > start_row)
-      y[first_row + start_row] = first_sum + (before.row == start_row ? before.sum : Number(0));
-    if (threadIdx.x == threads - 1)
-      carries[blockIdx.x] = {first_row + joined.row, joined.sum};
+    else if (n_entries < 4 * n_rows)
+      sum_rows<2>(part, y, carry);
+    else if (n_entries < 12 * n_rows)
+      sum_rows<4>(part, y, carry);
+    else if (n_entries < 48 * n_rows)
+      sum_rows<16>(part, y, carry);
+    else
+      sum_rows<32>(part, y, carry);
+    if (carry.row >= 0)
+      carries[blockIdx.x] = carry;
   }
 
   /// What blocks leave of rows that others end. The first of several blocks with the same row adds them all.

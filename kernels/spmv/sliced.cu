@@ -9,7 +9,8 @@ namespace
   constexpr int warp = mma::warp_size;
   constexpr unsigned all_lanes = 0xffffffffu;
   constexpr int threads = 256;
-  constexpr int slices_per_warp = 4; ///< short rows give a warp little to do
+  constexpr int slices_per_warp = 8; ///< short rows give a warp little to do
+  constexpr int at_once = 8;         ///< blocks whose loads are under way together
 
   /// The sums of a slice by tensor cores: lane 4 g + g / 2 has that of row g.
   struct ByMma
@@ -56,42 +57,77 @@ namespace
       slice_kernel(Sliced<typename Sum::Number> matrix, const typename Sum::Number *__restrict__ x,
           typename Sum::Number *__restrict__ y, typename Sum::Number *__restrict__ pieces)
   {
+    using Number = typename Sum::Number;
     const int lane = static_cast<int>(threadIdx.x) % warp;
-    const std::int64_t first =
+    std::int64_t slice =
         (static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x) / warp * slices_per_warp;
-    for (std::int64_t slice = first; slice < first + slices_per_warp && slice < matrix.slices;
-         ++slice)
-    {
-      Sum sums{};
-      const std::int64_t end = matrix.block_begin[slice + 1];
-#pragma unroll 4
-      for (std::int64_t block = matrix.block_begin[slice]; block < end; ++block)
-      {
-        const std::int64_t e = block * block_size + lane;
-        sums.add(__ldcs(matrix.value + e), __ldg(x + __ldcs(matrix.column + e)));
-      }
-      const auto sum = sums.sum(lane);
+    if (slice >= matrix.slices)
+      return; // the whole warp
+    const std::int64_t last =
+        slice + slices_per_warp < matrix.slices ? slice + slices_per_warp : matrix.slices;
+    // The blocks of neighbouring slices follow each other: one march over all of them.
+    const std::int64_t end = matrix.block_begin[last];
+    std::int64_t slice_end = matrix.block_begin[slice + 1];
+    Sum sums{};
+    const auto finish_slice = [&] {
+      const Number sum = sums.sum(lane);
       const std::int32_t target = matrix.target[slice * slice_rows + lane / 4];
-      if (!sums.has_sum(lane) || target < 0)
-        continue;
-      if (target < matrix.rows)
-        y[target] = sum;
-      else
-        pieces[target - matrix.rows] = sum;
+      if (sums.has_sum(lane) && target >= 0)
+        (target < matrix.rows ? y[target] : pieces[target - matrix.rows]) = sum;
+      sums = Sum{};
+      ++slice;
+      slice_end = slice < last ? matrix.block_begin[slice + 1] : end + 1;
+    };
+    for (std::int64_t first = matrix.block_begin[slice]; first < end; first += at_once)
+    {
+      Number values[at_once], factors[at_once];
+      std::int32_t columns[at_once];
+#pragma unroll
+      for (int i = 0; i < at_once; ++i)
+      {
+        // Beyond the end: the last block once more, which is not added.
+        const std::int64_t block = first + i < end ? first + i : end - 1;
+        columns[i] = __ldcs(matrix.column + block * block_size + lane);
+        values[i] = __ldcs(matrix.value + block * block_size + lane);
+      }
+#pragma unroll
+      for (int i = 0; i < at_once; ++i)
+        factors[i] = __ldg(x + columns[i]);
+#pragma unroll
+      for (int i = 0; i < at_once; ++i)
+        if (first + i < end)
+        {
+          while (first + i >= slice_end)
+            finish_slice();
+          sums.add(values[i], factors[i]);
+        }
     }
+    while (slice < last)
+      finish_slice();
   }
 
+  /// A block per long row: every thread adds some pieces, then all threads, in an order that is always the same.
   template <typename Number>
   __global__ void __launch_bounds__(threads)
       piece_kernel(Sliced<Number> matrix, const Number *__restrict__ pieces, Number *__restrict__ y)
   {
-    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
-    if (row >= matrix.long_rows)
-      return;
+    __shared__ Number warp_sums[threads / warp];
+    const int thread = static_cast<int>(threadIdx.x);
+    const std::int32_t end = matrix.piece_begin[blockIdx.x + 1];
     Number sum = 0;
-    for (std::int32_t p = matrix.piece_begin[row]; p < matrix.piece_begin[row + 1]; ++p)
+    for (std::int32_t p = matrix.piece_begin[blockIdx.x] + thread; p < end; p += threads)
       sum += pieces[p];
-    y[matrix.long_row[row]] = sum;
+#pragma unroll
+    for (int distance = warp / 2; distance > 0; distance /= 2)
+      sum += __shfl_xor_sync(all_lanes, sum, distance);
+    if (thread % warp == 0)
+      warp_sums[thread / warp] = sum;
+    __syncthreads();
+    if (thread > 0)
+      return;
+    for (int w = 1; w < threads / warp; ++w)
+      sum += warp_sums[w];
+    y[matrix.long_row[blockIdx.x]] = sum;
   }
 
   template <typename Sum, typename Number>
@@ -105,8 +141,8 @@ namespace
         stream, matrix, x, y, pieces);
     if (matrix.long_rows > 0)
       launch("launching the sums of long rows", piece_kernel<Number>,
-          dim3(static_cast<unsigned>((matrix.long_rows + threads - 1) / threads)), dim3(threads), 0,
-          stream, matrix, static_cast<const Number *>(pieces), y);
+          dim3(static_cast<unsigned>(matrix.long_rows)), dim3(threads), 0, stream, matrix,
+          static_cast<const Number *>(pieces), y);
   }
 } // namespace
 
