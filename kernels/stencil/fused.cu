@@ -56,9 +56,18 @@ namespace
     static constexpr int size = row * (y + 2 * K::radius_y);
   };
 
-  /// Rows (planes) that are on their way from memory.
-  constexpr int ahead = 4;
-  static_assert(ahead % 2 == 0, "the parity of an iteration is that of its place in the loop");
+  /// Rows (planes) that are on their way from memory: an even number, since the parity of an iteration is that of its
+  /// place in the loop.
+  template <typename K>
+  constexpr int ahead = K::dim == 2 ? 4 : 2;
+
+  /// Blocks of a multiprocessor that registers are kept free for: barriers of one block are hidden by another.
+  template <typename K, int depth>
+  constexpr int resident_blocks = K::radius > 1 ? 1
+      : K::dim == 3                             ? (depth == 1 ? 2 : 1)
+      : depth == 1                              ? 4
+      : depth == 2                              ? 3
+                                                : 2;
 
   /// Sizes of the grid: across the march and along it; rows per block.
   struct March
@@ -84,27 +93,41 @@ namespace
     Number own[depth]
               [B::points]; ///< the numbers of this thread in the rows that are in shared memory
     Number sums[depth][B::points][K::width];
+    std::int64_t first_offset;
+    bool inside[B::points];
 
     __device__ int column_x(int p) const { return tx + p % B::points_x * B::threads_x; }
     __device__ int column_y(int p) const { return ty + p / B::points_x * B::threads_y; }
-    __device__ bool is_inside(int p) const
+    /// What does not change along the march: where the thread's columns are, and whether in the grid.
+    __device__ void start()
     {
-      const std::int64_t x = x0 + column_x(p), y = y0 + column_y(p);
-      return x >= 0 && x < n.x && y >= 0 && y < n.y;
+#pragma unroll
+      for (int p = 0; p < B::points; ++p)
+      {
+        const std::int64_t x = x0 + column_x(p), y = y0 + column_y(p);
+        inside[p] = x >= 0 && x < n.x && y >= 0 && y < n.y;
+      }
+      first_offset = (y0 + ty) * n.x + x0 + tx;
     }
-    __device__ std::int64_t index(int p, std::int64_t row) const
+    /// In a row (plane).
+    __device__ std::int64_t offset(int p) const
     {
-      return (row * n.y + y0 + column_y(p)) * n.x + x0 + column_x(p);
+      return first_offset + p % B::points_x * B::threads_x + p / B::points_x * B::threads_y * n.x;
     }
     __device__ Number *row_of(int parity, int step) const
     {
       return shared + (parity * depth + step) * B::size + K::radius_y * B::row + K::radius;
     }
 
-    __device__ Number read(const Number *from, int p, std::int64_t row, std::int64_t end) const
+    /// Row `row` of the input, as far as it is needed: zero outside of the grid.
+    __device__ void read(
+        const Number *from, std::int64_t row, std::int64_t end, Number (&values)[B::points]) const
     {
-      const bool is_needed = row >= 0 && row < n.s && row < end && is_inside(p);
-      return is_needed ? __ldg(from + index(p, row)) : Number(0);
+      const bool is_needed = row >= 0 && row < n.s && row < end;
+      const Number *const place = from + row * (n.x * n.y);
+#pragma unroll
+      for (int p = 0; p < B::points; ++p)
+        values[p] = is_needed && inside[p] ? __ldg(place + offset(p)) : Number(0);
     }
 
     /// Adds what a row of step `step` gives to the rows around it; returns the finished one.
@@ -150,20 +173,22 @@ namespace
       for (int step = depth - 1; step >= 0; --step)
       {
         const std::int64_t finished_row = row - step - (step + 1) * K::radius;
+        const bool is_row = finished_row >= 0 && finished_row < n.s;
+        const bool is_stored = finished_row >= begin && finished_row < end;
         const Number *const rows = row_of(parity, step);
+        Number *const place = to + finished_row * (n.x * n.y);
 #pragma unroll
         for (int p = 0; p < B::points; ++p)
         {
           const Number sum = advance(step, p, rows);
-          const bool is_in_grid = finished_row >= 0 && finished_row < n.s && is_inside(p);
           if (step + 1 < depth)
           {
-            const Number value = is_in_grid ? sum : Number(0);
+            const Number value = is_row && inside[p] ? sum : Number(0);
             own[step + 1 < depth ? step + 1 : 0][p] = value;
             row_of(parity ^ 1, step + 1)[column_y(p) * B::row + column_x(p)] = value;
           }
-          else if (finished_row >= begin && finished_row < end && is_in_grid && is_result(p))
-            __stcs(to + index(p, finished_row), sum);
+          else if (is_stored && inside[p] && is_result(p))
+            __stcs(place + offset(p), sum);
         }
       }
     }
@@ -178,7 +203,7 @@ namespace
   };
 
   template <typename Number, typename K, int depth>
-  __global__ void __launch_bounds__(Columns<K>::threads)
+  __global__ void __launch_bounds__(Columns<K>::threads, resident_blocks<K, depth>)
       fused_kernel(const __grid_constant__ Weights<Number, K> weights, March n,
           const Number *__restrict__ from, Number *__restrict__ to)
   {
@@ -191,27 +216,24 @@ namespace
     M march{weights, n, reinterpret_cast<Number *>(dynamic_shared()),
         static_cast<std::int64_t>(blockIdx.x) * M::inner_x - rim,
         static_cast<std::int64_t>(blockIdx.y) * M::inner_y - rim_y, begin - rim,
-        thread % B::threads_x, thread / B::threads_x, {}, {}};
+        thread % B::threads_x, thread / B::threads_x, {}, {}, {}, {}};
 
-    Number input[ahead][B::points];
+    march.start();
+    Number input[ahead<K>][B::points];
 #pragma unroll
-    for (int a = 0; a < ahead; ++a)
-#pragma unroll
-      for (int p = 0; p < B::points; ++p)
-        input[a][p] = march.read(from, p, begin - rim + a, end + rim);
+    for (int a = 0; a < ahead<K>; ++a)
+      march.read(from, begin - rim + a, end + rim, input[a]);
     // The last step is depth - 1 iterations and all rims behind the input.
     const std::int64_t last = end + rim + depth - 1;
-    for (std::int64_t row = begin - rim; row < last; row += ahead)
+    for (std::int64_t row = begin - rim; row < last; row += ahead<K>)
 #pragma unroll
-      for (int a = 0; a < ahead; ++a)
+      for (int a = 0; a < ahead<K>; ++a)
       {
         Number current[B::points];
 #pragma unroll
         for (int p = 0; p < B::points; ++p)
-        {
           current[p] = input[a][p];
-          input[a][p] = march.read(from, p, row + a + ahead, end + rim);
-        }
+        march.read(from, row + a + ahead<K>, end + rim, input[a]);
         march.iterate(a % 2, row + a, current, begin, end, to);
       }
   }

@@ -40,8 +40,8 @@ constexpr FusedBlocks fused_blocks(
   blocks.y = dim == 3 ? divide_up(points[1], tile.y() - rim) : 1;
   const std::int64_t n = dim == 3 ? points[2] : points[1];
   // Enough blocks for a large GPU, rows enough that those read twice do not count.
-  constexpr std::int64_t blocks_wanted = 4096;
-  const std::int64_t fewest_rows = 16 * radius * depth;
+  constexpr std::int64_t blocks_wanted = 2048;
+  const std::int64_t fewest_rows = 32 * radius * depth;
   blocks.rows = std::max(fewest_rows, divide_up(n * blocks.x * blocks.y, blocks_wanted));
   blocks.s = divide_up(n, blocks.rows);
   return blocks;
