@@ -37,7 +37,7 @@ struct ColumnTile
 
   /// Registers per thread: at launch all threads have the same number; the consumers then take what the
   /// copying group gives back, at most 240.
-  static constexpr int service_registers = 24;
+  static constexpr int service_registers = 32;
   static constexpr int launch_registers = 65536 / threads / 8 * 8;
   static constexpr int pool =
       (launch_registers + (launch_registers - service_registers) / consumer_groups) / 8 * 8;

@@ -20,7 +20,7 @@ template <>
 struct CudaTile<double, 3, false> : ColumnTile<double, 3, 1, 8, 8>
 {};
 template <>
-struct CudaTile<double, 4, false> : MarchTile<double, 4, 1, 16, 6, 1, 8, 3, 6>
+struct CudaTile<double, 4, false> : ColumnTile<double, 4, 1, 4, 6, 0, true>
 {};
 template <>
 struct CudaTile<double, 5, false> : MarchTile<double, 5, 1, 8, 6, 1, 10, 3, 8>
@@ -70,7 +70,7 @@ template <>
 struct CudaTile<float, 3, false> : ColumnTile<float, 3, 2, 12, 6>
 {};
 template <>
-struct CudaTile<float, 4, false> : MarchTile<float, 4, 2, 16, 6, 1, 8, 3, 6>
+struct CudaTile<float, 4, false> : ColumnTile<float, 4, 1, 12, 6>
 {};
 template <>
 struct CudaTile<float, 5, false> : MarchTile<float, 5, 2, 8, 6, 1, 10, 3, 8>
@@ -95,7 +95,7 @@ template <>
 struct CudaTile<float, 3, true> : ColumnTile<float, 3, 2, 8, 5, 2>
 {};
 template <>
-struct CudaTile<float, 4, true> : MarchTile<float, 4, 2, 8, 8, 1, 8, 3, 5, 3>
+struct CudaTile<float, 4, true> : ColumnTile<float, 4, 1, 8, 6, 2>
 {};
 template <>
 struct CudaTile<float, 5, true> : MarchTile<float, 5, 2, 8, 6, 1, 7, 2, 5, 2>

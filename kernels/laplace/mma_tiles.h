@@ -27,6 +27,6 @@ template <>
 struct MmaTile<3, true> : MmaColumnTile<3, 6, 2, 6, 3>
 {};
 template <>
-struct MmaTile<4, true> : MmaColumnTile<4, 6, 2, 6, 2>
+struct MmaTile<4, true> : MmaColumnTile<4, 6, 2, 5, 3>
 {};
 } // namespace tensormg::laplace

@@ -277,9 +277,8 @@ namespace
 
   TEST(LaplaceMma, SaysWhatThereIs)
   {
-    for (const auto [dim, degree] : {std::pair{2, 1}, {3, 4}})
-      EXPECT_THROW(
-          laplace::select<Half>(Backend::mma, Form::apply, dim, degree), std::invalid_argument);
+    EXPECT_THROW(laplace::select<Half>(Backend::mma, Form::apply, 2, 1), std::invalid_argument);
+    EXPECT_THROW(laplace::select<Half>(Backend::mma, Form::apply, 3, 4), std::invalid_argument);
     EXPECT_THROW(laplace::select<float>(Backend::mma, Form::apply, 3, 1), std::invalid_argument);
   }
 
