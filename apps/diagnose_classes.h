@@ -48,5 +48,6 @@ void run_scale(Run &run);
 void run_spmv(Run &run);
 void run_stencil(Run &run);
 void run_gemm(Run &run);
+void run_smallmat(Run &run);
 void run_precision(Run &run);
 } // namespace tensormg::diagnose
