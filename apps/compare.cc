@@ -96,7 +96,8 @@ std::vector<Bound> predict(const CompareEntry &entry, const Machine &machine)
   const Resources none;
   const Resources &resources = entry.resources ? *entry.resources : none;
   add("memory", entry.work.bytes, machine.scale_bandwidth);
-  add("shared memory", resources.shared_bytes_per_dof, machine.peak(peak::Unit::shared_memory));
+  add("shared memory", resources.shared_bytes_per_dof,
+      machine.peak(peak::Unit::shared_memory) / resources.wavefronts.value_or(1.));
   add("issue", resources.instructions_per_dof, machine.peak(peak::Unit::issue));
   add("arithmetic", entry.work.flops, machine.peak(entry.unit));
   return bounds;

@@ -87,6 +87,8 @@ namespace
     json["registers"] = resources ? Json(resources->registers) : Json(nullptr);
     json["shared_bytes"] = resources ? Json(resources->shared_bytes) : Json(nullptr);
     json["occupancy"] = resources ? Json(resources->occupancy) : Json(nullptr);
+    json["shared_wavefronts_of_least"] =
+        resources ? optional(resources->wavefronts) : Json(nullptr);
     return json;
   }
 } // namespace

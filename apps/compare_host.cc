@@ -2,6 +2,7 @@
 // that they share caches and memory as in a solve, without exchanging anything.
 #include <chrono>
 
+#include "apps/compare_host.h"
 #include "apps/compare_operation.h"
 #include "apps/compare_table.h"
 #include "apps/console.h"
@@ -10,17 +11,28 @@
 
 namespace tensormg
 {
+void require_host_memory(double bytes, MPI_Comm communicator)
+{
+  const MemoryBudget budget = make_memory_budget(bytes, available_memory(), communicator);
+  if (!budget.fits())
+    throw NotAvailable("the vectors need " + format_bytes(budget.needed) + " on a node with " +
+        format_bytes(budget.available) + " available");
+}
+
+double slowest_milliseconds(int runs, const std::function<void()> &run, MPI_Comm communicator)
+{
+  MPI_Barrier(communicator);
+  const auto start = std::chrono::steady_clock::now();
+  for (int r = 0; r < runs; ++r)
+    run();
+  double time =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  MPI_Allreduce(MPI_IN_PLACE, &time, 1, MPI_DOUBLE, MPI_MAX, communicator);
+  return time;
+}
+
 namespace
 {
-  /// Throws NotAvailable on all ranks unless the vectors of all ranks fit.
-  void require_memory(double bytes, MPI_Comm communicator)
-  {
-    const MemoryBudget budget = make_memory_budget(bytes, available_memory(), communicator);
-    if (!budget.fits())
-      throw NotAvailable("the vectors need " + format_bytes(budget.needed) + " on a node with " +
-          format_bytes(budget.available) + " available");
-  }
-
   template <typename Number>
   class HostCandidate : public Candidate
   {
@@ -61,15 +73,8 @@ namespace
 
     double milliseconds(int runs) override
     {
-      MPI_Barrier(communicator_);
-      const auto start = std::chrono::steady_clock::now();
-      for (int r = 0; r < runs; ++r)
-        operation_.run();
-      double time =
-          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-              .count();
-      MPI_Allreduce(MPI_IN_PLACE, &time, 1, MPI_DOUBLE, MPI_MAX, communicator_);
-      return time;
+      return slowest_milliseconds(
+          runs, [this] { operation_.run(); }, communicator_);
     }
 
   private:
@@ -90,7 +95,7 @@ std::unique_ptr<Candidate> make_host_candidate(const Choice &choice, MPI_Comm co
   const OperationSetup setup = timed_setup(choice.dim, choice.degree,
       nearest_cells(choice.dim, choice.degree, choice.dofs / n_ranks), form_of_step(choice.step),
       rank);
-  require_memory(static_cast<double>(setup.block.size()) * sizeof(Number) *
+  require_host_memory(static_cast<double>(setup.block.size()) * sizeof(Number) *
           Operation<Number, HostArray<Number>>::n_vectors(setup.form),
       communicator);
   return std::make_unique<HostCandidate<Number>>(choice, setup, communicator);

@@ -6,6 +6,8 @@
 #include <map>
 #include <vector>
 
+#include "apps/compare_tensor.h"
+
 namespace tensormg
 {
 namespace
@@ -18,7 +20,7 @@ namespace
     bool left;
   };
   constexpr std::array columns{Column{"p", 1, false}, Column{"precision", 9, true},
-      Column{"backend", 16, true}, Column{"unknowns", 13, false}, Column{"error", 8, false},
+      Column{"backend", 28, true}, Column{"unknowns", 13, false}, Column{"error", 8, false},
       Column{"ms", 7, false}, Column{"spread", 6, false}, Column{"GDoF/s", 7, false},
       Column{"% scale", 7, false}, Column{"TFLOP/s", 7, false}, Column{"% peak", 6, false}};
 
@@ -56,6 +58,21 @@ namespace
   {
     return step + " in " + std::to_string(dim) + "D, form " + form + ", about " +
         format_count(dofs) + " unknowns";
+  }
+
+  /// What an entry of a form stands for, where the name does not say it.
+  std::string form_note(const std::string &form)
+  {
+    if (!is_tensor_form(form))
+      return "";
+    return (form == "nodal_cells" ? "  cells, N = p + 1"
+                                  : "  vertex patches of one colour, N = 2 (p + 1)") +
+        std::string(
+            "; random dense matrices; unknowns are the numbers of all tensors; the reference has "
+            "at most ") +
+        format_count(most_reference_dofs) +
+        "\n  compared with the reference on the host: all of two small batches; of the one that is timed, "
+        "the tensors at the corners\n  and 24 others, and that all numbers are finite\n";
   }
 
   std::string machine_text(const Machine &machine)
@@ -121,7 +138,7 @@ std::string group_heading(
   std::vector<std::string> titles;
   for (const Column &column : columns)
     titles.emplace_back(column.title);
-  return '\n' + group_text(dim, dofs, form, step) + '\n' + row_text(titles);
+  return '\n' + group_text(dim, dofs, form, step) + '\n' + form_note(form) + row_text(titles);
 }
 
 std::string entry_text(const Comparison &comparison, const CompareEntry &entry)
@@ -149,7 +166,7 @@ std::string bounds_text(const Comparison &comparison, std::size_t first)
   constexpr std::array names{"memory", "shared memory", "issue", "arithmetic"};
   TextTable table("  ", 3);
   table.add_row({"p", "precision", "backend", "measured", "memory", "shared", "issue", "arithmetic",
-      "bound", "registers", "shared/block", "occupancy"});
+      "bound", "registers", "shared/block", "occupancy", "wavefronts"});
   bool empty = true;
   for (std::size_t i = first; i < comparison.entries.size(); ++i)
   {
@@ -172,6 +189,8 @@ std::string bounds_text(const Comparison &comparison, std::size_t first)
     row.push_back(resources ? std::to_string(resources->registers) : "-");
     row.push_back(resources ? bytes_text(resources->shared_bytes) : "-");
     row.push_back(resources ? percent(100. * resources->occupancy) + " %" : "-");
+    row.push_back(
+        resources && resources->wavefronts ? format_number(*resources->wavefronts) + " x" : "-");
     table.add_row(row);
   }
   return empty ? "  nothing was measured\n"

@@ -86,9 +86,6 @@ namespace
     return static_cast<int>(std::lround(std::clamp(levels, 0., 30.)));
   }
 
-  /// The word of a precision that the operator has and the cycle has not.
-  constexpr const char *precision_without_cycle = "tf32";
-
   void run_entry(SolveEntry &entry, const CompareOptions &options, MPI_Comm communicator)
   {
     Console silent = Console::silent(communicator);
@@ -129,7 +126,7 @@ std::vector<SolveEntry> run_solves(
           for (const std::string &precision : options.precisions)
             for (const std::string &backend : options.backends)
             {
-              if (precision == precision_without_cycle)
+              if (!tensormg::from_word<Precision>(precision)) // the cycle has no such
                 continue;
               SolveEntry &entry = entries.emplace_back();
               entry.parameters = parameters;

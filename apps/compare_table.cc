@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "apps/compare_tensor.h"
 #include "apps/parameter_text.h"
 #include "apps/parameter_words.h"
 
@@ -15,7 +17,7 @@ namespace
   constexpr double double_tolerance = 1e-13, single_tolerance = 1e-5, half_tolerance = 4e-3;
 
   // The reference computes in double precision whatever it stores.
-  constexpr std::array rows{
+  constexpr std::array rows_of_rank2{
       Implementation{"reference", "rank2", "double", Place::host, Unit::fp64, double_tolerance,
           make_host_candidate<double>},
       Implementation{"reference", "rank2", "single", Place::host, Unit::fp64, single_tolerance,
@@ -45,22 +47,36 @@ namespace
   };
 } // namespace
 
-std::span<const Implementation> implementations() { return rows; }
+std::span<const Implementation> implementations()
+{
+  static const std::vector<Implementation> rows = [] {
+    std::vector<Implementation> all(rows_of_rank2.begin(), rows_of_rank2.end());
+    const auto tensors = tensor_implementations();
+    all.insert(all.end(), tensors.begin(), tensors.end());
+    return all;
+  }();
+  return rows;
+}
 
 const Implementation &find_implementation(const Choice &choice)
 {
-  std::string there;
-  for (const Implementation &row : rows)
+  std::string of_form, of_backend; // what there is
+  const auto append = [](std::string &list, const Implementation &row) {
+    list += (list.empty() ? "" : ", ") + std::string(row.form) + " " + row.precision;
+  };
+  for (const Implementation &row : implementations())
   {
     if (choice.backend != row.backend)
       continue;
     if (choice.form == row.form && choice.precision == row.precision)
       return row;
-    there += (there.empty() ? "" : ", ") + std::string(row.form) + " " + row.precision;
+    append(of_backend, row);
+    if (choice.form == row.form)
+      append(of_form, row);
   }
-  throw NotAvailable(there.empty()
-          ? "this version has no such backend"
-          : "no kernel for " + choice.form + " " + choice.precision + "; there are " + there);
+  throw NotAvailable(of_backend.empty() ? "this version has no such backend"
+                                        : "no kernel for " + choice.form + " " + choice.precision +
+              "; there are " + (of_form.empty() ? of_backend : of_form));
 }
 
 std::array<std::int64_t, 3> nearest_cells(int dim, int degree, std::int64_t dofs)

@@ -37,6 +37,8 @@ struct Resources
   double occupancy = 0.;                      ///< resident warps, of those possible
   std::optional<double> shared_bytes_per_dof; ///< read and written in shared memory
   std::optional<double> instructions_per_dof; ///< of one thread each
+  /// Wavefronts of shared memory relative to the least possible, by the layout's count of bank conflicts.
+  std::optional<double> wavefronts;
 };
 
 /// A kernel with vectors to work on. On the host every rank has a block of its own, all run at the same

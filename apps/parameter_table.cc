@@ -224,11 +224,13 @@ namespace
         "with the reason.");
     compare.word_list("forms", &CompareOptions::forms, compare_forms,
         "Forms of the operator: rank2, in the basis that the solver uses; nodal, by dense "
-        "contractions in the basis of Lagrange polynomials.");
+        "contractions on the vertex patches of one colour, nodal_cells, on cells; patch_inverse: the "
+        "local inverse of these patches (docs/nodal.md).");
     compare.word_list("steps", &CompareOptions::steps, compare_steps,
         "apply: y = A u; residual: b - A u; chebyshev: one fused step of the smoother.");
     compare.word_list("precisions", &CompareOptions::precisions, compare_precisions,
-        "Number types of the vectors; tf32 is single with products in TF32.");
+        "Number types of the vectors; tf32 is single with products in TF32, 3xtf32 and 3xfp16 are "
+        "single with products of numbers that are split into two of TF32 or FP16.");
     compare.boolean("solve", &CompareOptions::solve,
         "Whether whole solves of the problem are compared instead of the operator: refined until the "
         "unknowns are nearest to dofs; dimensions, forms and steps then mean nothing.");

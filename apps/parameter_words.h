@@ -63,12 +63,21 @@ inline constexpr std::array<std::pair<std::string_view, bool>, 6> backend_words{
 
 // The words of section `compare`. A word that this build or machine has no kernel for is reported, not
 // refused: the rows of apps/compare_table.cc say what there is.
-inline constexpr std::array<std::string_view, 6> compare_backends{
-    "reference", "cpu", "device_reference", "cuda", "wmma", "mma"};
-inline constexpr std::array<std::string_view, 2> compare_forms{"rank2", "nodal"};
+// Kernels of form nodal on tensor cores are named by where a tensor is between the contractions and, if it
+// matters, by the shape of mma.sync.
+inline constexpr auto compare_backends = std::to_array<std::string_view>({"reference", "cpu",
+    "device_reference", "cuda", "wmma", "mma", "mma_registers", "mma_registers_m8n8k4",
+    "mma_registers_m16n8k4", "mma_registers_m16n8k8", "mma_staged_plain", "mma_staged_plain_m8n8k4",
+    "mma_staged_plain_m16n8k4", "mma_staged_plain_m16n8k8", "mma_staged_plain_m16n8k16",
+    "mma_staged_padded", "mma_staged_padded_m8n8k4", "mma_staged_padded_m16n8k4",
+    "mma_staged_padded_m16n8k8", "mma_staged_padded_m16n8k16", "mma_staged_permuted",
+    "mma_staged_permuted_m8n8k4", "mma_staged_permuted_m16n8k4", "mma_staged_permuted_m16n8k8",
+    "mma_staged_permuted_m16n8k16"});
+inline constexpr std::array<std::string_view, 4> compare_forms{
+    "rank2", "nodal", "nodal_cells", "patch_inverse"};
 inline constexpr std::array<std::string_view, 3> compare_steps{"apply", "residual", "chebyshev"};
-inline constexpr std::array<std::string_view, 4> compare_precisions{
-    "double", "single", "tf32", "half"};
+inline constexpr std::array<std::string_view, 6> compare_precisions{
+    "double", "single", "tf32", "3xtf32", "half", "3xfp16"};
 
 // The words of section `diagnose`.
 inline constexpr std::array<std::string_view, 8> diagnose_classes{

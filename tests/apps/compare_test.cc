@@ -188,10 +188,12 @@ namespace
     EXPECT_EQ(predict(example.entry, example.machine).size(), 2u);
     EXPECT_STREQ(tightest_bound(example.entry, example.machine).name, "memory");
     EXPECT_DOUBLE_EQ(tightest_bound(example.entry, example.machine).milliseconds, 16.);
-    example.entry.resources = Resources{128, 65536, 0.25, 180., 40.};
+    example.entry.resources = Resources{128, 65536, 0.25, 180., 40., std::nullopt};
     EXPECT_EQ(predict(example.entry, example.machine).size(), 3u); // no rate of issue
     EXPECT_STREQ(tightest_bound(example.entry, example.machine).name, "shared memory");
     EXPECT_DOUBLE_EQ(tightest_bound(example.entry, example.machine).milliseconds, 18.);
+    example.entry.resources->wavefronts = 1.5; // bank conflicts
+    EXPECT_DOUBLE_EQ(tightest_bound(example.entry, example.machine).milliseconds, 27.);
   }
 
   Parameters small_comparison(const TemporaryDirectory &directory)
@@ -214,8 +216,9 @@ namespace
     if (rank != 0)
       return;
     EXPECT_NE(out.str().find("p = 2, single: cpu"), std::string::npos) << out.str();
-    EXPECT_NE(
-        out.str().find("mma: this version has no such backend (24 entries)"), std::string::npos);
+    EXPECT_NE(out.str().find("mma: no kernel for rank2 double; there are rank2 half (8 entries)"),
+        std::string::npos)
+        << out.str();
 
     const auto json = nlohmann::json::parse(test::content(directory / "compare.json"));
     for (const char *key : {"device", "driver", "git", "date", "command"})

@@ -1,6 +1,5 @@
 // Layouts of tensors in shared memory without a GPU: no two entries share a place, and the bank conflicts of
 // the accesses that the kernels make, which docs/nodal.md lists.
-#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -8,17 +7,18 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/mma/bank_conflicts.h"
-#include "kernels/tensor/line_tile.h"
 #include "kernels/tensor/plane_tile.h"
+#include "kernels/tensor/shared_accesses.h"
 #include "kernels/tensor/sizes_dispatch.h"
-#include "kernels/tensor/staged_tile.h"
 
 namespace tensormg
 {
 namespace
 {
   using mma::Wavefronts;
+  using tensor::all_line_wavefronts;
+  using tensor::staged_accesses;
+  using tensor::StagedAccesses;
 
   /// Calls check(SizeConstant<dim, n>()) for every size.
   template <typename Check>
@@ -54,33 +54,6 @@ namespace
     });
   }
 
-  /// All warps reading entry k of their lines along direction d.
-  template <typename Tile, int d>
-  Wavefronts line_wavefronts()
-  {
-    constexpr int bytes = sizeof(typename Tile::C);
-    Wavefronts sum;
-    for (int first = 0; first < Tile::lines; first += 32)
-      for (int k = 0; k < Tile::n; ++k)
-        sum += mma::wavefronts(mma::make_addresses([&](int lane) {
-          return first + lane < Tile::lines
-              ? Tile::template offset<d>(Tile::line(first + lane), k) * bytes
-              : mma::inactive;
-        }),
-            bytes);
-    return sum;
-  }
-
-  template <typename Tile>
-  Wavefronts all_line_wavefronts()
-  {
-    Wavefronts sum = line_wavefronts<Tile, 0>();
-    sum += line_wavefronts<Tile, 1>();
-    if constexpr (Tile::dim == 3)
-      sum += line_wavefronts<Tile, 2>();
-    return sum;
-  }
-
   TEST(LineTile, PowersOfTwoAreFreeOfConflicts)
   {
     for_each_size([](auto size) {
@@ -95,71 +68,6 @@ namespace
   }
 
   // ---- tensor cores: tiles of eight lines in shared memory
-
-  /// Reading all lines along d as operand B.
-  template <typename S, typename Tile, int d>
-  Wavefronts read_wavefronts()
-  {
-    constexpr int bytes = sizeof(typename S::Accumulator);
-    constexpr int steps = tensor::StagedRows<S, Tile::n>::steps;
-    Wavefronts sum;
-    for (int column = 0; column < Tile::columns; ++column)
-      for (int step = 0; step < steps; ++step)
-        for (int e = 0; e < mma::OperandOf<S, mma::Operand::b>::n_elements; ++e)
-          sum += mma::wavefronts(mma::make_addresses([&](int lane) {
-            const mma::Entry entry = mma::entry_of<S, mma::Operand::b>(lane, e);
-            const int line = std::min(8 * column + entry.column, Tile::lines - 1);
-            return Tile::template offset<d>(line, std::min(step * S::k + entry.row, Tile::n - 1)) *
-                bytes;
-          }),
-              bytes);
-    return sum;
-  }
-
-  /// Writing all lines along d from accumulators: by pairs where the kernel does so.
-  template <typename S, typename Tile, int d>
-  Wavefronts write_wavefronts()
-  {
-    constexpr int bytes = sizeof(typename S::Accumulator);
-    constexpr int rows =
-        std::min(S::m, (Tile::n + 7) / 8 * 8); // a stacked operand writes both fields
-    constexpr bool pairs = d > 0 && Tile::n % 2 == 0 &&
-        tensor::has_pairs<typename Tile::Layout>(Tile::planes, Tile::n);
-    Wavefronts sum;
-    for (int column = 0; column < Tile::columns; ++column)
-      for (int first = 0; first < Tile::n; first += rows)
-        for (int half = 0; half < rows; half += 8)
-          for (int v = 0; v < (pairs ? 1 : 2); ++v)
-            sum += mma::wavefronts(mma::make_addresses([&](int lane) {
-              const mma::Entry entry = mma::entry_of<S, mma::Operand::c>(lane, v);
-              const int i = first + half + entry.row, line = 8 * column + entry.column;
-              return i < Tile::n && line < Tile::lines ? Tile::template offset<d>(line, i) * bytes
-                                                       : mma::inactive;
-            }),
-                pairs ? 2 * bytes : bytes);
-    return sum;
-  }
-
-  /// Of one field in one application.
-  struct StagedAccesses
-  {
-    Wavefronts write_x, read_y, write_y, read_z;
-
-    Wavefronts sum() const
-    {
-      Wavefronts all = write_x;
-      for (const Wavefronts &access : {read_y, write_y, read_z})
-        all += access;
-      return all;
-    }
-  };
-
-  template <typename S, typename Tile>
-  StagedAccesses staged_accesses()
-  {
-    return {write_wavefronts<S, Tile, 0>(), read_wavefronts<S, Tile, 1>(),
-        write_wavefronts<S, Tile, 1>(), read_wavefronts<S, Tile, 2>()};
-  }
 
   template <int n, int bytes>
   using Plain = tensor::StagedTile<3, n, tensor::PlainLayout<n>>;
