@@ -10,7 +10,7 @@ namespace
   constexpr std::array rows{
       ClassRow{"ceilings",
           "what memory, caches and units give at most, and the quotient alpha of tensor and plain units",
-          "on a device: read, write and copy", run_ceilings},
+          "", run_ceilings},
       ClassRow{
           "scale", "a[i] = q b[i], the least arithmetic that a kernel can have", "", run_scale},
       ClassRow{"spmv", "y = A x with a sparse matrix",

@@ -8,7 +8,6 @@
 #include "apps/diagnose_table.h"
 #include "kernels/core/device.h"
 #include "kernels/laplace/laplace.h"
-#include "kernels/scale/scale.h"
 #include "operators/array.h"
 
 namespace tensormg::diagnose
@@ -113,33 +112,36 @@ namespace
     return samples;
   }
 
-  StreamSample sample_on_device(const double *b, double *a, Stream stream, DeviceTimer &timer,
-      double bytes, const MachineOptions &options)
+  StreamSample sample_on_device(Operation operation, const double *b, double *a, Stream stream,
+      DeviceTimer &timer, double bytes, const MachineOptions &options)
   {
-    const std::int64_t size = elements(bytes, Operation::scale, row_granularity);
+    const std::int64_t size = elements(bytes, operation, stream::granularity);
     const Milliseconds time = measure(
         [&](int runs) {
           timer.start(stream);
           for (int r = 0; r < runs; ++r)
-            scale::cuda(size, 1.5, b, a, stream);
+            stream::cuda(operation, size, 1.5, b, a, stream);
           return timer.stop(stream);
         },
         options.repetitions, options.max_seconds);
-    const double moved = scale::bytes_per_element * static_cast<double>(size);
-    return {Operation::scale, true, moved, moved / (1e-3 * time.median)};
+    const double moved = stream::bytes_per_element(operation) * static_cast<double>(size);
+    return {operation, true, moved, moved / (1e-3 * time.median)};
   }
 
   std::vector<StreamSample> sweep_device(const MachineOptions &options)
   {
     const double largest =
-        std::min(options.memory_bytes, 0.5 * static_cast<double>(free_device_bytes()));
-    DeviceArray<double> a(elements(largest, Operation::scale, row_granularity)), b(a.size());
+        std::min(options.memory_bytes, 0.4 * static_cast<double>(free_device_bytes()));
+    DeviceArray<double> a(elements(largest, Operation::read, stream::granularity)), b(a.size());
     device::synchronize(nullptr);
     const OwnedStream stream;
     DeviceTimer timer;
     std::vector<StreamSample> samples;
-    for (const double bytes : sweep_sizes(smallest_on_device, largest))
-      samples.push_back(sample_on_device(b.data(), a.data(), stream.get(), timer, bytes, options));
+    for (const Operation operation : stream::all_operations)
+      if (operation == Operation::scale || options.all_operations)
+        for (const double bytes : sweep_sizes(smallest_on_device, largest))
+          samples.push_back(
+              sample_on_device(operation, b.data(), a.data(), stream.get(), timer, bytes, options));
     return samples;
   }
 } // namespace
@@ -285,7 +287,7 @@ double measure_memory_again(const Machine &machine, ThreadTeam &team, const Mach
   if (machine.place == Place::device)
   {
     MachineOptions largest = options;
-    largest.repetitions = options.repetitions;
+    largest.all_operations = false;
     return sweep_device(largest).back().rate;
   }
   HostArrays arrays(options.memory_bytes);

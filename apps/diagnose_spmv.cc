@@ -32,7 +32,7 @@ namespace
     HostProduct(const Problem &problem, ThreadTeam &team)
       : team_(team)
       , a_(problem.matrix.view(), problem.matrix)
-      , x_(product_input<Number>(problem.matrix.columns))
+      , reference_(problem.reference<Number>())
       , y_(problem.matrix.rows)
       , carries_(static_cast<std::size_t>(team.size()))
     {}
@@ -47,21 +47,21 @@ namespace
     {
       std::fill(y_.begin(), y_.end(), std::numeric_limits<Number>::quiet_NaN());
       milliseconds(1);
-      return product_error(a_.view, x_.data(), y_.data());
+      return reference_->error_of(y_.data());
     }
 
     double milliseconds(int runs) override
     {
       if constexpr (method == Method::rows)
         return team_milliseconds(team_, runs, [this](int thread) {
-          spmv::cpu_rows(a_.view, x_.data(), y_.data(), {thread, team_.size()});
+          spmv::cpu_rows(a_.view, reference_->x.data(), y_.data(), {thread, team_.size()});
         });
       else
         return team_milliseconds(
             team_, runs,
             [this](int thread) {
-              spmv::cpu_merge(
-                  a_.view, x_.data(), y_.data(), {thread, team_.size()}, carries_.data());
+              spmv::cpu_merge(a_.view, reference_->x.data(), y_.data(), {thread, team_.size()},
+                  carries_.data());
             },
             [this] { spmv::add_carries(a_.view, y_.data(), team_.size(), carries_.data()); });
     }
@@ -88,7 +88,8 @@ namespace
 
     ThreadTeam &team_;
     View a_;
-    Array<Number> x_, y_;
+    std::shared_ptr<const ProductReference<Number>> reference_;
+    Array<Number> y_;
     std::vector<spmv::Carry<Number>> carries_;
   };
 
@@ -143,7 +144,7 @@ namespace
         format_count(f.entries) + " entries, " + format_number(f.mean) + " +- " +
         format_number(f.deviation) + " per row, longest " + format_count(f.longest) + '\n');
     run_rows<Problem>(
-        rows, "spmv", {matrix}, name + ", " + format_number(1e-6 * bytes) + " MB", run);
+        rows, "spmv", Problem(matrix), name + ", " + format_number(1e-6 * bytes) + " MB", run);
   }
 
   const sparse::Twin *find_twin(const std::string &name)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <tuple>
 
 #include "apps/diagnose_table.h"
 #include "kernels/spmv/cusparse.h"
@@ -16,11 +17,6 @@
 
 namespace tensormg::diagnose
 {
-struct ProductProblem
-{
-  const sparse::SparseMatrix<double> &matrix;
-};
-
 /// The x of all products: random.
 template <typename Number>
 Array<Number> product_input(std::int64_t size)
@@ -32,25 +28,66 @@ Array<Number> product_input(std::int64_t size)
   return x;
 }
 
-/// The largest |y - A x| relative to |A| |x| of the row; infinite if an entry is not finite.
+/// x, A x in double precision for the rounded A and x, and |A| |x|.
 template <typename Number>
-double product_error(const spmv::Csr<Number> &a, const Number *x, const Number *y)
+struct ProductReference
 {
-  Array<double> exact(a.rows);
-  spmv::reference(a, x, exact.data());
-  double error = 0.;
-  for (std::int32_t row = 0; row < a.rows; ++row)
+  explicit ProductReference(const sparse::SparseMatrix<double> &matrix)
+    : x(product_input<Number>(matrix.columns))
+    , exact(matrix.rows)
+    , magnitude(matrix.rows)
   {
-    double magnitude = std::numeric_limits<double>::min();
-    for (std::int32_t e = a.row_begin[row]; e < a.row_begin[row + 1]; ++e)
-      magnitude += std::abs(static_cast<double>(a.value[e]) * static_cast<double>(x[a.column[e]]));
-    const double difference = std::abs(static_cast<double>(y[row]) - exact[row]);
-    if (!std::isfinite(difference))
-      return std::numeric_limits<double>::infinity();
-    error = std::max(error, difference / magnitude);
+    const sparse::SparseMatrix<Number> rounded = sparse::convert<Number>(matrix);
+    spmv::reference(rounded.view(), x.data(), exact.data());
+    for (std::int32_t row = 0; row < matrix.rows; ++row)
+    {
+      magnitude[row] = std::numeric_limits<double>::min();
+      for (std::int32_t e = matrix.row_begin[row]; e < matrix.row_begin[row + 1]; ++e)
+        magnitude[row] += std::abs(
+            static_cast<double>(rounded.value[e]) * static_cast<double>(x[rounded.column[e]]));
+    }
   }
-  return error;
-}
+
+  /// The largest |y - A x| relative to |A| |x| of the row; infinite if an entry is not finite.
+  double error_of(const Number *y) const
+  {
+    double error = 0.;
+    for (std::int64_t row = 0; row < exact.size(); ++row)
+    {
+      const double difference = std::abs(static_cast<double>(y[row]) - exact[row]);
+      if (!std::isfinite(difference))
+        return std::numeric_limits<double>::infinity();
+      error = std::max(error, difference / magnitude[row]);
+    }
+    return error;
+  }
+
+  Array<Number> x;
+  Array<double> exact, magnitude;
+};
+
+/// All kernels of a precision have the same x and the same reference, made when the first asks for it.
+class ProductProblem
+{
+public:
+  explicit ProductProblem(const sparse::SparseMatrix<double> &matrix_)
+    : matrix(matrix_)
+  {}
+  template <typename Number>
+  std::shared_ptr<const ProductReference<Number>> reference() const
+  {
+    auto &known = std::get<std::shared_ptr<const ProductReference<Number>>>(references_);
+    if (known == nullptr)
+      known = std::make_shared<const ProductReference<Number>>(matrix);
+    return known;
+  }
+  const sparse::SparseMatrix<double> &matrix;
+
+private:
+  mutable std::tuple<std::shared_ptr<const ProductReference<double>>,
+      std::shared_ptr<const ProductReference<float>>>
+      references_;
+};
 
 enum class CsrMethod : std::uint8_t
 {

@@ -41,8 +41,8 @@ namespace
   public:
     explicit DeviceProduct(const ProductProblem &problem)
       : matrix_(problem.matrix)
-      , host_x_(product_input<Number>(matrix_.columns))
-      , x_(on_device<Number>(host_x_))
+      , reference_(problem.reference<Number>())
+      , x_(on_device<Number>(reference_->x))
       , y_(matrix_.rows)
     {}
 
@@ -61,8 +61,7 @@ namespace
       milliseconds(1);
       Array<Number> y(matrix_.rows);
       y_.copy_to_host(y.data());
-      const SparseMatrix<Number> rounded = sparse::convert<Number>(matrix_);
-      return product_error(rounded.view(), host_x_.data(), y.data());
+      return reference_->error_of(y.data());
     }
 
     double milliseconds(int runs) override
@@ -82,7 +81,7 @@ namespace
     virtual void product(const Number *x, Number *y, Stream stream) = 0;
 
     const SparseMatrix<double> &matrix_;
-    Array<Number> host_x_;
+    std::shared_ptr<const ProductReference<Number>> reference_;
     DeviceArray<Number> x_, y_;
     OwnedStream stream_;
     DeviceTimer timer_;

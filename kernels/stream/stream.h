@@ -9,11 +9,13 @@
 // Counted is what the loop must move; a cache that reads a line before it is overwritten moves more.
 // Arrays: `size` numbers, 64-byte aligned, size a multiple of stream::granularity; a must not alias b.
 // The operation runs `passes` times over the same arrays, so that also the smallest of them can be timed.
-// Tests: tests/kernels/stream_test.cc.
+// Tests: tests/kernels/stream_test.cc, tests/kernels/stream_device_test.cu.
 #pragma once
 
 #include <array>
 #include <cstdint>
+
+#include "kernels/core/device.h"
 
 namespace tensormg::stream
 {
@@ -57,4 +59,10 @@ constexpr int n_arrays(Operation operation)
 /// be null where the operation has none.
 double cpu(Operation operation, Stores stores, std::int64_t size, std::int64_t passes, double q,
     const double *b, double *a);
+
+/// Device memory, one pass, past the caches; queued in the stream. `read` writes the sums of its blocks to `a`, n_sums(size)
+/// of them. Throws DeviceError in a build without CUDA.
+void cuda(
+    Operation operation, std::int64_t size, double q, const double *b, double *a, Stream stream);
+std::int64_t n_sums(std::int64_t size);
 } // namespace tensormg::stream
