@@ -9,7 +9,7 @@ namespace tensormg::laplace
 template <typename Number>
 constexpr int mma_max_degree(int dim)
 {
-  return dim == 3 && sizeof(Number) == 2 ? 3 : 0;
+  return dim == 3 && sizeof(Number) == 2 ? 5 : 0;
 }
 
 /// 3D, FP16 storage; compiled in mma_3d_half_*.cu. Needs compute capability 9.0.

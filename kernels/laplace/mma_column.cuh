@@ -1,4 +1,4 @@
-// The `mma` backend in 3D, FP16 storage, low degrees: the column kernel (cuda_column.cuh) with the sums over
+// The `mma` backend in 3D, FP16 storage, degrees 1 to 5: the column kernel (cuda_column.cuh) with the sums over
 // modes as products of matrices on tensor cores, docs/kernels.md.
 //
 // Cells are the rows of the matrices, 16 neighbours in x; modes, or traces of lines, are their columns. With
@@ -12,82 +12,20 @@
 // Source of keeping accumulators as multiplicands: kernels/mma/chaining.h.
 #pragma once
 
-#include "kernels/laplace/mma_column_constants.cuh"
+#include "kernels/laplace/mma_column_fragments.cuh"
 
 namespace tensormg::laplace::mma_column
 {
 using column::Place;
-
-/// Value and half derivative of one line at two cells, 8 rows of a fragment apart.
-struct Traces
-{
-  std::uint32_t low, high;
-
-  Traces() = default;
-  __device__ __forceinline__ Traces(std::uint32_t low_, std::uint32_t high_)
-    : low(low_)
-    , high(high_)
-  {}
-  __device__ __forceinline__ explicit Traces(const D &sums)
-    : low(mma::to_halves(sums.registers[0], sums.registers[1]))
-    , high(mma::to_halves(sums.registers[2], sums.registers[3]))
-  {}
-
-  __device__ __forceinline__ Traces flipped(std::uint32_t bits) const
-  {
-    return {low ^ bits, high ^ bits};
-  }
-};
-
-/// Where a warp finds the traces of the row of cells beside its own in y.
-struct Beside
-{
-  int at;             ///< bytes in a slot: this lane's line; at a closed side of the own row
-  int entry;          ///< of the weights
-  std::uint32_t flip; ///< bits: behind a closed side
-  bool ghost;         ///< they lie in memory instead
-};
-
-/// The traces on both sides of lines as a multiplicand.
-__device__ __forceinline__ A both(const Traces &below, const Traces &above)
-{
-  return A{{below.low, below.high, above.low, above.high}};
-}
-
-/// Reads 16 cells and 16 modes from eight and eight lines; each lane gives the address of one of them.
-__device__ __forceinline__ A load_cells(const unsigned char *line)
-{
-  A a;
-  mma::ldmatrix<mma::LdmatrixForm::transposed>(a, line);
-  return a;
-}
-
-/// The modes of a tile as multiplicand of a diagonal matrix.
-__device__ __forceinline__ mma::FragmentA<DiagonalShape> modes_of_tile(const A &a, int tile)
-{
-  return {{a.registers[2 * tile], a.registers[2 * tile + 1]}};
-}
-
-__device__ __forceinline__ void add_product(
-    D &sum, const mma::FragmentA<DiagonalShape> &a, const DiagonalB &b)
-{
-  // The accumulators of both shapes are the same registers.
-  mma::FragmentC<DiagonalShape> same;
-#pragma unroll
-  for (int r = 0; r < D::n_registers; ++r)
-    same.registers[r] = sum.registers[r];
-  mma::mma_sync(same, a, b);
-#pragma unroll
-  for (int r = 0; r < D::n_registers; ++r)
-    sum.registers[r] = same.registers[r];
-}
 
 /// The warps that compute.
 template <typename Tile, Form form>
 class Cells
 {
   using Number = typename Tile::Number;
+  using K = Constants<Tile>;
   static constexpr int n = Tile::n, modes = Tile::modes, tiles = Tile::tiles;
+  static constexpr int k_blocks = Tile::k_blocks, line_tiles = Tile::line_tiles;
   static constexpr int groups = Tile::line_groups, fragments = Tile::fragments;
   static constexpr int part_cells = 16 * fragments;
   static constexpr unsigned all = ~0u;
@@ -95,17 +33,17 @@ class Cells
   const MmaColumnParameters<Tile> &p;
   const column::Shared<Tile> &shared;
   const Constants<Tile> constants;
-  const int lane, cy, cell0;              ///< row of cells, first cell of this warp in it
-  int own_at, input_at, beside_at;        ///< bytes: this lane's line in a slot
+  const int lane, cy, cell0; ///< row of cells, first cell of this warp in it
+  BlocksAt<k_blocks> own_at, input_at, beside_at;
   D sum[fragments][n][tiles];             ///< B u so far, or what takes its place
   Traces carry[fragments][groups];        ///< at the top of the layer below
   pipeline::RingPosition<Tile::ring> own; ///< plane 0 of the current layer
   pipeline::RingPosition<Tile::input_ring == 0 ? 1 : Tile::input_ring> input;
   Place s;
-  bool last;           ///< the last cell of the tile belongs to this warp
-  bool first_closed;   ///< left of its first cell is a Dirichlet or Neumann side
-  bool ends_inside;    ///< so is right of its last cell, or the block ends before that
-  Beside below, above; ///< in y
+  bool last;                     ///< the last cell of the tile belongs to this warp
+  bool first_closed;             ///< left of its first cell is a Dirichlet or Neumann side
+  bool ends_inside;              ///< so is right of its last cell, or the block ends before that
+  Beside<k_blocks> below, above; ///< in y
 
 public:
   __device__ __forceinline__ Cells(
@@ -117,10 +55,8 @@ public:
     , cy(__shfl_sync(all, int(threadIdx.x) / 32, 0) / Tile::parts)
     , cell0(__shfl_sync(all, int(threadIdx.x) / 32, 0) % Tile::parts * part_cells)
   {
-    const int cell = cell0 + lane / 8 % 2 * 8;
-    const int mode = mode_of_lane();
-    own_at = SwizzledRows::at((cy + 1) * modes + mode, cell);
-    input_at = SwizzledRows::at(cy * modes + mode, cell);
+    own_at = blocks_at(cy + 1, cell0 + lane / 8 % 2 * 8);
+    input_at = blocks_at(cy, cell0 + lane / 8 % 2 * 8);
   }
 
   __device__ __forceinline__ void run()
@@ -150,9 +86,26 @@ public:
   }
 
 private:
-  __device__ __forceinline__ int mode_of_lane() const
+  __device__ __forceinline__ int mode_of_lane(int block) const
   {
-    return min(lane / 16 * 8 + lane % 8, modes - 1);
+    return min(block * 16 + lane / 16 * 8 + lane % 8, modes - 1);
+  }
+  __device__ __forceinline__ BlocksAt<k_blocks> blocks_at(int row, int cell) const
+  {
+    BlocksAt<k_blocks> at;
+#pragma unroll
+    for (int block = 0; block < k_blocks; ++block)
+      at.of[block] = SwizzledRows::at(row * modes + mode_of_lane(block), cell);
+    return at;
+  }
+  using Blocks = A[k_blocks];
+  /// The modes of a plane at the cells of fragment f, counted from where `at` points.
+  __device__ __forceinline__ static void load_blocks(
+      Blocks &u, const unsigned char *plane, const BlocksAt<k_blocks> &at, int f)
+  {
+#pragma unroll
+    for (int block = 0; block < k_blocks; ++block)
+      u[block] = load_cells(plane + (at.of[block] ^ 32 * f));
   }
   __device__ __forceinline__ int own_slot(int k) const
   {
@@ -208,34 +161,62 @@ private:
   }
 
   /// Lines 4 group .. 4 group + 3 of the layer in z, at the cells of fragment f.
-  __device__ __forceinline__ A load_lines_z(int f, int group) const
+  __device__ __forceinline__ A load_lines_z(int f, int group, int block) const
   {
-    const int s_ = lane / 16 * 8 + lane % 8; // slot of the multiplicand: mode s_ / 4 of line s_ % 4
-    const int line = (cy + 1) * modes + min(4 * group + s_ % 4, modes - 1);
+    // Slot of the multiplicand: mode k = at / 4 of line at % 4.
+    const int at = block * 16 + lane / 16 * 8 + lane % 8;
+    const int line = (cy + 1) * modes + min(4 * group + at % 4, modes - 1);
     return load_cells(
-        slot(min(s_ / 4, n - 1)) + SwizzledRows::at(line, cell0 + 16 * f + lane / 8 % 2 * 8));
+        slot(min(at / 4, n - 1)) + SwizzledRows::at(line, cell0 + 16 * f + lane / 8 % 2 * 8));
   }
   using Held = typename Constants<Tile>::Held;
 
-  __device__ __forceinline__ Held hold_trace(int direction, bool left) const
-  {
-    return constants.hold(Constants<Tile>::trace(direction, left));
-  }
-  __device__ __forceinline__ static Traces traces(const A &a, const Held &weights)
-  {
-    D sums{};
-    weights.add(sums, a);
-    return Traces(sums);
-  }
   /// Of all lines in z of the layer.
   __device__ __forceinline__ void traces_z(Traces (&result)[fragments][groups], bool left) const
   {
-    const Held weights = hold_trace(2, left);
+    Held weights[Tile::z_blocks];
+#pragma unroll
+    for (int block = 0; block < Tile::z_blocks; ++block)
+      weights[block] = constants.hold(K::trace_z(left, block));
 #pragma unroll
     for (int f = 0; f < fragments; ++f)
 #pragma unroll
       for (int group = 0; group < groups; ++group)
-        result[f][group] = traces(load_lines_z(f, group), weights);
+      {
+        D sums{};
+#pragma unroll
+        for (int block = 0; block < Tile::z_blocks; ++block)
+          weights[block].add(sums, load_lines_z(f, group, block));
+        result[f][group] = Traces(sums);
+      }
+  }
+
+  /// Weights of the traces in x or y at one end; `entry`: of the first block and tile of lines.
+  struct Ends
+  {
+    Held of[k_blocks][line_tiles];
+  };
+  template <int direction>
+  __device__ __forceinline__ Ends hold_ends(int entry) const
+  {
+    Ends ends;
+#pragma unroll
+    for (int block = 0; block < k_blocks; ++block)
+#pragma unroll
+      for (int lines = 0; lines < line_tiles; ++lines)
+        if (K::has_trace(direction, block, lines))
+          ends.of[block][lines] = constants.hold(entry + block * line_tiles + lines);
+    return ends;
+  }
+  template <int direction>
+  __device__ __forceinline__ static Traces traces(const Blocks &u, const Ends &ends, int lines)
+  {
+    D sums{};
+#pragma unroll
+    for (int block = 0; block < k_blocks; ++block)
+      if (K::has_trace(direction, block, lines))
+        ends.of[block][lines].add(sums, u[block]);
+    return Traces(sums);
   }
 
   /// What lies behind a Dirichlet or Neumann side has the own traces there but for one sign each.
@@ -265,25 +246,25 @@ private:
       return {0, 0};
     return ghost(side, p.block.rows_per_plane(), (s.y0 + cy) * n + mode / n, mode % n, f);
   }
-  __device__ __forceinline__ Traces ghost_y(int side, int plane, int f) const
+  __device__ __forceinline__ Traces ghost_y(int side, int plane, int f, int lines) const
   {
-    const int i = lane % 4;
+    const int i = 4 * lines + lane % 4;
     if (i >= n)
       return {0, 0};
     return ghost(side, p.block.planes(), plane, i, f);
   }
 
   /// Where the traces on one side in y come from, for the tile at hand.
-  __device__ __forceinline__ Beside beside_y(bool upper) const
+  __device__ __forceinline__ Beside<k_blocks> beside_y(bool upper) const
   {
     const int side = upper ? 3 : 2;
     const bool end = upper ? s.upper_end && cy == s.last_y : s.lower_end && cy == 0;
     const bool closed = end && p.sides[side] != Side::ghost;
-    Beside result;
+    Beside<k_blocks> result;
     result.ghost = end && !closed;
     const int row = cy + 1 + (closed ? 0 : upper ? 1 : -1);
-    result.at = SwizzledRows::at(row * modes + mode_of_lane(), cell0 + lane / 8 % 2 * 8);
-    result.entry = Constants<Tile>::trace(1, closed != upper);
+    result.at = blocks_at(row, cell0 + lane / 8 % 2 * 8);
+    result.entry = K::trace(1, closed != upper);
     result.flip = closed ? flip(side) : 0;
     return result;
   }
@@ -297,13 +278,13 @@ private:
     below = beside_y(false);
     above = beside_y(true);
     // The cells beside this warp's: from a box beside the tile, or from the row itself.
-    const int mode = mode_of_lane(), own_line = (cy + 1) * modes + mode;
-    if (lane / 8 % 2 == 0)
-      beside_at = cell0 == 0 ? Tile::left_at + 16 * (cy * modes + mode)
-                             : SwizzledRows::at(own_line, cell0 - 8);
-    else
-      beside_at = last ? Tile::right_at + 16 * (cy * modes + mode)
-                       : SwizzledRows::at(own_line, cell0 + part_cells);
+    const bool right = lane / 8 % 2 == 1;
+    beside_at = blocks_at(cy + 1, right ? cell0 + part_cells : cell0 - 8);
+    if (right ? last : cell0 == 0)
+#pragma unroll
+      for (int block = 0; block < k_blocks; ++block)
+        beside_at.of[block] =
+            (right ? Tile::right_at : Tile::left_at) + 16 * (cy * modes + mode_of_lane(block));
 
     const bool ghost = !s.before && p.sides[4] == Side::ghost;
     if (!ghost)
@@ -333,7 +314,7 @@ private:
 #pragma unroll
     for (int k = 0; k < n; ++k)
     {
-      const Held weights = constants.hold(Constants<Tile>::face_z(k, false));
+      const Held weights = constants.hold(K::face_z(k, false));
 #pragma unroll
       for (int f = 0; f < fragments; ++f)
 #pragma unroll
@@ -374,5 +355,8 @@ private:
 
   __device__ __forceinline__ void finish(int c, const Traces (&above)[fragments][groups]);
   __device__ __forceinline__ void add_plane(int c, int k);
+  __device__ __forceinline__ void faces_x(A (&faces)[fragments],
+      const Traces (&right)[fragments][line_tiles], const Traces (&left)[fragments][line_tiles],
+      std::uint32_t first, std::uint32_t outside, int lines) const;
 };
 } // namespace tensormg::laplace::mma_column

@@ -33,6 +33,7 @@ template <typename Tile>
 class Constants
 {
   static constexpr int n = Tile::n, tiles = Tile::tiles;
+  static constexpr int k_blocks = Tile::k_blocks, line_tiles = Tile::line_tiles;
   unsigned char *const base;
   static constexpr int second_part = Tile::entries * 256;
   static constexpr int diagonals = second_part * (Tile::corrected ? 2 : 1);
@@ -44,14 +45,35 @@ public:
   {}
 
   // Numbers of entries.
-  static constexpr int trace(int direction, bool left) { return 2 * direction + int(left); }
-  static constexpr int face(int direction, int tile)
+  static constexpr int trace(int direction, bool left, int block = 0, int line_tile = 0)
   {
-    return Tile::trace_entries + direction * tiles + tile;
+    return ((2 * direction + int(left)) * k_blocks + block) * line_tiles + line_tile;
+  }
+  static constexpr int trace_z(bool left, int block)
+  {
+    return 4 * k_blocks * line_tiles + int(left) * Tile::z_blocks + block;
+  }
+  static constexpr int face(int direction, int line_tile, int tile)
+  {
+    return Tile::trace_entries + (direction * line_tiles + line_tile) * tiles + tile;
   }
   static constexpr int face_z(int k, bool above)
   {
-    return Tile::trace_entries + 2 * tiles + 2 * k + int(above);
+    return Tile::trace_entries + 2 * line_tiles * tiles + 2 * k + int(above);
+  }
+  // Which of them are not zero: line j in x has the modes j n .. j n + n - 1, a line in y some in all blocks.
+  static constexpr bool overlap(int first, int count, int line_tile)
+  {
+    const int end = 4 * line_tile + 4 < n ? 4 * line_tile + 4 : n;
+    return first < n * end && first + count > 4 * n * line_tile;
+  }
+  static constexpr bool has_trace(int direction, int block, int line_tile)
+  {
+    return direction == 1 || overlap(16 * block, 16, line_tile);
+  }
+  static constexpr bool has_face(int direction, int line_tile, int tile)
+  {
+    return direction == 1 || overlap(8 * tile, 8, line_tile);
   }
 
   /// An entry, to be held in registers while it is used.
@@ -163,30 +185,36 @@ private:
   __device__ static float weight(
       const MmaColumnParameters<Tile> &p, int entry, int slot, int column)
   {
+    const int derivative_of_column = column % 2, derivative_of_slot = slot % 2;
+    if (entry < 4 * k_blocks * line_tiles)
+    {
+      const int side = entry / (k_blocks * line_tiles);
+      const int mode = entry / line_tiles % k_blocks * 16 + slot;
+      const int j = mode / n, i = mode % n, line = entry % line_tiles * 4 + column / 2;
+      if (j >= n || (side < 2 ? j : i) != line)
+        return 0.f;
+      return at_end(p, side % 2 == 1, side < 2 ? i : j, derivative_of_column);
+    }
     if (entry < Tile::trace_entries)
     {
-      const int direction = entry / 2, line = column / 2, derivative = column % 2;
-      const bool left = entry % 2 == 1;
-      if (direction == 2)
-        return slot % 4 == line && slot / 4 < n ? at_end(p, left, slot / 4, derivative) : 0.f;
-      const int j = slot / n, i = slot % n;
-      if (j >= n || (direction == 0 ? j : i) != line)
-        return 0.f;
-      return at_end(p, left, direction == 0 ? i : j, derivative);
+      entry -= 4 * k_blocks * line_tiles;
+      const int k = (entry % Tile::z_blocks * 16 + slot) / 4;
+      return slot % 4 == column / 2 && k < n
+          ? at_end(p, entry >= Tile::z_blocks, k, derivative_of_column)
+          : 0.f;
     }
     entry -= Tile::trace_entries;
-    const int derivative = slot % 2;
-    if (entry >= 2 * tiles)
+    if (entry >= 2 * line_tiles * tiles)
     {
       // Both halves of the multiplicand are traces at one side: of lines 0..3 and 4..7 of a tile.
-      const int k = (entry - 2 * tiles) / 2;
-      return slot / 2 == column ? beside(p, 2, (entry - 2 * tiles) % 2 == 1, k, derivative) : 0.f;
+      entry -= 2 * line_tiles * tiles;
+      return slot / 2 == column ? beside(p, 2, entry % 2 == 1, entry / 2, derivative_of_slot) : 0.f;
     }
-    const int direction = entry / tiles, mode = entry % tiles * 8 + column;
-    const int j = mode / n, i = mode % n, line = slot % 8 / 2;
+    const int direction = entry / (line_tiles * tiles), mode = entry % tiles * 8 + column;
+    const int j = mode / n, i = mode % n, line = entry / tiles % line_tiles * 4 + slot % 8 / 2;
     if (j >= n || (direction == 0 ? j : i) != line)
       return 0.f;
-    return beside(p, direction, slot >= 8, direction == 0 ? i : j, derivative);
+    return beside(p, direction, slot >= 8, direction == 0 ? i : j, derivative_of_slot);
   }
 
   /// Diagonal terms, first and second parts:

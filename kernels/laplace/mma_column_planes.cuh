@@ -1,6 +1,8 @@
 // Planes of a layer in the tensor-core column kernel, the way out, and the kernel: see mma_column.cuh.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/laplace/mma_column.cuh"
 
@@ -9,7 +11,7 @@ namespace tensormg::laplace::mma_column
 /// Adds the upper faces of layer c and writes it: through shared memory, so that whole sectors are written.
 template <typename Tile, Form form>
 __device__ __forceinline__ void Cells<Tile, form>::finish(
-    int c, const Traces (&above)[fragments][groups])
+    int c, const Traces (&above_z)[fragments][groups])
 {
   constexpr int row_bytes = Tile::staging_row, pieces = row_bytes / 16; // of 8 cells
   unsigned char *const staging = shared.base + Tile::staging_offset +
@@ -26,27 +28,33 @@ __device__ __forceinline__ void Cells<Tile, form>::finish(
 #pragma unroll
     for (int f = 0; f < fragments; ++f)
     {
-      std::uint32_t out[2 * tiles];
 #pragma unroll
-      for (int tile = 0; tile < tiles; ++tile)
+      for (int first = 0; first < tiles; first += 2)
       {
-        D &result = sum[f][k][tile];
-        weights.add(result, at_one_side(above[f], tile));
-        const float2 factor = constants.factor(k, tile);
-        out[2 * tile] =
-            mma::to_halves(factor.x * result.registers[0], factor.y * result.registers[1]);
-        out[2 * tile + 1] =
-            mma::to_halves(factor.x * result.registers[2], factor.y * result.registers[3]);
-        if (s.partial)
+        constexpr int all_tiles = tiles;
+        std::uint32_t out[4] = {0, 0, 0, 0};
+#pragma unroll
+        for (int tile = first; tile < first + 2 && tile < all_tiles; ++tile)
         {
-          // Padding is zero in src and stays zero in dst.
-          const int cell = cell0 + 16 * f + lane / 4;
-          out[2 * tile] = cell <= s.last_x ? out[2 * tile] : 0;
-          out[2 * tile + 1] = cell + 8 <= s.last_x ? out[2 * tile + 1] : 0;
+          D &result = sum[f][k][tile];
+          weights.add(result, at_one_side(above_z[f], tile));
+          const float2 factor = constants.factor(k, tile);
+          const int at = 2 * (tile - first);
+          out[at] = mma::to_halves(factor.x * result.registers[0], factor.y * result.registers[1]);
+          out[at + 1] =
+              mma::to_halves(factor.x * result.registers[2], factor.y * result.registers[3]);
+          if (s.partial)
+          {
+            // Padding is zero in src and stays zero in dst.
+            const int cell = cell0 + 16 * f + lane / 4;
+            out[at] = cell <= s.last_x ? out[at] : 0;
+            out[at + 1] = cell + 8 <= s.last_x ? out[at + 1] : 0;
+          }
         }
+        // Rows of modes that do not exist are written behind the others.
+        mma::stmatrix_transposed(
+            out, place_of(8 * first + lane / 16 * 8 + lane % 8, 2 * f + lane / 8 % 2));
       }
-      mma::stmatrix_transposed(
-          out, place_of(lane / 16 % tiles * 8 + lane % 8, 2 * f + lane / 8 % 2));
     }
     __syncwarp();
     Number *const to = p.dst + (std::int64_t(c) * n + k) * p.plane +
@@ -66,7 +74,6 @@ __device__ __forceinline__ void Cells<Tile, form>::finish(
 template <typename Tile, Form form>
 __device__ __forceinline__ void Cells<Tile, form>::add_plane(int c, int k)
 {
-  using K = Constants<Tile>;
   const unsigned char *const plane = slot(k);
   const unsigned char *const b =
       shared.base + Tile::input_offset + 2 * input.slot * Tile::input_bytes;
@@ -74,39 +81,51 @@ __device__ __forceinline__ void Cells<Tile, form>::add_plane(int c, int k)
     pipeline::wait(shared.input_full(input.slot), input.parity);
 
   // Faces in x: traces of all cells of the warp, of the cell before and of the one after them.
-  const A beside = load_cells(plane + beside_at);
-  Traces right[fragments], left[fragments];
-  A u[fragments];
-  std::uint32_t first, outside; // in lanes 28.. and 0..3
+  Traces right[fragments][line_tiles], left[fragments][line_tiles];
+  Blocks u[fragments];
+  std::uint32_t first[line_tiles], outside[line_tiles]; // in some lanes
   {
-    const Held at_right = hold_trace(0, false), at_left = hold_trace(0, true);
+    Blocks beside;
+#pragma unroll
+    for (int block = 0; block < k_blocks; ++block)
+      beside[block] = load_cells(plane + beside_at.of[block]);
+    const Ends at_right = hold_ends<0>(K::trace(0, false)),
+               at_left = hold_ends<0>(K::trace(0, true));
 #pragma unroll
     for (int f = 0; f < fragments; ++f)
     {
-      u[f] = load_cells(plane + (own_at ^ 32 * f));
-      right[f] = traces(u[f], at_right);
-      left[f] = traces(u[f], at_left);
+      load_blocks(u[f], plane, own_at, f);
+#pragma unroll
+      for (int lines = 0; lines < line_tiles; ++lines)
+      {
+        right[f][lines] = traces<0>(u[f], at_right, lines);
+        left[f][lines] = traces<0>(u[f], at_left, lines);
+      }
     }
-    first = traces(beside, at_right).low;
-    outside = traces(beside, at_left).high;
+#pragma unroll
+    for (int lines = 0; lines < line_tiles; ++lines)
+    {
+      first[lines] = traces<0>(beside, at_right, lines).low;
+      outside[lines] = traces<0>(beside, at_left, lines).high;
+    }
   }
-  const auto add_diagonal = [&](int term, const A(&of)[fragments]) {
+  const auto add_diagonal = [&](int term, const Blocks(&of)[fragments]) {
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile)
     {
       const DiagonalB weights = constants.hold_diagonal(term, k, tile);
 #pragma unroll
       for (int f = 0; f < fragments; ++f)
-        add_product(sum[f][k][tile], modes_of_tile(of[f], tile), weights);
+        add_product(sum[f][k][tile], modes_of_tile(of[f][tile / 2], tile % 2), weights);
     }
   };
   add_diagonal(1, u);
   add_diagonal(2, u);
   const auto add_input = [&](int part, auto... terms) {
-    A values[fragments];
+    Blocks values[fragments];
 #pragma unroll
     for (int f = 0; f < fragments; ++f)
-      values[f] = load_cells(b + part * Tile::input_bytes + (input_at ^ 32 * f));
+      load_blocks(values[f], b + part * Tile::input_bytes, input_at, f);
     (add_diagonal(terms, values), ...);
   };
   if constexpr (form != Form::apply)
@@ -119,65 +138,96 @@ __device__ __forceinline__ void Cells<Tile, form>::add_plane(int c, int k)
     pipeline::arrive_to_overwrite(shared.input_empty(input.slot));
     input.advance();
   }
+  const auto add_faces = [&](auto direction, int lines, const A(&of)[fragments]) {
+#pragma unroll
+    for (int tile = 0; tile < tiles; ++tile)
+      if (K::has_face(direction, lines, tile))
+      {
+        const Held weights = constants.hold(K::face(direction, lines, tile));
+#pragma unroll
+        for (int f = 0; f < fragments; ++f)
+          weights.add(sum[f][k][tile], of[f]);
+      }
+  };
+  constexpr std::integral_constant<int, 0> x;
+  constexpr std::integral_constant<int, 1> y;
+  A faces[fragments];
+#pragma unroll
+  for (int lines = 0; lines < line_tiles; ++lines)
+  {
+    faces_x(faces, right, left, first[lines], outside[lines], lines);
+    add_faces(x, lines, faces);
+  }
+  {
+    const Ends of_below = hold_ends<1>(below.entry), of_above = hold_ends<1>(above.entry);
+    Blocks lower[fragments], upper[fragments];
+#pragma unroll
+    for (int f = 0; f < fragments; ++f)
+    {
+      load_blocks(lower[f], plane, below.at, f);
+      load_blocks(upper[f], plane, above.at, f);
+    }
+#pragma unroll
+    for (int lines = 0; lines < line_tiles; ++lines)
+    {
+#pragma unroll
+      for (int f = 0; f < fragments; ++f)
+      {
+        Traces lower_trace = traces<1>(lower[f], of_below, lines).flipped(below.flip);
+        Traces upper_trace = traces<1>(upper[f], of_above, lines).flipped(above.flip);
+        if (below.ghost)
+          lower_trace = ghost_y(2, c * n + k, f, lines);
+        if (above.ghost)
+          upper_trace = ghost_y(3, c * n + k, f, lines);
+        faces[f] = both(lower_trace, upper_trace);
+      }
+      add_faces(y, lines, faces);
+    }
+  }
+}
+
+/// The traces beside the cells in x, of a tile of lines, from those of the cells (`first`, `outside`: of the
+/// cells beside the warp's).
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::faces_x(A (&faces)[fragments],
+    const Traces (&right)[fragments][line_tiles], const Traces (&left)[fragments][line_tiles],
+    std::uint32_t first, std::uint32_t outside, int lines) const
+{
   // The row before row 0 is one of the cells beside (in a box that wraps not always the last one), or a
   // reflection; likewise the row after the last cell.
   const int before = (lane + 28) % 32, after = (lane + 4) % 32;
   first = __shfl_sync(all, first, (cell0 == 0 ? 4 * s.left_cell : 28) + lane % 4);
   if (first_closed)
-    first = left[0].low ^ flip(0);
+    first = left[0][lines].low ^ flip(0);
   const std::uint32_t beyond = __shfl_sync(all, outside, lane % 4);
-  Traces end[fragments];
-#pragma unroll
-  for (int f = 0; f < fragments; ++f)
-  {
-    end[f] = s.right_closed ? right[f].flipped(flip(1)) : Traces(beyond, beyond);
-    right[f] = {__shfl_sync(all, right[f].low, before), __shfl_sync(all, right[f].high, before)};
-    left[f] = {__shfl_sync(all, left[f].low, after), __shfl_sync(all, left[f].high, after)};
-  }
   const bool top_row = lane < 4, bottom_row = lane >= 28; // rows 0 and 8, rows 7 and 15
-  A faces[fragments];
-  const auto add_faces = [&](int first_entry, const A(&of)[fragments]) {
-#pragma unroll
-    for (int tile = 0; tile < tiles; ++tile)
-    {
-      const Held weights = constants.hold(first_entry + tile);
-#pragma unroll
-      for (int f = 0; f < fragments; ++f)
-        weights.add(sum[f][k][tile], of[f]);
-    }
-  };
+  Traces of_right[fragments], of_left[fragments];
 #pragma unroll
   for (int f = 0; f < fragments; ++f)
   {
-    const Traces lower{top_row ? (f == 0 ? first : right[f == 0 ? 0 : f - 1].high) : right[f].low,
-        top_row ? right[f].low : right[f].high};
-    Traces upper{bottom_row ? left[f].high : left[f].low,
-        bottom_row ? (f == fragments - 1 ? beyond : left[f == fragments - 1 ? f : f + 1].low)
-                   : left[f].high};
+    const Traces &r = right[f][lines], &l = left[f][lines];
+    of_right[f] = {__shfl_sync(all, r.low, before), __shfl_sync(all, r.high, before)};
+    of_left[f] = {__shfl_sync(all, l.low, after), __shfl_sync(all, l.high, after)};
+  }
+#pragma unroll
+  for (int f = 0; f < fragments; ++f)
+  {
+    const std::uint32_t lower_first = f == 0 ? first : of_right[f == 0 ? 0 : f - 1].high;
+    const std::uint32_t upper_last =
+        f == fragments - 1 ? beyond : of_left[f == fragments - 1 ? f : f + 1].low;
+    const Traces lower{
+        top_row ? lower_first : of_right[f].low, top_row ? of_right[f].low : of_right[f].high};
+    Traces upper{
+        bottom_row ? of_left[f].high : of_left[f].low, bottom_row ? upper_last : of_left[f].high};
     if (ends_inside)
     {
+      const Traces end = s.right_closed ? right[f][lines].flipped(flip(1)) : Traces(beyond, beyond);
       const int cell = cell0 + 16 * f + lane / 4;
-      upper.low = cell == s.last_x ? end[f].low : upper.low;
-      upper.high = cell + 8 == s.last_x ? end[f].high : upper.high;
+      upper.low = cell == s.last_x ? end.low : upper.low;
+      upper.high = cell + 8 == s.last_x ? end.high : upper.high;
     }
     faces[f] = both(lower, upper);
   }
-  add_faces(K::face(0, 0), faces);
-  {
-    const Held of_below = constants.hold(below.entry), of_above = constants.hold(above.entry);
-#pragma unroll
-    for (int f = 0; f < fragments; ++f)
-    {
-      Traces lower = traces(load_cells(plane + (below.at ^ 32 * f)), of_below).flipped(below.flip);
-      Traces upper = traces(load_cells(plane + (above.at ^ 32 * f)), of_above).flipped(above.flip);
-      if (below.ghost)
-        lower = ghost_y(2, c * n + k, f);
-      if (above.ghost)
-        upper = ghost_y(3, c * n + k, f);
-      faces[f] = both(lower, upper);
-    }
-  }
-  add_faces(K::face(1, 0), faces);
 }
 
 template <typename Tile, Form form>

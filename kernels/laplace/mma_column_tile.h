@@ -8,7 +8,7 @@ namespace tensormg::laplace
 {
 /// `rows` rows of 64 cells in x; a row belongs to `parts` warps, each with 64 / parts neighbouring cells in
 /// fragments of 16, which it works on with all their modes while it marches along z. One more group of warps
-/// copies. n^2 <= 16: the modes of a plane are one multiplicand.
+/// copies.
 ///
 /// A slot of the ring holds one plane (mode k of a layer) of src:
 ///   own    [rows + 2][n modes j][n modes i][64 cells]   with a row of cells below and above
@@ -34,7 +34,10 @@ struct MmaColumnTile
   static constexpr int modes = n * n; ///< of a plane
   static constexpr int tiles =
       (modes + 7) / 8; ///< of 8 modes: accumulators of a plane and 16 cells
+  static constexpr int k_blocks = (modes + 15) / 16;  ///< of 16 modes: multiplicands of a plane
+  static constexpr int line_tiles = (n + 3) / 4;      ///< of 4 lines in x or y: traces of a plane
   static constexpr int line_groups = (modes + 3) / 4; ///< of 4 lines in z
+  static constexpr int z_blocks = (4 * n + 15) / 16;  ///< multiplicands of such a group
   static constexpr int fragments = 4 / parts;         ///< of 16 cells, per warp
   static constexpr int warps = rows * parts;
 
@@ -64,12 +67,14 @@ struct MmaColumnTile
 
   /// Per warp: results of a plane on their way to memory, [modes][its cells].
   static constexpr int staging_row = 2 * 16 * fragments;
-  static constexpr int staging_bytes = staging_row * 8 * tiles;
+  static constexpr int staging_bytes = staging_row * 16 * k_blocks;
 
   // Multiplicands that all warps share, in the order of MmaConstants.
-  static constexpr int trace_entries = 6;                ///< x, y, z: right and left
-  static constexpr int face_entries = 2 * tiles + 2 * n; ///< x, y by tile; z by k, lower and upper
-  static constexpr int diagonal_entries = 5 * n * tiles; ///< by term, k and tile
+  /// x and y: right and left, by block of modes and tile of lines; z: right and left, by block.
+  static constexpr int trace_entries = 4 * k_blocks * line_tiles + 2 * z_blocks;
+  /// x and y: by tile of lines and tile of modes; z: by k, lower and upper.
+  static constexpr int face_entries = 2 * line_tiles * tiles + 2 * n;
+  static constexpr int diagonal_entries = 5 * n * tiles;       ///< by term, k and tile
   static constexpr int entries = trace_entries + face_entries; ///< with a second part if corrected
   static constexpr int constant_bytes =
       256 * entries * (corrected ? 2 : 1) + 128 * diagonal_entries + 4 * n * 8 * tiles;
@@ -85,7 +90,7 @@ struct MmaColumnTile
   /// above; the result passes through.
   static constexpr double shared_bytes_per_dof = 2. * (6. + double(slot_bytes) / input_box);
 
-  static_assert(modes <= 16);
+  static_assert(n <= 6 && (fragments == 1 || k_blocks == 1), "registers");
   static_assert(parts == 1 || parts == 2 || parts == 4);
   static_assert(ring > n, "a layer must be in shared memory as a whole, and one plane more");
   static_assert((rows + 2) * n <= 256, "boxes of the copy engine");

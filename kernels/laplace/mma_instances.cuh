@@ -15,13 +15,18 @@ void launch_mma(const Arguments<Half> &a)
   launch_mma_column<Tile, form>(a);
 }
 
+template <Form form, int... n>
+Apply<Half> *mma_of_degree(int degree, std::integer_sequence<int, n...>)
+{
+  static constexpr Apply<Half> *instances[] = {
+      &launch_mma<MmaTile<n + 2, form != Form::apply>, form>...};
+  return instances[degree - 1];
+}
+
 template <Form form>
 Apply<Half> *mma_3d_half_instance(int degree)
 {
-  constexpr bool fused = form != Form::apply;
-  static constexpr Apply<Half> *instances[] = {&launch_mma<MmaTile<2, fused>, form>,
-      &launch_mma<MmaTile<3, fused>, form>, &launch_mma<MmaTile<4, fused>, form>};
-  return instances[degree - 1];
+  return mma_of_degree<form>(degree, std::make_integer_sequence<int, mma_max_degree<Half>(3)>());
 }
 
 template <typename Tile, Form form>
@@ -30,13 +35,19 @@ KernelResources resources_of_mma()
   return resources_of_kernel<Tile, form>(&mma_column::mma_column_kernel<Tile, form>);
 }
 
+template <Form form, int... n>
+KernelResources mma_resources_of_degree(int degree, std::integer_sequence<int, n...>)
+{
+  using Function = KernelResources();
+  static constexpr Function *instances[] = {
+      &resources_of_mma<MmaTile<n + 2, form != Form::apply>, form>...};
+  return instances[degree - 1]();
+}
+
 template <Form form>
 KernelResources mma_3d_half_resources(int degree)
 {
-  constexpr bool fused = form != Form::apply;
-  using Function = KernelResources();
-  static constexpr Function *instances[] = {&resources_of_mma<MmaTile<2, fused>, form>,
-      &resources_of_mma<MmaTile<3, fused>, form>, &resources_of_mma<MmaTile<4, fused>, form>};
-  return instances[degree - 1]();
+  return mma_resources_of_degree<form>(
+      degree, std::make_integer_sequence<int, mma_max_degree<Half>(3)>());
 }
 } // namespace tensormg::laplace

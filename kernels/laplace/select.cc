@@ -60,7 +60,7 @@ namespace
       {Backend::cpu, "cpu", "degrees 1..8", false},
       {Backend::device_reference, "device_reference", "any degree up to 8", true},
       {Backend::cuda, "cuda", "degrees 1..8", true},
-      {Backend::mma, "mma", "3D, half precision, degrees 1..3", true},
+      {Backend::mma, "mma", "3D, half precision, degrees 1..5", true},
   };
 } // namespace
 
@@ -104,7 +104,7 @@ Apply<Number> *select(Backend backend, Form form, int dim, int degree)
       throw std::invalid_argument("no Laplace operator by mma for dimension " +
           std::to_string(dim) + ", degree " + std::to_string(degree) + ", " +
           std::to_string(8 * sizeof(Number)) +
-          "-bit numbers; there is 3D, half precision (16 bits), degrees 1..3; cuda has the others");
+          "-bit numbers; there is 3D, half precision (16 bits), degrees 1..5; cuda has the others");
   }
   return nullptr;
 }

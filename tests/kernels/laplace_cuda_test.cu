@@ -278,7 +278,7 @@ namespace
   TEST(LaplaceMma, SaysWhatThereIs)
   {
     EXPECT_THROW(laplace::select<Half>(Backend::mma, Form::apply, 2, 1), std::invalid_argument);
-    EXPECT_THROW(laplace::select<Half>(Backend::mma, Form::apply, 3, 4), std::invalid_argument);
+    EXPECT_THROW(laplace::select<Half>(Backend::mma, Form::apply, 3, 6), std::invalid_argument);
     EXPECT_THROW(laplace::select<float>(Backend::mma, Form::apply, 3, 1), std::invalid_argument);
   }
 
