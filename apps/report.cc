@@ -210,6 +210,31 @@ std::string iteration_text(int iteration, double residual, double previous)
       pad(previous > 0. ? format_number(residual / previous) : "", 11) + '\n';
 }
 
+namespace
+{
+  std::string kernels_text(const RunRecord &record)
+  {
+    if (record.kernels.empty())
+      return "";
+    TextTable table("  ", 2);
+    table.add_row({"level", "kernel", "launches", "time", "each", "ps per DoF", "percent"});
+    double all = 0.;
+    for (const launch_profile::Entry &entry : record.kernels)
+      all += entry.seconds;
+    for (const launch_profile::Entry &entry : record.kernels)
+    {
+      const bool is_outer = entry.section == outside;
+      const double each = entry.seconds / entry.launches;
+      const auto dofs = static_cast<double>(
+          is_outer ? record.dofs : record.levels[static_cast<std::size_t>(entry.section)].dofs);
+      table.add_row({is_outer ? "outer" : std::to_string(entry.section), entry.kernel,
+          std::to_string(entry.launches), format_seconds(entry.seconds), format_seconds(each),
+          format_number(1e12 * each / dofs), format_number(100. * entry.seconds / all)});
+    }
+    return '\n' + table.text();
+  }
+} // namespace
+
 std::string levels_text(const RunRecord &record)
 {
   double in_cycles = 0.;
@@ -229,11 +254,11 @@ std::string levels_text(const RunRecord &record)
     table.add_row({std::to_string(l), cells_text(level.cells, record.parameters.problem.dim),
         format_count(level.dofs), level.distributed ? "yes" : "no", std::to_string(times.visits),
         l > 0 ? format_seconds(times.smoothing) : "-", l > 0 ? format_seconds(times.transfer) : "-",
-        l == 0 ? format_seconds(times.coarse) : "-", percent(times.total())});
+        times.coarse > 0. ? format_seconds(times.coarse) : "-", percent(times.total())});
   }
   table.add_row({"outer", to_word(record.parameters.solver.solver), "", "", "", "", "", "",
       percent(total - in_cycles)});
-  return '\n' + table.text();
+  return '\n' + table.text() + kernels_text(record);
 }
 
 std::string summary_text(const RunRecord &record, bool verbose)

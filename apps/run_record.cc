@@ -78,6 +78,15 @@ namespace
         {"start_seconds", record.device_start_seconds}};
   }
 
+  Json kernels_json(const RunRecord &record)
+  {
+    Json kernels = Json::array();
+    for (const launch_profile::Entry &entry : record.kernels)
+      kernels.push_back({{"level", entry.section == outside ? Json("outer") : Json(entry.section)},
+          {"kernel", entry.kernel}, {"launches", entry.launches}, {"seconds", entry.seconds}});
+    return kernels;
+  }
+
   Json levels_json(const RunRecord &record)
   {
     Json levels = Json::array();
@@ -188,6 +197,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"memory", memory_json(record)},
       {"peak_memory_bytes", record.peak_memory_bytes},
       {"levels", levels_json(record)},
+      {"kernels", kernels_json(record)},
       {"version", version},
       {"git_hash", git_hash},
       {"compiler", compiler},

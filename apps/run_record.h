@@ -13,6 +13,7 @@
 #include "apps/memory_plan.h"
 #include "apps/parameters.h"
 #include "kernels/core/device.h"
+#include "kernels/core/launch_profile.h"
 #include "operators/grid.h"
 #include "solvers/multigrid.h"
 #include "solvers/report.h"
@@ -57,6 +58,8 @@ struct RunRecord
   double rhs_seconds = 0.;
   double total_seconds = 0.;      ///< with errors and field output, without what MPI needs to start
   std::string precision_fallback; ///< what was wrong in half, if the solve went on in single
+  /// output.level_times: what was launched on each level; section -1 is the outer method
+  std::vector<launch_profile::Entry> kernels;
   std::optional<double> lambda_max; ///< of the smoothed operator on the finest level
   std::optional<double> l2_error;
   std::optional<double> h1_error; ///< of the gradient

@@ -84,6 +84,12 @@ namespace
       tensormg::check_memory(system.grid, options, static_cast<double>(free_device_bytes()) + here,
           MemoryPlace::device);
     }
+    void start_profile() const
+    {
+      if (system.parameters.output.level_times)
+        launch_profile::start(outside);
+    }
+    static std::vector<launch_profile::Entry> stop_profile() { return launch_profile::stop(); }
     void wait() const { device::synchronize(stream); }
 
     Vector<double> on_host(const VectorType &x) const

@@ -124,7 +124,8 @@ SolveReport refine_directly(const Space &space, Operator &op, Solver &solver,
 /// Place: makes the objects of a solve where its vectors lie (solve_host.cc, solve_device.cc). Members:
 /// first_calls_are_slow (whether kernels are loaded when they are called first), make_space(), make_vector(),
 /// make_operator(), make_direct(), make_preconditioner(), right_hand_side(), errors(x), max_abs(x),
-/// scale(x, exponent) by a power of two, subtract_mean(x), check_memory(options) that throws, and wait(), after which all that was asked for is
+/// scale(x, exponent) by a power of two, subtract_mean(x), check_memory(options) that throws, start_profile(),
+/// stop_profile(), and wait(), after which all that was asked for is
 /// done.
 template <typename Place>
 void solve_directly(const System &system, const Place &place, const typename Place::VectorType &b,
@@ -203,16 +204,20 @@ void iterate(const System &system, const SolverOptions &options, const Place &pl
     multigrid->prepare(options.full_multigrid);
   }
   place.wait();
+  place.start_profile();
   const double ready = now(system.communicator());
   record.setup_seconds += ready - begin;
 
-  record.rhs_norm = space.norm(b);
-  if (options.full_multigrid && record.rhs_norm > 0.)
-    multigrid->full_start(x, b, record.rhs_norm);
-  record.report = cg ? cg->solve(op, *multigrid, x, b, system.callback())
-                     : fgmres->solve(op, *multigrid, x, b, system.callback());
+  if (options.full_multigrid)
+    if (const double norm = space.norm(b); norm > 0.)
+      multigrid->full_start(x, b, norm);
+  const bool from_zero = !options.full_multigrid;
+  record.report = cg ? cg->solve(op, *multigrid, x, b, system.callback(), from_zero)
+                     : fgmres->solve(op, *multigrid, x, b, system.callback(), from_zero);
+  record.rhs_norm = record.report.rhs_norm;
   place.wait();
   record.report.seconds = now(system.communicator()) - ready;
+  record.kernels = place.stop_profile();
 
   const std::vector<LevelTimes> times = multigrid->times();
   for (std::size_t l = 0; l < record.levels.size(); ++l)

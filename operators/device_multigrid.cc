@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "kernels/core/launch_profile.h"
 #include "operators/device_box_solver.h"
 #include "operators/device_laplace_operator.h"
 #include "operators/device_transfer_operator.h"
@@ -83,6 +84,15 @@ namespace
     {
       return device_coarsest_level(grid, options);
     }
+    /// Kernels belong to levels of the grid.
+    LevelObserver observer(int coarsest) const
+    {
+      if (!options.level_times)
+        return {};
+      return [coarsest](int level) {
+        launch_profile::enter(level == outside ? outside : coarsest + level);
+      };
+    }
     Clock clock() const
     {
       if (!options.level_times)
@@ -141,6 +151,8 @@ namespace
     std::int64_t total = DeviceBoxSolver<Number>::memory(grid.levels[coarsest].block);
     for (std::size_t l = coarsest; l < grid.levels.size(); ++l)
       total += 3 * grid.levels[l].block.size() * static_cast<std::int64_t>(sizeof(Number));
+    if (std::is_same_v<Number, Half> && coarsest + 1 < grid.levels.size()) // split_multigrid()
+      total += 2 * grid.finest().block.size() * static_cast<std::int64_t>(sizeof(Number));
     return total;
   }
 } // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/core/block.h"
@@ -11,7 +12,8 @@
 namespace tensormg
 {
 /// Owning, move-only array of Block::size() numbers in device memory, in the storage order of Block. As
-/// Vector a container only: arithmetic is in DeviceVectorSpace.
+/// Vector a container only: arithmetic is in DeviceVectorSpace. There is room for the largest magnitude beside
+/// the numbers, where those who form it in passing leave it.
 template <typename Number>
 class DeviceVector
 {
@@ -22,22 +24,45 @@ public:
   /// Contents are zero, written in `stream`.
   DeviceVector(const Block &block, Stream stream)
     : block_(block)
-    , data_(block.size(), stream)
+    , data_(block.size() + room<Number>, stream)
   {}
 
   const Block &block() const { return block_; }
-  std::int64_t size() const { return data_.size(); }
-  Number *data() { return data_.data(); }
+  std::int64_t size() const { return data_.size() > 0 ? data_.size() - room<Number> : 0; }
+  /// Whoever takes this may write: the largest magnitude is unknown then.
+  Number *data()
+  {
+    knows_largest_ = false;
+    return data_.data();
+  }
   const Number *data() const { return data_.data(); }
+
+  /// max |x_i| in device memory, or nullptr if it is not known.
+  const double *largest() const requires std::is_same_v<Number, double>
+  {
+    return knows_largest_ ? data_.data() + size() : nullptr;
+  }
+  /// Where the work that is queued leaves it; to be called after data().
+  double *largest_to_come() requires std::is_same_v<Number, double>
+  {
+    knows_largest_ = true;
+    return data_.data() + size();
+  }
   void swap(DeviceVector &other) noexcept
   {
     std::swap(block_, other.block_);
+    std::swap(knows_largest_, other.knows_largest_);
     std::swap(data_, other.data_);
   }
 
 private:
+  /// Numbers behind the block.
+  template <typename T>
+  static constexpr std::int64_t room = std::is_same_v<T, double> ? 1 : 0;
+
   Block block_{};
   DeviceArray<Number> data_;
+  bool knows_largest_ = false;
 };
 
 /// Both wait until the numbers are there.

@@ -68,8 +68,9 @@ double DeviceVectorSpace::multi_update(
     const std::vector<double> &c, const std::vector<VectorType> &v, VectorType &w) const
 {
   const auto vectors = pointers(v, c.size());
-  vk::cuda::multi_update(w.size(), static_cast<int>(c.size()), c.data(), vectors.data(), w.data(),
-      scratch_.data(), result_.data(), stream_);
+  double *const to = w.data();
+  vk::cuda::multi_update(w.size(), static_cast<int>(c.size()), c.data(), vectors.data(), to,
+      scratch_.data(), result_.data(), w.largest_to_come(), stream_);
   return wait_for_result();
 }
 
@@ -89,6 +90,8 @@ double DeviceVectorSpace::cg_update(
 DeviceVectorSpace::Scale DeviceVectorSpace::scale_by_largest(
     double target, const VectorType &x) const
 {
+  if (x.largest() != nullptr)
+    return {target, x.largest(), false};
   vk::cuda::max_abs(x.size(), x.data(), scratch_.data(), largest_.data(), stream_);
   return {target, largest_.data(), false};
 }
@@ -98,6 +101,13 @@ void DeviceVectorSpace::convert(
     const Scale &scale, const DeviceVector<From> &src, DeviceVector<To> &dst) const
 {
   vk::cuda::convert(src.size(), scale, src.data(), dst.data(), stream_);
+}
+
+template <typename From>
+void DeviceVectorSpace::convert_sum(const Scale &scale, const DeviceVector<From> &x,
+    const DeviceVector<From> &d, VectorType &dst) const
+{
+  vk::cuda::convert_sum(x.size(), scale, x.data(), d.data(), dst.data(), stream_);
 }
 
 double DeviceVectorSpace::mean(const CellBasis &basis, const VectorType &x) const
@@ -113,6 +123,12 @@ double DeviceVectorSpace::subtract_mean(const CellBasis &basis, VectorType &x) c
   return old;
 }
 
+template void DeviceVectorSpace::convert_sum(
+    const Scale &, const DeviceVector<double> &, const DeviceVector<double> &, VectorType &) const;
+template void DeviceVectorSpace::convert_sum(
+    const Scale &, const DeviceVector<float> &, const DeviceVector<float> &, VectorType &) const;
+template void DeviceVectorSpace::convert_sum(
+    const Scale &, const DeviceVector<Half> &, const DeviceVector<Half> &, VectorType &) const;
 template double DeviceVectorSpace::max_abs(const DeviceVector<double> &) const;
 template double DeviceVectorSpace::max_abs(const DeviceVector<float> &) const;
 template double DeviceVectorSpace::max_abs(const DeviceVector<Half> &) const;

@@ -34,7 +34,7 @@ public:
   /// [v_0'w, ..., v_{k-1}'w, w'w]
   std::vector<double> multi_dot(
       const std::vector<VectorType> &v, int count, const VectorType &w) const;
-  /// w += sum_i c[i] v[i]; returns w'w of the result
+  /// w += sum_i c[i] v[i]; returns w'w of the result and leaves its largest entry beside it
   double multi_update(
       const std::vector<double> &c, const std::vector<VectorType> &v, VectorType &w) const;
   /// y = a x + b y
@@ -44,7 +44,7 @@ public:
       double a, const VectorType &p, const VectorType &q, VectorType &x, VectorType &r) const;
 
   /// The factor `target` times the largest power of two that is at most 1 / max |x_i|, without waiting.
-  /// Valid until the next call.
+  /// Valid until the next call, or until x is written.
   Scale scale_by_largest(double target, const VectorType &x) const;
   static Scale scale(double factor) { return {factor}; }
   static Scale inverse(const Scale &scale)
@@ -54,6 +54,11 @@ public:
   /// dst = scale * src, rounded to the type of dst
   template <typename To, typename From>
   void convert(const Scale &scale, const DeviceVector<From> &src, DeviceVector<To> &dst) const;
+
+  /// dst = scale * (x + d)
+  template <typename From>
+  void convert_sum(const Scale &scale, const DeviceVector<From> &x, const DeviceVector<From> &d,
+      VectorType &dst) const;
 
   /// The mean of the function with the coefficients x.
   double mean(const CellBasis &basis, const VectorType &x) const;

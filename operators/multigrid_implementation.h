@@ -28,6 +28,12 @@ std::size_t representative_level(const Grid &grid, std::size_t l);
 /// by the user need no spectrum.
 bool needs_lambda_max(const MultigridOptions &options);
 
+/// Whether the result of a cycle is a sum of two vectors (solvers/multigrid.h): in half precision.
+inline bool split_multigrid(const MultigridOptions &options)
+{
+  return options.precision == Precision::half_precision;
+}
+
 /// The steps of a Chebyshev or Jacobi smoother.
 std::vector<ThreeTermStep> smoothing_steps(const MultigridOptions &options, double lambda_max);
 
@@ -35,7 +41,8 @@ std::vector<ThreeTermStep> smoothing_steps(const MultigridOptions &options, doub
 /// and DeviceFamily (device_multigrid.cc) have the same members:
 ///   Space, Operator<Number>, Transfer<Number>, CoarseSolver<Number>, and functions that make them;
 ///   patch_smoother(op, options, lambda), lambda_max(level, basis, options);
-///   coarsest_level(grid): the level of the grid that is solved directly; clock() for Multigrid;
+///   coarsest_level(grid): the level of the grid that is solved directly; clock() and observer(that level) for
+///   Multigrid;
 ///   Runner with run(f), which makes the work of f() happen and says whether f was called, and prepare(f), after
 ///   which run(f) takes no longer than it must.
 template <typename Family, typename Number>
@@ -87,7 +94,8 @@ public:
     }
     multigrid_ = std::make_unique<MG>(std::move(levels),
         family.template make_coarse_solver<Number>(grid.levels[coarsest_], basis, grid.problem),
-        options.cycle, family.clock());
+        options.cycle, family.clock(), split_multigrid(options));
+    multigrid_->set_observer(family.observer(static_cast<int>(coarsest_)));
   }
 
   void prepare(bool full_start) override
@@ -104,14 +112,14 @@ public:
   {
     const typename Space::Scale scale = scale_to_range(r, norm);
     run(cycle_, [&] { multigrid_->run(); });
-    space_.convert(Space::inverse(scale), multigrid_->solution(), z);
+    convert_result(scale, z);
   }
 
   void full_start(OuterVector &x, const OuterVector &b, double norm) override
   {
     const typename Space::Scale scale = scale_to_range(b, norm);
     run(full_start_, [&] { multigrid_->run_full(); });
-    space_.convert(Space::inverse(scale), multigrid_->solution(), x);
+    convert_result(scale, x);
   }
 
   std::string diagnose() const override
@@ -123,6 +131,10 @@ public:
           return "NaN or Inf in the " + std::string(name) + " of multigrid level " +
               std::to_string(l) + " (0 is the coarsest of " +
               std::to_string(multigrid_->n_levels()) + "), precision " + precision_name();
+    if (const auto *d = multigrid_->correction(); d && !std::isfinite(space_.max_abs(*d)))
+      return std::string(
+                 "NaN or Inf in the last correction of the finest multigrid level, precision ") +
+          precision_name();
     std::ostringstream text;
     text << "all multigrid levels are finite; largest entry of the finest correction: "
          << space_of(multigrid_->n_levels() - 1).max_abs(multigrid_->solution());
@@ -185,6 +197,14 @@ private:
     if (options.smoother == Smoother::patch)
       return family_.template make_patch_smoother<Number>(op, options, lambda_max_);
     return std::make_unique<ThreeTermSmoother<Operator>>(op, smoothing_steps(options, lambda_max_));
+  }
+
+  void convert_result(const typename Space::Scale &scale, OuterVector &to) const
+  {
+    if (const auto *d = multigrid_->correction())
+      space_.convert_sum(Space::inverse(scale), multigrid_->solution(), *d, to);
+    else
+      space_.convert(Space::inverse(scale), multigrid_->solution(), to);
   }
 
   /// Finest right-hand side = scale * r, rounded; the scale is a power of two.

@@ -96,6 +96,7 @@ namespace
     Space make_space(const LevelGrid &level) const { return Space(level); }
     Runner make_runner() const { return {}; }
     Clock clock() const { return steady_seconds; }
+    static LevelObserver observer(int) { return {}; }
     std::size_t coarsest_level(const Grid &) const { return 0; }
 
     template <typename Number>
@@ -147,6 +148,8 @@ std::int64_t multigrid_memory(const Grid &grid, const MultigridOptions &options)
   std::int64_t total = 0;
   for (const LevelGrid &level : grid.levels)
     total += 3 * level.block.size() * bytes;
+  if (split_multigrid(options) && grid.levels.size() > 1)
+    total += 2 * grid.finest().block.size() * bytes;
   const Block coarsest(grid.problem.dim, grid.problem.degree, grid.levels.front().global_cells);
   return total + BoxSolver::memory(coarsest);
 }

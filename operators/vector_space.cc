@@ -85,6 +85,19 @@ void VectorSpace::convert(Scale scale, const Vector<From> &src, Vector<To> &dst)
   vk::convert(src.size(), scale, src.data(), dst.data());
 }
 
+template <typename From>
+void VectorSpace::convert_sum(
+    Scale scale, const Vector<From> &x, const Vector<From> &d, VectorType &dst) const
+{
+  vk::convert_sum(x.size(), scale, x.data(), d.data(), dst.data());
+}
+
+template void VectorSpace::convert_sum(
+    Scale, const Vector<double> &, const Vector<double> &, Vector<double> &) const;
+template void VectorSpace::convert_sum(
+    Scale, const Vector<float> &, const Vector<float> &, Vector<double> &) const;
+template void VectorSpace::convert_sum(
+    Scale, const Vector<Half> &, const Vector<Half> &, Vector<double> &) const;
 template double VectorSpace::max_abs(const Vector<double> &) const;
 template double VectorSpace::max_abs(const Vector<float> &) const;
 template double VectorSpace::max_abs(const Vector<Half> &) const;

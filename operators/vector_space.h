@@ -51,6 +51,11 @@ public:
   template <typename To, typename From>
   void convert(Scale scale, const Vector<From> &src, Vector<To> &dst) const;
 
+  /// dst = scale * (x + d)
+  template <typename From>
+  void convert_sum(
+      Scale scale, const Vector<From> &x, const Vector<From> &d, VectorType &dst) const;
+
 private:
   const LevelGrid &level_;
 };

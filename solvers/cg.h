@@ -50,14 +50,17 @@ public:
     space_.cg_update(0., p_, q_, z_, r_);
   }
 
+  /// from_zero: x is zero, which saves the first residual.
+  ///
   /// Improves x. Converged means that the true residual, evaluated anew, meets the tolerance; where it
   /// disagrees with the recursion, the method starts again from it.
   template <OuterOperator<VectorType> Operator, Preconditioner<VectorType> Precond>
   SolveReport solve(Operator &op, Precond &preconditioner, VectorType &x, const VectorType &b,
-      const IterationCallback &callback = {})
+      const IterationCallback &callback = {}, bool from_zero = false)
   {
     SolveReport report;
     const double norm_b = space_.norm(b);
+    report.rhs_norm = norm_b;
     if (norm_b == 0.)
     {
       space_.axpby(0., b, 0., x);
@@ -69,8 +72,14 @@ public:
     double last_true = INFINITY;
     while (true)
     {
-      op.residual(r, x, b);
-      double residual = space_.norm(r);
+      double residual = norm_b;
+      if (from_zero && report.iterations == 0)
+        space_.axpby(1., b, 0., r);
+      else
+      {
+        op.residual(r, x, b);
+        residual = space_.norm(r);
+      }
       report.true_relative_residual = residual / norm_b;
       if (report.residuals.empty())
       {

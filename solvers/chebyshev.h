@@ -86,6 +86,11 @@ public:
     }
   }
 
+  int exchanges(bool zero_start) const override
+  {
+    return static_cast<int>(steps_.size()) - (zero_start ? 1 : 0);
+  }
+
 private:
   Operator &op_;
   std::vector<ThreeTermStep> steps_;

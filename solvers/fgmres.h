@@ -54,13 +54,15 @@ public:
     op.residual(v_[1], z_[0], v_[0]);
   }
 
-  /// Improves x. Converged means that the true residual, evaluated anew, meets the tolerance.
+  /// Improves x. Converged means that the true residual, evaluated anew, meets the tolerance. from_zero: x is
+  /// zero, which saves the first residual.
   template <OuterOperator<VectorType> Operator, Preconditioner<VectorType> Precond>
   SolveReport solve(Operator &op, Precond &preconditioner, VectorType &x, const VectorType &b,
-      const IterationCallback &callback = {})
+      const IterationCallback &callback = {}, bool from_zero = false)
   {
     SolveReport report;
     const double norm_b = space_.norm(b);
+    report.rhs_norm = norm_b;
     if (norm_b == 0.)
     {
       space_.axpby(0., b, 0., x);
@@ -68,8 +70,14 @@ public:
       report.residuals = {0.};
       return report;
     }
-    op.residual(v_[0], x, b);
-    double residual = space_.norm(v_[0]);
+    double residual = norm_b;
+    if (from_zero)
+      space_.axpby(1., b, 0., v_[0]);
+    else
+    {
+      op.residual(v_[0], x, b);
+      residual = space_.norm(v_[0]);
+    }
     report.residuals.push_back(residual);
     if (callback)
       callback(0, residual / norm_b);

@@ -4,6 +4,11 @@
 // as large; the factors of restriction (1/4) and prolongation (4) cancel that, so that coarse vectors
 // keep the size of the residual and binary16 neither over- nor underflows:
 //   b_{l-1} = (4 * 1/4) R (b_l - B_l x_l),   x_l += 4 P x_{l-1}.
+//
+// Where the outer method has more digits, the result may be a sum x + d of two vectors ("split"): post-smoothing
+// on the finest level then starts from zero for B d = b - B x. In exact arithmetic the sum is the same. Rounding
+// to binary16 leaves x an error of 2^-12 of its largest entry, which for a smooth x exceeds the residual; split,
+// that error is part of the residual b - B x, post-smoothing reduces it, and d is small.
 #pragma once
 
 #include <algorithm>
@@ -32,6 +37,10 @@ struct LevelTimes
 /// Seconds since some moment. An empty clock measures nothing.
 using Clock = std::function<double()>;
 
+/// Who wants to know where a cycle is: called with the level whose work follows, and with `outside`.
+using LevelObserver = std::function<void(int level)>;
+inline constexpr int outside = -1;
+
 /// For work that is done when a function returns.
 inline double steady_seconds()
 {
@@ -55,9 +64,9 @@ public:
   };
 
   /// Levels coarsest first. Everything pointed to must outlive the object. Where work is only queued, the
-  /// clock has to wait for it.
+  /// clock has to wait for it. split: the result is solution() + correction().
   Multigrid(std::vector<Level> levels, std::unique_ptr<CoarseSolver> coarse, Cycle cycle,
-      Clock clock = steady_seconds)
+      Clock clock = steady_seconds, bool split = false)
     : levels_(std::move(levels))
     , coarse_(std::move(coarse))
     , cycle_(cycle)
@@ -70,16 +79,27 @@ public:
       b_.push_back(level.op->make_vector());
       work_.push_back(level.op == levels_.front().op ? VectorType() : level.op->make_vector());
     }
+    if (split && levels_.size() > 1)
+    {
+      rest_ = levels_.back().op->make_vector();
+      correction_ = levels_.back().op->make_vector();
+    }
   }
+
+  void set_observer(LevelObserver observer) { observer_ = std::move(observer); }
 
   /// Right-hand side of the finest level: fill it, then call run().
   VectorType &rhs() { return b_.back(); }
   /// Result of the last run().
   const VectorType &solution() const { return x_.back(); }
 
-  /// One cycle from zero. With a ThreeTermSmoother the vectors of all levels keep their memory, so that the
+  /// One cycle from zero. Afterwards the vectors of all levels have the memory that they had before, so that the
   /// work may be recorded and replayed; the same holds for run_full().
-  void run() { cycle(levels_.size() - 1, true); }
+  void run()
+  {
+    cycle(levels_.size() - 1, true);
+    observe(outside);
+  }
 
   /// Full multigrid: the restricted right-hand sides are solved from the coarsest level up, each with one
   /// cycle that starts from the prolongated coarser solution.
@@ -97,7 +117,10 @@ public:
     for (std::size_t l = 0; l <= finest; ++l)
     {
       if (l > 0)
+      {
+        arrange(l, false);
         levels_[l].to_coarser->prolongate(x_[l], x_[l - 1], prolongation_factor, false);
+      }
       // Cycles on finer levels use b_[l] for themselves.
       if (l < finest)
         b_[l].swap(rhs[l]);
@@ -105,10 +128,14 @@ public:
       if (l < finest)
         b_[l].swap(rhs[l]);
     }
+    observe(outside);
   }
 
   /// Forgets the times so far.
   void reset_times() { std::fill(times_.begin(), times_.end(), LevelTimes()); }
+
+  /// What is to be added to solution(); nullptr if nothing.
+  const VectorType *correction() const { return correction_.size() > 0 ? &correction_ : nullptr; }
 
   std::size_t n_levels() const { return levels_.size(); }
   const std::vector<LevelTimes> &times() const { return times_; }
@@ -124,13 +151,14 @@ private:
     ++times_[l].visits;
     if (l == 0)
     {
+      observe(0);
       timed(times_[0].coarse, [&] { coarse_->solve(x_[0], b_[0]); });
       return;
     }
     const Level &level = levels_[l];
     if (zero_start)
-      // Of all steps of a ThreeTermSmoother in such a cycle, which exchange x and work, the number is odd.
-      x_[l].swap(work_[l]);
+      arrange(l, true);
+    observe(static_cast<int>(l));
     timed(times_[l].smoothing,
         [&] { level.smoother->smooth(x_[l], b_[l], work_[l], zero_start, true); });
     // A second visit to the coarsest level would repeat an exact solve.
@@ -141,10 +169,39 @@ private:
     });
     for (int visit = 0; visit < visits; ++visit)
       cycle(l - 1, visit == 0);
+    observe(static_cast<int>(l));
     timed(times_[l].transfer,
         [&] { level.to_coarser->prolongate(x_[l], x_[l - 1], prolongation_factor, true); });
-    timed(
-        times_[l].smoothing, [&] { level.smoother->smooth(x_[l], b_[l], work_[l], false, false); });
+    timed(times_[l].smoothing, [&] {
+      if (is_split(l))
+      {
+        level.op->residual(rest_, x_[l], b_[l]);
+        if (level.smoother->exchanges(true) % 2 == 1)
+          correction_.swap(work_[l]);
+        level.smoother->smooth(correction_, rest_, work_[l], true, false);
+      }
+      else
+        level.smoother->smooth(x_[l], b_[l], work_[l], false, false);
+    });
+  }
+
+  void observe(int level) const
+  {
+    if (observer_)
+      observer_(level);
+  }
+
+  bool is_split(std::size_t l) const { return l + 1 == levels_.size() && correction() != nullptr; }
+
+  /// Before a cycle on level l that does not need what is in x: x and work change places if the smoother will
+  /// exchange them an odd number of times.
+  void arrange(std::size_t l, bool zero_start)
+  {
+    const Smoother &smoother = *levels_[l].smoother;
+    const int exchanges =
+        smoother.exchanges(zero_start) + (is_split(l) ? 0 : smoother.exchanges(false));
+    if (exchanges % 2 == 1)
+      x_[l].swap(work_[l]);
   }
 
   template <typename Function>
@@ -160,7 +217,9 @@ private:
   std::unique_ptr<CoarseSolver> coarse_;
   Cycle cycle_;
   Clock clock_;
+  LevelObserver observer_;
   std::vector<VectorType> x_, b_, work_;
+  VectorType rest_, correction_;     ///< of the finest level, if split
   std::vector<VectorType> full_rhs_; ///< allocated by the first full multigrid
   std::vector<LevelTimes> times_;
 };

@@ -29,7 +29,8 @@ std::string number_text(double value);
 struct SolveReport
 {
   StopReason reason = StopReason::iteration_limit;
-  std::string detail; ///< one sentence for a person; empty if converged
+  std::string detail;   ///< one sentence for a person; empty if converged
+  double rhs_norm = 0.; ///< 2-norm of b
   int iterations = 0;
   /// 2-norms of the residual as the method sees it, start value first (iterations + 1 entries).
   std::vector<double> residuals;

@@ -13,6 +13,8 @@ public:
   /// before and false after the coarse correction (adjoint order, where order matters).
   virtual void smooth(
       VectorType &x, const VectorType &b, VectorType &work, bool zero_start, bool forward) = 0;
+  /// How often smooth() exchanges x and work.
+  virtual int exchanges(bool /*zero_start*/) const { return 0; }
 };
 
 template <typename VectorType>

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/core/cuda_check.h"
+#include "kernels/core/launch_profile.h"
 
 namespace tensormg
 {
@@ -24,7 +25,11 @@ namespace internal
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = cooperative ? 1 : 0;
+    if (launch_profile::is_on)
+      launch_profile::before(stream);
     check_cuda(cudaLaunchKernelEx(&config, kernel, std::forward<A>(arguments)...), name);
+    if (launch_profile::is_on)
+      launch_profile::after(name, stream);
   }
 } // namespace internal
 

@@ -147,6 +147,13 @@ void convert(std::int64_t size, double factor, const From *src, To *dst)
     store(dst + i, factor * load(src + i));
 }
 
+template <typename From>
+void convert_sum(std::int64_t size, double factor, const From *x, const From *d, double *dst)
+{
+  for (std::int64_t i = 0; i < size; i += W)
+    store(dst + i, factor * (load(x + i) + load(d + i)));
+}
+
 double cg_update(
     std::int64_t size, double a, const double *p, const double *q, double *x, double *r)
 {
@@ -239,6 +246,9 @@ template void convert(std::int64_t, double, const double *, float *);
 template void convert(std::int64_t, double, const double *, Half *);
 template void convert(std::int64_t, double, const float *, double *);
 template void convert(std::int64_t, double, const Half *, double *);
+template void convert_sum(std::int64_t, double, const double *, const double *, double *);
+template void convert_sum(std::int64_t, double, const float *, const float *, double *);
+template void convert_sum(std::int64_t, double, const Half *, const Half *, double *);
 template void inverse_diagonal(
     const Block &, const CellBasis &, const double (&)[3], double, const double *, double *);
 template void inverse_diagonal(

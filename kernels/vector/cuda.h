@@ -49,9 +49,10 @@ void max_abs(std::int64_t size, const Number *x, double *scratch, double *result
 void multi_dot(std::int64_t size, int count, const double *const *v, const double *w,
     double *scratch, double *result, Stream stream);
 
-/// One sum. `c` and `v` are arrays in host memory.
+/// One sum. `c` and `v` are arrays in host memory. `largest`: where max |w_i| of the new w is left in device
+/// memory, as by max_abs; then scratch is needed for two sums. nullptr: nowhere.
 void multi_update(std::int64_t size, int count, const double *c, const double *const *v, double *w,
-    double *scratch, double *result, Stream stream);
+    double *scratch, double *result, double *largest, Stream stream);
 
 /// One sum.
 void cg_update(std::int64_t size, double a, const double *p, const double *q, double *x, double *r,
@@ -62,6 +63,10 @@ void axpby(std::int64_t size, double a, const Number *x, double b, Number *y, St
 
 template <typename To, typename From>
 void convert(std::int64_t size, const Scale &scale, const From *src, To *dst, Stream stream);
+
+template <typename From>
+void convert_sum(std::int64_t size, const Scale &scale, const From *x, const From *d, double *dst,
+    Stream stream);
 
 template <typename Number>
 void inverse_diagonal(const Block &block, const CellBasis &basis, const double (&factor)[3],

@@ -27,8 +27,8 @@ void multi_dot(std::int64_t, int, const double *const *, const double *, double 
   refuse();
 }
 
-void multi_update(
-    std::int64_t, int, const double *, const double *const *, double *, double *, double *, Stream)
+void multi_update(std::int64_t, int, const double *, const double *const *, double *, double *,
+    double *, double *, Stream)
 {
   refuse();
 }
@@ -47,6 +47,12 @@ void axpby(std::int64_t, double, const Number *, double, Number *, Stream)
 
 template <typename To, typename From>
 void convert(std::int64_t, const Scale &, const From *, To *, Stream)
+{
+  refuse();
+}
+
+template <typename From>
+void convert_sum(std::int64_t, const Scale &, const From *, const From *, double *, Stream)
 {
   refuse();
 }
@@ -78,6 +84,12 @@ template void convert(std::int64_t, const Scale &, const double *, float *, Stre
 template void convert(std::int64_t, const Scale &, const double *, Half *, Stream);
 template void convert(std::int64_t, const Scale &, const float *, double *, Stream);
 template void convert(std::int64_t, const Scale &, const Half *, double *, Stream);
+template void convert_sum(
+    std::int64_t, const Scale &, const double *, const double *, double *, Stream);
+template void convert_sum(
+    std::int64_t, const Scale &, const float *, const float *, double *, Stream);
+template void convert_sum(
+    std::int64_t, const Scale &, const Half *, const Half *, double *, Stream);
 template void inverse_diagonal(const Block &, const CellBasis &, const double (&)[3], double,
     const double *, double *, Stream);
 template void inverse_diagonal(

@@ -1,6 +1,7 @@
 // Vector kernels in device memory that need no sums over the grid, or know modes and cells.
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "kernels/core/pack.cuh"
 #include "kernels/vector/cuda_reduction.cuh"
@@ -89,6 +90,34 @@ namespace
       }
   }
 
+  template <typename From>
+  __global__ void __launch_bounds__(threads) convert_sum_kernel(
+      std::int64_t pairs, const Scale scale, const From *x, const From *d, double *dst)
+  {
+    const std::int64_t first =
+        std::int64_t(blockIdx.x) * (threads * pairs_per_thread) + threadIdx.x;
+    Pack<Compute<From>, 2> of_x[pairs_per_thread], of_d[pairs_per_thread];
+#pragma unroll
+    for (int w = 0; w < pairs_per_thread; ++w)
+      if (const std::int64_t at = first + w * threads; at < pairs)
+      {
+        of_x[w] = load_pack<2>(x + 2 * at);
+        of_d[w] = load_pack<2>(d + 2 * at);
+      }
+    const double factor = scale.largest == nullptr
+        ? scale.factor
+        : scale.factor * power_of_two(*scale.largest, scale.inverted);
+#pragma unroll
+    for (int w = 0; w < pairs_per_thread; ++w)
+      if (const std::int64_t at = first + w * threads; at < pairs)
+      {
+        Pack<double, 2> result;
+        result.at[0] = factor * (double(of_x[w].at[0]) + double(of_d[w].at[0]));
+        result.at[1] = factor * (double(of_x[w].at[1]) + double(of_d[w].at[1]));
+        store_pack(dst + 2 * at, result);
+      }
+  }
+
   /// The lines of a block (all cells of one mode in x of one row), and numbers per mode.
   template <typename C>
   struct Lines
@@ -134,17 +163,34 @@ namespace
     }
   }
 
-  /// x, y, z of `lines`: the parts of the diagonal.
+  /// x, y, z of `lines`: the parts of the diagonal. Positions are 32-bit numbers: a division of 64 bits takes
+  /// longer than reading and writing a word.
   template <typename Number>
   __global__ void __launch_bounds__(threads)
-      inverse_diagonal_kernel(const __grid_constant__ Lines<Compute<Number>> lines,
+      inverse_diagonal_kernel(const __grid_constant__ Lines<Compute<Number>> lines, unsigned words,
           Compute<Number> alpha, const Number *b, Number *x)
   {
+    using C = Compute<Number>;
     constexpr int width = word<Number>;
-    for_each_word_of_rows(lines, [&](std::int64_t at, int i, int j, int k) {
-      const Compute<Number> weight = alpha / (lines.x[i] + lines.y[j] + lines.z[k]);
-      store_pack(x + at * width, weight * load_pack<width>(b + at * width));
-    });
+    const unsigned first = blockIdx.x * (threads * unsigned(batch<Number>)) + threadIdx.x;
+    Pack<C, width> loaded[batch<Number>];
+#pragma unroll
+    for (int w = 0; w < batch<Number>; ++w)
+      if (const unsigned at = first + w * threads; at < words)
+        loaded[w] = load_pack<width>(b + std::int64_t(at) * width);
+    const auto row = static_cast<unsigned>(lines.row), line = static_cast<unsigned>(lines.line),
+               n = static_cast<unsigned>(lines.n), nz = static_cast<unsigned>(lines.nz),
+               rows_per_plane = static_cast<unsigned>(lines.rows_per_plane);
+#pragma unroll
+    for (int w = 0; w < batch<Number>; ++w)
+      if (const unsigned at = first + w * threads; at < words)
+      {
+        const unsigned r = at / row, plane = r / rows_per_plane;
+        const unsigned i = (at - r * row) / line, j = (r - plane * rows_per_plane) % n,
+                       k = plane % nz;
+        const C weight = alpha / (lines.x[i] + lines.y[j] + lines.z[k]);
+        store_pack(x + std::int64_t(at) * width, weight * loaded[w]);
+      }
   }
 
   /// x, y, z of `lines`: the factors of the constant's coefficients.
@@ -228,6 +274,14 @@ void convert(std::int64_t size, const Scale &scale, const From *src, To *dst, St
       threads, 0, stream, size / 2, scale, src, dst);
 }
 
+template <typename From>
+void convert_sum(
+    std::int64_t size, const Scale &scale, const From *x, const From *d, double *dst, Stream stream)
+{
+  launch("launching the conversion of a sum", &convert_sum_kernel<From>,
+      blocks_of(size / 2, pairs_per_thread), threads, 0, stream, size / 2, scale, x, d, dst);
+}
+
 template <typename Number>
 void inverse_diagonal(const Block &block, const CellBasis &basis, const double (&factor)[3],
     double alpha, const Number *b, Number *x, Stream stream)
@@ -240,9 +294,12 @@ void inverse_diagonal(const Block &block, const CellBasis &basis, const double (
     lines.y[m] = static_cast<C>(factor[1] * basis.lambda[m]);
     lines.z[m] = static_cast<C>(block.dim == 3 ? factor[2] * basis.lambda[m] : 0.);
   }
+  const std::int64_t words = block.size() / word<Number>;
+  if (words > std::numeric_limits<unsigned>::max() / 2)
+    throw std::length_error("the inverse diagonal takes vectors of at most 32 GiB");
   launch("launching the inverse diagonal", &inverse_diagonal_kernel<Number>,
-      blocks_of_rows(lines, any_number_of_blocks), threads, 0, stream, lines, static_cast<C>(alpha),
-      b, x);
+      blocks_of(words, batch<Number>), threads, 0, stream, lines, static_cast<unsigned>(words),
+      static_cast<C>(alpha), b, x);
 }
 
 template <typename Number>
@@ -273,6 +330,12 @@ template void convert(std::int64_t, const Scale &, const double *, float *, Stre
 template void convert(std::int64_t, const Scale &, const double *, Half *, Stream);
 template void convert(std::int64_t, const Scale &, const float *, double *, Stream);
 template void convert(std::int64_t, const Scale &, const Half *, double *, Stream);
+template void convert_sum(
+    std::int64_t, const Scale &, const double *, const double *, double *, Stream);
+template void convert_sum(
+    std::int64_t, const Scale &, const float *, const float *, double *, Stream);
+template void convert_sum(
+    std::int64_t, const Scale &, const Half *, const Half *, double *, Stream);
 template void inverse_diagonal(const Block &, const CellBasis &, const double (&)[3], double,
     const double *, double *, Stream);
 template void inverse_diagonal(

@@ -58,6 +58,20 @@ namespace
       sum = fma(double(a.at[w]), double(b.at[w]), sum);
   }
 
+  /// largest = max(largest, |a|)
+  template <typename C, int width>
+  __device__ void enlarge(C &largest, const Pack<C, width> &a)
+  {
+    constexpr C infinity = std::numeric_limits<C>::infinity();
+#pragma unroll
+    for (int w = 0; w < width; ++w)
+    {
+      // A comparison with NaN is false: it counts as infinite.
+      const C size = a.at[w] < 0 ? -a.at[w] : a.at[w];
+      largest = size <= largest ? largest : size < infinity ? size : infinity;
+    }
+  }
+
   template <typename Number>
   __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
       dot_kernel(std::int64_t words, const Number *x, const Number *y, double *partial)
@@ -81,19 +95,10 @@ namespace
   {
     using C = Compute<Number>;
     constexpr int width = word<Number>;
-    constexpr C infinity = std::numeric_limits<C>::infinity();
     C largest = 0;
     for_each_word<width == 8 ? 2 : 4>(
         words, [&](std::int64_t at) { return load_pack<width>(x + at * width); },
-        [&](std::int64_t, const Pack<C, width> &value) {
-#pragma unroll
-          for (int w = 0; w < width; ++w)
-          {
-            // A comparison with NaN is false: it counts as infinite.
-            const C size = value.at[w] < 0 ? -value.at[w] : value.at[w];
-            largest = size <= largest ? largest : size < infinity ? size : infinity;
-          }
-        });
+        [&](std::int64_t, const Pack<C, width> &value) { enlarge(largest, value); });
     const double result[1] = {double(largest)};
     reduce_block<Maximum>(result, partial + blockIdx.x, 1);
   }
@@ -147,11 +152,12 @@ namespace
 
   /// The vectors in groups whose loads are in flight together, and `rest` more.
   template <int rest>
-  __global__ void __launch_bounds__(threads, blocks_per_multiprocessor) multi_update_kernel(
-      std::int64_t words, const __grid_constant__ UpdateVectors vectors, double *partial)
+  __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
+      multi_update_kernel(std::int64_t words, const __grid_constant__ UpdateVectors vectors,
+          double *partial, double *largest_partial)
   {
     using Words = Packs<double, 2, rest + 1>;
-    double sum[1] = {0.};
+    double sum[1] = {0.}, largest[1] = {0.};
     for_each_word < rest == 0
         ? 1
         : rest<4 ? 2 : 1>(
@@ -181,8 +187,13 @@ namespace
                   add_product(w, vectors.c[first + i], p.of[i]);
                 store_pack(vectors.w + 2 * at, w);
                 add_products(sum[0], w, w);
+                enlarge(largest[0], w);
               });
     reduce_block<Sum>(sum, partial + blockIdx.x, 1);
+    if (largest_partial == nullptr)
+      return;
+    __syncthreads(); // the shared memory is used again
+    reduce_block<Maximum>(largest, largest_partial + blockIdx.x, 1);
   }
 
   __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
@@ -237,7 +248,7 @@ namespace
     return table[count];
   }
 
-  using MultiUpdate = void(std::int64_t, const UpdateVectors, double *);
+  using MultiUpdate = void(std::int64_t, const UpdateVectors, double *, double *);
 
   template <int... rests>
   MultiUpdate *update_kernel(int rest, std::integer_sequence<int, rests...>)
@@ -287,7 +298,7 @@ void multi_dot(std::int64_t size, int count, const double *const *v, const doubl
 }
 
 void multi_update(std::int64_t size, int count, const double *c, const double *const *v, double *w,
-    double *scratch, double *result, Stream stream)
+    double *scratch, double *result, double *largest, Stream stream)
 {
   require_count(count);
   UpdateVectors vectors{};
@@ -300,8 +311,11 @@ void multi_update(std::int64_t size, int count, const double *c, const double *c
       update_kernel(
           count % vectors_per_group, std::make_integer_sequence<int, vectors_per_group>()),
       blocks, threads, shared_bytes(1), stream, size / 2, vectors,
-      partials(blocks, scratch, result));
+      partials(blocks, scratch, result),
+      largest == nullptr ? nullptr : partials(blocks, scratch + reduction_blocks, largest));
   join_partials<Sum>(blocks, 1, scratch, result, stream);
+  if (largest != nullptr)
+    join_partials<Maximum>(blocks, 1, scratch + reduction_blocks, largest, stream);
 }
 
 void cg_update(std::int64_t size, double a, const double *p, const double *q, double *x, double *r,

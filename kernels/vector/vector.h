@@ -39,6 +39,10 @@ void axpby(std::int64_t size, double a, const Number *x, double b, Number *y);
 template <typename To, typename From>
 void convert(std::int64_t size, double factor, const From *src, To *dst);
 
+/// dst = factor * (x + d). Reads 2, writes 1.
+template <typename From>
+void convert_sum(std::int64_t size, double factor, const From *x, const From *d, double *dst);
+
 /// x += a p, r -= a q; returns r'r. The fused update of conjugate gradients: reads 4, writes 2.
 double cg_update(
     std::int64_t size, double a, const double *p, const double *q, double *x, double *r);

@@ -271,9 +271,9 @@ namespace
         for (int i = 0; i < count; ++i)
           c[i] = 0.3 - 0.1 * (i % 7);
 
-        const auto norm = reduce.run(1, [&](double *scratch, double *result, Stream stream) {
+        const auto norm = reduce.run(2, [&](double *scratch, double *result, Stream stream) {
           vc::multi_update(size, count, c.data(), basis.device_pointers.data(), dw.data(), scratch,
-              result, stream);
+              result, result + 1, stream);
         });
         const double expected_norm =
             vk::multi_update(size, count, c.data(), basis.host_pointers.data(), w.data());
@@ -282,6 +282,7 @@ namespace
         for (std::int64_t at = 0; at < size; ++at)
           ASSERT_NEAR(found[at], w[at], 1e-14);
         EXPECT_NEAR(norm[0], expected_norm, 1e-13 * expected_norm);
+        EXPECT_EQ(norm[1], vk::max_abs(size, found.data()));
       }
     const double *none = nullptr;
     EXPECT_THROW(vc::multi_dot(8, vk::max_vectors + 1, &none, nullptr, nullptr, nullptr, nullptr),

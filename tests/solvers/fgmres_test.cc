@@ -115,6 +115,20 @@ namespace
     EXPECT_EQ(first, again) << "bitwise";
   }
 
+  TEST(Fgmres, FromZeroIsTheSame)
+  {
+    DenseOperator a = diffusion(n, 0.2);
+    const DenseSpace space{n};
+    FunctionPreconditioner p = diagonal_of(a);
+    const DenseVector b = random_dense(n, 1);
+    DenseVector x(n, 0.), told(n, 0.);
+    const SolveReport report = Solver(space, 1e-9, 200, 10).solve(a, p, x, b);
+    const SolveReport report_told = Solver(space, 1e-9, 200, 10).solve(a, p, told, b, {}, true);
+    EXPECT_EQ(report.iterations, report_told.iterations);
+    EXPECT_EQ(report.rhs_norm, report_told.rhs_norm);
+    EXPECT_LT(relative_distance(told, x), 1e-8);
+  }
+
   TEST(Fgmres, ExactPreconditionerAndExactStart)
   {
     DenseOperator a(n);

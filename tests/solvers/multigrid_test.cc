@@ -38,7 +38,8 @@ namespace
     std::unique_ptr<MG> multigrid;
     VectorSpace space{grid.finest()};
 
-    Hierarchy(const Problem &problem_, const std::vector<ThreeTermStep> &steps, Cycle cycle)
+    Hierarchy(const Problem &problem_, const std::vector<ThreeTermStep> &steps, Cycle cycle,
+        bool split = false)
       : problem(problem_)
     {
       std::vector<MG::Level> levels;
@@ -57,7 +58,8 @@ namespace
         levels.push_back(std::move(level));
       }
       multigrid = std::make_unique<MG>(std::move(levels),
-          std::make_unique<CoarseBoxSolver<double>>(grid.levels.front(), basis, problem), cycle);
+          std::make_unique<CoarseBoxSolver<double>>(grid.levels.front(), basis, problem), cycle,
+          steady_seconds, split);
     }
 
     Operator &finest() { return *operators.back(); }
@@ -187,6 +189,36 @@ namespace
       h.finest().residual(r, h.multigrid->solution(), b);
       EXPECT_LT(h.space.norm(r), 1e-11 * h.space.norm(b));
     }
+  }
+
+  TEST(Multigrid, SplitResultIsTheSameSum)
+  {
+    for (const int degree : {1, 3, 4})
+      for (const Cycle cycle : {Cycle::v, Cycle::w})
+      {
+        const Problem problem = test::cubes(2, 3, {1, 1, 1}, 4, "DDNN");
+        Hierarchy whole(problem, fourth_kind(degree), cycle),
+            split(problem, fourth_kind(degree), cycle, true);
+        EXPECT_EQ(whole.multigrid->correction(), nullptr);
+        const VectorSpace &space = whole.space;
+        for (Hierarchy *h : {&whole, &split})
+          space.axpby(1., h->hashed(3), 0., h->multigrid->rhs());
+        // In any order, and always in the same memory.
+        const double *x = split.multigrid->solution().data();
+        const double *d = split.multigrid->correction()->data();
+        for (const bool full : {false, true, true, false, false})
+        {
+          for (Hierarchy *h : {&whole, &split})
+            full ? h->multigrid->run_full() : h->multigrid->run();
+          Vector<double> sum = space.make_vector();
+          space.axpby(1., split.multigrid->solution(), 0., sum);
+          space.axpby(1., *split.multigrid->correction(), 1., sum);
+          EXPECT_LT(test::relative_difference(sum, whole.multigrid->solution()), 1e-12)
+              << "degree " << degree << (full ? ", full" : "");
+          EXPECT_EQ(split.multigrid->solution().data(), x);
+          EXPECT_EQ(split.multigrid->correction()->data(), d);
+        }
+      }
   }
 
   TEST(Multigrid, VisitsEachLevelAsOftenAsItShould)
