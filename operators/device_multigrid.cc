@@ -150,9 +150,11 @@ namespace
     const std::size_t coarsest = device_coarsest_level(grid);
     std::int64_t total = DeviceBoxSolver<Number>::memory(grid.levels[coarsest].block);
     for (std::size_t l = coarsest; l < grid.levels.size(); ++l)
-      total += 3 * grid.levels[l].block.size() * static_cast<std::int64_t>(sizeof(Number));
-    if (std::is_same_v<Number, Half> && coarsest + 1 < grid.levels.size()) // split_multigrid()
-      total += 2 * grid.finest().block.size() * static_cast<std::int64_t>(sizeof(Number));
+    {
+      const bool split = std::is_same_v<Number, Half> && l > coarsest; // split_multigrid()
+      total +=
+          (split ? 5 : 3) * grid.levels[l].block.size() * static_cast<std::int64_t>(sizeof(Number));
+    }
     return total;
   }
 } // namespace

@@ -34,6 +34,15 @@ public:
     transfer::prolongate_cuda<Number>(
         {fine_.block, coarse_.block, &basis_, factor, add, coarse.data(), fine.data()}, stream_);
   }
+  void prolongate_pair(DeviceVector<Number> &x, DeviceVector<Number> &d,
+      const DeviceVector<Number> &coarse, const DeviceVector<Number> *rest, double factor, bool add,
+      bool add_rest)
+  {
+    transfer::prolongate_cuda<Number>(
+        {fine_.block, coarse_.block, &basis_, factor, add, coarse.data(), x.data(),
+            rest != nullptr ? rest->data() : nullptr, d.data(), add_rest},
+        stream_);
+  }
 
 private:
   const LevelGrid &fine_;

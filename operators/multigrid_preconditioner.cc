@@ -146,10 +146,8 @@ std::int64_t multigrid_memory(const Grid &grid, const MultigridOptions &options)
       : options.precision == Precision::single_precision                      ? 4
                                                                               : 2;
   std::int64_t total = 0;
-  for (const LevelGrid &level : grid.levels)
-    total += 3 * level.block.size() * bytes;
-  if (split_multigrid(options) && grid.levels.size() > 1)
-    total += 2 * grid.finest().block.size() * bytes;
+  for (std::size_t l = 0; l < grid.levels.size(); ++l)
+    total += (split_multigrid(options) && l > 0 ? 5 : 3) * grid.levels[l].block.size() * bytes;
   const Block coarsest(grid.problem.dim, grid.problem.degree, grid.levels.front().global_cells);
   return total + BoxSolver::memory(coarsest);
 }

@@ -92,10 +92,10 @@ void TransferOperator<Number>::gather(Vector<Number> &coarse) const
 }
 
 template <typename Number>
-void TransferOperator<Number>::extract(const Vector<Number> &coarse)
+void TransferOperator<Number>::extract(const Vector<Number> &coarse, Vector<Number> &to) const
 {
   for_each_row(part_, offset_, [&](std::int64_t part, std::int64_t whole, std::int64_t count) {
-    std::memcpy(static_cast<void *>(buffer_.data() + part), coarse.data() + whole,
+    std::memcpy(static_cast<void *>(to.data() + part), coarse.data() + whole,
         static_cast<std::size_t>(count) * sizeof(Number));
   });
 }
@@ -116,9 +116,31 @@ void TransferOperator<Number>::prolongate(
     Vector<Number> &fine, const Vector<Number> &coarse, double factor, bool add)
 {
   if (gathers_)
-    extract(coarse);
+    extract(coarse, buffer_);
   transfer::Prolongate<Number> p{fine_.block, part_, &basis_, factor, add,
       gathers_ ? buffer_.data() : coarse.data(), fine.data()};
+  reference_ ? transfer::prolongate_reference(p) : transfer::prolongate_cpu(p);
+}
+
+template <typename Number>
+void TransferOperator<Number>::prolongate_pair(Vector<Number> &x, Vector<Number> &d,
+    const Vector<Number> &coarse, const Vector<Number> *rest, double factor, bool add,
+    bool add_rest)
+{
+  if (gathers_)
+  {
+    extract(coarse, buffer_);
+    if (rest != nullptr)
+    {
+      if (rest_buffer_.size() == 0)
+        rest_buffer_ = Vector<Number>(part_);
+      extract(*rest, rest_buffer_);
+      rest = &rest_buffer_;
+    }
+  }
+  transfer::Prolongate<Number> p{fine_.block, part_, &basis_, factor, add,
+      gathers_ ? buffer_.data() : coarse.data(), x.data(), rest != nullptr ? rest->data() : nullptr,
+      d.data(), add_rest};
   reference_ ? transfer::prolongate_reference(p) : transfer::prolongate_cpu(p);
 }
 

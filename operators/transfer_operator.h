@@ -23,10 +23,14 @@ public:
   void restrict_to(Vector<Number> &coarse, const Vector<Number> &fine, double factor);
   /// fine = factor * P coarse, or fine += ...
   void prolongate(Vector<Number> &fine, const Vector<Number> &coarse, double factor, bool add);
+  /// The same for pairs whose sums count: x + d = factor * P (coarse + *rest), or that is added to x, or to x
+  /// + d. x is the rounded sum, d what rounding took away. rest = nullptr is zero.
+  void prolongate_pair(Vector<Number> &x, Vector<Number> &d, const Vector<Number> &coarse,
+      const Vector<Number> *rest, double factor, bool add, bool add_rest);
 
 private:
   void gather(Vector<Number> &coarse) const;
-  void extract(const Vector<Number> &coarse);
+  void extract(const Vector<Number> &coarse, Vector<Number> &to) const;
   template <typename Copy>
   void for_each_row(
       const Block &local, const std::array<std::int64_t, 3> &offset, Copy &&copy) const;
@@ -38,7 +42,7 @@ private:
   bool gathers_;
   Block part_;                           ///< the coarse cells under the local fine ones
   std::array<std::int64_t, 3> offset_{}; ///< of part_ in the coarse level's block
-  Vector<Number> buffer_;                ///< part_'s numbers if gathers_
+  Vector<Number> buffer_, rest_buffer_;  ///< part_'s numbers if gathers_
   std::vector<Block> parts_;             ///< of all ranks, if gathers_
   std::vector<std::array<std::int64_t, 3>> offsets_;
 };

@@ -5,10 +5,10 @@
 // keep the size of the residual and binary16 neither over- nor underflows:
 //   b_{l-1} = (4 * 1/4) R (b_l - B_l x_l),   x_l += 4 P x_{l-1}.
 //
-// Where the outer method has more digits, the result may be a sum x + d of two vectors ("split"): post-smoothing
-// on the finest level then starts from zero for B d = b - B x. In exact arithmetic the sum is the same. Rounding
-// to binary16 leaves x an error of 2^-12 of its largest entry, which for a smooth x exceeds the residual; split,
-// that error is part of the residual b - B x, post-smoothing reduces it, and d is small.
+// Rounding to binary16 leaves x an error of 2^-12 of its largest entry, rough, whose residual exceeds the one to
+// be reduced where x is smooth: its size grows with cells^2. So the solution of every level but the coarsest may
+// be a sum x + d of two vectors ("split"). Prolongation leaves x rounded and in d what rounding took away;
+// smoothing then works on d for B d = b - B x, and d is small. In exact arithmetic the sum is the same.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ inline double steady_seconds()
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Operator: residual(), make_vector(), VectorType. Transfer: restrict_to(), prolongate().
+/// Operator: residual(), make_vector(), VectorType. Transfer: restrict_to(), prolongate(), prolongate_pair().
 template <typename Operator, typename Transfer>
 class Multigrid
 {
@@ -80,10 +80,12 @@ public:
       work_.push_back(level.op == levels_.front().op ? VectorType() : level.op->make_vector());
     }
     if (split && levels_.size() > 1)
-    {
-      rest_ = levels_.back().op->make_vector();
-      correction_ = levels_.back().op->make_vector();
-    }
+      for (const Level &level : levels_)
+      {
+        const bool coarsest = level.op == levels_.front().op;
+        d_.push_back(coarsest ? VectorType() : level.op->make_vector());
+        rest_.push_back(coarsest ? VectorType() : level.op->make_vector());
+      }
   }
 
   void set_observer(LevelObserver observer) { observer_ = std::move(observer); }
@@ -119,7 +121,7 @@ public:
       if (l > 0)
       {
         arrange(l, false);
-        levels_[l].to_coarser->prolongate(x_[l], x_[l - 1], prolongation_factor, false);
+        prolongate(l, false, false);
       }
       // Cycles on finer levels use b_[l] for themselves.
       if (l < finest)
@@ -135,7 +137,7 @@ public:
   void reset_times() { std::fill(times_.begin(), times_.end(), LevelTimes()); }
 
   /// What is to be added to solution(); nullptr if nothing.
-  const VectorType *correction() const { return correction_.size() > 0 ? &correction_ : nullptr; }
+  const VectorType *correction() const { return is_split() ? &d_.back() : nullptr; }
 
   std::size_t n_levels() const { return levels_.size(); }
   const std::vector<LevelTimes> &times() const { return times_; }
@@ -159,27 +161,30 @@ private:
     if (zero_start)
       arrange(l, true);
     observe(static_cast<int>(l));
-    timed(times_[l].smoothing,
-        [&] { level.smoother->smooth(x_[l], b_[l], work_[l], zero_start, true); });
+    timed(times_[l].smoothing, [&] {
+      if (is_split() && !zero_start)
+        smooth_correction(l, true);
+      else
+        level.smoother->smooth(x_[l], b_[l], work_[l], zero_start, true);
+    });
     // A second visit to the coarsest level would repeat an exact solve.
     const int visits = cycle_ == Cycle::w && l > 1 ? 2 : 1;
     timed(times_[l].transfer, [&] {
-      level.op->residual(work_[l], x_[l], b_[l]);
+      if (is_split() && !zero_start)
+        level.op->residual(work_[l], d_[l], rest_[l]);
+      else
+        level.op->residual(work_[l], x_[l], b_[l]);
       level.to_coarser->restrict_to(b_[l - 1], work_[l], restriction_factor);
     });
     for (int visit = 0; visit < visits; ++visit)
       cycle(l - 1, visit == 0);
     observe(static_cast<int>(l));
-    timed(times_[l].transfer,
-        [&] { level.to_coarser->prolongate(x_[l], x_[l - 1], prolongation_factor, true); });
+    if (is_split() && zero_start && level.smoother->exchanges(false) % 2 == 1)
+      d_[l].swap(work_[l]);
+    timed(times_[l].transfer, [&] { prolongate(l, true, !zero_start); });
     timed(times_[l].smoothing, [&] {
-      if (is_split(l))
-      {
-        level.op->residual(rest_, x_[l], b_[l]);
-        if (level.smoother->exchanges(true) % 2 == 1)
-          correction_.swap(work_[l]);
-        level.smoother->smooth(correction_, rest_, work_[l], true, false);
-      }
+      if (is_split())
+        smooth_correction(l, false);
       else
         level.smoother->smooth(x_[l], b_[l], work_[l], false, false);
     });
@@ -191,15 +196,33 @@ private:
       observer_(level);
   }
 
-  bool is_split(std::size_t l) const { return l + 1 == levels_.size() && correction() != nullptr; }
+  bool is_split() const { return !d_.empty(); }
+
+  /// x_[l] (+ d_[l]) = (+) the solution of level l - 1. add_rest: what is in d_[l] counts.
+  void prolongate(std::size_t l, bool add, bool add_rest)
+  {
+    Transfer &transfer = *levels_[l].to_coarser;
+    if (is_split())
+      transfer.prolongate_pair(x_[l], d_[l], x_[l - 1], l > 1 ? &d_[l - 1] : nullptr,
+          prolongation_factor, add, add_rest);
+    else
+      transfer.prolongate(x_[l], x_[l - 1], prolongation_factor, add);
+  }
+
+  /// Smooths d for B d = rest = b - B x.
+  void smooth_correction(std::size_t l, bool forward)
+  {
+    levels_[l].op->residual(rest_[l], x_[l], b_[l]);
+    levels_[l].smoother->smooth(d_[l], rest_[l], work_[l], false, forward);
+  }
 
   /// Before a cycle on level l that does not need what is in x: x and work change places if the smoother will
-  /// exchange them an odd number of times.
+  /// exchange them an odd number of times. (If split, it exchanges d and work later.)
   void arrange(std::size_t l, bool zero_start)
   {
     const Smoother &smoother = *levels_[l].smoother;
-    const int exchanges =
-        smoother.exchanges(zero_start) + (is_split(l) ? 0 : smoother.exchanges(false));
+    const int exchanges = is_split() ? (zero_start ? smoother.exchanges(true) : 0)
+                                     : smoother.exchanges(zero_start) + smoother.exchanges(false);
     if (exchanges % 2 == 1)
       x_[l].swap(work_[l]);
   }
@@ -219,7 +242,7 @@ private:
   Clock clock_;
   LevelObserver observer_;
   std::vector<VectorType> x_, b_, work_;
-  VectorType rest_, correction_;     ///< of the finest level, if split
+  std::vector<VectorType> d_, rest_; ///< if split: the solution is x + d, rest = b - B x
   std::vector<VectorType> full_rhs_; ///< allocated by the first full multigrid
   std::vector<LevelTimes> times_;
 };

@@ -103,6 +103,15 @@ namespace
     }
   }
 
+  /// to = a + b
+  template <typename Number, typename C>
+  void add_rows(const Number *a, const Number *b, C *to, std::int64_t count)
+  {
+    simd::for_each_vector<C>(count, [&](std::int64_t x, auto width) TENSORMG_INLINE {
+      simd::store<width>(to + x, simd::load<width>(a + x) + simd::load<width>(b + x));
+    });
+  }
+
   template <int dim, int n, typename Number>
   void prolongate_kernel(const Prolongate<Number> &p)
   {
@@ -112,23 +121,34 @@ namespace
     const Block fine = p.fine, coarse = p.coarse;
     const std::int64_t row = coarse.row(), pitch = coarse.pitch;
     const Weights<n, C> weights(*p.basis), last_weights(*p.basis, p.factor);
-    C *memory = scratch<C>(2 * nz * n * row + 2 * nz * n * row + 2 * row + 2 * pitch);
+    C *memory = scratch<C>(5 * nz * n * row + 2 * row + 2 * pitch);
     C *in_z[2] = {memory, memory + nz * n * row};
     C *in_y[2] = {memory + 2 * nz * n * row, memory + 3 * nz * n * row};
     C *in_x[2] = {memory + 4 * nz * n * row, memory + 4 * nz * n * row + row};
-    C *line = in_x[1] + row;
+    C *line = in_x[1] + row, *whole = line + 2 * pitch; // of the coarse cells, if they are a pair
     for (std::int64_t cz = 0; cz < coarse.cells[2]; ++cz)
       for (std::int64_t cy = 0; cy < coarse.cells[1]; ++cy)
       {
-        const Number *src = p.src + cz * nz * coarse.plane() + cy * n * row;
-        if constexpr (dim == 3)
-          for (int j = 0; j < n; ++j)
-            expand<n>(weights, src + j * row, coarse.plane(), in_z[0] + j * row, in_z[1] + j * row,
-                n * row, row);
+        const std::int64_t first = cz * nz * coarse.plane() + cy * n * row;
+        const Number *src = p.src + first;
+        if (p.src_rest != nullptr)
+          for (int c = 0; c < nz; ++c)
+            add_rows(src + c * coarse.plane(), p.src_rest + first + c * coarse.plane(),
+                whole + c * n * row, n * row);
+        const auto expand_z = [&](const auto *from, std::int64_t stride) {
+          if constexpr (dim == 3)
+            for (int j = 0; j < n; ++j)
+              expand<n>(weights, from + j * row, stride, in_z[0] + j * row, in_z[1] + j * row,
+                  n * row, row);
+          else
+            simd::for_each_vector<C>(n * row, [&](std::int64_t x, auto width) TENSORMG_INLINE {
+              simd::store<width>(in_z[0] + x, simd::load<width>(from + x));
+            });
+        };
+        if (p.src_rest != nullptr)
+          expand_z(whole, n * row);
         else
-          simd::for_each_vector<C>(n * row, [&](std::int64_t x, auto width) TENSORMG_INLINE {
-            simd::store<width>(in_z[0] + x, simd::load<width>(src + x));
-          });
+          expand_z(src, coarse.plane());
         for (int sz = 0; sz < children_z; ++sz)
         {
           for (int k = 0; k < nz; ++k)
@@ -146,13 +166,18 @@ namespace
                 {
                   interleave(in_x[0] + i * pitch, in_x[1] + i * pitch, line, pitch);
                   Number *to = dst + i * fine.pitch;
+                  Number *rest = p.dst_rest == nullptr ? nullptr : p.dst_rest + (to - p.dst);
                   simd::for_each_vector<C>(
                       fine.pitch, [&](std::int64_t x, auto width) TENSORMG_INLINE {
                         constexpr int W = width;
                         simd::Vec<C, W> value = simd::load<W>(line + x);
                         if (p.add)
                           value += simd::load<W>(to + x);
+                        if (p.add_rest)
+                          value += simd::load<W>(rest + x);
                         simd::store<W>(to + x, value);
+                        if (rest != nullptr)
+                          simd::store<W>(rest + x, value - simd::load<W>(to + x));
                       });
                 }
               }

@@ -9,29 +9,11 @@
 #include "kernels/core/pack.cuh"
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/transfer/cuda.h"
+#include "kernels/transfer/cuda_parameters.cuh"
 #include "kernels/transfer/cuda_tile.h"
 
 namespace tensormg::transfer
 {
-template <typename Tile>
-struct TransferParameters
-{
-  using Number = typename Tile::Number;
-  using C = typename Tile::C;
-
-  C weight[Tile::n][Tile::n]; ///< [mode of the lower child][mode of the parent]
-  C factor;
-  bool add; ///< prolongation
-  int fine_pitch, coarse_pitch;
-  int cells_x, cells_y; ///< of the coarse block
-  std::int64_t fine_plane, coarse_plane;
-  const Number *src;
-  Number *dst;
-
-  __device__ std::int64_t fine_row() const { return std::int64_t(Tile::n) * fine_pitch; }
-  __device__ std::int64_t coarse_row() const { return std::int64_t(Tile::n) * coarse_pitch; }
-};
-
 /// Where a thread works.
 template <typename Tile>
 struct Place
@@ -203,13 +185,14 @@ template <typename Tile, typename C = typename Tile::C, typename Plane>
 __device__ void expand_plane(
     const TransferParameters<Tile> &p, const Plane &plane, typename Tile::Number *fine, bool inside)
 {
+  using Number = typename Tile::Number;
   constexpr int n = Tile::n;
   // With the plane in registers all is known at compile time; otherwise the code stays short and the
   // compiler must not hold the plane.
 #pragma unroll(Tile::plane_in_registers ? n : 1)
   for (int j = 0; j < n; ++j)
   {
-    typename Tile::Number *lines[2] = {fine + j * p.fine_row(), fine + (n + j) * p.fine_row()};
+    Number *lines[2] = {fine + j * p.fine_row(), fine + (n + j) * p.fine_row()};
     Pack<C, 2> before[2][n];
 #pragma unroll
     for (int s = 0; s < 2; ++s)
@@ -226,8 +209,19 @@ __device__ void expand_plane(
       for (int a = 0; a < n; ++a)
       {
         const Pack<C, 2> value = expand<Tile, C>(p, a, [&](int i) { return rows[i].at[s]; });
+        Number *const to = lines[s] + a * p.fine_pitch;
         // Beyond the cells there is padding only.
-        store_pack(lines[s] + a * p.fine_pitch, inside ? before[s][a] + value : Pack<C, 2>(C(0)));
+        Pack<C, 2> sum = inside ? before[s][a] + value : Pack<C, 2>(C(0));
+        if (p.dst_rest == nullptr)
+        {
+          store_pack(to, sum);
+          continue;
+        }
+        Number *const rest = p.dst_rest + (to - p.dst);
+        if (p.add_rest && inside)
+          sum = sum + load_pack<2>(rest);
+        store_pack(to, sum);
+        store_pack(rest, sum - load_pack<2>(to));
       }
   }
 }
@@ -253,6 +247,15 @@ __device__ void expand_cell(
     expand_plane<Tile>(p, read, fine, inside);
 }
 
+/// What is prolongated from a place in p.src.
+template <typename Tile>
+__device__ typename Tile::C coarse_number(
+    const TransferParameters<Tile> &p, const typename Tile::Number *from)
+{
+  const typename Tile::C number = load_pack<1>(from).at[0];
+  return p.src_rest == nullptr ? number : number + load_pack<1>(p.src_rest + (from - p.src)).at[0];
+}
+
 template <typename Tile>
 __global__ void __launch_bounds__(Tile::prolongate_threads,
     Tile::blocks_for(Tile::prolongate_threads, Tile::prolongate_registers))
@@ -276,7 +279,7 @@ __global__ void __launch_bounds__(Tile::prolongate_threads,
         p,
         [&](int b, int i) {
           const Number *from = coarse + b * p.coarse_row() + i * p.coarse_pitch;
-          return inside ? p.factor * load_pack<1>(from).at[0] : C(0);
+          return inside ? p.factor * coarse_number(p, from) : C(0);
         },
         fine, inside);
   }
@@ -291,7 +294,7 @@ __global__ void __launch_bounds__(Tile::prolongate_threads,
         C u[n];
 #pragma unroll
         for (int c = 0; c < n; ++c)
-          u[c] = p.factor * load_pack<1>(from + c * p.coarse_plane).at[0];
+          u[c] = p.factor * coarse_number(p, from + c * p.coarse_plane);
         C *to = shared + line * Tile::lanes;
 #pragma unroll
         for (int k = 0; k < n; ++k)
@@ -308,24 +311,6 @@ __global__ void __launch_bounds__(Tile::prolongate_threads,
     expand_cell<Tile>(
         p, [&](int b, int i) { return of_plane[(b * n + i) * Tile::lanes]; }, fine, inside);
   }
-}
-
-template <typename Tile>
-TransferParameters<Tile> transfer_parameters(
-    const Block &fine, const Block &coarse, const CellBasis &basis, double factor)
-{
-  TransferParameters<Tile> p{};
-  for (int a = 0; a < Tile::n; ++a)
-    for (int i = 0; i < Tile::n; ++i)
-      p.weight[a][i] = static_cast<typename Tile::C>(basis.prolongation[a * Tile::n + i]);
-  p.factor = static_cast<typename Tile::C>(factor);
-  p.fine_pitch = static_cast<int>(fine.pitch);
-  p.coarse_pitch = static_cast<int>(coarse.pitch);
-  p.cells_x = static_cast<int>(coarse.cells[0]);
-  p.cells_y = static_cast<int>(coarse.cells[1]);
-  p.fine_plane = fine.plane();
-  p.coarse_plane = coarse.plane();
-  return p;
 }
 
 /// Blocks that cover the coarse cells and `pitch` cells in x.
@@ -370,8 +355,11 @@ void prolongate_cuda(const Prolongate<Number> &a, Stream stream)
     using Tile = TransferTile<Number, dim, n>;
     TransferParameters<Tile> p = transfer_parameters<Tile>(a.fine, a.coarse, *a.basis, a.factor);
     p.add = a.add;
+    p.add_rest = a.add_rest;
     p.src = a.src;
+    p.src_rest = a.src_rest;
     p.dst = a.dst;
+    p.dst_rest = a.dst_rest;
     launch_transfer("launching the prolongation", &prolongate_kernel<Tile>,
         transfer_grid<Tile>(a.coarse, a.fine.pitch / 2), Tile::prolongate_threads, p, stream);
   });

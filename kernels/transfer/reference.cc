@@ -47,10 +47,17 @@ template <typename Number>
 void prolongate_reference(const Prolongate<Number> &p)
 {
   std::vector<double> sum(p.fine.size(), 0.);
-  for_each_pair(p.fine, p.coarse, *p.basis,
-      [&](std::int64_t at, std::int64_t from, double w) { sum[at] += w * load(p.src[from]); });
+  for_each_pair(p.fine, p.coarse, *p.basis, [&](std::int64_t at, std::int64_t from, double w) {
+    sum[at] += w * (load(p.src[from]) + (p.src_rest != nullptr ? load(p.src_rest[from]) : 0.));
+  });
   for (std::int64_t at = 0; at < p.fine.size(); ++at)
-    p.dst[at] = rounded<Number>((p.add ? load(p.dst[at]) : 0.) + p.factor * sum[at]);
+  {
+    const double value = (p.add ? load(p.dst[at]) : 0.) + (p.add_rest ? load(p.dst_rest[at]) : 0.) +
+        p.factor * sum[at];
+    p.dst[at] = rounded<Number>(value);
+    if (p.dst_rest != nullptr)
+      p.dst_rest[at] = rounded<Number>(value - load(p.dst[at]));
+  }
 }
 
 template <typename Number>

@@ -7,9 +7,12 @@
 // Prolongation is the embedding of the coarse space (value scaling); restriction is the L2 projection,
 // its adjoint up to 2^-dim.
 //
+// A vector may be a pair whose sum counts, with twice the digits of a number: prolongate takes src + src_rest,
+// adds it to dst + dst_rest, and leaves the sum rounded in dst, what rounding took away in dst_rest.
+//
 // Arrays: fine and coarse in Block's order, fine.cells = 2 * coarse.cells in each of the dim directions,
 // same n. Padding zero on entry and on exit. Ensures: every entry of the result is written.
-// Work: prolongate with add reads fine and coarse, writes fine; restrict reads fine, writes coarse.
+// Work: prolongate with add reads fine and coarse, writes fine (of a pair both); restrict reads fine, writes coarse.
 // Oracle: reference.cc. Test: tests/kernels/transfer_test.cc.
 #pragma once
 
@@ -26,8 +29,11 @@ struct Prolongate
   const CellBasis *basis = nullptr;
   double factor = 1.;
   bool add = true;
-  const Number *src = nullptr; ///< coarse
-  Number *dst = nullptr;       ///< fine
+  const Number *src = nullptr;      ///< coarse
+  Number *dst = nullptr;            ///< fine
+  const Number *src_rest = nullptr; ///< coarse; nullptr counts as zero
+  Number *dst_rest = nullptr;       ///< fine; nullptr: what rounding takes away is lost
+  bool add_rest = false;            ///< with add: dst_rest counts on entry
 };
 
 template <typename Number>

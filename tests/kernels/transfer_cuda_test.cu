@@ -72,6 +72,42 @@ namespace
       EXPECT_TRUE(test::same_bits(found, again));
     }
 
+    void prolongate_pair(const Case &c, int degree, bool add, bool add_rest)
+    {
+      const CellBasis basis = make_cell_basis(degree);
+      const Block coarse(c.dim, degree, c.coarse), fine = fine_block(c, degree);
+      const auto u = test::random_vector<Number>(coarse, 1),
+                 v = test::random_vector<Number>(coarse, 4);
+      auto x = test::random_vector<Number>(fine, 2), d = test::random_vector<Number>(fine, 3);
+      Guarded<Number> src(u), src_rest(v), dst(fine.size()), dst_rest(fine.size());
+      if (add)
+        dst.write(x.data());
+      if (add_rest)
+        dst_rest.write(d.data());
+      transfer::prolongate_cuda<Number>({fine, coarse, &basis, 1.5, add, src.data(), dst.data(),
+                                            src_rest.data(), dst_rest.data(), add_rest},
+          stream_.get());
+      transfer::prolongate_reference<Number>(
+          {fine, coarse, &basis, 1.5, add, u.data(), x.data(), v.data(), d.data(), add_rest});
+      Vector<Number> found(fine), found_rest(fine);
+      EXPECT_TRUE(dst.read(found.data(), stream_.get())) << "written beyond the end";
+      EXPECT_TRUE(dst_rest.read(found_rest.data(), stream_.get())) << "written beyond the end";
+      Vector<double> sum(fine), expected(fine);
+      const auto value = [](Number number) {
+        return static_cast<double>(static_cast<Compute<Number>>(number));
+      };
+      for (std::int64_t i = 0; i < sum.size(); ++i)
+      {
+        sum[i] = value(found[i]) + value(found_rest[i]);
+        expected[i] = value(x[i]) + value(d[i]);
+      }
+      // In binary16, 5e-6 is finer than one number and coarser than two.
+      const double of_sums = std::is_same_v<Number, double> ? 1e-14 : 5e-6;
+      EXPECT_LT(test::relative_difference(sum, expected), of_sums);
+      EXPECT_LT(test::relative_difference(found, x), tolerance);
+      EXPECT_TRUE(test::padding_is_zero(found) && test::padding_is_zero(found_rest));
+    }
+
     void restrict_vector(const Case &c, int degree)
     {
       const CellBasis basis = make_cell_basis(degree);
@@ -109,6 +145,9 @@ namespace
           SCOPED_TRACE(testing::Message() << c.dim << "D, " << c.coarse[0] << " x " << c.coarse[1]
                                           << ", degree " << degree << (add ? ", add" : ""));
           this->prolongate_vector(c, degree, add);
+          this->prolongate_pair(c, degree, add, false);
+          if (add)
+            this->prolongate_pair(c, degree, add, true);
         }
   }
 

@@ -70,6 +70,51 @@ namespace
       }
   }
 
+  template <typename Number>
+  Vector<double> sum_of(const Block &block, const Vector<Number> &x, const Vector<Number> &d)
+  {
+    Vector<double> sum(block);
+    for (std::int64_t i = 0; i < sum.size(); ++i)
+      sum[i] = static_cast<double>(static_cast<Compute<Number>>(x[i])) +
+          static_cast<double>(static_cast<Compute<Number>>(d[i]));
+    return sum;
+  }
+
+  TYPED_TEST(TransferTest, PairsKeepWhatRoundingTakesAway)
+  {
+    // In binary16, 5e-6 is finer than one number and coarser than two.
+    const double tolerance = std::is_same_v<TypeParam, double> ? 1e-14 : 5e-6;
+    for (const Case &c : cases)
+      for (int degree = 1; degree <= (c.dim == 2 ? max_degree : 4); ++degree)
+        for (const auto &[add, add_rest] :
+            {std::pair{false, false}, std::pair{true, false}, std::pair{true, true}})
+        {
+          SCOPED_TRACE(testing::Message() << "dim " << c.dim << " degree " << degree << add_rest);
+          const CellBasis basis = make_cell_basis(degree);
+          const Block coarse(c.dim, degree, c.coarse), fine = fine_block(c, degree);
+          const auto u = test::random_vector<TypeParam>(coarse, 1),
+                     rest = test::random_vector<TypeParam>(coarse, 4);
+          Vector<TypeParam> x[2], d[2];
+          for (int k = 0; k < 2; ++k)
+          {
+            x[k] = test::random_vector<TypeParam>(fine, 2);
+            d[k] = test::random_vector<TypeParam>(fine, 3);
+            if (!add)
+              test::poison(x[k]);
+            if (!add_rest)
+              test::poison(d[k]);
+          }
+          transfer::prolongate_reference<TypeParam>({fine, coarse, &basis, 1.5, add, u.data(),
+              x[0].data(), rest.data(), d[0].data(), add_rest});
+          transfer::prolongate_cpu<TypeParam>({fine, coarse, &basis, 1.5, add, u.data(),
+              x[1].data(), rest.data(), d[1].data(), add_rest});
+          EXPECT_LT(test::relative_difference(sum_of(fine, x[1], d[1]), sum_of(fine, x[0], d[0])),
+              tolerance);
+          EXPECT_LT(test::relative_difference(x[1], x[0]), 2e-3);
+          EXPECT_TRUE(test::padding_is_zero(x[1]) && test::padding_is_zero(d[1]));
+        }
+  }
+
   TEST(Transfer, RestrictionIsAdjointAndLeftInverse)
   {
     for (const Case &c : cases)

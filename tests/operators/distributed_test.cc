@@ -162,6 +162,13 @@ namespace
           serial.prolongate(u1, hashed_vector<TypeParam>(coarse1, 2), 0.5, add);
           EXPECT_LT(difference_to_serial(fine, u, fine1, u1), tolerance<TypeParam>());
           EXPECT_TRUE(test::padding_is_zero(u));
+          auto d = hashed_vector<TypeParam>(fine, 3), d1 = hashed_vector<TypeParam>(fine1, 3);
+          const auto rest = hashed_vector<TypeParam>(coarse, 4);
+          const auto rest1 = hashed_vector<TypeParam>(coarse1, 4);
+          transfer.prolongate_pair(u, d, hashed_vector<TypeParam>(coarse, 2), &rest, 0.5, add, add);
+          serial.prolongate_pair(
+              u1, d1, hashed_vector<TypeParam>(coarse1, 2), &rest1, 0.5, add, add);
+          EXPECT_LT(difference_to_serial(fine, u, fine1, u1), tolerance<TypeParam>());
         }
       }
     });

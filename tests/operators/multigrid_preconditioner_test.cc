@@ -213,10 +213,23 @@ namespace
       }
   }
 
+  TEST(MultigridPreconditioner, HalfTakesTheIterationsOfSingle)
+  {
+    // A smooth correction is 512^2 / 30 times larger than its residual, so that rounding it to binary16 once
+    // anywhere in a cycle leaves more than the residual.
+    Solve solve(test::cubes(2, 3, {1, 1, 1}, 9, "DD"));
+    solve.smooth_right_hand_side(1.);
+    const SolveReport half = solve.fgmres(with(Precision::half_precision)),
+                      single = solve.fgmres(with(Precision::single_precision));
+    EXPECT_TRUE(half.converged()) << half.detail;
+    EXPECT_EQ(half.iterations, single.iterations);
+    ASSERT_GE(half.residuals.size(), 2U);
+    EXPECT_LT(half.residuals[1], 1.2 * single.residuals[1]);
+  }
+
   TEST(MultigridPreconditioner, HalfStaysFiniteOnFineMeshes)
   {
-    // The largest correction relative to the residual: smooth, fine mesh, weakest boundary. It does
-    // not overflow, but its rounding costs iterations, more of them the finer the mesh.
+    // The largest correction relative to the residual: smooth, fine mesh, weakest boundary.
     for (const char *boundary : {"DNNN", "DDPP", "NN"})
     {
       Solve solve(test::cubes(2, 2, {1, 1, 1}, 8, boundary));
@@ -224,7 +237,7 @@ namespace
         solve.smooth_right_hand_side(1.);
       const SolveReport half = solve.fgmres(with(Precision::half_precision));
       EXPECT_TRUE(half.converged()) << half.detail;
-      EXPECT_LE(half.iterations, solve.fgmres(with(Precision::double_precision)).iterations + 3);
+      EXPECT_LE(half.iterations, solve.fgmres(with(Precision::double_precision)).iterations + 1);
       EXPECT_LE(solve.fgmres(with(Precision::single_precision)).iterations, 7);
     }
   }
@@ -302,8 +315,8 @@ namespace
     for (const LevelGrid &level : solve.grid.levels)
       stored += level.block.size();
     const std::int64_t half = multigrid_memory(solve.grid, with(Precision::half_precision));
-    const std::int64_t split = 2 * 2 * solve.grid.finest().block.size();
-    EXPECT_GE(half, 3 * 2 * stored + split) << "three vectors on each level, five on the finest";
+    const std::int64_t split = 2 * 2 * (stored - solve.grid.levels.front().block.size());
+    EXPECT_GE(half, 3 * 2 * stored + split) << "five vectors on each level but the coarsest";
     EXPECT_EQ(multigrid_memory(solve.grid, with(Precision::double_precision)) - half,
         3 * 6 * stored - split);
   }
