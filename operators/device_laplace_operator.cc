@@ -28,8 +28,8 @@ DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(
       {laplace::Form::apply, laplace::Form::residual, laplace::Form::chebyshev})
   {
     const int dim = level.block.dim, degree = level.block.degree();
-    const bool there =
-        backend != laplace::Backend::mma || degree <= laplace::mma_max_degree<Number>(dim);
+    const bool there = backend != laplace::Backend::mma ||
+        (form == laplace::Form::chebyshev && degree <= laplace::mma_max_degree<Number>(dim));
     kernels_[static_cast<std::size_t>(form)] =
         laplace::select<Number>(there ? backend : laplace::Backend::cuda, form, dim, degree);
   }

@@ -18,8 +18,9 @@ class DeviceLaplaceOperator
 public:
   using VectorType = DeviceVector<Number>;
 
-  /// Where `backend` has no kernel for a form (mma: what is not half precision in 3D, of low degree), cuda
-  /// serves it. `level` and `basis` must outlive the operator. Throws std::invalid_argument unless `backend` is one
+  /// `backend` = mma serves the Chebyshev steps in half precision, 3D, of degrees that it has, and cuda the
+  /// rest: also residuals, which must be accurate for large smooth src (fastest_device_backend()).
+  /// `level` and `basis` must outlive the operator. Throws std::invalid_argument unless `backend` is one
   /// for device memory and the level lies on one rank.
   DeviceLaplaceOperator(
       const LevelGrid &level, const CellBasis &basis, laplace::Backend backend, Stream stream);

@@ -154,12 +154,14 @@ constexpr Work work_per_dof(Form form, int dim, int bytes_per_number)
 template <typename Number>
 Apply<Number> *select(Backend backend, Form form, int dim, int degree);
 
-/// The backend for vectors in device memory that measured fastest for these choices (docs/kernels.md).
+/// The backend for vectors in device memory that measured fastest for these choices (docs/kernels.md) among those
+/// that are accurate enough: mma rounds traces to FP16, which for b - B u of a large smooth u leaves an error
+/// of the size that rounding u itself would make.
 template <typename Number>
 constexpr Backend fastest_device_backend(Form form, int dim, int degree)
 {
-  return sizeof(Number) == 2 && dim == 3 && degree == 3 && form != Form::apply ? Backend::mma
-                                                                               : Backend::cuda;
+  return sizeof(Number) == 2 && dim == 3 && degree == 3 && form == Form::chebyshev ? Backend::mma
+                                                                                   : Backend::cuda;
 }
 
 /// What a kernel takes of a device.
