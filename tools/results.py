@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Result files under docs/performance and the tables of README.md that are made from them.
+
+    tools/results.py readme            rewrites the tables between <!-- results: NAME --> and <!-- end -->
+    tools/results.py readme --check    fails if they are not what the result files say
+    tools/results.py solves OUT RUN... one result file from the run.json files of several solves
+
+A result file is one JSON object with device, driver, git, date, command, scale_bandwidth_gb_per_s (of the run
+of `compare` named by --scale) and entries; an entry of a solve has the fields of run.json.
+"""
+import argparse
+import json
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(__file__).resolve().parent.parent
+folder = root / "docs" / "performance"
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def millions(count):
+    return f"{count / 1e6:.1f} M" if count < 1e9 else f"{count / 1e9:.2f} G"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def cpu():
+    data = read(folder / "cpu.json")
+    rows = []
+    for entry in data["degrees"]:
+        operator = {o["precision"]: o for o in entry["operators"]}
+        solve = {s["precision"]: s for s in entry["solves"]}
+        counts = sorted({s["iterations"] for s in entry["solves"]})
+        rows.append([str(entry["degree"]), millions(entry["dofs"]),
+                     f"{operator['double']['apply']['dofs_per_second'] / 1e6:.0f}"] +
+                    [f"{solve[p]['dofs_per_second'] / 1e6:.1f}" for p in ("double", "single", "half")] +
+                    [" to ".join(map(str, counts[:1] + counts[1:][-1:]))])
+    text = (f"{data['ranks']} ranks, {data['cpu']}, {data['instruction_set']}, scale bandwidth "
+            f"{data['scale_bytes_per_second'] / 1e9:.0f} GB/s, revision {data['git_hash']}.\n\n")
+    return text + table(["degree", "unknowns", "operator, double: MDoF/s", "solve, double: MDoF/s", "single",
+                         "half", "iterations"], rows)
+
+
+def operators():
+    precisions = ("double", "single", "half")
+    steps = {}
+    notes = []
+    for path in sorted(folder.glob("operator-*.json")):
+        data = read(path)
+        notes.append(f"[{path.name}](docs/performance/{path.name}): {data['device']}, revision {data['git']}, "
+                     f"scale bandwidth {data['scale_bandwidth_gb_per_s']:.0f} GB/s")
+        for entry in data["entries"]:
+            if entry["form"] != "rank2" or entry["dimension"] != 3 or entry["place"] != "device":
+                continue
+            key = (entry["step"], entry["degree"], entry["precision"])
+            if key not in steps or entry["gdofs_per_second"] > steps[key]["gdofs_per_second"]:
+                steps[key] = entry
+    names = {step: name for step, name in (("apply", "B u"), ("chebyshev", "Chebyshev step"))
+             if any(key[0] == step for key in steps)}
+    head = ["degree"] + [f"{names[step]}, {p}" for step in names for p in precisions]
+    rows = []
+    for degree in sorted({key[1] for key in steps}):
+        row = [str(degree)]
+        for step in names:
+            for precision in precisions:
+                entry = steps.get((step, degree, precision))
+                row.append("" if entry is None else f"{entry['gdofs_per_second']:.0f} "
+                           f"({entry['percent_of_scale']:.0f})" + (" mma" if entry["backend"] == "mma" else ""))
+        rows.append(row)
+    return table(head, rows) + "\n\n" + "; ".join(notes) + "."
+
+
+def solves():
+    data = read(folder / "solve-h200.json")
+    rows = []
+    for entry in data["entries"]:
+        cells = entry["cells"]
+        chosen = entry["parameters"]["solver"]
+        start = ", full multigrid" if chosen["full_multigrid"] == "true" else ""
+        if entry["solver"] == "fgmres" and int(chosen["restart"]) < entry["iterations"]:
+            start += f", restart {chosen['restart']}"
+        rows.append([str(entry["degree"]), "x".join(map(str, cells)), millions(entry["dofs"]),
+                     entry["solver"] + start, entry["precision"], str(entry["iterations"]),
+                     f"{1e3 * entry['solve_seconds']:.1f}", f"{entry['dofs_per_second'] / 1e9:.2f}",
+                     f"{1e3 * entry['setup_seconds']:.0f}"])
+    text = (f"{data['device']}, revision {data['git']}, scale bandwidth {data['scale_bandwidth_gb_per_s']:.0f} GB/s, "
+            "right-hand side 1, relative residual 1e-8, V(4,4)-cycle.\n\n")
+    return text + table(["degree", "cells", "unknowns", "method", "V-cycle", "iterations", "solve: ms", "GDoF/s",
+                         "setup: ms"], rows)
+
+
+tables = {"cpu": cpu, "operators": operators, "solves": solves}
+
+
+def readme(check):
+    path = root / "README.md"
+    old = path.read_text(encoding="utf-8")
+
+    def replace(match):
+        name = match.group(1)
+        if name not in tables:
+            sys.exit(f"README.md: no table is called {name}; there are {', '.join(tables)}")
+        return f"<!-- results: {name} -->\n{tables[name]()}\n<!-- end -->"
+
+    new = re.sub(r"<!-- results: (\w+) -->\n.*?<!-- end -->", replace, old, flags=re.S)
+    if check and new != old:
+        sys.exit("README.md: its tables are not those of docs/performance; run tools/results.py readme")
+    if not check:
+        path.write_text(new, encoding="utf-8")
+
+
+def collect(out, runs, scale, command):
+    records = [read(run) for run in runs]
+    failed = [run for run, record in zip(runs, records) if not record["converged"]]
+    if failed:
+        sys.exit("not converged: " + ", ".join(failed))
+    comparison = read(scale)
+    result = {"device": comparison["device"], "driver": comparison["driver"], "git": records[0]["git_hash"],
+              "date": records[0]["date"], "command": command,
+              "scale_bandwidth_gb_per_s": comparison["scale_bandwidth_gb_per_s"], "entries": records}
+    if any(record["git_hash"] != result["git"] for record in records):
+        sys.exit("the runs are of several revisions")
+    with open(out, "w", encoding="utf-8") as file:
+        json.dump(result, file, indent=1)
+        file.write("\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="what", required=True)
+    one = commands.add_parser("readme")
+    one.add_argument("--check", action="store_true")
+    two = commands.add_parser("solves")
+    two.add_argument("out")
+    two.add_argument("runs", nargs="+")
+    two.add_argument("--scale", required=True, help="compare.json of the same machine and day")
+    two.add_argument("--command", default="./tensormg solve params/throughput.prm")
+    arguments = parser.parse_args()
+    if arguments.what == "readme":
+        readme(arguments.check)
+    else:
+        collect(arguments.out, arguments.runs, arguments.scale, arguments.command)
+
+
+if __name__ == "__main__":
+    main()
