@@ -31,10 +31,9 @@ __device__ __forceinline__ void Cells<Tile, form>::finish(
 #pragma unroll
       for (int first = 0; first < tiles; first += 2)
       {
-        constexpr int all_tiles = tiles;
         std::uint32_t out[4] = {0, 0, 0, 0};
 #pragma unroll
-        for (int tile = first; tile < first + 2 && tile < all_tiles; ++tile)
+        for (int tile = first; tile < first + 2 && tile < tiles; ++tile)
         {
           D &result = sum[f][k][tile];
           weights.add(result, at_one_side(above_z[f], tile));

@@ -108,4 +108,20 @@ struct SwizzledRows
     return 128 * line + 16 * ((cell / 8) ^ (line % 8)) + 2 * (cell % 8);
   }
 };
+
+/// Eight lines in a row, read by ldmatrix at the same cells, touch every bank once.
+constexpr bool free_of_bank_conflicts()
+{
+  for (int first = 0; first < 8; ++first)
+    for (int cell = 0; cell < 64; cell += 8)
+    {
+      unsigned pieces = 0;
+      for (int line = first; line < first + 8; ++line)
+        pieces |= 1u << SwizzledRows::at(line, cell) / 16 % 8;
+      if (pieces != 0xffu)
+        return false;
+    }
+  return true;
+}
+static_assert(free_of_bank_conflicts());
 } // namespace tensormg::laplace
