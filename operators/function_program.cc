@@ -58,20 +58,15 @@ void Program::emit_power(const Operand &coordinate, int exponent)
 
 namespace
 {
-  /// The sign that muParser's unary operators give have no names to be found by.
-  std::optional<Code> code_of_sign(const mu::SToken &token)
+  /// The functions behind muParser's unary operators have no names to be found by: what they do tells.
+  bool multiplies_by(double sign, const mu::SToken &token)
   {
     if (token.Fun.argc != 1)
-      return std::nullopt;
-    const auto is = [&](double sign) {
-      for (const double a : {0.3, -7.5, 1e10})
-        if (token.Fun.cb.call_fun<1>(a) != sign * a)
-          return false;
-      return true;
-    };
-    return is(-1.) ? std::optional(Code::negate)
-        : is(1.)   ? std::optional(Code::identity)
-                   : std::nullopt;
+      return false;
+    for (const double a : {0.3, -7.5, 1e10})
+      if (token.Fun.cb.call_fun<1>(a) != sign * a)
+        return false;
+    return true;
   }
 } // namespace
 
@@ -158,8 +153,10 @@ Program::Program(const mu::ParserBase &parser, const double *variables, const Fu
         instructions_.back().variadic = token->Fun.argc < 0;
         if (const auto known = codes.find(token->Fun.cb._pRawFun); known != codes.end())
           instructions_.back().code = known->second;
-        else
-          instructions_.back().code = code_of_sign(*token);
+        else if (multiplies_by(-1., *token))
+          instructions_.back().code = Code::negate;
+        else if (multiplies_by(1., *token))
+          instructions_.back().code = Code::identity;
         break;
       default:
         throw std::invalid_argument("unexpected operation");
