@@ -86,7 +86,7 @@ namespace
     options.solver = OuterSolver::cg;
     options.multigrid.precision = Precision::double_precision;
     expect_message(
-        [&] { check_memory(grid, options, 0.8 * make_memory_plan(grid, options).bytes()); },
+        [&] { check_memory(grid, options, 0.9 * make_memory_plan(grid, options).bytes()); },
         {"multigrid.precision = half"});
     expect_message(
         [&] { check_memory(grid, options, 100.); }, {"no smaller number of refinements"});
