@@ -76,4 +76,5 @@ Vector<Number>::Vector(const Block &block)
 template class Vector<double>;
 template class Vector<float>;
 template class Vector<Half>;
+template class Vector<WideFloat>;
 } // namespace tensormg

@@ -8,6 +8,7 @@
 
 #include "kernels/core/block.h"
 #include "kernels/core/half.h"
+#include "kernels/core/wide_float.h"
 
 namespace tensormg
 {
@@ -58,4 +59,5 @@ private:
 extern template class Vector<double>;
 extern template class Vector<float>;
 extern template class Vector<Half>;
+extern template class Vector<WideFloat>;
 } // namespace tensormg
