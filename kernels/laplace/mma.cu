@@ -2,7 +2,6 @@
 
 namespace tensormg::laplace
 {
-#if defined(TENSORMG_HAVE_CUDA)
 Apply<Half> *mma_instance(Form form, int degree)
 {
   switch (form)
@@ -30,9 +29,4 @@ KernelResources mma_resources(Form form, int degree)
   }
   return {};
 }
-#else
-// select() refuses before.
-Apply<Half> *mma_instance(Form, int) { throw DeviceError("no device: " + why_no_device()); }
-KernelResources mma_resources(Form, int) { throw DeviceError("no device: " + why_no_device()); }
-#endif
 } // namespace tensormg::laplace

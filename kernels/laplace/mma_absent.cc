@@ -1,0 +1,13 @@
+// The functions of mma.h that select.cc names, in a build without CUDA: select() refuses before.
+#if !defined(TENSORMG_HAVE_CUDA)
+
+#include "kernels/core/device.h"
+#include "kernels/laplace/mma.h"
+
+namespace tensormg::laplace
+{
+Apply<Half> *mma_instance(Form, int) { throw DeviceError("no device: " + why_no_device()); }
+KernelResources mma_resources(Form, int) { throw DeviceError("no device: " + why_no_device()); }
+} // namespace tensormg::laplace
+
+#endif
