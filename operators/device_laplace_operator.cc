@@ -27,6 +27,8 @@ DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(
   for (const laplace::Form form :
       {laplace::Form::apply, laplace::Form::residual, laplace::Form::chebyshev})
   {
+    if (!laplace::has_every_form<Number> && form != laplace::Form::apply)
+      continue;
     const int dim = level.block.dim, degree = level.block.degree();
     const bool there = backend != laplace::Backend::mma ||
         (form == laplace::Form::chebyshev && degree <= laplace::mma_max_degree<Number>(dim));
@@ -69,8 +71,8 @@ void DeviceLaplaceOperator<Number>::vmult(VectorType &dst, const VectorType &src
 }
 
 template <typename Number>
-void DeviceLaplaceOperator<Number>::residual(
-    VectorType &dst, const VectorType &src, const VectorType &b)
+void DeviceLaplaceOperator<Number>::residual(VectorType &dst, const VectorType &src,
+    const VectorType &b) requires laplace::has_every_form<Number>
 {
   laplace::Arguments<Number> a = arguments_;
   a.src = src.data();
@@ -81,7 +83,8 @@ void DeviceLaplaceOperator<Number>::residual(
 
 template <typename Number>
 void DeviceLaplaceOperator<Number>::chebyshev_step(VectorType &dst, const VectorType &src,
-    const VectorType *old, const VectorType &b, double theta, double alpha)
+    const VectorType *old, const VectorType &b, double theta,
+    double alpha) requires laplace::has_every_form<Number>
 {
   laplace::Arguments<Number> a = arguments_;
   a.src = src.data();
@@ -94,8 +97,8 @@ void DeviceLaplaceOperator<Number>::chebyshev_step(VectorType &dst, const Vector
 }
 
 template <typename Number>
-void DeviceLaplaceOperator<Number>::inverse_diagonal(
-    VectorType &dst, const VectorType &b, double alpha) const
+void DeviceLaplaceOperator<Number>::inverse_diagonal(VectorType &dst, const VectorType &b,
+    double alpha) const requires laplace::has_every_form<Number>
 {
   const double factor[3] = {arguments_.factor[0], arguments_.factor[1], arguments_.factor[2]};
   vector_kernels::cuda::inverse_diagonal(
@@ -105,4 +108,5 @@ void DeviceLaplaceOperator<Number>::inverse_diagonal(
 template class DeviceLaplaceOperator<double>;
 template class DeviceLaplaceOperator<float>;
 template class DeviceLaplaceOperator<Half>;
+template class DeviceLaplaceOperator<WideFloat>;
 } // namespace tensormg

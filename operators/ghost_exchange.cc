@@ -101,4 +101,5 @@ std::int64_t GhostExchange<Number>::bytes() const
 template class GhostExchange<double>;
 template class GhostExchange<float>;
 template class GhostExchange<Half>;
+template class GhostExchange<WideFloat>;
 } // namespace tensormg

@@ -64,4 +64,5 @@ private:
 extern template class GhostExchange<double>;
 extern template class GhostExchange<float>;
 extern template class GhostExchange<Half>;
+extern template class GhostExchange<WideFloat>;
 } // namespace tensormg

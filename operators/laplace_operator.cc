@@ -15,8 +15,9 @@ LaplaceOperator<Number>::LaplaceOperator(
 {
   for (const laplace::Form form :
       {laplace::Form::apply, laplace::Form::residual, laplace::Form::chebyshev})
-    kernels_[static_cast<int>(form)] =
-        laplace::select<Number>(backend, form, level.block.dim, level.block.degree());
+    if (laplace::has_every_form<Number> || form == laplace::Form::apply)
+      kernels_[static_cast<int>(form)] =
+          laplace::select<Number>(backend, form, level.block.dim, level.block.degree());
   arguments_.block = level.block;
   arguments_.basis = &basis;
   arguments_.factor = level.direction_factors();
@@ -54,7 +55,8 @@ void LaplaceOperator<Number>::vmult(VectorType &dst, const VectorType &src)
 }
 
 template <typename Number>
-void LaplaceOperator<Number>::residual(VectorType &dst, const VectorType &src, const VectorType &b)
+void LaplaceOperator<Number>::residual(VectorType &dst, const VectorType &src,
+    const VectorType &b) requires laplace::has_every_form<Number>
 {
   laplace::Arguments<Number> a = arguments_;
   a.src = src.data();
@@ -65,7 +67,8 @@ void LaplaceOperator<Number>::residual(VectorType &dst, const VectorType &src, c
 
 template <typename Number>
 void LaplaceOperator<Number>::chebyshev_step(VectorType &dst, const VectorType &src,
-    const VectorType *old, const VectorType &b, double theta, double alpha)
+    const VectorType *old, const VectorType &b, double theta,
+    double alpha) requires laplace::has_every_form<Number>
 {
   laplace::Arguments<Number> a = arguments_;
   a.src = src.data();
@@ -78,8 +81,8 @@ void LaplaceOperator<Number>::chebyshev_step(VectorType &dst, const VectorType &
 }
 
 template <typename Number>
-void LaplaceOperator<Number>::inverse_diagonal(
-    VectorType &dst, const VectorType &b, double alpha) const
+void LaplaceOperator<Number>::inverse_diagonal(VectorType &dst, const VectorType &b,
+    double alpha) const requires laplace::has_every_form<Number>
 {
   const double factor[3] = {arguments_.factor[0], arguments_.factor[1], arguments_.factor[2]};
   vector_kernels::inverse_diagonal(level_.block, basis_, factor, alpha, b.data(), dst.data());
@@ -88,4 +91,5 @@ void LaplaceOperator<Number>::inverse_diagonal(
 template class LaplaceOperator<double>;
 template class LaplaceOperator<float>;
 template class LaplaceOperator<Half>;
+template class LaplaceOperator<WideFloat>;
 } // namespace tensormg

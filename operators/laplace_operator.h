@@ -25,16 +25,19 @@ public:
   /// `level` and `basis` must outlive the operator.
   LaplaceOperator(const LevelGrid &level, const CellBasis &basis, laplace::Backend backend);
 
+  // Of numbers without every form (laplace.h) there is vmult() alone.
   /// dst = B src
   void vmult(VectorType &dst, const VectorType &src);
   /// dst = b - B src
-  void residual(VectorType &dst, const VectorType &src, const VectorType &b);
+  void residual(VectorType &dst, const VectorType &src,
+      const VectorType &b) requires laplace::has_every_form<Number>;
   /// dst = src + theta (src - old) + alpha D^-1 (b - B src). dst and old may be the same vector;
   /// old = nullptr is the zero vector.
   void chebyshev_step(VectorType &dst, const VectorType &src, const VectorType *old,
-      const VectorType &b, double theta, double alpha);
+      const VectorType &b, double theta, double alpha) requires laplace::has_every_form<Number>;
   /// dst = alpha D^-1 b; dst may be b
-  void inverse_diagonal(VectorType &dst, const VectorType &b, double alpha) const;
+  void inverse_diagonal(VectorType &dst, const VectorType &b,
+      double alpha) const requires laplace::has_every_form<Number>;
 
   VectorType make_vector() const { return VectorType(level_.block); }
   const LevelGrid &level() const { return level_; }
@@ -58,4 +61,5 @@ private:
 extern template class LaplaceOperator<double>;
 extern template class LaplaceOperator<float>;
 extern template class LaplaceOperator<Half>;
+extern template class LaplaceOperator<WideFloat>;
 } // namespace tensormg

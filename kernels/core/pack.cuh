@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/core/half.h"
+#include "kernels/core/wide_float.h"
 
 namespace tensormg
 {
@@ -116,7 +117,7 @@ __device__ inline Pack<Compute<Number>, width> load_pack(const Number *from)
   else
 #pragma unroll
     for (int w = 0; w < width; ++w)
-      result.at[w] = number[w];
+      result.at[w] = static_cast<Compute<Number>>(number[w]);
   return result;
 }
 
@@ -160,7 +161,7 @@ __device__ inline void store_pack(Number *to, const Pack<Compute<Number>, width>
   else
 #pragma unroll
     for (int w = 0; w < width; ++w)
-      number[w] = value.at[w];
+      number[w] = static_cast<Number>(value.at[w]);
   __stcs(reinterpret_cast<Word *>(to), word);
 }
 } // namespace tensormg

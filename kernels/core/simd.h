@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "kernels/core/half.h"
+#include "kernels/core/wide_float.h"
 
 #if defined(__AVX__) || defined(__F16C__)
 #include <immintrin.h>
@@ -79,6 +80,14 @@ inline Vec<float, W> load(const Half *p)
   }
 }
 
+template <int W>
+inline Vec<double, W> load(const WideFloat *p)
+{
+  Vec<float, W> v;
+  std::memcpy(&v, p, sizeof(v));
+  return __builtin_convertvector(v, Vec<double, W>);
+}
+
 /// Unaligned store of W numbers.
 template <int W, std::floating_point Number>
 inline void store(Number *p, Vec<Number, W> v)
@@ -105,6 +114,13 @@ inline void store(Half *p, Vec<float, W> v)
       p[i] = Half(v[i]);
 }
 
+template <int W>
+inline void store(WideFloat *p, Vec<double, W> v)
+{
+  const Vec<float, W> rounded = __builtin_convertvector(v, Vec<float, W>);
+  std::memcpy(static_cast<void *>(p), &rounded, sizeof(rounded));
+}
+
 /// Store past the caches; p must be aligned to the bytes of the vector.
 template <int W, typename Number>
 inline void store_streaming(Number *p, Vec<Compute<Number>, W> v)
@@ -114,6 +130,8 @@ inline void store_streaming(Number *p, Vec<Compute<Number>, W> v)
     _mm512_stream_pd(p, (__m512d)v);
   else if constexpr (std::is_same_v<Number, float> && W == 16)
     _mm512_stream_ps(p, (__m512)v);
+  else if constexpr (std::is_same_v<Number, WideFloat> && W == 8)
+    _mm256_stream_ps(&p->value, (__m256) __builtin_convertvector(v, Vec<float, W>));
   else if constexpr (std::is_same_v<Number, Half> && W == 16)
     _mm256_stream_si256(reinterpret_cast<__m256i *>(p),
         _mm512_maskz_cvtps_ph(all_lanes, (__m512)v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
@@ -123,6 +141,8 @@ inline void store_streaming(Number *p, Vec<Compute<Number>, W> v)
     _mm256_stream_pd(p, (__m256d)v);
   else if constexpr (std::is_same_v<Number, float> && W == 8)
     _mm256_stream_ps(p, (__m256)v);
+  else if constexpr (std::is_same_v<Number, WideFloat> && W == 4)
+    _mm_stream_ps(&p->value, (__m128) __builtin_convertvector(v, Vec<float, W>));
   else
 #endif
     store<W>(p, v);

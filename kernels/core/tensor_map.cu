@@ -30,6 +30,7 @@ namespace
 
   constexpr CUtensorMapDataType type_of(double) { return CU_TENSOR_MAP_DATA_TYPE_FLOAT64; }
   constexpr CUtensorMapDataType type_of(float) { return CU_TENSOR_MAP_DATA_TYPE_FLOAT32; }
+  constexpr CUtensorMapDataType type_of(WideFloat) { return CU_TENSOR_MAP_DATA_TYPE_FLOAT32; }
   constexpr CUtensorMapDataType type_of(Half) { return CU_TENSOR_MAP_DATA_TYPE_FLOAT16; }
 } // namespace
 
@@ -59,5 +60,6 @@ CUtensorMap make_box_map(
 
 template CUtensorMap make_box_map(const Block &, const double *, int, int, BoxLayout);
 template CUtensorMap make_box_map(const Block &, const float *, int, int, BoxLayout);
+template CUtensorMap make_box_map(const Block &, const WideFloat *, int, int, BoxLayout);
 template CUtensorMap make_box_map(const Block &, const Half *, int, int, BoxLayout);
 } // namespace tensormg

@@ -3,6 +3,7 @@
 
 #include "kernels/core/block.h"
 #include "kernels/core/half.h"
+#include "kernels/core/wide_float.h"
 
 namespace tensormg::laplace
 {
@@ -28,6 +29,10 @@ struct ColumnTile
   static constexpr int input_ring = input_ring_; ///< planes of b and old; 0: form apply only
 
   static constexpr bool parked = parked_; ///< traces at the top of a layer wait in shared memory
+
+  /// In the ring a ghost in y is a row of cells that has its traces. Where a Number would round away what C holds
+  /// of them, they are added to the sums instead.
+  static constexpr bool adds_ghosts = sizeof(C) == 8 && sizeof(Number) < 8;
 
   static constexpr int warps = rows;
   static constexpr int cells_x = 32 * width;

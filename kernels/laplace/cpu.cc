@@ -48,6 +48,7 @@ void streaming_fence()
 template bool use_streaming_stores(const Arguments<double> &);
 template bool use_streaming_stores(const Arguments<float> &);
 template bool use_streaming_stores(const Arguments<Half> &);
+template bool use_streaming_stores(const Arguments<WideFloat> &);
 
 std::string cpu_instruction_set()
 {

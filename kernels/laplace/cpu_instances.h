@@ -1,4 +1,5 @@
-// The compiled instances of the `cpu` backend for one dimension and number type: all degrees, all forms.
+// The compiled instances of the `cpu` backend for one dimension and number type: all degrees, all forms
+// that it has.
 // Included by cpu_2d_*.cc and cpu_3d_*.cc only, so that they compile in parallel.
 #pragma once
 
@@ -32,9 +33,13 @@ Apply<Number> *cpu_instance(Form form, int degree)
     case Form::apply:
       return cpu_of_degree<dim, Form::apply, Number>(degree, degrees);
     case Form::residual:
-      return cpu_of_degree<dim, Form::residual, Number>(degree, degrees);
+      if constexpr (has_every_form<Number>)
+        return cpu_of_degree<dim, Form::residual, Number>(degree, degrees);
+      break;
     case Form::chebyshev:
-      return cpu_of_degree<dim, Form::chebyshev, Number>(degree, degrees);
+      if constexpr (has_every_form<Number>)
+        return cpu_of_degree<dim, Form::chebyshev, Number>(degree, degrees);
+      break;
   }
   return nullptr;
 }

@@ -15,11 +15,15 @@ Apply<Number> *cuda_instance(Form form, int dim, int degree)
       return dim == 2 ? cuda_2d_instance<Number, Form::apply>(degree)
                       : cuda_3d_instance<Number, Form::apply>(degree);
     case Form::residual:
-      return dim == 2 ? cuda_2d_instance<Number, Form::residual>(degree)
-                      : cuda_3d_instance<Number, Form::residual>(degree);
+      if constexpr (has_every_form<Number>)
+        return dim == 2 ? cuda_2d_instance<Number, Form::residual>(degree)
+                        : cuda_3d_instance<Number, Form::residual>(degree);
+      break;
     case Form::chebyshev:
-      return dim == 2 ? cuda_2d_instance<Number, Form::chebyshev>(degree)
-                      : cuda_3d_instance<Number, Form::chebyshev>(degree);
+      if constexpr (has_every_form<Number>)
+        return dim == 2 ? cuda_2d_instance<Number, Form::chebyshev>(degree)
+                        : cuda_3d_instance<Number, Form::chebyshev>(degree);
+      break;
   }
   return nullptr;
 }
@@ -32,9 +36,13 @@ KernelResources cuda_resources(Form form, int degree)
     case Form::apply:
       return cuda_3d_resources<Number, Form::apply>(degree);
     case Form::residual:
-      return cuda_3d_resources<Number, Form::residual>(degree);
+      if constexpr (has_every_form<Number>)
+        return cuda_3d_resources<Number, Form::residual>(degree);
+      break;
     case Form::chebyshev:
-      return cuda_3d_resources<Number, Form::chebyshev>(degree);
+      if constexpr (has_every_form<Number>)
+        return cuda_3d_resources<Number, Form::chebyshev>(degree);
+      break;
   }
   return {};
 }
@@ -105,13 +113,17 @@ void pack_traces_cuda(const Block &block, const CellBasis &basis, int side, cons
 template Apply<double> *cuda_instance(Form, int, int);
 template Apply<float> *cuda_instance(Form, int, int);
 template Apply<Half> *cuda_instance(Form, int, int);
+template Apply<WideFloat> *cuda_instance(Form, int, int);
 template KernelResources cuda_resources<double>(Form, int);
 template KernelResources cuda_resources<float>(Form, int);
 template KernelResources cuda_resources<Half>(Form, int);
+template KernelResources cuda_resources<WideFloat>(Form, int);
 template void pack_traces_cuda(
     const Block &, const CellBasis &, int, const double *, double *, Stream);
 template void pack_traces_cuda(
     const Block &, const CellBasis &, int, const float *, float *, Stream);
 template void pack_traces_cuda(
     const Block &, const CellBasis &, int, const Half *, float *, Stream);
+template void pack_traces_cuda(
+    const Block &, const CellBasis &, int, const WideFloat *, double *, Stream);
 } // namespace tensormg::laplace

@@ -52,6 +52,17 @@ inline constexpr StripChoice strip_choices_float[2][max_degree] = {
    {2, 4, 1, 2, 2, true, true},
    {2, 3, 1, 2, 2, true, true}}
 };
+// There is no other form.
+inline constexpr StripChoice strip_choices_wide[1][max_degree] = {
+  {{2, 4, 3, 5, 0, false, false},
+   {2, 4, 2, 3, 0, false, false},
+   {2, 4, 2, 3, 0, false, false},
+   {1, 4, 2, 3, 0, false, false},
+   {1, 6, 1, 3, 0, false, false},
+   {1, 6, 1, 3, 0, false, false},
+   {1, 4, 1, 3, 0, true, true},
+   {1, 4, 1, 3, 0, true, true}}
+};
 inline constexpr StripChoice strip_choices_half[2][max_degree] = {
   {{8, 4, 2, 4, 0, false, false},
    {4, 4, 3, 3, 0, false, false},
@@ -80,6 +91,8 @@ constexpr StripChoice strip_choice(int degree, int inputs)
     return strip_choices_double[fused][degree - 1];
   else if constexpr (std::is_same_v<Number, float>)
     return strip_choices_float[fused][degree - 1];
+  else if constexpr (std::is_same_v<Number, WideFloat>)
+    return strip_choices_wide[fused][degree - 1];
   else
     return strip_choices_half[fused][degree - 1];
 }

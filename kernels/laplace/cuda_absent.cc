@@ -28,9 +28,11 @@ KernelResources cuda_resources(Form, int)
 template KernelResources cuda_resources<double>(Form, int);
 template KernelResources cuda_resources<float>(Form, int);
 template KernelResources cuda_resources<Half>(Form, int);
+template KernelResources cuda_resources<WideFloat>(Form, int);
 template Apply<double> *cuda_instance(Form, int, int);
 template Apply<float> *cuda_instance(Form, int, int);
 template Apply<Half> *cuda_instance(Form, int, int);
+template Apply<WideFloat> *cuda_instance(Form, int, int);
 template void apply_device_reference(const Arguments<double> &, Form);
 template void apply_device_reference(const Arguments<float> &, Form);
 template void apply_device_reference(const Arguments<Half> &, Form);

@@ -263,7 +263,8 @@ private:
   }
 
   __device__ __forceinline__ void sum_edges();
-  __device__ __forceinline__ void fill_row(bool upper, int c) const;
+  __device__ __forceinline__ void fill_row(bool upper, int c);
+  __device__ __forceinline__ void add_ghosts_y(bool upper, int c);
   __device__ __forceinline__ void fill_row_with_ghost(bool upper, int c) const;
   __device__ __forceinline__ void add_faces_x(int k, const Number *plane);
   __device__ __forceinline__ void add_faces_y(int k, const Number *plane);

@@ -134,11 +134,17 @@ __device__ __forceinline__ auto Cells<Tile, form>::couple(
 /// At an end of the block in y this lane fills its part of the row of cells outside, in the planes of layer c:
 /// with the reflection of the own row, or with two modes that have the traces of a ghost.
 template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::fill_row(bool upper, int c) const
+__device__ __forceinline__ void Cells<Tile, form>::fill_row(bool upper, int c)
 {
   const int side = upper ? 3 : 2;
   if (p.sides[side] == Side::ghost)
-    return fill_row_with_ghost(upper, c);
+  {
+    if constexpr (Tile::adds_ghosts)
+      add_ghosts_y(upper, c);
+    else
+      fill_row_with_ghost(upper, c);
+    return;
+  }
   // Many loads under way at once, as far as registers are to spare: everybody waits for the blocks at the ends.
   constexpr int modes_i = n * n * width * int(sizeof(Number)) <= 64 ? n : 1;
   const bool flip_even = p.sides[side] == Side::dirichlet;
@@ -182,6 +188,27 @@ __device__ __forceinline__ void Cells<Tile, form>::fill_row_with_ghost(bool uppe
           (p.inverse * p.v[0]) * ghost.d - (sign * p.inverse * p.h[0]) * ghost.v);
     }
   }
+}
+
+/// Adds the faces in y to a ghost, in all planes of layer c. The row of cells outside stays zero, as the copy
+/// engine has filled it, and so do its traces in add_faces_y().
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::add_ghosts_y(bool upper, int c)
+{
+#pragma unroll
+  for (int k = 0; k < n; ++k)
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+    {
+      const Trace<V> ghost = ghost_at(upper ? 3 : 2, p.block.planes(), c * n + k, i);
+#pragma unroll
+      for (int j = 0; j < n; ++j)
+      {
+        const C sign = upper || j % 2 == 0 ? C(1) : C(-1);
+        add_product(sum[k][j][i], (upper ? C(-1) : sign) * p.vd[1][j], ghost.d);
+        add_product(sum[k][j][i], sign * p.gd[1][j], ghost.v);
+      }
+    }
 }
 
 /// Plane k: the faces in y.

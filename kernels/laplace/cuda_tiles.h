@@ -114,6 +114,31 @@ struct CudaTile<float, 9, true> : MarchTile<float, 9, 2, 8, 2, 2, 11, 1, 6, 1>
 {};
 
 template <>
+struct CudaTile<WideFloat, 2, false> : ColumnTile<WideFloat, 2, 2, 12, 10>
+{};
+template <>
+struct CudaTile<WideFloat, 3, false> : ColumnTile<WideFloat, 3, 1, 12, 10>
+{};
+template <>
+struct CudaTile<WideFloat, 4, false> : ColumnTile<WideFloat, 4, 1, 8, 6, 0, true>
+{};
+template <>
+struct CudaTile<WideFloat, 5, false> : MarchTile<WideFloat, 5, 1, 8, 6, 1, 14, 4, 10>
+{};
+template <>
+struct CudaTile<WideFloat, 6, false> : MarchTile<WideFloat, 6, 1, 8, 4, 1, 16, 4, 12>
+{};
+template <>
+struct CudaTile<WideFloat, 7, false> : MarchTile<WideFloat, 7, 1, 8, 2, 2, 18, 4, 14>
+{};
+template <>
+struct CudaTile<WideFloat, 8, false> : MarchTile<WideFloat, 8, 1, 8, 2, 2, 20, 4, 14>
+{};
+template <>
+struct CudaTile<WideFloat, 9, false> : MarchTile<WideFloat, 9, 1, 8, 2, 2, 20, 4, 14>
+{};
+
+template <>
 struct CudaTile<Half, 2, false> : ColumnTile<Half, 2, 4, 12, 10>
 {};
 template <>

@@ -37,6 +37,7 @@
 #include "kernels/core/block.h"
 #include "kernels/core/device.h"
 #include "kernels/core/half.h"
+#include "kernels/core/wide_float.h"
 
 namespace tensormg::laplace
 {
@@ -63,6 +64,13 @@ enum class Form : std::uint8_t
   residual, ///< dst = b - B src
   chebyshev ///< dst = src + theta (src - old) + alpha D^-1 (b - B src); dst may alias old
 };
+
+/// False for numbers that have Form::apply alone, by the backends reference, cpu and cuda: WideFloat serves the
+/// product of a Krylov method, whose vectors no smoother sees.
+template <typename Number>
+inline constexpr bool has_every_form = true;
+template <>
+inline constexpr bool has_every_form<WideFloat> = false;
 
 /// Rows of cells, each with all its cells in x: cy in [y_begin, y_end), cz in [z_begin, z_end), local
 /// indices. The default is every row of any block.

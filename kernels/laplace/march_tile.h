@@ -3,6 +3,7 @@
 
 #include "kernels/core/block.h"
 #include "kernels/core/half.h"
+#include "kernels/core/wide_float.h"
 
 namespace tensormg::laplace
 {

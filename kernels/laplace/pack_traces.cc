@@ -46,4 +46,5 @@ void pack_traces(const Block &block, const CellBasis &basis, int side, const Num
 template void pack_traces(const Block &, const CellBasis &, int, const double *, double *);
 template void pack_traces(const Block &, const CellBasis &, int, const float *, float *);
 template void pack_traces(const Block &, const CellBasis &, int, const Half *, float *);
+template void pack_traces(const Block &, const CellBasis &, int, const WideFloat *, double *);
 } // namespace tensormg::laplace

@@ -19,6 +19,8 @@ template void pack_traces_cuda(
     const Block &, const CellBasis &, int, const float *, float *, Stream);
 template void pack_traces_cuda(
     const Block &, const CellBasis &, int, const Half *, float *, Stream);
+template void pack_traces_cuda(
+    const Block &, const CellBasis &, int, const WideFloat *, double *, Stream);
 } // namespace tensormg::laplace
 
 #endif

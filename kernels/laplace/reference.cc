@@ -27,9 +27,11 @@ namespace
   double to_double(double x) { return x; }
   double to_double(float x) { return x; }
   double to_double(Half x) { return static_cast<float>(x); }
+  double to_double(WideFloat x) { return x.value; }
   void assign(double &to, double x) { to = x; }
   void assign(float &to, double x) { to = static_cast<float>(x); }
   void assign(Half &to, double x) { to = Half(static_cast<float>(x)); }
+  void assign(WideFloat &to, double x) { to = WideFloat(x); }
 } // namespace
 
 DenseBlocks make_dense_blocks(const CellBasis &basis)
@@ -158,4 +160,5 @@ void apply_reference(const Arguments<Number> &a, Form form)
 template void apply_reference(const Arguments<double> &, Form);
 template void apply_reference(const Arguments<float> &, Form);
 template void apply_reference(const Arguments<Half> &, Form);
+template void apply_reference(const Arguments<WideFloat> &, Form);
 } // namespace tensormg::laplace

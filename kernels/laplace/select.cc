@@ -17,31 +17,26 @@ Apply<Number> *cpu_instance(Form form, int degree);
 
 namespace
 {
-  template <Form form, typename Number>
+  template <Form form, bool on_device, typename Number>
   void reference(const Arguments<Number> &arguments)
   {
-    apply_reference(arguments, form);
+    if constexpr (on_device)
+      apply_device_reference(arguments, form);
+    else
+      apply_reference(arguments, form);
   }
 
-  template <Form form, typename Number>
-  void device_reference(const Arguments<Number> &arguments)
-  {
-    apply_device_reference(arguments, form);
-  }
-
-  template <typename Number>
-  Apply<Number> *reference_instance(Form form, bool on_device)
+  template <typename Number, bool on_device>
+  Apply<Number> *reference_instance(Form form)
   {
     switch (form)
     {
       case Form::apply:
-        return on_device ? &device_reference<Form::apply, Number> : &reference<Form::apply, Number>;
+        return &reference<Form::apply, on_device, Number>;
       case Form::residual:
-        return on_device ? &device_reference<Form::residual, Number>
-                         : &reference<Form::residual, Number>;
+        return &reference<Form::residual, on_device, Number>;
       case Form::chebyshev:
-        return on_device ? &device_reference<Form::chebyshev, Number>
-                         : &reference<Form::chebyshev, Number>;
+        return &reference<Form::chebyshev, on_device, Number>;
     }
     return nullptr;
   }
@@ -86,15 +81,22 @@ Apply<Number> *select(Backend backend, Form form, int dim, int degree)
     throw std::invalid_argument(what);
   }
   backend_from_string(to_string(backend)); // throws if it is not in this build
+  if constexpr (!has_every_form<Number>)
+    if (form != Form::apply || backend == Backend::device_reference || backend == Backend::mma)
+      throw std::invalid_argument(std::string("no Laplace operator by ") + to_string(backend) +
+          " in this form for numbers stored in FP32 with arithmetic in FP64; there is B u (apply) by "
+          "reference, cpu and cuda");
   switch (backend)
   {
     case Backend::reference:
-      return reference_instance<Number>(form, false);
+      return reference_instance<Number, false>(form);
     case Backend::cpu:
       return dim == 2 ? cpu_instance<2, Number>(form, degree)
                       : cpu_instance<3, Number>(form, degree);
     case Backend::device_reference:
-      return reference_instance<Number>(form, true);
+      if constexpr (has_every_form<Number>)
+        return reference_instance<Number, true>(form);
+      break;
     case Backend::cuda:
       return cuda_instance<Number>(form, dim, degree);
     case Backend::mma:
@@ -151,10 +153,13 @@ const char *to_string(Backend backend)
 template Apply<double> *select<double>(Backend, Form, int, int);
 template Apply<float> *select<float>(Backend, Form, int, int);
 template Apply<Half> *select<Half>(Backend, Form, int, int);
+template Apply<WideFloat> *select<WideFloat>(Backend, Form, int, int);
 template std::optional<KernelResources> kernel_resources<double>(Backend, Form, int, int);
 template std::optional<KernelResources> kernel_resources<float>(Backend, Form, int, int);
 template std::optional<KernelResources> kernel_resources<Half>(Backend, Form, int, int);
+template std::optional<KernelResources> kernel_resources<WideFloat>(Backend, Form, int, int);
 template PackTraces<double> *select_pack<double>(int);
 template PackTraces<float> *select_pack<float>(int);
 template PackTraces<Half> *select_pack<Half>(int);
+template PackTraces<WideFloat> *select_pack<WideFloat>(int);
 } // namespace tensormg::laplace

@@ -33,6 +33,7 @@ CUtensorMap make_box_map(
 
 template CUtensorMap make_box_map(const Block &, const double *, int, int, BoxLayout);
 template CUtensorMap make_box_map(const Block &, const float *, int, int, BoxLayout);
+template CUtensorMap make_box_map(const Block &, const WideFloat *, int, int, BoxLayout);
 template CUtensorMap make_box_map(const Block &, const Half *, int, int, BoxLayout);
 
 namespace emulation

@@ -13,6 +13,7 @@ namespace tensormg::test
 {
 inline double to_double(double x) { return x; }
 inline double to_double(float x) { return x; }
+inline double to_double(WideFloat x) { return x.value; }
 inline double to_double(Half x) { return static_cast<float>(x); }
 
 template <typename Number>
