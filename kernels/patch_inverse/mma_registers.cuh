@@ -138,6 +138,59 @@ __device__ inline void for_row(const C *row, Function f)
   }
 }
 
+/// x of the planes b that a warp has.
+template <typename P, typename Tile, typename Number>
+__device__ inline void solve_planes(const RegisterFactors<P, Tile> &factors,
+    const tensor::Pair<Number> (&b)[Tile::planes], typename P::C (&x)[Tile::planes][2])
+{
+  using C = typename P::C;
+  using Tables = RegisterTables<P, Tile>;
+  if constexpr (Tile::dim == 2)
+  {
+#pragma unroll
+    for (int z = 0; z < Tile::planes; ++z)
+    {
+      C plane[2];
+      multiply_plane<P>(factors.forward, tensor::make_plane_operand<P>(b[z]), plane);
+#pragma unroll
+      for (int v = 0; v < 2; ++v)
+        plane[v] *= reciprocal_or_zero(factors.values[v]);
+      multiply_plane<P>(factors.backward, tensor::make_plane_operand<P>(plane[0], plane[1]), x[z]);
+    }
+  }
+  else
+  {
+    C modes[Tile::n][2] = {};
+#pragma unroll
+    for (int z = 0; z < Tile::n; ++z)
+    {
+      C plane[2];
+      multiply_plane<P>(factors.forward, tensor::make_plane_operand<P>(b[z]), plane);
+      for_row<Tile>(factors.z_vectors + z * Tables::row, [&](int k, C coefficient) {
+#pragma unroll
+        for (int v = 0; v < 2; ++v)
+          modes[k][v] = fma(coefficient, plane[v], modes[k][v]);
+      });
+    }
+    for_row<Tile>(factors.z_values, [&](int k, C value) {
+#pragma unroll
+      for (int v = 0; v < 2; ++v)
+        modes[k][v] *= reciprocal_or_zero(factors.values[v] + value);
+    });
+#pragma unroll
+    for (int z = 0; z < Tile::n; ++z)
+    {
+      C plane[2] = {};
+      for_row<Tile>(factors.z_vectors + z * Tables::row, [&](int k, C coefficient) {
+#pragma unroll
+        for (int v = 0; v < 2; ++v)
+          plane[v] = fma(coefficient, modes[k][v], plane[v]);
+      });
+      multiply_plane<P>(factors.backward, tensor::make_plane_operand<P>(plane[0], plane[1]), x[z]);
+    }
+  }
+}
+
 template <typename P, typename Tile, typename Number>
 __global__ void __launch_bounds__(Tile::threads, tensor::plane_blocks<Number, P::terms, Tile>)
     registers_kernel(const __grid_constant__ RegisterParameters<Number> p)
@@ -167,52 +220,7 @@ __global__ void __launch_bounds__(Tile::threads, tensor::plane_blocks<Number, P:
     tensor::Pair<Number> b[Tile::planes];
     place.load(p.src, b);
     C x[Tile::planes][2];
-    if constexpr (Tile::dim == 2)
-    {
-#pragma unroll
-      for (int z = 0; z < Tile::planes; ++z)
-      {
-        C plane[2];
-        multiply_plane<P>(factors.forward, tensor::make_plane_operand<P>(b[z]), plane);
-#pragma unroll
-        for (int v = 0; v < 2; ++v)
-          plane[v] *= reciprocal_or_zero(factors.values[v]);
-        multiply_plane<P>(
-            factors.backward, tensor::make_plane_operand<P>(plane[0], plane[1]), x[z]);
-      }
-    }
-    else
-    {
-      C modes[Tile::n][2] = {};
-#pragma unroll
-      for (int z = 0; z < Tile::n; ++z)
-      {
-        C plane[2];
-        multiply_plane<P>(factors.forward, tensor::make_plane_operand<P>(b[z]), plane);
-        for_row<Tile>(factors.z_vectors + z * Tables::row, [&](int k, C coefficient) {
-#pragma unroll
-          for (int v = 0; v < 2; ++v)
-            modes[k][v] = fma(coefficient, plane[v], modes[k][v]);
-        });
-      }
-      for_row<Tile>(factors.z_values, [&](int k, C value) {
-#pragma unroll
-        for (int v = 0; v < 2; ++v)
-          modes[k][v] *= reciprocal_or_zero(factors.values[v] + value);
-      });
-#pragma unroll
-      for (int z = 0; z < Tile::n; ++z)
-      {
-        C plane[2] = {};
-        for_row<Tile>(factors.z_vectors + z * Tables::row, [&](int k, C coefficient) {
-#pragma unroll
-          for (int v = 0; v < 2; ++v)
-            plane[v] = fma(coefficient, modes[k][v], plane[v]);
-        });
-        multiply_plane<P>(
-            factors.backward, tensor::make_plane_operand<P>(plane[0], plane[1]), x[z]);
-      }
-    }
+    solve_planes<P, Tile>(factors, b, x);
     place.store(p.dst, p.add, x);
   }
 }

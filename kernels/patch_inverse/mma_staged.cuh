@@ -110,37 +110,23 @@ struct StagedTables
   }
 };
 
-/// A block's work on one group of tensors.
-template <typename P, typename Tile, typename Number>
-class StagedGroup
+/// A block's work on tensors that touch the same ends, in shared memory.
+template <typename P, typename Tile>
+class StagedField
 {
 public:
   using C = typename P::C;
   using Tables = StagedTables<P, Tile>;
   using Matrix = typename Tables::Matrix;
-  static constexpr int last = Tile::dim - 1;
 
-  __device__ StagedGroup(const StagedParameters<Number> &p, unsigned group, C *field)
-    : p_(p)
-    , field_(field)
-    , box_(p.placement.box_of(group))
-    , first_((group - p.placement.begin[box_]) * Tile::tensors)
+  /// `end` is End of each direction.
+  __device__ StagedField(C *field, const std::byte *tables, const std::array<std::uint8_t, 3> &end)
+    : field_(field)
+    , tables_(tables)
+    , end_(end)
     , lane_(static_cast<int>(threadIdx.x) % 32)
     , warp_(static_cast<int>(threadIdx.x) / 32)
   {}
-
-  __device__ void read_lines() const
-  {
-    const Matrix matrix = load<last, true>();
-    for (int column = warp_; column < Tile::columns; column += Tile::warps)
-    {
-      const auto lines = tensor::load_global_lines<P, Tile, last>(
-          p_.placement, box_, first_, p_.src, column, lane_);
-      matrix.multiply(lines, lane_, [&](int i, C even, C odd) {
-        tensor::store_lines<Tile, last>(field_, column, lane_, i - lane_ / 4, even, odd);
-      });
-    }
-  }
 
   /// Q_d or Q_d' in place.
   template <int d, bool transposed>
@@ -183,9 +169,70 @@ public:
     }
   }
 
+protected:
+  template <int d, bool transposed>
+  __device__ Matrix load() const
+  {
+    Matrix matrix;
+    matrix.load(tables_ + (row<d>() * 2 + (transposed ? 0 : 1)) * Matrix::bytes, lane_);
+    return matrix;
+  }
+
+  C *field_;
+  const std::byte *tables_;
+  const std::array<std::uint8_t, 3> &end_;
+  int lane_, warp_;
+
+private:
+  template <int d>
+  __device__ C value(int i) const
+  {
+    return __ldg(
+        reinterpret_cast<const C *>(tables_ + Tables::fragment_bytes) + row<d>() * Tile::n + i);
+  }
+
+  /// Of a direction and its end in the tables.
+  template <int d>
+  __device__ int row() const
+  {
+    return d * tensor::n_ends + end_[d];
+  }
+};
+
+/// The same for one group of tensors of global memory, its way from and to there included.
+template <typename P, typename Tile, typename Number>
+class StagedGroup : public StagedField<P, Tile>
+{
+  using Base = StagedField<P, Tile>;
+  using Base::field_, Base::lane_, Base::warp_;
+
+public:
+  using typename Base::C;
+  static constexpr int last = Tile::dim - 1;
+
+  __device__ StagedGroup(const StagedParameters<Number> &p, int box, unsigned group, C *field)
+    : Base(field, p.tables, p.placement.boxes[box].end)
+    , p_(p)
+    , box_(box)
+    , first_((group - p.placement.begin[box]) * Tile::tensors)
+  {}
+
+  __device__ void read_lines() const
+  {
+    const auto matrix = this->template load<last, true>();
+    for (int column = warp_; column < Tile::columns; column += Tile::warps)
+    {
+      const auto lines = tensor::load_global_lines<P, Tile, last>(
+          p_.placement, box_, first_, p_.src, column, lane_);
+      matrix.multiply(lines, lane_, [&](int i, C even, C odd) {
+        tensor::store_lines<Tile, last>(field_, column, lane_, i - lane_ / 4, even, odd);
+      });
+    }
+  }
+
   __device__ void write_lines() const
   {
-    const Matrix matrix = load<last, false>();
+    const auto matrix = this->template load<last, false>();
     for (int column = warp_; column < Tile::columns; column += Tile::warps)
     {
       const auto lines = tensor::load_lines<P, Tile, last>(field_, column, lane_);
@@ -198,32 +245,9 @@ public:
   }
 
 private:
-  template <int d, bool transposed>
-  __device__ Matrix load() const
-  {
-    Matrix matrix;
-    matrix.load(p_.tables + (end<d>() * 2 + (transposed ? 0 : 1)) * Matrix::bytes, lane_);
-    return matrix;
-  }
-
-  template <int d>
-  __device__ C value(int i) const
-  {
-    return __ldg(
-        reinterpret_cast<const C *>(p_.tables + Tables::fragment_bytes) + end<d>() * Tile::n + i);
-  }
-
-  template <int d>
-  __device__ int end() const
-  {
-    return d * tensor::n_ends + p_.placement.boxes[box_].end[d];
-  }
-
   const StagedParameters<Number> &p_;
-  C *field_;
   int box_;
   unsigned first_;
-  int lane_, warp_;
 };
 
 template <typename P, typename Tile, typename Number>
@@ -235,7 +259,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::resident)
     auto *field = reinterpret_cast<typename P::C *>(dynamic_shared());
     for (unsigned group = blockIdx.x; group < p.placement.n_groups(); group += gridDim.x)
     {
-      const StagedGroup<P, Tile, Number> work(p, group, field);
+      const StagedGroup<P, Tile, Number> work(p, p.placement.box_of(group), group, field);
       work.read_lines();
       __syncthreads();
       if constexpr (Tile::dim == 3)
