@@ -146,20 +146,25 @@ private:
     return {sign * inside.v, -sign * inside.d};
   }
 
-  __device__ __forceinline__ Trace<V> ghost_at(
-      int side, std::int64_t lines, std::int64_t line, int i) const
+  /// Values of this lane's cells from `from` on, derivatives `derivatives` numbers further; padding is ignored.
+  __device__ __forceinline__ Trace<V> ghost_from(const C *from, std::int64_t derivatives) const
   {
-    const Block &block = p.block;
-    const C *from = p.ghost[side] + line * block.row() + i * block.pitch + s.x0 + lane * width;
     Trace<V> result;
 #pragma unroll
     for (int w = 0; w < width; ++w)
     {
       const bool there = lane * width + w <= s.last_x;
       result.v.at[w] = there ? from[w] : C(0);
-      result.d.at[w] = there ? from[lines * block.row() + w] : C(0);
+      result.d.at[w] = there ? from[derivatives + w] : C(0);
     }
     return result;
+  }
+  __device__ __forceinline__ Trace<V> ghost_at(
+      int side, std::int64_t lines, std::int64_t line, int i) const
+  {
+    const Block &block = p.block;
+    return ghost_from(p.ghost[side] + line * block.row() + i * block.pitch + s.x0 + lane * width,
+        lines * block.row());
   }
   __device__ __forceinline__ Trace<V> ghost_z(int side, int j, int i) const
   {

@@ -195,12 +195,16 @@ __device__ __forceinline__ void Cells<Tile, form>::fill_row_with_ghost(bool uppe
 template <typename Tile, Form form>
 __device__ __forceinline__ void Cells<Tile, form>::add_ghosts_y(bool upper, int c)
 {
+  const Block &block = p.block;
+  const std::int64_t derivatives = block.planes() * block.row();
+  // The modes (k, i) of a layer of ghosts are a pitch apart.
+  const C *from = p.ghost[upper ? 3 : 2] + c * n * block.row() + s.x0 + lane * width;
 #pragma unroll
   for (int k = 0; k < n; ++k)
 #pragma unroll
-    for (int i = 0; i < n; ++i)
+    for (int i = 0; i < n; ++i, from += block.pitch)
     {
-      const Trace<V> ghost = ghost_at(upper ? 3 : 2, p.block.planes(), c * n + k, i);
+      const Trace<V> ghost = ghost_from(from, derivatives);
 #pragma unroll
       for (int j = 0; j < n; ++j)
       {
