@@ -116,8 +116,10 @@ __device__ __forceinline__ void Consumer<Tile, form, type>::stage_x(const Number
     const bool last = first + w == s.last_x, after = first + w == s.last_x + 1;
     const C vm = w == 0 ? lower_v : after ? C(0) : vr.at[w == 0 ? 0 : w - 1];
     const C dm = w == 0 ? lower_d : after ? C(0) : dr.at[w == 0 ? 0 : w - 1];
-    const C vp = last ? right_v : w == width - 1 ? upper_v : vl.at[w == width - 1 ? w : w + 1];
-    const C dp = last ? right_d : w == width - 1 ? upper_d : dl.at[w == width - 1 ? w : w + 1];
+    // (A shuffle beyond the last pack gives this lane's own number, the first of its pack.)
+    const C inner_v = w < width - 1 ? vl.at[w < width - 1 ? w + 1 : w] : after ? C(0) : upper_v;
+    const C inner_d = w < width - 1 ? dl.at[w < width - 1 ? w + 1 : w] : after ? C(0) : upper_d;
+    const C vp = last ? right_v : inner_v, dp = last ? right_d : inner_d;
     staged.x[0].at[w] = dm - dp;
     staged.x[1].at[w] = vp + vm;
     staged.x[2].at[w] = -dm - dp;
