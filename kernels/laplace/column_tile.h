@@ -34,6 +34,10 @@ struct ColumnTile
   /// of them, they are added to the sums instead.
   static constexpr bool adds_ghosts = sizeof(C) == 8 && sizeof(Number) < 8;
 
+  /// The faces of a plane in y before those in x. With x first the compiler loads more of these numbers ahead than
+  /// the registers of a tile that parks its traces can take.
+  static constexpr bool y_first = adds_ghosts && parked;
+
   static constexpr int warps = rows;
   static constexpr int cells_x = 32 * width;
   static constexpr int cells_y = rows;

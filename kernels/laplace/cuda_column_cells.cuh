@@ -64,8 +64,11 @@ public:
         for (int k = 0; k < n; ++k)
         {
           const Number *plane = shared.own(own_slot(k)) + own_at;
+          if constexpr (Tile::y_first)
+            add_faces_y(k, plane);
           add_faces_x(k, plane);
-          add_faces_y(k, plane);
+          if constexpr (!Tile::y_first)
+            add_faces_y(k, plane);
           pipeline::arrive_to_overwrite(shared.own_empty(own_slot(k)));
         }
         advance();
