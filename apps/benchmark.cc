@@ -6,6 +6,7 @@
 #include <ctime>
 #include <fstream>
 #include <iomanip>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <stdexcept>
@@ -19,6 +20,7 @@
 #include "operators/multigrid_preconditioner.h"
 #include "operators/vector_space.h"
 #include "solvers/fgmres.h"
+#include "solvers/mixed_operator.h"
 #include "version.h"
 
 namespace tensormg
@@ -168,14 +170,22 @@ namespace
     const VectorSpace space(grid.finest());
     LaplaceOperator<double> op(grid.finest(), basis, laplace::Backend::cpu);
     const auto multigrid = make_multigrid(grid, basis, laplace::Backend::cpu, options.multigrid);
-    Fgmres solver(space, options.tolerance, options.max_iterations, options.restart);
+    LaplaceOperator<WideFloat> products(grid.finest(), basis, laplace::Backend::cpu);
+    MixedOperator both(op, products);
+    std::optional<Fgmres<VectorSpace>> solver;
+    std::optional<Fgmres<VectorSpace, Vector<WideFloat>>> single_solver;
+    if (options.has_single_basis())
+      single_solver.emplace(space, options.tolerance, options.max_iterations, options.restart);
+    else
+      solver.emplace(space, options.tolerance, options.max_iterations, options.restart);
     auto b = space.make_vector(), x = space.make_vector();
     const double setup = seconds_since(start);
     fill(b, 7 + grid.rank);
     SolveReport report;
     const Timing t = measure(grid.communicator, 3, [&] {
       space.axpby(0., x, 0., x);
-      report = solver.solve(op, *multigrid, x, b);
+      report = single_solver ? single_solver->solve(both, *multigrid, x, b)
+                             : solver->solve(op, *multigrid, x, b);
     });
     if (!report.converged())
       throw std::runtime_error(std::string("the solve ended with ") + to_string(report.reason));
@@ -237,12 +247,22 @@ double model_solve_bytes(int dim, int iterations, int k, Precision precision)
   // restriction (1 and the coarse vector), prolongation with add (2 and the coarse vector).
   const double before = k == 1 ? 2. : 2. + 3. + 4. * (k - 2), after = 3. + 4. * (k - 1);
   const double level = s * (before + after + 3. + 1. + 2. + 2. * coarse);
-  const double scaling = precision == Precision::half_precision ? 8. : 0.; // largest entry
-  const double cycle = level / (1. - coarse) + 2. * (8. + s) + scaling;
-  double outer = 24. + 8.; // first residual and norm
-  for (int j = 0; j < iterations; ++j)
-    outer += 16. + 8. * (j + 2) + 8. * (j + 3);
-  outer += 8. * (iterations + 2) + 24. + 8.; // solution, true residual and its norm
+  // Numbers of the basis; a cycle with one in single precision takes half of the steps and is begun anew.
+  const bool single = precision != Precision::double_precision;
+  const double v = single ? 4. : 8.;
+  const int cycles = single ? 2 : 1;
+  const double scaling = precision == Precision::half_precision ? v : 0.; // largest entry
+  // Conversions, where the first smoothing step does not read b again.
+  const double cycle = level / (1. - coarse) + v + (v + s) + scaling;
+  double outer = 8.; // norm of b
+  for (int c = 0; c < cycles; ++c)
+  {
+    const int steps = (iterations + c) / cycles;
+    for (int j = 0; j < steps; ++j)
+      outer += 2. * v + v * (j + 2) + v * (j + 3);
+    outer += v * steps + 16. + 24.;     // solution, true residual
+    outer += single ? 8. + v : 8. + 8.; // its norm, and the beginning of a basis
+  }
   return iterations * cycle + outer;
 }
 

@@ -125,10 +125,10 @@ namespace
     return std::min(options.restart, options.max_iterations);
   }
 
-  /// Both bases of a restart cycle that runs to its end; the solver takes them one by one.
+  /// Both bases of a restart cycle that runs to its end, which the solver takes one by one, and the residual.
   std::int64_t fgmres_vectors(const SolverOptions &options)
   {
-    return 2 * longest_basis(options) + 1;
+    return 2 * longest_basis(options) + (options.has_single_basis() ? 2 : 1);
   }
 
   /// The least number of basis vectors worth recommending.
@@ -174,6 +174,12 @@ namespace
     if (options.solver == OuterSolver::fgmres)
       if (const int restart = largest_restart(grid, options, room); restart > 0)
         changes.push_back("solver.restart = " + std::to_string(restart));
+    if (options.solver == OuterSolver::fgmres && !options.has_single_basis())
+    {
+      SolverOptions changed = options;
+      changed.basis_precision = BasisPrecision::single_precision;
+      try_change("solver.basis_precision = single", changed);
+    }
     if (options.solver != OuterSolver::cg)
     {
       SolverOptions changed = options;
@@ -238,8 +244,19 @@ MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options, Memo
     case OuterSolver::fgmres:
     {
       const std::int64_t length = longest_basis(options);
-      add_vectors("fgmres: Krylov basis, at most", length + 1);
-      add_vectors("fgmres: preconditioned basis, at most", length);
+      const bool is_single = options.has_single_basis();
+      const auto add_basis = [&](const std::string &name, std::int64_t count) {
+        plan.items.push_back(
+            {name, to_word(is_single ? Precision::single_precision : Precision::double_precision),
+                count, static_cast<double>(count) * (is_single ? 0.5 : 1.) * vector});
+      };
+      if (is_single)
+      {
+        add_vectors("fgmres: residual", 1);
+        traces += ghost_bytes(grid.finest(), sizeof(double)); // of the products with the basis
+      }
+      add_basis("fgmres: Krylov basis, at most", length + 1);
+      add_basis("fgmres: preconditioned basis, at most", length);
       break;
     }
     case OuterSolver::cg:

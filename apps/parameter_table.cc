@@ -114,7 +114,11 @@ namespace
     solver.integer("max_iterations", &SolverOptions::max_iterations, 1, max_int,
         "After so many iterations the solve has failed.");
     solver.integer("restart", &SolverOptions::restart, 1, max_int,
-        "fgmres: length of the basis that is kept.");
+        "fgmres: the most vectors of a basis; one in single precision is begun anew after fewer steps "
+        "if these have reduced the residual by 1e-4 to 1e-6.");
+    solver.word("basis_precision", &SolverOptions::basis_precision,
+        "fgmres: numbers in which the basis is stored (one computes with it in double); auto is "
+        "double for a cycle in double and single otherwise.");
     solver.boolean("full_multigrid", &SolverOptions::full_multigrid,
         "Whether the iteration starts from a full-multigrid approximation instead of zero.");
   }

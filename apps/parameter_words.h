@@ -34,6 +34,11 @@ inline constexpr auto words<OuterSolver> = WordTable<OuterSolver, 3>{
     {{"fgmres", OuterSolver::fgmres}, {"cg", OuterSolver::cg}, {"direct", OuterSolver::direct}}};
 
 template <>
+inline constexpr auto words<BasisPrecision> = WordTable<BasisPrecision, 3>{
+    {{"auto", BasisPrecision::automatic}, {"double", BasisPrecision::double_precision},
+        {"single", BasisPrecision::single_precision}}};
+
+template <>
 inline constexpr auto words<Cycle> = WordTable<Cycle, 2>{{{"v", Cycle::v}, {"w", Cycle::w}}};
 
 template <>

@@ -62,7 +62,8 @@ namespace
     const MultigridOptions &multigrid = solver.multigrid;
     std::string text = to_word(solver.solver) + " to " + format_number(solver.tolerance);
     if (solver.solver == OuterSolver::fgmres)
-      text += ", restart " + std::to_string(solver.restart);
+      text += ", restart " + std::to_string(solver.restart) + ", basis in " +
+          (solver.has_single_basis() ? "single" : "double") + " precision";
     if (solver.full_multigrid)
       text += ", from a full-multigrid start";
     text += "; " + to_word(multigrid.cycle) + "-cycle in " + to_word(multigrid.precision) +

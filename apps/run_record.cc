@@ -169,6 +169,10 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"dofs", record.dofs},
       {"solver", to_word(solver.solver)},
       {"precision", precision_word(record)},
+      {"basis_precision",
+          solver.solver == OuterSolver::fgmres
+              ? Json(solver.has_single_basis() ? "single" : "double")
+              : Json(nullptr)},
       {"precision_fallback",
           record.precision_fallback.empty() ? Json(nullptr) : Json(record.precision_fallback)},
       {"smoother", to_word(solver.multigrid.smoother)},

@@ -31,7 +31,8 @@ namespace
     const Problem &problem() const { return system.parameters.problem; }
     DeviceVectorSpace make_space() const { return {level(), stream}; }
     VectorType make_vector() const { return {level().block, stream}; }
-    DeviceLaplaceOperator<double> make_operator() const
+    template <typename Number>
+    DeviceLaplaceOperator<Number> make_operator() const
     {
       return {level(), system.basis, system.backend, stream};
     }

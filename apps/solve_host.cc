@@ -20,7 +20,8 @@ namespace
 
     const LevelGrid &level() const { return system.grid.finest(); }
     VectorSpace make_space() const { return VectorSpace(level()); }
-    LaplaceOperator<double> make_operator() const
+    template <typename Number>
+    LaplaceOperator<Number> make_operator() const
     {
       return {level(), system.basis, system.backend};
     }

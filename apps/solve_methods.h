@@ -21,6 +21,7 @@
 #include "operators/vector.h"
 #include "solvers/cg.h"
 #include "solvers/fgmres.h"
+#include "solvers/mixed_operator.h"
 
 namespace tensormg
 {
@@ -133,7 +134,7 @@ void solve_directly(const System &system, const Place &place, const typename Pla
 {
   const double begin = now(system.communicator());
   const auto space = place.make_space();
-  auto op = place.make_operator();
+  auto op = place.template make_operator<double>();
   auto solver = with_user_data([&] { return place.make_direct(); });
   place.wait();
   const double ready = now(system.communicator());
@@ -177,31 +178,50 @@ void estimate_algebraic_error(const System &system, const Place &place, const Sp
       std::sqrt(volume * std::max(space.dot(e, r), 0.)) / level.reference_length();
 }
 
+/// What the iterative methods share.
 template <typename Place>
-void iterate(const System &system, const SolverOptions &options, const Place &place,
-    const typename Place::VectorType &b, typename Place::VectorType &x, RunRecord &record)
+struct Iteration
 {
-  const double begin = now(system.communicator());
-  const auto space = place.make_space();
-  using Space = std::remove_const_t<decltype(space)>;
-  auto op = place.make_operator();
-  const auto multigrid =
-      with_user_data([&] { return place.make_preconditioner(options.multigrid); });
-  std::optional<ConjugateGradients<Space>> cg;
-  std::optional<Fgmres<Space>> fgmres;
-  if (options.solver == OuterSolver::cg)
-    cg.emplace(space, options.tolerance, options.max_iterations);
-  else
-    fgmres.emplace(space, options.tolerance, options.max_iterations, options.restart);
+  using VectorType = typename Place::VectorType;
+
+  const System &system;
+  const SolverOptions &options;
+  const Place &place;
+  const VectorType &b;
+  VectorType &x;
+  RunRecord &record;
+  double begin; ///< of the setup
+};
+
+template <typename Place, typename Space, typename Operator, typename Preconditioner>
+void prepare(const Iteration<Place> &, ConjugateGradients<Space> &method, Operator &op,
+    Preconditioner &multigrid)
+{
+  method.prepare(op, multigrid);
+}
+
+template <typename Place, typename Space, typename V, typename Operator, typename Preconditioner>
+void prepare(const Iteration<Place> &iteration, Fgmres<Space, V> &method, Operator &op,
+    Preconditioner &multigrid)
+{
+  // Each number of vectors has kernels of its own; to load them all is worth it where time is short.
+  constexpr std::int64_t small_problem = 20'000'000;
+  const bool is_small = iteration.place.level().block.dofs() < small_problem;
+  method.prepare(op, multigrid, iteration.x, iteration.b, is_small ? 8 : 1);
+}
+
+/// Solves, and takes the times. The vectors of the method are gone afterwards: they make room for those of the
+/// error estimate, as the memory plan has no others.
+template <typename Method, typename Place, typename Space, typename Operator,
+    typename Preconditioner>
+void iterate_by(Method method, const Iteration<Place> &iteration, const Space &space, Operator &op,
+    Preconditioner &multigrid)
+{
+  const auto &[system, options, place, b, x, record, begin] = iteration;
   if constexpr (Place::first_calls_are_slow)
   {
-    // Each number of vectors has kernels of its own; to load them all is worth it where time is short.
-    constexpr std::int64_t small_problem = 20'000'000;
-    if (cg)
-      cg->prepare(op, *multigrid);
-    else
-      fgmres->prepare(op, *multigrid, place.level().block.dofs() < small_problem ? 8 : 1);
-    multigrid->prepare(options.full_multigrid);
+    prepare(iteration, method, op, multigrid);
+    multigrid.prepare(options.full_multigrid);
   }
   place.wait();
   place.start_profile();
@@ -210,21 +230,42 @@ void iterate(const System &system, const SolverOptions &options, const Place &pl
 
   if (options.full_multigrid)
     if (const double norm = space.norm(b); norm > 0.)
-      multigrid->full_start(x, b, norm);
-  const bool from_zero = !options.full_multigrid;
-  record.report = cg ? cg->solve(op, *multigrid, x, b, system.callback(), from_zero)
-                     : fgmres->solve(op, *multigrid, x, b, system.callback(), from_zero);
+      multigrid.full_start(x, b, norm);
+  record.report = method.solve(op, multigrid, x, b, system.callback(), !options.full_multigrid);
   record.rhs_norm = record.report.rhs_norm;
   place.wait();
   record.report.seconds = now(system.communicator()) - ready;
   record.kernels = place.stop_profile();
+}
+
+template <typename Place>
+void iterate(const System &system, const SolverOptions &options, const Place &place,
+    const typename Place::VectorType &b, typename Place::VectorType &x, RunRecord &record)
+{
+  const Iteration<Place> iteration{
+      system, options, place, b, x, record, now(system.communicator())};
+  const auto space = place.make_space();
+  using Space = std::remove_const_t<decltype(space)>;
+  auto op = place.template make_operator<double>();
+  const auto multigrid =
+      with_user_data([&] { return place.make_preconditioner(options.multigrid); });
+  const double tolerance = options.tolerance;
+  const int most = options.max_iterations, restart = options.restart;
+  if (options.solver == OuterSolver::cg)
+    iterate_by(ConjugateGradients<Space>(space, tolerance, most), iteration, space, op, *multigrid);
+  else if (options.has_single_basis())
+  {
+    auto products = place.template make_operator<WideFloat>();
+    MixedOperator both(op, products);
+    iterate_by(Fgmres<Space, typename Space::WideFloatVector>(space, tolerance, most, restart),
+        iteration, space, both, *multigrid);
+  }
+  else
+    iterate_by(Fgmres<Space>(space, tolerance, most, restart), iteration, space, op, *multigrid);
 
   const std::vector<LevelTimes> times = multigrid->times();
   for (std::size_t l = 0; l < record.levels.size(); ++l)
     record.levels[l].times = slowest(times.at(l), system.communicator());
-  // Their vectors make room for those of the estimate: the memory plan has no others.
-  cg.reset();
-  fgmres.reset();
   if (record.report.reason != StopReason::not_finite)
     estimate_algebraic_error(system, place, space, op, *multigrid, b, x, record);
   if (multigrid->lambda_max() > 0.)

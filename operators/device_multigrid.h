@@ -9,7 +9,8 @@
 
 namespace tensormg
 {
-using DeviceMultigridPreconditioner = BasicMultigridPreconditioner<DeviceVector<double>>;
+using DeviceMultigridPreconditioner =
+    BasicMultigridPreconditioner<DeviceVector<double>, DeviceVector<WideFloat>>;
 
 /// How cycles run on a device; does not change what they compute, but for the level that is solved directly.
 struct DeviceCycleOptions
@@ -25,7 +26,7 @@ struct DeviceCycleOptions
 /// As make_multigrid(), with everything in device memory and queued in `stream`; one rank. The second cycle
 /// is recorded as a graph and replayed from then on. apply() does not wait for the device.
 ///
-/// Throws std::invalid_argument for what does not exist in device memory: the patch smoother, several ranks.
+/// Throws std::invalid_argument for what does not exist in device memory: several ranks.
 std::unique_ptr<DeviceMultigridPreconditioner> make_device_multigrid(const Grid &grid,
     const CellBasis &basis, laplace::Backend backend, const MultigridOptions &options,
     Stream stream, const DeviceCycleOptions &cycle_options = {});

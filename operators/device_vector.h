@@ -17,6 +17,12 @@ namespace tensormg
 template <typename Number>
 class DeviceVector
 {
+  /// Numbers behind the block, the bytes of a double, for vectors of the outer method.
+  template <typename T>
+  static constexpr std::int64_t room = std::is_same_v<T, double> ? 1
+      : std::is_same_v<T, WideFloat>                             ? 2
+                                                                 : 0;
+
 public:
   using value_type = Number;
 
@@ -38,15 +44,15 @@ public:
   const Number *data() const { return data_.data(); }
 
   /// max |x_i| in device memory, or nullptr if it is not known.
-  const double *largest() const requires std::is_same_v<Number, double>
+  const double *largest() const requires(room<Number> > 0)
   {
-    return knows_largest_ ? data_.data() + size() : nullptr;
+    return knows_largest_ ? reinterpret_cast<const double *>(data_.data() + size()) : nullptr;
   }
   /// Where the work that is queued leaves it; to be called after data().
-  double *largest_to_come() requires std::is_same_v<Number, double>
+  double *largest_to_come() requires(room<Number> > 0)
   {
     knows_largest_ = true;
-    return data_.data() + size();
+    return reinterpret_cast<double *>(data_.data() + size());
   }
   void swap(DeviceVector &other) noexcept
   {
@@ -56,10 +62,6 @@ public:
   }
 
 private:
-  /// Numbers behind the block.
-  template <typename T>
-  static constexpr std::int64_t room = std::is_same_v<T, double> ? 1 : 0;
-
   Block block_{};
   DeviceArray<Number> data_;
   bool knows_largest_ = false;

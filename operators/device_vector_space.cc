@@ -11,10 +11,11 @@ namespace
 {
   constexpr int most_sums = vk::max_vectors + 1;
 
-  std::vector<const double *> pointers(
-      const std::vector<DeviceVector<double>> &v, std::size_t count)
+  template <typename Number>
+  std::vector<const Number *> pointers(
+      const std::vector<DeviceVector<Number>> &v, std::size_t count)
   {
-    std::vector<const double *> result;
+    std::vector<const Number *> result;
     for (std::size_t i = 0; i < count; ++i)
       result.push_back(v[i].data());
     return result;
@@ -54,8 +55,9 @@ double DeviceVectorSpace::max_abs(const DeviceVector<Number> &x) const
   return wait_for_result();
 }
 
+template <typename Number>
 std::vector<double> DeviceVectorSpace::multi_dot(
-    const std::vector<VectorType> &v, int count, const VectorType &w) const
+    const std::vector<DeviceVector<Number>> &v, int count, const DeviceVector<Number> &w) const
 {
   const auto vectors = pointers(v, static_cast<std::size_t>(count));
   vk::cuda::multi_dot(
@@ -64,14 +66,33 @@ std::vector<double> DeviceVectorSpace::multi_dot(
   return {result_.data(), result_.data() + count + 1};
 }
 
-double DeviceVectorSpace::multi_update(
-    const std::vector<double> &c, const std::vector<VectorType> &v, VectorType &w) const
+template <typename Number>
+double DeviceVectorSpace::multi_update(const std::vector<double> &c,
+    const std::vector<DeviceVector<Number>> &v, DeviceVector<Number> &w, double factor) const
 {
   const auto vectors = pointers(v, c.size());
-  double *const to = w.data();
-  vk::cuda::multi_update(w.size(), static_cast<int>(c.size()), c.data(), vectors.data(), to,
+  Number *const to = w.data();
+  vk::cuda::multi_update(w.size(), static_cast<int>(c.size()), c.data(), vectors.data(), factor, to,
       scratch_.data(), result_.data(), w.largest_to_come(), stream_);
   return wait_for_result();
+}
+
+template <typename Number>
+void DeviceVectorSpace::add_combination(
+    const std::vector<double> &c, const std::vector<DeviceVector<Number>> &v, VectorType &x) const
+{
+  const auto vectors = pointers(v, c.size());
+  vk::cuda::multi_update(x.size(), static_cast<int>(c.size()), c.data(), vectors.data(), 1.,
+      x.data(), scratch_.data(), nullptr, nullptr, stream_);
+}
+
+double DeviceVectorSpace::convert_with_norm(
+    double factor, const VectorType &src, WideFloatVector &dst) const
+{
+  WideFloat *const to = dst.data();
+  vk::cuda::convert_with_norm(src.size(), factor, src.data(), to, scratch_.data(), result_.data(),
+      dst.largest_to_come(), stream_);
+  return std::sqrt(wait_for_result());
 }
 
 void DeviceVectorSpace::axpby(double a, const VectorType &x, double b, VectorType &y) const
@@ -87,8 +108,9 @@ double DeviceVectorSpace::cg_update(
   return wait_for_result();
 }
 
+template <typename Number>
 DeviceVectorSpace::Scale DeviceVectorSpace::scale_by_largest(
-    double target, const VectorType &x) const
+    double target, const DeviceVector<Number> &x) const
 {
   if (x.largest() != nullptr)
     return {target, x.largest(), false};
@@ -103,11 +125,21 @@ void DeviceVectorSpace::convert(
   vk::cuda::convert(src.size(), scale, src.data(), dst.data(), stream_);
 }
 
-template <typename From>
+template <typename To, typename From>
 void DeviceVectorSpace::convert_sum(const Scale &scale, const DeviceVector<From> &x,
-    const DeviceVector<From> &d, VectorType &dst) const
+    const DeviceVector<From> &d, DeviceVector<To> &dst) const
 {
   vk::cuda::convert_sum(x.size(), scale, x.data(), d.data(), dst.data(), stream_);
+}
+
+template <typename Number, typename From>
+void DeviceVectorSpace::convert_and_divide(const CellBasis &basis, double alpha, const Scale &scale,
+    const DeviceVector<From> &src, DeviceVector<Number> &b, DeviceVector<Number> &x) const
+{
+  const auto factors = level_.direction_factors();
+  const double factor[3] = {factors[0], factors[1], factors[2]};
+  vk::cuda::convert_and_divide(
+      level_.block, basis, factor, alpha, scale, src.data(), b.data(), x.data(), stream_);
 }
 
 double DeviceVectorSpace::mean(const CellBasis &basis, const VectorType &x) const
@@ -123,15 +155,26 @@ double DeviceVectorSpace::subtract_mean(const CellBasis &basis, VectorType &x) c
   return old;
 }
 
-template void DeviceVectorSpace::convert_sum(
-    const Scale &, const DeviceVector<double> &, const DeviceVector<double> &, VectorType &) const;
-template void DeviceVectorSpace::convert_sum(
-    const Scale &, const DeviceVector<float> &, const DeviceVector<float> &, VectorType &) const;
-template void DeviceVectorSpace::convert_sum(
-    const Scale &, const DeviceVector<Half> &, const DeviceVector<Half> &, VectorType &) const;
 template double DeviceVectorSpace::max_abs(const DeviceVector<double> &) const;
 template double DeviceVectorSpace::max_abs(const DeviceVector<float> &) const;
 template double DeviceVectorSpace::max_abs(const DeviceVector<Half> &) const;
+template double DeviceVectorSpace::max_abs(const DeviceVector<WideFloat> &) const;
+template std::vector<double> DeviceVectorSpace::multi_dot(
+    const std::vector<DeviceVector<double>> &, int, const DeviceVector<double> &) const;
+template double DeviceVectorSpace::multi_update(const std::vector<double> &,
+    const std::vector<DeviceVector<double>> &, DeviceVector<double> &, double) const;
+template void DeviceVectorSpace::add_combination(
+    const std::vector<double> &, const std::vector<DeviceVector<double>> &, VectorType &) const;
+template DeviceVectorSpace::Scale DeviceVectorSpace::scale_by_largest(
+    double, const DeviceVector<double> &) const;
+template std::vector<double> DeviceVectorSpace::multi_dot(
+    const std::vector<DeviceVector<WideFloat>> &, int, const DeviceVector<WideFloat> &) const;
+template double DeviceVectorSpace::multi_update(const std::vector<double> &,
+    const std::vector<DeviceVector<WideFloat>> &, DeviceVector<WideFloat> &, double) const;
+template void DeviceVectorSpace::add_combination(
+    const std::vector<double> &, const std::vector<DeviceVector<WideFloat>> &, VectorType &) const;
+template DeviceVectorSpace::Scale DeviceVectorSpace::scale_by_largest(
+    double, const DeviceVector<WideFloat> &) const;
 template void DeviceVectorSpace::convert(
     const Scale &, const DeviceVector<double> &, DeviceVector<double> &) const;
 template void DeviceVectorSpace::convert(
@@ -139,7 +182,43 @@ template void DeviceVectorSpace::convert(
 template void DeviceVectorSpace::convert(
     const Scale &, const DeviceVector<double> &, DeviceVector<Half> &) const;
 template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<double> &, DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::convert(
     const Scale &, const DeviceVector<float> &, DeviceVector<double> &) const;
 template void DeviceVectorSpace::convert(
     const Scale &, const DeviceVector<Half> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<WideFloat> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<WideFloat> &, DeviceVector<float> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<WideFloat> &, DeviceVector<Half> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<float> &, DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<Half> &, DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::convert_sum(const Scale &, const DeviceVector<double> &,
+    const DeviceVector<double> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert_sum(const Scale &, const DeviceVector<float> &,
+    const DeviceVector<float> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert_sum(const Scale &, const DeviceVector<Half> &,
+    const DeviceVector<Half> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert_sum(const Scale &, const DeviceVector<double> &,
+    const DeviceVector<double> &, DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::convert_sum(const Scale &, const DeviceVector<float> &,
+    const DeviceVector<float> &, DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::convert_sum(const Scale &, const DeviceVector<Half> &,
+    const DeviceVector<Half> &, DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
+    const DeviceVector<double> &, DeviceVector<double> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
+    const DeviceVector<double> &, DeviceVector<float> &, DeviceVector<float> &) const;
+template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
+    const DeviceVector<double> &, DeviceVector<Half> &, DeviceVector<Half> &) const;
+template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
+    const DeviceVector<WideFloat> &, DeviceVector<double> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
+    const DeviceVector<WideFloat> &, DeviceVector<float> &, DeviceVector<float> &) const;
+template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
+    const DeviceVector<WideFloat> &, DeviceVector<Half> &, DeviceVector<Half> &) const;
 } // namespace tensormg

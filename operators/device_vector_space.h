@@ -18,12 +18,17 @@ class DeviceVectorSpace
 {
 public:
   using VectorType = DeviceVector<double>;
+  using WideFloatVector = DeviceVector<WideFloat>;
   using Scale = vector_kernels::cuda::Scale;
 
   /// Throws std::invalid_argument if the level is distributed over several ranks.
   DeviceVectorSpace(const LevelGrid &level, Stream stream);
 
-  VectorType make_vector() const { return {level_.block, stream_}; }
+  template <typename V = VectorType>
+  V make_vector() const
+  {
+    return {level_.block, stream_};
+  }
   Stream stream() const { return stream_; }
 
   double dot(const VectorType &x, const VectorType &y) const;
@@ -32,11 +37,19 @@ public:
   template <typename Number>
   double max_abs(const DeviceVector<Number> &x) const;
   /// [v_0'w, ..., v_{k-1}'w, w'w]
+  template <typename Number>
   std::vector<double> multi_dot(
-      const std::vector<VectorType> &v, int count, const VectorType &w) const;
-  /// w += sum_i c[i] v[i]; returns w'w of the result and leaves its largest entry beside it
-  double multi_update(
-      const std::vector<double> &c, const std::vector<VectorType> &v, VectorType &w) const;
+      const std::vector<DeviceVector<Number>> &v, int count, const DeviceVector<Number> &w) const;
+  /// w = factor w + sum_i c[i] v[i]; returns w'w of the result and leaves its largest entry beside it
+  template <typename Number>
+  double multi_update(const std::vector<double> &c, const std::vector<DeviceVector<Number>> &v,
+      DeviceVector<Number> &w, double factor = 1.) const;
+  /// x += sum_i c[i] v[i], without waiting
+  template <typename Number>
+  void add_combination(const std::vector<double> &c, const std::vector<DeviceVector<Number>> &v,
+      VectorType &x) const;
+  /// dst = factor * src, rounded; returns the norm of factor * src and leaves the largest entry beside dst
+  double convert_with_norm(double factor, const VectorType &src, WideFloatVector &dst) const;
   /// y = a x + b y
   void axpby(double a, const VectorType &x, double b, VectorType &y) const;
   /// x += a p, r -= a q; returns r'r
@@ -45,7 +58,8 @@ public:
 
   /// The factor `target` times the largest power of two that is at most 1 / max |x_i|, without waiting.
   /// Valid until the next call, or until x is written.
-  Scale scale_by_largest(double target, const VectorType &x) const;
+  template <typename Number>
+  Scale scale_by_largest(double target, const DeviceVector<Number> &x) const;
   static Scale scale(double factor) { return {factor}; }
   static Scale inverse(const Scale &scale)
   {
@@ -56,9 +70,13 @@ public:
   void convert(const Scale &scale, const DeviceVector<From> &src, DeviceVector<To> &dst) const;
 
   /// dst = scale * (x + d)
-  template <typename From>
+  template <typename To, typename From>
   void convert_sum(const Scale &scale, const DeviceVector<From> &x, const DeviceVector<From> &d,
-      VectorType &dst) const;
+      DeviceVector<To> &dst) const;
+  /// b = scale * src, rounded, and x = alpha D^-1 b
+  template <typename Number, typename From>
+  void convert_and_divide(const CellBasis &basis, double alpha, const Scale &scale,
+      const DeviceVector<From> &src, DeviceVector<Number> &b, DeviceVector<Number> &x) const;
 
   /// The mean of the function with the coefficients x.
   double mean(const CellBasis &basis, const VectorType &x) const;

@@ -47,10 +47,12 @@ std::vector<ThreeTermStep> smoothing_steps(const MultigridOptions &options, doub
 ///   which run(f) takes no longer than it must.
 template <typename Family, typename Number>
 class MultigridImplementation
-  : public BasicMultigridPreconditioner<typename Family::Space::VectorType>
+  : public BasicMultigridPreconditioner<typename Family::Space::VectorType,
+        typename Family::Space::WideFloatVector>
 {
   using Space = typename Family::Space;
   using OuterVector = typename Space::VectorType;
+  using BasisVector = typename Space::WideFloatVector;
   using Operator = typename Family::template Operator<Number>;
   using Transfer = typename Family::template Transfer<Number>;
   using MG = Multigrid<Operator, Transfer>;
@@ -100,7 +102,8 @@ public:
 
   void prepare(bool full_start) override
   {
-    count_visits(cycle_, [&] { return cycle_.runner.prepare([&] { multigrid_->run(); }); });
+    const bool begun = multigrid_->first_step() != 0.;
+    count_visits(cycle_, [&] { return cycle_.runner.prepare([&] { multigrid_->run(begun); }); });
     if (full_start)
       count_visits(
           full_start_, [&] { return full_start_.runner.prepare([&] { multigrid_->run_full(); }); });
@@ -108,16 +111,13 @@ public:
     std::fill(replayed_.begin(), replayed_.end(), 0);
   }
 
-  void apply(OuterVector &z, const OuterVector &r, double norm) override
-  {
-    const typename Space::Scale scale = scale_to_range(r, norm);
-    run(cycle_, [&] { multigrid_->run(); });
-    convert_result(scale, z);
-  }
+  void apply(OuterVector &z, const OuterVector &r, double norm) override { cycle(z, r, norm); }
+  void apply(BasisVector &z, const BasisVector &r, double norm) override { cycle(z, r, norm); }
 
   void full_start(OuterVector &x, const OuterVector &b, double norm) override
   {
     const typename Space::Scale scale = scale_to_range(b, norm);
+    space_.convert(scale, b, multigrid_->rhs());
     run(full_start_, [&] { multigrid_->run_full(); });
     convert_result(scale, x);
   }
@@ -199,7 +199,23 @@ private:
     return std::make_unique<ThreeTermSmoother<Operator>>(op, smoothing_steps(options, lambda_max_));
   }
 
-  void convert_result(const typename Space::Scale &scale, OuterVector &to) const
+  template <typename V>
+  void cycle(V &z, const V &r, double norm)
+  {
+    const typename Space::Scale scale = scale_to_range(r, norm);
+    // The first step of the smoother reads what the conversion has in its registers.
+    const double first_step = multigrid_->first_step();
+    if (first_step != 0.)
+      space_.convert_and_divide(operators_.back()->basis(), first_step, scale, r, multigrid_->rhs(),
+          multigrid_->first_iterate());
+    else
+      space_.convert(scale, r, multigrid_->rhs());
+    run(cycle_, [&] { multigrid_->run(first_step != 0.); });
+    convert_result(scale, z);
+  }
+
+  template <typename V>
+  void convert_result(const typename Space::Scale &scale, V &to) const
   {
     if (const auto *d = multigrid_->correction())
       space_.convert_sum(Space::inverse(scale), multigrid_->solution(), *d, to);
@@ -207,16 +223,14 @@ private:
       space_.convert(Space::inverse(scale), multigrid_->solution(), to);
   }
 
-  /// Finest right-hand side = scale * r, rounded; the scale is a power of two.
-  typename Space::Scale scale_to_range(const OuterVector &r, double norm)
+  /// What r is multiplied by before it is rounded: a power of two.
+  template <typename V>
+  typename Space::Scale scale_to_range(const V &r, double norm) const
   {
-    typename Space::Scale scale = Space::scale(1.);
     if constexpr (std::is_same_v<Number, Half>)
-      scale = space_.scale_by_largest(largest_entry_, r);
-    else if (norm > 0. && std::isfinite(norm))
-      scale = Space::scale(power_of_two_below(1. / norm));
-    space_.convert(scale, r, multigrid_->rhs());
-    return scale;
+      return space_.scale_by_largest(largest_entry_, r);
+    else
+      return Space::scale(norm > 0. && std::isfinite(norm) ? power_of_two_below(1. / norm) : 1.);
   }
 
   Family family_;

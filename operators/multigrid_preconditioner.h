@@ -15,8 +15,8 @@
 namespace tensormg
 {
 /// Independent of the number type, so that apps need one object whatever the precision. OuterVector: the
-/// FP64 vectors of the solver, in host or in device memory.
-template <typename OuterVector>
+/// FP64 vectors of the solver, in host or in device memory; BasisVector: those of a Krylov basis in FP32.
+template <typename OuterVector, typename BasisVector>
 class BasicMultigridPreconditioner
 {
 public:
@@ -28,6 +28,7 @@ public:
   /// z = M^-1 r: one cycle from zero. r is scaled by a power of two near 1 / norm (for binary16 by its
   /// largest entry, such that smooth corrections stay finite) before it is rounded.
   virtual void apply(OuterVector &z, const OuterVector &r, double norm) = 0;
+  virtual void apply(BasisVector &z, const BasisVector &r, double norm) = 0;
   /// x = full multigrid start for B x = b.
   virtual void full_start(OuterVector &x, const OuterVector &b, double norm) = 0;
   /// Names the coarsest level on which an entry of the last cycle is not finite, or the largest entries.
@@ -39,7 +40,7 @@ public:
   virtual double lambda_max() const = 0;
 };
 
-using MultigridPreconditioner = BasicMultigridPreconditioner<Vector<double>>;
+using MultigridPreconditioner = BasicMultigridPreconditioner<Vector<double>, Vector<WideFloat>>;
 
 /// Bytes of the vectors that the preconditioner holds on one rank.
 std::int64_t multigrid_memory(const Grid &grid, const MultigridOptions &options);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/basis/cell_basis.h"
 #include "operators/grid.h"
 #include "operators/vector.h"
 
@@ -12,18 +13,23 @@ namespace tensormg
 /// The largest power of two that is at most x > 0.
 inline double power_of_two_below(double x) { return std::exp2(std::floor(std::log2(x))); }
 
-/// What Krylov methods need of the outer (FP64) vectors. Every function is collective; sums are taken in
-/// an order that depends on the partition alone.
+/// What Krylov methods need of the outer vectors: FP64, and for the basis of fgmres also WideFloat. Every function
+/// is collective; sums are taken in FP64 in an order that depends on the partition alone.
 class VectorSpace
 {
 public:
   using VectorType = Vector<double>;
+  using WideFloatVector = Vector<WideFloat>;
 
   explicit VectorSpace(const LevelGrid &level)
     : level_(level)
   {}
 
-  VectorType make_vector() const { return VectorType(level_.block); }
+  template <typename V = VectorType>
+  V make_vector() const
+  {
+    return V(level_.block);
+  }
 
   double dot(const VectorType &x, const VectorType &y) const;
   double norm(const VectorType &x) const;
@@ -31,11 +37,19 @@ public:
   template <typename Number>
   double max_abs(const Vector<Number> &x) const;
   /// [v_0'w, ..., v_{k-1}'w, w'w] in one pass and one reduction
+  template <typename Number>
   std::vector<double> multi_dot(
-      const std::vector<VectorType> &v, int count, const VectorType &w) const;
-  /// w += sum_i c[i] v[i]; returns w'w of the result
-  double multi_update(
-      const std::vector<double> &c, const std::vector<VectorType> &v, VectorType &w) const;
+      const std::vector<Vector<Number>> &v, int count, const Vector<Number> &w) const;
+  /// w = factor w + sum_i c[i] v[i]; returns w'w of the result
+  template <typename Number>
+  double multi_update(const std::vector<double> &c, const std::vector<Vector<Number>> &v,
+      Vector<Number> &w, double factor = 1.) const;
+  /// x += sum_i c[i] v[i]
+  template <typename Number>
+  void add_combination(
+      const std::vector<double> &c, const std::vector<Vector<Number>> &v, VectorType &x) const;
+  /// dst = factor * src, rounded; returns the norm of factor * src
+  double convert_with_norm(double factor, const VectorType &src, WideFloatVector &dst) const;
   /// y = a x + b y
   void axpby(double a, const VectorType &x, double b, VectorType &y) const;
   /// x += a p, r -= a q; returns r'r
@@ -44,7 +58,8 @@ public:
   /// What convert() multiplies by.
   using Scale = double;
   /// `target` times the largest power of two that is at most 1 / max |x_i|; `target` if x is zero or not finite
-  Scale scale_by_largest(double target, const VectorType &x) const;
+  template <typename Number>
+  Scale scale_by_largest(double target, const Vector<Number> &x) const;
   static Scale scale(double factor) { return factor; }
   static Scale inverse(Scale scale) { return 1. / scale; }
   /// dst = scale * src, rounded to the type of dst
@@ -52,9 +67,13 @@ public:
   void convert(Scale scale, const Vector<From> &src, Vector<To> &dst) const;
 
   /// dst = scale * (x + d)
-  template <typename From>
+  template <typename To, typename From>
   void convert_sum(
-      Scale scale, const Vector<From> &x, const Vector<From> &d, VectorType &dst) const;
+      Scale scale, const Vector<From> &x, const Vector<From> &d, Vector<To> &dst) const;
+  /// b = scale * src, rounded, and x = alpha D^-1 b: what the first step of a smoother from zero does
+  template <typename Number, typename From>
+  void convert_and_divide(const CellBasis &basis, double alpha, Scale scale,
+      const Vector<From> &src, Vector<Number> &b, Vector<Number> &x) const;
 
 private:
   const LevelGrid &level_;

@@ -69,14 +69,28 @@ public:
 
   void smooth(VectorType &x, const VectorType &b, VectorType &work, bool zero_start, bool) override
   {
+    if (zero_start)
+      op_.inverse_diagonal(x, b, steps_[0].alpha);
+    run_steps(x, b, work, zero_start ? 1 : 0);
+  }
+
+  double first_step() const override { return steps_[0].alpha; }
+  void smooth_after_first_step(VectorType &x, const VectorType &b, VectorType &work) override
+  {
+    run_steps(x, b, work, 1);
+  }
+
+  int exchanges(bool zero_start) const override
+  {
+    return static_cast<int>(steps_.size()) - (zero_start ? 1 : 0);
+  }
+
+private:
+  /// From step k on, with x_{k-1} = 0.
+  void run_steps(VectorType &x, const VectorType &b, VectorType &work, std::size_t k)
+  {
     // x holds x_k, work holds x_{k-1}, which the step overwrites; then they change names.
     const VectorType *old = nullptr; // the zero vector
-    std::size_t k = 0;
-    if (zero_start)
-    {
-      op_.inverse_diagonal(x, b, steps_[0].alpha);
-      k = 1;
-    }
     for (; k < steps_.size(); ++k)
     {
       op_.chebyshev_step(work, x, old, b, steps_[k].theta, steps_[k].alpha);
@@ -86,12 +100,6 @@ public:
     }
   }
 
-  int exchanges(bool zero_start) const override
-  {
-    return static_cast<int>(steps_.size()) - (zero_start ? 1 : 0);
-  }
-
-private:
   Operator &op_;
   std::vector<ThreeTermStep> steps_;
 };

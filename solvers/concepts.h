@@ -10,8 +10,8 @@ namespace tensormg
 {
 /// Arithmetic on the outer vectors, see operators/vector_space.h for the meaning of each function.
 template <typename S>
-concept OuterSpace = requires(const S &space, typename S::VectorType &y,
-    const typename S::VectorType &x, std::vector<typename S::VectorType> &basis, double a)
+concept OuterSpace = requires(
+    const S &space, typename S::VectorType &y, const typename S::VectorType &x, double a)
 {
   {
     space.make_vector()
@@ -23,15 +23,26 @@ concept OuterSpace = requires(const S &space, typename S::VectorType &y,
     space.norm(x)
     } -> std::convertible_to<double>;
   {
-    space.multi_dot(basis, 1, x)
-    } -> std::same_as<std::vector<double>>;
-  {
-    space.multi_update(std::vector<double>(), basis, y)
-    } -> std::convertible_to<double>;
-  {
     space.cg_update(a, x, x, y, y)
     } -> std::convertible_to<double>;
   space.axpby(a, x, a, y);
+};
+
+/// Arithmetic on a Krylov basis of vectors V, which may have other numbers than the outer vectors.
+template <typename S, typename V>
+concept BasisSpace = OuterSpace<S> && requires(const S &space, typename S::VectorType &y, V &w,
+    const V &v, const std::vector<V> &basis, double a)
+{
+  {
+    space.template make_vector<V>()
+    } -> std::same_as<V>;
+  {
+    space.multi_dot(basis, 1, v)
+    } -> std::same_as<std::vector<double>>;
+  {
+    space.multi_update(std::vector<double>(), basis, w, a)
+    } -> std::convertible_to<double>;
+  space.add_combination(std::vector<double>(), basis, y);
 };
 
 /// y = A x and r = b - A x in the outer precision.
@@ -39,6 +50,14 @@ template <typename A, typename VectorType>
 concept OuterOperator = requires(A &op, VectorType &y, const VectorType &x)
 {
   op.vmult(y, x);
+  op.residual(y, x, x);
+};
+
+/// w = A z for vectors of a basis, evaluated in the outer precision; r = b - A x for outer vectors.
+template <typename A, typename VectorType, typename V>
+concept BasisOperator = requires(A &op, V &w, const V &z, VectorType &y, const VectorType &x)
+{
+  op.vmult(w, z);
   op.residual(y, x, x);
 };
 

@@ -1,23 +1,32 @@
-// Flexible GMRES with restart.
+// Flexible GMRES with restart, with a basis in the outer precision or in FP32.
 //
 // Source: Y. Saad, A flexible inner-outer preconditioned GMRES algorithm, SIAM J. Sci. Comput. 14 (1993),
 // algorithm 2.2. Orthogonalisation by classical Gram-Schmidt with a second pass where cancellation asks
 // for it (Daniel, Gragg, Kaufman, Stewart, Math. Comp. 30 (1976)).
 //
-// Memory movement of step j, in vectors of the outer precision: preconditioner, operator 2,
-// multi-dot j + 2, multi-update j + 3. The basis is stored unnormalised with its norms, which saves the
-// pass that would scale it.
+// A basis in FP32. The vectors v_j, z_j and w_j = A z_j are rounded when they are stored; all arithmetic is in
+// FP64. Rounding z_j is harmless, as the method takes any z_j. Rounding w_j, and v_j after it, leaves
+// A Z = V H + F with |f_j| <= 2^-24 (|w_j| + |v_{j+1}|), so that residual and estimate differ by |F y|, about
+// 1e-7 of the residual at the start of the cycle. So a cycle ends where the estimate has fallen by 1e-6 or, if the
+// tolerance is further away, by a root of the reduction that is to come; then the FP64 residual of the FP64 solution
+// starts the next one (iterative refinement). Short cycles also move fewer bytes.
+//
+// Memory movement of step j, in vectors of the basis: preconditioner, operator 2, multi-dot j + 2, multi-update
+// j + 3. Each w_j is stored times a power of two that brings its norm near one, and its norm is kept: that saves
+// the pass that would normalise it.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "solvers/concepts.h"
 #include "solvers/report.h"
 
 namespace tensormg
 {
-template <OuterSpace Space>
+template <OuterSpace Space, typename BasisVector = typename Space::VectorType>
+requires BasisSpace<Space, BasisVector>
 class Fgmres
 {
 public:
@@ -31,32 +40,36 @@ public:
     , max_iterations_(max_iterations)
     , restart_(restart)
   {
-    constexpr int usual_iterations = 8;
+    constexpr int usual_iterations = has_short_numbers ? 5 : 8;
     const int steps = std::min({usual_iterations, restart_, std::max(max_iterations_, 1)});
+    if constexpr (has_short_numbers)
+      r_ = space_.make_vector();
     grow(v_, steps + 1);
     grow(z_, steps);
   }
 
-  /// Calls once what a step calls, for zero vectors, so that whatever a first call does besides its work is
-  /// done before solve(). steps: for how many lengths of the basis.
-  template <OuterOperator<VectorType> Operator, Preconditioner<VectorType> Precond>
-  void prepare(Operator &op, Precond &preconditioner, int steps)
+  /// Calls once what a step calls, so that whatever a first call does besides its work is done before solve(). x
+  /// and b are those of the solve; x stays as it is. steps: for how many lengths of the basis.
+  template <BasisOperator<VectorType, BasisVector> Operator, Preconditioner<BasisVector> Precond>
+  void prepare(Operator &op, Precond &preconditioner, VectorType &x, const VectorType &b, int steps)
   {
     preconditioner.apply(z_[0], v_[0], 1.);
     op.vmult(v_[1], z_[0]);
     const int most = std::min(steps, static_cast<int>(z_.size()));
     for (int count = 1; count <= most; ++count)
     {
+      const std::vector<double> zeros(static_cast<std::size_t>(count), 0.);
       space_.multi_dot(v_, count, v_[0]);
-      space_.multi_update(std::vector<double>(static_cast<std::size_t>(count), 0.), z_, v_[0]);
+      space_.multi_update(zeros, z_, v_[0], 1.);
+      space_.add_combination(zeros, z_, x);
     }
-    space_.axpby(0., z_[0], 0., v_[0]);
-    op.residual(v_[1], z_[0], v_[0]);
+    true_residual(op, x, b, 1.);
+    begin_basis_with(b, 1.);
   }
 
   /// Improves x. Converged means that the true residual, evaluated anew, meets the tolerance. from_zero: x is
   /// zero, which saves the first residual.
-  template <OuterOperator<VectorType> Operator, Preconditioner<VectorType> Precond>
+  template <BasisOperator<VectorType, BasisVector> Operator, Preconditioner<BasisVector> Precond>
   SolveReport solve(Operator &op, Precond &preconditioner, VectorType &x, const VectorType &b,
       const IterationCallback &callback = {}, bool from_zero = false)
   {
@@ -72,12 +85,9 @@ public:
     }
     double residual = norm_b;
     if (from_zero)
-      space_.axpby(1., b, 0., v_[0]);
+      begin_basis_with(b, norm_b);
     else
-    {
-      op.residual(v_[0], x, b);
-      residual = space_.norm(v_[0]);
-    }
+      residual = true_residual(op, x, b, norm_b);
     report.residuals.push_back(residual);
     if (callback)
       callback(0, residual / norm_b);
@@ -95,9 +105,8 @@ public:
       const bool finite = cycle(op, preconditioner, residual, norm_b, report, callback);
       if (!finite)
         return stop(report, StopReason::not_finite, preconditioner.diagnose());
-      space_.multi_update(scaled_solution(), z_, x);
-      op.residual(v_[0], x, b);
-      const double updated = space_.norm(v_[0]);
+      space_.add_combination(scaled_solution(), z_, x);
+      const double updated = true_residual(op, x, b, report.residuals.back());
       // A cycle that the iteration limit cut short says nothing about stagnation.
       const bool cut_short = report.iterations >= max_iterations_ && steps() < restart_ &&
           report.residuals.back() > tolerance_ * norm_b;
@@ -120,25 +129,89 @@ private:
     return report;
   }
 
-  void grow(std::vector<VectorType> &vectors, int size)
+  static constexpr bool has_short_numbers = !std::is_same_v<BasisVector, VectorType>;
+  static constexpr double unit_roundoff =
+      sizeof(typename BasisVector::value_type) == 4 ? 0x1p-24 : 0x1p-53;
+
+  void grow(std::vector<BasisVector> &vectors, int size)
   {
     while (static_cast<int>(vectors.size()) < size)
-      vectors.push_back(space_.make_vector());
+      vectors.push_back(space_.template make_vector<BasisVector>());
   }
 
-  /// One cycle of at most restart_ steps from v_[0] = residual. False if something was not finite.
+  /// The power of two next to 1 / x; 1 if that is no number.
+  static double inverse_power_of_two(double x)
+  {
+    return x > 0. && std::isfinite(x) ? std::ldexp(1., -std::ilogb(x)) : 1.;
+  }
+
+  /// v_[0] = r, whose norm is given.
+  void begin_basis_with(const VectorType &r, double norm)
+  {
+    if constexpr (has_short_numbers)
+      round_to_basis(r, norm);
+    else
+    {
+      space_.axpby(1., r, 0., v_[0]);
+      norms_ = {norm};
+    }
+  }
+
+  /// v_[0] = r times a power of two near 1 / expected, in FP32; returns the norm of r.
+  double round_to_basis(const VectorType &r, double expected)
+  {
+    constexpr double acceptable = 0x1p40; // far from the ends of the range of FP32
+    const double factor = inverse_power_of_two(expected);
+    norms_ = {space_.convert_with_norm(factor, r, v_[0])};
+    const double stored = norms_[0], norm = stored / factor;
+    const bool is_far_off = stored > acceptable || stored < 1. / acceptable;
+    if (is_far_off && norm > 0. && std::isfinite(norm) && norm != expected)
+      return round_to_basis(r, norm);
+    return norm;
+  }
+
+  /// Begins the basis with b - A x; returns its norm, which is about what is expected.
+  template <typename Operator>
+  double true_residual(Operator &op, const VectorType &x, const VectorType &b, double expected)
+  {
+    if constexpr (has_short_numbers)
+    {
+      op.residual(r_, x, b);
+      return round_to_basis(r_, expected);
+    }
+    else
+    {
+      op.residual(v_[0], x, b);
+      norms_ = {space_.norm(v_[0])};
+      return norms_[0];
+    }
+  }
+
+  /// At which estimate a cycle ends. A basis in FP32 is trusted for a reduction by 1e-6: the fewest cycles that
+  /// suffice share the reduction evenly, so that they are short.
+  static double end_of_cycle(double start, double target)
+  {
+    if constexpr (!has_short_numbers)
+      return target;
+    constexpr double trusted = 1e-6;
+    const double reduction = target / start;
+    const double cycles = std::max(std::ceil(std::log(reduction) / std::log(trusted)), 1.);
+    return start * std::pow(reduction, 1. / cycles);
+  }
+
+  /// One cycle of at most restart_ steps from v_[0] = residual, whose norm is norm_r. False if something was not
+  /// finite.
   template <typename Operator, typename Precond>
   bool cycle(Operator &op, Precond &preconditioner, double norm_r, double norm_b,
       SolveReport &report, const IterationCallback &callback)
   {
-    norms_ = {norm_r};
     rhs_ = {norm_r};
     columns_.clear();
     cosines_.clear();
     sines_.clear();
     double estimate = norm_r;
     // More digits than a number has cannot come out of one cycle: then the true residual decides.
-    const double target = std::max(tolerance_ * norm_b, 1e-16 * norm_r);
+    const double target = end_of_cycle(norm_r, std::max(tolerance_ * norm_b, 1e-16 * norm_r));
     while (steps() < restart_ && report.iterations < max_iterations_ && estimate > target)
     {
       const int j = steps();
@@ -161,39 +234,47 @@ private:
 
   int steps() const { return static_cast<int>(columns_.size()); }
 
-  /// v_[j+1] = A z_j made orthogonal to v_[0..j]. z_j belongs to v_[j] with its norm, so all columns
-  /// refer to the normalised basis after division by that norm.
+  /// v_[j+1] = A z_j made orthogonal to v_[0..j], times a power of two. z_j belongs to v_[j] with its norm, so all
+  /// columns refer to the normalised basis after division by that norm.
   bool orthogonalise(int j)
   {
-    VectorType &w = v_[j + 1];
+    // Cancellation below this factor would leave less than 13 digits of orthogonality in FP64, less than 4 in
+    // FP32, where an error of the estimate of that size is harmless.
+    constexpr double threshold = 1e-3;
+    BasisVector &w = v_[j + 1];
     std::vector<double> column(j + 2, 0.);
-    double first = 0., before = 0., after = 0.;
+    double first = 0., after = 0., scale = 1.; // w = scale * what it is without powers of two
     for (int pass = 0; pass < 2; ++pass)
     {
       const std::vector<double> dots = space_.multi_dot(v_, j + 1, w);
-      before = dots[j + 1];
+      const double before = dots[j + 1];
       if (pass == 0)
         first = before;
+      double rest = before;
+      for (int i = 0; i <= j; ++i)
+        rest -= dots[i] / norms_[i] * (dots[i] / norms_[i]);
+      const double factor =
+          inverse_power_of_two(std::sqrt(std::max(rest, threshold * threshold * before)));
       std::vector<double> update(j + 1);
       for (int i = 0; i <= j; ++i)
       {
-        column[i] += dots[i] / norms_[i] / norms_[j];
-        update[i] = -dots[i] / (norms_[i] * norms_[i]);
+        column[i] += dots[i] / norms_[i] / norms_[j] / scale;
+        update[i] = -factor * dots[i] / (norms_[i] * norms_[i]);
       }
-      after = space_.multi_update(update, v_, w);
+      after = space_.multi_update(update, v_, w, factor);
       if (!std::isfinite(before) || !std::isfinite(after))
         return false;
-      // Cancellation below this factor would leave less than 13 digits of orthogonality.
-      constexpr double threshold = 1e-3;
-      if (after > threshold * threshold * before)
+      scale *= factor;
+      if (after > threshold * threshold * factor * factor * before)
         break;
     }
-    // What is left of a vector in the span of the others is rounding. A basis of that would lose sixteen
-    // digits per step until its squares underflow.
-    if (after < 1e-30 * first)
+    // What is left of a vector in the span of the others is rounding. A basis of that would lose all digits in
+    // each step until its squares underflow.
+    constexpr double nothing = 81. * unit_roundoff * unit_roundoff;
+    if (after < nothing * scale * scale * first)
       after = 0.;
     norms_.push_back(std::sqrt(after));
-    column[j + 1] = norms_.back() / norms_[j];
+    column[j + 1] = norms_.back() / norms_[j] / scale;
     columns_.push_back(std::move(column));
     return true;
   }
@@ -238,8 +319,10 @@ private:
   double tolerance_;
   int max_iterations_;
   int restart_;
-  std::vector<VectorType> v_, z_;
-  std::vector<double> norms_, rhs_, cosines_, sines_;
+  VectorType r_; ///< in the outer precision, if the basis has another
+  std::vector<BasisVector> v_, z_;
+  std::vector<double> norms_; ///< of v_ as they are stored
+  std::vector<double> rhs_, cosines_, sines_;
   std::vector<std::vector<double>> columns_;
 };
 } // namespace tensormg

@@ -96,11 +96,26 @@ public:
   const VectorType &solution() const { return x_.back(); }
 
   /// One cycle from zero. Afterwards the vectors of all levels have the memory that they had before, so that the
-  /// work may be recorded and replayed; the same holds for run_full().
-  void run()
+  /// work may be recorded and replayed; the same holds for the other two. first_step_done: the caller has left the
+  /// first step of the finest smoother in first_iterate().
+  void run(bool first_step_done = false)
   {
+    first_step_done_ = first_step_done;
     cycle(levels_.size() - 1, true);
+    first_step_done_ = false;
     observe(outside);
+  }
+
+  /// SmootherBase::first_step() of the finest level; 0 if it has none.
+  double first_step() const
+  {
+    return levels_.size() > 1 ? levels_.back().smoother->first_step() : 0.;
+  }
+  /// Where the result of that step is expected by run(true).
+  VectorType &first_iterate()
+  {
+    const std::size_t finest = levels_.size() - 1;
+    return exchanges(finest, true) % 2 == 1 ? work_[finest] : x_[finest];
   }
 
   /// Full multigrid: the restricted right-hand sides are solved from the coarsest level up, each with one
@@ -164,6 +179,8 @@ private:
     timed(times_[l].smoothing, [&] {
       if (is_split() && !zero_start)
         smooth_correction(l, true);
+      else if (first_step_done_ && l + 1 == levels_.size())
+        level.smoother->smooth_after_first_step(x_[l], b_[l], work_[l]);
       else
         level.smoother->smooth(x_[l], b_[l], work_[l], zero_start, true);
     });
@@ -216,14 +233,19 @@ private:
     levels_[l].smoother->smooth(d_[l], rest_[l], work_[l], false, forward);
   }
 
-  /// Before a cycle on level l that does not need what is in x: x and work change places if the smoother will
-  /// exchange them an odd number of times. (If split, it exchanges d and work later.)
-  void arrange(std::size_t l, bool zero_start)
+  /// How often a cycle exchanges x and work. (If split, it exchanges d and work later.)
+  int exchanges(std::size_t l, bool zero_start) const
   {
     const Smoother &smoother = *levels_[l].smoother;
-    const int exchanges = is_split() ? (zero_start ? smoother.exchanges(true) : 0)
-                                     : smoother.exchanges(zero_start) + smoother.exchanges(false);
-    if (exchanges % 2 == 1)
+    return is_split() ? (zero_start ? smoother.exchanges(true) : 0)
+                      : smoother.exchanges(zero_start) + smoother.exchanges(false);
+  }
+
+  /// Before a cycle on level l that does not need what is in x: x and work change places if the smoother will
+  /// exchange them an odd number of times.
+  void arrange(std::size_t l, bool zero_start)
+  {
+    if (exchanges(l, zero_start) % 2 == 1)
       x_[l].swap(work_[l]);
   }
 
@@ -241,6 +263,7 @@ private:
   Cycle cycle_;
   Clock clock_;
   LevelObserver observer_;
+  bool first_step_done_ = false;
   std::vector<VectorType> x_, b_, work_;
   std::vector<VectorType> d_, rest_; ///< if split: the solution is x + d, rest = b - B x
   std::vector<VectorType> full_rhs_; ///< allocated by the first full multigrid

@@ -59,13 +59,30 @@ struct MultigridOptions
   bool precision_fallback = false; ///< half: a solve that leaves its range starts again in single
 };
 
+/// Numbers of the basis of fgmres.
+enum class BasisPrecision : std::uint8_t
+{
+  automatic, ///< "auto": single where the cycle is single or half, double where it is double
+  double_precision,
+  single_precision
+};
+
 struct SolverOptions
 {
   OuterSolver solver = OuterSolver::fgmres;
   double tolerance = 1e-8; ///< on the residual relative to the right-hand side
   int max_iterations = 100;
-  int restart = 15;            ///< fgmres
+  int restart = 15; ///< fgmres: most vectors of a basis
+  BasisPrecision basis_precision = BasisPrecision::automatic;
   bool full_multigrid = false; ///< start value by full multigrid
   MultigridOptions multigrid;
+
+  /// Whether fgmres keeps its basis in FP32.
+  bool has_single_basis() const
+  {
+    return basis_precision == BasisPrecision::single_precision ||
+        (basis_precision == BasisPrecision::automatic &&
+            multigrid.precision != Precision::double_precision);
+  }
 };
 } // namespace tensormg

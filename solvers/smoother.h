@@ -1,6 +1,8 @@
 // What multigrid asks of a smoother and of a coarse solver.
 #pragma once
 
+#include <stdexcept>
+
 namespace tensormg
 {
 /// One application of a smoother. `work` is a vector of the level whose contents are lost.
@@ -13,6 +15,14 @@ public:
   /// before and false after the coarse correction (adjoint order, where order matters).
   virtual void smooth(
       VectorType &x, const VectorType &b, VectorType &work, bool zero_start, bool forward) = 0;
+  /// alpha, if the first step from zero is x = alpha D^-1 b with the diagonal of the cell blocks; 0 if it is not.
+  virtual double first_step() const { return 0.; }
+  /// smooth() from zero without that step, which x has seen.
+  virtual void smooth_after_first_step(
+      VectorType & /*x*/, const VectorType & /*b*/, VectorType & /*work*/)
+  {
+    throw std::logic_error("this smoother has no first step");
+  }
   /// How often smooth() exchanges x and work.
   virtual int exchanges(bool /*zero_start*/) const { return 0; }
 };

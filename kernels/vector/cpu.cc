@@ -1,6 +1,8 @@
 // Vectors wider than a register have no fixed calling convention; here they never leave inlined code.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -20,6 +22,8 @@ namespace
   {
     if constexpr (std::is_same_v<Number, double>)
       return simd::load<W>(p);
+    else if constexpr (std::is_same_v<Number, WideFloat>)
+      return __builtin_convertvector(simd::load<W>(&p->value), VD);
     else
       return __builtin_convertvector(simd::load<W>(p), VD);
   }
@@ -32,7 +36,10 @@ namespace
     else
     {
       const simd::Vec<float, W> single = __builtin_convertvector(v, simd::Vec<float, W>);
-      simd::store<W>(p, single);
+      if constexpr (std::is_same_v<Number, WideFloat>)
+        simd::store<W>(&p->value, single);
+      else
+        simd::store<W>(p, single);
     }
   }
 
@@ -90,8 +97,9 @@ double max_abs(std::int64_t size, const Number *x)
   return finite ? static_cast<double>(largest) : std::numeric_limits<double>::infinity();
 }
 
+template <typename Number>
 void multi_dot(
-    std::int64_t size, int count, const double *const *v, const double *w, double *result)
+    std::int64_t size, int count, const Number *const *v, const Number *w, double *result)
 {
   // Blocks of w stay in the first-level cache while all v pass over them.
   constexpr std::int64_t block = 2048;
@@ -105,26 +113,38 @@ void multi_dot(
   }
 }
 
+template <typename From, typename To>
 double multi_update(
-    std::int64_t size, int count, const double *c, const double *const *v, double *w)
+    std::int64_t size, int count, const double *c, const From *const *v, double factor, To *w)
 {
+  constexpr bool in_place = std::is_same_v<To, double>;
   constexpr std::int64_t block = 2048;
   double norm = 0.;
+  alignas(64) std::array<double, in_place ? 1 : block> sums;
   for (std::int64_t start = 0; start < size; start += block)
   {
-    const std::int64_t end = std::min(start + block, size);
+    const std::int64_t length = std::min(block, size - start);
+    double *sum = sums.data(); // in FP64, until all vectors are added
+    if constexpr (in_place)
+      sum = w + start;
+    if (!in_place || factor != 1.)
+      for (std::int64_t at = 0; at < length; at += W)
+        store(sum + at, factor * load(w + start + at));
     int i = 0;
     for (; i + 2 <= count; i += 2)
     {
       const double c0 = c[i], c1 = c[i + 1];
-      const double *v0 = v[i], *v1 = v[i + 1];
-      for (std::int64_t at = start; at < end; at += W)
-        store(w + at, load(w + at) + c0 * load(v0 + at) + c1 * load(v1 + at));
+      const From *v0 = v[i] + start, *v1 = v[i + 1] + start;
+      for (std::int64_t at = 0; at < length; at += W)
+        store(sum + at, load(sum + at) + c0 * load(v0 + at) + c1 * load(v1 + at));
     }
     for (; i < count; ++i)
-      for (std::int64_t at = start; at < end; at += W)
-        store(w + at, load(w + at) + c[i] * load(v[i] + at));
-    norm += dot(end - start, w + start, w + start);
+      for (std::int64_t at = 0; at < length; at += W)
+        store(sum + at, load(sum + at) + c[i] * load(v[i] + start + at));
+    if constexpr (!in_place)
+      for (std::int64_t at = 0; at < length; at += W)
+        store(w + start + at, load(sum + at));
+    norm += dot(length, w + start, w + start);
   }
   return norm;
 }
@@ -147,11 +167,21 @@ void convert(std::int64_t size, double factor, const From *src, To *dst)
     store(dst + i, factor * load(src + i));
 }
 
-template <typename From>
-void convert_sum(std::int64_t size, double factor, const From *x, const From *d, double *dst)
+template <typename To, typename From>
+void convert_sum(std::int64_t size, double factor, const From *x, const From *d, To *dst)
 {
   for (std::int64_t i = 0; i < size; i += W)
     store(dst + i, factor * (load(x + i) + load(d + i)));
+}
+
+template <typename To>
+double convert_with_norm(std::int64_t size, double factor, const double *src, To *dst)
+{
+  return blocked_sum(size, [=](std::int64_t i) TENSORMG_INLINE {
+    const VD value = factor * load(src + i);
+    store(dst + i, value);
+    return value * value;
+  });
 }
 
 double cg_update(
@@ -165,27 +195,55 @@ double cg_update(
   });
 }
 
+namespace
+{
+  /// f(position of the first cell of a line, alpha / diagonal) for all lines: all cells of one mode of x in a row.
+  template <typename C, typename Function>
+  TENSORMG_INLINE inline void for_each_line(const Block &block, const CellBasis &basis,
+      const double (&factor)[3], double alpha, Function &&f)
+  {
+    const int n = block.n, nz = block.nz();
+    for (std::int64_t z = 0; z < block.planes(); ++z)
+      for (std::int64_t y = 0; y < block.rows_per_plane(); ++y)
+        for (int i = 0; i < n; ++i)
+        {
+          double diagonal = factor[0] * basis.lambda[i] + factor[1] * basis.lambda[y % n];
+          if (block.dim == 3)
+            diagonal += factor[2] * basis.lambda[z % nz];
+          f(z * block.plane() + y * block.row() + i * block.pitch,
+              static_cast<C>(alpha / diagonal));
+        }
+  }
+} // namespace
+
 template <typename Number>
 void inverse_diagonal(const Block &block, const CellBasis &basis, const double (&factor)[3],
     double alpha, const Number *b, Number *x)
 {
   using C = Compute<Number>;
-  const int n = block.n, nz = block.nz();
-  for (std::int64_t z = 0; z < block.planes(); ++z)
-    for (std::int64_t y = 0; y < block.rows_per_plane(); ++y)
-      for (int i = 0; i < n; ++i)
-      {
-        double diagonal = factor[0] * basis.lambda[i] + factor[1] * basis.lambda[y % n];
-        if (block.dim == 3)
-          diagonal += factor[2] * basis.lambda[z % nz];
-        const C weight = static_cast<C>(alpha / diagonal);
-        const std::int64_t at = z * block.plane() + y * block.row() + i * block.pitch;
-        simd::for_each_vector<C>(block.pitch, [&](std::int64_t cx, auto width) TENSORMG_INLINE {
-          constexpr int lanes = width;
-          const simd::Vec<C, lanes> value = weight * simd::load<lanes>(b + at + cx);
-          simd::store<lanes>(x + at + cx, value);
-        });
-      }
+  for_each_line<C>(block, basis, factor, alpha, [&](std::int64_t at, C weight) TENSORMG_INLINE {
+    simd::for_each_vector<C>(block.pitch, [&](std::int64_t cx, auto width) TENSORMG_INLINE {
+      constexpr int lanes = width;
+      const simd::Vec<C, lanes> value = weight * simd::load<lanes>(b + at + cx);
+      simd::store<lanes>(x + at + cx, value);
+    });
+  });
+}
+
+template <typename Number, typename From>
+void convert_and_divide(const Block &block, const CellBasis &basis, const double (&factor)[3],
+    double alpha, double scale, const From *src, Number *b, Number *x)
+{
+  using C = Compute<Number>;
+  for_each_line<C>(block, basis, factor, alpha, [&](std::int64_t at, C weight) TENSORMG_INLINE {
+    for (std::int64_t cx = 0; cx < block.pitch; cx += W)
+    {
+      store(b + at + cx, scale * load(src + at + cx));
+      // From the rounded b, in the numbers in which inverse_diagonal() computes.
+      const simd::Vec<C, W> value = weight * simd::load<W>(b + at + cx);
+      simd::store<W>(x + at + cx, value);
+    }
+  });
 }
 
 namespace
@@ -237,18 +295,52 @@ template double dot(std::int64_t, const float *, const float *);
 template double dot(std::int64_t, const Half *, const Half *);
 template double max_abs(std::int64_t, const double *);
 template double max_abs(std::int64_t, const float *);
+template double max_abs(std::int64_t, const WideFloat *);
 template double max_abs(std::int64_t, const Half *);
 template void axpby(std::int64_t, double, const double *, double, double *);
 template void axpby(std::int64_t, double, const float *, double, float *);
 template void axpby(std::int64_t, double, const Half *, double, Half *);
+template double dot(std::int64_t, const WideFloat *, const WideFloat *);
+template void multi_dot(std::int64_t, int, const double *const *, const double *, double *);
+template void multi_dot(std::int64_t, int, const WideFloat *const *, const WideFloat *, double *);
+template double multi_update(
+    std::int64_t, int, const double *, const double *const *, double, double *);
+template double multi_update(
+    std::int64_t, int, const double *, const WideFloat *const *, double, WideFloat *);
+template double multi_update(
+    std::int64_t, int, const double *, const WideFloat *const *, double, double *);
+template double convert_with_norm(std::int64_t, double, const double *, WideFloat *);
+
+// Between the vectors of the outer method (double, WideFloat) and those of a cycle.
 template void convert(std::int64_t, double, const double *, double *);
 template void convert(std::int64_t, double, const double *, float *);
 template void convert(std::int64_t, double, const double *, Half *);
+template void convert(std::int64_t, double, const double *, WideFloat *);
 template void convert(std::int64_t, double, const float *, double *);
 template void convert(std::int64_t, double, const Half *, double *);
+template void convert(std::int64_t, double, const WideFloat *, double *);
+template void convert(std::int64_t, double, const WideFloat *, float *);
+template void convert(std::int64_t, double, const WideFloat *, Half *);
+template void convert(std::int64_t, double, const float *, WideFloat *);
+template void convert(std::int64_t, double, const Half *, WideFloat *);
 template void convert_sum(std::int64_t, double, const double *, const double *, double *);
 template void convert_sum(std::int64_t, double, const float *, const float *, double *);
 template void convert_sum(std::int64_t, double, const Half *, const Half *, double *);
+template void convert_sum(std::int64_t, double, const double *, const double *, WideFloat *);
+template void convert_sum(std::int64_t, double, const float *, const float *, WideFloat *);
+template void convert_sum(std::int64_t, double, const Half *, const Half *, WideFloat *);
+template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+    double, const double *, double *, double *);
+template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+    double, const double *, float *, float *);
+template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+    double, const double *, Half *, Half *);
+template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+    double, const WideFloat *, double *, double *);
+template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+    double, const WideFloat *, float *, float *);
+template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+    double, const WideFloat *, Half *, Half *);
 template void inverse_diagonal(
     const Block &, const CellBasis &, const double (&)[3], double, const double *, double *);
 template void inverse_diagonal(

@@ -46,12 +46,19 @@ template <typename Number>
 void max_abs(std::int64_t size, const Number *x, double *scratch, double *result, Stream stream);
 
 /// count + 1 sums. `v` is an array in host memory of pointers to device memory.
-void multi_dot(std::int64_t size, int count, const double *const *v, const double *w,
+template <typename Number>
+void multi_dot(std::int64_t size, int count, const Number *const *v, const Number *w,
     double *scratch, double *result, Stream stream);
 
-/// One sum. `c` and `v` are arrays in host memory. `largest`: where max |w_i| of the new w is left in device
-/// memory, as by max_abs; then scratch is needed for two sums. nullptr: nowhere.
-void multi_update(std::int64_t size, int count, const double *c, const double *const *v, double *w,
+/// One sum, or none if `result` is nullptr. `c` and `v` are arrays in host memory. `largest`: where max |w_i| of
+/// the new w is left in device memory, as by max_abs; then scratch is needed for two sums. nullptr: nowhere.
+template <typename From, typename To>
+void multi_update(std::int64_t size, int count, const double *c, const From *const *v,
+    double factor, To *w, double *scratch, double *result, double *largest, Stream stream);
+
+/// One sum, and max |dst_i| in `largest` (device memory); scratch for two sums.
+template <typename To>
+void convert_with_norm(std::int64_t size, double factor, const double *src, To *dst,
     double *scratch, double *result, double *largest, Stream stream);
 
 /// One sum.
@@ -64,13 +71,17 @@ void axpby(std::int64_t size, double a, const Number *x, double b, Number *y, St
 template <typename To, typename From>
 void convert(std::int64_t size, const Scale &scale, const From *src, To *dst, Stream stream);
 
-template <typename From>
-void convert_sum(std::int64_t size, const Scale &scale, const From *x, const From *d, double *dst,
-    Stream stream);
+template <typename To, typename From>
+void convert_sum(
+    std::int64_t size, const Scale &scale, const From *x, const From *d, To *dst, Stream stream);
 
 template <typename Number>
 void inverse_diagonal(const Block &block, const CellBasis &basis, const double (&factor)[3],
     double alpha, const Number *b, Number *x, Stream stream);
+
+template <typename Number, typename From>
+void convert_and_divide(const Block &block, const CellBasis &basis, const double (&factor)[3],
+    double alpha, const Scale &scale, const From *src, Number *b, Number *x, Stream stream);
 
 template <typename Number>
 void add_constant(

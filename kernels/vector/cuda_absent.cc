@@ -22,13 +22,22 @@ void max_abs(std::int64_t, const Number *, double *, double *, Stream)
   refuse();
 }
 
-void multi_dot(std::int64_t, int, const double *const *, const double *, double *, double *, Stream)
+template <typename Number>
+void multi_dot(std::int64_t, int, const Number *const *, const Number *, double *, double *, Stream)
 {
   refuse();
 }
 
-void multi_update(std::int64_t, int, const double *, const double *const *, double *, double *,
+template <typename From, typename To>
+void multi_update(std::int64_t, int, const double *, const From *const *, double, To *, double *,
     double *, double *, Stream)
+{
+  refuse();
+}
+
+template <typename To>
+void convert_with_norm(
+    std::int64_t, double, const double *, To *, double *, double *, double *, Stream)
 {
   refuse();
 }
@@ -51,8 +60,8 @@ void convert(std::int64_t, const Scale &, const From *, To *, Stream)
   refuse();
 }
 
-template <typename From>
-void convert_sum(std::int64_t, const Scale &, const From *, const From *, double *, Stream)
+template <typename To, typename From>
+void convert_sum(std::int64_t, const Scale &, const From *, const From *, To *, Stream)
 {
   refuse();
 }
@@ -60,6 +69,13 @@ void convert_sum(std::int64_t, const Scale &, const From *, const From *, double
 template <typename Number>
 void inverse_diagonal(
     const Block &, const CellBasis &, const double (&)[3], double, const Number *, Number *, Stream)
+{
+  refuse();
+}
+
+template <typename Number, typename From>
+void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+    const Scale &, const From *, Number *, Number *, Stream)
 {
   refuse();
 }
@@ -82,14 +98,38 @@ template void axpby(std::int64_t, double, const Half *, double, Half *, Stream);
 template void convert(std::int64_t, const Scale &, const double *, double *, Stream);
 template void convert(std::int64_t, const Scale &, const double *, float *, Stream);
 template void convert(std::int64_t, const Scale &, const double *, Half *, Stream);
+template void convert(std::int64_t, const Scale &, const double *, WideFloat *, Stream);
 template void convert(std::int64_t, const Scale &, const float *, double *, Stream);
 template void convert(std::int64_t, const Scale &, const Half *, double *, Stream);
+template void convert(std::int64_t, const Scale &, const WideFloat *, double *, Stream);
+template void convert(std::int64_t, const Scale &, const WideFloat *, float *, Stream);
+template void convert(std::int64_t, const Scale &, const WideFloat *, Half *, Stream);
+template void convert(std::int64_t, const Scale &, const float *, WideFloat *, Stream);
+template void convert(std::int64_t, const Scale &, const Half *, WideFloat *, Stream);
 template void convert_sum(
     std::int64_t, const Scale &, const double *, const double *, double *, Stream);
 template void convert_sum(
     std::int64_t, const Scale &, const float *, const float *, double *, Stream);
 template void convert_sum(
     std::int64_t, const Scale &, const Half *, const Half *, double *, Stream);
+template void convert_sum(
+    std::int64_t, const Scale &, const double *, const double *, WideFloat *, Stream);
+template void convert_sum(
+    std::int64_t, const Scale &, const float *, const float *, WideFloat *, Stream);
+template void convert_sum(
+    std::int64_t, const Scale &, const Half *, const Half *, WideFloat *, Stream);
+template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+    const Scale &, const double *, double *, double *, Stream);
+template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+    const Scale &, const double *, float *, float *, Stream);
+template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+    const Scale &, const double *, Half *, Half *, Stream);
+template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+    const Scale &, const WideFloat *, double *, double *, Stream);
+template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+    const Scale &, const WideFloat *, float *, float *, Stream);
+template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+    const Scale &, const WideFloat *, Half *, Half *, Stream);
 template void inverse_diagonal(const Block &, const CellBasis &, const double (&)[3], double,
     const double *, double *, Stream);
 template void inverse_diagonal(
@@ -105,11 +145,24 @@ template void sum_of_means(
     const Block &, const CellBasis &, const float *, double *, double *, Stream);
 template void sum_of_means(
     const Block &, const CellBasis &, const Half *, double *, double *, Stream);
+template void multi_dot(
+    std::int64_t, int, const double *const *, const double *, double *, double *, Stream);
+template void multi_dot(
+    std::int64_t, int, const WideFloat *const *, const WideFloat *, double *, double *, Stream);
+template void multi_update(std::int64_t, int, const double *, const double *const *, double,
+    double *, double *, double *, double *, Stream);
+template void multi_update(std::int64_t, int, const double *, const WideFloat *const *, double,
+    WideFloat *, double *, double *, double *, Stream);
+template void multi_update(std::int64_t, int, const double *, const WideFloat *const *, double,
+    double *, double *, double *, double *, Stream);
+template void convert_with_norm(
+    std::int64_t, double, const double *, WideFloat *, double *, double *, double *, Stream);
 template void dot(std::int64_t, const double *, const double *, double *, double *, Stream);
 template void dot(std::int64_t, const float *, const float *, double *, double *, Stream);
 template void dot(std::int64_t, const Half *, const Half *, double *, double *, Stream);
 template void max_abs(std::int64_t, const double *, double *, double *, Stream);
 template void max_abs(std::int64_t, const float *, double *, double *, Stream);
+template void max_abs(std::int64_t, const WideFloat *, double *, double *, Stream);
 template void max_abs(std::int64_t, const Half *, double *, double *, Stream);
 } // namespace tensormg::vector_kernels::cuda
 

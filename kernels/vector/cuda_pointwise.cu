@@ -1,9 +1,4 @@
-// Vector kernels in device memory that need no sums over the grid, or know modes and cells.
-#include <cmath>
-#include <limits>
-#include <stdexcept>
-
-#include "kernels/core/pack.cuh"
+// Sums of two vectors, and constants in the modes of cells, in device memory.
 #include "kernels/vector/cuda_reduction.cuh"
 
 namespace tensormg::vector_kernels::cuda
@@ -12,14 +7,9 @@ namespace
 {
   constexpr int threads = 256;
 
-  /// Numbers in 16 bytes.
-  template <typename Number>
-  constexpr int word = 16 / static_cast<int>(sizeof(Number));
-
   /// Words of a vector that a thread has in flight; eight halves are eight registers.
   template <typename Number>
   constexpr int batch = sizeof(Number) == 2 ? 2 : 4;
-  constexpr int pairs_per_thread = 4;
 
   int blocks_of(std::int64_t units, int per_thread)
   {
@@ -51,70 +41,6 @@ namespace
         if constexpr (reads_y)
           add_product(result, b, py[w]);
         store_pack(y + at * width, result);
-      }
-  }
-
-  /// The largest power of two that is at most 1 / m, or its inverse; 1 if m is zero or not finite.
-  __device__ double power_of_two(double m, bool inverted)
-  {
-    if (!(m > 0. && m <= std::numeric_limits<double>::max()))
-      return 1.;
-    const int exponent = ilogb(m);
-    const int down = m == ldexp(1., exponent) ? exponent : exponent + 1;
-    return ldexp(1., inverted ? down : -down);
-  }
-
-  /// Two numbers per access: with pairs the accesses of a warp are contiguous for all widths of number.
-  template <typename To, typename From>
-  __global__ void __launch_bounds__(threads)
-      convert_kernel(std::int64_t pairs, const Scale scale, const From *src, To *dst)
-  {
-    const std::int64_t first =
-        std::int64_t(blockIdx.x) * (threads * pairs_per_thread) + threadIdx.x;
-    Pack<Compute<From>, 2> loaded[pairs_per_thread];
-#pragma unroll
-    for (int w = 0; w < pairs_per_thread; ++w)
-      if (const std::int64_t at = first + w * threads; at < pairs)
-        loaded[w] = load_pack<2>(src + 2 * at);
-    const double factor = scale.largest == nullptr
-        ? scale.factor
-        : scale.factor * power_of_two(*scale.largest, scale.inverted);
-#pragma unroll
-    for (int w = 0; w < pairs_per_thread; ++w)
-      if (const std::int64_t at = first + w * threads; at < pairs)
-      {
-        Pack<Compute<To>, 2> result;
-        result.at[0] = static_cast<Compute<To>>(factor * loaded[w].at[0]);
-        result.at[1] = static_cast<Compute<To>>(factor * loaded[w].at[1]);
-        store_pack(dst + 2 * at, result);
-      }
-  }
-
-  template <typename From>
-  __global__ void __launch_bounds__(threads) convert_sum_kernel(
-      std::int64_t pairs, const Scale scale, const From *x, const From *d, double *dst)
-  {
-    const std::int64_t first =
-        std::int64_t(blockIdx.x) * (threads * pairs_per_thread) + threadIdx.x;
-    Pack<Compute<From>, 2> of_x[pairs_per_thread], of_d[pairs_per_thread];
-#pragma unroll
-    for (int w = 0; w < pairs_per_thread; ++w)
-      if (const std::int64_t at = first + w * threads; at < pairs)
-      {
-        of_x[w] = load_pack<2>(x + 2 * at);
-        of_d[w] = load_pack<2>(d + 2 * at);
-      }
-    const double factor = scale.largest == nullptr
-        ? scale.factor
-        : scale.factor * power_of_two(*scale.largest, scale.inverted);
-#pragma unroll
-    for (int w = 0; w < pairs_per_thread; ++w)
-      if (const std::int64_t at = first + w * threads; at < pairs)
-      {
-        Pack<double, 2> result;
-        result.at[0] = factor * (double(of_x[w].at[0]) + double(of_d[w].at[0]));
-        result.at[1] = factor * (double(of_x[w].at[1]) + double(of_d[w].at[1]));
-        store_pack(dst + 2 * at, result);
       }
   }
 
@@ -161,36 +87,6 @@ namespace
       for (int w = x; w < lines.row; w += lines.threads_x)
         f(r * lines.row + w, w / lines.line, j, k);
     }
-  }
-
-  /// x, y, z of `lines`: the parts of the diagonal. Positions are 32-bit numbers: a division of 64 bits takes
-  /// longer than reading and writing a word.
-  template <typename Number>
-  __global__ void __launch_bounds__(threads)
-      inverse_diagonal_kernel(const __grid_constant__ Lines<Compute<Number>> lines, unsigned words,
-          Compute<Number> alpha, const Number *b, Number *x)
-  {
-    using C = Compute<Number>;
-    constexpr int width = word<Number>;
-    const unsigned first = blockIdx.x * (threads * unsigned(batch<Number>)) + threadIdx.x;
-    Pack<C, width> loaded[batch<Number>];
-#pragma unroll
-    for (int w = 0; w < batch<Number>; ++w)
-      if (const unsigned at = first + w * threads; at < words)
-        loaded[w] = load_pack<width>(b + std::int64_t(at) * width);
-    const auto row = static_cast<unsigned>(lines.row), line = static_cast<unsigned>(lines.line),
-               n = static_cast<unsigned>(lines.n), nz = static_cast<unsigned>(lines.nz),
-               rows_per_plane = static_cast<unsigned>(lines.rows_per_plane);
-#pragma unroll
-    for (int w = 0; w < batch<Number>; ++w)
-      if (const unsigned at = first + w * threads; at < words)
-      {
-        const unsigned r = at / row, plane = r / rows_per_plane;
-        const unsigned i = (at - r * row) / line, j = (r - plane * rows_per_plane) % n,
-                       k = plane % nz;
-        const C weight = alpha / (lines.x[i] + lines.y[j] + lines.z[k]);
-        store_pack(x + std::int64_t(at) * width, weight * loaded[w]);
-      }
   }
 
   /// x, y, z of `lines`: the factors of the constant's coefficients.
@@ -267,41 +163,6 @@ void axpby(std::int64_t size, double a, const Number *x, double b, Number *y, St
       static_cast<C>(b), y);
 }
 
-template <typename To, typename From>
-void convert(std::int64_t size, const Scale &scale, const From *src, To *dst, Stream stream)
-{
-  launch("launching a conversion", &convert_kernel<To, From>, blocks_of(size / 2, pairs_per_thread),
-      threads, 0, stream, size / 2, scale, src, dst);
-}
-
-template <typename From>
-void convert_sum(
-    std::int64_t size, const Scale &scale, const From *x, const From *d, double *dst, Stream stream)
-{
-  launch("launching the conversion of a sum", &convert_sum_kernel<From>,
-      blocks_of(size / 2, pairs_per_thread), threads, 0, stream, size / 2, scale, x, d, dst);
-}
-
-template <typename Number>
-void inverse_diagonal(const Block &block, const CellBasis &basis, const double (&factor)[3],
-    double alpha, const Number *b, Number *x, Stream stream)
-{
-  using C = Compute<Number>;
-  Lines<C> lines = lines_of<Number, C>(block);
-  for (int m = 0; m < block.n; ++m)
-  {
-    lines.x[m] = static_cast<C>(factor[0] * basis.lambda[m]);
-    lines.y[m] = static_cast<C>(factor[1] * basis.lambda[m]);
-    lines.z[m] = static_cast<C>(block.dim == 3 ? factor[2] * basis.lambda[m] : 0.);
-  }
-  const std::int64_t words = block.size() / word<Number>;
-  if (words > std::numeric_limits<unsigned>::max() / 2)
-    throw std::length_error("the inverse diagonal takes vectors of at most 32 GiB");
-  launch("launching the inverse diagonal", &inverse_diagonal_kernel<Number>,
-      blocks_of(words, batch<Number>), threads, 0, stream, lines, static_cast<unsigned>(words),
-      static_cast<C>(alpha), b, x);
-}
-
 template <typename Number>
 void add_constant(
     const Block &block, const CellBasis &basis, double shift, Number *u, Stream stream)
@@ -325,23 +186,6 @@ void sum_of_means(const Block &block, const CellBasis &basis, const Number *u, d
 template void axpby(std::int64_t, double, const double *, double, double *, Stream);
 template void axpby(std::int64_t, double, const float *, double, float *, Stream);
 template void axpby(std::int64_t, double, const Half *, double, Half *, Stream);
-template void convert(std::int64_t, const Scale &, const double *, double *, Stream);
-template void convert(std::int64_t, const Scale &, const double *, float *, Stream);
-template void convert(std::int64_t, const Scale &, const double *, Half *, Stream);
-template void convert(std::int64_t, const Scale &, const float *, double *, Stream);
-template void convert(std::int64_t, const Scale &, const Half *, double *, Stream);
-template void convert_sum(
-    std::int64_t, const Scale &, const double *, const double *, double *, Stream);
-template void convert_sum(
-    std::int64_t, const Scale &, const float *, const float *, double *, Stream);
-template void convert_sum(
-    std::int64_t, const Scale &, const Half *, const Half *, double *, Stream);
-template void inverse_diagonal(const Block &, const CellBasis &, const double (&)[3], double,
-    const double *, double *, Stream);
-template void inverse_diagonal(
-    const Block &, const CellBasis &, const double (&)[3], double, const float *, float *, Stream);
-template void inverse_diagonal(
-    const Block &, const CellBasis &, const double (&)[3], double, const Half *, Half *, Stream);
 template void add_constant(const Block &, const CellBasis &, double, double *, Stream);
 template void add_constant(const Block &, const CellBasis &, double, float *, Stream);
 template void add_constant(const Block &, const CellBasis &, double, Half *, Stream);

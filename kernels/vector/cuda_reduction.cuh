@@ -1,10 +1,13 @@
-// Sums over all threads of a grid in two passes, in a fixed order.
+// Sums over all threads of a grid in two passes, in a fixed order, and loops over vectors for them.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "kernels/core/launch.cuh"
+#include "kernels/core/pack.cuh"
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/vector/cuda.h"
 
@@ -12,6 +15,86 @@ namespace tensormg::vector_kernels::cuda
 {
 inline constexpr int reduction_threads = 256;
 inline constexpr int reduction_warps = reduction_threads / 32;
+inline constexpr int blocks_per_multiprocessor = 4;
+
+/// Of shared memory, for so many sums of a block.
+constexpr std::size_t shared_bytes(int sums)
+{
+  return static_cast<std::size_t>(sums) * reduction_warps * sizeof(double);
+}
+
+/// WideFloat as it is stored: it takes a 32-bit register until one computes with it.
+template <typename Number>
+using Stored = std::conditional_t<std::is_same_v<Number, WideFloat>, float, Number>;
+template <typename Number>
+const Number *stored(const Number *p)
+{
+  return p;
+}
+template <typename Number>
+Number *stored(Number *p)
+{
+  return p;
+}
+inline const float *stored(const WideFloat *p) { return &p->value; }
+inline float *stored(WideFloat *p) { return &p->value; }
+
+/// Numbers in 16 bytes.
+template <typename Number>
+inline constexpr int word = 16 / static_cast<int>(sizeof(Number));
+
+/// use(position, load(position)) for the words of this thread, which takes every (gridDim * blockDim)-th, `batch`
+/// loads ahead: 1024 threads per multiprocessor with two words each are 32 KiB in flight, which hides the latency
+/// of the memory at full bandwidth.
+template <int batch, typename Load, typename Use>
+__device__ inline void for_each_word(std::int64_t words, const Load &load, const Use &use)
+{
+  const std::int64_t stride = std::int64_t(gridDim.x) * reduction_threads;
+  std::int64_t at = std::int64_t(blockIdx.x) * reduction_threads + threadIdx.x;
+  for (; at + (batch - 1) * stride < words; at += batch * stride)
+  {
+    decltype(load(at)) loaded[batch];
+#pragma unroll
+    for (int i = 0; i < batch; ++i)
+      loaded[i] = load(at + i * stride);
+#pragma unroll
+    for (int i = 0; i < batch; ++i)
+      use(at + i * stride, loaded[i]);
+  }
+  for (; at < words; at += stride)
+  {
+    auto loaded = load(at);
+    use(at, loaded);
+  }
+}
+
+template <typename C, int width, int count>
+struct Packs
+{
+  Pack<C, width> of[count];
+};
+
+template <typename C, int width>
+__device__ inline void add_products(double &sum, const Pack<C, width> &a, const Pack<C, width> &b)
+{
+#pragma unroll
+  for (int w = 0; w < width; ++w)
+    sum = fma(double(a.at[w]), double(b.at[w]), sum);
+}
+
+/// largest = max(largest, |a|)
+template <typename C, int width>
+__device__ inline void enlarge(C &largest, const Pack<C, width> &a)
+{
+  constexpr C infinity = std::numeric_limits<C>::infinity();
+#pragma unroll
+  for (int w = 0; w < width; ++w)
+  {
+    // A comparison with NaN is false: it counts as infinite.
+    const C size = a.at[w] < 0 ? -a.at[w] : a.at[w];
+    largest = size <= largest ? largest : size < infinity ? size : infinity;
+  }
+}
 
 struct Sum
 {

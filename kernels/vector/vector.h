@@ -9,6 +9,7 @@
 #include "kernels/basis/cell_basis.h"
 #include "kernels/core/block.h"
 #include "kernels/core/half.h"
+#include "kernels/core/wide_float.h"
 
 namespace tensormg::vector_kernels
 {
@@ -23,25 +24,33 @@ double dot(std::int64_t size, const Number *x, const Number *y);
 template <typename Number>
 double max_abs(std::int64_t size, const Number *x);
 
-/// result[i] = v[i]'w for i < count, and result[count] = w'w. Reads count + 1 vectors.
+/// result[i] = v[i]'w for i < count, and result[count] = w'w. Reads count + 1 vectors. For double, WideFloat.
+template <typename Number>
 void multi_dot(
-    std::int64_t size, int count, const double *const *v, const double *w, double *result);
+    std::int64_t size, int count, const Number *const *v, const Number *w, double *result);
 
-/// w += sum_i c[i] v[i]; returns w'w of the result. Reads count + 1 vectors, writes one.
+/// w = factor w + sum_i c[i] v[i] in FP64, rounded once to the type of w; returns w'w of what is written. Reads
+/// count + 1 vectors, writes one. From, To: double, double; WideFloat, WideFloat; WideFloat, double.
+template <typename From, typename To>
 double multi_update(
-    std::int64_t size, int count, const double *c, const double *const *v, double *w);
+    std::int64_t size, int count, const double *c, const From *const *v, double factor, To *w);
 
 /// y = a x + b y (b = 0: y is not read). x may be y. Reads 1-2, writes 1.
 template <typename Number>
 void axpby(std::int64_t size, double a, const Number *x, double b, Number *y);
 
-/// dst = factor * src with rounding to the type of dst. Reads 1, writes 1.
+/// dst = factor * src in FP64, rounded to the type of dst. Reads 1, writes 1.
 template <typename To, typename From>
 void convert(std::int64_t size, double factor, const From *src, To *dst);
 
-/// dst = factor * (x + d). Reads 2, writes 1.
-template <typename From>
-void convert_sum(std::int64_t size, double factor, const From *x, const From *d, double *dst);
+/// dst = factor * (x + d), as convert(). Reads 2, writes 1.
+template <typename To, typename From>
+void convert_sum(std::int64_t size, double factor, const From *x, const From *d, To *dst);
+
+/// dst = factor * src, as convert(); returns the square of the norm of factor * src before it is rounded.
+/// Reads 1, writes 1.
+template <typename To>
+double convert_with_norm(std::int64_t size, double factor, const double *src, To *dst);
 
 /// x += a p, r -= a q; returns r'r. The fused update of conjugate gradients: reads 4, writes 2.
 double cg_update(
@@ -51,6 +60,11 @@ double cg_update(
 template <typename Number>
 void inverse_diagonal(const Block &block, const CellBasis &basis, const double (&factor)[3],
     double alpha, const Number *b, Number *x);
+
+/// b = scale * src, as convert(); x = alpha D^-1 b, as inverse_diagonal(). Reads 1, writes 2.
+template <typename Number, typename From>
+void convert_and_divide(const Block &block, const CellBasis &basis, const double (&factor)[3],
+    double alpha, double scale, const From *src, Number *b, Number *x);
 
 /// u += shift * (the coefficients of the constant function 1); in both, the constant's coefficients
 /// are products of CellBasis::legendre row 0.

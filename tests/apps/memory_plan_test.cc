@@ -33,9 +33,20 @@ namespace
     SolverOptions options;
     options.restart = 10;
     const double multigrid = static_cast<double>(multigrid_memory(grid, options.multigrid));
-    EXPECT_EQ(make_memory_plan(grid, options).bytes(), (2 + 11 + 10) * small_vector + multigrid);
+    // A basis of numbers with half as many bits, and the residual in double precision.
+    EXPECT_EQ(make_memory_plan(grid, options).bytes(),
+        (2 + 1 + 0.5 * (11 + 10)) * small_vector + multigrid);
     options.max_iterations = 4; // the basis does not grow longer
+    EXPECT_EQ(make_memory_plan(grid, options).bytes(),
+        (2 + 1 + 0.5 * (5 + 4)) * small_vector + multigrid);
+    options.basis_precision = BasisPrecision::double_precision;
     EXPECT_EQ(make_memory_plan(grid, options).bytes(), (2 + 5 + 4) * small_vector + multigrid);
+    SolverOptions in_double;
+    in_double.multigrid.precision = Precision::double_precision;
+    in_double.restart = 10;
+    EXPECT_EQ(make_memory_plan(grid, in_double).bytes(),
+        (2 + 11 + 10) * small_vector +
+            static_cast<double>(multigrid_memory(grid, in_double.multigrid)));
     options.solver = OuterSolver::cg;
     EXPECT_EQ(make_memory_plan(grid, options).bytes(), (2 + 4) * small_vector + multigrid);
     options.full_multigrid = true;
@@ -80,9 +91,13 @@ namespace
     EXPECT_NO_THROW(check_memory(grid, options, 2. * needed));
     expect_message([&] { check_memory(grid, options, 0.7 * needed); },
         {"problem.refinements = 3: 4 096 degrees of freedom need",
-            "(with all 31 vectors of fgmres)", "95 % may be used",
+            "(with all 32 vectors of fgmres)", "95 % may be used",
             "the largest number of refinements that fits is 2",
             "3 would fit with solver.restart = ", "solver.solver = cg"});
+    options.basis_precision = BasisPrecision::double_precision;
+    expect_message(
+        [&] { check_memory(grid, options, 0.7 * make_memory_plan(grid, options).bytes()); },
+        {"(with all 31 vectors of fgmres)", "solver.basis_precision = single"});
     options.solver = OuterSolver::cg;
     options.multigrid.precision = Precision::double_precision;
     expect_message(

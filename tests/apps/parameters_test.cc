@@ -51,6 +51,7 @@ subsection solver
   set tolerance      = 1e-11
   set max_iterations = 17
   set restart        = 5
+  set basis_precision = double
   set full_multigrid = true
 end
 SUBSECTION multigrid
@@ -143,6 +144,7 @@ end
     EXPECT_EQ(p.solver.tolerance, 1e-11);
     EXPECT_EQ(p.solver.max_iterations, 17);
     EXPECT_EQ(p.solver.restart, 5);
+    EXPECT_EQ(p.solver.basis_precision, BasisPrecision::double_precision);
     EXPECT_TRUE(p.solver.full_multigrid);
     EXPECT_EQ(p.solver.multigrid.precision, Precision::half_precision);
     EXPECT_EQ(p.solver.multigrid.cycle, Cycle::w);

@@ -66,6 +66,10 @@ namespace
     EXPECT_EQ(json["levels"][2]["visits"], 3);
     EXPECT_EQ(json["memory"]["vectors"][0]["count"], 2);
     EXPECT_EQ(json["parameters"]["problem"]["dimension"], "2");
+    EXPECT_EQ(json["basis_precision"], "single");
+    EXPECT_EQ(json_of(sample({"multigrid.precision=double"}))["basis_precision"], "double");
+    EXPECT_EQ(json_of(sample({"solver.basis_precision=double"}))["basis_precision"], "double");
+    EXPECT_TRUE(json_of(sample({"solver.solver=cg"}))["basis_precision"].is_null());
     for (const char *key : {"backend", "instruction_set", "precision", "solver", "smoother",
              "cycle", "setup_seconds", "rhs_seconds", "solve_seconds", "ranks", "threads",
              "peak_memory_bytes", "version", "git_hash", "compiler", "host_cpu", "date"})
@@ -189,7 +193,8 @@ namespace
             "boundary.left = neumann\n"});
     EXPECT_EQ(text.find("solver.restart"), std::string::npos);
     expect_parts(header_text(record, true),
-        {"solver.restart = 15", "vectors on rank 0", "solution", "partition"});
+        {"solver.restart = 15", "restart 15, basis in single precision", "vectors on rank 0",
+            "solution", "partition"});
   }
 
   TEST(Report, Methods)

@@ -7,8 +7,9 @@
 
 #include "kernels/vector/cuda.h"
 #include "operators/cell_basis.h"
+#include "tests/support/device_reduction.h"
 #include "tests/support/guarded.h"
-#include "tests/support/random_vector.h"
+#include "tests/support/vector_lines.h"
 
 namespace tensormg
 {
@@ -17,64 +18,15 @@ namespace
   namespace vk = vector_kernels;
   namespace vc = vector_kernels::cuda;
   using test::Guarded;
+  using test::line;
+  using test::random_line;
+  using test::Reduction;
   using test::to_double;
+  using test::unit_roundoff;
 
   // Multiples of row_granularity around a word, a block, a batch of words, and all blocks of a reduction.
   const std::int64_t sizes[] = {8, 24, 504, 512, 520, 2048, 4104, 8 * 1024 + 8, 270336, 270344,
       4 * 270336 - 8, 4 * 270336 + 8 * 129};
-
-  Block line(std::int64_t size)
-  {
-    Block block;
-    block.n = 1;
-    block.cells = {size, 1, 1};
-    block.pitch = size;
-    return block;
-  }
-
-  template <typename Number>
-  Vector<Number> random_line(std::int64_t size, unsigned seed)
-  {
-    return test::random_vector<Number>(line(size), seed);
-  }
-
-  template <typename Number>
-  double unit_roundoff()
-  {
-    return std::is_same_v<Number, double> ? 0x1p-53
-        : std::is_same_v<Number, float>   ? 0x1p-24
-                                          : 0x1p-11;
-  }
-
-  /// Scratch and results of reductions, poisoned before each.
-  class Reduction
-  {
-  public:
-    /// The sums that f(scratch, result, stream) leaves; equal bits from a second call.
-    template <typename F>
-    std::vector<double> operator()(int sums, const F &f)
-    {
-      const std::vector<double> first = run(sums, f), second = run(sums, f);
-      EXPECT_EQ(std::memcmp(first.data(), second.data(), sums * sizeof(double)), 0);
-      return first;
-    }
-
-    template <typename F>
-    std::vector<double> run(int sums, const F &f)
-    {
-      Guarded<double> scratch(vc::scratch_size(sums)), result(sums);
-      f(scratch.data(), result.data(), stream_.get());
-      std::vector<double> found(sums), rest(vc::scratch_size(sums));
-      EXPECT_TRUE(result.read(found.data(), stream_.get())) << "written beyond the result";
-      EXPECT_TRUE(scratch.read(rest.data(), stream_.get())) << "written beyond the scratch";
-      return found;
-    }
-
-    Stream stream() const { return stream_.get(); }
-
-  private:
-    OwnedStream stream_;
-  };
 
   template <typename Number>
   class VectorCuda : public testing::Test
@@ -190,6 +142,12 @@ namespace
       expect_converted<Half, double>({factor}, factor);
       expect_converted<double, float>({factor}, factor);
       expect_converted<double, Half>({factor}, factor);
+      expect_converted<WideFloat, double>({factor}, factor);
+      expect_converted<double, WideFloat>({factor}, factor);
+      expect_converted<Half, WideFloat>({factor}, factor);
+      expect_converted<WideFloat, Half>({factor}, factor);
+      expect_converted<float, WideFloat>({factor}, factor);
+      expect_converted<WideFloat, float>({factor}, factor);
     }
   }
 
@@ -207,6 +165,32 @@ namespace
       expect_converted<Half, double>({0.25, device.data(), false}, 0.25 * p);
       expect_converted<double, Half>({4., device.data(), true}, 4. / p);
     }
+  }
+
+  template <typename To, typename From>
+  void expect_sum_converted(double factor)
+  {
+    const OwnedStream stream;
+    for (const std::int64_t size : sizes)
+    {
+      const auto x = random_line<From>(size, 9);
+      auto d = random_line<From>(size, 10);
+      for (std::int64_t i = 0; i < size; ++i) // as the rest of a rounded number
+        d[i] = test::from_double<From>(unit_roundoff<From>() * to_double(d[i]));
+      Vector<To> expected(line(size)), found(line(size));
+      vk::convert_sum(size, factor, x.data(), d.data(), expected.data());
+      Guarded<From> dx(x), dd(d);
+      Guarded<To> dy(size);
+      vc::convert_sum(size, vc::Scale{factor}, dx.data(), dd.data(), dy.data(), stream.get());
+      EXPECT_TRUE(dy.read(found.data(), stream.get()));
+      EXPECT_TRUE(test::same_bits(found, expected)) << size;
+    }
+  }
+
+  TYPED_TEST(VectorCuda, ConvertsASumAsTheCpu)
+  {
+    expect_sum_converted<double, TypeParam>(0.3);
+    expect_sum_converted<WideFloat, TypeParam>(0x1p-5);
   }
 
   TEST_F(VectorCudaDouble, ConversionKeepsWhatIsNotFinite)
@@ -227,66 +211,6 @@ namespace
     EXPECT_TRUE(std::isnan(to_double(half[2])));
     EXPECT_EQ(to_double(half[5]), 0.);
     EXPECT_EQ(to_double(half[6]), 65504.);
-  }
-
-  struct Basis
-  {
-    std::vector<Vector<double>> host;
-    std::vector<Guarded<double>> device;
-    std::vector<const double *> host_pointers, device_pointers;
-    Basis(std::int64_t size, int count)
-    {
-      for (int i = 0; i < count; ++i)
-      {
-        host.push_back(random_line<double>(size, 20 + i));
-        device.emplace_back(host.back());
-      }
-      for (int i = 0; i < count; ++i)
-      {
-        host_pointers.push_back(host[i].data());
-        device_pointers.push_back(device[i].data());
-      }
-    }
-  };
-
-  // The numbers of vectors around one pass and one group, and the most.
-  TEST_F(VectorCudaDouble, MultiDotAndUpdate)
-  {
-    Reduction reduce;
-    for (const std::int64_t size : {std::int64_t(8), std::int64_t(1032), std::int64_t(40960)})
-      for (const int count : {0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15, 22, vk::max_vectors})
-      {
-        SCOPED_TRACE(testing::Message() << "size " << size << " vectors " << count);
-        Basis basis(size, count);
-        auto w = random_line<double>(size, 5);
-        Guarded<double> dw(w);
-        const auto dots = reduce(count + 1, [&](double *scratch, double *result, Stream stream) {
-          vc::multi_dot(
-              size, count, basis.device_pointers.data(), dw.data(), scratch, result, stream);
-        });
-        std::vector<double> expected(count + 1), c(count);
-        vk::multi_dot(size, count, basis.host_pointers.data(), w.data(), expected.data());
-        for (int i = 0; i <= count; ++i)
-          ASSERT_NEAR(dots[i], expected[i], 1e-15 * size) << i;
-        for (int i = 0; i < count; ++i)
-          c[i] = 0.3 - 0.1 * (i % 7);
-
-        const auto norm = reduce.run(2, [&](double *scratch, double *result, Stream stream) {
-          vc::multi_update(size, count, c.data(), basis.device_pointers.data(), dw.data(), scratch,
-              result, result + 1, stream);
-        });
-        const double expected_norm =
-            vk::multi_update(size, count, c.data(), basis.host_pointers.data(), w.data());
-        Vector<double> found(line(size));
-        EXPECT_TRUE(dw.read(found.data(), reduce.stream()));
-        for (std::int64_t at = 0; at < size; ++at)
-          ASSERT_NEAR(found[at], w[at], 1e-14);
-        EXPECT_NEAR(norm[0], expected_norm, 1e-13 * expected_norm);
-        EXPECT_EQ(norm[1], vk::max_abs(size, found.data()));
-      }
-    const double *none = nullptr;
-    EXPECT_THROW(vc::multi_dot(8, vk::max_vectors + 1, &none, nullptr, nullptr, nullptr, nullptr),
-        std::invalid_argument);
   }
 
   TEST_F(VectorCudaDouble, CgUpdate)
@@ -310,23 +234,6 @@ namespace
         ASSERT_NEAR(fr[i], r[i], 4e-16);
       }
       EXPECT_NEAR(norm[0], expected, 1e-13 * expected);
-    }
-  }
-
-  TEST_F(VectorCudaDouble, NotFiniteReachesTheSums)
-  {
-    Reduction reduce;
-    for (const std::int64_t at : {0, 13, 4103})
-    {
-      auto x = random_line<double>(4104, 1);
-      const auto y = random_line<double>(4104, 2);
-      x[at] = std::nan("");
-      Guarded<double> dx(x), dy(y);
-      const double *pointers[] = {dy.data(), dx.data()};
-      const auto dots = reduce.run(3, [&](double *scratch, double *result, Stream stream) {
-        vc::multi_dot(4104, 2, pointers, dy.data(), scratch, result, stream);
-      });
-      EXPECT_TRUE(std::isfinite(dots[0]) && std::isnan(dots[1]) && std::isfinite(dots[2]));
     }
   }
 
@@ -356,6 +263,35 @@ namespace
         ASSERT_NEAR(to_double(found[at]), to_double(expected[at]),
             6. * unit_roundoff<TypeParam>() * std::abs(to_double(expected[at])) + 0x1p-24);
       });
+    }
+  }
+
+  template <typename Number, typename From>
+  void expect_converted_and_divided(const Block &block)
+  {
+    const OwnedStream stream;
+    const CellBasis basis = make_cell_basis(block.degree());
+    const double factor[3] = {1., 0.4, 0.25};
+    const auto src = test::random_vector<From>(block, 3);
+    Guarded<From> dsrc(src);
+    Guarded<Number> b(block.size()), x(block.size()), expected_x(block.size());
+    vc::convert_and_divide(
+        block, basis, factor, 1.7, vc::Scale{0.25}, dsrc.data(), b.data(), x.data(), stream.get());
+    Vector<Number> found_b(block), found_x(block), expected(block), divided(block);
+    EXPECT_TRUE(b.read(found_b.data(), stream.get()) && x.read(found_x.data(), stream.get()));
+    vk::convert(block.size(), 0.25, src.data(), expected.data());
+    EXPECT_TRUE(test::same_bits(found_b, expected));
+    vc::inverse_diagonal(block, basis, factor, 1.7, b.data(), expected_x.data(), stream.get());
+    EXPECT_TRUE(expected_x.read(divided.data(), stream.get()));
+    EXPECT_TRUE(test::same_bits(found_x, divided));
+  }
+
+  TYPED_TEST(VectorCuda, ConvertAndDivideIsBothOneAfterTheOther)
+  {
+    for (const Block &block : blocks)
+    {
+      expect_converted_and_divided<TypeParam, double>(block);
+      expect_converted_and_divided<TypeParam, WideFloat>(block);
     }
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -11,42 +12,21 @@
 #include <gtest/gtest.h>
 
 #include "operators/cell_basis.h"
-#include "tests/support/random_vector.h"
+#include "tests/support/vector_lines.h"
 
 namespace tensormg
 {
 namespace
 {
   namespace vk = vector_kernels;
+  using test::line;
+  using test::random_line;
   using test::to_double;
+  using test::unit_roundoff;
 
   // Multiples of row_granularity: one and two registers, the blocks of 2048 and 4096, their
   // neighbours.
   const std::int64_t sizes[] = {8, 16, 24, 40, 2040, 2048, 2056, 4096, 4104, 6152, 12296};
-
-  /// A vector of `size` numbers: one row of cells of degree 0 would do, so a block of one mode.
-  Block line(std::int64_t size)
-  {
-    Block block;
-    block.n = 1;
-    block.cells = {size, 1, 1};
-    block.pitch = size;
-    return block;
-  }
-
-  template <typename Number>
-  Vector<Number> random_line(std::int64_t size, unsigned seed)
-  {
-    return test::random_vector<Number>(line(size), seed);
-  }
-
-  template <typename Number>
-  double unit_roundoff()
-  {
-    return std::is_same_v<Number, double> ? 0x1p-53
-        : std::is_same_v<Number, float>   ? 0x1p-24
-                                          : 0x1p-11;
-  }
 
   template <typename Number>
   class VectorKernels : public testing::Test
@@ -153,6 +133,12 @@ namespace
       expect_converted<Half, double>(factor);
       expect_converted<double, float>(factor);
       expect_converted<double, Half>(factor);
+      expect_converted<WideFloat, double>(factor);
+      expect_converted<double, WideFloat>(factor);
+      expect_converted<Half, WideFloat>(factor);
+      expect_converted<WideFloat, Half>(factor);
+      expect_converted<float, WideFloat>(factor);
+      expect_converted<WideFloat, float>(factor);
     }
   }
 
@@ -182,48 +168,21 @@ namespace
     EXPECT_EQ(single[5], 0.f);
   }
 
-  struct Basis
-  {
-    std::vector<Vector<double>> vectors;
-    std::vector<const double *> pointers;
-    Basis(std::int64_t size, int count)
-    {
-      for (int i = 0; i < count; ++i)
-        vectors.push_back(random_line<double>(size, 20 + i));
-      for (const Vector<double> &v : vectors)
-        pointers.push_back(v.data());
-    }
-  };
-
-  TEST(VectorMulti, DotAndUpdate)
+  TEST(VectorConvert, WithNorm)
   {
     for (const std::int64_t size : sizes)
-      for (const int count : {0, 1, 2, 3, 7, 31, vk::max_vectors})
+      for (const double factor : {1., 0.3, 0x1p100})
       {
-        const Basis basis(size, count);
-        auto w = random_line<double>(size, 5);
-        std::vector<double> result(count + 1, std::nan(""));
-        vk::multi_dot(size, count, basis.pointers.data(), w.data(), result.data());
-        std::vector<double> c(count);
-        for (int i = 0; i < count; ++i)
-        {
-          c[i] = 0.3 - 0.1 * (i % 7);
-          ASSERT_NEAR(result[i], vk::dot(size, basis.pointers[i], w.data()), 1e-15 * size);
-        }
-        ASSERT_NEAR(result[count], vk::dot(size, w.data(), w.data()), 1e-15 * size);
-
-        std::vector<double> expected(size);
-        for (std::int64_t at = 0; at < size; ++at)
-        {
-          expected[at] = w[at];
-          for (int i = 0; i < count; ++i)
-            expected[at] += c[i] * basis.pointers[i][at];
-        }
-        const double norm =
-            vk::multi_update(size, count, c.data(), basis.pointers.data(), w.data());
-        for (std::int64_t at = 0; at < size; ++at)
-          ASSERT_NEAR(w[at], expected[at], 1e-14);
-        ASSERT_NEAR(norm, vk::dot(size, w.data(), w.data()), 1e-15 * norm);
+        auto x = random_line<double>(size, 4);
+        for (std::int64_t i = 0; i < size; ++i)
+          x[i] /= factor;
+        Vector<WideFloat> found(line(size)), expected(line(size));
+        test::poison(found);
+        const double sum = vk::convert_with_norm(size, factor, x.data(), found.data());
+        vk::convert(size, factor, x.data(), expected.data());
+        EXPECT_EQ(std::memcmp(found.data(), expected.data(), 4 * size), 0);
+        EXPECT_NEAR(sum, factor * (factor * vk::dot(size, x.data(), x.data())), 1e-14 * size)
+            << size;
       }
   }
 
@@ -325,6 +284,32 @@ namespace
       vk::add_constant(block, basis, -0.5, random.data());
       EXPECT_NEAR(vk::sum_of_means(block, basis, random.data()), before - 0.5 * cells,
           tolerance * cells * 4.);
+    }
+  }
+
+  template <typename Number, typename From>
+  void expect_converted_and_divided(const Block &block)
+  {
+    const CellBasis basis = make_cell_basis(block.degree());
+    const double factor[3] = {1., 0.4, 0.25};
+    const auto src = test::random_vector<From>(block, 3);
+    Vector<Number> b(block), x(block), expected_b(block), expected_x(block);
+    test::poison(b);
+    test::poison(x);
+    vk::convert_and_divide(block, basis, factor, 1.7, 0.25, src.data(), b.data(), x.data());
+    vk::convert(block.size(), 0.25, src.data(), expected_b.data());
+    vk::inverse_diagonal(block, basis, factor, 1.7, expected_b.data(), expected_x.data());
+    const std::size_t bytes = static_cast<std::size_t>(block.size()) * sizeof(Number);
+    EXPECT_EQ(std::memcmp(b.data(), expected_b.data(), bytes), 0);
+    EXPECT_EQ(std::memcmp(x.data(), expected_x.data(), bytes), 0);
+  }
+
+  TYPED_TEST(VectorKernels, ConvertAndDivideIsBothOneAfterTheOther)
+  {
+    for (const Block &block : blocks)
+    {
+      expect_converted_and_divided<TypeParam, double>(block);
+      expect_converted_and_divided<TypeParam, WideFloat>(block);
     }
   }
 } // namespace

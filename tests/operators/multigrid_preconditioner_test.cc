@@ -18,6 +18,7 @@
 #include "operators/vector_space.h"
 #include "solvers/cg.h"
 #include "solvers/fgmres.h"
+#include "solvers/mixed_operator.h"
 #include "tests/support/boxes.h"
 
 namespace tensormg
@@ -36,6 +37,7 @@ namespace
     const LevelGrid &level = grid.finest();
     VectorSpace space{level};
     LaplaceOperator<double> op{level, basis, laplace::Backend::cpu};
+    LaplaceOperator<WideFloat> products{level, basis, laplace::Backend::cpu};
     Vector<double> b = test::hashed_vector<double>(level, 1), x = space.make_vector();
 
     explicit Solve(const Problem &problem_)
@@ -67,16 +69,30 @@ namespace
     template <typename Method>
     SolveReport run(Method &&method, const MultigridOptions &options, bool full_start = false)
     {
+      return run(method, op, options, full_start);
+    }
+    template <typename Method, typename Operator>
+    SolveReport run(Method &method, Operator &a, const MultigridOptions &options, bool full_start,
+        double tolerance = 1e-8)
+    {
       const auto multigrid = make(options);
       x = space.make_vector();
       if (full_start)
         multigrid->full_start(x, b, space.norm(b));
-      const SolveReport report = method.solve(op, *multigrid, x, b);
+      const SolveReport report = method.solve(a, *multigrid, x, b);
       Vector<double> r = space.make_vector();
       op.residual(r, x, b);
       EXPECT_NEAR(report.true_relative_residual, space.norm(r) / space.norm(b), 1e-12);
-      EXPECT_EQ(report.converged(), space.norm(r) <= 1e-8 * space.norm(b)) << report.detail;
+      EXPECT_EQ(report.converged(), space.norm(r) <= tolerance * space.norm(b)) << report.detail;
       return report;
+    }
+    /// With a basis in FP32.
+    SolveReport short_basis(
+        const MultigridOptions &options, double tolerance = 1e-8, bool full_start = false)
+    {
+      Fgmres<VectorSpace, Vector<WideFloat>> method(space, tolerance, 60, 15);
+      MixedOperator both(op, products);
+      return run(method, both, options, full_start, tolerance);
     }
     SolveReport fgmres(const MultigridOptions &options, bool full_start = false)
     {
@@ -125,6 +141,34 @@ namespace
         const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
         EXPECT_LE(*most - *least, 1) << "dim " << dim << ", " << boundary;
       }
+  }
+
+  TEST(MultigridPreconditioner, BasisInSinglePrecisionTakesNoMoreIterations)
+  {
+    for (const int dim : {2, 3})
+      for (const char *boundary : {"DD", "NN"})
+        for (const double size : {0., 1.}) // all frequencies, or f = 1
+        {
+          Solve solve(test::cubes(dim, 3, {1, 1, 1}, dim == 2 ? 5 : 3, boundary));
+          if (size > 0. && !solve.problem.is_singular())
+            solve.smooth_right_hand_side(size);
+          for (const Precision precision : precisions)
+            for (const double tolerance : {1e-6, 1e-8, 1e-12})
+            {
+              SCOPED_TRACE(testing::Message()
+                  << "dim " << dim << ' ' << boundary << ", size " << size << ", precision "
+                  << static_cast<int>(precision) << ' ' << tolerance);
+              Fgmres<VectorSpace> method(solve.space, tolerance, 60, 15);
+              const int expected =
+                  solve.run(method, solve.op, with(precision), false, tolerance).iterations;
+              const SolveReport report = solve.short_basis(with(precision), tolerance);
+              EXPECT_TRUE(report.converged()) << report.detail;
+              EXPECT_LE(report.iterations, expected + 1);
+            }
+        }
+    Solve solve(test::cubes(3, 2, {1, 1, 1}, 3, "DD"));
+    EXPECT_LE(solve.short_basis(with(Precision::half_precision), 1e-8, true).iterations,
+        solve.fgmres(with(Precision::half_precision), true).iterations + 1);
   }
 
   TEST(MultigridPreconditioner, ServesConjugateGradients)

@@ -96,6 +96,45 @@ namespace
     }
   }
 
+  TEST_P(VectorSpaceOfBox, BasisInSinglePrecision)
+  {
+    using V = VectorSpace::WideFloatVector;
+    std::vector<V> v;
+    for (unsigned i = 0; i < 3; ++i)
+      v.push_back(test::hashed_vector<WideFloat>(level, 10 + i));
+    auto w = test::hashed_vector<WideFloat>(level, 3);
+    auto x = test::hashed_vector<double>(level, 4);
+    auto sum = global(level, 3), expected_x = global(level, 4);
+    const std::vector<double> dots = space.multi_dot(v, 3, w), c{0.5, -0.25, 1.};
+    for (double &value : sum)
+      value *= 2.;
+    for (unsigned i = 0; i < 3; ++i)
+    {
+      const auto vi = global(level, 10 + i);
+      EXPECT_NEAR(dots[i], dot(vi, global(level, 3)), 1e-7 * n);
+      for (std::size_t at = 0; at < sum.size(); ++at)
+      {
+        sum[at] += c[i] * vi[at];
+        expected_x[at] += c[i] * vi[at];
+      }
+    }
+    const double norm = space.multi_update(c, v, w, 2.);
+    space.add_combination(c, v, x);
+    expect_equal(w, sum, 1e-6);
+    expect_equal(x, expected_x, 3e-7);
+    EXPECT_NEAR(norm, dot(sum, sum), 1e-6 * norm);
+    EXPECT_NEAR(space.multi_dot(v, 0, w)[0], norm, 1e-14 * norm);
+
+    auto rounded = space.make_vector<V>();
+    test::poison(rounded);
+    const auto y = test::hashed_vector<double>(level, 5);
+    const auto gy = global(level, 5);
+    EXPECT_NEAR(space.convert_with_norm(0.5, y, rounded), 0.5 * std::sqrt(dot(gy, gy)), 1e-14 * n);
+    for (std::size_t at = 0; at < sum.size(); ++at)
+      sum[at] = 0.5 * gy[at];
+    expect_equal(rounded, sum, 0x1p-25);
+  }
+
   TEST_P(VectorSpaceOfBox, AxpbyAndCgUpdate)
   {
     const auto p = test::hashed_vector<double>(level, 1), q = test::hashed_vector<double>(level, 2);

@@ -151,6 +151,12 @@ namespace
       for (std::size_t i = 0; i < 5; ++i)
         EXPECT_NEAR(solution[i] - x[i], error_polynomial(steps, op.lambda[i]) * solution[i], 1e-14);
 
+      // The same, if somebody else has made the first step.
+      std::vector<double> after(5), rest(5, nan);
+      op.inverse_diagonal(after, b, smoother.first_step());
+      smoother.smooth_after_first_step(after, b, rest);
+      EXPECT_EQ(after, x);
+
       // From an iterate.
       std::vector<double> y{0.3, 0.2, -0.1, 4., 1.};
       const std::vector<double> start = y;

@@ -221,6 +221,29 @@ namespace
       }
   }
 
+  TEST(Multigrid, FirstStepMayBeDoneByTheCaller)
+  {
+    for (const bool split : {false, true})
+      for (const int steps : {1, 3, 4})
+      {
+        Hierarchy h(test::cubes(2, 2, {1, 1, 1}, 3, "DD"), fourth_kind(steps), Cycle::v, split);
+        MG &multigrid = *h.multigrid;
+        const auto r = h.hashed(3);
+        const auto expected = h.apply(r);
+        for (int again = 0; again < 2; ++again)
+        {
+          h.space.axpby(1., r, 0., multigrid.rhs());
+          h.finest().inverse_diagonal(
+              multigrid.first_iterate(), multigrid.rhs(), multigrid.first_step());
+          multigrid.run(true);
+          EXPECT_EQ(test::relative_difference(multigrid.solution(), expected), 0.)
+              << "split " << split << ", steps " << steps;
+        }
+      }
+    Hierarchy one(test::cubes(2, 2, {1, 1, 1}, 0, "DD"), fourth_kind(2), Cycle::v);
+    EXPECT_EQ(one.multigrid->first_step(), 0.);
+  }
+
   TEST(Multigrid, VisitsEachLevelAsOftenAsItShould)
   {
     const auto visits = [](Hierarchy &h) {

@@ -12,6 +12,19 @@
 namespace tensormg::test
 {
 using DenseVector = std::vector<double>;
+/// Numbers of FP32 with which one computes in FP64.
+using ShortDenseVector = std::vector<float>;
+
+inline DenseVector widened(const ShortDenseVector &x) { return {x.begin(), x.end()}; }
+
+template <typename V>
+V rounded(const DenseVector &x)
+{
+  V result(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i)
+    result[i] = static_cast<typename V::value_type>(x[i]);
+  return result;
+}
 
 /// The arithmetic of operators/vector_space.h on plain vectors.
 struct DenseSpace
@@ -19,17 +32,22 @@ struct DenseSpace
   using VectorType = DenseVector;
   std::size_t size = 0;
 
-  DenseVector make_vector() const { return DenseVector(size, 0.); }
-  double dot(const DenseVector &x, const DenseVector &y) const
+  template <typename V = DenseVector>
+  V make_vector() const
+  {
+    return V(size, 0);
+  }
+  template <typename V>
+  double dot(const V &x, const V &y) const
   {
     double sum = 0.;
     for (std::size_t i = 0; i < size; ++i)
-      sum += x[i] * y[i];
+      sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);
     return sum;
   }
   double norm(const DenseVector &x) const { return std::sqrt(dot(x, x)); }
-  std::vector<double> multi_dot(
-      const std::vector<DenseVector> &v, int count, const DenseVector &w) const
+  template <typename V>
+  std::vector<double> multi_dot(const std::vector<V> &v, int count, const V &w) const
   {
     std::vector<double> result;
     for (int i = 0; i < count; ++i)
@@ -37,12 +55,31 @@ struct DenseSpace
     result.push_back(dot(w, w));
     return result;
   }
+  template <typename V>
   double multi_update(
-      const std::vector<double> &c, const std::vector<DenseVector> &v, DenseVector &w) const
+      const std::vector<double> &c, const std::vector<V> &v, V &w, double factor = 1.) const
   {
-    for (std::size_t i = 0; i < c.size(); ++i)
-      axpby(c[i], v[i], 1., w);
+    DenseVector sum(w.begin(), w.end());
+    for (double &value : sum)
+      value *= factor;
+    add_combination(c, v, sum);
+    w = rounded<V>(sum);
     return dot(w, w);
+  }
+  template <typename V>
+  void add_combination(const std::vector<double> &c, const std::vector<V> &v, DenseVector &x) const
+  {
+    for (std::size_t k = 0; k < c.size(); ++k)
+      for (std::size_t i = 0; i < size; ++i)
+        x[i] += c[k] * static_cast<double>(v[k][i]);
+  }
+  double convert_with_norm(double factor, const DenseVector &src, ShortDenseVector &dst) const
+  {
+    DenseVector scaled = src;
+    for (double &value : scaled)
+      value *= factor;
+    dst = rounded<ShortDenseVector>(scaled);
+    return norm(scaled);
   }
   double cg_update(
       double a, const DenseVector &p, const DenseVector &q, DenseVector &x, DenseVector &r) const
@@ -86,6 +123,12 @@ struct DenseOperator
     ++applications;
     multiply(y, x);
   }
+  void vmult(ShortDenseVector &y, const ShortDenseVector &x)
+  {
+    DenseVector product(size);
+    vmult(product, widened(x));
+    y = rounded<ShortDenseVector>(product);
+  }
   void residual(DenseVector &r, const DenseVector &x, const DenseVector &b)
   {
     multiply(r, x);
@@ -99,6 +142,12 @@ struct FunctionPreconditioner
 {
   std::function<void(DenseVector &z, const DenseVector &r)> f;
   void apply(DenseVector &z, const DenseVector &r, double) { f(z, r); }
+  void apply(ShortDenseVector &z, const ShortDenseVector &r, double)
+  {
+    DenseVector result(r.size());
+    f(result, widened(r));
+    z = rounded<ShortDenseVector>(result);
+  }
   std::string diagnose() const { return "the preconditioner says why"; }
 };
 

@@ -1,0 +1,43 @@
+// Scratch memory and results of reductions in device memory, for tests.
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/vector/cuda.h"
+#include "tests/support/guarded.h"
+
+namespace tensormg::test
+{
+/// Scratch and results of reductions, poisoned before each.
+class Reduction
+{
+public:
+  /// The sums that f(scratch, result, stream) leaves; equal bits from a second call.
+  template <typename F>
+  std::vector<double> operator()(int sums, const F &f)
+  {
+    const std::vector<double> first = run(sums, f), second = run(sums, f);
+    EXPECT_EQ(std::memcmp(first.data(), second.data(), sums * sizeof(double)), 0);
+    return first;
+  }
+
+  template <typename F>
+  std::vector<double> run(int sums, const F &f)
+  {
+    Guarded<double> scratch(vector_kernels::cuda::scratch_size(sums)), result(sums);
+    f(scratch.data(), result.data(), stream_.get());
+    std::vector<double> found(sums), rest(vector_kernels::cuda::scratch_size(sums));
+    EXPECT_TRUE(result.read(found.data(), stream_.get())) << "written beyond the result";
+    EXPECT_TRUE(scratch.read(rest.data(), stream_.get())) << "written beyond the scratch";
+    return found;
+  }
+
+  Stream stream() const { return stream_.get(); }
+
+private:
+  OwnedStream stream_;
+};
+} // namespace tensormg::test
