@@ -1,6 +1,6 @@
 # The kernels once more for other instruction sets: what TENSORMG_ARCH=native compiles on one
 # machine is only one of the three paths of kernels/core/simd.h (16, 32 and 64-byte vectors). Every
-# test of kernels/ gets a second executable test-kernels-NAME-ARCH and ctest entries
+# test of kernels/ with vector code gets a second executable test-kernels-NAME-ARCH and ctest entries
 # kernels-NAME-ARCH.*, label host.
 #
 # TENSORMG_TEST_ARCHS lists them; "x86-64" is the 16-byte path with the conversions of binary16 in
@@ -42,13 +42,16 @@ function(tensormg_add_arch_tests arch)
   target_compile_options(${library} PRIVATE -Wno-psabi)
 
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/kernels/*_test.cc")
+  # Index maps, work models and plain loops are the same for every instruction set.
+  list(FILTER files EXCLUDE REGEX
+    "/(device|march_schedule|mma_fragment|mma_layout|patch_inverse|precision|roofline|tensor_layout)_test\\.cc$")
   foreach(file IN LISTS files)
     cmake_path(GET file STEM stem)
     string(REGEX REPLACE "_test$" "-${arch}" name "${stem}")
     set(target test-kernels-${name})
     add_executable(${target} "${file}")
     target_link_libraries(${target} PRIVATE
-      ${library} tensormg_warnings GTest::gtest GTest::gtest_main)
+      ${library} tensormg_warnings tensormg_calling_code GTest::gtest GTest::gtest_main)
     set_target_properties(${target} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
     tensormg_discover_tests(${target} kernels-${name} kernels host)

@@ -39,3 +39,8 @@ target_compile_options(tensormg_warnings INTERFACE
 # GCC 12 sees overlapping copies in its own std::string (GCC bug 105651).
 target_compile_options(tensormg_warnings INTERFACE
   "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>")
+
+# Code that only calls the kernels: time to compile it counts more than its speed.
+add_library(tensormg_calling_code INTERFACE)
+target_compile_options(tensormg_calling_code INTERFACE
+  "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>")
