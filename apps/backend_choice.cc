@@ -12,15 +12,12 @@ namespace
   /// The kernels of `cuda` copy by the tensor memory accelerator.
   constexpr int oldest_capability = 9;
 
-  /// What the method or the run asks for that device backends lack; empty if nothing.
-  std::string missing_on_devices(const Parameters &parameters, int n_ranks)
+  /// What the run asks for that device backends lack; empty if nothing.
+  std::string missing_on_devices(int n_ranks)
   {
-    const SolverOptions &solver = parameters.solver;
     if (n_ranks > 1)
       return "it cannot be distributed over several ranks yet (" + std::to_string(n_ranks) +
           " are running)";
-    if (solver.solver != OuterSolver::direct && solver.multigrid.smoother == Smoother::patch)
-      return "it has no patch smoother yet (multigrid.smoother = patch)";
     return "";
   }
 
@@ -53,7 +50,7 @@ BackendChoice choose_backend(const Parameters &parameters, int n_ranks)
   {
     if (device_count() == 0)
       return {};
-    std::string reason = missing_on_devices(parameters, n_ranks);
+    std::string reason = missing_on_devices(n_ranks);
     if (reason.empty())
       reason = trouble_with_device();
     // In half precision, where they differ; the operator takes cuda for what the fastest one has not.
@@ -66,7 +63,7 @@ BackendChoice choose_backend(const Parameters &parameters, int n_ranks)
   {
     std::string reason = trouble_with_device();
     if (reason.empty())
-      reason = missing_on_devices(parameters, n_ranks);
+      reason = missing_on_devices(n_ranks);
     if (!reason.empty())
       throw ParameterError("backend = " + word + ": " + reason);
   }

@@ -5,10 +5,12 @@
 #include "kernels/core/launch_profile.h"
 #include "operators/device_box_solver.h"
 #include "operators/device_laplace_operator.h"
+#include "operators/device_patch_correction.h"
 #include "operators/device_transfer_operator.h"
 #include "operators/device_vector_space.h"
 #include "operators/eigenvalue_estimate.h"
 #include "operators/multigrid_implementation.h"
+#include "solvers/schwarz.h"
 
 namespace tensormg
 {
@@ -123,11 +125,13 @@ namespace
     }
 
     template <typename Number>
-    std::unique_ptr<SmootherBase<DeviceVector<Number>>> make_patch_smoother(
-        Operator<Number> &, const MultigridOptions &, double) const
+    auto make_patch_smoother(
+        Operator<Number> &op, const MultigridOptions &multigrid, double lambda_max) const
     {
-      throw std::invalid_argument("the patch smoother does not exist in device memory yet: use the "
-                                  "chebyshev or the jacobi smoother, or the backend cpu");
+      using Correction = DevicePatchCorrection<Number>;
+      return std::make_unique<SchwarzSmoother<Operator<Number>, Correction>>(op,
+          Correction(op.level(), op.basis(), backend, stream), multigrid.schwarz_kind,
+          multigrid.degree, multigrid.damping, lambda_max);
     }
 
     double lambda_max(
@@ -137,6 +141,12 @@ namespace
       const Space space(level, stream);
       DeviceVector<double> start = op.make_vector();
       copy_to_device(pseudo_random_vector(level), start, stream);
+      if (multigrid.smoother == Smoother::patch)
+      {
+        DevicePatchCorrection<double> correction(level, basis, backend, stream);
+        return lanczos_schwarz_lambda_max(
+            op, correction, space, std::move(start), multigrid.eigenvalue_steps);
+      }
       return lanczos_lambda_max(op, space, std::move(start), multigrid.eigenvalue_steps);
     }
   };
@@ -145,15 +155,20 @@ namespace
   using Implementation = MultigridImplementation<DeviceFamily, Number>;
 
   template <typename Number>
-  std::int64_t memory(const Grid &grid)
+  std::int64_t memory(const Grid &grid, const MultigridOptions &options)
   {
     const std::size_t coarsest = device_coarsest_level(grid);
     std::int64_t total = DeviceBoxSolver<Number>::memory(grid.levels[coarsest].block);
     for (std::size_t l = coarsest; l < grid.levels.size(); ++l)
     {
+      const Block &block = grid.levels[l].block;
       const bool split = std::is_same_v<Number, Half> && l > coarsest; // split_multigrid()
-      total +=
-          (split ? 5 : 3) * grid.levels[l].block.size() * static_cast<std::int64_t>(sizeof(Number));
+      std::int64_t vectors = split ? 5 : 3;
+      if (l > coarsest)
+        vectors += schwarz_vectors(options);
+      if (l > coarsest && options.smoother == Smoother::patch)
+        total += patch::device_table_bytes(block.n);
+      total += vectors * block.size() * static_cast<std::int64_t>(sizeof(Number));
     }
     return total;
   }
@@ -178,11 +193,11 @@ std::int64_t device_multigrid_memory(const Grid &grid, const MultigridOptions &o
   switch (options.precision)
   {
     case Precision::double_precision:
-      return memory<double>(grid);
+      return memory<double>(grid, options);
     case Precision::single_precision:
-      return memory<float>(grid);
+      return memory<float>(grid, options);
     case Precision::half_precision:
-      return memory<Half>(grid);
+      return memory<Half>(grid, options);
   }
   return 0;
 }

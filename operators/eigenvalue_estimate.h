@@ -1,4 +1,4 @@
-// The largest eigenvalue of the block-Jacobi preconditioned operator.
+// The largest eigenvalue of the operator preconditioned by block Jacobi or by additive Schwarz.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,42 @@ double lanczos_lambda_max(
   return largest_eigenvalue(diagonal, off_diagonal);
 }
 
-/// The same in host memory from a fixed pseudo-random start. Collective; independent of the number of ranks
+/// Largest Ritz value of P B, P the sum of the corrections of all patches, after `steps` Lanczos steps in the P^-1
+/// inner product from P start: a lower bound of lambda_max that is accurate to a per cent after about ten steps.
+/// For an operator, corrections (solvers/schwarz.h) and a space in host or in device memory.
+template <typename Operator, typename Correction, typename Space>
+double lanczos_schwarz_lambda_max(Operator &op, Correction &correction, const Space &space,
+    typename Operator::VectorType start, int steps)
+{
+  using VectorType = typename Operator::VectorType;
+  // q = P p is the current vector, w = B q in the making.
+  VectorType p = op.make_vector(), p_old = op.make_vector(), q = op.make_vector();
+  VectorType w = std::move(start);
+  std::vector<double> diagonal, off_diagonal;
+  double beta = 0.;
+  for (int j = 0; j < steps; ++j)
+  {
+    correction.set_zero(q);
+    correction.add_all(q, w, 1.);
+    const double next = std::sqrt(std::max(space.dot(q, w), 0.));
+    if (j > 0 && !(next > 1e-10 * diagonal.front()))
+      break; // an invariant subspace: its Ritz values are eigenvalues
+    if (j > 0)
+      off_diagonal.push_back(next);
+    beta = next;
+    p_old.swap(p);
+    space.axpby(1. / beta, w, 0., p);
+    space.axpby(1. / beta, q, 0., q);
+    op.vmult(w, q);
+    diagonal.push_back(space.dot(w, q));
+    space.axpby(-diagonal.back(), p, 1., w);
+    if (j > 0)
+      space.axpby(-beta, p_old, 1., w);
+  }
+  return largest_eigenvalue(diagonal, off_diagonal);
+}
+
+/// The first in host memory from a fixed pseudo-random start. Collective; independent of the number of ranks
 /// up to rounding.
 double estimate_lambda_max(LaplaceOperator<double> &op, int steps);
 } // namespace tensormg

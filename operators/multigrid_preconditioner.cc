@@ -147,7 +147,9 @@ std::int64_t multigrid_memory(const Grid &grid, const MultigridOptions &options)
                                                                               : 2;
   std::int64_t total = 0;
   for (std::size_t l = 0; l < grid.levels.size(); ++l)
-    total += (split_multigrid(options) && l > 0 ? 5 : 3) * grid.levels[l].block.size() * bytes;
+    total +=
+        ((split_multigrid(options) && l > 0 ? 5 : 3) + (l > 0 ? schwarz_vectors(options) : 0)) *
+        grid.levels[l].block.size() * bytes;
   const Block coarsest(grid.problem.dim, grid.problem.degree, grid.levels.front().global_cells);
   return total + BoxSolver::memory(coarsest);
 }

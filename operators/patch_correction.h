@@ -14,6 +14,15 @@ namespace tensormg
 /// The patches of one direction with the eigenvectors (LAPACK's dsyev) of their line matrices.
 patch::Line make_diagonalised_line(const CellBasis &basis, const patch::LineRange &range);
 
+/// Direction d of a level as the whole grid has it. Collective: the ranks at its ends know how it is closed.
+patch::LineRange line_range(const LevelGrid &level, int d);
+
+/// All colours by direction, in the order in which multiplicative Schwarz takes them. First those with an even sum
+/// (0 0 0, 1 1 0, ... in lexicographic order, x fastest), then the others in the opposite order: one colour after
+/// the other, patches overlap as little as they can, and multiplicative Schwarz contracts better than in
+/// lexicographic order (3D: 0.0020 instead of 0.0055 per V(1,1)-cycle with FGMRES, measured for degrees 1, 3, 5).
+std::vector<std::array<int, 3>> ordered_colours(const std::array<patch::Line, 3> &lines, int dim);
+
 /// x += damping * sum_patches R' A^+ R r for the patches of a colour or all
 /// (kernels/patch/patch.h).
 ///
@@ -35,6 +44,10 @@ public:
   void add(Vector<Number> &x, const Vector<Number> &r, int colour, double damping);
   /// All patches from the same residual: additive Schwarz.
   void add_all(Vector<Number> &x, const Vector<Number> &r, double damping);
+
+  static void set_zero(Vector<Number> &x);
+  /// (x, old) = ((1 + theta) x - theta old, x)
+  static void extrapolate(double theta, Vector<Number> &x, Vector<Number> &old);
 
 private:
   using C = Compute<Number>;

@@ -7,11 +7,9 @@
 //   solve()                        all threads: A^+ in place; begins and ends without a barrier
 #pragma once
 
-#include <cstdint>
-
 #include "kernels/core/launch.cuh"
-#include "kernels/core/pack.cuh"
 #include "kernels/core/shared_memory.cuh"
+#include "kernels/patch/carrier.cuh"
 #include "kernels/patch/cuda.h"
 #include "kernels/tensor/device_resources.cuh"
 #include "kernels/tensor/sizes_dispatch.h"
@@ -28,117 +26,15 @@ struct DeviceParameters
   Number *x;
 };
 
-/// A thread's part in the way between the vectors and the field. It has one cell column, that is patch t of the
-/// group and cell s in x, and of this the lines (i, j, k) that its row of threads comes to. Lanes side by side have
-/// neighbouring cells.
-template <typename Solver>
-class Carrier
+template <typename Number>
+struct ReplaceParameters
 {
-  using C = typename Solver::C;
-  static constexpr int N = Solver::N, n = N / 2, planes = Solver::dim == 3 ? N : 1;
-  static constexpr int columns = 2 * Solver::group_size;
-  static_assert(columns <= Solver::threads);
-  static constexpr int rows = Solver::threads / columns;
-  static constexpr int lines = n * N * planes;
-  /// Accesses of a thread to global memory that are under way together.
-  static constexpr int batch = 8;
-
-public:
-  __device__ Carrier(const Patches &patches, int box, unsigned first)
-    : patches_(patches)
-    , jump_(patches.jump[box])
-    , row_(static_cast<int>(threadIdx.x) / columns)
-    , patch_(static_cast<int>(threadIdx.x) % columns / 2)
-    , cell_(static_cast<int>(threadIdx.x) % 2)
-  {
-    const unsigned q = first + static_cast<unsigned>(patch_);
-    exists_ = q < patches.placement.boxes[box].n_tensors() && cell_ < patches.cells[0];
-    if (exists_)
-      start_ = patches.placement.position(box, q) + cell_ * jump_[0];
-  }
-
-  /// field = r, and zero where there is no cell.
-  template <typename Number>
-  __device__ void gather(const Number *r, C *field) const
-  {
-    for_each_batch([&](int first) {
-      C value[batch];
-#pragma unroll
-      for (int i = 0; i < batch; ++i)
-      {
-        const Line line(first + i * rows);
-        value[i] = is_inside(line) ? load_pack<1>(r + start_ + offset(line)).at[0] : C(0);
-      }
-#pragma unroll
-      for (int i = 0; i < batch; ++i)
-        if (const Line line(first + i * rows); line.exists)
-          field[place(line)] = value[i];
-    });
-  }
-
-  /// x += damping * field
-  template <typename Number>
-  __device__ void add(C damping, const C *field, Number *x) const
-  {
-    for_each_batch([&](int first) {
-      C value[batch];
-#pragma unroll
-      for (int i = 0; i < batch; ++i)
-        if (const Line line(first + i * rows); is_inside(line))
-          value[i] = load_pack<1>(x + start_ + offset(line)).at[0];
-#pragma unroll
-      for (int i = 0; i < batch; ++i)
-        if (const Line line(first + i * rows); is_inside(line))
-          store_pack(
-              x + start_ + offset(line), Pack<C, 1>(fma(damping, field[place(line)], value[i])));
-    });
-  }
-
-private:
-  /// Mode i in x, unknowns j and k of the patch in y and z.
-  struct Line
-  {
-    int i, j, k;
-    bool exists;
-    __device__ explicit Line(int number)
-      : i(number % n)
-      , j(number / n % N)
-      , k(number / (n * N))
-      , exists(number < lines)
-    {}
-  };
-
-  template <typename Function>
-  __device__ void for_each_batch(Function f) const
-  {
-    if (row_ < rows)
-      for (int first = row_; first < lines; first += batch * rows)
-        f(first);
-  }
-
-  __device__ bool is_inside(const Line &line) const
-  {
-    return exists_ && line.exists && line.j < n * patches_.cells[1] &&
-        (Solver::dim == 2 || line.k < n * patches_.cells[2]);
-  }
-  __device__ std::int64_t offset(const Line &line) const
-  {
-    const auto &stride = patches_.placement.stride;
-    std::int64_t at = line.i * stride[0] + line.j % n * stride[1] + line.j / n * jump_[1];
-    if constexpr (Solver::dim == 3)
-      at += line.k % n * stride[2] + line.k / n * jump_[2];
-    return at;
-  }
-  __device__ int place(const Line &line) const
-  {
-    return Solver::offset(patch_, line.k, line.j, cell_ * n + line.i);
-  }
-
-  const Patches &patches_;
-  const std::array<std::int64_t, 3> &jump_;
-  int row_, patch_, cell_;
-  bool exists_;
-  std::int64_t start_ = 0;
+  Patches patches;
+  const std::byte *tables;
+  Faces<Compute<Number>> faces;
+  const Number *b;
+  const Number *x;
+  Number *y;
 };
 
 template <typename Solver, typename Number>
@@ -170,6 +66,45 @@ __global__ void __launch_bounds__(Solver::threads, Solver::resident)
 }
 
 template <typename Solver, typename Number>
+__global__ void __launch_bounds__(Solver::threads, Solver::resident)
+    replace_kernel(const __grid_constant__ ReplaceParameters<Number> p)
+{
+  if constexpr (Solver::is_available)
+  {
+    const tensor::Placement &placement = p.patches.placement;
+    Solver solver(dynamic_shared(), p.tables);
+    int box = -1;
+    for (unsigned group = blockIdx.x; group < placement.n_groups(); group += gridDim.x)
+    {
+      if (const int now = placement.box_of(group); now != box)
+      {
+        box = now;
+        solver.start(placement.boxes[box]);
+      }
+      const Carrier<Solver> carrier(
+          p.patches, box, (group - placement.begin[box]) * Solver::group_size);
+      carrier.gather(p.b, solver.field());
+      __syncthreads();
+      if (p.x != nullptr)
+      {
+        carrier.template subtract_neighbours<0>(p.faces, p.x, solver.field());
+        __syncthreads();
+        carrier.template subtract_neighbours<1>(p.faces, p.x, solver.field());
+        __syncthreads();
+        if constexpr (Solver::dim == 3)
+        {
+          carrier.template subtract_neighbours<2>(p.faces, p.x, solver.field());
+          __syncthreads();
+        }
+      }
+      solver.solve();
+      __syncthreads();
+      carrier.store(solver.field(), p.y); // no barrier: as above
+    }
+  }
+}
+
+template <typename Solver, typename Number>
 void correct(const DeviceArguments<Number> &a)
 {
   const unsigned groups = a.patches->placement.n_groups();
@@ -186,11 +121,37 @@ void correct(const DeviceArguments<Number> &a)
 }
 
 template <typename Solver, typename Number>
+void replace(const ReplaceArguments<Number> &a)
+{
+  if (a.x != nullptr)
+    copy_uncovered_cuda(a.block, *a.patches, a.x, a.y, a.stream);
+  const unsigned groups = a.patches->placement.n_groups();
+  if (groups == 0)
+    return;
+  using C = Compute<Number>;
+  ReplaceParameters<Number> p{*a.patches, a.tables, {}, a.b, a.x, a.y};
+  for (int i = 0; i < max_n; ++i)
+  {
+    p.faces.v[i] = static_cast<C>(a.basis->v[i]);
+    p.faces.h[i] = static_cast<C>(a.basis->h[i]);
+    p.faces.g[i] = static_cast<C>(a.basis->g[i]);
+  }
+  for (int d = 0; d < 3; ++d)
+    p.faces.factor[d] = static_cast<C>(a.factor[d]);
+  const auto kernel = &replace_kernel<Solver, Number>;
+  if constexpr (Solver::min_capability > 80)
+    tensor::require_compiled_for(Solver::min_capability, kernel);
+  launch("launching the patch solution", kernel,
+      tensor::persistent_grid(kernel, Solver::threads, Solver::shared_bytes, groups),
+      dim3(Solver::threads), Solver::shared_bytes, a.stream, p);
+}
+
+template <typename Solver, typename Number>
 DeviceKernel<Number> kernel_of()
 {
-  return {&correct<Solver, Number>, Solver::pack, Solver::group_size, [] {
+  return {&correct<Solver, Number>, &replace<Solver, Number>, Solver::pack, Solver::group_size, [] {
             return tensor::device_resources(
-                &correct_kernel<Solver, Number>, Solver::threads, Solver::shared_bytes, 0.);
+                &replace_kernel<Solver, Number>, Solver::threads, Solver::shared_bytes, 0.);
           }};
 }
 

@@ -23,6 +23,12 @@ void extrapolate_cuda(std::int64_t, double, Number *, Number *, Stream)
   throw DeviceError("no device: " + why_no_device());
 }
 
+template <typename Number>
+void copy_uncovered_cuda(const Block &, const Patches &, const Number *, Number *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
 template DeviceKernel<double> correct_lines(int, int);
 template DeviceKernel<float> correct_lines(int, int);
 template DeviceKernel<Half> correct_lines(int, int);
@@ -32,6 +38,9 @@ template DeviceKernel<Half> correct_tensor(int, int);
 template void extrapolate_cuda(std::int64_t, double, double *, double *, Stream);
 template void extrapolate_cuda(std::int64_t, double, float *, float *, Stream);
 template void extrapolate_cuda(std::int64_t, double, Half *, Half *, Stream);
+template void copy_uncovered_cuda(const Block &, const Patches &, const double *, double *, Stream);
+template void copy_uncovered_cuda(const Block &, const Patches &, const float *, float *, Stream);
+template void copy_uncovered_cuda(const Block &, const Patches &, const Half *, Half *, Stream);
 } // namespace tensormg::patch
 
 #endif

@@ -6,7 +6,7 @@ namespace tensormg::patch
 template <>
 DeviceKernel<Half> correct_tensor(int dim, int n)
 {
-  return n <= 4 ? plane_kernel<mma::M16N8K8<Half>, 1, Half>(dim, n)
-                : staged_kernel<mma::M16N8K16<Half>, 1, Half>(dim, n);
+  return n <= 4 ? plane_kernel<mma::M16N8K8<Tf32>, 2, Half>(dim, n)
+                : staged_kernel<mma::M16N8K8<Tf32>, 2, Half>(dim, n);
 }
 } // namespace tensormg::patch

@@ -13,6 +13,7 @@ namespace
     std::int64_t lower = 0;
     std::int64_t count = 1;
     std::int64_t upper_minus_lower = 0;
+    std::array<std::int64_t, 2> neighbour{0, 0}; ///< minus lower; 0: none
     int kind = -1;
     tensor::End touches = tensor::End::none;
   };
@@ -31,12 +32,16 @@ namespace
     {
       if (patch.upper >= cells)
         throw std::invalid_argument("patches in device memory cannot reach beyond the block");
+      const LineKind &kind = line.kinds[patch.kind];
       const std::int64_t jump = patch.upper - patch.lower;
+      const std::array<std::int64_t, 2> neighbour{
+          kind.lower == Side::ghost ? (patch.lower + cells - 1) % cells - patch.lower : 0,
+          kind.upper == Side::ghost ? (patch.upper + 1) % cells - patch.lower : 0};
       if (!ranges.empty() && ranges.back().kind == patch.kind &&
-          ranges.back().upper_minus_lower == jump)
+          ranges.back().upper_minus_lower == jump && ranges.back().neighbour == neighbour)
         ++ranges.back().count;
       else
-        ranges.push_back({patch.lower, 1, jump, patch.kind, touched(line.kinds[patch.kind])});
+        ranges.push_back({patch.lower, 1, jump, neighbour, patch.kind, touched(kind)});
     }
     return ranges;
   }
@@ -57,7 +62,13 @@ Patches make_patches(const Block &block, const std::array<const Line *, 3> &line
     placement.step[d] = 2 * from_cell[d];
     ranges[d] =
         d < block.dim ? ranges_of(*lines[d], colour[d], block.cells[d]) : std::vector<Range>(1);
-    n_patches *= d < block.dim ? static_cast<std::int64_t>(lines[d]->colours[colour[d]].size()) : 1;
+    if (d == block.dim)
+      break;
+    const std::vector<LinePatch> &patches = lines[d]->colours[colour[d]];
+    const auto count = static_cast<std::int64_t>(patches.size());
+    n_patches *= count;
+    result.first_cell[d] = count > 0 ? patches.front().lower : 0;
+    result.covered[d] = count * result.cells[d];
   }
   if (n_patches >= std::int64_t(1) << 31)
     throw std::invalid_argument(
@@ -74,6 +85,8 @@ Patches make_patches(const Block &block, const std::array<const Line *, 3> &line
           box.count[d] = tensor::Divisor(static_cast<unsigned>(range->count));
           box.end[d] = static_cast<std::uint8_t>(range->touches);
           result.jump[placement.n_boxes][d] = range->upper_minus_lower * from_cell[d];
+          for (int side = 0; side < 2; ++side)
+            result.neighbour[placement.n_boxes][d][side] = range->neighbour[side] * from_cell[d];
           ++d;
         }
         const unsigned groups =

@@ -14,11 +14,17 @@ namespace tensormg::patch
 /// Patch number q of a box (x fastest) has cell s (0 or 1) and mode m of direction d at
 ///   placement.position(box, q) + sum_d (s_d jump[box][d] + m_d stride_d),
 /// stride = {pitch, row, plane} of the block. The upper cell of a patch that wraps around lies before the lower
-/// one: such patches are a box of their own.
+/// one: such patches are a box of their own. So are those whose neighbours lie at the other end of the block.
+///
+/// Patches of a colour lie side by side: along d, they cover `covered[d]` cells from first_cell[d] on, around the
+/// end if the direction is periodic.
 struct Patches
 {
   tensor::Placement placement;
   std::array<std::array<std::int64_t, 3>, tensor::max_boxes> jump{};
+  /// From the lower cell to the neighbour below, and to the one above the patch, by direction; 0 if there is none.
+  std::array<std::array<std::array<std::int64_t, 2>, 3>, tensor::max_boxes> neighbour{};
+  std::array<std::int64_t, 3> first_cell{0, 0, 0}, covered{1, 1, 1};
   std::array<int, 3> cells{2, 2, 1}; ///< of a patch, per direction: 1 or 2; in 2D 1 in z
 
   constexpr std::int64_t position(

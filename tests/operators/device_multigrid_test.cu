@@ -39,6 +39,7 @@ namespace
     DeviceLaplaceOperator<double> op{level, basis, laplace::Backend::cuda, stream.get()};
     Vector<double> host_b = test::hashed_vector<double>(level, 1);
     DeviceVector<double> b = space.make_vector(), x = space.make_vector();
+    laplace::Backend backend = laplace::Backend::cuda; ///< of the preconditioner
 
     explicit Solve(const Problem &problem_)
       : problem(problem_)
@@ -55,7 +56,7 @@ namespace
     /// All levels, as in host memory.
     auto make(const MultigridOptions &options, bool level_times = false) const
     {
-      return make_device_multigrid(grid, basis, laplace::Backend::cuda, options, stream.get(),
+      return make_device_multigrid(grid, basis, backend, options, stream.get(),
           {.longest_direct_line = 0, .level_times = level_times});
     }
 
@@ -151,8 +152,44 @@ namespace
     options.degree = 3;
     options.cycle = Cycle::w;
     solve.compare(options);
-    options.smoother = Smoother::patch;
-    EXPECT_THROW(solve.make(options), std::invalid_argument);
+  }
+
+  // On CUDA cores and on tensor cores. Levels with one, two, four and eight colours.
+  TEST_F(DeviceMultigrid, PatchSmoothers)
+  {
+    MultigridOptions multiplicative, additive;
+    multiplicative.smoother = additive.smoother = Smoother::patch;
+    multiplicative.degree = 1;
+    additive.schwarz_kind = SchwarzKind::additive;
+    additive.degree = 3;
+    const auto compare = [](Solve &solve, laplace::Backend backend, Precision precision,
+                             MultigridOptions options) {
+      SCOPED_TRACE(testing::Message()
+          << solve.problem.dim << "D, degree " << solve.problem.degree << ", precision "
+          << static_cast<int>(precision) << ", " << laplace::to_string(backend) << ", "
+          << (options.schwarz_kind == SchwarzKind::additive ? "additive" : "multiplicative"));
+      solve.backend = backend;
+      options.precision = precision;
+      solve.compare(options);
+    };
+    constexpr auto cuda = laplace::Backend::cuda, mma = laplace::Backend::mma;
+    for (const char *boundary : {"DDNN", "NN", "DDPP"})
+    {
+      Solve solve(test::cubes(2, 3, {1, 3, 1}, 2, boundary));
+      for (const Precision precision : precisions)
+        compare(solve, precision == Precision::single_precision ? mma : cuda, precision,
+            multiplicative);
+      compare(solve, cuda, Precision::half_precision, additive);
+    }
+    for (const int degree : {1, 6})
+    {
+      Solve solve(test::box(2, degree, {1, 2, 1}, 2, "DDPP"));
+      compare(solve, mma, Precision::half_precision, multiplicative);
+      compare(solve, mma, Precision::single_precision, additive);
+    }
+    Solve solve(test::cubes(3, 2, {1, 1, 1}, 2, "DDNNPP"));
+    compare(solve, cuda, Precision::half_precision, multiplicative);
+    compare(solve, mma, Precision::double_precision, multiplicative);
   }
 
   TEST_F(DeviceMultigrid, ServesConjugateGradients)
