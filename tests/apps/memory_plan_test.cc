@@ -91,13 +91,13 @@ namespace
     EXPECT_NO_THROW(check_memory(grid, options, 2. * needed));
     expect_message([&] { check_memory(grid, options, 0.7 * needed); },
         {"problem.refinements = 3: 4 096 degrees of freedom need",
-            "(with all 32 vectors of fgmres)", "95 % may be used",
+            "(with all 22 vectors of fgmres)", "95 % may be used",
             "the largest number of refinements that fits is 2",
             "3 would fit with solver.restart = ", "solver.solver = cg"});
     options.basis_precision = BasisPrecision::double_precision;
     expect_message(
         [&] { check_memory(grid, options, 0.7 * make_memory_plan(grid, options).bytes()); },
-        {"(with all 31 vectors of fgmres)", "solver.basis_precision = single"});
+        {"(with all 21 vectors of fgmres)", "solver.basis_precision = single"});
     options.solver = OuterSolver::cg;
     options.multigrid.precision = Precision::double_precision;
     expect_message(

@@ -193,7 +193,7 @@ namespace
             "boundary.left = neumann\n"});
     EXPECT_EQ(text.find("solver.restart"), std::string::npos);
     expect_parts(header_text(record, true),
-        {"solver.restart = 15", "restart 15, basis in single precision", "vectors on rank 0",
+        {"solver.restart = 10", "restart 10, basis in single precision", "vectors on rank 0",
             "solution", "partition"});
   }
 
