@@ -61,9 +61,9 @@ template <typename To>
 void convert_with_norm(std::int64_t size, double factor, const double *src, To *dst,
     double *scratch, double *result, double *largest, Stream stream);
 
-/// One sum.
+/// One sum, and max |r_i| in `largest` (device memory); scratch for two sums.
 void cg_update(std::int64_t size, double a, const double *p, const double *q, double *x, double *r,
-    double *scratch, double *result, Stream stream);
+    double *scratch, double *result, double *largest, Stream stream);
 
 template <typename Number>
 void axpby(std::int64_t size, double a, const Number *x, double b, Number *y, Stream stream);
