@@ -193,6 +193,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"setup_seconds", record.setup_seconds},
       {"rhs_seconds", record.rhs_seconds},
       {"solve_seconds", report.seconds},
+      {"energy_joules", optional(record.energy_joules)},
       {"total_seconds", record.total_seconds},
       {"dofs_per_second", record.dofs_per_second()},
       {"ranks", record.ranks},
