@@ -135,7 +135,7 @@ namespace
 
   TEST_F(VectorCudaDouble, ConvertsAsTheCpu)
   {
-    for (const double factor : {1., 0.3, 0x1p-12, 1024.})
+    for (const double factor : {0.3, 0x1p-12})
     {
       expect_converted<double, double>({factor}, factor);
       expect_converted<float, double>({factor}, factor);
