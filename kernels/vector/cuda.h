@@ -51,7 +51,8 @@ void multi_dot(std::int64_t size, int count, const Number *const *v, const Numbe
     double *scratch, double *result, Stream stream);
 
 /// One sum, or none if `result` is nullptr. `c` and `v` are arrays in host memory. `largest`: where max |w_i| of
-/// the new w is left in device memory, as by max_abs; then scratch is needed for two sums. nullptr: nowhere.
+/// the new w is left in device memory, as by max_abs; then scratch is needed for two sums. nullptr: nowhere; it
+/// needs a result.
 template <typename From, typename To>
 void multi_update(std::int64_t size, int count, const double *c, const From *const *v,
     double factor, To *w, double *scratch, double *result, double *largest, Stream stream);

@@ -92,8 +92,7 @@ void cg_update(std::int64_t size, double a, const double *p, const double *q, do
   launch("launching the update of conjugate gradients", &cg_update_kernel, blocks, threads,
       shared_bytes(1), stream, size / 2, a, p, q, x, r, partials(blocks, scratch, result),
       partials(blocks, scratch + reduction_blocks, largest));
-  join_partials<Sum>(blocks, 1, scratch, result, stream);
-  join_partials<Maximum>(blocks, 1, scratch + reduction_blocks, largest, stream);
+  join_sum_and_largest(blocks, scratch, result, largest, stream);
 }
 
 template void dot(std::int64_t, const double *, const double *, double *, double *, Stream);
