@@ -171,7 +171,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"precision", precision_word(record)},
       {"basis_precision",
           solver.solver == OuterSolver::fgmres
-              ? Json(solver.has_single_basis() ? "single" : "double")
+              ? Json(solver.has_single_basis(problem.degree) ? "single" : "double")
               : Json(nullptr)},
       {"precision_fallback",
           record.precision_fallback.empty() ? Json(nullptr) : Json(record.precision_fallback)},

@@ -265,7 +265,7 @@ void iterate(const System &system, const SolverOptions &options, const Place &pl
   const int most = options.max_iterations, restart = options.restart;
   if (options.solver == OuterSolver::cg)
     iterate_by(ConjugateGradients<Space>(space, tolerance, most), iteration, space, op, *multigrid);
-  else if (options.has_single_basis())
+  else if (options.has_single_basis(system.parameters.problem.degree))
   {
     auto products = place.template make_operator<WideFloat>();
     MixedOperator both(op, products);
