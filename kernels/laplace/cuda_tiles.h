@@ -170,7 +170,7 @@ template <>
 struct CudaTile<Half, 3, true> : ColumnTile<Half, 3, 2, 12, 6, 3>
 {};
 template <>
-struct CudaTile<Half, 4, true> : ColumnTile<Half, 4, 2, 6, 6, 2, true>
+struct CudaTile<Half, 4, true> : ColumnTile<Half, 4, 2, 8, 5, 1, true>
 {};
 template <>
 struct CudaTile<Half, 5, true> : MarchTile<Half, 5, 2, 8, 6, 1, 9, 3, 7, 3>
