@@ -280,9 +280,9 @@ MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options, Memo
       double coarser = 0.;
       for (std::size_t l = 0; l + 1 < grid.levels.size(); ++l)
         coarser += numbers(grid.levels[l].block);
-      plan.items.push_back({"full multigrid: coarser right-hand sides", word,
-          static_cast<std::int64_t>(grid.levels.size()) - 1,
-          bytes_per_number(multigrid.precision) * coarser});
+      plan.items.push_back({"full multigrid: residuals, coarser solutions, right-hand sides", fp64,
+          3 * static_cast<std::int64_t>(grid.levels.size()) - 2,
+          vector + 3. * sizeof(double) * coarser});
     }
     // Half precision exchanges the numbers with which it computes.
     const double of_trace = std::max(4., bytes_per_number(multigrid.precision));

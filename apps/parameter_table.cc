@@ -121,6 +121,9 @@ namespace
         "double for a cycle in double and for degrees 7 and 8, and single otherwise.");
     solver.boolean("full_multigrid", &SolverOptions::full_multigrid,
         "Whether the iteration starts from a full-multigrid approximation instead of zero.");
+    solver.integer("full_multigrid_cycles", &SolverOptions::full_multigrid_cycles, 1, max_int,
+        "Cycles on each level of that approximation; with two its error is about that of the "
+        "discretisation.");
   }
 
   void add_multigrid(std::vector<ParameterEntry> &table)

@@ -65,7 +65,8 @@ namespace
       text += ", restart " + std::to_string(solver.restart) + ", basis in " +
           (solver.has_single_basis(degree) ? "single" : "double") + " precision";
     if (solver.full_multigrid)
-      text += ", from a full-multigrid start";
+      text += ", from full multigrid with " + std::to_string(solver.full_multigrid_cycles) +
+          (solver.full_multigrid_cycles == 1 ? " cycle" : " cycles") + " per level";
     text += "; " + to_word(multigrid.cycle) + "-cycle in " + to_word(multigrid.precision) +
         " precision, ";
     const std::string n = std::to_string(multigrid.degree);

@@ -240,8 +240,8 @@ void iterate_by(Method method, const Iteration<Place> &iteration, const Space &s
   record.setup_seconds += ready - begin;
 
   if (options.full_multigrid)
-    if (const double norm = space.norm(b); norm > 0.)
-      multigrid.full_start(x, b, norm);
+    if (space.norm(b) > 0.)
+      multigrid.full_start(x, b, options.full_multigrid_cycles);
   record.report = method.solve(op, multigrid, x, b, system.callback(), !options.full_multigrid);
   record.rhs_norm = record.report.rhs_norm;
   place.wait();

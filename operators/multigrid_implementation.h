@@ -10,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "operators/full_multigrid_levels.h"
 #include "operators/multigrid_preconditioner.h"
 #include "operators/vector_space.h"
 #include "solvers/chebyshev.h"
+#include "solvers/full_multigrid.h"
 
 namespace tensormg
 {
@@ -56,15 +58,16 @@ class MultigridImplementation
   using Operator = typename Family::template Operator<Number>;
   using Transfer = typename Family::template Transfer<Number>;
   using MG = Multigrid<Operator, Transfer>;
+  using FullLevels = FullMultigridLevels<Family, MultigridImplementation>;
 
 public:
   MultigridImplementation(const Family &family, const Grid &grid, const CellBasis &basis,
       const MultigridOptions &options)
     : family_(family)
+    , grid_(grid)
+    , basis_(basis)
     , space_(family.make_space(grid.finest()))
     , coarsest_(family.coarsest_level(grid))
-    , cycle_(family.make_runner())
-    , full_start_(family.make_runner())
     , replayed_(grid.levels.size())
   {
     if constexpr (std::is_same_v<Number, Half>)
@@ -72,10 +75,12 @@ public:
       largest_entry_ = power_of_two_below(std::min(1., 4096. * smallest_eigenvalue(grid)));
     std::vector<typename MG::Level> levels;
     std::size_t estimated = 0;
+    cycles_.reserve(grid.levels.size());
     for (std::size_t l = coarsest_; l < grid.levels.size(); ++l)
     {
       const LevelGrid &level = grid.levels[l];
       operators_.push_back(family.template make_operator<Number>(level, basis));
+      cycles_.emplace_back(family.make_runner());
       typename MG::Level entry;
       entry.op = operators_.back().get();
       if (l > coarsest_)
@@ -102,42 +107,66 @@ public:
 
   void prepare(bool full_start) override
   {
-    const bool begun = multigrid_->first_step() != 0.;
-    count_visits(cycle_, [&] { return cycle_.runner.prepare([&] { multigrid_->run(begun); }); });
+    for (std::size_t l = full_start ? 0 : finest(); l <= finest(); ++l)
+      count_visits(cycles_[l], [&] {
+        return cycles_[l].runner.prepare(
+            [&] { multigrid_->run(l, multigrid_->first_step(l) != 0.); });
+      });
     if (full_start)
-      count_visits(
-          full_start_, [&] { return full_start_.runner.prepare([&] { multigrid_->run_full(); }); });
+    {
+      make_full_multigrid();
+      // Kernels are the same on all levels.
+      FullLevels levels(
+          family_, *this, grid_, basis_, coarsest_, std::min<std::size_t>(2, cycles_.size()));
+      OuterVector x = levels.make_vector(levels.size() - 1),
+                  b = levels.make_vector(levels.size() - 1);
+      FullMultigrid<FullLevels>(levels).run(x, b, 2);
+    }
     multigrid_->reset_times();
     std::fill(replayed_.begin(), replayed_.end(), 0);
   }
 
-  void apply(OuterVector &z, const OuterVector &r, double norm) override { cycle(z, r, norm); }
-  void apply(BasisVector &z, const BasisVector &r, double norm) override { cycle(z, r, norm); }
-
-  void full_start(OuterVector &x, const OuterVector &b, double norm) override
+  void apply(OuterVector &z, const OuterVector &r, double norm) override
   {
-    const typename Space::Scale scale = scale_to_range(b, norm);
-    space_.convert(scale, b, multigrid_->rhs());
-    run(full_start_, [&] { multigrid_->run_full(); });
-    convert_result(scale, x);
+    cycle(finest(), space_, z, r, norm);
+  }
+  void apply(BasisVector &z, const BasisVector &r, double norm) override
+  {
+    cycle(finest(), space_, z, r, norm);
+  }
+
+  void full_start(OuterVector &x, const OuterVector &b, int cycles) override
+  {
+    make_full_multigrid();
+    full_->run(x, b, cycles);
+  }
+
+  /// r = one cycle for r that begins on level l, counted from the coarsest one.
+  void cycle_on(std::size_t l, const Space &space, OuterVector &r)
+  {
+    double norm = 1.;
+    if constexpr (!std::is_same_v<Number, Half>)
+      norm = space.norm(r);
+    cycle(l, space, r, r, norm);
   }
 
   std::string diagnose() const override
   {
     for (std::size_t l = 0; l < multigrid_->n_levels(); ++l)
-      for (const auto &[name, vector] : {std::pair{"right-hand side", &multigrid_->level_rhs(l)},
-               std::pair{"correction", &multigrid_->level_solution(l)}})
+      for (const auto &[name, vector] :
+          {std::pair{"right-hand side", &std::as_const(*multigrid_).rhs(l)},
+              std::pair{"correction", &multigrid_->solution(l)}})
         if (!std::isfinite(space_of(l).max_abs(*vector)))
           return "NaN or Inf in the " + std::string(name) + " of multigrid level " +
               std::to_string(l) + " (0 is the coarsest of " +
               std::to_string(multigrid_->n_levels()) + "), precision " + precision_name();
-    if (const auto *d = multigrid_->correction(); d && !std::isfinite(space_.max_abs(*d)))
+    if (const auto *d = multigrid_->correction(finest()); d && !std::isfinite(space_.max_abs(*d)))
       return std::string(
                  "NaN or Inf in the last correction of the finest multigrid level, precision ") +
           precision_name();
     std::ostringstream text;
     text << "all multigrid levels are finite; largest entry of the finest correction: "
-         << space_of(multigrid_->n_levels() - 1).max_abs(multigrid_->solution());
+         << space_of(multigrid_->n_levels() - 1).max_abs(multigrid_->solution(finest()));
     return text.str();
   }
 
@@ -199,47 +228,57 @@ private:
     return std::make_unique<ThreeTermSmoother<Operator>>(op, smoothing_steps(options, lambda_max_));
   }
 
-  template <typename V>
-  void cycle(V &z, const V &r, double norm)
+  std::size_t finest() const { return cycles_.size() - 1; }
+
+  void make_full_multigrid()
   {
-    const typename Space::Scale scale = scale_to_range(r, norm);
-    // The first step of the smoother reads what the conversion has in its registers.
-    const double first_step = multigrid_->first_step();
-    if (first_step != 0.)
-      space_.convert_and_divide(operators_.back()->basis(), first_step, scale, r, multigrid_->rhs(),
-          multigrid_->first_iterate());
-    else
-      space_.convert(scale, r, multigrid_->rhs());
-    run(cycle_, [&] { multigrid_->run(first_step != 0.); });
-    convert_result(scale, z);
+    if (full_ != nullptr)
+      return;
+    levels_ =
+        std::make_unique<FullLevels>(family_, *this, grid_, basis_, coarsest_, cycles_.size());
+    full_ = std::make_unique<FullMultigrid<FullLevels>>(*levels_);
   }
 
+  /// z = one cycle for r that begins on level l; z and r may be the same vector.
   template <typename V>
-  void convert_result(const typename Space::Scale &scale, V &to) const
+  void cycle(std::size_t l, const Space &space, V &z, const V &r, double norm)
   {
-    if (const auto *d = multigrid_->correction())
-      space_.convert_sum(Space::inverse(scale), multigrid_->solution(), *d, to);
+    const typename Space::Scale scale = scale_to_range(space, r, norm);
+    // The first step of the smoother reads what the conversion has in its registers.
+    const double first_step = multigrid_->first_step(l);
+    if (first_step != 0.)
+      space.convert_and_divide(operators_[l]->basis(), first_step, scale, r, multigrid_->rhs(l),
+          multigrid_->first_iterate(l));
     else
-      space_.convert(Space::inverse(scale), multigrid_->solution(), to);
+      space.convert(scale, r, multigrid_->rhs(l));
+    run(cycles_[l], [&] { multigrid_->run(l, first_step != 0.); });
+    if (const auto *d = multigrid_->correction(l))
+      space.convert_sum(Space::inverse(scale), multigrid_->solution(l), *d, z);
+    else
+      space.convert(Space::inverse(scale), multigrid_->solution(l), z);
   }
 
   /// What r is multiplied by before it is rounded: a power of two.
   template <typename V>
-  typename Space::Scale scale_to_range(const V &r, double norm) const
+  typename Space::Scale scale_to_range(const Space &space, const V &r, double norm) const
   {
     if constexpr (std::is_same_v<Number, Half>)
-      return space_.scale_by_largest(largest_entry_, r);
+      return space.scale_by_largest(largest_entry_, r);
     else
       return Space::scale(norm > 0. && std::isfinite(norm) ? power_of_two_below(1. / norm) : 1.);
   }
 
   Family family_;
+  const Grid &grid_;
+  const CellBasis &basis_;
   Space space_;
   std::size_t coarsest_;
-  Recordable cycle_, full_start_;
+  std::vector<Recordable> cycles_; ///< by the level on which they begin, counted from coarsest_
   std::vector<std::unique_ptr<Operator>> operators_;
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::unique_ptr<MG> multigrid_;
+  std::unique_ptr<FullLevels> levels_;              ///< made when full multigrid is asked for
+  std::unique_ptr<FullMultigrid<FullLevels>> full_; ///< likewise
   std::vector<int> replayed_; ///< visits of cycles that were not called, per level of the grid
   double lambda_max_ = 0.;
   double largest_entry_ = 1.;

@@ -29,8 +29,8 @@ public:
   /// largest entry, such that smooth corrections stay finite) before it is rounded.
   virtual void apply(OuterVector &z, const OuterVector &r, double norm) = 0;
   virtual void apply(BasisVector &z, const BasisVector &r, double norm) = 0;
-  /// x = full multigrid start for B x = b.
-  virtual void full_start(OuterVector &x, const OuterVector &b, double norm) = 0;
+  /// x = full multigrid start for B x = b with so many cycles per level (solvers/full_multigrid.h).
+  virtual void full_start(OuterVector &x, const OuterVector &b, int cycles) = 0;
   /// Names the coarsest level on which an entry of the last cycle is not finite, or the largest entries.
   virtual std::string diagnose() const = 0;
 

@@ -1,4 +1,4 @@
-// Geometric multigrid: V-cycle, W-cycle and full multigrid start, in one number type.
+// Geometric multigrid: V-cycle and W-cycle, in one number type.
 //
 // The level operators are dimensionless, B_l = (H_l^2 / a) M^-1 A. A coarse problem has H^2 four times
 // as large; the factors of restriction (1/4) and prolongation (4) cancel that, so that coarse vectors
@@ -47,6 +47,9 @@ inline double steady_seconds()
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// From the scaling above.
+inline constexpr double multigrid_prolongation_factor = 4.;
+
 /// Operator: residual(), make_vector(), VectorType. Transfer: restrict_to(), prolongate(), prolongate_pair().
 template <typename Operator, typename Transfer>
 class Multigrid
@@ -90,78 +93,45 @@ public:
 
   void set_observer(LevelObserver observer) { observer_ = std::move(observer); }
 
-  /// Right-hand side of the finest level: fill it, then call run().
-  VectorType &rhs() { return b_.back(); }
-  /// Result of the last run().
-  const VectorType &solution() const { return x_.back(); }
-
-  /// One cycle from zero. Afterwards the vectors of all levels have the memory that they had before, so that the
-  /// work may be recorded and replayed; the same holds for the other two. first_step_done: the caller has left the
-  /// first step of the finest smoother in first_iterate().
-  void run(bool first_step_done = false)
+  /// Right-hand side of level l: fill it, then call run(l).
+  VectorType &rhs(std::size_t l) { return b_[l]; }
+  /// Result of the last run(l).
+  const VectorType &solution(std::size_t l) const { return x_[l]; }
+  /// What is to be added to solution(l); nullptr if nothing.
+  const VectorType *correction(std::size_t l) const
   {
-    first_step_done_ = first_step_done;
-    cycle(levels_.size() - 1, true);
-    first_step_done_ = false;
+    return is_split() && l > 0 ? &d_[l] : nullptr;
+  }
+
+  /// One cycle from zero that begins on level l. Afterwards the vectors of all levels have the memory that they had
+  /// before, so that the work may be recorded and replayed. first_step_done: the caller has left the first step of
+  /// the smoother of level l in first_iterate(l).
+  void run(std::size_t l, bool first_step_done = false)
+  {
+    begun_level_ = first_step_done ? static_cast<int>(l) : outside;
+    cycle(l, true);
+    begun_level_ = outside;
     observe(outside);
   }
 
-  /// SmootherBase::first_step() of the finest level; 0 if it has none.
-  double first_step() const
+  /// SmootherBase::first_step() of level l; 0 if it has none.
+  double first_step(std::size_t l) const { return l > 0 ? levels_[l].smoother->first_step() : 0.; }
+  /// Where the result of that step is expected by run(l, true).
+  VectorType &first_iterate(std::size_t l)
   {
-    return levels_.size() > 1 ? levels_.back().smoother->first_step() : 0.;
-  }
-  /// Where the result of that step is expected by run(true).
-  VectorType &first_iterate()
-  {
-    const std::size_t finest = levels_.size() - 1;
-    return exchanges(finest, true) % 2 == 1 ? work_[finest] : x_[finest];
-  }
-
-  /// Full multigrid: the restricted right-hand sides are solved from the coarsest level up, each with one
-  /// cycle that starts from the prolongated coarser solution.
-  void run_full()
-  {
-    std::vector<VectorType> &rhs = full_rhs_; // of all levels but the finest
-    const std::size_t finest = levels_.size() - 1;
-    rhs.resize(finest);
-    for (std::size_t l = finest; l > 0; --l)
-    {
-      if (rhs[l - 1].size() == 0)
-        rhs[l - 1] = levels_[l - 1].op->make_vector();
-      levels_[l].to_coarser->restrict_to(rhs[l - 1], l == finest ? b_[l] : rhs[l], 1.);
-    }
-    for (std::size_t l = 0; l <= finest; ++l)
-    {
-      if (l > 0)
-      {
-        arrange(l, false);
-        prolongate(l, false, false);
-      }
-      // Cycles on finer levels use b_[l] for themselves.
-      if (l < finest)
-        b_[l].swap(rhs[l]);
-      cycle(l, l == 0);
-      if (l < finest)
-        b_[l].swap(rhs[l]);
-    }
-    observe(outside);
+    return exchanges(l, true) % 2 == 1 ? work_[l] : x_[l];
   }
 
   /// Forgets the times so far.
   void reset_times() { std::fill(times_.begin(), times_.end(), LevelTimes()); }
 
-  /// What is to be added to solution(); nullptr if nothing.
-  const VectorType *correction() const { return is_split() ? &d_.back() : nullptr; }
-
   std::size_t n_levels() const { return levels_.size(); }
   const std::vector<LevelTimes> &times() const { return times_; }
-  const VectorType &level_solution(std::size_t l) const { return x_[l]; }
-  const VectorType &level_rhs(std::size_t l) const { return b_[l]; }
+  const VectorType &rhs(std::size_t l) const { return b_[l]; }
 
 private:
   static constexpr double restriction_factor = 1.; // 4 from H^2, 1/4 from the scaling above
-  static constexpr double prolongation_factor = 4.;
+  static constexpr double prolongation_factor = multigrid_prolongation_factor;
 
   void cycle(std::size_t l, bool zero_start)
   {
@@ -174,12 +144,12 @@ private:
     }
     const Level &level = levels_[l];
     if (zero_start)
-      arrange(l, true);
+      arrange(l);
     observe(static_cast<int>(l));
     timed(times_[l].smoothing, [&] {
       if (is_split() && !zero_start)
         smooth_correction(l, true);
-      else if (first_step_done_ && l + 1 == levels_.size())
+      else if (begun_level_ == static_cast<int>(l))
         level.smoother->smooth_after_first_step(x_[l], b_[l], work_[l]);
       else
         level.smoother->smooth(x_[l], b_[l], work_[l], zero_start, true);
@@ -198,7 +168,7 @@ private:
     observe(static_cast<int>(l));
     if (is_split() && zero_start && level.smoother->exchanges(false) % 2 == 1)
       d_[l].swap(work_[l]);
-    timed(times_[l].transfer, [&] { prolongate(l, true, !zero_start); });
+    timed(times_[l].transfer, [&] { prolongate(l, !zero_start); });
     timed(times_[l].smoothing, [&] {
       if (is_split())
         smooth_correction(l, false);
@@ -215,15 +185,15 @@ private:
 
   bool is_split() const { return !d_.empty(); }
 
-  /// x_[l] (+ d_[l]) = (+) the solution of level l - 1. add_rest: what is in d_[l] counts.
-  void prolongate(std::size_t l, bool add, bool add_rest)
+  /// x_[l] (+ d_[l]) += the solution of level l - 1. add_rest: what is in d_[l] counts.
+  void prolongate(std::size_t l, bool add_rest)
   {
     Transfer &transfer = *levels_[l].to_coarser;
     if (is_split())
       transfer.prolongate_pair(x_[l], d_[l], x_[l - 1], l > 1 ? &d_[l - 1] : nullptr,
-          prolongation_factor, add, add_rest);
+          prolongation_factor, true, add_rest);
     else
-      transfer.prolongate(x_[l], x_[l - 1], prolongation_factor, add);
+      transfer.prolongate(x_[l], x_[l - 1], prolongation_factor, true);
   }
 
   /// Smooths d for B d = rest = b - B x.
@@ -241,11 +211,11 @@ private:
                       : smoother.exchanges(zero_start) + smoother.exchanges(false);
   }
 
-  /// Before a cycle on level l that does not need what is in x: x and work change places if the smoother will
-  /// exchange them an odd number of times.
-  void arrange(std::size_t l, bool zero_start)
+  /// Before a cycle from zero on level l: x and work change places if the smoother will exchange them an odd number
+  /// of times.
+  void arrange(std::size_t l)
   {
-    if (exchanges(l, zero_start) % 2 == 1)
+    if (exchanges(l, true) % 2 == 1)
       x_[l].swap(work_[l]);
   }
 
@@ -263,10 +233,9 @@ private:
   Cycle cycle_;
   Clock clock_;
   LevelObserver observer_;
-  bool first_step_done_ = false;
+  int begun_level_ = outside; ///< on which the first step of the smoother is done
   std::vector<VectorType> x_, b_, work_;
   std::vector<VectorType> d_, rest_; ///< if split: the solution is x + d, rest = b - B x
-  std::vector<VectorType> full_rhs_; ///< allocated by the first full multigrid
   std::vector<LevelTimes> times_;
 };
 } // namespace tensormg

@@ -75,6 +75,7 @@ struct SolverOptions
   int restart = 10; ///< fgmres: most vectors of a basis; docs/device-solve.md says why so many
   BasisPrecision basis_precision = BasisPrecision::automatic;
   bool full_multigrid = false; ///< start value by full multigrid
+  int full_multigrid_cycles = 2; ///< per level
   MultigridOptions multigrid;
 
   /// Whether fgmres keeps its basis in FP32. Of itself it does so for degrees whose iterations to 1e-8 fit into two

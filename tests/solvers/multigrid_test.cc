@@ -63,6 +63,7 @@ namespace
     }
 
     Operator &finest() { return *operators.back(); }
+    std::size_t top() const { return operators.size() - 1; }
     Vector<double> hashed(unsigned seed) const
     {
       return test::hashed_vector<double>(grid.finest(), seed);
@@ -71,9 +72,9 @@ namespace
     Vector<double> apply(const Vector<double> &r)
     {
       Vector<double> z = space.make_vector();
-      space.axpby(1., r, 0., multigrid->rhs());
-      multigrid->run();
-      space.axpby(1., multigrid->solution(), 0., z);
+      space.axpby(1., r, 0., multigrid->rhs(top()));
+      multigrid->run(top());
+      space.axpby(1., multigrid->solution(top()), 0., z);
       return z;
     }
     /// Factor by which the last of several cycles reduces the error.
@@ -83,9 +84,9 @@ namespace
       double norm = space.norm(error), old = norm;
       for (int i = 0; i < 12; ++i)
       {
-        finest().residual(multigrid->rhs(), error, zero);
-        multigrid->run();
-        space.axpby(1., multigrid->solution(), 1., error);
+        finest().residual(multigrid->rhs(top()), error, zero);
+        multigrid->run(top());
+        space.axpby(1., multigrid->solution(top()), 1., error);
         old = norm;
         norm = space.norm(error);
       }
@@ -171,7 +172,7 @@ namespace
     EXPECT_LT(test::relative_difference(h.apply(sum), expected), 1e-11);
     // Nothing of an earlier cycle is left.
     EXPECT_EQ(test::relative_difference(h.apply(r), h.apply(r)), 0.);
-    h.multigrid->run_full();
+    h.multigrid->run(1);
     const Vector<double> again = h.apply(r);
     EXPECT_EQ(test::relative_difference(again, h.apply(r)), 0.);
   }
@@ -185,9 +186,6 @@ namespace
       Vector<double> r = h.space.make_vector();
       h.finest().residual(r, h.apply(b), b);
       EXPECT_LT(h.space.norm(r), 1e-11 * h.space.norm(b));
-      h.multigrid->run_full();
-      h.finest().residual(r, h.multigrid->solution(), b);
-      EXPECT_LT(h.space.norm(r), 1e-11 * h.space.norm(b));
     }
   }
 
@@ -199,24 +197,28 @@ namespace
         const Problem problem = test::cubes(2, 3, {1, 1, 1}, 4, "DDNN");
         Hierarchy whole(problem, fourth_kind(degree), cycle),
             split(problem, fourth_kind(degree), cycle, true);
-        EXPECT_EQ(whole.multigrid->correction(), nullptr);
+        EXPECT_EQ(whole.multigrid->correction(whole.top()), nullptr);
         const VectorSpace &space = whole.space;
         for (Hierarchy *h : {&whole, &split})
-          space.axpby(1., h->hashed(3), 0., h->multigrid->rhs());
+          space.axpby(1., h->hashed(3), 0., h->multigrid->rhs(h->top()));
         // In any order, and always in the same memory.
-        const double *x = split.multigrid->solution().data();
-        const double *d = split.multigrid->correction()->data();
-        for (const bool full : {false, true, true, false, false})
+        const double *x = split.multigrid->solution(split.top()).data();
+        const double *d = split.multigrid->correction(split.top())->data();
+        for (const bool coarser : {false, true, true, false, false})
         {
           for (Hierarchy *h : {&whole, &split})
-            full ? h->multigrid->run_full() : h->multigrid->run();
+          {
+            if (coarser)
+              h->multigrid->run(h->top() - 1);
+            h->multigrid->run(h->top());
+          }
           Vector<double> sum = space.make_vector();
-          space.axpby(1., split.multigrid->solution(), 0., sum);
-          space.axpby(1., *split.multigrid->correction(), 1., sum);
-          EXPECT_LT(test::relative_difference(sum, whole.multigrid->solution()), 1e-12)
-              << "degree " << degree << (full ? ", full" : "");
-          EXPECT_EQ(split.multigrid->solution().data(), x);
-          EXPECT_EQ(split.multigrid->correction()->data(), d);
+          space.axpby(1., split.multigrid->solution(split.top()), 0., sum);
+          space.axpby(1., *split.multigrid->correction(split.top()), 1., sum);
+          EXPECT_LT(test::relative_difference(sum, whole.multigrid->solution(whole.top())), 1e-12)
+              << "degree " << degree << (coarser ? ", after one on a coarser level" : "");
+          EXPECT_EQ(split.multigrid->solution(split.top()).data(), x);
+          EXPECT_EQ(split.multigrid->correction(split.top())->data(), d);
         }
       }
   }
@@ -232,16 +234,16 @@ namespace
         const auto expected = h.apply(r);
         for (int again = 0; again < 2; ++again)
         {
-          h.space.axpby(1., r, 0., multigrid.rhs());
-          h.finest().inverse_diagonal(
-              multigrid.first_iterate(), multigrid.rhs(), multigrid.first_step());
-          multigrid.run(true);
-          EXPECT_EQ(test::relative_difference(multigrid.solution(), expected), 0.)
+          h.space.axpby(1., r, 0., multigrid.rhs(h.top()));
+          h.finest().inverse_diagonal(multigrid.first_iterate(h.top()), multigrid.rhs(h.top()),
+              multigrid.first_step(h.top()));
+          multigrid.run(h.top(), true);
+          EXPECT_EQ(test::relative_difference(multigrid.solution(h.top()), expected), 0.)
               << "split " << split << ", steps " << steps;
         }
       }
     Hierarchy one(test::cubes(2, 2, {1, 1, 1}, 0, "DD"), fourth_kind(2), Cycle::v);
-    EXPECT_EQ(one.multigrid->first_step(), 0.);
+    EXPECT_EQ(one.multigrid->first_step(0), 0.);
   }
 
   TEST(Multigrid, VisitsEachLevelAsOftenAsItShould)
@@ -257,41 +259,13 @@ namespace
     };
     const Problem problem = test::cubes(2, 2, {1, 1, 1}, 3, "DD");
     Hierarchy v(problem, fourth_kind(2), Cycle::v), w(problem, fourth_kind(2), Cycle::w),
-        full(problem, fourth_kind(2), Cycle::v);
-    v.multigrid->run();
+        coarser(problem, fourth_kind(2), Cycle::v);
+    v.multigrid->run(3);
     EXPECT_EQ(visits(v), (std::vector<int>{1, 1, 1, 1}));
-    w.multigrid->run();
+    w.multigrid->run(3);
     EXPECT_EQ(visits(w), (std::vector<int>{4, 4, 2, 1})) << "the exact solve is not repeated";
-    full.multigrid->run_full();
-    EXPECT_EQ(visits(full), (std::vector<int>{4, 3, 2, 1}));
-  }
-
-  TEST(Multigrid, FullStartIsBetterThanACycle)
-  {
-    for (const int dim : {2, 3})
-      for (const Cycle cycle : {Cycle::v, Cycle::w})
-      {
-        Hierarchy h(test::cubes(dim, 2, {1, 1, 1}, dim == 2 ? 5 : 3, "DD"), fourth_kind(3), cycle);
-        // -div grad u = 1: smooth, so coarse levels know it already.
-        Vector<double> b = h.space.make_vector(), exact = h.space.make_vector();
-        vector_kernels::add_constant(b.block(), h.basis, 1., b.data());
-        BoxSolver(h.grid.finest(), h.basis, h.problem).solve(exact, b);
-        const auto error = [&] {
-          Vector<double> e = h.space.make_vector();
-          h.space.axpby(1., exact, 0., e);
-          h.space.axpby(-1., h.multigrid->solution(), 1., e);
-          return h.space.norm(e) / h.space.norm(exact);
-        };
-        h.space.axpby(1., b, 0., h.multigrid->rhs());
-        h.multigrid->run();
-        const double one_cycle = error();
-        h.multigrid->run_full(); // the right-hand side is still there
-        EXPECT_LT(error(), 0.25 * one_cycle) << "dim " << dim;
-        EXPECT_LT(error(), 2e-3);
-        Vector<double> left = h.space.make_vector();
-        h.space.axpby(1., h.multigrid->rhs(), 0., left);
-        EXPECT_EQ(test::relative_difference(left, b), 0.) << "and is so afterwards";
-      }
+    coarser.multigrid->run(1);
+    EXPECT_EQ(visits(coarser), (std::vector<int>{1, 1, 0, 0}));
   }
 } // namespace
 } // namespace tensormg
