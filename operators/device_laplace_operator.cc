@@ -70,7 +70,8 @@ void DeviceLaplaceOperator<Number>::run(
     if (arguments.ghost[s] != nullptr)
     {
       const Block &block = level_.block;
-      const double layer = static_cast<double>(block.dofs() / block.cells[s / 2]) * sizeof(Number);
+      const std::int64_t in_layer = block.dofs() / block.cells[s / 2];
+      const double layer = static_cast<double>(in_layer) * sizeof(Number);
       const double traces = static_cast<double>(traces_[s].size()) * sizeof(Compute<Number>);
       const launch_profile::Operation operation(layer + traces, "traces of a periodic side");
       laplace::pack_traces_cuda(
