@@ -72,7 +72,7 @@ public:
       // A smooth residual of size s has a correction of size s / lambda_min at most.
       largest_entry_ = power_of_two_below(std::min(1., 4096. * smallest_eigenvalue(grid)));
     std::vector<typename MG::Level> levels;
-    std::size_t estimated = 0;
+    std::size_t estimated = grid.levels.size();
     for (std::size_t l = coarsest_; l < grid.levels.size(); ++l)
     {
       const LevelGrid &level = grid.levels[l];
