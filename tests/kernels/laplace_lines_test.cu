@@ -175,9 +175,12 @@ namespace
         GTEST_SKIP() << why_no_device();
     }
   };
-  using Products = testing::Types<Product<Arithmetic::fp64, false>,
-      Product<Arithmetic::tf32, false>, Product<Arithmetic::tf32x3, false>,
-      Product<Arithmetic::fp16, false>, Product<Arithmetic::fp16x2, false>>;
+  using Products =
+      testing::Types<Product<Arithmetic::fp64, false>, Product<Arithmetic::tf32, false>,
+          Product<Arithmetic::tf32x3, false>, Product<Arithmetic::fp16, false>,
+          Product<Arithmetic::fp16x2, false>, Product<Arithmetic::fp64, true>,
+          Product<Arithmetic::tf32, true>, Product<Arithmetic::tf32x3, true>,
+          Product<Arithmetic::fp16, true>, Product<Arithmetic::fp16x2, true>>;
   TYPED_TEST_SUITE(LaplaceLines, Products);
 
   TYPED_TEST(LaplaceLines, EqualsReference)
