@@ -29,13 +29,13 @@ __device__ __forceinline__ Half negative(Half x)
   return x;
 }
 
-/// Eight cells and one line of each.
-struct Strip
+/// What a warp works on at a time: neighbouring cells with some of their lines, jobs of Product::halves strips.
+struct Unit
 {
-  int row;            ///< of cells, in the tile
-  int cell;           ///< the first one
-  int faster, slower; ///< the line: modes in the other directions
-  bool exists;
+  int row;    ///< of cells, in the tile
+  int cell;   ///< the first one
+  int faster; ///< first line: its modes in the other directions
+  int slower;
 };
 
 template <typename Tile>
@@ -48,7 +48,7 @@ class Lines
   static constexpr int n = Tile::n, dim = Tile::dim;
   static constexpr LinesLayout layout = Tile::layout;
   static constexpr LinesLayout::Strides of_u = layout.u(), of_sums = layout.sums();
-  static constexpr int halves = Product::halves; ///< strips of a product
+  static constexpr LinesUnits units = Tile::units(Product::halves);
 
   const Parameters &p;
   Number *const u; ///< the row of cells below the tile
@@ -67,13 +67,10 @@ public:
     , diagonal(reinterpret_cast<C *>(shared + layout.diagonal_at()))
     , product(shared + layout.scratch_at())
   {
-    // Along z first, in chunks of layers.
-    const int of_chunk = p.chunk * p.tiles_x * p.tiles_y, block = int(blockIdx.x);
-    const int chunk = block / of_chunk, rest = block % of_chunk;
-    const int layers = min(p.chunk, p.nz - chunk * p.chunk), tile = rest / layers;
-    cz = chunk * p.chunk + rest % layers;
-    x0 = tile % p.tiles_x * layout.cells();
-    y0 = tile / p.tiles_x * layout.rows;
+    const LinesGrid::Place at = p.grid.place(int(blockIdx.x));
+    cz = at.z;
+    x0 = at.x * layout.cells();
+    y0 = at.y * layout.rows;
     rows = min(layout.rows, p.ny - y0);
     end = min(layout.cells(), p.nx - x0);
   }
@@ -82,13 +79,14 @@ public:
   {
     copy_tile();
     commit_copies();
+    fill_cells_beside<false>();
     fill_diagonal();
     if constexpr (dim == 3 && !layout.in_place())
       layers_beside<true>();
     wait_copies<0>();
     __syncthreads();
     fill_rows_beside();
-    fill_cells_beside();
+    fill_cells_beside<true>();
     __syncthreads();
     along_y<dim == 2 || layout.in_place()>();
     __syncthreads();
@@ -131,10 +129,10 @@ private:
         p.ghost_v[direction - 1][m] * trace[(direction == 1 ? p.planes : p.rows_per_plane) * p.row];
     return upper ? v - d : m % 2 == 0 ? v + d : -(v + d);
   }
-  /// Of all ghosts, to a mode i of a line in x.
-  __device__ __forceinline__ C of_ghosts(const Strip &s, int i, int x) const
+  /// Of all ghosts, to mode (i, j, k) of a row of cells.
+  __device__ __forceinline__ C of_ghosts(int row, int i, int j, int k, int x) const
   {
-    const int j = s.faster, k = s.slower, y = y0 + s.row;
+    const int y = y0 + row;
     const std::int64_t in_row = i * p.pitch + x;
     const std::int64_t in_y = (std::int64_t(cz) * layout.nz() + k) * p.row + in_row;
     C sum = 0;
@@ -152,22 +150,36 @@ private:
     }
     return sum;
   }
+  /// Whether there is any for this tile.
+  __device__ __forceinline__ bool has_ghosts() const
+  {
+    return (p.ghost[2] != nullptr && y0 == 0) || (p.ghost[3] != nullptr && y0 + rows == p.ny) ||
+        (dim == 3 &&
+            ((p.ghost[4] != nullptr && cz == 0) || (p.ghost[5] != nullptr && cz + 1 == p.nz)));
+  }
 
+  /// Pieces of 16 bytes. A thread keeps its cells and modes (i, j) while it goes through modes k and rows of cells.
   __device__ __forceinline__ void copy_tile()
   {
     constexpr int numbers = 16 / int(sizeof(Number)), chunks = layout.cells() / numbers;
-    static_assert(Tile::threads % chunks == 0);
-    const int x = int(threadIdx.x) % chunks * numbers;
-    if (x0 + x >= p.pitch)
-      return;
+    constexpr int pieces = chunks * n * n;
+    constexpr int planes = pieces < Tile::threads ? Tile::threads / pieces : 1; ///< at a time
     const int first = y0 == 0 ? 1 : 0, last = y0 + rows == p.ny ? rows : rows + 1;
-    constexpr int lines = n * layout.lines();
-    for (int line = int(threadIdx.x) / chunks + first * lines; line < (last + 1) * lines;
-         line += Tile::threads / chunks)
+    const int plane = pieces < Tile::threads ? int(threadIdx.x) / pieces : 0;
+    if (plane >= planes)
+      return;
+    for (int piece = int(threadIdx.x) - plane * pieces; piece < pieces; piece += Tile::threads)
     {
-      const int row = line / lines, k = line / (n * n) % layout.nz(), j = line / n % n,
-                i = line % n;
-      copy_async(u + at_u(row, k, j, i) + x, p.src + in_block(row - 1, k, j, i) + x0 + x);
+      const int x = piece % chunks * numbers, i = piece / chunks % n, j = piece / (chunks * n);
+      if (x0 + x >= p.pitch)
+        continue;
+      Number *const to = u + at_u(0, 0, j, i) + x;
+      const Number *const from = p.src + in_block(-1, 0, j, i) + x0 + x;
+      for (int at = plane + first * layout.nz(); at < (last + 1) * layout.nz(); at += planes)
+      {
+        const int row = at / layout.nz(), k = at % layout.nz();
+        copy_async(to + at_u(row, k, 0, 0), from + row * n * p.row + k * p.plane);
+      }
     }
   }
 
@@ -205,46 +217,42 @@ private:
     }
   }
 
-  /// The cells left and right of the tile, or of the end of the block in it.
+  /// The cells left and right of the tile, or of the end of the block in it. What comes from global memory to where
+  /// no copy goes need not wait for the copies.
+  template <bool copied>
   __device__ __forceinline__ void fill_cells_beside()
   {
+    const bool left_now = (closed(0) && x0 == 0) == copied;
+    const bool right_now = (end < layout.cells() || (closed(1) && x0 + end == p.nx)) == copied;
+    if (!left_now && !right_now)
+      return;
     for (int at = threadIdx.x; at < rows * n * layout.lines(); at += Tile::threads)
     {
       const int i = at % n, j = at / n % n, k = at / (n * n) % layout.nz(),
                 row = at / (n * layout.lines());
       Number *const line = u + at_u(row + 1, k, j, i);
       const Number *const from = p.src + in_block(row, k, j, i);
-      line[-1] = x0 > 0 ? from[x0 - 1] : closed(0) ? reflected(0, i, line[0]) : from[p.nx - 1];
-      line[end] = x0 + end < p.nx ? from[x0 + end]
-          : closed(1)             ? reflected(1, i, line[end - 1])
-                                  : from[0];
+      if (left_now)
+        line[-1] = copied ? reflected(0, i, line[0]) : from[x0 > 0 ? x0 - 1 : p.nx - 1];
+      if (right_now)
+        line[end] = x0 + end < p.nx ? from[x0 + end]
+            : closed(1)             ? reflected(1, i, line[end - 1])
+                                    : from[0];
     }
   }
 
-  __device__ __forceinline__ Strip strip(int at) const
-  {
-    constexpr int per_row = layout.strips();
-    Strip s;
-    s.exists = at < rows * per_row;
-    at = min(at, rows * per_row - 1);
-    s.row = at / per_row;
-    s.cell = at % layout.groups * 8;
-    s.faster = at / layout.groups % n;
-    s.slower = at / (layout.groups * n) % layout.nz();
-    return s;
-  }
-  /// Position of a strip's mode 0.
+  /// Position of mode 0 of a unit's first line.
   template <int direction>
-  __device__ __forceinline__ static int in_u(const Strip &s)
+  __device__ __forceinline__ static int in_u(const Unit &unit)
   {
     constexpr int faster = of_u.faster(direction), slower = of_u.slower(direction);
-    return s.row * of_u.row + s.faster * faster + s.slower * slower + s.cell;
+    return unit.row * of_u.row + unit.faster * faster + unit.slower * slower + unit.cell;
   }
   template <int direction>
-  __device__ __forceinline__ static int in_sums(const Strip &s)
+  __device__ __forceinline__ static int in_sums(const Unit &unit)
   {
     constexpr int faster = of_sums.faster(direction), slower = of_sums.slower(direction);
-    return s.row * of_sums.row + s.faster * faster + s.slower * slower + s.cell;
+    return unit.row * of_sums.row + unit.faster * faster + unit.slower * slower + unit.cell;
   }
 
   template <int direction>
@@ -259,67 +267,90 @@ private:
     });
   }
 
-  /// All strips: `from(strip)` gives what a strip's entries (cell, m) are loaded by.
-  template <int direction, typename From, typename Consume>
-  __device__ __forceinline__ void each_strip(From from, Consume consume)
+  /// All units. source(unit)(line, cell, m) is what is multiplied, target(unit)(line, cell, mode, sum) takes a
+  /// result; lines and cells are counted from the unit's first ones.
+  template <int direction, typename Source, typename Target>
+  __device__ __forceinline__ void each_line(Source source, Target target)
   {
+    constexpr int wide =
+        units.groups; // strips side by side; the others of a product are further lines
     prepare<direction>();
-    const int jobs = (rows * layout.strips() + halves - 1) / halves;
-    for (int job = int(threadIdx.x) / 32; job < jobs; job += Tile::warps)
+    for (int at = int(threadIdx.x) / 32; at < rows * units.of_row(); at += Tile::warps)
     {
-      Strip s[halves];
-      decltype(from(s[0])) base[halves];
+      Unit unit;
+      unit.cell = at % units.columns * (8 * wide);
+      unit.faster = at / units.columns % units.chunks * units.lines;
+      unit.slower = at / (units.columns * units.chunks) % layout.nz();
+      unit.row = at / units.of_row();
+      if (x0 + unit.cell >= p.pitch)
+        continue;
+      const auto from = source(unit);
+      const auto to = target(unit);
 #pragma unroll
-      for (int half = 0; half < halves; ++half)
-      {
-        s[half] = strip(halves * job + half);
-        base[half] = from(s[half]);
-      }
-      product.run([&](int half, int cell, int m) { return base[half](cell, m); },
-          [&](int half, int cell, int mode, C sum) {
-            if (s[half].exists)
-              consume(s[half], cell, mode, sum);
-          });
+      for (int first = 0; first < units.lines; first += Product::halves / wide)
+        product.run(
+            [&](int half, int cell, int m) {
+              const int line = first + half / wide;
+              return from(line < units.lines ? line : first, half % wide * 8 + cell, m);
+            },
+            [&](int half, int cell, int mode, C sum) {
+              if (first + half / wide < units.lines)
+                to(first + half / wide, half % wide * 8 + cell, mode, sum);
+            });
     }
   }
 
   template <int direction, bool first>
-  __device__ __forceinline__ void to_sums(const Strip &s, int cell, int mode, C sum) const
+  struct ToSums
   {
-    constexpr int stride = of_sums.of(direction);
-    C *const to = sums + in_sums<direction>(s) + mode * stride + cell;
-    *to = first ? p.scale[direction] * sum : *to + p.scale[direction] * sum;
+    C *sums;
+    C scale;
+
+    __device__ __forceinline__ void operator()(int line, int cell, int mode, C sum) const
+    {
+      constexpr int stride = of_sums.of(direction), faster = of_sums.faster(direction);
+      C &to = sums[line * faster + cell + mode * stride];
+      to = first ? scale * sum : to + scale * sum;
+    }
+  };
+  template <int direction, bool first>
+  __device__ __forceinline__ ToSums<direction, first> to_sums(const Unit &unit) const
+  {
+    return {sums + in_sums<direction>(unit), p.scale[direction]};
   }
 
+  template <int direction>
   struct InShared
   {
-    const Number *lower;
-    int stride, upper; ///< from mode to mode; from the lower neighbour to the upper one
+    const Number *lower; ///< of the neighbours' modes 0
 
-    __device__ __forceinline__ Number operator()(int cell, int m) const
+    __device__ __forceinline__ Number operator()(int line, int cell, int m) const
     {
-      return lower[cell + (m < n ? m * stride : upper + (m - n) * stride)];
+      constexpr int stride = of_u.of(direction), faster = of_u.faster(direction);
+      constexpr int upper = direction == 0 ? 2 : 2 * of_u.row;
+      return lower[(m < n ? m * stride : upper + (m - n) * stride) + line * faster + cell];
     }
   };
 
   template <bool first>
   __device__ __forceinline__ void along_y()
   {
-    each_strip<1>(
-        [&](const Strip &s) {
-          return InShared{u + in_u<1>(s), of_u.y, 2 * of_u.row};
-        },
-        [&](const Strip &s, int cell, int mode, C sum) { to_sums<1, first>(s, cell, mode, sum); });
+    each_line<1>([&](const Unit &unit) { return InShared<1>{u + in_u<1>(unit)}; },
+        [&](const Unit &unit) { return to_sums<1, first>(unit); });
   }
 
   struct InLayers
   {
     const Number *own;
-    std::int64_t plane, lower, upper;
+    std::int64_t plane, faster;
+    int cells; ///< beyond which there is nothing
 
-    __device__ __forceinline__ Number operator()(int cell, int m) const
+    __device__ __forceinline__ Number operator()(int line, int cell, int m) const
     {
-      return own[cell + (m < n ? lower + m * plane : upper + (m - n) * plane)];
+      if (cell >= cells)
+        cell %= 8;
+      // The layer above has the numbers 2n .. 3n-1 if the one below has 0 .. n-1.
+      return own[(m < n ? m - n : m) * plane + line * faster + cell];
     }
   };
   /// At the ends of the block: reflections, and nothing where ghosts are added in the end.
@@ -327,17 +358,19 @@ private:
   {
     const Lines *lines;
     const Number *own;
+    int cells;
 
-    __device__ __forceinline__ Number operator()(int cell, int m) const
+    __device__ __forceinline__ Number operator()(int line, int cell, int m) const
     {
-      const bool upper = m >= n;
-      const int mode = upper ? m - n : m, side = 4 + upper;
       const auto &p = lines->p;
-      const Number *const from = own + cell + mode * p.plane;
+      const bool upper = m >= n;
+      const int mode = upper ? m - n : m;
+      const Number *const from =
+          own + line * p.pitch + (cell < cells ? cell : cell % 8) + mode * p.plane;
       if (upper ? lines->cz + 1 < p.nz : lines->cz > 0)
         return from[upper ? n * p.plane : -n * p.plane];
-      if (lines->closed(side))
-        return lines->reflected(side, mode, *from);
+      if (lines->closed(4 + upper))
+        return lines->reflected(4 + upper, mode, *from);
       return Number{};
     }
   };
@@ -345,62 +378,73 @@ private:
   template <bool first>
   __device__ __forceinline__ void layers_beside()
   {
-    // Groups of 8 cells beyond the padding have no numbers: those of the last one.
-    const auto start = [&](const Strip &s) {
-      return std::int64_t(y0 + s.row) * n * p.row + s.slower * p.row + s.faster * p.pitch +
-          min(std::int64_t(x0 + s.cell), p.pitch - 8);
+    const auto own = [&](const Unit &unit) {
+      return p.src + in_block(unit.row, 0, unit.slower, unit.faster) + x0 + unit.cell;
     };
-    const auto consume = [&](const Strip &s, int cell, int mode, C sum) {
-      to_sums<2, first>(s, cell, mode, sum);
-    };
-    const Number *const layer = p.src + std::int64_t(cz) * n * p.plane;
+    const auto cells = [&](const Unit &unit) { return int(p.pitch) - x0 - unit.cell; };
+    const auto target = [&](const Unit &unit) { return to_sums<2, first>(unit); };
     if (cz > 0 && cz + 1 < p.nz)
-      each_strip<2>(
-          [&](const Strip &s) {
-            return InLayers{layer + start(s), p.plane, -n * p.plane, n * p.plane};
+      each_line<2>(
+          [&](const Unit &unit) {
+            return InLayers{own(unit), p.plane, p.pitch, cells(unit)};
           },
-          consume);
+          target);
     else
-      each_strip<2>([&](const Strip &s) { return AtEnds{this, layer + start(s)}; }, consume);
+      each_line<2>([&](const Unit &unit) { return AtEnds{this, own(unit), cells(unit)}; }, target);
   }
 
   __device__ __forceinline__ void along_x()
   {
-    each_strip<0>(
-        [&](const Strip &s) {
-          return InShared{u + of_u.row + in_u<0>(s) - 1, of_u.x, 2};
-        },
-        [&](const Strip &s, int cell, int mode, C sum) { finish(s, cell, mode, sum); });
+    const bool ghosts = has_ghosts();
+    each_line<0>([&](const Unit &unit) { return InShared<0>{u + of_u.row + in_u<0>(unit) - 1}; },
+        [&](const Unit &unit) {
+          return Finish{*this, unit, u + of_u.row + in_u<0>(unit), sums + in_sums<0>(unit),
+              in_block(unit.row, unit.slower, unit.faster, 0) + x0 + unit.cell, ghosts};
+        });
   }
 
-  __device__ __forceinline__ void finish(const Strip &s, int cell, int mode, C sum) const
+  /// The way out of lines in x.
+  struct Finish
   {
-    if (x0 + s.cell >= p.pitch)
-      return;
-    const int x = x0 + s.cell + cell;
-    const std::int64_t at = in_block(s.row, s.slower, s.faster, mode) + x;
-    const C faces =
-        sums[in_sums<0>(s) + mode * of_sums.x + cell] + p.scale[0] * sum + of_ghosts(s, mode, x);
-    const C own = load_pack<1>(u + of_u.row + in_u<0>(s) + mode * of_u.x + cell).at[0];
-    const C d = diagonal[(s.slower * n + s.faster) * n + mode];
-    C result;
-    if (p.form == Form::apply)
-      result = fma(d, own, faces);
-    else
+    const Lines &lines;
+    const Unit &unit;
+    const Number *u;
+    const C *sums;
+    std::int64_t at; ///< of the first number
+    bool ghosts;
+
+    __device__ __forceinline__ void operator()(int line, int cell, int mode, C sum) const
     {
-      const C b = load_pack<1>(p.b + at).at[0];
-      if (p.form == Form::residual)
-        result = fma(-d, own, b) - faces;
+      const Parameters &p = lines.p;
+      const int x = lines.x0 + unit.cell + cell, j = unit.faster + line, k = unit.slower;
+      if (x >= p.pitch)
+        return;
+      const std::int64_t to = at + line * p.row + mode * p.pitch + cell;
+      constexpr int faster_u = of_u.faster(0), faster_sums = of_sums.faster(0);
+      C faces = sums[line * faster_sums + mode * of_sums.x + cell] + p.scale[0] * sum;
+      if (ghosts)
+        faces += lines.of_ghosts(unit.row, mode, j, k, x);
+      const C own = load_pack<1>(u + line * faster_u + mode * of_u.x + cell).at[0];
+      const C d = lines.diagonal[(k * n + j) * n + mode];
+      C result;
+      if (p.form == Form::apply)
+        result = fma(d, own, faces);
       else
       {
-        result = fma(d, b - faces, p.keep * own);
-        if (p.old != nullptr)
-          result = fma(-p.theta, load_pack<1>(p.old + at).at[0], result);
+        const C b = load_pack<1>(p.b + to).at[0];
+        if (p.form == Form::residual)
+          result = fma(-d, own, b) - faces;
+        else
+        {
+          result = fma(d, b - faces, p.keep * own);
+          if (p.old != nullptr)
+            result = fma(-p.theta, load_pack<1>(p.old + to).at[0], result);
+        }
       }
+      // Padding stays zero.
+      store_pack<Number>(p.dst + to, Pack<C, 1>(x < p.nx ? result : C(0)));
     }
-    // Padding stays zero.
-    store_pack<Number>(p.dst + at, Pack<C, 1>(x < p.nx ? result : C(0)));
-  }
+  };
 };
 
 template <typename Tile>

@@ -77,9 +77,8 @@ LinesParameters<typename Tile::Number, Tile::n> lines_parameters(
   p.nx = static_cast<int>(block.cells[0]);
   p.ny = static_cast<int>(block.cells[1]);
   p.nz = static_cast<int>(block.cells[2]);
-  p.tiles_x = (p.nx + Tile::layout.cells() - 1) / Tile::layout.cells();
-  p.tiles_y = (p.ny + Tile::layout.rows - 1) / Tile::layout.rows;
-  p.chunk = lines_chunk<Tile>(block);
+  p.grid = {(p.nx + Tile::layout.cells() - 1) / Tile::layout.cells(),
+      (p.ny + Tile::layout.rows - 1) / Tile::layout.rows, p.nz, lines_chunk<Tile>(block)};
   return p;
 }
 
@@ -92,9 +91,7 @@ void launch_lines(const Arguments<typename Tile::Number> &a)
   resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);
   const auto p = lines_parameters<Tile>(a, form);
   launch("launching the Laplace kernel of lines on tensor cores", kernel,
-      static_cast<unsigned>(p.tiles_x) * static_cast<unsigned>(p.tiles_y) *
-          static_cast<unsigned>(p.nz),
-      Tile::threads, Tile::shared_bytes, a.stream, p);
+      static_cast<unsigned>(p.grid.blocks()), Tile::threads, Tile::shared_bytes, a.stream, p);
 }
 
 template <typename Tile>

@@ -38,7 +38,8 @@ class MmaProduct
 public:
   static constexpr Arithmetic arithmetic = arithmetic_;
   static constexpr int n = n_;
-  static constexpr int warps_alone = 16; ///< of a block that is alone on a multiprocessor
+  static constexpr int warps_alone =
+      n == 9 ? 12 : 16; ///< of a block that is alone on a multiprocessor
   static constexpr int scratch(int) { return 0; }
 
 private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/laplace/laplace.h"
+#include "kernels/laplace/lines_tile.h"
 
 namespace tensormg::laplace
 {
@@ -24,8 +25,7 @@ struct LinesParameters
   Number *dst;
   std::int64_t pitch, row, plane; ///< from mode i, j, k to the next
   std::int64_t planes, rows_per_plane;
-  int nx, ny, nz;       ///< cells
-  int tiles_x, tiles_y; ///< the grid
-  int chunk;            ///< layers of cells whose tiles are neighbours in the grid
+  int nx, ny, nz; ///< cells
+  LinesGrid grid;
 };
 } // namespace tensormg::laplace

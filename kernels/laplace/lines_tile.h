@@ -1,6 +1,7 @@
 // The tile of the tensor-core line kernel (lines_kernel.cuh) and where it lies in shared memory.
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
 #include "kernels/core/half.h"
@@ -58,8 +59,7 @@ struct LinesLayout
 
   constexpr int cells() const { return 8 * groups; }
   constexpr int nz() const { return dim == 3 ? n : 1; }
-  constexpr int lines() const { return n * nz(); }          ///< of a cell, in one direction
-  constexpr int strips() const { return groups * lines(); } ///< of a row of cells, 8 cells each
+  constexpr int lines() const { return n * nz(); } ///< of a cell, in one direction
   /// The sums take the place of the row below, which the tile's only row has read first.
   constexpr bool in_place() const { return rows == 1 && number_bytes == sum_bytes; }
 
@@ -82,6 +82,65 @@ struct LinesLayout
   constexpr double reads() const
   {
     return 1. + 64. / (cells() * number_bytes) + 2. / rows + (dim == 3 ? 2. : 0.);
+  }
+};
+
+/// How the lines of a direction are dealt to the warps, in products of `strips` times 8 cells: side by side
+/// (`groups`) as far as the tile is wide, the rest further lines. A unit has `columns` times these cells and a chunk
+/// of the n lines that differ in the faster mode, so that addresses in it differ by constants.
+struct LinesUnits
+{
+  int groups = 1, columns = 1;
+  int lines = 1, chunks = 1;
+  int slower = 1; ///< lines that differ in the slower mode
+
+  constexpr int of_row() const { return columns * chunks * slower; }
+};
+
+constexpr LinesUnits best_units(const LinesLayout &layout, int strips, int warps)
+{
+  LinesUnits best;
+  int least = 0;
+  for (int lines = layout.n; lines > 0; --lines)
+  {
+    if (layout.n % lines != 0)
+      continue;
+    LinesUnits u;
+    u.groups = strips < layout.groups ? strips : layout.groups;
+    u.columns = layout.groups / u.groups;
+    u.lines = lines;
+    u.chunks = layout.n / lines;
+    u.slower = layout.nz();
+    // Products one after the other, in halves, and as much as one for each unit.
+    const int products = (lines + strips / u.groups - 1) / (strips / u.groups);
+    const int rounds = (layout.rows * u.of_row() + warps - 1) / warps;
+    const int time = rounds * (2 * products + 1);
+    if (least == 0 || time < least)
+    {
+      best = u;
+      least = time;
+    }
+  }
+  return best;
+}
+
+/// The tiles in the order of the blocks: along z first, in chunks of layers, then x, then y.
+struct LinesGrid
+{
+  int tiles_x = 1, tiles_y = 1, layers = 1;
+  int chunk = 1; ///< layers
+
+  struct Place
+  {
+    int x, y, z;
+  };
+  constexpr std::int64_t blocks() const { return std::int64_t(tiles_x) * tiles_y * layers; }
+  constexpr Place place(int block) const
+  {
+    const int of_chunk = chunk * tiles_x * tiles_y;
+    const int first = block / of_chunk * chunk, rest = block % of_chunk;
+    const int deep = layers - first < chunk ? layers - first : chunk, tile = rest / deep;
+    return {tile % tiles_x, tile / tiles_x, first + rest % deep};
   }
 };
 
@@ -127,6 +186,7 @@ public:
       : best_layout(
             n, dim, number_bytes, sum_bytes, all_of_shared_memory - Product::scratch(warps));
   static_assert(layout.groups > 0, "no tile fits into shared memory");
+  static constexpr LinesUnits units(int strips) { return best_units(layout, strips, warps); }
   static constexpr int shared_bytes = layout.scratch_at() + Product::scratch(warps);
 
   /// u written, read for the diagonal and twice per direction but z; sums written, changed (3D), read; the table
