@@ -53,13 +53,16 @@ BackendChoice choose_backend(const Parameters &parameters, int n_ranks)
     std::string reason = missing_on_devices(n_ranks);
     if (reason.empty())
       reason = trouble_with_device();
-    // In half precision, where they differ; the operator takes cuda for what the fastest one has not.
-    const laplace::Backend fastest = laplace::fastest_device_backend<Half>(
-        laplace::Form::chebyshev, parameters.problem.dim, parameters.problem.degree);
+    // They differ in half precision only.
+    const bool cuda_is_fastest =
+        laplace::fastest_device_backend<Half>(laplace::Form::chebyshev, parameters.problem.dim,
+            parameters.problem.degree) == laplace::Backend::cuda;
+    const laplace::Backend fastest =
+        cuda_is_fastest ? laplace::Backend::cuda : laplace::Backend::automatic;
     return reason.empty() ? BackendChoice{fastest, ""}
                           : BackendChoice{laplace::Backend::cpu, reason};
   }
-  if (word == "cuda" || word == "mma")
+  if (word == "cuda" || word == "wmma" || word == "mma")
   {
     std::string reason = trouble_with_device();
     if (reason.empty())

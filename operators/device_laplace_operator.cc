@@ -1,10 +1,10 @@
 #include "operators/device_laplace_operator.h"
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "kernels/laplace/cuda.h"
-#include "kernels/laplace/mma.h"
 #include "kernels/vector/cuda.h"
 
 namespace tensormg
@@ -30,10 +30,14 @@ DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(
     if (!laplace::has_every_form<Number> && form != laplace::Form::apply)
       continue;
     const int dim = level.block.dim, degree = level.block.degree();
-    const bool there = backend != laplace::Backend::mma ||
-        (form == laplace::Form::chebyshev && degree <= laplace::mma_max_degree<Number>(dim));
+    const bool on_tensor_cores =
+        backend == laplace::Backend::mma || backend == laplace::Backend::wmma;
+    // Of numbers that are wider than what they are stored in there are products on CUDA cores alone.
+    const bool there = laplace::has_every_form<Number> || !on_tensor_cores;
     kernels_[static_cast<std::size_t>(form)] =
-        laplace::select<Number>(there ? backend : laplace::Backend::cuda, form, dim, degree);
+        laplace::select<Number>(there ? backend : laplace::Backend::cuda, form, dim, degree,
+            there && on_tensor_cores ? std::optional(laplace::solver_arithmetic<Number>(form))
+                                     : std::nullopt);
   }
   arguments_.block = level.block;
   arguments_.basis = &basis;

@@ -18,8 +18,8 @@ class DeviceLaplaceOperator
 public:
   using VectorType = DeviceVector<Number>;
 
-  /// `backend` = mma serves the Chebyshev steps in half precision, 3D, of degrees that it has, and cuda the
-  /// rest: also residuals, which must be accurate for large smooth src (fastest_device_backend()).
+  /// `backend` = automatic takes fastest_device_backend() for each form; mma and wmma serve all forms on tensor
+  /// cores, in solver_arithmetic(); for WideFloat there is cuda.
   /// `level` and `basis` must outlive the operator. Throws std::invalid_argument unless `backend` is one
   /// for device memory and the level lies on one rank.
   DeviceLaplaceOperator(

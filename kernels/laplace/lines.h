@@ -4,7 +4,6 @@
 #include <array>
 
 #include "kernels/laplace/laplace.h"
-#include "kernels/laplace/lines_tile.h"
 
 namespace tensormg::laplace
 {
@@ -17,10 +16,16 @@ struct LinesKernel
 };
 
 /// By mma.sync; compiled in mma_lines_*.cu. Compute capability 8.0; FP64 has faster instructions from 9.0 on.
-template <Arithmetic arithmetic>
-LinesKernel<StorageOf<arithmetic>> mma_lines(int dim, int degree);
+LinesKernel<double> mma_lines_fp64(int dim, int degree);
+LinesKernel<float> mma_lines_tf32(int dim, int degree);
+LinesKernel<float> mma_lines_tf32x3(int dim, int degree);
+LinesKernel<Half> mma_lines_fp16(int dim, int degree);
+LinesKernel<Half> mma_lines_fp16x2(int dim, int degree);
 
 /// By nvcuda::wmma; compiled in wmma_lines_*.cu. Compute capability 8.0.
-template <Arithmetic arithmetic>
-LinesKernel<StorageOf<arithmetic>> wmma_lines(int dim, int degree);
+LinesKernel<double> wmma_lines_fp64(int dim, int degree);
+LinesKernel<float> wmma_lines_tf32(int dim, int degree);
+LinesKernel<float> wmma_lines_tf32x3(int dim, int degree);
+LinesKernel<Half> wmma_lines_fp16(int dim, int degree);
+LinesKernel<Half> wmma_lines_fp16x2(int dim, int degree);
 } // namespace tensormg::laplace

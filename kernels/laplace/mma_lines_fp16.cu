@@ -3,8 +3,7 @@
 
 namespace tensormg::laplace
 {
-template <>
-LinesKernel<StorageOf<Arithmetic::fp16>> mma_lines<Arithmetic::fp16>(int dim, int degree)
+LinesKernel<Half> mma_lines_fp16(int dim, int degree)
 {
   return lines_instance<lines::MmaProduct, Arithmetic::fp16>(dim, degree);
 }

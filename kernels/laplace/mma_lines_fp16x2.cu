@@ -3,8 +3,7 @@
 
 namespace tensormg::laplace
 {
-template <>
-LinesKernel<StorageOf<Arithmetic::fp16x2>> mma_lines<Arithmetic::fp16x2>(int dim, int degree)
+LinesKernel<Half> mma_lines_fp16x2(int dim, int degree)
 {
   return lines_instance<lines::MmaProduct, Arithmetic::fp16x2>(dim, degree);
 }

@@ -3,8 +3,7 @@
 
 namespace tensormg::laplace
 {
-template <>
-LinesKernel<StorageOf<Arithmetic::fp64>> mma_lines<Arithmetic::fp64>(int dim, int degree)
+LinesKernel<double> mma_lines_fp64(int dim, int degree)
 {
   return lines_instance<lines::MmaProduct, Arithmetic::fp64>(dim, degree);
 }

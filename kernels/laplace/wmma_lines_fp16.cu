@@ -3,8 +3,7 @@
 
 namespace tensormg::laplace
 {
-template <>
-LinesKernel<StorageOf<Arithmetic::fp16>> wmma_lines<Arithmetic::fp16>(int dim, int degree)
+LinesKernel<Half> wmma_lines_fp16(int dim, int degree)
 {
   return lines_instance<lines::WmmaProduct, Arithmetic::fp16>(dim, degree);
 }

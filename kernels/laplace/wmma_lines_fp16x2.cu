@@ -3,8 +3,7 @@
 
 namespace tensormg::laplace
 {
-template <>
-LinesKernel<StorageOf<Arithmetic::fp16x2>> wmma_lines<Arithmetic::fp16x2>(int dim, int degree)
+LinesKernel<Half> wmma_lines_fp16x2(int dim, int degree)
 {
   return lines_instance<lines::WmmaProduct, Arithmetic::fp16x2>(dim, degree);
 }

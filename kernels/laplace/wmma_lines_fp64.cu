@@ -3,8 +3,7 @@
 
 namespace tensormg::laplace
 {
-template <>
-LinesKernel<StorageOf<Arithmetic::fp64>> wmma_lines<Arithmetic::fp64>(int dim, int degree)
+LinesKernel<double> wmma_lines_fp64(int dim, int degree)
 {
   return lines_instance<lines::WmmaProduct, Arithmetic::fp64>(dim, degree);
 }

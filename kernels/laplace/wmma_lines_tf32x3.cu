@@ -3,8 +3,7 @@
 
 namespace tensormg::laplace
 {
-template <>
-LinesKernel<StorageOf<Arithmetic::tf32x3>> wmma_lines<Arithmetic::tf32x3>(int dim, int degree)
+LinesKernel<float> wmma_lines_tf32x3(int dim, int degree)
 {
   return lines_instance<lines::WmmaProduct, Arithmetic::tf32x3>(dim, degree);
 }
