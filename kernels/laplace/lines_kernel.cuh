@@ -162,7 +162,7 @@ private:
   __device__ __forceinline__ void copy_tile()
   {
     constexpr int numbers = 16 / int(sizeof(Number)), chunks = layout.cells() / numbers;
-    constexpr int pieces = chunks * n * n;
+    constexpr int pieces = chunks * n * n, nz = layout.nz();
     constexpr int planes = pieces < Tile::threads ? Tile::threads / pieces : 1; ///< at a time
     const int first = y0 == 0 ? 1 : 0, last = y0 + rows == p.ny ? rows : rows + 1;
     const int plane = pieces < Tile::threads ? int(threadIdx.x) / pieces : 0;
@@ -173,12 +173,23 @@ private:
       const int x = piece % chunks * numbers, i = piece / chunks % n, j = piece / (chunks * n);
       if (x0 + x >= p.pitch)
         continue;
-      Number *const to = u + at_u(0, 0, j, i) + x;
-      const Number *const from = p.src + in_block(-1, 0, j, i) + x0 + x;
-      for (int at = plane + first * layout.nz(); at < (last + 1) * layout.nz(); at += planes)
+      int row = first + plane / nz, k = plane % nz;
+      SharedAddress to = shared_address(u + at_u(row, k, j, i) + x);
+      const Number *from = p.src + in_block(row - 1, k, j, i) + x0 + x;
+      while (row <= last)
       {
-        const int row = at / layout.nz(), k = at % layout.nz();
-        copy_async(to + at_u(row, k, 0, 0), from + row * n * p.row + k * p.plane);
+        copy_async(to, from);
+        row += planes / nz;
+        k += planes % nz;
+        to += (planes / nz * of_u.row + planes % nz * of_u.z) * int(sizeof(Number));
+        from += planes / nz * n * p.row + planes % nz * p.plane;
+        if (k >= nz)
+        {
+          k -= nz;
+          ++row;
+          to += (of_u.row - nz * of_u.z) * int(sizeof(Number));
+          from += n * p.row - nz * p.plane;
+        }
       }
     }
   }
