@@ -234,7 +234,8 @@ namespace
         "apply: y = A u; residual: b - A u; chebyshev: one fused step of the smoother.");
     compare.word_list("precisions", &CompareOptions::precisions, compare_precisions,
         "Number types of the vectors; tf32 is single with products in TF32, 3xtf32 and 3xfp16 are "
-        "single with products of numbers that are split into two of TF32 or FP16.");
+        "single with products of numbers that are split into two of TF32 or FP16; 2xfp16 is half with "
+        "constant factors that are split into two.");
     compare.boolean("solve", &CompareOptions::solve,
         "Whether whole solves of the problem are compared instead of the operator: refined until the "
         "unknowns are nearest to dofs; dimensions, forms and steps then mean nothing.");

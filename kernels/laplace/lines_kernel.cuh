@@ -13,6 +13,8 @@
 // have neighbouring tiles (lines_launch.cuh). `Product` is mma.sync or WMMA.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/core/copy_async.cuh"
 #include "kernels/core/pack.cuh"
 #include "kernels/core/shared_memory.cuh"
@@ -95,7 +97,12 @@ public:
       layers_beside<false>();
       __syncthreads();
     }
-    along_x();
+    if (p.form == Form::apply)
+      along_x<Form::apply>();
+    else if (p.form == Form::residual)
+      along_x<Form::residual>();
+    else
+      along_x<Form::chebyshev>();
   }
 
 private:
@@ -278,8 +285,8 @@ private:
     });
   }
 
-  /// All units. source(unit)(line, cell, m) is what is multiplied, target(unit)(line, cell, mode, sum) takes a
-  /// result; lines and cells are counted from the unit's first ones.
+  /// All units. source(unit)(line, cell, m) is what is multiplied, target(unit)(line, cell, mode, sum, extra) takes a
+  /// result with what its fetch(line, cell, mode) gave; lines and cells are counted from the unit's first ones.
   template <int direction, typename Source, typename Target>
   __device__ __forceinline__ void each_line(Source source, Target target)
   {
@@ -297,17 +304,35 @@ private:
         continue;
       const auto from = source(unit);
       const auto to = target(unit);
-#pragma unroll
-      for (int first = 0; first < units.lines; first += Product::halves / wide)
+      using Target_ = std::remove_const_t<decltype(to)>;
+      constexpr int step = Product::halves / wide;
+      // What a result is added to, of the next job before this one is done.
+      typename Product::template Extras<typename Target_::Extra> extras{}, next{};
+      const auto fetch = [&](auto &into, int first) {
+        product.fetch(into, [&](int half, int cell, int mode) {
+          return first + half / wide < units.lines
+              ? to.fetch(first + half / wide, half % wide * 8 + cell, mode)
+              : typename Target_::Extra{};
+        });
+      };
+      fetch(extras, 0);
+#pragma unroll Product::unrolled
+      for (int first = 0; first < units.lines; first += step)
+      {
+        if (first + step < units.lines)
+          fetch(next, first + step);
         product.run(
             [&](int half, int cell, int m) {
               const int line = first + half / wide;
               return from(line < units.lines ? line : first, half % wide * 8 + cell, m);
             },
-            [&](int half, int cell, int mode, C sum) {
+            extras,
+            [&](int half, int cell, int mode, C sum, const typename Target_::Extra &extra) {
               if (first + half / wide < units.lines)
-                to(first + half / wide, half % wide * 8 + cell, mode, sum);
+                to(first + half / wide, half % wide * 8 + cell, mode, sum, extra);
             });
+        extras = next;
+      }
     }
   }
 
@@ -317,11 +342,23 @@ private:
     C *sums;
     C scale;
 
-    __device__ __forceinline__ void operator()(int line, int cell, int mode, C sum) const
+    struct Extra
+    {
+      C before;
+    };
+    __device__ __forceinline__ C &at(int line, int cell, int mode) const
     {
       constexpr int stride = of_sums.of(direction), faster = of_sums.faster(direction);
-      C &to = sums[line * faster + cell + mode * stride];
-      to = first ? scale * sum : to + scale * sum;
+      return sums[line * faster + cell + mode * stride];
+    }
+    __device__ __forceinline__ Extra fetch(int line, int cell, int mode) const
+    {
+      return {first ? C(0) : at(line, cell, mode)};
+    }
+    __device__ __forceinline__ void operator()(
+        int line, int cell, int mode, C sum, const Extra &extra) const
+    {
+      at(line, cell, mode) = first ? scale * sum : fma(scale, sum, extra.before);
     }
   };
   template <int direction, bool first>
@@ -404,17 +441,19 @@ private:
       each_line<2>([&](const Unit &unit) { return AtEnds{this, own(unit), cells(unit)}; }, target);
   }
 
+  template <Form form>
   __device__ __forceinline__ void along_x()
   {
     const bool ghosts = has_ghosts();
     each_line<0>([&](const Unit &unit) { return InShared<0>{u + of_u.row + in_u<0>(unit) - 1}; },
         [&](const Unit &unit) {
-          return Finish{*this, unit, u + of_u.row + in_u<0>(unit), sums + in_sums<0>(unit),
+          return Finish<form>{*this, unit, u + of_u.row + in_u<0>(unit), sums + in_sums<0>(unit),
               in_block(unit.row, unit.slower, unit.faster, 0) + x0 + unit.cell, ghosts};
         });
   }
 
   /// The way out of lines in x.
+  template <Form form>
   struct Finish
   {
     const Lines &lines;
@@ -424,36 +463,47 @@ private:
     std::int64_t at; ///< of the first number
     bool ghosts;
 
-    __device__ __forceinline__ void operator()(int line, int cell, int mode, C sum) const
+    struct Extra
+    {
+      C b, old; ///< as far as the form has them
+    };
+    __device__ __forceinline__ int x(int cell) const { return lines.x0 + unit.cell + cell; }
+    __device__ __forceinline__ std::int64_t place(int line, int cell, int mode) const
+    {
+      return at + line * lines.p.row + mode * lines.p.pitch + cell;
+    }
+    __device__ __forceinline__ Extra fetch(int line, int cell, int mode) const
+    {
+      Extra extra{};
+      if (form != Form::apply && x(cell) < lines.p.pitch)
+      {
+        extra.b = load_pack<1>(lines.p.b + place(line, cell, mode)).at[0];
+        if (form == Form::chebyshev && lines.p.old != nullptr)
+          extra.old = load_pack<1>(lines.p.old + place(line, cell, mode)).at[0];
+      }
+      return extra;
+    }
+
+    __device__ __forceinline__ void operator()(
+        int line, int cell, int mode, C sum, const Extra &extra) const
     {
       const Parameters &p = lines.p;
-      const int x = lines.x0 + unit.cell + cell, j = unit.faster + line, k = unit.slower;
-      if (x >= p.pitch)
+      const int j = unit.faster + line, k = unit.slower;
+      if (x(cell) >= p.pitch)
         return;
-      const std::int64_t to = at + line * p.row + mode * p.pitch + cell;
       constexpr int faster_u = of_u.faster(0), faster_sums = of_sums.faster(0);
-      C faces = sums[line * faster_sums + mode * of_sums.x + cell] + p.scale[0] * sum;
+      C faces = fma(p.scale[0], sum, sums[line * faster_sums + mode * of_sums.x + cell]);
       if (ghosts)
-        faces += lines.of_ghosts(unit.row, mode, j, k, x);
+        faces += lines.of_ghosts(unit.row, mode, j, k, x(cell));
       const C own = load_pack<1>(u + line * faster_u + mode * of_u.x + cell).at[0];
       const C d = lines.diagonal[(k * n + j) * n + mode];
-      C result;
-      if (p.form == Form::apply)
-        result = fma(d, own, faces);
-      else
-      {
-        const C b = load_pack<1>(p.b + to).at[0];
-        if (p.form == Form::residual)
-          result = fma(-d, own, b) - faces;
-        else
-        {
-          result = fma(d, b - faces, p.keep * own);
-          if (p.old != nullptr)
-            result = fma(-p.theta, load_pack<1>(p.old + to).at[0], result);
-        }
-      }
+      const C result = form == Form::apply ? fma(d, own, faces)
+          : form == Form::residual
+          ? fma(-d, own, extra.b) - faces
+          : fma(-p.theta, extra.old, fma(d, extra.b - faces, p.keep * own));
       // Padding stays zero.
-      store_pack<Number>(p.dst + to, Pack<C, 1>(x < p.nx ? result : C(0)));
+      store_pack<Number>(
+          p.dst + place(line, cell, mode), Pack<C, 1>(x(cell) < p.nx ? result : C(0)));
     }
   };
 };

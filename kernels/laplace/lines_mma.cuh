@@ -39,7 +39,8 @@ public:
   static constexpr Arithmetic arithmetic = arithmetic_;
   static constexpr int n = n_;
   static constexpr int warps_alone =
-      n == 9 ? 12 : 16; ///< of a block that is alone on a multiprocessor
+      n == 9 ? 12 : 16;                          ///< of a block that is alone on a multiprocessor
+  static constexpr int unrolled = n < 9 ? n : 1; ///< products of a unit; registers limit it
   static constexpr int scratch(int) { return 0; }
 
 private:
@@ -82,9 +83,22 @@ public:
         }
   }
 
-  /// One product. load(half, cell, m): number m < 2n of a cell of strip `half`; consume(half, cell, i, sum i).
-  template <typename Load, typename Consume>
-  __device__ __forceinline__ void run(Load load, Consume consume) const
+  /// Something for each result of a product.
+  template <typename Extra>
+  struct Extras
+  {
+    Extra of[tiles][Sum::n_elements];
+  };
+  /// get(half, cell, i) for each result.
+  template <typename Extra, typename Get>
+  __device__ __forceinline__ void fetch(Extras<Extra> &extras, Get get) const
+  {
+    each_result([&](int tile, int e, int i) { extras.of[tile][e] = get(e / 2, lane() / 4, i); });
+  }
+
+  /// One product. load(half, cell, m): number m < 2n of a cell of strip `half`; consume(half, cell, i, sum i, extra).
+  template <typename Load, typename Extra, typename Consume>
+  __device__ __forceinline__ void run(Load load, const Extras<Extra> &extras, Consume consume) const
   {
     Sum sum[tiles]{};
     A a[steps], rest[splits_data ? steps : 1];
@@ -114,6 +128,16 @@ public:
         mma::mma_sync(sum[tile], a[step], weight_[0][tile][step]);
       }
     __syncwarp(); // what has been loaded may be overwritten
+    each_result([&](int tile, int e, int i) {
+      consume(e / 2, lane() / 4, i, sum[tile].get(e), extras.of[tile][e]);
+    });
+  }
+
+private:
+  /// f(tile, element, i) for the results of this lane that are modes.
+  template <typename Function>
+  __device__ __forceinline__ static void each_result(Function f)
+  {
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile)
 #pragma unroll
@@ -121,11 +145,9 @@ public:
       {
         const int first = mode(tile, e % 2), i = mode(tile, 2 * (lane() % 4) + e % 2);
         if (first < n && (first + 3 < n || i < n))
-          consume(e / 2, lane() / 4, i, sum[tile].get(e));
+          f(tile, e, i);
       }
   }
-
-private:
   __device__ __forceinline__ static int lane() { return int(threadIdx.x) % 32; }
   __device__ __forceinline__ static int mode(int tile, int column)
   {

@@ -35,6 +35,7 @@ public:
   static constexpr Arithmetic arithmetic = arithmetic_;
   static constexpr int n = n_;
   static constexpr int warps_alone = 8;
+  static constexpr int unrolled = 1; ///< the compiler's time limits it
 
 private:
   using C = Compute<StorageOf<arithmetic>>;
@@ -94,8 +95,20 @@ public:
               weights_ + (part * length + step * S::depth) * width + tile * S::columns, width);
   }
 
-  template <typename Load, typename Consume>
-  __device__ __forceinline__ void run(Load load, Consume consume) const
+  template <typename Extra>
+  struct Extras
+  {
+    Extra of[halves][(n + 3) / 4];
+  };
+  template <typename Extra, typename Get>
+  __device__ __forceinline__ void fetch(Extras<Extra> &extras, Get get) const
+  {
+    each_result(
+        [&](int half, int cell, int four, int i) { extras.of[half][four] = get(half, cell, i); });
+  }
+
+  template <typename Load, typename Extra, typename Consume>
+  __device__ __forceinline__ void run(Load load, const Extras<Extra> &extras, Consume consume) const
   {
     using namespace nvcuda;
     const int lane = int(threadIdx.x) % 32, cell = lane % 8;
@@ -149,13 +162,24 @@ public:
       wmma::store_matrix_sync(
           results + tile * S::columns * S::rows, sum[tile], S::rows, wmma::mem_col_major);
     __syncwarp();
-#pragma unroll
-    for (int half = 0; half < halves; ++half)
-      for (int i = lane / 8; i < n; i += 4)
-        consume(half, cell, i, results[i * S::rows + 8 * half + cell]);
+    each_result([&](int half, int of, int four, int i) {
+      consume(half, of, i, results[i * S::rows + 8 * half + of], extras.of[half][four]);
+    });
   }
 
 private:
+  /// f(half, cell, i / 4, i) for the results of this lane; i / 4 does not depend on it.
+  template <typename Function>
+  __device__ __forceinline__ static void each_result(Function f)
+  {
+    const int lane = int(threadIdx.x) % 32;
+#pragma unroll
+    for (int half = 0; half < halves; ++half)
+#pragma unroll
+      for (int first = 0; first < n; first += 4)
+        if (first + 3 < n || first + lane / 8 < n)
+          f(half, lane % 8, first / 4, first + lane / 8);
+  }
   __device__ __forceinline__ static double field(double value) { return value; }
   __device__ __forceinline__ static float field(float value) { return value; }
   __device__ __forceinline__ static __half field(Half value)
