@@ -8,7 +8,7 @@
 #include "kernels/core/launch.cuh"
 #include "kernels/core/occupancy.h"
 #include "kernels/laplace/lines.h"
-#include "kernels/laplace/lines_kernel.cuh"
+#include "kernels/laplace/lines_fill.cuh"
 #include "kernels/tensor/device_resources.cuh"
 
 namespace tensormg::laplace

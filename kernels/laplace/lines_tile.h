@@ -176,15 +176,18 @@ private:
   static constexpr int number_bytes = int(sizeof(Number)), sum_bytes = int(sizeof(C));
   static constexpr LinesLayout shared_layout =
       best_layout(n, dim, number_bytes, sum_bytes, half_of_shared_memory - Product::scratch(8));
+  static constexpr LinesLayout lone_layout = best_layout(n, dim, number_bytes, sum_bytes,
+      all_of_shared_memory - Product::scratch(Product::warps_alone));
 
 public:
-  static constexpr int blocks = shared_layout.groups > 0 ? 2 : 1; ///< that are resident at once
+  /// That are resident at once: two, unless the tiles that fit then read too much.
+  static constexpr int blocks = shared_layout.groups > 0 &&
+          shared_layout.reads() <= 1.25 * lone_layout.reads()
+      ? 2
+      : 1;
   static constexpr int warps = blocks == 2 ? 8 : Product::warps_alone;
   static constexpr int threads = 32 * warps;
-  static constexpr LinesLayout layout = blocks == 2
-      ? shared_layout
-      : best_layout(
-            n, dim, number_bytes, sum_bytes, all_of_shared_memory - Product::scratch(warps));
+  static constexpr LinesLayout layout = blocks == 2 ? shared_layout : lone_layout;
   static_assert(layout.groups > 0, "no tile fits into shared memory");
   static constexpr LinesUnits units(int strips) { return best_units(layout, strips, warps); }
   static constexpr int shared_bytes = layout.scratch_at() + Product::scratch(warps);
