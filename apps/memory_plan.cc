@@ -126,9 +126,9 @@ namespace
   }
 
   /// Both bases of a restart cycle that runs to its end, which the solver takes one by one, and the residual.
-  std::int64_t fgmres_vectors(const SolverOptions &options)
+  std::int64_t n_vectors(const Grid &grid, const SolverOptions &options)
   {
-    return 2 * longest_basis(options) + (options.has_single_basis() ? 2 : 1);
+    return 2 * longest_basis(options) + (options.has_single_basis(grid.problem.degree) ? 2 : 1);
   }
 
   /// The least number of basis vectors worth recommending.
@@ -174,7 +174,7 @@ namespace
     if (options.solver == OuterSolver::fgmres)
       if (const int restart = largest_restart(grid, options, room); restart > 0)
         changes.push_back("solver.restart = " + std::to_string(restart));
-    if (options.solver == OuterSolver::fgmres && !options.has_single_basis())
+    if (options.solver == OuterSolver::fgmres && !options.has_single_basis(grid.problem.degree))
     {
       SolverOptions changed = options;
       changed.basis_precision = BasisPrecision::single_precision;
@@ -244,7 +244,7 @@ MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options, Memo
     case OuterSolver::fgmres:
     {
       const std::int64_t length = longest_basis(options);
-      const bool is_single = options.has_single_basis();
+      const bool is_single = options.has_single_basis(grid.problem.degree);
       const auto add_basis = [&](const std::string &name, std::int64_t count) {
         plan.items.push_back(
             {name, to_word(is_single ? Precision::single_precision : Precision::double_precision),
@@ -374,7 +374,7 @@ void check_memory(
       format_count(grid.finest().global_dofs()) + " degrees of freedom need " +
       format_bytes(budget.needed) +
       (options.solver == OuterSolver::fgmres && place != MemoryPlace::beside_device
-              ? " (with all " + std::to_string(fgmres_vectors(options)) + " vectors of fgmres)"
+              ? " (with all " + std::to_string(n_vectors(grid, options)) + " vectors of fgmres)"
               : "") +
       (place == MemoryPlace::device ? " on a device with " : " on a node with ") +
       format_bytes(budget.available) +

@@ -118,7 +118,7 @@ namespace
         "if these have reduced the residual by 1e-4 to 1e-6.");
     solver.word("basis_precision", &SolverOptions::basis_precision,
         "fgmres: numbers in which the basis is stored (one computes with it in double); auto is "
-        "double for a cycle in double and single otherwise.");
+        "double for a cycle in double and for degrees 7 and 8, and single otherwise.");
     solver.boolean("full_multigrid", &SolverOptions::full_multigrid,
         "Whether the iteration starts from a full-multigrid approximation instead of zero.");
   }

@@ -13,6 +13,7 @@
 
 #include "apps/parameter_text.h"
 #include "apps/report.h"
+#include "kernels/core/device.h"
 
 namespace tensormg
 {
@@ -100,7 +101,7 @@ namespace
     app.footer("Exit codes: 0 success, 1 unexpected error, 2 unusable arguments or parameters, "
                "3 iteration limit,\n4 stagnation, 5 NaN or Inf, 6 indefinite preconditioner, "
                "7 convergence order missed, "
-               "8 wrong results of a kernel.");
+               "8 wrong results of a kernel, 9 the device failed or is out of memory.");
   }
 
   /// Ranks that meet here within the time failed all alike.
@@ -178,6 +179,10 @@ namespace
     catch (const ParameterError &error)
     {
       return fail(private_communicator, exit_parameters, error.what());
+    }
+    catch (const DeviceError &error)
+    {
+      return fail(private_communicator, exit_device_failed, error.what());
     }
     catch (const std::bad_alloc &)
     {

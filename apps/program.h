@@ -18,7 +18,8 @@ enum ExitCode : int
   exit_unexpected = 1,
   exit_parameters = 2,
   exit_order_missed = 7,
-  exit_check_failed = 8
+  exit_check_failed = 8,
+  exit_device_failed = 9
 };
 
 /// An option of one program that stands for a parameter.

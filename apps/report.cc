@@ -63,7 +63,8 @@ namespace
     std::string text = to_word(solver.solver) + " to " + format_number(solver.tolerance);
     if (solver.solver == OuterSolver::fgmres)
       text += ", restart " + std::to_string(solver.restart) + ", basis in " +
-          (solver.has_single_basis() ? "single" : "double") + " precision";
+          (solver.has_single_basis(record.parameters.problem.degree) ? "single" : "double") +
+          " precision";
     if (solver.full_multigrid)
       text += ", from a full-multigrid start";
     text += "; " + to_word(multigrid.cycle) + "-cycle in " + to_word(multigrid.precision) +

@@ -171,7 +171,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"precision", precision_word(record)},
       {"basis_precision",
           solver.solver == OuterSolver::fgmres
-              ? Json(solver.has_single_basis() ? "single" : "double")
+              ? Json(solver.has_single_basis(problem.degree) ? "single" : "double")
               : Json(nullptr)},
       {"precision_fallback",
           record.precision_fallback.empty() ? Json(nullptr) : Json(record.precision_fallback)},
@@ -193,6 +193,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"setup_seconds", record.setup_seconds},
       {"rhs_seconds", record.rhs_seconds},
       {"solve_seconds", report.seconds},
+      {"energy_joules", optional(record.energy_joules)},
       {"total_seconds", record.total_seconds},
       {"dofs_per_second", record.dofs_per_second()},
       {"ranks", record.ranks},

@@ -56,6 +56,8 @@ struct RunRecord
   double setup_seconds = 0.;        ///< hierarchy and solver, without the right-hand side
   double device_start_seconds = 0.; ///< until the device was ready; no part of the others
   double rhs_seconds = 0.;
+  /// Of the whole device during the solve, if the driver counts it; of use for solves of a second and more.
+  std::optional<double> energy_joules;
   double total_seconds = 0.;      ///< with errors and field output, without what MPI needs to start
   std::string precision_fallback; ///< what was wrong in half, if the solve went on in single
   /// output.level_times: what was launched on each level; section -1 is the outer method

@@ -1,6 +1,7 @@
 // `tensormg solve` with vectors in device memory.
 #include "apps/memory_plan.h"
 #include "apps/solve_methods.h"
+#include "kernels/core/energy.h"
 #include "operators/device_box_solver.h"
 #include "operators/device_functions.h"
 #include "operators/device_laplace_operator.h"
@@ -26,6 +27,7 @@ namespace
 
     const System &system;
     Stream stream;
+    const EnergyCounter &energy;
 
     const LevelGrid &level() const { return system.grid.finest(); }
     const Problem &problem() const { return system.parameters.problem; }
@@ -91,6 +93,7 @@ namespace
         launch_profile::start(outside);
     }
     static std::vector<launch_profile::Entry> stop_profile() { return launch_profile::stop(); }
+    std::optional<double> joules() const { return energy.joules(); }
     void wait() const { device::synchronize(stream); }
 
     Vector<double> on_host(const VectorType &x) const
@@ -122,7 +125,8 @@ Vector<double> solve_on_device(const System &system, RunRecord &record)
   if (for_output)
     require_host_memory(system);
   const OwnedStream stream;
-  const DevicePlace place{system, stream.get()};
+  const EnergyCounter energy;
+  const DevicePlace place{system, stream.get(), energy};
   const DeviceVector<double> x = solve_in(system, place, record);
   return for_output ? place.on_host(x) : Vector<double>();
 }

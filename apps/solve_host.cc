@@ -58,6 +58,7 @@ namespace
     }
     void start_profile() const {}
     static std::vector<launch_profile::Entry> stop_profile() { return {}; }
+    static std::optional<double> joules() { return std::nullopt; }
     void wait() const {}
   };
 } // namespace

@@ -126,8 +126,8 @@ SolveReport refine_directly(const Space &space, Operator &op, Solver &solver,
 /// first_calls_are_slow (whether kernels are loaded when they are called first), make_space(), make_vector(),
 /// make_operator(), make_direct(), make_preconditioner(), right_hand_side(), errors(x), max_abs(x),
 /// scale(x, exponent) by a power of two, subtract_mean(x), check_memory(options) that throws, start_profile(),
-/// stop_profile(), and wait(), after which all that was asked for is
-/// done.
+/// stop_profile(), joules() (a counter of energy, if there is one), and wait(), after which all that was asked
+/// for is done.
 template <typename Place>
 void solve_directly(const System &system, const Place &place, const typename Place::VectorType &b,
     typename Place::VectorType &x, RunRecord &record)
@@ -137,6 +137,7 @@ void solve_directly(const System &system, const Place &place, const typename Pla
   auto op = place.template make_operator<double>();
   auto solver = with_user_data([&] { return place.make_direct(); });
   place.wait();
+  const std::optional<double> joules = place.joules();
   const double ready = now(system.communicator());
   record.setup_seconds += ready - begin;
   record.tolerance = std::max(system.options().tolerance, direct_tolerance);
@@ -145,6 +146,15 @@ void solve_directly(const System &system, const Place &place, const typename Pla
       refine_directly(space, op, solver, x, b, system.options().tolerance, system.callback());
   place.wait();
   record.report.seconds = now(system.communicator()) - ready;
+  count_energy(place, joules, record);
+}
+
+/// Adds to the record what was used since `before`.
+template <typename Place>
+void count_energy(const Place &place, const std::optional<double> &before, RunRecord &record)
+{
+  if (const std::optional<double> after = place.joules(); before && after)
+    record.energy_joules = record.energy_joules.value_or(0.) + *after - *before;
 }
 
 /// The times of the slowest rank.
@@ -225,6 +235,7 @@ void iterate_by(Method method, const Iteration<Place> &iteration, const Space &s
   }
   place.wait();
   place.start_profile();
+  const std::optional<double> joules = place.joules();
   const double ready = now(system.communicator());
   record.setup_seconds += ready - begin;
 
@@ -235,6 +246,7 @@ void iterate_by(Method method, const Iteration<Place> &iteration, const Space &s
   record.rhs_norm = record.report.rhs_norm;
   place.wait();
   record.report.seconds = now(system.communicator()) - ready;
+  count_energy(place, joules, record);
   record.kernels = place.stop_profile();
 }
 
@@ -253,7 +265,7 @@ void iterate(const System &system, const SolverOptions &options, const Place &pl
   const int most = options.max_iterations, restart = options.restart;
   if (options.solver == OuterSolver::cg)
     iterate_by(ConjugateGradients<Space>(space, tolerance, most), iteration, space, op, *multigrid);
-  else if (options.has_single_basis())
+  else if (options.has_single_basis(system.parameters.problem.degree))
   {
     auto products = place.template make_operator<WideFloat>();
     MixedOperator both(op, products);

@@ -103,8 +103,9 @@ void DeviceVectorSpace::axpby(double a, const VectorType &x, double b, VectorTyp
 double DeviceVectorSpace::cg_update(
     double a, const VectorType &p, const VectorType &q, VectorType &x, VectorType &r) const
 {
-  vk::cuda::cg_update(x.size(), a, p.data(), q.data(), x.data(), r.data(), scratch_.data(),
-      result_.data(), stream_);
+  double *const to = r.data();
+  vk::cuda::cg_update(x.size(), a, p.data(), q.data(), x.data(), to, scratch_.data(),
+      result_.data(), r.largest_to_come(), stream_);
   return wait_for_result();
 }
 

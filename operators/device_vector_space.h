@@ -52,7 +52,7 @@ public:
   double convert_with_norm(double factor, const VectorType &src, WideFloatVector &dst) const;
   /// y = a x + b y
   void axpby(double a, const VectorType &x, double b, VectorType &y) const;
-  /// x += a p, r -= a q; returns r'r
+  /// x += a p, r -= a q; returns r'r and leaves the largest entry of r beside it
   double cg_update(
       double a, const VectorType &p, const VectorType &q, VectorType &x, VectorType &r) const;
 

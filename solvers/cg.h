@@ -7,13 +7,14 @@
 //   beta = z'(r - r_old) / (z_old'r_old) = -alpha_old z'q_old / (z_old'r_old),
 // since z'r_old is not zero if the preconditioner rounds: a cycle in half precision leaves an error of 2^-12 of
 // its largest entry, which for a smooth z exceeds the residual.
-// Memory movement of one iteration in vectors of the outer precision: preconditioner, z'r 2, z'q 2,
+// Memory movement of one iteration in vectors of the outer precision: preconditioner, z'r and z'q 3,
 // p = z + beta p 3, operator 2, p'q 2, fused update of x and r with r'r 6.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "solvers/concepts.h"
 #include "solvers/report.h"
@@ -21,6 +22,7 @@
 namespace tensormg
 {
 template <OuterSpace Space>
+requires BasisSpace<Space, typename Space::VectorType>
 class ConjugateGradients
 {
 public:
@@ -31,23 +33,26 @@ public:
     : space_(space)
     , tolerance_(tolerance)
     , max_iterations_(max_iterations)
-    , r_(space.make_vector())
     , z_(space.make_vector())
     , p_(space.make_vector())
-    , q_(space.make_vector())
-  {}
+  {
+    for (int i = 0; i < 2; ++i)
+      r_and_q_.push_back(space.make_vector());
+  }
 
   /// Calls once what a step calls, for zero vectors, so that whatever a first call does besides its work is
   /// done before solve().
   template <OuterOperator<VectorType> Operator, Preconditioner<VectorType> Precond>
   void prepare(Operator &op, Precond &preconditioner)
   {
-    op.residual(r_, z_, q_);
-    preconditioner.apply(z_, r_, 1.);
+    VectorType &r = r_and_q_[0], &q = r_and_q_[1];
+    op.residual(r, z_, q);
+    preconditioner.apply(z_, r, 1.);
+    space_.multi_dot(r_and_q_, 2, z_);
     space_.axpby(0., z_, 0., p_);
-    op.vmult(q_, p_);
-    space_.dot(p_, q_);
-    space_.cg_update(0., p_, q_, z_, r_);
+    op.vmult(q, p_);
+    space_.dot(p_, q);
+    space_.cg_update(0., p_, q, z_, r);
   }
 
   /// from_zero: x is zero, which saves the first residual.
@@ -68,7 +73,7 @@ public:
       report.residuals = {0.};
       return report;
     }
-    VectorType &r = r_, &z = z_, &p = p_, &q = q_;
+    VectorType &r = r_and_q_[0], &z = z_, &p = p_, &q = r_and_q_[1];
     double last_true = INFINITY;
     while (true)
     {
@@ -110,14 +115,16 @@ public:
           return stop_inside(StopReason::iteration_limit,
               "tolerance not reached after " + std::to_string(report.iterations) + " iterations");
         preconditioner.apply(z, r, residual);
-        const double rho = space_.dot(z, r);
+        // z'r, and z'q with the q of the last iteration.
+        const std::vector<double> dots = space_.multi_dot(r_and_q_, rho_old == 0. ? 1 : 2, z);
+        const double rho = dots[0];
         if (!std::isfinite(rho))
           return stop_inside(StopReason::not_finite, preconditioner.diagnose());
         if (rho <= 0.)
           return stop_inside(StopReason::indefinite_preconditioner,
               "z'r = " + number_text(rho) + " in iteration " +
                   std::to_string(report.iterations + 1) + "; fgmres needs no symmetry");
-        space_.axpby(1., z, rho_old == 0. ? 0. : -alpha * space_.dot(z, q) / rho_old, p);
+        space_.axpby(1., z, rho_old == 0. ? 0. : -alpha * dots[1] / rho_old, p);
         rho_old = rho;
         op.vmult(q, p);
         const double curvature = space_.dot(p, q);
@@ -149,6 +156,7 @@ private:
   const Space &space_;
   double tolerance_;
   int max_iterations_;
-  VectorType r_, z_, p_, q_;
+  std::vector<VectorType> r_and_q_; ///< side by side for the dot products with both
+  VectorType z_, p_;
 };
 } // namespace tensormg

@@ -62,7 +62,7 @@ struct MultigridOptions
 /// Numbers of the basis of fgmres.
 enum class BasisPrecision : std::uint8_t
 {
-  automatic, ///< "auto": single where the cycle is single or half, double where it is double
+  automatic, ///< "auto": single where the cycle is single or half and the degree at most 6, else double
   double_precision,
   single_precision
 };
@@ -77,11 +77,13 @@ struct SolverOptions
   bool full_multigrid = false; ///< start value by full multigrid
   MultigridOptions multigrid;
 
-  /// Whether fgmres keeps its basis in FP32.
-  bool has_single_basis() const
+  /// Whether fgmres keeps its basis in FP32. Of itself it does so for degrees whose iterations to 1e-8 fit into two
+  /// short cycles: from degree 7 on the restart costs one more, which takes as long as the shorter vectors save.
+  bool has_single_basis(int degree) const
   {
+    constexpr int highest_degree = 6;
     return basis_precision == BasisPrecision::single_precision ||
-        (basis_precision == BasisPrecision::automatic &&
+        (basis_precision == BasisPrecision::automatic && degree <= highest_degree &&
             multigrid.precision != Precision::double_precision);
   }
 };

@@ -11,8 +11,9 @@
 // dst = x, or dst += x if `add`. Entries of dst that belong to no tensor stay as they are.
 //
 // Arrays, errors, determinism, asynchrony: as in kernels/nodal/nodal.h. tables: what Kernel::pack made.
-// In the basis of the solver (kernels/laplace), patches are corrected by kernels/patch; this one is for
-// lexicographic vectors and for the comparison of CUDA cores with tensor cores.
+// This one is for lexicographic vectors and for the comparison of CUDA cores with tensor cores. In the basis of the
+// solver (kernels/laplace), patches are corrected by kernels/patch; on a device by what is here between the ways
+// from and to memory (kernels/patch/cuda.h).
 // Oracle: reference.cc. Tests: tests/kernels/patch_inverse_test.cc, patch_inverse_device_test.cu.
 // Source: Lynch, Rice, Thomas, Numer. Math. 6 (1964).
 #pragma once

@@ -51,7 +51,8 @@ void multi_dot(std::int64_t size, int count, const Number *const *v, const Numbe
     double *scratch, double *result, Stream stream);
 
 /// One sum, or none if `result` is nullptr. `c` and `v` are arrays in host memory. `largest`: where max |w_i| of
-/// the new w is left in device memory, as by max_abs; then scratch is needed for two sums. nullptr: nowhere.
+/// the new w is left in device memory, as by max_abs; then scratch is needed for two sums. nullptr: nowhere; it
+/// needs a result.
 template <typename From, typename To>
 void multi_update(std::int64_t size, int count, const double *c, const From *const *v,
     double factor, To *w, double *scratch, double *result, double *largest, Stream stream);
@@ -61,9 +62,9 @@ template <typename To>
 void convert_with_norm(std::int64_t size, double factor, const double *src, To *dst,
     double *scratch, double *result, double *largest, Stream stream);
 
-/// One sum.
+/// One sum, and max |r_i| in `largest` (device memory); scratch for two sums.
 void cg_update(std::int64_t size, double a, const double *p, const double *q, double *x, double *r,
-    double *scratch, double *result, Stream stream);
+    double *scratch, double *result, double *largest, Stream stream);
 
 template <typename Number>
 void axpby(std::int64_t size, double a, const Number *x, double b, Number *y, Stream stream);

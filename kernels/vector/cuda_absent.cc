@@ -43,7 +43,7 @@ void convert_with_norm(
 }
 
 void cg_update(std::int64_t, double, const double *, const double *, double *, double *, double *,
-    double *, Stream)
+    double *, double *, Stream)
 {
   refuse();
 }

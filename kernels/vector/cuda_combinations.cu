@@ -244,10 +244,10 @@ void multi_update(std::int64_t size, int count, const double *c, const From *con
       blocks, threads, shared_bytes(1), stream, words, vectors,
       result == nullptr ? nullptr : partials(blocks, scratch, result),
       largest == nullptr ? nullptr : partials(blocks, scratch + reduction_blocks, largest));
-  if (result != nullptr)
-    join_partials<Sum>(blocks, 1, scratch, result, stream);
   if (largest != nullptr)
-    join_partials<Maximum>(blocks, 1, scratch + reduction_blocks, largest, stream);
+    join_sum_and_largest(blocks, scratch, result, largest, stream);
+  else if (result != nullptr)
+    join_partials<Sum>(blocks, 1, scratch, result, stream);
 }
 
 template <typename To>
@@ -259,8 +259,7 @@ void convert_with_norm(std::int64_t size, double factor, const double *src, To *
   launch("launching a conversion with a norm", &convert_with_norm_kernel<Stored<To>>, blocks,
       threads, shared_bytes(1), stream, pairs, factor, src, stored(dst),
       partials(blocks, scratch, result), partials(blocks, scratch + reduction_blocks, largest));
-  join_partials<Sum>(blocks, 1, scratch, result, stream);
-  join_partials<Maximum>(blocks, 1, scratch + reduction_blocks, largest, stream);
+  join_sum_and_largest(blocks, scratch, result, largest, stream);
 }
 
 template void multi_dot(

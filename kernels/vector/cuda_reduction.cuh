@@ -163,6 +163,32 @@ void join_partials(int blocks, int sums, const double *scratch, double *result, 
         reduction_warps * sizeof(double), stream, blocks, scratch, result);
 }
 
+/// Both at once: one block for the sum, one for the maximum.
+template <typename = void>
+__global__ void __launch_bounds__(reduction_threads) join_sum_and_largest_kernel(
+    int n, const double *sums, const double *maxima, double *result, double *largest)
+{
+  const bool adds = blockIdx.x == 0;
+  const double *partial = adds ? sums : maxima;
+  double value[1] = {0.};
+  for (int at = threadIdx.x; at < n; at += reduction_threads)
+    value[0] = adds ? Sum::join(value[0], partial[at]) : Maximum::join(value[0], partial[at]);
+  if (adds)
+    reduce_block<Sum>(value, result, 1);
+  else
+    reduce_block<Maximum>(value, largest, 1);
+}
+
+/// The second pass of a sum, whose parts are in `scratch`, and of a maximum, whose parts follow them.
+inline void join_sum_and_largest(
+    int blocks, const double *scratch, double *result, double *largest, Stream stream)
+{
+  if (blocks > 1)
+    launch("joining partial sums and maxima", &join_sum_and_largest_kernel<>, 2, reduction_threads,
+        reduction_warps * sizeof(double), stream, blocks, scratch, scratch + reduction_blocks,
+        result, largest);
+}
+
 /// Where the first pass leaves its sums.
 inline double *partials(int blocks, double *scratch, double *result)
 {

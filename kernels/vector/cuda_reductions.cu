@@ -40,10 +40,10 @@ namespace
 
   __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
       cg_update_kernel(std::int64_t words, double a, const double *p, const double *q, double *x,
-          double *r, double *partial)
+          double *r, double *partial, double *largest_partial)
   {
     using Words = Packs<double, 2, 4>;
-    double sum[1] = {0.};
+    double sum[1] = {0.}, largest[1] = {0.};
     for_each_word<2>(
         words,
         [&](std::int64_t at) {
@@ -56,8 +56,11 @@ namespace
           store_pack(x + 2 * at, w.of[2]);
           store_pack(r + 2 * at, w.of[3]);
           add_products(sum[0], w.of[3], w.of[3]);
+          enlarge(largest[0], w.of[3]);
         });
     reduce_block<Sum>(sum, partial + blockIdx.x, 1);
+    __syncthreads(); // the shared memory is used again
+    reduce_block<Maximum>(largest, largest_partial + blockIdx.x, 1);
   }
 } // namespace
 
@@ -83,12 +86,13 @@ void max_abs(std::int64_t size, const Number *x, double *scratch, double *result
 }
 
 void cg_update(std::int64_t size, double a, const double *p, const double *q, double *x, double *r,
-    double *scratch, double *result, Stream stream)
+    double *scratch, double *result, double *largest, Stream stream)
 {
   const int blocks = blocks_for(size / 2);
   launch("launching the update of conjugate gradients", &cg_update_kernel, blocks, threads,
-      shared_bytes(1), stream, size / 2, a, p, q, x, r, partials(blocks, scratch, result));
-  join_partials<Sum>(blocks, 1, scratch, result, stream);
+      shared_bytes(1), stream, size / 2, a, p, q, x, r, partials(blocks, scratch, result),
+      partials(blocks, scratch + reduction_blocks, largest));
+  join_sum_and_largest(blocks, scratch, result, largest, stream);
 }
 
 template void dot(std::int64_t, const double *, const double *, double *, double *, Stream);

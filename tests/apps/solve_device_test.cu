@@ -94,6 +94,19 @@ namespace
     EXPECT_LT(*record.l2_error, 1e-3);
   }
 
+  TEST_F(SolveOnDevice, PatchSmoother)
+  {
+    const test::TemporaryDirectory directory;
+    Parameters parameters = small_problem(directory);
+    parameters.solver.multigrid.smoother = Smoother::patch;
+    parameters.solver.multigrid.degree = 1;
+    EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::cuda);
+    const RunRecord record = solve(parameters);
+    EXPECT_TRUE(record.report.converged()) << record.report.detail;
+    EXPECT_LE(record.report.iterations, 6);
+    EXPECT_LT(*record.l2_error, 1e-3);
+  }
+
   TEST_F(SolveOnDevice, RefusesWhatItCannotDo)
   {
     const test::TemporaryDirectory directory;

@@ -81,6 +81,10 @@ struct Block
   std::vector<PendingCopy> copies; ///< by the copy engine
 };
 
+/// What __trap() throws: from then on every call of the runtime fails, as on a device.
+struct Trap
+{};
+
 /// Lets others run until the condition holds.
 void wait_for(const Condition &condition);
 /// Lets others run.

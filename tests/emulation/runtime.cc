@@ -37,6 +37,7 @@ namespace
   constexpr std::size_t memory_bytes = std::size_t(1) << 30;
   std::size_t used_bytes = 0;
   std::map<void *, std::size_t> allocations;
+  bool is_lost = false; ///< by a trap, until the process ends
 } // namespace
 
 void queue(cudaStream_t stream, std::function<void()> work)
@@ -50,9 +51,15 @@ void queue(cudaStream_t stream, std::function<void()> work)
 void launch(const char *name, const std::function<void()> &body, dim3 grid, dim3 block,
     std::size_t shared_bytes, bool cooperative)
 {
+  if (is_lost)
+    throw DeviceError(std::string(name) + ": the device is lost");
   try
   {
     run(body, grid, block, shared_bytes, cooperative);
+  }
+  catch (const Trap &)
+  {
+    is_lost = true; // a device tells of it later
   }
   catch (const std::exception &error)
   {
@@ -62,6 +69,11 @@ void launch(const char *name, const std::function<void()> &body, dim3 grid, dim3
 } // namespace tensormg::emulation
 
 using tensormg::emulation::queue;
+
+namespace
+{
+cudaError_t state() { return tensormg::emulation::is_lost ? cudaErrorLaunchFailure : cudaSuccess; }
+} // namespace
 
 extern "C"
 {
@@ -120,6 +132,8 @@ extern "C"
   cudaError_t cudaMalloc(void **pointer, std::size_t bytes)
   {
     using namespace tensormg::emulation;
+    if (is_lost)
+      return state();
     if (used_bytes + bytes > memory_bytes)
       return cudaErrorMemoryAllocation;
     *pointer = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -165,17 +179,17 @@ extern "C"
       void *to, const void *from, std::size_t bytes, cudaMemcpyKind, cudaStream_t stream)
   {
     queue(stream, [=] { std::memcpy(to, from, bytes); });
-    return cudaSuccess;
+    return state();
   }
   cudaError_t cudaMemcpy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind)
   {
     std::memcpy(to, from, bytes);
-    return cudaSuccess;
+    return state();
   }
   cudaError_t cudaMemsetAsync(void *to, int value, std::size_t bytes, cudaStream_t stream)
   {
     queue(stream, [=] { std::memset(to, value, bytes); });
-    return cudaSuccess;
+    return state();
   }
   cudaError_t cudaMemset(void *to, int value, std::size_t bytes)
   {
@@ -199,9 +213,9 @@ extern "C"
   }
   cudaError_t cudaStreamSynchronize(cudaStream_t stream)
   {
-    return stream != nullptr && stream->captures ? cudaErrorStreamCaptureUnsupported : cudaSuccess;
+    return stream != nullptr && stream->captures ? cudaErrorStreamCaptureUnsupported : state();
   }
-  cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+  cudaError_t cudaDeviceSynchronize() { return state(); }
   cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
   {
     stream->captures = true;
@@ -228,9 +242,11 @@ extern "C"
   }
   cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t)
   {
+    if (tensormg::emulation::is_lost)
+      return state();
     for (const auto &work : exec->work)
       work();
-    return cudaSuccess;
+    return state();
   }
   cudaError_t cudaGraphDestroy(cudaGraph_t graph)
   {

@@ -135,7 +135,7 @@ namespace
 
   TEST_F(VectorCudaDouble, ConvertsAsTheCpu)
   {
-    for (const double factor : {1., 0.3, 0x1p-12, 1024.})
+    for (const double factor : {0.3, 0x1p-12})
     {
       expect_converted<double, double>({factor}, factor);
       expect_converted<float, double>({factor}, factor);
@@ -221,9 +221,9 @@ namespace
       const auto p = random_line<double>(size, 1), q = random_line<double>(size, 2);
       auto x = random_line<double>(size, 3), r = random_line<double>(size, 4);
       Guarded<double> dp(p), dq(q), dx(x), dr(r);
-      const auto norm = reduce.run(1, [&](double *scratch, double *result, Stream stream) {
-        vc::cg_update(
-            size, 0.7, dp.data(), dq.data(), dx.data(), dr.data(), scratch, result, stream);
+      const auto norm = reduce.run(2, [&](double *scratch, double *result, Stream stream) {
+        vc::cg_update(size, 0.7, dp.data(), dq.data(), dx.data(), dr.data(), scratch, result,
+            result + 1, stream);
       });
       const double expected = vk::cg_update(size, 0.7, p.data(), q.data(), x.data(), r.data());
       Vector<double> fx(line(size)), fr(line(size));
@@ -234,6 +234,7 @@ namespace
         ASSERT_NEAR(fr[i], r[i], 4e-16);
       }
       EXPECT_NEAR(norm[0], expected, 1e-13 * expected);
+      EXPECT_EQ(norm[1], vk::max_abs(size, fr.data()));
     }
   }
 

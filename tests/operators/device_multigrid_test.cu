@@ -15,6 +15,7 @@
 #include "operators/vector_space.h"
 #include "solvers/cg.h"
 #include "solvers/fgmres.h"
+#include "solvers/mixed_operator.h"
 #include "tests/support/boxes.h"
 #include "tests/support/guarded.h"
 
@@ -36,7 +37,9 @@ namespace
     VectorSpace host_space{level};
     DeviceVectorSpace space{level, stream.get()};
     LaplaceOperator<double> host_op{level, basis, laplace::Backend::cpu};
+    LaplaceOperator<WideFloat> host_products{level, basis, laplace::Backend::cpu};
     DeviceLaplaceOperator<double> op{level, basis, laplace::Backend::cuda, stream.get()};
+    DeviceLaplaceOperator<WideFloat> products{level, basis, laplace::Backend::cuda, stream.get()};
     Vector<double> host_b = test::hashed_vector<double>(level, 1);
     DeviceVector<double> b = space.make_vector(), x = space.make_vector();
     laplace::Backend backend = laplace::Backend::cuda; ///< of the preconditioner
@@ -67,27 +70,40 @@ namespace
       return result;
     }
 
-    template <typename Method>
-    SolveReport run(Method &&method, DeviceMultigridPreconditioner &multigrid)
+    template <typename Method, typename Operator>
+    SolveReport run(Method &&method, Operator &a, DeviceMultigridPreconditioner &multigrid)
     {
       device::fill_bytes(x.data(), 0, x.size() * sizeof(double), stream.get());
-      return method.solve(op, multigrid, x, b);
+      return method.solve(a, multigrid, x, b);
     }
+    /// With a basis in double precision.
     SolveReport fgmres(DeviceMultigridPreconditioner &multigrid)
     {
-      return run(Fgmres<DeviceVectorSpace>(space, 1e-8, 40, 30), multigrid);
+      return run(Fgmres<DeviceVectorSpace>(space, 1e-8, 40, 30), op, multigrid);
+    }
+    /// With one in single precision.
+    SolveReport short_basis(DeviceMultigridPreconditioner &multigrid)
+    {
+      MixedOperator both(op, products);
+      return run(
+          Fgmres<DeviceVectorSpace, DeviceVector<WideFloat>>(space, 1e-8, 40, 10), both, multigrid);
     }
 
-    /// Against the same solve in host memory.
+    /// Against the same solve in host memory; the precision of the basis is the default of that of the cycle.
     void compare(const MultigridOptions &options)
     {
       const auto multigrid = make(options);
-      const SolveReport report = fgmres(*multigrid);
-      EXPECT_TRUE(report.converged()) << report.detail;
       const auto host_multigrid = make_multigrid(grid, basis, laplace::Backend::cpu, options);
+      const bool is_short = options.precision != Precision::double_precision;
+      const SolveReport report = is_short ? short_basis(*multigrid) : fgmres(*multigrid);
+      EXPECT_TRUE(report.converged()) << report.detail;
       Vector<double> expected(level.block);
-      const SolveReport host_report = Fgmres<VectorSpace>(host_space, 1e-8, 40, 30)
-                                          .solve(host_op, *host_multigrid, expected, host_b);
+      MixedOperator both(host_op, host_products);
+      const SolveReport host_report = is_short
+          ? Fgmres<VectorSpace, Vector<WideFloat>>(host_space, 1e-8, 40, 10)
+                .solve(both, *host_multigrid, expected, host_b)
+          : Fgmres<VectorSpace>(host_space, 1e-8, 40, 30)
+                .solve(host_op, *host_multigrid, expected, host_b);
       EXPECT_NEAR(report.iterations, host_report.iterations, 1);
       EXPECT_NEAR(multigrid->lambda_max(), host_multigrid->lambda_max(), 1e-10);
       if (problem.is_singular()) // there, only up to a constant
@@ -196,8 +212,8 @@ namespace
   {
     Solve solve(test::cubes(3, 2, {1, 1, 1}, 3, "DDNNPP"));
     const auto multigrid = solve.make(with(Precision::single_precision));
-    const SolveReport report =
-        solve.run(ConjugateGradients<DeviceVectorSpace>(solve.space, 1e-8, 40), *multigrid);
+    const SolveReport report = solve.run(
+        ConjugateGradients<DeviceVectorSpace>(solve.space, 1e-8, 40), solve.op, *multigrid);
     EXPECT_TRUE(report.converged()) << report.detail;
     EXPECT_LE(report.iterations, 9);
   }
@@ -273,9 +289,14 @@ namespace
       copy_to_device(scaled, solve.b, solve.stream.get());
       for (const Precision precision : precisions)
       {
-        const SolveReport report = solve.fgmres(*solve.make(with(precision)));
-        EXPECT_TRUE(report.converged()) << report.detail;
-        counts.push_back(report.iterations);
+        for (const bool is_short : {false, true})
+        {
+          const auto multigrid = solve.make(with(precision));
+          const SolveReport report =
+              is_short ? solve.short_basis(*multigrid) : solve.fgmres(*multigrid);
+          EXPECT_TRUE(report.converged()) << report.detail;
+          counts.push_back(report.iterations);
+        }
       }
     }
     const auto [least, most] = std::minmax_element(counts.begin(), counts.end());

@@ -182,6 +182,37 @@ namespace
     device.convert(DeviceVectorSpace::inverse(dscale), dhalf, dx);
     EXPECT_TRUE(test::same_bits(on_host(dx, stream()), x));
 
+    // A basis in single precision: its update leaves the largest entry for the next conversion.
+    std::vector<Vector<WideFloat>> z;
+    std::vector<DeviceVector<WideFloat>> dz;
+    for (unsigned i = 0; i < 3; ++i)
+    {
+      z.push_back(test::hashed_vector<WideFloat>(level, 20 + i));
+      dz.push_back(on_device(z.back(), stream()));
+    }
+    auto r = device.make_vector<DeviceVector<WideFloat>>();
+    EXPECT_NEAR(device.convert_with_norm(0.5, dx, r), 0.5 * host.norm(x), 1e-12);
+    ASSERT_NE(r.largest(), nullptr);
+    auto host_r = host.make_vector<Vector<WideFloat>>();
+    host.convert_with_norm(0.5, x, host_r);
+    EXPECT_TRUE(test::same_bits(on_host(r, stream()), host_r));
+    EXPECT_NEAR(device.multi_dot(dz, 3, r)[1], host.multi_dot(z, 3, host_r)[1], 1e-12);
+    EXPECT_NEAR(device.multi_update(c, dz, r, 2.), host.multi_update(c, z, host_r, 2.), 1e-5);
+    const auto known = device.scale_by_largest(0.25, r);
+    EXPECT_EQ(known.largest, r.largest());
+    EXPECT_EQ(host.scale_by_largest(0.25, on_host(r, stream())),
+        0.25 * power_of_two_below(1. / device.max_abs(r)));
+    device.add_combination(c, dz, dx);
+    host.add_combination(c, z, x);
+    EXPECT_LT(test::relative_difference(on_host(dx, stream()), x), 1e-14);
+    DeviceVector<Half> db(level.block, stream()), dfirst(level.block, stream());
+    device.convert_and_divide(basis, 0.7, known, r, db, dfirst);
+    Vector<Half> b(level.block), first(level.block);
+    host.convert_and_divide(basis, 0.7, host.scale_by_largest(0.25, on_host(r, stream())),
+        on_host(r, stream()), b, first);
+    EXPECT_TRUE(test::same_bits(on_host(db, stream()), b));
+    EXPECT_LT(test::relative_difference(on_host(dfirst, stream()), first), 2e-3);
+
     const double mean = device.subtract_mean(basis, dx);
     EXPECT_NE(mean, 0.);
     EXPECT_NEAR(device.subtract_mean(basis, dx), 0., 1e-14);

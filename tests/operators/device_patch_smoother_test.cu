@@ -8,6 +8,7 @@
 
 #include "operators/cell_basis.h"
 #include "operators/device_laplace_operator.h"
+#include "operators/device_multigrid.h"
 #include "operators/patch_smoother.h"
 #include "tests/support/boxes.h"
 #include "tests/support/guarded.h"
@@ -176,6 +177,29 @@ namespace
       for (int degree = 4; degree <= max_degree; ++degree)
         this->check_replace(test::box(3, degree, {3, 1, 1}, 0, "DNPPNN"), backend);
     }
+  }
+
+  TEST(DevicePatchSmootherMemory, CountsVectorsAndTables)
+  {
+    const Grid grid = make_grid(test::box(3, 3, {1, 1, 2}, 5, "DD"), MPI_COMM_SELF);
+    MultigridOptions options;
+    options.precision = Precision::single_precision;
+    const std::int64_t without = device_multigrid_memory(grid, options);
+    options.smoother = Smoother::patch;
+    const std::int64_t multiplicative = device_multigrid_memory(grid, options);
+    options.schwarz_kind = SchwarzKind::additive;
+    const std::int64_t additive = device_multigrid_memory(grid, options);
+    options.damping = 0.3;
+    const std::int64_t damped = device_multigrid_memory(grid, options);
+    std::int64_t tables = 0, old = 0;
+    for (std::size_t l = device_coarsest_level(grid) + 1; l < grid.levels.size(); ++l)
+    {
+      tables += patch::device_table_bytes(4);
+      old += grid.levels[l].block.size() * 4;
+    }
+    EXPECT_EQ(multiplicative, without + tables);
+    EXPECT_EQ(additive, multiplicative + old);
+    EXPECT_EQ(damped, multiplicative);
   }
 } // namespace
 } // namespace tensormg

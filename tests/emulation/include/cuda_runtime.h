@@ -31,6 +31,7 @@ inline void __syncthreads() { tensormg::emulation::block_barrier(); }
 inline void __syncwarp(unsigned mask = ~0u) { tensormg::emulation::warp_barrier(mask); }
 inline void __threadfence() {}
 inline void __threadfence_block() {}
+[[noreturn]] inline void __trap() { throw tensormg::emulation::Trap(); }
 inline void __nanosleep(unsigned) { tensormg::emulation::yield(); }
 
 namespace tensormg::emulation
