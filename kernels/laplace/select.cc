@@ -224,7 +224,7 @@ namespace
       {Backend::cuda, "cuda", true},
       {Backend::wmma, "wmma", true},
       {Backend::mma, "mma", true},
-      {Backend::automatic, "automatic", true},
+      {Backend::automatic, "cuda and mma", true},
   };
 } // namespace
 

@@ -45,13 +45,13 @@ namespace
         GTEST_SKIP() << why_no_device();
     }
 
-    void compare_operator(const Problem &problem)
+    void compare_operator(const Problem &problem, laplace::Backend backend = laplace::Backend::cuda)
     {
       const Grid grid = make_grid(problem, MPI_COMM_SELF);
       const LevelGrid &level = grid.finest();
       const CellBasis basis = make_cell_basis(problem.degree);
       LaplaceOperator<Number> host(level, basis, laplace::Backend::cpu);
-      DeviceLaplaceOperator<Number> device(level, basis, laplace::Backend::cuda, stream());
+      DeviceLaplaceOperator<Number> device(level, basis, backend, stream());
       const auto u = test::hashed_vector<Number>(level, 1),
                  b = test::hashed_vector<Number>(level, 2),
                  old = test::hashed_vector<Number>(level, 3);
@@ -107,6 +107,18 @@ namespace
       this->compare_operator(test::box(3, 2, {3, 2, 3}, 0, boundary));
     }
     this->compare_operator(test::box(3, 4, {2, 1, 1}, 0, "DDPPPP"));
+  }
+
+  // Where the fastest kernels are a mixture, and all forms on tensor cores.
+  TYPED_TEST(DeviceOperators, LaplaceByOtherBackends)
+  {
+    using enum laplace::Backend;
+    for (const laplace::Backend backend : {automatic, wmma, mma})
+    {
+      SCOPED_TRACE(to_string(backend));
+      this->compare_operator(test::box(3, 3, {2, 1, 2}, 0, "DNPPDN"), backend);
+    }
+    this->compare_operator(test::box(2, 5, {2, 3, 1}, 0, "PPDN"), mma);
   }
 
   TYPED_TEST(DeviceOperators, Transfer)
