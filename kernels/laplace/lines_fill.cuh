@@ -19,6 +19,7 @@ __device__ __forceinline__ typename Tile::C Lines<Tile>::of_ghost(
       p.ghost_v[direction - 1][m] * trace[(direction == 1 ? p.planes : p.rows_per_plane) * p.row];
   return upper ? v - d : m % 2 == 0 ? v + d : -(v + d);
 }
+
 /// Of all ghosts, to mode (i, j, k) of a row of cells.
 template <typename Tile>
 __device__ __forceinline__ typename Tile::C Lines<Tile>::of_ghosts(
@@ -42,6 +43,7 @@ __device__ __forceinline__ typename Tile::C Lines<Tile>::of_ghosts(
   }
   return sum;
 }
+
 /// Whether there is any for this tile.
 template <typename Tile>
 __device__ __forceinline__ bool Lines<Tile>::has_ghosts() const

@@ -110,7 +110,7 @@ private:
   {
     return row * of_u.row + k * of_u.z + j * of_u.y + i * of_u.x;
   }
-  /// The same cell 0 of the block in global memory.
+  /// The same in global memory, of cell 0 of the block; row 0 is the tile's first one.
   __device__ __forceinline__ std::int64_t in_block(int row, int k, int j, int i) const
   {
     return (std::int64_t(cz) * layout.nz() + k) * p.plane +
@@ -125,6 +125,7 @@ private:
   {
     return (m % 2 == 1) != (p.sides[side] == Side::dirichlet) ? negative(value) : value;
   }
+
   // lines_fill.cuh
   template <int direction>
   __device__ __forceinline__ C of_ghost(bool upper, int m, std::int64_t at) const;
@@ -135,6 +136,7 @@ private:
   __device__ __forceinline__ void fill_rows_beside();
   template <bool copied>
   __device__ __forceinline__ void fill_cells_beside();
+
   /// Position of mode 0 of a unit's first line.
   template <int direction>
   __device__ __forceinline__ static int in_u(const Unit &unit)
@@ -166,8 +168,7 @@ private:
   template <int direction, typename Source, typename Target>
   __device__ __forceinline__ void each_line(Source source, Target target)
   {
-    constexpr int wide =
-        units.groups; // strips side by side; the others of a product are further lines
+    constexpr int wide = units.groups; // strips side by side, the others are further lines
     prepare<direction>();
     for (int at = int(threadIdx.x) / 32; at < rows * units.of_row(); at += Tile::warps)
     {
@@ -180,15 +181,15 @@ private:
         continue;
       const auto from = source(unit);
       const auto to = target(unit);
-      using Target_ = std::remove_const_t<decltype(to)>;
+      using To = std::remove_const_t<decltype(to)>;
       constexpr int step = Product::halves / wide;
       // What a result is added to, of the next job before this one is done.
-      typename Product::template Extras<typename Target_::Extra> extras{}, next{};
+      typename Product::template Extras<typename To::Extra> extras{}, next{};
       const auto fetch = [&](auto &into, int first) {
         product.fetch(into, [&](int half, int cell, int mode) {
           return first + half / wide < units.lines
               ? to.fetch(first + half / wide, half % wide * 8 + cell, mode)
-              : typename Target_::Extra{};
+              : typename To::Extra{};
         });
       };
       fetch(extras, 0);
@@ -203,7 +204,7 @@ private:
               return from(line < units.lines ? line : first, half % wide * 8 + cell, m);
             },
             extras,
-            [&](int half, int cell, int mode, C sum, const typename Target_::Extra &extra) {
+            [&](int half, int cell, int mode, C sum, const typename To::Extra &extra) {
               if (first + half / wide < units.lines)
                 to(first + half / wide, half % wide * 8 + cell, mode, sum, extra);
             });
