@@ -55,7 +55,7 @@ namespace
     return join(parts, "; ");
   }
 
-  std::string method_text(const SolverOptions &solver)
+  std::string method_text(const SolverOptions &solver, int degree)
   {
     if (solver.solver == OuterSolver::direct)
       return "direct, by fast diagonalisation of the whole grid";
@@ -63,8 +63,7 @@ namespace
     std::string text = to_word(solver.solver) + " to " + format_number(solver.tolerance);
     if (solver.solver == OuterSolver::fgmres)
       text += ", restart " + std::to_string(solver.restart) + ", basis in " +
-          (solver.has_single_basis(record.parameters.problem.degree) ? "single" : "double") +
-          " precision";
+          (solver.has_single_basis(degree) ? "single" : "double") + " precision";
     if (solver.full_multigrid)
       text += ", from a full-multigrid start";
     text += "; " + to_word(multigrid.cycle) + "-cycle in " + to_word(multigrid.precision) +
@@ -173,7 +172,7 @@ std::string header_text(const RunRecord &record, bool verbose)
           (record.ranks > 1 ? " (" + std::to_string(distributed) + " distributed, " +
                       std::to_string(n_levels - distributed) + " on every rank)"
                             : ""));
-  text += line("method", method_text(parameters.solver));
+  text += line("method", method_text(parameters.solver, parameters.problem.degree));
   text += line("backend",
       record.backend + " (" +
           (record.device ? device_text(*record.device) : record.instruction_set) + "), " +
