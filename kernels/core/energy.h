@@ -7,7 +7,7 @@
 namespace tensormg
 {
 /// The energy counter of the current device, by NVML (libnvidia-ml.so.1, loaded when it is needed). Volta and
-/// later have one. It counts the whole board, and the driver renews it every 20 to 100 ms only.
+/// later have one. It counts the whole board, and the driver renews it at intervals: short work is not resolved.
 class EnergyCounter
 {
 public:

@@ -37,31 +37,38 @@ struct ReplaceParameters
   Number *y;
 };
 
+/// work(carrier) for each group of patches of this block, with the solver set up for the box that the group is in.
+template <typename Solver, typename Work>
+__device__ void for_each_group(const Patches &patches, Solver &solver, const Work &work)
+{
+  const tensor::Placement &placement = patches.placement;
+  int box = -1;
+  for (unsigned group = blockIdx.x; group < placement.n_groups(); group += gridDim.x)
+  {
+    if (const int now = placement.box_of(group); now != box)
+    {
+      box = now;
+      solver.start(placement.boxes[box]);
+    }
+    work(Carrier<Solver>(patches, box, (group - placement.begin[box]) * Solver::group_size));
+  }
+}
+
 template <typename Solver, typename Number>
 __global__ void __launch_bounds__(Solver::threads, Solver::resident)
     correct_kernel(const __grid_constant__ DeviceParameters<Number> p)
 {
   if constexpr (Solver::is_available)
   {
-    const tensor::Placement &placement = p.patches.placement;
     Solver solver(dynamic_shared(), p.tables);
-    int box = -1;
-    for (unsigned group = blockIdx.x; group < placement.n_groups(); group += gridDim.x)
-    {
-      if (const int now = placement.box_of(group); now != box)
-      {
-        box = now;
-        solver.start(placement.boxes[box]);
-      }
-      const Carrier<Solver> carrier(
-          p.patches, box, (group - placement.begin[box]) * Solver::group_size);
+    for_each_group(p.patches, solver, [&](const Carrier<Solver> &carrier) {
       carrier.gather(p.r, solver.field());
       __syncthreads();
       solver.solve();
       __syncthreads();
       // A thread takes from the field what it will replace in the next round: no barrier in between.
       carrier.add(p.damping, solver.field(), p.x);
-    }
+    });
   }
 }
 
@@ -71,18 +78,8 @@ __global__ void __launch_bounds__(Solver::threads, Solver::resident)
 {
   if constexpr (Solver::is_available)
   {
-    const tensor::Placement &placement = p.patches.placement;
     Solver solver(dynamic_shared(), p.tables);
-    int box = -1;
-    for (unsigned group = blockIdx.x; group < placement.n_groups(); group += gridDim.x)
-    {
-      if (const int now = placement.box_of(group); now != box)
-      {
-        box = now;
-        solver.start(placement.boxes[box]);
-      }
-      const Carrier<Solver> carrier(
-          p.patches, box, (group - placement.begin[box]) * Solver::group_size);
+    for_each_group(p.patches, solver, [&](const Carrier<Solver> &carrier) {
       carrier.gather(p.b, solver.field());
       __syncthreads();
       if (p.x != nullptr)
@@ -100,8 +97,19 @@ __global__ void __launch_bounds__(Solver::threads, Solver::resident)
       solver.solve();
       __syncthreads();
       carrier.store(solver.field(), p.y); // no barrier: as above
-    }
+    });
   }
+}
+
+template <typename Solver, typename Parameters>
+void launch_groups(const char *name, void (*kernel)(Parameters), unsigned groups, Stream stream,
+    const Parameters &p)
+{
+  if constexpr (Solver::min_capability > 80)
+    tensor::require_compiled_for(Solver::min_capability, kernel);
+  launch(name, kernel,
+      tensor::persistent_grid(kernel, Solver::threads, Solver::shared_bytes, groups),
+      dim3(Solver::threads), Solver::shared_bytes, stream, p);
 }
 
 template <typename Solver, typename Number>
@@ -110,12 +118,8 @@ void correct(const DeviceArguments<Number> &a)
   const unsigned groups = a.patches->placement.n_groups();
   if (groups == 0)
     return;
-  const auto kernel = &correct_kernel<Solver, Number>;
-  if constexpr (Solver::min_capability > 80)
-    tensor::require_compiled_for(Solver::min_capability, kernel);
-  launch("launching the patch correction", kernel,
-      tensor::persistent_grid(kernel, Solver::threads, Solver::shared_bytes, groups),
-      dim3(Solver::threads), Solver::shared_bytes, a.stream,
+  launch_groups<Solver>("launching the patch correction", &correct_kernel<Solver, Number>, groups,
+      a.stream,
       DeviceParameters<Number>{
           *a.patches, a.tables, static_cast<Compute<Number>>(a.damping), a.r, a.x});
 }
@@ -138,12 +142,8 @@ void replace(const ReplaceArguments<Number> &a)
   }
   for (int d = 0; d < 3; ++d)
     p.faces.factor[d] = static_cast<C>(a.factor[d]);
-  const auto kernel = &replace_kernel<Solver, Number>;
-  if constexpr (Solver::min_capability > 80)
-    tensor::require_compiled_for(Solver::min_capability, kernel);
-  launch("launching the patch solution", kernel,
-      tensor::persistent_grid(kernel, Solver::threads, Solver::shared_bytes, groups),
-      dim3(Solver::threads), Solver::shared_bytes, a.stream, p);
+  launch_groups<Solver>(
+      "launching the patch solution", &replace_kernel<Solver, Number>, groups, a.stream, p);
 }
 
 template <typename Solver, typename Number>

@@ -1,11 +1,12 @@
 // A device that runs out of memory or fails in the middle of a solve: an error that says so, and no file that
 // looks like a result. The last test leaves a device with which this process can do nothing more.
 #include <cstdint>
+#include <filesystem>
 #include <functional>
-#include <limits>
 #include <ostream>
 #include <streambuf>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -79,7 +80,6 @@ namespace
     /// Solves; `action` is done after the first iteration. Returns the message of the error.
     std::string failure_of(const std::function<void()> &action)
     {
-      std::vector<std::string> lines;
       Trigger trigger("\n          1  ", action);
       std::ostream out(&trigger), error(nullptr);
       Console console(MPI_COMM_SELF, Verbosity::normal, out, error);

@@ -1,10 +1,12 @@
 // Device memory, streams and timers.
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "kernels/core/device.h"
+#include "kernels/core/energy.h"
 
 namespace tensormg
 {
@@ -52,6 +54,14 @@ namespace
     EXPECT_GT(properties.multiprocessors, 0);
     EXPECT_GT(properties.memory_bytes, 0);
     EXPECT_THROW(use_device(device_count()), DeviceError);
+  }
+
+  TEST_F(Device, CountsEnergyIfTheDriverDoes)
+  {
+    const EnergyCounter counter;
+    const std::optional<double> before = counter.joules(), after = counter.joules();
+    EXPECT_EQ(before.has_value(), after.has_value());
+    EXPECT_GE(after.value_or(0.), before.value_or(0.));
   }
 
   TEST_F(Device, MeasuresTime)
