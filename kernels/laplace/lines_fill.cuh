@@ -53,6 +53,21 @@ __device__ __forceinline__ bool Lines<Tile>::has_ghosts() const
           ((p.ghost[4] != nullptr && cz == 0) || (p.ghost[5] != nullptr && cz + 1 == p.nz)));
 }
 
+/// Adds it to the sums.
+template <typename Tile>
+__device__ __forceinline__ void Lines<Tile>::add_ghosts()
+{
+  for (int at = threadIdx.x; at < rows * n * layout.lines() * layout.cells(); at += Tile::threads)
+  {
+    constexpr int cells = layout.cells();
+    const int cell = at % cells, i = at / cells % n, j = at / (cells * n) % n,
+              k = at / (cells * n * n) % layout.nz(), row = at / (cells * n * layout.lines());
+    if (cell < end)
+      sums[row * of_sums.row + k * of_sums.z + j * of_sums.y + i * of_sums.x + cell] +=
+          of_ghosts(row, i, j, k, x0 + cell);
+  }
+}
+
 /// Pieces of 16 bytes. A thread keeps its cells and modes (i, j) while it goes through modes k and rows of cells.
 template <typename Tile>
 __device__ __forceinline__ void Lines<Tile>::copy_tile()

@@ -96,6 +96,11 @@ public:
       layers_beside<false>();
       __syncthreads();
     }
+    if (has_ghosts())
+    {
+      add_ghosts();
+      __syncthreads();
+    }
     if (p.form == Form::apply)
       along_x<Form::apply>();
     else if (p.form == Form::residual)
@@ -123,7 +128,11 @@ private:
   /// Mode m of what lies behind a closed side, from that of the cell before it: its reflection.
   __device__ __forceinline__ Number reflected(int side, int m, Number value) const
   {
-    return (m % 2 == 1) != (p.sides[side] == Side::dirichlet) ? negative(value) : value;
+    return changes_sign(side, m) ? negative(value) : value;
+  }
+  __device__ __forceinline__ bool changes_sign(int side, int m) const
+  {
+    return (m % 2 == 1) != (p.sides[side] == Side::dirichlet);
   }
 
   // lines_fill.cuh
@@ -131,6 +140,7 @@ private:
   __device__ __forceinline__ C of_ghost(bool upper, int m, std::int64_t at) const;
   __device__ __forceinline__ C of_ghosts(int row, int i, int j, int k, int x) const;
   __device__ __forceinline__ bool has_ghosts() const;
+  __device__ __forceinline__ void add_ghosts();
   __device__ __forceinline__ void copy_tile();
   __device__ __forceinline__ void fill_diagonal();
   __device__ __forceinline__ void fill_rows_beside();
@@ -151,6 +161,8 @@ private:
     return unit.row * of_sums.row + unit.faster * faster + unit.slower * slower + unit.cell;
   }
 
+  /// The weights. No layer lies below or above the block: its own one is read there, whose reflection has other
+  /// signs; nothing comes of it where ghosts are.
   template <int direction>
   __device__ __forceinline__ void prepare()
   {
@@ -158,8 +170,13 @@ private:
       if (m >= 2 * n || i >= n)
         return C(0);
       const bool upper = m >= n;
-      const C weight = p.neighbour[direction][i][upper ? m - n : m];
-      return (upper ? m - n : i) % 2 == 1 ? -weight : weight;
+      const int mode = upper ? m - n : m, side = 2 * direction + upper;
+      const bool beyond = direction == 2 && (upper ? cz + 1 == p.nz : cz == 0);
+      if (beyond && !closed(side))
+        return C(0);
+      const C weight = p.neighbour[direction][i][mode];
+      const bool odd = (upper ? mode : i) % 2 == 1;
+      return odd != (beyond && changes_sign(side, mode)) ? -weight : weight;
     });
   }
 
@@ -267,6 +284,7 @@ private:
   struct InLayers
   {
     const Number *own;
+    std::int64_t lower, upper; ///< from there to the neighbours' modes 0
     std::int64_t plane, faster;
     int cells; ///< beyond which there is nothing
 
@@ -274,58 +292,30 @@ private:
     {
       if (cell >= cells)
         cell %= 8;
-      // The layer above has the numbers 2n .. 3n-1 if the one below has 0 .. n-1.
-      return own[(m < n ? m - n : m) * plane + line * faster + cell];
-    }
-  };
-  /// At the ends of the block: reflections, and nothing where ghosts are added in the end.
-  struct AtEnds
-  {
-    const Lines *lines;
-    const Number *own;
-    int cells;
-
-    __device__ __forceinline__ Number operator()(int line, int cell, int m) const
-    {
-      const auto &p = lines->p;
-      const bool upper = m >= n;
-      const int mode = upper ? m - n : m;
-      const Number *const from =
-          own + line * p.pitch + (cell < cells ? cell : cell % 8) + mode * p.plane;
-      if (upper ? lines->cz + 1 < p.nz : lines->cz > 0)
-        return from[upper ? n * p.plane : -n * p.plane];
-      if (lines->closed(4 + upper))
-        return lines->reflected(4 + upper, mode, *from);
-      return Number{};
+      return own[(m < n ? lower + m * plane : upper + (m - n) * plane) + line * faster + cell];
     }
   };
 
   template <bool first>
   __device__ __forceinline__ void layers_beside()
   {
-    const auto own = [&](const Unit &unit) {
-      return p.src + in_block(unit.row, 0, unit.slower, unit.faster) + x0 + unit.cell;
-    };
-    const auto cells = [&](const Unit &unit) { return int(p.pitch) - x0 - unit.cell; };
-    const auto target = [&](const Unit &unit) { return to_sums<2, first>(unit); };
-    if (cz > 0 && cz + 1 < p.nz)
-      each_line<2>(
-          [&](const Unit &unit) {
-            return InLayers{own(unit), p.plane, p.pitch, cells(unit)};
-          },
-          target);
-    else
-      each_line<2>([&](const Unit &unit) { return AtEnds{this, own(unit), cells(unit)}; }, target);
+    const std::int64_t lower = cz > 0 ? -n * p.plane : 0;
+    const std::int64_t upper = cz + 1 < p.nz ? n * p.plane : 0;
+    each_line<2>(
+        [&](const Unit &unit) {
+          return InLayers{p.src + in_block(unit.row, 0, unit.slower, unit.faster) + x0 + unit.cell,
+              lower, upper, p.plane, p.pitch, int(p.pitch) - x0 - unit.cell};
+        },
+        [&](const Unit &unit) { return to_sums<2, first>(unit); });
   }
 
   template <Form form>
   __device__ __forceinline__ void along_x()
   {
-    const bool ghosts = has_ghosts();
     each_line<0>([&](const Unit &unit) { return InShared<0>{u + of_u.row + in_u<0>(unit) - 1}; },
         [&](const Unit &unit) {
           return Finish<form>{*this, unit, u + of_u.row + in_u<0>(unit), sums + in_sums<0>(unit),
-              in_block(unit.row, unit.slower, unit.faster, 0) + x0 + unit.cell, ghosts};
+              in_block(unit.row, unit.slower, unit.faster, 0) + x0 + unit.cell};
         });
   }
 
@@ -338,7 +328,6 @@ private:
     const Number *u;
     const C *sums;
     std::int64_t at; ///< of the first number
-    bool ghosts;
 
     struct Extra
     {
@@ -369,9 +358,7 @@ private:
       if (x(cell) >= p.pitch)
         return;
       constexpr int faster_u = of_u.faster(0), faster_sums = of_sums.faster(0);
-      C faces = fma(p.scale[0], sum, sums[line * faster_sums + mode * of_sums.x + cell]);
-      if (ghosts)
-        faces += lines.of_ghosts(unit.row, mode, j, k, x(cell));
+      const C faces = fma(p.scale[0], sum, sums[line * faster_sums + mode * of_sums.x + cell]);
       const C own = load_pack<1>(u + line * faster_u + mode * of_u.x + cell).at[0];
       const C d = lines.diagonal[(k * n + j) * n + mode];
       const C result = form == Form::apply ? fma(d, own, faces)
