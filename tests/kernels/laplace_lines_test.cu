@@ -37,10 +37,11 @@ namespace
       {{67, 2, 2}, {N, N, D, D, N, D}},
   };
 
+  // Results in FP16 may be rounded to the other neighbour of a sum: their last bit is between 2^-11 and 2^-10 of the
+  // largest entry. How often that happens tells fp16x2 from fp16 (SecondPartsCount).
   template <Arithmetic arithmetic>
   constexpr double tolerance = arithmetic == Arithmetic::fp64 ? 4e-15
       : arithmetic == Arithmetic::tf32x3                      ? 1e-6
-      : arithmetic == Arithmetic::fp16x2                      ? 5e-4 // the last bit of a result
                                                               : 1e-3;
 
   /// The emulation of a device is slow: there every degree gets one case in each dimension.
@@ -279,10 +280,11 @@ namespace
   // Weights of very different size: nothing may leave the range of FP16 on the way.
   TYPED_TEST(LaplaceLines, AnisotropicCells)
   {
-    for (const auto &[degree, factor] : {std::pair{1, std::array{1., 1e-4, 1.}},
-             {2, std::array{4., 1., 1e-3}}, {8, std::array{1e-5, 1e-5, 1e-5}}})
-      compare(TypeParam::kernel(3, degree), cases[1], 3, degree, factor,
-          tolerance<TypeParam::arithmetic>, true);
+    for (const int dim : {2, 3})
+      for (const auto &[degree, factor] : {std::pair{1, std::array{1., 1e-4, 1.}},
+               {2, std::array{4., 1., 1e-3}}, {8, std::array{1e-5, 1e-5, 1e-5}}})
+        compare(TypeParam::kernel(dim, degree), cases[1], dim, degree, factor,
+            tolerance<TypeParam::arithmetic>, true);
   }
 } // namespace
 } // namespace tensormg
