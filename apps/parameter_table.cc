@@ -128,7 +128,8 @@ namespace
     const Section multigrid(
         table, "multigrid", [](auto &p) -> auto & { return p.solver.multigrid; });
     multigrid.word("precision", &MultigridOptions::precision,
-        "Numbers of the cycle; half stores 16 bits and computes with 32.");
+        "Numbers of the cycle; half stores 16 bits and computes with 32; tf32 is single with "
+        "smoothing steps in TF32, on the tensor cores of a GPU (backend auto, mma or wmma).");
     multigrid.word(
         "cycle", &MultigridOptions::cycle, "Visits coarser levels once (v) or twice (w).");
     multigrid.word("smoother", &MultigridOptions::smoother,
@@ -152,7 +153,7 @@ namespace
         "jacobi and the additive patch: factor on the correction; 0 chooses it from the "
         "estimate of lambda_max.");
     multigrid.boolean("precision_fallback", &MultigridOptions::precision_fallback,
-        "half: whether a solve whose cycle leaves the range of its numbers starts again in single; "
+        "half, tf32: whether a solve whose cycle leaves the range of its numbers starts again in single; "
         "the run then says on which level that was.");
   }
 

@@ -26,8 +26,10 @@ inline constexpr auto words<BoundaryKind> =
 
 template <>
 inline constexpr auto words<Precision> =
-    WordTable<Precision, 3>{{{"double", Precision::double_precision},
-        {"single", Precision::single_precision}, {"half", Precision::half_precision}}};
+    WordTable<Precision, 4>{{{to_string(Precision::double_precision), Precision::double_precision},
+        {to_string(Precision::single_precision), Precision::single_precision},
+        {to_string(Precision::tf32_precision), Precision::tf32_precision},
+        {to_string(Precision::half_precision), Precision::half_precision}}};
 
 template <>
 inline constexpr auto words<OuterSolver> = WordTable<OuterSolver, 3>{

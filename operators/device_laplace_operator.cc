@@ -1,6 +1,5 @@
 #include "operators/device_laplace_operator.h"
 
-#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -10,8 +9,8 @@
 namespace tensormg
 {
 template <typename Number>
-DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(
-    const LevelGrid &level, const CellBasis &basis, laplace::Backend backend, Stream stream)
+DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(const LevelGrid &level, const CellBasis &basis,
+    laplace::Backend backend, Stream stream, std::optional<laplace::Arithmetic> steps)
   : level_(level)
   , basis_(basis)
   , backend_(backend)
@@ -34,10 +33,18 @@ DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(
         backend == laplace::Backend::mma || backend == laplace::Backend::wmma;
     // Of numbers that are wider than what they are stored in there are products on CUDA cores alone.
     const bool there = laplace::has_every_form<Number> || !on_tensor_cores;
+    laplace::Backend chosen = there ? backend : laplace::Backend::cuda;
+    std::optional<laplace::Arithmetic> arithmetic;
+    if (steps && form == laplace::Form::chebyshev)
+    {
+      arithmetic = steps;
+      if (backend == laplace::Backend::automatic)
+        chosen = laplace::Backend::mma;
+    }
+    else if (there && on_tensor_cores)
+      arithmetic = laplace::solver_arithmetic<Number>(form);
     kernels_[static_cast<std::size_t>(form)] =
-        laplace::select<Number>(there ? backend : laplace::Backend::cuda, form, dim, degree,
-            there && on_tensor_cores ? std::optional(laplace::solver_arithmetic<Number>(form))
-                                     : std::nullopt);
+        laplace::select<Number>(chosen, form, dim, degree, arithmetic);
   }
   arguments_.block = level.block;
   arguments_.basis = &basis;

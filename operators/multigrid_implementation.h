@@ -28,10 +28,12 @@ std::size_t representative_level(const Grid &grid, std::size_t l);
 /// by the user need no spectrum.
 bool needs_lambda_max(const MultigridOptions &options);
 
-/// Whether the result of a cycle is a sum of two vectors (solvers/multigrid.h): in half precision.
+/// Whether the result of a cycle is a sum of two vectors (solvers/multigrid.h): where smoothing steps round what they
+/// multiply to 11 bits.
 inline bool split_multigrid(const MultigridOptions &options)
 {
-  return options.precision == Precision::half_precision;
+  return options.precision == Precision::half_precision ||
+      options.precision == Precision::tf32_precision;
 }
 
 /// The steps of a Chebyshev or Jacobi smoother.
@@ -61,6 +63,7 @@ public:
   MultigridImplementation(const Family &family, const Grid &grid, const CellBasis &basis,
       const MultigridOptions &options)
     : family_(family)
+    , precision_(options.precision)
     , space_(family.make_space(grid.finest()))
     , coarsest_(family.coarsest_level(grid))
     , cycle_(family.make_runner())
@@ -130,11 +133,11 @@ public:
         if (!std::isfinite(space_of(l).max_abs(*vector)))
           return "NaN or Inf in the " + std::string(name) + " of multigrid level " +
               std::to_string(l) + " (0 is the coarsest of " +
-              std::to_string(multigrid_->n_levels()) + "), precision " + precision_name();
+              std::to_string(multigrid_->n_levels()) + "), precision " + to_string(precision_);
     if (const auto *d = multigrid_->correction(); d && !std::isfinite(space_.max_abs(*d)))
       return std::string(
                  "NaN or Inf in the last correction of the finest multigrid level, precision ") +
-          precision_name();
+          to_string(precision_);
     std::ostringstream text;
     text << "all multigrid levels are finite; largest entry of the finest correction: "
          << space_of(multigrid_->n_levels() - 1).max_abs(multigrid_->solution());
@@ -184,11 +187,6 @@ private:
         replayed_[coarsest_ + l] += recordable.visits[l];
   }
 
-  static const char *precision_name()
-  {
-    return sizeof(Number) == 8 ? "double" : sizeof(Number) == 4 ? "single" : "half";
-  }
-
   Space space_of(std::size_t l) const { return family_.make_space(operators_[l]->level()); }
 
   std::unique_ptr<SmootherBase<typename Operator::VectorType>> make_smoother(
@@ -234,6 +232,7 @@ private:
   }
 
   Family family_;
+  Precision precision_;
   Space space_;
   std::size_t coarsest_;
   Recordable cycle_, full_start_;
