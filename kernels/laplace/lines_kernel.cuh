@@ -13,6 +13,7 @@
 // have neighbouring tiles (lines_launch.cuh). `Product` is mma.sync or WMMA.
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 
 #include "kernels/core/copy_async.cuh"
@@ -186,6 +187,10 @@ private:
   __device__ __forceinline__ void each_line(Source source, Target target)
   {
     constexpr int wide = units.groups; // strips side by side, the others are further lines
+    constexpr int step = Product::halves / wide;
+    constexpr int jobs = (units.lines + step - 1) / step;
+    // What is multiplied is asked for before the products in front of it: further ahead where it comes from L2.
+    constexpr int under_way = std::min(jobs, Product::under_way(direction == 2));
     prepare<direction>();
     for (int at = int(threadIdx.x) / 32; at < rows * units.of_row(); at += Tile::warps)
     {
@@ -199,31 +204,37 @@ private:
       const auto from = source(unit);
       const auto to = target(unit);
       using To = std::remove_const_t<decltype(to)>;
-      constexpr int step = Product::halves / wide;
+      typename Product::Operands operands[under_way];
+      const auto load = [&](int job) {
+        product.load(operands[job % under_way], [&](int half, int cell, int m) {
+          const int line = job * step + half / wide;
+          return from(line < units.lines ? line : job * step, half % wide * 8 + cell, m);
+        });
+      };
       // What a result is added to, of the next job before this one is done.
       typename Product::template Extras<typename To::Extra> extras{}, next{};
-      const auto fetch = [&](auto &into, int first) {
+      const auto fetch = [&](auto &into, int job) {
         product.fetch(into, [&](int half, int cell, int mode) {
-          return first + half / wide < units.lines
-              ? to.fetch(first + half / wide, half % wide * 8 + cell, mode)
+          return job * step + half / wide < units.lines
+              ? to.fetch(job * step + half / wide, half % wide * 8 + cell, mode)
               : typename To::Extra{};
         });
       };
+#pragma unroll
+      for (int job = 0; job < under_way - 1; ++job)
+        load(job);
       fetch(extras, 0);
 #pragma unroll Product::unrolled
-      for (int first = 0; first < units.lines; first += step)
+      for (int job = 0; job < jobs; ++job)
       {
-        if (first + step < units.lines)
-          fetch(next, first + step);
-        product.run(
-            [&](int half, int cell, int m) {
-              const int line = first + half / wide;
-              return from(line < units.lines ? line : first, half % wide * 8 + cell, m);
-            },
-            extras,
+        if (job + 1 < jobs)
+          fetch(next, job + 1);
+        if (job + under_way <= jobs)
+          load(job + under_way - 1);
+        product.run(operands[job % under_way], extras,
             [&](int half, int cell, int mode, C sum, const typename To::Extra &extra) {
-              if (first + half / wide < units.lines)
-                to(first + half / wide, half % wide * 8 + cell, mode, sum, extra);
+              if (job * step + half / wide < units.lines)
+                to(job * step + half / wide, half % wide * 8 + cell, mode, sum, extra);
             });
         extras = next;
       }

@@ -5,6 +5,8 @@
 // cells in the sums, as it has them in A. Accesses to shared memory look alike then: four modes, eight cells.
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/laplace/lines_tile.h"
 #include "kernels/mma/instructions.cuh"
 
@@ -44,7 +46,8 @@ public:
   static constexpr int scratch(int) { return 0; }
 
 private:
-  using C = Compute<StorageOf<arithmetic>>;
+  using Number = StorageOf<arithmetic>;
+  using C = Compute<Number>;
   using S = typename MmaShape<arithmetic, 2 * n>::type;
   using A = mma::FragmentA<S>;
   using B = mma::FragmentB<S>;
@@ -96,12 +99,21 @@ public:
     each_result([&](int tile, int e, int i) { extras.of[tile][e] = get(e / 2, lane() / 4, i); });
   }
 
-  /// One product. load(half, cell, m): number m < 2n of a cell of strip `half`; consume(half, cell, i, sum i, extra).
-  template <typename Load, typename Extra, typename Consume>
-  __device__ __forceinline__ void run(Load load, const Extras<Extra> &extras, Consume consume) const
+  /// What is multiplied, as it is stored.
+  struct Operands
   {
-    Sum sum[tiles]{};
-    A a[steps], rest[splits_data ? steps : 1];
+    Number of[steps][A::n_elements];
+  };
+  /// Whose operands are asked for at a time; registers limit it.
+  static constexpr int under_way(bool from_memory)
+  {
+    constexpr int registers = int(sizeof(Operands)) / 4;
+    return n == 9 ? 1 : from_memory ? std::max(2, 32 / registers) : 2;
+  }
+  /// get(half, cell, m): number m < 2n of a cell of strip `half`.
+  template <typename Get>
+  __device__ __forceinline__ void load(Operands &operands, Get get) const
+  {
 #pragma unroll
     for (int step = 0; step < steps; ++step)
 #pragma unroll
@@ -110,7 +122,24 @@ public:
         // Half and offset do not depend on the lane.
         const mma::Entry first = mma::entry_of<S, mma::Operand::a>(0, e);
         const mma::Entry at = mma::entry_of<S, mma::Operand::a>(lane(), e);
-        const auto value = load(first.row / 8, lane() / 4, min(step * S::k + at.column, 2 * n - 1));
+        operands.of[step][e] =
+            get(first.row / 8, lane() / 4, min(step * S::k + at.column, 2 * n - 1));
+      }
+  }
+
+  /// One product. consume(half, cell, i, sum i, extra).
+  template <typename Extra, typename Consume>
+  __device__ __forceinline__ void run(
+      const Operands &operands, const Extras<Extra> &extras, Consume consume) const
+  {
+    Sum sum[tiles]{};
+    A a[steps], rest[splits_data ? steps : 1];
+#pragma unroll
+    for (int step = 0; step < steps; ++step)
+#pragma unroll
+      for (int e = 0; e < A::n_elements; ++e)
+      {
+        const Number value = operands.of[step][e];
         const auto rounded = multiplicand(value);
         a[step].set(e, rounded);
         if constexpr (splits_data)

@@ -38,7 +38,8 @@ public:
   static constexpr int unrolled = 1; ///< the compiler's time limits it
 
 private:
-  using C = Compute<StorageOf<arithmetic>>;
+  using Number = StorageOf<arithmetic>;
+  using C = Compute<Number>;
   using S = WmmaShape<arithmetic, n>;
   using Field = typename S::Field;
   using A = nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, S::rows, S::columns, S::depth,
@@ -107,8 +108,25 @@ public:
         [&](int half, int cell, int four, int i) { extras.of[half][four] = get(half, cell, i); });
   }
 
-  template <typename Load, typename Extra, typename Consume>
-  __device__ __forceinline__ void run(Load load, const Extras<Extra> &extras, Consume consume) const
+  struct Operands
+  {
+    Number of[halves][length / 4];
+  };
+  static constexpr int under_way(bool) { return 1; }
+  template <typename Get>
+  __device__ __forceinline__ void load(Operands &operands, Get get) const
+  {
+    const int lane = int(threadIdx.x) % 32;
+#pragma unroll
+    for (int half = 0; half < halves; ++half)
+#pragma unroll
+      for (int first = 0; first < length; first += 4)
+        operands.of[half][first / 4] = get(half, lane % 8, min(first + lane / 8, 2 * n - 1));
+  }
+
+  template <typename Extra, typename Consume>
+  __device__ __forceinline__ void run(
+      const Operands &operands, const Extras<Extra> &extras, Consume consume) const
   {
     using namespace nvcuda;
     const int lane = int(threadIdx.x) % 32, cell = lane % 8;
@@ -117,9 +135,13 @@ public:
     __syncwarp(); // the results before have been read
 #pragma unroll
     for (int half = 0; half < halves; ++half)
-      for (int m = lane / 8; m < length; m += 4)
+#pragma unroll
+      for (int first = 0; first < length; first += 4)
+      {
+        const int m = first + lane / 8;
         numbers[m * S::rows + 8 * half + cell] =
-            m < 2 * n ? field(load(half, cell, m)) : Field(0.F);
+            m < 2 * n ? field(operands.of[half][first / 4]) : Field(0.F);
+      }
     __syncwarp();
     Sum sum[tiles];
 #pragma unroll
