@@ -41,25 +41,54 @@ namespace
     }
     return "";
   }
+
+  bool wants_tf32(const SolverOptions &solver)
+  {
+    return solver.solver != OuterSolver::direct &&
+        solver.multigrid.precision == Precision::tf32_precision;
+  }
+
+  /// Throws if the cycle shall be in TF32 where there is no such kernel.
+  void check_precision(const Parameters &parameters)
+  {
+    const std::string &word = parameters.backend;
+    if (!wants_tf32(parameters.solver))
+      return;
+    if (word != "auto" && word != "mma" && word != "wmma")
+      throw ParameterError("multigrid.precision = tf32: backend " + word +
+          " has double, single and half; tf32 is for the tensor cores of a GPU, with backend auto, "
+          "mma or wmma");
+    if (parameters.solver.multigrid.smoother == Smoother::patch)
+      throw ParameterError("multigrid.precision = tf32: the patch smoother has double, single and "
+                           "half; chebyshev and jacobi have tf32");
+  }
 } // namespace
 
 BackendChoice choose_backend(const Parameters &parameters, int n_ranks)
 {
   const std::string &word = parameters.backend;
+  check_precision(parameters);
   if (word == "auto")
   {
-    if (device_count() == 0)
+    const bool tf32 = wants_tf32(parameters.solver);
+    if (device_count() == 0 && !tf32)
       return {};
     std::string reason = missing_on_devices(n_ranks);
     if (reason.empty())
       reason = trouble_with_device();
-    // In half precision, where they differ; the operator takes cuda for what the fastest one has not.
-    const laplace::Backend fastest = laplace::fastest_device_backend<Half>(
-        laplace::Form::chebyshev, parameters.problem.dim, parameters.problem.degree);
+    if (tf32 && !reason.empty())
+      throw ParameterError("multigrid.precision = tf32 takes the tensor cores of a GPU: " + reason +
+          "; without them there are double, single and half");
+    // They differ in half precision and in tf32 only.
+    const bool cuda_is_fastest =
+        laplace::fastest_device_backend<Half>(laplace::Form::chebyshev, parameters.problem.dim,
+            parameters.problem.degree) == laplace::Backend::cuda;
+    const laplace::Backend fastest =
+        cuda_is_fastest && !tf32 ? laplace::Backend::cuda : laplace::Backend::automatic;
     return reason.empty() ? BackendChoice{fastest, ""}
                           : BackendChoice{laplace::Backend::cpu, reason};
   }
-  if (word == "cuda" || word == "mma")
+  if (word == "cuda" || word == "wmma" || word == "mma")
   {
     std::string reason = trouble_with_device();
     if (reason.empty())

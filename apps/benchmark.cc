@@ -238,9 +238,7 @@ double measure_scale_bandwidth(MPI_Comm communicator, int repetitions)
 
 double model_solve_bytes(int dim, int iterations, int k, Precision precision)
 {
-  const double s = precision == Precision::double_precision ? 8.
-      : precision == Precision::single_precision            ? 4.
-                                                            : 2.;
+  const double s = bytes_per_number(precision);
   const double coarse = dim == 3 ? 1. / 8. : 1. / 4.;
   // Fused steps: the first before the correction is pointwise (2 vectors), the next starts from the
   // zero vector (3); the first after the correction has no momentum (3). Then residual (3),

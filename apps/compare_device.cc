@@ -62,6 +62,16 @@ namespace
     DeviceArray<unsigned> progress_{2};
   };
 
+  /// Where a precision is a way of multiplying rather than the vectors' number type.
+  std::optional<laplace::Arithmetic> arithmetic_of(const std::string &precision)
+  {
+    using enum laplace::Arithmetic;
+    for (const laplace::Arithmetic arithmetic : {tf32, tf32x3, fp16x2})
+      if (precision == to_string(arithmetic))
+        return arithmetic;
+    return std::nullopt;
+  }
+
   template <typename Number>
   class DeviceCandidate : public Candidate
   {
@@ -70,8 +80,9 @@ namespace
       : setup_(setup)
       , basis_(make_cell_basis(choice.degree))
       , backend_(choice.backend)
-      , apply_(laplace::select<Number>(
-            laplace::backend_from_string(backend_), setup.form, choice.dim, choice.degree))
+      , arithmetic_(arithmetic_of(choice.precision))
+      , apply_(laplace::select<Number>(laplace::backend_from_string(backend_), setup.form,
+            choice.dim, choice.degree, arithmetic_))
       , operation_(setup, basis_, apply_, queue_.arguments<Number>())
     {}
 
@@ -111,7 +122,7 @@ namespace
     std::optional<Resources> resources() const override
     {
       const auto kernel = laplace::kernel_resources<Number>(laplace::backend_from_string(backend_),
-          setup_.form, setup_.block.dim, setup_.block.degree());
+          setup_.form, setup_.block.dim, setup_.block.degree(), arithmetic_);
       if (!kernel)
         return std::nullopt;
       Resources result;
@@ -128,6 +139,7 @@ namespace
     OperationSetup setup_;
     CellBasis basis_;
     std::string backend_;
+    std::optional<laplace::Arithmetic> arithmetic_;
     laplace::Apply<Number> *apply_;
     Queue queue_;
     DeviceTimer timer_;

@@ -29,13 +29,6 @@ namespace
   /// Above this, integers could overflow in the functions that are asked here. No machine has it.
   constexpr double countable_numbers = 0x1p50;
 
-  double bytes_per_number(Precision precision)
-  {
-    return precision == Precision::double_precision ? 8.
-        : precision == Precision::single_precision  ? 4.
-                                                    : 2.;
-  }
-
   double multigrid_bytes(const Grid &grid, const MultigridOptions &options, bool on_device)
   {
     if (numbers(grid.finest().block) < countable_numbers)
@@ -285,7 +278,7 @@ MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options, Memo
           vector + 3. * sizeof(double) * coarser});
     }
     // Half precision exchanges the numbers with which it computes.
-    const double of_trace = std::max(4., bytes_per_number(multigrid.precision));
+    const double of_trace = std::max(4, bytes_per_number(multigrid.precision));
     for (const LevelGrid &level : grid.levels)
       traces += ghost_bytes(level, of_trace);
   }

@@ -131,7 +131,8 @@ namespace
     const Section multigrid(
         table, "multigrid", [](auto &p) -> auto & { return p.solver.multigrid; });
     multigrid.word("precision", &MultigridOptions::precision,
-        "Numbers of the cycle; half stores 16 bits and computes with 32.");
+        "Numbers of the cycle; half stores 16 bits and computes with 32; tf32 is single with "
+        "smoothing steps in TF32, on the tensor cores of a GPU (backend auto, mma or wmma).");
     multigrid.word(
         "cycle", &MultigridOptions::cycle, "Visits coarser levels once (v) or twice (w).");
     multigrid.word("smoother", &MultigridOptions::smoother,
@@ -155,7 +156,7 @@ namespace
         "jacobi and the additive patch: factor on the correction; 0 chooses it from the "
         "estimate of lambda_max.");
     multigrid.boolean("precision_fallback", &MultigridOptions::precision_fallback,
-        "half: whether a solve whose cycle leaves the range of its numbers starts again in single; "
+        "half, tf32: whether a solve whose cycle leaves the range of its numbers starts again in single; "
         "the run then says on which level that was.");
   }
 
@@ -237,7 +238,8 @@ namespace
         "apply: y = A u; residual: b - A u; chebyshev: one fused step of the smoother.");
     compare.word_list("precisions", &CompareOptions::precisions, compare_precisions,
         "Number types of the vectors; tf32 is single with products in TF32, 3xtf32 and 3xfp16 are "
-        "single with products of numbers that are split into two of TF32 or FP16.");
+        "single with products of numbers that are split into two of TF32 or FP16; 2xfp16 is half with "
+        "constant factors that are split into two.");
     compare.boolean("solve", &CompareOptions::solve,
         "Whether whole solves of the problem are compared instead of the operator: refined until the "
         "unknowns are nearest to dofs; dimensions, forms and steps then mean nothing.");

@@ -26,8 +26,10 @@ inline constexpr auto words<BoundaryKind> =
 
 template <>
 inline constexpr auto words<Precision> =
-    WordTable<Precision, 3>{{{"double", Precision::double_precision},
-        {"single", Precision::single_precision}, {"half", Precision::half_precision}}};
+    WordTable<Precision, 4>{{{to_string(Precision::double_precision), Precision::double_precision},
+        {to_string(Precision::single_precision), Precision::single_precision},
+        {to_string(Precision::tf32_precision), Precision::tf32_precision},
+        {to_string(Precision::half_precision), Precision::half_precision}}};
 
 template <>
 inline constexpr auto words<OuterSolver> = WordTable<OuterSolver, 3>{
@@ -64,7 +66,7 @@ inline constexpr auto words<Verbosity> = WordTable<Verbosity, 3>{
 /// The backends: every known word, and whether a solve may ask for it. "auto" is the best available one;
 /// what this build or machine lacks is said when the solve starts (apps/backend_choice.h).
 inline constexpr std::array<std::pair<std::string_view, bool>, 6> backend_words{{{"auto", true},
-    {"reference", true}, {"cpu", true}, {"cuda", true}, {"wmma", false}, {"mma", true}}};
+    {"reference", true}, {"cpu", true}, {"cuda", true}, {"wmma", true}, {"mma", true}}};
 
 // The words of section `compare`. A word that this build or machine has no kernel for is reported, not
 // refused: the rows of apps/compare_table.cc say what there is.
@@ -81,8 +83,8 @@ inline constexpr auto compare_backends = std::to_array<std::string_view>({"refer
 inline constexpr std::array<std::string_view, 4> compare_forms{
     "rank2", "nodal", "nodal_cells", "patch_inverse"};
 inline constexpr std::array<std::string_view, 3> compare_steps{"apply", "residual", "chebyshev"};
-inline constexpr std::array<std::string_view, 6> compare_precisions{
-    "double", "single", "tf32", "3xtf32", "half", "3xfp16"};
+inline constexpr std::array<std::string_view, 7> compare_precisions{
+    "double", "single", "tf32", "3xtf32", "half", "2xfp16", "3xfp16"};
 
 // The words of section `diagnose`.
 inline constexpr std::array<std::string_view, 8> diagnose_classes{

@@ -259,27 +259,21 @@ void iterate(const System &system, const SolverOptions &options, const Place &pl
     record.lambda_max = multigrid->lambda_max();
 }
 
-/// Whether numbers of 32 bits may help where those of 16 did not.
-inline bool shall_fall_back(const System &system, const RunRecord &record)
-{
-  const MultigridOptions &multigrid = system.options().multigrid;
-  return record.report.reason == StopReason::not_finite && multigrid.precision_fallback &&
-      multigrid.precision == Precision::half_precision;
-}
-
 template <typename Place>
 void solve_iteratively(const System &system, const Place &place,
     const typename Place::VectorType &b, typename Place::VectorType &x, RunRecord &record)
 {
   iterate(system, system.options(), place, b, x, record);
-  if (!shall_fall_back(system, record))
+  if (record.report.reason != StopReason::not_finite ||
+      !system.options().multigrid.falls_back_to_single())
     return;
   SolverOptions options = system.options();
   options.multigrid.precision = Precision::single_precision;
   place.check_memory(options);
   record.precision_fallback = record.report.detail;
-  system.console.warning("multigrid.precision = half: " + record.report.detail +
-      "; the solve starts again in single precision");
+  system.console.warning(
+      "multigrid.precision = " + std::string(to_string(system.options().multigrid.precision)) +
+      ": " + record.report.detail + "; the solve starts again in single precision");
   const double seconds = record.report.seconds;
   x = typename Place::VectorType(); // gives the memory back first
   x = place.make_vector();

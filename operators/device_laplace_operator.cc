@@ -5,7 +5,6 @@
 
 #include "kernels/core/launch_profile.h"
 #include "kernels/laplace/cuda.h"
-#include "kernels/laplace/mma.h"
 #include "kernels/vector/cuda.h"
 
 namespace tensormg
@@ -21,8 +20,8 @@ namespace
 } // namespace
 
 template <typename Number>
-DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(
-    const LevelGrid &level, const CellBasis &basis, laplace::Backend backend, Stream stream)
+DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(const LevelGrid &level, const CellBasis &basis,
+    laplace::Backend backend, Stream stream, std::optional<laplace::Arithmetic> steps)
   : level_(level)
   , basis_(basis)
   , backend_(backend)
@@ -41,11 +40,26 @@ DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(
     if (!laplace::has_every_form<Number> && form != laplace::Form::apply)
       continue;
     const int dim = level.block.dim, degree = level.block.degree();
-    const bool there = backend != laplace::Backend::mma ||
-        (form == laplace::Form::chebyshev && degree <= laplace::mma_max_degree<Number>(dim));
-    const laplace::Backend takes = there ? backend : laplace::Backend::cuda;
-    kernels_[static_cast<std::size_t>(form)] = laplace::select<Number>(takes, form, dim, degree);
-    backends_[static_cast<std::size_t>(form)] = laplace::to_string(takes);
+    const bool on_tensor_cores =
+        backend == laplace::Backend::mma || backend == laplace::Backend::wmma;
+    // Of numbers that are wider than what they are stored in there are products on CUDA cores alone.
+    const bool there = laplace::has_every_form<Number> || !on_tensor_cores;
+    laplace::Backend chosen = there ? backend : laplace::Backend::cuda;
+    std::optional<laplace::Arithmetic> arithmetic;
+    if (steps && form == laplace::Form::chebyshev)
+    {
+      arithmetic = steps;
+      if (backend == laplace::Backend::automatic)
+        chosen = laplace::Backend::mma;
+    }
+    else if (there && on_tensor_cores)
+      arithmetic = laplace::solver_arithmetic<Number>(form);
+    kernels_[static_cast<std::size_t>(form)] =
+        laplace::select<Number>(chosen, form, dim, degree, arithmetic);
+    backends_[static_cast<std::size_t>(form)] =
+        laplace::to_string(chosen == laplace::Backend::automatic
+                ? laplace::fastest_device_backend<Number>(form, dim, degree)
+                : chosen);
   }
   arguments_.block = level.block;
   arguments_.basis = &basis;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "kernels/laplace/laplace.h"
 #include "operators/device_vector.h"
@@ -18,12 +19,13 @@ class DeviceLaplaceOperator
 public:
   using VectorType = DeviceVector<Number>;
 
-  /// `backend` = mma serves the Chebyshev steps in half precision, 3D, of degrees that it has, and cuda the
-  /// rest: also residuals, which must be accurate for large smooth src (fastest_device_backend()).
+  /// `backend` = automatic takes fastest_device_backend() for each form; mma and wmma serve all forms on tensor
+  /// cores, in solver_arithmetic(); for WideFloat there is cuda.
+  /// `steps` is what Chebyshev steps are computed in instead; automatic then takes mma for them.
   /// `level` and `basis` must outlive the operator. Throws std::invalid_argument unless `backend` is one
-  /// for device memory and the level lies on one rank.
-  DeviceLaplaceOperator(
-      const LevelGrid &level, const CellBasis &basis, laplace::Backend backend, Stream stream);
+  /// for device memory that has these kernels and the level lies on one rank.
+  DeviceLaplaceOperator(const LevelGrid &level, const CellBasis &basis, laplace::Backend backend,
+      Stream stream, std::optional<laplace::Arithmetic> steps = std::nullopt);
 
   // Of numbers without every form (laplace.h) there is vmult() alone.
   /// dst = B src

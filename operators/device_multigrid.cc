@@ -1,5 +1,6 @@
 #include "operators/device_multigrid.h"
 
+#include <optional>
 #include <stdexcept>
 
 #include "kernels/core/kernel_loading.h"
@@ -83,6 +84,7 @@ namespace
     laplace::Backend backend;
     Stream stream;
     DeviceCycleOptions options;
+    std::optional<laplace::Arithmetic> steps; ///< of the smoother, if not what the backend takes
 
     Space make_space(const LevelGrid &level) const { return {level, stream}; }
     Runner make_runner() const { return {stream, !options.level_times}; }
@@ -112,7 +114,8 @@ namespace
     template <typename Number>
     auto make_operator(const LevelGrid &level, const CellBasis &basis) const
     {
-      return std::make_unique<Operator<Number>>(level, basis, backend, stream);
+      return std::make_unique<Operator<Number>>(level, basis, backend, stream,
+          std::is_same_v<Number, float> ? steps : std::nullopt); // full multigrid has some in FP64
     }
 
     template <typename Number>
@@ -166,7 +169,7 @@ namespace
     for (std::size_t l = coarsest; l < grid.levels.size(); ++l)
     {
       const Block &block = grid.levels[l].block;
-      const bool split = std::is_same_v<Number, Half> && l > coarsest; // split_multigrid()
+      const bool split = split_multigrid(options) && l > coarsest;
       std::int64_t vectors = split ? 5 : 3;
       if (l > coarsest)
         vectors += schwarz_vectors(options);
@@ -199,6 +202,7 @@ std::int64_t device_multigrid_memory(const Grid &grid, const MultigridOptions &o
     case Precision::double_precision:
       return memory<double>(grid, options);
     case Precision::single_precision:
+    case Precision::tf32_precision:
       return memory<float>(grid, options);
     case Precision::half_precision:
       return memory<Half>(grid, options);
@@ -210,11 +214,14 @@ std::unique_ptr<DeviceMultigridPreconditioner> make_device_multigrid(const Grid 
     const CellBasis &basis, laplace::Backend backend, const MultigridOptions &options,
     Stream stream, const DeviceCycleOptions &cycle_options)
 {
-  const DeviceFamily family{backend, stream, cycle_options};
+  DeviceFamily family{backend, stream, cycle_options, std::nullopt};
   switch (options.precision)
   {
     case Precision::double_precision:
       return std::make_unique<Implementation<double>>(family, grid, basis, options);
+    case Precision::tf32_precision:
+      family.steps = laplace::Arithmetic::tf32;
+      [[fallthrough]];
     case Precision::single_precision:
       return std::make_unique<Implementation<float>>(family, grid, basis, options);
     case Precision::half_precision:

@@ -25,7 +25,8 @@ DevicePatchCorrection<Number>::DevicePatchCorrection(
   : level_(level)
   , basis_(basis)
   , stream_(stream)
-  , kernel_(patch::select_device<Number>(backend == laplace::Backend::mma
+  , kernel_(patch::select_device<Number>(
+        backend == laplace::Backend::mma || backend == laplace::Backend::automatic
             ? patch_inverse::Backend::mma
             : patch_inverse::Backend::cuda,
         level.block.dim, level.block.n))

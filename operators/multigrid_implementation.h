@@ -31,10 +31,12 @@ std::size_t representative_level(const Grid &grid, std::size_t l);
 /// by the user need no spectrum.
 bool needs_lambda_max(const MultigridOptions &options);
 
-/// Whether the result of a cycle is a sum of two vectors (solvers/multigrid.h): in half precision.
+/// Whether the result of a cycle is a sum of two vectors (solvers/multigrid.h): where smoothing steps round what they
+/// multiply to 11 bits.
 inline bool split_multigrid(const MultigridOptions &options)
 {
-  return options.precision == Precision::half_precision;
+  return options.precision == Precision::half_precision ||
+      options.precision == Precision::tf32_precision;
 }
 
 /// The steps of a Chebyshev or Jacobi smoother.
@@ -67,6 +69,7 @@ public:
     : family_(family)
     , grid_(grid)
     , basis_(basis)
+    , precision_(options.precision)
     , space_(family.make_space(grid.finest()))
     , coarsest_(family.coarsest_level(grid))
     , replayed_(grid.levels.size())
@@ -164,11 +167,11 @@ public:
         if (!std::isfinite(space_of(l).max_abs(*vector)))
           return "NaN or Inf in the " + std::string(name) + " of multigrid level " +
               std::to_string(l) + " (0 is the coarsest of " +
-              std::to_string(multigrid_->n_levels()) + "), precision " + precision_name();
+              std::to_string(multigrid_->n_levels()) + "), precision " + to_string(precision_);
     if (const auto *d = multigrid_->correction(finest()); d && !std::isfinite(space_.max_abs(*d)))
       return std::string(
                  "NaN or Inf in the last correction of the finest multigrid level, precision ") +
-          precision_name();
+          to_string(precision_);
     std::ostringstream text;
     text << "all multigrid levels are finite; largest entry of the finest correction: "
          << space_of(multigrid_->n_levels() - 1).max_abs(multigrid_->solution(finest()));
@@ -216,11 +219,6 @@ private:
     if (count_visits(recordable, [&] { return recordable.runner.run(f) ? 1 : 0; }) == 0)
       for (std::size_t l = 0; l < recordable.visits.size(); ++l)
         replayed_[coarsest_ + l] += recordable.visits[l];
-  }
-
-  static const char *precision_name()
-  {
-    return sizeof(Number) == 8 ? "double" : sizeof(Number) == 4 ? "single" : "half";
   }
 
   Space space_of(std::size_t l) const { return family_.make_space(operators_[l]->level()); }
@@ -276,6 +274,7 @@ private:
   Family family_;
   const Grid &grid_;
   const CellBasis &basis_;
+  Precision precision_;
   Space space_;
   std::size_t coarsest_;
   std::vector<Recordable> cycles_; ///< by the level on which they begin, counted from coarsest_

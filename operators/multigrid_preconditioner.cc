@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <stdexcept>
 
 #include "operators/box_solver.h"
 #include "operators/eigenvalue_estimate.h"
@@ -142,9 +143,7 @@ namespace
 
 std::int64_t multigrid_memory(const Grid &grid, const MultigridOptions &options)
 {
-  const std::int64_t bytes = options.precision == Precision::double_precision ? 8
-      : options.precision == Precision::single_precision                      ? 4
-                                                                              : 2;
+  const std::int64_t bytes = bytes_per_number(options.precision);
   std::int64_t total = 0;
   for (std::size_t l = 0; l < grid.levels.size(); ++l)
     total +=
@@ -164,6 +163,9 @@ std::unique_ptr<MultigridPreconditioner> make_multigrid(const Grid &grid, const 
       return std::make_unique<Implementation<double>>(family, grid, basis, options);
     case Precision::single_precision:
       return std::make_unique<Implementation<float>>(family, grid, basis, options);
+    case Precision::tf32_precision:
+      throw std::invalid_argument("multigrid in tf32 takes the tensor cores of a device; in host "
+                                  "memory there are double, single and half");
     case Precision::half_precision:
       return std::make_unique<Implementation<Half>>(family, grid, basis, options);
   }

@@ -9,8 +9,33 @@ enum class Precision : std::uint8_t
 {
   double_precision, ///< "double"
   single_precision, ///< "single"
+  tf32_precision,   ///< "tf32": as single, but smoothing steps in TF32, on tensor cores
   half_precision    ///< "half": binary16 storage, float arithmetic
 };
+
+constexpr const char *to_string(Precision precision)
+{
+  switch (precision)
+  {
+    case Precision::double_precision:
+      return "double";
+    case Precision::single_precision:
+      return "single";
+    case Precision::tf32_precision:
+      return "tf32";
+    case Precision::half_precision:
+      return "half";
+  }
+  return "unknown";
+}
+
+/// Of the cycle's vectors.
+constexpr int bytes_per_number(Precision precision)
+{
+  return precision == Precision::double_precision ? 8
+      : precision == Precision::half_precision    ? 2
+                                                  : 4;
+}
 
 enum class OuterSolver : std::uint8_t
 {
@@ -55,14 +80,21 @@ struct MultigridOptions
   int eigenvalue_steps = 12;       ///< Lanczos steps for lambda_max
   double eigenvalue_safety = 1.05; ///< factor on the estimate
   SchwarzKind schwarz_kind = SchwarzKind::multiplicative;
-  double damping = 0.;             ///< jacobi, additive patch; 0: from the eigenvalue estimate
-  bool precision_fallback = false; ///< half: a solve that leaves its range starts again in single
+  double damping = 0.; ///< jacobi, additive patch; 0: from the eigenvalue estimate
+  bool precision_fallback =
+      false; ///< half, tf32: a solve that leaves its range starts again in single
+
+  bool falls_back_to_single() const
+  {
+    return precision_fallback && precision != Precision::double_precision &&
+        precision != Precision::single_precision;
+  }
 };
 
 /// Numbers of the basis of fgmres.
 enum class BasisPrecision : std::uint8_t
 {
-  automatic, ///< "auto": single where the cycle is single or half and the degree at most 6, else double
+  automatic, ///< "auto": single where the cycle is not double and the degree at most 6, else double
   double_precision,
   single_precision
 };

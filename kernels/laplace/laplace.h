@@ -38,6 +38,7 @@
 #include "kernels/core/device.h"
 #include "kernels/core/half.h"
 #include "kernels/core/wide_float.h"
+#include "kernels/tensor/arithmetic.h"
 
 namespace tensormg::laplace
 {
@@ -47,15 +48,13 @@ enum class Backend : std::uint8_t
   cpu,              ///< rank-2 face terms, SIMD over cells in x
   device_reference, ///< as reference, for vectors in device memory
   cuda,             ///< rank-2 face terms on CUDA cores, vectors in device memory
-  mma               ///< the same on tensor cores by mma.sync
+  wmma,             ///< on tensor cores by nvcuda::wmma
+  mma,              ///< on tensor cores by mma.sync
+  automatic         ///< for vectors in device memory: fastest_device_backend() of each form
 };
 
 /// True if the arrays of Arguments lie in device memory.
-constexpr bool is_device_backend(Backend backend)
-{
-  return backend == Backend::device_reference || backend == Backend::cuda ||
-      backend == Backend::mma;
-}
+constexpr bool is_device_backend(Backend backend) { return backend >= Backend::device_reference; }
 
 /// What the operator is applied in.
 enum class Form : std::uint8_t
@@ -157,19 +156,35 @@ constexpr Work work_per_dof(Form form, int dim, int bytes_per_number)
   return {vectors * bytes_per_number, 1 + 8. * dim + extra};
 }
 
-/// The function for these choices. Throws std::invalid_argument that lists what exists, also if the
-/// backend is not in this build.
+/// What sums over modes are formed in. On tensor cores the face terms are products of numbers that may be rounded
+/// before, the diagonal is not; vectors of FP32 have tf32x3 (as accurate as FP32) and tf32, vectors of FP16 have
+/// fp16 and fp16x2 (only the weights are rounded, to 11 and to 22 bits).
+using tensor::Arithmetic;
+
+/// The function for these choices; without `arithmetic` the first row of the table (select.cc) that fits. Throws
+/// std::invalid_argument that lists what exists, also if the backend is not in this build.
 template <typename Number>
-Apply<Number> *select(Backend backend, Form form, int dim, int degree);
+Apply<Number> *select(Backend backend, Form form, int dim, int degree,
+    std::optional<Arithmetic> arithmetic = std::nullopt);
 
 /// The backend for vectors in device memory that measured fastest for these choices (docs/kernels.md) among those
-/// that are accurate enough: mma rounds traces to FP16, which for b - B u of a large smooth u leaves an error
+/// that are accurate enough: mma in FP16 rounds traces, which for b - B u of a large smooth u leaves an error
 /// of the size that rounding u itself would make.
 template <typename Number>
 constexpr Backend fastest_device_backend(Form form, int dim, int degree)
 {
   return sizeof(Number) == 2 && dim == 3 && degree == 3 && form == Form::chebyshev ? Backend::mma
                                                                                    : Backend::cuda;
+}
+
+/// The arithmetic on tensor cores for these choices in a solver: products and residuals of large smooth vectors
+/// must be accurate, a smoother's steps need not be.
+template <typename Number>
+constexpr Arithmetic solver_arithmetic(Form form)
+{
+  if (sizeof(Number) == 2)
+    return form == Form::chebyshev ? Arithmetic::fp16 : Arithmetic::fp16x2;
+  return sizeof(Number) == 4 ? Arithmetic::tf32x3 : Arithmetic::fp64;
 }
 
 /// What a kernel takes of a device.
@@ -184,7 +199,8 @@ struct KernelResources
 
 /// Of a device backend, on the current device; nothing if it keeps no count.
 template <typename Number>
-std::optional<KernelResources> kernel_resources(Backend backend, Form form, int dim, int degree);
+std::optional<KernelResources> kernel_resources(Backend backend, Form form, int dim, int degree,
+    std::optional<Arithmetic> arithmetic = std::nullopt);
 
 /// The packing function (one implementation serves all CPU backends).
 template <typename Number>

@@ -1,13 +1,17 @@
-// THE table: (backend, form, dimension, degree, number type) -> function.
+// THE table: (number type, backend, arithmetic, dimension, degree, form) -> function. Where the arithmetic is left
+// open, the first row that fits is taken.
+#include <span>
 #include <stdexcept>
 #include <type_traits>
 
 #include "kernels/laplace/cuda.h"
 #include "kernels/laplace/laplace.h"
+#include "kernels/laplace/lines.h"
 #include "kernels/laplace/mma.h"
 #include "kernels/laplace/pack_traces.h"
 #include "kernels/laplace/reference.h"
 #include "kernels/laplace/reference_device.h"
+#include "kernels/tensor/capability.h"
 
 namespace tensormg::laplace
 {
@@ -41,21 +45,186 @@ namespace
     return nullptr;
   }
 
+  /// One kind of kernel: for one dimension or, 0, for both, degrees up to max_degree.
+  template <typename Number>
+  struct Row
+  {
+    Backend backend;
+    Arithmetic arithmetic;
+    int dim;
+    int max_degree;
+    int capability; ///< compute capability times ten that it needs; 0: runs on the host
+    Apply<Number> *(*get)(Form, int dim, int degree);
+    std::optional<KernelResources> (*resources)(Form, int dim, int degree);
+
+    constexpr bool has(int in_dim, int degree) const
+    {
+      return (dim == 0 || dim == in_dim) && degree >= 1 && degree <= max_degree;
+    }
+  };
+
+  constexpr std::optional<KernelResources> (*no_count)(Form, int, int) = nullptr;
+
+  template <typename Number>
+  Apply<Number> *get_reference(Form form, int, int)
+  {
+    return reference_instance<Number, false>(form);
+  }
+  template <typename Number>
+  Apply<Number> *get_device_reference(Form form, int, int)
+  {
+    return reference_instance<Number, true>(form);
+  }
+  template <typename Number>
+  Apply<Number> *get_cpu(Form form, int dim, int degree)
+  {
+    return dim == 2 ? cpu_instance<2, Number>(form, degree) : cpu_instance<3, Number>(form, degree);
+  }
+  template <typename Number>
+  std::optional<KernelResources> resources_of_cuda(Form form, int, int degree)
+  {
+    return cuda_resources<Number>(form, degree);
+  }
+  Apply<Half> *get_mma_column(Form form, int, int degree) { return mma_instance(form, degree); }
+  std::optional<KernelResources> resources_of_mma_column(Form form, int, int degree)
+  {
+    return mma_resources(form, degree);
+  }
+
+  template <typename Number>
+  constexpr Arithmetic own_arithmetic = sizeof(Compute<Number>) == 8 ? Arithmetic::fp64
+                                                                     : Arithmetic::fp32;
+  template <typename Number>
+  constexpr Row<Number> reference_row{
+      Backend::reference, Arithmetic::fp64, 0, max_degree, 0, &get_reference<Number>, no_count};
+  template <typename Number>
+  constexpr Row<Number> cpu_row{
+      Backend::cpu, own_arithmetic<Number>, 0, max_degree, 0, &get_cpu<Number>, no_count};
+  template <typename Number>
+  constexpr Row<Number> device_reference_row{Backend::device_reference, Arithmetic::fp64, 0,
+      max_degree, 80, &get_device_reference<Number>, no_count};
+  template <typename Number>
+  constexpr Row<Number> cuda_row_2d{
+      Backend::cuda, own_arithmetic<Number>, 2, max_degree, 80, &cuda_instance<Number>, no_count};
+  template <typename Number>
+  constexpr Row<Number> cuda_row_3d{Backend::cuda, own_arithmetic<Number>, 3, max_degree, 90,
+      &cuda_instance<Number>, &resources_of_cuda<Number>};
+
+  /// The kernel of lines (lines.h), by mma.sync or WMMA.
+  template <auto *lines>
+  auto get_lines(Form form, int dim, int degree)
+  {
+    return lines(dim, degree).apply[static_cast<std::size_t>(form)];
+  }
+  template <auto *lines>
+  std::optional<KernelResources> resources_of_lines(Form, int dim, int degree)
+  {
+    return lines(dim, degree).resources();
+  }
+  template <auto *lines, typename Number>
+  constexpr Row<Number> lines_row(Backend backend, Arithmetic arithmetic)
+  {
+    return {backend, arithmetic, 0, max_degree, 80, &get_lines<lines>, &resources_of_lines<lines>};
+  }
+
+  template <typename Number>
+  std::span<const Row<Number>> rows();
+  template <>
+  std::span<const Row<double>> rows()
+  {
+    static constexpr Row<double> table[] = {reference_row<double>, cpu_row<double>,
+        device_reference_row<double>, cuda_row_2d<double>, cuda_row_3d<double>,
+        lines_row<&wmma_lines_fp64, double>(Backend::wmma, Arithmetic::fp64),
+        lines_row<&mma_lines_fp64, double>(Backend::mma, Arithmetic::fp64)};
+    return table;
+  }
+  template <>
+  std::span<const Row<float>> rows()
+  {
+    static constexpr Row<float> table[] = {reference_row<float>, cpu_row<float>,
+        device_reference_row<float>, cuda_row_2d<float>, cuda_row_3d<float>,
+        lines_row<&wmma_lines_tf32x3, float>(Backend::wmma, Arithmetic::tf32x3),
+        lines_row<&wmma_lines_tf32, float>(Backend::wmma, Arithmetic::tf32),
+        lines_row<&mma_lines_tf32x3, float>(Backend::mma, Arithmetic::tf32x3),
+        lines_row<&mma_lines_tf32, float>(Backend::mma, Arithmetic::tf32)};
+    return table;
+  }
+  template <>
+  std::span<const Row<Half>> rows()
+  {
+    static constexpr Row<Half> table[] = {reference_row<Half>, cpu_row<Half>,
+        device_reference_row<Half>, cuda_row_2d<Half>, cuda_row_3d<Half>,
+        lines_row<&wmma_lines_fp16, Half>(Backend::wmma, Arithmetic::fp16),
+        lines_row<&wmma_lines_fp16x2, Half>(Backend::wmma, Arithmetic::fp16x2),
+        {Backend::mma, Arithmetic::fp16, 3, mma_max_degree<Half>(3), 90, &get_mma_column,
+            &resources_of_mma_column},
+        lines_row<&mma_lines_fp16, Half>(Backend::mma, Arithmetic::fp16),
+        lines_row<&mma_lines_fp16x2, Half>(Backend::mma, Arithmetic::fp16x2)};
+    return table;
+  }
+  template <>
+  std::span<const Row<WideFloat>> rows()
+  {
+    static constexpr Row<WideFloat> table[] = {reference_row<WideFloat>, cpu_row<WideFloat>,
+        cuda_row_2d<WideFloat>, cuda_row_3d<WideFloat>};
+    return table;
+  }
+
+  template <typename Number>
+  std::string words(const Row<Number> &row)
+  {
+    std::string text = std::string(to_string(row.backend)) + " " + to_string(row.arithmetic) + " (";
+    text += row.dim == 0 ? "2D and 3D" : row.dim == 2 ? "2D" : "3D";
+    text += ", degrees 1.." + std::to_string(row.max_degree);
+    if (row.capability > 80)
+      text += ", compute capability 9.0";
+    return text + ")";
+  }
+
+  template <typename Number>
+  const Row<Number> &find(
+      Backend backend, Form form, int dim, int degree, std::optional<Arithmetic> arithmetic)
+  {
+    backend_from_string(to_string(backend)); // throws if it is not in this build
+    std::string there;
+    for (const Row<Number> &row : rows<Number>())
+    {
+      const bool in_this_build = row.capability == 0 || built_with_cuda();
+      // Without a device nothing will run, but one may ask.
+      const bool fits = row.capability == 0 || device_count() == 0 ||
+          row.capability <= tensor::device_capability();
+      if (row.backend == backend && row.has(dim, degree) &&
+          (!arithmetic || *arithmetic == row.arithmetic) && fits &&
+          (has_every_form<Number> || form == Form::apply))
+        return row;
+      if (in_this_build)
+        there += (there.empty() ? "" : ", ") + words(row);
+    }
+    throw std::invalid_argument(std::string("no Laplace operator by ") + to_string(backend) +
+        (arithmetic ? std::string(" ") + to_string(*arithmetic) : "") + " in " +
+        std::to_string(dim) + "D for degree " + std::to_string(degree) + " and numbers of " +
+        std::to_string(8 * sizeof(Number)) + " bits; there are " + there +
+        (has_every_form<Number>
+                ? ""
+                : "; numbers stored in FP32 with arithmetic in FP64 have B u (apply) alone"));
+  }
+
   struct BackendName
   {
     Backend backend;
     const char *name;
-    const char *degrees;
     bool needs_cuda;
 
     bool in_this_build() const { return !needs_cuda || built_with_cuda(); }
   };
   constexpr BackendName backends[] = {
-      {Backend::reference, "reference", "any degree up to 8", false},
-      {Backend::cpu, "cpu", "degrees 1..8", false},
-      {Backend::device_reference, "device_reference", "any degree up to 8", true},
-      {Backend::cuda, "cuda", "degrees 1..8", true},
-      {Backend::mma, "mma", "3D, half precision, degrees 1..5", true},
+      {Backend::reference, "reference", false},
+      {Backend::cpu, "cpu", false},
+      {Backend::device_reference, "device_reference", true},
+      {Backend::cuda, "cuda", true},
+      {Backend::wmma, "wmma", true},
+      {Backend::mma, "mma", true},
+      {Backend::automatic, "cuda and mma", true},
   };
 } // namespace
 
@@ -69,57 +238,22 @@ void require_every_row(const RowRange &range, const Block &block)
 }
 
 template <typename Number>
-Apply<Number> *select(Backend backend, Form form, int dim, int degree)
+Apply<Number> *select(
+    Backend backend, Form form, int dim, int degree, std::optional<Arithmetic> arithmetic)
 {
-  if ((dim != 2 && dim != 3) || degree < 1 || degree > max_degree)
-  {
-    std::string what = "no Laplace operator for dimension " + std::to_string(dim) + ", degree " +
-        std::to_string(degree) + "; available in dimensions 2 and 3:";
-    for (const BackendName &entry : backends)
-      if (entry.in_this_build())
-        what += std::string(" ") + entry.name + " (" + entry.degrees + ")";
-    throw std::invalid_argument(what);
-  }
-  backend_from_string(to_string(backend)); // throws if it is not in this build
-  if constexpr (!has_every_form<Number>)
-    if (form != Form::apply || backend == Backend::device_reference || backend == Backend::mma)
-      throw std::invalid_argument(std::string("no Laplace operator by ") + to_string(backend) +
-          " in this form for numbers stored in FP32 with arithmetic in FP64; there is B u (apply) by "
-          "reference, cpu and cuda");
-  switch (backend)
-  {
-    case Backend::reference:
-      return reference_instance<Number, false>(form);
-    case Backend::cpu:
-      return dim == 2 ? cpu_instance<2, Number>(form, degree)
-                      : cpu_instance<3, Number>(form, degree);
-    case Backend::device_reference:
-      if constexpr (has_every_form<Number>)
-        return reference_instance<Number, true>(form);
-      break;
-    case Backend::cuda:
-      return cuda_instance<Number>(form, dim, degree);
-    case Backend::mma:
-      if constexpr (std::is_same_v<Number, Half>)
-        if (degree <= mma_max_degree<Half>(dim))
-          return mma_instance(form, degree);
-      throw std::invalid_argument("no Laplace operator by mma for dimension " +
-          std::to_string(dim) + ", degree " + std::to_string(degree) + ", " +
-          std::to_string(8 * sizeof(Number)) +
-          "-bit numbers; there is 3D, half precision (16 bits), degrees 1..5; cuda has the others");
-  }
-  return nullptr;
+  if (backend == Backend::automatic)
+    backend = fastest_device_backend<Number>(form, dim, degree);
+  return find<Number>(backend, form, dim, degree, arithmetic).get(form, dim, degree);
 }
 
 template <typename Number>
-std::optional<KernelResources> kernel_resources(Backend backend, Form form, int dim, int degree)
+std::optional<KernelResources> kernel_resources(
+    Backend backend, Form form, int dim, int degree, std::optional<Arithmetic> arithmetic)
 {
-  if ((backend != Backend::cuda && backend != Backend::mma) || dim != 3)
-    return std::nullopt;
-  select<Number>(backend, form, dim, degree); // throws if there is no such kernel
-  if (backend == Backend::mma)
-    return mma_resources(form, degree);
-  return cuda_resources<Number>(form, degree);
+  if (backend == Backend::automatic)
+    backend = fastest_device_backend<Number>(form, dim, degree);
+  const Row<Number> &row = find<Number>(backend, form, dim, degree, arithmetic);
+  return row.resources ? row.resources(form, dim, degree) : std::nullopt;
 }
 
 template <typename Number>
@@ -150,14 +284,18 @@ const char *to_string(Backend backend)
   return "unknown";
 }
 
-template Apply<double> *select<double>(Backend, Form, int, int);
-template Apply<float> *select<float>(Backend, Form, int, int);
-template Apply<Half> *select<Half>(Backend, Form, int, int);
-template Apply<WideFloat> *select<WideFloat>(Backend, Form, int, int);
-template std::optional<KernelResources> kernel_resources<double>(Backend, Form, int, int);
-template std::optional<KernelResources> kernel_resources<float>(Backend, Form, int, int);
-template std::optional<KernelResources> kernel_resources<Half>(Backend, Form, int, int);
-template std::optional<KernelResources> kernel_resources<WideFloat>(Backend, Form, int, int);
+template Apply<double> *select<double>(Backend, Form, int, int, std::optional<Arithmetic>);
+template Apply<float> *select<float>(Backend, Form, int, int, std::optional<Arithmetic>);
+template Apply<Half> *select<Half>(Backend, Form, int, int, std::optional<Arithmetic>);
+template Apply<WideFloat> *select<WideFloat>(Backend, Form, int, int, std::optional<Arithmetic>);
+template std::optional<KernelResources> kernel_resources<double>(
+    Backend, Form, int, int, std::optional<Arithmetic>);
+template std::optional<KernelResources> kernel_resources<float>(
+    Backend, Form, int, int, std::optional<Arithmetic>);
+template std::optional<KernelResources> kernel_resources<Half>(
+    Backend, Form, int, int, std::optional<Arithmetic>);
+template std::optional<KernelResources> kernel_resources<WideFloat>(
+    Backend, Form, int, int, std::optional<Arithmetic>);
 template PackTraces<double> *select_pack<double>(int);
 template PackTraces<float> *select_pack<float>(int);
 template PackTraces<Half> *select_pack<Half>(int);

@@ -14,8 +14,9 @@ enum class Arithmetic : std::uint8_t
   tf32,   ///< TF32 multiplicands (11 bits), FP32 accumulators
   tf32x3, ///< the two-term split of it
   fp16,   ///< FP16 multiplicands (11 bits), FP32 accumulators
-  fp16x3  ///< the two-term split of it, the rest scaled by 2^11 (H. Ootomo, R. Yokota, Int. J. High
+  fp16x3, ///< the two-term split of it, the rest scaled by 2^11 (H. Ootomo, R. Yokota, Int. J. High
           ///< Perform. Comput. Appl. 36, 2022); overflows where |x| > 65504
+  fp16x2  ///< FP16 numbers as they are stored, the constant matrix as a sum of two: two products
 };
 
 /// Does it use the two-term split?
@@ -38,6 +39,7 @@ constexpr double roundoff(Arithmetic arithmetic)
       return 0x1p-11;
     case Arithmetic::tf32x3:
     case Arithmetic::fp16x3:
+    case Arithmetic::fp16x2:
       return 0x1p-22;
   }
   return 0.;
@@ -59,6 +61,8 @@ constexpr const char *to_string(Arithmetic arithmetic)
       return "fp16";
     case Arithmetic::fp16x3:
       return "3xfp16";
+    case Arithmetic::fp16x2:
+      return "2xfp16";
   }
   return "unknown";
 }

@@ -47,5 +47,37 @@ namespace
     EXPECT_NE(message.find("backend = cuda"), std::string::npos);
     EXPECT_NE(message.find(why_no_device()), std::string::npos) << message;
   }
+
+  // TF32 is for tensor cores; whoever asks for it elsewhere is told what there is.
+  TEST(BackendChoice, Tf32)
+  {
+    Parameters parameters;
+    parameters.solver.multigrid.precision = Precision::tf32_precision;
+    for (const char *word : {"cpu", "reference", "cuda"})
+    {
+      parameters.backend = word;
+      const std::string message = refusal(parameters, 1);
+      EXPECT_NE(message.find("multigrid.precision = tf32"), std::string::npos) << message;
+      EXPECT_NE(message.find(word), std::string::npos) << message;
+      EXPECT_NE(message.find("double, single and half"), std::string::npos) << message;
+      EXPECT_NE(message.find("mma"), std::string::npos) << message;
+    }
+    // The direct solver has no cycle.
+    parameters.backend = "cpu";
+    parameters.solver.solver = OuterSolver::direct;
+    EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::cpu);
+    parameters.solver.solver = OuterSolver::fgmres;
+    parameters.backend = "mma";
+    parameters.solver.multigrid.smoother = Smoother::patch;
+    EXPECT_NE(refusal(parameters, 1).find("patch"), std::string::npos);
+    if (device_count() > 0)
+      return;
+    parameters.solver.multigrid.smoother = Smoother::chebyshev;
+    for (const char *word : {"auto", "mma", "wmma"})
+    {
+      parameters.backend = word;
+      EXPECT_NE(refusal(parameters, 1).find(why_no_device()), std::string::npos) << word;
+    }
+  }
 } // namespace
 } // namespace tensormg

@@ -334,7 +334,24 @@ end
     EXPECT_EQ(to_word(Precision::half_precision), "half");
     EXPECT_EQ(from_word<Precision>("half"), Precision::half_precision);
     EXPECT_EQ(from_word<Precision>("Half"), std::nullopt);
+    EXPECT_EQ(to_word(Precision::tf32_precision), "tf32");
+    EXPECT_EQ(from_word<Precision>("tf32"), Precision::tf32_precision);
     EXPECT_EQ(to_word(BoundaryKind::periodic), "periodic");
+  }
+
+  TEST(Parameters, LessThanSingleFallsBackToIt)
+  {
+    MultigridOptions options;
+    for (const auto &[precision, falls_back] :
+        {std::pair{Precision::double_precision, false}, {Precision::single_precision, false},
+            {Precision::tf32_precision, true}, {Precision::half_precision, true}})
+    {
+      options.precision = precision;
+      options.precision_fallback = true;
+      EXPECT_EQ(options.falls_back_to_single(), falls_back) << to_word(precision);
+      options.precision_fallback = false;
+      EXPECT_FALSE(options.falls_back_to_single()) << to_word(precision);
+    }
   }
 
   TEST(Parameters, ConvergeNeedsASolutionAndTwoGrids)

@@ -155,6 +155,33 @@ namespace
     EXPECT_LT(*record.l2_error, 1e-3);
   }
 
+  // As in single precision; what a cycle leaves does not show in the error of the discretisation.
+  TEST_F(SolveOnDevice, CycleInTf32)
+  {
+    const test::TemporaryDirectory directory;
+    Parameters parameters = small_problem(directory);
+    parameters.backend = "mma";
+    const RunRecord single = solve(parameters);
+    parameters.solver.multigrid.precision = Precision::tf32_precision;
+    for (const char *backend : {"mma", "wmma"})
+    {
+      SCOPED_TRACE(backend);
+      parameters.backend = backend;
+      const RunRecord tf32 = solve(parameters);
+      EXPECT_TRUE(tf32.report.converged()) << tf32.report.detail;
+      EXPECT_LE(tf32.report.iterations, single.report.iterations + 1);
+      EXPECT_NEAR(*tf32.l2_error, *single.l2_error, 5e-4 * *single.l2_error);
+      std::stringstream text;
+      write_run_json(tf32, text);
+      EXPECT_EQ(nlohmann::json::parse(text)["precision"], "tf32");
+    }
+    parameters.backend = "auto";
+    EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::automatic);
+    EXPECT_THROW(choose_backend(parameters, 2), ParameterError);
+    parameters.backend = "cuda";
+    EXPECT_THROW(choose_backend(parameters, 1), ParameterError);
+  }
+
   TEST_F(SolveOnDevice, RefusesWhatItCannotDo)
   {
     const test::TemporaryDirectory directory;

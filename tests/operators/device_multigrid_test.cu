@@ -157,6 +157,30 @@ namespace
     }
   }
 
+  // The result of a cycle is another one, the solve takes no longer.
+  TEST_F(DeviceMultigrid, Tf32)
+  {
+    for (const auto &problem : {test::cubes(2, 3, {1, 1, 1}, 3, "DDNN"),
+             test::box(3, 2, {1, 1, 1}, 2, "DDNNPP"), test::box(2, 5, {1, 2, 1}, 3, "PPDD")})
+      for (const laplace::Backend backend : {laplace::Backend::mma, laplace::Backend::wmma})
+      {
+        Solve solve(problem);
+        solve.backend = backend;
+        const auto in_tf32 = solve.make(with(Precision::tf32_precision)),
+                   in_single = solve.make(with(Precision::single_precision));
+        const SolveReport found = solve.short_basis(*in_tf32);
+        EXPECT_TRUE(found.converged()) << found.detail;
+        const Vector<double> solution = solve.solution();
+        EXPECT_LE(found.iterations, solve.short_basis(*in_single).iterations + 1);
+        EXPECT_LT(test::relative_difference(solution, solve.solution()), 1e-6);
+        in_tf32->apply(solve.x, solve.b, 1.);
+        const Vector<double> cycle = solve.solution();
+        in_single->apply(solve.x, solve.b, 1.);
+        EXPECT_GT(test::relative_difference(cycle, solve.solution()), 1e-6);
+        EXPECT_LT(test::relative_difference(cycle, solve.solution()), 1e-2);
+      }
+  }
+
   TEST_F(DeviceMultigrid, OtherSmoothersAndCycles)
   {
     Solve solve(test::cubes(3, 3, {1, 1, 1}, 2, "DDDDPP"));

@@ -45,13 +45,13 @@ namespace
         GTEST_SKIP() << why_no_device();
     }
 
-    void compare_operator(const Problem &problem)
+    void compare_operator(const Problem &problem, laplace::Backend backend = laplace::Backend::cuda)
     {
       const Grid grid = make_grid(problem, MPI_COMM_SELF);
       const LevelGrid &level = grid.finest();
       const CellBasis basis = make_cell_basis(problem.degree);
       LaplaceOperator<Number> host(level, basis, laplace::Backend::cpu);
-      DeviceLaplaceOperator<Number> device(level, basis, laplace::Backend::cuda, stream());
+      DeviceLaplaceOperator<Number> device(level, basis, backend, stream());
       const auto u = test::hashed_vector<Number>(level, 1),
                  b = test::hashed_vector<Number>(level, 2),
                  old = test::hashed_vector<Number>(level, 3);
@@ -89,6 +89,7 @@ namespace
   using Numbers = testing::Types<double, float, Half>;
   TYPED_TEST_SUITE(DeviceOperators, Numbers);
   using DeviceOperatorsDouble = DeviceOperators<double>;
+  using DeviceOperatorsFloat = DeviceOperators<float>;
 
   TYPED_TEST(DeviceOperators, LaplaceInTwoDimensions)
   {
@@ -107,6 +108,46 @@ namespace
       this->compare_operator(test::box(3, 2, {3, 2, 3}, 0, boundary));
     }
     this->compare_operator(test::box(3, 4, {2, 1, 1}, 0, "DDPPPP"));
+  }
+
+  // Where the fastest kernels are a mixture, and all forms on tensor cores.
+  TYPED_TEST(DeviceOperators, LaplaceByOtherBackends)
+  {
+    using enum laplace::Backend;
+    for (const laplace::Backend backend : {automatic, wmma, mma})
+    {
+      SCOPED_TRACE(to_string(backend));
+      this->compare_operator(test::box(3, 3, {2, 1, 2}, 0, "DNPPDN"), backend);
+    }
+    this->compare_operator(test::box(2, 5, {2, 3, 1}, 0, "PPDN"), mma);
+  }
+
+  TEST_F(DeviceOperatorsFloat, ChebyshevStepsInTf32)
+  {
+    using enum laplace::Backend;
+    const Grid grid = make_grid(test::box(3, 3, {2, 1, 2}, 0, "DNPPDN"), MPI_COMM_SELF);
+    const LevelGrid &level = grid.finest();
+    const CellBasis basis = make_cell_basis(3);
+    const auto u = on_device(test::hashed_vector<float>(level, 1), stream()),
+               b = on_device(test::hashed_vector<float>(level, 2), stream()),
+               old = on_device(test::hashed_vector<float>(level, 3), stream());
+    const auto results = [&](laplace::Backend backend, std::optional<laplace::Arithmetic> steps) {
+      DeviceLaplaceOperator<float> op(level, basis, backend, stream(), steps);
+      auto residual = op.make_vector(), step = op.make_vector();
+      op.residual(residual, u, b);
+      op.chebyshev_step(step, u, &old, b, 0.3, 0.8);
+      return std::pair{on_host(residual, stream()), on_host(step, stream())};
+    };
+    for (const laplace::Backend backend : {automatic, wmma, mma})
+    {
+      SCOPED_TRACE(to_string(backend));
+      const auto [residual, step] = results(backend, std::nullopt);
+      const auto [same, rounded] = results(backend, laplace::Arithmetic::tf32);
+      EXPECT_EQ(test::relative_difference(same, residual), 0.);
+      EXPECT_GT(test::relative_difference(rounded, step), 1e-5) << "nothing was rounded";
+      EXPECT_LT(test::relative_difference(rounded, step), 1e-3);
+    }
+    EXPECT_THROW(results(cuda, laplace::Arithmetic::tf32), std::invalid_argument);
   }
 
   TYPED_TEST(DeviceOperators, Transfer)

@@ -391,5 +391,11 @@ namespace
     EXPECT_EQ(multigrid_memory(solve.grid, with(Precision::double_precision)) - half,
         3 * 6 * stored - split);
   }
+
+  TEST(MultigridPreconditioner, HasNoTf32InHostMemory)
+  {
+    Solve solve(test::cubes(2, 1, {1, 1, 1}, 1, "DD"));
+    EXPECT_THROW(solve.make(with(Precision::tf32_precision)), std::invalid_argument);
+  }
 } // namespace
 } // namespace tensormg

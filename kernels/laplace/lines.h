@@ -1,0 +1,31 @@
+// The line kernel on tensor cores (lines_kernel.cuh): backends `mma` and `wmma`, every degree, 2D and 3D.
+#pragma once
+
+#include <array>
+
+#include "kernels/laplace/laplace.h"
+
+namespace tensormg::laplace
+{
+/// The functions of one degree, dimension and arithmetic.
+template <typename Number>
+struct LinesKernel
+{
+  std::array<Apply<Number> *, 3> apply{}; ///< by Form
+  KernelResources (*resources)() = nullptr;
+};
+
+/// By mma.sync; compiled in mma_lines_*.cu. Compute capability 8.0; FP64 has faster instructions from 9.0 on.
+LinesKernel<double> mma_lines_fp64(int dim, int degree);
+LinesKernel<float> mma_lines_tf32(int dim, int degree);
+LinesKernel<float> mma_lines_tf32x3(int dim, int degree);
+LinesKernel<Half> mma_lines_fp16(int dim, int degree);
+LinesKernel<Half> mma_lines_fp16x2(int dim, int degree);
+
+/// By nvcuda::wmma; compiled in wmma_lines_*.cu. Compute capability 8.0.
+LinesKernel<double> wmma_lines_fp64(int dim, int degree);
+LinesKernel<float> wmma_lines_tf32(int dim, int degree);
+LinesKernel<float> wmma_lines_tf32x3(int dim, int degree);
+LinesKernel<Half> wmma_lines_fp16(int dim, int degree);
+LinesKernel<Half> wmma_lines_fp16x2(int dim, int degree);
+} // namespace tensormg::laplace

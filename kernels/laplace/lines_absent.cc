@@ -1,0 +1,26 @@
+// The functions of lines.h that select.cc names, in a build without CUDA: select() refuses before.
+#if !defined(TENSORMG_HAVE_CUDA)
+
+#include "kernels/core/device.h"
+#include "kernels/laplace/lines.h"
+
+namespace tensormg::laplace
+{
+namespace
+{
+  [[noreturn]] void refuse() { throw DeviceError("no device: " + why_no_device()); }
+} // namespace
+
+LinesKernel<double> mma_lines_fp64(int, int) { refuse(); }
+LinesKernel<float> mma_lines_tf32(int, int) { refuse(); }
+LinesKernel<float> mma_lines_tf32x3(int, int) { refuse(); }
+LinesKernel<Half> mma_lines_fp16(int, int) { refuse(); }
+LinesKernel<Half> mma_lines_fp16x2(int, int) { refuse(); }
+LinesKernel<double> wmma_lines_fp64(int, int) { refuse(); }
+LinesKernel<float> wmma_lines_tf32(int, int) { refuse(); }
+LinesKernel<float> wmma_lines_tf32x3(int, int) { refuse(); }
+LinesKernel<Half> wmma_lines_fp16(int, int) { refuse(); }
+LinesKernel<Half> wmma_lines_fp16x2(int, int) { refuse(); }
+} // namespace tensormg::laplace
+
+#endif
