@@ -253,8 +253,7 @@ namespace
         const double converged = error();
         for (const Precision precision : precisions)
         {
-          const auto multigrid = solve.make(with(precision));
-          multigrid->full_start(solve.x, solve.b, 2);
+          solve.make(with(precision))->full_start(solve.x, solve.b, 2);
           EXPECT_LT(error(), 1.05 * converged) << "dim " << dim << " degree " << degree
                                                << " precision " << static_cast<int>(precision);
         }
