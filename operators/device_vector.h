@@ -33,6 +33,13 @@ public:
     , data_(block.size() + room<Number>, stream)
   {}
 
+  /// Padding is zero, all else undefined.
+  DeviceVector(const Block &block, Stream stream, Unset unset)
+    : block_(block)
+    , data_(block.size() == block.dofs() ? DeviceArray<Number>(block.size() + room<Number>, unset)
+                                         : DeviceArray<Number>(block.size() + room<Number>, stream))
+  {}
+
   const Block &block() const { return block_; }
   std::int64_t size() const { return data_.size() > 0 ? data_.size() - room<Number> : 0; }
   /// What passes over memory when the vector is read or written once; without padding.

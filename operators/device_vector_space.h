@@ -29,6 +29,12 @@ public:
   {
     return {level_.block, stream_};
   }
+  /// For what is written as a whole before it is read: its zeros would take a pass over memory.
+  template <typename V>
+  V make_unset_vector() const
+  {
+    return {level_.block, stream_, Unset()};
+  }
   Stream stream() const { return stream_; }
 
   double dot(const VectorType &x, const VectorType &y) const;

@@ -44,14 +44,15 @@ public:
     constexpr int usual_iterations = has_short_numbers ? 5 : 8;
     const int steps = std::min({usual_iterations, restart_, std::max(max_iterations_, 1)});
     if constexpr (has_short_numbers)
-      r_ = space_.make_vector();
+      r_ = make_vector<VectorType>();
     grow(v_, steps + 1);
     grow(z_, steps);
   }
 
   /// Calls once what a step calls, so that whatever a first call does besides its work is done before solve(). What
-  /// the calls compute does not matter; they need not compute anything. x and b are those of the solve; x stays as it
-  /// is. steps: for how many lengths of the basis.
+  /// the calls compute does not matter, and where the space has vectors that are not set they must not compute
+  /// anything (KernelLoading). x and b are those of the solve; x stays as it is. steps: for how many lengths of the
+  /// basis.
   template <BasisOperator<VectorType, BasisVector> Operator, Preconditioner<BasisVector> Precond>
   void prepare(Operator &op, Precond &preconditioner, VectorType &x, const VectorType &b, int steps)
   {
@@ -135,10 +136,20 @@ private:
   static constexpr double unit_roundoff =
       sizeof(typename BasisVector::value_type) == 4 ? 0x1p-24 : 0x1p-53;
 
+  /// Every vector of the basis is written before it is read.
+  template <typename V>
+  V make_vector() const
+  {
+    if constexpr (requires { space_.template make_unset_vector<V>(); })
+      return space_.template make_unset_vector<V>();
+    else
+      return space_.template make_vector<V>();
+  }
+
   void grow(std::vector<BasisVector> &vectors, int size)
   {
     while (static_cast<int>(vectors.size()) < size)
-      vectors.push_back(space_.template make_vector<BasisVector>());
+      vectors.push_back(make_vector<BasisVector>());
   }
 
   /// The power of two next to 1 / x; 1 if that is no number.

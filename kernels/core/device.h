@@ -88,6 +88,10 @@ namespace device
   void destroy_graph(Graph graph) noexcept;
 } // namespace device
 
+/// For arrays whose every number is written before it is read.
+struct Unset
+{};
+
 /// Owning array in device memory, zero-initialised. Storage order of what it holds is that of the host.
 template <typename T>
 class DeviceArray
@@ -102,6 +106,11 @@ public:
     if (size > 0)
       device::fill_bytes(data_, 0, size * sizeof(T), stream);
   }
+  /// Contents are undefined.
+  DeviceArray(std::int64_t size, Unset)
+    : size_(size)
+    , data_(static_cast<T *>(size > 0 ? device::allocate(size * sizeof(T)) : nullptr))
+  {}
   DeviceArray(DeviceArray &&other) noexcept { swap(other); }
   DeviceArray &operator=(DeviceArray &&other) noexcept
   {
