@@ -213,28 +213,53 @@ std::string iteration_text(int iteration, double residual, double previous)
 
 namespace
 {
+  std::string scale_text(const RunRecord &record)
+  {
+    if (!record.scale_bytes_per_second)
+      return "";
+    return "  scale (a = q b): " + format_number(1e-12 * *record.scale_bytes_per_second) +
+        " TB/s, measured after this solve\n";
+  }
+
   std::string kernels_text(const RunRecord &record)
   {
     if (record.kernels.empty())
       return "";
     TextTable table("  ", 2);
-    table.add_row({"level", "kernel", "launches", "time", "each", "ps per DoF", "percent"});
+    table.add_row({"level", "operation", "calls", "launches", "time", "each", "ps per DoF",
+        "percent", "bytes", "% of scale"});
     double all = 0.;
     for (const launch_profile::Entry &entry : record.kernels)
       all += entry.seconds;
     for (const launch_profile::Entry &entry : record.kernels)
     {
       const bool is_outer = entry.section == outside;
-      const double each = entry.seconds / entry.launches;
+      const double each = entry.seconds / entry.calls;
       const auto dofs = static_cast<double>(
           is_outer ? record.dofs : record.levels[static_cast<std::size_t>(entry.section)].dofs);
-      table.add_row({is_outer ? "outer" : std::to_string(entry.section), entry.kernel,
-          std::to_string(entry.launches), format_seconds(entry.seconds), format_seconds(each),
-          format_number(1e12 * each / dofs), format_number(100. * entry.seconds / all)});
+      const std::optional<double> share = record.share_of_scale(entry);
+      table.add_row({is_outer ? "outer" : std::to_string(entry.section), entry.operation,
+          std::to_string(entry.calls), std::to_string(entry.launches),
+          format_seconds(entry.seconds), format_seconds(each), format_number(1e12 * each / dofs),
+          format_number(100. * entry.seconds / all),
+          entry.bytes > 0. ? format_bytes(entry.bytes) : "-",
+          share ? format_number(100. * *share) : "-"});
     }
-    return '\n' + table.text();
+    return '\n' + table.text() + scale_text(record);
   }
 } // namespace
+
+std::string setup_text(const RunRecord &record)
+{
+  if (!record.parameters.output.level_times || record.setup_parts.empty())
+    return "";
+  TextTable table;
+  table.add_row({"setup", "count", "time", "percent"});
+  for (const setup_times::Part &part : record.setup_parts)
+    table.add_row({part.name, part.count > 0 ? std::to_string(part.count) : "",
+        format_seconds(part.seconds), format_number(100. * part.seconds / record.setup_seconds)});
+  return '\n' + table.text();
+}
 
 std::string levels_text(const RunRecord &record)
 {

@@ -15,6 +15,9 @@ std::string header_text(const RunRecord &record, bool verbose);
 /// right-hand side.
 std::string iteration_text(int iteration, double residual, double previous);
 
+/// What the setup took; empty unless output.level_times asks for it.
+std::string setup_text(const RunRecord &record);
+
 /// Where the time of the cycles went; empty without multigrid.
 std::string levels_text(const RunRecord &record);
 

@@ -83,8 +83,19 @@ namespace
     Json kernels = Json::array();
     for (const launch_profile::Entry &entry : record.kernels)
       kernels.push_back({{"level", entry.section == outside ? Json("outer") : Json(entry.section)},
-          {"kernel", entry.kernel}, {"launches", entry.launches}, {"seconds", entry.seconds}});
+          {"operation", entry.operation}, {"calls", entry.calls}, {"launches", entry.launches},
+          {"seconds", entry.seconds},
+          {"bytes", entry.bytes > 0. ? Json(entry.bytes) : Json(nullptr)},
+          {"share_of_scale", optional(record.share_of_scale(entry))}});
     return kernels;
+  }
+
+  Json setup_json(const RunRecord &record)
+  {
+    Json parts = Json::array();
+    for (const setup_times::Part &part : record.setup_parts)
+      parts.push_back({{"part", part.name}, {"seconds", part.seconds}, {"count", part.count}});
+    return parts;
   }
 
   Json levels_json(const RunRecord &record)
@@ -113,6 +124,13 @@ double RunRecord::ns_per_dof_and_iteration() const
   return report.iterations > 0
       ? 1e9 * report.seconds / static_cast<double>(dofs) / report.iterations
       : 0.;
+}
+
+std::optional<double> RunRecord::share_of_scale(const launch_profile::Entry &entry) const
+{
+  if (!scale_bytes_per_second || entry.bytes == 0. || entry.seconds == 0.)
+    return std::nullopt;
+  return entry.bytes / entry.seconds / *scale_bytes_per_second;
 }
 
 RunRecord begin_record(const Parameters &parameters, const Grid &grid, const std::string &backend)
@@ -191,6 +209,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"algebraic_h1_error", optional(record.algebraic_h1_error)},
       {"lambda_max", optional(record.lambda_max)},
       {"setup_seconds", record.setup_seconds},
+      {"setup_parts", setup_json(record)},
       {"rhs_seconds", record.rhs_seconds},
       {"solve_seconds", report.seconds},
       {"energy_joules", optional(record.energy_joules)},
@@ -203,6 +222,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"peak_memory_bytes", record.peak_memory_bytes},
       {"levels", levels_json(record)},
       {"kernels", kernels_json(record)},
+      {"scale_bytes_per_second", optional(record.scale_bytes_per_second)},
       {"version", version},
       {"git_hash", git_hash},
       {"compiler", compiler},

@@ -14,6 +14,7 @@
 #include "apps/parameters.h"
 #include "kernels/core/device.h"
 #include "kernels/core/launch_profile.h"
+#include "kernels/core/setup_times.h"
 #include "operators/grid.h"
 #include "solvers/multigrid.h"
 #include "solvers/report.h"
@@ -51,9 +52,11 @@ struct RunRecord
   double peak_memory_bytes = 0.;                ///< largest resident sizes of all ranks, summed
 
   SolveReport report;
-  double rhs_norm = 0.;             ///< 2-norm to which residuals are relative
-  double tolerance = 0.;            ///< by which true_relative_residual was judged
-  double setup_seconds = 0.;        ///< hierarchy and solver, without the right-hand side
+  double rhs_norm = 0.;      ///< 2-norm to which residuals are relative
+  double tolerance = 0.;     ///< by which true_relative_residual was judged
+  double setup_seconds = 0.; ///< hierarchy and solver, without the right-hand side
+  /// What setup_seconds went into, on rank 0.
+  std::vector<setup_times::Part> setup_parts;
   double device_start_seconds = 0.; ///< until the device was ready; no part of the others
   double rhs_seconds = 0.;
   /// Of the whole device during the solve, if the driver counts it; of use for solves of a second and more.
@@ -62,6 +65,8 @@ struct RunRecord
   std::string precision_fallback; ///< what was wrong in half, if the solve went on in single
   /// output.level_times: what was launched on each level; section -1 is the outer method
   std::vector<launch_profile::Entry> kernels;
+  /// Bandwidth of the scale kernel on the device, measured after the solve if there are `kernels`.
+  std::optional<double> scale_bytes_per_second;
   std::optional<double> lambda_max; ///< of the smoothed operator on the finest level
   std::optional<double> l2_error;
   std::optional<double> h1_error; ///< of the gradient
@@ -73,6 +78,8 @@ struct RunRecord
   std::vector<std::string> files; ///< what was written
 
   double dofs_per_second() const;
+  /// How fast the bytes of the operation went, relative to those of the scale kernel. More than 1: caches.
+  std::optional<double> share_of_scale(const launch_profile::Entry &entry) const;
   /// 0 without iterations
   double ns_per_dof_and_iteration() const;
   std::int64_t n_cells() const { return cells[0] * cells[1] * cells[2]; }

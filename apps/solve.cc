@@ -6,6 +6,7 @@
 #include "apps/output.h"
 #include "apps/report.h"
 #include "apps/solve_methods.h"
+#include "kernels/core/setup_times.h"
 #include "operators/cell_basis.h"
 
 namespace tensormg
@@ -43,18 +44,24 @@ namespace
 
 RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console &console)
 {
+  setup_times::reset();
+  setup_times::resume();
   const double begin = now(communicator);
   prepare_directory(parameters.output.directory, communicator);
   const Problem &problem = parameters.problem;
-  const Grid grid = make_grid(problem, communicator);
-  const CellBasis basis = make_cell_basis(problem.degree);
+  const Grid grid = setup_times::in_scope("grid", [&] { return make_grid(problem, communicator); });
+  const CellBasis basis =
+      setup_times::in_scope("cell basis", [&] { return make_cell_basis(problem.degree); });
   const double gridded = now(communicator);
+  setup_times::pause();
   const BackendChoice choice = choose_backend(parameters, grid.n_ranks);
+  setup_times::resume();
   const double start_seconds = now(communicator) - gridded;
   const System system{parameters, grid, basis, choice.backend, console};
   const bool on_device = laplace::is_device_backend(choice.backend);
 
-  RunRecord record = begin_record(parameters, grid, laplace::to_string(system.backend));
+  RunRecord record = setup_times::in_scope("record of the run",
+      [&] { return begin_record(parameters, grid, laplace::to_string(system.backend)); });
   const MemoryPlace place = on_device ? MemoryPlace::device : MemoryPlace::host;
   const double available =
       on_device ? static_cast<double>(free_device_bytes()) : available_memory();
@@ -63,7 +70,7 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   record.memory_place = place;
   if (on_device)
   {
-    record.device = device_properties();
+    record.device = setup_times::in_scope("properties of the device", device_properties);
     record.device_start_seconds = start_seconds;
   }
   console.normal(header_text(record, console.is_verbose()));
@@ -79,9 +86,11 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   record.setup_seconds = now(communicator) - begin - record.device_start_seconds;
   const Vector<double> x =
       on_device ? solve_on_device(system, record) : solve_on_host(system, record);
+  record.setup_parts = setup_times::parts();
   record.peak_memory_bytes = peak_memory_of_all(communicator);
 
-  console.normal(levels_text(record) + summary_text(record, console.is_verbose()));
+  console.normal(
+      setup_text(record) + levels_text(record) + summary_text(record, console.is_verbose()));
   if (console.is_quiet())
     console.result(result_line(record));
   write_files(system, x, begin, record);

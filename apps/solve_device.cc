@@ -1,7 +1,9 @@
 // `tensormg solve` with vectors in device memory.
+#include "apps/measurement.h"
 #include "apps/memory_plan.h"
 #include "apps/solve_methods.h"
 #include "kernels/core/energy.h"
+#include "kernels/scale/scale.h"
 #include "operators/device_box_solver.h"
 #include "operators/device_functions.h"
 #include "operators/device_laplace_operator.h"
@@ -112,6 +114,29 @@ namespace
     }
   };
 
+  /// Bytes per second of a = q b for vectors in memory, not in caches; nothing if they do not fit beside the solution.
+  std::optional<double> scale_bandwidth(const DeviceProperties &device, Stream stream)
+  {
+    constexpr int times_cache = 8;
+    const std::int64_t size = times_cache * device.l2_bytes / std::int64_t(sizeof(double)) /
+        row_granularity * row_granularity;
+    const auto bytes = static_cast<double>(size) * scale::bytes_per_element;
+    if (size == 0 || bytes > static_cast<double>(free_device_bytes()))
+      return std::nullopt;
+    const DeviceArray<double> b(size, stream);
+    DeviceArray<double> a(size, stream);
+    DeviceTimer timer;
+    const auto time = [&](int runs) {
+      timer.start(stream);
+      for (int run = 0; run < runs; ++run)
+        scale::cuda(size, 0.5, b.data(), a.data(), stream);
+      return timer.stop(stream);
+    };
+    constexpr int repetitions = 9;
+    constexpr double max_seconds = 0.2;
+    return 1e3 * bytes / measure(time, repetitions, max_seconds).median;
+  }
+
   bool will_be_written(const System &system)
   {
     const OutputOptions &output = system.parameters.output;
@@ -128,6 +153,8 @@ Vector<double> solve_on_device(const System &system, RunRecord &record)
   const EnergyCounter energy;
   const DevicePlace place{system, stream.get(), energy};
   const DeviceVector<double> x = solve_in(system, place, record);
+  if (!record.kernels.empty())
+    record.scale_bytes_per_second = scale_bandwidth(*record.device, stream.get());
   return for_output ? place.on_host(x) : Vector<double>();
 }
 } // namespace tensormg

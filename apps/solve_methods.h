@@ -11,10 +11,13 @@
 #include <mpi.h>
 
 #include "apps/console.h"
+#include "apps/direct_refinement.h"
 #include "apps/parameters.h"
 #include "apps/report.h"
 #include "apps/run_record.h"
 #include "apps/solve.h"
+#include "kernels/core/kernel_loading.h"
+#include "kernels/core/setup_times.h"
 #include "kernels/laplace/laplace.h"
 #include "operators/errors.h"
 #include "operators/grid.h"
@@ -77,51 +80,6 @@ Vector<double> solve_on_host(const System &system, RunRecord &record);
 /// The same in device memory. The result is empty if no output asks for it.
 Vector<double> solve_on_device(const System &system, RunRecord &record);
 
-/// x = B^-1 b, then corrections from the residual as long as they help.
-template <typename Space, typename Operator, typename Solver>
-SolveReport refine_directly(const Space &space, Operator &op, Solver &solver,
-    typename Space::VectorType &x, const typename Space::VectorType &b, double tolerance,
-    const IterationCallback &callback)
-{
-  constexpr int max_solves = 4;
-  SolveReport report;
-  report.reason = StopReason::converged;
-  const double norm_b = space.norm(b);
-  report.residuals = {norm_b};
-  if (norm_b == 0.)
-    return report;
-  callback(0, 1.);
-  auto r = space.make_vector(), correction = space.make_vector();
-  space.axpby(1., b, 0., r);
-  double residual = norm_b;
-  while (residual > tolerance * norm_b && report.iterations < max_solves)
-  {
-    solver.solve(correction, r);
-    space.axpby(1., correction, 1., x);
-    op.residual(r, x, b);
-    const double before = residual;
-    residual = space.norm(r);
-    ++report.iterations;
-    report.residuals.push_back(residual);
-    callback(report.iterations, residual / norm_b);
-    if (!(residual < 0.5 * before))
-      break;
-  }
-  report.true_relative_residual = residual / norm_b;
-  if (!std::isfinite(residual))
-  {
-    report.reason = StopReason::not_finite;
-    report.detail = "the residual of the direct solve is NaN or Inf";
-  }
-  else if (report.true_relative_residual > std::max(tolerance, direct_tolerance))
-  {
-    report.reason = StopReason::stagnated;
-    report.detail = "rounding limits the direct solve to " +
-        format_residual(report.true_relative_residual) + "; fgmres may reach a smaller residual";
-  }
-  return report;
-}
-
 /// Place: makes the objects of a solve where its vectors lie (solve_host.cc, solve_device.cc). Members:
 /// first_calls_are_slow (whether kernels are loaded when they are called first), make_space(), make_vector(),
 /// make_operator(), make_direct(), make_preconditioner(), right_hand_side(), errors(x), max_abs(x),
@@ -132,11 +90,14 @@ template <typename Place>
 void solve_directly(const System &system, const Place &place, const typename Place::VectorType &b,
     typename Place::VectorType &x, RunRecord &record)
 {
+  setup_times::resume();
   const double begin = now(system.communicator());
   const auto space = place.make_space();
   auto op = place.template make_operator<double>();
-  auto solver = with_user_data([&] { return place.make_direct(); });
+  auto solver = with_user_data(
+      [&] { return setup_times::in_scope("direct solver", [&] { return place.make_direct(); }); });
   place.wait();
+  setup_times::pause();
   const std::optional<double> joules = place.joules();
   const double ready = now(system.communicator());
   record.setup_seconds += ready - begin;
@@ -230,10 +191,15 @@ void iterate_by(Method method, const Iteration<Place> &iteration, const Space &s
   const auto &[system, options, place, b, x, record, begin] = iteration;
   if constexpr (Place::first_calls_are_slow)
   {
-    prepare(iteration, method, op, multigrid);
+    const setup_times::Scope scope("first calls");
+    {
+      const KernelLoading instead_of_running;
+      prepare(iteration, method, op, multigrid);
+    }
     multigrid.prepare(options.full_multigrid);
   }
-  place.wait();
+  setup_times::in_scope("waiting for the device", [&] { place.wait(); });
+  setup_times::pause();
   place.start_profile();
   const std::optional<double> joules = place.joules();
   const double ready = now(system.communicator());
@@ -254,26 +220,35 @@ template <typename Place>
 void iterate(const System &system, const SolverOptions &options, const Place &place,
     const typename Place::VectorType &b, typename Place::VectorType &x, RunRecord &record)
 {
+  setup_times::resume();
   const Iteration<Place> iteration{
       system, options, place, b, x, record, now(system.communicator())};
   const auto space = place.make_space();
   using Space = std::remove_const_t<decltype(space)>;
   auto op = place.template make_operator<double>();
-  const auto multigrid =
-      with_user_data([&] { return place.make_preconditioner(options.multigrid); });
+  const auto multigrid = with_user_data([&] {
+    const setup_times::Scope scope("multigrid");
+    return place.make_preconditioner(options.multigrid);
+  });
   const double tolerance = options.tolerance;
   const int most = options.max_iterations, restart = options.restart;
+  const auto with_vectors = [](const auto &make) {
+    return setup_times::in_scope("vectors of the method", make);
+  };
   if (options.solver == OuterSolver::cg)
-    iterate_by(ConjugateGradients<Space>(space, tolerance, most), iteration, space, op, *multigrid);
+    iterate_by(with_vectors([&] { return ConjugateGradients<Space>(space, tolerance, most); }),
+        iteration, space, op, *multigrid);
   else if (options.has_single_basis(system.parameters.problem.degree))
   {
     auto products = place.template make_operator<WideFloat>();
     MixedOperator both(op, products);
-    iterate_by(Fgmres<Space, typename Space::WideFloatVector>(space, tolerance, most, restart),
-        iteration, space, both, *multigrid);
+    using Method = Fgmres<Space, typename Space::WideFloatVector>;
+    iterate_by(with_vectors([&] { return Method(space, tolerance, most, restart); }), iteration,
+        space, both, *multigrid);
   }
   else
-    iterate_by(Fgmres<Space>(space, tolerance, most, restart), iteration, space, op, *multigrid);
+    iterate_by(with_vectors([&] { return Fgmres<Space>(space, tolerance, most, restart); }),
+        iteration, space, op, *multigrid);
 
   const std::vector<LevelTimes> times = multigrid->times();
   for (std::size_t l = 0; l < record.levels.size(); ++l)
@@ -367,12 +342,17 @@ double bring_into_range(const Place &place, typename Place::VectorType &b)
 template <typename Place>
 typename Place::VectorType solve_in(const System &system, const Place &place, RunRecord &record)
 {
+  setup_times::pause();
   const double begin = now(system.communicator());
   typename Place::VectorType b = with_user_data([&] { return place.right_hand_side(); });
   const double factor = bring_into_range(place, b);
-  record.rhs_seconds = now(system.communicator()) - begin;
+  const double with_rhs = now(system.communicator());
+  record.rhs_seconds = with_rhs - begin;
 
-  typename Place::VectorType x = place.make_vector();
+  setup_times::resume();
+  typename Place::VectorType x =
+      setup_times::in_scope("vectors of the method", [&] { return place.make_vector(); });
+  record.setup_seconds += now(system.communicator()) - with_rhs;
   if (system.options().solver == OuterSolver::direct)
     solve_directly(system, place, b, x, record);
   else

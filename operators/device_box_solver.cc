@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "kernels/core/launch_profile.h"
 #include "kernels/vector/cuda.h"
 
 namespace tensormg
@@ -150,8 +151,12 @@ void DeviceBoxSolver<Number>::multiply_all(double *x, const double *b)
   along_x(false, b, t);
   along_y(false, t, x);
   along_z(false, x, t);
-  fd::divide_cuda(
-      {nx, ny, nz}, {lambda_[0].data(), lambda_[1].data(), lambda_[2].data()}, t, stream_);
+  {
+    const launch_profile::Operation operation(
+        2. * static_cast<double>(t_.size()) * sizeof(double), "division by eigenvalues");
+    fd::divide_cuda(
+        {nx, ny, nz}, {lambda_[0].data(), lambda_[1].data(), lambda_[2].data()}, t, stream_);
+  }
   along_z(true, t, x);
   along_y(true, x, t);
   along_x(true, t, x);
@@ -162,6 +167,9 @@ void DeviceBoxSolver<Number>::solve(DeviceVector<Number> &x, const DeviceVector<
 {
   if (!blas_)
   {
+    const double work = static_cast<double>(work_.size()) * sizeof(C);
+    const launch_profile::Operation operation(
+        b.bytes() + x.bytes() + 4. * work, "solution by fast diagonalisation");
     small_.b = b.data();
     small_.x = x.data();
     fd::solve_cuda(small_);
@@ -170,8 +178,11 @@ void DeviceBoxSolver<Number>::solve(DeviceVector<Number> &x, const DeviceVector<
     multiply_all(x.data(), b.data());
   else
   {
+    const double bytes = b.bytes() + static_cast<double>(b.block().dofs()) * sizeof(double);
+    const launch_profile::Operation operation(bytes, "conversion");
     vector_kernels::cuda::convert(b.size(), {}, b.data(), u_.data(), stream_);
     multiply_all(u_.data(), u_.data());
+    const launch_profile::Operation back(bytes, "conversion");
     vector_kernels::cuda::convert(x.size(), {}, u_.data(), x.data(), stream_);
   }
 }

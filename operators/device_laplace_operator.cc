@@ -3,11 +3,22 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/core/launch_profile.h"
 #include "kernels/laplace/cuda.h"
 #include "kernels/vector/cuda.h"
 
 namespace tensormg
 {
+namespace
+{
+  constexpr const char *name_of(laplace::Form form)
+  {
+    return form == laplace::Form::apply   ? "B u"
+        : form == laplace::Form::residual ? "b - B u"
+                                          : "Chebyshev step";
+  }
+} // namespace
+
 template <typename Number>
 DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(const LevelGrid &level, const CellBasis &basis,
     laplace::Backend backend, Stream stream, std::optional<laplace::Arithmetic> steps)
@@ -45,6 +56,7 @@ DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(const LevelGrid &level, con
       arithmetic = laplace::solver_arithmetic<Number>(form);
     kernels_[static_cast<std::size_t>(form)] =
         laplace::select<Number>(chosen, form, dim, degree, arithmetic);
+    backends_[static_cast<std::size_t>(form)] = laplace::to_string(chosen);
   }
   arguments_.block = level.block;
   arguments_.basis = &basis;
@@ -67,8 +79,20 @@ void DeviceLaplaceOperator<Number>::run(
   // What leaves at one side enters at the opposite one.
   for (int s = 2; s < 6; ++s)
     if (arguments.ghost[s] != nullptr)
+    {
+      const Block &block = level_.block;
+      const std::int64_t in_layer = block.dofs() / block.cells[s / 2];
+      const double layer = static_cast<double>(in_layer) * sizeof(Number);
+      const double traces = static_cast<double>(traces_[s].size()) * sizeof(Compute<Number>);
+      const launch_profile::Operation operation(layer + traces, "traces of a periodic side");
       laplace::pack_traces_cuda(
           level_.block, basis_, s ^ 1, arguments.src, traces_[s].data(), stream_);
+    }
+  const double vectors =
+      2. + (arguments.b != nullptr ? 1. : 0.) + (arguments.old != nullptr ? 1. : 0.);
+  const launch_profile::Operation operation(
+      vectors * static_cast<double>(level_.block.dofs()) * sizeof(Number), name_of(form),
+      backends_[static_cast<std::size_t>(form)]);
   kernels_[static_cast<std::size_t>(form)](arguments);
 }
 
@@ -111,6 +135,7 @@ template <typename Number>
 void DeviceLaplaceOperator<Number>::inverse_diagonal(VectorType &dst, const VectorType &b,
     double alpha) const requires laplace::has_every_form<Number>
 {
+  const launch_profile::Operation operation(dst.bytes() + b.bytes(), "a D^-1 b");
   const double factor[3] = {arguments_.factor[0], arguments_.factor[1], arguments_.factor[2]};
   vector_kernels::cuda::inverse_diagonal(
       level_.block, basis_, factor, alpha, b.data(), dst.data(), stream_);

@@ -55,6 +55,7 @@ private:
   laplace::Backend backend_;
   Stream stream_;
   std::array<laplace::Apply<Number> *, 3> kernels_{};
+  std::array<const char *, 3> backends_{};             ///< which serve the forms
   std::array<DeviceArray<Compute<Number>>, 6> traces_; ///< of the opposite cells, periodic sides
   DeviceArray<unsigned> progress_;
   laplace::Arguments<Number> arguments_;

@@ -2,10 +2,23 @@
 
 #include <stdexcept>
 
+#include "kernels/core/launch_profile.h"
 #include "operators/patch_correction.h"
 
 namespace tensormg
 {
+namespace
+{
+  /// The part of the cells that patches of the colour have.
+  double covered(const Block &block, const patch::Patches &colour)
+  {
+    double share = 1.;
+    for (int d = 0; d < block.dim; ++d)
+      share *= static_cast<double>(colour.covered[d]) / static_cast<double>(block.cells[d]);
+    return share;
+  }
+} // namespace
+
 template <typename Number>
 DevicePatchCorrection<Number>::DevicePatchCorrection(
     const LevelGrid &level, const CellBasis &basis, laplace::Backend backend, Stream stream)
@@ -45,6 +58,9 @@ template <typename Number>
 void DevicePatchCorrection<Number>::add(
     DeviceVector<Number> &x, const DeviceVector<Number> &r, int colour, double damping)
 {
+  const double share = covered(level_.block, colours_[colour]);
+  const launch_profile::Operation operation(
+      share * (r.bytes() + 2. * x.bytes()), "patch correction");
   kernel_.correct({&colours_[colour], tables_.data(), damping, r.data(), x.data(), stream_});
 }
 
@@ -60,6 +76,11 @@ template <typename Number>
 void DevicePatchCorrection<Number>::replace(DeviceVector<Number> &y, const DeviceVector<Number> *x,
     const DeviceVector<Number> &b, int colour)
 {
+  // Without x, what no patch of the colour has is not touched.
+  const double bytes = x != nullptr
+      ? b.bytes() * covered(level_.block, colours_[colour]) + x->bytes() + y.bytes()
+      : 2. * b.bytes() * covered(level_.block, colours_[colour]);
+  const launch_profile::Operation operation(bytes, "patch solution");
   kernel_.replace({&colours_[colour], tables_.data(), level_.block, &basis_,
       level_.direction_factors(), b.data(), x != nullptr ? x->data() : nullptr, y.data(), stream_});
 }
@@ -74,6 +95,8 @@ template <typename Number>
 void DevicePatchCorrection<Number>::extrapolate(
     double theta, DeviceVector<Number> &x, DeviceVector<Number> &old) const
 {
+  const launch_profile::Operation operation(
+      2. * old.bytes() + (theta == 0. ? 0. : 2. * x.bytes()), "extrapolation");
   patch::extrapolate_cuda(x.size(), theta, x.data(), old.data(), stream_);
 }
 

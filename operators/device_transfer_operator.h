@@ -1,6 +1,7 @@
 // Prolongation and restriction between two levels in device memory.
 #pragma once
 
+#include "kernels/core/launch_profile.h"
 #include "kernels/transfer/cuda.h"
 #include "operators/device_vector.h"
 #include "operators/grid.h"
@@ -24,6 +25,7 @@ public:
   /// coarse = factor * R fine, R the L2 projection
   void restrict_to(DeviceVector<Number> &coarse, const DeviceVector<Number> &fine, double factor)
   {
+    const launch_profile::Operation operation(fine.bytes() + coarse.bytes(), "restriction");
     transfer::restrict_cuda<Number>(
         {fine_.block, coarse_.block, &basis_, factor, fine.data(), coarse.data()}, stream_);
   }
@@ -31,6 +33,8 @@ public:
   void prolongate(
       DeviceVector<Number> &fine, const DeviceVector<Number> &coarse, double factor, bool add)
   {
+    const launch_profile::Operation operation(
+        (add ? 2. : 1.) * fine.bytes() + coarse.bytes(), "prolongation");
     transfer::prolongate_cuda<Number>(
         {fine_.block, coarse_.block, &basis_, factor, add, coarse.data(), fine.data()}, stream_);
   }
@@ -38,6 +42,10 @@ public:
       const DeviceVector<Number> &coarse, const DeviceVector<Number> *rest, double factor, bool add,
       bool add_rest)
   {
+    const double coarse_vectors = rest != nullptr ? 2. : 1.;
+    const double fine_vectors = 2. + (add ? 1. : 0.) + (add && add_rest ? 1. : 0.);
+    const launch_profile::Operation operation(
+        coarse_vectors * coarse.bytes() + fine_vectors * x.bytes(), "prolongation of a pair");
     transfer::prolongate_cuda<Number>(
         {fine_.block, coarse_.block, &basis_, factor, add, coarse.data(), x.data(),
             rest != nullptr ? rest->data() : nullptr, d.data(), add_rest},

@@ -35,6 +35,8 @@ public:
 
   const Block &block() const { return block_; }
   std::int64_t size() const { return data_.size() > 0 ? data_.size() - room<Number> : 0; }
+  /// What passes over memory when the vector is read or written once; without padding.
+  double bytes() const { return static_cast<double>(block_.dofs()) * sizeof(Number); }
   /// Whoever takes this may write: the largest magnitude is unknown then.
   Number *data()
   {

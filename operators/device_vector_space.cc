@@ -1,11 +1,15 @@
 #include "operators/device_vector_space.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
+
+#include "kernels/core/launch_profile.h"
 
 namespace tensormg
 {
 namespace vk = vector_kernels;
+using launch_profile::Operation;
 
 namespace
 {
@@ -29,6 +33,8 @@ DeviceVectorSpace::DeviceVectorSpace(const LevelGrid &level, Stream stream)
   , largest_(1, stream)
   , result_(most_sums)
 {
+  // Read where nothing has been computed, when kernels are only loaded.
+  std::fill_n(result_.data(), most_sums, 1.);
   if (level.communicator != MPI_COMM_SELF)
     throw std::invalid_argument("vectors in device memory belong to one rank: the device backends "
                                 "cannot be distributed over several ranks yet");
@@ -42,6 +48,8 @@ double DeviceVectorSpace::wait_for_result() const
 
 double DeviceVectorSpace::dot(const VectorType &x, const VectorType &y) const
 {
+  const bool is_norm = &x == &y;
+  const Operation operation((is_norm ? 1. : 2.) * x.bytes(), is_norm ? "norm" : "dot product");
   vk::cuda::dot(x.size(), x.data(), y.data(), scratch_.data(), result_.data(), stream_);
   return wait_for_result();
 }
@@ -51,6 +59,7 @@ double DeviceVectorSpace::norm(const VectorType &x) const { return std::sqrt(dot
 template <typename Number>
 double DeviceVectorSpace::max_abs(const DeviceVector<Number> &x) const
 {
+  const Operation operation(x.bytes(), "largest entry");
   vk::cuda::max_abs(x.size(), x.data(), scratch_.data(), result_.data(), stream_);
   return wait_for_result();
 }
@@ -60,6 +69,7 @@ std::vector<double> DeviceVectorSpace::multi_dot(
     const std::vector<DeviceVector<Number>> &v, int count, const DeviceVector<Number> &w) const
 {
   const auto vectors = pointers(v, static_cast<std::size_t>(count));
+  const Operation operation((count + 1) * w.bytes(), "dot products");
   vk::cuda::multi_dot(
       w.size(), count, vectors.data(), w.data(), scratch_.data(), result_.data(), stream_);
   device::synchronize(stream_);
@@ -72,6 +82,8 @@ double DeviceVectorSpace::multi_update(const std::vector<double> &c,
 {
   const auto vectors = pointers(v, c.size());
   Number *const to = w.data();
+  const Operation operation(
+      static_cast<double>(c.size() + 2) * w.bytes(), "orthogonalisation of a vector");
   vk::cuda::multi_update(w.size(), static_cast<int>(c.size()), c.data(), vectors.data(), factor, to,
       scratch_.data(), result_.data(), w.largest_to_come(), stream_);
   return wait_for_result();
@@ -82,6 +94,9 @@ void DeviceVectorSpace::add_combination(
     const std::vector<double> &c, const std::vector<DeviceVector<Number>> &v, VectorType &x) const
 {
   const auto vectors = pointers(v, c.size());
+  const double of_basis = static_cast<double>(x.block().dofs() * std::int64_t(sizeof(Number)));
+  const Operation operation(
+      static_cast<double>(c.size()) * of_basis + 2. * x.bytes(), "update of the solution");
   vk::cuda::multi_update(x.size(), static_cast<int>(c.size()), c.data(), vectors.data(), 1.,
       x.data(), scratch_.data(), nullptr, nullptr, stream_);
 }
@@ -89,6 +104,7 @@ void DeviceVectorSpace::add_combination(
 double DeviceVectorSpace::convert_with_norm(
     double factor, const VectorType &src, WideFloatVector &dst) const
 {
+  const Operation operation(src.bytes() + dst.bytes(), "conversion with a norm");
   WideFloat *const to = dst.data();
   vk::cuda::convert_with_norm(src.size(), factor, src.data(), to, scratch_.data(), result_.data(),
       dst.largest_to_come(), stream_);
@@ -97,12 +113,14 @@ double DeviceVectorSpace::convert_with_norm(
 
 void DeviceVectorSpace::axpby(double a, const VectorType &x, double b, VectorType &y) const
 {
+  const Operation operation(x.bytes() + (b == 0. ? 1. : 2.) * y.bytes(), "a x + b y");
   vk::cuda::axpby(x.size(), a, x.data(), b, y.data(), stream_);
 }
 
 double DeviceVectorSpace::cg_update(
     double a, const VectorType &p, const VectorType &q, VectorType &x, VectorType &r) const
 {
+  const Operation operation(6. * x.bytes(), "update of conjugate gradients");
   double *const to = r.data();
   vk::cuda::cg_update(x.size(), a, p.data(), q.data(), x.data(), to, scratch_.data(),
       result_.data(), r.largest_to_come(), stream_);
@@ -115,6 +133,7 @@ DeviceVectorSpace::Scale DeviceVectorSpace::scale_by_largest(
 {
   if (x.largest() != nullptr)
     return {target, x.largest(), false};
+  const Operation operation(x.bytes(), "largest entry");
   vk::cuda::max_abs(x.size(), x.data(), scratch_.data(), largest_.data(), stream_);
   return {target, largest_.data(), false};
 }
@@ -123,6 +142,7 @@ template <typename To, typename From>
 void DeviceVectorSpace::convert(
     const Scale &scale, const DeviceVector<From> &src, DeviceVector<To> &dst) const
 {
+  const Operation operation(src.bytes() + dst.bytes(), "conversion");
   vk::cuda::convert(src.size(), scale, src.data(), dst.data(), stream_);
 }
 
@@ -130,6 +150,7 @@ template <typename To, typename From>
 void DeviceVectorSpace::convert_sum(const Scale &scale, const DeviceVector<From> &x,
     const DeviceVector<From> &d, DeviceVector<To> &dst) const
 {
+  const Operation operation(x.bytes() + d.bytes() + dst.bytes(), "conversion of a sum");
   vk::cuda::convert_sum(x.size(), scale, x.data(), d.data(), dst.data(), stream_);
 }
 
@@ -139,12 +160,14 @@ void DeviceVectorSpace::convert_and_divide(const CellBasis &basis, double alpha,
 {
   const auto factors = level_.direction_factors();
   const double factor[3] = {factors[0], factors[1], factors[2]};
+  const Operation operation(src.bytes() + b.bytes() + x.bytes(), "conversion and a D^-1 b");
   vk::cuda::convert_and_divide(
       level_.block, basis, factor, alpha, scale, src.data(), b.data(), x.data(), stream_);
 }
 
 double DeviceVectorSpace::mean(const CellBasis &basis, const VectorType &x) const
 {
+  const Operation operation(x.bytes(), "mean");
   vk::cuda::sum_of_means(level_.block, basis, x.data(), scratch_.data(), result_.data(), stream_);
   return wait_for_result() / static_cast<double>(level_.block.n_cells());
 }
@@ -152,6 +175,7 @@ double DeviceVectorSpace::mean(const CellBasis &basis, const VectorType &x) cons
 double DeviceVectorSpace::subtract_mean(const CellBasis &basis, VectorType &x) const
 {
   const double old = mean(basis, x);
+  const Operation operation(2. * x.bytes(), "adding a constant");
   vk::cuda::add_constant(level_.block, basis, -old, x.data(), stream_);
   return old;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/core/setup_times.h"
 #include "operators/multigrid_preconditioner.h"
 #include "operators/vector_space.h"
 #include "solvers/chebyshev.h"
@@ -74,7 +75,7 @@ public:
       // A smooth residual of size s has a correction of size s / lambda_min at most.
       largest_entry_ = power_of_two_below(std::min(1., 4096. * smallest_eigenvalue(grid)));
     std::vector<typename MG::Level> levels;
-    std::size_t estimated = 0;
+    std::size_t estimated = grid.levels.size();
     for (std::size_t l = coarsest_; l < grid.levels.size(); ++l)
     {
       const LevelGrid &level = grid.levels[l];
@@ -89,6 +90,7 @@ public:
         const std::size_t like = representative_level(grid, l);
         if (needs_lambda_max(options) && like != estimated)
         {
+          const setup_times::Scope scope("eigenvalue estimate");
           lambda_max_ =
               options.eigenvalue_safety * family.lambda_max(grid.levels[like], basis, options);
           estimated = like;
@@ -97,9 +99,12 @@ public:
       }
       levels.push_back(std::move(entry));
     }
-    multigrid_ = std::make_unique<MG>(std::move(levels),
-        family.template make_coarse_solver<Number>(grid.levels[coarsest_], basis, grid.problem),
-        options.cycle, family.clock(), split_multigrid(options));
+    auto coarse = setup_times::in_scope("coarse solver", [&] {
+      return family.template make_coarse_solver<Number>(
+          grid.levels[coarsest_], basis, grid.problem);
+    });
+    multigrid_ = std::make_unique<MG>(std::move(levels), std::move(coarse), options.cycle,
+        family.clock(), split_multigrid(options));
     multigrid_->set_observer(family.observer(static_cast<int>(coarsest_)));
   }
 

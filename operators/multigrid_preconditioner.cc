@@ -36,7 +36,7 @@ double smallest_eigenvalue(const Grid &grid)
 std::size_t representative_level(const Grid &grid, std::size_t l)
 {
   constexpr std::int64_t representative_cells = 8;
-  for (std::size_t coarser = 1; coarser < l; ++coarser)
+  for (std::size_t coarser = 0; coarser < l; ++coarser)
   {
     bool is_representative = true;
     for (int d = 0; d < grid.problem.dim; ++d)

@@ -49,8 +49,9 @@ public:
     grow(z_, steps);
   }
 
-  /// Calls once what a step calls, so that whatever a first call does besides its work is done before solve(). x
-  /// and b are those of the solve; x stays as it is. steps: for how many lengths of the basis.
+  /// Calls once what a step calls, so that whatever a first call does besides its work is done before solve(). What
+  /// the calls compute does not matter; they need not compute anything. x and b are those of the solve; x stays as it
+  /// is. steps: for how many lengths of the basis.
   template <BasisOperator<VectorType, BasisVector> Operator, Preconditioner<BasisVector> Precond>
   void prepare(Operator &op, Precond &preconditioner, VectorType &x, const VectorType &b, int steps)
   {

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/core/cuda_check.h"
+#include "kernels/core/setup_times.h"
 
 namespace tensormg
 {
@@ -116,6 +117,7 @@ namespace device
 {
   void *allocate(std::size_t bytes)
   {
+    const setup_times::Scope scope("device memory");
     void *pointer = nullptr;
     const cudaError_t error = cudaMalloc(&pointer, bytes);
     if (error == cudaErrorMemoryAllocation)
@@ -130,6 +132,7 @@ namespace device
 
   void release(void *pointer) noexcept
   {
+    const setup_times::Scope scope("giving device memory back");
     if (pointer != nullptr)
       report(cudaFree(pointer), "giving device memory back");
   }
@@ -188,6 +191,7 @@ namespace device
 
   void *allocate_pinned(std::size_t bytes)
   {
+    const setup_times::Scope scope("pinned memory");
     void *pointer = nullptr;
     check_cuda(cudaHostAlloc(&pointer, bytes, cudaHostAllocDefault), "taking pinned host memory");
     return pointer;
@@ -208,6 +212,7 @@ namespace device
 
   Graph end_recording(Stream stream)
   {
+    const setup_times::Scope scope("instantiating graphs");
     cudaGraph_t recorded = nullptr;
     check_cuda(cudaStreamEndCapture(stream, &recorded), "recording a graph");
     Graph graph = nullptr;

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "kernels/core/cuda_check.h"
+#include "kernels/core/kernel_loading.h"
 #include "kernels/core/launch_profile.h"
+#include "kernels/core/setup_times.h"
 
 namespace tensormg
 {
@@ -15,6 +17,10 @@ namespace internal
   void start(bool cooperative, const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
       std::size_t shared_bytes, Stream stream, A &&...arguments)
   {
+    if (KernelLoading::is_on() || setup_times::is_counting())
+      load_kernel(reinterpret_cast<const void *>(kernel));
+    if (KernelLoading::is_on())
+      return;
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;

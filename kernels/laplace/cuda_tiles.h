@@ -114,7 +114,7 @@ struct CudaTile<float, 9, true> : MarchTile<float, 9, 2, 8, 2, 2, 11, 1, 6, 1>
 {};
 
 template <>
-struct CudaTile<WideFloat, 2, false> : ColumnTile<WideFloat, 2, 2, 12, 10>
+struct CudaTile<WideFloat, 2, false> : ColumnTile<WideFloat, 2, 4, 8, 6>
 {};
 template <>
 struct CudaTile<WideFloat, 3, false> : ColumnTile<WideFloat, 3, 1, 12, 10>
@@ -145,7 +145,7 @@ template <>
 struct CudaTile<Half, 3, false> : ColumnTile<Half, 3, 2, 12, 10>
 {};
 template <>
-struct CudaTile<Half, 4, false> : MarchTile<Half, 4, 2, 16, 6, 1, 10, 3, 6>
+struct CudaTile<Half, 4, false> : ColumnTile<Half, 4, 2, 8, 6, 0, true>
 {};
 template <>
 struct CudaTile<Half, 5, false> : MarchTile<Half, 5, 2, 8, 6, 1, 12, 3, 8>
@@ -170,7 +170,7 @@ template <>
 struct CudaTile<Half, 3, true> : ColumnTile<Half, 3, 2, 12, 6, 3>
 {};
 template <>
-struct CudaTile<Half, 4, true> : ColumnTile<Half, 4, 2, 6, 6, 2, true>
+struct CudaTile<Half, 4, true> : ColumnTile<Half, 4, 2, 8, 5, 1, true>
 {};
 template <>
 struct CudaTile<Half, 5, true> : MarchTile<Half, 5, 2, 8, 6, 1, 9, 3, 7, 3>

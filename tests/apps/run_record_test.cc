@@ -71,8 +71,9 @@ namespace
     EXPECT_EQ(json_of(sample({"solver.basis_precision=double"}))["basis_precision"], "double");
     EXPECT_TRUE(json_of(sample({"solver.solver=cg"}))["basis_precision"].is_null());
     for (const char *key : {"backend", "instruction_set", "precision", "solver", "smoother",
-             "cycle", "setup_seconds", "rhs_seconds", "solve_seconds", "energy_joules", "ranks",
-             "threads", "peak_memory_bytes", "version", "git_hash", "compiler", "host_cpu", "date"})
+             "cycle", "setup_seconds", "setup_parts", "scale_bytes_per_second", "rhs_seconds",
+             "solve_seconds", "energy_joules", "ranks", "threads", "peak_memory_bytes", "version",
+             "git_hash", "compiler", "host_cpu", "date"})
       EXPECT_TRUE(json.contains(key)) << key;
     EXPECT_EQ(json["date"].get<std::string>().size(), std::string("2000-01-01T00:00:00Z").size());
   }

@@ -1,4 +1,5 @@
 // `tensormg solve` on a device: the same solution as in host memory, its record, and what is refused.
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -79,6 +80,53 @@ namespace
     EXPECT_EQ(json["device"]["name"], device_properties().name);
     EXPECT_EQ(json["device"]["driver"], device_properties().driver);
     EXPECT_EQ(json["memory"]["place"], "device");
+  }
+
+  TEST_F(SolveOnDevice, TellsWhereTheTimeGoes)
+  {
+    const test::TemporaryDirectory directory;
+    Parameters parameters = small_problem(directory);
+    parameters.output.level_times = true;
+    parameters.solver.multigrid.precision = Precision::single_precision;
+    const RunRecord record = solve(parameters);
+    ASSERT_TRUE(record.report.converged());
+    std::stringstream text;
+    write_run_json(record, text);
+    const auto json = nlohmann::json::parse(text);
+
+    // The parts exclude each other and miss nothing; what the clocks of both do meanwhile is allowed for.
+    double parts = 0.;
+    for (const auto &part : json["setup_parts"])
+      parts += part["seconds"].get<double>();
+    EXPECT_NEAR(parts, json["setup_seconds"].get<double>(), 1e-3 + 0.05 * parts);
+    for (const char *name : {"device memory", "eigenvalue estimate", "coarse solver"})
+    {
+      const auto found = std::find_if(record.setup_parts.begin(), record.setup_parts.end(),
+          [&](const setup_times::Part &part) { return part.name == name; });
+      ASSERT_NE(found, record.setup_parts.end()) << name;
+      EXPECT_GT(found->seconds, 0.);
+    }
+
+    EXPECT_GT(json["scale_bytes_per_second"].get<double>(), 0.);
+    bool has_product = false, has_step = false;
+    for (const auto &entry : json["kernels"])
+    {
+      const std::string operation = entry["operation"];
+      EXPECT_EQ(operation.find("launching"), std::string::npos) << operation;
+      EXPECT_GT(entry["bytes"].get<double>(), 0.) << operation;
+      EXPECT_GT(entry["share_of_scale"].get<double>(), 0.) << operation;
+      const double calls = entry["calls"];
+      if (operation == "B u (cuda)" && entry["level"] == "outer")
+      {
+        has_product = true;
+        EXPECT_EQ(entry["bytes"].get<double>(), calls * 2. * 4. * static_cast<double>(record.dofs));
+        EXPECT_EQ(calls, record.report.iterations);
+      }
+      if (operation == "Chebyshev step (cuda)")
+        has_step = true;
+    }
+    EXPECT_TRUE(has_product);
+    EXPECT_TRUE(has_step);
   }
 
   TEST_F(SolveOnDevice, PureNeumannAndFullMultigrid)

@@ -7,6 +7,8 @@
 #include <tuple>
 
 #include "kernels/core/cuda_check.h"
+#include "kernels/core/kernel_loading.h"
+#include "kernels/core/launch_profile.h"
 #include "tests/emulation/stream.h"
 
 namespace tensormg
@@ -17,11 +19,17 @@ namespace internal
   void start(bool cooperative, const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
       std::size_t shared_bytes, Stream stream, A &&...arguments)
   {
+    if (KernelLoading::is_on())
+      return;
     const std::tuple<std::decay_t<P>...> values(arguments...);
+    if (launch_profile::is_on)
+      launch_profile::before(stream);
     emulation::queue(stream, [=] {
       emulation::launch(
           name, [&] { std::apply(kernel, values); }, grid, block, shared_bytes, cooperative);
     });
+    if (launch_profile::is_on)
+      launch_profile::after(name, stream);
   }
 } // namespace internal
 

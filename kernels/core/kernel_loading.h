@@ -1,0 +1,25 @@
+// Kernels are loaded to the device when they are launched first, which takes longer than most launches.
+#pragma once
+
+namespace tensormg
+{
+/// While an object of this class lives, launch() loads kernels instead of starting them: what a stretch of work needs
+/// is then there, and nothing was computed. Everything else is done as always: copies, libraries, other launches'
+/// attributes. For one thread at a time.
+class KernelLoading
+{
+public:
+  KernelLoading() { ++depth_; }
+  ~KernelLoading() { --depth_; }
+  KernelLoading(const KernelLoading &) = delete;
+  KernelLoading &operator=(const KernelLoading &) = delete;
+
+  static bool is_on() { return depth_ > 0; }
+
+private:
+  static inline int depth_ = 0;
+};
+
+/// Loads a kernel, if this has not been done before; counts as the part "kernels" of the setup.
+void load_kernel(const void *kernel);
+} // namespace tensormg
