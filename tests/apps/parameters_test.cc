@@ -53,6 +53,7 @@ subsection solver
   set restart        = 5
   set basis_precision = double
   set full_multigrid = true
+  set full_multigrid_cycles = 3
 end
 SUBSECTION multigrid
   SET precision         = half
@@ -146,6 +147,7 @@ end
     EXPECT_EQ(p.solver.restart, 5);
     EXPECT_EQ(p.solver.basis_precision, BasisPrecision::double_precision);
     EXPECT_TRUE(p.solver.full_multigrid);
+    EXPECT_EQ(p.solver.full_multigrid_cycles, 3);
     EXPECT_EQ(p.solver.multigrid.precision, Precision::half_precision);
     EXPECT_EQ(p.solver.multigrid.cycle, Cycle::w);
     EXPECT_EQ(p.solver.multigrid.smoother, Smoother::patch);
