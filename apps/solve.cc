@@ -83,6 +83,7 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
 
   forget_record(parameters.output.directory, communicator);
 
+  setup_times::pause();
   record.setup_seconds = now(communicator) - begin - record.device_start_seconds;
   const Vector<double> x =
       on_device ? solve_on_device(system, record) : solve_on_host(system, record);

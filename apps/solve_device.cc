@@ -149,9 +149,12 @@ Vector<double> solve_on_device(const System &system, RunRecord &record)
   const bool for_output = will_be_written(system);
   if (for_output)
     require_host_memory(system);
+  const double begin = now(system.communicator());
   const OwnedStream stream;
   const EnergyCounter energy;
   const DevicePlace place{system, stream.get(), energy};
+  // The library of the energy counter takes tens of milliseconds.
+  record.device_start_seconds += now(system.communicator()) - begin;
   const DeviceVector<double> x = solve_in(system, place, record);
   if (!record.kernels.empty())
     record.scale_bytes_per_second = scale_bandwidth(*record.device, stream.get());

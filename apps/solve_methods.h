@@ -348,7 +348,6 @@ double bring_into_range(const Place &place, typename Place::VectorType &b)
 template <typename Place>
 typename Place::VectorType solve_in(const System &system, const Place &place, RunRecord &record)
 {
-  setup_times::pause();
   const double begin = now(system.communicator());
   typename Place::VectorType b = with_user_data([&] { return place.right_hand_side(); });
   const double factor = bring_into_range(place, b);
