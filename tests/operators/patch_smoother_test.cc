@@ -264,9 +264,10 @@ namespace
     }
     void apply(Vector<double> &z, const Vector<double> &r, double)
     {
-      std::copy_n(r.data(), r.size(), multigrid_->rhs().data());
-      multigrid_->run();
-      std::copy_n(multigrid_->solution().data(), r.size(), z.data());
+      const std::size_t finest = multigrid_->n_levels() - 1;
+      std::copy_n(r.data(), r.size(), multigrid_->rhs(finest).data());
+      multigrid_->run(finest);
+      std::copy_n(multigrid_->solution(finest).data(), r.size(), z.data());
     }
     std::string diagnose() const { return "not finite"; }
 
