@@ -106,7 +106,7 @@ struct SolverOptions
   int max_iterations = 100;
   int restart = 10; ///< fgmres: most vectors of a basis; docs/device-solve.md says why so many
   BasisPrecision basis_precision = BasisPrecision::automatic;
-  bool full_multigrid = false; ///< start value by full multigrid
+  bool full_multigrid = false;   ///< start value by full multigrid
   int full_multigrid_cycles = 2; ///< per level
   MultigridOptions multigrid;
 
