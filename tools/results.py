@@ -5,8 +5,8 @@
     tools/results.py readme --check    fails if they are not what the result files say
     tools/results.py solves OUT RUN... one result file from the run.json files of several solves
 
-A result file is one JSON object with device, driver, git, date, command, scale_bandwidth_gb_per_s (of the run
-of `compare` named by --scale) and entries; an entry of a solve has the fields of run.json.
+A result file is one JSON object with device, driver, git, date, command, scale_bandwidth_gb_per_s (of the file
+named by --scale) and entries; an entry of a solve has the fields of run.json.
 """
 import argparse
 import json
@@ -84,7 +84,10 @@ def solves():
     for entry in data["entries"]:
         cells = entry["cells"]
         chosen = entry["parameters"]["solver"]
-        start = ", full multigrid" if chosen["full_multigrid"] == "true" else ""
+        start = ""
+        if chosen["full_multigrid"] == "true":
+            cycles = chosen["full_multigrid_cycles"]
+            start = f", full multigrid ({cycles} cycle{'s' if cycles != '1' else ''})"
         if entry["solver"] == "fgmres" and int(chosen["restart"]) < entry["iterations"]:
             start += f", restart {chosen['restart']}"
         rows.append([str(entry["degree"]), "x".join(map(str, cells)), millions(entry["dofs"]),
@@ -122,10 +125,14 @@ def collect(out, runs, scale, command):
     failed = [run for run, record in zip(runs, records) if not record["converged"]]
     if failed:
         sys.exit("not converged: " + ", ".join(failed))
-    comparison = read(scale)
-    result = {"device": comparison["device"], "driver": comparison["driver"], "git": records[0]["git_hash"],
-              "date": records[0]["date"], "command": command,
-              "scale_bandwidth_gb_per_s": comparison["scale_bandwidth_gb_per_s"], "entries": records}
+    for record in records:  # where a run left its files says nothing about it
+        record.pop("files", None)
+        record["parameters"]["output"].pop("directory", None)
+    measured = read(scale)
+    bandwidth = measured.get("scale_bandwidth_gb_per_s") or measured["scale_bytes_per_second"] / 1e9
+    result = {"device": records[0]["device"]["name"], "driver": records[0]["device"]["driver"],
+              "git": records[0]["git_hash"], "date": records[0]["date"], "command": command,
+              "scale_bandwidth_gb_per_s": bandwidth, "entries": records}
     if any(record["git_hash"] != result["git"] for record in records):
         sys.exit("the runs are of several revisions")
     with open(out, "w", encoding="utf-8") as file:
@@ -141,7 +148,7 @@ def main():
     two = commands.add_parser("solves")
     two.add_argument("out")
     two.add_argument("runs", nargs="+")
-    two.add_argument("--scale", required=True, help="compare.json of the same machine and day")
+    two.add_argument("--scale", required=True, help="of the same machine and day: compare.json, or run.json with output.level_times = true")
     two.add_argument("--command", default="./tensormg solve params/throughput.prm")
     arguments = parser.parse_args()
     if arguments.what == "readme":
