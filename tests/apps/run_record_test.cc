@@ -206,7 +206,8 @@ namespace
     expect_parts(header_text(sample({"multigrid.smoother=jacobi", "multigrid.degree=1",
                                  "solver.full_multigrid=true", "multigrid.precision=half"}),
                      false),
-        {"full-multigrid start", "half precision", "jacobi smoother, 1 sweep\n"});
+        {"from full multigrid with 2 cycles per level", "half precision",
+            "jacobi smoother, 1 sweep\n"});
   }
 
   TEST(Report, Summary)

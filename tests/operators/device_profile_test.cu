@@ -109,8 +109,8 @@ namespace
 
     const double vector = dofs_ * 2, coarse = dofs_ / 8 * 2;
     const auto bytes = [&](const std::string &name) { return entry(entries, name).bytes; };
-    EXPECT_EQ(bytes("B u (cuda)"), 2 * vector);
-    EXPECT_EQ(bytes("b - B u (cuda)"), 3 * vector);
+    EXPECT_EQ(bytes("B u (mma)"), 2 * vector);
+    EXPECT_EQ(bytes("b - B u (mma)"), 3 * vector);
     EXPECT_EQ(bytes("Chebyshev step (mma)"), (3 + 4) * vector);
     EXPECT_EQ(entry(entries, "Chebyshev step (mma)").section, 7);
     EXPECT_EQ(bytes("a D^-1 b"), 2 * vector);
