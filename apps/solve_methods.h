@@ -107,20 +107,23 @@ void solve_directly(const System &system, const Place &place, const typename Pla
       refine_directly(space, op, solver, x, b, system.options().tolerance, system.callback());
   place.wait();
   record.report.seconds = now(system.communicator()) - ready;
-  count_energy(place, joules, record.report.seconds, record);
+  count_energy(place, joules, record);
 }
 
-/// Adds to the record what was used since `before`, in a solve of so many seconds. The driver renews its counter about
-/// ten times per second: the same solve of 0.16 s seemed to take 50 to 107 J. So short ones have no energy.
+/// Adds to the record what was used since `before`.
 template <typename Place>
-void count_energy(
-    const Place &place, const std::optional<double> &before, double seconds, RunRecord &record)
+void count_energy(const Place &place, const std::optional<double> &before, RunRecord &record)
+{
+  if (const std::optional<double> after = place.joules(); before && after)
+    record.energy_joules = record.energy_joules.value_or(0.) + *after - *before;
+}
+
+/// The driver renews its counter about ten times per second: the same solve of 0.16 s seemed to take 50 to 107 J. So
+/// short ones, all attempts together, have no energy.
+inline void forget_unresolved_energy(RunRecord &record)
 {
   constexpr double shortest = 1.;
-  const std::optional<double> after = place.joules();
-  if (before && after && seconds >= shortest)
-    record.energy_joules = record.energy_joules.value_or(0.) + *after - *before;
-  else
+  if (record.report.seconds < shortest)
     record.energy_joules.reset();
 }
 
@@ -218,7 +221,7 @@ void iterate_by(Method method, const Iteration<Place> &iteration, const Space &s
   record.rhs_norm = record.report.rhs_norm;
   place.wait();
   record.report.seconds = now(system.communicator()) - ready;
-  count_energy(place, joules, record.report.seconds, record);
+  count_energy(place, joules, record);
   record.kernels = place.stop_profile();
 }
 
@@ -362,6 +365,7 @@ typename Place::VectorType solve_in(const System &system, const Place &place, Ru
     solve_directly(system, place, b, x, record);
   else
     solve_iteratively(system, place, b, x, record);
+  forget_unresolved_energy(record);
   verify_success(record);
   scale_back(factor, place, x, record);
   if (system.parameters.problem.is_singular())

@@ -44,7 +44,7 @@ public:
 
   void restrict_to(std::size_t l, VectorType &coarser, const VectorType &x)
   {
-    transfers_[l]->restrict_to(coarser, x, 1.);
+    transfers_[l]->restrict_to(coarser, x, multigrid_restriction_factor);
   }
   void prolongate(std::size_t l, VectorType &x, const VectorType &coarser)
   {

@@ -47,8 +47,8 @@ inline double steady_seconds()
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// From the scaling above.
-inline constexpr double multigrid_prolongation_factor = 4.;
+/// From the scaling above: 4 from H^2 and 1/4 for restriction, 4 for prolongation.
+inline constexpr double multigrid_restriction_factor = 1., multigrid_prolongation_factor = 4.;
 
 /// Operator: residual(), make_vector(), VectorType. Transfer: restrict_to(), prolongate(), prolongate_pair().
 template <typename Operator, typename Transfer>
@@ -130,9 +130,6 @@ public:
   const VectorType &rhs(std::size_t l) const { return b_[l]; }
 
 private:
-  static constexpr double restriction_factor = 1.; // 4 from H^2, 1/4 from the scaling above
-  static constexpr double prolongation_factor = multigrid_prolongation_factor;
-
   void cycle(std::size_t l, bool zero_start)
   {
     ++times_[l].visits;
@@ -161,7 +158,7 @@ private:
         level.op->residual(work_[l], d_[l], rest_[l]);
       else
         level.op->residual(work_[l], x_[l], b_[l]);
-      level.to_coarser->restrict_to(b_[l - 1], work_[l], restriction_factor);
+      level.to_coarser->restrict_to(b_[l - 1], work_[l], multigrid_restriction_factor);
     });
     for (int visit = 0; visit < visits; ++visit)
       cycle(l - 1, visit == 0);
@@ -191,9 +188,9 @@ private:
     Transfer &transfer = *levels_[l].to_coarser;
     if (is_split())
       transfer.prolongate_pair(x_[l], d_[l], x_[l - 1], l > 1 ? &d_[l - 1] : nullptr,
-          prolongation_factor, true, add_rest);
+          multigrid_prolongation_factor, true, add_rest);
     else
-      transfer.prolongate(x_[l], x_[l - 1], prolongation_factor, true);
+      transfer.prolongate(x_[l], x_[l - 1], multigrid_prolongation_factor, true);
   }
 
   /// Smooths d for B d = rest = b - B x.
