@@ -295,7 +295,7 @@ namespace
           double_tolerance, make_fp64<Fp64Shape::m16n8k8>},
       Row<Problem>{"cublas_fp32", "single", Place::device, "FP32 FMA", "", single_tolerance,
           make_on_device<float, float, gemm::cublas_fp32>},
-      Row<Problem>{"cublas_tf32", "single", Place::device, "TF32 mma", "", tf32_tolerance,
+      Row<Problem>{"cublas_tf32", "single", Place::device, "TF32 wgmma", "", tf32_tolerance,
           make_on_device<float, float, gemm::cublas_tf32>},
       Row<Problem>{"mma_tf32", "single", Place::device, "TF32 mma", "cublas_tf32", tf32_tolerance,
           make_single<SingleMethod::tf32, 1>},

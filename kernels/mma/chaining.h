@@ -11,8 +11,8 @@
 //   k4  double, Tf32     2      1    2 k + step
 //   k8  double, Tf32     1      1    2 (k % 4) + k / 4
 //   k16 double           1      2    8 (k / 8) + 2 (k % 4) + k / 4 % 2
-//   k8  Half             1      1    k
-//   k16 Half             1      2    k
+//   k8  Half, Bf16       1      1    k
+//   k16 Half, Bf16       1      2    k
 //
 // All steps together, each one mma_sync with the same accumulators, run over every column of X. The
 // constant matrix (V or U) is built once in the permuted order, by make_fragment. That every element
@@ -38,8 +38,8 @@ struct RoundTo
   template <typename Number>
   constexpr Element operator()(Number value) const
   {
-    if constexpr (std::is_same_v<Element, Tf32>)
-      return Tf32::round(static_cast<float>(value));
+    if constexpr (std::is_same_v<Element, Tf32> || std::is_same_v<Element, Bf16>)
+      return Element::round(static_cast<float>(value));
     else if constexpr (std::is_same_v<Element, Half>)
       return std::bit_cast<Half>(Half::from_float_portable(static_cast<float>(value)));
     else

@@ -5,7 +5,7 @@
 //
 //   multiplicand   A                                                 B
 //   double, Tf32   A[g + 8 (e % (m/8))][t + 4 (e / (m/8))]           B[t + 4 e][g]
-//   Half           A[g + 8 (e/2 % 2)][2 t + e%2 + 8 (e/4)]           B[2 t + e%2 + 8 (e/2)][g]
+//   Half, Bf16     A[g + 8 (e/2 % 2)][2 t + e%2 + 8 (e/4)]           B[2 t + e%2 + 8 (e/2)][g]
 //
 // and always C[g + 8 (e/2)][2 t + e%2].
 //

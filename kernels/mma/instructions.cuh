@@ -3,7 +3,7 @@
 //
 //   mma_sync(d, a, b, c)     D = A B + C       mma_sync(d, a, b)     D += A B
 //   ldmatrix<form>(a, row)   fills a fragment; row: the lane's row of ldmatrix_row
-//   to_tf32(x), to_half(x), to_halves(x, y)   float -> multiplicand by the conversion instruction
+//   to_tf32(x), to_half(x), to_bf16(x), to_halves(x, y)   float -> multiplicand by the conversion instruction
 //   stmatrix_transposed(r, row)               accumulators -> rows in shared memory
 //
 // All 32 lanes of the warp must call them together. A shape that the GPU compiled for does not have
@@ -128,6 +128,29 @@ namespace internal
         "f"(c.registers[2]), "f"(c.registers[3]));
   }
 
+  __device__ inline void mma(FragmentC<M16N8K8<Bf16>> &d, const FragmentA<M16N8K8<Bf16>> &a,
+      const FragmentB<M16N8K8<Bf16>> &b, const FragmentC<M16N8K8<Bf16>> &c)
+  {
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
+        : "=f"(d.registers[0]), "=f"(d.registers[1]), "=f"(d.registers[2]), "=f"(d.registers[3])
+        : "r"(a.registers[0]), "r"(a.registers[1]), "r"(b.registers[0]), "f"(c.registers[0]),
+        "f"(c.registers[1]), "f"(c.registers[2]), "f"(c.registers[3]));
+  }
+
+  __device__ inline void mma(FragmentC<M16N8K16<Bf16>> &d, const FragmentA<M16N8K16<Bf16>> &a,
+      const FragmentB<M16N8K16<Bf16>> &b, const FragmentC<M16N8K16<Bf16>> &c)
+  {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+        : "=f"(d.registers[0]), "=f"(d.registers[1]), "=f"(d.registers[2]), "=f"(d.registers[3])
+        : "r"(a.registers[0]), "r"(a.registers[1]), "r"(a.registers[2]), "r"(a.registers[3]),
+        "r"(b.registers[0]), "r"(b.registers[1]), "f"(c.registers[0]), "f"(c.registers[1]),
+        "f"(c.registers[2]), "f"(c.registers[3]));
+  }
+
   template <LdmatrixForm form>
   __device__ inline void load_matrices(std::uint32_t (&r)[1], std::uint32_t row)
   {
@@ -219,6 +242,14 @@ __device__ inline Half to_half(float value)
   std::uint16_t bits;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   return std::bit_cast<Half>(bits);
+}
+
+/// To nearest even: cvt.rn.bf16.f32. The same as Bf16::round but for the bits of a NaN.
+__device__ inline Bf16 to_bf16(float value)
+{
+  std::uint16_t bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return Bf16{bits};
 }
 
 /// Two numbers as one register of a multiplicand, to nearest even: cvt.rn.f16x2.f32.

@@ -35,8 +35,7 @@ constexpr bool has_ldmatrix(LdmatrixForm form)
   using Element = typename OperandOf<S, operand>::Element;
   if (operand == Operand::c)
     return false;
-  return std::is_same_v<Element, Half> ||
-      (std::is_same_v<Element, Tf32> && form == LdmatrixForm::plain);
+  return has_16_bits<Element> || (std::is_same_v<Element, Tf32> && form == LdmatrixForm::plain);
 }
 
 /// Elements in a row of 16 bytes.

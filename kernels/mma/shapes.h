@@ -8,6 +8,7 @@
 //   M16N8K16<double>           m16n8k16.f64.f64.f64.f64               9.0
 //   M16N8K4<Tf32>, M16N8K8     m16n8k*.f32.tf32.tf32.f32              8.0
 //   M16N8K8<Half>, M16N8K16    m16n8k*.f32.f16.f16.f32                8.0
+//   M16N8K8<Bf16>, M16N8K16    m16n8k*.f32.bf16.bf16.f32              8.0
 //
 // Source: PTX ISA, "Warp-level matrix instructions: mma".
 #pragma once
@@ -16,6 +17,7 @@
 #include <type_traits>
 
 #include "kernels/core/half.h"
+#include "kernels/mma/bf16.h"
 #include "kernels/mma/tf32.h"
 
 namespace tensormg::mma
@@ -30,6 +32,11 @@ enum class Operand : std::uint8_t
   c  ///< m x n
 };
 
+/// Two of them share a register.
+template <typename Multiplicand>
+inline constexpr bool has_16_bits =
+    std::is_same_v<Multiplicand, Half> || std::is_same_v<Multiplicand, Bf16>;
+
 /// Does mma.sync have this shape for this multiplicand (among those used here)?
 template <typename Multiplicand>
 constexpr bool shape_exists(int m, int n, int k)
@@ -40,7 +47,7 @@ constexpr bool shape_exists(int m, int n, int k)
     return (m == 8 && k == 4) || (m == 16 && (k == 4 || k == 8 || k == 16));
   else if constexpr (std::is_same_v<Multiplicand, Tf32>)
     return m == 16 && (k == 4 || k == 8);
-  else if constexpr (std::is_same_v<Multiplicand, Half>)
+  else if constexpr (has_16_bits<Multiplicand>)
     return m == 16 && (k == 8 || k == 16);
   else
     return false;
@@ -56,7 +63,7 @@ struct Shape
   static constexpr int n = n_;
   static constexpr int k = k_;
   using Multiplicand = Multiplicand_;
-  /// double for double, float for Tf32 and Half.
+  /// double for double, float for Tf32, Half and Bf16.
   using Accumulator = std::conditional_t<std::is_same_v<Multiplicand, double>, double, float>;
 
   /// Multiplications and additions of one instruction.
@@ -78,10 +85,10 @@ template <typename... S>
 struct ShapeList
 {};
 using AllShapes = ShapeList<M8N8K4<double>, M16N8K4<double>, M16N8K8<double>, M16N8K16<double>,
-    M16N8K4<Tf32>, M16N8K8<Tf32>, M16N8K8<Half>, M16N8K16<Half>>;
+    M16N8K4<Tf32>, M16N8K8<Tf32>, M16N8K8<Half>, M16N8K16<Half>, M16N8K8<Bf16>, M16N8K16<Bf16>>;
 
 /// Size, element and registers of one operand. A register is one operand of the PTX instruction:
-/// a double, a float, or 32 bits with one Tf32 or two Half (the lower half first).
+/// a double, a float, or 32 bits with one Tf32 or two Half or Bf16 (the lower half first).
 template <typename S, Operand operand>
 struct OperandOf
 {
@@ -92,7 +99,7 @@ struct OperandOf
   using Register = std::conditional_t<std::is_floating_point_v<Element>, Element, std::uint32_t>;
 
   static constexpr int n_elements = rows * columns / warp_size; ///< per lane
-  static constexpr int elements_per_register = std::is_same_v<Element, Half> ? 2 : 1;
+  static constexpr int elements_per_register = has_16_bits<Element> ? 2 : 1;
   static constexpr int n_registers = n_elements / elements_per_register; ///< per lane
 };
 } // namespace tensormg::mma

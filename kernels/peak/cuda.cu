@@ -75,6 +75,12 @@ namespace
     sink[thread_index()] = static_cast<double>(sum);
   }
 
+  /// A register of numbers 1/16.
+  template <typename Multiplicand>
+  constexpr unsigned sixteenth = std::is_same_v<Multiplicand, Half> ? 0x2c002c00u
+      : std::is_same_v<Multiplicand, Bf16>                          ? 0x3d803d80u
+                                                                    : 0x3d800000u;
+
   template <typename S>
   __global__ void __launch_bounds__(threads) mma_kernel(int rounds, double *sink)
   {
@@ -91,7 +97,7 @@ namespace
           if constexpr (std::is_floating_point_v<Register>)
             r = Register(0.0625);
           else
-            r = std::is_same_v<typename S::Multiplicand, Half> ? 0x2c002c00u : 0x3d800000u;
+            r = sixteenth<typename S::Multiplicand>;
       };
       fill(a.registers);
       fill(b.registers);
@@ -134,23 +140,31 @@ namespace
   }
 
   /// Two warpgroups per block; both read the same operands, 1/16 each, as the copy engine would leave them.
+  template <typename Multiplicand>
   __global__ void __launch_bounds__(threads) wgmma_kernel(int rounds, double *sink)
   {
-    constexpr int halves_a = 64 * 64, halves_b = 256 * 64, block_bytes = 64 * 128;
+    constexpr bool is_tf32 = std::is_same_v<Multiplicand, Tf32>;
+    constexpr int words_a = 64 * 32, words_b = 256 * 32, block_bytes = 64 * 128;
     auto *const words = reinterpret_cast<unsigned *>(dynamic_shared());
-    for (int i = static_cast<int>(threadIdx.x); i < (halves_a + halves_b) / 2; i += threads)
-      words[i] = 0x2c002c00u;
+    for (int i = static_cast<int>(threadIdx.x); i < words_a + words_b; i += threads)
+      words[i] = sixteenth<Multiplicand>;
     pipeline::fence_copies(); // wgmma reads shared memory as the copy engine does
     __syncthreads();
     const mma::SharedMatrix a = mma::rows_of_k(words),
-                            b = mma::rows_of_n(words + halves_a / 2, block_bytes);
+                            b = is_tf32 ? mma::rows_of_k(words + words_a)
+                                        : mma::rows_of_n(words + words_a, block_bytes);
     float sums[128]{};
     for (int r = 0; r < rounds; ++r)
     {
       mma::warpgroup_begin();
 #pragma unroll
       for (int u = 0; u < unrolled; ++u)
-        mma::multiply_64x256x16(sums, a.after(32 * (u % 4)), b.after(2048 * (u % 4)), true);
+        if constexpr (is_tf32)
+          mma::multiply_64x256x8_tf32(sums, a.after(32 * (u % 4)), b.after(32 * (u % 4)), true);
+        else if constexpr (std::is_same_v<Multiplicand, Bf16>)
+          mma::multiply_64x256x16_bf16(sums, a.after(32 * (u % 4)), b.after(2048 * (u % 4)), true);
+        else
+          mma::multiply_64x256x16(sums, a.after(32 * (u % 4)), b.after(2048 * (u % 4)), true);
       mma::warpgroup_commit();
       mma::warpgroup_wait<0>(sums);
     }
@@ -160,7 +174,7 @@ namespace
       sum += static_cast<double>(x);
     sink[thread_index()] = sum;
   }
-  constexpr int wgmma_shared_bytes = (64 + 256) * 64 * 2;
+  constexpr int wgmma_shared_bytes = (64 + 256) * 128;
 
   unsigned n_blocks()
   {
@@ -173,6 +187,14 @@ namespace
     mma_kernel<S><<<n_blocks(), threads, 0, stream>>>(rounds, sink);
     return static_cast<double>(S::flops) * products * unrolled / mma::warp_size;
   }
+
+  template <typename Multiplicand>
+  double run_wgmma(int rounds, double *sink, Stream stream)
+  {
+    wgmma_kernel<Multiplicand><<<n_blocks(), threads, wgmma_shared_bytes, stream>>>(rounds, sink);
+    constexpr int k = std::is_same_v<Multiplicand, Tf32> ? 8 : 16;
+    return 2. * 64 * 256 * k * unrolled / 128;
+  }
 } // namespace
 
 bool device_has(Unit unit)
@@ -183,6 +205,8 @@ bool device_has(Unit unit)
     case Unit::fp64_tensor_m16n8k8:
       return device_properties().major >= 9;
     case Unit::fp16_wgmma:
+    case Unit::bf16_wgmma:
+    case Unit::tf32_wgmma:
       return device_properties().major == 9;
     default:
       return true;
@@ -225,15 +249,26 @@ double cuda(Unit unit, int rounds, double *sink, Stream stream)
     case Unit::fp16_tensor_m16n8k8:
       per_thread = run_mma<mma::M16N8K8<Half>>(rounds, sink, stream);
       break;
+    case Unit::bf16_tensor_m16n8k8:
+      per_thread = run_mma<mma::M16N8K8<Bf16>>(rounds, sink, stream);
+      break;
     case Unit::fp16_wgmma:
-      wgmma_kernel<<<blocks, threads, wgmma_shared_bytes, stream>>>(rounds, sink);
-      per_thread = 2. * 64 * 256 * 16 * unrolled / 128;
+      per_thread = run_wgmma<Half>(rounds, sink, stream);
+      break;
+    case Unit::bf16_wgmma:
+      per_thread = run_wgmma<Bf16>(rounds, sink, stream);
+      break;
+    case Unit::tf32_wgmma:
+      per_thread = run_wgmma<Tf32>(rounds, sink, stream);
       break;
     case Unit::tf32_tensor:
       per_thread = run_mma<mma::M16N8K8<Tf32>>(rounds, sink, stream);
       break;
     case Unit::fp16_tensor:
       per_thread = run_mma<mma::M16N8K16<Half>>(rounds, sink, stream);
+      break;
+    case Unit::bf16_tensor:
+      per_thread = run_mma<mma::M16N8K16<Bf16>>(rounds, sink, stream);
       break;
     case Unit::shared_memory:
       shared_kernel<<<blocks, threads, 0, stream>>>(rounds, sink);

@@ -4,7 +4,7 @@
 //   unit            counted        loop
 //   fp64, fp32      flop           independent chains of FMA in registers (an FMA counts two)
 //   *_tensor        flop           mma.sync on fragments in registers, largest shape of the GPU unless named
-//   fp16_wgmma      flop           wgmma of 64 x 256 x 16, operands in shared memory, sums in registers
+//   *_wgmma         flop           wgmma of 64 x 256 x 16 (TF32: x 8), operands in shared memory, sums in registers
 //   shared_memory   bytes          conflict-free 16-byte reads
 //   issue           instructions   of one thread: FMA and shifts in turn, which every GPU from
 //                                  compute capability 8.0 on starts at its full rate
@@ -30,12 +30,16 @@ enum class Unit : std::uint8_t
   fp16_tensor,
   shared_memory,
   issue,
-  // Single shapes, and what only Hopper has.
+  // Single shapes and further types, and what only Hopper has.
   fp64_tensor_m16n8k4,
   fp64_tensor_m16n8k8,
   tf32_tensor_m16n8k4,
   fp16_tensor_m16n8k8,
-  fp16_wgmma
+  fp16_wgmma,
+  bf16_tensor_m16n8k8,
+  bf16_tensor,
+  tf32_wgmma,
+  bf16_wgmma
 };
 /// What every GPU has.
 inline constexpr std::array all_units{Unit::fp64, Unit::fp32, Unit::fp64_tensor,
@@ -47,7 +51,8 @@ constexpr const char *to_string(Unit unit)
 {
   constexpr std::array names{"FP64", "FP32", "FP64 tensor", "FP64 tensor m8n8k4", "TF32 tensor",
       "FP16 tensor", "shared memory", "issue", "FP64 tensor m16n8k4", "FP64 tensor m16n8k8",
-      "TF32 tensor m16n8k4", "FP16 tensor m16n8k8", "FP16 wgmma"};
+      "TF32 tensor m16n8k4", "FP16 tensor m16n8k8", "FP16 wgmma", "BF16 tensor m16n8k8",
+      "BF16 tensor", "TF32 wgmma", "BF16 wgmma"};
   return names[static_cast<std::size_t>(unit)];
 }
 

@@ -1,35 +1,12 @@
 // Rounding to the formats that tensor cores multiply, bit for bit, at compile time too.
 #pragma once
 
-#include <bit>
-#include <cstdint>
-
 #include "kernels/core/half.h"
+#include "kernels/mma/bf16.h"
 #include "kernels/mma/tf32.h"
 
 namespace tensormg::precision
 {
-/// bfloat16: the upper half of a float, 8 bits of exponent and 7 of mantissa. To nearest, ties to even, as
-/// PTX's cvt.rn.bf16.f32; NaN stays NaN.
-struct Bf16
-{
-  std::uint16_t bits;
-
-  static constexpr Bf16 round(float value)
-  {
-    const std::uint32_t word = std::bit_cast<std::uint32_t>(value);
-    if ((word & 0x7fffffffu) > 0x7f800000u)
-      return {static_cast<std::uint16_t>((word >> 16) | 0x40u)};
-    const std::uint32_t odd = (word >> 16) & 1u;
-    return {static_cast<std::uint16_t>((word + 0x7fffu + odd) >> 16)}; // may carry up to infinity
-  }
-
-  explicit constexpr operator float() const
-  {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-  }
-};
-
 /// The nearest number of the format, as a float.
 constexpr float to_fp16(float value)
 {

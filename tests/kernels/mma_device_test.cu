@@ -293,7 +293,7 @@ namespace
     Fragment<S, operand> fragment;
     ldmatrix<form>(fragment, &tile[Layout()(row.row, row.column)]);
     foreach_ij(std::as_const(fragment), lane, [&](int i, int j, Element value) {
-      if constexpr (O::elements_per_register == 2)
+      if constexpr (std::is_same_v<Element, Half>)
         result[i * O::columns + j] = Half::to_float_portable(value.bits);
       else
         result[i * O::columns + j] = static_cast<float>(value);

@@ -25,12 +25,14 @@ namespace
   using test::result_of;
   using test::store;
 
-  __global__ void convert(const float *values, int n, std::uint32_t *tf32, std::uint16_t *half)
+  __global__ void convert(
+      const float *values, int n, std::uint32_t *tf32, std::uint16_t *half, std::uint16_t *bf16)
   {
     for (int i = static_cast<int>(threadIdx.x); i < n; i += warp_size)
     {
       tf32[i] = to_tf32(values[i]).bits;
       half[i] = to_half(values[i]).bits;
+      bf16[i] = to_bf16(values[i]).bits;
     }
   }
 
@@ -66,20 +68,25 @@ namespace
     DeviceArray<float> device(values);
     DeviceArray<std::uint32_t> tf32(std::vector<std::uint32_t>(values.size(), 0xdeadbeefu));
     DeviceArray<std::uint16_t> half(std::vector<std::uint16_t>(values.size(), 0xbeef));
+    DeviceArray<std::uint16_t> bf16(std::vector<std::uint16_t>(values.size(), 0xbeef));
     test::run_warp(convert, static_cast<const float *>(device), static_cast<int>(values.size()),
-        static_cast<std::uint32_t *>(tf32), static_cast<std::uint16_t *>(half));
+        static_cast<std::uint32_t *>(tf32), static_cast<std::uint16_t *>(half),
+        static_cast<std::uint16_t *>(bf16));
     const std::vector<std::uint32_t> tf32_bits = tf32.values();
     const std::vector<std::uint16_t> half_bits = half.values();
+    const std::vector<std::uint16_t> bf16_bits = bf16.values();
     for (std::size_t i = 0; i < values.size(); ++i)
       if (std::isnan(values[i]))
       {
         EXPECT_TRUE(std::isnan(static_cast<float>(Tf32{tf32_bits[i]})));
         EXPECT_TRUE(std::isnan(Half::to_float_portable(half_bits[i])));
+        EXPECT_TRUE(std::isnan(static_cast<float>(Bf16{bf16_bits[i]})));
       }
       else
       {
         EXPECT_EQ(tf32_bits[i], Tf32::round(values[i]).bits) << values[i];
         EXPECT_EQ(half_bits[i], Half::from_float_portable(values[i])) << values[i];
+        EXPECT_EQ(bf16_bits[i], Bf16::round(values[i]).bits) << values[i];
       }
   }
 
@@ -183,6 +190,17 @@ namespace
     EXPECT_EQ((dot<S>({0x1p-24}, {1.}, 0.)), 0x1p-24);                // subnormal numbers count
     EXPECT_EQ((dot<S>({0x1p-24}, {0x1p-24}, 0.)), 0x1p-48);
     EXPECT_EQ((dot<S>({1.}, {1.}, 0x1p-20)), 1. + 0x1p-20);
+  }
+
+  TEST(MmaRounding, ProductsOfBf16AreExact)
+  {
+    using S = M16N8K16<Bf16>;
+    if (const std::string reason = reason_to_skip(product<S>, 80); !reason.empty())
+      GTEST_SKIP() << reason;
+    EXPECT_EQ((dot<S>({255.}, {255.}, 0.)), 255. * 255.);
+    EXPECT_EQ((dot<S>({1. + 0x1p-7}, {1. - 0x1p-7}, 0.)), 1. - 0x1p-14);
+    EXPECT_EQ((dot<S>({0x1p100}, {0x1p20}, 0.)), 0x1p120); // the range of float
+    EXPECT_EQ((dot<S>({0x1p-60}, {0x1p-60}, 0.)), 0x1p-120);
   }
 
   TEST(MmaRounding, ProductsOfTf32AreExact)

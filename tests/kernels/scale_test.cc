@@ -46,6 +46,7 @@ namespace
     EXPECT_EQ(peak::all_units.size(), 8u);
     EXPECT_STREQ(to_string(peak::Unit::fp64_tensor_m8n8k4), "FP64 tensor m8n8k4");
     EXPECT_STREQ(to_string(peak::Unit::fp16_wgmma), "FP16 wgmma");
+    EXPECT_STREQ(to_string(peak::Unit::bf16_wgmma), "BF16 wgmma");
   }
 } // namespace
 } // namespace tensormg

@@ -86,7 +86,8 @@ DenseMatrix collect(const Warp<S, operand> &warp)
       const auto value = warp[static_cast<std::size_t>(holder.lane)].get(holder.element);
       if constexpr (std::is_same_v<typename Traits::Element, Half>)
         matrix(i, j) = static_cast<double>(Half::to_float_portable(value.bits));
-      else if constexpr (std::is_same_v<typename Traits::Element, Tf32>)
+      else if constexpr (std::is_same_v<typename Traits::Element, Tf32> ||
+          std::is_same_v<typename Traits::Element, Bf16>)
         matrix(i, j) = static_cast<double>(static_cast<float>(value));
       else
         matrix(i, j) = static_cast<double>(value);

@@ -31,6 +31,7 @@ namespace internal
   {
     return static_cast<double>(Half::to_float_portable(value.bits));
   }
+  inline double multiplicand(Bf16 value) { return static_cast<double>(static_cast<float>(value)); }
 
   template <typename S>
   struct Multiplicands
@@ -96,6 +97,7 @@ void ldmatrix(Fragment<S, operand> &fragment, const void *row)
 
 inline Tf32 to_tf32(float value) { return Tf32::round(value); }
 inline Half to_half(float value) { return Half(value); }
+inline Bf16 to_bf16(float value) { return Bf16::round(value); }
 inline std::uint32_t to_halves(float low, float high)
 {
   return std::uint32_t(Half(low).bits) | std::uint32_t(Half(high).bits) << 16;
