@@ -1,6 +1,7 @@
 #include "apps/diagnose.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <sstream>
@@ -204,6 +205,7 @@ void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &op
 
 Diagnosis run_diagnosis(const Parameters &parameters, Console &console)
 {
+  const auto start = std::chrono::steady_clock::now();
   const DiagnoseOptions options = effective(parameters.diagnose);
   Diagnosis diagnosis;
   diagnosis.parameters = parameters;
@@ -226,6 +228,8 @@ Diagnosis run_diagnosis(const Parameters &parameters, Console &console)
       row.run(run);
   }
   check_memory_again(diagnosis, options, team, console);
+  diagnosis.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return diagnosis;
 }
 
@@ -268,6 +272,7 @@ int program(const Parameters &parameters, MPI_Comm communicator, Console &consol
   const Diagnosis diagnosis = run_diagnosis(parameters, console);
   console.result(verdicts_text(diagnosis));
   console.result(missing_text(diagnosis));
+  console.result("\ntime         " + format_number(diagnosis.seconds) + " s\n");
 
   const std::filesystem::path directory = parameters.output.directory;
   const std::filesystem::path csv = directory / "diagnose.csv", json = directory / "diagnose.json";

@@ -10,6 +10,7 @@
 
 #include "apps/console.h"
 #include "apps/diagnose_machine.h"
+#include "apps/diagnose_quantisation.h"
 #include "apps/diagnose_table.h"
 #include "apps/measurement.h"
 #include "apps/parameters.h"
@@ -62,6 +63,8 @@ struct Diagnosis
   std::string no_device; ///< why there is none, if one was wanted
   std::vector<Entry> entries;
   std::vector<Accuracy> accuracies;
+  std::vector<Quantisation> quantisations;
+  double seconds = 0.; ///< that the whole run took
 
   bool wants(Place place) const;
   const Machine &machine(Place place) const;

@@ -103,6 +103,24 @@ namespace
     return json;
   }
 
+  Json quantisation_json(const Quantisation &sweep)
+  {
+    Json samples = Json::array(), steps = Json::array();
+    for (const QuantisationSample &sample : sweep.samples)
+      samples.push_back({{"n", sample.n}, {"tiles", sample.waves.tiles},
+          {"waves", sample.waves.waves}, {"tile_use", sample.waves.tile_use},
+          {"wave_use", sample.waves.wave_use}, {"predicted_ms", sample.predicted},
+          {"milliseconds", sample.measured},
+          {"library_milliseconds", sample.library > 0. ? Json(sample.library) : Json(nullptr)}});
+    for (const QuantisationStep &step : steps_of(sweep))
+      steps.push_back({{"from_n", step.from}, {"to_n", step.to}, {"from_waves", step.waves_from},
+          {"to_waves", step.waves_to}, {"predicted", step.predicted}, {"measured", step.measured}});
+    return {{"kernel", sweep.kernel}, {"tile_m", sweep.blocking.tile_m},
+        {"tile_n", sweep.blocking.tile_n}, {"blocks_at_once", sweep.blocking.blocks},
+        {"m", sweep.m}, {"k", sweep.k}, {"start_ms", sweep.time.start},
+        {"wave_ms", sweep.time.wave}, {"samples", samples}, {"steps", steps}};
+  }
+
   Json classes_json(const Diagnosis &diagnosis)
   {
     Json classes = Json::array();
@@ -163,7 +181,10 @@ void write_csv(const Diagnosis &diagnosis, std::ostream &out)
 
 void write_json(const Diagnosis &diagnosis, std::ostream &out)
 {
-  Json machines = Json::array(), entries = Json::array(), accuracies = Json::array();
+  Json machines = Json::array(), entries = Json::array(), accuracies = Json::array(),
+       quantisations = Json::array();
+  for (const Quantisation &sweep : diagnosis.quantisations)
+    quantisations.push_back(quantisation_json(sweep));
   for (const Machine &machine : diagnosis.machines)
     machines.push_back(machine_json(machine));
   for (const Entry &entry : diagnosis.entries)
@@ -177,7 +198,7 @@ void write_json(const Diagnosis &diagnosis, std::ostream &out)
       {"command", diagnosis.command},
       {"no_device", diagnosis.no_device.empty() ? Json(nullptr) : Json(diagnosis.no_device)},
       {"machines", machines}, {"classes", classes_json(diagnosis)}, {"entries", entries},
-      {"accuracy", accuracies},
+      {"accuracy", accuracies}, {"quantisation", quantisations}, {"seconds", diagnosis.seconds},
       {"parameters", Json::parse(json_text(diagnosis.parameters)).at("diagnose")}};
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }

@@ -200,6 +200,33 @@ def plot_accuracy(pyplot, diagnosis):
     return figure
 
 
+def rates(sweep, key):
+    """TFLOP/s of all samples by the milliseconds that have this name."""
+    return [2e-9 * sweep["m"] * sweep["k"] * s["n"] / s[key] if s[key] else math.nan
+            for s in sweep["samples"]]
+
+
+def plot_quantisation(pyplot, diagnosis):
+    """Rates by n: the staircase that tiles and waves predict, and what was measured."""
+    sweeps = diagnosis.get("quantisation")
+    if not sweeps:
+        return None
+    figure, panels = pyplot.subplots(1, len(sweeps), figsize=(5 * len(sweeps), 3.6), squeeze=False)
+    for axes, sweep in zip(panels[0], sweeps):
+        columns = [s["n"] for s in sweep["samples"]]
+        axes.plot(columns, rates(sweep, "predicted_ms"), "k_", markersize=14, label="predicted by waves")
+        axes.plot(columns, rates(sweep, "milliseconds"), "o", markersize=5,
+                  label=sweep["kernel"])
+        axes.plot(columns, rates(sweep, "library_milliseconds"), "x", markersize=5,
+                  label="cublas")
+        axes.set(xlabel="n", ylabel="useful TFLOP/s", ylim=(0, None))
+        axes.set_title(f"{sweep['kernel']}: m = {sweep['m']}, k = {sweep['k']}, tiles of "
+                       f"{sweep['tile_m']} x {sweep['tile_n']}, {sweep['blocks_at_once']} at once",
+                       fontsize=8)
+        axes.legend(fontsize=7, frameon=False, loc="lower right")
+    return figure
+
+
 # The page.
 
 def cell(value, kind=""):
@@ -257,6 +284,11 @@ def class_part(diagnosis, row, plots):
              else e["outcome"], e["reason"]) for e in entries if e["outcome"] != "measured"]
     if rest:
         parts.append(table(("problem", "kernel", "outcome", "reason"), rest, text=4, wide=(3,)))
+    for sweep in diagnosis.get("quantisation", []) if name == "gemm" else []:
+        rows = [(f"{s['from_n']} to {s['to_n']}", f"{s['from_waves']} to {s['to_waves']}",
+                 number(s["predicted"]), number(s["measured"])) for s in sweep["steps"]]
+        parts.append(f"<h3>Quantisation of {html.escape(sweep['kernel'])}</h3>\n"
+                     + table(("n", "waves", "times as long: predicted", "measured"), rows))
     if name == "precision" and diagnosis["accuracy"]:
         rows = [(r["method"], r["range"], r["length"], number(r["error"]), number(r["bound"]),
                  "ABOVE ITS BOUND" if r.get("wrong") else r["remark"]) for r in diagnosis["accuracy"]]
@@ -273,7 +305,7 @@ def page(diagnosis, plots):
             f"<code>{html.escape(diagnosis.get('command', ''))}</code></p>\n")
     if failed:
         head += f'<p class="bad">{failed} kernels gave wrong results and were not timed.</p>\n'
-    names = ("roofline", "gain", "bandwidth")
+    names = ("roofline", "gain", "bandwidth", "quantisation")
     return ("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>tensormg diagnose"
             f"</title>\n<style>{STYLE}</style></head><body>\n<h1>What kernels gain from tensor cores"
             f"</h1>\n{head}" + machines_part(diagnosis) + "".join(plots.get(n, "") for n in names)
@@ -288,7 +320,8 @@ def draw(diagnosis, stem):
     matplotlib.rcParams["svg.hashsalt"] = "tensormg"  # the same data gives the same page
     from matplotlib import pyplot
     figures = {"roofline": plot_roofline(pyplot, diagnosis), "gain": plot_gain(pyplot, diagnosis),
-               "bandwidth": plot_bandwidth(pyplot, diagnosis)}
+               "bandwidth": plot_bandwidth(pyplot, diagnosis),
+               "quantisation": plot_quantisation(pyplot, diagnosis)}
     for row in diagnosis["classes"]:
         figures[row["name"]] = (plot_accuracy(pyplot, diagnosis) if row["name"] == "precision"
                                 else plot_class(pyplot, diagnosis, row["name"]))

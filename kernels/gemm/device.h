@@ -26,6 +26,7 @@
 #include "kernels/core/device.h"
 #include "kernels/core/half.h"
 #include "kernels/gemm/gemm.h"
+#include "kernels/gemm/quantisation.h"
 
 namespace tensormg::gemm
 {
@@ -40,6 +41,11 @@ enum class Rung : std::uint8_t
 };
 template <Rung rung>
 void fp16(const Size &size, const Half *a, const Half *b, float *c, Stream stream);
+
+/// How the rung divides C on the current device.
+template <Rung rung>
+Blocking fp16_blocking();
+Blocking fp16_wgmma_blocking();
 
 /// Throws std::invalid_argument unless n and k are multiples of 8, DeviceError below compute capability 9.0.
 void fp16_wgmma(const Size &size, const Half *a, const Half *b, float *c, Stream stream);

@@ -15,6 +15,12 @@ void fp16(const Size &, const Half *, const Half *, float *, Stream)
 {
   fail();
 }
+template <Rung rung>
+Blocking fp16_blocking()
+{
+  fail();
+}
+Blocking fp16_wgmma_blocking() { fail(); }
 void fp16_wgmma(const Size &, const Half *, const Half *, float *, Stream) { fail(); }
 template <Fp64Shape shape>
 void fp64(const Size &, const double *, const double *, double *, Stream)
@@ -37,6 +43,7 @@ template void fp16<Rung::permuted>(const Size &, const Half *, const Half *, flo
 template void fp16<Rung::buffered>(const Size &, const Half *, const Half *, float *, Stream);
 template void fp16<Rung::staged>(const Size &, const Half *, const Half *, float *, Stream);
 template void fp16<Rung::larger>(const Size &, const Half *, const Half *, float *, Stream);
+template Blocking fp16_blocking<Rung::larger>();
 template void fp64<Fp64Shape::m8n8k4>(
     const Size &, const double *, const double *, double *, Stream);
 template void fp64<Fp64Shape::m16n8k4>(

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "kernels/core/launch.cuh"
+#include "kernels/core/occupancy.h"
 #include "kernels/core/shared_memory.cuh"
+#include "kernels/gemm/quantisation.h"
 #include "kernels/gemm/tile.cuh"
 #include "kernels/gemm/tile_order.h"
 #include "kernels/tensor/device_resources.cuh"
@@ -193,6 +195,15 @@ __global__ void __launch_bounds__(T::threads) product_kernel(int m, int n, int k
     }
     store_sums<T>(sums, m, n, tile.m * T::m + warp_row, tile.n * T::n + warp_column, lane, c);
   }
+}
+
+template <typename Config>
+Blocking blocking_of()
+{
+  using T = Tile<Config>;
+  return {T::m, T::n,
+      resident_blocks(
+          reinterpret_cast<const void *>(product_kernel<T>), T::threads, T::shared_bytes)};
 }
 
 template <typename Config>

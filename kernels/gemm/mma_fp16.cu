@@ -111,6 +111,13 @@ void fp16(const Size &size, const Half *a, const Half *b, float *c, Stream strea
   run<typename ConfigOf<rung>::type>("launching the FP16 product", size, a, b, c, stream);
 }
 
+template <Rung rung>
+Blocking fp16_blocking()
+{
+  return blocking_of<typename ConfigOf<rung>::type>();
+}
+template Blocking fp16_blocking<Rung::larger>();
+
 template void fp16<Rung::naive>(const Size &, const Half *, const Half *, float *, Stream);
 template void fp16<Rung::more_tiles>(const Size &, const Half *, const Half *, float *, Stream);
 template void fp16<Rung::permuted>(const Size &, const Half *, const Half *, float *, Stream);

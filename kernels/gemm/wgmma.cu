@@ -158,6 +158,13 @@ namespace
   }
 } // namespace
 
+Blocking fp16_wgmma_blocking()
+{
+  tensor::require_compiled_for(90, wgmma_kernel);
+  return {tile_m, tile_n,
+      resident_blocks(reinterpret_cast<const void *>(wgmma_kernel), threads, shared_bytes)};
+}
+
 void fp16_wgmma(const Size &size, const Half *a, const Half *b, float *c, Stream stream)
 {
   if (size.k % 8 != 0 || size.n % 8 != 0)

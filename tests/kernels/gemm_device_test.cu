@@ -47,6 +47,18 @@ namespace
     EXPECT_THROW(fp16_wgmma({8, 8, 7}, nullptr, nullptr, nullptr, nullptr), std::invalid_argument);
   }
 
+  TEST_F(GemmDevice, TellsItsTiles)
+  {
+    const Blocking larger = fp16_blocking<Rung::larger>();
+    EXPECT_EQ(larger.tile_m, 128);
+    EXPECT_EQ(larger.tile_n, 128);
+    EXPECT_GE(larger.blocks, device_properties().multiprocessors);
+    if (device_properties().major != 9)
+      GTEST_SKIP() << "wgmma needs compute capability 9.0";
+    EXPECT_EQ(fp16_wgmma_blocking().tile_n, 256);
+    EXPECT_EQ(fp16_wgmma_blocking().blocks, device_properties().multiprocessors);
+  }
+
   TEST_F(GemmDevice, Fp64)
   {
     test::check_products<double, double>(fp64<Fp64Shape::m8n8k4>, 0., test::of_double);

@@ -76,6 +76,19 @@ class ReportDiagnose(unittest.TestCase):
                 plot = self.json.with_name(f"diagnose_{name}.png")
                 self.assertEqual(plot.read_bytes()[:4], b"\x89PNG")
 
+    def test_quantisation(self):
+        samples = [{"n": n, "predicted_ms": 0.1, "milliseconds": 0.11, "library_milliseconds": library}
+                   for n, library in ((1024, 0.1), (1032, None))]
+        steps = [{"from_n": 1024, "to_n": 1032, "from_waves": 1, "to_waves": 2, "predicted": 1.75,
+                  "measured": 1.5}]
+        page = self.page_of(diagnosis(quantisation=[{
+            "kernel": "w<gmma>", "tile_m": 128, "tile_n": 256, "blocks_at_once": 12, "m": 384, "k": 64,
+            "samples": samples, "steps": steps}]))
+        for part in ("Quantisation of w&lt;gmma&gt;", "1024 to 1032", "1 to 2", "1.75", "1.5"):
+            self.assertIn(part, page)
+        if HAS_MATPLOTLIB:
+            self.assertEqual(page.count("<svg"), 2)  # with the bandwidth
+
     def test_without_results_no_plot_of_them(self):
         page = self.page_of(diagnosis())
         self.assertNotIn("gave wrong results", page)

@@ -1,0 +1,199 @@
+// Dense products with data to work on: what the tables of class `gemm` have in common.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "apps/diagnose_run.h"
+#include "kernels/core/device.h"
+#include "kernels/gemm/gemm.h"
+#include "operators/array.h"
+#include "operators/random_numbers.h"
+
+namespace tensormg::diagnose::gemm_class
+{
+using gemm::Size;
+
+inline constexpr std::uint64_t seed_a = 51, seed_b = 52;
+/// Of sums of some ten thousand products. Tensor cores cut sums off.
+inline constexpr double half_tolerance = 5e-5;
+template <typename Number>
+Array<Number> random_matrix(std::uint64_t seed, std::int64_t size)
+{
+  Array<Number> matrix(size);
+  for (std::int64_t i = 0; i < size; ++i)
+  {
+    const double value = random_value(seed, static_cast<std::uint64_t>(i));
+    if constexpr (std::is_floating_point_v<Number>)
+      matrix[i] = static_cast<Number>(value);
+    else
+      matrix[i] = Number(static_cast<float>(value));
+  }
+  return matrix;
+}
+
+/// The rows that are compared with the reference: all of a small product, otherwise some with the first and
+/// the last.
+inline std::vector<std::int64_t> checked_rows(const Size &size)
+{
+  constexpr double most_flops = 4e8; // of the reference
+  const auto affordable =
+      static_cast<std::int64_t>(most_flops / (1. + gemm::work({1, size.n, size.k}, 8).flops));
+  const std::int64_t count = std::min(size.m, std::max<std::int64_t>(2, affordable));
+  std::vector<std::int64_t> rows;
+  for (std::int64_t r = 0; r < count; ++r)
+    rows.push_back(count == 1 ? 0 : r * (size.m - 1) / (count - 1));
+  return rows;
+}
+
+/// What the reference takes: FP16 numbers as floats.
+inline const double *readable(const Array<double> &matrix, Array<float> &) { return matrix.data(); }
+inline const float *readable(const Array<float> &matrix, Array<float> &) { return matrix.data(); }
+inline const float *readable(const Array<Half> &matrix, Array<float> &storage)
+{
+  storage = Array<float>(matrix.size());
+  for (std::int64_t i = 0; i < matrix.size(); ++i)
+    storage[i] = static_cast<float>(matrix[i]);
+  return storage.data();
+}
+
+/// Random matrices, and rows of what the reference makes of them.
+template <typename Number>
+struct Inputs
+{
+  explicit Inputs(const Size &size)
+    : a(random_matrix<Number>(seed_a, size.m * size.k))
+    , b(random_matrix<Number>(seed_b, size.k * size.n))
+  {
+    Array<float> storage_a, storage_b;
+    const auto *const readable_a = readable(a, storage_a);
+    const auto *const readable_b = readable(b, storage_b);
+    for (const std::int64_t row : checked_rows(size))
+    {
+      rows.push_back({row, std::vector<double>(static_cast<std::size_t>(size.n)),
+          std::vector<double>(static_cast<std::size_t>(size.n))});
+      gemm::reference_row(size, row, readable_a, readable_b, rows.back().exact.data());
+      gemm::magnitude_row(size, row, readable_a, readable_b, rows.back().magnitude.data());
+    }
+  }
+  struct Row
+  {
+    std::int64_t index;
+    std::vector<double> exact, magnitude;
+  };
+  Array<Number> a, b;
+  std::vector<Row> rows;
+};
+
+/// All kernels of a precision work on the same matrices, which are made when the first asks for them.
+class Problem
+{
+public:
+  explicit Problem(const Size &size_)
+    : size(size_)
+  {}
+  template <typename Number>
+  std::shared_ptr<const Inputs<Number>> inputs() const
+  {
+    auto &known = std::get<std::shared_ptr<const Inputs<Number>>>(inputs_);
+    if (known == nullptr)
+      known = std::make_shared<const Inputs<Number>>(size);
+    return known;
+  }
+  Size size;
+
+private:
+  mutable std::tuple<std::shared_ptr<const Inputs<double>>, std::shared_ptr<const Inputs<float>>,
+      std::shared_ptr<const Inputs<Half>>>
+      inputs_;
+};
+
+/// The largest |C - A B| relative to |A| |B|; infinite if any entry is not finite.
+template <typename Number, typename Result>
+double relative_error(const Size &size, const Inputs<Number> &inputs, const Result *c)
+{
+  if (!std::all_of(c, c + size.m * size.n, [](Result x) { return std::isfinite(x); }))
+    return std::numeric_limits<double>::infinity();
+  double error = 0.;
+  for (const auto &row : inputs.rows)
+    for (std::size_t j = 0; j < row.exact.size(); ++j)
+      error = std::max(error,
+          std::abs(static_cast<double>(c[row.index * size.n + static_cast<std::int64_t>(j)]) -
+              row.exact[j]) /
+              row.magnitude[j]);
+  return error;
+}
+
+template <typename Number, typename Result>
+using DeviceKernel = void(
+    const Size &size, const Number *a, const Number *b, Result *c, Stream stream);
+
+/// `products` are those of tensor cores for each product of numbers.
+template <typename Number, typename Result, DeviceKernel<Number, Result> kernel, int products>
+class DeviceProduct : public Candidate
+{
+public:
+  explicit DeviceProduct(const Problem &problem)
+    : size_(problem.size)
+    , inputs_(problem.inputs<Number>())
+    , a_(inputs_->a.size())
+    , b_(inputs_->b.size())
+    , c_(size_.m * size_.n)
+  {
+    a_.copy_from_host(inputs_->a.data());
+    b_.copy_from_host(inputs_->b.data());
+    device::synchronize(nullptr);
+  }
+
+  Work work() const override
+  {
+    Work work = gemm::work(size_, sizeof(Number));
+    work.bytes += static_cast<double>(c_.size()) * (sizeof(Result) - 1. * sizeof(Number));
+    return work;
+  }
+  double executed_flops() const override { return products * work().flops; }
+
+  double error() override
+  {
+    device::fill_bytes(
+        c_.data(), 0xff, static_cast<std::size_t>(c_.size()) * sizeof(Result), nullptr);
+    device::synchronize(nullptr);
+    milliseconds(1);
+    Array<Result> c(c_.size());
+    c_.copy_to_host(c.data());
+    return relative_error(size_, *inputs_, c.data());
+  }
+
+  double milliseconds(int runs) override
+  {
+    timer_.start(stream_.get());
+    for (int r = 0; r < runs; ++r)
+      kernel(size_, a_.data(), b_.data(), c_.data(), stream_.get());
+    return timer_.stop(stream_.get());
+  }
+
+private:
+  Size size_;
+  std::shared_ptr<const Inputs<Number>> inputs_;
+  DeviceArray<Number> a_, b_;
+  DeviceArray<Result> c_;
+  OwnedStream stream_;
+  DeviceTimer timer_;
+};
+
+template <typename Number, typename Result, DeviceKernel<Number, Result> kernel, int products = 1>
+std::unique_ptr<Candidate> make_on_device(const Problem &problem, ThreadTeam &)
+{
+  const Size &size = problem.size;
+  const double bytes = gemm::work(size, std::max(sizeof(Number), sizeof(Result))).bytes; // at least
+  require_host_bytes(bytes, "the matrices");
+  require_device_bytes(static_cast<std::int64_t>(bytes), "the matrices");
+  return std::make_unique<DeviceProduct<Number, Result, kernel, products>>(problem);
+}
+
+} // namespace tensormg::diagnose::gemm_class
