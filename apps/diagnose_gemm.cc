@@ -72,12 +72,16 @@ namespace
   constexpr auto make_fp16 = make_on_device<Half, float, gemm::fp16<rung>>;
   template <gemm::Fp64Shape shape>
   constexpr auto make_fp64 = make_on_device<double, double, gemm::fp64<shape>>;
-  template <gemm::SingleMethod method, int products>
-  constexpr auto make_single = make_on_device<float, float, gemm::single<method>, products>;
+  template <gemm::SinglePolicy policy>
+  constexpr auto make_single = make_on_device<float, float, gemm::single<policy>,
+      policy.correction == gemm::Correction::none ? 1 : 3>;
 
+  using gemm::Correction;
+  using gemm::Format;
   using gemm::Fp64Shape;
   using gemm::Rung;
-  using gemm::SingleMethod;
+  using gemm::SinglePolicy;
+  using gemm::Unit;
 
   constexpr std::array rows{
       Row<Problem>{"blas_one_thread", "double", Place::host, "FP64 FMA, one thread", "",
@@ -112,14 +116,34 @@ namespace
           make_on_device<float, float, gemm::cublas_fp32>},
       Row<Problem>{"cublas_tf32", "single", Place::device, "TF32 wgmma", "", tf32_tolerance,
           make_on_device<float, float, gemm::cublas_tf32>},
+      Row<Problem>{"cuda_fp32", "single", Place::device, "FP32 FMA", "cublas_fp32",
+          single_tolerance, make_single<SinglePolicy{Unit::cuda_cores, Format::fp32}>},
+      Row<Problem>{"cuda_tf32", "single", Place::device, "FP32 FMA", "", tf32_tolerance,
+          make_single<SinglePolicy{Unit::cuda_cores, Format::tf32}>},
+      Row<Problem>{"cuda_tf32_corrected", "single", Place::device, "FP32 FMA", "", single_tolerance,
+          make_single<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::outside}>},
+      Row<Problem>{"cuda_fp16", "single", Place::device, "FP32 FMA", "", tf32_tolerance,
+          make_single<SinglePolicy{Unit::cuda_cores, Format::fp16}>},
+      Row<Problem>{"cuda_fp16_corrected", "single", Place::device, "FP32 FMA", "", single_tolerance,
+          make_single<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::outside}>},
+      Row<Problem>{"wmma_tf32", "single", Place::device, "TF32 mma m16n8k4", "cuda_tf32",
+          tf32_tolerance, make_single<SinglePolicy{Unit::wmma, Format::tf32}>},
+      Row<Problem>{"wmma_tf32_corrected", "single", Place::device, "TF32 mma m16n8k4",
+          "cuda_tf32_corrected", single_tolerance,
+          make_single<SinglePolicy{Unit::wmma, Format::tf32, Correction::outside}>},
       Row<Problem>{"mma_tf32", "single", Place::device, "TF32 mma", "cublas_tf32", tf32_tolerance,
-          make_single<SingleMethod::tf32, 1>},
+          make_single<SinglePolicy{Unit::mma, Format::tf32}>},
+      Row<Problem>{"mma_fp16", "single", Place::device, "FP16 mma", "cuda_fp16", tf32_tolerance,
+          make_single<SinglePolicy{Unit::mma, Format::fp16}>},
       Row<Problem>{"mma_3xtf32", "single", Place::device, "TF32 mma", "cublas_fp32",
-          single_tolerance, make_single<SingleMethod::tf32_three, 3>},
+          single_tolerance,
+          make_single<SinglePolicy{Unit::mma, Format::tf32, Correction::three_products}>},
       Row<Problem>{"mma_tf32_corrected", "single", Place::device, "TF32 mma", "cublas_fp32",
-          single_tolerance, make_single<SingleMethod::tf32_corrected, 3>},
+          single_tolerance,
+          make_single<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>},
       Row<Problem>{"mma_fp16_corrected", "single", Place::device, "FP16 mma", "cublas_fp32",
-          single_tolerance, make_single<SingleMethod::fp16_corrected, 3>},
+          single_tolerance,
+          make_single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>},
   };
 
   std::string text_of(const Size &size)

@@ -1,82 +1,91 @@
-// What a warp does with fragments: the arithmetic of a product as a policy. Fragments are filled number by
-// number from shared memory (ldmatrix fills those of Plain<S> in FP16 directly).
+// What a warp does with fragments: the arithmetic of a product as a policy, on any unit S of units.cuh. Fragments are
+// filled element by element (ldmatrix fills those of Plain<S> in FP16 directly).
+//
+//   Plain           multiplicands as they lie in memory
+//   Rounded         floats, rounded to the multiplicand
+//   ThreeProducts   floats as big + small, three products into one accumulator
+//   Corrected       the same; the large products are added outside of the unit
 #pragma once
 
 #include <bit>
 #include <type_traits>
 
-#include <cuda_fp16.h>
-
-#include "kernels/mma/instructions.cuh"
+#include "kernels/gemm/units.cuh"
 
 namespace tensormg::gemm
 {
-using mma::Fragment;
-using mma::FragmentC;
-using mma::Operand;
-
-/// In shared memory: factors of TF32 products are floats there.
-template <typename S>
-using StoredOf = std::conditional_t<std::is_same_v<typename S::Multiplicand, Tf32>, float,
-    typename S::Multiplicand>;
-
 template <typename Multiplicand>
 __device__ Multiplicand round_to(float x)
 {
   if constexpr (std::is_same_v<Multiplicand, Tf32>)
     return mma::to_tf32(x);
-  else
+  else if constexpr (std::is_same_v<Multiplicand, Half>)
     return mma::to_half(x);
+  else
+    return x;
 }
 
-/// The numbers as they are, or rounded to TF32.
+/// One accumulator.
+template <typename S>
+struct OneSum
+{
+  PartOf<S, Operand::c> sum;
+  __device__ typename S::Accumulator get(int e) const { return element<S>(sum, e); }
+};
+
+/// One product.
+template <typename S>
+struct OneProduct
+{
+  using Result = typename S::Accumulator;
+  using Sum = OneSum<S>;
+  template <typename A, typename B>
+  static __device__ void add(Sum &sum, const A &a, const B &b)
+  {
+    multiply_add<S>(sum.sum, a.part, b.part);
+  }
+};
+
 template <typename S_>
-struct Plain
+struct Plain : OneProduct<S_>
 {
   using S = S_;
-  using Stored = StoredOf<S>;
-  using Result = typename S::Accumulator;
-
+  using Stored = typename S::Multiplicand;
   template <Operand operand>
   struct Factor
   {
-    Fragment<S, operand> fragment;
-    __device__ void set(int element, Stored value)
+    PartOf<S, operand> part;
+    __device__ void set(int e, Stored value) { part.set(e, value); }
+  };
+};
+
+template <typename S_>
+struct Rounded : OneProduct<S_>
+{
+  using S = S_;
+  using Stored = float;
+  template <Operand operand>
+  struct Factor
+  {
+    PartOf<S, operand> part;
+    __device__ void set(int e, float value)
     {
-      if constexpr (std::is_same_v<typename S::Multiplicand, Tf32>)
-        fragment.set(element, mma::to_tf32(value));
-      else
-        fragment.set(element, value);
+      part.set(e, round_to<typename S::Multiplicand>(value));
     }
   };
-  struct Sum
-  {
-    FragmentC<S> sum;
-    __device__ Result get(int element) const { return sum.registers[element]; }
-  };
-
-  static __device__ void add(Sum &sum, const Factor<Operand::a> &a, const Factor<Operand::b> &b)
-  {
-    mma::mma_sync(sum.sum, a.fragment, b.fragment);
-  }
 };
 
 /// A factor as big + 2^-scale_bits small, both rounded to the multiplicand.
 template <typename S, int scale_bits, Operand operand>
 struct SplitFactor
 {
-  Fragment<S, operand> big, small;
-  __device__ void set(int element, float value)
+  PartOf<S, operand> big, small;
+  __device__ void set(int e, float value)
   {
     using M = typename S::Multiplicand;
     const M rounded = round_to<M>(value);
-    big.set(element, rounded);
-    float back;
-    if constexpr (std::is_same_v<M, Tf32>)
-      back = __uint_as_float(rounded.bits);
-    else
-      back = __half2float(std::bit_cast<__half>(rounded));
-    small.set(element, round_to<M>((value - back) * static_cast<float>(1 << scale_bits)));
+    big.set(e, rounded);
+    small.set(e, round_to<M>((value - as_float(rounded)) * static_cast<float>(1 << scale_bits)));
   }
 };
 
@@ -87,19 +96,15 @@ struct ThreeProducts
   using S = S_;
   using Stored = float;
   using Result = float;
+  using Sum = OneSum<S>;
   template <Operand operand>
   using Factor = SplitFactor<S, 0, operand>;
-  struct Sum
-  {
-    FragmentC<S> sum;
-    __device__ float get(int element) const { return sum.registers[element]; }
-  };
 
   static __device__ void add(Sum &sum, const Factor<Operand::a> &a, const Factor<Operand::b> &b)
   {
-    mma::mma_sync(sum.sum, a.small, b.big);
-    mma::mma_sync(sum.sum, a.big, b.small);
-    mma::mma_sync(sum.sum, a.big, b.big);
+    multiply_add<S>(sum.sum, a.small, b.big);
+    multiply_add<S>(sum.sum, a.big, b.small);
+    multiply_add<S>(sum.sum, a.big, b.big);
   }
 };
 
@@ -115,23 +120,23 @@ struct Corrected
   using Factor = SplitFactor<S, scale_bits, operand>;
   struct Sum
   {
-    FragmentC<S> sum, correction;
-    __device__ float get(int element) const
+    PartOf<S, Operand::c> sum, correction;
+    __device__ float get(int e) const
     {
-      return sum.registers[element] +
-          correction.registers[element] * (1.F / static_cast<float>(1 << scale_bits));
+      return element<S>(sum, e) +
+          element<S>(correction, e) * (1.F / static_cast<float>(1 << scale_bits));
     }
   };
 
   static __device__ void add(Sum &sum, const Factor<Operand::a> &a, const Factor<Operand::b> &b)
   {
-    mma::mma_sync(sum.correction, a.small, b.big);
-    mma::mma_sync(sum.correction, a.big, b.small);
-    FragmentC<S> product{};
-    mma::mma_sync(product, a.big, b.big);
+    multiply_add<S>(sum.correction, a.small, b.big);
+    multiply_add<S>(sum.correction, a.big, b.small);
+    PartOf<S, Operand::c> product{};
+    multiply_add<S>(product, a.big, b.big);
 #pragma unroll
-    for (int r = 0; r < FragmentC<S>::n_registers; ++r)
-      sum.sum.registers[r] += product.registers[r];
+    for (int e = 0; e < PartOf<S, Operand::c>::n_elements; ++e)
+      element<S>(sum.sum, e) += element<S>(product, e);
   }
 };
 } // namespace tensormg::gemm

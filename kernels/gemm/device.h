@@ -11,8 +11,8 @@
 //   fp16_wgmma      the last rung: wgmma, copies by TMA, warpgroups that copy or multiply, persistent blocks of
 //                   128 x 256 x 64 with four stages
 //   fp64<shape>     DGEMM on mma.sync.m8n8k4, m16n8k4 or m16n8k8, three stages
-//   single<method>  A, B and C in FP32 on TF32 or FP16 tensor cores, with and without correction of what the
-//                   rounding of factors loses (kernels/precision/methods.h has the methods)
+//   single<policy>  A, B and C in FP32 by factors in TF32 or FP16, on mma.sync, WMMA or CUDA cores, with and without
+//                   correction of what the rounding of factors loses (kernels/precision/methods.h has the methods)
 //   cublas_*        cuBLAS, to compare with
 //
 // Matrices whose rows do not start at multiples of 16 bytes are loaded number by number. Source of the
@@ -59,14 +59,35 @@ enum class Fp64Shape : std::uint8_t
 template <Fp64Shape shape>
 void fp64(const Size &size, const double *a, const double *b, double *c, Stream stream);
 
-enum class SingleMethod : std::uint8_t
+/// What multiplies in single(): the same tiles, copies and factors in shared memory for all.
+enum class Unit : std::uint8_t
 {
-  tf32,           ///< factors rounded to TF32
-  tf32_three,     ///< 3xTF32: three products into one accumulator
-  tf32_corrected, ///< three products, the large ones added outside of the tensor cores
-  fp16_corrected  ///< the same with FP16; factors between 2^-14 and 65504
+  mma,  ///< mma.sync, fragments filled by their maps
+  wmma, ///< nvcuda::wmma, fragments loaded and stored by the library; only TF32, since it loads only what lies in
+        ///< memory as it is multiplied or is rounded in place
+  cuda_cores ///< FMA on the same rounded or split factors
 };
-template <SingleMethod method>
+enum class Format : std::uint8_t
+{
+  fp32, ///< nothing is rounded; only CUDA cores
+  tf32,
+  fp16 ///< factors between 2^-14 and 65504
+};
+enum class Correction : std::uint8_t
+{
+  none,
+  three_products, ///< factors as big + small, three products into one accumulator (3xTF32)
+  outside         ///< the same, the large products added outside of the unit, which cuts sums off
+};
+struct SinglePolicy
+{
+  Unit unit;
+  Format format;
+  Correction correction = Correction::none;
+};
+/// A, B and C in FP32. Exists for mma and cuda_cores with tf32 and fp16, wmma with tf32, each with none and outside; for
+/// mma with tf32 and three_products; for cuda_cores with fp32 and none.
+template <SinglePolicy policy>
 void single(const Size &size, const float *a, const float *b, float *c, Stream stream);
 
 /// By cuBLAS, which is loaded when it is first needed: DeviceError if there is none.

@@ -27,7 +27,7 @@ void fp64(const Size &, const double *, const double *, double *, Stream)
 {
   fail();
 }
-template <SingleMethod method>
+template <SinglePolicy policy>
 void single(const Size &, const float *, const float *, float *, Stream)
 {
   fail();
@@ -50,13 +50,29 @@ template void fp64<Fp64Shape::m16n8k4>(
     const Size &, const double *, const double *, double *, Stream);
 template void fp64<Fp64Shape::m16n8k8>(
     const Size &, const double *, const double *, double *, Stream);
-template void single<SingleMethod::tf32>(
+template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>(
     const Size &, const float *, const float *, float *, Stream);
-template void single<SingleMethod::tf32_three>(
+template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::three_products}>(
     const Size &, const float *, const float *, float *, Stream);
-template void single<SingleMethod::tf32_corrected>(
+template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>(
     const Size &, const float *, const float *, float *, Stream);
-template void single<SingleMethod::fp16_corrected>(
+template void single<SinglePolicy{Unit::mma, Format::fp16, Correction::none}>(
+    const Size &, const float *, const float *, float *, Stream);
+template void single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>(
+    const Size &, const float *, const float *, float *, Stream);
+template void single<SinglePolicy{Unit::wmma, Format::tf32, Correction::none}>(
+    const Size &, const float *, const float *, float *, Stream);
+template void single<SinglePolicy{Unit::wmma, Format::tf32, Correction::outside}>(
+    const Size &, const float *, const float *, float *, Stream);
+template void single<SinglePolicy{Unit::cuda_cores, Format::fp32, Correction::none}>(
+    const Size &, const float *, const float *, float *, Stream);
+template void single<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::none}>(
+    const Size &, const float *, const float *, float *, Stream);
+template void single<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::outside}>(
+    const Size &, const float *, const float *, float *, Stream);
+template void single<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::none}>(
+    const Size &, const float *, const float *, float *, Stream);
+template void single<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::outside}>(
     const Size &, const float *, const float *, float *, Stream);
 } // namespace tensormg::gemm
 

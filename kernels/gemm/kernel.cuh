@@ -118,9 +118,9 @@ __device__ void store_sums(const Sums<T> &sums, int m, int n, int first_row, int
 #pragma unroll
     for (int j = 0; j < T::tiles_n; ++j)
 #pragma unroll
-      for (int e = 0; e < FragmentC<S>::n_elements; e += 2)
+      for (int e = 0; e < PartOf<S, Operand::c>::n_elements; e += 2)
       {
-        const mma::Entry at = mma::entry_of<S, Operand::c>(lane, e);
+        const mma::Entry at = part_entry<S, Operand::c>(lane, e);
         const int row = first_row + i * S::m + at.row, column = first_column + j * S::n + at.column;
         if (row >= m || column >= n)
           continue;
@@ -135,6 +135,35 @@ __device__ void store_sums(const Sums<T> &sums, int m, int n, int first_row, int
             to[1] = pair.second;
         }
       }
+}
+
+/// By way of shared memory, tile by tile, where lanes do not know which entries they have. `tile` is the warp's.
+template <typename T>
+__device__ void store_opaque_sums(const Sums<T> &sums, int m, int n, int first_row,
+    int first_column, int lane, typename T::Result *tile, typename T::Result *c)
+{
+  using S = typename T::S;
+#pragma unroll
+  for (int i = 0; i < T::tiles_m; ++i)
+#pragma unroll
+    for (int j = 0; j < T::tiles_n; ++j)
+    {
+      PartOf<S, Operand::c> part;
+#pragma unroll
+      for (int e = 0; e < PartOf<S, Operand::c>::n_elements; ++e)
+        element<S>(part, e) = sums[i][j].get(e);
+      nvcuda::wmma::store_matrix_sync(tile, part.fragment, S::n, nvcuda::wmma::mem_row_major);
+      __syncwarp();
+#pragma unroll
+      for (int at = lane; at < S::m * S::n; at += 32)
+      {
+        const int row = first_row + i * S::m + at / S::n,
+                  column = first_column + j * S::n + at % S::n;
+        if (row < m && column < n)
+          c[static_cast<std::int64_t>(row) * n + column] = tile[at];
+      }
+      __syncwarp();
+    }
 }
 
 template <typename T>
@@ -193,7 +222,18 @@ __global__ void __launch_bounds__(T::threads) product_kernel(int m, int n, int k
             warp_column, lane);
       }
     }
-    store_sums<T>(sums, m, n, tile.m * T::m + warp_row, tile.n * T::n + warp_column, lane, c);
+    const int first_row = tile.m * T::m + warp_row, first_column = tile.n * T::n + warp_column;
+    if constexpr (is_opaque<S>)
+    {
+      static_assert(T::warps * S::m * S::n * sizeof(typename T::Result) <= T::shared_bytes);
+      if constexpr (T::stages > 1)
+        wait_copies<0>();
+      __syncthreads(); // nobody reads tiles of A and B any more
+      store_opaque_sums<T>(sums, m, n, first_row, first_column, lane,
+          reinterpret_cast<typename T::Result *>(dynamic_shared()) + warp * S::m * S::n, c);
+    }
+    else
+      store_sums<T>(sums, m, n, first_row, first_column, lane, c);
   }
 }
 

@@ -118,14 +118,23 @@ __device__ void fill_factor(
     constexpr auto form =
         operand == Operand::a ? mma::LdmatrixForm::plain : mma::LdmatrixForm::transposed;
     const mma::Entry at = mma::ldmatrix_row<S, operand>(form, lane);
-    mma::ldmatrix<form>(factor.fragment, tile + Layout()(row + at.row, column + at.column));
+    mma::ldmatrix<form>(factor.part, tile + Layout()(row + at.row, column + at.column));
+  }
+  else if constexpr (is_opaque<S>)
+  {
+    PartOf<S, operand> raw;
+    nvcuda::wmma::load_matrix_sync(
+        raw.fragment, tile + Layout()(row, column), static_cast<unsigned>(Layout()(1, 0)));
+#pragma unroll
+    for (int e = 0; e < PartOf<S, operand>::n_elements; ++e)
+      factor.set(e, raw.fragment.x[e]);
   }
   else
   {
 #pragma unroll
-    for (int e = 0; e < mma::OperandOf<S, operand>::n_elements; ++e)
+    for (int e = 0; e < PartOf<S, operand>::n_elements; ++e)
     {
-      const mma::Entry at = mma::entry_of<S, operand>(lane, e);
+      const mma::Entry at = part_entry<S, operand>(lane, e);
       factor.set(e, tile[Layout()(row + at.row, column + at.column)]);
     }
   }

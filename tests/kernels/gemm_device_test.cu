@@ -1,7 +1,11 @@
 // Dense products on a device against the reference: all rungs, shapes and methods, for sizes of zero, one, odd
 // ones, multiples of the tiles and several tiles.
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -68,16 +72,82 @@ namespace
     test::check_products<double, double>(fp64<Fp64Shape::m16n8k8>, 0., test::of_double);
   }
 
-  TEST_F(GemmDevice, Single)
+  // Of corrected products small times small is lost, and the last bits of what is small.
+  constexpr double of_correction = 0x1p-20;
+
+  template <Unit unit, Format format, Correction correction = Correction::none>
+  void check_single(double factor, double sum)
   {
-    test::check_products<float, float>(single<SingleMethod::tf32>, test::of_tf32, test::of_float);
-    // Of the products small times small is lost, and the last bits of what is small.
-    test::check_products<float, float>(
-        single<SingleMethod::tf32_three>, 0x1p-20, 3. * test::of_float);
-    test::check_products<float, float>(
-        single<SingleMethod::tf32_corrected>, 0x1p-20, test::of_float);
-    test::check_products<float, float>(
-        single<SingleMethod::fp16_corrected>, 0x1p-20, test::of_float);
+    SCOPED_TRACE("unit " + std::to_string(static_cast<int>(unit)) + ", format " +
+        std::to_string(static_cast<int>(format)) + ", correction " +
+        std::to_string(static_cast<int>(correction)));
+    test::check_products<float, float>(single<SinglePolicy{unit, format, correction}>, factor, sum);
+  }
+
+  TEST_F(GemmDevice, SingleByMma)
+  {
+    check_single<Unit::mma, Format::tf32>(test::of_tf32, test::of_float);
+    check_single<Unit::mma, Format::tf32, Correction::three_products>(
+        of_correction, 3. * test::of_float);
+    check_single<Unit::mma, Format::tf32, Correction::outside>(of_correction, test::of_float);
+    check_single<Unit::mma, Format::fp16>(test::of_tf32, test::of_float); // as many bits
+    check_single<Unit::mma, Format::fp16, Correction::outside>(of_correction, test::of_float);
+  }
+
+  TEST_F(GemmDevice, SingleByWmma)
+  {
+    check_single<Unit::wmma, Format::tf32>(test::of_tf32, test::of_float);
+    check_single<Unit::wmma, Format::tf32, Correction::outside>(of_correction, test::of_float);
+  }
+
+  TEST_F(GemmDevice, SingleByCudaCores)
+  {
+    check_single<Unit::cuda_cores, Format::fp32>(0., test::of_float);
+    check_single<Unit::cuda_cores, Format::tf32>(test::of_tf32, test::of_float);
+    check_single<Unit::cuda_cores, Format::tf32, Correction::outside>(
+        of_correction, test::of_float);
+    check_single<Unit::cuda_cores, Format::fp16>(test::of_tf32, test::of_float);
+    check_single<Unit::cuda_cores, Format::fp16, Correction::outside>(
+        of_correction, test::of_float);
+  }
+
+  /// Without correction a product is as bad as its format: the policies differ.
+  TEST_F(GemmDevice, CorrectionIsWhatRecoversSinglePrecision)
+  {
+    const Size size{16, 8, 8};
+    const auto a = test::gemm_numbers<float>(size.m * size.k, 0.1),
+               b = test::gemm_numbers<float>(size.k * size.n, 0.7);
+    const auto error = [&](auto kernel) {
+      DeviceArray<float> device_a(size.m * size.k), device_b(size.k * size.n),
+          device_c(size.m * size.n);
+      device_a.copy_from_host(a.data());
+      device_b.copy_from_host(b.data());
+      kernel(size, device_a.data(), device_b.data(), device_c.data(), nullptr);
+      std::vector<float> c(size.m * size.n);
+      device_c.copy_to_host(c.data());
+      double largest = 0.;
+      std::vector<double> row(size.n), magnitude(size.n);
+      for (std::int64_t i = 0; i < size.m; ++i)
+      {
+        reference_row(size, i, a.data(), b.data(), row.data());
+        magnitude_row(size, i, a.data(), b.data(), magnitude.data());
+        for (std::int64_t j = 0; j < size.n; ++j)
+          largest = std::max(
+              largest, std::abs(static_cast<double>(c[i * size.n + j]) - row[j]) / magnitude[j]);
+      }
+      return largest;
+    };
+    const double exact = error(single<SinglePolicy{Unit::cuda_cores, Format::fp32}>);
+    EXPECT_LT(exact, 1e-6);
+    for (const double rounded : {error(single<SinglePolicy{Unit::mma, Format::tf32}>),
+             error(single<SinglePolicy{Unit::wmma, Format::tf32}>),
+             error(single<SinglePolicy{Unit::cuda_cores, Format::fp16}>)})
+      EXPECT_GT(rounded, 2e-5);
+    for (const double corrected :
+        {error(single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>),
+            error(single<SinglePolicy{Unit::wmma, Format::tf32, Correction::outside}>),
+            error(single<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::outside}>)})
+      EXPECT_LT(corrected, 2e-6);
   }
 
   TEST_F(GemmDevice, RefusesSizesBeyond32Bits)

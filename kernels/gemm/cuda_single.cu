@@ -1,0 +1,29 @@
+#include "kernels/gemm/single.cuh"
+
+namespace tensormg::gemm
+{
+namespace
+{
+  template <Format format>
+  using ShapeOf = CudaCores<std::conditional_t<format == Format::fp32, float,
+      std::conditional_t<format == Format::tf32, Tf32, Half>>>;
+} // namespace
+
+template <SinglePolicy policy>
+void single(const Size &size, const float *a, const float *b, float *c, Stream stream)
+{
+  run_single<ShapeOf<policy.format>, policy.correction>(
+      "launching the FP32 product on CUDA cores", size, a, b, c, stream);
+}
+
+template void single<SinglePolicy{Unit::cuda_cores, Format::fp32, Correction::none}>(
+    const Size &, const float *, const float *, float *, Stream);
+template void single<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::none}>(
+    const Size &, const float *, const float *, float *, Stream);
+template void single<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::outside}>(
+    const Size &, const float *, const float *, float *, Stream);
+template void single<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::none}>(
+    const Size &, const float *, const float *, float *, Stream);
+template void single<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::outside}>(
+    const Size &, const float *, const float *, float *, Stream);
+} // namespace tensormg::gemm

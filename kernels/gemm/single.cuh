@@ -1,0 +1,57 @@
+// The product of FP32 matrices by a policy: configuration that the units share.
+#pragma once
+
+#include "kernels/gemm/device.h"
+#include "kernels/gemm/kernel.cuh"
+#include "kernels/mma/bank_conflicts.h"
+
+namespace tensormg::gemm
+{
+template <typename Policy_>
+struct SingleConfig
+{
+  using Policy = Policy_;
+  static constexpr int m = 128, n = 128, k = 16;
+  static constexpr int warps_m = 2, warps_n = 4;
+  static constexpr int stages = 3;
+  static constexpr Copies copies = Copies::async;
+  static constexpr Fill fill = Fill::numbers;
+  static constexpr bool buffered = false; ///< the split fragments fill the registers
+  using LayoutA = mma::RowMajor<k + 4>;
+  using LayoutB = mma::RowMajor<n + 8>;
+};
+static_assert(
+    mma::fragment_wavefronts<mma::M16N8K8<Tf32>, Operand::a>(mma::RowMajor<16 + 4>()).conflicts() ==
+    0);
+static_assert(mma::fragment_wavefronts<mma::M16N8K8<Tf32>, Operand::b>(mma::RowMajor<128 + 8>())
+                  .conflicts() == 0);
+
+/// What is small for FP16 becomes as large as what is big.
+inline constexpr int half_scale_bits = 11;
+
+template <typename S, Correction correction>
+struct ArithmeticOf;
+template <typename S>
+struct ArithmeticOf<S, Correction::none>
+{
+  using type = Rounded<S>;
+};
+template <typename S>
+struct ArithmeticOf<S, Correction::three_products>
+{
+  using type = ThreeProducts<S>;
+};
+template <typename S>
+struct ArithmeticOf<S, Correction::outside>
+{
+  using type = Corrected<S, std::is_same_v<typename S::Multiplicand, Half> ? half_scale_bits : 0>;
+};
+
+/// On unit S, with the correction of the policy.
+template <typename S, Correction correction>
+void run_single(
+    const char *name, const Size &size, const float *a, const float *b, float *c, Stream stream)
+{
+  run<SingleConfig<typename ArithmeticOf<S, correction>::type>>(name, size, a, b, c, stream);
+}
+} // namespace tensormg::gemm
