@@ -18,8 +18,8 @@ namespace
       ClassRow{"stencil", "weighted sums over neighbours on a grid, one or several steps per pass",
           "on a device: tensor cores with fused steps, low-rank and in 3D", run_stencil},
       ClassRow{"gemm", "dense matrix products", "on the host: more threads than one", run_gemm},
-      ClassRow{"smallmat", "batches of small matrices: products, reflections, rotations",
-          "on a device: corrected products in single precision", run_smallmat},
+      ClassRow{"smallmat", "batches of small matrices: products, reflections, rotations", "",
+          run_smallmat},
       ClassRow{"precision", "errors of products in low precision, emulated bit by bit",
           "the same on a device; when cuBLAS uses tensor cores", run_precision},
   };

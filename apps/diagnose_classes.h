@@ -49,5 +49,6 @@ void run_spmv(Run &run);
 void run_stencil(Run &run);
 void run_gemm(Run &run);
 void run_smallmat(Run &run);
+void run_batched_products(Run &run); ///< a part of run_smallmat()
 void run_precision(Run &run);
 } // namespace tensormg::diagnose

@@ -280,5 +280,6 @@ void run_smallmat(Run &run)
                 std::to_string(n) + " x " + std::to_string(n),
             run);
       }
+  run_batched_products(run);
 }
 } // namespace tensormg::diagnose

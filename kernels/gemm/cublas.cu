@@ -39,7 +39,28 @@ namespace
           "multiplying");
     }
 
+    /// In FP32 on CUDA cores, matrix after matrix.
+    void multiply(const Size &size, std::int64_t count, const float *a, const float *b, float *c,
+        Stream stream) const
+    {
+      const int m = to_int(size.m), n = to_int(size.n), k = to_int(size.k);
+      if (m == 0 || n == 0 || count == 0)
+        return;
+      check(set_stream_(handle_, stream), "choosing the stream");
+      const float one = 1, zero = 0;
+      check(
+          multiply_batch_(handle_, CUBLAS_OP_N, CUBLAS_OP_N, n, m, k, &one, b, CUDA_R_32F, n,
+              size.k * size.n, a, CUDA_R_32F, std::max(1, k), size.m * size.k, &zero, c, CUDA_R_32F,
+              n, size.m * size.n, to_int(count), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+          "multiplying a batch");
+    }
+
   private:
+    /// cublasGemmStridedBatchedEx, likewise.
+    using MultiplyBatch = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int,
+        int, int, const void *, const void *, cudaDataType, int, long long, const void *,
+        cudaDataType, int, long long, const void *, void *, cudaDataType, int, long long, int,
+        cublasComputeType_t, cublasGemmAlgo_t);
     /// cublasGemmEx, which is overloaded in C++.
     using Multiply = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int,
         int, const void *, const void *, cudaDataType, int, const void *, cudaDataType, int,
@@ -50,6 +71,7 @@ namespace
       const SharedLibrary library("cuBLAS", "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR));
       library.find("cublasSetStream_v2", set_stream_);
       library.find("cublasGemmEx", multiply_);
+      library.find("cublasGemmStridedBatchedEx", multiply_batch_);
       library.find("cublasGetStatusString", text_);
       decltype(&::cublasCreate_v2) create = nullptr;
       library.find("cublasCreate_v2", create);
@@ -73,6 +95,7 @@ namespace
     cublasHandle_t handle_ = nullptr;
     decltype(&::cublasSetStream_v2) set_stream_ = nullptr;
     Multiply *multiply_ = nullptr;
+    MultiplyBatch *multiply_batch_ = nullptr;
     decltype(&::cublasGetStatusString) text_ = nullptr;
   };
 } // namespace
@@ -90,6 +113,12 @@ void cublas_fp64(const Size &size, const double *a, const double *b, double *c, 
 void cublas_fp32(const Size &size, const float *a, const float *b, float *c, Stream stream)
 {
   Cublas::instance().multiply(size, a, b, c, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F, stream);
+}
+
+void cublas_fp32_batched(
+    const Size &size, std::int64_t count, const float *a, const float *b, float *c, Stream stream)
+{
+  Cublas::instance().multiply(size, count, a, b, c, stream);
 }
 
 void cublas_tf32(const Size &size, const float *a, const float *b, float *c, Stream stream)

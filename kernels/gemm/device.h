@@ -85,10 +85,18 @@ struct SinglePolicy
   Format format;
   Correction correction = Correction::none;
 };
-/// A, B and C in FP32. Exists for mma and cuda_cores with tf32 and fp16, wmma with tf32, each with none and outside; for
+/// Products C_i = A_i B_i, i < count, in FP32, matrix after matrix. Throws std::length_error for more than 65535.
+/// Exists for mma and cuda_cores with tf32 and fp16, wmma with tf32, each with none and outside; for
 /// mma with tf32 and three_products; for cuda_cores with fp32 and none.
 template <SinglePolicy policy>
-void single(const Size &size, const float *a, const float *b, float *c, Stream stream);
+void single_batched(
+    const Size &size, std::int64_t count, const float *a, const float *b, float *c, Stream stream);
+/// One of them.
+template <SinglePolicy policy>
+void single(const Size &size, const float *a, const float *b, float *c, Stream stream)
+{
+  single_batched<policy>(size, 1, a, b, c, stream);
+}
 
 /// By cuBLAS, which is loaded when it is first needed: DeviceError if there is none.
 void cublas_fp16(const Size &size, const Half *a, const Half *b, float *c, Stream stream);
@@ -96,4 +104,7 @@ void cublas_fp64(const Size &size, const double *a, const double *b, double *c, 
 /// On CUDA cores.
 void cublas_fp32(const Size &size, const float *a, const float *b, float *c, Stream stream);
 void cublas_tf32(const Size &size, const float *a, const float *b, float *c, Stream stream);
+/// On CUDA cores, matrices as single_batched() has them.
+void cublas_fp32_batched(
+    const Size &size, std::int64_t count, const float *a, const float *b, float *c, Stream stream);
 } // namespace tensormg::gemm

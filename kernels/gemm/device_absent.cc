@@ -28,13 +28,17 @@ void fp64(const Size &, const double *, const double *, double *, Stream)
   fail();
 }
 template <SinglePolicy policy>
-void single(const Size &, const float *, const float *, float *, Stream)
+void single_batched(const Size &, std::int64_t, const float *, const float *, float *, Stream)
 {
   fail();
 }
 void cublas_fp16(const Size &, const Half *, const Half *, float *, Stream) { fail(); }
 void cublas_fp64(const Size &, const double *, const double *, double *, Stream) { fail(); }
 void cublas_fp32(const Size &, const float *, const float *, float *, Stream) { fail(); }
+void cublas_fp32_batched(const Size &, std::int64_t, const float *, const float *, float *, Stream)
+{
+  fail();
+}
 void cublas_tf32(const Size &, const float *, const float *, float *, Stream) { fail(); }
 
 template void fp16<Rung::naive>(const Size &, const Half *, const Half *, float *, Stream);
@@ -50,30 +54,30 @@ template void fp64<Fp64Shape::m16n8k4>(
     const Size &, const double *, const double *, double *, Stream);
 template void fp64<Fp64Shape::m16n8k8>(
     const Size &, const double *, const double *, double *, Stream);
-template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>(
-    const Size &, const float *, const float *, float *, Stream);
-template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::three_products}>(
-    const Size &, const float *, const float *, float *, Stream);
-template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>(
-    const Size &, const float *, const float *, float *, Stream);
-template void single<SinglePolicy{Unit::mma, Format::fp16, Correction::none}>(
-    const Size &, const float *, const float *, float *, Stream);
-template void single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>(
-    const Size &, const float *, const float *, float *, Stream);
-template void single<SinglePolicy{Unit::wmma, Format::tf32, Correction::none}>(
-    const Size &, const float *, const float *, float *, Stream);
-template void single<SinglePolicy{Unit::wmma, Format::tf32, Correction::outside}>(
-    const Size &, const float *, const float *, float *, Stream);
-template void single<SinglePolicy{Unit::cuda_cores, Format::fp32, Correction::none}>(
-    const Size &, const float *, const float *, float *, Stream);
-template void single<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::none}>(
-    const Size &, const float *, const float *, float *, Stream);
-template void single<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::outside}>(
-    const Size &, const float *, const float *, float *, Stream);
-template void single<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::none}>(
-    const Size &, const float *, const float *, float *, Stream);
-template void single<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::outside}>(
-    const Size &, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::mma, Format::tf32, Correction::three_products}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::mma, Format::fp16, Correction::none}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::wmma, Format::tf32, Correction::none}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::wmma, Format::tf32, Correction::outside}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::cuda_cores, Format::fp32, Correction::none}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::none}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::outside}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::none}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::outside}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
 } // namespace tensormg::gemm
 
 #endif

@@ -180,6 +180,14 @@ __global__ void __launch_bounds__(T::threads) product_kernel(int m, int n, int k
     const Position tile = tile_position(static_cast<int>(blockIdx.x), tiles_m, tiles_n);
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     const int warp_row = warp / T::warps_n * T::warp_m, warp_column = warp % T::warps_n * T::warp_n;
+    // One matrix after the other: each starts where rows may start. Others would pay for it with registers.
+    if constexpr (T::batched)
+    {
+      const std::int64_t matrix = blockIdx.y;
+      a += matrix * m * k;
+      b += matrix * k * n;
+      c += matrix * m * n;
+    }
     const TileLoader<Stored, typename T::LayoutA, T::m, T::k, T::threads, T::copies> load_a(
         a, m, k);
     const TileLoader<Stored, typename T::LayoutB, T::k, T::n, T::threads, T::copies> load_b(
@@ -246,19 +254,27 @@ Blocking blocking_of()
           reinterpret_cast<const void *>(product_kernel<T>), T::threads, T::shared_bytes)};
 }
 
+inline constexpr std::int64_t most_matrices = 65535; ///< of a grid, along y
+
+/// `count` products of matrices that lie one after the other; one without Config::batched.
 template <typename Config>
 void run(const char *name, const Size &size, const typename Tile<Config>::Stored *a,
-    const typename Tile<Config>::Stored *b, typename Tile<Config>::Result *c, Stream stream)
+    const typename Tile<Config>::Stored *b, typename Tile<Config>::Result *c, Stream stream,
+    std::int64_t count = 1)
 {
   using T = Tile<Config>;
   const Tiles tiles = tiles_of(size, T::m, T::n);
-  if (tiles.m * tiles.n == 0)
+  if (tiles.m * tiles.n == 0 || count == 0)
     return;
+  if (count > (T::batched ? most_matrices : 1))
+    throw std::length_error("a batch of " + std::to_string(count) + " products; at most " +
+        std::to_string(T::batched ? most_matrices : 1));
   if constexpr (T::S::min_capability > 80)
     tensor::require_compiled_for(T::S::min_capability, product_kernel<T>);
   allow_shared_bytes(reinterpret_cast<const void *>(product_kernel<T>), T::shared_bytes);
-  launch(name, product_kernel<T>, dim3(static_cast<unsigned>(tiles.m * tiles.n)), dim3(T::threads),
-      T::shared_bytes, stream, static_cast<int>(size.m), static_cast<int>(size.n),
+  launch(name, product_kernel<T>,
+      dim3(static_cast<unsigned>(tiles.m * tiles.n), static_cast<unsigned>(count)),
+      dim3(T::threads), T::shared_bytes, stream, static_cast<int>(size.m), static_cast<int>(size.n),
       static_cast<int>(size.k), tiles.m, tiles.n, a, b, c);
 }
 } // namespace tensormg::gemm

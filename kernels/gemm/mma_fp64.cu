@@ -17,6 +17,7 @@ namespace
     static constexpr Copies copies = Copies::async;
     static constexpr Fill fill = Fill::numbers;
     static constexpr bool buffered = true;
+    static constexpr bool batched = false;
     using LayoutA = mma::RowMajor<k + 4>;
     using LayoutB = mma::RowMajor<n + 4>;
     static_assert(mma::fragment_wavefronts<S, Operand::a>(LayoutA()).conflicts() == 0);

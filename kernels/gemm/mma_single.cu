@@ -10,20 +10,21 @@ namespace
 } // namespace
 
 template <SinglePolicy policy>
-void single(const Size &size, const float *a, const float *b, float *c, Stream stream)
+void single_batched(
+    const Size &size, std::int64_t count, const float *a, const float *b, float *c, Stream stream)
 {
   run_single<ShapeOf<policy.format>, policy.correction>(
-      "launching the FP32 product on the tensor cores", size, a, b, c, stream);
+      "launching the FP32 product on the tensor cores", size, count, a, b, c, stream);
 }
 
-template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>(
-    const Size &, const float *, const float *, float *, Stream);
-template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::three_products}>(
-    const Size &, const float *, const float *, float *, Stream);
-template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>(
-    const Size &, const float *, const float *, float *, Stream);
-template void single<SinglePolicy{Unit::mma, Format::fp16, Correction::none}>(
-    const Size &, const float *, const float *, float *, Stream);
-template void single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>(
-    const Size &, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::mma, Format::tf32, Correction::three_products}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::mma, Format::fp16, Correction::none}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
 } // namespace tensormg::gemm

@@ -16,6 +16,7 @@ struct SingleConfig
   static constexpr int stages = 3;
   static constexpr Copies copies = Copies::async;
   static constexpr Fill fill = Fill::numbers;
+  static constexpr bool batched = true;
   static constexpr bool buffered = false; ///< the split fragments fill the registers
   using LayoutA = mma::RowMajor<k + 4>;
   using LayoutB = mma::RowMajor<n + 8>;
@@ -49,9 +50,9 @@ struct ArithmeticOf<S, Correction::outside>
 
 /// On unit S, with the correction of the policy.
 template <typename S, Correction correction>
-void run_single(
-    const char *name, const Size &size, const float *a, const float *b, float *c, Stream stream)
+void run_single(const char *name, const Size &size, std::int64_t count, const float *a,
+    const float *b, float *c, Stream stream)
 {
-  run<SingleConfig<typename ArithmeticOf<S, correction>::type>>(name, size, a, b, c, stream);
+  run<SingleConfig<typename ArithmeticOf<S, correction>::type>>(name, size, a, b, c, stream, count);
 }
 } // namespace tensormg::gemm

@@ -9,14 +9,15 @@ namespace
 } // namespace
 
 template <SinglePolicy policy>
-void single(const Size &size, const float *a, const float *b, float *c, Stream stream)
+void single_batched(
+    const Size &size, std::int64_t count, const float *a, const float *b, float *c, Stream stream)
 {
   run_single<ShapeOf<policy.format>, policy.correction>(
-      "launching the FP32 product on WMMA", size, a, b, c, stream);
+      "launching the FP32 product on WMMA", size, count, a, b, c, stream);
 }
 
-template void single<SinglePolicy{Unit::wmma, Format::tf32, Correction::none}>(
-    const Size &, const float *, const float *, float *, Stream);
-template void single<SinglePolicy{Unit::wmma, Format::tf32, Correction::outside}>(
-    const Size &, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::wmma, Format::tf32, Correction::none}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template void single_batched<SinglePolicy{Unit::wmma, Format::tf32, Correction::outside}>(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream);
 } // namespace tensormg::gemm

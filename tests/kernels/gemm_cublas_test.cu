@@ -20,6 +20,9 @@ namespace
     test::check_products<double, double>(cublas_fp64, 0., test::of_double);
     test::check_products<float, float>(cublas_fp32, 0., test::of_float);
     test::check_products<float, float>(cublas_tf32, test::of_tf32, test::of_float);
+    const auto batch_of_one = [](const Size &size, const float *a, const float *b, float *c,
+                                  Stream stream) { cublas_fp32_batched(size, 1, a, b, c, stream); };
+    test::check_products<float, float>(batch_of_one, 0., test::of_float);
   }
 } // namespace
 } // namespace tensormg

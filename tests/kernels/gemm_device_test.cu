@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -109,6 +110,52 @@ namespace
     check_single<Unit::cuda_cores, Format::fp16>(test::of_tf32, test::of_float);
     check_single<Unit::cuda_cores, Format::fp16, Correction::outside>(
         of_correction, test::of_float);
+  }
+
+  /// Every matrix of a batch is its product, and nothing beyond is written.
+  TEST_F(GemmDevice, Batches)
+  {
+    constexpr SinglePolicy policies[]{{Unit::mma, Format::tf32, Correction::outside},
+        {Unit::wmma, Format::tf32, Correction::outside}, {Unit::cuda_cores, Format::fp32}};
+    const auto check = [&](auto kernel, const Size &size) {
+      const std::int64_t count = 5;
+      const std::int64_t size_a = size.m * size.k, size_b = size.k * size.n,
+                         size_c = size.m * size.n;
+      const auto a = test::gemm_numbers<float>(count * size_a, 0.1),
+                 b = test::gemm_numbers<float>(count * size_b, 0.7);
+      std::vector<float> c(static_cast<std::size_t>(count * size_c + 1), 5.F);
+      std::fill_n(c.begin(), count * size_c, std::numeric_limits<float>::quiet_NaN());
+      DeviceArray<float> device_a(count * size_a), device_b(count * size_b),
+          device_c(static_cast<std::int64_t>(c.size()));
+      device_a.copy_from_host(a.data());
+      device_b.copy_from_host(b.data());
+      device_c.copy_from_host(c.data());
+      kernel(size, count, device_a.data(), device_b.data(), device_c.data(), nullptr);
+      device_c.copy_to_host(c.data());
+      std::vector<double> row(static_cast<std::size_t>(size.n)), magnitude(row.size());
+      for (std::int64_t i = 0; i < count * size.m; ++i)
+      {
+        const float *const from_a = a.data() + i / size.m * size_a;
+        const float *const from_b = b.data() + i / size.m * size_b;
+        reference_row(size, i % size.m, from_a, from_b, row.data());
+        magnitude_row(size, i % size.m, from_a, from_b, magnitude.data());
+        for (std::size_t j = 0; j < row.size(); ++j)
+          ASSERT_NEAR(c[static_cast<std::size_t>(i) * row.size() + j], row[j], 4e-6 * magnitude[j])
+              << i << ", " << j;
+      }
+      EXPECT_EQ(c.back(), 5.F);
+    };
+    for (const Size size : {Size{16, 8, 8}, {17, 9, 5}, {130, 136, 20}, {1, 1, 1}})
+    {
+      check(single_batched<policies[0]>, size);
+      check(single_batched<policies[1]>, size);
+      check(single_batched<policies[2]>, size);
+    }
+    EXPECT_NO_THROW(
+        (single_batched<policies[0]>({8, 8, 8}, 0, nullptr, nullptr, nullptr, nullptr)));
+    EXPECT_THROW(
+        (single_batched<policies[0]>({8, 8, 8}, 65536, nullptr, nullptr, nullptr, nullptr)),
+        std::length_error);
   }
 
   /// Without correction a product is as bad as its format: the policies differ.
