@@ -13,8 +13,8 @@ namespace
           "", run_ceilings},
       ClassRow{
           "scale", "a[i] = q b[i], the least arithmetic that a kernel can have", "", run_scale},
-      ClassRow{
-          "spmv", "y = A x with a sparse matrix", "on a device: tensor cores in FP16", run_spmv},
+      ClassRow{"spmv", "y = A x with a sparse matrix",
+          "on a device: blocks of rows and columns (BSR); cuSPARSE in FP16", run_spmv},
       ClassRow{"stencil", "weighted sums over neighbours on a grid, one or several steps per pass",
           "on a device: tensor cores with fused steps, low-rank and in 3D", run_stencil},
       ClassRow{"gemm", "dense matrix products", "on the host: more threads than one", run_gemm},

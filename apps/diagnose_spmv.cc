@@ -131,9 +131,13 @@ namespace
       Row<Problem>{"sliced_fma", "double", Place::device, "FP64 FMA", "csr_vector",
           double_tolerance, make_device_sliced_fma<double>},
       Row<Problem>{"sliced_mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "sliced_fma",
-          double_tolerance, make_device_sliced_mma},
+          double_tolerance, make_device_sliced_mma<double>},
       Row<Problem>{"sliced_fma", "single", Place::device, "FP32 FMA", "csr_vector",
           single_tolerance, make_device_sliced_fma<float>},
+      Row<Problem>{"sliced_fma", "half", Place::device, "FP32 FMA", "", single_tolerance,
+          make_device_sliced_fma<Half>},
+      Row<Problem>{"sliced_mma_m16n8k8", "half", Place::device, "FP16 mma m16n8k8", "sliced_fma",
+          single_tolerance, make_device_sliced_mma<Half>},
   };
 
   void run_matrix(const std::string &name, const SparseMatrix<double> &matrix, Run &run)

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "apps/diagnose_table.h"
+#include "kernels/core/half.h"
 #include "kernels/spmv/cusparse.h"
 #include "kernels/spmv/spmv.h"
 #include "operators/array.h"
@@ -24,7 +25,8 @@ Array<Number> product_input(std::int64_t size)
   constexpr std::uint64_t seed = 29;
   Array<Number> x(size);
   for (std::int64_t i = 0; i < size; ++i)
-    x[i] = static_cast<Number>(random_value(seed, static_cast<std::uint64_t>(i)));
+    x[i] = static_cast<Number>(
+        static_cast<Compute<Number>>(random_value(seed, static_cast<std::uint64_t>(i))));
   return x;
 }
 
@@ -37,19 +39,25 @@ struct ProductReference
     , exact(matrix.rows)
     , magnitude(matrix.rows)
   {
-    const sparse::SparseMatrix<Number> rounded = sparse::convert<Number>(matrix);
-    spmv::reference(rounded.view(), x.data(), exact.data());
+    using Result = Compute<Number>; // has the rounded numbers without loss
+    sparse::SparseMatrix<Result> rounded = sparse::convert<Result>(matrix);
+    for (Result &value : rounded.value)
+      value = static_cast<Result>(static_cast<Number>(value));
+    Array<Result> factors(x.size());
+    for (std::int64_t i = 0; i < x.size(); ++i)
+      factors[i] = static_cast<Result>(x[i]);
+    spmv::reference(rounded.view(), factors.data(), exact.data());
     for (std::int32_t row = 0; row < matrix.rows; ++row)
     {
       magnitude[row] = std::numeric_limits<double>::min();
       for (std::int32_t e = matrix.row_begin[row]; e < matrix.row_begin[row + 1]; ++e)
-        magnitude[row] += std::abs(
-            static_cast<double>(rounded.value[e]) * static_cast<double>(x[rounded.column[e]]));
+        magnitude[row] += std::abs(static_cast<double>(rounded.value[e]) *
+            static_cast<double>(factors[rounded.column[e]]));
     }
   }
 
   /// The largest |y - A x| relative to |A| |x| of the row; infinite if an entry is not finite.
-  double error_of(const Number *y) const
+  double error_of(const Compute<Number> *y) const
   {
     double error = 0.;
     for (std::int64_t row = 0; row < exact.size(); ++row)
@@ -85,7 +93,7 @@ public:
 
 private:
   mutable std::tuple<std::shared_ptr<const ProductReference<double>>,
-      std::shared_ptr<const ProductReference<float>>>
+      std::shared_ptr<const ProductReference<float>>, std::shared_ptr<const ProductReference<Half>>>
       references_;
 };
 
@@ -101,5 +109,6 @@ template <typename Number, spmv::CusparseAlgorithm algorithm>
 std::unique_ptr<Candidate> make_device_cusparse(const ProductProblem &problem, ThreadTeam &team);
 template <typename Number>
 std::unique_ptr<Candidate> make_device_sliced_fma(const ProductProblem &problem, ThreadTeam &team);
+template <typename Number>
 std::unique_ptr<Candidate> make_device_sliced_mma(const ProductProblem &problem, ThreadTeam &team);
 } // namespace tensormg::diagnose

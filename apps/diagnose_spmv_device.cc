@@ -1,8 +1,10 @@
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <type_traits>
 #include <vector>
 
+#include "apps/console.h"
 #include "apps/diagnose_spmv.h"
 #include "kernels/core/device.h"
 #include "kernels/spmv/cusparse.h"
@@ -39,6 +41,8 @@ namespace
   class DeviceProduct : public Candidate
   {
   public:
+    using Result = Compute<Number>;
+
     explicit DeviceProduct(const ProductProblem &problem)
       : matrix_(problem.matrix)
       , reference_(problem.reference<Number>())
@@ -48,7 +52,9 @@ namespace
 
     Work work() const override
     {
-      return spmv::work(matrix_.rows, matrix_.columns, matrix_.entries(), sizeof(Number));
+      Work work = spmv::work(matrix_.rows, matrix_.columns, matrix_.entries(), sizeof(Number));
+      work.bytes += static_cast<double>(matrix_.rows) * (sizeof(Result) - 1. * sizeof(Number));
+      return work;
     }
 
     double error() override
@@ -56,10 +62,10 @@ namespace
       if (matrix_.rows == 0)
         return 0.;
       device::fill_bytes(
-          y_.data(), 0xff, static_cast<std::size_t>(y_.size()) * sizeof(Number), nullptr);
+          y_.data(), 0xff, static_cast<std::size_t>(y_.size()) * sizeof(Result), nullptr);
       device::synchronize(nullptr);
       milliseconds(1);
-      Array<Number> y(matrix_.rows);
+      Array<Result> y(matrix_.rows);
       y_.copy_to_host(y.data());
       return reference_->error_of(y.data());
     }
@@ -75,14 +81,15 @@ namespace
   protected:
     const SparseMatrix<double> &matrix() const { return matrix_; }
     const Number *x() const { return x_.data(); }
-    Number *y() { return y_.data(); }
+    Result *y() { return y_.data(); }
 
   private:
-    virtual void product(const Number *x, Number *y, Stream stream) = 0;
+    virtual void product(const Number *x, Result *y, Stream stream) = 0;
 
     const SparseMatrix<double> &matrix_;
     std::shared_ptr<const ProductReference<Number>> reference_;
-    DeviceArray<Number> x_, y_;
+    DeviceArray<Number> x_;
+    DeviceArray<Result> y_;
     OwnedStream stream_;
     DeviceTimer timer_;
   };
@@ -171,16 +178,17 @@ namespace
       long_row_ = on_device<std::int32_t>(sliced.long_row);
       piece_begin_ = on_device<std::int32_t>(sliced.piece_begin);
       value_ = on_device<Number>(sliced.value);
-      pieces_ = DeviceArray<Number>(sliced.pieces());
+      pieces_ = DeviceArray<Compute<Number>>(sliced.pieces());
       view_ = {sliced.rows, sliced.slices, sliced.long_rows, block_begin_.data(), column_.data(),
           value_.data(), target_.data(), long_row_.data(), piece_begin_.data()};
       device::synchronize(nullptr);
     }
 
-    /// Of mma.sync: each block of 32 entries takes a whole product.
+    /// Of mma.sync: each block of 32 entries takes a whole product, 8 x 8 x 4 or in FP16 16 x 8 x 8.
     double executed_flops() const override
     {
-      return static_cast<double>(stored_) * (by_mma ? 2. * spmv::slice_rows : 2.);
+      constexpr double product = 2. * (std::is_same_v<Number, Half> ? 16 * 8 * 8 : 8 * 8 * 4);
+      return static_cast<double>(stored_) * (by_mma ? product / spmv::block_size : 2.);
     }
 
     std::vector<Figure> figures() const override
@@ -191,7 +199,7 @@ namespace
     }
 
   private:
-    void product(const Number *x, Number *y, Stream stream) override
+    void product(const Number *x, Compute<Number> *y, Stream stream) override
     {
       if constexpr (by_mma)
         spmv::cuda_sliced_mma(view_, x, y, pieces_.data(), stream);
@@ -202,7 +210,8 @@ namespace
     double preprocessing_ = 0.; ///< seconds
     std::int64_t stored_ = 0;
     DeviceArray<std::int32_t> block_begin_, column_, target_, long_row_, piece_begin_;
-    DeviceArray<Number> value_, pieces_;
+    DeviceArray<Number> value_;
+    DeviceArray<Compute<Number>> pieces_;
     spmv::Sliced<Number> view_;
   };
 
@@ -212,6 +221,11 @@ namespace
     const SparseMatrix<double> &m = problem.matrix;
     const double bytes = spmv::work(m.rows, m.columns, m.entries(), sizeof(Number)).bytes;
     require_device_bytes(static_cast<std::int64_t>(bytes), "the matrix and its vectors");
+    constexpr double largest_half = 65504.;
+    if constexpr (std::is_same_v<Number, Half>)
+      for (const double value : m.value)
+        if (std::abs(value) > largest_half)
+          throw NotAvailable("an entry of " + format_number(value) + " is beyond FP16");
   }
 } // namespace
 
@@ -238,10 +252,11 @@ std::unique_ptr<Candidate> make_device_sliced_fma(const ProductProblem &problem,
   return std::make_unique<SlicedProduct<Number, false>>(problem);
 }
 
+template <typename Number>
 std::unique_ptr<Candidate> make_device_sliced_mma(const ProductProblem &problem, ThreadTeam &)
 {
-  require_memory<double>(problem);
-  return std::make_unique<SlicedProduct<double, true>>(problem);
+  require_memory<Number>(problem);
+  return std::make_unique<SlicedProduct<Number, true>>(problem);
 }
 
 template std::unique_ptr<Candidate> make_device_csr<double, CsrMethod::rows>(
@@ -255,6 +270,12 @@ template std::unique_ptr<Candidate> make_device_csr<float, CsrMethod::merge>(
 template std::unique_ptr<Candidate> make_device_sliced_fma<double>(
     const ProductProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_sliced_fma<float>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_sliced_fma<Half>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_sliced_mma<double>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_sliced_mma<Half>(
     const ProductProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_cusparse<double, spmv::CusparseAlgorithm::csr1>(
     const ProductProblem &, ThreadTeam &);

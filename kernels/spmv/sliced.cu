@@ -1,3 +1,8 @@
+#include <bit>
+#include <type_traits>
+
+#include <cuda_fp16.h>
+
 #include "kernels/core/launch.cuh"
 #include "kernels/mma/instructions.cuh"
 #include "kernels/spmv/sliced.h"
@@ -11,6 +16,34 @@ namespace
   constexpr int threads = 256;
   constexpr int slices_per_warp = 8; ///< short rows give a warp little to do
   constexpr int at_once = 8;         ///< blocks whose loads are under way together
+
+  template <typename Number>
+  __device__ Compute<Number> widened(Number x)
+  {
+    if constexpr (std::is_same_v<Number, Half>)
+      return __half2float(std::bit_cast<__half>(x));
+    else
+      return x;
+  }
+
+  /// Read once.
+  template <typename Number>
+  __device__ Number load_streaming(const Number *from)
+  {
+    if constexpr (std::is_same_v<Number, Half>)
+      return std::bit_cast<Half>(__ldcs(reinterpret_cast<const unsigned short *>(from)));
+    else
+      return __ldcs(from);
+  }
+
+  template <typename Number>
+  __device__ Number load_cached(const Number *from)
+  {
+    if constexpr (std::is_same_v<Number, Half>)
+      return std::bit_cast<Half>(__ldg(reinterpret_cast<const unsigned short *>(from)));
+    else
+      return __ldg(from);
+  }
 
   /// The sums of a slice by tensor cores: lane 4 g + g / 2 has that of row g.
   struct ByMma
@@ -35,16 +68,43 @@ namespace
   };
   static_assert(mma::entry_of<ByMma::S, mma::Operand::c>(4 * 5 + 5 / 2, 5 % 2) == mma::Entry{5, 5});
 
+  /// The same in FP16: of the eight k two per lane are there, of which the second is zero, as are the lower eight rows.
+  struct ByMmaInHalf
+  {
+    using Number = Half;
+    using S = mma::M16N8K8<Half>;
+    mma::FragmentC<S> product{};
+
+    __device__ void add(Half value, Half x)
+    {
+      mma::FragmentA<S> a;
+      mma::FragmentB<S> b;
+      a.registers[0] = value.bits;
+      a.registers[1] = 0;
+      b.registers[0] = x.bits;
+      mma::mma_sync(product, a, b);
+    }
+    __device__ bool has_sum(int lane) const { return lane % 4 == lane / 4 / 2; }
+    __device__ float sum(int lane) const
+    {
+      return lane / 4 % 2 == 0 ? product.registers[0] : product.registers[1];
+    }
+  };
+  static_assert(
+      mma::entry_of<ByMmaInHalf::S, mma::Operand::c>(4 * 5 + 5 / 2, 5 % 2) == mma::Entry{5, 5});
+  static_assert(mma::entry_of<ByMmaInHalf::S, mma::Operand::a>(4 * 5 + 3, 0) == mma::Entry{5, 6} &&
+      mma::entry_of<ByMmaInHalf::S, mma::Operand::b>(4 * 5 + 3, 0) == mma::Entry{6, 5});
+
   /// The same on CUDA cores.
   template <typename Number_>
   struct ByFma
   {
     using Number = Number_;
-    Number own = 0;
+    Compute<Number> own = 0;
 
-    __device__ void add(Number value, Number x) { own += value * x; }
+    __device__ void add(Number value, Number x) { own += widened(value) * widened(x); }
     __device__ bool has_sum(int lane) const { return lane % 4 == 0; }
-    __device__ Number sum(int)
+    __device__ Compute<Number> sum(int)
     {
       own += __shfl_xor_sync(all_lanes, own, 1);
       own += __shfl_xor_sync(all_lanes, own, 2);
@@ -53,9 +113,9 @@ namespace
   };
 
   template <typename Sum>
-  __global__ void __launch_bounds__(threads)
-      slice_kernel(Sliced<typename Sum::Number> matrix, const typename Sum::Number *__restrict__ x,
-          typename Sum::Number *__restrict__ y, typename Sum::Number *__restrict__ pieces)
+  __global__ void __launch_bounds__(threads) slice_kernel(Sliced<typename Sum::Number> matrix,
+      const typename Sum::Number *__restrict__ x, Compute<typename Sum::Number> *__restrict__ y,
+      Compute<typename Sum::Number> *__restrict__ pieces)
   {
     using Number = typename Sum::Number;
     const int lane = static_cast<int>(threadIdx.x) % warp;
@@ -70,7 +130,7 @@ namespace
     std::int64_t slice_end = matrix.block_begin[slice + 1];
     Sum sums{};
     const auto finish_slice = [&] {
-      const Number sum = sums.sum(lane);
+      const Compute<Number> sum = sums.sum(lane);
       const std::int32_t target = matrix.target[slice * slice_rows + lane / 4];
       if (sums.has_sum(lane) && target >= 0)
         (target < matrix.rows ? y[target] : pieces[target - matrix.rows]) = sum;
@@ -88,11 +148,11 @@ namespace
         // Beyond the end: the last block once more, which is not added.
         const std::int64_t block = first + i < end ? first + i : end - 1;
         columns[i] = __ldcs(matrix.column + block * block_size + lane);
-        values[i] = __ldcs(matrix.value + block * block_size + lane);
+        values[i] = load_streaming(matrix.value + block * block_size + lane);
       }
 #pragma unroll
       for (int i = 0; i < at_once; ++i)
-        factors[i] = __ldg(x + columns[i]);
+        factors[i] = load_cached(x + columns[i]);
 #pragma unroll
       for (int i = 0; i < at_once; ++i)
         if (first + i < end)
@@ -108,13 +168,14 @@ namespace
 
   /// A block per long row: every thread adds some pieces, then all threads, in an order that is always the same.
   template <typename Number>
-  __global__ void __launch_bounds__(threads)
-      piece_kernel(Sliced<Number> matrix, const Number *__restrict__ pieces, Number *__restrict__ y)
+  __global__ void __launch_bounds__(threads) piece_kernel(Sliced<Number> matrix,
+      const Compute<Number> *__restrict__ pieces, Compute<Number> *__restrict__ y)
   {
-    __shared__ Number warp_sums[threads / warp];
+    using Result = Compute<Number>;
+    __shared__ Result warp_sums[threads / warp];
     const int thread = static_cast<int>(threadIdx.x);
     const std::int32_t end = matrix.piece_begin[blockIdx.x + 1];
-    Number sum = 0;
+    Result sum = 0;
     for (std::int32_t p = matrix.piece_begin[blockIdx.x] + thread; p < end; p += threads)
       sum += pieces[p];
 #pragma unroll
@@ -131,7 +192,8 @@ namespace
   }
 
   template <typename Sum, typename Number>
-  void run(const Sliced<Number> &matrix, const Number *x, Number *y, Number *pieces, Stream stream)
+  void run(const Sliced<Number> &matrix, const Number *x, Compute<Number> *y,
+      Compute<Number> *pieces, Stream stream)
   {
     if (matrix.slices == 0)
       return;
@@ -142,7 +204,7 @@ namespace
     if (matrix.long_rows > 0)
       launch("launching the sums of long rows", piece_kernel<Number>,
           dim3(static_cast<unsigned>(matrix.long_rows)), dim3(threads), 0, stream, matrix,
-          static_cast<const Number *>(pieces), y);
+          static_cast<const Compute<Number> *>(pieces), y);
   }
 } // namespace
 
@@ -152,13 +214,20 @@ void cuda_sliced_mma(
   run<ByMma>(matrix, x, y, pieces, stream);
 }
 
+void cuda_sliced_mma(
+    const Sliced<Half> &matrix, const Half *x, float *y, float *pieces, Stream stream)
+{
+  run<ByMmaInHalf>(matrix, x, y, pieces, stream);
+}
+
 template <typename Number>
-void cuda_sliced_fma(
-    const Sliced<Number> &matrix, const Number *x, Number *y, Number *pieces, Stream stream)
+void cuda_sliced_fma(const Sliced<Number> &matrix, const Number *x, Compute<Number> *y,
+    Compute<Number> *pieces, Stream stream)
 {
   run<ByFma<Number>>(matrix, x, y, pieces, stream);
 }
 
 template void cuda_sliced_fma(const Sliced<double> &, const double *, double *, double *, Stream);
 template void cuda_sliced_fma(const Sliced<float> &, const float *, float *, float *, Stream);
+template void cuda_sliced_fma(const Sliced<Half> &, const Half *, float *, float *, Stream);
 } // namespace tensormg::spmv

@@ -6,7 +6,8 @@
 // is used; a product with sparse matrices leaves so much of the arithmetic unused anyway.
 //
 //   reference_sliced   host, the oracle of the format
-//   cuda_sliced_mma    the diagonals of mma.sync m8n8k4 (double)
+//   cuda_sliced_mma    the diagonals of mma.sync: m8n8k4 in double; m16n8k8 in FP16, of which one block fills a quarter, with
+//                      sums and y in FP32
 //   cuda_sliced_fma    the same loads, each lane a multiplication and an addition, shuffles at the end: the twin
 //
 // Rows longer than `longest_piece` are cut into pieces, whose sums are added afterwards in their order. y is
@@ -19,6 +20,7 @@
 #include <cstdint>
 
 #include "kernels/core/device.h"
+#include "kernels/core/half.h"
 
 namespace tensormg::spmv
 {
@@ -42,12 +44,15 @@ struct Sliced
 
 /// `pieces`: scratch memory for the sums of pieces, piece_begin[long_rows] numbers.
 template <typename Number>
-void reference_sliced(const Sliced<Number> &matrix, const Number *x, Number *y, Number *pieces);
+void reference_sliced(
+    const Sliced<Number> &matrix, const Number *x, Compute<Number> *y, Compute<Number> *pieces);
 
 /// Device memory, queued in the stream; DeviceError in a build without CUDA.
 void cuda_sliced_mma(
     const Sliced<double> &matrix, const double *x, double *y, double *pieces, Stream stream);
+void cuda_sliced_mma(
+    const Sliced<Half> &matrix, const Half *x, float *y, float *pieces, Stream stream);
 template <typename Number>
-void cuda_sliced_fma(
-    const Sliced<Number> &matrix, const Number *x, Number *y, Number *pieces, Stream stream);
+void cuda_sliced_fma(const Sliced<Number> &matrix, const Number *x, Compute<Number> *y,
+    Compute<Number> *pieces, Stream stream);
 } // namespace tensormg::spmv

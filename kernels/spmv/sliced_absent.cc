@@ -10,14 +10,21 @@ void cuda_sliced_mma(const Sliced<double> &, const double *, double *, double *,
   throw DeviceError("no device: " + why_no_device());
 }
 
+void cuda_sliced_mma(const Sliced<Half> &, const Half *, float *, float *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
 template <typename Number>
-void cuda_sliced_fma(const Sliced<Number> &, const Number *, Number *, Number *, Stream)
+void cuda_sliced_fma(
+    const Sliced<Number> &, const Number *, Compute<Number> *, Compute<Number> *, Stream)
 {
   throw DeviceError("no device: " + why_no_device());
 }
 
 template void cuda_sliced_fma(const Sliced<double> &, const double *, double *, double *, Stream);
 template void cuda_sliced_fma(const Sliced<float> &, const float *, float *, float *, Stream);
+template void cuda_sliced_fma(const Sliced<Half> &, const Half *, float *, float *, Stream);
 } // namespace tensormg::spmv
 
 #endif

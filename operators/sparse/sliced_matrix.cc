@@ -103,7 +103,8 @@ SlicedMatrix<Number> make_sliced(const SparseMatrix<double> &matrix)
       const std::int64_t e = std::min<std::int64_t>(piece.first + i, piece.last - 1);
       const bool is_entry = piece.first + i < piece.last;
       result.column[at] = piece.first < piece.last ? matrix.column[e] : 0;
-      result.value[at] = is_entry ? static_cast<Number>(matrix.value[e]) : Number(0);
+      result.value[at] =
+          static_cast<Number>(static_cast<Compute<Number>>(is_entry ? matrix.value[e] : 0.));
     }
   }
   return result;
@@ -111,4 +112,5 @@ SlicedMatrix<Number> make_sliced(const SparseMatrix<double> &matrix)
 
 template SlicedMatrix<double> make_sliced(const SparseMatrix<double> &);
 template SlicedMatrix<float> make_sliced(const SparseMatrix<double> &);
+template SlicedMatrix<Half> make_sliced(const SparseMatrix<double> &);
 } // namespace tensormg::sparse

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/core/half.h"
 #include "kernels/spmv/sliced.h"
 #include "operators/sparse/sparse_matrix.h"
 
@@ -25,7 +26,7 @@ struct SlicedMatrix
   }
 };
 
-/// Rows in descending order of their number of blocks, equal ones as they stand. Throws std::length_error if
+/// Values are rounded to Number; beyond its range they are infinite. Rows in descending order of their number of blocks, equal ones as they stand. Throws std::length_error if
 /// the filling makes the matrix too large.
 template <typename Number>
 SlicedMatrix<Number> make_sliced(const SparseMatrix<double> &matrix);

@@ -126,9 +126,10 @@ namespace
 
   /// The matrix in slices, by mma.sync or by FMA.
   template <typename Number, bool by_mma>
-  std::vector<Number> sliced_product(
-      const test::SparseCase<Number> &matrix, const std::vector<Number> &x)
+  std::vector<Compute<Number>> sliced_product(
+      const test::SparseCase<Compute<Number>> &matrix, const std::vector<Number> &x)
   {
+    using Result = Compute<Number>;
     const auto rows = static_cast<std::int64_t>(matrix.row_begin.size()) - 1;
     const auto sliced = sparse::make_sliced<Number>(sparse::build_by_rows(
         rows, matrix.columns, [&](std::int64_t row, const sparse::Emit &emit) {
@@ -145,8 +146,8 @@ namespace
     const auto value = copy(sliced.value), device_x = on_device(x);
     const Sliced<Number> view{sliced.rows, sliced.slices, sliced.long_rows, block_begin.data(),
         column.data(), value.data(), target.data(), long_row.data(), piece_begin.data()};
-    std::vector<Number> y = test::poisoned<Number>(sliced.rows);
-    DeviceArray<Number> device_y = on_device(y), pieces(sliced.pieces());
+    std::vector<Result> y = test::poisoned<Result>(sliced.rows);
+    DeviceArray<Result> device_y = on_device(y), pieces(sliced.pieces());
     if constexpr (by_mma)
       cuda_sliced_mma(view, device_x.data(), device_y.data(), pieces.data(), nullptr);
     else
@@ -172,6 +173,32 @@ namespace
   TEST_F(SpmvCuda, SlicesByMma) { check_sliced<double, true>(); }
   TEST_F(SpmvCuda, SlicesByFma) { check_sliced<double, false>(); }
   TEST_F(SpmvCuda, SlicesByFmaInFloat) { check_sliced<float, false>(); }
+
+  /// In FP16 with sums in FP32: against the reference for the rounded numbers.
+  template <bool by_mma>
+  void check_sliced_in_half()
+  {
+    constexpr std::int32_t columns = 1103;
+    const auto rounded = [](float value) { return static_cast<float>(Half(value)); };
+    std::vector<float> x = test::random_vector<float>(columns);
+    std::vector<Half> half_x;
+    for (float &value : x)
+    {
+      value = rounded(value);
+      half_x.push_back(Half(value));
+    }
+    for (const std::vector<std::int32_t> &lengths : row_lengths())
+    {
+      SCOPED_TRACE(std::to_string(lengths.size()) + " rows");
+      test::SparseCase<float> matrix(columns, lengths);
+      for (float &value : matrix.value)
+        value = rounded(value);
+      test::expect_right(matrix.view(), x, sliced_product<Half, by_mma>(matrix, half_x));
+    }
+  }
+
+  TEST_F(SpmvCuda, SlicesByMmaInHalf) { check_sliced_in_half<true>(); }
+  TEST_F(SpmvCuda, SlicesByFmaInHalf) { check_sliced_in_half<false>(); }
 
   TEST_F(SpmvCuda, RefusesOtherLanes)
   {
