@@ -28,6 +28,20 @@ namespace
     return function;
   }
 
+  constexpr CUtensorMapSwizzle swizzle_of(BoxLayout layout)
+  {
+    switch (layout)
+    {
+      case BoxLayout::swizzled_64:
+        return CU_TENSOR_MAP_SWIZZLE_64B;
+      case BoxLayout::swizzled_128:
+        return CU_TENSOR_MAP_SWIZZLE_128B;
+      case BoxLayout::plain:
+        break;
+    }
+    return CU_TENSOR_MAP_SWIZZLE_NONE;
+  }
+
   constexpr CUtensorMapDataType type_of(double) { return CU_TENSOR_MAP_DATA_TYPE_FLOAT64; }
   constexpr CUtensorMapDataType type_of(float) { return CU_TENSOR_MAP_DATA_TYPE_FLOAT32; }
   constexpr CUtensorMapDataType type_of(WideFloat) { return CU_TENSOR_MAP_DATA_TYPE_FLOAT32; }
@@ -48,8 +62,7 @@ CUtensorMap make_box_map(
   const cuuint32_t step[4] = {1, 1, 1, 1};
   CUtensorMap map;
   const CUresult result = encode_function()(&map, type_of(Number{}), 4, const_cast<Number *>(data),
-      size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
-      layout == BoxLayout::plain ? CU_TENSOR_MAP_SWIZZLE_NONE : CU_TENSOR_MAP_SWIZZLE_128B,
+      size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(layout),
       CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS)
     throw DeviceError("cuTensorMapEncodeTiled refuses a box of " + std::to_string(cells) +

@@ -13,7 +13,9 @@ namespace tensormg
 enum class BoxLayout : unsigned char
 {
   plain, ///< in the order of the tensor
-  swizzled_128 ///< rows of 128 bytes, whose 16-byte pieces are permuted: piece c of row r lies at c xor r % 8
+  // The 16-byte pieces of a row are permuted:
+  swizzled_64, ///< rows of 64 bytes: piece c of row r lies at c xor r / 2 % 4
+  swizzled_128 ///< rows of 128 bytes: piece c of row r lies at c xor r % 8
 };
 
 /// Boxes of `cells` cells x n modes x `rows` rows x 1 plane of a vector in Block's order, as a tensor

@@ -168,13 +168,14 @@ Apply<Number> *select(Backend backend, Form form, int dim, int degree,
     std::optional<Arithmetic> arithmetic = std::nullopt);
 
 /// The backend for vectors in device memory that measured fastest for these choices (docs/kernels.md) among those
-/// that are accurate enough: mma in FP16 rounds traces, which for b - B u of a large smooth u leaves an error
-/// of the size that rounding u itself would make.
+/// that are accurate enough: a Chebyshev step in FP16 may round traces; for b - B u of a large smooth u that would
+/// leave an error of the size that rounding u itself makes, so there they have 22 bits (solver_arithmetic()).
 template <typename Number>
 constexpr Backend fastest_device_backend(Form form, int dim, int degree)
 {
-  return sizeof(Number) == 2 && dim == 3 && degree == 3 && form == Form::chebyshev ? Backend::mma
-                                                                                   : Backend::cuda;
+  const bool on_tensor_cores = sizeof(Number) == 2 && dim == 3 &&
+      ((form == Form::chebyshev && degree >= 3) || (form == Form::residual && degree == 7));
+  return on_tensor_cores ? Backend::mma : Backend::cuda;
 }
 
 /// The arithmetic on tensor cores for these choices in a solver: products and residuals of large smooth vectors

@@ -95,7 +95,7 @@ private:
     BlocksAt<k_blocks> at;
 #pragma unroll
     for (int block = 0; block < k_blocks; ++block)
-      at.of[block] = SwizzledRows::at(row * modes + mode_of_lane(block), cell);
+      at.of[block] = SwizzledRows<Tile::row_bytes>::at(row * modes + mode_of_lane(block), cell);
     return at;
   }
   using Blocks = A[k_blocks];
@@ -166,8 +166,8 @@ private:
     // Slot of the multiplicand: mode k = at / 4 of line at % 4.
     const int at = block * 16 + lane / 16 * 8 + lane % 8;
     const int line = (cy + 1) * modes + min(4 * group + at % 4, modes - 1);
-    return load_cells(
-        slot(min(at / 4, n - 1)) + SwizzledRows::at(line, cell0 + 16 * f + lane / 8 % 2 * 8));
+    return load_cells(slot(min(at / 4, n - 1)) +
+        SwizzledRows<Tile::row_bytes>::at(line, cell0 + 16 * f + lane / 8 % 2 * 8));
   }
   using Held = typename Constants<Tile>::Held;
 

@@ -3,6 +3,7 @@
 
 #include "kernels/core/block.h"
 #include "kernels/core/half.h"
+#include "kernels/laplace/swizzled_rows.h"
 
 namespace tensormg::laplace
 {
@@ -97,31 +98,4 @@ struct MmaColumnTile
   static_assert(shared_bytes <= 232448, "227 KiB per block");
   static_assert(threads <= 1024);
 };
-
-/// Position, in bytes, of a cell in the lines of 64 halves that the copy engine wrote in its mode "128 byte
-/// swizzle": piece c of line r lies where piece c xor (r mod 8) would be, so that eight lines at the same
-/// cells lie in different banks. The first line is aligned to 1024 bytes.
-struct SwizzledRows
-{
-  static constexpr int at(int line, int cell)
-  {
-    return 128 * line + 16 * ((cell / 8) ^ (line % 8)) + 2 * (cell % 8);
-  }
-};
-
-/// Eight lines in a row, read by ldmatrix at the same cells, touch every bank once.
-constexpr bool free_of_bank_conflicts()
-{
-  for (int first = 0; first < 8; ++first)
-    for (int cell = 0; cell < 64; cell += 8)
-    {
-      unsigned pieces = 0;
-      for (int line = first; line < first + 8; ++line)
-        pieces |= 1u << SwizzledRows::at(line, cell) / 16 % 8;
-      if (pieces != 0xffu)
-        return false;
-    }
-  return true;
-}
-static_assert(free_of_bank_conflicts());
 } // namespace tensormg::laplace

@@ -4,6 +4,7 @@
 #include "kernels/laplace/cuda_instances.cuh"
 #include "kernels/laplace/mma.h"
 #include "kernels/laplace/mma_column_launch.cuh"
+#include "kernels/laplace/mma_layers_launch.cuh"
 #include "kernels/laplace/mma_tiles.h"
 
 namespace tensormg::laplace
@@ -12,7 +13,10 @@ template <typename Tile, Form form>
 void launch_mma(const Arguments<Half> &a)
 {
   require_every_row(a.range, a.block);
-  launch_mma_column<Tile, form>(a);
+  if constexpr (Tile::owns_columns)
+    launch_mma_column<Tile, form>(a);
+  else
+    launch_mma_layers<Tile, form>(a);
 }
 
 template <Form form, int... n>
@@ -32,7 +36,10 @@ Apply<Half> *mma_3d_half_instance(int degree)
 template <typename Tile, Form form>
 KernelResources resources_of_mma()
 {
-  return resources_of_kernel<Tile, form>(&mma_column::mma_column_kernel<Tile, form>);
+  if constexpr (Tile::owns_columns)
+    return resources_of_kernel<Tile, form>(&mma_column::mma_column_kernel<Tile, form>);
+  else
+    return resources_of_kernel<Tile, form>(&mma_layers::mma_layers_kernel<Tile, form>);
 }
 
 template <Form form, int... n>

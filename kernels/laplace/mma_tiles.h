@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/laplace/mma_column_tile.h"
+#include "kernels/laplace/mma_layers_tile.h"
 
 namespace tensormg::laplace
 {
@@ -19,12 +20,6 @@ struct MmaTile<3, false> : MmaColumnTile<3, 6, 2, 8>
 template <>
 struct MmaTile<4, false> : MmaColumnTile<4, 6, 2, 9>
 {};
-template <>
-struct MmaTile<5, false> : MmaColumnTile<5, 2, 4, 9>
-{};
-template <>
-struct MmaTile<6, false> : MmaColumnTile<6, 2, 4, 8>
-{};
 
 template <>
 struct MmaTile<2, true> : MmaColumnTile<2, 12, 1, 6, 3>
@@ -35,10 +30,40 @@ struct MmaTile<3, true> : MmaColumnTile<3, 6, 2, 6, 3>
 template <>
 struct MmaTile<4, true> : MmaColumnTile<4, 6, 2, 5, 3>
 {};
+
+// Modes, cells in x, rows of cells, lines of a warp, planes of the rings (src, around the tile, b and old).
 template <>
-struct MmaTile<5, true> : MmaColumnTile<5, 2, 4, 7, 3>
+struct MmaTile<5, false> : MmaLayersTile<5, 32, 4, 5, 12, 4>
 {};
 template <>
-struct MmaTile<6, true> : MmaColumnTile<6, 2, 4, 7, 1>
+struct MmaTile<6, false> : MmaLayersTile<6, 32, 4, 6, 14, 4>
 {};
+template <>
+struct MmaTile<7, false> : MmaLayersTile<7, 32, 3, 4, 15, 3>
+{};
+template <>
+struct MmaTile<8, false> : MmaLayersTile<8, 32, 2, 4, 18, 4>
+{};
+template <>
+struct MmaTile<9, false> : MmaLayersTile<9, 32, 1, 3, 19, 4>
+{};
+
+template <>
+struct MmaTile<5, true> : MmaLayersTile<5, 32, 4, 5, 12, 3, 3>
+{};
+template <>
+struct MmaTile<6, true> : MmaLayersTile<6, 32, 4, 6, 13, 2, 2>
+{};
+template <>
+struct MmaTile<7, true> : MmaLayersTile<7, 32, 3, 4, 14, 2, 1>
+{};
+template <>
+struct MmaTile<8, true> : MmaLayersTile<8, 32, 2, 4, 16, 2, 2>
+{};
+template <>
+struct MmaTile<9, true> : MmaLayersTile<9, 32, 1, 3, 18, 2, 2>
+{};
+
+/// Weights and traces in two parts, for the residual.
+using MmaAccurateTile8 = MmaLayersTile<8, 32, 2, 4, 16, 2, 1, 2>;
 } // namespace tensormg::laplace

@@ -56,10 +56,13 @@ namespace
     int capability; ///< compute capability times ten that it needs; 0: runs on the host
     Apply<Number> *(*get)(Form, int dim, int degree);
     std::optional<KernelResources> (*resources)(Form, int dim, int degree);
+    int min_degree = 1;
+    std::optional<Form> only = std::nullopt; ///< the one form that it has; nothing: all
 
-    constexpr bool has(int in_dim, int degree) const
+    constexpr bool has(Form form, int in_dim, int degree) const
     {
-      return (dim == 0 || dim == in_dim) && degree >= 1 && degree <= max_degree;
+      return (dim == 0 || dim == in_dim) && degree >= min_degree && degree <= max_degree &&
+          (!only || *only == form);
     }
   };
 
@@ -85,10 +88,15 @@ namespace
   {
     return cuda_resources<Number>(form, degree);
   }
-  Apply<Half> *get_mma_column(Form form, int, int degree) { return mma_instance(form, degree); }
-  std::optional<KernelResources> resources_of_mma_column(Form form, int, int degree)
+  Apply<Half> *get_mma(Form form, int, int degree) { return mma_instance(form, degree); }
+  std::optional<KernelResources> resources_of_mma(Form form, int, int degree)
   {
     return mma_resources(form, degree);
+  }
+  Apply<Half> *get_mma_accurate(Form, int, int) { return mma_accurate_residual(); }
+  std::optional<KernelResources> resources_of_mma_accurate(Form, int, int)
+  {
+    return mma_accurate_residual_resources();
   }
 
   template <typename Number>
@@ -156,8 +164,10 @@ namespace
         device_reference_row<Half>, cuda_row_2d<Half>, cuda_row_3d<Half>,
         lines_row<&wmma_lines_fp16, Half>(Backend::wmma, Arithmetic::fp16),
         lines_row<&wmma_lines_fp16x2, Half>(Backend::wmma, Arithmetic::fp16x2),
-        {Backend::mma, Arithmetic::fp16, 3, mma_max_degree<Half>(3), 90, &get_mma_column,
-            &resources_of_mma_column},
+        {Backend::mma, Arithmetic::fp16, 3, mma_max_degree<Half>(3), 90, &get_mma,
+            &resources_of_mma},
+        {Backend::mma, Arithmetic::fp16x2, 3, mma_accurate_degree, 90, &get_mma_accurate,
+            &resources_of_mma_accurate, mma_accurate_degree, Form::residual},
         lines_row<&mma_lines_fp16, Half>(Backend::mma, Arithmetic::fp16),
         lines_row<&mma_lines_fp16x2, Half>(Backend::mma, Arithmetic::fp16x2)};
     return table;
@@ -175,7 +185,9 @@ namespace
   {
     std::string text = std::string(to_string(row.backend)) + " " + to_string(row.arithmetic) + " (";
     text += row.dim == 0 ? "2D and 3D" : row.dim == 2 ? "2D" : "3D";
-    text += ", degrees 1.." + std::to_string(row.max_degree);
+    text += ", degrees " + std::to_string(row.min_degree) + ".." + std::to_string(row.max_degree);
+    if (row.only)
+      text += ", residual alone";
     if (row.capability > 80)
       text += ", compute capability 9.0";
     return text + ")";
@@ -193,7 +205,7 @@ namespace
       // Without a device nothing will run, but one may ask.
       const bool fits = row.capability == 0 || device_count() == 0 ||
           row.capability <= tensor::device_capability();
-      if (row.backend == backend && row.has(dim, degree) &&
+      if (row.backend == backend && row.has(form, dim, degree) &&
           (!arithmetic || *arithmetic == row.arithmetic) && fits &&
           (has_every_form<Number> || form == Form::apply))
         return row;
@@ -207,6 +219,17 @@ namespace
         (has_every_form<Number>
                 ? ""
                 : "; numbers stored in FP32 with arithmetic in FP64 have B u (apply) alone"));
+  }
+
+  template <typename Number>
+  void resolve_automatic(
+      Backend &backend, std::optional<Arithmetic> &arithmetic, Form form, int dim, int degree)
+  {
+    if (backend != Backend::automatic)
+      return;
+    backend = fastest_device_backend<Number>(form, dim, degree);
+    if (backend != Backend::cuda && !arithmetic)
+      arithmetic = solver_arithmetic<Number>(form);
   }
 
   struct BackendName
@@ -241,8 +264,7 @@ template <typename Number>
 Apply<Number> *select(
     Backend backend, Form form, int dim, int degree, std::optional<Arithmetic> arithmetic)
 {
-  if (backend == Backend::automatic)
-    backend = fastest_device_backend<Number>(form, dim, degree);
+  resolve_automatic<Number>(backend, arithmetic, form, dim, degree);
   return find<Number>(backend, form, dim, degree, arithmetic).get(form, dim, degree);
 }
 
@@ -250,8 +272,7 @@ template <typename Number>
 std::optional<KernelResources> kernel_resources(
     Backend backend, Form form, int dim, int degree, std::optional<Arithmetic> arithmetic)
 {
-  if (backend == Backend::automatic)
-    backend = fastest_device_backend<Number>(form, dim, degree);
+  resolve_automatic<Number>(backend, arithmetic, form, dim, degree);
   const Row<Number> &row = find<Number>(backend, form, dim, degree, arithmetic);
   return row.resources ? row.resources(form, dim, degree) : std::nullopt;
 }

@@ -11,8 +11,11 @@ template <typename Number>
 CUtensorMap make_box_map(
     const Block &block, const Number *data, int cells, int rows, BoxLayout layout)
 {
-  if (layout == BoxLayout::swizzled_128 && cells * sizeof(Number) != 128)
-    throw std::runtime_error("a swizzled box whose rows are not 128 bytes");
+  const int swizzled_bytes = layout == BoxLayout::swizzled_128 ? 128
+      : layout == BoxLayout::swizzled_64                       ? 64
+                                                               : 0;
+  if (swizzled_bytes != 0 && cells * static_cast<int>(sizeof(Number)) != swizzled_bytes)
+    throw std::runtime_error("a swizzled box whose rows have another length");
   emulation::TensorBox box{};
   box.data = reinterpret_cast<const unsigned char *>(data);
   const std::int64_t size[4] = {block.cells[0], block.n, block.rows_per_plane(), block.planes()};
@@ -25,7 +28,7 @@ CUtensorMap make_box_map(
     box.box[d] = extent[d];
   }
   box.element_bytes = sizeof(Number);
-  box.swizzled = layout == BoxLayout::swizzled_128;
+  box.swizzled_bytes = swizzled_bytes;
   CUtensorMap map{};
   std::memcpy(&map, &box, sizeof(box));
   return map;
@@ -44,7 +47,7 @@ namespace emulation
     std::memcpy(&box, map, sizeof(box));
     if (at[0] * box.element_bytes % 16 != 0)
       throw std::runtime_error("a box whose start is not a multiple of 16 bytes");
-    if (reinterpret_cast<std::uintptr_t>(to) % (box.swizzled ? 1024 : 128) != 0)
+    if (reinterpret_cast<std::uintptr_t>(to) % (box.swizzled_bytes != 0 ? 1024 : 128) != 0)
       throw std::runtime_error("a box whose place in shared memory is not aligned");
     auto *const begin = static_cast<unsigned char *>(to);
     int at_byte = 0;
@@ -61,9 +64,9 @@ namespace emulation
               inside = inside && c[d] >= 0 && c[d] < box.size[d];
               offset += c[d] * box.stride[d];
             }
-            // Bits 4..6 of the address xor bits 7..9.
-            unsigned char *const out =
-                begin + (box.swizzled ? at_byte ^ (at_byte >> 3 & 0x70) : at_byte);
+            // Bits 4..6 of the address xor bits 7..9, or bits 4 and 5 xor bits 7 and 8.
+            const int pieces = box.swizzled_bytes == 0 ? 0 : box.swizzled_bytes - 16;
+            unsigned char *const out = begin + (at_byte ^ (at_byte >> 3 & pieces));
             if (inside)
               std::memcpy(out, box.data + offset, box.element_bytes);
             else

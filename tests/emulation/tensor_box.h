@@ -16,7 +16,7 @@ struct TensorBox
   std::int64_t stride[4]; ///< bytes
   int box[4];
   int element_bytes;
-  bool swizzled;
+  int swizzled_bytes; ///< of a row whose pieces are permuted; 0: none are
 };
 static_assert(sizeof(TensorBox) <= sizeof(CUtensorMap));
 

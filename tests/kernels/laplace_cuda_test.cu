@@ -49,7 +49,8 @@ namespace
   bool left_to_devices(std::size_t index, int degree)
   {
     static const bool emulated = device_properties().name == "emulated device";
-    return emulated && (index + static_cast<std::size_t>(degree)) % 3 != 0;
+    return emulated &&
+        ((index + static_cast<std::size_t>(degree)) % 3 != 0 || (index == 7 && degree > 3));
   }
 
   /// A device array with guard zones on both sides of the numbers.
@@ -274,12 +275,16 @@ namespace
   {
     if (device_count() == 0)
       GTEST_SKIP() << why_no_device();
-    for (const std::array<double, 3> factor :
-        {std::array{1., 1e-4, 1.}, {20., 1., 1e-3}, {1e-5, 1e-5, 1e-5}})
+    const std::array<double, 3> factors[] = {{1., 1e-4, 1.}, {20., 1., 1e-3}, {1e-5, 1e-5, 1e-5}};
+    for (std::size_t index = 0; index < std::size(factors); ++index)
       for (int degree = 1; degree <= laplace::mma_max_degree<Half>(3); ++degree)
       {
+        if (left_to_devices(index, degree))
+          continue;
         Inputs<Half> inputs(cases[4], degree, true);
-        inputs.device.factor = factor;
+        inputs.device.factor = factors[index];
+        if (degree > 5) // where 20 lambda is no number of FP16
+          inputs.device.factor[0] = std::min(inputs.device.factor[0], 2.);
         for (const Form form : {Form::residual, Form::chebyshev})
         {
           SCOPED_TRACE(testing::Message() << "degree " << degree << " form " << int(form));

@@ -1,0 +1,142 @@
+// The `mma` backend in 3D, FP16 storage, degrees 6 to 8: sums over modes as products of matrices on tensor cores,
+// with two layers of cells in shared memory, docs/kernels.md.
+//
+// As in mma_column.cuh cells are the rows of the matrices, 16 neighbours in x, and modes or traces of lines their
+// columns. There a warp holds B u of its cells in a layer, n^3 modes, until the traces of the layer above are known;
+// here those are known before: the planes of a layer and of the one above are in shared memory together. So a plane
+// is finished when it is worked on, accumulators live for one plane only, and several warps share the cells.
+//   at the start of a layer   traces in z: of its own lines at the top, of those of the layer above at the bottom
+//   plane by plane            x: traces of own lines, of the cells beside by a shuffle
+//                             y: traces of the rows of cells below and above, from the tile or its halo
+//                             traces x weights added up; diagonal, b and x_{k-1} in FP32; written
+// Warps never meet: what they need of each other's cells they sum themselves.
+// With parts = 2 weights and traces are sums of two numbers of FP16, 22 bits: for residuals.
+#pragma once
+
+#include "kernels/laplace/cuda_column.cuh"
+#include "kernels/laplace/mma_layers_tile.h"
+
+namespace tensormg::laplace
+{
+template <typename Tile>
+struct MmaLayersParameters : ColumnParameters<Tile>
+{
+  CUtensorMap row_beside; ///< boxes of one row of cells of src
+  float scale; ///< sums are formed in units of this power of two, so that no weight leaves FP16
+  float lambda[3][Tile::n];     ///< c_d lambda
+  float alpha, u_factor, theta; ///< chebyshev: alpha; 1 + theta - alpha; theta
+};
+
+namespace mma_layers
+{
+  using column::Place;
+  using column::place;
+
+  template <typename Tile>
+  struct Shared
+  {
+    using Barrier = pipeline::Barrier;
+    unsigned char *base;
+
+    __device__ unsigned char *own(int slot) const { return base + slot * Tile::own_bytes; }
+    __device__ unsigned char *halo(int slot) const
+    {
+      return base + Tile::halo_offset + slot * Tile::halo_bytes;
+    }
+    /// part 0: b, 1: old
+    __device__ unsigned char *input(int slot, int part) const
+    {
+      return base + Tile::input_offset + (2 * slot + part) * Tile::own_bytes;
+    }
+    __device__ Barrier *barrier(int index) const
+    {
+      return reinterpret_cast<Barrier *>(base + Tile::barrier_offset) + index;
+    }
+    // Each slot has a barrier that says full and one that says empty.
+    static constexpr int halos = 2 * Tile::ring, inputs = halos + 2 * Tile::halo_ring;
+    __device__ Barrier *own_full(int slot) const { return barrier(2 * slot); }
+    __device__ Barrier *own_empty(int slot) const { return barrier(2 * slot + 1); }
+    __device__ Barrier *halo_full(int slot) const { return barrier(halos + 2 * slot); }
+    __device__ Barrier *halo_empty(int slot) const { return barrier(halos + 2 * slot + 1); }
+    __device__ Barrier *input_full(int slot) const { return barrier(inputs + 2 * slot); }
+    __device__ Barrier *input_empty(int slot) const { return barrier(inputs + 2 * slot + 1); }
+  };
+
+  template <typename Tile>
+  __device__ void initialise(const Shared<Tile> &shared)
+  {
+    for (int slot = 0; slot < Tile::ring + Tile::halo_ring + Tile::input_ring; ++slot)
+    {
+      pipeline::init(shared.barrier(2 * slot), 1);
+      pipeline::init(shared.barrier(2 * slot + 1), pipeline::warp_arrivals * Tile::warps);
+    }
+    pipeline::fence_init();
+  }
+
+  /// Copies the planes of the tile (and those of the layers before and after the segment).
+  template <typename Tile>
+  __device__ void produce_own(const MmaLayersParameters<Tile> &p, const Shared<Tile> &shared)
+  {
+    pipeline::RingPosition<Tile::ring> at;
+    InStep step(p.progress, p.longest);
+    Place s;
+    for (int index = 0; place(p, index, s); ++index)
+      for (int c = s.z0 - s.before; c < s.z1 + s.after; ++c)
+      {
+        if (c >= s.z0 && c < s.z1)
+          step.begin_layer();
+        for (int k = 0; k < Tile::n; ++k)
+        {
+          pipeline::wait(shared.own_empty(at.slot), at.parity ^ 1u);
+          pipeline::arrive_expect(shared.own_full(at.slot), Tile::own_box);
+          pipeline::load_box(shared.own(at.slot), &p.own, shared.own_full(at.slot), s.x0, 0,
+              s.y0 * Tile::n, c * Tile::n + k);
+          at.advance();
+        }
+      }
+    step.end();
+  }
+
+  /// Copies the cells around the tile.
+  template <typename Tile>
+  __device__ void produce_halo(const MmaLayersParameters<Tile> &p, const Shared<Tile> &shared)
+  {
+    pipeline::RingPosition<Tile::halo_ring> at;
+    Place s;
+    for (int index = 0; place(p, index, s); ++index)
+      for (int plane = s.z0 * Tile::n; plane < s.z1 * Tile::n; ++plane)
+      {
+        const int y = s.y0 * Tile::n, above = y + (s.last_y + 1) * Tile::n;
+        pipeline::Barrier *full = shared.halo_full(at.slot);
+        unsigned char *to = shared.halo(at.slot);
+        pipeline::wait(shared.halo_empty(at.slot), at.parity ^ 1u);
+        pipeline::arrive_expect(full, 2 * (Tile::row_box + Tile::side_box));
+        pipeline::load_box(to, &p.row_beside, full, s.x0, 0, y - Tile::n, plane);
+        pipeline::load_box(to + Tile::upper_at, &p.row_beside, full, s.x0, 0, above, plane);
+        pipeline::load_box(to + Tile::left_at, &p.side, full, s.left, 0, y, plane);
+        pipeline::load_box(to + Tile::right_at, &p.side, full, s.right, 0, y, plane);
+        at.advance();
+      }
+  }
+
+  /// Copies b and old.
+  template <typename Tile>
+  __device__ void produce_input(const MmaLayersParameters<Tile> &p, const Shared<Tile> &shared)
+  {
+    pipeline::RingPosition<Tile::input_ring> at;
+    Place s;
+    for (int index = 0; place(p, index, s); ++index)
+      for (int plane = s.z0 * Tile::n; plane < s.z1 * Tile::n; ++plane)
+      {
+        const int y = s.y0 * Tile::n;
+        pipeline::Barrier *full = shared.input_full(at.slot);
+        pipeline::wait(shared.input_empty(at.slot), at.parity ^ 1u);
+        pipeline::arrive_expect(full, (p.has_old ? 2 : 1) * Tile::own_box);
+        pipeline::load_box(shared.input(at.slot, 0), &p.b, full, s.x0, 0, y, plane);
+        if (p.has_old)
+          pipeline::load_box(shared.input(at.slot, 1), &p.old, full, s.x0, 0, y, plane);
+        at.advance();
+      }
+  }
+} // namespace mma_layers
+} // namespace tensormg::laplace

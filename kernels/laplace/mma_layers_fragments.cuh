@@ -1,0 +1,136 @@
+// Traces and multiplicands that a lane of the tensor-core layer kernel holds: see mma_layers.cuh.
+#pragma once
+
+#include "kernels/laplace/mma_layers_weights.cuh"
+
+namespace tensormg::laplace::mma_layers
+{
+__device__ __forceinline__ float2 to_floats(std::uint32_t halves)
+{
+  __half2 both;
+  memcpy(&both, &halves, sizeof(both));
+  return __half22float2(both);
+}
+
+/// Two columns (value and half derivative of one line) at two cells, 8 rows of a fragment apart; each number as the sum
+/// of `parts` numbers of FP16.
+template <int parts>
+struct Traces
+{
+  std::uint32_t low[parts], high[parts];
+
+  Traces() = default;
+  __device__ __forceinline__ Traces(float a, float b, float c, float d)
+  {
+    split(low, a, b);
+    split(high, c, d);
+  }
+  __device__ __forceinline__ explicit Traces(const D &sums)
+    : Traces(sums.registers[0], sums.registers[1], sums.registers[2], sums.registers[3])
+  {}
+
+  __device__ __forceinline__ Traces flipped(std::uint32_t bits) const
+  {
+    Traces result;
+#pragma unroll
+    for (int part = 0; part < parts; ++part)
+    {
+      result.low[part] = low[part] ^ bits;
+      result.high[part] = high[part] ^ bits;
+    }
+    return result;
+  }
+
+private:
+  __device__ __forceinline__ static void split(std::uint32_t (&to)[parts], float a, float b)
+  {
+    to[0] = mma::to_halves(a, b);
+    if constexpr (parts == 2)
+    {
+      const float2 first = to_floats(to[0]);
+      to[1] = mma::to_halves(a - first.x, b - first.y);
+    }
+  }
+};
+
+/// Reads 16 cells and 16 modes from eight and eight lines; each lane gives the address of one of them.
+__device__ __forceinline__ A load_cells(const unsigned char *line)
+{
+  A a;
+  mma::ldmatrix<mma::LdmatrixForm::transposed>(a, line);
+  return a;
+}
+
+/// sum += numbers of src times weights
+template <int parts>
+__device__ __forceinline__ void add_numbers(D &sum, const A &a, const B (&weights)[parts])
+{
+#pragma unroll
+  for (int part = 0; part < parts; ++part)
+    mma::mma_sync(sum, a, weights[part]);
+}
+
+/// sum += traces of two groups of 4 lines (slots 0..7 and 8..15) times weights; the product of two second parts
+/// is less than what the sum is rounded by
+template <int parts>
+__device__ __forceinline__ void add_traces(
+    D &sum, const Traces<parts> &first, const Traces<parts> &second, const B (&weights)[parts])
+{
+#pragma unroll
+  for (int of_traces = 0; of_traces < parts; ++of_traces)
+#pragma unroll
+    for (int of_weights = 0; of_weights + of_traces < parts; ++of_weights)
+      mma::mma_sync(sum,
+          A{{first.low[of_traces], first.high[of_traces], second.low[of_traces],
+              second.high[of_traces]}},
+          weights[of_weights]);
+}
+
+/// The same with traces of one group (slots 0..7)
+template <int parts>
+__device__ __forceinline__ void add_traces(
+    D &sum, const Traces<parts> &traces, const SmallB (&weights)[parts])
+{
+  // The accumulators of both shapes are the same registers.
+  mma::FragmentC<SmallShape> same;
+#pragma unroll
+  for (int r = 0; r < D::n_registers; ++r)
+    same.registers[r] = sum.registers[r];
+#pragma unroll
+  for (int of_traces = 0; of_traces < parts; ++of_traces)
+#pragma unroll
+    for (int of_weights = 0; of_weights + of_traces < parts; ++of_weights)
+      mma::mma_sync(
+          same, SmallA{{traces.low[of_traces], traces.high[of_traces]}}, weights[of_weights]);
+#pragma unroll
+  for (int r = 0; r < D::n_registers; ++r)
+    sum.registers[r] = same.registers[r];
+}
+
+/// Bytes from the beginning of a plane: this lane's line in each block of 16 modes, eight lines and eight cells
+/// per matrix of ldmatrix. Lanes whose mode does not exist read one that does (its weights are zero, but it
+/// must be a number).
+template <typename Tile, int blocks>
+struct LinesAt
+{
+  int first, last;
+
+  LinesAt() = default;
+  /// Modes `mode` .. `mode` + 16 blocks - 1 of a row of cells, at 16 cells from `cell` on.
+  __device__ __forceinline__ LinesAt(int row, int mode, int cell)
+  {
+    const int lane = threadIdx.x % 32;
+    const int line = mode + lane / 16 * 8 + lane % 8, at_cell = cell + lane / 8 % 2 * 8;
+    const int bounded = line < Tile::modes ? line : mode;
+    first = Tile::Rows::at(row * Tile::modes + bounded, at_cell);
+    last = line + 16 * (blocks - 1) < Tile::modes
+        ? Tile::Rows::at(row * Tile::modes + line + 16 * (blocks - 1), at_cell)
+        : first;
+  }
+  /// Rows of 16 lines are permuted alike.
+  __device__ __forceinline__ int of(int block) const
+  {
+    return block == blocks - 1 ? last : first + block * 16 * Tile::row_bytes;
+  }
+};
+} // namespace tensormg::laplace::mma_layers

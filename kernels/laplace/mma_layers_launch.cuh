@@ -1,0 +1,60 @@
+// Launch of the tensor-core layer kernel.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/laplace/cuda_column_launch.cuh"
+#include "kernels/laplace/mma_layers_planes.cuh"
+
+namespace tensormg::laplace
+{
+/// A power of two such that the weights of the faces in units of it are at most 1024 = 2^-6 of the largest FP16
+/// number, and their second parts are no subnormal numbers if they matter.
+template <typename Tile>
+float mma_layers_scale(const ColumnParameters<Tile> &p)
+{
+  float most = 0.f;
+  for (int m = 0; m < Tile::n; ++m)
+    for (int d = 0; d < 3; ++d)
+      most = std::max({most, std::abs(p.vd[d][m]), std::abs(p.gd[d][m])});
+  int exponent = 0;
+  std::frexp(most, &exponent); // most < 2^exponent
+  return std::ldexp(1.f, std::max(exponent - 10, -15));
+}
+
+template <typename Tile, Form form>
+MmaLayersParameters<Tile> mma_layers_parameters(const Arguments<Half> &a, int blocks)
+{
+  MmaLayersParameters<Tile> p{column_parameters<Tile, form>(a, blocks)};
+  constexpr int n = Tile::n, cells = Tile::cells_x;
+  constexpr BoxLayout layout =
+      Tile::row_bytes == 128 ? BoxLayout::swizzled_128 : BoxLayout::swizzled_64;
+  p.own = make_box_map(a.block, a.src, cells, Tile::rows * n, layout);
+  p.row_beside = make_box_map(a.block, a.src, cells, n, layout);
+  if (form != Form::apply)
+    p.b = make_box_map(a.block, a.b, cells, Tile::rows * n, layout);
+  if (p.has_old)
+    p.old = make_box_map(a.block, a.old, cells, Tile::rows * n, layout);
+  for (int d = 0; d < 3; ++d)
+    for (int m = 0; m < n; ++m)
+      p.lambda[d][m] = static_cast<float>(a.factor[d] * a.basis->lambda[m]);
+  p.scale = mma_layers_scale(p);
+  p.alpha = static_cast<float>(a.alpha);
+  p.u_factor = static_cast<float>(1. + a.theta - a.alpha);
+  p.theta = static_cast<float>(a.theta);
+  return p;
+}
+
+/// Starts dst = B src (or its fused forms) in a.stream.
+template <typename Tile, Form form>
+void launch_mma_layers(const Arguments<Half> &a)
+{
+  const auto kernel = &mma_layers::mma_layers_kernel<Tile, form>;
+  const int blocks =
+      resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);
+  // Cooperative, since the blocks look at each other's progress.
+  launch_cooperative("launching the Laplace kernel of layers on tensor cores", kernel, blocks,
+      Tile::threads, Tile::shared_bytes, a.stream, mma_layers_parameters<Tile, form>(a, blocks));
+}
+} // namespace tensormg::laplace

@@ -1,0 +1,105 @@
+// What a block of the tensor-core layer kernel owns, and where it keeps it in shared memory: see mma_layers.cuh.
+#pragma once
+
+#include "kernels/core/block.h"
+#include "kernels/core/half.h"
+#include "kernels/laplace/swizzled_rows.h"
+
+namespace tensormg::laplace
+{
+/// `rows` rows of `cells_x` cells. Of 16 neighbouring cells a warp owns the modes of `lines` lines in x: n / lines
+/// warps, rounded up, share the cells. One more group of warps copies.
+///
+/// Three rings: a slot of the first holds one plane (mode k of a layer) of src in the tile, one of the second the
+/// cells around it in that plane, one of the third b, then old:
+///   own    [rows][n modes j][n modes i][cells_x]
+///   halo   lower, upper [n][n][cells_x]; left, right [rows][n][n][8 cells]
+///   input  [rows][n][n][cells_x] each
+/// Rows of cells_x cells are permuted by the copy engine (SwizzledRows).
+template <int n_, int cells_x_, int rows_, int lines_, int ring_, int halo_ring_,
+    int input_ring_ = 0, int parts_ = 1>
+struct MmaLayersTile
+{
+  using Number = Half;
+  using C = float;
+  static constexpr bool owns_columns = false;
+  static constexpr int n = n_;
+  static constexpr int cells_x = cells_x_;
+  static constexpr int rows = rows_;             ///< of cells
+  static constexpr int lines = lines_;           ///< in x, of a warp
+  static constexpr int ring = ring_;             ///< planes of src
+  static constexpr int halo_ring = halo_ring_;   ///< planes of the cells around the tile
+  static constexpr int input_ring = input_ring_; ///< planes of b and old; 0: form apply only
+
+  /// Terms of the sums by which weights and traces are given: 1 (11 bits) or 2 (22 bits).
+  static constexpr int parts = parts_;
+
+  static constexpr int modes = n * n;                   ///< of a plane
+  static constexpr int strips = rows * (cells_x / 16);  ///< of 16 cells
+  static constexpr int split = (n + lines - 1) / lines; ///< warps per strip
+  static constexpr int warps = strips * split;
+  static constexpr int own_modes = lines * n;            ///< of a warp, in a plane
+  static constexpr int tiles = (own_modes + 7) / 8;      ///< of 8 modes: its accumulators
+  static constexpr int x_blocks = (own_modes + 15) / 16; ///< of 16 modes: its multiplicands
+  static constexpr int pairs = (lines + 1) / 2;          ///< of lines in x: traces at both ends
+  static constexpr int k_blocks = (modes + 15) / 16;     ///< of 16 modes: a whole plane
+  static constexpr int line_tiles = (n + 3) / 4;         ///< of 4 lines in y
+  static constexpr int groups = (own_modes + 3) / 4;     ///< of 4 lines in z
+  static constexpr int z_blocks = (4 * n + 15) / 16;     ///< multiplicands of such a group
+
+  static constexpr int cells_y = rows;
+  static constexpr int consumer_groups = (warps + 3) / 4;
+  static constexpr int threads = 128 * (consumer_groups + 1);
+
+  /// As in ColumnTile.
+  static constexpr int service_registers = 32;
+  static constexpr int launch_registers = 65536 / threads / 8 * 8;
+  static constexpr int pool =
+      (launch_registers + (launch_registers - service_registers) / consumer_groups) / 8 * 8;
+  static constexpr int consumer_registers = pool < 240 ? pool : 240;
+
+  /// There are registers for the weights of traces in y, and for all that is read of a plane at once.
+  static constexpr bool ample_registers =
+      parts == 1 && consumer_registers >= 200 && k_blocks * line_tiles <= 8;
+
+  static constexpr int halo_x = 8;
+  static constexpr int row_bytes = 2 * cells_x;
+  using Rows = SwizzledRows<row_bytes>;
+
+  static constexpr int align(int bytes) { return (bytes + 1023) / 1024 * 1024; }
+  static constexpr int own_box = row_bytes * modes * rows;
+  static constexpr int row_box = row_bytes * modes;
+  static constexpr int side_box = 16 * modes * rows;
+  static constexpr int own_bytes = align(own_box);
+  static constexpr int upper_at = align(row_box);
+  static constexpr int left_at = 2 * align(row_box);
+  static constexpr int right_at = left_at + (side_box + 127) / 128 * 128;
+  static constexpr int halo_bytes = align(right_at + side_box);
+
+  /// Per warp: results of a plane on their way to memory, [modes][16 cells].
+  static constexpr int staging_bytes = 32 * 16 * x_blocks;
+
+  static constexpr int halo_offset = ring * own_bytes;
+  static constexpr int input_offset = halo_offset + halo_ring * halo_bytes;
+  static constexpr int staging_offset = input_offset + 2 * input_ring * own_bytes;
+  static constexpr int constant_offset = staging_offset + warps * staging_bytes;
+  // Multiplicands that all warps share, in the order of Weights (mma_layers_weights.cuh).
+  static constexpr int entries = x_blocks * pairs + 2 * k_blocks * line_tiles +
+      split * line_tiles * tiles + 2 * z_blocks + 2 * n;
+  static constexpr int small_entries = pairs * tiles;
+  static constexpr int constant_bytes = parts * (256 * entries + 128 * small_entries);
+  static constexpr int barrier_offset = constant_offset + constant_bytes;
+  static constexpr int barriers = 2 * (ring + halo_ring + input_ring);
+  static constexpr int shared_bytes = barrier_offset + 8 * barriers;
+
+  /// The engine writes a plane with its halo; a warp reads src for z twice, for x, y and the diagonal, and every
+  /// warp of a strip the rows of cells below and above; the result passes through.
+  static constexpr double shared_bytes_per_dof =
+      2. * (6. + 2. * split + double(halo_bytes) / own_box);
+
+  static_assert(ring >= 2 * n, "two layers must be in shared memory as a whole");
+  static_assert(rows * n <= 256, "boxes of the copy engine");
+  static_assert(shared_bytes <= 232448, "227 KiB per block");
+  static_assert(threads <= 1024);
+};
+} // namespace tensormg::laplace

@@ -1,0 +1,201 @@
+// The constant multiplicands of the tensor-core layer kernel: see mma_layers.cuh.
+#pragma once
+
+#include <bit>
+
+#include "kernels/laplace/mma_layers.cuh"
+#include "kernels/mma/instructions.cuh"
+
+namespace tensormg::laplace::mma_layers
+{
+using Shape = mma::M16N8K16<Half>;
+using A = mma::FragmentA<Shape>;
+using B = mma::FragmentB<Shape>;
+using D = mma::FragmentC<Shape>;
+/// Half as many rows of the weights, the same accumulators.
+using SmallShape = mma::M16N8K8<Half>;
+using SmallA = mma::FragmentA<SmallShape>;
+using SmallB = mma::FragmentB<SmallShape>;
+
+/// Rows (slots) and columns of the weights:
+///   x_trace  slot: own mode jl n + i of a block of 16; column c: of line c % 4 / 2 of a pair, at the right end
+///            (c < 4) or the left one, value or half derivative (c % 2)
+///   x_face   slot s: trace below (s < 4) or above line s % 4 / 2 of a pair, s % 2; column: own mode of a tile
+///   y_trace  slot: mode j n + i of a block of the plane; column c: of line i = 4 tile + c / 2 at one end, c % 2
+///   y_face   slot s: trace below (s < 8) or above line 4 tile + s % 8 / 2, s % 2; column: own mode of a tile
+///   z_trace  slot s: mode k = s / 4 of line s % 4 of a group; column c: of line c / 2 at one end, c % 2
+///   z_face   slot s: trace on one side of line s / 2 of a tile, s % 2; column: own mode of the tile, in plane k
+template <typename Tile>
+class Weights
+{
+  static constexpr int n = Tile::n, parts = Tile::parts;
+  unsigned char *const base;
+  static constexpr int small_at = Tile::entries * parts * 256;
+
+public:
+  __device__ __forceinline__ explicit Weights(unsigned char *shared)
+    : base(shared + Tile::constant_offset)
+  {}
+
+  // Numbers of entries.
+  static constexpr int x_trace(int block, int pair) { return block * Tile::pairs + pair; }
+  static constexpr int y_traces = Tile::x_blocks * Tile::pairs;
+  static constexpr int y_trace(bool left, int block, int lines)
+  {
+    return y_traces + (int(left) * Tile::k_blocks + block) * Tile::line_tiles + lines;
+  }
+  static constexpr int y_faces = y_traces + 2 * Tile::k_blocks * Tile::line_tiles;
+  static constexpr int y_face(int share, int lines, int tile)
+  {
+    return y_faces + (share * Tile::line_tiles + lines) * Tile::tiles + tile;
+  }
+  static constexpr int z_traces = y_faces + Tile::split * Tile::line_tiles * Tile::tiles;
+  static constexpr int z_trace(bool left, int block)
+  {
+    return z_traces + int(left) * Tile::z_blocks + block;
+  }
+  static constexpr int z_faces = z_traces + 2 * Tile::z_blocks;
+  static constexpr int z_face(int k, bool above) { return z_faces + 2 * k + int(above); }
+  static_assert(z_faces + 2 * n == Tile::entries);
+
+  /// Which weights of a pair of lines in x are not all zero.
+  static constexpr bool overlap(int first, int count, int pair)
+  {
+    return first < n * (2 * pair + 2) && first + count > n * 2 * pair;
+  }
+
+  /// An entry in registers.
+  struct Held
+  {
+    B part[parts];
+  };
+  struct SmallHeld
+  {
+    SmallB part[parts];
+  };
+  __device__ __forceinline__ Held hold(int entry) const
+  {
+    Held held;
+#pragma unroll
+    for (int part = 0; part < parts; ++part)
+    {
+      const uint2 both = *reinterpret_cast<const uint2 *>(
+          base + (part * Tile::entries + entry) * 256 + 8 * (threadIdx.x % 32));
+      held.part[part] = B{{both.x, both.y}};
+    }
+    return held;
+  }
+  /// x_face
+  __device__ __forceinline__ SmallHeld hold_x_face(int pair, int tile) const
+  {
+    SmallHeld held;
+#pragma unroll
+    for (int part = 0; part < parts; ++part)
+      held.part[part] = SmallB{{*reinterpret_cast<const std::uint32_t *>(base + small_at +
+          (part * Tile::small_entries + pair * Tile::tiles + tile) * 128 +
+          4 * (threadIdx.x % 32))}};
+    return held;
+  }
+
+  /// All threads of the block.
+  __device__ void fill(const MmaLayersParameters<Tile> &p) const
+  {
+    constexpr int words = Tile::entries * parts * 64;
+    for (int at = threadIdx.x; at < words; at += Tile::threads)
+    {
+      const int entry = at / 64;
+      write_pair<Shape>(at, at / 2 % 32, at % 2, [&](int slot, int column) {
+        return rounded(weight(p, entry % Tile::entries, slot, column), entry / Tile::entries);
+      });
+    }
+    for (int at = threadIdx.x; at < Tile::small_entries * parts * 32; at += Tile::threads)
+    {
+      const int entry = at / 32, here = entry % Tile::small_entries;
+      write_pair<SmallShape>(words + at, at % 32, 0, [&](int slot, int column) {
+        const int mode = here % Tile::tiles * 8 + column;
+        const int line = here / Tile::tiles * 2 + slot % 4 / 2;
+        return mode < Tile::own_modes && mode / n == line
+            ? rounded(beside(p, 0, slot >= 4, mode % n, slot % 2), entry / Tile::small_entries)
+            : Half{};
+      });
+    }
+  }
+
+private:
+  /// Word `at` from the beginning: elements 2 piece and 2 piece + 1 of a lane.
+  template <typename S, typename Value>
+  __device__ void write_pair(int at, int lane, int piece, Value value) const
+  {
+    std::uint32_t both = 0;
+    for (int e = 0; e < 2; ++e)
+    {
+      const mma::Entry here = mma::entry_of<S, mma::Operand::b>(lane, 2 * piece + e);
+      both |= std::uint32_t(std::bit_cast<std::uint16_t>(value(here.row, here.column))) << (16 * e);
+    }
+    reinterpret_cast<std::uint32_t *>(base)[at] = both;
+  }
+
+  /// The first 11 bits, or the next 11 of what they leave.
+  __device__ static Half rounded(float value, int part)
+  {
+    const Half first = mma::to_half(value);
+    return part == 0 ? first : mma::to_half(value - __half2float(std::bit_cast<__half>(first)));
+  }
+
+  /// Weight of mode m of a line in its traces at the left or the right end (CellBasis).
+  __device__ static float at_end(
+      const MmaLayersParameters<Tile> &p, bool left, int m, int derivative)
+  {
+    const float weight = derivative ? p.h[m] : p.v[m];
+    return left && m % 2 != derivative ? -weight : weight;
+  }
+  /// What a trace beside the line adds to mode m.
+  __device__ static float beside(
+      const MmaLayersParameters<Tile> &p, int direction, bool above, int m, int derivative)
+  {
+    const float weight = (derivative ? p.vd[direction][m] : p.gd[direction][m]) / p.scale;
+    return (above ? derivative == 1 : m % 2 == 1) ? -weight : weight;
+  }
+
+  __device__ static float weight(
+      const MmaLayersParameters<Tile> &p, int entry, int slot, int column)
+  {
+    if (entry < y_traces)
+    {
+      const int mode = entry / Tile::pairs * 16 + slot;
+      const int line = entry % Tile::pairs * 2 + column % 4 / 2;
+      return mode < Tile::own_modes && mode / n == line
+          ? at_end(p, column >= 4, mode % n, column % 2)
+          : 0.f;
+    }
+    if (entry < y_faces)
+    {
+      entry -= y_traces;
+      const int mode = entry / Tile::line_tiles % Tile::k_blocks * 16 + slot;
+      const int line = entry % Tile::line_tiles * 4 + column / 2;
+      return mode < Tile::modes && mode % n == line
+          ? at_end(p, entry >= Tile::k_blocks * Tile::line_tiles, mode / n, column % 2)
+          : 0.f;
+    }
+    if (entry < z_traces)
+    {
+      entry -= y_faces;
+      const int mode = entry % Tile::tiles * 8 + column;
+      const int line = entry / Tile::tiles % Tile::line_tiles * 4 + slot % 8 / 2;
+      const int j = entry / (Tile::tiles * Tile::line_tiles) * Tile::lines + mode / n;
+      return mode < Tile::own_modes && j < n && mode % n == line
+          ? beside(p, 1, slot >= 8, j, slot % 2)
+          : 0.f;
+    }
+    if (entry < z_faces)
+    {
+      entry -= z_traces;
+      const int k = (entry % Tile::z_blocks * 16 + slot) / 4;
+      return slot % 4 == column / 2 && k < n ? at_end(p, entry >= Tile::z_blocks, k, column % 2)
+                                             : 0.f;
+    }
+    entry -= z_faces;
+    return slot / 2 == column ? beside(p, 2, entry % 2 == 1, entry / 2, slot % 2) : 0.f;
+  }
+};
+} // namespace tensormg::laplace::mma_layers
