@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""The machine code of the diagnostic kernels: each one on tensor cores has the instruction that it claims
+and no other of them, each twin on CUDA cores has none. For compute capability 9.0, whose instructions the
+names are; skipped in a build without CUDA, for another GPU, or without cuobjdump (of the CUDA toolkit, or
+CUOBJDUMP names it)."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("TENSORMG_BINARY_DIR", SOURCE / "build/cuda"))
+OBJECTS = BUILD / "CMakeFiles/tensormg_cuda.dir/kernels"
+PLACES = os.pathsep.join((os.environ.get("PATH", ""), os.environ.get("CUDA_HOME", "") + "/bin",
+                          "/usr/local/cuda/bin"))
+TOOL = os.environ.get("CUOBJDUMP") or shutil.which("cuobjdump", path=PLACES)
+SKIPPED = 77
+
+TENSOR = re.compile(r"\b([DHI]G?MMA\.[A-Za-z0-9_.]+)")
+FUNCTION = re.compile(r"Function : (\S+)")
+NONE = None
+
+FP64 = {"8ELi8ELi4EdE": "DMMA.8x8x4", "16ELi8ELi4EdE": "DMMA.16x8x4",
+        "16ELi8ELi8EdE": "DMMA.16x8x8", "16ELi8ELi16EdE": "DMMA.16x8x16"}
+TF32 = {"16ELi8ELi4ENS_4Tf32E": "HMMA.1684.F32.TF32", "16ELi8ELi8ENS_4Tf32E": "HMMA.1688.F32.TF32"}
+HALF = {"16ELi8ELi8ENS_4HalfE": "HMMA.1688.F32", "16ELi8ELi16ENS_4HalfE": "HMMA.16816.F32"}
+BF16 = {"16ELi8ELi8ENS_4Bf16E": "HMMA.1688.F32.BF16",
+        "16ELi8ELi16ENS_4Bf16E": "HMMA.16816.F32.BF16"}
+
+
+def shapes(*tables):
+    """Patterns of mma::Shape in a mangled name."""
+    return [(f"ShapeILi{name}", instruction) for table in tables for name, instruction in table.items()]
+
+
+# By object: patterns of mangled names, the first that is found decides, and what such a function has. Every
+# pattern must be found. Functions of no pattern have no tensor instruction.
+CLAIMS = {
+    "peak/cuda": shapes(FP64, TF32, HALF, BF16) + [
+        ("wgmma_kernelINS_4HalfE", "HGMMA.64x256x16.F32"),
+        ("wgmma_kernelINS_4Bf16E", "HGMMA.64x256x16.F32.BF16"),
+        ("wgmma_kernelINS_4Tf32E", "HGMMA.64x256x8.F32.TF32"), ("fma_kernel", NONE),
+        ("issue_kernel", NONE)],
+    "scale/cuda": [("words_kernel", NONE)],
+    "scale/mma": [("ByFp16", "HMMA.1688.F32"), ("ByTf32", "HMMA.1688.F32.TF32"),
+                  ("ByM8N8K4", "DMMA.8x8x4"), ("ByM16N8K4", "DMMA.16x8x4")],
+    "scale/wmma": [("wmma_kernel", "DMMA.8x8x4")],
+    "spmv/cuda": [("kernel", NONE)],
+    "spmv/sliced": [("ByMmaInHalf", "HMMA.1688.F32"), ("ByMmaE", "DMMA.8x8x4"), ("ByFma", NONE),
+                    ("piece_kernel", NONE)],
+    "stencil/cuda": [("kernel", NONE)],
+    "stencil/fused": [("kernel", NONE)],
+    "stencil/tile": [("ByMma.*ShapeILi8ELi8ELi4EdE", "DMMA.8x8x4"),
+                     ("ByMma.*ShapeILi16ELi8ELi4EdE", "DMMA.16x8x4"), ("ByFma", NONE)],
+    "smallmat/cuda": [("UnitE0", NONE), ("UnitE[12]", "DMMA.16x8x4")],
+    "gemm/mma_fp64": shapes(FP64)[:3],
+    "gemm/mma_fp16": [("product_kernel", "HMMA.16816.F32")],
+    "gemm/mma_single": [("ShapeILi16ELi8ELi8ENS_4Tf32E", "HMMA.1688.F32.TF32"),
+                        ("ShapeILi16ELi8ELi16ENS_4HalfE", "HMMA.16816.F32")],
+    "gemm/wmma_single": [("WmmaTf32", "HMMA.1684.F32.TF32")],
+    "gemm/cuda_single": [("CudaCoresIfE", NONE), ("CudaCoresINS_4Tf32E", NONE),
+                         ("CudaCoresINS_4HalfE", NONE)],
+    "gemm/wgmma": [("wgmma_kernel", "HGMMA.64x256x16.F32")],
+}
+
+
+def functions_of(text):
+    """The tensor instructions by function."""
+    result = {}
+    name = None
+    for line in text.splitlines():
+        if match := FUNCTION.search(line):
+            name = match.group(1)
+            result[name] = set()
+        elif name is not None and (match := TENSOR.search(line)):
+            result[name].add(match.group(1).rstrip("."))
+    return result
+
+
+class MachineCode(unittest.TestCase):
+    def check(self, functions, claims):
+        found = set()
+        for name, instructions in functions.items():
+            pattern, claimed = next((c for c in claims if re.search(c[0], name)), (None, NONE))
+            found.add(pattern)
+            self.assertEqual(instructions, {claimed} if claimed else set(), name)
+        for pattern, _ in claims:
+            self.assertIn(pattern, found)
+
+    def test_kernels(self):
+        for name, claims in CLAIMS.items():
+            with self.subTest(name):
+                code = subprocess.run([TOOL, "-sass", str(OBJECTS / f"{name}.cu.o")],
+                                      capture_output=True, text=True, check=True).stdout
+                self.check(functions_of(code), claims)
+
+    def test_lies_are_found(self):
+        """The check itself: a wrong instruction, one too many, one in a twin, a kernel that is not there."""
+        text = ("\t\tFunction : plain\n /*0010*/ FFMA R1, R2, R3, R4 ;\n"
+                "\t\tFunction : tensor\n /*0010*/ DMMA.8x8x4 R0, R2 ;\n")
+        functions = functions_of(text)
+        self.assertEqual(functions, {"plain": set(), "tensor": {"DMMA.8x8x4"}})
+        self.check(functions, [("plain", NONE), ("tensor", "DMMA.8x8x4")])
+        for claims in ([("tensor", "DMMA.16x8x4")], [("tensor", NONE)],
+                       [("plain", "DMMA.8x8x4"), ("tensor", "DMMA.8x8x4")],
+                       [("tensor", "DMMA.8x8x4"), ("other", NONE)]):
+            with self.assertRaises(AssertionError):
+                self.check(functions, claims)
+
+
+def reason_to_skip():
+    if not (OBJECTS / "gemm/wgmma.cu.o").exists():
+        return "a build without CUDA"
+    if TOOL is None:
+        return "no cuobjdump"
+    listed = subprocess.run([TOOL, "-lelf", str(OBJECTS / "gemm/wgmma.cu.o")], capture_output=True,
+                            text=True, check=False)
+    return "" if "sm_90" in listed.stdout else "built for another GPU"
+
+
+if __name__ == "__main__":
+    if REASON := reason_to_skip():
+        print(f"skipped: {REASON}")
+        sys.exit(SKIPPED)
+    unittest.main()
