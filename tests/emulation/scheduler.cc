@@ -207,6 +207,9 @@ void warp_barrier(unsigned mask)
 
 void land_copies(const void *barrier)
 {
+  polled = thread->block;
+  if (!has_copies(barrier))
+    return; // mostly
   std::vector<PendingCopy> rest;
   std::vector<PendingCopy> mine;
   for (PendingCopy &copy : thread->block->copies)
