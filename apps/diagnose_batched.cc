@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,35 @@ namespace
   constexpr std::uint64_t seed_a = 73, seed_b = 74;
   constexpr double tolerance = 5e-6; ///< relative to |A| |B|, sums of some hundred products
 
-  /// `count` products of matrices of n x n.
-  struct Problem
+  Array<float> random_array(std::uint64_t seed, std::int64_t size)
   {
+    Array<float> array(size);
+    for (std::int64_t i = 0; i < size; ++i)
+      array[i] = static_cast<float>(random_value(seed, static_cast<std::uint64_t>(i)));
+    return array;
+  }
+
+  struct Inputs
+  {
+    Array<float> a, b;
+  };
+
+  /// `count` products of matrices of n x n. All kernels work on the same matrices, which are made when the first asks
+  /// for them.
+  class Problem
+  {
+  public:
+    Problem(int n_, std::int64_t count_)
+      : n(n_)
+      , count(count_)
+    {}
+    std::shared_ptr<const Inputs> inputs() const
+    {
+      if (inputs_ == nullptr)
+        inputs_ = std::make_shared<const Inputs>(
+            Inputs{random_array(seed_a, entries()), random_array(seed_b, entries())});
+      return inputs_;
+    }
     int n;
     std::int64_t count;
     Size size() const { return {n, n, n}; }
@@ -38,15 +65,10 @@ namespace
       const auto number = static_cast<double>(count);
       return {number * one.flops, number * one.bytes};
     }
-  };
 
-  Array<float> random_array(std::uint64_t seed, std::int64_t size)
-  {
-    Array<float> array(size);
-    for (std::int64_t i = 0; i < size; ++i)
-      array[i] = static_cast<float>(random_value(seed, static_cast<std::uint64_t>(i)));
-    return array;
-  }
+  private:
+    mutable std::shared_ptr<const Inputs> inputs_;
+  };
 
   /// The largest |C - A B| relative to |A| |B| of one row of each of some matrices, first and last among them; infinite
   /// if any entry is not finite.
@@ -84,14 +106,13 @@ namespace
   public:
     explicit DeviceBatch(const Problem &problem)
       : problem_(problem)
-      , host_a_(random_array(seed_a, problem.entries()))
-      , host_b_(random_array(seed_b, problem.entries()))
-      , a_(host_a_.size())
-      , b_(host_b_.size())
-      , c_(host_a_.size())
+      , inputs_(problem.inputs())
+      , a_(inputs_->a.size())
+      , b_(a_.size())
+      , c_(a_.size())
     {
-      a_.copy_from_host(host_a_.data());
-      b_.copy_from_host(host_b_.data());
+      a_.copy_from_host(inputs_->a.data());
+      b_.copy_from_host(inputs_->b.data());
       device::synchronize(nullptr);
     }
 
@@ -107,7 +128,7 @@ namespace
       milliseconds(1);
       Array<float> c(c_.size());
       c_.copy_to_host(c.data());
-      return batch_error(problem_, host_a_, host_b_, c);
+      return batch_error(problem_, inputs_->a, inputs_->b, c);
     }
 
     double milliseconds(int runs) override
@@ -120,7 +141,7 @@ namespace
 
   private:
     Problem problem_;
-    Array<float> host_a_, host_b_;
+    std::shared_ptr<const Inputs> inputs_;
     DeviceArray<float> a_, b_, c_;
     OwnedStream stream_;
     DeviceTimer timer_;
@@ -160,7 +181,7 @@ namespace
     int n;
     std::int64_t most;
   };
-  constexpr std::array batches{Batch{128, 1024}, Batch{512, 128}};
+  constexpr std::array batches{Batch{128, 1024}, Batch{512, 64}};
 } // namespace
 
 void run_batched_products(Run &run)
@@ -171,7 +192,7 @@ void run_batched_products(Run &run)
   {
     const double bytes = gemm::work({batch.n, batch.n, batch.n}, sizeof(float)).bytes;
     const auto fitting = static_cast<std::int64_t>(1e6 * run.options.memory_megabytes / bytes);
-    const Problem problem{batch.n, std::clamp<std::int64_t>(fitting, 1, batch.most)};
+    const Problem problem(batch.n, std::clamp<std::int64_t>(fitting, 1, batch.most));
     run_rows<Problem>(rows, "smallmat", problem,
         "products in single, " + std::to_string(problem.count) + " of " + std::to_string(batch.n) +
             " x " + std::to_string(batch.n),

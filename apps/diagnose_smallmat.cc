@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,13 +24,6 @@ namespace
   constexpr std::uint64_t factor_seed = 71, matrix_seed = 72;
   constexpr double tolerance = 1e-13; ///< sums of at most 32 products of numbers below 1
 
-  struct Problem
-  {
-    Task task;
-    int n;
-    std::int64_t count;
-  };
-
   Array<double> random_array(std::uint64_t seed, std::int64_t size)
   {
     Array<double> array(size);
@@ -37,6 +31,18 @@ namespace
       array[i] = random_value(seed, static_cast<std::uint64_t>(i));
     return array;
   }
+
+  struct Inputs;
+
+  /// All kernels work on the same matrices, which are made when the first asks for them.
+  struct Problem
+  {
+    Task task;
+    int n;
+    std::int64_t count;
+    mutable std::shared_ptr<const Inputs> known = nullptr;
+    std::shared_ptr<const Inputs> inputs() const;
+  };
 
   /// Reflections and rotations need numbers of norm 1.
   Array<double> make_factors(const Problem &problem)
@@ -53,6 +59,19 @@ namespace
           factors[e] /= std::sqrt(square);
       }
     return factors;
+  }
+
+  struct Inputs
+  {
+    Array<double> factors, b;
+  };
+
+  std::shared_ptr<const Inputs> Problem::inputs() const
+  {
+    if (known == nullptr)
+      known = std::make_shared<const Inputs>(
+          Inputs{make_factors(*this), random_array(matrix_seed, count * n * n)});
+    return known;
   }
 
   /// The largest difference of some matrices, the last among them; infinite if any entry is not finite.
@@ -83,9 +102,8 @@ namespace
     HostBatch(const Problem &problem, ThreadTeam &team)
       : problem_(problem)
       , team_(team)
-      , factors_(make_factors(problem))
-      , b_(random_array(matrix_seed, problem.count * problem.n * problem.n))
-      , c_(b_.size())
+      , inputs_(problem.inputs())
+      , c_(inputs_->b.size())
     {}
 
     Work work() const override { return smallmat::work(problem_.task, problem_.n, problem_.count); }
@@ -95,7 +113,7 @@ namespace
     {
       std::fill(c_.begin(), c_.end(), std::numeric_limits<double>::quiet_NaN());
       milliseconds(1);
-      return batch_error(problem_, factors_, b_, c_);
+      return batch_error(problem_, inputs_->factors, inputs_->b, c_);
     }
 
     double milliseconds(int runs) override
@@ -105,15 +123,16 @@ namespace
         const std::int64_t last = problem_.count * (thread + 1) / team_.size();
         const std::int64_t size = static_cast<std::int64_t>(problem_.n) * problem_.n;
         smallmat::cpu(problem_.task, problem_.n, last - first,
-            factors_.data() + first * smallmat::factor_size(problem_.task, problem_.n),
-            b_.data() + first * size, c_.data() + first * size);
+            inputs_->factors.data() + first * smallmat::factor_size(problem_.task, problem_.n),
+            inputs_->b.data() + first * size, c_.data() + first * size);
       });
     }
 
   private:
     Problem problem_;
     ThreadTeam &team_;
-    Array<double> factors_, b_, c_;
+    std::shared_ptr<const Inputs> inputs_;
+    Array<double> c_;
   };
 
   std::unique_ptr<Candidate> make_on_host(const Problem &problem, ThreadTeam &team)
@@ -129,14 +148,13 @@ namespace
   public:
     explicit DeviceBatch(const Problem &problem)
       : problem_(problem)
-      , host_factors_(make_factors(problem))
-      , host_b_(random_array(matrix_seed, problem.count * problem.n * problem.n))
-      , factors_(host_factors_.size())
-      , b_(host_b_.size())
-      , c_(host_b_.size())
+      , inputs_(problem.inputs())
+      , factors_(inputs_->factors.size())
+      , b_(inputs_->b.size())
+      , c_(inputs_->b.size())
     {
-      factors_.copy_from_host(host_factors_.data());
-      b_.copy_from_host(host_b_.data());
+      factors_.copy_from_host(inputs_->factors.data());
+      b_.copy_from_host(inputs_->b.data());
       device::synchronize(nullptr);
     }
 
@@ -151,7 +169,7 @@ namespace
       milliseconds(1);
       Array<double> c(c_.size());
       c_.copy_to_host(c.data());
-      return batch_error(problem_, host_factors_, host_b_, c);
+      return batch_error(problem_, inputs_->factors, inputs_->b, c);
     }
 
     double milliseconds(int runs) override
@@ -171,7 +189,7 @@ namespace
         Stream stream) = 0;
 
     Problem problem_;
-    Array<double> host_factors_, host_b_;
+    std::shared_ptr<const Inputs> inputs_;
     DeviceArray<double> factors_, b_, c_;
     OwnedStream stream_;
     DeviceTimer timer_;
