@@ -186,6 +186,7 @@ namespace
 
 void run_batched_products(Run &run)
 {
+  check_rows<Problem>(rows); // also where none of them runs
   if (!run.diagnosis.wants(Place::device))
     return; // the host's BLAS is in class gemm
   for (const Batch &batch : batches)

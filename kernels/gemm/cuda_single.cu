@@ -1,22 +1,8 @@
+// Products of FP32 matrices on CUDA cores.
 #include "kernels/gemm/single.cuh"
 
 namespace tensormg::gemm
 {
-namespace
-{
-  template <Format format>
-  using ShapeOf = CudaCores<std::conditional_t<format == Format::fp32, float,
-      std::conditional_t<format == Format::tf32, Tf32, Half>>>;
-} // namespace
-
-template <SinglePolicy policy>
-void single_batched(
-    const Size &size, std::int64_t count, const float *a, const float *b, float *c, Stream stream)
-{
-  run_single<ShapeOf<policy.format>, policy.correction>(
-      "launching the FP32 product on CUDA cores", size, count, a, b, c, stream);
-}
-
 template void single_batched<SinglePolicy{Unit::cuda_cores, Format::fp32, Correction::none}>(
     const Size &, std::int64_t, const float *, const float *, float *, Stream);
 template void single_batched<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::none}>(

@@ -48,11 +48,45 @@ struct ArithmeticOf<S, Correction::outside>
   using type = Corrected<S, std::is_same_v<typename S::Multiplicand, Half> ? half_scale_bits : 0>;
 };
 
-/// On unit S, with the correction of the policy.
-template <typename S, Correction correction>
-void run_single(const char *name, const Size &size, std::int64_t count, const float *a,
-    const float *b, float *c, Stream stream)
+template <Unit unit, Format format>
+struct ShapeOf;
+template <>
+struct ShapeOf<Unit::mma, Format::tf32>
 {
-  run<SingleConfig<typename ArithmeticOf<S, correction>::type>>(name, size, a, b, c, stream, count);
+  using type = mma::M16N8K8<Tf32>;
+};
+template <>
+struct ShapeOf<Unit::mma, Format::fp16>
+{
+  using type = mma::M16N8K16<Half>;
+};
+template <>
+struct ShapeOf<Unit::wmma, Format::tf32>
+{
+  using type = WmmaTf32;
+};
+template <>
+struct ShapeOf<Unit::cuda_cores, Format::fp32>
+{
+  using type = CudaCores<float>;
+};
+template <>
+struct ShapeOf<Unit::cuda_cores, Format::tf32>
+{
+  using type = CudaCores<Tf32>;
+};
+template <>
+struct ShapeOf<Unit::cuda_cores, Format::fp16>
+{
+  using type = CudaCores<Half>;
+};
+
+template <SinglePolicy policy>
+void single_batched(
+    const Size &size, std::int64_t count, const float *a, const float *b, float *c, Stream stream)
+{
+  using S = typename ShapeOf<policy.unit, policy.format>::type;
+  run<SingleConfig<typename ArithmeticOf<S, policy.correction>::type>>(
+      "launching the FP32 product", size, a, b, c, stream, count);
 }
 } // namespace tensormg::gemm

@@ -1,21 +1,8 @@
+// Products of FP32 matrices on WMMA.
 #include "kernels/gemm/single.cuh"
 
 namespace tensormg::gemm
 {
-namespace
-{
-  template <Format format>
-  using ShapeOf = WmmaTf32;
-} // namespace
-
-template <SinglePolicy policy>
-void single_batched(
-    const Size &size, std::int64_t count, const float *a, const float *b, float *c, Stream stream)
-{
-  run_single<ShapeOf<policy.format>, policy.correction>(
-      "launching the FP32 product on WMMA", size, count, a, b, c, stream);
-}
-
 template void single_batched<SinglePolicy{Unit::wmma, Format::tf32, Correction::none}>(
     const Size &, std::int64_t, const float *, const float *, float *, Stream);
 template void single_batched<SinglePolicy{Unit::wmma, Format::tf32, Correction::outside}>(
