@@ -38,8 +38,8 @@ function(tensormg_add_arch_tests arch)
   endif()
   target_link_libraries(${library} PUBLIC MPI::MPI_CXX LAPACK::LAPACK PRIVATE tensormg_warnings)
   # The kernels' vectors may be wider than the registers of `arch`; they never cross a function
-  # call.
-  target_compile_options(${library} PRIVATE -Wno-psabi)
+  # call. Only tested, so that time to compile counts more than speed.
+  target_compile_options(${library} PRIVATE -Wno-psabi "$<$<CONFIG:Release>:-O1>")
 
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/kernels/*_test.cc")
   # Index maps, work models and plain loops are the same for every instruction set.
