@@ -1,4 +1,4 @@
-// The `mma` backend in 3D, FP16 storage, degrees 1 to 5: the column kernel (cuda_column.cuh) with the sums over
+// The `mma` backend in 3D, FP16 storage, degrees 1 to 3: the column kernel (cuda_column.cuh) with the sums over
 // modes as products of matrices on tensor cores, docs/kernels.md.
 //
 // Cells are the rows of the matrices, 16 neighbours in x; modes, or traces of lines, are their columns. With

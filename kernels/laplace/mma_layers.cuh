@@ -1,4 +1,4 @@
-// The `mma` backend in 3D, FP16 storage, degrees 6 to 8: sums over modes as products of matrices on tensor cores,
+// The `mma` backend in 3D, FP16 storage, degrees 4 to 8: sums over modes as products of matrices on tensor cores,
 // with two layers of cells in shared memory, docs/kernels.md.
 //
 // As in mma_column.cuh cells are the rows of the matrices, 16 neighbours in x, and modes or traces of lines their

@@ -26,7 +26,8 @@ float mma_layers_scale(const ColumnParameters<Tile> &p)
 template <typename Tile, Form form>
 MmaLayersParameters<Tile> mma_layers_parameters(const Arguments<Half> &a, int blocks)
 {
-  MmaLayersParameters<Tile> p{column_parameters<Tile, form>(a, blocks)};
+  MmaLayersParameters<Tile> p{};
+  static_cast<ColumnParameters<Tile> &>(p) = column_parameters<Tile, form>(a, blocks);
   constexpr int n = Tile::n, cells = Tile::cells_x;
   constexpr BoxLayout layout =
       Tile::row_bytes == 128 ? BoxLayout::swizzled_128 : BoxLayout::swizzled_64;
