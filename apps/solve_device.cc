@@ -6,6 +6,7 @@
 #include "kernels/scale/scale.h"
 #include "operators/device_box_solver.h"
 #include "operators/device_functions.h"
+#include "operators/device_kernels_ahead.h"
 #include "operators/device_laplace_operator.h"
 #include "operators/device_multigrid.h"
 #include "operators/device_vector_space.h"
@@ -155,6 +156,9 @@ Vector<double> solve_on_device(const System &system, RunRecord &record)
   const DevicePlace place{system, stream.get(), energy};
   // The library of the energy counter takes tens of milliseconds.
   record.device_start_seconds += now(system.communicator()) - begin;
+  // While expressions are compiled and the right-hand side is assembled.
+  const DeviceKernelsAhead loading(system.backend, system.parameters.problem.dim,
+      system.parameters.problem.degree, system.options());
   const DeviceVector<double> x = solve_in(system, place, record);
   if (!record.kernels.empty())
     record.scale_bytes_per_second = scale_bandwidth(*record.device, stream.get());

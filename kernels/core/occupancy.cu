@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/core/cuda_check.h"
+#include "kernels/core/setup_times.h"
 
 namespace tensormg
 {
@@ -14,6 +15,7 @@ int resident_blocks(const void *kernel, int threads, int shared_bytes)
   static std::map<std::pair<const void *, int>, int> known;
   int device = 0;
   check_cuda(cudaGetDevice(&device), "asking for the device");
+  const setup_times::Scope scope("kernels"); // to ask for its limits loads a kernel
   const std::lock_guard<std::mutex> lock(mutex);
   const auto [entry, fresh] = known.try_emplace({kernel, device}, 0);
   if (fresh)
