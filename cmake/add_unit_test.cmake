@@ -46,6 +46,9 @@ function(tensormg_discover_tests target name)
   if("gpu" IN_LIST ARGN)
     list(APPEND properties " RESOURCE_LOCK gpu")
   endif()
+  if("emulation" IN_LIST ARGN) # the longest tests first, so that no core waits at the end
+    list(APPEND properties " COST 1")
+  endif()
   list(JOIN properties "" properties)
   set(file "${PROJECT_BINARY_DIR}/tests/${target}-properties.cmake")
   file(WRITE "${file}" "foreach(case IN LISTS ${target}_cases)\n"
