@@ -205,7 +205,10 @@ namespace
     const DenseMatrix b = integer_matrix(S::k, width, 42);
     const DenseMatrix v = integer_matrix(width, S::n, 43);
     const DenseMatrix u = integer_matrix(S::m, width, 44);
-    const DenseMatrix x = test::multiply_add(a, b, DenseMatrix(S::m, width));
+    DenseMatrix x = test::multiply_add(a, b, DenseMatrix(S::m, width));
+    if constexpr (std::is_same_v<typename S::Multiplicand, Bf16>) // which holds integers up to 256
+      for (double &entry : x.entries)
+        entry = static_cast<double>(static_cast<float>(Bf16::round(static_cast<float>(entry))));
     DeviceArray<double> device_a(a.entries);
     DeviceArray<double> device_b(b.entries);
     DeviceArray<double> device_v(v.entries);
