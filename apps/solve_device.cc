@@ -31,6 +31,7 @@ namespace
     const System &system;
     Stream stream;
     const EnergyCounter &energy;
+    const DeviceKernelsAhead &kernels;
 
     const LevelGrid &level() const { return system.grid.finest(); }
     const Problem &problem() const { return system.parameters.problem; }
@@ -97,7 +98,11 @@ namespace
     }
     static std::vector<launch_profile::Entry> stop_profile() { return launch_profile::stop(); }
     std::optional<double> joules() const { return energy.joules(); }
-    void wait() const { device::synchronize(stream); }
+    void wait() const
+    {
+      kernels.wait();
+      device::synchronize(stream);
+    }
 
     Vector<double> on_host(const VectorType &x) const
     {
@@ -153,12 +158,14 @@ Vector<double> solve_on_device(const System &system, RunRecord &record)
   const double begin = now(system.communicator());
   const OwnedStream stream;
   const EnergyCounter energy;
-  const DevicePlace place{system, stream.get(), energy};
+  // While expressions are compiled and the right-hand side is assembled. What is solved directly has no smoother.
+  const bool smooths = system.options().solver != OuterSolver::direct &&
+      device_coarsest_level(system.grid) + 1 < system.grid.levels.size();
+  const DeviceKernelsAhead kernels(system.backend, system.parameters.problem.dim,
+      system.parameters.problem.degree, system.options(), smooths);
+  const DevicePlace place{system, stream.get(), energy, kernels};
   // The library of the energy counter takes tens of milliseconds.
   record.device_start_seconds += now(system.communicator()) - begin;
-  // While expressions are compiled and the right-hand side is assembled.
-  const DeviceKernelsAhead loading(system.backend, system.parameters.problem.dim,
-      system.parameters.problem.degree, system.options());
   const DeviceVector<double> x = solve_in(system, place, record);
   if (!record.kernels.empty())
     record.scale_bytes_per_second = scale_bandwidth(*record.device, stream.get());

@@ -47,9 +47,10 @@ namespace
     }
   }
 
-  void load_all(laplace::Backend backend, int dim, int degree, const SolverOptions &options)
+  void load_all(
+      laplace::Backend backend, int dim, int degree, const SolverOptions &options, bool smooths)
   {
-    if (options.solver != OuterSolver::direct)
+    if (smooths)
       load_preconditioner(backend, dim, degree, options.multigrid.precision);
     load<double>(backend, Form::residual, dim, degree);
     if (options.has_single_basis(degree))
@@ -60,14 +61,14 @@ namespace
 } // namespace
 
 DeviceKernelsAhead::DeviceKernelsAhead(
-    laplace::Backend backend, int dim, int degree, const SolverOptions &options)
+    laplace::Backend backend, int dim, int degree, const SolverOptions &options, bool smooths)
 {
   try
   {
     loading_ = std::async(std::launch::async, [=] {
       try
       {
-        load_all(backend, dim, degree, options);
+        load_all(backend, dim, degree, options, smooths);
       }
       catch (const std::exception &)
       {
@@ -79,5 +80,11 @@ DeviceKernelsAhead::DeviceKernelsAhead(
   {
     // No thread is to be had: the kernels are loaded when they are launched.
   }
+}
+
+void DeviceKernelsAhead::wait() const
+{
+  if (loading_.valid())
+    loading_.wait();
 }
 } // namespace tensormg

@@ -9,12 +9,17 @@
 namespace tensormg
 {
 /// The kernels of the operator that a solve with these options launches most: loaded in a thread of its own from the
-/// construction on, waited for by the destructor. The first launch of a kernel loads it otherwise, which for the
+/// construction on, waited for by wait() and by the destructor. The first launch of a kernel loads it otherwise, which for the
 /// large ones of the operator takes milliseconds each. Trouble is left to the launch that meets it.
 class DeviceKernelsAhead
 {
 public:
-  DeviceKernelsAhead(laplace::Backend backend, int dim, int degree, const SolverOptions &options);
+  /// smooths: the preconditioner has levels with a smoother.
+  DeviceKernelsAhead(
+      laplace::Backend backend, int dim, int degree, const SolverOptions &options, bool smooths);
+
+  /// Until all are loaded: who loads meanwhile would wait for the driver.
+  void wait() const;
 
 private:
   std::future<void> loading_;
