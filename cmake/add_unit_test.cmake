@@ -3,7 +3,7 @@
 #   kernels/, solvers/   one ctest entry per test case, label host; no MPI
 #   operators/, apps/    one ctest entry per executable, label operators or apps; main() starts MPI
 #   "// ranks: 1 2 4"    in the first five lines: one entry per number of ranks under mpirun, label mpi
-#   *_test.py            run by python3; exit code 77 means skipped
+#   *_test.py            run by python3; exit code 77 means skipped; *_cuda_test.py with CUDA only
 #   *_test.cu            with CUDA only; label gpu, one at a time
 #
 # A skipped test (GTEST_SKIP) shows as skipped, never as passed: the entries per executable end with
@@ -155,6 +155,9 @@ function(tensormg_add_tests folder)
     add_custom_target(gpu_tests) # the executables of label gpu
   endif()
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${patterns})
+  if(NOT TENSORMG_CUDA_ENABLED)
+    list(FILTER files EXCLUDE REGEX "_cuda_test\\.py$")
+  endif()
   foreach(file IN LISTS files)
     add_unit_test("${file}")
   endforeach()
