@@ -46,10 +46,14 @@ namespace
 
   /// The emulation of a device is slow: there every degree gets every third case, and every case a third of the
   /// degrees. A device runs all.
-  bool left_to_devices(std::size_t index, int degree)
+  bool is_emulated()
   {
     static const bool emulated = device_properties().name == "emulated device";
-    return emulated &&
+    return emulated;
+  }
+  bool left_to_devices(std::size_t index, int degree)
+  {
+    return is_emulated() &&
         ((index + static_cast<std::size_t>(degree)) % 3 != 0 || (index == 7 && degree > 3));
   }
 
@@ -256,8 +260,11 @@ namespace
             const auto found = inputs.run(Backend::mma, form);
             EXPECT_LT(difference(found, expected.data()), 1e-3);
             EXPECT_TRUE(padding_is_zero(inputs.block, found));
-            const auto again = inputs.run(Backend::mma, form);
-            EXPECT_EQ(std::memcmp(found.data(), again.data(), found.size() * sizeof(Half)), 0);
+            if (!is_emulated()) // where nothing runs at the same time
+            {
+              const auto again = inputs.run(Backend::mma, form);
+              EXPECT_EQ(std::memcmp(found.data(), again.data(), found.size() * sizeof(Half)), 0);
+            }
             if (form == Form::chebyshev && with_old)
             {
               inputs.device.dst = inputs.device_old.data();
