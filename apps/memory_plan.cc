@@ -167,7 +167,7 @@ namespace
     if (options.solver == OuterSolver::fgmres)
       if (const int restart = largest_restart(grid, options, room); restart > 0)
         changes.push_back("solver.restart = " + std::to_string(restart));
-    if (options.solver == OuterSolver::fgmres && !options.has_single_basis(grid.problem.degree))
+    if (options.solver != OuterSolver::direct && !options.has_single_basis(grid.problem.degree))
     {
       SolverOptions changed = options;
       changed.basis_precision = BasisPrecision::single_precision;
@@ -232,28 +232,33 @@ MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options, Memo
   if (place == MemoryPlace::beside_device)
     return plan;
   double traces = ghost_bytes(grid.finest(), sizeof(double));
+  const bool is_single = options.has_single_basis(grid.problem.degree);
+  const auto add_krylov = [&](const std::string &name, std::int64_t count) {
+    plan.items.push_back(
+        {name, to_word(is_single ? Precision::single_precision : Precision::double_precision),
+            count, static_cast<double>(count) * (is_single ? 0.5 : 1.) * vector});
+  };
   switch (options.solver)
   {
     case OuterSolver::fgmres:
     {
       const std::int64_t length = longest_basis(options);
-      const bool is_single = options.has_single_basis(grid.problem.degree);
-      const auto add_basis = [&](const std::string &name, std::int64_t count) {
-        plan.items.push_back(
-            {name, to_word(is_single ? Precision::single_precision : Precision::double_precision),
-                count, static_cast<double>(count) * (is_single ? 0.5 : 1.) * vector});
-      };
       if (is_single)
       {
         add_vectors("fgmres: residual", 1);
         traces += ghost_bytes(grid.finest(), sizeof(double)); // of the products with the basis
       }
-      add_basis("fgmres: Krylov basis, at most", length + 1);
-      add_basis("fgmres: preconditioned basis, at most", length);
+      add_krylov("fgmres: Krylov basis, at most", length + 1);
+      add_krylov("fgmres: preconditioned basis, at most", length);
       break;
     }
     case OuterSolver::cg:
-      add_vectors("cg: r, z, p, q", 4);
+      if (is_single)
+      {
+        add_vectors("cg: residual", 1);
+        traces += ghost_bytes(grid.finest(), sizeof(double)); // of the products with directions
+      }
+      add_krylov("cg: r, z, p, q", 4);
       break;
     case OuterSolver::direct:
       add_vectors("direct: residual, correction", 2);

@@ -61,9 +61,11 @@ namespace
       return "direct, by fast diagonalisation of the whole grid";
     const MultigridOptions &multigrid = solver.multigrid;
     std::string text = to_word(solver.solver) + " to " + format_number(solver.tolerance);
-    if (solver.solver == OuterSolver::fgmres)
-      text += ", restart " + std::to_string(solver.restart) + ", basis in " +
-          (solver.has_single_basis(degree) ? "single" : "double") + " precision";
+    const bool is_fgmres = solver.solver == OuterSolver::fgmres;
+    if (is_fgmres)
+      text += ", restart " + std::to_string(solver.restart);
+    text += std::string(is_fgmres ? ", basis" : ", vectors") + " in " +
+        (solver.has_single_basis(degree) ? "single" : "double") + " precision";
     if (solver.full_multigrid)
       text += ", from full multigrid with " + std::to_string(solver.full_multigrid_cycles) +
           (solver.full_multigrid_cycles == 1 ? " cycle" : " cycles") + " per level";

@@ -188,7 +188,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"solver", to_word(solver.solver)},
       {"precision", precision_word(record)},
       {"basis_precision",
-          solver.solver == OuterSolver::fgmres
+          solver.solver != OuterSolver::direct
               ? Json(solver.has_single_basis(problem.degree) ? "single" : "double")
               : Json(nullptr)},
       {"precision_fallback",

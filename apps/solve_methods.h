@@ -174,11 +174,11 @@ struct Iteration
   double begin; ///< of the setup
 };
 
-template <typename Place, typename Space, typename Operator, typename Preconditioner>
-void prepare(const Iteration<Place> &, ConjugateGradients<Space> &method, Operator &op,
+template <typename Place, typename Space, typename V, typename Operator, typename Preconditioner>
+void prepare(const Iteration<Place> &iteration, ConjugateGradients<Space, V> &method, Operator &op,
     Preconditioner &multigrid)
 {
-  method.prepare(op, multigrid);
+  method.prepare(op, multigrid, iteration.x, iteration.b);
 }
 
 template <typename Place, typename Space, typename V, typename Operator, typename Preconditioner>
@@ -246,17 +246,24 @@ void iterate(const System &system, const SolverOptions &options, const Place &pl
   const auto with_vectors = [](const auto &make) {
     return setup_times::in_scope("vectors of the method", make);
   };
-  if (options.solver == OuterSolver::cg)
-    iterate_by(with_vectors([&] { return ConjugateGradients<Space>(space, tolerance, most); }),
-        iteration, space, op, *multigrid);
-  else if (options.has_single_basis(system.parameters.problem.degree))
+  const bool is_cg = options.solver == OuterSolver::cg;
+  if (options.has_single_basis(system.parameters.problem.degree))
   {
     auto products = place.template make_operator<WideFloat>();
     MixedOperator both(op, products);
-    using Method = Fgmres<Space, typename Space::WideFloatVector>;
-    iterate_by(with_vectors([&] { return Method(space, tolerance, most, restart); }), iteration,
-        space, both, *multigrid);
+    using Vector = typename Space::WideFloatVector;
+    if (is_cg)
+      iterate_by(
+          with_vectors([&] { return ConjugateGradients<Space, Vector>(space, tolerance, most); }),
+          iteration, space, both, *multigrid);
+    else
+      iterate_by(
+          with_vectors([&] { return Fgmres<Space, Vector>(space, tolerance, most, restart); }),
+          iteration, space, both, *multigrid);
   }
+  else if (is_cg)
+    iterate_by(with_vectors([&] { return ConjugateGradients<Space>(space, tolerance, most); }),
+        iteration, space, op, *multigrid);
   else
     iterate_by(with_vectors([&] { return Fgmres<Space>(space, tolerance, most, restart); }),
         iteration, space, op, *multigrid);

@@ -46,7 +46,8 @@ double DeviceVectorSpace::wait_for_result() const
   return result_[0];
 }
 
-double DeviceVectorSpace::dot(const VectorType &x, const VectorType &y) const
+template <typename Number>
+double DeviceVectorSpace::dot(const DeviceVector<Number> &x, const DeviceVector<Number> &y) const
 {
   const bool is_norm = &x == &y;
   const Operation operation((is_norm ? 1. : 2.) * x.bytes(), is_norm ? "norm" : "dot product");
@@ -111,18 +112,21 @@ double DeviceVectorSpace::convert_with_norm(
   return std::sqrt(wait_for_result());
 }
 
-void DeviceVectorSpace::axpby(double a, const VectorType &x, double b, VectorType &y) const
+template <typename Number>
+void DeviceVectorSpace::axpby(
+    double a, const DeviceVector<Number> &x, double b, DeviceVector<Number> &y) const
 {
   const Operation operation(x.bytes() + (b == 0. ? 1. : 2.) * y.bytes(), "a x + b y");
   vk::cuda::axpby(x.size(), a, x.data(), b, y.data(), stream_);
 }
 
-double DeviceVectorSpace::cg_update(
-    double a, const VectorType &p, const VectorType &q, VectorType &x, VectorType &r) const
+template <typename Number>
+double DeviceVectorSpace::cg_update(double a, double unit, const DeviceVector<Number> &p,
+    const DeviceVector<Number> &q, VectorType &x, DeviceVector<Number> &r) const
 {
-  const Operation operation(6. * x.bytes(), "update of conjugate gradients");
-  double *const to = r.data();
-  vk::cuda::cg_update(x.size(), a, p.data(), q.data(), x.data(), to, scratch_.data(),
+  const Operation operation(2. * x.bytes() + 4. * r.bytes(), "update of conjugate gradients");
+  Number *const to = r.data();
+  vk::cuda::cg_update(x.size(), a, unit, p.data(), q.data(), x.data(), to, scratch_.data(),
       result_.data(), r.largest_to_come(), stream_);
   return wait_for_result();
 }
@@ -180,6 +184,18 @@ double DeviceVectorSpace::subtract_mean(const CellBasis &basis, VectorType &x) c
   return old;
 }
 
+template double DeviceVectorSpace::dot(
+    const DeviceVector<double> &, const DeviceVector<double> &) const;
+template double DeviceVectorSpace::dot(
+    const DeviceVector<WideFloat> &, const DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::axpby(
+    double, const DeviceVector<double> &, double, DeviceVector<double> &) const;
+template void DeviceVectorSpace::axpby(
+    double, const DeviceVector<WideFloat> &, double, DeviceVector<WideFloat> &) const;
+template double DeviceVectorSpace::cg_update(double, double, const DeviceVector<double> &,
+    const DeviceVector<double> &, VectorType &, DeviceVector<double> &) const;
+template double DeviceVectorSpace::cg_update(double, double, const DeviceVector<WideFloat> &,
+    const DeviceVector<WideFloat> &, VectorType &, DeviceVector<WideFloat> &) const;
 template double DeviceVectorSpace::max_abs(const DeviceVector<double> &) const;
 template double DeviceVectorSpace::max_abs(const DeviceVector<float> &) const;
 template double DeviceVectorSpace::max_abs(const DeviceVector<Half> &) const;

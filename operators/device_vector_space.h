@@ -37,7 +37,8 @@ public:
   }
   Stream stream() const { return stream_; }
 
-  double dot(const VectorType &x, const VectorType &y) const;
+  template <typename Number>
+  double dot(const DeviceVector<Number> &x, const DeviceVector<Number> &y) const;
   double norm(const VectorType &x) const;
   /// max |x_i|, infinity if an entry is not finite
   template <typename Number>
@@ -57,10 +58,13 @@ public:
   /// dst = factor * src, rounded; returns the norm of factor * src and leaves the largest entry beside dst
   double convert_with_norm(double factor, const VectorType &src, WideFloatVector &dst) const;
   /// y = a x + b y
-  void axpby(double a, const VectorType &x, double b, VectorType &y) const;
-  /// x += a p, r -= a q; returns r'r and leaves the largest entry of r beside it
-  double cg_update(
-      double a, const VectorType &p, const VectorType &q, VectorType &x, VectorType &r) const;
+  template <typename Number>
+  void axpby(double a, const DeviceVector<Number> &x, double b, DeviceVector<Number> &y) const;
+  /// x += a unit p, r -= a q; returns r'r and leaves the largest entry of r beside it. unit: what one in p, q and
+  /// r stands for
+  template <typename Number>
+  double cg_update(double a, double unit, const DeviceVector<Number> &p,
+      const DeviceVector<Number> &q, VectorType &x, DeviceVector<Number> &r) const;
 
   /// The factor `target` times the largest power of two that is at most 1 / max |x_i|, without waiting.
   /// Valid until the next call, or until x is written.

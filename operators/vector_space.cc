@@ -26,7 +26,8 @@ namespace
   }
 } // namespace
 
-double VectorSpace::dot(const VectorType &x, const VectorType &y) const
+template <typename Number>
+double VectorSpace::dot(const Vector<Number> &x, const Vector<Number> &y) const
 {
   double sum = vk::dot(x.size(), x.data(), y.data());
   sum_over_ranks(&sum, 1, level_.communicator);
@@ -83,15 +84,17 @@ double VectorSpace::convert_with_norm(
   return std::sqrt(sum);
 }
 
-void VectorSpace::axpby(double a, const VectorType &x, double b, VectorType &y) const
+template <typename Number>
+void VectorSpace::axpby(double a, const Vector<Number> &x, double b, Vector<Number> &y) const
 {
   vk::axpby(x.size(), a, x.data(), b, y.data());
 }
 
-double VectorSpace::cg_update(
-    double a, const VectorType &p, const VectorType &q, VectorType &x, VectorType &r) const
+template <typename Number>
+double VectorSpace::cg_update(double a, double unit, const Vector<Number> &p,
+    const Vector<Number> &q, VectorType &x, Vector<Number> &r) const
 {
-  double norm = vk::cg_update(x.size(), a, p.data(), q.data(), x.data(), r.data());
+  double norm = vk::cg_update(x.size(), a, unit, p.data(), q.data(), x.data(), r.data());
   sum_over_ranks(&norm, 1, level_.communicator);
   return norm;
 }
@@ -126,6 +129,15 @@ void VectorSpace::convert_and_divide(const CellBasis &basis, double alpha, Scale
   vk::convert_and_divide(level_.block, basis, factor, alpha, scale, src.data(), b.data(), x.data());
 }
 
+template double VectorSpace::dot(const Vector<double> &, const Vector<double> &) const;
+template double VectorSpace::dot(const Vector<WideFloat> &, const Vector<WideFloat> &) const;
+template void VectorSpace::axpby(double, const Vector<double> &, double, Vector<double> &) const;
+template void VectorSpace::axpby(
+    double, const Vector<WideFloat> &, double, Vector<WideFloat> &) const;
+template double VectorSpace::cg_update(double, double, const Vector<double> &,
+    const Vector<double> &, VectorType &, Vector<double> &) const;
+template double VectorSpace::cg_update(double, double, const Vector<WideFloat> &,
+    const Vector<WideFloat> &, VectorType &, Vector<WideFloat> &) const;
 template double VectorSpace::max_abs(const Vector<double> &) const;
 template double VectorSpace::max_abs(const Vector<float> &) const;
 template double VectorSpace::max_abs(const Vector<Half> &) const;

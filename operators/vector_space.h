@@ -31,7 +31,8 @@ public:
     return V(level_.block);
   }
 
-  double dot(const VectorType &x, const VectorType &y) const;
+  template <typename Number>
+  double dot(const Vector<Number> &x, const Vector<Number> &y) const;
   double norm(const VectorType &x) const;
   /// max |x_i|, infinity if an entry is not finite
   template <typename Number>
@@ -51,10 +52,12 @@ public:
   /// dst = factor * src, rounded; returns the norm of factor * src
   double convert_with_norm(double factor, const VectorType &src, WideFloatVector &dst) const;
   /// y = a x + b y
-  void axpby(double a, const VectorType &x, double b, VectorType &y) const;
-  /// x += a p, r -= a q; returns r'r
-  double cg_update(
-      double a, const VectorType &p, const VectorType &q, VectorType &x, VectorType &r) const;
+  template <typename Number>
+  void axpby(double a, const Vector<Number> &x, double b, Vector<Number> &y) const;
+  /// x += a unit p, r -= a q; returns r'r. unit: what one in p, q and r stands for
+  template <typename Number>
+  double cg_update(double a, double unit, const Vector<Number> &p, const Vector<Number> &q,
+      VectorType &x, Vector<Number> &r) const;
   /// What convert() multiplies by.
   using Scale = double;
   /// `target` times the largest power of two that is at most 1 / max |x_i|; `target` if x is zero or not finite

@@ -1,65 +1,79 @@
 // Preconditioned flexible conjugate gradients, for preconditioners that are symmetric positive definite up to
-// rounding.
+// rounding; vectors in the outer precision or in FP32.
 //
 // Sources: Y. Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., algorithm 9.1; Y. Notay, Flexible
 // conjugate gradients, SIAM J. Sci. Comput. 22 (2000). The new direction is made conjugate to the last one
 // explicitly,
-//   beta = z'(r - r_old) / (z_old'r_old) = -alpha_old z'q_old / (z_old'r_old),
+//   beta = -z'q_old / (p_old'q_old),
 // since z'r_old is not zero if the preconditioner rounds: a cycle in half precision leaves an error of 2^-12 of
 // its largest entry, which for a smooth z exceeds the residual.
-// Memory movement of one iteration in vectors of the outer precision: preconditioner, z'r and z'q 3,
-// p = z + beta p 3, operator 2, p'q 2, fused update of x and r with r'r 6.
+//
+// Vectors in FP32. r, z, p and q = A p are rounded when they are stored; arithmetic is FP64, and so is x. Rounding z is
+// harmless, as beta takes any z. The recursion r - alpha q loses at most a few 2^-24 |r| per step against the true
+// residual; so after a reduction by at most 1e-6 it starts again from that, evaluated in FP64 and brought near one by
+// a power of two (solvers/short_numbers.h). The last direction stays: beta does not depend on its scale.
+//
+// Memory movement of one iteration in vectors of r: preconditioner, z'r and z'q 3, p = z + beta p 3, operator 2, p'q 2,
+// fused update of x and r with r'r 4, and 2 in the precision of x.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "solvers/concepts.h"
 #include "solvers/report.h"
+#include "solvers/short_numbers.h"
 
 namespace tensormg
 {
-template <OuterSpace Space>
-requires BasisSpace<Space, typename Space::VectorType>
+template <OuterSpace Space, typename DirectionVector = typename Space::VectorType>
+requires BasisSpace<Space, DirectionVector> && DirectionSpace<Space, DirectionVector>
 class ConjugateGradients
 {
 public:
   using VectorType = typename Space::VectorType;
 
-  /// Takes all its memory at once: four vectors.
+  /// Takes all its memory at once: four vectors, and with vectors in FP32 one in the outer precision.
   ConjugateGradients(const Space &space, double tolerance, int max_iterations)
     : space_(space)
     , tolerance_(tolerance)
     , max_iterations_(max_iterations)
-    , z_(space.make_vector())
-    , p_(space.make_vector())
+    , z_(short_numbers::make_vector<DirectionVector>(space))
+    , p_(short_numbers::make_vector<DirectionVector>(space))
   {
     for (int i = 0; i < 2; ++i)
-      r_and_q_.push_back(space.make_vector());
+      r_and_q_.push_back(short_numbers::make_vector<DirectionVector>(space));
+    if constexpr (has_short_numbers)
+      residual_ = short_numbers::make_vector<VectorType>(space);
   }
 
-  /// Calls once what a step calls, for zero vectors, so that whatever a first call does besides its work is
-  /// done before solve().
-  template <OuterOperator<VectorType> Operator, Preconditioner<VectorType> Precond>
-  void prepare(Operator &op, Precond &preconditioner)
+  /// Calls once what a step calls, so that whatever a first call does besides its work is done before solve(). What
+  /// the calls compute does not matter, and where the space has vectors that are not set they must not compute
+  /// anything (KernelLoading). x and b are those of the solve; x stays as it is.
+  template <BasisOperator<VectorType, DirectionVector> Operator,
+      Preconditioner<DirectionVector> Precond>
+  void prepare(Operator &op, Precond &preconditioner, VectorType &x, const VectorType &b)
   {
-    VectorType &r = r_and_q_[0], &q = r_and_q_[1];
-    op.residual(r, z_, q);
+    DirectionVector &r = r_and_q_[0], &q = r_and_q_[1];
+    evaluate_residual(op, x, b, 1.);
     preconditioner.apply(z_, r, 1.);
     space_.multi_dot(r_and_q_, 2, z_);
-    space_.axpby(0., z_, 0., p_);
+    space_.axpby(1., z_, 0., p_);
+    space_.axpby(1., z_, 1., p_);
     op.vmult(q, p_);
     space_.dot(p_, q);
-    space_.cg_update(0., p_, q, z_, r);
+    space_.cg_update(0., 1., p_, q, x, r);
   }
 
   /// from_zero: x is zero, which saves the first residual.
   ///
   /// Improves x. Converged means that the true residual, evaluated anew, meets the tolerance; where it
   /// disagrees with the recursion, the method starts again from it.
-  template <OuterOperator<VectorType> Operator, Preconditioner<VectorType> Precond>
+  template <BasisOperator<VectorType, DirectionVector> Operator,
+      Preconditioner<DirectionVector> Precond>
   SolveReport solve(Operator &op, Precond &preconditioner, VectorType &x, const VectorType &b,
       const IterationCallback &callback = {}, bool from_zero = false)
   {
@@ -73,18 +87,14 @@ public:
       report.residuals = {0.};
       return report;
     }
-    VectorType &r = r_and_q_[0], &z = z_, &p = p_, &q = r_and_q_[1];
     double last_true = INFINITY;
+    curvature_ = 0.;
     while (true)
     {
-      double residual = norm_b;
-      if (from_zero && report.iterations == 0)
-        space_.axpby(1., b, 0., r);
-      else
-      {
-        op.residual(r, x, b);
-        residual = space_.norm(r);
-      }
+      const bool is_b = from_zero && report.iterations == 0;
+      const double expected = report.residuals.empty() ? norm_b : report.residuals.back();
+      const double residual =
+          is_b ? take_residual(b, norm_b) : evaluate_residual(op, x, b, expected);
       report.true_relative_residual = residual / norm_b;
       if (report.residuals.empty())
       {
@@ -100,52 +110,29 @@ public:
         return stop(report, StopReason::stagnated,
             "the true residual stays at " + number_text(residual / norm_b));
       last_true = residual;
-
-      const auto stop_inside = [&](StopReason reason, const std::string &detail) {
-        op.residual(r, x, b);
-        report.true_relative_residual = space_.norm(r) / norm_b;
-        return stop(report, reason, detail);
-      };
-      double rho_old = 0., alpha = 0.;
       // The recursion goes on falling where the true residual cannot: look at that after sixteen digits.
       const double target = std::max(tolerance_ * norm_b, 1e-16 * residual);
-      while (residual > target)
+      const Stop ended = iterate(op, preconditioner, x, residual,
+          has_short_numbers ? short_numbers::end_of_cycle(residual, target) : target, norm_b,
+          report, callback);
+      if (ended.reason != StopReason::converged)
       {
-        if (report.iterations >= max_iterations_)
-          return stop_inside(StopReason::iteration_limit,
-              "tolerance not reached after " + std::to_string(report.iterations) + " iterations");
-        preconditioner.apply(z, r, residual);
-        // z'r, and z'q with the q of the last iteration.
-        const std::vector<double> dots = space_.multi_dot(r_and_q_, rho_old == 0. ? 1 : 2, z);
-        const double rho = dots[0];
-        if (!std::isfinite(rho))
-          return stop_inside(StopReason::not_finite, preconditioner.diagnose());
-        if (rho <= 0.)
-          return stop_inside(StopReason::indefinite_preconditioner,
-              "z'r = " + number_text(rho) + " in iteration " +
-                  std::to_string(report.iterations + 1) + "; fgmres needs no symmetry");
-        space_.axpby(1., z, rho_old == 0. ? 0. : -alpha * dots[1] / rho_old, p);
-        rho_old = rho;
-        op.vmult(q, p);
-        const double curvature = space_.dot(p, q);
-        if (!std::isfinite(curvature))
-          return stop_inside(StopReason::not_finite, "p'Ap is NaN or Inf");
-        if (curvature <= 0.)
-          return stop_inside(StopReason::indefinite_preconditioner,
-              "p'Ap = " + number_text(curvature) + ": the operator is not positive definite");
-        alpha = rho / curvature;
-        residual = std::sqrt(space_.cg_update(alpha, p, q, x, r));
-        ++report.iterations;
-        report.residuals.push_back(residual);
-        if (callback)
-          callback(report.iterations, residual / norm_b);
-        if (!std::isfinite(residual))
-          return stop_inside(StopReason::not_finite, "the residual is NaN or Inf");
+        report.true_relative_residual =
+            evaluate_residual(op, x, b, report.residuals.back()) / norm_b;
+        return stop(report, ended.reason, ended.detail);
       }
     }
   }
 
 private:
+  static constexpr bool has_short_numbers = !std::is_same_v<DirectionVector, VectorType>;
+
+  struct Stop
+  {
+    StopReason reason;
+    std::string detail;
+  };
+
   static SolveReport stop(SolveReport report, StopReason reason, std::string detail)
   {
     report.reason = reason;
@@ -153,10 +140,89 @@ private:
     return report;
   }
 
+  /// r = v, in its numbers and units; returns the norm, which is about what is expected.
+  double take_residual(const VectorType &v, double expected)
+  {
+    if constexpr (has_short_numbers)
+    {
+      const short_numbers::Scaled scaled =
+          short_numbers::round_near_one(space_, v, expected, r_and_q_[0]);
+      unit_ = 1. / scaled.factor;
+      return scaled.norm();
+    }
+    else
+    {
+      space_.axpby(1., v, 0., r_and_q_[0]);
+      curvature_ =
+          0.; // where recursion and truth disagree in FP64, the last direction is no good either
+      return expected;
+    }
+  }
+
+  /// r = b - A x; returns its norm.
+  template <typename Operator>
+  double evaluate_residual(Operator &op, const VectorType &x, const VectorType &b, double expected)
+  {
+    if constexpr (has_short_numbers)
+    {
+      op.residual(residual_, x, b);
+      return take_residual(residual_, expected);
+    }
+    else
+    {
+      op.residual(r_and_q_[0], x, b);
+      curvature_ = 0.;
+      return space_.norm(r_and_q_[0]);
+    }
+  }
+
+  /// Steps until the recursion's residual is at most `target`; says converged then, otherwise why not.
+  template <typename Operator, typename Precond>
+  Stop iterate(Operator &op, Precond &preconditioner, VectorType &x, double residual, double target,
+      double norm_b, SolveReport &report, const IterationCallback &callback)
+  {
+    DirectionVector &r = r_and_q_[0], &z = z_, &p = p_, &q = r_and_q_[1];
+    while (residual > target)
+    {
+      if (report.iterations >= max_iterations_)
+        return {StopReason::iteration_limit,
+            "tolerance not reached after " + std::to_string(report.iterations) + " iterations"};
+      preconditioner.apply(z, r, residual / unit_);
+      // z'r, and z'q with the q of the last iteration.
+      const std::vector<double> dots = space_.multi_dot(r_and_q_, curvature_ == 0. ? 1 : 2, z);
+      const double rho = dots[0];
+      if (!std::isfinite(rho))
+        return {StopReason::not_finite, preconditioner.diagnose()};
+      if (rho <= 0.)
+        return {StopReason::indefinite_preconditioner,
+            "z'r = " + number_text(rho) + " in iteration " + std::to_string(report.iterations + 1) +
+                "; fgmres needs no symmetry"};
+      space_.axpby(1., z, curvature_ == 0. ? 0. : -dots[1] / curvature_, p);
+      op.vmult(q, p);
+      curvature_ = space_.dot(p, q);
+      if (!std::isfinite(curvature_))
+        return {StopReason::not_finite, "p'Ap is NaN or Inf"};
+      if (curvature_ <= 0.)
+        return {StopReason::indefinite_preconditioner,
+            "p'Ap = " + number_text(curvature_) + ": the operator is not positive definite"};
+      residual = unit_ * std::sqrt(space_.cg_update(rho / curvature_, unit_, p, q, x, r));
+      ++report.iterations;
+      report.residuals.push_back(residual);
+      if (callback)
+        callback(report.iterations, residual / norm_b);
+      if (!std::isfinite(residual))
+        return {StopReason::not_finite, "the residual is NaN or Inf"};
+    }
+    return {StopReason::converged, ""};
+  }
+
   const Space &space_;
   double tolerance_;
   int max_iterations_;
-  std::vector<VectorType> r_and_q_; ///< side by side for the dot products with both
-  VectorType z_, p_;
+  VectorType residual_;                  ///< with short numbers
+  std::vector<DirectionVector> r_and_q_; ///< side by side for the dot products with both
+  DirectionVector z_, p_;
+  double unit_ = 1.;      ///< what one in r stands for
+  double curvature_ = 0.; ///< p'q of the last step; 0: there is none
 };
 } // namespace tensormg

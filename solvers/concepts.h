@@ -22,9 +22,6 @@ concept OuterSpace = requires(
   {
     space.norm(x)
     } -> std::convertible_to<double>;
-  {
-    space.cg_update(a, x, x, y, y)
-    } -> std::convertible_to<double>;
   space.axpby(a, x, a, y);
 };
 
@@ -43,6 +40,20 @@ concept BasisSpace = OuterSpace<S> && requires(const S &space, typename S::Vecto
     space.multi_update(std::vector<double>(), basis, w, a)
     } -> std::convertible_to<double>;
   space.add_combination(std::vector<double>(), basis, y);
+};
+
+/// Arithmetic on the vectors of conjugate gradients.
+template <typename S, typename V>
+concept DirectionSpace = requires(
+    const S &space, typename S::VectorType &x, V &w, const V &v, double a)
+{
+  {
+    space.dot(v, v)
+    } -> std::convertible_to<double>;
+  space.axpby(a, v, a, w);
+  {
+    space.cg_update(a, a, v, v, x, w)
+    } -> std::convertible_to<double>;
 };
 
 /// y = A x and r = b - A x in the outer precision.

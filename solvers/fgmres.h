@@ -23,6 +23,7 @@
 
 #include "solvers/concepts.h"
 #include "solvers/report.h"
+#include "solvers/short_numbers.h"
 
 namespace tensormg
 {
@@ -44,7 +45,7 @@ public:
     constexpr int usual_iterations = has_short_numbers ? 5 : 8;
     const int steps = std::min({usual_iterations, restart_, std::max(max_iterations_, 1)});
     if constexpr (has_short_numbers)
-      r_ = make_vector<VectorType>();
+      r_ = short_numbers::make_vector<VectorType>(space_);
     grow(v_, steps + 1);
     grow(z_, steps);
   }
@@ -136,26 +137,10 @@ private:
   static constexpr double unit_roundoff =
       sizeof(typename BasisVector::value_type) == 4 ? 0x1p-24 : 0x1p-53;
 
-  /// Every vector of the basis is written before it is read.
-  template <typename V>
-  V make_vector() const
-  {
-    if constexpr (requires { space_.template make_unset_vector<V>(); })
-      return space_.template make_unset_vector<V>();
-    else
-      return space_.template make_vector<V>();
-  }
-
   void grow(std::vector<BasisVector> &vectors, int size)
   {
     while (static_cast<int>(vectors.size()) < size)
-      vectors.push_back(make_vector<BasisVector>());
-  }
-
-  /// The power of two next to 1 / x; 1 if that is no number.
-  static double inverse_power_of_two(double x)
-  {
-    return x > 0. && std::isfinite(x) ? std::ldexp(1., -std::ilogb(x)) : 1.;
+      vectors.push_back(short_numbers::make_vector<BasisVector>(space_));
   }
 
   /// v_[0] = r, whose norm is given.
@@ -173,14 +158,9 @@ private:
   /// v_[0] = r times a power of two near 1 / expected, in FP32; returns the norm of r.
   double round_to_basis(const VectorType &r, double expected)
   {
-    constexpr double acceptable = 0x1p40; // far from the ends of the range of FP32
-    const double factor = inverse_power_of_two(expected);
-    norms_ = {space_.convert_with_norm(factor, r, v_[0])};
-    const double stored = norms_[0], norm = stored / factor;
-    const bool is_far_off = stored > acceptable || stored < 1. / acceptable;
-    if (is_far_off && norm > 0. && std::isfinite(norm) && norm != expected)
-      return round_to_basis(r, norm);
-    return norm;
+    const short_numbers::Scaled rounded = short_numbers::round_near_one(space_, r, expected, v_[0]);
+    norms_ = {rounded.stored_norm};
+    return rounded.norm();
   }
 
   /// Begins the basis with b - A x; returns its norm, which is about what is expected.
@@ -200,16 +180,10 @@ private:
     }
   }
 
-  /// At which estimate a cycle ends. A basis in FP32 is trusted for a reduction by 1e-6: the fewest cycles that
-  /// suffice share the reduction evenly, so that they are short.
+  /// At which estimate a cycle ends.
   static double end_of_cycle(double start, double target)
   {
-    if constexpr (!has_short_numbers)
-      return target;
-    constexpr double trusted = 1e-6;
-    const double reduction = target / start;
-    const double cycles = std::max(std::ceil(std::log(reduction) / std::log(trusted)), 1.);
-    return start * std::pow(reduction, 1. / cycles);
+    return has_short_numbers ? short_numbers::end_of_cycle(start, target) : target;
   }
 
   /// One cycle of at most restart_ steps from v_[0] = residual, whose norm is norm_r. False if something was not
@@ -266,8 +240,8 @@ private:
       double rest = before;
       for (int i = 0; i <= j; ++i)
         rest -= dots[i] / norms_[i] * (dots[i] / norms_[i]);
-      const double factor =
-          inverse_power_of_two(std::sqrt(std::max(rest, threshold * threshold * before)));
+      const double factor = short_numbers::inverse_power_of_two(
+          std::sqrt(std::max(rest, threshold * threshold * before)));
       std::vector<double> update(j + 1);
       for (int i = 0; i <= j; ++i)
       {

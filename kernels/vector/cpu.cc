@@ -184,13 +184,14 @@ double convert_with_norm(std::int64_t size, double factor, const double *src, To
   });
 }
 
-double cg_update(
-    std::int64_t size, double a, const double *p, const double *q, double *x, double *r)
+template <typename Number>
+double cg_update(std::int64_t size, double a, double unit, const Number *p, const Number *q,
+    double *x, Number *r)
 {
-  return blocked_sum(size, [=](std::int64_t i) TENSORMG_INLINE {
-    store(x + i, load(x + i) + a * load(p + i));
-    const VD residual = load(r + i) - a * load(q + i);
-    store(r + i, residual);
+  return blocked_sum(size, [=, of_x = a * unit](std::int64_t i) TENSORMG_INLINE {
+    store(x + i, load(x + i) + of_x * load(p + i));
+    store(r + i, load(r + i) - a * load(q + i));
+    const VD residual = load(r + i);
     return residual * residual;
   });
 }
@@ -299,7 +300,12 @@ template double max_abs(std::int64_t, const WideFloat *);
 template double max_abs(std::int64_t, const Half *);
 template void axpby(std::int64_t, double, const double *, double, double *);
 template void axpby(std::int64_t, double, const float *, double, float *);
+template void axpby(std::int64_t, double, const WideFloat *, double, WideFloat *);
 template void axpby(std::int64_t, double, const Half *, double, Half *);
+template double cg_update(
+    std::int64_t, double, double, const double *, const double *, double *, double *);
+template double cg_update(
+    std::int64_t, double, double, const WideFloat *, const WideFloat *, double *, WideFloat *);
 template double dot(std::int64_t, const WideFloat *, const WideFloat *);
 template void multi_dot(std::int64_t, int, const double *const *, const double *, double *);
 template void multi_dot(std::int64_t, int, const WideFloat *const *, const WideFloat *, double *);

@@ -63,8 +63,9 @@ void convert_with_norm(std::int64_t size, double factor, const double *src, To *
     double *scratch, double *result, double *largest, Stream stream);
 
 /// One sum, and max |r_i| in `largest` (device memory); scratch for two sums.
-void cg_update(std::int64_t size, double a, const double *p, const double *q, double *x, double *r,
-    double *scratch, double *result, double *largest, Stream stream);
+template <typename Number>
+void cg_update(std::int64_t size, double a, double unit, const Number *p, const Number *q,
+    double *x, Number *r, double *scratch, double *result, double *largest, Stream stream);
 
 template <typename Number>
 void axpby(std::int64_t size, double a, const Number *x, double b, Number *y, Stream stream);

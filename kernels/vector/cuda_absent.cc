@@ -42,8 +42,9 @@ void convert_with_norm(
   refuse();
 }
 
-void cg_update(std::int64_t, double, const double *, const double *, double *, double *, double *,
-    double *, double *, Stream)
+template <typename Number>
+void cg_update(std::int64_t, double, double, const Number *, const Number *, double *, Number *,
+    double *, double *, double *, Stream)
 {
   refuse();
 }
@@ -94,7 +95,12 @@ void sum_of_means(const Block &, const CellBasis &, const Number *, double *, do
 
 template void axpby(std::int64_t, double, const double *, double, double *, Stream);
 template void axpby(std::int64_t, double, const float *, double, float *, Stream);
+template void axpby(std::int64_t, double, const WideFloat *, double, WideFloat *, Stream);
 template void axpby(std::int64_t, double, const Half *, double, Half *, Stream);
+template void cg_update(std::int64_t, double, double, const double *, const double *, double *,
+    double *, double *, double *, double *, Stream);
+template void cg_update(std::int64_t, double, double, const WideFloat *, const WideFloat *,
+    double *, WideFloat *, double *, double *, double *, Stream);
 template void convert(std::int64_t, const Scale &, const double *, double *, Stream);
 template void convert(std::int64_t, const Scale &, const double *, float *, Stream);
 template void convert(std::int64_t, const Scale &, const double *, Half *, Stream);
@@ -159,6 +165,7 @@ template void convert_with_norm(
     std::int64_t, double, const double *, WideFloat *, double *, double *, double *, Stream);
 template void dot(std::int64_t, const double *, const double *, double *, double *, Stream);
 template void dot(std::int64_t, const float *, const float *, double *, double *, Stream);
+template void dot(std::int64_t, const WideFloat *, const WideFloat *, double *, double *, Stream);
 template void dot(std::int64_t, const Half *, const Half *, double *, double *, Stream);
 template void max_abs(std::int64_t, const double *, double *, double *, Stream);
 template void max_abs(std::int64_t, const float *, double *, double *, Stream);

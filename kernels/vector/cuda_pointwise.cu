@@ -185,6 +185,7 @@ void sum_of_means(const Block &block, const CellBasis &basis, const Number *u, d
 
 template void axpby(std::int64_t, double, const double *, double, double *, Stream);
 template void axpby(std::int64_t, double, const float *, double, float *, Stream);
+template void axpby(std::int64_t, double, const WideFloat *, double, WideFloat *, Stream);
 template void axpby(std::int64_t, double, const Half *, double, Half *, Stream);
 template void add_constant(const Block &, const CellBasis &, double, double *, Stream);
 template void add_constant(const Block &, const CellBasis &, double, float *, Stream);

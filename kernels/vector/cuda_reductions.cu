@@ -38,29 +38,49 @@ namespace
     reduce_block<Maximum>(result, partial + blockIdx.x, 1);
   }
 
-  __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
-      cg_update_kernel(std::int64_t words, double a, const double *p, const double *q, double *x,
-          double *r, double *partial, double *largest_partial)
+  /// Two numbers of each vector.
+  template <typename S>
+  struct CgPairs
   {
-    using Words = Packs<double, 2, 4>;
-    double sum[1] = {0.}, largest[1] = {0.};
-    for_each_word<2>(
-        words,
+    Packs<S, 2, 3> p_q_r;
+    Pack<double, 2> x;
+  };
+
+  template <typename S>
+  __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
+      cg_update_kernel(std::int64_t pairs, double a, double unit, const S *p, const S *q, double *x,
+          S *r, double *partial, double *largest_partial)
+  {
+    using Pairs = CgPairs<S>;
+    double sum[1] = {0.};
+    S largest = 0;
+    const double of_x = a * unit;
+    for_each_word<sizeof(S) == 4 ? 4 : 2>(
+        pairs,
         [&](std::int64_t at) {
-          return Words{load_pack<2>(p + 2 * at), load_pack<2>(q + 2 * at), load_pack<2>(x + 2 * at),
-              load_pack<2>(r + 2 * at)};
+          return Pairs{
+              {load_pack<2>(p + 2 * at), load_pack<2>(q + 2 * at), load_pack<2>(r + 2 * at)},
+              load_pack<2>(x + 2 * at)};
         },
-        [&](std::int64_t at, Words &w) {
-          add_product(w.of[2], a, w.of[0]);
-          add_product(w.of[3], -a, w.of[1]);
-          store_pack(x + 2 * at, w.of[2]);
-          store_pack(r + 2 * at, w.of[3]);
-          add_products(sum[0], w.of[3], w.of[3]);
-          enlarge(largest[0], w.of[3]);
+        [&](std::int64_t at, const Pairs &pair) {
+          Pack<double, 2> new_x = pair.x;
+          Pack<S, 2> new_r;
+#pragma unroll
+          for (int i = 0; i < 2; ++i)
+          {
+            new_x.at[i] = fma(of_x, double(pair.p_q_r.of[0].at[i]), new_x.at[i]);
+            new_r.at[i] = static_cast<S>(
+                fma(-a, double(pair.p_q_r.of[1].at[i]), double(pair.p_q_r.of[2].at[i])));
+          }
+          store_pack(x + 2 * at, new_x);
+          store_pack(r + 2 * at, new_r);
+          add_products(sum[0], new_r, new_r);
+          enlarge(largest, new_r);
         });
     reduce_block<Sum>(sum, partial + blockIdx.x, 1);
     __syncthreads(); // the shared memory is used again
-    reduce_block<Maximum>(largest, largest_partial + blockIdx.x, 1);
+    const double of_thread[1] = {double(largest)};
+    reduce_block<Maximum>(of_thread, largest_partial + blockIdx.x, 1);
   }
 } // namespace
 
@@ -70,8 +90,8 @@ void dot(std::int64_t size, const Number *x, const Number *y, double *scratch, d
 {
   const std::int64_t words = size / word<Number>;
   const int blocks = blocks_for(words);
-  launch("launching a dot product", &dot_kernel<Number>, blocks, threads, shared_bytes(1), stream,
-      words, x, y, partials(blocks, scratch, result));
+  launch("launching a dot product", &dot_kernel<Stored<Number>>, blocks, threads, shared_bytes(1),
+      stream, words, stored(x), stored(y), partials(blocks, scratch, result));
   join_partials<Sum>(blocks, 1, scratch, result, stream);
 }
 
@@ -85,21 +105,27 @@ void max_abs(std::int64_t size, const Number *x, double *scratch, double *result
   join_partials<Maximum>(blocks, 1, scratch, result, stream);
 }
 
-void cg_update(std::int64_t size, double a, const double *p, const double *q, double *x, double *r,
-    double *scratch, double *result, double *largest, Stream stream)
+template <typename Number>
+void cg_update(std::int64_t size, double a, double unit, const Number *p, const Number *q,
+    double *x, Number *r, double *scratch, double *result, double *largest, Stream stream)
 {
   const int blocks = blocks_for(size / 2);
-  launch("launching the update of conjugate gradients", &cg_update_kernel, blocks, threads,
-      shared_bytes(1), stream, size / 2, a, p, q, x, r, partials(blocks, scratch, result),
-      partials(blocks, scratch + reduction_blocks, largest));
+  launch("launching the update of conjugate gradients", &cg_update_kernel<Stored<Number>>, blocks,
+      threads, shared_bytes(1), stream, size / 2, a, unit, stored(p), stored(q), x, stored(r),
+      partials(blocks, scratch, result), partials(blocks, scratch + reduction_blocks, largest));
   join_sum_and_largest(blocks, scratch, result, largest, stream);
 }
 
 template void dot(std::int64_t, const double *, const double *, double *, double *, Stream);
 template void dot(std::int64_t, const float *, const float *, double *, double *, Stream);
+template void dot(std::int64_t, const WideFloat *, const WideFloat *, double *, double *, Stream);
 template void dot(std::int64_t, const Half *, const Half *, double *, double *, Stream);
 template void max_abs(std::int64_t, const double *, double *, double *, Stream);
 template void max_abs(std::int64_t, const float *, double *, double *, Stream);
 template void max_abs(std::int64_t, const WideFloat *, double *, double *, Stream);
 template void max_abs(std::int64_t, const Half *, double *, double *, Stream);
+template void cg_update(std::int64_t, double, double, const double *, const double *, double *,
+    double *, double *, double *, double *, Stream);
+template void cg_update(std::int64_t, double, double, const WideFloat *, const WideFloat *,
+    double *, WideFloat *, double *, double *, double *, Stream);
 } // namespace tensormg::vector_kernels::cuda

@@ -52,9 +52,11 @@ void convert_sum(std::int64_t size, double factor, const From *x, const From *d,
 template <typename To>
 double convert_with_norm(std::int64_t size, double factor, const double *src, To *dst);
 
-/// x += a p, r -= a q; returns r'r. The fused update of conjugate gradients: reads 4, writes 2.
-double cg_update(
-    std::int64_t size, double a, const double *p, const double *q, double *x, double *r);
+/// x += a unit p, r -= a q; returns r'r. The fused update of conjugate gradients: reads 4, writes 2. unit: what one
+/// in p, q and r stands for, 1 unless they are kept in other units than x.
+template <typename Number>
+double cg_update(std::int64_t size, double a, double unit, const Number *p, const Number *q,
+    double *x, Number *r);
 
 /// x = alpha D^-1 b with D = sum_d factor_d lambda (see kernels/laplace/laplace.h); x may be b.
 template <typename Number>

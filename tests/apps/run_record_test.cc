@@ -69,7 +69,8 @@ namespace
     EXPECT_EQ(json["basis_precision"], "single");
     EXPECT_EQ(json_of(sample({"multigrid.precision=double"}))["basis_precision"], "double");
     EXPECT_EQ(json_of(sample({"solver.basis_precision=double"}))["basis_precision"], "double");
-    EXPECT_TRUE(json_of(sample({"solver.solver=cg"}))["basis_precision"].is_null());
+    EXPECT_EQ(json_of(sample({"solver.solver=cg"}))["basis_precision"], "single");
+    EXPECT_TRUE(json_of(sample({"solver.solver=direct"}))["basis_precision"].is_null());
     for (const char *key : {"backend", "instruction_set", "precision", "solver", "smoother",
              "cycle", "setup_seconds", "setup_parts", "scale_bytes_per_second", "rhs_seconds",
              "solve_seconds", "energy_joules", "ranks", "threads", "peak_memory_bytes", "version",
@@ -202,7 +203,7 @@ namespace
   {
     expect_parts(header_text(sample({"solver.solver=direct"}), false), {"direct"});
     expect_parts(header_text(sample({"multigrid.smoother=patch", "solver.solver=cg"}), false),
-        {"cg to 1e-08; ", "multiplicative patch smoother, 4 sweeps"});
+        {"cg to 1e-08, vectors in single precision; ", "multiplicative patch smoother, 4 sweeps"});
     expect_parts(header_text(sample({"multigrid.smoother=jacobi", "multigrid.degree=1",
                                  "solver.full_multigrid=true", "multigrid.precision=half"}),
                      false),

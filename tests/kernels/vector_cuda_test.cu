@@ -213,28 +213,64 @@ namespace
     EXPECT_EQ(to_double(half[6]), 65504.);
   }
 
-  TEST_F(VectorCudaDouble, CgUpdate)
+  template <typename Number>
+  void compare_cg_update(double rounding)
   {
     Reduction reduce;
     for (const std::int64_t size : sizes)
     {
-      const auto p = random_line<double>(size, 1), q = random_line<double>(size, 2);
-      auto x = random_line<double>(size, 3), r = random_line<double>(size, 4);
-      Guarded<double> dp(p), dq(q), dx(x), dr(r);
+      const auto p = random_line<Number>(size, 1), q = random_line<Number>(size, 2);
+      auto x = random_line<double>(size, 3);
+      auto r = random_line<Number>(size, 4);
+      Guarded<Number> dp(p), dq(q), dr(r);
+      Guarded<double> dx(x);
+      constexpr double a = 0.7, unit = 0.125;
       const auto norm = reduce.run(2, [&](double *scratch, double *result, Stream stream) {
-        vc::cg_update(size, 0.7, dp.data(), dq.data(), dx.data(), dr.data(), scratch, result,
+        vc::cg_update(size, a, unit, dp.data(), dq.data(), dx.data(), dr.data(), scratch, result,
             result + 1, stream);
       });
-      const double expected = vk::cg_update(size, 0.7, p.data(), q.data(), x.data(), r.data());
-      Vector<double> fx(line(size)), fr(line(size));
+      const double expected = vk::cg_update(size, a, unit, p.data(), q.data(), x.data(), r.data());
+      Vector<double> fx(line(size));
+      Vector<Number> fr(line(size));
       EXPECT_TRUE(dx.read(fx.data(), reduce.stream()) && dr.read(fr.data(), reduce.stream()));
       for (std::int64_t i = 0; i < size; ++i)
       {
         ASSERT_NEAR(fx[i], x[i], 4e-16);
-        ASSERT_NEAR(fr[i], r[i], 4e-16);
+        ASSERT_NEAR(double(fr[i]), double(r[i]), rounding);
       }
-      EXPECT_NEAR(norm[0], expected, 1e-13 * expected);
+      EXPECT_NEAR(norm[0], vk::dot(size, fr.data(), fr.data()), 1e-13 * expected);
+      EXPECT_NEAR(norm[0], expected, 10. * rounding * expected);
       EXPECT_EQ(norm[1], vk::max_abs(size, fr.data()));
+    }
+  }
+
+  TEST_F(VectorCudaDouble, CgUpdate)
+  {
+    compare_cg_update<double>(4e-16);
+    compare_cg_update<WideFloat>(0x1p-23);
+  }
+
+  TEST_F(VectorCudaDouble, DotAndAxpbyOfWideFloats)
+  {
+    Reduction reduce;
+    for (const std::int64_t size : sizes)
+    {
+      const auto x = random_line<WideFloat>(size, 1);
+      auto y = random_line<WideFloat>(size, 2);
+      Guarded<WideFloat> dx(x), dy(y);
+      const auto sum = reduce.run(1, [&](double *scratch, double *result, Stream stream) {
+        vc::dot(size, dx.data(), dy.data(), scratch, result, stream);
+      });
+      EXPECT_NEAR(sum[0], vk::dot(size, x.data(), y.data()), 1e-14 * double(size));
+      for (const double b : {0.75, 0.})
+      {
+        vc::axpby(size, 0.3, dx.data(), b, dy.data(), reduce.stream());
+        vk::axpby(size, 0.3, x.data(), b, y.data());
+        Vector<WideFloat> found(line(size));
+        EXPECT_TRUE(dy.read(found.data(), reduce.stream()));
+        for (std::int64_t i = 0; i < size; ++i)
+          ASSERT_NEAR(double(found[i]), double(y[i]), 0x1p-23);
+      }
     }
   }
 

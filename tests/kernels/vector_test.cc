@@ -186,21 +186,31 @@ namespace
       }
   }
 
-  TEST(VectorMulti, CgUpdate)
+  template <typename Number>
+  void check_cg_update(double rounding)
   {
+    constexpr double unit = 0.125;
     for (const std::int64_t size : sizes)
     {
-      const auto p = random_line<double>(size, 1), q = random_line<double>(size, 2);
-      auto x = random_line<double>(size, 3), r = random_line<double>(size, 4);
-      const auto x_old = random_line<double>(size, 3), r_old = random_line<double>(size, 4);
-      const double norm = vk::cg_update(size, 0.7, p.data(), q.data(), x.data(), r.data());
+      const auto p = random_line<Number>(size, 1), q = random_line<Number>(size, 2);
+      auto x = random_line<double>(size, 3);
+      auto r = random_line<Number>(size, 4);
+      const auto x_old = random_line<double>(size, 3);
+      const auto r_old = random_line<Number>(size, 4);
+      const double norm = vk::cg_update(size, 0.7, unit, p.data(), q.data(), x.data(), r.data());
       for (std::int64_t i = 0; i < size; ++i)
       {
-        ASSERT_NEAR(x[i], x_old[i] + 0.7 * p[i], 1e-15);
-        ASSERT_NEAR(r[i], r_old[i] - 0.7 * q[i], 1e-15);
+        ASSERT_NEAR(x[i], x_old[i] + 0.7 * unit * double(p[i]), 1e-15);
+        ASSERT_NEAR(double(r[i]), double(r_old[i]) - 0.7 * double(q[i]), rounding);
       }
       ASSERT_NEAR(norm, vk::dot(size, r.data(), r.data()), 1e-15 * norm);
     }
+  }
+
+  TEST(VectorMulti, CgUpdate)
+  {
+    check_cg_update<double>(1e-15);
+    check_cg_update<WideFloat>(0x1p-23);
   }
 
   TEST(VectorMulti, NotFiniteReachesTheSums)

@@ -240,6 +240,13 @@ namespace
         ConjugateGradients<DeviceVectorSpace>(solve.space, 1e-8, 40), solve.op, *multigrid);
     EXPECT_TRUE(report.converged()) << report.detail;
     EXPECT_LE(report.iterations, 9);
+    using WideVector = DeviceVectorSpace::WideFloatVector;
+    MixedOperator both(solve.op, solve.products);
+    const auto half = solve.make(with(Precision::half_precision));
+    const SolveReport with_short_vectors = solve.run(
+        ConjugateGradients<DeviceVectorSpace, WideVector>(solve.space, 1e-8, 40), both, *half);
+    EXPECT_TRUE(with_short_vectors.converged()) << with_short_vectors.detail;
+    EXPECT_LE(with_short_vectors.iterations, 9);
   }
 
   // The first cycle runs as it is, the second records a graph, the others replay it; full

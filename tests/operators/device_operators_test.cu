@@ -204,8 +204,8 @@ namespace
       EXPECT_NEAR(found[i], dots[i], 1e-12);
     const std::vector<double> c{0.5, -1., 0.25};
     EXPECT_NEAR(device.multi_update(c, dv, dw), host.multi_update(c, v, w), 1e-11);
-    EXPECT_NEAR(
-        device.cg_update(0.3, dv[0], dv[1], dw, dx), host.cg_update(0.3, v[0], v[1], w, x), 1e-11);
+    EXPECT_NEAR(device.cg_update(0.3, 0.5, dv[0], dv[1], dw, dx),
+        host.cg_update(0.3, 0.5, v[0], v[1], w, x), 1e-11);
     device.axpby(2., dx, -0.5, dw);
     host.axpby(2., x, -0.5, w);
     EXPECT_LT(test::relative_difference(on_host(dw, stream()), w), 1e-14);

@@ -12,99 +12,18 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/vector/vector.h"
-#include "operators/cell_basis.h"
 #include "operators/errors.h"
-#include "operators/laplace_operator.h"
 #include "operators/right_hand_side.h"
-#include "operators/vector_space.h"
-#include "solvers/cg.h"
-#include "solvers/fgmres.h"
-#include "solvers/mixed_operator.h"
-#include "tests/support/boxes.h"
+#include "tests/support/multigrid_solve.h"
 
 namespace tensormg
 {
 namespace
 {
+  using test::Solve;
+
   constexpr Precision precisions[] = {
       Precision::double_precision, Precision::single_precision, Precision::half_precision};
-
-  /// One problem with a right-hand side; solves it with the given options.
-  struct Solve
-  {
-    Problem problem;
-    CellBasis basis = make_cell_basis(problem.degree);
-    Grid grid = make_grid(problem, MPI_COMM_WORLD);
-    const LevelGrid &level = grid.finest();
-    VectorSpace space{level};
-    LaplaceOperator<double> op{level, basis, laplace::Backend::cpu};
-    LaplaceOperator<WideFloat> products{level, basis, laplace::Backend::cpu};
-    Vector<double> b = test::hashed_vector<double>(level, 1), x = space.make_vector();
-
-    explicit Solve(const Problem &problem_)
-      : problem(problem_)
-    {
-      if (problem.is_singular())
-      {
-        double mean = vector_kernels::sum_of_means(level.block, basis, b.data());
-        MPI_Allreduce(MPI_IN_PLACE, &mean, 1, MPI_DOUBLE, MPI_SUM, level.communicator);
-        const auto &cells = level.global_cells;
-        mean /= static_cast<double>(cells[0] * cells[1] * cells[2]);
-        vector_kernels::add_constant(level.block, basis, -mean, b.data());
-      }
-    }
-    Solve(const Solve &) = delete;
-
-    /// f = 1: the smooth right-hand side, with the largest solution for its size.
-    void smooth_right_hand_side(double size)
-    {
-      b = space.make_vector();
-      vector_kernels::add_constant(level.block, basis, size, b.data());
-    }
-
-    std::unique_ptr<MultigridPreconditioner> make(const MultigridOptions &options) const
-    {
-      return make_multigrid(grid, basis, laplace::Backend::cpu, options);
-    }
-
-    template <typename Method>
-    SolveReport run(Method &&method, const MultigridOptions &options, bool full_start = false)
-    {
-      return run(method, op, options, full_start);
-    }
-    template <typename Method, typename Operator>
-    SolveReport run(Method &method, Operator &a, const MultigridOptions &options, bool full_start,
-        double tolerance = 1e-8)
-    {
-      const auto multigrid = make(options);
-      x = space.make_vector();
-      if (full_start)
-        multigrid->full_start(x, b, 2);
-      const SolveReport report = method.solve(a, *multigrid, x, b);
-      Vector<double> r = space.make_vector();
-      op.residual(r, x, b);
-      EXPECT_NEAR(report.true_relative_residual, space.norm(r) / space.norm(b), 1e-12);
-      EXPECT_EQ(report.converged(), space.norm(r) <= tolerance * space.norm(b)) << report.detail;
-      return report;
-    }
-    /// With a basis in FP32.
-    SolveReport short_basis(
-        const MultigridOptions &options, double tolerance = 1e-8, bool full_start = false)
-    {
-      Fgmres<VectorSpace, Vector<WideFloat>> method(space, tolerance, 60, 15);
-      MixedOperator both(op, products);
-      return run(method, both, options, full_start, tolerance);
-    }
-    SolveReport fgmres(const MultigridOptions &options, bool full_start = false)
-    {
-      return run(Fgmres<VectorSpace>(space, 1e-8, 40, 30), options, full_start);
-    }
-    SolveReport cg(const MultigridOptions &options)
-    {
-      return run(ConjugateGradients<VectorSpace>(space, 1e-8, 40), options);
-    }
-  };
 
   MultigridOptions with(Precision precision)
   {
@@ -183,8 +102,17 @@ namespace
         const SolveReport report = solve.cg(with(precision));
         EXPECT_TRUE(report.converged()) << report.detail;
         EXPECT_LE(report.iterations, solve.fgmres(with(precision)).iterations + 1);
+        if (precision == Precision::double_precision)
+          continue;
+        const SolveReport with_short_vectors = solve.short_cg(with(precision));
+        EXPECT_TRUE(with_short_vectors.converged()) << with_short_vectors.detail;
+        EXPECT_LE(with_short_vectors.iterations, report.iterations + 1);
+        EXPECT_LE(with_short_vectors.true_relative_residual, 1e-8);
       }
     }
+    Solve solve(test::cubes(3, 3, {1, 1, 1}, 3, "DN"));
+    const SolveReport all_digits = solve.short_cg(with(Precision::half_precision), 1e-13);
+    EXPECT_TRUE(all_digits.converged()) << all_digits.detail;
   }
 
   TEST(MultigridPreconditioner, OtherCyclesAndSmoothers)

@@ -141,10 +141,10 @@ namespace
     auto x = test::hashed_vector<double>(level, 3), r = test::hashed_vector<double>(level, 4);
     const auto gp = global(level, 1), gq = global(level, 2);
     auto gx = global(level, 3), gr = global(level, 4);
-    const double norm = space.cg_update(0.3, p, q, x, r);
+    const double norm = space.cg_update(0.3, 0.5, p, q, x, r);
     for (std::size_t i = 0; i < gx.size(); ++i)
     {
-      gx[i] += 0.3 * gp[i];
+      gx[i] += 0.15 * gp[i];
       gr[i] -= 0.3 * gq[i];
     }
     expect_equal(x, gx, 1e-15);

@@ -81,17 +81,20 @@ struct DenseSpace
     dst = rounded<ShortDenseVector>(scaled);
     return norm(scaled);
   }
-  double cg_update(
-      double a, const DenseVector &p, const DenseVector &q, DenseVector &x, DenseVector &r) const
+  template <typename V>
+  double cg_update(double a, double unit, const V &p, const V &q, DenseVector &x, V &r) const
   {
-    axpby(a, p, 1., x);
+    for (std::size_t i = 0; i < size; ++i)
+      x[i] += a * unit * static_cast<double>(p[i]);
     axpby(-a, q, 1., r);
     return dot(r, r);
   }
-  void axpby(double a, const DenseVector &x, double b, DenseVector &y) const
+  template <typename V>
+  void axpby(double a, const V &x, double b, V &y) const
   {
     for (std::size_t i = 0; i < size; ++i)
-      y[i] = b == 0. ? a * x[i] : a * x[i] + b * y[i];
+      y[i] = static_cast<typename V::value_type>(
+          a * static_cast<double>(x[i]) + (b == 0. ? 0. : b * static_cast<double>(y[i])));
   }
 };
 
