@@ -182,8 +182,8 @@ namespace column
     step.end();
   }
 
-  /// Copies b and old in the order in which they are added.
-  template <typename Tile>
+  /// Copies b and old in the order in which they are added. `Shared`: of this kernel, or of one with the same ring.
+  template <typename Tile, template <typename> typename Shared>
   __device__ void produce_input(const ColumnParameters<Tile> &p, const Shared<Tile> &shared)
   {
     pipeline::RingPosition<Tile::input_ring> at;

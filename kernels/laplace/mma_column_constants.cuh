@@ -3,7 +3,7 @@
 
 #include "kernels/laplace/cuda_column.cuh"
 #include "kernels/laplace/mma_column_tile.h"
-#include "kernels/mma/instructions.cuh"
+#include "kernels/laplace/mma_weights.cuh"
 
 namespace tensormg::laplace
 {
@@ -16,13 +16,7 @@ struct MmaColumnParameters : ColumnParameters<Tile>
 
 namespace tensormg::laplace::mma_column
 {
-using Shape = mma::M16N8K16<Half>;
-using A = mma::FragmentA<Shape>;
-using B = mma::FragmentB<Shape>;
-using D = mma::FragmentC<Shape>;
-/// For diagonal matrices: the same accumulators, half as many modes.
-using DiagonalShape = mma::M16N8K8<Half>;
-using DiagonalB = mma::FragmentB<DiagonalShape>;
+using namespace mma_weights;
 
 /// Rows and columns of the matrices. A multiplicand has 16 rows; slot s of 16 means
 ///   modes    mode s = j n + i of the plane, s < n^2
@@ -92,17 +86,16 @@ public:
   __device__ __forceinline__ Held hold(int entry) const
   {
     Held held;
-    held.part[0] = load(entry * 256);
+    held.part[0] = read_weights(base + entry * 256);
     if constexpr (Tile::corrected)
-      held.part[1] = load(second_part + entry * 256);
+      held.part[1] = read_weights(base + second_part + entry * 256);
     return held;
   }
   /// One diagonal matrix: term of plane k, for the modes of a tile.
-  __device__ __forceinline__ DiagonalB hold_diagonal(int term, int k, int tile) const
+  __device__ __forceinline__ SmallB hold_diagonal(int term, int k, int tile) const
   {
     const int entry = (term * n + k) * tiles + tile;
-    return DiagonalB{{*reinterpret_cast<const std::uint32_t *>(
-        base + diagonals + entry * 128 + 4 * (threadIdx.x % 32))}};
+    return read_small_weights(base + diagonals + entry * 128);
   }
   /// What modes 8 tile + 2 (lane % 4) and the next one of plane k are multiplied by in the end.
   __device__ __forceinline__ float2 factor(int k, int tile) const
@@ -119,14 +112,14 @@ public:
     for (int at = threadIdx.x; at < dense * 64; at += Tile::threads)
     {
       const int entry = at / 64, lane = at / 2 % 32, piece = at % 2;
-      write_pair<Shape>(at, lane, piece, [&](int slot, int column) {
+      write_pair<Shape>(base, at, lane, piece, [&](int slot, int column) {
         return rounded(weight(p, entry % Tile::entries, slot, column), entry >= Tile::entries);
       });
     }
     for (int at = threadIdx.x; at < Tile::diagonal_entries * 32; at += Tile::threads)
     {
       const int entry = at / 32, term = entry / (n * tiles), k = entry / tiles % n;
-      write_pair<DiagonalShape>(dense * 64 + at, at % 32, 0, [&](int slot, int column) {
+      write_pair<SmallShape>(base, dense * 64 + at, at % 32, 0, [&](int slot, int column) {
         const int mode = entry % tiles * 8 + column;
         return slot == column && mode < n * n ? on_diagonal<form>(p, term, k, mode) : Half{};
       });
@@ -142,46 +135,6 @@ public:
   }
 
 private:
-  /// Word `at` from the beginning: elements 2 piece and 2 piece + 1 of a lane.
-  template <typename S, typename Value>
-  __device__ void write_pair(int at, int lane, int piece, Value value) const
-  {
-    std::uint32_t both = 0;
-    for (int e = 0; e < 2; ++e)
-    {
-      const mma::Entry here = mma::entry_of<S, mma::Operand::b>(lane, 2 * piece + e);
-      both |= std::uint32_t(std::bit_cast<std::uint16_t>(value(here.row, here.column))) << (16 * e);
-    }
-    reinterpret_cast<std::uint32_t *>(base)[at] = both;
-  }
-  __device__ __forceinline__ B load(int offset) const
-  {
-    const uint2 both = *reinterpret_cast<const uint2 *>(base + offset + 8 * (threadIdx.x % 32));
-    return B{{both.x, both.y}};
-  }
-
-  /// The first 11 bits, or what they leave.
-  __device__ static Half rounded(float value, bool rest)
-  {
-    const Half first = mma::to_half(value);
-    return rest ? mma::to_half(value - __half2float(std::bit_cast<__half>(first))) : first;
-  }
-
-  /// Weight of mode m of a line in its traces at the left or the right end (CellBasis).
-  __device__ static float at_end(
-      const MmaColumnParameters<Tile> &p, bool left, int m, int derivative)
-  {
-    const float weight = derivative ? p.h[m] : p.v[m];
-    return left && m % 2 != derivative ? -weight : weight;
-  }
-  /// What a trace beside the line adds to mode m.
-  __device__ static float beside(
-      const MmaColumnParameters<Tile> &p, int direction, bool above, int m, int derivative)
-  {
-    const float weight = (derivative ? p.vd[direction][m] : p.gd[direction][m]) / p.scale;
-    return (above ? derivative == 1 : m % 2 == 1) ? -weight : weight;
-  }
-
   __device__ static float weight(
       const MmaColumnParameters<Tile> &p, int entry, int slot, int column)
   {

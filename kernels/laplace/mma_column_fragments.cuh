@@ -51,31 +51,14 @@ __device__ __forceinline__ A both(const Traces &below, const Traces &above)
   return A{{below.low, below.high, above.low, above.high}};
 }
 
-/// Reads 16 cells and 16 modes from eight and eight lines; each lane gives the address of one of them.
-__device__ __forceinline__ A load_cells(const unsigned char *line)
-{
-  A a;
-  mma::ldmatrix<mma::LdmatrixForm::transposed>(a, line);
-  return a;
-}
-
 /// The modes of a tile as multiplicand of a diagonal matrix.
-__device__ __forceinline__ mma::FragmentA<DiagonalShape> modes_of_tile(const A &a, int tile)
+__device__ __forceinline__ SmallA modes_of_tile(const A &a, int tile)
 {
   return {{a.registers[2 * tile], a.registers[2 * tile + 1]}};
 }
 
-__device__ __forceinline__ void add_product(
-    D &sum, const mma::FragmentA<DiagonalShape> &a, const DiagonalB &b)
+__device__ __forceinline__ void add_product(D &sum, const SmallA &a, const SmallB &b)
 {
-  // The accumulators of both shapes are the same registers.
-  mma::FragmentC<DiagonalShape> same;
-#pragma unroll
-  for (int r = 0; r < D::n_registers; ++r)
-    same.registers[r] = sum.registers[r];
-  mma::mma_sync(same, a, b);
-#pragma unroll
-  for (int r = 0; r < D::n_registers; ++r)
-    sum.registers[r] = same.registers[r];
+  add_small(sum, [&](mma::FragmentC<SmallShape> &same) { mma::mma_sync(same, a, b); });
 }
 } // namespace tensormg::laplace::mma_column

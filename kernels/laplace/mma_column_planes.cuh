@@ -112,7 +112,7 @@ __device__ __forceinline__ void Cells<Tile, form>::add_plane(int c, int k)
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile)
     {
-      const DiagonalB weights = constants.hold_diagonal(term, k, tile);
+      const SmallB weights = constants.hold_diagonal(term, k, tile);
 #pragma unroll
       for (int f = 0; f < fragments; ++f)
         add_product(sum[f][k][tile], modes_of_tile(of[f][tile / 2], tile % 2), weights);

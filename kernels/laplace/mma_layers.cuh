@@ -31,6 +31,7 @@ namespace mma_layers
 {
   using column::Place;
   using column::place;
+  using column::produce_input;
 
   template <typename Tile>
   struct Shared
@@ -115,26 +116,6 @@ namespace mma_layers
         pipeline::load_box(to + Tile::upper_at, &p.row_beside, full, s.x0, 0, above, plane);
         pipeline::load_box(to + Tile::left_at, &p.side, full, s.left, 0, y, plane);
         pipeline::load_box(to + Tile::right_at, &p.side, full, s.right, 0, y, plane);
-        at.advance();
-      }
-  }
-
-  /// Copies b and old.
-  template <typename Tile>
-  __device__ void produce_input(const MmaLayersParameters<Tile> &p, const Shared<Tile> &shared)
-  {
-    pipeline::RingPosition<Tile::input_ring> at;
-    Place s;
-    for (int index = 0; place(p, index, s); ++index)
-      for (int plane = s.z0 * Tile::n; plane < s.z1 * Tile::n; ++plane)
-      {
-        const int y = s.y0 * Tile::n;
-        pipeline::Barrier *full = shared.input_full(at.slot);
-        pipeline::wait(shared.input_empty(at.slot), at.parity ^ 1u);
-        pipeline::arrive_expect(full, (p.has_old ? 2 : 1) * Tile::own_box);
-        pipeline::load_box(shared.input(at.slot, 0), &p.b, full, s.x0, 0, y, plane);
-        if (p.has_old)
-          pipeline::load_box(shared.input(at.slot, 1), &p.old, full, s.x0, 0, y, plane);
         at.advance();
       }
   }

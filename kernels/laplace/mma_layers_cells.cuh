@@ -21,7 +21,7 @@ class Cells
   const MmaLayersParameters<Tile> &p;
   const Shared<Tile> &shared;
   const W weights;
-  const int lane, warp;
+  const int lane;
   const int cy, cell0, share; ///< row of cells, first cell, which lines
   const int first_mode;       ///< of a plane
   unsigned char *const staging;
@@ -32,18 +32,13 @@ class Cells
   pipeline::RingPosition<Tile::halo_ring> halo;
   pipeline::RingPosition<Tile::input_ring == 0 ? 1 : Tile::input_ring> input;
   Place s;
-  bool last;               ///< the last cell of the tile is one of this warp's
   bool first_closed;       ///< left of its first cell is a Dirichlet or Neumann side
   bool ends_inside;        ///< so is right of its last cell, or the block ends before that
   int beside_at[x_blocks]; ///< lines of the eight cells before and after the warp's, ...
   bool beside_in_halo;     ///< ... in the halo (this lane's)
   Number *out[stores];
 
-  /// Weights of x and y, if the tile holds them.
-  struct HeldWeights
-  {
-    typename W::Held y_trace[2][k_blocks][line_tiles];
-  } held;
+  typename W::Held held[2][k_blocks][line_tiles]; ///< weights of traces in y, with ample registers
 
   /// Where the traces on one side in y come from.
   struct Beside
@@ -57,17 +52,16 @@ class Cells
 
 public:
   __device__ __forceinline__ Cells(
-      const MmaLayersParameters<Tile> &p_, const Shared<Tile> &shared_, int warp_)
+      const MmaLayersParameters<Tile> &p_, const Shared<Tile> &shared_, int warp)
     : p(p_)
     , shared(shared_)
     , weights(shared_.base)
     , lane(threadIdx.x % 32)
-    , warp(warp_)
-    , cy(warp_ / Tile::split / (Tile::cells_x / 16))
-    , cell0(warp_ / Tile::split % (Tile::cells_x / 16) * 16)
-    , share(warp_ % Tile::split)
+    , cy(warp / Tile::split / (Tile::cells_x / 16))
+    , cell0(warp / Tile::split % (Tile::cells_x / 16) * 16)
+    , share(warp % Tile::split)
     , first_mode(share * Tile::lines * n)
-    , staging(shared_.base + Tile::staging_offset + warp_ * Tile::staging_bytes)
+    , staging(shared_.base + Tile::staging_offset + warp * Tile::staging_bytes)
     , own_at(cy, first_mode, cell0)
   {
 #pragma unroll
@@ -248,7 +242,7 @@ private:
   /// Addresses, and the traces below the first layer.
   __device__ __forceinline__ void begin_segment()
   {
-    last = s.last_x < cell0 + 16;
+    const bool last = s.last_x < cell0 + 16; // the last cell of the tile is one of this warp's
     first_closed = s.left_closed && cell0 == 0;
     ends_inside = last && (s.right_closed || s.partial);
     beside[0] = beside_y(false);
@@ -308,18 +302,10 @@ private:
         above[group] = p.sides[5] == Side::ghost ? ghost_z(5, group) : top[group].flipped(flip(5));
   }
 
-  // Held weights, or those of shared memory.
-  __device__ __forceinline__ auto x_trace(int block, int pair) const
-  {
-    return weights.hold(W::x_trace(block, pair));
-  }
-  __device__ __forceinline__ auto x_face(int pair, int tile) const
-  {
-    return weights.hold_x_face(pair, tile);
-  }
+  /// Held, or of shared memory.
   __device__ __forceinline__ auto y_trace(int side, int block, int lines) const
   {
-    return Tile::ample_registers ? held.y_trace[side][block][lines]
+    return Tile::ample_registers ? held[side][block][lines]
                                  : weights.hold(W::y_trace(beside[side].left, block, lines));
   }
   __device__ __forceinline__ auto y_face(int lines, int tile) const
@@ -335,8 +321,7 @@ private:
       for (int side = 0; side < 2; ++side)
 #pragma unroll
         for (int block = 0; block < k_blocks; ++block)
-          held.y_trace[side][block][lines] =
-              weights.hold(W::y_trace(beside[side].left, block, lines));
+          held[side][block][lines] = weights.hold(W::y_trace(beside[side].left, block, lines));
     }
   }
 

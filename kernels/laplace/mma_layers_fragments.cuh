@@ -53,14 +53,6 @@ private:
   }
 };
 
-/// Reads 16 cells and 16 modes from eight and eight lines; each lane gives the address of one of them.
-__device__ __forceinline__ A load_cells(const unsigned char *line)
-{
-  A a;
-  mma::ldmatrix<mma::LdmatrixForm::transposed>(a, line);
-  return a;
-}
-
 /// sum += numbers of src times weights
 template <int parts>
 __device__ __forceinline__ void add_numbers(D &sum, const A &a, const B (&weights)[parts])
@@ -91,20 +83,14 @@ template <int parts>
 __device__ __forceinline__ void add_traces(
     D &sum, const Traces<parts> &traces, const SmallB (&weights)[parts])
 {
-  // The accumulators of both shapes are the same registers.
-  mma::FragmentC<SmallShape> same;
+  add_small(sum, [&](mma::FragmentC<SmallShape> &same) {
 #pragma unroll
-  for (int r = 0; r < D::n_registers; ++r)
-    same.registers[r] = sum.registers[r];
+    for (int of_traces = 0; of_traces < parts; ++of_traces)
 #pragma unroll
-  for (int of_traces = 0; of_traces < parts; ++of_traces)
-#pragma unroll
-    for (int of_weights = 0; of_weights + of_traces < parts; ++of_weights)
-      mma::mma_sync(
-          same, SmallA{{traces.low[of_traces], traces.high[of_traces]}}, weights[of_weights]);
-#pragma unroll
-  for (int r = 0; r < D::n_registers; ++r)
-    sum.registers[r] = same.registers[r];
+      for (int of_weights = 0; of_weights + of_traces < parts; ++of_weights)
+        mma::mma_sync(
+            same, SmallA{{traces.low[of_traces], traces.high[of_traces]}}, weights[of_weights]);
+  });
 }
 
 /// Bytes from the beginning of a plane: this lane's line in each block of 16 modes, eight lines and eight cells

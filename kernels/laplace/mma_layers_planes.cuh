@@ -46,7 +46,7 @@ __device__ __forceinline__ void Cells<Tile, form>::add_x(Accumulators &sum, cons
     for (int block = 0; block < x_blocks; ++block)
       if (W::overlap(16 * block, 16, pair))
       {
-        const auto ends = x_trace(block, pair);
+        const auto ends = weights.hold(W::x_trace(block, pair));
         add_numbers(own_sums, at.u[block], ends.part);
         add_numbers(outside_sums, at.around[block], ends.part);
       }
@@ -80,7 +80,7 @@ __device__ __forceinline__ void Cells<Tile, form>::add_x(Accumulators &sum, cons
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile)
       if (W::overlap(8 * tile, 8, pair))
-        add_traces(sum[tile], faces, x_face(pair, tile).part);
+        add_traces(sum[tile], faces, weights.hold_x_face(pair, tile).part);
   }
 }
 

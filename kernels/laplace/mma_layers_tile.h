@@ -68,6 +68,7 @@ struct MmaLayersTile
 
   static constexpr int align(int bytes) { return (bytes + 1023) / 1024 * 1024; }
   static constexpr int own_box = row_bytes * modes * rows;
+  static constexpr int input_box = own_box;
   static constexpr int row_box = row_bytes * modes;
   static constexpr int side_box = 16 * modes * rows;
   static constexpr int own_bytes = align(own_box);

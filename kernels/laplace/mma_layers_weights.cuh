@@ -1,21 +1,12 @@
 // The constant multiplicands of the tensor-core layer kernel: see mma_layers.cuh.
 #pragma once
 
-#include <bit>
-
 #include "kernels/laplace/mma_layers.cuh"
-#include "kernels/mma/instructions.cuh"
+#include "kernels/laplace/mma_weights.cuh"
 
 namespace tensormg::laplace::mma_layers
 {
-using Shape = mma::M16N8K16<Half>;
-using A = mma::FragmentA<Shape>;
-using B = mma::FragmentB<Shape>;
-using D = mma::FragmentC<Shape>;
-/// Half as many rows of the weights, the same accumulators.
-using SmallShape = mma::M16N8K8<Half>;
-using SmallA = mma::FragmentA<SmallShape>;
-using SmallB = mma::FragmentB<SmallShape>;
+using namespace mma_weights;
 
 /// Rows (slots) and columns of the weights:
 ///   x_trace  slot: own mode jl n + i of a block of 16; column c: of line c % 4 / 2 of a pair, at the right end
@@ -78,11 +69,7 @@ public:
     Held held;
 #pragma unroll
     for (int part = 0; part < parts; ++part)
-    {
-      const uint2 both = *reinterpret_cast<const uint2 *>(
-          base + (part * Tile::entries + entry) * 256 + 8 * (threadIdx.x % 32));
-      held.part[part] = B{{both.x, both.y}};
-    }
+      held.part[part] = read_weights(base + (part * Tile::entries + entry) * 256);
     return held;
   }
   /// x_face
@@ -91,9 +78,8 @@ public:
     SmallHeld held;
 #pragma unroll
     for (int part = 0; part < parts; ++part)
-      held.part[part] = SmallB{{*reinterpret_cast<const std::uint32_t *>(base + small_at +
-          (part * Tile::small_entries + pair * Tile::tiles + tile) * 128 +
-          4 * (threadIdx.x % 32))}};
+      held.part[part] = read_small_weights(
+          base + small_at + (part * Tile::small_entries + pair * Tile::tiles + tile) * 128);
     return held;
   }
 
@@ -104,14 +90,14 @@ public:
     for (int at = threadIdx.x; at < words; at += Tile::threads)
     {
       const int entry = at / 64;
-      write_pair<Shape>(at, at / 2 % 32, at % 2, [&](int slot, int column) {
+      write_pair<Shape>(base, at, at / 2 % 32, at % 2, [&](int slot, int column) {
         return rounded(weight(p, entry % Tile::entries, slot, column), entry / Tile::entries);
       });
     }
     for (int at = threadIdx.x; at < Tile::small_entries * parts * 32; at += Tile::threads)
     {
       const int entry = at / 32, here = entry % Tile::small_entries;
-      write_pair<SmallShape>(words + at, at % 32, 0, [&](int slot, int column) {
+      write_pair<SmallShape>(base, words + at, at % 32, 0, [&](int slot, int column) {
         const int mode = here % Tile::tiles * 8 + column;
         const int line = here / Tile::tiles * 2 + slot % 4 / 2;
         return mode < Tile::own_modes && mode / n == line
@@ -122,41 +108,6 @@ public:
   }
 
 private:
-  /// Word `at` from the beginning: elements 2 piece and 2 piece + 1 of a lane.
-  template <typename S, typename Value>
-  __device__ void write_pair(int at, int lane, int piece, Value value) const
-  {
-    std::uint32_t both = 0;
-    for (int e = 0; e < 2; ++e)
-    {
-      const mma::Entry here = mma::entry_of<S, mma::Operand::b>(lane, 2 * piece + e);
-      both |= std::uint32_t(std::bit_cast<std::uint16_t>(value(here.row, here.column))) << (16 * e);
-    }
-    reinterpret_cast<std::uint32_t *>(base)[at] = both;
-  }
-
-  /// The first 11 bits, or the next 11 of what they leave.
-  __device__ static Half rounded(float value, int part)
-  {
-    const Half first = mma::to_half(value);
-    return part == 0 ? first : mma::to_half(value - __half2float(std::bit_cast<__half>(first)));
-  }
-
-  /// Weight of mode m of a line in its traces at the left or the right end (CellBasis).
-  __device__ static float at_end(
-      const MmaLayersParameters<Tile> &p, bool left, int m, int derivative)
-  {
-    const float weight = derivative ? p.h[m] : p.v[m];
-    return left && m % 2 != derivative ? -weight : weight;
-  }
-  /// What a trace beside the line adds to mode m.
-  __device__ static float beside(
-      const MmaLayersParameters<Tile> &p, int direction, bool above, int m, int derivative)
-  {
-    const float weight = (derivative ? p.vd[direction][m] : p.gd[direction][m]) / p.scale;
-    return (above ? derivative == 1 : m % 2 == 1) ? -weight : weight;
-  }
-
   __device__ static float weight(
       const MmaLayersParameters<Tile> &p, int entry, int slot, int column)
   {
