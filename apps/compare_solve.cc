@@ -15,6 +15,7 @@
 #include "apps/program.h"
 #include "apps/solve.h"
 #include "kernels/core/device.h"
+#include "version.h"
 
 namespace tensormg
 {
@@ -191,7 +192,15 @@ void write_solves_json(const std::vector<SolveEntry> &entries, const std::string
     }
     list.push_back(std::move(json));
   }
-  out << Json{{"date", date}, {"command", command}, {"entries", list}}.dump(2) << '\n';
+  Json json{{"device", nullptr}, {"driver", nullptr}, {"git", git_hash}, {"version", version},
+      {"date", date}, {"command", command}, {"entries", list}};
+  for (const SolveEntry &entry : entries)
+    if (entry.record && entry.record->device)
+    {
+      json["device"] = entry.record->device->name;
+      json["driver"] = entry.record->device->driver;
+    }
+  out << json.dump(2) << '\n';
 }
 
 int compare_solves(const Parameters &parameters, MPI_Comm communicator, Console &console)

@@ -78,6 +78,8 @@ namespace
         << error_.str();
     std::ifstream stream(directory_.path() / "compare_solve.json");
     const auto json = nlohmann::json::parse(stream);
+    EXPECT_TRUE(json["device"].is_null()) << "only the host has solved";
+    EXPECT_FALSE(json["git"].get<std::string>().empty());
     ASSERT_EQ(json["entries"].size(), 8u);
     EXPECT_EQ(json["entries"][0]["backend"], "cpu");
     EXPECT_TRUE(json["entries"][0]["run"]["converged"]);
