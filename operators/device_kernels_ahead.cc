@@ -3,6 +3,8 @@
 #include <exception>
 #include <system_error>
 
+#include "operators/multigrid_implementation.h"
+
 namespace tensormg
 {
 namespace
@@ -50,13 +52,15 @@ namespace
   void load_all(
       laplace::Backend backend, int dim, int degree, const SolverOptions &options, bool smooths)
   {
+    const bool has_single_basis = options.has_single_basis(degree);
+    // The products by which the largest eigenvalue is estimated are in FP64.
+    if ((smooths && needs_lambda_max(options.multigrid)) || !has_single_basis)
+      load<double>(backend, Form::apply, dim, degree);
     if (smooths)
       load_preconditioner(backend, dim, degree, options.multigrid.precision);
     load<double>(backend, Form::residual, dim, degree);
-    if (options.has_single_basis(degree))
+    if (has_single_basis)
       load<WideFloat>(backend, Form::apply, dim, degree);
-    else
-      load<double>(backend, Form::apply, dim, degree);
   }
 } // namespace
 

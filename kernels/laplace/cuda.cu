@@ -6,23 +6,39 @@
 
 namespace tensormg::laplace
 {
+namespace
+{
+  template <typename Number, Form form>
+  Apply<Number> *instance_of(int dim, int degree)
+  {
+    if (dim == 2)
+      return cuda_2d_instance<Number, form>(degree);
+    return degree <= highest_low_degree ? cuda_3d_instance<Number, form, Degrees::low>(degree)
+                                        : cuda_3d_instance<Number, form, Degrees::high>(degree);
+  }
+
+  template <typename Number, Form form>
+  KernelResources resources_of(int degree)
+  {
+    return degree <= highest_low_degree ? cuda_3d_resources<Number, form, Degrees::low>(degree)
+                                        : cuda_3d_resources<Number, form, Degrees::high>(degree);
+  }
+} // namespace
+
 template <typename Number>
 Apply<Number> *cuda_instance(Form form, int dim, int degree)
 {
   switch (form)
   {
     case Form::apply:
-      return dim == 2 ? cuda_2d_instance<Number, Form::apply>(degree)
-                      : cuda_3d_instance<Number, Form::apply>(degree);
+      return instance_of<Number, Form::apply>(dim, degree);
     case Form::residual:
       if constexpr (has_every_form<Number>)
-        return dim == 2 ? cuda_2d_instance<Number, Form::residual>(degree)
-                        : cuda_3d_instance<Number, Form::residual>(degree);
+        return instance_of<Number, Form::residual>(dim, degree);
       break;
     case Form::chebyshev:
       if constexpr (has_every_form<Number>)
-        return dim == 2 ? cuda_2d_instance<Number, Form::chebyshev>(degree)
-                        : cuda_3d_instance<Number, Form::chebyshev>(degree);
+        return instance_of<Number, Form::chebyshev>(dim, degree);
       break;
   }
   return nullptr;
@@ -34,14 +50,14 @@ KernelResources cuda_resources(Form form, int degree)
   switch (form)
   {
     case Form::apply:
-      return cuda_3d_resources<Number, Form::apply>(degree);
+      return resources_of<Number, Form::apply>(degree);
     case Form::residual:
       if constexpr (has_every_form<Number>)
-        return cuda_3d_resources<Number, Form::residual>(degree);
+        return resources_of<Number, Form::residual>(degree);
       break;
     case Form::chebyshev:
       if constexpr (has_every_form<Number>)
-        return cuda_3d_resources<Number, Form::chebyshev>(degree);
+        return resources_of<Number, Form::chebyshev>(degree);
       break;
   }
   return {};

@@ -5,11 +5,21 @@
 
 namespace tensormg::laplace
 {
-/// 3D, degrees 1..8; compiled in cuda_3d_*.cu. Needs compute capability 9.0.
-template <typename Number, Form form>
+/// Kernels that are compiled, and therefore loaded to the device, together: those of low degrees are small, and a
+/// solve should not wait for the others.
+enum class Degrees : std::uint8_t
+{
+  low, ///< up to highest_low_degree
+  high
+};
+inline constexpr int highest_low_degree = 3;
+
+/// 3D; compiled in cuda_3d_*.cu. Needs compute capability 9.0. nullptr for degrees of the other kind.
+template <typename Number, Form form, Degrees degrees>
 Apply<Number> *cuda_3d_instance(int degree);
 
-template <typename Number, Form form>
+/// Only for degrees of this kind.
+template <typename Number, Form form, Degrees degrees>
 KernelResources cuda_3d_resources(int degree);
 
 /// Of the kernel in 3D.

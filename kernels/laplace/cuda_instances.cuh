@@ -1,4 +1,4 @@
-// The compiled instances of the `cuda` backend in 3D for one number type and form: all degrees.
+// The compiled instances of the `cuda` backend in 3D for one number type and form: low or high degrees.
 // Included by cuda_3d_*.cu only, so that they compile in parallel.
 #pragma once
 
@@ -24,18 +24,31 @@ void launch_3d(const Arguments<typename Tile::Number> &a)
     launch_march<Tile, form>(a);
 }
 
-template <typename Number, Form form, int... degree_minus_one>
-Apply<Number> *cuda_of_degree(int degree, std::integer_sequence<int, degree_minus_one...>)
+constexpr int lowest(Degrees degrees)
+{
+  return degrees == Degrees::low ? 1 : highest_low_degree + 1;
+}
+constexpr int highest(Degrees degrees)
+{
+  return degrees == Degrees::low ? highest_low_degree : max_degree;
+}
+template <Degrees degrees>
+using Count = std::make_integer_sequence<int, highest(degrees) - lowest(degrees) + 1>;
+
+template <typename Number, Form form, int first, int... next>
+Apply<Number> *cuda_of_degree(int degree, std::integer_sequence<int, next...>)
 {
   static constexpr Apply<Number> *instances[] = {
-      &launch_3d<TileOf<Number, form, degree_minus_one + 1>, form>...};
-  return instances[degree - 1];
+      &launch_3d<TileOf<Number, form, first + next>, form>...};
+  return instances[degree - first];
 }
 
-template <typename Number, Form form>
+template <typename Number, Form form, Degrees degrees>
 Apply<Number> *cuda_3d_instance(int degree)
 {
-  return cuda_of_degree<Number, form>(degree, std::make_integer_sequence<int, max_degree>());
+  if (degree < lowest(degrees) || degree > highest(degrees))
+    return nullptr;
+  return cuda_of_degree<Number, form, lowest(degrees)>(degree, Count<degrees>());
 }
 
 template <typename Tile, Form form>
@@ -69,18 +82,18 @@ KernelResources resources_3d()
     return resources_of_kernel<Tile, form>(&march::march_kernel<Tile, form>);
 }
 
-template <typename Number, Form form, int... degree_minus_one>
-KernelResources resources_of_degree(int degree, std::integer_sequence<int, degree_minus_one...>)
+template <typename Number, Form form, int first, int... next>
+KernelResources resources_of_degree(int degree, std::integer_sequence<int, next...>)
 {
   using Function = KernelResources();
   static constexpr Function *instances[] = {
-      &resources_3d<TileOf<Number, form, degree_minus_one + 1>, form>...};
-  return instances[degree - 1]();
+      &resources_3d<TileOf<Number, form, first + next>, form>...};
+  return instances[degree - first]();
 }
 
-template <typename Number, Form form>
+template <typename Number, Form form, Degrees degrees>
 KernelResources cuda_3d_resources(int degree)
 {
-  return resources_of_degree<Number, form>(degree, std::make_integer_sequence<int, max_degree>());
+  return resources_of_degree<Number, form, lowest(degrees)>(degree, Count<degrees>());
 }
 } // namespace tensormg::laplace
