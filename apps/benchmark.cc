@@ -174,7 +174,7 @@ namespace
     MixedOperator both(op, products);
     std::optional<Fgmres<VectorSpace>> solver;
     std::optional<Fgmres<VectorSpace, Vector<WideFloat>>> single_solver;
-    if (options.has_single_basis(grid.problem.degree))
+    if (options.has_single_basis())
       single_solver.emplace(space, options.tolerance, options.max_iterations, options.restart);
     else
       solver.emplace(space, options.tolerance, options.max_iterations, options.restart);

@@ -119,9 +119,9 @@ namespace
   }
 
   /// Both bases of a restart cycle that runs to its end, which the solver takes one by one, and the residual.
-  std::int64_t n_vectors(const Grid &grid, const SolverOptions &options)
+  std::int64_t n_vectors(const SolverOptions &options)
   {
-    return 2 * longest_basis(options) + (options.has_single_basis(grid.problem.degree) ? 2 : 1);
+    return 2 * longest_basis(options) + (options.has_single_basis() ? 2 : 1);
   }
 
   /// The least number of basis vectors worth recommending.
@@ -167,7 +167,7 @@ namespace
     if (options.solver == OuterSolver::fgmres)
       if (const int restart = largest_restart(grid, options, room); restart > 0)
         changes.push_back("solver.restart = " + std::to_string(restart));
-    if (options.solver != OuterSolver::direct && !options.has_single_basis(grid.problem.degree))
+    if (options.solver != OuterSolver::direct && !options.has_single_basis())
     {
       SolverOptions changed = options;
       changed.basis_precision = BasisPrecision::single_precision;
@@ -232,7 +232,7 @@ MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options, Memo
   if (place == MemoryPlace::beside_device)
     return plan;
   double traces = ghost_bytes(grid.finest(), sizeof(double));
-  const bool is_single = options.has_single_basis(grid.problem.degree);
+  const bool is_single = options.has_single_basis();
   const auto add_krylov = [&](const std::string &name, std::int64_t count) {
     plan.items.push_back(
         {name, to_word(is_single ? Precision::single_precision : Precision::double_precision),
@@ -372,7 +372,7 @@ void check_memory(
       format_count(grid.finest().global_dofs()) + " degrees of freedom need " +
       format_bytes(budget.needed) +
       (options.solver == OuterSolver::fgmres && place != MemoryPlace::beside_device
-              ? " (with all " + std::to_string(n_vectors(grid, options)) + " vectors of fgmres)"
+              ? " (with all " + std::to_string(n_vectors(options)) + " vectors of fgmres)"
               : "") +
       (place == MemoryPlace::device ? " on a device with " : " on a node with ") +
       format_bytes(budget.available) +

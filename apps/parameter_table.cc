@@ -118,8 +118,7 @@ namespace
         "if these have reduced the residual by 1e-4 to 1e-6.");
     solver.word("basis_precision", &SolverOptions::basis_precision,
         "Numbers in which fgmres stores its basis, cg its residual and directions (one computes with "
-        "them in double); auto is double for a cycle in double and for fgmres of degrees 7 and 8, and "
-        "single otherwise.");
+        "them in double); auto is double for a cycle in double and single otherwise.");
     solver.boolean("full_multigrid", &SolverOptions::full_multigrid,
         "Whether the iteration starts from a full-multigrid approximation instead of zero.");
     solver.integer("full_multigrid_cycles", &SolverOptions::full_multigrid_cycles, 1, max_int,

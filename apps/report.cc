@@ -55,7 +55,7 @@ namespace
     return join(parts, "; ");
   }
 
-  std::string method_text(const SolverOptions &solver, int degree)
+  std::string method_text(const SolverOptions &solver)
   {
     if (solver.solver == OuterSolver::direct)
       return "direct, by fast diagonalisation of the whole grid";
@@ -65,7 +65,7 @@ namespace
     if (is_fgmres)
       text += ", restart " + std::to_string(solver.restart);
     text += std::string(is_fgmres ? ", basis" : ", vectors") + " in " +
-        (solver.has_single_basis(degree) ? "single" : "double") + " precision";
+        (solver.has_single_basis() ? "single" : "double") + " precision";
     if (solver.full_multigrid)
       text += ", from full multigrid with " + std::to_string(solver.full_multigrid_cycles) +
           (solver.full_multigrid_cycles == 1 ? " cycle" : " cycles") + " per level";
@@ -175,7 +175,7 @@ std::string header_text(const RunRecord &record, bool verbose)
           (record.ranks > 1 ? " (" + std::to_string(distributed) + " distributed, " +
                       std::to_string(n_levels - distributed) + " on every rank)"
                             : ""));
-  text += line("method", method_text(parameters.solver, parameters.problem.degree));
+  text += line("method", method_text(parameters.solver));
   text += line("backend",
       record.backend + " (" +
           (record.device ? device_text(*record.device) : record.instruction_set) + "), " +

@@ -189,7 +189,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"precision", precision_word(record)},
       {"basis_precision",
           solver.solver != OuterSolver::direct
-              ? Json(solver.has_single_basis(problem.degree) ? "single" : "double")
+              ? Json(solver.has_single_basis() ? "single" : "double")
               : Json(nullptr)},
       {"precision_fallback",
           record.precision_fallback.empty() ? Json(nullptr) : Json(record.precision_fallback)},

@@ -247,7 +247,7 @@ void iterate(const System &system, const SolverOptions &options, const Place &pl
     return setup_times::in_scope("vectors of the method", make);
   };
   const bool is_cg = options.solver == OuterSolver::cg;
-  if (options.has_single_basis(system.parameters.problem.degree))
+  if (options.has_single_basis())
   {
     auto products = place.template make_operator<WideFloat>();
     MixedOperator both(op, products);

@@ -52,7 +52,7 @@ namespace
   void load_all(
       laplace::Backend backend, int dim, int degree, const SolverOptions &options, bool smooths)
   {
-    const bool has_single_basis = options.has_single_basis(degree);
+    const bool has_single_basis = options.has_single_basis();
     // The products by which the largest eigenvalue is estimated are in FP64.
     if ((smooths && needs_lambda_max(options.multigrid)) || !has_single_basis)
       load<double>(backend, Form::apply, dim, degree);

@@ -94,7 +94,7 @@ struct MultigridOptions
 /// Numbers of the basis of fgmres, of the residuals and directions of cg.
 enum class BasisPrecision : std::uint8_t
 {
-  automatic, ///< "auto": double for a cycle in double, for fgmres of degree 7 and 8, else single
+  automatic, ///< "auto": double for a cycle in double, else single
   double_precision,
   single_precision
 };
@@ -110,15 +110,11 @@ struct SolverOptions
   int full_multigrid_cycles = 2; ///< per level
   MultigridOptions multigrid;
 
-  /// Whether the vectors of the outer method but solution and right-hand side are in FP32. Of itself fgmres has such a
-  /// basis for degrees whose iterations to 1e-8 fit into two short cycles: from degree 7 on the restart costs one more,
-  /// which takes as long as the shorter vectors save. cg keeps its direction when it starts from a new residual.
-  bool has_single_basis(int degree) const
+  /// Whether the vectors of the outer method but solution and right-hand side are in FP32.
+  bool has_single_basis() const
   {
-    constexpr int highest_degree = 6;
     return basis_precision == BasisPrecision::single_precision ||
         (basis_precision == BasisPrecision::automatic &&
-            (solver == OuterSolver::cg || degree <= highest_degree) &&
             multigrid.precision != Precision::double_precision);
   }
 };
