@@ -39,6 +39,12 @@ namespace
     test::check_products<Half, float>(fp16<Rung::buffered>, 0., test::of_float);
     test::check_products<Half, float>(fp16<Rung::staged>, 0., test::of_float);
     test::check_products<Half, float>(fp16<Rung::larger>, 0., test::of_float);
+    // Once around the ring of stages, and on.
+    for (const Size size : {Size{24, 40, 408}, {20, 17, 391}})
+    {
+      test::check_product<Half, float>(fp16<Rung::staged>, size, 0., test::of_float);
+      test::check_product<Half, float>(fp16<Rung::larger>, size, 0., test::of_float);
+    }
   }
 
   TEST_F(GemmDevice, Wgmma)
@@ -55,7 +61,7 @@ namespace
   TEST_F(GemmDevice, TellsItsTiles)
   {
     const Blocking larger = fp16_blocking<Rung::larger>();
-    EXPECT_EQ(larger.tile_m, 128);
+    EXPECT_EQ(larger.tile_m, 256);
     EXPECT_EQ(larger.tile_n, 128);
     EXPECT_GE(larger.blocks, device_properties().multiprocessors);
     if (device_properties().major != 9)
@@ -71,6 +77,9 @@ namespace
       GTEST_SKIP() << "m16n8k4 needs compute capability 9.0";
     test::check_products<double, double>(fp64<Fp64Shape::m16n8k4>, 0., test::of_double);
     test::check_products<double, double>(fp64<Fp64Shape::m16n8k8>, 0., test::of_double);
+    for (const Size size :
+        {Size{24, 40, 102}, {20, 17, 97}}) // once around the ring of stages, and on
+      test::check_product<double, double>(fp64<Fp64Shape::m16n8k4>, size, 0., test::of_double);
   }
 
   // Of corrected products small times small is lost, and the last bits of what is small.
