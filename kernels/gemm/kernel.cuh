@@ -348,10 +348,12 @@ void run(const char *name, const Size &size, const typename Tile<Config>::Stored
   if (count > (T::batched ? most_matrices : 1))
     throw std::length_error("a batch of " + std::to_string(count) + " products; at most " +
         std::to_string(T::batched ? most_matrices : 1));
-  constexpr int per_word = numbers_per_word<typename T::Stored>;
-  if (size.k % per_word == 0 && size.n % per_word == 0)
-    launch_product<T>(name, size, tiles, count, a, b, c, stream);
-  else
-    launch_product<Tile<Unaligned<Config>>>(name, size, tiles, count, a, b, c, stream);
+  if constexpr (T::copies != Copies::numbers)
+  {
+    constexpr int per_word = numbers_per_word<typename T::Stored>;
+    if (size.k % per_word != 0 || size.n % per_word != 0)
+      return launch_product<Tile<Unaligned<Config>>>(name, size, tiles, count, a, b, c, stream);
+  }
+  launch_product<T>(name, size, tiles, count, a, b, c, stream);
 }
 } // namespace tensormg::gemm

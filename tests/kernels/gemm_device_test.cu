@@ -104,6 +104,19 @@ namespace
     check_single<Unit::mma, Format::fp16, Correction::outside>(of_correction, test::of_float);
   }
 
+  TEST_F(GemmDevice, SingleByWgmma)
+  {
+    if (device_properties().major != 9)
+      GTEST_SKIP() << "wgmma needs compute capability 9.0";
+    for (const Size size : {Size{0, 8, 8}, {3, 8, 0}, {1, 8, 8}, {128, 128, 32}, {17, 40, 136},
+             {130, 264, 72}, {300, 136, 328}})
+      test::check_product<float, float>(single_wgmma, size, of_correction, test::of_float);
+    EXPECT_THROW(
+        single_wgmma({8, 7, 8}, nullptr, nullptr, nullptr, nullptr), std::invalid_argument);
+    EXPECT_THROW(
+        single_wgmma({8, 8, 7}, nullptr, nullptr, nullptr, nullptr), std::invalid_argument);
+  }
+
   TEST_F(GemmDevice, SingleByWmma)
   {
     check_single<Unit::wmma, Format::tf32>(test::of_tf32, test::of_float);
