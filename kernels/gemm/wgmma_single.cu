@@ -137,40 +137,21 @@ namespace
         const_cast<float *>(ring.b(at.slot)), map_b, copied, tile.n * tile_n, 0, step * tile_k, 0);
   }
 
-  /// The steps of the block: all of a tile, then those of its next one.
-  struct Steps
-  {
-    int tile, step = 0;
-    Position position{};
-    __device__ explicit Steps(const Work &work)
-      : tile(static_cast<int>(blockIdx.x))
-      , position(tile_position(tile, work.tiles_m, work.tiles_n))
-    {}
-    __device__ bool has_more(const Work &work) const { return tile < work.tiles_m * work.tiles_n; }
-    __device__ void advance(const Work &work)
-    {
-      if (++step < work.steps)
-        return;
-      step = 0;
-      tile += static_cast<int>(gridDim.x);
-      position = tile_position(tile, work.tiles_m, work.tiles_n);
-    }
-  };
-
   /// A warpgroup.
   __device__ void copy_and_split(
       const Ring &ring, const CUtensorMap *map_a, const CUtensorMap *map_b, const Work &work)
   {
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-    Steps to_copy(work);
+    BlockSteps to_copy(static_cast<int>(blockIdx.x), static_cast<int>(gridDim.x),
+        {work.tiles_m, work.tiles_n}, work.steps);
     pipeline::RingPosition<stages> copy_at, split_at;
     const auto copy = [&] {
-      if (!to_copy.has_more(work))
+      if (!to_copy.has_more())
         return;
       if (threadIdx.x == 0)
-        copy_stage(ring, copy_at, map_a, map_b, to_copy.position, to_copy.step);
+        copy_stage(ring, copy_at, map_a, map_b, to_copy.position(), to_copy.step());
       copy_at.advance();
-      to_copy.advance(work);
+      to_copy.advance();
     };
     for (int i = 0; i < ahead; ++i)
       copy();
