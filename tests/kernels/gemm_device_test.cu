@@ -66,8 +66,9 @@ namespace
     EXPECT_GE(larger.blocks, device_properties().multiprocessors);
     if (device_properties().major != 9)
       GTEST_SKIP() << "wgmma needs compute capability 9.0";
+    EXPECT_EQ(fp16_wgmma_blocking().tile_m, 256); // of a cluster of two blocks
     EXPECT_EQ(fp16_wgmma_blocking().tile_n, 256);
-    EXPECT_EQ(fp16_wgmma_blocking().blocks, device_properties().multiprocessors);
+    EXPECT_EQ(fp16_wgmma_blocking().blocks, device_properties().multiprocessors / 2);
   }
 
   TEST_F(GemmDevice, Fp64)
