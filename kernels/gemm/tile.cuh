@@ -110,16 +110,26 @@ private:
     }
   }
 
+  /// Several numbers are loaded before any is stored: the compiler does not know that they are not the same.
   __device__ void load_numbers(int first_row, int first_column, Stored *tile) const
   {
-#pragma unroll 4
-    for (int i = static_cast<int>(threadIdx.x); i < rows * columns; i += threads)
+    constexpr int at_once = sizeof(Stored) > 4 ? 4 : 8, numbers = rows * columns;
+#pragma unroll 1
+    for (int first = static_cast<int>(threadIdx.x); first < numbers; first += at_once * threads)
     {
-      const int row = i / columns, column = i % columns;
-      const bool is_inside = first_row + row < n_rows_ && first_column + column < n_columns_;
-      tile[Layout()(row, column)] = is_inside
-          ? matrix_[static_cast<std::int64_t>(first_row + row) * n_columns_ + first_column + column]
-          : Stored{};
+      Stored x[at_once];
+#pragma unroll
+      for (int j = 0; j < at_once; ++j)
+      {
+        const int i = first + j * threads;
+        const int row = first_row + i / columns, column = first_column + i % columns;
+        const bool is_inside = i < numbers && row < n_rows_ && column < n_columns_;
+        x[j] = is_inside ? matrix_[static_cast<std::int64_t>(row) * n_columns_ + column] : Stored{};
+      }
+#pragma unroll
+      for (int j = 0; j < at_once; ++j)
+        if (const int i = first + j * threads; i < numbers)
+          tile[Layout()(i / columns, i % columns)] = x[j];
     }
   }
 
