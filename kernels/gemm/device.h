@@ -7,7 +7,8 @@
 //     permuted        block 64 x 64 x 32, loads of 16 bytes, permuted shared memory without conflicts, ldmatrix
 //     buffered        fragments are loaded while the products before them run
 //     staged          three stages of cp.async
-//     larger          block 256 x 128 x 64, warps 64 x 64, four stages
+//     larger          block 256 x 128 x 64, warps 64 x 64, four stages: 192 KiB of shared memory, which devices before
+//                     compute capability 9.0 do not have
 //   fp16_wgmma      the last rung: wgmma, copies by TMA, warpgroups that copy or multiply, persistent blocks of
 //                   128 x 256 x 64 with four stages
 //   fp64<shape>     DGEMM on mma.sync.m8n8k4, m16n8k4 or m16n8k8, three stages

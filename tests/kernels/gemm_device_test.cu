@@ -38,13 +38,14 @@ namespace
     test::check_products<Half, float>(fp16<Rung::permuted>, 0., test::of_float);
     test::check_products<Half, float>(fp16<Rung::buffered>, 0., test::of_float);
     test::check_products<Half, float>(fp16<Rung::staged>, 0., test::of_float);
-    test::check_products<Half, float>(fp16<Rung::larger>, 0., test::of_float);
     // Once around the ring of stages, and on.
     for (const Size size : {Size{24, 40, 408}, {20, 17, 391}})
-    {
       test::check_product<Half, float>(fp16<Rung::staged>, size, 0., test::of_float);
+    if (device_properties().major < 9)
+      GTEST_SKIP() << "the last rung needs the shared memory of compute capability 9.0";
+    test::check_products<Half, float>(fp16<Rung::larger>, 0., test::of_float);
+    for (const Size size : {Size{24, 40, 408}, {20, 17, 391}})
       test::check_product<Half, float>(fp16<Rung::larger>, size, 0., test::of_float);
-    }
   }
 
   TEST_F(GemmDevice, Wgmma)
@@ -60,12 +61,12 @@ namespace
 
   TEST_F(GemmDevice, TellsItsTiles)
   {
+    if (device_properties().major != 9)
+      GTEST_SKIP() << "wgmma, and the shared memory of the last rung, need compute capability 9.0";
     const Blocking larger = fp16_blocking<Rung::larger>();
     EXPECT_EQ(larger.tile_m, 256);
     EXPECT_EQ(larger.tile_n, 128);
     EXPECT_GE(larger.blocks, device_properties().multiprocessors);
-    if (device_properties().major != 9)
-      GTEST_SKIP() << "wgmma needs compute capability 9.0";
     EXPECT_EQ(fp16_wgmma_blocking().tile_m, 256); // of a cluster of two blocks
     EXPECT_EQ(fp16_wgmma_blocking().tile_n, 256);
     EXPECT_EQ(fp16_wgmma_blocking().blocks, device_properties().multiprocessors / 2);
