@@ -144,6 +144,8 @@ namespace
       Row<Problem>{"mma_fp16_corrected", "single", Place::device, "FP16 mma", "cublas_fp32",
           single_tolerance,
           make_single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>},
+      Row<Problem>{"wgmma_fp16_corrected", "single", Place::device, "FP16 wgmma", "cublas_fp32",
+          single_tolerance, make_on_device<float, float, gemm::single_wgmma, 3>},
   };
 
   std::string text_of(const Size &size)

@@ -21,6 +21,15 @@ __device__ __forceinline__ void copy_async(SharedAddress to, const void *from)
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
+/// The same, or 16 zero bytes: then nothing is read, whatever the address. Without a branch.
+__device__ __forceinline__ void copy_async_or_zero(
+    SharedAddress to, const void *from, bool is_there)
+{
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(is_there ? 16 : 0)
+      : "memory");
+}
+
 /// Ends a group: the copies since the last one.
 __device__ __forceinline__ void commit_copies()
 {

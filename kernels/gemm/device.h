@@ -7,12 +7,14 @@
 //     permuted        block 64 x 64 x 32, loads of 16 bytes, permuted shared memory without conflicts, ldmatrix
 //     buffered        fragments are loaded while the products before them run
 //     staged          three stages of cp.async
-//     larger          block 128 x 128 x 32: sixteen tiles per warp
+//     larger          block 256 x 128 x 64, warps 64 x 64, four stages: 192 KiB of shared memory, which devices before
+//                     compute capability 9.0 do not have
 //   fp16_wgmma      the last rung: wgmma, copies by TMA, warpgroups that copy or multiply, persistent blocks of
 //                   128 x 256 x 64 with four stages
 //   fp64<shape>     DGEMM on mma.sync.m8n8k4, m16n8k4 or m16n8k8, three stages
 //   single<policy>  A, B and C in FP32 by factors in TF32 or FP16, on mma.sync, WMMA or CUDA cores, with and without
 //                   correction of what the rounding of factors loses (kernels/precision/methods.h has the methods)
+//   single_wgmma    the corrected product by wgmma: blocks of 128 x 128 x 32 that split B once for all their rows
 //   cublas_*        cuBLAS, to compare with
 //
 // Matrices whose rows do not start at multiples of 16 bytes are loaded number by number. Source of the
@@ -97,6 +99,10 @@ void single(const Size &size, const float *a, const float *b, float *c, Stream s
 {
   single_batched<policy>(size, 1, a, b, c, stream);
 }
+
+/// Like {mma, fp16, outside}, by wgmma. Throws std::invalid_argument unless n and k are multiples of 8, DeviceError
+/// below compute capability 9.0.
+void single_wgmma(const Size &size, const float *a, const float *b, float *c, Stream stream);
 
 /// By cuBLAS, which is loaded when it is first needed: DeviceError if there is none.
 void cublas_fp16(const Size &size, const Half *a, const Half *b, float *c, Stream stream);

@@ -32,6 +32,7 @@ void single_batched(const Size &, std::int64_t, const float *, const float *, fl
 {
   fail();
 }
+void single_wgmma(const Size &, const float *, const float *, float *, Stream) { fail(); }
 void cublas_fp16(const Size &, const Half *, const Half *, float *, Stream) { fail(); }
 void cublas_fp64(const Size &, const double *, const double *, double *, Stream) { fail(); }
 void cublas_fp32(const Size &, const float *, const float *, float *, Stream) { fail(); }

@@ -29,6 +29,7 @@ struct Tile : Config_
   static constexpr int tiles_m = warp_m / S::m, tiles_n = warp_n / S::n, steps = k / S::k;
   static_assert(m % (Config::warps_m * S::m) == 0 && n % (Config::warps_n * S::n) == 0);
   static_assert(k % S::k == 0);
+  static_assert(repeats<LayoutA, S::m>(m, k) && repeats<LayoutB, S::k>(k, n));
   // Tiles start at multiples of 128 bytes, swizzled ones at those of their period.
   static constexpr int size_a = (mma::extent<LayoutA>(m, k) + 511) / 512 * 512;
   static constexpr int size_b = (mma::extent<LayoutB>(k, n) + 511) / 512 * 512;
@@ -52,11 +53,21 @@ struct Factors
 #pragma unroll
     for (int i = 0; i < T::tiles_m; ++i)
       fill_factor<T::fill, typename T::LayoutA, Policy, Operand::a>(
-          a[i], tile_a, warp_row + i * S::m, step * S::k, lane);
+          a[i], tile_a, warp_row, i * S::m, step * S::k, lane);
+    if constexpr (T::fill == Fill::ldmatrix && T::tiles_n % 2 == 0)
+    {
 #pragma unroll
-    for (int j = 0; j < T::tiles_n; ++j)
-      fill_factor<T::fill, typename T::LayoutB, Policy, Operand::b>(
-          b[j], tile_b, step * S::k, warp_column + j * S::n, lane);
+      for (int j = 0; j < T::tiles_n; j += 2)
+        fill_factors_of_b<typename T::LayoutB, Policy>(
+            b[j], b[j + 1], tile_b, 0, step * S::k, warp_column + j * S::n, lane);
+    }
+    else
+    {
+#pragma unroll
+      for (int j = 0; j < T::tiles_n; ++j)
+        fill_factor<T::fill, typename T::LayoutB, Policy, Operand::b>(
+            b[j], tile_b, 0, step * S::k, warp_column + j * S::n, lane);
+    }
   }
 };
 
@@ -98,6 +109,53 @@ __device__ void multiply_tiles(Sums<T> &sums, const typename T::Stored *tile_a,
       Factors<T> factors;
       factors.fill(tile_a, tile_b, warp_row, warp_column, step, lane);
       add_products<T>(sums, factors);
+    }
+  }
+}
+
+/// All tiles along k, in a ring of stages: the fragments of a step are loaded while the products of the one before
+/// run, also across tiles, so that the unit never waits for shared memory after a barrier. `load` begins the copies
+/// of a tile into a slot.
+template <typename T, typename Load>
+__device__ void multiply_in_stages(Sums<T> &sums, const typename T::Stored *shared_a,
+    const typename T::Stored *shared_b, int tiles, const Load &load, int warp_row, int warp_column,
+    int lane)
+{
+  static_assert(T::stages >= 3 && T::steps % 2 == 0);
+#pragma unroll
+  for (int tile = 0; tile < T::stages - 1; ++tile)
+  {
+    if (tile < tiles)
+      load(tile, tile);
+    commit_copies();
+  }
+  int slot = 0, free = T::stages - 1;
+  wait_copies<T::stages - 2>();
+  __syncthreads();
+  Factors<T> factors[2];
+  factors[0].fill(shared_a, shared_b, warp_row, warp_column, 0, lane);
+  for (int tile = 0; tile < tiles; ++tile)
+  {
+#pragma unroll
+    for (int step = 0; step < T::steps; ++step)
+    {
+      if (step + 1 == T::steps)
+      {
+        // The next tile has landed, and nobody reads this one any more.
+        wait_copies<T::stages - 2>();
+        __syncthreads();
+        slot = slot + 1 == T::stages ? 0 : slot + 1;
+      }
+      factors[(step + 1) % 2].fill(shared_a + slot * T::size_a, shared_b + slot * T::size_b,
+          warp_row, warp_column, (step + 1) % T::steps, lane);
+      if (step == 0)
+      {
+        if (tile + T::stages - 1 < tiles)
+          load(tile + T::stages - 1, free);
+        commit_copies();
+        free = free + 1 == T::stages ? 0 : free + 1;
+      }
+      add_products<T>(sums, factors[step % 2]);
     }
   }
 }
@@ -192,8 +250,7 @@ __global__ void __launch_bounds__(T::threads) product_kernel(int m, int n, int k
         a, m, k);
     const TileLoader<Stored, typename T::LayoutB, T::k, T::n, T::threads, T::copies> load_b(
         b, k, n);
-    const auto load = [&](int step) {
-      const int slot = step % T::stages;
+    const auto load = [&](int step, int slot) {
       load_a.load(tile.m * T::m, step * T::k, shared_a + slot * T::size_a);
       load_b.load(step * T::k, tile.n * T::n, shared_b + slot * T::size_b);
     };
@@ -203,18 +260,20 @@ __global__ void __launch_bounds__(T::threads) product_kernel(int m, int n, int k
     if constexpr (T::stages == 1)
       for (int step = 0; step < steps; ++step)
       {
-        load(step);
+        load(step, 0);
         __syncthreads();
         multiply_tiles<T>(sums, shared_a, shared_b, warp_row, warp_column, lane);
         __syncthreads();
       }
+    else if constexpr (T::buffered)
+      multiply_in_stages<T>(sums, shared_a, shared_b, steps, load, warp_row, warp_column, lane);
     else
     {
 #pragma unroll
       for (int step = 0; step < T::stages - 1; ++step)
       {
         if (step < steps)
-          load(step);
+          load(step, step);
         commit_copies();
       }
       for (int step = 0; step < steps; ++step)
@@ -223,7 +282,7 @@ __global__ void __launch_bounds__(T::threads) product_kernel(int m, int n, int k
         wait_copies<T::stages - 2>();
         __syncthreads();
         if (step + T::stages - 1 < steps)
-          load(step + T::stages - 1);
+          load(step + T::stages - 1, (step + T::stages - 1) % T::stages);
         commit_copies();
         const int slot = step % T::stages;
         multiply_tiles<T>(sums, shared_a + slot * T::size_a, shared_b + slot * T::size_b, warp_row,
@@ -256,6 +315,26 @@ Blocking blocking_of()
 
 inline constexpr std::int64_t most_matrices = 65535; ///< of a grid, along y
 
+/// For matrices whose rows do not start at multiples of 16 bytes.
+template <typename Config>
+struct Unaligned : Config
+{
+  static constexpr Copies copies = Copies::numbers;
+};
+
+template <typename T>
+void launch_product(const char *name, const Size &size, const Tiles &tiles, std::int64_t count,
+    const typename T::Stored *a, const typename T::Stored *b, typename T::Result *c, Stream stream)
+{
+  if constexpr (T::S::min_capability > 80)
+    tensor::require_compiled_for(T::S::min_capability, product_kernel<T>);
+  allow_shared_bytes(reinterpret_cast<const void *>(product_kernel<T>), T::shared_bytes);
+  launch(name, product_kernel<T>,
+      dim3(static_cast<unsigned>(tiles.m * tiles.n), static_cast<unsigned>(count)),
+      dim3(T::threads), T::shared_bytes, stream, static_cast<int>(size.m), static_cast<int>(size.n),
+      static_cast<int>(size.k), tiles.m, tiles.n, a, b, c);
+}
+
 /// `count` products of matrices that lie one after the other; one without Config::batched.
 template <typename Config>
 void run(const char *name, const Size &size, const typename Tile<Config>::Stored *a,
@@ -269,12 +348,12 @@ void run(const char *name, const Size &size, const typename Tile<Config>::Stored
   if (count > (T::batched ? most_matrices : 1))
     throw std::length_error("a batch of " + std::to_string(count) + " products; at most " +
         std::to_string(T::batched ? most_matrices : 1));
-  if constexpr (T::S::min_capability > 80)
-    tensor::require_compiled_for(T::S::min_capability, product_kernel<T>);
-  allow_shared_bytes(reinterpret_cast<const void *>(product_kernel<T>), T::shared_bytes);
-  launch(name, product_kernel<T>,
-      dim3(static_cast<unsigned>(tiles.m * tiles.n), static_cast<unsigned>(count)),
-      dim3(T::threads), T::shared_bytes, stream, static_cast<int>(size.m), static_cast<int>(size.n),
-      static_cast<int>(size.k), tiles.m, tiles.n, a, b, c);
+  if constexpr (T::copies != Copies::numbers)
+  {
+    constexpr int per_word = numbers_per_word<typename T::Stored>;
+    if (size.k % per_word != 0 || size.n % per_word != 0)
+      return launch_product<Tile<Unaligned<Config>>>(name, size, tiles, count, a, b, c, stream);
+  }
+  launch_product<T>(name, size, tiles, count, a, b, c, stream);
 }
 } // namespace tensormg::gemm

@@ -52,10 +52,14 @@ namespace
     static constexpr Copies copies = Copies::async;
   };
 
-  /// Rows of B have 256 bytes: their number changes units of 16 bytes within halves of a row.
+  /// A warp has 64 x 64 sums: 8 KiB from shared memory for 64 products, where 64 x 32 would take 12. Rows of B have 256
+  /// bytes: their number changes units of 16 bytes within halves of a row.
   struct Larger : Staged
   {
-    static constexpr int m = 128, n = 128;
+    static constexpr int m = 256, n = 128, k = 64;
+    static constexpr int warps_m = 4, warps_n = 2;
+    static constexpr int stages = 4;
+    using LayoutA = Permuted<RowMajor<k>, mma::Swizzle128B, 2>;
     using LayoutB = Permuted<RowMajor<n>, Swizzle<3, 4, 4>, 2>;
   };
 

@@ -25,8 +25,31 @@ enum class Fill : std::uint8_t
   ldmatrix
 };
 
+template <typename Stored>
+inline constexpr int numbers_per_word = 16 / static_cast<int>(sizeof(Stored));
+
+/// Whether rows `period` further on lie equally far behind everywhere, as they do after whole periods of a swizzle:
+/// then addresses of one row are enough for all.
+template <typename Layout, int period>
+consteval bool repeats(int rows, int columns)
+{
+  for (int row = 0; row + period < rows; ++row)
+    for (int column = 0; column < columns; ++column)
+      if (Layout()(row + period, column) - Layout()(row, column) !=
+          Layout()(period, 0) - Layout()(0, 0))
+        return false;
+  return true;
+}
+
+/// The distance of rows `rows` further on, a multiple of the period.
+template <typename Layout>
+__device__ constexpr int distance(int rows)
+{
+  return Layout()(rows, 0) - Layout()(0, 0);
+}
+
 /// Copies tiles of rows x columns numbers, one after the other along a matrix, to shared memory; what lies
-/// beyond the matrix is zero.
+/// beyond the matrix is zero. Copies of words need rows of whole words.
 template <typename Stored, typename Layout, int rows, int columns, int threads, Copies copies>
 class TileLoader
 {
@@ -36,19 +59,18 @@ public:
     : matrix_(matrix)
     , n_rows_(n_rows)
     , n_columns_(n_columns)
-    , in_words_(copies != Copies::numbers && n_columns % per_word == 0)
   {}
 
   __device__ void load(int first_row, int first_column, Stored *tile) const
   {
-    if constexpr (copies != Copies::numbers)
-      if (in_words_)
-        return load_words(first_row, first_column, tile);
-    load_numbers(first_row, first_column, tile);
+    if constexpr (copies == Copies::numbers)
+      load_numbers(first_row, first_column, tile);
+    else
+      load_words(first_row, first_column, tile);
   }
 
 private:
-  static constexpr int per_word = 16 / static_cast<int>(sizeof(Stored));
+  static constexpr int per_word = numbers_per_word<Stored>;
   static constexpr int words_per_row = columns / per_word;
   static constexpr int rows_at_once = threads / words_per_row;
   static_assert(copies == Copies::numbers ||
@@ -65,15 +87,14 @@ private:
     constexpr int n_words = rows / rows_at_once;
     if constexpr (copies == Copies::async)
     {
+      static_assert(repeats<Layout, rows_at_once>(rows, columns));
+      const SharedAddress to = shared_address(tile + Layout()(row, column));
 #pragma unroll
       for (int i = 0; i < n_words; ++i)
-      {
-        Stored *const to = tile + Layout()(row + i * rows_at_once, column);
-        if (has_column && first_row + row + i * rows_at_once < n_rows_)
-          copy_async(to, from + static_cast<std::int64_t>(i) * rows_at_once * n_columns_);
-        else
-          *reinterpret_cast<uint4 *>(to) = uint4{};
-      }
+        copy_async_or_zero(
+            to + i * distance<Layout>(rows_at_once) * static_cast<int>(sizeof(Stored)),
+            from + static_cast<std::int64_t>(i) * rows_at_once * n_columns_,
+            has_column && first_row + row + i * rows_at_once < n_rows_);
     }
     else
     {
@@ -89,30 +110,41 @@ private:
     }
   }
 
+  /// Several numbers are loaded before any is stored: the compiler does not know that they are not the same.
   __device__ void load_numbers(int first_row, int first_column, Stored *tile) const
   {
-#pragma unroll 4
-    for (int i = static_cast<int>(threadIdx.x); i < rows * columns; i += threads)
+    constexpr int at_once = sizeof(Stored) > 4 ? 4 : 8, numbers = rows * columns;
+#pragma unroll 1
+    for (int first = static_cast<int>(threadIdx.x); first < numbers; first += at_once * threads)
     {
-      const int row = i / columns, column = i % columns;
-      const bool is_inside = first_row + row < n_rows_ && first_column + column < n_columns_;
-      tile[Layout()(row, column)] = is_inside
-          ? matrix_[static_cast<std::int64_t>(first_row + row) * n_columns_ + first_column + column]
-          : Stored{};
+      Stored x[at_once];
+#pragma unroll
+      for (int j = 0; j < at_once; ++j)
+      {
+        const int i = first + j * threads;
+        const int row = first_row + i / columns, column = first_column + i % columns;
+        const bool is_inside = i < numbers && row < n_rows_ && column < n_columns_;
+        x[j] = is_inside ? matrix_[static_cast<std::int64_t>(row) * n_columns_ + column] : Stored{};
+      }
+#pragma unroll
+      for (int j = 0; j < at_once; ++j)
+        if (const int i = first + j * threads; i < numbers)
+          tile[Layout()(i / columns, i % columns)] = x[j];
     }
   }
 
   const Stored *matrix_;
   int n_rows_, n_columns_;
-  bool in_words_;
 };
 
-/// The factor of the operand's tile at (row, column) of a tile in shared memory: A as [i][k], B as [k][j].
+/// The factor of the operand's tile at (row + by_rows, column) of a tile in shared memory: A as [i][k], B as [k][j].
+/// The layout repeats itself after `by_rows` rows.
 template <Fill fill, typename Layout, typename Policy, Operand operand, typename Factor>
 __device__ void fill_factor(
-    Factor &factor, const typename Policy::Stored *tile, int row, int column, int lane)
+    Factor &factor, const typename Policy::Stored *tile, int row, int by_rows, int column, int lane)
 {
   using S = typename Policy::S;
+  tile += distance<Layout>(by_rows);
   if constexpr (fill == Fill::ldmatrix)
   {
     constexpr auto form =
@@ -137,6 +169,27 @@ __device__ void fill_factor(
       const mma::Entry at = part_entry<S, operand>(lane, e);
       factor.set(e, tile[Layout()(row + at.row, column + at.column)]);
     }
+  }
+}
+
+/// Two factors of B side by side by one ldmatrix, which fills four registers: those of a factor of A, whose shape has
+/// twice the rows that B has columns.
+template <typename Layout, typename Policy, typename Factor>
+__device__ void fill_factors_of_b(Factor &left, Factor &right, const typename Policy::Stored *tile,
+    int row, int by_rows, int column, int lane)
+{
+  using S = typename Policy::S;
+  static_assert(S::k == 16 && S::n == 8 && mma::FragmentA<S>::n_registers == 4);
+  // Lanes 0 to 15 name the rows of the left factor, the others those of the right one.
+  const mma::Entry at{lane % 16, lane / 16 * S::n};
+  mma::FragmentA<S> both;
+  mma::ldmatrix<mma::LdmatrixForm::transposed>(
+      both, tile + distance<Layout>(by_rows) + Layout()(row + at.row, column + at.column));
+#pragma unroll
+  for (int r = 0; r < 2; ++r)
+  {
+    left.part.registers[r] = both.registers[r];
+    right.part.registers[r] = both.registers[2 + r];
   }
 }
 } // namespace tensormg::gemm

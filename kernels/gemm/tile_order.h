@@ -45,4 +45,33 @@ constexpr Position tile_position(int index, int tiles_m, int tiles_n)
   const int within = index - first * tiles_n;
   return {first + within % rows, within / rows};
 }
+
+/// The steps along k of a persistent block: all of a tile, then those of its next one.
+class BlockSteps
+{
+public:
+  constexpr BlockSteps(int block, int blocks, Tiles tiles, int steps)
+    : tiles_(tiles)
+    , steps_(steps)
+    , blocks_(blocks)
+    , tile_(block)
+    , position_(tile_position(block, tiles.m, tiles.n))
+  {}
+  constexpr bool has_more() const { return tile_ < tiles_.m * tiles_.n; }
+  constexpr Position position() const { return position_; }
+  constexpr int step() const { return step_; }
+  constexpr void advance()
+  {
+    if (++step_ < steps_)
+      return;
+    step_ = 0;
+    tile_ += blocks_;
+    position_ = tile_position(tile_, tiles_.m, tiles_.n);
+  }
+
+private:
+  Tiles tiles_;
+  int steps_, blocks_, tile_, step_ = 0;
+  Position position_;
+};
 } // namespace tensormg::gemm

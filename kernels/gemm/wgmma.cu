@@ -1,10 +1,13 @@
 // The product on Hopper's own instructions: a persistent block of one warpgroup that copies and two that multiply.
 // One thread has the copy engine (TMA) fill a ring of four stages; barriers in shared memory say which stages are full
 // and which are empty. Each multiplying warpgroup has 64 x 256 sums in registers and takes its operands straight
-// from shared memory.
+// from shared memory. Blocks come in clusters of two with tiles below each other: each loads half of the tile of B, for
+// both. That takes a third from what the second cache gives, which bounds matrices whose rows do not start at
+// multiples of 128 bytes.
+#include <algorithm>
 #include <stdexcept>
 
-#include "kernels/core/launch.cuh"
+#include "kernels/core/cluster.cuh"
 #include "kernels/core/pipeline.cuh"
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/core/tensor_map.h"
@@ -24,6 +27,7 @@ namespace
   constexpr int row_halves = 64; ///< of a tile in shared memory: 128 bytes
   constexpr int bytes_a = tile_m * tile_k * 2, block_bytes = tile_k * row_halves * 2;
   constexpr int blocks_b = tile_n / row_halves, bytes_b = blocks_b * block_bytes;
+  constexpr int cluster_blocks = 2, own_blocks_b = blocks_b / cluster_blocks;
   constexpr int stage_bytes = bytes_a + bytes_b;
   constexpr int shared_bytes = stages * stage_bytes + 2 * stages * 8;
   static_assert(tile_k == row_halves && shared_bytes <= 227 * 1024);
@@ -32,7 +36,18 @@ namespace
   struct Work
   {
     int m, n, steps;
-    int tiles_m, tiles_n;
+    Tiles tiles; ///< of clusters
+
+    /// The steps of this block's cluster.
+    __device__ BlockSteps block_steps() const
+    {
+      return {static_cast<int>(blockIdx.x) / cluster_blocks,
+          static_cast<int>(gridDim.x) / cluster_blocks, tiles, steps};
+    }
+    __device__ int first_row(const Position &tile) const
+    {
+      return (tile.m * cluster_blocks + cluster::rank()) * tile_m;
+    }
   };
 
   struct Ring
@@ -48,54 +63,63 @@ namespace
       const Ring &ring, const CUtensorMap *map_a, const CUtensorMap *map_b, const Work &work)
   {
     pipeline::RingPosition<stages> at;
-    for (int tile = static_cast<int>(blockIdx.x); tile < work.tiles_m * work.tiles_n;
-         tile += static_cast<int>(gridDim.x))
+    for (BlockSteps steps = work.block_steps(); steps.has_more(); steps.advance())
     {
-      const Position position = tile_position(tile, work.tiles_m, work.tiles_n);
-      for (int step = 0; step < work.steps; ++step)
-      {
-        pipeline::wait(ring.empty + at.slot, at.parity ^ 1u);
-        pipeline::Barrier *const full = ring.full + at.slot;
-        pipeline::arrive_expect(full, stage_bytes);
-        pipeline::load_box(ring.a(at.slot), map_a, full, step * tile_k, 0, position.m * tile_m, 0);
+      // All blocks of the cluster have left the slot.
+      pipeline::wait(ring.empty + at.slot, at.parity ^ 1u);
+      pipeline::Barrier *const full = ring.full + at.slot;
+      pipeline::arrive_expect(full, stage_bytes);
+      const int k = steps.step() * tile_k;
+      pipeline::load_box(ring.a(at.slot), map_a, full, k, 0, work.first_row(steps.position()), 0);
 #pragma unroll
-        for (int block = 0; block < blocks_b; ++block)
-          pipeline::load_box(ring.b(at.slot) + block * block_bytes, map_b, full,
-              position.n * tile_n + block * row_halves, 0, step * tile_k, 0);
-        at.advance();
+      for (int i = 0; i < own_blocks_b; ++i)
+      {
+        const int block = cluster::rank() * own_blocks_b + i;
+        cluster::load_box_for_all<cluster_blocks>(ring.b(at.slot) + block * block_bytes, map_b,
+            full, steps.position().n * tile_n + block * row_halves, 0, k, 0);
       }
+      at.advance();
     }
   }
 
-  /// Two numbers of a row at a time; n is a multiple of 8.
+  /// Four numbers of a row at a time: of every two blocks of 8 columns, lanes next to each other trade the halves that make
+  /// pairs neighbours. Rows of 64 bytes instead of 32 per store halve the time. n is a multiple of 8.
   __device__ void store(
       const float (&sums)[128], const Work &work, int first_row, int first_column, float *c)
   {
     const int lane = static_cast<int>(threadIdx.x) % 32;
+    const bool is_right = lane % 2 != 0;
 #pragma unroll
-    for (int i = 0; i < 128; i += 2)
-    {
-      const int row = first_row + lane / 4 + 8 * (i / 2 % 2);
-      const int column = first_column + 8 * (i / 4) + 2 * (lane % 4);
-      if (row < work.m && column < work.n)
-        *reinterpret_cast<float2 *>(c + static_cast<std::int64_t>(row) * work.n + column) =
-            make_float2(sums[i], sums[i + 1]);
-    }
+    for (int i = 0; i < 128; i += 8)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+      {
+        const float *const left = sums + i + 2 * half, *const right = left + 4;
+        const float x = __shfl_xor_sync(~0u, is_right ? left[0] : right[0], 1);
+        const float y = __shfl_xor_sync(~0u, is_right ? left[1] : right[1], 1);
+        const int row = first_row + lane / 4 + 8 * half;
+        const int column = first_column + 8 * (i / 4 + lane % 2) + 4 * (lane % 4 / 2);
+        if (row < work.m && column < work.n)
+          *reinterpret_cast<float4 *>(c + static_cast<std::int64_t>(row) * work.n + column) =
+              is_right ? make_float4(x, y, right[0], right[1])
+                       : make_float4(left[0], left[1], x, y);
+      }
   }
 
   /// A warpgroup; `group` counts those that multiply.
   __device__ void multiply_tiles(const Ring &ring, const Work &work, int group, float *c)
   {
-    const bool is_first_lane = threadIdx.x % 32 == 0;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
     const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
     const auto release = [&](int slot) {
       __syncwarp();
-      if (is_first_lane)
-        pipeline::arrive(ring.empty + slot);
+      if (lane < cluster_blocks)
+        cluster::arrive_at(ring.empty + slot, lane);
     };
     pipeline::RingPosition<stages> at;
-    for (int tile = static_cast<int>(blockIdx.x); tile < work.tiles_m * work.tiles_n;
-         tile += static_cast<int>(gridDim.x))
+    const int clusters = static_cast<int>(gridDim.x) / cluster_blocks;
+    for (int tile = static_cast<int>(blockIdx.x) / cluster_blocks;
+         tile < work.tiles.m * work.tiles.n; tile += clusters)
     {
       float sums[128];
 #pragma unroll
@@ -122,12 +146,12 @@ namespace
       mma::warpgroup_wait<0>(sums);
       if (previous >= 0)
         release(previous);
-      const Position position = tile_position(tile, work.tiles_m, work.tiles_n);
-      store(sums, work, position.m * tile_m + group * 64 + warp * 16, position.n * tile_n, c);
+      const Position position = tile_position(tile, work.tiles.m, work.tiles.n);
+      store(sums, work, work.first_row(position) + group * 64 + warp * 16, position.n * tile_n, c);
     }
   }
 
-  __global__ void __launch_bounds__(threads, 1)
+  __global__ void __cluster_dims__(cluster_blocks, 1, 1) __launch_bounds__(threads, 1)
       wgmma_kernel(const __grid_constant__ CUtensorMap map_a,
           const __grid_constant__ CUtensorMap map_b, Work work, float *__restrict__ c)
   {
@@ -139,11 +163,11 @@ namespace
       for (int slot = 0; slot < stages; ++slot)
       {
         pipeline::init(ring.full + slot, 1);
-        pipeline::init(ring.empty + slot, consumer_warps);
+        pipeline::init(ring.empty + slot, cluster_blocks * consumer_warps);
       }
       pipeline::fence_init();
     }
-    __syncthreads();
+    cluster::synchronize();
     if (threadIdx.x < warpgroup)
     {
       pipeline::shrink_registers<40>();
@@ -155,37 +179,44 @@ namespace
       pipeline::grow_registers<232>();
       multiply_tiles(ring, work, static_cast<int>(threadIdx.x) / warpgroup - 1, c);
     }
+    cluster::synchronize();
+  }
+
+  /// Whole clusters that run at once.
+  int resident_clusters()
+  {
+    return resident_blocks(reinterpret_cast<const void *>(wgmma_kernel), threads, shared_bytes) /
+        cluster_blocks;
   }
 } // namespace
 
 Blocking fp16_wgmma_blocking()
 {
   tensor::require_compiled_for(90, wgmma_kernel);
-  return {tile_m, tile_n,
-      resident_blocks(reinterpret_cast<const void *>(wgmma_kernel), threads, shared_bytes)};
+  return {cluster_blocks * tile_m, tile_n, resident_clusters()};
 }
 
 void fp16_wgmma(const Size &size, const Half *a, const Half *b, float *c, Stream stream)
 {
   if (size.k % 8 != 0 || size.n % 8 != 0)
     throw std::invalid_argument("rows of A and B must start at multiples of 16 bytes");
-  const Tiles tiles = tiles_of(size, tile_m, tile_n);
+  const Tiles tiles = tiles_of(size, cluster_blocks * tile_m, tile_n);
   if (tiles.m * tiles.n == 0)
     return;
   if (size.k == 0)
     return fp16<Rung::larger>(size, a, b, c, stream); // there is nothing to describe
   tensor::require_compiled_for(90, wgmma_kernel);
-  const dim3 grid = tensor::persistent_grid(wgmma_kernel, threads, shared_bytes,
-      static_cast<unsigned long long>(tiles.m) * static_cast<unsigned long long>(tiles.n));
+  const int clusters = std::min(resident_clusters(), tiles.m * tiles.n);
   // A matrix as a block of cells with one mode: rows of the matrix are rows of cells.
   const auto map = [](const Half *matrix, std::int64_t rows, std::int64_t columns, int box_rows) {
     return make_box_map(
         Block(2, 0, {columns, rows, 1}), matrix, row_halves, box_rows, BoxLayout::swizzled_128);
   };
-  launch("launching the product by wgmma", wgmma_kernel, grid, dim3(threads), shared_bytes, stream,
+  cluster::launch_clusters("launching the product by wgmma", wgmma_kernel,
+      dim3(static_cast<unsigned>(clusters * cluster_blocks)), dim3(threads), shared_bytes, stream,
       map(a, size.m, size.k, tile_m), map(b, size.k, size.n, tile_k),
       Work{static_cast<int>(size.m), static_cast<int>(size.n),
-          static_cast<int>((size.k + tile_k - 1) / tile_k), tiles.m, tiles.n},
+          static_cast<int>((size.k + tile_k - 1) / tile_k), tiles},
       c);
 }
 } // namespace tensormg::gemm

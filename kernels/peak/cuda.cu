@@ -176,9 +176,19 @@ namespace
   }
   constexpr int wgmma_shared_bytes = (64 + 256) * 128;
 
+  /// By a query of a microsecond: device_properties() takes a millisecond, a part of what is measured.
+  int attribute(cudaDeviceAttr which)
+  {
+    int device = 0, value = 0;
+    check_cuda(cudaGetDevice(&device), "asking for the device");
+    check_cuda(cudaDeviceGetAttribute(&value, which, device), "asking for the device");
+    return value;
+  }
+
   unsigned n_blocks()
   {
-    return static_cast<unsigned>(device_properties().multiprocessors * blocks_per_multiprocessor);
+    return static_cast<unsigned>(
+        attribute(cudaDevAttrMultiProcessorCount) * blocks_per_multiprocessor);
   }
 
   template <typename S>
@@ -230,7 +240,7 @@ double cuda(Unit unit, int rounds, double *sink, Stream stream)
       per_thread = 2. * chains * unrolled;
       break;
     case Unit::fp64_tensor:
-      per_thread = device_properties().major >= 9
+      per_thread = attribute(cudaDevAttrComputeCapabilityMajor) >= 9
           ? run_mma<mma::M16N8K16<double>>(rounds, sink, stream)
           : run_mma<mma::M8N8K4<double>>(rounds, sink, stream);
       break;

@@ -38,7 +38,14 @@ namespace
     test::check_products<Half, float>(fp16<Rung::permuted>, 0., test::of_float);
     test::check_products<Half, float>(fp16<Rung::buffered>, 0., test::of_float);
     test::check_products<Half, float>(fp16<Rung::staged>, 0., test::of_float);
+    // Once around the ring of stages, and on.
+    for (const Size size : {Size{24, 40, 408}, {20, 17, 391}})
+      test::check_product<Half, float>(fp16<Rung::staged>, size, 0., test::of_float);
+    if (device_properties().major < 9)
+      GTEST_SKIP() << "the last rung needs the shared memory of compute capability 9.0";
     test::check_products<Half, float>(fp16<Rung::larger>, 0., test::of_float);
+    for (const Size size : {Size{24, 40, 408}, {20, 17, 391}})
+      test::check_product<Half, float>(fp16<Rung::larger>, size, 0., test::of_float);
   }
 
   TEST_F(GemmDevice, Wgmma)
@@ -54,14 +61,15 @@ namespace
 
   TEST_F(GemmDevice, TellsItsTiles)
   {
+    if (device_properties().major != 9)
+      GTEST_SKIP() << "wgmma, and the shared memory of the last rung, need compute capability 9.0";
     const Blocking larger = fp16_blocking<Rung::larger>();
-    EXPECT_EQ(larger.tile_m, 128);
+    EXPECT_EQ(larger.tile_m, 256);
     EXPECT_EQ(larger.tile_n, 128);
     EXPECT_GE(larger.blocks, device_properties().multiprocessors);
-    if (device_properties().major != 9)
-      GTEST_SKIP() << "wgmma needs compute capability 9.0";
+    EXPECT_EQ(fp16_wgmma_blocking().tile_m, 256); // of a cluster of two blocks
     EXPECT_EQ(fp16_wgmma_blocking().tile_n, 256);
-    EXPECT_EQ(fp16_wgmma_blocking().blocks, device_properties().multiprocessors);
+    EXPECT_EQ(fp16_wgmma_blocking().blocks, device_properties().multiprocessors / 2);
   }
 
   TEST_F(GemmDevice, Fp64)
@@ -71,6 +79,9 @@ namespace
       GTEST_SKIP() << "m16n8k4 needs compute capability 9.0";
     test::check_products<double, double>(fp64<Fp64Shape::m16n8k4>, 0., test::of_double);
     test::check_products<double, double>(fp64<Fp64Shape::m16n8k8>, 0., test::of_double);
+    for (const Size size :
+        {Size{24, 40, 102}, {20, 17, 97}}) // once around the ring of stages, and on
+      test::check_product<double, double>(fp64<Fp64Shape::m16n8k4>, size, 0., test::of_double);
   }
 
   // Of corrected products small times small is lost, and the last bits of what is small.
@@ -93,6 +104,19 @@ namespace
     check_single<Unit::mma, Format::tf32, Correction::outside>(of_correction, test::of_float);
     check_single<Unit::mma, Format::fp16>(test::of_tf32, test::of_float); // as many bits
     check_single<Unit::mma, Format::fp16, Correction::outside>(of_correction, test::of_float);
+  }
+
+  TEST_F(GemmDevice, SingleByWgmma)
+  {
+    if (device_properties().major != 9)
+      GTEST_SKIP() << "wgmma needs compute capability 9.0";
+    for (const Size size : {Size{0, 8, 8}, {3, 8, 0}, {1, 8, 8}, {128, 128, 32}, {17, 40, 136},
+             {130, 264, 72}, {300, 136, 328}})
+      test::check_product<float, float>(single_wgmma, size, of_correction, test::of_float);
+    EXPECT_THROW(
+        single_wgmma({8, 7, 8}, nullptr, nullptr, nullptr, nullptr), std::invalid_argument);
+    EXPECT_THROW(
+        single_wgmma({8, 8, 7}, nullptr, nullptr, nullptr, nullptr), std::invalid_argument);
   }
 
   TEST_F(GemmDevice, SingleByWmma)

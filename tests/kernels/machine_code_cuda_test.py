@@ -65,6 +65,7 @@ CLAIMS = {
     "gemm/cuda_single": [("CudaCoresIfE", NONE), ("CudaCoresINS_4Tf32E", NONE),
                          ("CudaCoresINS_4HalfE", NONE)],
     "gemm/wgmma": [("wgmma_kernel", "HGMMA.64x256x16.F32")],
+    "gemm/wgmma_single": [("wgmma_single_kernel", "HGMMA.64x128x16.F32")],
 }
 
 

@@ -29,6 +29,16 @@ inline void copy_async(SharedAddress to, const void *from)
   copy_async(reinterpret_cast<void *>(to), from);
 }
 
+inline void copy_async_or_zero(SharedAddress to, const void *from, bool is_there)
+{
+  if (is_there)
+    return copy_async(to, from);
+  if (to % 16 != 0)
+    throw std::runtime_error("cp.async with an address that is not aligned to 16 bytes");
+  emulation::thread->open_group.push_back(
+      {[=] { std::memset(reinterpret_cast<void *>(to), 0, 16); }, nullptr});
+}
+
 inline void commit_copies()
 {
   emulation::Thread &t = *emulation::thread;

@@ -1,0 +1,63 @@
+// Device primitives of clusters: blocks that run at the same time and reach each other's shared memory. A kernel says
+// by __cluster_dims__ how many blocks (along x) a cluster has, and is started by launch_clusters(). Thin names over PTX;
+// source: PTX ISA 8.x, sections "barrier.cluster", "cp.async.bulk.tensor", "mapa", "mbarrier.arrive". Needs compute
+// capability 9.0. tests/emulation has another version of this file.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "kernels/core/launch.cuh"
+#include "kernels/core/pipeline.cuh"
+
+namespace tensormg::cluster
+{
+/// This block's place in its cluster.
+__device__ inline int rank()
+{
+  std::uint32_t value;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(value));
+  return static_cast<int>(value);
+}
+
+/// All threads of the cluster meet: what they wrote to shared memory before, barriers for example, is seen after. A
+/// block must not end before others have done with its memory.
+__device__ inline void synchronize()
+{
+  asm volatile("barrier.cluster.arrive;\n\tbarrier.cluster.wait;" ::: "memory");
+}
+
+/// pipeline::load_box() to the same place in each of the `blocks` of the cluster; in each one, its barrier at the place
+/// of `barrier` counts the bytes.
+template <int blocks>
+__device__ inline void load_box_for_all(
+    void *to, const CUtensorMap *map, pipeline::Barrier *barrier, int c0, int c1, int c2, int c3)
+{
+  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+               ".multicast::cluster [%0], [%1, {%3, %4, %5, %6}], [%2], %7;" ::"r"(
+                   pipeline::shared_address(to)),
+               "l"(map), "r"(pipeline::shared_address(barrier)), "r"(c0), "r"(c1), "r"(c2), "r"(c3),
+               "h"(static_cast<std::uint16_t>((1 << blocks) - 1))
+               : "memory");
+}
+
+/// One arrival at the barrier at the place of `barrier` in block `rank`, of a thread whose reads are complete. It does
+/// not order memory: with release semantics for the cluster it would wait for all memory, which takes as long as the
+/// products of half a stage (measured).
+__device__ inline void arrive_at(pipeline::Barrier *barrier, int rank)
+{
+  asm volatile("{\n\t.reg .b32 remote;\n\tmapa.shared::cluster.u32 remote, %0, %1;\n\t"
+               "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [remote];\n\t}" ::"r"(
+                   pipeline::shared_address(barrier)),
+               "r"(rank)
+               : "memory");
+}
+
+/// launch() of a kernel with __cluster_dims__; the grid has whole clusters.
+template <typename... P, typename... A>
+void launch_clusters(const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
+    std::size_t shared_bytes, Stream stream, A &&...arguments)
+{
+  launch(name, kernel, grid, block, shared_bytes, stream, std::forward<A>(arguments)...);
+}
+} // namespace tensormg::cluster

@@ -1,0 +1,95 @@
+// kernels/core/cluster.cuh of the emulation: clusters of two blocks; the whole grid runs at once.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "kernels/core/launch.cuh"
+#include "kernels/core/pipeline.cuh"
+#include "tests/emulation/emulation.h"
+#include "tests/emulation/tensor_box.h"
+
+#undef __cluster_dims__
+#define __cluster_dims__(...)
+
+namespace tensormg::cluster
+{
+namespace internal
+{
+  inline constexpr unsigned blocks = 2;
+
+  /// Blocks of a grid lie one after the other, backwards in every other launch.
+  inline emulation::Block &block(unsigned rank)
+  {
+    emulation::Block &own = *emulation::thread->block;
+    const std::ptrdiff_t step = emulation::launches() % 2 == 0 ? -1 : 1;
+    return *(&own + step * (static_cast<int>(rank) - static_cast<int>(own.index.x % blocks)));
+  }
+
+  /// The same place in another block's shared memory.
+  template <typename T>
+  T *there(const emulation::Block &other, T *here)
+  {
+    const auto offset = reinterpret_cast<unsigned char *>(here) - emulation::thread->block->shared;
+    return reinterpret_cast<T *>(other.shared + offset);
+  }
+} // namespace internal
+
+inline int rank() { return static_cast<int>(emulation::thread->block->index.x % internal::blocks); }
+
+inline void synchronize()
+{
+  struct Meeting
+  {
+    std::uint64_t launch = 0, generation = 0;
+    unsigned arrived = 0;
+  };
+  static std::map<unsigned, Meeting> meetings; // of the clusters
+  const emulation::Block &block = *emulation::thread->block;
+  Meeting &meeting = meetings[block.index.x / internal::blocks];
+  if (meeting.launch != emulation::launches())
+    meeting = {emulation::launches(), 0, 0};
+  if (++meeting.arrived == internal::blocks * block.threads.size())
+  {
+    meeting.arrived = 0;
+    ++meeting.generation;
+  }
+  else
+    emulation::wait_for({[](const void *object, std::uint64_t generation) {
+                           return static_cast<const Meeting *>(object)->generation != generation;
+                         },
+        &meeting, meeting.generation, "a barrier of the cluster"});
+}
+
+template <int blocks>
+void load_box_for_all(
+    void *to, const CUtensorMap *map, pipeline::Barrier *barrier, int c0, int c1, int c2, int c3)
+{
+  static_assert(blocks == internal::blocks);
+  for (unsigned r = 0; r < internal::blocks; ++r)
+  {
+    emulation::Block &other = internal::block(r);
+    void *const place = internal::there(other, static_cast<unsigned char *>(to));
+    pipeline::Barrier *const its = internal::there(other, barrier);
+    other.copies.push_back({[=] {
+                              const int bytes = emulation::copy_box(place, map, {c0, c1, c2, c3});
+                              pipeline::internal::change(its, 0, -bytes);
+                            },
+        its});
+  }
+}
+
+inline void arrive_at(pipeline::Barrier *barrier, int rank)
+{
+  pipeline::arrive(internal::there(internal::block(static_cast<unsigned>(rank)), barrier));
+}
+
+template <typename... P, typename... A>
+void launch_clusters(const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
+    std::size_t shared_bytes, Stream stream, A &&...arguments)
+{
+  launch_cooperative(
+      name, kernel, grid, block, shared_bytes, stream, std::forward<A>(arguments)...);
+}
+} // namespace tensormg::cluster
