@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <mpi.h>
@@ -64,7 +65,8 @@ struct Diagnosis
   std::vector<Entry> entries;
   std::vector<Accuracy> accuracies;
   std::vector<Quantisation> quantisations;
-  double seconds = 0.; ///< that the whole run took
+  double seconds = 0.;                                       ///< that the whole run took
+  std::vector<std::pair<std::string, double>> class_seconds; ///< that each class took
 
   bool wants(Place place) const;
   const Machine &machine(Place place) const;

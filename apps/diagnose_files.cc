@@ -127,8 +127,11 @@ namespace
     for (const std::string &name : effective(diagnosis.parameters.diagnose).classes)
     {
       const ClassRow &row = find_class(name);
+      double taken = 0.;
+      for (const auto &[which, seconds] : diagnosis.class_seconds)
+        taken += which == name ? seconds : 0.;
       classes.push_back({{"name", row.name}, {"about", row.about}, {"exists", row.run != nullptr},
-          {"not_written_yet", row.missing}});
+          {"not_written_yet", row.missing}, {"seconds", taken}});
     }
     return classes;
   }

@@ -46,15 +46,14 @@ namespace
       , team_(team)
       , plan_(stencil::make_plan(problem.stencil, problem.grid,
             passes == Passes::one ? problem.depth : 1, sizeof(Number), cache_bytes(), team.size()))
-      , from_(problem.grid.size())
-      , to_(problem.grid.size())
+      , arrays_(problem.memory->arrays<Number>())
+      , from_(arrays_.input())
+      , to_(arrays_.result())
       , between_(passes == Passes::one || problem.depth == 1 ? 0 : problem.grid.size())
     {
       plan_.past_caches = problem.past_caches;
       for (int thread = 0; thread < team.size(); ++thread)
         scratch_.emplace_back(stencil::scratch_size(problem.stencil, problem.grid, plan_));
-      for (std::int64_t i = 0; i < problem.grid.size(); ++i)
-        from_[i] = static_cast<Number>(stencil_input(i));
     }
 
     /// A pass for each step moves everything each time.
@@ -86,15 +85,12 @@ namespace
     double error() override
     {
       const Number nan = std::numeric_limits<Number>::quiet_NaN();
-      for (Array<Number> *array : {&to_, &between_})
-        std::fill(array->begin(), array->end(), nan);
+      std::fill(to_.begin(), to_.end(), nan);
+      std::fill(between_.begin(), between_.end(), nan);
       for (Array<Number> &scratch : scratch_)
         std::fill(scratch.begin(), scratch.end(), nan);
       milliseconds(1);
-      return stencil_error<Number>(
-          problem_, [this](std::int64_t first, std::int64_t count, Number *to) {
-            std::copy_n(to_.data() + first, count, to);
-          });
+      return arrays_.error(problem_.depth);
     }
 
     double milliseconds(int runs) override
@@ -131,7 +127,10 @@ namespace
     Problem problem_;
     ThreadTeam &team_;
     stencil::Plan plan_;
-    Array<Number> from_, to_, between_;
+    StencilArrays<Number> &arrays_;
+    const Array<Number> &from_;
+    Array<Number> &to_;
+    Array<Number> between_;
     std::vector<Array<Number>> scratch_;
   };
 
@@ -204,10 +203,12 @@ namespace
   void run_grid(const stencil::Shape &shape, const Grid &grid, Run &run)
   {
     const double bytes = 16. * static_cast<double>(grid.size());
+    const Stencil stencil = make_weighted(shape);
+    const auto memory = std::make_shared<StencilMemory>(stencil, grid, run.team);
     for (const int depth : run.options.depths)
     {
       const Problem problem{
-          make_weighted(shape), grid, depth, bytes > 2e6 * run.options.cached_megabytes};
+          stencil, grid, depth, bytes > 2e6 * run.options.cached_megabytes, memory};
       const std::string about = std::string(shape.name) + ", " + size_text(grid, shape.dim) + ", " +
           std::to_string(depth) + (depth == 1 ? " step" : " steps");
       std::vector<Row<Problem>> rows(step_rows.begin(), step_rows.end());

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -35,22 +34,11 @@ namespace
     explicit DeviceStencil(const Problem &problem)
       : problem_(problem)
       , passes_(passes_of(method, problem))
-      , from_(problem.grid.size())
+      , arrays_(problem.memory->arrays<Number>())
+      , from_(arrays_.device_input())
       , to_(problem.grid.size())
       , between_(passes_.size() == 1 ? 0 : problem.grid.size())
-    {
-      constexpr std::int64_t at_once = std::int64_t(1) << 20;
-      std::vector<Number> piece(static_cast<std::size_t>(std::min(at_once, from_.size())));
-      for (std::int64_t first = 0; first < from_.size(); first += at_once)
-      {
-        const std::int64_t count = std::min(at_once, from_.size() - first);
-        for (std::int64_t i = 0; i < count; ++i)
-          piece[static_cast<std::size_t>(i)] = static_cast<Number>(stencil_input(first + i));
-        device::to_device(from_.data() + first, piece.data(),
-            static_cast<std::size_t>(count) * sizeof(Number), nullptr);
-        device::synchronize(nullptr);
-      }
-    }
+    {}
 
     Work work() const override
     {
@@ -93,12 +81,8 @@ namespace
               static_cast<std::size_t>(array->size()) * sizeof(Number), nullptr);
       device::synchronize(nullptr);
       milliseconds(1);
-      return stencil_error<Number>(
-          problem_, [this](std::int64_t first, std::int64_t count, Number *to) {
-            device::to_host(
-                to, to_.data() + first, static_cast<std::size_t>(count) * sizeof(Number), nullptr);
-            device::synchronize(nullptr);
-          });
+      to_.copy_to_host(arrays_.result().data());
+      return arrays_.error(problem_.depth);
     }
 
     double milliseconds(int runs) override
@@ -138,7 +122,9 @@ namespace
 
     Problem problem_;
     std::vector<int> passes_;
-    DeviceArray<Number> from_, to_, between_;
+    StencilArrays<Number> &arrays_;
+    const DeviceArray<Number> &from_;
+    DeviceArray<Number> to_, between_;
     OwnedStream stream_;
     DeviceTimer timer_;
   };
