@@ -21,8 +21,9 @@ namespace
           5., run_gemm},
       ClassRow{"smallmat", "batches of small matrices: products, reflections, rotations", "", 3.,
           run_smallmat},
-      ClassRow{"precision", "errors of products in low precision, emulated bit by bit",
-          "the same on a device; when cuBLAS uses tensor cores", 1., run_precision},
+      ClassRow{"precision",
+          "errors of products in low precision, by a model and by the units; the kernels of cuBLAS",
+          "", 1., run_precision},
   };
 } // namespace
 

@@ -171,8 +171,8 @@ namespace
     /// One column per block instead of one per entry, and the zeros within blocks.
     Work work() const override
     {
-      const double vectors = static_cast<double>(this->matrix().rows) +
-          static_cast<double>(this->matrix().columns);
+      const double vectors =
+          static_cast<double>(this->matrix().rows) + static_cast<double>(this->matrix().columns);
       return {2. * this->matrix().entries(),
           (static_cast<double>(stored_) + vectors) * sizeof(Number) +
               4. * static_cast<double>(column_.size() + row_begin_.size())};

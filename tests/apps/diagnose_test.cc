@@ -245,7 +245,7 @@ namespace
     std::ostringstream out, err;
     Console console(MPI_COMM_SELF, Verbosity::normal, out, err);
     const std::vector<MatrixFile> no_files;
-    Run run{diagnosis, options, team, console, no_files, spent};
+    diagnose::Run run{diagnosis, options, team, console, no_files, spent};
     const Row<Problem> row{"fake", "double", Place::device, "FP64 FMA", "", 1e-10, make};
     was_timed = false;
     run_rows<Problem>({&row, 1}, "scale", {0.}, "a problem", run);

@@ -52,6 +52,10 @@ CLAIMS = {
     "spmv/cuda": [("kernel", NONE)],
     "spmv/sliced": [("ByMmaInHalf", "HMMA.1688.F32"), ("ByMmaE", "DMMA.8x8x4"), ("ByFma", NONE),
                     ("piece_kernel", NONE)],
+    "precision/device": shapes(FP64, TF32, HALF, BF16)[1:2] + [
+        ("ShapeILi16ELi8ELi8ENS_4Tf32E", "HMMA.1688.F32.TF32"),
+        ("ShapeILi16ELi8ELi16ENS_4HalfE", "HMMA.16816.F32"),
+        ("ShapeILi16ELi8ELi16ENS_4Bf16E", "HMMA.16816.F32.BF16"), ("fma_kernel", NONE)],
     "stencil/cuda": [("kernel", NONE)],
     "stencil/fused": [("kernel", NONE)],
     "stencil/tile": [("ByMma.*ShapeILi8ELi8ELi4EdE", "DMMA.8x8x4"),
