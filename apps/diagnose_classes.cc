@@ -15,7 +15,7 @@ namespace
           "scale", "a[i] = q b[i], the least arithmetic that a kernel can have", "", 2., run_scale},
       ClassRow{"spmv", "y = A x with a sparse matrix", "", 5., run_spmv},
       ClassRow{"stencil", "weighted sums over neighbours on a grid, one or several steps per pass",
-          "on a device: tensor cores with fused steps, low-rank and in 3D", 6., run_stencil},
+          "", 6., run_stencil},
       ClassRow{"gemm", "dense matrix products",
           "on a device: copies that clusters of blocks share; on the host: more threads than one",
           5., run_gemm},

@@ -156,6 +156,16 @@ namespace
           double_tolerance, make_device_stencil<double, DeviceMethod::tile_m8n8k4>},
       Row<Problem>{"tile_mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4", "tile_fma",
           double_tolerance, make_device_stencil<double, DeviceMethod::tile_m16n8k4>},
+      Row<Problem>{"low_rank_mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "tile_fma",
+          double_tolerance, make_device_stencil<double, DeviceMethod::low_rank_m8n8k4>},
+      Row<Problem>{"low_rank_mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4", "tile_fma",
+          double_tolerance, make_device_stencil<double, DeviceMethod::low_rank_m16n8k4>},
+      Row<Problem>{"planes_fma", "double", Place::device, "FP64 FMA", "march", double_tolerance,
+          make_device_stencil<double, DeviceMethod::planes_fma>},
+      Row<Problem>{"planes_mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "planes_fma",
+          double_tolerance, make_device_stencil<double, DeviceMethod::planes_m8n8k4>},
+      Row<Problem>{"planes_mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4", "planes_fma",
+          double_tolerance, make_device_stencil<double, DeviceMethod::planes_m16n8k4>},
       Row<Problem>{"naive", "single", Place::device, "FP32 FMA", "", single_tolerance,
           make_device_stencil<float, DeviceMethod::naive>},
       Row<Problem>{"march", "single", Place::device, "FP32 FMA", "naive", single_tolerance,
@@ -169,17 +179,37 @@ namespace
           make_on_host<float, Passes::one>},
       Row<Problem>{"march_fused", "double", Place::device, "FP64 FMA", "march", double_tolerance,
           make_device_stencil<double, DeviceMethod::one_pass>},
+      Row<Problem>{"tile_fma_fused", "double", Place::device, "FP64 FMA", "march_fused",
+          double_tolerance, make_device_stencil<double, DeviceMethod::fused_fma>},
+      Row<Problem>{"tile_mma_m8n8k4_fused", "double", Place::device, "FP64 mma m8n8k4",
+          "tile_fma_fused", double_tolerance,
+          make_device_stencil<double, DeviceMethod::fused_m8n8k4>},
+      Row<Problem>{"tile_mma_m16n8k4_fused", "double", Place::device, "FP64 mma m16n8k4",
+          "tile_fma_fused", double_tolerance,
+          make_device_stencil<double, DeviceMethod::fused_m16n8k4>},
       Row<Problem>{"march_fused", "single", Place::device, "FP32 FMA", "march", single_tolerance,
           make_device_stencil<float, DeviceMethod::one_pass>},
   };
 
-  /// All weights different, their magnitudes 1 in sum: nothing grows, and no kernel can save work.
+  /// All weights different, their magnitudes 1 in sum: nothing grows, and no kernel can save work but by the rank that
+  /// the shape asks for.
   Stencil make_weighted(const stencil::Shape &shape)
   {
     Stencil result = stencil::make_stencil(shape);
     double sum = 0.;
     for (std::size_t t = 0; t < static_cast<std::size_t>(result.n_taps); ++t)
-      sum += std::abs(result.taps[t].weight = random_value(weight_seed, t));
+    {
+      stencil::Tap &tap = result.taps[t];
+      if (shape.rank == 0)
+        tap.weight = random_value(weight_seed, t);
+      for (int r = 0; r < shape.rank; ++r)
+        tap.weight = (r == 0 ? 0. : tap.weight) +
+            random_value(
+                weight_seed + 1, static_cast<std::uint64_t>(100 * r + tap.offset[0] + 50)) *
+                random_value(
+                    weight_seed + 2, static_cast<std::uint64_t>(100 * r + tap.offset[1] + 50));
+      sum += std::abs(tap.weight);
+    }
     for (stencil::Tap &tap : result.taps)
       tap.weight /= sum;
     return result;

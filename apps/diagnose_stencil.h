@@ -88,7 +88,15 @@ enum class DeviceMethod : std::uint8_t
   one_pass,    ///< the same in as few passes as the kernel can do
   tile_fma,    ///< tiles in 2D, a pass per step, on CUDA cores
   tile_m8n8k4, ///< the same on tensor cores
-  tile_m16n8k4
+  tile_m16n8k4,
+  fused_fma, ///< the same with fused weights: up to three steps per pass
+  fused_m8n8k4,
+  fused_m16n8k4,
+  low_rank_m8n8k4, ///< tiles in 2D, weights of low rank
+  low_rank_m16n8k4,
+  planes_fma, ///< tiles in 3D
+  planes_m8n8k4,
+  planes_m16n8k4
 };
 
 template <typename Number, DeviceMethod method>

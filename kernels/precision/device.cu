@@ -70,10 +70,10 @@ namespace
     }
   };
 
-  /// A warp per eight sums.
+  /// A warp forms eight sums.
   template <typename S, Scheme scheme, int scale_bits>
-  __global__ void dots_kernel(std::int64_t length, std::int64_t samples,
-      const float *__restrict__ a, const float *__restrict__ b, double *__restrict__ results)
+  __device__ void form_dots(std::int64_t length, std::int64_t samples, const float *__restrict__ a,
+      const float *__restrict__ b, double *__restrict__ results)
   {
     const int lane = static_cast<int>(threadIdx.x);
     const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * sums_at_once;
@@ -119,6 +119,14 @@ namespace
     });
   }
 
+  template <typename S, Scheme scheme, int scale_bits>
+  __global__ void dots_kernel(std::int64_t length, std::int64_t samples,
+      const float *__restrict__ a, const float *__restrict__ b, double *__restrict__ results)
+  {
+    if constexpr (mma::is_available<S>)
+      form_dots<S, scheme, scale_bits>(length, samples, a, b, results);
+  }
+
   /// A thread per sum.
   __global__ void __launch_bounds__(threads) fma_kernel(std::int64_t length, std::int64_t samples,
       const float *__restrict__ a, const float *__restrict__ b, double *__restrict__ results)
@@ -132,8 +140,9 @@ namespace
     results[sample] = sum;
   }
 
+  /// A warp per sum.
   template <typename S>
-  __global__ void sums_kernel(const double *__restrict__ a, const double *__restrict__ b,
+  __device__ void form_sum(const double *__restrict__ a, const double *__restrict__ b,
       const double *__restrict__ c, double *__restrict__ results)
   {
     const int lane = static_cast<int>(threadIdx.x);
@@ -151,6 +160,14 @@ namespace
       if (i == 0 && j == 0)
         results[test] = value;
     });
+  }
+
+  template <typename S>
+  __global__ void sums_kernel(const double *__restrict__ a, const double *__restrict__ b,
+      const double *__restrict__ c, double *__restrict__ results)
+  {
+    if constexpr (mma::is_available<S>)
+      form_sum<S>(a, b, c, results);
   }
 
   template <typename S, Scheme scheme = Scheme::one_product, int scale_bits = 0>
