@@ -64,10 +64,10 @@ namespace
     return list;
   }
 
-  /// The model with which the methods of the host add.
+  /// The model with which the methods of the host add products in FP16 and BF16.
   std::vector<double> sums_of_model(const std::vector<SumTest> &tests)
   {
-    constexpr precision::Adder adder;
+    constexpr precision::Adder adder{16, 2};
     std::vector<double> results;
     for (const SumTest &test : tests)
     {
@@ -153,14 +153,15 @@ namespace
     result.size = n + " x " + n + " x " + n;
     result.alignment = alignment_text(type, which);
     const std::int64_t third = memory.size() / 3 / 32 * 32; // doubles
-    const auto place = [&](int part) {
+    const auto factor = [&](int part) {
       return reinterpret_cast<unsigned char *>(memory.data() + part * third) +
           static_cast<std::size_t>(which.shift) * type.bytes;
     };
     try
     {
       result.kernels = precision::recorded_kernels([&](Stream stream) {
-        type.queue({which.n, which.n, which.n}, place(0), place(1), place(2), stream);
+        type.queue(
+            {which.n, which.n, which.n}, factor(0), factor(1), memory.data() + 2 * third, stream);
       });
       for (const std::string &kernel : result.kernels)
         if (const std::optional<bool> known = precision::uses_tensor_cores(kernel))
@@ -173,6 +174,8 @@ namespace
     return result;
   }
 
+  constexpr std::size_t longest_name = 100; ///< on the screen
+
   std::string library_text(const std::vector<LibraryProduct> &products)
   {
     TextTable table("    ", 5);
@@ -181,7 +184,7 @@ namespace
     {
       std::string names = product.reason;
       for (const std::string &kernel : product.kernels)
-        names += (names.empty() ? "" : ", ") + kernel;
+        names += (names.empty() ? "" : ", ") + kernel.substr(0, longest_name);
       table.add_row({product.type, product.size, product.alignment,
           !product.on_tensor_cores       ? "unknown"
               : *product.on_tensor_cores ? "yes"
@@ -214,8 +217,8 @@ std::vector<Accuracy> device_accuracies(const FactorSamples &factors)
 void run_device_units(Run &run)
 {
   std::vector<AdderEntry> &adders = run.diagnosis.adders;
-  adders.push_back(
-      {"model of the host", precision::probe_adder({8, 24, -126, 127}, sums_of_model)});
+  adders.push_back({"model of the host",
+      precision::probe_adder(precision::format_of(TensorUnit::bf16), sums_of_model)});
   try
   {
     for (const auto &[unit, name] : units)

@@ -257,6 +257,17 @@ namespace
     spmv::Sliced<Number> view_;
   };
 
+  /// A group of at most 32 threads has a whole row.
+  void require_short_rows(const SparseMatrix<double> &matrix)
+  {
+    constexpr std::int32_t longest = 200'000;
+    for (std::int32_t row = 0; row < matrix.rows; ++row)
+      if (const std::int32_t length = matrix.row_begin[row + 1] - matrix.row_begin[row];
+          length > longest)
+        throw NotAvailable("a row has " + format_count(length) +
+            " entries, and no more than 32 threads would work on it");
+  }
+
   template <typename Number>
   void require_memory(const ProductProblem &problem)
   {
@@ -275,6 +286,8 @@ template <typename Number, CsrMethod method>
 std::unique_ptr<Candidate> make_device_csr(const ProductProblem &problem, ThreadTeam &)
 {
   require_memory<Number>(problem);
+  if (method == CsrMethod::rows)
+    require_short_rows(problem.matrix);
   return std::make_unique<CsrProduct<Number, method>>(problem);
 }
 

@@ -16,8 +16,9 @@ std::optional<bool> uses_tensor_cores(const std::string &kernel)
     return std::any_of(words.begin(), words.end(),
         [&](std::string_view word) { return name.find(word) != std::string::npos; });
   };
-  constexpr std::array<std::string_view, 14> with{"tensor", "nvjet", "gmma", "884", "1684", "1688",
-      "16816", "16832", "wmma", "hmma", "dmma", "imma", "s161616", "tf32f32"};
+  constexpr std::array<std::string_view, 16> with{"tensorop", "tensor8", "tensor16", "nvjet",
+      "gmma", "884", "1684", "1688", "16816", "16832", "wmma", "hmma", "dmma", "imma", "161616",
+      "tf32f32"};
   constexpr std::array<std::string_view, 10> without{
       "simt", "ffma", "dfma", "sgemm", "dgemm", "hgemm", "gemmsn", "gemv", "gemmk1", "dot_kernel"};
   // A name like cutlass_80_tensorop_d884gemm has words of both kinds.

@@ -117,9 +117,7 @@ namespace
         y[r] = products.column_sums(r, lane, place);
         products.add(out, y[r], r, 1);
       }
-      mma::foreach_ij(out, lane, [&](int i, int j, double &value) {
-        store_point(n, x0 + column + j, y0 + row + i, value, to);
-      });
+      store_sums(out, lane, n.x, n.y, x0 + column, y0 + row, to);
     }
   }
 

@@ -11,6 +11,7 @@
 #include "kernels/mma/instructions.cuh"
 #include "kernels/mma/shared_layout.h"
 #include "kernels/stencil/stencil.h"
+#include "kernels/stencil/store_sums.cuh"
 #include "kernels/tensor/device_resources.cuh"
 
 namespace tensormg::stencil
@@ -169,9 +170,7 @@ namespace
                 mma::mma_sync(sum, a, bands_[dz][dy][chunk]);
               }
             }
-        mma::foreach_ij(sum, lane_, [&](int i, int j, double &value) {
-          store(n, tile.x0 + column + j, tile.y0 + row + i, z, value, to);
-        });
+        store_sums(sum, lane_, n.x, n.y, tile.x0 + column, tile.y0 + row, to + z * n.y * n.x);
       }
     }
 

@@ -71,9 +71,7 @@ namespace
                   lane, [&](int i, int k) { return part[i * T::ld + k]; });
               mma::mma_sync(sum, a, bands[dy][chunk]);
             }
-          mma::foreach_ij(sum, lane, [&](int i, int j, double &value) {
-            store_point(n, x0 + column + j, y0 + row + i, value, to);
-          });
+          store_sums(sum, lane, n.x, n.y, x0 + column, y0 + row, to);
         }
     }
   };

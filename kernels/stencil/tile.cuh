@@ -8,6 +8,7 @@
 #include "kernels/mma/instructions.cuh"
 #include "kernels/mma/shared_layout.h"
 #include "kernels/stencil/stencil.h"
+#include "kernels/stencil/store_sums.cuh"
 
 namespace tensormg::stencil
 {

@@ -27,7 +27,8 @@ namespace
 
 std::int32_t find_block(const SparseMatrix<double> &matrix)
 {
-  constexpr std::int64_t most_samples = 2000; // rows of blocks that are looked at
+  constexpr std::int64_t most_samples = 2000;     // rows of blocks that are looked at
+  constexpr std::int32_t longest_sample = 10'000; // entries: dense rows decide nothing
   for (std::int32_t block = largest_block; block > 1; --block)
   {
     if (matrix.rows == 0 || matrix.rows % block != 0 || matrix.columns % block != 0)
@@ -37,8 +38,12 @@ std::int32_t find_block(const SparseMatrix<double> &matrix)
     double stored = 0., entries = 0.;
     for (std::int64_t row = 0; row < block_rows; row += step)
     {
+      const std::int32_t length =
+          matrix.row_begin[(row + 1) * block] - matrix.row_begin[row * block];
+      if (length > longest_sample)
+        continue;
       stored += static_cast<double>(columns_of(matrix, block, row).size()) * block * block;
-      entries += matrix.row_begin[(row + 1) * block] - matrix.row_begin[row * block];
+      entries += length;
     }
     if (entries > 0. && stored <= most_filling * entries)
       return block;

@@ -91,7 +91,8 @@ namespace
     for (const char *name :
         {"ampere_sgemm_128x64_nn", "cutlass_80_simt_sgemm_256x128_8x4_nn_align1",
             "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize128x128x8_stage3_ffma",
-            "gemmSN_NN_kernel"})
+            "gemmSN_NN_kernel",
+            "gemmSN_NN_kernel<float, cublasGemvTensorStridedBatched<float const>>"})
       EXPECT_EQ(uses_tensor_cores(name), false) << name;
     EXPECT_EQ(uses_tensor_cores("splitKreduce_kernel"), std::nullopt);
   }
