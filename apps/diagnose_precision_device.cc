@@ -1,7 +1,11 @@
 // Class `precision` on a device: the errors of its units, what their adders do, and the kernels of cuBLAS.
 #include <array>
+#include <cstdlib>
 #include <functional>
+#include <memory>
 #include <stdexcept>
+
+#include <cxxabi.h>
 
 #include "apps/diagnose_precision.h"
 #include "apps/diagnose_report.h"
@@ -144,6 +148,18 @@ namespace
     return std::to_string(bytes) + " bytes";
   }
 
+  /// Names of C++ without their arguments.
+  std::string readable(const std::string &name)
+  {
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> demangled(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+    if (status != 0 || demangled == nullptr)
+      return name;
+    const std::string text = demangled.get();
+    return text.substr(0, text.find('('));
+  }
+
   LibraryProduct library_product(
       const ProductType &type, const ProductCase &which, DeviceArray<double> &memory)
   {
@@ -163,6 +179,8 @@ namespace
         type.queue(
             {which.n, which.n, which.n}, factor(0), factor(1), memory.data() + 2 * third, stream);
       });
+      for (std::string &kernel : result.kernels)
+        kernel = readable(kernel);
       for (const std::string &kernel : result.kernels)
         if (const std::optional<bool> known = precision::uses_tensor_cores(kernel))
           result.on_tensor_cores = result.on_tensor_cores.value_or(false) || *known;

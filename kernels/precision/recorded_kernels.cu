@@ -1,10 +1,5 @@
 #include "kernels/precision/recorded_kernels.h"
 
-#include <cstdlib>
-#include <memory>
-
-#include <cxxabi.h>
-
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -67,18 +62,6 @@ namespace
   using FunctionName = CUresult(const char **, CUfunction);
   using KernelName = CUresult(const char **, CUkernel);
 
-  /// Names of C++ without their arguments.
-  std::string readable(const char *name)
-  {
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> demangled(
-        abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
-    if (status != 0 || demangled == nullptr)
-      return name;
-    const std::string text = demangled.get();
-    return text.substr(0, text.find('('));
-  }
-
   /// The library has its own runtime: only the driver knows its functions.
   std::string name_of(cudaGraphNode_t node)
   {
@@ -93,7 +76,7 @@ namespace
         found.func != nullptr ? function_name(&name, found.func) : kernel_name(&name, found.kern);
     if (result != CUDA_SUCCESS || name == nullptr)
       throw DeviceError("a recorded kernel has no name");
-    return readable(name);
+    return name;
   }
 } // namespace
 
