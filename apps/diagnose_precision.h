@@ -20,7 +20,7 @@ struct FactorRange
 /// Both factors of all sums of one length, sum after sum.
 struct FactorSamples
 {
-  FactorSamples(const FactorRange &range, std::int64_t length);
+  FactorSamples(const FactorRange &of, std::int64_t length_);
   const char *range;
   std::int64_t length;
   std::vector<float> a, b;

@@ -196,6 +196,10 @@ namespace
   Stencil make_weighted(const stencil::Shape &shape)
   {
     Stencil result = stencil::make_stencil(shape);
+    const auto factor = [](std::uint64_t which, std::int64_t term, std::int64_t offset) {
+      return random_value(
+          weight_seed + which, static_cast<std::uint64_t>(100 * term + offset + 50));
+    };
     double sum = 0.;
     for (std::size_t t = 0; t < static_cast<std::size_t>(result.n_taps); ++t)
     {
@@ -203,11 +207,8 @@ namespace
       if (shape.rank == 0)
         tap.weight = random_value(weight_seed, t);
       for (int r = 0; r < shape.rank; ++r)
-        tap.weight = (r == 0 ? 0. : tap.weight) +
-            random_value(
-                weight_seed + 1, static_cast<std::uint64_t>(100 * r + tap.offset[0] + 50)) *
-                random_value(
-                    weight_seed + 2, static_cast<std::uint64_t>(100 * r + tap.offset[1] + 50));
+        tap.weight =
+            (r == 0 ? 0. : tap.weight) + factor(1, r, tap.offset[0]) * factor(2, r, tap.offset[1]);
       sum += std::abs(tap.weight);
     }
     for (stencil::Tap &tap : result.taps)

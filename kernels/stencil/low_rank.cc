@@ -12,6 +12,8 @@ namespace tensormg::stencil
 {
 namespace
 {
+  constexpr std::size_t place(int index) { return static_cast<std::size_t>(index); }
+
   void require_tile(const Stencil &stencil, int steps)
   {
     if (stencil.dim != 2 || steps < 1 || stencil.radius * steps > largest_tile_radius)
@@ -33,9 +35,9 @@ LowRank decompose(const Stencil &stencil)
   std::array<double, LowRank::width> singular{};
   for (int t = 0; t < stencil.n_taps; ++t)
   {
-    const Tap &tap = stencil.taps[static_cast<std::size_t>(t)];
-    weights[static_cast<std::size_t>(
-        (tap.offset[0] + stencil.radius) * n + tap.offset[1] + stencil.radius)] += tap.weight;
+    const Tap &tap = stencil.taps[place(t)];
+    weights[place((tap.offset[0] + stencil.radius) * n + tap.offset[1] + stencil.radius)] +=
+        tap.weight;
   }
   constexpr int work_size = 20 * LowRank::width;
   std::array<double, work_size> work{};
@@ -46,13 +48,13 @@ LowRank decompose(const Stencil &stencil)
     throw std::runtime_error("LAPACK's dgesvd fails with " + std::to_string(info));
   constexpr double negligible = 1e-14;
   LowRank result;
-  for (int r = 0; r < n && singular[static_cast<std::size_t>(r)] > negligible * singular[0]; ++r)
+  for (int r = 0; r < n && singular[place(r)] > negligible * singular[0]; ++r)
   {
     for (int i = 0; i < n; ++i)
     {
-      const auto term = static_cast<std::size_t>(r), at = static_cast<std::size_t>(i);
-      result.column[term][at] = singular[term] * u[static_cast<std::size_t>(r * n + i)];
-      result.row[term][at] = vt[static_cast<std::size_t>(i * n + r)];
+      const auto term = place(r), at = place(i);
+      result.column[term][at] = singular[term] * u[place(r * n + i)];
+      result.row[term][at] = vt[place(i * n + r)];
     }
     ++result.rank;
   }
@@ -86,12 +88,11 @@ Stencil fuse_steps(const Stencil &stencil, int steps)
       for (int x = -reach; x <= reach; ++x)
         for (int t = 0; t < stencil.n_taps; ++t)
         {
-          const Tap &tap = stencil.taps[static_cast<std::size_t>(t)];
-          const auto row = static_cast<std::size_t>(y + largest_tile_radius);
-          const auto column = static_cast<std::size_t>(x + largest_tile_radius);
-          next[static_cast<std::size_t>(y + tap.offset[1] + largest_tile_radius)]
-              [static_cast<std::size_t>(x + tap.offset[0] + largest_tile_radius)] +=
-              tap.weight * fused[row][column];
+          const Tap &tap = stencil.taps[place(t)];
+          const auto row = place(y + largest_tile_radius);
+          const auto column = place(x + largest_tile_radius);
+          next[place(y + tap.offset[1] + largest_tile_radius)]
+              [place(x + tap.offset[0] + largest_tile_radius)] += tap.weight * fused[row][column];
         }
     fused = next;
   }
@@ -101,10 +102,9 @@ Stencil fuse_steps(const Stencil &stencil, int steps)
   for (int y = -result.radius; y <= result.radius; ++y)
     for (int x = -result.radius; x <= result.radius; ++x)
     {
-      const double weight = fused[static_cast<std::size_t>(y + largest_tile_radius)]
-                                 [static_cast<std::size_t>(x + largest_tile_radius)];
+      const double weight = fused[place(y + largest_tile_radius)][place(x + largest_tile_radius)];
       if (weight != 0.)
-        result.taps[static_cast<std::size_t>(result.n_taps++)] = {{x, y, 0}, weight};
+        result.taps[place(result.n_taps++)] = {{x, y, 0}, weight};
     }
   return result;
 }
