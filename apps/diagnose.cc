@@ -1,7 +1,6 @@
 #include "apps/diagnose.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <sstream>
@@ -20,6 +19,8 @@ namespace
 {
   constexpr int quick_repetitions = 5;
   constexpr double quick_seconds = 0.2;
+  // A quick run is to end within 60 seconds and a full one within 8 minutes, with its plots.
+  constexpr double quick_limit = 45., full_limit = 420.;
   constexpr std::size_t quick_entries = 2; ///< of a list
 
   template <typename T>
@@ -173,6 +174,8 @@ DiagnoseOptions effective(const DiagnoseOptions &options)
     cut(result.sum_lengths);
     cut(result.matrix_files);
   }
+  if (result.time_limit == 0.)
+    result.time_limit = result.quick ? quick_limit : full_limit;
   return result;
 }
 
@@ -203,10 +206,21 @@ void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &op
   }
 }
 
+void leave_out(const std::string &class_name, const std::string &problem, Run &run)
+{
+  Entry entry;
+  entry.class_name = class_name;
+  entry.problem = problem;
+  entry.kernel = "left out";
+  entry.reason = "the class has had its time; diagnose.time_limit sets it";
+  run.diagnosis.entries.push_back(entry);
+  run.console.normal("  " + problem + ": left out, " + entry.reason + '\n');
+}
+
 Diagnosis run_diagnosis(const Parameters &parameters, Console &console)
 {
-  const auto start = std::chrono::steady_clock::now();
   const DiagnoseOptions options = effective(parameters.diagnose);
+  const RunClock clock(options.time_limit);
   Diagnosis diagnosis;
   diagnosis.parameters = parameters;
   diagnosis.date = utc_now();
@@ -218,18 +232,24 @@ Diagnosis run_diagnosis(const Parameters &parameters, Console &console)
   console.normal(machines_text(diagnosis));
   if (diagnosis.machines.empty())
     return diagnosis;
-  Run run{diagnosis, options, team, console, matrix_files};
+  Run run{diagnosis, options, team, console, matrix_files, clock};
+  double weights = 0.;
+  for (const std::string &name : options.classes)
+    weights += find_class(name).weight;
   std::size_t count = 0;
   for (const std::string &name : options.classes)
   {
     const ClassRow &row = find_class(name);
-    console.normal(class_heading(row, ++count, options.classes.size()));
+    const double begin = clock.elapsed(), share = run.clock.begin_class(row.weight, weights);
+    weights -= row.weight;
+    console.normal(class_heading(row, ++count, options.classes.size()) + "  after " +
+        format_number(begin) + " s, for at most " + format_number(share) + " s\n");
     if (row.run != nullptr)
       row.run(run);
+    diagnosis.class_seconds.emplace_back(name, clock.elapsed() - begin);
   }
   check_memory_again(diagnosis, options, team, console);
-  diagnosis.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  diagnosis.seconds = clock.elapsed();
   return diagnosis;
 }
 
@@ -272,7 +292,10 @@ int program(const Parameters &parameters, MPI_Comm communicator, Console &consol
   const Diagnosis diagnosis = run_diagnosis(parameters, console);
   console.result(verdicts_text(diagnosis));
   console.result(missing_text(diagnosis));
-  console.result("\ntime         " + format_number(diagnosis.seconds) + " s\n");
+  console.result("\ntime         " + format_number(diagnosis.seconds) + " s");
+  for (const auto &[name, seconds] : diagnosis.class_seconds)
+    console.result(", " + name + ' ' + format_number(seconds));
+  console.result("\n");
 
   const std::filesystem::path directory = parameters.output.directory;
   const std::filesystem::path csv = directory / "diagnose.csv", json = directory / "diagnose.json";

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <mpi.h>
@@ -14,6 +15,7 @@
 #include "apps/diagnose_table.h"
 #include "apps/measurement.h"
 #include "apps/parameters.h"
+#include "kernels/precision/adder_probe.h"
 
 namespace tensormg::diagnose
 {
@@ -48,9 +50,26 @@ struct Accuracy
   double error = 0.;   ///< largest, relative to sum |a| |b|
   double expected =
       0.; ///< the a-priori bound of the same, if all factors are in the format's range
-  bool in_range = true; ///< they are
-  std::string remark;   ///< "12 % of the factors overflow"
+  bool in_range = true;      ///< they are
+  std::string remark;        ///< "12 % of the factors overflow"
+  Place place = Place::host; ///< device: measured, by its units; host: the model
   bool is_wrong() const { return in_range && !(error <= expected); }
+};
+
+/// What the adder of a unit does.
+struct AdderEntry
+{
+  std::string unit; ///< "FP16 mma m16n8k16"
+  precision::AdderProperties properties;
+};
+
+/// The kernels that cuBLAS takes for a product.
+struct LibraryProduct
+{
+  std::string type, size, alignment;
+  std::vector<std::string> kernels;
+  std::optional<bool> on_tensor_cores; ///< unknown if no name tells
+  std::string reason;                  ///< why there are no names
 };
 
 /// One run of the program.
@@ -63,8 +82,11 @@ struct Diagnosis
   std::string no_device; ///< why there is none, if one was wanted
   std::vector<Entry> entries;
   std::vector<Accuracy> accuracies;
+  std::vector<AdderEntry> adders;
+  std::vector<LibraryProduct> library_products;
   std::vector<Quantisation> quantisations;
-  double seconds = 0.; ///< that the whole run took
+  double seconds = 0.;                                       ///< that the whole run took
+  std::vector<std::pair<std::string, double>> class_seconds; ///< that each class took
 
   bool wants(Place place) const;
   const Machine &machine(Place place) const;

@@ -10,20 +10,21 @@ namespace
   constexpr std::array rows{
       ClassRow{"ceilings",
           "what memory, caches and units give at most, and the quotient alpha of tensor and plain units",
-          "", run_ceilings},
+          "", 1., run_ceilings},
       ClassRow{
-          "scale", "a[i] = q b[i], the least arithmetic that a kernel can have", "", run_scale},
+          "scale", "a[i] = q b[i], the least arithmetic that a kernel can have", "", 2., run_scale},
       ClassRow{"spmv", "y = A x with a sparse matrix",
-          "on a device: blocks of rows and columns (BSR); cuSPARSE in FP16", run_spmv},
+          "on a device: rows of one to three entries packed together", 8., run_spmv},
       ClassRow{"stencil", "weighted sums over neighbours on a grid, one or several steps per pass",
-          "on a device: tensor cores with fused steps, low-rank and in 3D", run_stencil},
+          "on a device: tensor cores in single; fused weights of low rank", 5., run_stencil},
       ClassRow{"gemm", "dense matrix products",
           "on a device: copies that clusters of blocks share; on the host: more threads than one",
-          run_gemm},
-      ClassRow{"smallmat", "batches of small matrices: products, reflections, rotations", "",
+          5., run_gemm},
+      ClassRow{"smallmat", "batches of small matrices: products, reflections, rotations", "", 3.,
           run_smallmat},
-      ClassRow{"precision", "errors of products in low precision, emulated bit by bit",
-          "the same on a device; when cuBLAS uses tensor cores", run_precision},
+      ClassRow{"precision",
+          "errors of products in low precision, by a model and by the units; the kernels of cuBLAS",
+          "", 1., run_precision},
   };
 } // namespace
 

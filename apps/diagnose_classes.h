@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/diagnose.h"
+#include "apps/diagnose_clock.h"
 #include "operators/sparse/sparse_matrix.h"
 
 namespace tensormg::diagnose
@@ -25,6 +26,7 @@ struct Run
   ThreadTeam &team;
   Console &console;
   const std::vector<MatrixFile> &matrix_files;
+  RunClock clock{}; ///< nothing is left out unless it has a limit
 };
 
 struct ClassRow
@@ -33,6 +35,7 @@ struct ClassRow
   const char *about;
   /// Kernels that belong here and are not written yet, in words; empty: none.
   const char *missing;
+  double weight; ///< part of the time of a run, relative to other classes
   /// nullptr: the class has no kernel yet.
   void (*run)(Run &);
 };

@@ -127,10 +127,39 @@ namespace
     for (const std::string &name : effective(diagnosis.parameters.diagnose).classes)
     {
       const ClassRow &row = find_class(name);
+      double taken = 0.;
+      for (const auto &[which, seconds] : diagnosis.class_seconds)
+        taken += which == name ? seconds : 0.;
       classes.push_back({{"name", row.name}, {"about", row.about}, {"exists", row.run != nullptr},
-          {"not_written_yet", row.missing}});
+          {"not_written_yet", row.missing}, {"seconds", taken}});
     }
     return classes;
+  }
+
+  Json adders_json(const Diagnosis &diagnosis)
+  {
+    Json adders = Json::array();
+    for (const auto &[unit, found] : diagnosis.adders)
+      adders.push_back({{"unit", unit}, {"rounding", precision::to_string(found.rounding)},
+          {"extra_bits", found.extra_bits}, {"block", found.block},
+          {"block_is_whole", found.block_is_whole},
+          {"keeps_subnormal_factors", found.keeps_subnormal_factors},
+          {"keeps_subnormal_sums", found.keeps_subnormal_sums},
+          {"overflow_is_infinite",
+              found.overflow_is_infinite ? Json(*found.overflow_is_infinite) : Json(nullptr)}});
+    return adders;
+  }
+
+  Json library_json(const Diagnosis &diagnosis)
+  {
+    Json products = Json::array();
+    for (const LibraryProduct &product : diagnosis.library_products)
+      products.push_back({{"type", product.type}, {"size", product.size},
+          {"alignment", product.alignment}, {"kernels", product.kernels},
+          {"on_tensor_cores",
+              product.on_tensor_cores ? Json(*product.on_tensor_cores) : Json(nullptr)},
+          {"reason", product.reason}});
+    return products;
   }
 
   /// As a field of a CSV file: quotes are doubled within quotes.
@@ -193,12 +222,14 @@ void write_json(const Diagnosis &diagnosis, std::ostream &out)
     accuracies.push_back({{"method", accuracy.method}, {"range", accuracy.range},
         {"length", accuracy.length}, {"error", accuracy.error}, {"bound", accuracy.expected},
         {"in_range", accuracy.in_range}, {"wrong", accuracy.is_wrong()},
-        {"remark", accuracy.remark}});
+        {"remark", accuracy.remark}, {"place", place_word(accuracy.place)}});
   const Json json{{"version", version}, {"git", git_hash}, {"date", diagnosis.date},
       {"command", diagnosis.command},
       {"no_device", diagnosis.no_device.empty() ? Json(nullptr) : Json(diagnosis.no_device)},
       {"machines", machines}, {"classes", classes_json(diagnosis)}, {"entries", entries},
-      {"accuracy", accuracies}, {"quantisation", quantisations}, {"seconds", diagnosis.seconds},
+      {"accuracy", accuracies}, {"adders", adders_json(diagnosis)},
+      {"library_products", library_json(diagnosis)}, {"quantisation", quantisations},
+      {"seconds", diagnosis.seconds},
       {"parameters", Json::parse(json_text(diagnosis.parameters)).at("diagnose")}};
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }

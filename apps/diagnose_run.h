@@ -89,16 +89,23 @@ void check_rows(std::span<const Row<Problem>> rows)
   }
 }
 
-/// All rows that the run wants, each shown as soon as it is there.
+/// One entry says that the class had no time left for a problem.
+void leave_out(const std::string &class_name, const std::string &problem, Run &run);
+
+/// All rows that the run wants, each shown as soon as it is there, unless the class has had its time.
 template <typename Problem>
 void run_rows(std::span<const Row<Problem>> rows, const std::string &class_name,
     const Problem &problem, const std::string &about, Run &run)
 {
   check_rows(rows);
+  if (run.clock.is_spent())
+    return leave_out(class_name, about, run);
   run.console.normal(problem_heading(class_name, about));
   for (const Row<Problem> &row : rows)
     if (run.diagnosis.wants(row.place))
     {
+      if (run.clock.is_spent())
+        return leave_out(class_name, about + ", further kernels", run);
       run.diagnosis.entries.push_back(run_row(row, class_name, problem, about, run));
       run.console.normal(entry_text(run.diagnosis, run.diagnosis.entries.back()));
     }

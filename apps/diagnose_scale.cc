@@ -78,6 +78,24 @@ namespace
     return error;
   }
 
+  /// The same of a whole array, by all threads.
+  template <typename Number>
+  double difference(ThreadTeam &team, std::int64_t first, std::int64_t count, const Number *a)
+  {
+    return largest_of_parts(team, count, [&](std::int64_t begin, std::int64_t end) {
+      return difference<Number>(first + begin, end - begin, a + begin);
+    });
+  }
+
+  template <typename Number>
+  void fill_input(ThreadTeam &team, std::int64_t first, std::int64_t count, Number *b)
+  {
+    for_parts(team, count, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i)
+        b[i] = input<Number>(first + i);
+    });
+  }
+
   using HostKernel = void(std::int64_t size, const double *b, double *a);
 
   void with_streaming_stores(std::int64_t size, const double *b, double *a)
@@ -99,8 +117,7 @@ namespace
       , a_(size_of<double>(problem))
       , b_(a_.size())
     {
-      for (std::int64_t i = 0; i < b_.size(); ++i)
-        b_[i] = input<double>(i);
+      fill_input(team, 0, b_.size(), b_.data());
     }
 
     Work work() const override { return work_of<double>(problem_); }
@@ -109,7 +126,7 @@ namespace
     {
       std::fill(a_.begin(), a_.end(), std::numeric_limits<double>::quiet_NaN());
       milliseconds(1);
-      return difference(0, a_.size(), a_.data());
+      return difference(team_, 0, a_.size(), a_.data());
     }
 
     double milliseconds(int runs) override
@@ -144,16 +161,16 @@ namespace
   class DeviceScale : public Candidate
   {
   public:
-    explicit DeviceScale(const Problem &problem)
+    DeviceScale(const Problem &problem, ThreadTeam &team)
       : problem_(problem)
+      , team_(team)
       , a_(size_of<Number>(problem))
       , b_(a_.size())
     {
       std::vector<Number> piece;
       for_pieces([&](std::int64_t first, std::int64_t count) {
         piece.resize(static_cast<std::size_t>(count));
-        for (std::int64_t i = 0; i < count; ++i)
-          piece[static_cast<std::size_t>(i)] = input<Number>(first + i);
+        fill_input(team, first, count, piece.data());
         device::to_device(b_.data() + first, piece.data(), piece.size() * sizeof(Number), nullptr);
         device::synchronize(nullptr);
       });
@@ -174,7 +191,7 @@ namespace
         piece.resize(static_cast<std::size_t>(count));
         device::to_host(piece.data(), a_.data() + first, piece.size() * sizeof(Number), nullptr);
         device::synchronize(nullptr);
-        error = std::max(error, difference<Number>(first, count, piece.data()));
+        error = std::max(error, difference(team_, first, count, piece.data()));
       });
       return error;
     }
@@ -197,16 +214,17 @@ namespace
     }
 
     Problem problem_;
+    ThreadTeam &team_;
     DeviceArray<Number> a_, b_;
     OwnedStream stream_;
     DeviceTimer timer_;
   };
 
   template <typename Number, DeviceKernel<Number> kernel, int flops>
-  std::unique_ptr<Candidate> make_on_device(const Problem &problem, ThreadTeam &)
+  std::unique_ptr<Candidate> make_on_device(const Problem &problem, ThreadTeam &team)
   {
     require_device_bytes(problem.bytes, "the arrays");
-    return std::make_unique<DeviceScale<Number, kernel, flops>>(problem);
+    return std::make_unique<DeviceScale<Number, kernel, flops>>(problem, team);
   }
 
   constexpr int mma_flops = scale::mma_flops;

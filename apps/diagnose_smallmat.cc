@@ -24,11 +24,13 @@ namespace
   constexpr std::uint64_t factor_seed = 71, matrix_seed = 72;
   constexpr double tolerance = 1e-13; ///< sums of at most 32 products of numbers below 1
 
-  Array<double> random_array(std::uint64_t seed, std::int64_t size)
+  Array<double> random_array(std::uint64_t seed, std::int64_t size, ThreadTeam &team)
   {
     Array<double> array(size);
-    for (std::int64_t i = 0; i < size; ++i)
-      array[i] = random_value(seed, static_cast<std::uint64_t>(i));
+    for_parts(team, size, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i)
+        array[i] = random_value(seed, static_cast<std::uint64_t>(i));
+    });
     return array;
   }
 
@@ -41,14 +43,14 @@ namespace
     int n;
     std::int64_t count;
     mutable std::shared_ptr<const Inputs> known = nullptr;
-    std::shared_ptr<const Inputs> inputs() const;
+    std::shared_ptr<const Inputs> inputs(ThreadTeam &team) const;
   };
 
   /// Reflections and rotations need numbers of norm 1.
-  Array<double> make_factors(const Problem &problem)
+  Array<double> make_factors(const Problem &problem, ThreadTeam &team)
   {
     const std::int64_t size = smallmat::factor_size(problem.task, problem.n);
-    Array<double> factors = random_array(factor_seed, size * problem.count);
+    Array<double> factors = random_array(factor_seed, size * problem.count, team);
     if (problem.task != Task::product)
       for (std::int64_t first = 0; first < factors.size(); first += size)
       {
@@ -66,34 +68,44 @@ namespace
     Array<double> factors, b;
   };
 
-  std::shared_ptr<const Inputs> Problem::inputs() const
+  std::shared_ptr<const Inputs> Problem::inputs(ThreadTeam &team) const
   {
     if (known == nullptr)
       known = std::make_shared<const Inputs>(
-          Inputs{make_factors(*this), random_array(matrix_seed, count * n * n)});
+          Inputs{make_factors(*this, team), random_array(matrix_seed, count * n * n, team)});
     return known;
   }
 
   /// The largest difference of some matrices, the last among them; infinite if any entry is not finite.
   double batch_error(const Problem &problem, const Array<double> &factors, const Array<double> &b,
-      const Array<double> &c)
+      const Array<double> &c, ThreadTeam &team)
   {
-    if (!std::all_of(c.begin(), c.end(), [](double x) { return std::isfinite(x); }))
-      return std::numeric_limits<double>::infinity();
-    constexpr std::int64_t most = 5000;
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    const double largest =
+        largest_of_parts(team, c.size(), [&](std::int64_t begin, std::int64_t end) {
+          const auto is_finite = [](double x) { return std::isfinite(x); };
+          return std::all_of(c.begin() + begin, c.begin() + end, is_finite) ? 0. : infinite;
+        });
+    if (largest > 0.)
+      return infinite;
+    constexpr std::int64_t most = 2000;
     const std::int64_t step = std::max<std::int64_t>(1, problem.count / most);
     const std::int64_t size = static_cast<std::int64_t>(problem.n) * problem.n;
     const std::int64_t factor_size = smallmat::factor_size(problem.task, problem.n);
-    std::vector<double> exact(static_cast<std::size_t>(size));
-    double error = 0.;
-    for (std::int64_t i = problem.count - 1; i >= 0; i -= step)
-    {
-      smallmat::reference(problem.task, problem.n, factors.data() + i * factor_size,
-          b.data() + i * size, exact.data());
-      for (std::int64_t e = 0; e < size; ++e)
-        error = std::max(error, std::abs(c[i * size + e] - exact[static_cast<std::size_t>(e)]));
-    }
-    return error;
+    const std::int64_t checked = (problem.count + step - 1) / step;
+    return largest_of_parts(team, checked, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<double> exact(static_cast<std::size_t>(size));
+      double error = 0.;
+      for (std::int64_t at = begin; at < end; ++at)
+      {
+        const std::int64_t i = problem.count - 1 - at * step;
+        smallmat::reference(problem.task, problem.n, factors.data() + i * factor_size,
+            b.data() + i * size, exact.data());
+        for (std::int64_t e = 0; e < size; ++e)
+          error = std::max(error, std::abs(c[i * size + e] - exact[static_cast<std::size_t>(e)]));
+      }
+      return error;
+    });
   }
 
   class HostBatch : public Candidate
@@ -102,7 +114,7 @@ namespace
     HostBatch(const Problem &problem, ThreadTeam &team)
       : problem_(problem)
       , team_(team)
-      , inputs_(problem.inputs())
+      , inputs_(problem.inputs(team))
       , c_(inputs_->b.size())
     {}
 
@@ -113,7 +125,7 @@ namespace
     {
       std::fill(c_.begin(), c_.end(), std::numeric_limits<double>::quiet_NaN());
       milliseconds(1);
-      return batch_error(problem_, inputs_->factors, inputs_->b, c_);
+      return batch_error(problem_, inputs_->factors, inputs_->b, c_, team_);
     }
 
     double milliseconds(int runs) override
@@ -146,9 +158,10 @@ namespace
   class DeviceBatch : public Candidate
   {
   public:
-    explicit DeviceBatch(const Problem &problem)
+    DeviceBatch(const Problem &problem, ThreadTeam &team)
       : problem_(problem)
-      , inputs_(problem.inputs())
+      , team_(team)
+      , inputs_(problem.inputs(team))
       , factors_(inputs_->factors.size())
       , b_(inputs_->b.size())
       , c_(inputs_->b.size())
@@ -169,7 +182,7 @@ namespace
       milliseconds(1);
       Array<double> c(c_.size());
       c_.copy_to_host(c.data());
-      return batch_error(problem_, inputs_->factors, inputs_->b, c);
+      return batch_error(problem_, inputs_->factors, inputs_->b, c, team_);
     }
 
     double milliseconds(int runs) override
@@ -189,6 +202,7 @@ namespace
         Stream stream) = 0;
 
     Problem problem_;
+    ThreadTeam &team_;
     std::shared_ptr<const Inputs> inputs_;
     DeviceArray<double> factors_, b_, c_;
     OwnedStream stream_;
@@ -219,8 +233,8 @@ namespace
   class CublasBatch : public DeviceBatch
   {
   public:
-    explicit CublasBatch(const Problem &problem)
-      : DeviceBatch(problem)
+    CublasBatch(const Problem &problem, ThreadTeam &team)
+      : DeviceBatch(problem, team)
       , blas_(stream())
     {}
 
@@ -250,18 +264,18 @@ namespace
   }
 
   template <Unit unit>
-  std::unique_ptr<Candidate> make_own(const Problem &problem, ThreadTeam &)
+  std::unique_ptr<Candidate> make_own(const Problem &problem, ThreadTeam &team)
   {
     require_memory(problem);
-    return std::make_unique<OwnBatch<unit>>(problem);
+    return std::make_unique<OwnBatch<unit>>(problem, team);
   }
 
-  std::unique_ptr<Candidate> make_cublas(const Problem &problem, ThreadTeam &)
+  std::unique_ptr<Candidate> make_cublas(const Problem &problem, ThreadTeam &team)
   {
     if (problem.task != Task::product)
       throw NotAvailable("cuBLAS has only the product");
     require_memory(problem);
-    return std::make_unique<CublasBatch>(problem);
+    return std::make_unique<CublasBatch>(problem, team);
   }
 
   constexpr std::array rows{

@@ -116,6 +116,8 @@ namespace
           make_device_cusparse<double, Cusparse::csr1>},
       Row<Problem>{"cusparse_csr2", "double", Place::device, "FP64 FMA", "", double_tolerance,
           make_device_cusparse<double, Cusparse::csr2>},
+      Row<Problem>{"cusparse_bsr", "double", Place::device, "FP64 FMA", "cusparse_csr1",
+          double_tolerance, make_device_blocks<double>},
       Row<Problem>{"csr_vector", "double", Place::device, "FP64 FMA", "cusparse_csr1",
           double_tolerance, make_device_csr<double, Method::rows>},
       Row<Problem>{"csr_merge", "double", Place::device, "FP64 FMA", "cusparse_csr1",
@@ -124,6 +126,8 @@ namespace
           make_device_cusparse<float, Cusparse::csr1>},
       Row<Problem>{"cusparse_csr2", "single", Place::device, "FP32 FMA", "", single_tolerance,
           make_device_cusparse<float, Cusparse::csr2>},
+      Row<Problem>{"cusparse_bsr", "single", Place::device, "FP32 FMA", "cusparse_csr1",
+          single_tolerance, make_device_blocks<float>},
       Row<Problem>{"csr_vector", "single", Place::device, "FP32 FMA", "cusparse_csr1",
           single_tolerance, make_device_csr<float, Method::rows>},
       Row<Problem>{"csr_merge", "single", Place::device, "FP32 FMA", "cusparse_csr1",
@@ -134,8 +138,12 @@ namespace
           double_tolerance, make_device_sliced_mma<double>},
       Row<Problem>{"sliced_fma", "single", Place::device, "FP32 FMA", "csr_vector",
           single_tolerance, make_device_sliced_fma<float>},
-      Row<Problem>{"sliced_fma", "half", Place::device, "FP32 FMA", "", single_tolerance,
-          make_device_sliced_fma<Half>},
+      Row<Problem>{"cusparse_csr1", "half", Place::device, "FP32 FMA", "", single_tolerance,
+          make_device_cusparse<Half, Cusparse::csr1>},
+      Row<Problem>{"cusparse_csr2", "half", Place::device, "FP32 FMA", "", single_tolerance,
+          make_device_cusparse<Half, Cusparse::csr2>},
+      Row<Problem>{"sliced_fma", "half", Place::device, "FP32 FMA", "cusparse_csr1",
+          single_tolerance, make_device_sliced_fma<Half>},
       Row<Problem>{"sliced_mma_m16n8k8", "half", Place::device, "FP16 mma m16n8k8", "sliced_fma",
           single_tolerance, make_device_sliced_mma<Half>},
   };
@@ -147,8 +155,8 @@ namespace
     run.console.normal("  " + name + ": " + format_count(f.rows) + " rows, " +
         format_count(f.entries) + " entries, " + format_number(f.mean) + " +- " +
         format_number(f.deviation) + " per row, longest " + format_count(f.longest) + '\n');
-    run_rows<Problem>(
-        rows, "spmv", Problem(matrix), name + ", " + format_number(1e-6 * bytes) + " MB", run);
+    run_rows<Problem>(rows, "spmv", Problem(matrix, run.team),
+        name + ", " + format_number(1e-6 * bytes) + " MB", run);
   }
 
   const sparse::Twin *find_twin(const std::string &name)
@@ -163,6 +171,8 @@ namespace
   {
     if (const sparse::Twin *twin = find_twin(name))
     {
+      if (run.clock.is_spent())
+        return leave_out("spmv", name, run);
       require_host_bytes(sparse::matrix_bytes(twin->original.rows, twin->original.entries, 8),
           "the matrix " + name);
       run_matrix(name, twin->make(twin->original), run);
@@ -173,8 +183,12 @@ namespace
         for (const double megabytes : {run.options.cached_megabytes, run.options.memory_megabytes})
         {
           require_host_bytes(2e6 * megabytes, "the matrix " + name);
+          if (run.clock.is_spent())
+            return leave_out("spmv", name + ", " + format_number(megabytes) + " MB", run);
           run_matrix(name,
-              generator.make(std::max<std::int64_t>(1, std::llround(1e6 * megabytes / 12.))), run);
+              generator.make(std::max<std::int64_t>(1, std::llround(1e6 * megabytes / 12.)),
+                  parts_of(run.team)),
+              run);
         }
   }
 } // namespace

@@ -9,6 +9,7 @@
 #include "kernels/core/device.h"
 #include "kernels/spmv/cusparse.h"
 #include "kernels/spmv/sliced.h"
+#include "operators/sparse/block_matrix.h"
 #include "operators/sparse/sliced_matrix.h"
 
 namespace tensormg::diagnose
@@ -16,25 +17,6 @@ namespace tensormg::diagnose
 namespace
 {
   using sparse::SparseMatrix;
-
-  /// A copy in device memory, complete on return.
-  template <typename T, typename From>
-  DeviceArray<T> on_device(const Array<From> &from)
-  {
-    DeviceArray<T> array(from.size());
-    if (from.size() == 0)
-      return array;
-    if constexpr (std::is_same_v<T, From>)
-      array.copy_from_host(from.data());
-    else
-    {
-      const std::vector<T> rounded(from.begin(), from.end());
-      array.copy_from_host(rounded.data());
-      device::synchronize(nullptr);
-    }
-    device::synchronize(nullptr);
-    return array;
-  }
 
   /// The vectors, the check and the timing of all kernels; product() queues one.
   template <typename Number>
@@ -46,7 +28,7 @@ namespace
     explicit DeviceProduct(const ProductProblem &problem)
       : matrix_(problem.matrix)
       , reference_(problem.reference<Number>())
-      , x_(on_device<Number>(reference_->x))
+      , x_(problem.device_x<Number>())
       , y_(matrix_.rows)
     {}
 
@@ -74,13 +56,13 @@ namespace
     {
       timer_.start(stream_.get());
       for (int r = 0; r < runs; ++r)
-        product(x_.data(), y_.data(), stream_.get());
+        product(x_->data(), y_.data(), stream_.get());
       return timer_.stop(stream_.get());
     }
 
   protected:
     const SparseMatrix<double> &matrix() const { return matrix_; }
-    const Number *x() const { return x_.data(); }
+    const Number *x() const { return x_->data(); }
     Result *y() { return y_.data(); }
 
   private:
@@ -88,7 +70,7 @@ namespace
 
     const SparseMatrix<double> &matrix_;
     std::shared_ptr<const ProductReference<Number>> reference_;
-    DeviceArray<Number> x_;
+    std::shared_ptr<const DeviceArray<Number>> x_;
     DeviceArray<Result> y_;
     OwnedStream stream_;
     DeviceTimer timer_;
@@ -100,14 +82,13 @@ namespace
   public:
     explicit CsrProduct(const ProductProblem &problem)
       : DeviceProduct<Number>(problem)
-      , row_begin_(on_device<std::int32_t>(problem.matrix.row_begin))
-      , column_(on_device<std::int32_t>(problem.matrix.column))
-      , value_(on_device<Number>(problem.matrix.value))
+      , structure_(problem.structure())
+      , values_(problem.device_values<Number>())
       , carries_(method == CsrMethod::merge
                 ? spmv::merge_blocks(problem.matrix.rows, problem.matrix.entries())
                 : 0)
-      , view_{problem.matrix.rows, problem.matrix.columns, row_begin_.data(), column_.data(),
-            value_.data()}
+      , view_{problem.matrix.rows, problem.matrix.columns, structure_->row_begin.data(),
+            structure_->column.data(), values_->data()}
     {
       device::synchronize(nullptr);
     }
@@ -122,8 +103,8 @@ namespace
         spmv::cuda_merge(view_, entries, x, y, carries_.data(), stream);
     }
 
-    DeviceArray<std::int32_t> row_begin_, column_;
-    DeviceArray<Number> value_;
+    std::shared_ptr<const DeviceStructure> structure_;
+    std::shared_ptr<const DeviceArray<Number>> values_;
     DeviceArray<spmv::Carry<Number>> carries_;
     spmv::Csr<Number> view_;
   };
@@ -134,13 +115,13 @@ namespace
   public:
     explicit CusparseCsr(const ProductProblem &problem)
       : DeviceProduct<Number>(problem)
-      , row_begin_(on_device<std::int32_t>(problem.matrix.row_begin))
-      , column_(on_device<std::int32_t>(problem.matrix.column))
-      , value_(on_device<Number>(problem.matrix.value))
+      , structure_(problem.structure())
+      , values_(problem.device_values<Number>())
     {
       const auto start = std::chrono::steady_clock::now();
-      product_.emplace(spmv::Csr<Number>{problem.matrix.rows, problem.matrix.columns,
-                           row_begin_.data(), column_.data(), value_.data()},
+      product_.emplace(
+          spmv::Csr<Number>{problem.matrix.rows, problem.matrix.columns,
+              structure_->row_begin.data(), structure_->column.data(), values_->data()},
           problem.matrix.entries(), this->x(), this->y(), algorithm);
       preprocessing_ =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -152,12 +133,72 @@ namespace
     }
 
   private:
-    void product(const Number *, Number *, Stream stream) override { product_->multiply(stream); }
+    void product(const Number *, Compute<Number> *, Stream stream) override
+    {
+      product_->multiply(stream);
+    }
 
+    std::shared_ptr<const DeviceStructure> structure_;
+    std::shared_ptr<const DeviceArray<Number>> values_;
+    std::optional<spmv::CusparseProduct<Number>> product_;
+    double preprocessing_ = 0.; ///< seconds
+  };
+
+  template <typename Number>
+  class CusparseBlocks : public DeviceProduct<Number>
+  {
+  public:
+    CusparseBlocks(const ProductProblem &problem, std::int32_t block)
+      : DeviceProduct<Number>(problem)
+    {
+      const auto start = std::chrono::steady_clock::now();
+      const sparse::BlockMatrix<Number> matrix =
+          sparse::make_blocks<Number>(problem.matrix, block, parts_of(problem.team()));
+      preprocessing_ =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      stored_ = matrix.value.size();
+      block_ = block;
+      row_begin_ = on_device(matrix.row_begin);
+      column_ = on_device(matrix.column);
+      value_ = on_device(matrix.value);
+      spmv::Bsr<Number> view = matrix.view();
+      view.row_begin = row_begin_.data();
+      view.column = column_.data();
+      view.value = value_.data();
+      product_.emplace(view, this->x(), this->y());
+    }
+
+    /// One column per block instead of one per entry, and the zeros within blocks.
+    Work work() const override
+    {
+      const double vectors =
+          static_cast<double>(this->matrix().rows) + static_cast<double>(this->matrix().columns);
+      return {2. * this->matrix().entries(),
+          (static_cast<double>(stored_) + vectors) * sizeof(Number) +
+              4. * static_cast<double>(column_.size() + row_begin_.size())};
+    }
+    double executed_flops() const override { return 2. * static_cast<double>(stored_); }
+
+    std::vector<Figure> figures() const override
+    {
+      return {{"preprocessing on the host", 1e3 * preprocessing_, "ms"},
+          {"blocks", static_cast<double>(block_), "rows and columns each"},
+          {"stored entries", static_cast<double>(stored_) / this->matrix().entries(),
+              "per entry of the matrix"}};
+    }
+
+  private:
+    void product(const Number *, Compute<Number> *, Stream stream) override
+    {
+      product_->multiply(stream);
+    }
+
+    double preprocessing_ = 0.; ///< seconds
+    std::int64_t stored_ = 0;
+    std::int32_t block_ = 1;
     DeviceArray<std::int32_t> row_begin_, column_;
     DeviceArray<Number> value_;
     std::optional<spmv::CusparseProduct<Number>> product_;
-    double preprocessing_ = 0.; ///< seconds
   };
 
   template <typename Number, bool by_mma>
@@ -167,20 +208,21 @@ namespace
     explicit SlicedProduct(const ProductProblem &problem)
       : DeviceProduct<Number>(problem)
     {
-      const auto start = std::chrono::steady_clock::now();
-      const sparse::SlicedMatrix<Number> sliced = sparse::make_sliced<Number>(problem.matrix);
-      preprocessing_ =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      const std::shared_ptr<const SlicedForm<Number>> form = problem.sliced<Number>();
+      const sparse::SlicedMatrix<Number> &sliced = form->matrix;
+      preprocessing_ = form->seconds;
       stored_ = sliced.stored();
-      block_begin_ = on_device<std::int32_t>(sliced.block_begin);
-      column_ = on_device<std::int32_t>(sliced.column);
-      target_ = on_device<std::int32_t>(sliced.target);
-      long_row_ = on_device<std::int32_t>(sliced.long_row);
-      piece_begin_ = on_device<std::int32_t>(sliced.piece_begin);
-      value_ = on_device<Number>(sliced.value);
+      block_begin_ = on_device(sliced.block_begin);
+      column_ = on_device(sliced.column);
+      target_ = on_device(sliced.target);
+      long_row_ = on_device(sliced.long_row);
+      piece_begin_ = on_device(sliced.piece_begin);
+      warp_begin_ = on_device(sliced.warp_begin);
+      value_ = on_device(sliced.value);
       pieces_ = DeviceArray<Compute<Number>>(sliced.pieces());
       view_ = {sliced.rows, sliced.slices, sliced.long_rows, block_begin_.data(), column_.data(),
-          value_.data(), target_.data(), long_row_.data(), piece_begin_.data()};
+          value_.data(), target_.data(), long_row_.data(), piece_begin_.data(), sliced.warps(),
+          warp_begin_.data()};
       device::synchronize(nullptr);
     }
 
@@ -209,11 +251,22 @@ namespace
 
     double preprocessing_ = 0.; ///< seconds
     std::int64_t stored_ = 0;
-    DeviceArray<std::int32_t> block_begin_, column_, target_, long_row_, piece_begin_;
+    DeviceArray<std::int32_t> block_begin_, column_, target_, long_row_, piece_begin_, warp_begin_;
     DeviceArray<Number> value_;
     DeviceArray<Compute<Number>> pieces_;
     spmv::Sliced<Number> view_;
   };
+
+  /// A group of at most 32 threads has a whole row.
+  void require_short_rows(const SparseMatrix<double> &matrix)
+  {
+    constexpr std::int32_t longest = 200'000;
+    for (std::int32_t row = 0; row < matrix.rows; ++row)
+      if (const std::int32_t length = matrix.row_begin[row + 1] - matrix.row_begin[row];
+          length > longest)
+        throw NotAvailable("a row has " + format_count(length) +
+            " entries, and no more than 32 threads would work on it");
+  }
 
   template <typename Number>
   void require_memory(const ProductProblem &problem)
@@ -233,6 +286,8 @@ template <typename Number, CsrMethod method>
 std::unique_ptr<Candidate> make_device_csr(const ProductProblem &problem, ThreadTeam &)
 {
   require_memory<Number>(problem);
+  if (method == CsrMethod::rows)
+    require_short_rows(problem.matrix);
   return std::make_unique<CsrProduct<Number, method>>(problem);
 }
 
@@ -243,6 +298,16 @@ std::unique_ptr<Candidate> make_device_cusparse(const ProductProblem &problem, T
   if (problem.matrix.entries() == 0)
     throw NotAvailable("cuSPARSE does not take empty matrices");
   return std::make_unique<CusparseCsr<Number, algorithm>>(problem);
+}
+
+template <typename Number>
+std::unique_ptr<Candidate> make_device_blocks(const ProductProblem &problem, ThreadTeam &)
+{
+  require_memory<Number>(problem);
+  const std::int32_t block = sparse::find_block(problem.matrix);
+  if (block == 1)
+    throw NotAvailable("the matrix has no dense blocks");
+  return std::make_unique<CusparseBlocks<Number>>(problem, block);
 }
 
 template <typename Number>
@@ -285,4 +350,11 @@ template std::unique_ptr<Candidate> make_device_cusparse<float, spmv::CusparseAl
     const ProductProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_cusparse<float, spmv::CusparseAlgorithm::csr2>(
     const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_cusparse<Half, spmv::CusparseAlgorithm::csr1>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_cusparse<Half, spmv::CusparseAlgorithm::csr2>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_blocks<double>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_blocks<float>(const ProductProblem &, ThreadTeam &);
 } // namespace tensormg::diagnose

@@ -46,15 +46,14 @@ namespace
       , team_(team)
       , plan_(stencil::make_plan(problem.stencil, problem.grid,
             passes == Passes::one ? problem.depth : 1, sizeof(Number), cache_bytes(), team.size()))
-      , from_(problem.grid.size())
-      , to_(problem.grid.size())
+      , arrays_(problem.memory->arrays<Number>())
+      , from_(arrays_.input())
+      , to_(arrays_.result())
       , between_(passes == Passes::one || problem.depth == 1 ? 0 : problem.grid.size())
     {
       plan_.past_caches = problem.past_caches;
       for (int thread = 0; thread < team.size(); ++thread)
         scratch_.emplace_back(stencil::scratch_size(problem.stencil, problem.grid, plan_));
-      for (std::int64_t i = 0; i < problem.grid.size(); ++i)
-        from_[i] = static_cast<Number>(stencil_input(i));
     }
 
     /// A pass for each step moves everything each time.
@@ -86,15 +85,12 @@ namespace
     double error() override
     {
       const Number nan = std::numeric_limits<Number>::quiet_NaN();
-      for (Array<Number> *array : {&to_, &between_})
-        std::fill(array->begin(), array->end(), nan);
+      std::fill(to_.begin(), to_.end(), nan);
+      std::fill(between_.begin(), between_.end(), nan);
       for (Array<Number> &scratch : scratch_)
         std::fill(scratch.begin(), scratch.end(), nan);
       milliseconds(1);
-      return stencil_error<Number>(
-          problem_, [this](std::int64_t first, std::int64_t count, Number *to) {
-            std::copy_n(to_.data() + first, count, to);
-          });
+      return arrays_.error(problem_.depth);
     }
 
     double milliseconds(int runs) override
@@ -131,7 +127,10 @@ namespace
     Problem problem_;
     ThreadTeam &team_;
     stencil::Plan plan_;
-    Array<Number> from_, to_, between_;
+    StencilArrays<Number> &arrays_;
+    const Array<Number> &from_;
+    Array<Number> &to_;
+    Array<Number> between_;
     std::vector<Array<Number>> scratch_;
   };
 
@@ -157,6 +156,16 @@ namespace
           double_tolerance, make_device_stencil<double, DeviceMethod::tile_m8n8k4>},
       Row<Problem>{"tile_mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4", "tile_fma",
           double_tolerance, make_device_stencil<double, DeviceMethod::tile_m16n8k4>},
+      Row<Problem>{"low_rank_mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "tile_fma",
+          double_tolerance, make_device_stencil<double, DeviceMethod::low_rank_m8n8k4>},
+      Row<Problem>{"low_rank_mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4", "tile_fma",
+          double_tolerance, make_device_stencil<double, DeviceMethod::low_rank_m16n8k4>},
+      Row<Problem>{"planes_fma", "double", Place::device, "FP64 FMA", "march", double_tolerance,
+          make_device_stencil<double, DeviceMethod::planes_fma>},
+      Row<Problem>{"planes_mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "planes_fma",
+          double_tolerance, make_device_stencil<double, DeviceMethod::planes_m8n8k4>},
+      Row<Problem>{"planes_mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4", "planes_fma",
+          double_tolerance, make_device_stencil<double, DeviceMethod::planes_m16n8k4>},
       Row<Problem>{"naive", "single", Place::device, "FP32 FMA", "", single_tolerance,
           make_device_stencil<float, DeviceMethod::naive>},
       Row<Problem>{"march", "single", Place::device, "FP32 FMA", "naive", single_tolerance,
@@ -170,17 +179,38 @@ namespace
           make_on_host<float, Passes::one>},
       Row<Problem>{"march_fused", "double", Place::device, "FP64 FMA", "march", double_tolerance,
           make_device_stencil<double, DeviceMethod::one_pass>},
+      Row<Problem>{"tile_fma_fused", "double", Place::device, "FP64 FMA", "march_fused",
+          double_tolerance, make_device_stencil<double, DeviceMethod::fused_fma>},
+      Row<Problem>{"tile_mma_m8n8k4_fused", "double", Place::device, "FP64 mma m8n8k4",
+          "tile_fma_fused", double_tolerance,
+          make_device_stencil<double, DeviceMethod::fused_m8n8k4>},
+      Row<Problem>{"tile_mma_m16n8k4_fused", "double", Place::device, "FP64 mma m16n8k4",
+          "tile_fma_fused", double_tolerance,
+          make_device_stencil<double, DeviceMethod::fused_m16n8k4>},
       Row<Problem>{"march_fused", "single", Place::device, "FP32 FMA", "march", single_tolerance,
           make_device_stencil<float, DeviceMethod::one_pass>},
   };
 
-  /// All weights different, their magnitudes 1 in sum: nothing grows, and no kernel can save work.
+  /// All weights different, their magnitudes 1 in sum: nothing grows, and no kernel can save work but by the rank that
+  /// the shape asks for.
   Stencil make_weighted(const stencil::Shape &shape)
   {
     Stencil result = stencil::make_stencil(shape);
+    const auto factor = [](std::uint64_t which, std::int64_t term, std::int64_t offset) {
+      return random_value(
+          weight_seed + which, static_cast<std::uint64_t>(100 * term + offset + 50));
+    };
     double sum = 0.;
     for (std::size_t t = 0; t < static_cast<std::size_t>(result.n_taps); ++t)
-      sum += std::abs(result.taps[t].weight = random_value(weight_seed, t));
+    {
+      stencil::Tap &tap = result.taps[t];
+      if (shape.rank == 0)
+        tap.weight = random_value(weight_seed, t);
+      for (int r = 0; r < shape.rank; ++r)
+        tap.weight =
+            (r == 0 ? 0. : tap.weight) + factor(1, r, tap.offset[0]) * factor(2, r, tap.offset[1]);
+      sum += std::abs(tap.weight);
+    }
     for (stencil::Tap &tap : result.taps)
       tap.weight /= sum;
     return result;
@@ -204,10 +234,12 @@ namespace
   void run_grid(const stencil::Shape &shape, const Grid &grid, Run &run)
   {
     const double bytes = 16. * static_cast<double>(grid.size());
+    const Stencil stencil = make_weighted(shape);
+    const auto memory = std::make_shared<StencilMemory>(stencil, grid, run.team);
     for (const int depth : run.options.depths)
     {
       const Problem problem{
-          make_weighted(shape), grid, depth, bytes > 2e6 * run.options.cached_megabytes};
+          stencil, grid, depth, bytes > 2e6 * run.options.cached_megabytes, memory};
       const std::string about = std::string(shape.name) + ", " + size_text(grid, shape.dim) + ", " +
           std::to_string(depth) + (depth == 1 ? " step" : " steps");
       std::vector<Row<Problem>> rows(step_rows.begin(), step_rows.end());

@@ -1,17 +1,75 @@
 // What the kernels of class `stencil` work on, how their results are checked, and those of the device.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "apps/diagnose_table.h"
+#include "kernels/core/device.h"
 #include "kernels/stencil/stencil.h"
+#include "operators/array.h"
 
 namespace tensormg::diagnose
 {
 using stencil::Grid;
 using stencil::Stencil;
+
+/// Parts of a grid on which results are compared with the reference, and what they should be there.
+struct ExpectedWindow
+{
+  std::array<std::int64_t, 3> begin, end;
+  std::vector<double> values; ///< x fastest
+};
+
+/// What all kernels of a precision have in common for one stencil on one grid: a random input, memory of the host
+/// for a result, and what the reference makes of the input. Everything is made when it is first asked for.
+template <typename Number>
+class StencilArrays
+{
+public:
+  StencilArrays(const Stencil &stencil, const Grid &grid, ThreadTeam &team);
+  const Array<Number> &input();
+  const DeviceArray<Number> &device_input();
+  Array<Number> &result();
+
+  /// The largest difference of result() from `depth` steps of the reference, on boxes at all corners, in the middle
+  /// of sides and faces and in the middle; infinite if any entry at all is not finite.
+  double error(int depth);
+
+private:
+  const std::vector<ExpectedWindow> &expected(int depth);
+
+  Stencil stencil_;
+  Grid grid_;
+  ThreadTeam &team_;
+  std::optional<Array<Number>> input_, result_;
+  std::optional<DeviceArray<Number>> device_input_;
+  std::map<int, std::vector<ExpectedWindow>> expected_; ///< by depth
+};
+
+/// Both precisions.
+struct StencilMemory
+{
+  StencilMemory(const Stencil &stencil, const Grid &grid, ThreadTeam &team)
+    : in_double(stencil, grid, team)
+    , in_single(stencil, grid, team)
+  {}
+  template <typename Number>
+  StencilArrays<Number> &arrays()
+  {
+    if constexpr (sizeof(Number) == sizeof(double))
+      return in_double;
+    else
+      return in_single;
+  }
+  StencilArrays<double> in_double;
+  StencilArrays<float> in_single;
+};
 
 struct StencilProblem
 {
@@ -19,19 +77,8 @@ struct StencilProblem
   Grid grid;
   int depth; ///< steps of one run
   bool past_caches;
+  std::shared_ptr<StencilMemory> memory; ///< of this stencil and grid
 };
-
-/// Entry i of the input: random.
-double stencil_input(std::int64_t i);
-
-/// Copies entries [first, first + count) of a result to host memory.
-template <typename Number>
-using Fetch = std::function<void(std::int64_t first, std::int64_t count, Number *to)>;
-
-/// The largest difference from the reference on boxes at all corners, in the middle of sides and faces and in
-/// the middle; infinite if any entry at all is not finite.
-template <typename Number>
-double stencil_error(const StencilProblem &problem, const Fetch<Number> &fetch);
 
 /// How a device goes through the steps.
 enum class DeviceMethod : std::uint8_t
@@ -41,7 +88,15 @@ enum class DeviceMethod : std::uint8_t
   one_pass,    ///< the same in as few passes as the kernel can do
   tile_fma,    ///< tiles in 2D, a pass per step, on CUDA cores
   tile_m8n8k4, ///< the same on tensor cores
-  tile_m16n8k4
+  tile_m16n8k4,
+  fused_fma, ///< the same with fused weights: up to three steps per pass
+  fused_m8n8k4,
+  fused_m16n8k4,
+  low_rank_m8n8k4, ///< tiles in 2D, weights of low rank
+  low_rank_m16n8k4,
+  planes_fma, ///< tiles in 3D
+  planes_m8n8k4,
+  planes_m16n8k4
 };
 
 template <typename Number, DeviceMethod method>

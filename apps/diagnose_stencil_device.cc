@@ -1,9 +1,10 @@
-#include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "apps/diagnose_stencil.h"
 #include "kernels/core/device.h"
+#include "kernels/stencil/low_rank.h"
 
 namespace tensormg::diagnose
 {
@@ -12,13 +13,40 @@ namespace
   using Problem = StencilProblem;
   using stencil::TileUnit;
 
+  using enum DeviceMethod;
+
+  /// The families of methods.
+  constexpr bool is_tile(DeviceMethod m) { return m >= tile_fma && m <= tile_m16n8k4; }
+  constexpr bool is_fused(DeviceMethod m) { return m >= fused_fma && m <= fused_m16n8k4; }
+  constexpr bool is_low_rank(DeviceMethod m)
+  {
+    return m == low_rank_m8n8k4 || m == low_rank_m16n8k4;
+  }
+  constexpr bool is_planes(DeviceMethod m) { return m >= planes_fma && m <= planes_m16n8k4; }
+  constexpr TileUnit unit_of(DeviceMethod m)
+  {
+    return m == tile_m8n8k4 || m == fused_m8n8k4 || m == low_rank_m8n8k4 || m == planes_m8n8k4
+        ? TileUnit::m8n8k4
+        : m == tile_fma || m == fused_fma || m == planes_fma ? TileUnit::fma
+                                                             : TileUnit::m16n8k4;
+  }
+
   /// Steps of each pass.
   std::vector<int> passes_of(DeviceMethod method, const Problem &problem)
   {
-    const int largest = method == DeviceMethod::one_pass
+    std::vector<int> passes;
+    if (is_fused(method))
+    {
+      // As few passes as possible, of about the same number of steps: products grow with the radius.
+      const int most = stencil::largest_tile_radius / problem.stencil.radius;
+      const int count = (problem.depth + most - 1) / most;
+      for (int p = 0; p < count; ++p)
+        passes.push_back(problem.depth * (p + 1) / count - problem.depth * p / count);
+      return passes;
+    }
+    const int largest = method == one_pass
         ? stencil::largest_fused_depth(problem.stencil.dim, problem.stencil.radius)
         : 1;
-    std::vector<int> passes;
     for (int rest = problem.depth, depth = largest; rest > 0; rest -= depth)
     {
       while (depth > rest)
@@ -28,6 +56,28 @@ namespace
     return passes;
   }
 
+  /// Flops that the unit does in one run.
+  double executed_by(DeviceMethod method, const Problem &problem, const std::vector<int> &passes)
+  {
+    const Stencil &s = problem.stencil;
+    const auto points = static_cast<double>(problem.grid.size());
+    const auto useful = 2. * s.n_taps * points * problem.depth;
+    if (method == naive)
+      return useful;
+    double flops = 0.;
+    for (const int depth : passes)
+      if (is_tile(method) || is_fused(method))
+        flops += points * stencil::tile_flops(depth * s.radius, unit_of(method));
+      else if (is_low_rank(method))
+        flops +=
+            points * stencil::low_rank_flops(s.radius, stencil::decompose(s).rank, unit_of(method));
+      else if (is_planes(method))
+        flops += points * stencil::planes_flops(s.n_taps > 7, unit_of(method));
+      else
+        flops += 2. * s.n_taps * stencil::fused_updates(s, problem.grid, depth);
+    return flops;
+  }
+
   template <typename Number, DeviceMethod method>
   class DeviceStencil : public Candidate
   {
@@ -35,22 +85,11 @@ namespace
     explicit DeviceStencil(const Problem &problem)
       : problem_(problem)
       , passes_(passes_of(method, problem))
-      , from_(problem.grid.size())
+      , arrays_(problem.memory->arrays<Number>())
+      , from_(arrays_.device_input())
       , to_(problem.grid.size())
       , between_(passes_.size() == 1 ? 0 : problem.grid.size())
-    {
-      constexpr std::int64_t at_once = std::int64_t(1) << 20;
-      std::vector<Number> piece(static_cast<std::size_t>(std::min(at_once, from_.size())));
-      for (std::int64_t first = 0; first < from_.size(); first += at_once)
-      {
-        const std::int64_t count = std::min(at_once, from_.size() - first);
-        for (std::int64_t i = 0; i < count; ++i)
-          piece[static_cast<std::size_t>(i)] = static_cast<Number>(stencil_input(first + i));
-        device::to_device(from_.data() + first, piece.data(),
-            static_cast<std::size_t>(count) * sizeof(Number), nullptr);
-        device::synchronize(nullptr);
-      }
-    }
+    {}
 
     Work work() const override
     {
@@ -58,23 +97,15 @@ namespace
       work.bytes *= static_cast<double>(passes_.size());
       return work;
     }
-    double executed_flops() const override
-    {
-      if (method == DeviceMethod::naive)
-        return work().flops;
-      if (is_tiled)
-        return items().count * stencil::tile_flops(problem_.stencil.radius, unit);
-      double updates = 0.;
-      for (const int depth : passes_)
-        updates += stencil::fused_updates(problem_.stencil, problem_.grid, depth);
-      return 2. * problem_.stencil.n_taps * updates;
-    }
+    double executed_flops() const override { return executed_by(method, problem_, passes_); }
     std::vector<Figure> figures() const override
     {
-      if (method == DeviceMethod::naive || is_tiled)
+      if (method == naive)
         return {};
+      constexpr bool is_march = method == march || method == one_pass;
       return {{"passes", static_cast<double>(passes_.size()), "over memory"},
-          {"redundancy", executed_flops() / work().flops, "computed updates per useful one"}};
+          {"redundancy", executed_flops() / work().flops,
+              is_march ? "computed updates per useful one" : "executed flops per useful one"}};
     }
     double working_set() const override
     {
@@ -93,12 +124,8 @@ namespace
               static_cast<std::size_t>(array->size()) * sizeof(Number), nullptr);
       device::synchronize(nullptr);
       milliseconds(1);
-      return stencil_error<Number>(
-          problem_, [this](std::int64_t first, std::int64_t count, Number *to) {
-            device::to_host(
-                to, to_.data() + first, static_cast<std::size_t>(count) * sizeof(Number), nullptr);
-            device::synchronize(nullptr);
-          });
+      to_.copy_to_host(arrays_.result().data());
+      return arrays_.error(problem_.depth);
     }
 
     double milliseconds(int runs) override
@@ -119,18 +146,19 @@ namespace
     }
 
   private:
-    static constexpr bool is_tiled = method == DeviceMethod::tile_fma ||
-        method == DeviceMethod::tile_m8n8k4 || method == DeviceMethod::tile_m16n8k4;
-    static constexpr TileUnit unit = method == DeviceMethod::tile_m8n8k4 ? TileUnit::m8n8k4
-        : method == DeviceMethod::tile_m16n8k4                           ? TileUnit::m16n8k4
-                                                                         : TileUnit::fma;
-
     void pass(int depth, const Number *from, Number *to)
     {
       const Stencil &s = problem_.stencil;
-      if constexpr (is_tiled)
+      constexpr TileUnit unit = unit_of(method);
+      if constexpr (is_tile(method))
         stencil::cuda_tile(s, problem_.grid, unit, from, to, stream_.get());
-      else if constexpr (method == DeviceMethod::naive)
+      else if constexpr (is_fused(method))
+        stencil::cuda_tile_steps(s, problem_.grid, depth, unit, from, to, stream_.get());
+      else if constexpr (is_low_rank(method))
+        stencil::cuda_low_rank(s, problem_.grid, unit, from, to, stream_.get());
+      else if constexpr (is_planes(method))
+        stencil::cuda_planes(s, problem_.grid, unit, from, to, stream_.get());
+      else if constexpr (method == naive)
         stencil::cuda_naive(s, problem_.grid, from, to, stream_.get());
       else
         stencil::cuda_fused(s, problem_.grid, depth, from, to, stream_.get());
@@ -138,7 +166,9 @@ namespace
 
     Problem problem_;
     std::vector<int> passes_;
-    DeviceArray<Number> from_, to_, between_;
+    StencilArrays<Number> &arrays_;
+    const DeviceArray<Number> &from_;
+    DeviceArray<Number> to_, between_;
     OwnedStream stream_;
     DeviceTimer timer_;
   };
@@ -148,9 +178,16 @@ namespace
 template <typename Number, DeviceMethod method>
 std::unique_ptr<Candidate> make_device_stencil(const StencilProblem &problem, ThreadTeam &)
 {
-  constexpr bool is_march = method == DeviceMethod::march || method == DeviceMethod::one_pass;
-  if (!is_march && method != DeviceMethod::naive && problem.stencil.dim != 2)
+  const Stencil &s = problem.stencil;
+  if ((is_tile(method) || is_fused(method) || is_low_rank(method)) && s.dim != 2)
     throw std::invalid_argument("only in 2D");
+  if (is_fused(method) && s.radius != 1)
+    throw std::invalid_argument(
+        "fused weights of radius " + std::to_string(s.radius) + " are too wide");
+  if (is_low_rank(method))
+    stencil::require_low_rank(s);
+  if (is_planes(method) && (s.dim != 3 || s.radius != 1))
+    throw std::invalid_argument("only in 3D with radius 1");
   require_device_bytes(
       3 * static_cast<std::int64_t>(sizeof(Number)) * problem.grid.size(), "the grids");
   return std::make_unique<DeviceStencil<Number, method>>(problem);
@@ -167,6 +204,22 @@ template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::ti
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::tile_m8n8k4>(
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::tile_m16n8k4>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::fused_fma>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::fused_m8n8k4>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::fused_m16n8k4>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::low_rank_m8n8k4>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::low_rank_m16n8k4>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::planes_fma>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::planes_m8n8k4>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::planes_m16n8k4>(
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::naive>(
     const StencilProblem &, ThreadTeam &);

@@ -81,7 +81,8 @@ struct DiagnoseOptions
   std::vector<std::string> matrices{"poisson7", "circuit", "elasticity", "power_law", "dg",
       "poisson5", "poisson9", "poisson27", "lattice", "twin_webbase-1M", "twin_mip1", "twin_pwtk"};
   std::vector<std::string> matrix_files{};
-  std::vector<std::string> stencils{"2d5pt", "3d7pt", "2d9pt", "3d27pt", "2d13pt", "2d49pt"};
+  std::vector<std::string> stencils{
+      "2d5pt", "3d7pt", "2d9pt", "3d27pt", "2d13pt", "2d49pt", "2d49pt_rank1"};
   std::vector<int> depths{1, 2, 4};
   std::vector<std::array<std::int64_t, 3>> stencil_grids{}; ///< the last is 1 in 2D
   /// m, n, k
@@ -91,6 +92,7 @@ struct DiagnoseOptions
   std::vector<int> sum_lengths{16, 256, 4096};
   int repetitions = 15;    ///< of every timing
   double max_seconds = 1.; ///< no further repetition after this time
+  double time_limit = 0.;  ///< seconds of all classes together; 0: 45 if quick, otherwise 420
 };
 
 struct Parameters

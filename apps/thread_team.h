@@ -50,4 +50,32 @@ constexpr std::int64_t part_begin(
   const std::int64_t at = units / parts * index + units % parts * index / parts;
   return index == parts ? size : at * granularity;
 }
+
+/// work(begin, end) for parts of 0 ... size, all threads at the same time.
+template <typename Work>
+void for_parts(ThreadTeam &team, std::int64_t size, Work &&work)
+{
+  team.run([&](int thread) {
+    work(part_begin(size, thread, team.size()), part_begin(size, thread + 1, team.size()));
+  });
+}
+
+/// The largest of value(begin, end) over parts of 0 ... size, all threads at the same time. Values are not NaN.
+template <typename Value>
+double largest_of_parts(ThreadTeam &team, std::int64_t size, Value &&value)
+{
+  struct alignas(64) Slot
+  {
+    double value = 0.;
+  };
+  std::vector<Slot> slots(static_cast<std::size_t>(team.size()));
+  team.run([&](int thread) {
+    slots[static_cast<std::size_t>(thread)].value =
+        value(part_begin(size, thread, team.size()), part_begin(size, thread + 1, team.size()));
+  });
+  double largest = 0.;
+  for (const Slot &slot : slots)
+    largest = slot.value > largest ? slot.value : largest;
+  return largest;
+}
 } // namespace tensormg

@@ -44,7 +44,7 @@ function(tensormg_add_arch_tests arch)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/kernels/*_test.cc")
   # Index maps, work models and plain loops are the same for every instruction set.
   list(FILTER files EXCLUDE REGEX
-    "/(device|march_schedule|mma_fragment|mma_layout|patch_inverse|precision|roofline|tensor_layout)_test\\.cc$")
+    "/(adder_probe|device|march_schedule|mma_fragment|mma_layout|patch_inverse|precision|roofline|tensor_layout)_test\\.cc$")
   foreach(file IN LISTS files)
     cmake_path(GET file STEM stem)
     string(REGEX REPLACE "_test$" "-${arch}" name "${stem}")

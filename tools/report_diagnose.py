@@ -294,6 +294,32 @@ def class_part(diagnosis, row, plots):
                  "ABOVE ITS BOUND" if r.get("wrong") else r["remark"]) for r in diagnosis["accuracy"]]
         parts.append(table(("method", "entries", "length", "error", "a-priori bound", "remark"), rows,
                            text=2, wide=(5,)))
+    if name == "precision":
+        parts.append(units_tables(diagnosis))
+    return "".join(parts)
+
+
+def units_tables(diagnosis):
+    """What the adders of the device do, and the kernels of cuBLAS."""
+    def word(value, yes, no, unknown="-"):
+        return unknown if value is None else yes if value else no
+
+    parts = []
+    if diagnosis.get("adders"):
+        rows = [(a["unit"], a["rounding"], a["extra_bits"],
+                 f"{a['block']}{' or more' if a['block_is_whole'] else ''}",
+                 word(a["keeps_subnormal_factors"], "kept", "zero"),
+                 word(a["keeps_subnormal_sums"], "kept", "zero"),
+                 word(a["overflow_is_infinite"], "infinite", "finite")) for a in diagnosis["adders"]]
+        parts.append("<h3>Adders</h3>\n" + table(
+            ("unit", "sums are rounded", "extra bits", "products at once", "subnormal factors",
+             "subnormal sums", "overflow"), rows, text=2))
+    if diagnosis.get("library_products"):
+        rows = [(p["type"], p["size"], p["alignment"],
+                 word(p["on_tensor_cores"], "yes", "no", "unknown"),
+                 ", ".join(p["kernels"]) or p["reason"]) for p in diagnosis["library_products"]]
+        parts.append("<h3>Kernels of cuBLAS</h3>\n" + table(
+            ("type", "size", "rows begin at", "tensor cores", "kernels"), rows, text=5, wide=(4,)))
     return "".join(parts)
 
 

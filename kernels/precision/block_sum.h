@@ -4,7 +4,7 @@
 // (towards zero) `extra_bits` below the last bit of a float of that size, added exactly, and the sum is cut off
 // to a float. Source of the model: M. Fasi, N. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of NVIDIA
 // tensor cores", PeerJ Computer Science 7 (2021). Length of the block and extra bits differ between
-// generations of GPUs and are assumptions here; tests/kernels/mma_rounding_test.cu bounds what a device does.
+// generations of GPUs; adder_probe.h finds those of a device. tests/kernels/mma_rounding_test.cu bounds what it does.
 #pragma once
 
 #include <algorithm>

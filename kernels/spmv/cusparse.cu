@@ -18,6 +18,7 @@ namespace
     decltype(&::cusparseGetErrorString) text = nullptr;
     decltype(&::cusparseSetStream) set_stream = nullptr;
     decltype(&::cusparseCreateConstCsr) create_matrix = nullptr;
+    decltype(&::cusparseCreateConstBsr) create_blocks = nullptr;
     decltype(&::cusparseCreateConstDnVec) create_input = nullptr;
     decltype(&::cusparseCreateDnVec) create_output = nullptr;
     decltype(&::cusparseDestroySpMat) destroy_matrix = nullptr;
@@ -47,6 +48,7 @@ namespace
       library.find("cusparseGetErrorString", text);
       library.find("cusparseSetStream", set_stream);
       library.find("cusparseCreateConstCsr", create_matrix);
+      library.find("cusparseCreateConstBsr", create_blocks);
       library.find("cusparseCreateConstDnVec", create_input);
       library.find("cusparseCreateDnVec", create_output);
       library.find("cusparseDestroySpMat", destroy_matrix);
@@ -66,9 +68,14 @@ namespace
 template <typename Number>
 struct CusparseProduct<Number>::Data
 {
-  static constexpr cudaDataType type = std::is_same_v<Number, double> ? CUDA_R_64F : CUDA_R_32F;
+  using Result = Compute<Number>;
+  static constexpr cudaDataType type = std::is_same_v<Number, double> ? CUDA_R_64F
+      : std::is_same_v<Number, float>                                 ? CUDA_R_32F
+                                                                      : CUDA_R_16F;
+  static constexpr cudaDataType result_type =
+      std::is_same_v<Result, double> ? CUDA_R_64F : CUDA_R_32F;
 
-  Data(const Csr<Number> &m, std::int32_t entries, const Number *from, Number *to,
+  Data(const Csr<Number> &m, std::int32_t entries, const Number *from, Result *to,
       CusparseAlgorithm wanted)
     : algorithm(wanted == CusparseAlgorithm::csr1 ? CUSPARSE_SPMV_CSR_ALG1 : CUSPARSE_SPMV_CSR_ALG2)
   {
@@ -76,18 +83,34 @@ struct CusparseProduct<Number>::Data
         cusparse.create_matrix(&matrix, m.rows, m.columns, entries, m.row_begin, m.column, m.value,
             CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type),
         "describing the matrix");
-    cusparse.check(cusparse.create_input(&x, m.columns, from, type), "describing x");
-    cusparse.check(cusparse.create_output(&y, m.rows, to, type), "describing y");
+    make_vectors(m.columns, m.rows, from, to);
+    cusparse.check(cusparse.set_stream(cusparse.handle, nullptr), "choosing the stream");
+    cusparse.check(cusparse.preprocess(cusparse.handle, as_it_is, &one, matrix, x, &zero, y,
+                       result_type, algorithm, buffer.data()),
+        "preprocessing");
+    device::synchronize(nullptr);
+  }
+
+  Data(const Bsr<Number> &m, const Number *from, Result *to)
+    : algorithm(CUSPARSE_SPMV_BSR_ALG1)
+  {
+    cusparse.check(cusparse.create_blocks(&matrix, m.block_rows, m.block_columns, m.blocks, m.block,
+                       m.block, m.row_begin, m.column, m.value, CUSPARSE_INDEX_32I,
+                       CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type, CUSPARSE_ORDER_ROW),
+        "describing the matrix in blocks");
+    make_vectors(static_cast<std::int64_t>(m.block) * m.block_columns,
+        static_cast<std::int64_t>(m.block) * m.block_rows, from, to);
+  }
+
+  void make_vectors(std::int64_t columns, std::int64_t rows, const Number *from, Result *to)
+  {
+    cusparse.check(cusparse.create_input(&x, columns, from, type), "describing x");
+    cusparse.check(cusparse.create_output(&y, rows, to, result_type), "describing y");
     std::size_t bytes = 0;
-    cusparse.check(cusparse.buffer_size(cusparse.handle, as_it_is, &one, matrix, x, &zero, y, type,
-                       algorithm, &bytes),
+    cusparse.check(cusparse.buffer_size(cusparse.handle, as_it_is, &one, matrix, x, &zero, y,
+                       result_type, algorithm, &bytes),
         "asking for a buffer");
     buffer = DeviceArray<unsigned char>(static_cast<std::int64_t>(bytes));
-    device::synchronize(nullptr);
-    cusparse.check(cusparse.set_stream(cusparse.handle, nullptr), "choosing the stream");
-    cusparse.check(cusparse.preprocess(cusparse.handle, as_it_is, &one, matrix, x, &zero, y, type,
-                       algorithm, buffer.data()),
-        "preprocessing");
     device::synchronize(nullptr);
   }
   ~Data()
@@ -105,13 +128,19 @@ struct CusparseProduct<Number>::Data
   cusparseConstDnVecDescr_t x = nullptr;
   cusparseDnVecDescr_t y = nullptr;
   DeviceArray<unsigned char> buffer;
-  Number one = 1, zero = 0;
+  Result one = 1, zero = 0;
 };
 
 template <typename Number>
 CusparseProduct<Number>::CusparseProduct(const Csr<Number> &matrix, std::int32_t entries,
-    const Number *x, Number *y, CusparseAlgorithm algorithm)
+    const Number *x, Compute<Number> *y, CusparseAlgorithm algorithm)
   : data_(std::make_unique<Data>(matrix, entries, x, y, algorithm))
+{}
+
+template <typename Number>
+CusparseProduct<Number>::CusparseProduct(
+    const Bsr<Number> &matrix, const Number *x, Compute<Number> *y)
+  : data_(std::make_unique<Data>(matrix, x, y))
 {}
 
 template <typename Number>
@@ -122,11 +151,13 @@ void CusparseProduct<Number>::multiply(Stream stream) const
 {
   const Data &d = *data_;
   d.cusparse.check(d.cusparse.set_stream(d.cusparse.handle, stream), "choosing the stream");
-  d.cusparse.check(d.cusparse.multiply(d.cusparse.handle, as_it_is, &d.one, d.matrix, d.x, &d.zero,
-                       d.y, Data::type, d.algorithm, const_cast<unsigned char *>(d.buffer.data())),
+  d.cusparse.check(
+      d.cusparse.multiply(d.cusparse.handle, as_it_is, &d.one, d.matrix, d.x, &d.zero, d.y,
+          Data::result_type, d.algorithm, const_cast<unsigned char *>(d.buffer.data())),
       "multiplying");
 }
 
 template class CusparseProduct<double>;
 template class CusparseProduct<float>;
+template class CusparseProduct<Half>;
 } // namespace tensormg::spmv

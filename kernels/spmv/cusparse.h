@@ -1,10 +1,12 @@
-// y = A x in compressed rows by cuSPARSE, to compare with: after its preprocessing, by one of its two algorithms.
+// y = A x by cuSPARSE, to compare with: in compressed rows after its preprocessing, by one of its two algorithms, and in
+// square blocks of rows and columns. In FP16 sums and y are in FP32.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
 #include "kernels/core/device.h"
+#include "kernels/core/half.h"
 #include "kernels/spmv/spmv.h"
 
 namespace tensormg::spmv
@@ -15,6 +17,18 @@ enum class CusparseAlgorithm : std::uint8_t
   csr2  ///< CUSPARSE_SPMV_CSR_ALG2
 };
 
+/// Compressed rows of square blocks, as a view: blocks row_begin[i] ... row_begin[i + 1] - 1 belong to row i of
+/// blocks.
+template <typename Number>
+struct Bsr
+{
+  std::int32_t block = 1; ///< rows and columns of a block
+  std::int32_t block_rows = 0, block_columns = 0, blocks = 0;
+  const std::int32_t *row_begin = nullptr; ///< block_rows + 1 of them
+  const std::int32_t *column = nullptr;    ///< of each block
+  const Number *value = nullptr;           ///< block * block for each, row by row
+};
+
 /// The product of one matrix and two vectors, all in device memory, which must stay where they are.
 template <typename Number>
 class CusparseProduct
@@ -22,8 +36,10 @@ class CusparseProduct
 public:
   /// Preprocesses the matrix, which must not be empty, with a buffer of its own in device memory. Throws DeviceError
   /// if there is no cuSPARSE, and in a build without CUDA.
-  CusparseProduct(const Csr<Number> &matrix, std::int32_t entries, const Number *x, Number *y,
-      CusparseAlgorithm algorithm);
+  CusparseProduct(const Csr<Number> &matrix, std::int32_t entries, const Number *x,
+      Compute<Number> *y, CusparseAlgorithm algorithm);
+  /// In blocks, without preprocessing.
+  CusparseProduct(const Bsr<Number> &matrix, const Number *x, Compute<Number> *y);
   ~CusparseProduct();
   CusparseProduct(const CusparseProduct &) = delete;
   CusparseProduct &operator=(const CusparseProduct &) = delete;

@@ -11,7 +11,13 @@ struct CusparseProduct<Number>::Data
 
 template <typename Number>
 CusparseProduct<Number>::CusparseProduct(
-    const Csr<Number> &, std::int32_t, const Number *, Number *, CusparseAlgorithm)
+    const Csr<Number> &, std::int32_t, const Number *, Compute<Number> *, CusparseAlgorithm)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template <typename Number>
+CusparseProduct<Number>::CusparseProduct(const Bsr<Number> &, const Number *, Compute<Number> *)
 {
   throw DeviceError("no device: " + why_no_device());
 }
@@ -27,6 +33,7 @@ void CusparseProduct<Number>::multiply(Stream) const
 
 template class CusparseProduct<double>;
 template class CusparseProduct<float>;
+template class CusparseProduct<Half>;
 } // namespace tensormg::spmv
 
 #endif

@@ -14,8 +14,8 @@ namespace
   constexpr int warp = mma::warp_size;
   constexpr unsigned all_lanes = 0xffffffffu;
   constexpr int threads = 256;
-  constexpr int slices_per_warp = 8; ///< short rows give a warp little to do
-  constexpr int at_once = 8;         ///< blocks whose loads are under way together
+  constexpr int piece_threads = 1024; ///< a dense row has many pieces
+  constexpr int at_once = 8;          ///< blocks whose loads are under way together
 
   template <typename Number>
   __device__ Compute<Number> widened(Number x)
@@ -119,12 +119,11 @@ namespace
   {
     using Number = typename Sum::Number;
     const int lane = static_cast<int>(threadIdx.x) % warp;
-    std::int64_t slice =
-        (static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x) / warp * slices_per_warp;
-    if (slice >= matrix.slices)
+    const std::int64_t own = (static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x) / warp;
+    if (own >= matrix.warps)
       return; // the whole warp
-    const std::int64_t last =
-        slice + slices_per_warp < matrix.slices ? slice + slices_per_warp : matrix.slices;
+    std::int64_t slice = matrix.warp_begin[own];
+    const std::int64_t last = matrix.warp_begin[own + 1];
     // The blocks of neighbouring slices follow each other: one march over all of them.
     const std::int64_t end = matrix.block_begin[last];
     std::int64_t slice_end = matrix.block_begin[slice + 1];
@@ -168,15 +167,16 @@ namespace
 
   /// A block per long row: every thread adds some pieces, then all threads, in an order that is always the same.
   template <typename Number>
-  __global__ void __launch_bounds__(threads) piece_kernel(Sliced<Number> matrix,
+  __global__ void __launch_bounds__(piece_threads) piece_kernel(Sliced<Number> matrix,
       const Compute<Number> *__restrict__ pieces, Compute<Number> *__restrict__ y)
   {
     using Result = Compute<Number>;
-    __shared__ Result warp_sums[threads / warp];
+    __shared__ Result warp_sums[piece_threads / warp];
     const int thread = static_cast<int>(threadIdx.x);
     const std::int32_t end = matrix.piece_begin[blockIdx.x + 1];
     Result sum = 0;
-    for (std::int32_t p = matrix.piece_begin[blockIdx.x] + thread; p < end; p += threads)
+#pragma unroll 4
+    for (std::int32_t p = matrix.piece_begin[blockIdx.x] + thread; p < end; p += piece_threads)
       sum += pieces[p];
 #pragma unroll
     for (int distance = warp / 2; distance > 0; distance /= 2)
@@ -186,7 +186,7 @@ namespace
     __syncthreads();
     if (thread > 0)
       return;
-    for (int w = 1; w < threads / warp; ++w)
+    for (int w = 1; w < piece_threads / warp; ++w)
       sum += warp_sums[w];
     y[matrix.long_row[blockIdx.x]] = sum;
   }
@@ -197,13 +197,13 @@ namespace
   {
     if (matrix.slices == 0)
       return;
-    constexpr int per_block = threads / warp * slices_per_warp;
+    constexpr int per_block = threads / warp;
     launch("launching the sparse product in slices", slice_kernel<Sum>,
-        dim3(static_cast<unsigned>((matrix.slices + per_block - 1) / per_block)), dim3(threads), 0,
+        dim3(static_cast<unsigned>((matrix.warps + per_block - 1) / per_block)), dim3(threads), 0,
         stream, matrix, x, y, pieces);
     if (matrix.long_rows > 0)
       launch("launching the sums of long rows", piece_kernel<Number>,
-          dim3(static_cast<unsigned>(matrix.long_rows)), dim3(threads), 0, stream, matrix,
+          dim3(static_cast<unsigned>(matrix.long_rows)), dim3(piece_threads), 0, stream, matrix,
           static_cast<const Compute<Number> *>(pieces), y);
   }
 } // namespace

@@ -10,8 +10,10 @@
 //                      sums and y in FP32
 //   cuda_sliced_fma    the same loads, each lane a multiplication and an addition, shuffles at the end: the twin
 //
-// Rows longer than `longest_piece` are cut into pieces, whose sums are added afterwards in their order. y is
-// written in the order of the matrix: nothing is left permuted. x must be finite (zeros of the filling are
+// Rows longer than `longest_piece` are long: they have slices of their own, whose blocks hold 32 neighbouring entries of
+// one row, four for each of eight pieces, so that a warp reads x at neighbouring places; the sums of the pieces are
+// added afterwards in their order by a kernel of its own. A warp gets neighbouring slices with about as many
+// blocks as any other warp. y is written in the order of the matrix: nothing is left permuted. x must be finite (zeros of the filling are
 // multiplied with it). Source of the diagonal: Y. Lu, W. Liu, "DASP: Specific dense matrix multiply-accumulate
 // units accelerated general sparse matrix-vector multiplication", SC 2023.
 // Tests: tests/kernels/spmv_cuda_test.cu, tests/operators/sparse/sliced_matrix_test.cc.
@@ -26,6 +28,10 @@ namespace tensormg::spmv
 {
 inline constexpr int slice_rows = 8, block_entries = 4, block_size = slice_rows * block_entries;
 inline constexpr std::int32_t longest_piece = 256;
+/// Of a long row in one slice.
+inline constexpr std::int32_t longest_chunk = slice_rows * longest_piece;
+/// A warp's slices: their number, and their blocks unless it is one slice.
+inline constexpr std::int32_t most_slices_of_warp = 8, most_blocks_of_warp = 32;
 
 template <typename Number>
 struct Sliced
@@ -40,6 +46,8 @@ struct Sliced
   const std::int32_t *target = nullptr;
   const std::int32_t *long_row = nullptr;    ///< long_rows: the rows that were cut
   const std::int32_t *piece_begin = nullptr; ///< long_rows + 1
+  std::int32_t warps = 0;
+  const std::int32_t *warp_begin = nullptr; ///< warps + 1, counted in slices
 };
 
 /// `pieces`: scratch memory for the sums of pieces, piece_begin[long_rows] numbers.

@@ -22,6 +22,26 @@ void cuda_tile(const Stencil &, const Grid &, TileUnit, const double *, double *
   throw DeviceError("no device: " + why_no_device());
 }
 
+void cuda_tile_steps(const Stencil &, const Grid &, int, TileUnit, const double *, double *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+void cuda_border(const Stencil &, const Grid &, int, const double *, double *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+void cuda_low_rank(const Stencil &, const Grid &, TileUnit, const double *, double *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+void cuda_planes(const Stencil &, const Grid &, TileUnit, const double *, double *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
 template void cuda_naive(const Stencil &, const Grid &, const double *, double *, Stream);
 template void cuda_naive(const Stencil &, const Grid &, const float *, float *, Stream);
 template void cuda_fused(const Stencil &, const Grid &, int, const double *, double *, Stream);

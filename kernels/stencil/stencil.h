@@ -13,6 +13,10 @@
 //
 //   cuda_tile   device, 2D: one step on tiles in shared memory, by tensor cores as products with banded matrices,
 //               or by CUDA cores with the same memory pattern
+//   cuda_tile_steps  the same with fused weights: several steps as one of larger radius. They differ from steps
+//               where something leaves the grid and comes back, which a second kernel does step by step
+//   cuda_low_rank    device, 2D, tensor cores: weights of low rank (low_rank.h) as sums along y, then along x
+//   cuda_planes device, 3D, radius 1: one step on tiles that march along z, by the same products for each plane
 //
 // Storage: from[(z ny + y) nx + x], nz = 1 in 2D, 64-byte aligned; `to` must not alias `from`. Every entry of
 // `to` is written. The host kernel does one share of the work, any number of threads may do all of them at
@@ -54,10 +58,13 @@ struct Shape
   int dim;
   int radius;
   bool box;
+  int rank =
+      0; ///< that weights shall have: sums of products of a column and a row; 0: no structure
 };
 inline constexpr std::array shapes{Shape{"2d5pt", 2, 1, false}, Shape{"3d7pt", 3, 1, false},
     Shape{"2d9pt", 2, 1, true}, Shape{"3d27pt", 3, 1, true}, Shape{"2d13pt", 2, 3, false},
-    Shape{"2d49pt", 2, 3, true}};
+    Shape{"2d49pt", 2, 3, true}, Shape{"2d9pt_rank1", 2, 1, true, 1},
+    Shape{"2d49pt_rank1", 2, 3, true, 1}};
 
 /// The stencil of a shape with all weights 1, taps in the order of memory.
 constexpr Stencil make_stencil(const Shape &shape)
@@ -156,8 +163,40 @@ constexpr double tile_flops(int radius, TileUnit unit)
   return unit == TileUnit::fma ? 2. * width * width : 2. * width * columns;
 }
 
-/// One step in 2D. Throws std::invalid_argument for 3D and for other radii than 1 and 3, DeviceError where the GPU has
-/// no such shape.
+/// One step in 2D. Throws std::invalid_argument for 3D and for other radii than 1, 2 and 3, DeviceError where the GPU
+/// has no such shape.
 void cuda_tile(const Stencil &stencil, const Grid &grid, TileUnit unit, const double *from,
+    double *to, Stream stream);
+/// `steps` steps of radius 1 in 2D: 1, 2 or 3.
+void cuda_tile_steps(const Stencil &stencil, const Grid &grid, int steps, TileUnit unit,
+    const double *from, double *to, Stream stream);
+
+/// What fused weights leave wrong: the points nearer to a side than the steps but one reach, step by step. 2D.
+void cuda_border(const Stencil &stencil, const Grid &grid, int steps, const double *from,
+    double *to, Stream stream);
+
+/// Flops per point of the form with `rank` terms, on the shape of the unit.
+constexpr double low_rank_flops(int radius, int rank, TileUnit unit)
+{
+  const int m = unit == TileUnit::m8n8k4 ? 8 : 16;
+  const int rows = (m + 2 * radius + 3) / 4 * 4;
+  // A warp forms the sums of 8 columns more than it has results.
+  const double columns = unit == TileUnit::m8n8k4 ? 9. / 8. : 5. / 4.;
+  return rank * (2. * rows * columns + 2. * 16.);
+}
+
+/// One step in 2D by tensor cores. Throws std::invalid_argument if the weights are of no low rank (low_rank.h).
+void cuda_low_rank(const Stencil &stencil, const Grid &grid, TileUnit unit, const double *from,
+    double *to, Stream stream);
+
+/// Flops per point of cuda_planes.
+constexpr double planes_flops(bool box, TileUnit unit)
+{
+  const int rows = box ? 9 : 5; // of weights along x
+  return unit == TileUnit::fma ? 2. * (box ? 27 : 7) : rows * 2. * 12.;
+}
+
+/// One step in 3D with radius 1. Throws std::invalid_argument otherwise.
+void cuda_planes(const Stencil &stencil, const Grid &grid, TileUnit unit, const double *from,
     double *to, Stream stream);
 } // namespace tensormg::stencil

@@ -8,20 +8,14 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/core/launch.cuh"
-#include "kernels/core/shared_memory.cuh"
-#include "kernels/mma/bank_conflicts.h"
-#include "kernels/mma/instructions.cuh"
-#include "kernels/mma/shared_layout.h"
-#include "kernels/stencil/stencil.h"
+#include "kernels/stencil/tile.cuh"
 #include "kernels/tensor/device_resources.cuh"
 
 namespace tensormg::stencil
 {
 namespace
 {
-  constexpr int tile_x = 128, tile_y = 32, threads = 256;
-  constexpr int warps = threads / 32, warp_x = tile_x / warps; ///< columns of a warp
+  constexpr int warp_x = tile_x / tile_warps; ///< columns of a warp
 
   template <int radius_>
   struct Weights
@@ -31,64 +25,21 @@ namespace
   };
 
   template <int radius>
-  struct TileOf
-  {
-    /// Columns that products read: those of the last 8 columns of the result, padded.
-    static constexpr int columns = tile_x - 8 + (8 + 2 * radius + 3) / 4 * 4;
-    static constexpr int rows = tile_y + 2 * radius;
-    static constexpr int ld = (columns + 11) / 16 * 16 + 4; ///< 4 modulo 16: no conflicts
-    static_assert(ld >= columns);
-    using Layout = mma::RowMajor<ld>;
-    static_assert(
-        mma::fragment_wavefronts<mma::M16N8K4<double>, mma::Operand::a>(Layout()).conflicts() == 0);
-    static constexpr int shared_bytes = rows * ld * static_cast<int>(sizeof(double));
-  };
-
-  struct Size
-  {
-    std::int64_t x, y;
-  };
-
-  /// Zero outside of the grid.
-  template <int radius>
-  __device__ void load_tile(
-      const Size &n, std::int64_t x0, std::int64_t y0, const double *from, double *tile)
-  {
-    using T = TileOf<radius>;
-    constexpr int lanes = 64, rows_at_once = threads / lanes;
-    const int lane = static_cast<int>(threadIdx.x) % lanes;
-#pragma unroll 4
-    for (int row = static_cast<int>(threadIdx.x) / lanes; row < T::rows; row += rows_at_once)
-    {
-      const std::int64_t y = y0 - radius + row;
-#pragma unroll
-      for (int column = lane; column < T::columns; column += lanes)
-      {
-        const std::int64_t x = x0 - radius + column;
-        const bool is_inside = x >= 0 && x < n.x && y >= 0 && y < n.y;
-        tile[row * T::ld + column] = is_inside ? __ldg(from + y * n.x + x) : 0.;
-      }
-    }
-  }
-
-  __device__ void store(const Size &n, std::int64_t x, std::int64_t y, double value, double *to)
-  {
-    if (x < n.x && y < n.y)
-      to[y * n.x + x] = value;
-  }
+  using Tile = TileOf<radius, 4, 0>;
 
   /// Tensor cores: the banded matrices stay in registers.
   template <typename S, int radius>
   struct ByMma
   {
+    static constexpr bool is_available = mma::is_available<S>;
     static constexpr int width = 2 * radius + 1;
-    static constexpr int chunks = (8 + 2 * radius + 3) / 4;
+    static constexpr int chunks = padded_input(8, radius, 4) / 4;
     static_assert(S::k == 4 && S::n == 8 && tile_y % S::m == 0 && warp_x % S::n == 0);
 
-    static __device__ void apply(const Weights<radius> &weights, const Size &n, std::int64_t x0,
+    static __device__ void apply(const Weights<radius> &weights, const TileGrid &n, std::int64_t x0,
         std::int64_t y0, const double *tile, double *to)
     {
-      using T = TileOf<radius>;
+      using T = Tile<radius>;
       const int lane = static_cast<int>(threadIdx.x) % 32;
       const int warp_column = static_cast<int>(threadIdx.x) / 32 * warp_x;
       mma::FragmentB<S> bands[width][chunks];
@@ -120,9 +71,7 @@ namespace
                   lane, [&](int i, int k) { return part[i * T::ld + k]; });
               mma::mma_sync(sum, a, bands[dy][chunk]);
             }
-          mma::foreach_ij(sum, lane, [&](int i, int j, double &value) {
-            store(n, x0 + column + j, y0 + row + i, value, to);
-          });
+          store_sums(sum, lane, n.x, n.y, x0 + column, y0 + row, to);
         }
     }
   };
@@ -131,10 +80,11 @@ namespace
   template <int radius>
   struct ByFma
   {
-    static __device__ void apply(const Weights<radius> &weights, const Size &n, std::int64_t x0,
+    static constexpr bool is_available = true;
+    static __device__ void apply(const Weights<radius> &weights, const TileGrid &n, std::int64_t x0,
         std::int64_t y0, const double *tile, double *to)
     {
-      using T = TileOf<radius>;
+      using T = Tile<radius>;
       constexpr int width = 2 * radius + 1, rows = tile_y * warp_x / 32;
       const int lane = static_cast<int>(threadIdx.x) % 32;
       const int column = static_cast<int>(threadIdx.x) / 32 * warp_x + lane % warp_x;
@@ -150,7 +100,7 @@ namespace
           for (int dy = 0; dy < width; ++dy)
             sums[width - 1 - dy] += weights.at[dy][dx] * place[dx];
         if (row >= 2 * radius)
-          store(n, x0 + column, y0 + first + row - 2 * radius, sums[0], to);
+          store_point(n, x0 + column, y0 + first + row - 2 * radius, sums[0], to);
 #pragma unroll
         for (int w = 0; w + 1 < width; ++w)
           sums[w] = sums[w + 1];
@@ -160,16 +110,19 @@ namespace
   };
 
   template <typename Arithmetic, int radius>
-  __global__ void __launch_bounds__(threads)
-      tile_kernel(const __grid_constant__ Weights<radius> weights, Size n,
+  __global__ void __launch_bounds__(tile_threads)
+      tile_kernel(const __grid_constant__ Weights<radius> weights, TileGrid n,
           const double *__restrict__ from, double *__restrict__ to)
   {
-    auto *const tile = reinterpret_cast<double *>(dynamic_shared());
-    const std::int64_t x0 = static_cast<std::int64_t>(blockIdx.x) * tile_x;
-    const std::int64_t y0 = static_cast<std::int64_t>(blockIdx.y) * tile_y;
-    load_tile<radius>(n, x0, y0, from, tile);
-    __syncthreads();
-    Arithmetic::apply(weights, n, x0, y0, tile, to);
+    if constexpr (Arithmetic::is_available)
+    {
+      auto *const tile = reinterpret_cast<double *>(dynamic_shared());
+      const std::int64_t x0 = static_cast<std::int64_t>(blockIdx.x) * tile_x;
+      const std::int64_t y0 = static_cast<std::int64_t>(blockIdx.y) * tile_y;
+      load_tile<Tile<radius>, radius>(n, x0, y0, from, tile);
+      __syncthreads();
+      Arithmetic::apply(weights, n, x0, y0, tile, to);
+    }
   }
 
   template <typename Arithmetic, int radius>
@@ -182,14 +135,8 @@ namespace
       const Tap &tap = stencil.taps[static_cast<std::size_t>(t)];
       weights.at[tap.offset[1] + radius][tap.offset[0] + radius] += tap.weight;
     }
-    const auto kernel = tile_kernel<Arithmetic, radius>;
-    constexpr int shared_bytes = TileOf<radius>::shared_bytes;
-    allow_shared_bytes(reinterpret_cast<const void *>(kernel), shared_bytes);
-    const auto [nx, ny, nz] = grid.points;
-    launch("launching the stencil on tiles", kernel,
-        dim3(static_cast<unsigned>((nx + tile_x - 1) / tile_x),
-            static_cast<unsigned>((ny + tile_y - 1) / tile_y)),
-        dim3(threads), shared_bytes, stream, weights, Size{nx, ny}, from, to);
+    launch_on_tiles("launching the stencil on tiles", tile_kernel<Arithmetic, radius>,
+        Tile<radius>::shared_bytes, grid, weights, from, to, stream);
   }
 
   template <int radius>
@@ -215,14 +162,19 @@ namespace
 void cuda_tile(const Stencil &stencil, const Grid &grid, TileUnit unit, const double *from,
     double *to, Stream stream)
 {
-  if (stencil.dim != 2 || (stencil.radius != 1 && stencil.radius != 3))
+  if (stencil.dim != 2 || stencil.radius < 1 || stencil.radius > 3)
     throw std::invalid_argument("a stencil in " + std::to_string(stencil.dim) + "D of radius " +
-        std::to_string(stencil.radius) + "; tiles are there in 2D for radius 1 and 3");
+        std::to_string(stencil.radius) + "; tiles are there in 2D for radius 1 to 3");
   if (grid.size() == 0)
     return;
-  if (stencil.radius == 1)
-    launch_unit<1>(stencil, grid, unit, from, to, stream);
-  else
-    launch_unit<3>(stencil, grid, unit, from, to, stream);
+  switch (stencil.radius)
+  {
+    case 1:
+      return launch_unit<1>(stencil, grid, unit, from, to, stream);
+    case 2:
+      return launch_unit<2>(stencil, grid, unit, from, to, stream);
+    default:
+      return launch_unit<3>(stencil, grid, unit, from, to, stream);
+  }
 }
 } // namespace tensormg::stencil

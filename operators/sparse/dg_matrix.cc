@@ -26,7 +26,7 @@ namespace
   }
 } // namespace
 
-SparseMatrix<double> dg_matrix(int degree, std::int64_t cells)
+SparseMatrix<double> dg_matrix(int degree, std::int64_t cells, const ForParts &for_parts)
 {
   const CellBasis basis = make_cell_basis(degree);
   const int n = basis.n;
@@ -34,40 +34,42 @@ SparseMatrix<double> dg_matrix(int degree, std::int64_t cells)
   const std::int64_t rows = cells * cells * cells * per_cell;
   const std::array<std::int64_t, 3> cell_stride{1, cells, cells * cells};
   const std::array<std::int64_t, 3> mode_stride{1, n, std::int64_t(n) * n};
-  std::vector<double> own; // of the row's cell
-  return build_by_rows(rows, rows, [&](std::int64_t row, const Emit &emit) {
-    const std::int64_t cell = row / per_cell, mode = row % per_cell;
-    std::array<std::int64_t, 3> c{};
-    std::array<int, 3> m{};
-    own.assign(static_cast<std::size_t>(per_cell), 0.);
-    for (std::size_t d = 0; d < 3; ++d)
-    {
-      c[d] = cell / cell_stride[d] % cells;
-      m[d] = static_cast<int>(mode / mode_stride[d] % n);
-      own[static_cast<std::size_t>(mode)] += basis.lambda[static_cast<std::size_t>(m[d])];
-    }
-    const auto line = [&](std::size_t d, int j) { return mode + (j - m[d]) * mode_stride[d]; };
-    for (std::size_t d = 0; d < 3; ++d)
-      for (const int side : {0, 1})
-        if (c[d] == (side == 0 ? 0 : cells - 1))
-          for (int j = 0; j < n; ++j)
-            own[static_cast<std::size_t>(line(d, j))] += coupling(basis, side, true, m[d], j);
+  return build_by_rows(
+      rows, rows,
+      [&](std::int64_t row, const Emit &emit) {
+        const std::int64_t cell = row / per_cell, mode = row % per_cell;
+        std::array<std::int64_t, 3> c{};
+        std::array<int, 3> m{};
+        std::vector<double> own(static_cast<std::size_t>(per_cell), 0.); // of the row's cell
+        for (std::size_t d = 0; d < 3; ++d)
+        {
+          c[d] = cell / cell_stride[d] % cells;
+          m[d] = static_cast<int>(mode / mode_stride[d] % n);
+          own[static_cast<std::size_t>(mode)] += basis.lambda[static_cast<std::size_t>(m[d])];
+        }
+        const auto line = [&](std::size_t d, int j) { return mode + (j - m[d]) * mode_stride[d]; };
+        for (std::size_t d = 0; d < 3; ++d)
+          for (const int side : {0, 1})
+            if (c[d] == (side == 0 ? 0 : cells - 1))
+              for (int j = 0; j < n; ++j)
+                own[static_cast<std::size_t>(line(d, j))] += coupling(basis, side, true, m[d], j);
 
-    const auto neighbour = [&](std::size_t d, int side) {
-      if (c[d] == (side == 0 ? 0 : cells - 1))
-        return;
-      const std::int64_t other = cell + (side == 0 ? -1 : 1) * cell_stride[d];
-      for (int j = 0; j < n; ++j)
-        if (const double entry = coupling(basis, side, false, m[d], j); entry != 0.)
-          emit(other * per_cell + line(d, j), entry);
-    };
-    for (const std::size_t d : {2, 1, 0})
-      neighbour(d, 0);
-    for (std::int64_t k = 0; k < per_cell; ++k)
-      if (own[static_cast<std::size_t>(k)] != 0.)
-        emit(cell * per_cell + k, own[static_cast<std::size_t>(k)]);
-    for (const std::size_t d : {0, 1, 2})
-      neighbour(d, 1);
-  });
+        const auto neighbour = [&](std::size_t d, int side) {
+          if (c[d] == (side == 0 ? 0 : cells - 1))
+            return;
+          const std::int64_t other = cell + (side == 0 ? -1 : 1) * cell_stride[d];
+          for (int j = 0; j < n; ++j)
+            if (const double entry = coupling(basis, side, false, m[d], j); entry != 0.)
+              emit(other * per_cell + line(d, j), entry);
+        };
+        for (const std::size_t d : {2, 1, 0})
+          neighbour(d, 0);
+        for (std::int64_t k = 0; k < per_cell; ++k)
+          if (own[static_cast<std::size_t>(k)] != 0.)
+            emit(cell * per_cell + k, own[static_cast<std::size_t>(k)]);
+        for (const std::size_t d : {0, 1, 2})
+          neighbour(d, 1);
+      },
+      for_parts);
 }
 } // namespace tensormg::sparse

@@ -9,22 +9,34 @@ namespace
 {
   using spmv::block_entries;
   using spmv::block_size;
+  using spmv::longest_chunk;
   using spmv::longest_piece;
   using spmv::slice_rows;
 
-  /// A row or a part of one.
+  /// A short row, or a chunk of a long one, which fills the eight rows of a slice.
   struct Piece
   {
     std::int32_t first, last; ///< entries of the matrix
-    std::int32_t target;      ///< as in spmv::Sliced
-    std::int32_t blocks() const { return (last - first + block_entries - 1) / block_entries; }
+    std::int32_t target;      ///< as in spmv::Sliced; of a chunk that of its first row
+    bool is_chunk;
+    std::int32_t blocks() const
+    {
+      const std::int32_t entries = is_chunk ? block_size : block_entries;
+      return (last - first + entries - 1) / entries;
+    }
+  };
+
+  /// Chunks of long rows in their order, and short rows.
+  struct Pieces
+  {
+    std::vector<Piece> chunks, rows;
   };
 
   template <typename Number>
-  std::vector<Piece> cut_rows(const SparseMatrix<double> &matrix, SlicedMatrix<Number> &result)
+  Pieces cut_rows(const SparseMatrix<double> &matrix, SlicedMatrix<Number> &result)
   {
-    std::vector<Piece> pieces;
-    pieces.reserve(static_cast<std::size_t>(matrix.rows));
+    Pieces pieces;
+    pieces.rows.reserve(static_cast<std::size_t>(matrix.rows));
     std::vector<std::int32_t> long_row, piece_begin{0};
     std::int32_t count = 0;
     for (std::int32_t row = 0; row < matrix.rows; ++row)
@@ -32,11 +44,16 @@ namespace
       const std::int32_t first = matrix.row_begin[row], last = matrix.row_begin[row + 1];
       if (last - first <= longest_piece)
       {
-        pieces.push_back({first, last, row});
+        pieces.rows.push_back({first, last, row, false});
         continue;
       }
-      for (std::int32_t at = first; at < last; at += longest_piece)
-        pieces.push_back({at, std::min(last, at + longest_piece), matrix.rows + count++});
+      for (std::int64_t at = first; at < last; at += longest_chunk)
+      {
+        pieces.chunks.push_back({static_cast<std::int32_t>(at),
+            static_cast<std::int32_t>(std::min<std::int64_t>(last, at + longest_chunk)),
+            matrix.rows + count, true});
+        count += slice_rows;
+      }
       long_row.push_back(row);
       piece_begin.push_back(count);
     }
@@ -66,51 +83,91 @@ namespace
       result[begin[kind(piece)]++] = piece;
     return result;
   }
+
+  /// Neighbouring slices for each warp.
+  Array<std::int32_t> divide_among_warps(const Array<std::int32_t> &block_begin)
+  {
+    const auto slices = static_cast<std::int32_t>(block_begin.size() - 1);
+    std::vector<std::int32_t> begin{0};
+    for (std::int32_t slice = 1; slice <= slices; ++slice)
+      if (slice == slices || slice - begin.back() == spmv::most_slices_of_warp ||
+          block_begin[slice + 1] - block_begin[begin.back()] > spmv::most_blocks_of_warp)
+        begin.push_back(slice);
+    Array<std::int32_t> result(static_cast<std::int64_t>(begin.size()));
+    std::copy(begin.begin(), begin.end(), result.begin());
+    return result;
+  }
+
+  /// Row g of a slice: entry `at` of its blocks is entry first + place(at) of the matrix.
+  template <typename Number>
+  void fill_row(const SparseMatrix<double> &matrix, const Piece &piece, std::int64_t slice,
+      std::int64_t g, SlicedMatrix<Number> &result)
+  {
+    const std::int64_t begin = result.block_begin[slice], end = result.block_begin[slice + 1];
+    const std::int64_t stride = piece.is_chunk ? block_size : block_entries;
+    std::int64_t from = piece.first + (piece.is_chunk ? g * block_entries : 0);
+    for (std::int64_t block = begin; block < end; ++block, from += stride)
+      for (std::int64_t t = 0; t < block_entries; ++t)
+      {
+        const std::int64_t at = block * block_size + g * block_entries + t;
+        const bool is_entry = from + t < piece.last;
+        // The filling asks for an x that the row has asked for before.
+        const std::int64_t e = is_entry ? from + t : piece.last - std::int64_t(1);
+        result.column[at] = piece.first < piece.last ? matrix.column[e] : 0;
+        result.value[at] =
+            static_cast<Number>(static_cast<Compute<Number>>(is_entry ? matrix.value[e] : 0.));
+      }
+  }
 } // namespace
 
 template <typename Number>
-SlicedMatrix<Number> make_sliced(const SparseMatrix<double> &matrix)
+SlicedMatrix<Number> make_sliced(const SparseMatrix<double> &matrix, const ForParts &for_parts)
 {
   SlicedMatrix<Number> result;
   result.rows = matrix.rows;
-  const std::vector<Piece> pieces = sorted(cut_rows(matrix, result));
-  const auto count = static_cast<std::int64_t>(pieces.size());
-  result.slices = static_cast<std::int32_t>((count + slice_rows - 1) / slice_rows);
+  Pieces pieces = cut_rows(matrix, result);
+  pieces.rows = sorted(pieces.rows);
+  const auto chunks = static_cast<std::int64_t>(pieces.chunks.size());
+  const auto rows = static_cast<std::int64_t>(pieces.rows.size());
+  result.slices = static_cast<std::int32_t>(chunks + (rows + slice_rows - 1) / slice_rows);
   result.block_begin = Array<std::int32_t>(result.slices + std::int64_t(1));
-  result.target = Array<std::int32_t>(std::int64_t(slice_rows) * result.slices);
-  std::fill(result.target.begin(), result.target.end(), -1);
+  // The longest of the rows of a slice stands first.
+  const auto first_of = [&](std::int64_t slice) -> const Piece & {
+    return slice < chunks ? pieces.chunks[static_cast<std::size_t>(slice)]
+                          : pieces.rows[static_cast<std::size_t>((slice - chunks) * slice_rows)];
+  };
   std::int64_t blocks = 0;
   for (std::int32_t slice = 0; slice < result.slices; ++slice)
   {
-    blocks +=
-        pieces[static_cast<std::size_t>(slice) * slice_rows].blocks(); // the longest stands first
+    blocks += first_of(slice).blocks();
     check_size(0, 0, blocks * block_size);
     result.block_begin[slice + 1] = static_cast<std::int32_t>(blocks);
   }
+  result.warp_begin = divide_among_warps(result.block_begin);
+  result.target = Array<std::int32_t>(std::int64_t(slice_rows) * result.slices);
   result.column = Array<std::int32_t>(blocks * block_size);
   result.value = Array<Number>(blocks * block_size);
-  for (std::int64_t p = 0; p < count; ++p)
-  {
-    const Piece &piece = pieces[static_cast<std::size_t>(p)];
-    const std::int64_t slice = p / slice_rows, g = p % slice_rows;
-    result.target[p] = piece.target;
-    const std::int64_t begin = result.block_begin[slice], end = result.block_begin[slice + 1];
-    for (std::int64_t i = 0; i < (end - begin) * block_entries; ++i)
-    {
-      const std::int64_t at =
-          (begin + i / block_entries) * block_size + g * block_entries + i % block_entries;
-      // The filling asks for an x that the row has asked for before.
-      const std::int64_t e = std::min<std::int64_t>(piece.first + i, piece.last - 1);
-      const bool is_entry = piece.first + i < piece.last;
-      result.column[at] = piece.first < piece.last ? matrix.column[e] : 0;
-      result.value[at] =
-          static_cast<Number>(static_cast<Compute<Number>>(is_entry ? matrix.value[e] : 0.));
-    }
-  }
+  for_parts(result.slices, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t slice = begin; slice < end; ++slice)
+      for (std::int32_t g = 0; g < slice_rows; ++g)
+      {
+        const std::int64_t row = (slice - chunks) * slice_rows + g;
+        std::int32_t &target = result.target[slice * slice_rows + g];
+        target = -1;
+        if (slice < chunks)
+          target = first_of(slice).target + g;
+        else if (row < rows)
+          target = pieces.rows[static_cast<std::size_t>(row)].target;
+        if (target >= 0)
+          fill_row(matrix,
+              slice < chunks ? first_of(slice) : pieces.rows[static_cast<std::size_t>(row)], slice,
+              g, result);
+      }
+  });
   return result;
 }
 
-template SlicedMatrix<double> make_sliced(const SparseMatrix<double> &);
-template SlicedMatrix<float> make_sliced(const SparseMatrix<double> &);
-template SlicedMatrix<Half> make_sliced(const SparseMatrix<double> &);
+template SlicedMatrix<double> make_sliced(const SparseMatrix<double> &, const ForParts &);
+template SlicedMatrix<float> make_sliced(const SparseMatrix<double> &, const ForParts &);
+template SlicedMatrix<Half> make_sliced(const SparseMatrix<double> &, const ForParts &);
 } // namespace tensormg::sparse

@@ -38,31 +38,46 @@ SparseMatrix<To> convert(const SparseMatrix<From> &matrix)
   return result;
 }
 
+void serially(std::int64_t size, const Part &work) { work(0, size); }
+
 SparseMatrix<double> build_by_rows(std::int64_t rows, std::int64_t columns,
-    const std::function<void(std::int64_t row, const Emit &emit)> &make_row)
+    const std::function<void(std::int64_t row, const Emit &emit)> &make_row,
+    const ForParts &for_parts)
 {
   check_size(rows, columns, 0);
   SparseMatrix<double> matrix;
   matrix.rows = static_cast<std::int32_t>(rows);
   matrix.columns = static_cast<std::int32_t>(columns);
   matrix.row_begin = Array<std::int32_t>(rows + 1);
+  for_parts(rows, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t length = 0;
+    const Emit count = [&](std::int64_t, double) { ++length; };
+    for (std::int64_t row = begin; row < end; ++row)
+    {
+      length = 0;
+      make_row(row, count);
+      check_size(rows, columns, length);
+      matrix.row_begin[row + 1] = static_cast<std::int32_t>(length);
+    }
+  });
   std::int64_t entries = 0;
-  const Emit count = [&](std::int64_t, double) { ++entries; };
   for (std::int64_t row = 0; row < rows; ++row)
   {
-    make_row(row, count);
+    entries += matrix.row_begin[row + 1];
     check_size(rows, columns, entries);
     matrix.row_begin[row + 1] = static_cast<std::int32_t>(entries);
   }
   matrix.column = Array<std::int32_t>(entries);
   matrix.value = Array<double>(entries);
-  std::int64_t at = 0;
-  const Emit store = [&](std::int64_t column, double value) {
-    matrix.column[at] = static_cast<std::int32_t>(column);
-    matrix.value[at++] = value;
-  };
-  for (std::int64_t row = 0; row < rows; ++row)
-    make_row(row, store);
+  for_parts(rows, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t at = matrix.row_begin[begin];
+    const Emit store = [&](std::int64_t column, double value) {
+      matrix.column[at] = static_cast<std::int32_t>(column);
+      matrix.value[at++] = value;
+    };
+    for (std::int64_t row = begin; row < end; ++row)
+      make_row(row, store);
+  });
   return matrix;
 }
 

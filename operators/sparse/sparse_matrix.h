@@ -38,11 +38,19 @@ double matrix_bytes(std::int64_t rows, std::int64_t entries, std::size_t number_
 template <typename To, typename From>
 SparseMatrix<To> convert(const SparseMatrix<From> &matrix);
 
+/// Calls work(begin, end) for parts of 0 ... size, possibly at the same time.
+using Part = std::function<void(std::int64_t begin, std::int64_t end)>;
+using ForParts = std::function<void(std::int64_t size, const Part &work)>;
+
+/// All in one part.
+void serially(std::int64_t size, const Part &work);
+
 /// Calls make_row(row, emit) twice for each row, first to count and then to store: emit(column, value) in
-/// ascending order of the columns.
+/// ascending order of the columns. Rows of different parts are made at the same time.
 using Emit = std::function<void(std::int64_t column, double value)>;
 SparseMatrix<double> build_by_rows(std::int64_t rows, std::int64_t columns,
-    const std::function<void(std::int64_t row, const Emit &emit)> &make_row);
+    const std::function<void(std::int64_t row, const Emit &emit)> &make_row,
+    const ForParts &for_parts = serially);
 
 /// What is known of a matrix without its entries. The features follow the artificial matrix generator of
 /// P. Mpakos et al., "Feature-based SpMV performance analysis on contemporary devices", IPDPS 2023.

@@ -225,6 +225,37 @@ namespace
     }
   }
 
+  TEST(DiagnoseRun, WhatHasNoTimeIsLeftOutAndListed)
+  {
+    RunClock clock(1e9);
+    EXPECT_NEAR(clock.begin_class(1., 4.), 0.25e9, 1e6);
+    EXPECT_FALSE(clock.is_spent());
+    RunClock spent(1e-9);
+    while (spent.elapsed() <= 1e-9)
+      ;
+    EXPECT_EQ(spent.begin_class(1., 1.), 0.);
+    while (!spent.is_spent())
+      ;
+
+    Diagnosis diagnosis;
+    diagnosis.parameters.diagnose.place = "both";
+    diagnosis.machines.push_back(round_machine());
+    DiagnoseOptions options;
+    ThreadTeam team(1);
+    std::ostringstream out, err;
+    Console console(MPI_COMM_SELF, Verbosity::normal, out, err);
+    const std::vector<MatrixFile> no_files;
+    diagnose::Run run{diagnosis, options, team, console, no_files, spent};
+    const Row<Problem> row{"fake", "double", Place::device, "FP64 FMA", "", 1e-10, make};
+    was_timed = false;
+    run_rows<Problem>({&row, 1}, "scale", {0.}, "a problem", run);
+    EXPECT_FALSE(was_timed);
+    ASSERT_EQ(diagnosis.entries.size(), 1u);
+    EXPECT_EQ(diagnosis.entries[0].outcome, Outcome::not_available);
+    EXPECT_NE(diagnosis.entries[0].reason.find("diagnose.time_limit"), std::string::npos);
+    EXPECT_NE(out.str().find("left out"), std::string::npos);
+  }
+
   TEST(DiagnoseRun, ErrorsAboveTheirBoundAreFailures)
   {
     Diagnosis diagnosis;
@@ -257,6 +288,11 @@ namespace
     EXPECT_GE(effective(options).threads, 1);
     options.quick = true;
     EXPECT_LE(effective(options).max_seconds, 0.2);
+    EXPECT_LT(effective(options).time_limit, 60.);
+    options.quick = false;
+    EXPECT_LT(effective(options).time_limit, 480.);
+    options.time_limit = 3.;
+    EXPECT_EQ(effective(options).time_limit, 3.);
     options.classes = {"gemm"};
     EXPECT_EQ(effective(options).classes, std::vector<std::string>{"gemm"});
   }

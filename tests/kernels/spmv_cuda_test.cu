@@ -142,10 +142,11 @@ namespace
     };
     const auto block_begin = copy(sliced.block_begin), column = copy(sliced.column),
                target = copy(sliced.target), long_row = copy(sliced.long_row),
-               piece_begin = copy(sliced.piece_begin);
+               piece_begin = copy(sliced.piece_begin), warp_begin = copy(sliced.warp_begin);
     const auto value = copy(sliced.value), device_x = on_device(x);
     const Sliced<Number> view{sliced.rows, sliced.slices, sliced.long_rows, block_begin.data(),
-        column.data(), value.data(), target.data(), long_row.data(), piece_begin.data()};
+        column.data(), value.data(), target.data(), long_row.data(), piece_begin.data(),
+        sliced.warps(), warp_begin.data()};
     std::vector<Result> y = test::poisoned<Result>(sliced.rows);
     DeviceArray<Result> device_y = on_device(y), pieces(sliced.pieces());
     if constexpr (by_mma)

@@ -1,11 +1,15 @@
 // cuSPARSE as `diagnose` calls it agrees with the reference.
 #include <limits>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "kernels/core/device.h"
 #include "kernels/spmv/cusparse.h"
+#include "operators/sparse/block_matrix.h"
+#include "operators/sparse/generators.h"
 #include "tests/support/sparse_cases.h"
 
 namespace tensormg
@@ -47,6 +51,70 @@ namespace
     }
   }
 
+  /// Numbers of FP16, sums in FP32.
+  void check_half(CusparseAlgorithm algorithm)
+  {
+    constexpr std::int32_t columns = 1103;
+    std::vector<float> x = test::random_vector<float>(columns);
+    const auto halves = [](std::vector<float> &list) {
+      std::vector<Half> result;
+      for (float &value : list)
+      {
+        result.push_back(Half(value));
+        value = static_cast<float>(result.back());
+      }
+      return result;
+    };
+    const auto device_x = on_device(halves(x));
+    for (const std::vector<std::int32_t> &lengths : test::row_lengths())
+    {
+      test::SparseCase<float> matrix(columns, lengths);
+      if (matrix.value.empty())
+        continue;
+      const auto value = on_device(halves(matrix.value));
+      const auto row_begin = on_device(matrix.row_begin), column = on_device(matrix.column);
+      const auto rows = static_cast<std::int32_t>(lengths.size());
+      std::vector<float> y = test::poisoned<float>(rows);
+      DeviceArray<float> device_y = on_device(y);
+      const CusparseProduct<Half> product(
+          {rows, columns, row_begin.data(), column.data(), value.data()}, matrix.row_begin.back(),
+          device_x.data(), device_y.data(), algorithm);
+      product.multiply(nullptr);
+      device_y.copy_to_host(y.data());
+      test::expect_right(matrix.view(), x, y);
+    }
+  }
+
+  template <typename Number>
+  void check_blocks()
+  {
+    for (const sparse::Generator &generator : sparse::generators())
+      if (generator.name == std::string("elasticity"))
+      {
+        const sparse::SparseMatrix<double> matrix = generator.make(30'000);
+        const sparse::SparseMatrix<Number> rounded = sparse::convert<Number>(matrix);
+        const sparse::BlockMatrix<Number> blocks = sparse::make_blocks<Number>(matrix, 3);
+        const auto copy = [](const auto &array) {
+          using T = std::remove_const_t<std::remove_reference_t<decltype(array[0])>>;
+          return on_device(std::vector<T>(array.begin(), array.end()));
+        };
+        const auto row_begin = copy(blocks.row_begin), column = copy(blocks.column);
+        const auto value = copy(blocks.value);
+        Bsr<Number> view = blocks.view();
+        view.row_begin = row_begin.data();
+        view.column = column.data();
+        view.value = value.data();
+        const std::vector<Number> x = test::random_vector<Number>(matrix.columns);
+        const auto device_x = on_device(x);
+        std::vector<Number> y = test::poisoned<Number>(matrix.rows);
+        DeviceArray<Number> device_y = on_device(y);
+        const CusparseProduct<Number> product(view, device_x.data(), device_y.data());
+        product.multiply(nullptr);
+        device_y.copy_to_host(y.data());
+        test::expect_right(rounded.view(), x, y);
+      }
+  }
+
   TEST(SpmvCusparse, AgreesWithTheReference)
   {
     if (device_count() == 0)
@@ -56,7 +124,10 @@ namespace
     {
       check<double>(algorithm);
       check<float>(algorithm);
+      check_half(algorithm);
     }
+    check_blocks<double>();
+    check_blocks<float>();
   }
 } // namespace
 } // namespace tensormg

@@ -1,5 +1,6 @@
 // Stencils on a device against the reference, for all shapes and odd sizes.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/core/device.h"
+#include "kernels/stencil/low_rank.h"
 #include "kernels/stencil/stencil.h"
 #include "tests/support/stencil_cases.h"
 
@@ -115,6 +117,106 @@ namespace
     if (device_properties().major < 9)
       GTEST_SKIP() << "needs compute capability 9.0";
     check_tiles(TileUnit::m16n8k4);
+  }
+
+  /// Weights of a rank: sums of products of a column and a row.
+  Stencil with_rank(const Shape &shape, int rank)
+  {
+    Stencil stencil = make_stencil(shape);
+    double sum = 0.;
+    for (int t = 0; t < stencil.n_taps; ++t)
+    {
+      Tap &tap = stencil.taps[static_cast<std::size_t>(t)];
+      tap.weight = 0.;
+      for (int r = 0; r < rank; ++r)
+        tap.weight += test::stencil_number(static_cast<std::uint64_t>(10 * r + tap.offset[0] + 5)) *
+            test::stencil_number(static_cast<std::uint64_t>(10 * r + tap.offset[1] + 105));
+      sum += std::abs(tap.weight);
+    }
+    for (int t = 0; t < stencil.n_taps; ++t)
+      stencil.taps[static_cast<std::size_t>(t)].weight /= sum;
+    return stencil;
+  }
+
+  void check_low_rank(TileUnit unit)
+  {
+    const auto low_rank = [&](const Stencil &stencil, const Grid &grid, const double *from,
+                              double *to) {
+      cuda_low_rank(stencil, grid, unit, from, to, nullptr);
+    };
+    std::vector<Grid> grids = test::grids(2);
+    grids.push_back({{300, 70, 1}});
+    for (const Grid &grid : grids)
+    {
+      check<double>(low_rank, with_rank({"", 2, 1, true}, 1), grid, 1);
+      for (const int rank : {1, 2, 3})
+        check<double>(low_rank, with_rank({"", 2, 3, true}, rank), grid, 1);
+      check<double>(low_rank, test::with_weights(make_stencil({"", 2, 3, false})), grid, 1);
+    }
+    const auto refuses = [&](const Stencil &stencil) {
+      EXPECT_THROW(cuda_low_rank(stencil, {{4, 4, 1}}, unit, nullptr, nullptr, nullptr),
+          std::invalid_argument);
+    };
+    refuses(test::with_weights(make_stencil({"", 2, 3, true})));
+    refuses(test::with_weights(make_stencil({"", 2, 1, false})));
+    refuses(test::with_weights(make_stencil({"", 3, 1, false})));
+  }
+
+  TEST_F(StencilCuda, LowRankByM8N8K4) { check_low_rank(TileUnit::m8n8k4); }
+  TEST_F(StencilCuda, LowRankByM16N8K4)
+  {
+    if (device_properties().major < 9)
+      GTEST_SKIP() << "needs compute capability 9.0";
+    check_low_rank(TileUnit::m16n8k4);
+  }
+
+  void check_fused_weights(TileUnit unit)
+  {
+    for (const bool box : {false, true})
+      for (const int steps : {1, 2, 3})
+      {
+        const auto tiles = [&](const Stencil &stencil, const Grid &grid, const double *from,
+                               double *to) {
+          cuda_tile_steps(stencil, grid, steps, unit, from, to, nullptr);
+        };
+        std::vector<Grid> grids = test::grids(2);
+        grids.insert(grids.end(), {{{300, 70, 1}}, {{2, 140, 1}}, {{4, 4, 1}}});
+        for (const Grid &grid : grids)
+          check<double>(tiles, test::with_weights(make_stencil({"", 2, 1, box})), grid, steps);
+      }
+    EXPECT_THROW(cuda_tile_steps(make_stencil({"", 2, 1, true}), {{4, 4, 1}}, 4, unit, nullptr,
+                     nullptr, nullptr),
+        std::invalid_argument);
+  }
+
+  TEST_F(StencilCuda, FusedWeightsByFma) { check_fused_weights(TileUnit::fma); }
+  TEST_F(StencilCuda, FusedWeightsByM8N8K4) { check_fused_weights(TileUnit::m8n8k4); }
+
+  void check_planes(TileUnit unit)
+  {
+    const auto planes = [&](const Stencil &stencil, const Grid &grid, const double *from,
+                            double *to) { cuda_planes(stencil, grid, unit, from, to, nullptr); };
+    for (const bool box : {false, true})
+    {
+      std::vector<Grid> grids = test::grids(3);
+      grids.insert(grids.end(), {{{70, 37, 3}}, {{3, 5, 61}}});
+      for (const Grid &grid : grids)
+        check<double>(planes, test::with_weights(make_stencil({"", 3, 1, box})), grid, 1);
+    }
+    EXPECT_THROW(
+        cuda_planes(make_stencil(test::shapes[0]), {{4, 4, 1}}, unit, nullptr, nullptr, nullptr),
+        std::invalid_argument);
+    EXPECT_THROW(cuda_planes(test::irregular(), {{4, 4, 4}}, unit, nullptr, nullptr, nullptr),
+        std::invalid_argument);
+  }
+
+  TEST_F(StencilCuda, PlanesByFma) { check_planes(TileUnit::fma); }
+  TEST_F(StencilCuda, PlanesByM8N8K4) { check_planes(TileUnit::m8n8k4); }
+  TEST_F(StencilCuda, PlanesByM16N8K4)
+  {
+    if (device_properties().major < 9)
+      GTEST_SKIP() << "needs compute capability 9.0";
+    check_planes(TileUnit::m16n8k4);
   }
 
   TEST_F(StencilCuda, FusedRefusesWhatItHasNot)

@@ -76,6 +76,19 @@ class ReportDiagnose(unittest.TestCase):
                 plot = self.json.with_name(f"diagnose_{name}.png")
                 self.assertEqual(plot.read_bytes()[:4], b"\x89PNG")
 
+    def test_units(self):
+        page = self.page_of(diagnosis(
+            adders=[{"unit": "FP16 mma", "rounding": "towards zero", "extra_bits": 2, "block": 16,
+                     "block_is_whole": True, "keeps_subnormal_factors": True,
+                     "keeps_subnormal_sums": False, "overflow_is_infinite": None}],
+            library_products=[
+                {"type": "FP16", "size": "16 x 16 x 16", "alignment": "16 bytes",
+                 "kernels": ["nvjet<a>"], "on_tensor_cores": True, "reason": ""},
+                {"type": "FP32", "size": "16 x 16 x 16", "alignment": "4 bytes", "kernels": [],
+                 "on_tensor_cores": None, "reason": "no cuBLAS"}]))
+        for part in ("towards zero", "16 or more", "kept", "nvjet&lt;a&gt;", "unknown", "no cuBLAS"):
+            self.assertIn(part, page)
+
     def test_quantisation(self):
         samples = [{"n": n, "predicted_ms": 0.1, "milliseconds": 0.11, "library_milliseconds": library}
                    for n, library in ((1024, 0.1), (1032, None))]

@@ -1,0 +1,34 @@
+// The weights of a 2D stencil as a sum of few products of a column and a row, W = sum over r of u_r v_r': then a step is
+// `rank` sums along y and along x each. In the manner of LoRAStencil (Y. Zhang et al., SC 2024).
+// Tests: tests/kernels/stencil_weights_test.cc.
+#pragma once
+
+#include <array>
+
+#include "kernels/stencil/stencil.h"
+
+namespace tensormg::stencil
+{
+inline constexpr int largest_tile_radius = 3;
+/// More terms than that take more products than the weights as they are.
+constexpr int largest_rank(int radius) { return radius == 1 ? 1 : 3; }
+
+struct LowRank
+{
+  static constexpr int width = 2 * largest_tile_radius + 1;
+  int rank = 0;
+  /// The weight at (dx, dy) is the sum over r of column[r][dy + radius] row[r][dx + radius].
+  std::array<std::array<double, width>, width> column{}, row{};
+};
+
+/// By singular values; those below 1e-14 of the largest are zero. Throws std::invalid_argument for 3D and for
+/// radii beyond largest_tile_radius.
+LowRank decompose(const Stencil &stencil);
+
+/// The same; throws std::invalid_argument also for radius 2 and for weights of a rank beyond largest_rank().
+LowRank require_low_rank(const Stencil &stencil);
+
+/// Weights of `steps` steps in one, as long as nothing leaves the grid between them. Throws std::invalid_argument for
+/// 3D, and if the radius of the result is beyond largest_tile_radius.
+Stencil fuse_steps(const Stencil &stencil, int steps);
+} // namespace tensormg::stencil
