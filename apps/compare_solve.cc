@@ -156,10 +156,14 @@ void check_solves(std::vector<SolveEntry> &entries)
       entry.reason = std::string("did not converge: ") + to_string(entry.record->report.reason);
       continue;
     }
-    const auto first = std::find_if(entries.begin(), entries.end(), [&](const SolveEntry &other) {
+    // Backends round differently in FP64, which at high degree is what is left of the error.
+    const auto same_problem = [&](const SolveEntry &other) {
       return other.parameters.problem.degree == entry.parameters.problem.degree &&
           other.parameters.problem.refinements == entry.parameters.problem.refinements &&
           other.record && other.record->report.converged() && other.record->l2_error;
+    };
+    const auto first = std::find_if(entries.begin(), entries.end(), [&](const SolveEntry &other) {
+      return same_problem(other) && other.parameters.backend == entry.parameters.backend;
     });
     if (first == entries.end() || !entry.record->l2_error)
       continue;
@@ -168,8 +172,13 @@ void check_solves(std::vector<SolveEntry> &entries)
     const double of_iteration = first->record->algebraic_l2_error.value_or(0.) +
         entry.record->algebraic_l2_error.value_or(0.);
     if (!(std::abs(found - expected) <= l2_agreement * expected + of_iteration))
-      entry.reason = "the L2 error is " + format_residual(found) + ", that of the first entry " +
-          format_residual(expected);
+      entry.reason = "the L2 error is " + format_residual(found) +
+          ", that of the first entry of the backend " + format_residual(expected);
+    for (const SolveEntry &other : entries)
+      if (entry.reason.empty() && same_problem(other) &&
+          !(found <= backend_agreement * *other.record->l2_error + of_iteration))
+        entry.reason = "the L2 error is " + format_residual(found) + ", with the backend " +
+            other.parameters.backend + " it is " + format_residual(*other.record->l2_error);
   }
 }
 

@@ -27,6 +27,9 @@ struct SolveEntry
 /// Largest relative difference of the L2 errors of one degree, of entries that converged, apart from what the
 /// end of the iteration leaves of them (RunRecord::algebraic_l2_error).
 inline constexpr double l2_agreement = 1e-3;
+/// How many times the L2 error of another backend may be that of a backend: both may have reached the rounding errors
+/// of FP64, which are theirs.
+inline constexpr double backend_agreement = 1.5;
 
 /// Every combination in the order of the lists, on the refinement of the coarse cells whose number of unknowns
 /// comes nearest to compare.dofs; each repeated compare.repetitions times or until

@@ -65,6 +65,15 @@ namespace
     ASSERT_EQ(entries.size(), 4u);
     *entries[1].record->l2_error *= 1.5;
     entries[2].record->report.reason = StopReason::stagnated;
+    std::vector<SolveEntry> backends(2, entries[0]);
+    backends[1].parameters.backend = "another";
+    *backends[1].record->l2_error *= 1.2;
+    check_solves(backends);
+    EXPECT_EQ(backends[1].reason, "") << "rounding may differ";
+    *backends[1].record->l2_error *= 2.;
+    check_solves(backends);
+    EXPECT_EQ(backends[0].reason, "");
+    EXPECT_NE(backends[1].reason.find("with the backend cpu"), std::string::npos);
     check_solves(entries);
     EXPECT_EQ(entries[0].reason, "");
     EXPECT_NE(entries[1].reason.find("L2 error"), std::string::npos);

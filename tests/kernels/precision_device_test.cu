@@ -53,7 +53,7 @@ namespace
         for (const std::int64_t samples : {1, 8, 19})
         {
           SCOPED_TRACE(std::string(row.host_method) + ", " + std::to_string(length));
-          const Method &method = host_method(row.host_method);
+          const Method method = host_method(row.host_method);
           std::vector<float> a, b;
           std::uint32_t state = 3;
           const auto next = [&] {
