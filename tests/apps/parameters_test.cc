@@ -115,6 +115,7 @@ subsection diagnose
   set gemm_sizes       = 5x1x1, 7x8x9
   set sum_lengths      = 3, 100
   set repetitions      = 7
+  set time_limit       = 90
   set max_seconds      = 0.75
 end
 )";
@@ -195,6 +196,7 @@ end
     EXPECT_EQ(p.diagnose.sum_lengths, (std::vector<int>{3, 100}));
     EXPECT_EQ(p.diagnose.repetitions, 7);
     EXPECT_EQ(p.diagnose.max_seconds, 0.75);
+    EXPECT_EQ(p.diagnose.time_limit, 90.);
   }
 
   TEST(Parameters, DefaultsAreThoseOfTheStructs)
