@@ -135,7 +135,7 @@ endfunction()
 # Registers everything below `folder`.
 function(tensormg_add_tests folder)
   add_library(tensormg_test_libraries INTERFACE)
-  target_link_libraries(tensormg_test_libraries INTERFACE tensormg_apps tensormg_dealii GTest::gtest)
+  target_link_libraries(tensormg_test_libraries INTERFACE tensormg_programs tensormg_dealii GTest::gtest)
   # What several tests share: tests/support/*.cc (mpi_main.cc is linked by the tests with MPI only).
   file(GLOB support CONFIGURE_DEPENDS "${folder}/support/*.cc")
   list(FILTER support EXCLUDE REGEX "/mpi_main\\.cc$")
