@@ -153,8 +153,6 @@ private:
     else
     {
       space_.axpby(1., v, 0., r_and_q_[0]);
-      curvature_ =
-          0.; // where recursion and truth disagree in FP64, the last direction is no good either
       return expected;
     }
   }
@@ -171,6 +169,7 @@ private:
     else
     {
       op.residual(r_and_q_[0], x, b);
+      // Where recursion and truth disagree in FP64, the last direction is no good either.
       curvature_ = 0.;
       return space_.norm(r_and_q_[0]);
     }
