@@ -56,6 +56,14 @@ function(tensormg_discover_tests target name)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${file}")
 endfunction()
 
+# tensormg_start_alone(entry): a temporary directory of its own for a test that starts MPI. Open MPI 4 makes and
+# removes one directory for all jobs of a user, so two that start at once may fail (Open MPI issue 8510).
+function(tensormg_start_alone entry)
+  set(folder "${PROJECT_BINARY_DIR}/tests/tmp/${entry}")
+  file(MAKE_DIRECTORY "${folder}")
+  set_property(TEST ${entry} APPEND PROPERTY ENVIRONMENT "TMPDIR=${folder}")
+endfunction()
+
 # add_unit_test(file): one source file, see the top of this file.
 function(add_unit_test file)
   cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/tests" OUTPUT_VARIABLE relative)
@@ -79,6 +87,7 @@ function(add_unit_test file)
       WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS "${labels}"
       TIMEOUT ${tensormg_test_timeout} ENVIRONMENT "${tensormg_test_environment}")
+    tensormg_start_alone(${name})
     return()
   endif()
 
@@ -126,6 +135,7 @@ function(add_unit_test file)
     endif()
     set_tests_properties(${entry} PROPERTIES LABELS "${entry_labels}" SKIP_RETURN_CODE 77
       TIMEOUT ${tensormg_test_timeout} ENVIRONMENT "${tensormg_test_environment}")
+    tensormg_start_alone(${entry})
     if("gpu" IN_LIST labels)
       set_tests_properties(${entry} PROPERTIES RESOURCE_LOCK gpu)
     endif()
