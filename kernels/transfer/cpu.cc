@@ -38,10 +38,11 @@ namespace
     return a % 2 == 0 ? v : -v;
   }
 
-  /// Parent line `src` (modes at stride) -> both children's lines; length numbers each.
+  /// Parent line `src` (modes at stride) -> both children's lines; length numbers each. A call for each
+  /// line, so that one instance serves both dimensions and every direction.
   template <int n, typename Src, typename C>
-  TENSORMG_INLINE inline void expand(const Weights<n, C> &weights, const Src *src,
-      std::int64_t stride, C *child0, C *child1, std::int64_t child_stride, std::int64_t length)
+  [[gnu::noinline]] void expand(const Weights<n, C> &weights, const Src *src, std::int64_t stride,
+      C *child0, C *child1, std::int64_t child_stride, std::int64_t length)
   {
     simd::for_each_vector<C>(length, [&](std::int64_t x, auto width) TENSORMG_INLINE {
       constexpr int W = width;
@@ -64,9 +65,8 @@ namespace
 
   /// Both children's lines -> the parent's line: the transpose of expand.
   template <int n, typename C, typename Dst>
-  TENSORMG_INLINE inline void collect(const Weights<n, C> &weights, const C *child0,
-      const C *child1, std::int64_t child_stride, Dst *dst, std::int64_t stride,
-      std::int64_t length)
+  [[gnu::noinline]] void collect(const Weights<n, C> &weights, const C *child0, const C *child1,
+      std::int64_t child_stride, Dst *dst, std::int64_t stride, std::int64_t length)
   {
     simd::for_each_vector<C>(length, [&](std::int64_t x, auto width) TENSORMG_INLINE {
       constexpr int W = width;
