@@ -4,17 +4,15 @@
 #include <limits>
 #include <vector>
 
-#include <deal.II/base/multithread_info.h>
 #include <deal.II/base/quadrature_lib.h>
 #include <deal.II/dofs/dof_handler.h>
 #include <deal.II/fe/fe_dgq.h>
 #include <deal.II/fe/fe_interface_values.h>
+#include <deal.II/fe/fe_values.h>
 #include <deal.II/fe/mapping_cartesian.h>
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_tools.h>
 #include <deal.II/grid/tria.h>
-#include <deal.II/meshworker/mesh_loop.h>
-#include <deal.II/meshworker/scratch_data.h>
 
 #include "operators/cell_basis.h"
 
@@ -28,21 +26,8 @@ namespace
   /// Contributions of one cell or face.
   struct LocalMatrix
   {
-    Matrix stiffness, mass;
+    Matrix stiffness;
     std::vector<global_dof_index> dofs;
-    void reset(std::vector<global_dof_index> indices)
-    {
-      dofs = std::move(indices);
-      stiffness.reinit(dofs.size(), dofs.size());
-      mass.reinit(dofs.size(), dofs.size());
-    }
-  };
-
-  /// What mesh_loop collects while it visits a cell and its faces.
-  struct CopyData
-  {
-    LocalMatrix cell;
-    std::vector<LocalMatrix> faces;
   };
 
   template <int dim>
@@ -110,8 +95,6 @@ namespace
     }
 
   private:
-    using Scratch = dealii::MeshWorker::ScratchData<dim>;
-
     void make_mesh()
     {
       std::vector<unsigned int> cells;
@@ -147,9 +130,9 @@ namespace
     /// Consistency, symmetry and penalty terms of the face that `fe` is set to.
     LocalMatrix face_terms(const dealii::FEInterfaceValues<dim> &fe, double penalty) const
     {
-      LocalMatrix local;
-      local.reset(fe.get_interface_dof_indices());
-      const std::size_t size = local.dofs.size();
+      std::vector<global_dof_index> dofs = fe.get_interface_dof_indices();
+      const std::size_t size = dofs.size();
+      LocalMatrix local{Matrix(size, size), std::move(dofs)};
       std::vector<double> jump(size), flux(size);
       for (const unsigned int q : fe.quadrature_point_indices())
       {
@@ -174,73 +157,61 @@ namespace
           stiffness_(local.dofs[i], local.dofs[j]) += local.stiffness(i, j);
     }
 
+    /// Stiffness and mass matrix of the cell that `fe` is set to.
+    LocalMatrix cell_terms(const dealii::FEValues<dim> &fe, std::vector<global_dof_index> dofs)
+    {
+      LocalMatrix local{Matrix(dofs.size(), dofs.size()), std::move(dofs)};
+      mass_ = 0.;
+      for (const unsigned int q : fe.quadrature_point_indices())
+        for (const unsigned int i : fe.dof_indices())
+          for (const unsigned int j : fe.dof_indices())
+          {
+            local.stiffness(i, j) +=
+                problem_.coefficient * fe.shape_grad(i, q) * fe.shape_grad(j, q) * fe.JxW(q);
+            mass_(i, j) += fe.shape_value(i, q) * fe.shape_value(j, q) * fe.JxW(q);
+          }
+      return local;
+    }
+
     void assemble()
     {
       using namespace dealii;
-      MultithreadInfo::set_thread_limit(1); // the workers below share their objects
       const double sigma = problem_.degree * (problem_.degree + 1.);
-      const auto cell_worker = [&](const auto &cell, Scratch &scratch, CopyData &copy) {
-        copy.faces.clear();
-        copy.cell.reset(dofs_of(cell));
-        const FEValues<dim> &fe = scratch.reinit(cell);
-        std::vector<double> value(fe_.n_dofs_per_cell());
-        std::vector<Tensor<1, dim>> gradient(fe_.n_dofs_per_cell());
-        for (const unsigned int q : fe.quadrature_point_indices())
-        {
-          for (const unsigned int i : fe.dof_indices())
-          {
-            value[i] = fe.shape_value(i, q);
-            gradient[i] = fe.shape_grad(i, q);
-          }
-          for (const unsigned int i : fe.dof_indices())
-            for (const unsigned int j : fe.dof_indices())
-            {
-              copy.cell.stiffness(i, j) +=
-                  problem_.coefficient * gradient[i] * gradient[j] * fe.JxW(q);
-              copy.cell.mass(i, j) += value[i] * value[j] * fe.JxW(q);
-            }
-        }
-      };
-      const auto face_worker = [&](const auto &cell, unsigned int face, unsigned int subface,
-                                   const auto &neighbour, unsigned int neighbour_face,
-                                   unsigned int neighbour_subface, Scratch &scratch,
-                                   CopyData &copy) {
-        const FEInterfaceValues<dim> &fe =
-            scratch.reinit(cell, face, subface, neighbour, neighbour_face, neighbour_subface);
-        copy.faces.push_back(face_terms(fe, sigma / problem_.cell_size(face / 2)));
-      };
-      FEInterfaceValues<dim> face_values(mapping_, fe_, QGauss<dim - 1>(problem_.degree + 1),
-          update_values | update_gradients | update_normal_vectors | update_JxW_values);
-      const auto boundary_worker = [&](const auto &cell, unsigned int face, Scratch &,
-                                       CopyData &copy) {
-        if (problem_.boundary[cell->face(face)->boundary_id()] != BoundaryKind::dirichlet)
-          return;
-        face_values.reinit(cell, face);
-        copy.faces.push_back(face_terms(face_values, 2. * sigma / problem_.cell_size(face / 2)));
-      };
-      const auto copier = [&](const CopyData &copy) {
-        add(copy.cell);
-        mass_ = copy.cell.mass;
-        for (const LocalMatrix &face : copy.faces)
-          add(face);
-      };
+      const unsigned int none = numbers::invalid_unsigned_int;
       const UpdateFlags flags = update_values | update_gradients | update_JxW_values;
-      Scratch scratch(mapping_, fe_, QGauss<dim>(problem_.degree + 1), flags,
-          QGauss<dim - 1>(problem_.degree + 1), flags | update_normal_vectors);
-      MeshWorker::mesh_loop(dof_handler_.begin_active(), dof_handler_.end(), cell_worker, copier,
-          scratch, CopyData(),
-          MeshWorker::assemble_own_cells | MeshWorker::assemble_boundary_faces |
-              MeshWorker::assemble_own_interior_faces_once,
-          boundary_worker, face_worker);
+      FEValues<dim> values(mapping_, fe_, QGauss<dim>(problem_.degree + 1), flags);
+      FEInterfaceValues<dim> face_values(
+          mapping_, fe_, QGauss<dim - 1>(problem_.degree + 1), flags | update_normal_vectors);
+      for (const auto &cell : dof_handler_.active_cell_iterators())
+      {
+        values.reinit(cell);
+        add(cell_terms(values, dofs_of(cell)));
+        for (const unsigned int face : cell->face_indices())
+        {
+          const double penalty = sigma / problem_.cell_size(face / 2);
+          if (cell->at_boundary(face))
+          {
+            if (problem_.boundary[cell->face(face)->boundary_id()] != BoundaryKind::dirichlet)
+              continue;
+            face_values.reinit(cell, face);
+            add(face_terms(face_values, 2. * penalty));
+          }
+          else if (const auto other = cell->neighbor(face);
+                   cell->active_cell_index() < other->active_cell_index())
+          {
+            face_values.reinit(cell, face, none, other, cell->neighbor_of_neighbor(face), none);
+            add(face_terms(face_values, penalty));
+          }
+        }
+      }
 
-      // By hand: mesh_loop of deal.II 9.4 fails at periodic faces in debug mode.
       std::vector<GridTools::PeriodicFacePair<typename DoFHandler<dim>::cell_iterator>> pairs;
       for (int d = 0; d < dim; ++d)
         if (problem_.boundary[2 * d] == BoundaryKind::periodic)
           GridTools::collect_periodic_faces(dof_handler_, 2 * d, 2 * d + 1, d, pairs);
       for (const auto &pair : pairs)
       {
-        const unsigned int face = pair.face_idx[0], none = numbers::invalid_unsigned_int;
+        const unsigned int face = pair.face_idx[0];
         face_values.reinit(pair.cell[0], face, none, pair.cell[1], pair.face_idx[1], none);
         add(face_terms(face_values, sigma / problem_.cell_size(face / 2)));
       }
