@@ -49,7 +49,8 @@ struct Warp
   static constexpr int lanes = 32, exchange_bytes = 256;
   int present = 0; ///< lanes that have not returned
   Meeting meetings[4];
-  alignas(16) unsigned char exchange[lanes][exchange_bytes];
+  /// Two places for collectives of the whole warp, which take turns, and one for those of some lanes.
+  alignas(16) unsigned char exchange[3][lanes][exchange_bytes];
 };
 
 struct Thread
@@ -93,22 +94,23 @@ void block_barrier();
 /// All lanes of the mask that have not returned.
 void warp_barrier(unsigned mask);
 
-/// Where other lanes of the warp see `bytes` of this lane between begin and end of a collective.
-template <typename T>
-T *exchange_slot(int lane)
-{
-  static_assert(sizeof(T) <= Warp::exchange_bytes);
-  return reinterpret_cast<T *>(thread->warp->exchange[lane]);
-}
+/// Where the lanes of the mask meet next.
+Meeting &warp_meeting(unsigned mask);
 
-/// result = f(of_lane), where of_lane(l) is lane l's value.
+/// result = f(of_lane), where of_lane(l) is lane l's value. The whole warp meets once: who writes to a place again
+/// has met the others since, after they read it. That is all the order which a collective promises.
 template <typename T, typename F>
 auto collective(unsigned mask, const T &value, F f)
 {
-  *exchange_slot<T>(thread->lane) = value;
+  static_assert(sizeof(T) <= Warp::exchange_bytes);
+  const bool is_whole = mask == ~0u;
+  auto *const place = thread->warp->exchange[is_whole ? warp_meeting(mask).generation % 2 : 2];
+  *reinterpret_cast<T *>(place[thread->lane]) = value;
   warp_barrier(mask);
-  const auto result = f([](int lane) -> const T & { return *exchange_slot<T>(lane); });
-  warp_barrier(mask);
+  const auto result =
+      f([place](int lane) -> const T & { return *reinterpret_cast<T *>(place[lane]); });
+  if (!is_whole)
+    warp_barrier(mask);
   return result;
 }
 

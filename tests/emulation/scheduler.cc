@@ -69,7 +69,12 @@ namespace
     const auto address = reinterpret_cast<std::uintptr_t>(block.shared_storage.data());
     block.shared = block.shared_storage.data() + (1024 - address % 1024) % 1024;
     block.present = n;
-    block.warps.assign((n + 31) / 32, {});
+    block.warps.resize((n + 31) / 32);
+    for (Warp &warp : block.warps)
+    {
+      warp.present = 0;
+      std::fill_n(warp.meetings, std::size(warp.meetings), Meeting());
+    }
     block.threads.assign(n, {});
     for (int i = 0; i < n; ++i)
     {
@@ -191,18 +196,21 @@ void yield() { wait_for({}); }
 
 void block_barrier() { meet(thread->block->meeting, thread->block->present, "__syncthreads"); }
 
-void warp_barrier(unsigned mask)
+Meeting &warp_meeting(unsigned mask)
 {
-  Warp &warp = *thread->warp;
-  for (Meeting &meeting : warp.meetings)
+  for (Meeting &meeting : thread->warp->meetings)
     if (meeting.mask == mask || meeting.mask == 0)
     {
       meeting.mask = mask;
-      const int lanes = mask == ~0u ? warp.present : __builtin_popcount(mask);
-      meet(meeting, lanes, "a warp collective");
-      return;
+      return meeting;
     }
   throw std::runtime_error("more than four lane masks in one warp");
+}
+
+void warp_barrier(unsigned mask)
+{
+  meet(warp_meeting(mask), mask == ~0u ? thread->warp->present : __builtin_popcount(mask),
+      "a warp collective");
 }
 
 void land_copies(const void *barrier)

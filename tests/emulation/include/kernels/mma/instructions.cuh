@@ -33,28 +33,53 @@ namespace internal
   }
   inline double multiplicand(Bf16 value) { return static_cast<double>(static_cast<float>(value)); }
 
+  /// What a lane sends.
   template <typename S>
   struct Multiplicands
   {
-    FragmentA<S> a;
-    FragmentB<S> b;
+    double a[FragmentA<S>::n_elements], b[FragmentB<S>::n_elements];
+    Multiplicands(const FragmentA<S> &in_a, const FragmentB<S> &in_b)
+    {
+      for (int i = 0; i < FragmentA<S>::n_elements; ++i)
+        a[i] = multiplicand(in_a.get(i));
+      for (int i = 0; i < FragmentB<S>::n_elements; ++i)
+        b[i] = multiplicand(in_b.get(i));
+    }
+  };
+
+  /// Who holds the entries of A and B.
+  template <typename S>
+  struct Holders
+  {
+    Holder a[S::m][S::k], b[S::k][S::n];
+    constexpr Holders()
+      : a()
+      , b()
+    {
+      for (int k = 0; k < S::k; ++k)
+      {
+        for (int i = 0; i < S::m; ++i)
+          a[i][k] = holder_of<S, Operand::a>({i, k});
+        for (int j = 0; j < S::n; ++j)
+          b[k][j] = holder_of<S, Operand::b>({k, j});
+      }
+    }
   };
 } // namespace internal
 
 template <typename S>
 void mma_sync(FragmentC<S> &d, const FragmentA<S> &a, const FragmentB<S> &b, const FragmentC<S> &c)
 {
-  using All = internal::Multiplicands<S>;
-  d = emulation::collective(~0u, All{a, b}, [&](auto of_lane) {
+  static constexpr internal::Holders<S> holders;
+  const internal::Multiplicands<S> mine(a, b);
+  d = emulation::collective(~0u, mine, [&](auto of_lane) {
     FragmentC<S> result = c;
     foreach_ij(result, emulation::thread->lane, [&](int i, int j, typename S::Accumulator &sum) {
       double exact = static_cast<double>(sum);
       for (int k = 0; k < S::k; ++k)
       {
-        const Holder in_a = holder_of<S, Operand::a>({i, k}),
-                     in_b = holder_of<S, Operand::b>({k, j});
-        exact += internal::multiplicand(of_lane(in_a.lane).a.get(in_a.element)) *
-            internal::multiplicand(of_lane(in_b.lane).b.get(in_b.element));
+        const Holder in_a = holders.a[i][k], in_b = holders.b[k][j];
+        exact += of_lane(in_a.lane).a[in_a.element] * of_lane(in_b.lane).b[in_b.element];
       }
       sum = static_cast<typename S::Accumulator>(exact);
     });
