@@ -87,7 +87,9 @@ function(add_unit_test file)
       WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS "${labels}"
       TIMEOUT ${tensormg_test_timeout} ENVIRONMENT "${tensormg_test_environment}")
-    tensormg_start_alone(${name})
+    if(NOT top STREQUAL "tools") # those start no MPI, and look at folders of their own as at a source tree
+      tensormg_start_alone(${name})
+    endif()
     return()
   endif()
 
