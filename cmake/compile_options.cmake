@@ -24,10 +24,9 @@ if(TENSORMG_ARCH)
 endif()
 if(TENSORMG_SANITIZE)
   # Bad pointers are the address sanitizer's business; the first two checks double the compile time of the
-  # kernels' instances, the third adds a third to it, the fourth is of the same kind. Alignment takes a quarter of
-  # all compile time; where it matters, in loads of whole vectors, the processor itself traps.
+  # kernels' instances, the third adds a third to it, the fourth is of the same kind.
   target_compile_options(tensormg_options INTERFACE
-    "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TENSORMG_SANITIZE};-fno-sanitize=null,pointer-overflow,object-size,vptr,alignment;-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
+    "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TENSORMG_SANITIZE};-fno-sanitize=null,pointer-overflow,object-size,vptr;-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
   target_link_options(tensormg_options INTERFACE -fsanitize=${TENSORMG_SANITIZE})
 endif()
 # Programs that use nothing of a large library do not load it.

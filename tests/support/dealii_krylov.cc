@@ -1,5 +1,8 @@
 #include "tests/support/dealii_krylov.h"
 
+#include <algorithm>
+#include <functional>
+
 #include <deal.II/lac/solver_cg.h>
 #include <deal.II/lac/solver_control.h>
 #include <deal.II/lac/solver_gmres.h>
