@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <sstream>
+#include <stdexcept>
 
 #include "apps/diagnose_classes.h"
 #include "apps/diagnose_report.h"
@@ -200,7 +201,12 @@ void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &op
     entry.figures = candidate.figures();
     entry.outcome = Outcome::measured;
   }
-  catch (const DeviceError &error)
+  catch (const std::invalid_argument &error) // of the kernel, which does not do this problem
+  {
+    entry.outcome = Outcome::not_available;
+    entry.reason = error.what();
+  }
+  catch (const std::exception &error) // nothing of what other kernels gave is lost
   {
     entry.reason = error.what();
   }

@@ -11,7 +11,7 @@
 
 #include "apps/diagnose_run.h"
 #include "kernels/core/device.h"
-#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/device.h"
 #include "operators/array.h"
 #include "operators/random_numbers.h"
 
@@ -129,14 +129,14 @@ double relative_error(const Size &size, const Inputs<Number> &inputs, const Resu
   return error;
 }
 
-template <typename Number, typename Result>
-using DeviceKernel = void(
-    const Size &size, const Number *a, const Number *b, Result *c, Stream stream);
-
+/// void(size, a, b, c, stream), or with a workspace of gemm::wgmma_workspace() numbers: (size, a, b, c, workspace, stream).
 /// `products` are those of tensor cores for each product of numbers.
-template <typename Number, typename Result, DeviceKernel<Number, Result> kernel, int products>
+template <typename Number, typename Result, auto kernel, int products>
 class DeviceProduct : public Candidate
 {
+  static constexpr bool has_workspace = std::is_invocable_v<decltype(kernel), const Size &,
+      const Number *, const Number *, Result *, Number *, Stream>;
+
 public:
   explicit DeviceProduct(const Problem &problem)
     : size_(problem.size)
@@ -145,6 +145,13 @@ public:
     , b_(inputs_->b.size())
     , c_(size_.m * size_.n)
   {
+    if constexpr (has_workspace)
+    {
+      const std::int64_t numbers = gemm::wgmma_workspace<Number>(size_);
+      require_device_bytes(
+          numbers * static_cast<std::int64_t>(sizeof(Number)), "copies of the matrices");
+      workspace_ = DeviceArray<Number>(numbers);
+    }
     a_.copy_from_host(inputs_->a.data());
     b_.copy_from_host(inputs_->b.data());
     device::synchronize(nullptr);
@@ -173,20 +180,23 @@ public:
   {
     timer_.start(stream_.get());
     for (int r = 0; r < runs; ++r)
-      kernel(size_, a_.data(), b_.data(), c_.data(), stream_.get());
+      if constexpr (has_workspace)
+        kernel(size_, a_.data(), b_.data(), c_.data(), workspace_.data(), stream_.get());
+      else
+        kernel(size_, a_.data(), b_.data(), c_.data(), stream_.get());
     return timer_.stop(stream_.get());
   }
 
 private:
   Size size_;
   std::shared_ptr<const Inputs<Number>> inputs_;
-  DeviceArray<Number> a_, b_;
+  DeviceArray<Number> a_, b_, workspace_;
   DeviceArray<Result> c_;
   OwnedStream stream_;
   DeviceTimer timer_;
 };
 
-template <typename Number, typename Result, DeviceKernel<Number, Result> kernel, int products = 1>
+template <typename Number, typename Result, auto kernel, int products = 1>
 std::unique_ptr<Candidate> make_on_device(const Problem &problem, ThreadTeam &)
 {
   const Size &size = problem.size;

@@ -12,7 +12,8 @@
 
 namespace tensormg::diagnose
 {
-/// The check, and the timing if it passes. Errors of the device make the entry a failed one.
+/// The check, and the timing if it passes. An exception makes the entry a failed one, std::invalid_argument one that is
+/// not available: a kernel's error never ends the run.
 void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &options);
 
 /// The entry of a row, without what only its candidate knows.

@@ -91,6 +91,22 @@ namespace
             structure_->column.data(), values_->data()}
     {
       device::synchronize(nullptr);
+      if constexpr (method == CsrMethod::merge)
+      {
+        first_rows_ = DeviceArray<std::int32_t>(carries_.size() + 1);
+        const auto start = std::chrono::steady_clock::now();
+        spmv::find_merge_rows(view_, problem.matrix.entries(), first_rows_.data(), nullptr);
+        device::synchronize(nullptr);
+        preprocessing_ =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      }
+    }
+
+    std::vector<Figure> figures() const override
+    {
+      if (method != CsrMethod::merge)
+        return {};
+      return {{"preprocessing on the device", 1e3 * preprocessing_, "ms"}};
     }
 
   private:
@@ -100,12 +116,14 @@ namespace
       if constexpr (method == CsrMethod::rows)
         spmv::cuda_vector(view_, entries, x, y, spmv::lanes_per_row(view_.rows, entries), stream);
       else
-        spmv::cuda_merge(view_, entries, x, y, carries_.data(), stream);
+        spmv::cuda_merge(view_, entries, first_rows_.data(), x, y, carries_.data(), stream);
     }
 
     std::shared_ptr<const DeviceStructure> structure_;
     std::shared_ptr<const DeviceArray<Number>> values_;
     DeviceArray<spmv::Carry<Number>> carries_;
+    DeviceArray<std::int32_t> first_rows_;
+    double preprocessing_ = 0.; ///< seconds
     spmv::Csr<Number> view_;
   };
 

@@ -17,8 +17,8 @@
 //   single_wgmma    the corrected product by wgmma: blocks of 128 x 128 x 32 that split B once for all their rows
 //   cublas_*        cuBLAS, to compare with
 //
-// Matrices whose rows do not start at multiples of 16 bytes are loaded number by number. Source of the
-// correction: H. Ootomo and R. Yokota, IJHPCA 36 (2022).
+// Matrices whose rows do not start at multiples of 16 bytes are loaded number by number; the copy engine of wgmma cannot
+// do that, so they are copied to a workspace with longer rows first. Source of the correction: H. Ootomo and R. Yokota, IJHPCA 36 (2022).
 // Queued in the stream. All throw DeviceError in a build without CUDA, std::length_error for sizes from 2^31 on.
 // Tests: tests/kernels/gemm_device_test.cu.
 #pragma once
@@ -49,8 +49,13 @@ template <Rung rung>
 Blocking fp16_blocking();
 Blocking fp16_wgmma_blocking();
 
-/// Throws std::invalid_argument unless n and k are multiples of 8, DeviceError below compute capability 9.0.
-void fp16_wgmma(const Size &size, const Half *a, const Half *b, float *c, Stream stream);
+/// Numbers that fp16_wgmma (Half) and single_wgmma (float) need room for: 0 if n and k are multiples of 8.
+template <typename Number>
+std::int64_t wgmma_workspace(const Size &size);
+
+/// `workspace` has wgmma_workspace<Half>(size) numbers, aligned to 16 bytes. Throws DeviceError below compute capability 9.0.
+void fp16_wgmma(
+    const Size &size, const Half *a, const Half *b, float *c, Half *workspace, Stream stream);
 
 enum class Fp64Shape : std::uint8_t
 {
@@ -100,9 +105,10 @@ void single(const Size &size, const float *a, const float *b, float *c, Stream s
   single_batched<policy>(size, 1, a, b, c, stream);
 }
 
-/// Like {mma, fp16, outside}, by wgmma. Throws std::invalid_argument unless n and k are multiples of 8, DeviceError
-/// below compute capability 9.0.
-void single_wgmma(const Size &size, const float *a, const float *b, float *c, Stream stream);
+/// Like {mma, fp16, outside}, by wgmma; `workspace` has wgmma_workspace<float>(size) numbers. Throws DeviceError below
+/// compute capability 9.0.
+void single_wgmma(
+    const Size &size, const float *a, const float *b, float *c, float *workspace, Stream stream);
 
 /// By cuBLAS, which is loaded when it is first needed: DeviceError if there is none.
 void cublas_fp16(const Size &size, const Half *a, const Half *b, float *c, Stream stream);

@@ -21,7 +21,14 @@ Blocking fp16_blocking()
   fail();
 }
 Blocking fp16_wgmma_blocking() { fail(); }
-void fp16_wgmma(const Size &, const Half *, const Half *, float *, Stream) { fail(); }
+template <typename Number>
+std::int64_t wgmma_workspace(const Size &)
+{
+  return 0;
+}
+template std::int64_t wgmma_workspace<Half>(const Size &);
+template std::int64_t wgmma_workspace<float>(const Size &);
+void fp16_wgmma(const Size &, const Half *, const Half *, float *, Half *, Stream) { fail(); }
 template <Fp64Shape shape>
 void fp64(const Size &, const double *, const double *, double *, Stream)
 {
@@ -32,7 +39,7 @@ void single_batched(const Size &, std::int64_t, const float *, const float *, fl
 {
   fail();
 }
-void single_wgmma(const Size &, const float *, const float *, float *, Stream) { fail(); }
+void single_wgmma(const Size &, const float *, const float *, float *, float *, Stream) { fail(); }
 void cublas_fp16(const Size &, const Half *, const Half *, float *, Stream) { fail(); }
 void cublas_fp64(const Size &, const double *, const double *, double *, Stream) { fail(); }
 void cublas_fp32(const Size &, const float *, const float *, float *, Stream) { fail(); }

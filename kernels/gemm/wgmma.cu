@@ -5,12 +5,12 @@
 // both. That takes a third from what the second cache gives, which bounds matrices whose rows do not start at
 // multiples of 128 bytes.
 #include <algorithm>
-#include <stdexcept>
 
 #include "kernels/core/cluster.cuh"
 #include "kernels/core/pipeline.cuh"
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/core/tensor_map.h"
+#include "kernels/gemm/aligned_rows.h"
 #include "kernels/gemm/device.h"
 #include "kernels/gemm/tile_order.h"
 #include "kernels/mma/warpgroup.cuh"
@@ -83,7 +83,8 @@ namespace
   }
 
   /// Four numbers of a row at a time: of every two blocks of 8 columns, lanes next to each other trade the halves that make
-  /// pairs neighbours. Rows of 64 bytes instead of 32 per store halve the time. n is a multiple of 8.
+  /// pairs neighbours. Rows of 64 bytes instead of 32 per store halve the time. Rows of C that start anywhere are stored
+  /// number by number.
   __device__ void store(
       const float (&sums)[128], const Work &work, int first_row, int first_column, float *c)
   {
@@ -99,10 +100,26 @@ namespace
         const float y = __shfl_xor_sync(~0u, is_right ? left[1] : right[1], 1);
         const int row = first_row + lane / 4 + 8 * half;
         const int column = first_column + 8 * (i / 4 + lane % 2) + 4 * (lane % 4 / 2);
-        if (row < work.m && column < work.n)
-          *reinterpret_cast<float4 *>(c + static_cast<std::int64_t>(row) * work.n + column) =
-              is_right ? make_float4(x, y, right[0], right[1])
-                       : make_float4(left[0], left[1], x, y);
+        const float4 four =
+            is_right ? make_float4(x, y, right[0], right[1]) : make_float4(left[0], left[1], x, y);
+        float *const to = c + static_cast<std::int64_t>(row) * work.n + column;
+        if (row >= work.m)
+          continue;
+        if (work.n % 4 == 0)
+        {
+          if (column < work.n)
+            *reinterpret_cast<float4 *>(to) = four;
+          continue;
+        }
+        const int count = work.n - column;
+        if (count > 0)
+          to[0] = four.x;
+        if (count > 1)
+          to[1] = four.y;
+        if (count > 2)
+          to[2] = four.z;
+        if (count > 3)
+          to[3] = four.w;
       }
   }
 
@@ -196,16 +213,16 @@ Blocking fp16_wgmma_blocking()
   return {cluster_blocks * tile_m, tile_n, resident_clusters()};
 }
 
-void fp16_wgmma(const Size &size, const Half *a, const Half *b, float *c, Stream stream)
+void fp16_wgmma(
+    const Size &size, const Half *a, const Half *b, float *c, Half *workspace, Stream stream)
 {
-  if (size.k % 8 != 0 || size.n % 8 != 0)
-    throw std::invalid_argument("rows of A and B must start at multiples of 16 bytes");
   const Tiles tiles = tiles_of(size, cluster_blocks * tile_m, tile_n);
   if (tiles.m * tiles.n == 0)
     return;
   if (size.k == 0)
     return fp16<Rung::larger>(size, a, b, c, stream); // there is nothing to describe
   tensor::require_compiled_for(90, wgmma_kernel);
+  const AlignedFactors<Half> factors(size, a, b, workspace, stream);
   const int clusters = std::min(resident_clusters(), tiles.m * tiles.n);
   // A matrix as a block of cells with one mode: rows of the matrix are rows of cells.
   const auto map = [](const Half *matrix, std::int64_t rows, std::int64_t columns, int box_rows) {
@@ -214,7 +231,8 @@ void fp16_wgmma(const Size &size, const Half *a, const Half *b, float *c, Stream
   };
   cluster::launch_clusters("launching the product by wgmma", wgmma_kernel,
       dim3(static_cast<unsigned>(clusters * cluster_blocks)), dim3(threads), shared_bytes, stream,
-      map(a, size.m, size.k, tile_m), map(b, size.k, size.n, tile_k),
+      map(factors.a, size.m, factors.columns_a, tile_m),
+      map(factors.b, size.k, factors.columns_b, tile_k),
       Work{static_cast<int>(size.m), static_cast<int>(size.n),
           static_cast<int>((size.k + tile_k - 1) / tile_k), tiles},
       c);

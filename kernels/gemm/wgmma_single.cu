@@ -8,13 +8,13 @@
 //
 // Method: H. Ootomo and R. Yokota, IJHPCA 36 (2022).
 #include <bit>
-#include <stdexcept>
 #include <string>
 
 #include "kernels/core/launch.cuh"
 #include "kernels/core/pipeline.cuh"
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/core/tensor_map.h"
+#include "kernels/gemm/aligned_rows.h"
 #include "kernels/gemm/device.h"
 #include "kernels/gemm/tile_order.h"
 #include "kernels/gemm/units.cuh"
@@ -191,7 +191,7 @@ namespace
     }
   };
 
-  /// Two numbers of a row at a time; n is even.
+  /// Two numbers of a row at a time if n is even.
   __device__ void store(const float (&sums)[64], const float (&corrections)[64], const Work &work,
       int first_row, int first_column, float *c)
   {
@@ -202,9 +202,17 @@ namespace
     {
       const int row = first_row + lane / 4 + 8 * (i / 2 % 2);
       const int column = first_column + 8 * (i / 4) + 2 * (lane % 4);
-      if (row < work.m && column < work.n)
-        *reinterpret_cast<float2 *>(c + static_cast<std::int64_t>(row) * work.n + column) =
-            make_float2(sum(i), sum(i + 1));
+      float *const to = c + static_cast<std::int64_t>(row) * work.n + column;
+      if (row >= work.m || column >= work.n)
+        continue;
+      if (work.n % 2 == 0)
+        *reinterpret_cast<float2 *>(to) = make_float2(sum(i), sum(i + 1));
+      else
+      {
+        to[0] = sum(i);
+        if (column + 1 < work.n)
+          to[1] = sum(i + 1);
+      }
     }
   }
 
@@ -302,10 +310,9 @@ namespace
   }
 } // namespace
 
-void single_wgmma(const Size &size, const float *a, const float *b, float *c, Stream stream)
+void single_wgmma(
+    const Size &size, const float *a, const float *b, float *c, float *workspace, Stream stream)
 {
-  if (size.k % row_granularity != 0 || size.n % row_granularity != 0)
-    throw std::invalid_argument("n and k must be multiples of 8");
   const Tiles tiles = tiles_of(size, tile_m, tile_n);
   if (tiles.m * tiles.n == 0)
     return;
@@ -313,6 +320,7 @@ void single_wgmma(const Size &size, const float *a, const float *b, float *c, St
     return single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>(
         size, a, b, c, stream);
   tensor::require_compiled_for(90, wgmma_single_kernel);
+  const AlignedFactors<float> factors(size, a, b, workspace, stream);
   const dim3 grid = tensor::persistent_grid(wgmma_single_kernel, threads, shared_bytes,
       static_cast<unsigned long long>(tiles.m) * static_cast<unsigned long long>(tiles.n));
   // A matrix as a block of cells with one mode: rows of the matrix are rows of cells.
@@ -321,8 +329,8 @@ void single_wgmma(const Size &size, const float *a, const float *b, float *c, St
     return make_box_map(Block(2, 0, {columns, rows, 1}), matrix, box_columns, box_rows);
   };
   launch("launching the FP32 product by wgmma", wgmma_single_kernel, grid, dim3(threads),
-      shared_bytes, stream, map(a, size.m, size.k, Shape::k, tile_m),
-      map(b, size.k, size.n, tile_n, tile_k),
+      shared_bytes, stream, map(factors.a, size.m, factors.columns_a, Shape::k, tile_m),
+      map(factors.b, size.k, factors.columns_b, tile_n, tile_k),
       Work{static_cast<int>(size.m), static_cast<int>(size.n),
           static_cast<int>((size.k + tile_k - 1) / tile_k), tiles.m, tiles.n},
       c);

@@ -70,7 +70,8 @@ namespace
         dim3(threads), 0, stream, matrix, x, y);
   }
 
-  // The merge path: a block takes a tile of rows and entries, groups of threads its rows.
+  // The merge path: a block takes a tile of rows and entries, groups of threads its rows. Where tiles begin is found
+  // once for a matrix: a search among its rows is a chain of some 25 loads, longer than all else that a block does.
 
   constexpr int steps_per_thread = 8;
   constexpr int tile = threads * steps_per_thread;
@@ -91,6 +92,18 @@ namespace
         high = middle;
     }
     return static_cast<std::int32_t>(low);
+  }
+
+  __global__ void __launch_bounds__(threads) tiles_kernel(std::int32_t rows, std::int32_t entries,
+      const std::int32_t *__restrict__ row_begin, std::int64_t tiles,
+      std::int32_t *__restrict__ first_rows)
+  {
+    const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+    if (index > tiles)
+      return;
+    const std::int64_t steps = static_cast<std::int64_t>(rows) + entries;
+    const std::int64_t step = index * tile < steps ? index * tile : steps;
+    first_rows[index] = find_row(step, row_begin + 1, rows, entries);
   }
 
   /// The sum of the numbers of all threads, in thread 0 (of others: something).
@@ -150,6 +163,7 @@ namespace
       if (row <= tile.rows)
       {
         const int end = tile.end(row);
+#pragma unroll 4
         for (int e = tile.begin(row) + lane; e < end; e += lanes)
           sum += tile.products[e];
       }
@@ -163,20 +177,17 @@ namespace
 
   template <typename Number>
   __global__ void __launch_bounds__(threads) merge_kernel(Csr<Number> matrix, std::int32_t entries,
-      const Number *__restrict__ x, Number *__restrict__ y, Carry<Number> *__restrict__ carries)
+      const std::int32_t *__restrict__ first_rows, const Number *__restrict__ x,
+      Number *__restrict__ y, Carry<Number> *__restrict__ carries)
   {
     __shared__ Number products[tile];
     __shared__ std::int32_t row_ends[tile];
-    __shared__ std::int32_t border_rows[2];
 
     const std::int64_t steps = static_cast<std::int64_t>(matrix.rows) + entries;
     const std::int64_t first_step = static_cast<std::int64_t>(blockIdx.x) * tile;
     const std::int64_t last_step = first_step + tile < steps ? first_step + tile : steps;
-    if (threadIdx.x < 2)
-      border_rows[threadIdx.x] = find_row(
-          threadIdx.x == 0 ? first_step : last_step, matrix.row_begin + 1, matrix.rows, entries);
-    __syncthreads();
-    const std::int32_t first_row = border_rows[0], n_rows = border_rows[1] - first_row;
+    const std::int32_t first_row = first_rows[blockIdx.x],
+                       n_rows = first_rows[blockIdx.x + 1] - first_row;
     const auto first_entry = static_cast<std::int32_t>(first_step - first_row);
     const auto n_entries = static_cast<std::int32_t>(last_step - first_step) - n_rows;
 
@@ -214,11 +225,13 @@ namespace
         if (threadIdx.x == 0)
           finish(part, row, sum, y, carry);
       }
-    else if (n_entries < 4 * n_rows)
+    else if (n_entries < 10 * n_rows)
+      sum_rows<1>(part, y, carry);
+    else if (n_entries < 20 * n_rows)
       sum_rows<2>(part, y, carry);
-    else if (n_entries < 12 * n_rows)
-      sum_rows<4>(part, y, carry);
     else if (n_entries < 48 * n_rows)
+      sum_rows<4>(part, y, carry);
+    else if (n_entries < 160 * n_rows)
       sum_rows<16>(part, y, carry);
     else
       sum_rows<32>(part, y, carry);
@@ -226,21 +239,36 @@ namespace
       carries[blockIdx.x] = carry;
   }
 
-  /// What blocks leave of rows that others end. The first of several blocks with the same row adds them all.
+  /// What blocks leave of rows that others end. The warp of the first of several blocks with the same row adds them all.
   template <typename Number>
   __global__ void __launch_bounds__(threads)
       carry_kernel(std::int32_t rows, std::int64_t blocks, const Carry<Number> *carries, Number *y)
   {
-    const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
+    constexpr int at_once = 4; ///< of a lane: a dense row crosses thousands of blocks
+    const std::int64_t block =
+        static_cast<std::int64_t>(blockIdx.x) * (threads / warp) + threadIdx.x / warp;
+    const int lane = static_cast<int>(threadIdx.x) % warp;
     if (block >= blocks)
       return;
     const std::int32_t row = carries[block].row;
     if (row >= rows || (block > 0 && carries[block - 1].row == row))
       return;
     Number sum = 0;
-    for (std::int64_t b = block; b < blocks && carries[b].row == row; ++b)
-      sum += carries[b].sum;
-    y[row] += sum;
+    bool has_more = true; // the rows of carries do not descend
+    for (std::int64_t b = block + lane; __any_sync(all_lanes, has_more); b += warp * at_once)
+#pragma unroll
+      for (int i = 0; i < at_once; ++i)
+      {
+        const std::int64_t at = b + i * warp;
+        const Carry<Number> carry = carries[at < blocks ? at : blocks - 1];
+        has_more = at < blocks && carry.row == row;
+        sum += has_more ? carry.sum : Number(0);
+      }
+#pragma unroll
+    for (int distance = warp / 2; distance > 0; distance /= 2)
+      sum += __shfl_xor_sync(all_lanes, sum, distance);
+    if (lane == 0)
+      y[row] += sum;
   }
 } // namespace
 
@@ -274,24 +302,37 @@ std::int64_t merge_blocks(std::int64_t rows, std::int64_t entries)
 }
 
 template <typename Number>
-void cuda_merge(const Csr<Number> &matrix, std::int32_t entries, const Number *x, Number *y,
-    Carry<Number> *carries, Stream stream)
+void find_merge_rows(
+    const Csr<Number> &matrix, std::int32_t entries, std::int32_t *first_rows, Stream stream)
+{
+  const std::int64_t tiles = merge_blocks(matrix.rows, entries);
+  launch("dividing a sparse matrix by merge path", tiles_kernel,
+      dim3(static_cast<unsigned>(tiles / threads + 1)), dim3(threads), 0, stream, matrix.rows,
+      entries, matrix.row_begin, tiles, first_rows);
+}
+
+template <typename Number>
+void cuda_merge(const Csr<Number> &matrix, std::int32_t entries, const std::int32_t *first_rows,
+    const Number *x, Number *y, Carry<Number> *carries, Stream stream)
 {
   const std::int64_t blocks = merge_blocks(matrix.rows, entries);
   if (matrix.rows == 0)
     return;
   launch("launching the sparse product by merge path", merge_kernel<Number>,
-      dim3(static_cast<unsigned>(blocks)), dim3(threads), 0, stream, matrix, entries, x, y,
-      carries);
+      dim3(static_cast<unsigned>(blocks)), dim3(threads), 0, stream, matrix, entries, first_rows, x,
+      y, carries);
+  constexpr int warps = threads / warp;
   launch("launching the carries of the sparse product", carry_kernel<Number>,
-      dim3(static_cast<unsigned>((blocks + threads - 1) / threads)), dim3(threads), 0, stream,
+      dim3(static_cast<unsigned>((blocks + warps - 1) / warps)), dim3(threads), 0, stream,
       matrix.rows, blocks, static_cast<const Carry<Number> *>(carries), y);
 }
 
 template void cuda_vector(const Csr<double> &, std::int32_t, const double *, double *, int, Stream);
 template void cuda_vector(const Csr<float> &, std::int32_t, const float *, float *, int, Stream);
-template void cuda_merge(
-    const Csr<double> &, std::int32_t, const double *, double *, Carry<double> *, Stream);
-template void cuda_merge(
-    const Csr<float> &, std::int32_t, const float *, float *, Carry<float> *, Stream);
+template void find_merge_rows(const Csr<double> &, std::int32_t, std::int32_t *, Stream);
+template void cuda_merge(const Csr<double> &, std::int32_t, const std::int32_t *, const double *,
+    double *, Carry<double> *, Stream);
+template void find_merge_rows(const Csr<float> &, std::int32_t, std::int32_t *, Stream);
+template void cuda_merge(const Csr<float> &, std::int32_t, const std::int32_t *, const float *,
+    float *, Carry<float> *, Stream);
 } // namespace tensormg::spmv

@@ -17,18 +17,26 @@ std::int64_t merge_blocks(std::int64_t, std::int64_t)
 }
 
 template <typename Number>
-void cuda_merge(
-    const Csr<Number> &, std::int32_t, const Number *, Number *, Carry<Number> *, Stream)
+void find_merge_rows(const Csr<Number> &, std::int32_t, std::int32_t *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template <typename Number>
+void cuda_merge(const Csr<Number> &, std::int32_t, const std::int32_t *, const Number *, Number *,
+    Carry<Number> *, Stream)
 {
   throw DeviceError("no device: " + why_no_device());
 }
 
 template void cuda_vector(const Csr<double> &, std::int32_t, const double *, double *, int, Stream);
 template void cuda_vector(const Csr<float> &, std::int32_t, const float *, float *, int, Stream);
-template void cuda_merge(
-    const Csr<double> &, std::int32_t, const double *, double *, Carry<double> *, Stream);
-template void cuda_merge(
-    const Csr<float> &, std::int32_t, const float *, float *, Carry<float> *, Stream);
+template void find_merge_rows(const Csr<double> &, std::int32_t, std::int32_t *, Stream);
+template void cuda_merge(const Csr<double> &, std::int32_t, const std::int32_t *, const double *,
+    double *, Carry<double> *, Stream);
+template void find_merge_rows(const Csr<float> &, std::int32_t, std::int32_t *, Stream);
+template void cuda_merge(const Csr<float> &, std::int32_t, const std::int32_t *, const float *,
+    float *, Carry<float> *, Stream);
 } // namespace tensormg::spmv
 
 #endif

@@ -7,7 +7,8 @@
 //                 multiplication", SC 2016)
 //
 //   cuda_vector   device: 2 to 32 neighbouring threads per row
-//   cuda_merge    device: the same number of rows plus entries to each thread of a block and to each block
+//   cuda_merge    device: the same number of rows plus entries to each block, whose products pass through shared
+//                 memory; where blocks begin is found once per matrix
 //
 // The host kernels do one share of the work, so that any number of threads can call them at the same time;
 // results do not depend on their order. After all shares of cpu_merge, add_carries() completes the rows that
@@ -108,7 +109,12 @@ void cuda_vector(const Csr<Number> &matrix, std::int32_t entries, const Number *
 /// Blocks of cuda_merge: so many carries it needs, in device memory.
 std::int64_t merge_blocks(std::int64_t rows, std::int64_t entries);
 
+/// Where they begin: writes merge_blocks() + 1 rows to device memory.
 template <typename Number>
-void cuda_merge(const Csr<Number> &matrix, std::int32_t entries, const Number *x, Number *y,
-    Carry<Number> *carries, Stream stream);
+void find_merge_rows(
+    const Csr<Number> &matrix, std::int32_t entries, std::int32_t *first_rows, Stream stream);
+
+template <typename Number>
+void cuda_merge(const Csr<Number> &matrix, std::int32_t entries, const std::int32_t *first_rows,
+    const Number *x, Number *y, Carry<Number> *carries, Stream stream);
 } // namespace tensormg::spmv

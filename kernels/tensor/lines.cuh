@@ -28,13 +28,16 @@ struct Lines
     }
   }
 
-  /// Entry k of each line.
+  /// Entry k of each line; threads without one do not read, since those that have one may write already.
   __device__ void read(
       const typename Tile::C *field, int k, typename Tile::C (&u)[Tile::lines_per_thread]) const
   {
 #pragma unroll
     for (int r = 0; r < Tile::lines_per_thread; ++r)
-      u[r] = field[Tile::template offset<d>(line[r], k)];
+      if (Tile::lines == Tile::threads * Tile::lines_per_thread || active[r])
+        u[r] = field[Tile::template offset<d>(line[r], k)];
+      else
+        u[r] = typename Tile::C(0);
   }
 
   /// All entries of each line.

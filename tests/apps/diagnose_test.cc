@@ -134,6 +134,7 @@ namespace
   };
   bool was_timed = false;
 
+  constexpr double does_not_exist = -2., breaks = -3.; ///< instead of an error
   class FakeCandidate : public Candidate
   {
   public:
@@ -142,6 +143,10 @@ namespace
     {}
     double error() override
     {
+      if (problem_.error == does_not_exist)
+        throw std::invalid_argument("not for this size");
+      if (problem_.error == breaks)
+        throw std::length_error("too long");
       if (problem_.error < 0.)
         throw DeviceError("the device is gone");
       return problem_.error;
@@ -214,7 +219,7 @@ namespace
   TEST(DiagnoseRun, WrongKernelsAreNotTimedAndEndWithCodeEight)
   {
     for (const double error : {2e-10, std::numeric_limits<double>::infinity(),
-             std::numeric_limits<double>::quiet_NaN(), -1.})
+             std::numeric_limits<double>::quiet_NaN(), -1., breaks})
     {
       int code = -1;
       const Entry entry = run_fake(error, make, &code);
@@ -223,6 +228,14 @@ namespace
       EXPECT_FALSE(entry.reason.empty());
       EXPECT_EQ(code, exit_check_failed);
     }
+  }
+
+  TEST(DiagnoseRun, KernelsThatRefuseAProblemDoNotEndTheRun)
+  {
+    const Entry entry = run_fake(does_not_exist, make);
+    EXPECT_EQ(entry.outcome, Outcome::not_available);
+    EXPECT_EQ(entry.reason, "not for this size");
+    EXPECT_FALSE(was_timed);
   }
 
   TEST(DiagnoseRun, WhatHasNoTimeIsLeftOutAndListed)

@@ -52,9 +52,13 @@ namespace
 
     std::vector<Number> by_merge() const
     {
-      DeviceArray<Carry<Number>> carries(merge_blocks(rows_, entries_));
-      return result(
-          [&](Number *y) { cuda_merge(view_, entries_, x_.data(), y, carries.data(), nullptr); });
+      const std::int64_t blocks = merge_blocks(rows_, entries_);
+      DeviceArray<Carry<Number>> carries(blocks);
+      DeviceArray<std::int32_t> first_rows(blocks + 1);
+      find_merge_rows(view_, entries_, first_rows.data(), nullptr);
+      return result([&](Number *y) {
+        cuda_merge(view_, entries_, first_rows.data(), x_.data(), y, carries.data(), nullptr);
+      });
     }
 
   private:
@@ -94,6 +98,9 @@ namespace
     std::vector<std::vector<std::int32_t>> list = test::row_lengths();
     std::vector<std::int32_t> many(3000, 2), long_rows(7, 0);
     many[1500] = 4500; // three tiles
+    std::vector<std::int32_t> dense(40, 3);
+    dense[20] = 300000; // more tiles than a warp adds carries of at once
+    list.push_back(dense);
     long_rows[3] = 7001;
     long_rows[4] = 2048;
     list.push_back(many);

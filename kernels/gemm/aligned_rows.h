@@ -1,0 +1,53 @@
+// Matrices for the copy engine, which takes only rows that start at multiples of 16 bytes. It sees a matrix as a block
+// of cells (kernels/core/block.h), so rows have a multiple of 8 numbers.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/block.h"
+#include "kernels/core/device.h"
+#include "kernels/gemm/gemm.h"
+
+namespace tensormg::gemm
+{
+/// The columns that a matrix is given in a workspace: rows of whole lines of 128 bytes.
+constexpr std::int64_t aligned_columns(std::int64_t columns) { return (columns + 63) / 64 * 64; }
+
+constexpr bool has_aligned_rows(std::int64_t columns) { return columns % row_granularity == 0; }
+
+/// Packed rows of `columns` numbers at the beginning of rows of aligned_columns(columns); the rest of each is zero.
+template <typename Number>
+void copy_to_aligned_rows(
+    std::int64_t rows, std::int64_t columns, const Number *from, Number *to, Stream stream);
+
+/// A and B as the copy engine can read them: where they are, or copies.
+template <typename Number>
+struct AlignedFactors
+{
+  const Number *a, *b;
+  std::int64_t columns_a, columns_b; ///< with those of zeros
+
+  /// Queues the copies that are needed into `workspace`, which has wgmma_workspace(size) numbers.
+  AlignedFactors(
+      const Size &size, const Number *a_, const Number *b_, Number *workspace, Stream stream)
+    : a(a_)
+    , b(b_)
+    , columns_a(size.k)
+    , columns_b(size.n)
+  {
+    if (!has_aligned_rows(size.k))
+    {
+      columns_a = aligned_columns(size.k);
+      copy_to_aligned_rows(size.m, size.k, a_, workspace, stream);
+      a = workspace;
+      workspace += size.m * columns_a;
+    }
+    if (!has_aligned_rows(size.n))
+    {
+      columns_b = aligned_columns(size.n);
+      copy_to_aligned_rows(size.k, size.n, b_, workspace, stream);
+      b = workspace;
+    }
+  }
+};
+} // namespace tensormg::gemm
