@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/compare_report.h"
+#include "apps/json_text.h"
 #include "apps/run_record.h"
 #include "version.h"
 
@@ -150,7 +151,7 @@ void write_compare_json(const Comparison &comparison, std::ostream &out)
       {"no_device", comparison.no_device.empty() ? Json(nullptr) : Json(comparison.no_device)},
       {"scale_bandwidth_gb_per_s", 1e-9 * main.scale_bandwidth}, {"machines", machines},
       {"entries", entries}, {"failed", failed}, {"not_available", not_available},
-      {"parameters", Json::parse(json_text(comparison.parameters)).at("compare")}};
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+      {"parameters", json_of_text(json_text(comparison.parameters)).at("compare")}};
+  out << text_of_json(json) << '\n';
 }
 } // namespace tensormg

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/json_text.h"
 #include "apps/measurement.h"
 #include "apps/output.h"
 #include "apps/parameter_words.h"
@@ -197,7 +198,7 @@ void write_solves_json(const std::vector<SolveEntry> &entries, const std::string
     {
       std::ostringstream text;
       write_run_json(*entry.record, text);
-      json["run"] = Json::parse(text.str());
+      json["run"] = json_of_text(text.str());
     }
     list.push_back(std::move(json));
   }
@@ -209,7 +210,7 @@ void write_solves_json(const std::vector<SolveEntry> &entries, const std::string
       json["device"] = entry.record->device->name;
       json["driver"] = entry.record->device->driver;
     }
-  out << json.dump(2) << '\n';
+  out << text_of_json(json) << '\n';
 }
 
 int compare_solves(const Parameters &parameters, MPI_Comm communicator, Console &console)

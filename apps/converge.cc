@@ -11,6 +11,7 @@
 #include <deal.II/base/convergence_table.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/json_text.h"
 #include "apps/output.h"
 #include "apps/parameter_text.h"
 #include "apps/program.h"
@@ -270,8 +271,8 @@ void write_study_json(const Study &study, std::ostream &out)
   const Json json{{"degrees", degrees}, {"solution_norm", study.solution_norm},
       {"gradient_norm", study.gradient_norm}, {"rounding_floor", rounding_floor},
       {"missed_order", missed}, {"version", version}, {"git_hash", git_hash},
-      {"parameters", Json::parse(json_text(study.parameters))}};
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+      {"parameters", json_of_text(json_text(study.parameters))}};
+  out << text_of_json(json) << '\n';
 }
 
 Study run_study(const Parameters &parameters, MPI_Comm communicator, Console &console)

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/diagnose_report.h"
+#include "apps/json_text.h"
 #include "apps/run_record.h"
 #include "version.h"
 
@@ -230,7 +231,7 @@ void write_json(const Diagnosis &diagnosis, std::ostream &out)
       {"accuracy", accuracies}, {"adders", adders_json(diagnosis)},
       {"library_products", library_json(diagnosis)}, {"quantisation", quantisations},
       {"seconds", diagnosis.seconds},
-      {"parameters", Json::parse(json_text(diagnosis.parameters)).at("diagnose")}};
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+      {"parameters", json_of_text(json_text(diagnosis.parameters)).at("diagnose")}};
+  out << text_of_json(json) << '\n';
 }
 } // namespace tensormg::diagnose

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/json_text.h"
 #include "apps/parameter_text.h"
 #include "apps/parameter_words.h"
 #include "kernels/laplace/laplace.h"
@@ -232,10 +233,10 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"date", record.date},
       {"files", record.files},
       {"parameter_file", record.parameters.source},
-      {"parameters", Json::parse(json_text(record.parameters))},
+      {"parameters", json_of_text(json_text(record.parameters))},
   };
   // NaN and infinity become null.
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  out << text_of_json(json) << '\n';
 }
 
 void write_residuals_csv(const RunRecord &record, std::ostream &out)

@@ -73,9 +73,15 @@ namespace
   // The merge path: a block takes a tile of rows and entries, groups of threads its rows. Where tiles begin is found
   // once for a matrix: a search among its rows is a chain of some 25 loads, longer than all else that a block does.
 
-  constexpr int steps_per_thread = 8;
-  constexpr int tile = threads * steps_per_thread;
-  constexpr int few_rows = 8; ///< of a tile: then all threads work on each of them
+  constexpr int merge_threads = 128;
+  /// As many as registers let be under way: what bounds the kernel are bytes under way.
+  template <typename Number>
+  constexpr int steps_per_thread = sizeof(Number) == 8 ? 12 : 16;
+  template <typename Number>
+  constexpr int resident_tiles = sizeof(Number) == 8 ? 6 : 7; ///< of a multiprocessor
+  template <typename Number>
+  constexpr int tile = merge_threads *steps_per_thread<Number>;
+  constexpr int few_rows = 4; ///< of a tile: then all threads work on each of them
 
   /// The row at which the path is after `step` steps; entry i of row_end ends row i.
   template <typename Index>
@@ -95,14 +101,14 @@ namespace
   }
 
   __global__ void __launch_bounds__(threads) tiles_kernel(std::int32_t rows, std::int32_t entries,
-      const std::int32_t *__restrict__ row_begin, std::int64_t tiles,
+      const std::int32_t *__restrict__ row_begin, int steps_of_tile, std::int64_t tiles,
       std::int32_t *__restrict__ first_rows)
   {
     const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
     if (index > tiles)
       return;
     const std::int64_t steps = static_cast<std::int64_t>(rows) + entries;
-    const std::int64_t step = index * tile < steps ? index * tile : steps;
+    const std::int64_t step = index * steps_of_tile < steps ? index * steps_of_tile : steps;
     first_rows[index] = find_row(step, row_begin + 1, rows, entries);
   }
 
@@ -110,7 +116,7 @@ namespace
   template <typename Number>
   __device__ Number block_sum(Number own)
   {
-    __shared__ Number warp_sums[threads / warp];
+    __shared__ Number warp_sums[merge_threads / warp];
 #pragma unroll
     for (int distance = warp / 2; distance > 0; distance /= 2)
       own += __shfl_xor_sync(all_lanes, own, distance);
@@ -120,7 +126,7 @@ namespace
     __syncthreads();
     Number sum = warp_sums[0];
 #pragma unroll
-    for (int w = 1; w < threads / warp; ++w)
+    for (int w = 1; w < merge_threads / warp; ++w)
       sum += warp_sums[w];
     __syncthreads(); // before the next call
     return sum;
@@ -154,7 +160,7 @@ namespace
   __device__ void sum_rows(const Tile<Number> &tile, Number *y, Carry<Number> &carry)
   {
     const int lane = static_cast<int>(threadIdx.x) % lanes;
-    constexpr int at_once = threads / lanes;
+    constexpr int at_once = merge_threads / lanes;
     // All lanes of a warp make the same number of turns.
     for (int first = 0; first <= tile.rows; first += at_once)
     {
@@ -176,37 +182,39 @@ namespace
   }
 
   template <typename Number>
-  __global__ void __launch_bounds__(threads) merge_kernel(Csr<Number> matrix, std::int32_t entries,
-      const std::int32_t *__restrict__ first_rows, const Number *__restrict__ x,
-      Number *__restrict__ y, Carry<Number> *__restrict__ carries)
+  __global__ void __launch_bounds__(merge_threads, resident_tiles<Number>) merge_kernel(
+      Csr<Number> matrix, std::int32_t entries, const std::int32_t *__restrict__ first_rows,
+      const Number *__restrict__ x, Number *__restrict__ y, Carry<Number> *__restrict__ carries)
   {
-    __shared__ Number products[tile];
-    __shared__ std::int32_t row_ends[tile];
+    constexpr int own_steps = steps_per_thread<Number>, steps_of_tile = tile<Number>;
+    __shared__ Number products[steps_of_tile];
+    __shared__ std::int32_t row_ends[steps_of_tile];
 
     const std::int64_t steps = static_cast<std::int64_t>(matrix.rows) + entries;
-    const std::int64_t first_step = static_cast<std::int64_t>(blockIdx.x) * tile;
-    const std::int64_t last_step = first_step + tile < steps ? first_step + tile : steps;
+    const std::int64_t first_step = static_cast<std::int64_t>(blockIdx.x) * steps_of_tile;
+    const std::int64_t last_step =
+        first_step + steps_of_tile < steps ? first_step + steps_of_tile : steps;
     const std::int32_t first_row = first_rows[blockIdx.x],
                        n_rows = first_rows[blockIdx.x + 1] - first_row;
     const auto first_entry = static_cast<std::int32_t>(first_step - first_row);
     const auto n_entries = static_cast<std::int32_t>(last_step - first_step) - n_rows;
 
     // All loads of a thread are under way together.
-    Number values[steps_per_thread];
-    std::int32_t columns[steps_per_thread];
+    Number values[own_steps];
+    std::int32_t columns[own_steps];
 #pragma unroll
-    for (int i = 0; i < steps_per_thread; ++i)
+    for (int i = 0; i < own_steps; ++i)
     {
-      const int e = i * threads + static_cast<int>(threadIdx.x);
+      const int e = i * merge_threads + static_cast<int>(threadIdx.x);
       columns[i] = e < n_entries ? __ldcs(matrix.column + first_entry + e) : 0;
       values[i] = e < n_entries ? __ldcs(matrix.value + first_entry + e) : Number(0);
     }
-    for (int r = static_cast<int>(threadIdx.x); r < n_rows; r += threads)
+    for (int r = static_cast<int>(threadIdx.x); r < n_rows; r += merge_threads)
       row_ends[r] = matrix.row_begin[first_row + r + 1] - first_entry;
 #pragma unroll
-    for (int i = 0; i < steps_per_thread; ++i)
+    for (int i = 0; i < own_steps; ++i)
     {
-      const int e = i * threads + static_cast<int>(threadIdx.x);
+      const int e = i * merge_threads + static_cast<int>(threadIdx.x);
       if (e < n_entries)
         products[e] = values[i] * __ldg(x + columns[i]);
     }
@@ -219,22 +227,23 @@ namespace
       {
         Number own = 0;
         for (int e = part.begin(row) + static_cast<int>(threadIdx.x); e < part.end(row);
-             e += threads)
+             e += merge_threads)
           own += products[e];
         const Number sum = block_sum(own);
         if (threadIdx.x == 0)
           finish(part, row, sum, y, carry);
       }
-    else if (n_entries < 10 * n_rows)
-      sum_rows<1>(part, y, carry);
-    else if (n_entries < 20 * n_rows)
-      sum_rows<2>(part, y, carry);
-    else if (n_entries < 48 * n_rows)
-      sum_rows<4>(part, y, carry);
-    else if (n_entries < 160 * n_rows)
+    // As many lanes for a row as let all rows be summed in one turn.
+    else if (n_rows < merge_threads / 16)
       sum_rows<16>(part, y, carry);
+    else if (n_rows < merge_threads / 8)
+      sum_rows<8>(part, y, carry);
+    else if (n_rows < merge_threads / 4)
+      sum_rows<4>(part, y, carry);
+    else if (n_rows < merge_threads / 2)
+      sum_rows<2>(part, y, carry);
     else
-      sum_rows<32>(part, y, carry);
+      sum_rows<1>(part, y, carry);
     if (carry.row >= 0)
       carries[blockIdx.x] = carry;
   }
@@ -296,31 +305,32 @@ void cuda_vector(
   }
 }
 
+template <typename Number>
 std::int64_t merge_blocks(std::int64_t rows, std::int64_t entries)
 {
-  return (rows + entries + tile - 1) / tile;
+  return (rows + entries + tile<Number> - 1) / tile<Number>;
 }
 
 template <typename Number>
 void find_merge_rows(
     const Csr<Number> &matrix, std::int32_t entries, std::int32_t *first_rows, Stream stream)
 {
-  const std::int64_t tiles = merge_blocks(matrix.rows, entries);
+  const std::int64_t tiles = merge_blocks<Number>(matrix.rows, entries);
   launch("dividing a sparse matrix by merge path", tiles_kernel,
       dim3(static_cast<unsigned>(tiles / threads + 1)), dim3(threads), 0, stream, matrix.rows,
-      entries, matrix.row_begin, tiles, first_rows);
+      entries, matrix.row_begin, tile<Number>, tiles, first_rows);
 }
 
 template <typename Number>
 void cuda_merge(const Csr<Number> &matrix, std::int32_t entries, const std::int32_t *first_rows,
     const Number *x, Number *y, Carry<Number> *carries, Stream stream)
 {
-  const std::int64_t blocks = merge_blocks(matrix.rows, entries);
+  const std::int64_t blocks = merge_blocks<Number>(matrix.rows, entries);
   if (matrix.rows == 0)
     return;
   launch("launching the sparse product by merge path", merge_kernel<Number>,
-      dim3(static_cast<unsigned>(blocks)), dim3(threads), 0, stream, matrix, entries, first_rows, x,
-      y, carries);
+      dim3(static_cast<unsigned>(blocks)), dim3(merge_threads), 0, stream, matrix, entries,
+      first_rows, x, y, carries);
   constexpr int warps = threads / warp;
   launch("launching the carries of the sparse product", carry_kernel<Number>,
       dim3(static_cast<unsigned>((blocks + warps - 1) / warps)), dim3(threads), 0, stream,
@@ -329,6 +339,8 @@ void cuda_merge(const Csr<Number> &matrix, std::int32_t entries, const std::int3
 
 template void cuda_vector(const Csr<double> &, std::int32_t, const double *, double *, int, Stream);
 template void cuda_vector(const Csr<float> &, std::int32_t, const float *, float *, int, Stream);
+template std::int64_t merge_blocks<double>(std::int64_t, std::int64_t);
+template std::int64_t merge_blocks<float>(std::int64_t, std::int64_t);
 template void find_merge_rows(const Csr<double> &, std::int32_t, std::int32_t *, Stream);
 template void cuda_merge(const Csr<double> &, std::int32_t, const std::int32_t *, const double *,
     double *, Carry<double> *, Stream);

@@ -16,6 +16,11 @@ namespace
   constexpr int threads = 256;
   constexpr int piece_threads = 1024; ///< a dense row has many pieces
   constexpr int at_once = 8;          ///< blocks whose loads are under way together
+  /// Targets of a warp's slices, lane after lane.
+  constexpr int target_registers = most_slices_of_warp * slice_rows / warp;
+  constexpr int slices_of_register = warp / slice_rows;
+  static_assert(target_registers * warp == most_slices_of_warp * slice_rows);
+  static_assert(most_slices_of_warp < warp); // one lane per begin, and one for the end
 
   template <typename Number>
   __device__ Compute<Number> widened(Number x)
@@ -122,22 +127,36 @@ namespace
     const std::int64_t own = (static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x) / warp;
     if (own >= matrix.warps)
       return; // the whole warp
-    std::int64_t slice = matrix.warp_begin[own];
-    const std::int64_t last = matrix.warp_begin[own + 1];
+    // All that is to be known of the slices at once, lane by lane: a load at the end of each would stop the march.
+    const std::int64_t first_slice = matrix.warp_begin[own];
+    const int slices = static_cast<int>(matrix.warp_begin[own + 1] - first_slice);
+    const std::int32_t begin = matrix.block_begin[first_slice + (lane < slices ? lane : slices)];
+    std::int32_t targets[target_registers];
+#pragma unroll
+    for (int i = 0; i < target_registers; ++i)
+      targets[i] = i * warp + lane < slices * slice_rows
+          ? matrix.target[first_slice * slice_rows + i * warp + lane]
+          : -1;
     // The blocks of neighbouring slices follow each other: one march over all of them.
-    const std::int64_t end = matrix.block_begin[last];
-    std::int64_t slice_end = matrix.block_begin[slice + 1];
+    const std::int64_t end = __shfl_sync(all_lanes, begin, slices);
+    int slice = 0;
+    std::int64_t slice_end = __shfl_sync(all_lanes, begin, 1);
     Sum sums{};
     const auto finish_slice = [&] {
       const Compute<Number> sum = sums.sum(lane);
-      const std::int32_t target = matrix.target[slice * slice_rows + lane / 4];
+      std::int32_t target = -1;
+#pragma unroll
+      for (int i = 0; i < target_registers; ++i)
+        if (i == slice / slices_of_register)
+          target = __shfl_sync(
+              all_lanes, targets[i], slice % slices_of_register * slice_rows + lane / 4);
       if (sums.has_sum(lane) && target >= 0)
         (target < matrix.rows ? y[target] : pieces[target - matrix.rows]) = sum;
       sums = Sum{};
       ++slice;
-      slice_end = slice < last ? matrix.block_begin[slice + 1] : end + 1;
+      slice_end = slice < slices ? __shfl_sync(all_lanes, begin, slice + 1) : end + 1;
     };
-    for (std::int64_t first = matrix.block_begin[slice]; first < end; first += at_once)
+    for (std::int64_t first = __shfl_sync(all_lanes, begin, 0); first < end; first += at_once)
     {
       Number values[at_once], factors[at_once];
       std::int32_t columns[at_once];
@@ -161,7 +180,7 @@ namespace
           sums.add(values[i], factors[i]);
         }
     }
-    while (slice < last)
+    while (slice < slices)
       finish_slice();
   }
 

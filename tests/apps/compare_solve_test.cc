@@ -2,13 +2,13 @@
 #include "apps/compare_solve.h"
 
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "apps/program.h"
+#include "tests/support/json.h"
 #include "tests/support/parameter_files.h"
 #include "tests/support/temporary_directory.h"
 
@@ -85,8 +85,7 @@ namespace
   {
     EXPECT_EQ(compare_solves(small({"compare.degrees=2"}), MPI_COMM_SELF, console_), 0)
         << error_.str();
-    std::ifstream stream(directory_.path() / "compare_solve.json");
-    const auto json = nlohmann::json::parse(stream);
+    const auto json = test::parse_json(test::content(directory_.path() / "compare_solve.json"));
     EXPECT_TRUE(json["device"].is_null()) << "only the host has solved";
     EXPECT_FALSE(json["git"].get<std::string>().empty());
     ASSERT_EQ(json["entries"].size(), 8u);

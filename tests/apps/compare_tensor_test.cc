@@ -11,6 +11,7 @@
 #include "apps/compare_tensor_candidate.h"
 #include "apps/compare_tensor_conflicts.h"
 #include "apps/parameter_words.h"
+#include "tests/support/json.h"
 #include "tests/support/parameter_files.h"
 #include "tests/support/temporary_directory.h"
 
@@ -194,8 +195,7 @@ namespace
     EXPECT_NE(out.str().find("compared with the reference on the host"), std::string::npos);
     std::ostringstream json;
     write_compare_json(comparison, json);
-    EXPECT_TRUE(
-        nlohmann::json::parse(json.str())["entries"][0].contains("shared_wavefronts_of_least"));
+    EXPECT_TRUE(test::parse_json(json.str())["entries"][0].contains("shared_wavefronts_of_least"));
   }
 } // namespace
 } // namespace tensormg

@@ -14,6 +14,7 @@
 #include "apps/parameter_words.h"
 #include "apps/program.h"
 #include "operators/cell_basis.h"
+#include "tests/support/json.h"
 #include "tests/support/parameter_files.h"
 #include "tests/support/temporary_directory.h"
 
@@ -222,7 +223,7 @@ namespace
         std::string::npos)
         << out.str();
 
-    const auto json = nlohmann::json::parse(test::content(directory / "compare.json"));
+    const auto json = test::parse_json(test::content(directory / "compare.json"));
     for (const char *key : {"device", "driver", "git", "date", "command"})
       EXPECT_TRUE(json.contains(key)) << key;
     EXPECT_GT(json["scale_bandwidth_gb_per_s"], 0.1);
@@ -288,7 +289,7 @@ namespace
     EXPECT_NE(csv.str().find("failed,0.25,"), std::string::npos);
     EXPECT_NE(csv.str().find("\"differs, \"\"much\"\"\""), std::string::npos);
     write_compare_json(comparison, json);
-    const auto object = nlohmann::json::parse(json.str());
+    const auto object = test::parse_json(json.str());
     EXPECT_EQ(object["entries"].size(), 0u);
     EXPECT_EQ(object["failed"][0]["error"], 0.25);
 

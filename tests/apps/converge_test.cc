@@ -8,6 +8,7 @@
 
 #include "apps/converge.h"
 #include "apps/program.h"
+#include "tests/support/json.h"
 #include "tests/support/parameter_files.h"
 #include "tests/support/temporary_directory.h"
 
@@ -116,7 +117,7 @@ namespace
 
     const std::string csv = content(directory_ / "converge.csv");
     EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 4 * 2);
-    const auto json = nlohmann::json::parse(content(directory_ / "converge.json"));
+    const auto json = test::parse_json(content(directory_ / "converge.json"));
     EXPECT_EQ(json["degrees"].size(), 4U);
     EXPECT_TRUE(json["missed_order"].is_null());
     EXPECT_NEAR(json["solution_norm"].get<double>(), 0.5, 1e-10);

@@ -10,6 +10,7 @@
 
 #include "apps/diagnose.h"
 #include "apps/diagnose_report.h"
+#include "tests/support/json.h"
 
 namespace tensormg::diagnose
 {
@@ -104,7 +105,7 @@ namespace
     diagnosis.seconds = 1.5;
     std::ostringstream text;
     write_json(diagnosis, text);
-    const auto json = nlohmann::json::parse(text.str());
+    const auto json = test::parse_json(text.str());
     EXPECT_EQ(json["seconds"], 1.5);
     const auto &written = json["quantisation"].at(0);
     EXPECT_EQ(written["samples"].size(), 3u);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <sstream>
 
@@ -17,6 +16,7 @@
 #include "apps/diagnose_run.h"
 #include "apps/parameter_words.h"
 #include "apps/program.h"
+#include "tests/support/json.h"
 #include "tests/support/temporary_directory.h"
 
 namespace tensormg::diagnose
@@ -342,7 +342,7 @@ namespace
     diagnosis.entries.back().error = 0.5;
     std::ostringstream text;
     write_json(diagnosis, text);
-    const auto json = nlohmann::json::parse(text.str());
+    const auto json = test::parse_json(text.str());
     ASSERT_EQ(json["entries"].size(), 3u);
     EXPECT_EQ(json["entries"][1]["gain"]["bound_unoverlapped"], 4. / 3.);
     EXPECT_EQ(json["entries"][1]["figures"][0]["name"], "redundancy");
@@ -378,8 +378,7 @@ namespace
     std::ostringstream out, err;
     Console console(MPI_COMM_SELF, Verbosity::normal, out, err);
     EXPECT_EQ(program(parameters, MPI_COMM_SELF, console), 0) << out.str() << err.str();
-    std::ifstream file(directory.path() / "diagnose.json");
-    const auto json = nlohmann::json::parse(file);
+    const auto json = test::parse_json(test::content(directory.path() / "diagnose.json"));
     EXPECT_EQ(json["machines"].size(), 1u);
     EXPECT_EQ(json["machines"][0]["ceilings"].size(), 4u);
     ASSERT_EQ(json["entries"].size(), 4u);

@@ -8,6 +8,7 @@
 #include "apps/output.h"
 #include "apps/report.h"
 #include "apps/run_record.h"
+#include "tests/support/json.h"
 #include "tests/support/parameter_files.h"
 #include "tests/support/temporary_directory.h"
 
@@ -43,7 +44,7 @@ namespace
   {
     std::ostringstream text;
     write_run_json(record, text);
-    return nlohmann::json::parse(text.str());
+    return test::parse_json(text.str());
   }
 
   TEST(RunRecord, Json)
@@ -131,7 +132,7 @@ namespace
     prepare_directory(record.parameters.output.directory, MPI_COMM_SELF);
     write_record(record, MPI_COMM_SELF);
     EXPECT_EQ(record.files.size(), 3U);
-    const nlohmann::json json = nlohmann::json::parse(content(directory / "a/b/run.json"));
+    const nlohmann::json json = test::parse_json(content(directory / "a/b/run.json"));
     EXPECT_EQ(json["files"].size(), 3U);
     // Nothing temporary stays behind.
     int files = 0;

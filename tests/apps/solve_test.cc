@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/solve.h"
+#include "tests/support/json.h"
 #include "tests/support/parameter_files.h"
 #include "tests/support/temporary_directory.h"
 
@@ -205,7 +206,7 @@ namespace
     EXPECT_EQ(precision_word(record), "single");
     std::ostringstream json;
     write_run_json(record, json);
-    EXPECT_EQ(nlohmann::json::parse(json.str())["precision_fallback"], record.precision_fallback);
+    EXPECT_EQ(test::parse_json(json.str())["precision_fallback"], record.precision_fallback);
   }
 
   TEST_F(Solve, AnInterruptedRunLeavesNoRecordOfTheFormerOne)
@@ -232,7 +233,7 @@ namespace
     EXPECT_NE(error_.str().find(
                   "tensormg: error: the solve did not converge (iteration_limit: tolerance "),
         std::string::npos);
-    const auto json = nlohmann::json::parse(content(directory_ / "run.json"));
+    const auto json = test::parse_json(content(directory_ / "run.json"));
     EXPECT_EQ(json["converged"], false);
     EXPECT_EQ(json["exit_code"], 3);
     Console silent = Console::silent(MPI_COMM_SELF);
