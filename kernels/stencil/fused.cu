@@ -12,36 +12,12 @@
 #include "kernels/core/launch.cuh"
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/stencil/fused_tile.h"
+#include "kernels/stencil/kinds.h"
 
 namespace tensormg::stencil
 {
 namespace
 {
-  /// A shape at compile time. Along the march `s`, across it x and (3D) y.
-  template <int dim_, int radius_, bool box_>
-  struct Kind
-  {
-    static constexpr int dim = dim_, radius = radius_;
-    static constexpr bool box = box_;
-    static constexpr int radius_y = dim == 3 ? radius : 0;
-    static constexpr int width = 2 * radius + 1, width_y = 2 * radius_y + 1;
-    static constexpr int n_weights = width * width_y * width;
-    static constexpr bool has_tap(int dx, int dy, int ds)
-    {
-      return box || (dx != 0) + (dy != 0) + (ds != 0) <= 1;
-    }
-    static constexpr int weight_index(int dx, int dy, int ds)
-    {
-      return ((ds + radius) * width_y + dy + radius_y) * width + dx + radius;
-    }
-  };
-
-  template <typename Number, typename K>
-  struct Weights
-  {
-    Number at[K::n_weights];
-  };
-
   /// The tile at compile time.
   template <typename K>
   struct Columns
@@ -243,14 +219,7 @@ namespace
       const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream)
   {
     using M = FusedMarch<Number, K, depth>;
-    Weights<Number, K> weights{};
-    for (int t = 0; t < stencil.n_taps; ++t)
-    {
-      const Tap &tap = stencil.taps[static_cast<std::size_t>(t)];
-      const auto [dx, dy, dz] = tap.offset;
-      weights.at[K::dim == 3 ? K::weight_index(dx, dy, dz) : K::weight_index(dx, 0, dy)] +=
-          static_cast<Number>(tap.weight);
-    }
+    const auto weights = make_weights<Number, K>(stencil);
     const auto [nx, ny, nz] = grid.points;
     const FusedBlocks blocks = fused_blocks(K::dim, K::radius, grid.points, depth);
     const March n = K::dim == 3 ? March{nx, ny, nz, blocks.rows} : March{nx, 1, ny, blocks.rows};
@@ -260,21 +229,6 @@ namespace
         dim3(static_cast<unsigned>(blocks.x), static_cast<unsigned>(blocks.y),
             static_cast<unsigned>(blocks.s)),
         dim3(Columns<K>::threads), M::shared_bytes, stream, weights, n, from, to);
-  }
-
-  /// All taps of the stencil are of this kind.
-  template <typename K>
-  bool is_kind(const Stencil &stencil)
-  {
-    if (stencil.dim != K::dim || stencil.radius != K::radius)
-      return false;
-    for (int t = 0; t < stencil.n_taps; ++t)
-    {
-      const auto [dx, dy, dz] = stencil.taps[static_cast<std::size_t>(t)].offset;
-      if (!K::has_tap(dx, dy, dz) || (K::dim == 2 && dz != 0))
-        return false;
-    }
-    return true;
   }
 
   template <typename Number, typename K>
@@ -305,19 +259,10 @@ void cuda_fused(const Stencil &stencil, const Grid &grid, int depth, const Numbe
         "with radius 1 also 4");
   if (grid.size() == 0)
     return;
-  if (is_kind<Kind<2, 1, false>>(stencil))
-    launch_depth<Number, Kind<2, 1, false>>(stencil, grid, depth, from, to, stream);
-  else if (is_kind<Kind<2, 1, true>>(stencil))
-    launch_depth<Number, Kind<2, 1, true>>(stencil, grid, depth, from, to, stream);
-  else if (is_kind<Kind<2, 3, false>>(stencil))
-    launch_depth<Number, Kind<2, 3, false>>(stencil, grid, depth, from, to, stream);
-  else if (is_kind<Kind<2, 3, true>>(stencil))
-    launch_depth<Number, Kind<2, 3, true>>(stencil, grid, depth, from, to, stream);
-  else if (is_kind<Kind<3, 1, false>>(stencil))
-    launch_depth<Number, Kind<3, 1, false>>(stencil, grid, depth, from, to, stream);
-  else if (is_kind<Kind<3, 1, true>>(stencil))
-    launch_depth<Number, Kind<3, 1, true>>(stencil, grid, depth, from, to, stream);
-  else
+  const auto launch = [&]<typename K>() {
+    launch_depth<Number, K>(stencil, grid, depth, from, to, stream);
+  };
+  if (!for_kind(stencil, launch))
     throw std::invalid_argument("a stencil of radius " + std::to_string(stencil.radius) +
         "; fused steps are there for radius 1, and in 2D for radius 3");
 }
