@@ -150,6 +150,8 @@ namespace
           make_device_stencil<double, DeviceMethod::naive>},
       Row<Problem>{"march", "double", Place::device, "FP64 FMA", "naive", double_tolerance,
           make_device_stencil<double, DeviceMethod::march>},
+      Row<Problem>{"warps", "double", Place::device, "FP64 FMA", "march", double_tolerance,
+          make_device_stencil<double, DeviceMethod::warps>},
       Row<Problem>{"tile_fma", "double", Place::device, "FP64 FMA", "march", double_tolerance,
           make_device_stencil<double, DeviceMethod::tile_fma>},
       Row<Problem>{"tile_mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "tile_fma",
@@ -170,6 +172,8 @@ namespace
           make_device_stencil<float, DeviceMethod::naive>},
       Row<Problem>{"march", "single", Place::device, "FP32 FMA", "naive", single_tolerance,
           make_device_stencil<float, DeviceMethod::march>},
+      Row<Problem>{"warps", "single", Place::device, "FP32 FMA", "march", single_tolerance,
+          make_device_stencil<float, DeviceMethod::warps>},
   };
   /// In addition where there are several steps.
   constexpr std::array fused_rows{

@@ -86,6 +86,7 @@ enum class DeviceMethod : std::uint8_t
   naive,       ///< a pass per step
   march,       ///< a pass per step
   one_pass,    ///< the same in as few passes as the kernel can do
+  warps,       ///< a pass per step, without shared memory
   tile_fma,    ///< tiles in 2D, a pass per step, on CUDA cores
   tile_m8n8k4, ///< the same on tensor cores
   tile_m16n8k4,

@@ -57,6 +57,7 @@ namespace
   }
 
   /// Flops that the unit does in one run.
+  template <typename Number>
   double executed_by(DeviceMethod method, const Problem &problem, const std::vector<int> &passes)
   {
     const Stencil &s = problem.stencil;
@@ -73,6 +74,8 @@ namespace
             points * stencil::low_rank_flops(s.radius, stencil::decompose(s).rank, unit_of(method));
       else if (is_planes(method))
         flops += points * stencil::planes_flops(s.n_taps > 7, unit_of(method));
+      else if (method == warps)
+        flops += 2. * s.n_taps * stencil::warps_updates<Number>(s, problem.grid);
       else
         flops += 2. * s.n_taps * stencil::fused_updates(s, problem.grid, depth);
     return flops;
@@ -97,12 +100,15 @@ namespace
       work.bytes *= static_cast<double>(passes_.size());
       return work;
     }
-    double executed_flops() const override { return executed_by(method, problem_, passes_); }
+    double executed_flops() const override
+    {
+      return executed_by<Number>(method, problem_, passes_);
+    }
     std::vector<Figure> figures() const override
     {
       if (method == naive)
         return {};
-      constexpr bool is_march = method == march || method == one_pass;
+      constexpr bool is_march = method == march || method == one_pass || method == warps;
       return {{"passes", static_cast<double>(passes_.size()), "over memory"},
           {"redundancy", executed_flops() / work().flops,
               is_march ? "computed updates per useful one" : "executed flops per useful one"}};
@@ -160,6 +166,8 @@ namespace
         stencil::cuda_planes(s, problem_.grid, unit, from, to, stream_.get());
       else if constexpr (method == naive)
         stencil::cuda_naive(s, problem_.grid, from, to, stream_.get());
+      else if constexpr (method == warps)
+        stencil::cuda_warps(s, problem_.grid, from, to, stream_.get());
       else
         stencil::cuda_fused(s, problem_.grid, depth, from, to, stream_.get());
     }
@@ -199,6 +207,8 @@ template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::ma
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::one_pass>(
     const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::warps>(
+    const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::tile_fma>(
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::tile_m8n8k4>(
@@ -226,5 +236,7 @@ template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::nai
 template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::march>(
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::one_pass>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::warps>(
     const StencilProblem &, ThreadTeam &);
 } // namespace tensormg::diagnose

@@ -17,6 +17,18 @@ void cuda_fused(const Stencil &, const Grid &, int, const Number *, Number *, St
   throw DeviceError("no device: " + why_no_device());
 }
 
+template <typename Number>
+void cuda_warps(const Stencil &, const Grid &, const Number *, Number *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template <typename Number>
+double warps_updates(const Stencil &, const Grid &)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
 void cuda_tile(const Stencil &, const Grid &, TileUnit, const double *, double *, Stream)
 {
   throw DeviceError("no device: " + why_no_device());
@@ -46,6 +58,10 @@ template void cuda_naive(const Stencil &, const Grid &, const double *, double *
 template void cuda_naive(const Stencil &, const Grid &, const float *, float *, Stream);
 template void cuda_fused(const Stencil &, const Grid &, int, const double *, double *, Stream);
 template void cuda_fused(const Stencil &, const Grid &, int, const float *, float *, Stream);
+template void cuda_warps(const Stencil &, const Grid &, const double *, double *, Stream);
+template void cuda_warps(const Stencil &, const Grid &, const float *, float *, Stream);
+template double warps_updates<double>(const Stencil &, const Grid &);
+template double warps_updates<float>(const Stencil &, const Grid &);
 } // namespace tensormg::stencil
 
 #endif

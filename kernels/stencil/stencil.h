@@ -10,6 +10,7 @@
 //   cuda_naive  device: a thread per point, taps straight from memory; the caches do the rest
 //   cuda_fused  device: one or several steps in one pass: tiles with a rim march along the slowest direction,
 //               all steps one row (plane) behind each other, rows in shared memory, sums in registers
+//   cuda_warps  device: one step by warps that march alone, rows in registers, neighbours in x by shuffles
 //
 //   cuda_tile   device, 2D: one step on tiles in shared memory, by tensor cores as products with banded matrices,
 //               or by CUDA cores with the same memory pattern
@@ -147,6 +148,17 @@ double fused_updates(const Stencil &stencil, const Grid &grid, int depth);
 template <typename Number>
 void cuda_fused(const Stencil &stencil, const Grid &grid, int depth, const Number *from, Number *to,
     Stream stream);
+
+/// One step by independent warps: no shared memory, no barriers. Accesses have 16 bytes where rows are multiples of 16
+/// bytes and both arrays are aligned to that, otherwise one number. Throws std::invalid_argument for stencils of other
+/// radius than those of the shapes above.
+template <typename Number>
+void cuda_warps(
+    const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream);
+
+/// Points that cuda_warps computes on the current device, with aligned arrays; useful are grid.size().
+template <typename Number>
+double warps_updates(const Stencil &stencil, const Grid &grid);
 
 /// What multiplies in cuda_tile.
 enum class TileUnit : std::uint8_t

@@ -93,6 +93,71 @@ namespace
   TEST_F(StencilCuda, FusedDouble) { check_fused<double>(); }
   TEST_F(StencilCuda, FusedFloat) { check_fused<float>(); }
 
+  /// The same kernel with arrays that begin `shift` numbers behind an aligned place, guarded by a large number before.
+  template <typename Number>
+  void check_shifted_warps(const Stencil &stencil, const Grid &grid, int shift)
+  {
+    SCOPED_TRACE(testing::Message() << grid.points[0] << " columns, shifted by " << shift);
+    const auto size = static_cast<std::size_t>(grid.size()),
+               first = static_cast<std::size_t>(shift);
+    std::vector<Number> from(size + first + 8, Number(1e30)), to(size + first + 8, Number(7));
+    test::fill(from.data() + shift, grid);
+    std::fill_n(to.begin() + shift, size, std::numeric_limits<Number>::quiet_NaN());
+    const auto count = static_cast<std::int64_t>(from.size());
+    DeviceArray<Number> device_from(count), device_to(count);
+    device_from.copy_from_host(from.data());
+    device_to.copy_from_host(to.data());
+    cuda_warps(stencil, grid, device_from.data() + shift, device_to.data() + shift, nullptr);
+    device_to.copy_to_host(to.data());
+    const std::vector<double> exact = test::expected(stencil, grid, 1, from.data() + shift);
+    for (std::size_t i = 0; i < to.size(); ++i)
+      if (i >= first && i < first + size)
+        ASSERT_NEAR(static_cast<double>(to[i]), exact[i - first],
+            4. * std::numeric_limits<Number>::epsilon())
+            << i;
+      else
+        ASSERT_EQ(to[i], Number(7)) << i;
+  }
+
+  template <typename Number>
+  void check_warps()
+  {
+    const auto warps = [](const Stencil &stencil, const Grid &grid, const Number *from,
+                           Number *to) { cuda_warps(stencil, grid, from, to, nullptr); };
+    for (const test::Shape &shape : test::shapes)
+    {
+      const Stencil stencil = test::with_weights(make_stencil(shape));
+      std::vector<Grid> grids = test::grids(shape.dim);
+      // Rows of whole and of broken strips, several blocks across the march and along it.
+      if (shape.dim == 3)
+        grids.insert(grids.end(),
+            {{{64, 16, 9}}, {{132, 35, 7}}, {{68, 3, 83}}, {{67, 18, 40}}, {{4, 4, 4}},
+                {{130, 5, 3}}, {{4, 1, 1}}, {{1, 1, 130}}});
+      else
+        grids.insert(grids.end(),
+            {{{128, 50, 1}}, {{1160, 97, 1}}, {{1034, 61, 1}}, {{4, 301, 1}}, {{8, 8, 1}},
+                {{1033, 9, 1}}, {{124, 2, 1}}, {{1, 200, 1}}});
+      for (const Grid &grid : grids)
+      {
+        check<Number>(warps, stencil, grid, 1);
+        EXPECT_GE(warps_updates<Number>(stencil, grid), static_cast<double>(grid.size()));
+      }
+      for (const int shift : {1, 4})
+        for (const std::int64_t nx : {8, 136, 135})
+          check_shifted_warps<Number>(
+              stencil, {{nx, 19, shape.dim == 3 ? std::int64_t(5) : 1}}, shift);
+    }
+    const auto refuses = [&](const Stencil &stencil, const Grid &grid) {
+      EXPECT_THROW(warps(stencil, grid, nullptr, nullptr), std::invalid_argument);
+    };
+    refuses(test::irregular(), {{4, 4, 4}});
+    refuses(test::with_weights(make_stencil({"", 2, 2, true})), {{4, 4, 1}});
+    EXPECT_NO_THROW(warps(make_stencil(test::shapes[0]), {{0, 4, 1}}, nullptr, nullptr));
+  }
+
+  TEST_F(StencilCuda, WarpsDouble) { check_warps<double>(); }
+  TEST_F(StencilCuda, WarpsFloat) { check_warps<float>(); }
+
   void check_tiles(TileUnit unit)
   {
     const auto tiles = [&](const Stencil &stencil, const Grid &grid, const double *from,
