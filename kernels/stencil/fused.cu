@@ -48,7 +48,8 @@ namespace
   /// Sizes of the grid: across the march and along it; rows per block.
   struct March
   {
-    std::int64_t x, y, s, rows;
+    std::int64_t x, y;
+    int s, rows;
   };
 
   template <typename Number, typename K, int depth>
@@ -63,8 +64,8 @@ namespace
     const Weights<Number, K> &weights;
     March n;
     Number *shared;
-    std::int64_t x0, y0;    ///< of the tile, rim included
-    std::int64_t first_row; ///< of the input
+    std::int64_t x0, y0; ///< of the tile, rim included
+    int first_row;       ///< of the input
     int tx, ty;
     Number own[depth]
               [B::points]; ///< the numbers of this thread in the rows that are in shared memory
@@ -95,15 +96,16 @@ namespace
       return shared + (parity * depth + step) * B::size + K::radius_y * B::row + K::radius;
     }
 
-    /// Row `row` of the input, as far as it is needed: zero outside of the grid.
-    __device__ void read(
-        const Number *from, std::int64_t row, std::int64_t end, Number (&values)[B::points]) const
+    /// Row `row` of the input; in place of rows and columns outside of the grid or behind `end`, some inside. An ordinary
+    /// load without condition: others the compiler moves away from where they are asked for, and waits for them to move
+    /// what they bring.
+    __device__ void read(const Number *from, int row, int end, Number (&values)[B::points]) const
     {
-      const bool is_needed = row >= 0 && row < n.s && row < end;
-      const Number *const place = from + row * (n.x * n.y);
+      const int last = (end < n.s ? end : n.s) - 1;
+      const Number *const place = from + (row < 0 ? 0 : row < last ? row : last) * (n.x * n.y);
 #pragma unroll
       for (int p = 0; p < B::points; ++p)
-        values[p] = is_needed && inside[p] ? __ldg(place + offset(p)) : Number(0);
+        values[p] = place[inside[p] ? offset(p) : 0];
     }
 
     /// Adds what a row of step `step` gives to the rows around it; returns the finished one.
@@ -133,22 +135,23 @@ namespace
     }
 
     /// One iteration: `input` is row `row` of the input.
-    __device__ void iterate(int parity, std::int64_t row, const Number (&input)[B::points],
-        std::int64_t begin, std::int64_t end, Number *to)
+    __device__ void iterate(
+        int parity, int row, const Number (&input)[B::points], int begin, int end, Number *to)
     {
       Number *const first = row_of(parity, 0);
+      const bool is_input = row >= 0 && row < n.s;
 #pragma unroll
       for (int p = 0; p < B::points; ++p)
       {
-        own[0][p] = input[p];
-        first[column_y(p) * B::row + column_x(p)] = input[p];
+        own[0][p] = is_input && inside[p] ? input[p] : Number(0);
+        first[column_y(p) * B::row + column_x(p)] = own[0][p];
       }
       __syncthreads();
       // From the last step to the first: each needs what the one before left in the last iteration.
 #pragma unroll
       for (int step = depth - 1; step >= 0; --step)
       {
-        const std::int64_t finished_row = row - step - (step + 1) * K::radius;
+        const int finished_row = row - step - (step + 1) * K::radius;
         const bool is_row = finished_row >= 0 && finished_row < n.s;
         const bool is_stored = finished_row >= begin && finished_row < end;
         const Number *const rows = row_of(parity, step);
@@ -179,16 +182,15 @@ namespace
   };
 
   template <typename Number, typename K, int depth>
-  __global__ void __launch_bounds__(Columns<K>::threads, resident_blocks<K, depth>)
-      fused_kernel(const __grid_constant__ Weights<Number, K> weights, March n,
-          const Number *__restrict__ from, Number *__restrict__ to)
+  __global__ void __launch_bounds__(Columns<K>::threads, resident_blocks<K, depth>) fused_kernel(
+      const __grid_constant__ Weights<Number, K> weights, March n, const Number *from, Number *to)
   {
     using M = FusedMarch<Number, K, depth>;
     using B = Columns<K>;
     constexpr int rim = K::radius * depth, rim_y = K::radius_y * depth;
     const int thread = static_cast<int>(threadIdx.x);
-    const std::int64_t begin = static_cast<std::int64_t>(blockIdx.z) * n.rows;
-    const std::int64_t end = begin + n.rows < n.s ? begin + n.rows : n.s;
+    const int begin = static_cast<int>(blockIdx.z) * n.rows;
+    const int end = begin + n.rows < n.s ? begin + n.rows : n.s;
     M march{weights, n, reinterpret_cast<Number *>(dynamic_shared()),
         static_cast<std::int64_t>(blockIdx.x) * M::inner_x - rim,
         static_cast<std::int64_t>(blockIdx.y) * M::inner_y - rim_y, begin - rim,
@@ -200,17 +202,13 @@ namespace
     for (int a = 0; a < ahead<K>; ++a)
       march.read(from, begin - rim + a, end + rim, input[a]);
     // The last step is depth - 1 iterations and all rims behind the input.
-    const std::int64_t last = end + rim + depth - 1;
-    for (std::int64_t row = begin - rim; row < last; row += ahead<K>)
+    const int last = end + rim + depth - 1;
+    for (int row = begin - rim; row < last; row += ahead<K>)
 #pragma unroll
       for (int a = 0; a < ahead<K>; ++a)
       {
-        Number current[B::points];
-#pragma unroll
-        for (int p = 0; p < B::points; ++p)
-          current[p] = input[a][p];
+        march.iterate(a % 2, row + a, input[a], begin, end, to);
         march.read(from, row + a + ahead<K>, end + rim, input[a]);
-        march.iterate(a % 2, row + a, current, begin, end, to);
       }
   }
 
@@ -222,7 +220,10 @@ namespace
     const auto weights = make_weights<Number, K>(stencil);
     const auto [nx, ny, nz] = grid.points;
     const FusedBlocks blocks = fused_blocks(K::dim, K::radius, grid.points, depth);
-    const March n = K::dim == 3 ? March{nx, ny, nz, blocks.rows} : March{nx, 1, ny, blocks.rows};
+    const std::int64_t rows = K::dim == 3 ? nz : ny;
+    if (rows > 1 << 30)
+      throw std::invalid_argument("a march over " + std::to_string(rows) + " rows");
+    const March n{nx, K::dim == 3 ? ny : 1, static_cast<int>(rows), static_cast<int>(blocks.rows)};
     allow_shared_bytes(
         reinterpret_cast<const void *>(fused_kernel<Number, K, depth>), M::shared_bytes);
     launch("launching the fused stencil", fused_kernel<Number, K, depth>,
