@@ -189,6 +189,7 @@ void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &op
     entry.executed_flops = candidate.executed_flops();
     entry.working_set = candidate.working_set();
     entry.items = candidate.items();
+    entry.tolerance *= candidate.error_growth();
     entry.error = candidate.error();
     if (!(*entry.error <= entry.tolerance))
     {

@@ -20,8 +20,14 @@ namespace tensormg::diagnose::gemm_class
 using gemm::Size;
 
 inline constexpr std::uint64_t seed_a = 51, seed_b = 52;
-/// Of sums of some ten thousand products. Tensor cores cut sums off.
+/// What errors are allowed for, and up to how many products of a sum. Tensor cores cut sums off towards zero, always in
+/// the same direction: beyond that errors grow with the number of products, not with its root.
 inline constexpr double half_tolerance = 5e-5;
+constexpr double error_growth_of_sums(std::int64_t products)
+{
+  constexpr std::int64_t allowed_for = 1 << 14;
+  return products > allowed_for ? static_cast<double>(products) / allowed_for : 1.;
+}
 template <typename Number>
 Array<Number> random_matrix(std::uint64_t seed, std::int64_t size)
 {
@@ -164,6 +170,7 @@ public:
     return work;
   }
   double executed_flops() const override { return products * work().flops; }
+  double error_growth() const override { return error_growth_of_sums(size_.k); }
 
   double error() override
   {

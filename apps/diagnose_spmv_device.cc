@@ -85,7 +85,7 @@ namespace
       , structure_(problem.structure())
       , values_(problem.device_values<Number>())
       , carries_(method == CsrMethod::merge
-                ? spmv::merge_blocks<Number>(problem.matrix.rows, problem.matrix.entries())
+                ? spmv::merge_blocks(problem.matrix.rows, problem.matrix.entries())
                 : 0)
       , view_{problem.matrix.rows, problem.matrix.columns, structure_->row_begin.data(),
             structure_->column.data(), values_->data()}

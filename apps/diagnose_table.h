@@ -48,6 +48,8 @@ public:
   /// Bytes that a run goes through again and again: decides which cache could hold them.
   virtual double working_set() const { return work().bytes; }
   virtual Items items() const { return {}; }
+  /// By how much the problem's size raises the error that its row allows.
+  virtual double error_growth() const { return 1.; }
   virtual std::vector<Figure> figures() const { return {}; }
 };
 

@@ -74,14 +74,9 @@ namespace
   // once for a matrix: a search among its rows is a chain of some 25 loads, longer than all else that a block does.
 
   constexpr int merge_threads = 128;
-  /// As many as registers let be under way: what bounds the kernel are bytes under way.
-  template <typename Number>
-  constexpr int steps_per_thread = sizeof(Number) == 8 ? 12 : 16;
-  template <typename Number>
-  constexpr int resident_tiles = sizeof(Number) == 8 ? 6 : 7; ///< of a multiprocessor
-  template <typename Number>
-  constexpr int tile = merge_threads *steps_per_thread<Number>;
-  constexpr int few_rows = 4; ///< of a tile: then all threads work on each of them
+  constexpr int steps_per_thread = 8;
+  constexpr int tile = merge_threads * steps_per_thread;
+  constexpr int few_rows = 8; ///< of a tile: then all threads work on each of them
 
   /// The row at which the path is after `step` steps; entry i of row_end ends row i.
   template <typename Index>
@@ -101,14 +96,14 @@ namespace
   }
 
   __global__ void __launch_bounds__(threads) tiles_kernel(std::int32_t rows, std::int32_t entries,
-      const std::int32_t *__restrict__ row_begin, int steps_of_tile, std::int64_t tiles,
+      const std::int32_t *__restrict__ row_begin, std::int64_t tiles,
       std::int32_t *__restrict__ first_rows)
   {
     const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
     if (index > tiles)
       return;
     const std::int64_t steps = static_cast<std::int64_t>(rows) + entries;
-    const std::int64_t step = index * steps_of_tile < steps ? index * steps_of_tile : steps;
+    const std::int64_t step = index * tile < steps ? index * tile : steps;
     first_rows[index] = find_row(step, row_begin + 1, rows, entries);
   }
 
@@ -182,28 +177,26 @@ namespace
   }
 
   template <typename Number>
-  __global__ void __launch_bounds__(merge_threads, resident_tiles<Number>) merge_kernel(
-      Csr<Number> matrix, std::int32_t entries, const std::int32_t *__restrict__ first_rows,
+  __global__ void __launch_bounds__(merge_threads) merge_kernel(Csr<Number> matrix,
+      std::int32_t entries, const std::int32_t *__restrict__ first_rows,
       const Number *__restrict__ x, Number *__restrict__ y, Carry<Number> *__restrict__ carries)
   {
-    constexpr int own_steps = steps_per_thread<Number>, steps_of_tile = tile<Number>;
-    __shared__ Number products[steps_of_tile];
-    __shared__ std::int32_t row_ends[steps_of_tile];
+    __shared__ Number products[tile];
+    __shared__ std::int32_t row_ends[tile];
 
     const std::int64_t steps = static_cast<std::int64_t>(matrix.rows) + entries;
-    const std::int64_t first_step = static_cast<std::int64_t>(blockIdx.x) * steps_of_tile;
-    const std::int64_t last_step =
-        first_step + steps_of_tile < steps ? first_step + steps_of_tile : steps;
+    const std::int64_t first_step = static_cast<std::int64_t>(blockIdx.x) * tile;
+    const std::int64_t last_step = first_step + tile < steps ? first_step + tile : steps;
     const std::int32_t first_row = first_rows[blockIdx.x],
                        n_rows = first_rows[blockIdx.x + 1] - first_row;
     const auto first_entry = static_cast<std::int32_t>(first_step - first_row);
     const auto n_entries = static_cast<std::int32_t>(last_step - first_step) - n_rows;
 
     // All loads of a thread are under way together.
-    Number values[own_steps];
-    std::int32_t columns[own_steps];
+    Number values[steps_per_thread];
+    std::int32_t columns[steps_per_thread];
 #pragma unroll
-    for (int i = 0; i < own_steps; ++i)
+    for (int i = 0; i < steps_per_thread; ++i)
     {
       const int e = i * merge_threads + static_cast<int>(threadIdx.x);
       columns[i] = e < n_entries ? __ldcs(matrix.column + first_entry + e) : 0;
@@ -212,7 +205,7 @@ namespace
     for (int r = static_cast<int>(threadIdx.x); r < n_rows; r += merge_threads)
       row_ends[r] = matrix.row_begin[first_row + r + 1] - first_entry;
 #pragma unroll
-    for (int i = 0; i < own_steps; ++i)
+    for (int i = 0; i < steps_per_thread; ++i)
     {
       const int e = i * merge_threads + static_cast<int>(threadIdx.x);
       if (e < n_entries)
@@ -233,17 +226,16 @@ namespace
         if (threadIdx.x == 0)
           finish(part, row, sum, y, carry);
       }
-    // As many lanes for a row as let all rows be summed in one turn.
-    else if (n_rows < merge_threads / 16)
-      sum_rows<16>(part, y, carry);
-    else if (n_rows < merge_threads / 8)
-      sum_rows<8>(part, y, carry);
-    else if (n_rows < merge_threads / 4)
-      sum_rows<4>(part, y, carry);
-    else if (n_rows < merge_threads / 2)
-      sum_rows<2>(part, y, carry);
-    else
+    else if (n_entries < 10 * n_rows)
       sum_rows<1>(part, y, carry);
+    else if (n_entries < 20 * n_rows)
+      sum_rows<2>(part, y, carry);
+    else if (n_entries < 48 * n_rows)
+      sum_rows<4>(part, y, carry);
+    else if (n_entries < 160 * n_rows)
+      sum_rows<16>(part, y, carry);
+    else
+      sum_rows<32>(part, y, carry);
     if (carry.row >= 0)
       carries[blockIdx.x] = carry;
   }
@@ -305,27 +297,26 @@ void cuda_vector(
   }
 }
 
-template <typename Number>
 std::int64_t merge_blocks(std::int64_t rows, std::int64_t entries)
 {
-  return (rows + entries + tile<Number> - 1) / tile<Number>;
+  return (rows + entries + tile - 1) / tile;
 }
 
 template <typename Number>
 void find_merge_rows(
     const Csr<Number> &matrix, std::int32_t entries, std::int32_t *first_rows, Stream stream)
 {
-  const std::int64_t tiles = merge_blocks<Number>(matrix.rows, entries);
+  const std::int64_t tiles = merge_blocks(matrix.rows, entries);
   launch("dividing a sparse matrix by merge path", tiles_kernel,
       dim3(static_cast<unsigned>(tiles / threads + 1)), dim3(threads), 0, stream, matrix.rows,
-      entries, matrix.row_begin, tile<Number>, tiles, first_rows);
+      entries, matrix.row_begin, tiles, first_rows);
 }
 
 template <typename Number>
 void cuda_merge(const Csr<Number> &matrix, std::int32_t entries, const std::int32_t *first_rows,
     const Number *x, Number *y, Carry<Number> *carries, Stream stream)
 {
-  const std::int64_t blocks = merge_blocks<Number>(matrix.rows, entries);
+  const std::int64_t blocks = merge_blocks(matrix.rows, entries);
   if (matrix.rows == 0)
     return;
   launch("launching the sparse product by merge path", merge_kernel<Number>,
@@ -339,8 +330,6 @@ void cuda_merge(const Csr<Number> &matrix, std::int32_t entries, const std::int3
 
 template void cuda_vector(const Csr<double> &, std::int32_t, const double *, double *, int, Stream);
 template void cuda_vector(const Csr<float> &, std::int32_t, const float *, float *, int, Stream);
-template std::int64_t merge_blocks<double>(std::int64_t, std::int64_t);
-template std::int64_t merge_blocks<float>(std::int64_t, std::int64_t);
 template void find_merge_rows(const Csr<double> &, std::int32_t, std::int32_t *, Stream);
 template void cuda_merge(const Csr<double> &, std::int32_t, const std::int32_t *, const double *,
     double *, Carry<double> *, Stream);

@@ -11,7 +11,6 @@ void cuda_vector(const Csr<Number> &, std::int32_t, const Number *, Number *, in
   throw DeviceError("no device: " + why_no_device());
 }
 
-template <typename Number>
 std::int64_t merge_blocks(std::int64_t, std::int64_t)
 {
   throw DeviceError("no device: " + why_no_device());
@@ -32,8 +31,6 @@ void cuda_merge(const Csr<Number> &, std::int32_t, const std::int32_t *, const N
 
 template void cuda_vector(const Csr<double> &, std::int32_t, const double *, double *, int, Stream);
 template void cuda_vector(const Csr<float> &, std::int32_t, const float *, float *, int, Stream);
-template std::int64_t merge_blocks<double>(std::int64_t, std::int64_t);
-template std::int64_t merge_blocks<float>(std::int64_t, std::int64_t);
 template void find_merge_rows(const Csr<double> &, std::int32_t, std::int32_t *, Stream);
 template void cuda_merge(const Csr<double> &, std::int32_t, const std::int32_t *, const double *,
     double *, Carry<double> *, Stream);

@@ -107,7 +107,6 @@ void cuda_vector(const Csr<Number> &matrix, std::int32_t entries, const Number *
     int lanes, Stream stream);
 
 /// Blocks of cuda_merge: so many carries it needs, in device memory.
-template <typename Number>
 std::int64_t merge_blocks(std::int64_t rows, std::int64_t entries);
 
 /// Where they begin: writes merge_blocks() + 1 rows to device memory.

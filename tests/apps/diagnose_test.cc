@@ -12,9 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/diagnose_classes.h"
+#include "apps/diagnose_gemm.h"
 #include "apps/diagnose_report.h"
 #include "apps/diagnose_run.h"
-#include "apps/parameter_words.h"
 #include "apps/program.h"
 #include "tests/support/json.h"
 #include "tests/support/temporary_directory.h"
@@ -131,6 +131,7 @@ namespace
   struct Problem
   {
     double error;
+    double growth = 1.; ///< of what is allowed
   };
   bool was_timed = false;
 
@@ -156,6 +157,7 @@ namespace
       was_timed = true;
       return 5. * runs;
     }
+    double error_growth() const override { return problem_.growth; }
     Work work() const override { return {1., 16.}; }
     std::vector<Figure> figures() const override { return {{"preprocessing", 3., "products"}}; }
 
@@ -172,8 +174,8 @@ namespace
     throw NotAvailable("not on this machine");
   }
 
-  Entry run_fake(double error, std::unique_ptr<Candidate> (*maker)(const Problem &, ThreadTeam &),
-      int *code = nullptr)
+  Entry run_fake(Problem problem,
+      std::unique_ptr<Candidate> (*maker)(const Problem &, ThreadTeam &), int *code = nullptr)
   {
     Diagnosis diagnosis;
     diagnosis.parameters.diagnose.place = "both";
@@ -186,7 +188,7 @@ namespace
     Run run{diagnosis, options, team, console, no_files};
     const Row<Problem> row{"fake", "double", Place::device, "FP64 FMA", "", 1e-10, maker};
     was_timed = false;
-    run_rows<Problem>({&row, 1}, "scale", {error}, "a problem", run);
+    run_rows<Problem>({&row, 1}, "scale", problem, "a problem", run);
     if (code != nullptr)
       *code = exit_code(diagnosis, console);
     return diagnosis.entries.at(0);
@@ -195,7 +197,7 @@ namespace
   TEST(DiagnoseRun, RightKernelsAreTimed)
   {
     int code = -1;
-    const Entry entry = run_fake(1e-11, make, &code);
+    const Entry entry = run_fake({1e-11}, make, &code);
     EXPECT_EQ(entry.outcome, Outcome::measured);
     EXPECT_EQ(entry.time.median, 5.);
     EXPECT_EQ(entry.figures.at(0).name, "preprocessing");
@@ -222,7 +224,7 @@ namespace
              std::numeric_limits<double>::quiet_NaN(), -1., breaks})
     {
       int code = -1;
-      const Entry entry = run_fake(error, make, &code);
+      const Entry entry = run_fake({error}, make, &code);
       EXPECT_EQ(entry.outcome, Outcome::failed) << error;
       EXPECT_FALSE(was_timed);
       EXPECT_FALSE(entry.reason.empty());
@@ -230,9 +232,19 @@ namespace
     }
   }
 
+  TEST(DiagnoseRun, LargeProblemsMayBeAllowedLargerErrors)
+  {
+    const Entry entry = run_fake({2e-10, 4.}, make);
+    EXPECT_EQ(entry.outcome, Outcome::measured);
+    EXPECT_EQ(entry.tolerance, 4. * 1e-10);
+    EXPECT_EQ(run_fake({5e-10, 4.}, make).outcome, Outcome::failed);
+    EXPECT_EQ(gemm_class::error_growth_of_sums(1 << 14), 1.);
+    EXPECT_EQ(gemm_class::error_growth_of_sums(1 << 16), 4.);
+  }
+
   TEST(DiagnoseRun, KernelsThatRefuseAProblemDoNotEndTheRun)
   {
-    const Entry entry = run_fake(does_not_exist, make);
+    const Entry entry = run_fake({does_not_exist}, make);
     EXPECT_EQ(entry.outcome, Outcome::not_available);
     EXPECT_EQ(entry.reason, "not for this size");
     EXPECT_FALSE(was_timed);
@@ -288,49 +300,10 @@ namespace
   TEST(DiagnoseRun, NothingMeasuredIsNoSuccess)
   {
     int code = -1;
-    const Entry entry = run_fake(0., refuse, &code);
+    const Entry entry = run_fake({0.}, refuse, &code);
     EXPECT_EQ(entry.outcome, Outcome::not_available);
     EXPECT_EQ(entry.reason, "not on this machine");
     EXPECT_EQ(code, exit_unexpected);
-  }
-
-  TEST(DiagnoseOptions, QuickAndAll)
-  {
-    tensormg::DiagnoseOptions options;
-    EXPECT_EQ(effective(options).classes.size(), class_rows().size());
-    EXPECT_GE(effective(options).threads, 1);
-    options.quick = true;
-    EXPECT_LE(effective(options).max_seconds, 0.2);
-    EXPECT_LT(effective(options).time_limit, 60.);
-    options.quick = false;
-    EXPECT_LT(effective(options).time_limit, 480.);
-    options.time_limit = 3.;
-    EXPECT_EQ(effective(options).time_limit, 3.);
-    options.classes = {"gemm"};
-    EXPECT_EQ(effective(options).classes, std::vector<std::string>{"gemm"});
-  }
-
-  TEST(DiagnoseClasses, AreTheWordsOfTheParameterFile)
-  {
-    ASSERT_EQ(class_rows().size() + 1, diagnose_classes.size());
-    for (std::size_t i = 0; i < class_rows().size(); ++i)
-    {
-      EXPECT_EQ(class_rows()[i].name, diagnose_classes[i]);
-      if (class_rows()[i].run == nullptr)
-      {
-        EXPECT_STRNE(class_rows()[i].missing, "") << "must be said in the report";
-      }
-    }
-    EXPECT_EQ(diagnose_classes.back(), "all");
-    for (const CeilingRow &row : ceiling_rows())
-      if (*row.plain != '\0')
-      {
-        EXPECT_TRUE(std::any_of(ceiling_rows().begin(), ceiling_rows().end(),
-            [&](const CeilingRow &other) {
-              return row.place == other.place && std::string(row.plain) == other.name;
-            }))
-            << row.name;
-      }
   }
 
   TEST(DiagnoseFiles, SayWhatWasMeasuredAndWhatWasNot)

@@ -76,7 +76,7 @@ namespace
     const RunRecord record = solve(small_problem(directory));
     std::stringstream text;
     write_run_json(record, text);
-    const auto json = test::parse_json(text);
+    const auto json = test::parse_json(text.str());
     EXPECT_EQ(json["backend"], "cuda");
     EXPECT_EQ(json["device"]["name"], device_properties().name);
     EXPECT_EQ(json["device"]["driver"], device_properties().driver);
@@ -93,7 +93,7 @@ namespace
     ASSERT_TRUE(record.report.converged());
     std::stringstream text;
     write_run_json(record, text);
-    const auto json = test::parse_json(text);
+    const auto json = test::parse_json(text.str());
 
     // The parts exclude each other and miss nothing; what the clocks of both do meanwhile is allowed for.
     double parts = 0.;
@@ -174,7 +174,7 @@ namespace
       EXPECT_NEAR(*tf32.l2_error, *single.l2_error, 5e-4 * *single.l2_error);
       std::stringstream text;
       write_run_json(tf32, text);
-      EXPECT_EQ(test::parse_json(text)["precision"], "tf32");
+      EXPECT_EQ(test::parse_json(text.str())["precision"], "tf32");
     }
     parameters.backend = "auto";
     EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::automatic);

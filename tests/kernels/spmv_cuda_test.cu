@@ -52,7 +52,7 @@ namespace
 
     std::vector<Number> by_merge() const
     {
-      const std::int64_t blocks = merge_blocks<Number>(rows_, entries_);
+      const std::int64_t blocks = merge_blocks(rows_, entries_);
       DeviceArray<Carry<Number>> carries(blocks);
       DeviceArray<std::int32_t> first_rows(blocks + 1);
       find_merge_rows(view_, entries_, first_rows.data(), nullptr);
