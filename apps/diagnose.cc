@@ -202,9 +202,10 @@ void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &op
     entry.figures = candidate.figures();
     entry.outcome = Outcome::measured;
   }
-  catch (const std::invalid_argument &error) // of the kernel, which does not do this problem
+  catch (const std::invalid_argument
+          &error) // the kernel does not do this problem, if it says so at once
   {
-    entry.outcome = Outcome::not_available;
+    entry.outcome = entry.error ? Outcome::failed : Outcome::not_available;
     entry.reason = error.what();
   }
   catch (const std::exception &error) // nothing of what other kernels gave is lost

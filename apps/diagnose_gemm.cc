@@ -73,7 +73,8 @@ namespace
   constexpr auto make_fp64 = make_on_device<double, double, gemm::fp64<shape>>;
   template <gemm::SinglePolicy policy>
   constexpr auto make_single = make_on_device<float, float, gemm::single<policy>,
-      policy.correction == gemm::Correction::none ? 1 : 3>;
+      policy.correction == gemm::Correction::none ? 1 : 3,
+      policy.correction == gemm::Correction::three_products>;
 
   using gemm::Correction;
   using gemm::Format;

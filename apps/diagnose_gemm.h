@@ -20,13 +20,15 @@ namespace tensormg::diagnose::gemm_class
 using gemm::Size;
 
 inline constexpr std::uint64_t seed_a = 51, seed_b = 52;
-/// What errors are allowed for, and up to how many products of a sum. Tensor cores cut sums off towards zero, always in
-/// the same direction: beyond that errors grow with the number of products, not with its root.
+/// Of sums of some ten thousand products. Tensor cores cut sums off.
 inline constexpr double half_tolerance = 5e-5;
-constexpr double error_growth_of_sums(std::int64_t products)
+
+/// Where all additions of a sum are cut off, each loses a part of the sum so far, of about the root of as many terms: relative to
+/// |A| |B| the error grows with the root of their number.
+inline double error_growth_of_cut_off_sums(std::int64_t products)
 {
-  constexpr std::int64_t allowed_for = 1 << 14;
-  return products > allowed_for ? static_cast<double>(products) / allowed_for : 1.;
+  constexpr double allowed_for = 4096.;
+  return std::sqrt(std::max(1., static_cast<double>(products) / allowed_for));
 }
 template <typename Number>
 Array<Number> random_matrix(std::uint64_t seed, std::int64_t size)
@@ -136,8 +138,9 @@ double relative_error(const Size &size, const Inputs<Number> &inputs, const Resu
 }
 
 /// void(size, a, b, c, stream), or with a workspace of gemm::wgmma_workspace() numbers: (size, a, b, c, workspace, stream).
-/// `products` are those of tensor cores for each product of numbers.
-template <typename Number, typename Result, auto kernel, int products>
+/// `products` are those of tensor cores for each product of numbers; `is_cut_off`: to single precision, yet all sums are in
+/// the unit.
+template <typename Number, typename Result, auto kernel, int products, bool is_cut_off>
 class DeviceProduct : public Candidate
 {
   static constexpr bool has_workspace = std::is_invocable_v<decltype(kernel), const Size &,
@@ -170,7 +173,10 @@ public:
     return work;
   }
   double executed_flops() const override { return products * work().flops; }
-  double error_growth() const override { return error_growth_of_sums(size_.k); }
+  double error_growth() const override
+  {
+    return is_cut_off ? error_growth_of_cut_off_sums(size_.k) : 1.;
+  }
 
   double error() override
   {
@@ -203,14 +209,14 @@ private:
   DeviceTimer timer_;
 };
 
-template <typename Number, typename Result, auto kernel, int products = 1>
+template <typename Number, typename Result, auto kernel, int products = 1, bool is_cut_off = false>
 std::unique_ptr<Candidate> make_on_device(const Problem &problem, ThreadTeam &)
 {
   const Size &size = problem.size;
   const double bytes = gemm::work(size, std::max(sizeof(Number), sizeof(Result))).bytes; // at least
   require_host_bytes(bytes, "the matrices");
   require_device_bytes(static_cast<std::int64_t>(bytes), "the matrices");
-  return std::make_unique<DeviceProduct<Number, Result, kernel, products>>(problem);
+  return std::make_unique<DeviceProduct<Number, Result, kernel, products, is_cut_off>>(problem);
 }
 
 } // namespace tensormg::diagnose::gemm_class

@@ -12,8 +12,8 @@
 
 namespace tensormg::diagnose
 {
-/// The check, and the timing if it passes. An exception makes the entry a failed one, std::invalid_argument one that is
-/// not available: a kernel's error never ends the run.
+/// The check, and the timing if it passes. An exception makes the entry a failed one, std::invalid_argument before the check is
+/// through one that is not available: a kernel's error never ends the run.
 void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &options);
 
 /// The entry of a row, without what only its candidate knows.
@@ -59,6 +59,12 @@ Entry run_row(const Row<Problem> &row, const std::string &class_name, const Prob
   }
   catch (const DeviceError &error)
   {
+    entry.reason = error.what();
+    return entry;
+  }
+  catch (const std::exception &error)
+  {
+    entry.outcome = Outcome::failed;
     entry.reason = error.what();
     return entry;
   }

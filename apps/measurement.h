@@ -19,7 +19,7 @@ enum class Outcome : std::uint8_t
 {
   measured,
   failed,       ///< wrong results, or an error while it ran; not timed
-  not_available ///< not in this build, or not on this machine
+  not_available ///< not in this build, not on this machine, or not for this problem
 };
 
 constexpr const char *place_word(Place place) { return place == Place::host ? "host" : "device"; }

@@ -17,24 +17,23 @@ int resident_blocks(const void *kernel, int threads, int shared_bytes)
   check_cuda(cudaGetDevice(&device), "asking for the device");
   const setup_times::Scope scope("kernels"); // to ask for its limits loads a kernel
   const std::lock_guard<std::mutex> lock(mutex);
-  const auto [entry, fresh] = known.try_emplace({kernel, device}, 0);
-  if (fresh)
-  {
-    int multiprocessors = 0, per_multiprocessor = 0;
-    check_cuda(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
-        "asking for shared memory");
-    check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-        "asking for the multiprocessors");
-    check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                   &per_multiprocessor, kernel, threads, shared_bytes),
-        "asking for the occupancy");
-    if (per_multiprocessor == 0)
-      throw DeviceError("a kernel needs " + std::to_string(shared_bytes) +
-          " bytes of shared memory and " + std::to_string(threads) +
-          " threads per block, which this device does not have");
-    entry->second = multiprocessors * per_multiprocessor;
-  }
-  return entry->second;
+  const std::pair<const void *, int> key(kernel, device);
+  if (const auto entry = known.find(key); entry != known.end())
+    return entry->second;
+  int multiprocessors = 0, per_multiprocessor = 0;
+  check_cuda(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
+      "asking for shared memory");
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+      "asking for the multiprocessors");
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                 &per_multiprocessor, kernel, threads, shared_bytes),
+      "asking for the occupancy");
+  if (per_multiprocessor == 0)
+    throw DeviceError("a kernel needs " + std::to_string(shared_bytes) +
+        " bytes of shared memory and " + std::to_string(threads) +
+        " threads per block, which this device does not have");
+  // Only now: who asks again after an error must not be told of no blocks.
+  return known[key] = multiprocessors * per_multiprocessor;
 }
 } // namespace tensormg

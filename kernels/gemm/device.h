@@ -19,7 +19,8 @@
 //
 // Matrices whose rows do not start at multiples of 16 bytes are loaded number by number; the copy engine of wgmma cannot
 // do that, so they are copied to a workspace with longer rows first. Source of the correction: H. Ootomo and R. Yokota, IJHPCA 36 (2022).
-// Queued in the stream. All throw DeviceError in a build without CUDA, std::length_error for sizes from 2^31 on.
+// A, B, C and workspaces are aligned to 16 bytes. Queued in the stream. Without CUDA all but wgmma_workspace() throw DeviceError;
+// std::length_error for sizes from 2^31 on.
 // Tests: tests/kernels/gemm_device_test.cu.
 #pragma once
 
@@ -53,7 +54,7 @@ Blocking fp16_wgmma_blocking();
 template <typename Number>
 std::int64_t wgmma_workspace(const Size &size);
 
-/// `workspace` has wgmma_workspace<Half>(size) numbers, aligned to 16 bytes. Throws DeviceError below compute capability 9.0.
+/// `workspace` has wgmma_workspace<Half>(size) numbers. Throws DeviceError below compute capability 9.0.
 void fp16_wgmma(
     const Size &size, const Half *a, const Half *b, float *c, Half *workspace, Stream stream);
 

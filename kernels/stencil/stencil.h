@@ -22,7 +22,7 @@
 // Storage: from[(z ny + y) nx + x], nz = 1 in 2D, 64-byte aligned; `to` must not alias `from`. Every entry of
 // `to` is written. The host kernel does one share of the work, any number of threads may do all of them at
 // the same time; shares, tiles and depth change the result by rounding at most.
-// Tests: tests/kernels/stencil_test.cc, tests/kernels/stencil_cuda_test.cu.
+// Tests: tests/kernels/stencil_test.cc, tests/kernels/stencil_cuda_test.cu, tests/kernels/stencil_warps_tile_test.cc.
 #pragma once
 
 #include <array>
@@ -143,15 +143,15 @@ constexpr int largest_fused_depth(int dim, int radius) { return dim == 2 && radi
 /// Points that cuda_fused computes in all steps together; useful are depth * grid.size().
 double fused_updates(const Stencil &stencil, const Grid &grid, int depth);
 
-/// `depth` steps in one pass: 1, 2 or 4. Throws std::invalid_argument for other depths, and for stencils of other
-/// radius than those of the shapes above.
+/// `depth` steps in one pass: 1, 2 or 4. Throws std::invalid_argument for other depths, for stencils of other
+/// radius than those of the shapes above, and for more than 2^30 rows.
 template <typename Number>
 void cuda_fused(const Stencil &stencil, const Grid &grid, int depth, const Number *from, Number *to,
     Stream stream);
 
 /// One step by independent warps: no shared memory, no barriers. Accesses have 16 bytes where rows are multiples of 16
 /// bytes and both arrays are aligned to that, otherwise one number. Throws std::invalid_argument for stencils of other
-/// radius than those of the shapes above.
+/// radius than those of the shapes above, and for more than 2^29 rows or points of a row or (3D) 65535 tiles across.
 template <typename Number>
 void cuda_warps(
     const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream);

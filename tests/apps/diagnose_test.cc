@@ -169,6 +169,7 @@ namespace
   {
     return std::make_unique<FakeCandidate>(problem);
   }
+  std::unique_ptr<Candidate> break_down(const Problem &, ThreadTeam &) { throw std::bad_alloc(); }
   std::unique_ptr<Candidate> refuse(const Problem &, ThreadTeam &)
   {
     throw NotAvailable("not on this machine");
@@ -238,8 +239,8 @@ namespace
     EXPECT_EQ(entry.outcome, Outcome::measured);
     EXPECT_EQ(entry.tolerance, 4. * 1e-10);
     EXPECT_EQ(run_fake({5e-10, 4.}, make).outcome, Outcome::failed);
-    EXPECT_EQ(gemm_class::error_growth_of_sums(1 << 14), 1.);
-    EXPECT_EQ(gemm_class::error_growth_of_sums(1 << 16), 4.);
+    EXPECT_EQ(gemm_class::error_growth_of_cut_off_sums(4096), 1.);
+    EXPECT_EQ(gemm_class::error_growth_of_cut_off_sums(65536), 4.);
   }
 
   TEST(DiagnoseRun, KernelsThatRefuseAProblemDoNotEndTheRun)
@@ -248,6 +249,9 @@ namespace
     EXPECT_EQ(entry.outcome, Outcome::not_available);
     EXPECT_EQ(entry.reason, "not for this size");
     EXPECT_FALSE(was_timed);
+    int code = -1;
+    EXPECT_EQ(run_fake({0.}, break_down, &code).outcome, Outcome::failed);
+    EXPECT_EQ(code, exit_check_failed);
   }
 
   TEST(DiagnoseRun, WhatHasNoTimeIsLeftOutAndListed)
