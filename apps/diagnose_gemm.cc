@@ -17,6 +17,7 @@ namespace
 {
   using namespace gemm_class;
 
+  // Of sums of some ten thousand products. Tensor cores cut sums off.
   constexpr double double_tolerance = 1e-14, single_tolerance = 5e-6, tf32_tolerance = 0x1p-10;
 
   template <typename Number>

@@ -30,6 +30,7 @@ inline double error_growth_of_cut_off_sums(std::int64_t products)
   constexpr double allowed_for = 4096.;
   return std::sqrt(std::max(1., static_cast<double>(products) / allowed_for));
 }
+
 template <typename Number>
 Array<Number> random_matrix(std::uint64_t seed, std::int64_t size)
 {
