@@ -34,11 +34,16 @@ struct Shape
   constexpr int blocks_b() const { return (tile_n + 63) / 64; } ///< of 64 columns
 };
 
-inline constexpr std::array shapes{Shape{2, 256, 2, 4, 1, false, 0.75, 4.2},
-    Shape{2, 224, 2, 4, 1, false, 0.66, 3.7}, // where the one before has a few tiles in a last wave
-    Shape{2, 256, 1, 4, 1, false, 0.77, 3.3}, Shape{2, 128, 1, 6, 1, false, 0.45, 1.5},
-    Shape{2, 128, 2, 8, 1, true, 0.22, 2.8}, Shape{2, 128, 1, 8, 1, true, 0.21, 1.3},
-    Shape{1, 64, 1, 6, 2, false, 0.28, 0.9}, Shape{1, 64, 1, 12, 1, false, 0.14, 1.5}};
+inline constexpr std::array shapes{
+    Shape{2, 256, 2, 4, 1, false, 0.75, 4.2}, // large products
+    Shape{2, 224, 2, 4, 1, false, 0.66, 3.7}, // where those have a few tiles in a last wave
+    Shape{2, 256, 1, 4, 1, false, 0.77, 3.3}, // a wave or few steps: clusters start later
+    Shape{2, 128, 1, 6, 1, false, 0.45, 1.7}, // few tiles
+    Shape{2, 128, 2, 8, 1, true, 0.22, 2.8},  // few tiles, rows that do not begin with lines
+    Shape{2, 128, 1, 8, 1, true, 0.21, 1.3},  // fewer
+    Shape{1, 64, 1, 6, 2, false, 0.28, 0.9},  // many tiles with few steps
+    Shape{1, 64, 1, 12, 1, false, 0.14, 1.5}, // one or a few tiles, divided along k
+};
 
 /// Clusters of each shape that run at once.
 using Residents = std::array<int, shapes.size()>;
@@ -57,7 +62,7 @@ struct Plan
 };
 
 /// Of microseconds.
-inline constexpr double start_time = 1.5, add_time = 6., add_time_of_million = 5.;
+inline constexpr double start_time = 1.5, add_time = 8., add_time_of_million = 5.;
 /// A row of 128 bytes that the copy engine of a multiprocessor loads; twice as much if it lies in two lines of the cache.
 inline constexpr double row_time = 0.00114;
 
