@@ -158,8 +158,8 @@ public:
     if constexpr (has_workspace)
     {
       const std::int64_t numbers = gemm::wgmma_workspace<Number>(size_);
-      require_device_bytes(
-          numbers * static_cast<std::int64_t>(sizeof(Number)), "copies of the matrices");
+      require_device_bytes(numbers * static_cast<std::int64_t>(sizeof(Number)),
+          "copies of the matrices and sums of parts");
       workspace_ = DeviceArray<Number>(numbers);
     }
     a_.copy_from_host(inputs_->a.data());

@@ -12,9 +12,12 @@
 
 namespace tensormg::cluster
 {
-/// This block's place in its cluster.
-__device__ inline int rank()
+/// This block's place in its cluster of `blocks`. Here and below a cluster of one block is a block without a cluster.
+template <int blocks>
+__device__ int rank()
 {
+  if constexpr (blocks == 1)
+    return 0;
   std::uint32_t value;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(value));
   return static_cast<int>(value);
@@ -22,17 +25,22 @@ __device__ inline int rank()
 
 /// All threads of the cluster meet: what they wrote to shared memory before, barriers for example, is seen after. A
 /// block must not end before others have done with its memory.
-__device__ inline void synchronize()
+template <int blocks>
+__device__ void synchronize()
 {
+  if constexpr (blocks == 1)
+    return __syncthreads();
   asm volatile("barrier.cluster.arrive;\n\tbarrier.cluster.wait;" ::: "memory");
 }
 
 /// pipeline::load_box() to the same place in each of the `blocks` of the cluster; in each one, its barrier at the place
 /// of `barrier` counts the bytes.
 template <int blocks>
-__device__ inline void load_box_for_all(
+__device__ void load_box_for_all(
     void *to, const CUtensorMap *map, pipeline::Barrier *barrier, int c0, int c1, int c2, int c3)
 {
+  if constexpr (blocks == 1)
+    return pipeline::load_box(to, map, barrier, c0, c1, c2, c3);
   asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
                ".multicast::cluster [%0], [%1, {%3, %4, %5, %6}], [%2], %7;" ::"r"(
                    pipeline::shared_address(to)),
@@ -44,8 +52,11 @@ __device__ inline void load_box_for_all(
 /// One arrival at the barrier at the place of `barrier` in block `rank`, of a thread whose reads are complete. It does
 /// not order memory: with release semantics for the cluster it would wait for all memory, which takes as long as the
 /// products of half a stage (measured).
-__device__ inline void arrive_at(pipeline::Barrier *barrier, int rank)
+template <int blocks>
+__device__ void arrive_at(pipeline::Barrier *barrier, int rank)
 {
+  if constexpr (blocks == 1)
+    return pipeline::arrive(barrier);
   asm volatile("{\n\t.reg .b32 remote;\n\tmapa.shared::cluster.u32 remote, %0, %1;\n\t"
                "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [remote];\n\t}" ::"r"(
                    pipeline::shared_address(barrier)),
@@ -53,11 +64,12 @@ __device__ inline void arrive_at(pipeline::Barrier *barrier, int rank)
                : "memory");
 }
 
-/// launch() of a kernel with __cluster_dims__; the grid has whole clusters.
+/// launch_overlapping() of a kernel with __cluster_dims__; the grid has whole clusters.
 template <typename... P, typename... A>
 void launch_clusters(const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
     std::size_t shared_bytes, Stream stream, A &&...arguments)
 {
-  launch(name, kernel, grid, block, shared_bytes, stream, std::forward<A>(arguments)...);
+  launch_overlapping(
+      name, kernel, grid, block, shared_bytes, stream, std::forward<A>(arguments)...);
 }
 } // namespace tensormg::cluster

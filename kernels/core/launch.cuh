@@ -13,8 +13,16 @@ namespace tensormg
 {
 namespace internal
 {
+  /// What a launch may ask for.
+  enum class Kind : unsigned char
+  {
+    plain,
+    cooperative,
+    overlapping
+  };
+
   template <typename... P, typename... A>
-  void start(bool cooperative, const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
+  void start(Kind kind, const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
       std::size_t shared_bytes, Stream stream, A &&...arguments)
   {
     if (KernelLoading::is_on() || setup_times::is_counting())
@@ -22,15 +30,23 @@ namespace internal
     if (KernelLoading::is_on())
       return;
     cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
+    if (kind == Kind::overlapping)
+    {
+      attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attribute.val.programmaticStreamSerializationAllowed = 1;
+    }
+    else
+    {
+      attribute.id = cudaLaunchAttributeCooperative;
+      attribute.val.cooperative = 1;
+    }
     cudaLaunchConfig_t config{};
     config.gridDim = grid;
     config.blockDim = block;
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream;
     config.attrs = &attribute;
-    config.numAttrs = cooperative ? 1 : 0;
+    config.numAttrs = kind == Kind::plain ? 0 : 1;
     if (launch_profile::is_on)
       launch_profile::before(stream);
     check_cuda(cudaLaunchKernelEx(&config, kernel, std::forward<A>(arguments)...), name);
@@ -45,8 +61,8 @@ template <typename... P, typename... A>
 void launch(const char *name, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
     Stream stream, A &&...arguments)
 {
-  internal::start(
-      false, name, kernel, grid, block, shared_bytes, stream, std::forward<A>(arguments)...);
+  internal::start(internal::Kind::plain, name, kernel, grid, block, shared_bytes, stream,
+      std::forward<A>(arguments)...);
 }
 
 /// The same for a kernel whose blocks look at each other: all of them are resident at once, or DeviceError.
@@ -54,8 +70,18 @@ template <typename... P, typename... A>
 void launch_cooperative(const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
     std::size_t shared_bytes, Stream stream, A &&...arguments)
 {
-  internal::start(
-      true, name, kernel, grid, block, shared_bytes, stream, std::forward<A>(arguments)...);
+  internal::start(internal::Kind::cooperative, name, kernel, grid, block, shared_bytes, stream,
+      std::forward<A>(arguments)...);
+}
+
+/// The same for a kernel that may start before the one before it in the stream has ended: it calls
+/// pipeline::wait_for_kernel_before() before it touches global memory. From compute capability 9.0 on.
+template <typename... P, typename... A>
+void launch_overlapping(const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
+    std::size_t shared_bytes, Stream stream, A &&...arguments)
+{
+  internal::start(internal::Kind::overlapping, name, kernel, grid, block, shared_bytes, stream,
+      std::forward<A>(arguments)...);
 }
 
 /// Lets the kernel have that much dynamic shared memory per block.

@@ -9,7 +9,35 @@
 
 namespace tensormg
 {
-int resident_blocks(const void *kernel, int threads, int shared_bytes)
+namespace
+{
+  int ask_blocks(const void *kernel, int device, int threads, int shared_bytes)
+  {
+    int multiprocessors = 0, per_multiprocessor = 0;
+    check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+        "asking for the multiprocessors");
+    check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                   &per_multiprocessor, kernel, threads, shared_bytes),
+        "asking for the occupancy");
+    return multiprocessors * per_multiprocessor;
+  }
+
+  int ask_clusters(const void *kernel, int blocks, int threads, int shared_bytes)
+  {
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
+    const cudaLaunchConfig_t config{dim3(static_cast<unsigned>(blocks)),
+        dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(shared_bytes), nullptr,
+        &attribute, 1};
+    int clusters = 0;
+    check_cuda(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config),
+        "asking for the occupancy of clusters");
+    return clusters;
+  }
+} // namespace
+
+int resident_clusters(const void *kernel, int blocks, int threads, int shared_bytes)
 {
   static std::mutex mutex;
   static std::map<std::pair<const void *, int>, int> known;
@@ -20,20 +48,21 @@ int resident_blocks(const void *kernel, int threads, int shared_bytes)
   const std::pair<const void *, int> key(kernel, device);
   if (const auto entry = known.find(key); entry != known.end())
     return entry->second;
-  int multiprocessors = 0, per_multiprocessor = 0;
   check_cuda(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
       "asking for shared memory");
-  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-      "asking for the multiprocessors");
-  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                 &per_multiprocessor, kernel, threads, shared_bytes),
-      "asking for the occupancy");
-  if (per_multiprocessor == 0)
+  const int resident = blocks == 1 ? ask_blocks(kernel, device, threads, shared_bytes)
+                                   : ask_clusters(kernel, blocks, threads, shared_bytes);
+  if (resident == 0)
     throw DeviceError("a kernel needs " + std::to_string(shared_bytes) +
         " bytes of shared memory and " + std::to_string(threads) +
         " threads per block, which this device does not have");
   // Only now: who asks again after an error must not be told of no blocks.
-  return known[key] = multiprocessors * per_multiprocessor;
+  return known[key] = resident;
+}
+
+int resident_blocks(const void *kernel, int threads, int shared_bytes)
+{
+  return resident_clusters(kernel, 1, threads, shared_bytes);
 }
 } // namespace tensormg

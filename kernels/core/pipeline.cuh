@@ -1,6 +1,6 @@
 // Device primitives of an asynchronous pipeline: mbarriers, bulk tensor copies (TMA), register
 // reallocation between warp groups. Thin names over PTX; source: PTX ISA 8.x, sections "mbarrier",
-// "cp.async.bulk.tensor", "setmaxnreg". Needs compute capability 9.0 (setmaxnreg: an sm_90a build).
+// "cp.async.bulk.tensor", "setmaxnreg", "griddepcontrol". Needs compute capability 9.0 (setmaxnreg: an sm_90a build).
 #pragma once
 
 #include <cstdint>
@@ -133,6 +133,18 @@ __device__ inline float read_parameter(const float *table, int now)
       : "=f"(value)
       : "l"(table), "r"(now), "n"(offset));
   return value;
+}
+
+/// In a kernel started by launch_overlapping(): the kernel before it in the stream has ended, and what it wrote is seen.
+__device__ inline void wait_for_kernel_before()
+{
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+/// Once all blocks have called this, a kernel started by launch_overlapping() behind this one may begin where there is
+/// room; what it waits for is the end of this kernel.
+__device__ inline void let_next_kernel_start()
+{
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 
 /// Registers per thread of this warp group from here on; all its warps call this.

@@ -17,8 +17,24 @@ constexpr bool has_aligned_rows(std::int64_t columns) { return columns % row_gra
 
 /// Packed rows of `columns` numbers at the beginning of rows of aligned_columns(columns); the rest of each is zero.
 template <typename Number>
+struct RowCopy
+{
+  std::int64_t rows = 0, columns = 0;
+  const Number *from = nullptr;
+  Number *to = nullptr;
+};
+
+/// Both in one launch, since it costs as much as copying small matrices. Needs compute capability 9.0.
+template <typename Number>
 void copy_to_aligned_rows(
-    std::int64_t rows, std::int64_t columns, const Number *from, Number *to, Stream stream);
+    const RowCopy<Number> &first, const RowCopy<Number> &second, Stream stream);
+
+/// Numbers that the copies of A and B have.
+constexpr std::int64_t aligned_numbers(const Size &size)
+{
+  return (has_aligned_rows(size.k) ? 0 : size.m * aligned_columns(size.k)) +
+      (has_aligned_rows(size.n) ? 0 : size.k * aligned_columns(size.n));
+}
 
 /// A and B as the copy engine can read them: where they are, or copies.
 template <typename Number>
@@ -27,7 +43,7 @@ struct AlignedFactors
   const Number *a, *b;
   std::int64_t columns_a, columns_b; ///< with those of zeros
 
-  /// Queues the copies that are needed into `workspace`, which has wgmma_workspace(size) numbers.
+  /// Queues the copies that are needed into `workspace`, which has aligned_numbers(size).
   AlignedFactors(
       const Size &size, const Number *a_, const Number *b_, Number *workspace, Stream stream)
     : a(a_)
@@ -35,19 +51,21 @@ struct AlignedFactors
     , columns_a(size.k)
     , columns_b(size.n)
   {
+    RowCopy<Number> copy_a, copy_b;
     if (!has_aligned_rows(size.k))
     {
       columns_a = aligned_columns(size.k);
-      copy_to_aligned_rows(size.m, size.k, a_, workspace, stream);
+      copy_a = {size.m, size.k, a_, workspace};
       a = workspace;
       workspace += size.m * columns_a;
     }
     if (!has_aligned_rows(size.n))
     {
       columns_b = aligned_columns(size.n);
-      copy_to_aligned_rows(size.k, size.n, b_, workspace, stream);
+      copy_b = {size.k, size.n, b_, workspace};
       b = workspace;
     }
+    copy_to_aligned_rows(copy_a, copy_b, stream);
   }
 };
 } // namespace tensormg::gemm

@@ -9,8 +9,9 @@
 //     staged          three stages of cp.async
 //     larger          block 256 x 128 x 64, warps 64 x 64, four stages: 192 KiB of shared memory, which devices before
 //                     compute capability 9.0 do not have
-//   fp16_wgmma      the last rung: wgmma, copies by TMA, warpgroups that copy or multiply, persistent blocks of
-//                   128 x 256 x 64 with four stages
+//   fp16_wgmma      the last rung: wgmma, copies by TMA, warpgroups that copy or multiply, persistent blocks; the size
+//                   decides on the shape of tiles and whether some are divided along k (wgmma_plan.h). Same input,
+//                   same bits on devices of one kind
 //   fp64<shape>     DGEMM on mma.sync.m8n8k4, m16n8k4 or m16n8k8, three stages
 //   single<policy>  A, B and C in FP32 by factors in TF32 or FP16, on mma.sync, WMMA or CUDA cores, with and without
 //                   correction of what the rounding of factors loses (kernels/precision/methods.h has the methods)
@@ -48,9 +49,10 @@ void fp16(const Size &size, const Half *a, const Half *b, float *c, Stream strea
 /// How the rung divides C on the current device.
 template <Rung rung>
 Blocking fp16_blocking();
-Blocking fp16_wgmma_blocking();
+Blocking fp16_wgmma_blocking(); ///< of its largest tiles
 
-/// Numbers that fp16_wgmma (Half) and single_wgmma (float) need room for: 0 if n and k are multiples of 8.
+/// Numbers that fp16_wgmma (Half) and single_wgmma (float) need room for: copies of A and B where k and n are no multiples
+/// of 8; for Half also sums of parts along k, which depends on the current device: throws DeviceError below 9.0.
 template <typename Number>
 std::int64_t wgmma_workspace(const Size &size);
 

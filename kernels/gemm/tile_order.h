@@ -46,6 +46,40 @@ constexpr Position tile_position(int index, int tiles_m, int tiles_n)
   return {first + within % rows, within / rows};
 }
 
+/// What persistent blocks work on: `whole` tiles from beginning to end, each of the others in `parts` parts along k, whose
+/// sums are added later.
+struct Division
+{
+  Tiles tiles;
+  int steps; ///< along k, of a tile
+  int whole, parts = 1;
+
+  constexpr int divided() const { return tiles.m * tiles.n - whole; } ///< tiles
+  constexpr int sections() const { return whole + divided() * parts; }
+};
+
+/// Steps [first, end) along k of a tile.
+struct Section
+{
+  Position tile;
+  int first, end;
+  int partial; ///< which of the sums that are added later; -1: these are entries of C
+};
+
+/// Parts of a tile follow each other, so that they run at the same time.
+constexpr Section section_of(const Division &division, int index)
+{
+  const Tiles &tiles = division.tiles;
+  if (index < division.whole)
+    return {tile_position(index, tiles.m, tiles.n), 0, division.steps, -1};
+  const int partial = index - division.whole;
+  const int tile = division.whole + partial / division.parts, part = partial % division.parts;
+  const auto begin = [&](int p) {
+    return static_cast<int>(static_cast<std::int64_t>(division.steps) * p / division.parts);
+  };
+  return {tile_position(tile, tiles.m, tiles.n), begin(part), begin(part + 1), partial};
+}
+
 /// The steps along k of a persistent block: all of a tile, then those of its next one.
 class BlockSteps
 {

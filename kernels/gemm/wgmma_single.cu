@@ -310,6 +310,12 @@ namespace
   }
 } // namespace
 
+template <>
+std::int64_t wgmma_workspace<float>(const Size &size)
+{
+  return aligned_numbers(size);
+}
+
 void single_wgmma(
     const Size &size, const float *a, const float *b, float *c, float *workspace, Stream stream)
 {

@@ -299,4 +299,10 @@ extern "C"
     *blocks = 1;
     return cudaSuccess;
   }
+  cudaError_t cudaOccupancyMaxActiveClusters(
+      int *clusters, const void *, const cudaLaunchConfig_t *config)
+  {
+    *clusters = 3 / static_cast<int>(config->attrs[0].val.clusterDim.x);
+    return cudaSuccess;
+  }
 }

@@ -12,7 +12,9 @@
 #include <gtest/gtest.h>
 
 #include "kernels/core/device.h"
+#include "kernels/gemm/aligned_rows.h"
 #include "kernels/gemm/device.h"
+#include "kernels/gemm/wgmma_plan.h"
 #include "tests/support/gemm_cases.h"
 
 namespace tensormg
@@ -55,7 +57,7 @@ namespace
   {
     constexpr std::int64_t guards = 8;
     const std::int64_t numbers = wgmma_workspace<Number>(size);
-    EXPECT_EQ(numbers > 0, (size.k % 8 != 0 && size.m > 0) || (size.n % 8 != 0 && size.k > 0));
+    EXPECT_GE(numbers, aligned_numbers(size));
     DeviceArray<Number> workspace(numbers + guards);
     device::fill_bytes(workspace.data(), 0xff,
         static_cast<std::size_t>(numbers + guards) * sizeof(Number), stream);
@@ -78,6 +80,55 @@ namespace
       test::check_product<Half, float>(by_wgmma<Half, fp16_wgmma>, size, 0., test::of_float);
     for (const Size &size : odd_sizes)
       test::check_product<Half, float>(by_wgmma<Half, fp16_wgmma>, size, 0., test::of_float);
+  }
+
+  /// By a shape of tiles, with the last `divided` tiles in `parts` parts; nothing is written beyond the sums of parts, and the same
+  /// again has the same bits.
+  void check_plan(int shape, int divided, int parts, const Size &size)
+  {
+    SCOPED_TRACE("shape " + std::to_string(shape) + ", " + std::to_string(divided) + " tiles in " +
+        std::to_string(parts) + " parts");
+    const auto multiply = [&](const Size &, const Half *a, const Half *b, float *c, Stream stream) {
+      const wgmma::Shape &s = wgmma::shapes[static_cast<std::size_t>(shape)];
+      const Tiles tiles = tiles_of(size, s.rows(), s.tile_n);
+      const int all = tiles.m * tiles.n;
+      const wgmma::Plan plan{shape,
+          {tiles, static_cast<int>(divide_up(size.k, wgmma::tile_k)), std::max(0, all - divided),
+              parts}};
+      constexpr std::int64_t guards = 8;
+      const std::int64_t sums = plan.partial_numbers();
+      DeviceArray<Half> workspace(aligned_numbers(size));
+      DeviceArray<float> partial(sums + guards);
+      std::vector<float> host(static_cast<std::size_t>(sums + guards)), first, again;
+      for (std::vector<float> *const result : {&first, &again})
+      {
+        device::fill_bytes(
+            partial.data(), 0xff, static_cast<std::size_t>(sums + guards) * 4, stream);
+        wgmma::multiply(plan, size, a, b, c, workspace.data(), partial.data(), stream);
+        partial.copy_to_host(host.data());
+        for (std::size_t i = host.size() - guards; i < host.size(); ++i)
+          EXPECT_TRUE(std::isnan(host[i]));
+        result->resize(static_cast<std::size_t>(size.m * size.n));
+        device::to_host(result->data(), c, result->size() * 4, stream);
+        device::synchronize(stream);
+      }
+      EXPECT_EQ(first, again);
+    };
+    test::check_product<Half, float>(multiply, size, 0., test::of_float);
+  }
+
+  TEST_F(GemmDevice, WgmmaInEveryShape)
+  {
+    if (device_properties().major != 9)
+      GTEST_SKIP() << "wgmma needs compute capability 9.0";
+    for (int shape = 0; shape < static_cast<int>(wgmma::shapes.size()); ++shape)
+    {
+      check_plan(shape, 0, 1, {131, 267, 65});
+      check_plan(shape, 1, 3, {300, 264, 200});
+      check_plan(shape, 1, 17, {65, 73, 1100}); // many parts are added in slices
+    }
+    check_plan(0, 2, 2, {5, 513, 131});
+    EXPECT_EQ(wgmma::plan_of(Size{0, 8, 8}).partial_numbers(), 0);
   }
 
   TEST_F(GemmDevice, TellsItsTiles)

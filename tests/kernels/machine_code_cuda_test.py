@@ -73,7 +73,11 @@ CLAIMS = {
     "gemm/wmma_single": [("WmmaTf32", "HMMA.1684.F32.TF32")],
     "gemm/cuda_single": [("CudaCoresIfE", NONE), ("CudaCoresINS_4Tf32E", NONE),
                          ("CudaCoresINS_4HalfE", NONE)],
-    "gemm/wgmma": [("wgmma_kernel", "HGMMA.64x256x16.F32")],
+    "gemm/wgmma": [("product_kernelILi[02]E", "HGMMA.64x256x16.F32"),
+                   ("product_kernelILi1E", "HGMMA.64x224x16.F32"),
+                   ("product_kernelILi3E", "HGMMA.64x128x16.F32"),
+                   ("product_kernelILi[4-7]E", "HGMMA.64x64x16.F32")],
+    "gemm/add_parts": [("add_kernel", NONE)],
     "gemm/wgmma_single": [("wgmma_single_kernel", "HGMMA.64x128x16.F32")],
 }
 

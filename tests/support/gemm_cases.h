@@ -49,12 +49,10 @@ std::vector<double> in_double(const std::vector<Number> &list)
   return {list.begin(), list.end()};
 }
 
-template <typename Number, typename Result>
-using GemmKernel = void(const Size &, const Number *, const Number *, Result *, Stream);
-
-/// Errors relative to |A| |B|: `factor` for what rounding of the factors may cost, `sum` per addition.
-template <typename Number, typename Result>
-void check_product(GemmKernel<Number, Result> *kernel, const Size &size, double factor, double sum)
+/// Of kernel(size, a, b, c, stream). Errors relative to |A| |B|: `factor` for what rounding of the factors may cost, `sum` per
+/// addition.
+template <typename Number, typename Result, typename Kernel>
+void check_product(const Kernel &kernel, const Size &size, double factor, double sum)
 {
   SCOPED_TRACE(
       std::to_string(size.m) + " x " + std::to_string(size.n) + " x " + std::to_string(size.k));
@@ -89,8 +87,8 @@ void check_product(GemmKernel<Number, Result> *kernel, const Size &size, double 
     ASSERT_EQ(c[i], beyond);
 }
 
-template <typename Number, typename Result>
-void check_products(GemmKernel<Number, Result> *kernel, double factor, double sum)
+template <typename Number, typename Result, typename Kernel>
+void check_products(const Kernel &kernel, double factor, double sum)
 {
   for (const Size size :
       {Size{1, 1, 1}, {0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {1, 17, 5}, {17, 1, 9}, {5, 7, 1},

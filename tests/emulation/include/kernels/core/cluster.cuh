@@ -1,4 +1,4 @@
-// kernels/core/cluster.cuh of the emulation: clusters of two blocks; the whole grid runs at once.
+// kernels/core/cluster.cuh of the emulation: the whole grid runs at once.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,13 @@ namespace tensormg::cluster
 {
 namespace internal
 {
-  inline constexpr unsigned blocks = 2;
-
   /// Blocks of a grid lie one after the other, backwards in every other launch.
-  inline emulation::Block &block(unsigned rank)
+  template <int blocks>
+  emulation::Block &block(int rank)
   {
     emulation::Block &own = *emulation::thread->block;
     const std::ptrdiff_t step = emulation::launches() % 2 == 0 ? -1 : 1;
-    return *(&own + step * (static_cast<int>(rank) - static_cast<int>(own.index.x % blocks)));
+    return *(&own + step * (rank - static_cast<int>(own.index.x) % blocks));
   }
 
   /// The same place in another block's shared memory.
@@ -36,9 +35,14 @@ namespace internal
   }
 } // namespace internal
 
-inline int rank() { return static_cast<int>(emulation::thread->block->index.x % internal::blocks); }
+template <int blocks>
+int rank()
+{
+  return static_cast<int>(emulation::thread->block->index.x) % blocks;
+}
 
-inline void synchronize()
+template <int blocks>
+void synchronize()
 {
   struct Meeting
   {
@@ -47,10 +51,10 @@ inline void synchronize()
   };
   static std::map<unsigned, Meeting> meetings; // of the clusters
   const emulation::Block &block = *emulation::thread->block;
-  Meeting &meeting = meetings[block.index.x / internal::blocks];
+  Meeting &meeting = meetings[block.index.x / blocks];
   if (meeting.launch != emulation::launches())
     meeting = {emulation::launches(), 0, 0};
-  if (++meeting.arrived == internal::blocks * block.threads.size())
+  if (++meeting.arrived == blocks * block.threads.size())
   {
     meeting.arrived = 0;
     ++meeting.generation;
@@ -66,10 +70,9 @@ template <int blocks>
 void load_box_for_all(
     void *to, const CUtensorMap *map, pipeline::Barrier *barrier, int c0, int c1, int c2, int c3)
 {
-  static_assert(blocks == internal::blocks);
-  for (unsigned r = 0; r < internal::blocks; ++r)
+  for (int r = 0; r < blocks; ++r)
   {
-    emulation::Block &other = internal::block(r);
+    emulation::Block &other = internal::block<blocks>(r);
     void *const place = internal::there(other, static_cast<unsigned char *>(to));
     pipeline::Barrier *const its = internal::there(other, barrier);
     other.copies.push_back({[=] {
@@ -80,9 +83,10 @@ void load_box_for_all(
   }
 }
 
-inline void arrive_at(pipeline::Barrier *barrier, int rank)
+template <int blocks>
+void arrive_at(pipeline::Barrier *barrier, int rank)
 {
-  pipeline::arrive(internal::there(internal::block(static_cast<unsigned>(rank)), barrier));
+  pipeline::arrive(internal::there(internal::block<blocks>(rank), barrier));
 }
 
 template <typename... P, typename... A>

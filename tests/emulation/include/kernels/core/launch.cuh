@@ -49,5 +49,14 @@ void launch_cooperative(const char *name, void (*kernel)(P...), dim3 grid, dim3 
       true, name, kernel, grid, block, shared_bytes, stream, std::forward<A>(arguments)...);
 }
 
+/// Kernels run one after the other here.
+template <typename... P, typename... A>
+void launch_overlapping(const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
+    std::size_t shared_bytes, Stream stream, A &&...arguments)
+{
+  internal::start(
+      false, name, kernel, grid, block, shared_bytes, stream, std::forward<A>(arguments)...);
+}
+
 inline void allow_shared_bytes(const void *, std::size_t) {}
 } // namespace tensormg

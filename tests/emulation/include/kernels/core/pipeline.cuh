@@ -121,6 +121,9 @@ inline void load_box(
 }
 inline void prefetch_map(const CUtensorMap *) {}
 
+inline void wait_for_kernel_before() {}
+inline void let_next_kernel_start() {}
+
 template <int offset, typename C>
 C read_parameter(const C *table, int)
 {

@@ -66,19 +66,40 @@ void warpgroup_wait(float (&)[count])
   warpgroup_wait<pending>();
 }
 
+namespace internal
+{
+  template <int count>
+  void multiply(float (&d)[count], SharedMatrix a, SharedMatrix b, bool accumulate)
+  {
+    const int thread = static_cast<int>(emulation::thread->index.x), lane = emulation::thread->lane;
+    const int warp = thread / 32 % 4;
+    for (int i = 0; i < count; ++i)
+    {
+      const int row = 16 * warp + lane / 4 + 8 * (i / 2 % 2);
+      const int column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
+      double sum = accumulate ? static_cast<double>(d[i]) : 0.;
+      for (int k = 0; k < 16; ++k)
+        sum += static_cast<double>(a.at(row, k)) * static_cast<double>(b.at(column, k));
+      d[i] = static_cast<float>(sum);
+    }
+  }
+} // namespace internal
+
 inline void multiply_64x256x16(float (&d)[128], SharedMatrix a, SharedMatrix b, bool accumulate)
 {
-  const int thread = static_cast<int>(emulation::thread->index.x), lane = emulation::thread->lane;
-  const int warp = thread / 32 % 4;
-  for (int i = 0; i < 128; ++i)
-  {
-    const int row = 16 * warp + lane / 4 + 8 * (i / 2 % 2);
-    const int column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
-    double sum = accumulate ? static_cast<double>(d[i]) : 0.;
-    for (int k = 0; k < 16; ++k)
-      sum += static_cast<double>(a.at(row, k)) * static_cast<double>(b.at(column, k));
-    d[i] = static_cast<float>(sum);
-  }
+  internal::multiply(d, a, b, accumulate);
+}
+inline void multiply_64x224x16(float (&d)[112], SharedMatrix a, SharedMatrix b, bool accumulate)
+{
+  internal::multiply(d, a, b, accumulate);
+}
+inline void multiply_64x128x16(float (&d)[64], SharedMatrix a, SharedMatrix b, bool accumulate)
+{
+  internal::multiply(d, a, b, accumulate);
+}
+inline void multiply_64x64x16(float (&d)[32], SharedMatrix a, SharedMatrix b, bool accumulate)
+{
+  internal::multiply(d, a, b, accumulate);
 }
 
 inline void multiply_64x128x16(

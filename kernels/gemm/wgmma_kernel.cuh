@@ -1,0 +1,260 @@
+// The kernel of fp16_wgmma(): a persistent block of one warpgroup that copies and one or two that multiply.
+// One thread has the copy engine (TMA) fill a ring of stages; barriers in shared memory say which stages are full
+// and which are empty. Each multiplying warpgroup has 64 rows of sums in registers and takes its operands straight
+// from shared memory. Blocks may come in clusters with tiles below each other: each loads its share of the tile of B, for
+// all. That takes a third from what the second cache gives to large tiles, which bounds matrices whose rows do not start
+// at multiples of 128 bytes.
+#pragma once
+
+#include <numeric>
+
+#include "kernels/core/cluster.cuh"
+#include "kernels/core/pipeline.cuh"
+#include "kernels/core/shared_memory.cuh"
+#include "kernels/gemm/tile_order.h"
+#include "kernels/gemm/wgmma_plan.h"
+#include "kernels/mma/warpgroup.cuh"
+
+namespace tensormg::gemm::wgmma
+{
+inline constexpr int row_bytes = 128;
+inline constexpr int warpgroup = 128;
+
+/// What follows from a shape.
+template <Shape shape>
+struct Parts
+{
+  static constexpr int threads = warpgroup * (1 + shape.groups);
+  static constexpr int consumer_warps = 4 * shape.groups;
+  static constexpr int tile_m = shape.block_rows(), tile_n = shape.tile_n;
+  static constexpr int group_columns = shape.side_by_side ? tile_n / shape.groups : tile_n;
+  static constexpr int bytes_a = tile_m * row_bytes, block_bytes = tile_k * row_bytes;
+  static constexpr int blocks_b = shape.blocks_b(), bytes_b = blocks_b * block_bytes;
+  /// B is loaded in so many pieces of whole blocks or some of their rows.
+  static constexpr int pieces_b = std::lcm(blocks_b, shape.cluster);
+  static constexpr int own_pieces_b = pieces_b / shape.cluster;
+  static constexpr int piece_rows = tile_k * blocks_b / pieces_b;
+  static constexpr int stage_bytes = bytes_a + bytes_b;
+  static constexpr int shared_bytes = shape.stages * stage_bytes + 2 * shape.stages * 8;
+  static_assert(shape.per_multiprocessor * (shared_bytes + 1024) <= 228 * 1024);
+  static_assert(stage_bytes % 1024 == 0 && piece_rows % 8 == 0);
+};
+
+struct Work
+{
+  int m, n;
+  Division division; ///< into tiles of clusters
+  float *c, *partial;
+};
+
+struct Ring
+{
+  unsigned char *tiles;
+  pipeline::Barrier *full, *empty;
+};
+
+/// One thread.
+template <Shape shape>
+__device__ void copy_tiles(
+    const Ring &ring, const CUtensorMap *map_a, const CUtensorMap *map_b, const Work &work)
+{
+  using P = Parts<shape>;
+  const int rank = cluster::rank<shape.cluster>();
+  pipeline::RingPosition<shape.stages> at;
+  for (int index = static_cast<int>(blockIdx.x) / shape.cluster; index < work.division.sections();
+       index += static_cast<int>(gridDim.x) / shape.cluster)
+  {
+    const Section section = section_of(work.division, index);
+    for (int step = section.first; step < section.end; ++step)
+    {
+      // All blocks of the cluster have left the slot.
+      pipeline::wait(ring.empty + at.slot, at.parity ^ 1u);
+      pipeline::Barrier *const full = ring.full + at.slot;
+      pipeline::arrive_expect(full, P::stage_bytes);
+      unsigned char *const a = ring.tiles + at.slot * P::stage_bytes, *const b = a + P::bytes_a;
+      const int k = step * tile_k;
+      pipeline::load_box(
+          a, map_a, full, k, 0, (section.tile.m * shape.cluster + rank) * P::tile_m, 0);
+#pragma unroll
+      for (int i = 0; i < P::own_pieces_b; ++i)
+      {
+        const int row = (rank * P::own_pieces_b + i) * P::piece_rows; // of all blocks
+        cluster::load_box_for_all<shape.cluster>(b + row * row_bytes, map_b, full,
+            section.tile.n * P::tile_n + row / tile_k * 64, 0, k + row % tile_k, 0);
+      }
+      at.advance();
+    }
+  }
+  // A block's memory stays until the others have arrived at its barriers for the last time. Meeting them at a barrier of the
+  // cluster would wait for all stores, too.
+  if constexpr (shape.cluster > 1)
+    for (int i = 0; i < shape.stages; ++i)
+    {
+      pipeline::wait(ring.empty + at.slot, at.parity ^ 1u);
+      at.advance();
+    }
+}
+
+/// Rows and columns that there are.
+struct Target
+{
+  float *to;
+  int rows, columns;
+};
+
+/// Four numbers of a row at a time: of every two blocks of 8 columns, lanes next to each other trade the halves that make
+/// pairs neighbours. Rows of 64 bytes instead of 32 per store halve the time. Rows that start anywhere are stored
+/// number by number.
+template <int count>
+__device__ void store(
+    const float (&sums)[count], const Target &target, int first_row, int first_column)
+{
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const bool is_right = lane % 2 != 0;
+#pragma unroll
+  for (int i = 0; i < count; i += 8)
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+    {
+      const float *const left = sums + i + 2 * half, *const right = left + 4;
+      const float x = __shfl_xor_sync(~0u, is_right ? left[0] : right[0], 1);
+      const float y = __shfl_xor_sync(~0u, is_right ? left[1] : right[1], 1);
+      const int row = first_row + lane / 4 + 8 * half;
+      const int column = first_column + 8 * (i / 4 + lane % 2) + 4 * (lane % 4 / 2);
+      const float4 four =
+          is_right ? make_float4(x, y, right[0], right[1]) : make_float4(left[0], left[1], x, y);
+      float *const to = target.to + static_cast<std::int64_t>(row) * target.columns + column;
+      if (row >= target.rows)
+        continue;
+      if (target.columns % 4 == 0)
+      {
+        if (column < target.columns)
+          *reinterpret_cast<float4 *>(to) = four;
+        continue;
+      }
+      const int left_over = target.columns - column;
+      if (left_over > 0)
+        to[0] = four.x;
+      if (left_over > 1)
+        to[1] = four.y;
+      if (left_over > 2)
+        to[2] = four.z;
+      if (left_over > 3)
+        to[3] = four.w;
+    }
+}
+
+template <int count>
+__device__ void multiply(float (&sums)[count], mma::SharedMatrix a, mma::SharedMatrix b)
+{
+  if constexpr (count == 128)
+    mma::multiply_64x256x16(sums, a, b, true);
+  else if constexpr (count == 112)
+    mma::multiply_64x224x16(sums, a, b, true);
+  else if constexpr (count == 64)
+    mma::multiply_64x128x16(sums, a, b, true);
+  else
+    mma::multiply_64x64x16(sums, a, b, true);
+}
+
+/// A warpgroup; `group` counts those that multiply.
+template <Shape shape>
+__device__ void multiply_tiles(const Ring &ring, const Work &work, int group)
+{
+  using P = Parts<shape>;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
+  const int group_row = shape.side_by_side ? 0 : group * 64; ///< of the block's tile
+  const int group_column = shape.side_by_side ? group * P::group_columns : 0;
+  const int rank = cluster::rank<shape.cluster>();
+  const auto release = [&](int slot) {
+    __syncwarp();
+    if (lane < shape.cluster)
+      cluster::arrive_at<shape.cluster>(ring.empty + slot, lane);
+  };
+  pipeline::RingPosition<shape.stages> at;
+  for (int index = static_cast<int>(blockIdx.x) / shape.cluster; index < work.division.sections();
+       index += static_cast<int>(gridDim.x) / shape.cluster)
+  {
+    const Section section = section_of(work.division, index);
+    float sums[P::group_columns / 2];
+#pragma unroll
+    for (float &sum : sums)
+      sum = 0.F;
+    int previous = -1;
+    for (int step = section.first; step < section.end; ++step)
+    {
+      pipeline::wait(ring.full + at.slot, at.parity);
+      unsigned char *const tiles = ring.tiles + at.slot * P::stage_bytes;
+      const mma::SharedMatrix a = mma::rows_of_k(tiles + group_row * row_bytes);
+      const mma::SharedMatrix b =
+          mma::rows_of_n(tiles + P::bytes_a + group_column / 64 * P::block_bytes, P::block_bytes);
+      mma::warpgroup_begin();
+#pragma unroll
+      for (int k = 0; k < tile_k; k += 16)
+        multiply(sums, a.after(2 * k), b.after(row_bytes * k));
+      mma::warpgroup_commit();
+      // One group stays under way; the stage of the one before it is free.
+      mma::warpgroup_wait<1>(sums);
+      if (previous >= 0)
+        release(previous);
+      previous = at.slot;
+      at.advance();
+    }
+    mma::warpgroup_wait<0>(sums);
+    if (previous >= 0)
+      release(previous);
+    const int row = rank * P::tile_m + group_row + warp * 16; ///< of the cluster's tile
+    constexpr int rows = shape.rows();
+    if (section.partial < 0)
+      store(sums, {work.c, work.m, work.n}, section.tile.m * rows + row,
+          section.tile.n * P::tile_n + group_column);
+    else
+      store(sums,
+          {work.partial + static_cast<std::int64_t>(section.partial) * rows * P::tile_n, rows,
+              P::tile_n},
+          row, group_column);
+  }
+}
+
+/// `index` in the table of shapes: nvcc names no kernels by structures.
+template <int index>
+__global__ void __cluster_dims__(shapes[index].cluster, 1, 1)
+    __launch_bounds__(Parts<shapes[index]>::threads, shapes[index].per_multiprocessor)
+        product_kernel(const __grid_constant__ CUtensorMap map_a,
+            const __grid_constant__ CUtensorMap map_b, const __grid_constant__ Work work)
+{
+  constexpr Shape shape = shapes[index];
+  using P = Parts<shape>;
+  auto *const barriers =
+      reinterpret_cast<pipeline::Barrier *>(dynamic_shared() + shape.stages * P::stage_bytes);
+  const Ring ring{dynamic_shared(), barriers, barriers + shape.stages};
+  if (threadIdx.x == 0)
+  {
+    pipeline::prefetch_map(&map_a);
+    pipeline::prefetch_map(&map_b);
+    for (int slot = 0; slot < shape.stages; ++slot)
+    {
+      pipeline::init(ring.full + slot, 1);
+      pipeline::init(ring.empty + slot, shape.cluster * P::consumer_warps);
+    }
+    pipeline::fence_init();
+  }
+  cluster::synchronize<shape.cluster>();
+  pipeline::wait_for_kernel_before();
+  pipeline::let_next_kernel_start();
+  if (threadIdx.x < warpgroup)
+  {
+    if constexpr (shape.groups == 2 && shape.per_multiprocessor == 1)
+      pipeline::shrink_registers<40>();
+    if (threadIdx.x == 0)
+      copy_tiles<shape>(ring, &map_a, &map_b, work);
+  }
+  else
+  {
+    if constexpr (shape.groups == 2 && shape.per_multiprocessor == 1)
+      pipeline::grow_registers<232>();
+    multiply_tiles<shape>(ring, work, static_cast<int>(threadIdx.x) / warpgroup - 1);
+  }
+}
+} // namespace tensormg::gemm::wgmma

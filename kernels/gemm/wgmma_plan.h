@@ -1,0 +1,143 @@
+// Which shape of tiles, and which division along k, fp16_wgmma() takes for a product.
+//
+// Time is estimated as in quantisation.h: sections of tiles x what a step along k costs + what a tile costs. The costs of a
+// shape are measured on an H200 with products that fill it (docs/diagnostics.md, gemm).
+// Tests: tests/kernels/gemm_plan_test.cc.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "kernels/core/device.h"
+#include "kernels/core/half.h"
+#include "kernels/gemm/aligned_rows.h"
+#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/quantisation.h"
+#include "kernels/gemm/tile_order.h"
+
+namespace tensormg::gemm::wgmma
+{
+inline constexpr int tile_k = 64; ///< 128 bytes: a row of a tile in shared memory
+
+/// A block has `groups` warpgroups that multiply, each with 64 rows, below each other or side by side, and `tile_n` columns. A
+/// cluster has `cluster` blocks below each other.
+struct Shape
+{
+  int groups, tile_n, cluster, stages, per_multiprocessor;
+  bool side_by_side;
+  /// Microseconds of a step along k where tensor cores bound it, and of a tile beyond its steps.
+  double step_time, tile_time;
+
+  constexpr int block_rows() const { return side_by_side ? 64 : 64 * groups; }
+  constexpr int rows() const { return block_rows() * cluster; } ///< of a cluster
+  constexpr int blocks_b() const { return (tile_n + 63) / 64; } ///< of 64 columns
+};
+
+inline constexpr std::array shapes{
+    Shape{2, 256, 2, 4, 1, false, 0.75, 4.2}, // large products
+    Shape{2, 224, 2, 4, 1, false, 0.66, 3.7}, // where those have a few tiles in a last wave
+    Shape{2, 256, 1, 4, 1, false, 0.77, 3.3}, // a wave or few steps: clusters start later
+    Shape{2, 128, 1, 6, 1, false, 0.45, 1.7}, // few tiles
+    Shape{2, 128, 2, 8, 1, true, 0.22, 2.8},  // few tiles, rows that do not begin with lines
+    Shape{2, 128, 1, 8, 1, true, 0.21, 1.3},  // fewer
+    Shape{1, 64, 1, 6, 2, false, 0.28, 0.9},  // many tiles with few steps
+    Shape{1, 64, 1, 12, 1, false, 0.14, 1.5}, // one or a few tiles, divided along k
+};
+
+/// Clusters of each shape that run at once.
+using Residents = std::array<int, shapes.size()>;
+
+struct Plan
+{
+  int shape = 0; ///< index in `shapes`
+  Division division{};
+
+  /// Sums of parts, in FP32.
+  constexpr std::int64_t partial_numbers() const
+  {
+    const Shape &s = shapes[static_cast<std::size_t>(shape)];
+    return static_cast<std::int64_t>(division.sections() - division.whole) * s.rows() * s.tile_n;
+  }
+};
+
+/// Of microseconds.
+inline constexpr double start_time = 1.5, add_time = 8., add_time_of_million = 5.;
+/// A row of 128 bytes that the copy engine of a multiprocessor loads; twice as much if it lies in two lines of the cache.
+inline constexpr double row_time = 0.00114;
+
+/// Whole waves of tiles stay whole; the tiles of the last one are divided along k, `parts` at most.
+inline Division division_of(const Size &size, const Shape &shape, int resident, int parts)
+{
+  const Tiles tiles = tiles_of(size, shape.rows(), shape.tile_n);
+  const int all = tiles.m * tiles.n, steps = static_cast<int>(divide_up(size.k, tile_k));
+  parts = std::min(parts, steps);
+  return parts > 1 ? Division{tiles, steps, all / resident * resident, parts}
+                   : Division{tiles, steps, all, 1};
+}
+
+/// Of a step along k: products, or copies of rows of A and of this block's share of B.
+constexpr double step_time(const Shape &shape, const Size &size)
+{
+  constexpr int line = 64;
+  // Rows of copies of a matrix begin where lines do.
+  const auto lines = [](std::int64_t columns) {
+    return has_aligned_rows(columns) && columns % line != 0 ? 2 : 1;
+  };
+  const double rows = shape.block_rows() * lines(size.k) +
+      static_cast<double>(tile_k * shape.blocks_b()) / shape.cluster * lines(size.n);
+  return std::max(shape.step_time, shape.per_multiprocessor * row_time * rows);
+}
+
+/// Microseconds from the end of what ran before.
+constexpr double time_of(
+    const Division &division, const Shape &shape, int resident, double step_time)
+{
+  const auto waves = [&](int sections, std::int64_t steps) {
+    return static_cast<double>(divide_up(sections, resident)) *
+        (static_cast<double>(steps) * step_time + shape.tile_time);
+  };
+  const int parts = division.sections() - division.whole;
+  double time = start_time + waves(division.whole, division.steps);
+  if (parts > 0)
+    time += waves(parts, divide_up(division.steps, division.parts)) + add_time +
+        add_time_of_million * 1e-6 * parts * shape.rows() * shape.tile_n;
+  return time;
+}
+
+inline Plan plan_of(const Size &size, const Residents &residents)
+{
+  Plan best;
+  double least = 0.;
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+  {
+    const Shape &shape = shapes[i];
+    const double step = step_time(shape, size);
+    const auto consider = [&](int parts) {
+      const Division division = division_of(size, shape, residents[i], parts);
+      const double time = time_of(division, shape, residents[i], step);
+      if (least == 0. || time < least)
+      {
+        best = {static_cast<int>(i), division};
+        least = time;
+      }
+      return division;
+    };
+    const Division whole = consider(1);
+    const int rest = whole.sections() % residents[i];
+    const int most = rest > 0 ? residents[i] / rest : 1;
+    if (most > 1)
+      consider(most);
+    if (most > 3)
+      consider(most / 2); // fewer sums to add
+  }
+  return best;
+}
+
+/// For the current device. Throws DeviceError below compute capability 9.0.
+Plan plan_of(const Size &size);
+
+/// fp16_wgmma() by a plan for this size, k > 0. `workspace` has aligned_numbers(size), `partial` the plan's partial_numbers().
+void multiply(const Plan &plan, const Size &size, const Half *a, const Half *b, float *c,
+    Half *workspace, float *partial, Stream stream);
+} // namespace tensormg::gemm::wgmma

@@ -1,0 +1,125 @@
+// Divisions of products into sections: every step of every tile once, and what the plans for a device of 132 multiprocessors
+// are.
+#include "kernels/gemm/wgmma_plan.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace tensormg
+{
+namespace
+{
+  using namespace gemm;
+  using namespace gemm::wgmma;
+
+  /// Of an H200, where clusters of two find room everywhere.
+  Residents h200()
+  {
+    Residents result{};
+    for (std::size_t i = 0; i < result.size(); ++i)
+      result[i] = 132 * shapes[i].per_multiprocessor / shapes[i].cluster;
+    return result;
+  }
+
+  void expect_each_step_once(const Division &division)
+  {
+    const Tiles &tiles = division.tiles;
+    std::vector<int> seen(static_cast<std::size_t>(tiles.m * tiles.n * division.steps));
+    std::vector<int> partial;
+    for (int i = 0; i < division.sections(); ++i)
+    {
+      const Section section = section_of(division, i);
+      EXPECT_LT(section.first, section.end);
+      EXPECT_EQ(section.partial >= 0, i >= division.whole);
+      if (section.partial >= 0)
+        partial.push_back(section.partial);
+      for (int step = section.first; step < section.end; ++step)
+        ++seen.at(static_cast<std::size_t>(
+            (section.tile.m * tiles.n + section.tile.n) * division.steps + step));
+    }
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), static_cast<std::ptrdiff_t>(seen.size()));
+    for (std::size_t i = 0; i < partial.size(); ++i)
+      EXPECT_EQ(partial[i], static_cast<int>(i));
+  }
+
+  TEST(GemmPlan, SectionsAreEachStepOnce)
+  {
+    for (const Division &division :
+        {Division{{3, 2}, 5, 6, 1}, Division{{3, 2}, 5, 4, 5}, Division{{9, 4}, 7, 30, 3},
+            Division{{1, 1}, 1024, 0, 132}, Division{{17, 3}, 1, 51, 1}})
+      expect_each_step_once(division);
+    for (const Size size : {Size{5000, 5000, 5000}, {64, 64, 65536}, {1000, 1000, 1000}, {1, 1, 1},
+             {300, 520, 16384}, {4096, 64, 320}})
+      expect_each_step_once(plan_of(size, h200()).division);
+  }
+
+  TEST(GemmPlan, SectionsOfATileFollowEachOther)
+  {
+    const Division division{{1, 3}, 10, 2, 4};
+    EXPECT_EQ(division.sections(), 6);
+    EXPECT_EQ(section_of(division, 1).partial, -1);
+    const Section last = section_of(division, 5);
+    EXPECT_EQ(last.tile.n, 2);
+    EXPECT_EQ(last.first, 7);
+    EXPECT_EQ(last.end, 10);
+    EXPECT_EQ(last.partial, 3);
+  }
+
+  TEST(GemmPlan, DividesOnlyTheLastWave)
+  {
+    const Shape &large = shapes[0];
+    const Division division = division_of({5000, 5000, 5000}, large, 66, 16);
+    EXPECT_EQ(division.whole, 6 * 66);
+    EXPECT_EQ(division.divided(), 4);
+    EXPECT_EQ(division.parts, 16);
+    EXPECT_EQ(division_of({5000, 5000, 5000}, large, 66, 1).whole, 400);
+    EXPECT_EQ(division_of({64, 64, 256}, large, 66, 66).parts, 4); // no more than steps
+    EXPECT_EQ(division_of({64, 64, 64}, large, 66, 66).whole, 1);
+  }
+
+  TEST(GemmPlan, StepsTakeLongerWhereRowsDoNotBeginWithLines)
+  {
+    const Shape &narrow = shapes[4], &large = shapes[0];
+    EXPECT_GT(step_time(narrow, {1000, 1000, 1000}), step_time(narrow, {1024, 1024, 1024}));
+    // These are copied.
+    EXPECT_EQ(step_time(narrow, {1000, 1001, 1001}), step_time(narrow, {1024, 1024, 1024}));
+    EXPECT_EQ(step_time(large, {1000, 1000, 1000}), large.step_time);
+  }
+
+  TEST(GemmPlan, LargeProductsHaveTheLargestTiles)
+  {
+    for (const Size size : {Size{4096, 4096, 4096}, {4608, 5632, 5000}})
+    {
+      const Plan plan = plan_of(size, h200());
+      EXPECT_EQ(plan.shape, 0);
+      EXPECT_EQ(plan.division.parts, 1);
+      EXPECT_EQ(plan.partial_numbers(), 0);
+    }
+    // 400 tiles of 256 x 256 are six waves and four tiles, 460 of 256 x 224 are seven waves without two.
+    const Plan plan = plan_of({5000, 5000, 5000}, h200());
+    EXPECT_EQ(shapes[static_cast<std::size_t>(plan.shape)].tile_n, 224);
+    EXPECT_EQ(plan.division.sections(), 460);
+  }
+
+  TEST(GemmPlan, FewTilesAreDividedAlongK)
+  {
+    const Plan plan = plan_of({64, 64, 65536}, h200());
+    const Shape &shape = shapes[static_cast<std::size_t>(plan.shape)];
+    EXPECT_EQ(plan.division.whole, 0);
+    EXPECT_GE(plan.division.parts, 32);
+    EXPECT_EQ(
+        plan.partial_numbers(), std::int64_t(plan.division.parts) * shape.rows() * shape.tile_n);
+    EXPECT_LE(shape.tile_n, 128);
+  }
+
+  TEST(GemmPlan, NothingToDo)
+  {
+    for (const Size size : {Size{0, 8, 8}, {8, 0, 8}, {8, 8, 0}})
+      EXPECT_EQ(plan_of(size, h200()).partial_numbers(), 0);
+    EXPECT_THROW(plan_of({std::int64_t(1) << 31, 1, 1}, h200()), std::length_error);
+  }
+} // namespace
+} // namespace tensormg
