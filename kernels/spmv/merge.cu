@@ -12,6 +12,7 @@ namespace
   constexpr int threads = 128;
   constexpr int together = 4; ///< entries of a load
   constexpr int loads = 3;    ///< of a thread, all under way together
+  constexpr int early_ends = 2;
   /// Entries that a block can hold; a tile has fewer, since it loads from a multiple of `together` on.
   constexpr int room = threads * loads * together, tile = room - together;
   /// Blocks per multiprocessor that registers are to leave room for.
@@ -205,12 +206,22 @@ namespace
         columns[i] = load_entries<aligned>(matrix.column, base + e, entries);
         values[i] = load_entries<aligned>(matrix.value, base + e, entries);
       }
-    for (int r = thread; r < n_rows; r += threads)
-      row_ends[r] = matrix.row_begin[first_row + r + 1] - base;
+    // Of most rows, too: the others' ends take turns below.
+    std::int32_t ends[early_ends];
+#pragma unroll
+    for (int i = 0; i < early_ends; ++i)
+      if (const int r = i * threads + thread; r < n_rows)
+        ends[i] = matrix.row_begin[first_row + r + 1];
 #pragma unroll
     for (int i = 0; i < loads; ++i)
       if ((i * threads + thread) * together < n_entries)
         factors[i] = gather(x, columns[i]);
+#pragma unroll
+    for (int i = 0; i < early_ends; ++i)
+      if (const int r = i * threads + thread; r < n_rows)
+        row_ends[r] = ends[i] - base;
+    for (int r = early_ends * threads + thread; r < n_rows; r += threads)
+      row_ends[r] = matrix.row_begin[first_row + r + 1] - base;
 #pragma unroll
     for (int i = 0; i < loads; ++i)
       if (const int e = (i * threads + thread) * together; e < n_entries)

@@ -16,7 +16,7 @@ namespace
   constexpr int piece_threads = 128;
   /// Blocks per multiprocessor that registers are to leave room for. Rows that are long on average have one load ahead.
   template <typename Number, bool ahead>
-  constexpr int resident = ahead ? (sizeof(Number) > 4 ? 14 : 24) : (sizeof(Number) > 4 ? 20 : 28);
+  constexpr int resident = ahead ? (sizeof(Number) > 4 ? 16 : 24) : (sizeof(Number) > 4 ? 20 : 28);
   constexpr int long_on_average = 16;
   constexpr int most_singles = quad_entries - 1;
   static_assert(warp == mma::warp_size && group_rows == warp && slices_per_group == quad_entries);
@@ -166,66 +166,66 @@ namespace
   {
     using Number = typename Sum::Number;
     const int lane = static_cast<int>(threadIdx.x) % warp;
-    const std::int64_t own = (static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x) / warp;
+    const std::int32_t own = static_cast<std::int32_t>(blockIdx.x) * (threads / warp) +
+        static_cast<std::int32_t>(threadIdx.x) / warp;
     if (own >= matrix.groups)
       return; // the whole warp
     const std::int32_t begin = matrix.block_begin[own],
                        blocks = matrix.block_begin[own + 1] - begin,
                        quads = blocks / slices_per_group, singles = blocks % slices_per_group;
-    const std::int32_t target = matrix.target[own * group_rows + lane];
-    const std::int32_t *column = matrix.column + static_cast<std::int64_t>(begin) * block_size;
-    const Number *value = matrix.value + static_cast<std::int64_t>(begin) * block_size;
+    const std::int32_t target = matrix.target[static_cast<std::int64_t>(own) * group_rows + lane];
 
-    // The loads of a short row are under way together.
+    // The loads of short rows are under way together. Places are numbers of 32 bits to save registers, of which few leave
+    // room for many warps.
+    std::int32_t quad = begin * block_size;
     Four<std::int32_t> columns;
-    Four<Number> values;
+    Four<Number> values, factors;
+    const auto load = [&] {
+      columns = load_quad(matrix.column + quad, lane);
+      values = load_quad(matrix.value + quad, lane);
+      quad += quad_size;
+    };
+    const std::int32_t first_single = quad + quads * quad_size + lane;
     if (quads > 0)
-    {
-      columns = load_quad(column, lane);
-      values = load_quad(value, lane);
-    }
-    const std::int32_t first_single = quads * quad_size + lane;
+      load();
     std::int32_t single_columns[most_singles];
-    Number single_values[most_singles], single_x[most_singles];
+    Number single_values[most_singles], single_factors[most_singles];
 #pragma unroll
     for (int s = 0; s < most_singles; ++s)
       if (s < singles)
       {
-        single_columns[s] = __ldcs(column + first_single + s * block_size);
-        single_values[s] = load_streaming(value + first_single + s * block_size);
+        single_columns[s] = __ldcs(matrix.column + (first_single + s * block_size));
+        single_values[s] = load_streaming(matrix.value + (first_single + s * block_size));
       }
+    if (quads > 0)
+      factors = gather(x, columns);
 #pragma unroll
     for (int s = 0; s < most_singles; ++s)
       if (s < singles)
-        single_x[s] = load_cached(x + single_columns[s]);
-
+        single_factors[s] = load_cached(x + single_columns[s]);
     Compute<Number> sum = 0;
+#pragma unroll
+    for (int s = 0; s < most_singles; ++s)
+      if (s < singles)
+        sum += widened(single_values[s]) * widened(single_factors[s]);
     if (quads > 0)
     {
       Sum sums;
 #pragma unroll 1
-      for (std::int32_t left = quads;;)
+      for (std::int32_t left = quads - 1;; --left)
       {
-        const Four<Number> factors = gather(x, columns), of = values;
-        const auto load_next = [&] {
-          columns = load_quad(column += quad_size, lane);
-          values = load_quad(value += quad_size, lane);
-        };
-        --left;
+        const Four<Number> of = values;
         if (ahead && left > 0)
-          load_next();
+          load();
         sums.add(of, factors);
         if (left == 0)
           break;
         if (!ahead)
-          load_next();
+          load();
+        factors = gather(x, columns);
       }
-      sum = sums.sum(lane);
+      sum += sums.sum(lane);
     }
-#pragma unroll
-    for (int s = 0; s < most_singles; ++s)
-      if (s < singles)
-        sum += widened(single_values[s]) * widened(single_x[s]);
     if (own < matrix.chunks)
       sum = warp_sum(sum);
     if (target >= 0)
