@@ -12,12 +12,28 @@ namespace tensormg::spmv
 {
 namespace
 {
-  constexpr int threads = 64; ///< few, so that new warps come soon after short rows
   constexpr int piece_threads = 128;
-  /// Blocks per multiprocessor that registers are to leave room for. Rows that are long on average have one load ahead.
-  template <typename Number, bool ahead>
-  constexpr int resident = ahead ? (sizeof(Number) > 4 ? 16 : 24) : (sizeof(Number) > 4 ? 20 : 28);
-  constexpr int long_on_average = 16;
+
+  /// How warps work on groups: `ahead` loads a quad before the products of the one before, `parts` warps share the quads
+  /// of a group.
+  template <bool ahead_, int parts_>
+  struct Way
+  {
+    static constexpr bool ahead = ahead_;
+    static constexpr int parts = parts_;
+    /// Small blocks, so that new warps come soon after short rows.
+    static constexpr int threads = parts == 1 ? 2 * warp : parts * warp;
+    static constexpr int groups_per_block = threads / (parts * warp);
+  };
+  /// Blocks per multiprocessor that registers are to leave room for.
+  template <typename Number, typename W>
+  constexpr int resident = (W::ahead ? (sizeof(Number) > 4 ? 16 : 24)
+                                     : (sizeof(Number) > 4 ? 20 : 28)) *
+      2 * warp / W::threads;
+  using ForShortRows = Way<false, 1>;
+  using ForLongRows = Way<true, 1>;
+  using ForFewGroups = Way<true, 4>; ///< fewer than there are warps at once, or not many more
+  constexpr std::int32_t long_on_average = 16, few_groups = 12'000;
   constexpr int most_singles = quad_entries - 1;
   static_assert(warp == mma::warp_size && group_rows == warp && slices_per_group == quad_entries);
 
@@ -157,35 +173,39 @@ namespace
     }
   };
 
-  /// A warp per group.
-  template <typename Sum, bool ahead>
-  __global__ void __launch_bounds__(threads, resident<typename Sum::Number, ahead>)
+  /// One warp per group, or several.
+  template <typename Sum, typename W>
+  __global__ void __launch_bounds__(W::threads, resident<typename Sum::Number, W>)
       group_kernel(Sliced<typename Sum::Number> matrix, const typename Sum::Number *__restrict__ x,
           Compute<typename Sum::Number> *__restrict__ y,
           Compute<typename Sum::Number> *__restrict__ pieces)
   {
     using Number = typename Sum::Number;
-    const int lane = static_cast<int>(threadIdx.x) % warp;
-    const std::int32_t own = static_cast<std::int32_t>(blockIdx.x) * (threads / warp) +
-        static_cast<std::int32_t>(threadIdx.x) / warp;
+    using Result = Compute<Number>;
+    const int lane = static_cast<int>(threadIdx.x) % warp,
+              part = static_cast<int>(threadIdx.x) / warp % W::parts;
+    const std::int32_t own = static_cast<std::int32_t>(blockIdx.x) * W::groups_per_block +
+        static_cast<std::int32_t>(threadIdx.x) / (W::parts * warp);
     if (own >= matrix.groups)
-      return; // the whole warp
+      return; // the whole warp, or the whole block if it has one group
     const std::int32_t begin = matrix.block_begin[own],
                        blocks = matrix.block_begin[own + 1] - begin,
-                       quads = blocks / slices_per_group, singles = blocks % slices_per_group;
+                       all_quads = blocks / slices_per_group,
+                       quads = (all_quads + W::parts - 1 - part) / W::parts,
+                       singles = part == W::parts - 1 ? blocks % slices_per_group : 0;
     const std::int32_t target = matrix.target[static_cast<std::int64_t>(own) * group_rows + lane];
 
     // The loads of short rows are under way together. Places are numbers of 32 bits to save registers, of which few leave
     // room for many warps.
-    std::int32_t quad = begin * block_size;
+    std::int32_t quad = begin * block_size + part * quad_size;
     Four<std::int32_t> columns;
     Four<Number> values, factors;
     const auto load = [&] {
       columns = load_quad(matrix.column + quad, lane);
       values = load_quad(matrix.value + quad, lane);
-      quad += quad_size;
+      quad += W::parts * quad_size;
     };
-    const std::int32_t first_single = quad + quads * quad_size + lane;
+    const std::int32_t first_single = begin * block_size + all_quads * quad_size + lane;
     if (quads > 0)
       load();
     std::int32_t single_columns[most_singles];
@@ -197,34 +217,43 @@ namespace
         single_columns[s] = __ldcs(matrix.column + (first_single + s * block_size));
         single_values[s] = load_streaming(matrix.value + (first_single + s * block_size));
       }
-    if (quads > 0)
-      factors = gather(x, columns);
 #pragma unroll
     for (int s = 0; s < most_singles; ++s)
       if (s < singles)
         single_factors[s] = load_cached(x + single_columns[s]);
-    Compute<Number> sum = 0;
-#pragma unroll
-    for (int s = 0; s < most_singles; ++s)
-      if (s < singles)
-        sum += widened(single_values[s]) * widened(single_factors[s]);
+    Result sum = 0;
     if (quads > 0)
     {
       Sum sums;
 #pragma unroll 1
       for (std::int32_t left = quads - 1;; --left)
       {
+        factors = gather(x, columns);
         const Four<Number> of = values;
-        if (ahead && left > 0)
+        if (W::ahead && left > 0)
           load();
         sums.add(of, factors);
         if (left == 0)
           break;
-        if (!ahead)
+        if (!W::ahead)
           load();
-        factors = gather(x, columns);
       }
-      sum += sums.sum(lane);
+      sum = sums.sum(lane);
+    }
+#pragma unroll
+    for (int s = 0; s < most_singles; ++s)
+      if (s < singles)
+        sum += widened(single_values[s]) * widened(single_factors[s]);
+    if constexpr (W::parts > 1)
+    {
+      __shared__ Result of_parts[W::parts][warp];
+      of_parts[part][lane] = sum;
+      __syncthreads();
+      if (part > 0)
+        return;
+#pragma unroll
+      for (int other = 1; other < W::parts; ++other)
+        sum += of_parts[other][lane];
     }
     if (own < matrix.chunks)
       sum = warp_sum(sum);
@@ -256,18 +285,28 @@ namespace
     y[matrix.long_row[blockIdx.x]] = sum;
   }
 
+  template <typename Sum, typename W, typename Number>
+  void launch_groups(const Sliced<Number> &matrix, const Number *x, Compute<Number> *y,
+      Compute<Number> *pieces, Stream stream)
+  {
+    constexpr int per_block = W::groups_per_block;
+    launch("launching the sparse product in slices", group_kernel<Sum, W>,
+        dim3(static_cast<unsigned>((matrix.groups + per_block - 1) / per_block)), dim3(W::threads),
+        0, stream, matrix, x, y, pieces);
+  }
+
   template <typename Sum, typename Number>
   void run(const Sliced<Number> &matrix, const Number *x, Compute<Number> *y,
       Compute<Number> *pieces, Stream stream)
   {
     if (matrix.groups == 0)
       return;
-    constexpr int per_block = threads / warp;
-    launch("launching the sparse product in slices",
-        matrix.blocks / matrix.groups < long_on_average ? group_kernel<Sum, false>
-                                                        : group_kernel<Sum, true>,
-        dim3(static_cast<unsigned>((matrix.groups + per_block - 1) / per_block)), dim3(threads), 0,
-        stream, matrix, x, y, pieces);
+    if (matrix.blocks / matrix.groups < long_on_average)
+      launch_groups<Sum, ForShortRows>(matrix, x, y, pieces, stream);
+    else if (matrix.groups < few_groups)
+      launch_groups<Sum, ForFewGroups>(matrix, x, y, pieces, stream);
+    else
+      launch_groups<Sum, ForLongRows>(matrix, x, y, pieces, stream);
     if (matrix.long_rows > 0)
       launch("launching the sums of long rows", piece_kernel<Number>,
           dim3(static_cast<unsigned>(matrix.long_rows)), dim3(piece_threads), 0, stream, matrix,

@@ -13,7 +13,7 @@
 //                      each with one of the two k of a lane and eight of the 16 rows, with sums and y in FP32
 //   cuda_sliced_fma    the same loads, each lane a multiplication and an addition, shuffles at the end: the twin
 //
-// Rows longer than `longest_short_row` are cut into chunks, each a group of its own, whose entry l of block b of 32 is
+// Rows longer than longest_short_row() are cut into chunks, each a group of its own, whose entry l of block b of 32 is
 // the chunk's entry 32 b + l, so that a warp reads x at neighbouring places. The sums of the chunks of a row are its
 // pieces, which a kernel of its own adds in their order; a row of one chunk needs none. y is written in the order of the
 // matrix: nothing is left permuted. x must be finite (zeros of the filling are multiplied with it). Sources: of the
@@ -36,7 +36,15 @@ inline constexpr int slice_rows = 8, slices_per_group = 4,
 /// Entries of a row in a quad, and places of a quad and of a single or a block of a chunk.
 inline constexpr int quad_entries = 4, quad_size = group_rows * quad_entries,
                      block_size = group_rows;
-inline constexpr std::int32_t longest_short_row = 256, longest_chunk = 2048;
+inline constexpr std::int32_t longest_chunk = 2048;
+
+/// Rows beyond it are long. As short as the filling of chunks allows, since a warp takes the entries of a row in turns.
+constexpr std::int32_t longest_short_row(std::int64_t rows, std::int64_t entries)
+{
+  constexpr std::int32_t least = 48, most = 96;
+  const std::int64_t wanted = rows > 0 ? 2 * entries / rows : 0;
+  return wanted < least ? least : wanted > most ? most : static_cast<std::int32_t>(wanted);
+}
 
 template <typename Number>
 struct Sliced

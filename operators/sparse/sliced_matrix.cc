@@ -10,7 +10,6 @@ namespace
   using spmv::block_size;
   using spmv::group_rows;
   using spmv::longest_chunk;
-  using spmv::longest_short_row;
   using spmv::quad_entries;
   using spmv::slice_rows;
   using spmv::slices_per_group;
@@ -39,11 +38,12 @@ namespace
   {
     Pieces pieces;
     pieces.rows.reserve(static_cast<std::size_t>(matrix.rows));
+    const std::int32_t longest = spmv::longest_short_row(matrix.rows, matrix.entries());
     std::vector<std::int32_t> long_row, piece_begin{0};
     std::int64_t count = 0;
     for (std::int32_t row = 0; row < matrix.rows; ++row)
     {
-      if (length_of(matrix, row) <= longest_short_row)
+      if (length_of(matrix, row) <= longest)
       {
         pieces.rows.push_back(row);
         continue;
@@ -71,19 +71,19 @@ namespace
     return pieces;
   }
 
-  /// The rows of one window by length, by counting.
-  void sort_window(
-      const SparseMatrix<double> &matrix, bool descending, std::int32_t *rows, std::int64_t count)
+  /// The rows of one window by length, by counting; `longest` is the largest.
+  void sort_window(const SparseMatrix<double> &matrix, std::int32_t longest, bool descending,
+      std::int32_t *rows, std::int64_t count)
   {
-    std::int64_t begin[longest_short_row + 2]{};
+    std::vector<std::int64_t> begin(static_cast<std::size_t>(longest) + 2, 0);
     const auto kind = [&](std::int32_t row) {
       const std::int32_t length = length_of(matrix, row);
-      return descending ? longest_short_row - length : length;
+      return static_cast<std::size_t>(descending ? longest - length : length);
     };
     for (std::int64_t i = 0; i < count; ++i)
       ++begin[kind(rows[i]) + 1];
-    for (std::int32_t k = 0; k <= longest_short_row; ++k)
-      begin[k + 1] += begin[k];
+    for (std::size_t k = 1; k < begin.size(); ++k)
+      begin[k] += begin[k - 1];
     const std::vector<std::int32_t> unsorted(rows, rows + count);
     for (const std::int32_t row : unsorted)
       rows[begin[kind(row)]++] = row;
@@ -98,8 +98,8 @@ namespace
           for (std::int64_t window = begin; window < end; ++window)
           {
             const std::int64_t first = window * sorting_window;
-            sort_window(matrix, window % 2 == 0, rows.data() + first,
-                std::min(sorting_window, size - first));
+            sort_window(matrix, spmv::longest_short_row(matrix.rows, matrix.entries()),
+                window % 2 == 0, rows.data() + first, std::min(sorting_window, size - first));
           }
         });
   }

@@ -97,15 +97,22 @@ namespace
   {
     const SlicedMatrix<double> sliced = sparse::make_sliced<double>(
         from_case(test::SparseCase<double>(50, {3, 1000, 256, 257, 2048, 2049, 6000})));
-    EXPECT_EQ(sliced.chunks, 3 + 2 + 3);
-    EXPECT_EQ(sliced.long_rows, 2); // the others are one chunk each
+    EXPECT_EQ(sliced.chunks, 4 + 2 + 3); // rows of more than 96 entries
+    EXPECT_EQ(sliced.long_rows, 2);      // the others are one chunk each
     EXPECT_EQ(sliced.pieces(), 2 + 3);
-    EXPECT_EQ(sliced.stored(),
-        1024 + 288 + 2048 + 2080 + 6016 + 32 * 256); // whole blocks, and one group with the others
+    EXPECT_EQ(sliced.stored(), 1024 + 256 + 288 + 2048 + 2080 + 6016 + 32 * 3); // whole blocks
     EXPECT_EQ(sliced.target[0], 1);
     EXPECT_EQ(sliced.target[1], -1);
     EXPECT_EQ(sliced.long_row[0], 5);
     EXPECT_EQ(sliced.long_row[1], 6);
+  }
+
+  TEST(SlicedMatrix, WhatIsLongDependsOnTheMean)
+  {
+    EXPECT_EQ(spmv::longest_short_row(0, 0), 48);
+    EXPECT_EQ(spmv::longest_short_row(1000, 3000), 48);
+    EXPECT_EQ(spmv::longest_short_row(1000, 39'000), 78);
+    EXPECT_EQ(spmv::longest_short_row(1000, 155'000), 96);
   }
 
   TEST(SlicedMatrix, LongRowsStandInTheirOrder)
