@@ -13,8 +13,7 @@ namespace
           "", 1., run_ceilings},
       ClassRow{
           "scale", "a[i] = q b[i], the least arithmetic that a kernel can have", "", 2., run_scale},
-      ClassRow{"spmv", "y = A x with a sparse matrix",
-          "on a device: rows of one to three entries packed together", 8., run_spmv},
+      ClassRow{"spmv", "y = A x with a sparse matrix", "", 8., run_spmv},
       ClassRow{"stencil", "weighted sums over neighbours on a grid, one or several steps per pass",
           "on a device: tensor cores in single; fused weights of low rank", 5., run_stencil},
       ClassRow{"gemm", "dense matrix products", "on the host: more threads than one", 5., run_gemm},

@@ -142,6 +142,8 @@ namespace
           make_device_cusparse<Half, Cusparse::csr1>},
       Row<Problem>{"cusparse_csr2", "half", Place::device, "FP32 FMA", "", single_tolerance,
           make_device_cusparse<Half, Cusparse::csr2>},
+      Row<Problem>{"csr_merge", "half", Place::device, "FP32 FMA", "cusparse_csr1",
+          single_tolerance, make_device_csr<Half, Method::merge>},
       Row<Problem>{"sliced_fma", "half", Place::device, "FP32 FMA", "cusparse_csr1",
           single_tolerance, make_device_sliced_fma<Half>},
       Row<Problem>{"sliced_mma_m16n8k8", "half", Place::device, "FP16 mma m16n8k8", "sliced_fma",

@@ -110,7 +110,7 @@ namespace
     }
 
   private:
-    void product(const Number *x, Number *y, Stream stream) override
+    void product(const Number *x, Compute<Number> *y, Stream stream) override
     {
       const std::int32_t entries = this->matrix().entries();
       if constexpr (method == CsrMethod::rows)
@@ -121,7 +121,7 @@ namespace
 
     std::shared_ptr<const DeviceStructure> structure_;
     std::shared_ptr<const DeviceArray<Number>> values_;
-    DeviceArray<spmv::Carry<Number>> carries_;
+    DeviceArray<spmv::Carry<Compute<Number>>> carries_;
     DeviceArray<std::int32_t> first_rows_;
     double preprocessing_ = 0.; ///< seconds
     spmv::Csr<Number> view_;
@@ -230,25 +230,31 @@ namespace
       const sparse::SlicedMatrix<Number> &sliced = form->matrix;
       preprocessing_ = form->seconds;
       stored_ = sliced.stored();
+      in_quads_ = sliced.stored_in_quads();
       block_begin_ = on_device(sliced.block_begin);
       column_ = on_device(sliced.column);
       target_ = on_device(sliced.target);
       long_row_ = on_device(sliced.long_row);
       piece_begin_ = on_device(sliced.piece_begin);
-      warp_begin_ = on_device(sliced.warp_begin);
       value_ = on_device(sliced.value);
       pieces_ = DeviceArray<Compute<Number>>(sliced.pieces());
-      view_ = {sliced.rows, sliced.slices, sliced.long_rows, block_begin_.data(), column_.data(),
-          value_.data(), target_.data(), long_row_.data(), piece_begin_.data(), sliced.warps(),
-          warp_begin_.data()};
+      view_ = sliced.view();
+      view_.block_begin = block_begin_.data();
+      view_.column = column_.data();
+      view_.value = value_.data();
+      view_.target = target_.data();
+      view_.long_row = long_row_.data();
+      view_.piece_begin = piece_begin_.data();
       device::synchronize(nullptr);
     }
 
-    /// Of mma.sync: each block of 32 entries takes a whole product, 8 x 8 x 4 or in FP16 16 x 8 x 8.
+    /// Of mma.sync: each quad takes four products of 8 x 8 x 4 or in FP16 two of 16 x 8 x 8. Singles are multiplied by FMA.
     double executed_flops() const override
     {
-      constexpr double product = 2. * (std::is_same_v<Number, Half> ? 16 * 8 * 8 : 8 * 8 * 4);
-      return static_cast<double>(stored_) * (by_mma ? product / spmv::block_size : 2.);
+      constexpr double products = std::is_same_v<Number, Half> ? 2 * 16 * 8 * 8 : 4 * 8 * 8 * 4;
+      const auto in_quads = static_cast<double>(in_quads_);
+      return 2. * (static_cast<double>(stored_) - in_quads) +
+          2. * in_quads * (by_mma ? products / spmv::quad_size : 1.);
     }
 
     std::vector<Figure> figures() const override
@@ -268,8 +274,8 @@ namespace
     }
 
     double preprocessing_ = 0.; ///< seconds
-    std::int64_t stored_ = 0;
-    DeviceArray<std::int32_t> block_begin_, column_, target_, long_row_, piece_begin_, warp_begin_;
+    std::int64_t stored_ = 0, in_quads_ = 0;
+    DeviceArray<std::int32_t> block_begin_, column_, target_, long_row_, piece_begin_;
     DeviceArray<Number> value_;
     DeviceArray<Compute<Number>> pieces_;
     spmv::Sliced<Number> view_;
@@ -349,6 +355,8 @@ template std::unique_ptr<Candidate> make_device_csr<double, CsrMethod::merge>(
 template std::unique_ptr<Candidate> make_device_csr<float, CsrMethod::rows>(
     const ProductProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_csr<float, CsrMethod::merge>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_csr<Half, CsrMethod::merge>(
     const ProductProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_sliced_fma<double>(
     const ProductProblem &, ThreadTeam &);

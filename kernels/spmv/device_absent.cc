@@ -1,4 +1,4 @@
-// What spmv.h declares for a device, in a build without CUDA. With CUDA, cuda.cu takes its place.
+// What spmv.h declares for a device, in a build without CUDA. With CUDA, cuda.cu and merge.cu take its place.
 #if !defined(TENSORMG_HAVE_CUDA)
 
 #include "kernels/spmv/spmv.h"
@@ -23,8 +23,8 @@ void find_merge_rows(const Csr<Number> &, std::int32_t, std::int32_t *, Stream)
 }
 
 template <typename Number>
-void cuda_merge(const Csr<Number> &, std::int32_t, const std::int32_t *, const Number *, Number *,
-    Carry<Number> *, Stream)
+void cuda_merge(const Csr<Number> &, std::int32_t, const std::int32_t *, const Number *,
+    Compute<Number> *, Carry<Compute<Number>> *, Stream)
 {
   throw DeviceError("no device: " + why_no_device());
 }
@@ -36,6 +36,9 @@ template void cuda_merge(const Csr<double> &, std::int32_t, const std::int32_t *
     double *, Carry<double> *, Stream);
 template void find_merge_rows(const Csr<float> &, std::int32_t, std::int32_t *, Stream);
 template void cuda_merge(const Csr<float> &, std::int32_t, const std::int32_t *, const float *,
+    float *, Carry<float> *, Stream);
+template void find_merge_rows(const Csr<Half> &, std::int32_t, std::int32_t *, Stream);
+template void cuda_merge(const Csr<Half> &, std::int32_t, const std::int32_t *, const Half *,
     float *, Carry<float> *, Stream);
 } // namespace tensormg::spmv
 

@@ -5,183 +5,260 @@
 
 #include "kernels/core/launch.cuh"
 #include "kernels/mma/instructions.cuh"
+#include "kernels/spmv/device_parts.cuh"
 #include "kernels/spmv/sliced.h"
 
 namespace tensormg::spmv
 {
 namespace
 {
-  constexpr int warp = mma::warp_size;
-  constexpr unsigned all_lanes = 0xffffffffu;
-  constexpr int threads = 256;
-  constexpr int piece_threads = 1024; ///< a dense row has many pieces
-  constexpr int at_once = 8;          ///< blocks whose loads are under way together
-  /// Targets of a warp's slices, lane after lane.
-  constexpr int target_registers = most_slices_of_warp * slice_rows / warp;
-  constexpr int slices_of_register = warp / slice_rows;
-  static_assert(target_registers * warp == most_slices_of_warp * slice_rows);
-  static_assert(most_slices_of_warp < warp); // one lane per begin, and one for the end
+  constexpr int piece_threads = 128;
 
-  template <typename Number>
-  __device__ Compute<Number> widened(Number x)
+  /// How warps work on groups: `ahead` loads a quad before the products of the one before, `parts` warps share the quads
+  /// of a group.
+  template <bool ahead_, int parts_>
+  struct Way
   {
-    if constexpr (std::is_same_v<Number, Half>)
-      return __half2float(std::bit_cast<__half>(x));
+    static constexpr bool ahead = ahead_;
+    static constexpr int parts = parts_;
+    /// Small blocks, so that new warps come soon after short rows.
+    static constexpr int threads = parts == 1 ? 2 * warp : parts * warp;
+    static constexpr int groups_per_block = threads / (parts * warp);
+  };
+  /// Blocks per multiprocessor that registers are to leave room for.
+  template <typename Number, typename W>
+  constexpr int resident = (W::ahead ? (sizeof(Number) > 4 ? 16 : 24)
+                                     : (sizeof(Number) > 4 ? 20 : 28)) *
+      2 * warp / W::threads;
+  using ForShortRows = Way<false, 1>;
+  using ForLongRows = Way<true, 1>;
+  using ForFewGroups = Way<true, 4>; ///< fewer than there are warps at once, or not many more
+  constexpr std::int32_t long_on_average = 16, few_groups = 12'000;
+  constexpr int most_singles = quad_entries - 1;
+  static_assert(warp == mma::warp_size && group_rows == warp && slices_per_group == quad_entries);
+
+  /// A lane's entries of a quad, one of each slice.
+  template <typename Number>
+  __device__ Four<Number> load_quad(const Number *quad, int lane)
+  {
+    static_assert(place_in_quad<double>(3, 2) == 2 * group_rows + 2 * 3);
+    if constexpr (sizeof(Number) == 8)
+      return load_two_pairs(quad + 2 * lane, quad + 2 * group_rows + 2 * lane);
     else
-      return x;
+      return load_four(quad + quad_entries * lane);
   }
 
-  /// Read once.
-  template <typename Number>
-  __device__ Number load_streaming(const Number *from)
+  /// Of the diagonals of four products, in which lane 4 g + g / 2 has entry g: lane 4 g + t gets entry g of product t.
+  template <typename Result>
+  __device__ Result own_of_diagonals(const Result (&even)[4], const Result (&odd)[4], int lane)
   {
-    if constexpr (std::is_same_v<Number, Half>)
-      return std::bit_cast<Half>(__ldcs(reinterpret_cast<const unsigned short *>(from)));
-    else
-      return __ldcs(from);
+    const int row = lane / 4;
+    Result own = 0;
+#pragma unroll
+    for (int slice = 0; slice < slices_per_group; ++slice)
+    {
+      const Result sum =
+          __shfl_sync(all_lanes, row % 2 == 0 ? even[slice] : odd[slice], 4 * row + row / 2);
+      own = lane % 4 == slice ? sum : own;
+    }
+    return own;
   }
 
-  template <typename Number>
-  __device__ Number load_cached(const Number *from)
-  {
-    if constexpr (std::is_same_v<Number, Half>)
-      return std::bit_cast<Half>(__ldg(reinterpret_cast<const unsigned short *>(from)));
-    else
-      return __ldg(from);
-  }
-
-  /// The sums of a slice by tensor cores: lane 4 g + g / 2 has that of row g.
+  /// The sums of a group by tensor cores: lane 4 g + t gets that of row g of slice t.
   struct ByMma
   {
     using Number = double;
     using S = mma::M8N8K4<double>;
-    mma::FragmentC<S> product{};
+    mma::FragmentC<S> products[slices_per_group]{};
 
-    __device__ void add(double value, double x)
+    __device__ void add(const Four<double> &value, const Four<double> &x)
     {
-      mma::FragmentA<S> a;
-      mma::FragmentB<S> b;
-      a.registers[0] = value;
-      b.registers[0] = x;
-      mma::mma_sync(product, a, b);
+#pragma unroll
+      for (int slice = 0; slice < slices_per_group; ++slice)
+      {
+        mma::FragmentA<S> a;
+        mma::FragmentB<S> b;
+        a.registers[0] = value.of[slice];
+        b.registers[0] = x.of[slice];
+        mma::mma_sync(products[slice], a, b);
+      }
     }
-    __device__ bool has_sum(int lane) const { return lane % 4 == lane / 4 / 2; }
     __device__ double sum(int lane) const
     {
-      return lane / 4 % 2 == 0 ? product.registers[0] : product.registers[1];
+      double even[slices_per_group], odd[slices_per_group];
+#pragma unroll
+      for (int slice = 0; slice < slices_per_group; ++slice)
+      {
+        even[slice] = products[slice].registers[0];
+        odd[slice] = products[slice].registers[1];
+      }
+      return own_of_diagonals(even, odd, lane);
     }
   };
   static_assert(mma::entry_of<ByMma::S, mma::Operand::c>(4 * 5 + 5 / 2, 5 % 2) == mma::Entry{5, 5});
 
-  /// The same in FP16: of the eight k two per lane are there, of which the second is zero, as are the lower eight rows.
+  /// The same in FP16, two slices per product: of the two k of a lane the first belongs to the even slice, which has the
+  /// upper eight rows, the second to the odd slice and the lower rows; elsewhere A is zero.
   struct ByMmaInHalf
   {
     using Number = Half;
     using S = mma::M16N8K8<Half>;
-    mma::FragmentC<S> product{};
+    mma::FragmentC<S> products[slices_per_group / 2]{};
 
-    __device__ void add(Half value, Half x)
+    __device__ void add(const Four<Half> &value, const Four<Half> &x)
     {
-      mma::FragmentA<S> a;
-      mma::FragmentB<S> b;
-      a.registers[0] = value.bits;
-      a.registers[1] = 0;
-      b.registers[0] = x.bits;
-      mma::mma_sync(product, a, b);
+      const auto of = std::bit_cast<Words>(value), factors = std::bit_cast<Words>(x);
+#pragma unroll
+      for (int pair = 0; pair < slices_per_group / 2; ++pair)
+      {
+        mma::FragmentA<S> a;
+        mma::FragmentB<S> b;
+        a.registers[0] = of.pair[pair] & 0x0000ffffu;
+        a.registers[1] = of.pair[pair] & 0xffff0000u;
+        b.registers[0] = factors.pair[pair];
+        mma::mma_sync(products[pair], a, b);
+      }
     }
-    __device__ bool has_sum(int lane) const { return lane % 4 == lane / 4 / 2; }
     __device__ float sum(int lane) const
     {
-      return lane / 4 % 2 == 0 ? product.registers[0] : product.registers[1];
+      float even[slices_per_group], odd[slices_per_group];
+#pragma unroll
+      for (int slice = 0; slice < slices_per_group; ++slice)
+      {
+        even[slice] = products[slice / 2].registers[slice % 2 * 2];
+        odd[slice] = products[slice / 2].registers[slice % 2 * 2 + 1];
+      }
+      return own_of_diagonals(even, odd, lane);
     }
+
+  private:
+    struct Words
+    {
+      std::uint32_t pair[slices_per_group / 2];
+    };
   };
   static_assert(
-      mma::entry_of<ByMmaInHalf::S, mma::Operand::c>(4 * 5 + 5 / 2, 5 % 2) == mma::Entry{5, 5});
-  static_assert(mma::entry_of<ByMmaInHalf::S, mma::Operand::a>(4 * 5 + 3, 0) == mma::Entry{5, 6} &&
-      mma::entry_of<ByMmaInHalf::S, mma::Operand::b>(4 * 5 + 3, 0) == mma::Entry{6, 5});
+      mma::entry_of<ByMmaInHalf::S, mma::Operand::c>(4 * 5 + 5 / 2, 5 % 2) == mma::Entry{5, 5} &&
+      mma::entry_of<ByMmaInHalf::S, mma::Operand::c>(4 * 5 + 5 / 2, 2 + 5 % 2) ==
+          mma::Entry{13, 5});
+  static_assert(mma::entry_of<ByMmaInHalf::S, mma::Operand::a>(4 * 5 + 3, 1) == mma::Entry{5, 7} &&
+      mma::entry_of<ByMmaInHalf::S, mma::Operand::a>(4 * 5 + 3, 3) == mma::Entry{13, 7} &&
+      mma::entry_of<ByMmaInHalf::S, mma::Operand::b>(4 * 5 + 3, 1) == mma::Entry{7, 5});
 
   /// The same on CUDA cores.
   template <typename Number_>
   struct ByFma
   {
     using Number = Number_;
-    Compute<Number> own = 0;
+    Compute<Number> sums[slices_per_group]{};
 
-    __device__ void add(Number value, Number x) { own += widened(value) * widened(x); }
-    __device__ bool has_sum(int lane) const { return lane % 4 == 0; }
-    __device__ Compute<Number> sum(int)
+    __device__ void add(const Four<Number> &value, const Four<Number> &x)
     {
-      own += __shfl_xor_sync(all_lanes, own, 1);
-      own += __shfl_xor_sync(all_lanes, own, 2);
-      return own;
+#pragma unroll
+      for (int slice = 0; slice < slices_per_group; ++slice)
+        sums[slice] += widened(value.of[slice]) * widened(x.of[slice]);
+    }
+    /// Each exchange halves the slices that a lane still has.
+    __device__ Compute<Number> sum(int lane) const
+    {
+      const bool upper = lane % 4 >= 2, odd = lane % 2 == 1;
+      const auto exchanged = [](Compute<Number> kept, Compute<Number> given, int distance) {
+        return kept + __shfl_xor_sync(all_lanes, given, distance);
+      };
+      const Compute<Number> first =
+                                exchanged(upper ? sums[2] : sums[0], upper ? sums[0] : sums[2], 2),
+                            second =
+                                exchanged(upper ? sums[3] : sums[1], upper ? sums[1] : sums[3], 2);
+      return exchanged(odd ? second : first, odd ? first : second, 1);
     }
   };
 
-  template <typename Sum>
-  __global__ void __launch_bounds__(threads) slice_kernel(Sliced<typename Sum::Number> matrix,
-      const typename Sum::Number *__restrict__ x, Compute<typename Sum::Number> *__restrict__ y,
-      Compute<typename Sum::Number> *__restrict__ pieces)
+  /// One warp per group, or several.
+  template <typename Sum, typename W>
+  __global__ void __launch_bounds__(W::threads, resident<typename Sum::Number, W>)
+      group_kernel(Sliced<typename Sum::Number> matrix, const typename Sum::Number *__restrict__ x,
+          Compute<typename Sum::Number> *__restrict__ y,
+          Compute<typename Sum::Number> *__restrict__ pieces)
   {
     using Number = typename Sum::Number;
-    const int lane = static_cast<int>(threadIdx.x) % warp;
-    const std::int64_t own = (static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x) / warp;
-    if (own >= matrix.warps)
-      return; // the whole warp
-    // All that is to be known of the slices at once, lane by lane: a load at the end of each would stop the march.
-    const std::int64_t first_slice = matrix.warp_begin[own];
-    const int slices = static_cast<int>(matrix.warp_begin[own + 1] - first_slice);
-    const std::int32_t begin = matrix.block_begin[first_slice + (lane < slices ? lane : slices)];
-    std::int32_t targets[target_registers];
-#pragma unroll
-    for (int i = 0; i < target_registers; ++i)
-      targets[i] = i * warp + lane < slices * slice_rows
-          ? matrix.target[first_slice * slice_rows + i * warp + lane]
-          : -1;
-    // The blocks of neighbouring slices follow each other: one march over all of them.
-    const std::int64_t end = __shfl_sync(all_lanes, begin, slices);
-    int slice = 0;
-    std::int64_t slice_end = __shfl_sync(all_lanes, begin, 1);
-    Sum sums{};
-    const auto finish_slice = [&] {
-      const Compute<Number> sum = sums.sum(lane);
-      std::int32_t target = -1;
-#pragma unroll
-      for (int i = 0; i < target_registers; ++i)
-        if (i == slice / slices_of_register)
-          target = __shfl_sync(
-              all_lanes, targets[i], slice % slices_of_register * slice_rows + lane / 4);
-      if (sums.has_sum(lane) && target >= 0)
-        (target < matrix.rows ? y[target] : pieces[target - matrix.rows]) = sum;
-      sums = Sum{};
-      ++slice;
-      slice_end = slice < slices ? __shfl_sync(all_lanes, begin, slice + 1) : end + 1;
+    using Result = Compute<Number>;
+    const int lane = static_cast<int>(threadIdx.x) % warp,
+              part = static_cast<int>(threadIdx.x) / warp % W::parts;
+    const std::int32_t own = static_cast<std::int32_t>(blockIdx.x) * W::groups_per_block +
+        static_cast<std::int32_t>(threadIdx.x) / (W::parts * warp);
+    if (own >= matrix.groups)
+      return; // the whole warp, or the whole block if it has one group
+    const std::int32_t begin = matrix.block_begin[own],
+                       blocks = matrix.block_begin[own + 1] - begin,
+                       all_quads = blocks / slices_per_group,
+                       quads = (all_quads + W::parts - 1 - part) / W::parts,
+                       singles = part == W::parts - 1 ? blocks % slices_per_group : 0;
+    const std::int32_t target = matrix.target[static_cast<std::int64_t>(own) * group_rows + lane];
+
+    // The loads of short rows are under way together. Places are numbers of 32 bits to save registers, of which few leave
+    // room for many warps.
+    std::int32_t quad = begin * block_size + part * quad_size;
+    Four<std::int32_t> columns;
+    Four<Number> values, factors;
+    const auto load = [&] {
+      columns = load_quad(matrix.column + quad, lane);
+      values = load_quad(matrix.value + quad, lane);
+      quad += W::parts * quad_size;
     };
-    for (std::int64_t first = __shfl_sync(all_lanes, begin, 0); first < end; first += at_once)
-    {
-      Number values[at_once], factors[at_once];
-      std::int32_t columns[at_once];
+    const std::int32_t first_single = begin * block_size + all_quads * quad_size + lane;
+    if (quads > 0)
+      load();
+    std::int32_t single_columns[most_singles];
+    Number single_values[most_singles], single_factors[most_singles];
 #pragma unroll
-      for (int i = 0; i < at_once; ++i)
+    for (int s = 0; s < most_singles; ++s)
+      if (s < singles)
       {
-        // Beyond the end: the last block once more, which is not added.
-        const std::int64_t block = first + i < end ? first + i : end - 1;
-        columns[i] = __ldcs(matrix.column + block * block_size + lane);
-        values[i] = load_streaming(matrix.value + block * block_size + lane);
+        single_columns[s] = __ldcs(matrix.column + (first_single + s * block_size));
+        single_values[s] = load_streaming(matrix.value + (first_single + s * block_size));
       }
 #pragma unroll
-      for (int i = 0; i < at_once; ++i)
-        factors[i] = load_cached(x + columns[i]);
-#pragma unroll
-      for (int i = 0; i < at_once; ++i)
-        if (first + i < end)
-        {
-          while (first + i >= slice_end)
-            finish_slice();
-          sums.add(values[i], factors[i]);
-        }
+    for (int s = 0; s < most_singles; ++s)
+      if (s < singles)
+        single_factors[s] = load_cached(x + single_columns[s]);
+    Result sum = 0;
+    if (quads > 0)
+    {
+      Sum sums;
+#pragma unroll 1
+      for (std::int32_t left = quads - 1;; --left)
+      {
+        factors = gather(x, columns);
+        const Four<Number> of = values;
+        if (W::ahead && left > 0)
+          load();
+        sums.add(of, factors);
+        if (left == 0)
+          break;
+        if (!W::ahead)
+          load();
+      }
+      sum = sums.sum(lane);
     }
-    while (slice < slices)
-      finish_slice();
+#pragma unroll
+    for (int s = 0; s < most_singles; ++s)
+      if (s < singles)
+        sum += widened(single_values[s]) * widened(single_factors[s]);
+    if constexpr (W::parts > 1)
+    {
+      __shared__ Result of_parts[W::parts][warp];
+      of_parts[part][lane] = sum;
+      __syncthreads();
+      if (part > 0)
+        return;
+#pragma unroll
+      for (int other = 1; other < W::parts; ++other)
+        sum += of_parts[other][lane];
+    }
+    if (own < matrix.chunks)
+      sum = warp_sum(sum);
+    if (target >= 0)
+      (target < matrix.rows ? y[target] : pieces[target - matrix.rows]) = sum;
   }
 
   /// A block per long row: every thread adds some pieces, then all threads, in an order that is always the same.
@@ -197,9 +274,7 @@ namespace
 #pragma unroll 4
     for (std::int32_t p = matrix.piece_begin[blockIdx.x] + thread; p < end; p += piece_threads)
       sum += pieces[p];
-#pragma unroll
-    for (int distance = warp / 2; distance > 0; distance /= 2)
-      sum += __shfl_xor_sync(all_lanes, sum, distance);
+    sum = warp_sum(sum);
     if (thread % warp == 0)
       warp_sums[thread / warp] = sum;
     __syncthreads();
@@ -210,16 +285,28 @@ namespace
     y[matrix.long_row[blockIdx.x]] = sum;
   }
 
+  template <typename Sum, typename W, typename Number>
+  void launch_groups(const Sliced<Number> &matrix, const Number *x, Compute<Number> *y,
+      Compute<Number> *pieces, Stream stream)
+  {
+    constexpr int per_block = W::groups_per_block;
+    launch("launching the sparse product in slices", group_kernel<Sum, W>,
+        dim3(static_cast<unsigned>((matrix.groups + per_block - 1) / per_block)), dim3(W::threads),
+        0, stream, matrix, x, y, pieces);
+  }
+
   template <typename Sum, typename Number>
   void run(const Sliced<Number> &matrix, const Number *x, Compute<Number> *y,
       Compute<Number> *pieces, Stream stream)
   {
-    if (matrix.slices == 0)
+    if (matrix.groups == 0)
       return;
-    constexpr int per_block = threads / warp;
-    launch("launching the sparse product in slices", slice_kernel<Sum>,
-        dim3(static_cast<unsigned>((matrix.warps + per_block - 1) / per_block)), dim3(threads), 0,
-        stream, matrix, x, y, pieces);
+    if (matrix.blocks / matrix.groups < long_on_average)
+      launch_groups<Sum, ForShortRows>(matrix, x, y, pieces, stream);
+    else if (matrix.groups < few_groups)
+      launch_groups<Sum, ForFewGroups>(matrix, x, y, pieces, stream);
+    else
+      launch_groups<Sum, ForLongRows>(matrix, x, y, pieces, stream);
     if (matrix.long_rows > 0)
       launch("launching the sums of long rows", piece_kernel<Number>,
           dim3(static_cast<unsigned>(matrix.long_rows)), dim3(piece_threads), 0, stream, matrix,

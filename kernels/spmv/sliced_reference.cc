@@ -2,28 +2,58 @@
 
 namespace tensormg::spmv
 {
+namespace
+{
+  /// The sum of a lane's entries for `slice` in the quads of the group that begins there.
+  template <typename Number>
+  Compute<Number> sum_of_quads(const Sliced<Number> &matrix, const Number *x, std::int64_t begin,
+      std::int64_t n, int lane, int slice)
+  {
+    using Result = Compute<Number>;
+    Result sum = 0;
+    for (std::int64_t block = 0; block < n / slices_per_group * slices_per_group; ++block)
+      if (block % slices_per_group == slice)
+        sum += static_cast<Result>(matrix.value[begin + place_in_group<Number>(block, n, lane)]) *
+            static_cast<Result>(
+                x[matrix.column[begin + place_in_group<std::int32_t>(block, n, lane)]]);
+    return sum;
+  }
+} // namespace
+
 template <typename Number>
 void reference_sliced(
     const Sliced<Number> &matrix, const Number *x, Compute<Number> *y, Compute<Number> *pieces)
 {
   using Result = Compute<Number>;
-  for (std::int32_t slice = 0; slice < matrix.slices; ++slice)
-    for (int g = 0; g < slice_rows; ++g)
+  for (std::int32_t group = 0; group < matrix.groups; ++group)
+  {
+    const std::int64_t begin = std::int64_t(block_size) * matrix.block_begin[group],
+                       n = matrix.block_begin[group + 1] - matrix.block_begin[group];
+    Result sums[group_rows], all = 0;
+    for (int lane = 0; lane < group_rows; ++lane)
     {
-      Result sum = 0;
-      for (std::int64_t block = matrix.block_begin[slice]; block < matrix.block_begin[slice + 1];
-           ++block)
-        for (int t = 0; t < block_entries; ++t)
-        {
-          const std::int64_t e = block * block_size + block_entries * g + t;
-          sum += static_cast<Result>(matrix.value[e]) * static_cast<Result>(x[matrix.column[e]]);
-        }
-      const std::int32_t target = matrix.target[slice_rows * slice + g];
+      const int row = lane / quad_entries, slice = lane % quad_entries;
+      sums[lane] = 0;
+      for (int t = 0; t < quad_entries; ++t)
+        sums[lane] += sum_of_quads(matrix, x, begin, n, quad_entries * row + t, slice);
+      for (std::int64_t block = n / slices_per_group * slices_per_group; block < n; ++block)
+      {
+        const std::int64_t e = begin + block * block_size + lane;
+        sums[lane] +=
+            static_cast<Result>(matrix.value[e]) * static_cast<Result>(x[matrix.column[e]]);
+      }
+      all += sums[lane];
+    }
+    for (int lane = 0; lane < group_rows; ++lane)
+    {
+      const Result sum = group < matrix.chunks ? all : sums[lane];
+      const std::int32_t target = matrix.target[std::int64_t(group_rows) * group + lane];
       if (target >= matrix.rows)
         pieces[target - matrix.rows] = sum;
       else if (target >= 0)
         y[target] = sum;
     }
+  }
   for (std::int32_t row = 0; row < matrix.long_rows; ++row)
   {
     Result sum = 0;

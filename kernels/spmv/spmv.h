@@ -8,7 +8,8 @@
 //
 //   cuda_vector   device: 2 to 32 neighbouring threads per row
 //   cuda_merge    device: the same number of rows plus entries to each block, whose products pass through shared
-//                 memory; where blocks begin is found once per matrix
+//                 memory; entries are loaded by fours, so columns and values should begin at multiples of 16 bytes;
+//                 where blocks begin is found once per matrix; of FP16 with sums and y in FP32
 //
 // The host kernels do one share of the work, so that any number of threads can call them at the same time;
 // results do not depend on their order. After all shares of cpu_merge, add_carries() completes the rows that
@@ -23,6 +24,7 @@
 #include <cstdint>
 
 #include "kernels/core/device.h"
+#include "kernels/core/half.h"
 #include "kernels/roofline/roofline.h"
 
 namespace tensormg::spmv
@@ -116,5 +118,5 @@ void find_merge_rows(
 
 template <typename Number>
 void cuda_merge(const Csr<Number> &matrix, std::int32_t entries, const std::int32_t *first_rows,
-    const Number *x, Number *y, Carry<Number> *carries, Stream stream);
+    const Number *x, Compute<Number> *y, Carry<Compute<Number>> *carries, Stream stream);
 } // namespace tensormg::spmv

@@ -7,118 +7,135 @@ namespace tensormg::sparse
 {
 namespace
 {
-  using spmv::block_entries;
   using spmv::block_size;
+  using spmv::group_rows;
   using spmv::longest_chunk;
-  using spmv::longest_piece;
+  using spmv::quad_entries;
   using spmv::slice_rows;
+  using spmv::slices_per_group;
 
-  /// A short row, or a chunk of a long one, which fills the eight rows of a slice.
-  struct Piece
+  /// A part of a long row, which fills a group.
+  struct Chunk
   {
     std::int32_t first, last; ///< entries of the matrix
-    std::int32_t target;      ///< as in spmv::Sliced; of a chunk that of its first row
-    bool is_chunk;
-    std::int32_t blocks() const
-    {
-      const std::int32_t entries = is_chunk ? block_size : block_entries;
-      return (last - first + entries - 1) / entries;
-    }
+    std::int32_t target;
   };
 
-  /// Chunks of long rows in their order, and short rows.
+  /// Chunks of long rows in their order, and the other rows as their groups have them.
   struct Pieces
   {
-    std::vector<Piece> chunks, rows;
+    std::vector<Chunk> chunks;
+    std::vector<std::int32_t> rows;
   };
+
+  std::int32_t length_of(const SparseMatrix<double> &matrix, std::int32_t row)
+  {
+    return matrix.row_begin[row + 1] - matrix.row_begin[row];
+  }
 
   template <typename Number>
   Pieces cut_rows(const SparseMatrix<double> &matrix, SlicedMatrix<Number> &result)
   {
     Pieces pieces;
     pieces.rows.reserve(static_cast<std::size_t>(matrix.rows));
+    const std::int32_t longest = spmv::longest_short_row(matrix.rows, matrix.entries());
     std::vector<std::int32_t> long_row, piece_begin{0};
-    std::int32_t count = 0;
+    std::int64_t count = 0;
     for (std::int32_t row = 0; row < matrix.rows; ++row)
     {
-      const std::int32_t first = matrix.row_begin[row], last = matrix.row_begin[row + 1];
-      if (last - first <= longest_piece)
+      if (length_of(matrix, row) <= longest)
       {
-        pieces.rows.push_back({first, last, row, false});
+        pieces.rows.push_back(row);
         continue;
       }
+      const std::int32_t first = matrix.row_begin[row], last = matrix.row_begin[row + 1];
+      const bool is_cut = last - first > longest_chunk;
       for (std::int64_t at = first; at < last; at += longest_chunk)
       {
+        check_size(matrix.rows + count + 1, matrix.columns, matrix.entries());
         pieces.chunks.push_back({static_cast<std::int32_t>(at),
             static_cast<std::int32_t>(std::min<std::int64_t>(last, at + longest_chunk)),
-            matrix.rows + count, true});
-        count += slice_rows;
+            is_cut ? static_cast<std::int32_t>(matrix.rows + count++) : row});
       }
-      long_row.push_back(row);
-      piece_begin.push_back(count);
+      if (is_cut)
+      {
+        long_row.push_back(row);
+        piece_begin.push_back(static_cast<std::int32_t>(count));
+      }
     }
-    check_size(static_cast<std::int64_t>(matrix.rows) + count, matrix.columns, matrix.entries());
     result.long_rows = static_cast<std::int32_t>(long_row.size());
     result.long_row = Array<std::int32_t>(result.long_rows);
     std::copy(long_row.begin(), long_row.end(), result.long_row.begin());
-    result.piece_begin = Array<std::int32_t>(result.long_rows + 1);
+    result.piece_begin = Array<std::int32_t>(result.long_rows + std::int64_t(1));
     std::copy(piece_begin.begin(), piece_begin.end(), result.piece_begin.begin());
     return pieces;
   }
 
-  /// By descending number of blocks, by counting: linear in the number of rows.
-  std::vector<Piece> sorted(const std::vector<Piece> &pieces)
+  /// The rows of one window by length, by counting; `longest` is the largest.
+  void sort_window(const SparseMatrix<double> &matrix, std::int32_t longest, bool descending,
+      std::int32_t *rows, std::int64_t count)
   {
-    constexpr std::size_t kinds = longest_piece / block_entries + 1;
-    std::vector<std::size_t> begin(kinds + 1, 0);
-    const auto kind = [](const Piece &piece) {
-      return kinds - 1 - static_cast<std::size_t>(piece.blocks());
+    std::vector<std::int64_t> begin(static_cast<std::size_t>(longest) + 2, 0);
+    const auto kind = [&](std::int32_t row) {
+      const std::int32_t length = length_of(matrix, row);
+      return static_cast<std::size_t>(descending ? longest - length : length);
     };
-    for (const Piece &piece : pieces)
-      ++begin[kind(piece) + 1];
-    for (std::size_t k = 0; k < kinds; ++k)
-      begin[k + 1] += begin[k];
-    std::vector<Piece> result(pieces.size());
-    for (const Piece &piece : pieces)
-      result[begin[kind(piece)]++] = piece;
-    return result;
+    for (std::int64_t i = 0; i < count; ++i)
+      ++begin[kind(rows[i]) + 1];
+    for (std::size_t k = 1; k < begin.size(); ++k)
+      begin[k] += begin[k - 1];
+    const std::vector<std::int32_t> unsorted(rows, rows + count);
+    for (const std::int32_t row : unsorted)
+      rows[begin[kind(row)]++] = row;
   }
 
-  /// Neighbouring slices for each warp.
-  Array<std::int32_t> divide_among_warps(const Array<std::int32_t> &block_begin)
+  void sort_rows(const SparseMatrix<double> &matrix, const ForParts &for_parts,
+      std::vector<std::int32_t> &rows)
   {
-    const auto slices = static_cast<std::int32_t>(block_begin.size() - 1);
-    std::vector<std::int32_t> begin{0};
-    for (std::int32_t slice = 1; slice <= slices; ++slice)
-      if (slice == slices || slice - begin.back() == spmv::most_slices_of_warp ||
-          block_begin[slice + 1] - block_begin[begin.back()] > spmv::most_blocks_of_warp)
-        begin.push_back(slice);
-    Array<std::int32_t> result(static_cast<std::int64_t>(begin.size()));
-    std::copy(begin.begin(), begin.end(), result.begin());
-    return result;
+    const auto size = static_cast<std::int64_t>(rows.size());
+    for_parts(
+        (size + sorting_window - 1) / sorting_window, [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t window = begin; window < end; ++window)
+          {
+            const std::int64_t first = window * sorting_window;
+            sort_window(matrix, spmv::longest_short_row(matrix.rows, matrix.entries()),
+                window % 2 == 0, rows.data() + first, std::min(sorting_window, size - first));
+          }
+        });
   }
 
-  /// Row g of a slice: entry `at` of its blocks is entry first + place(at) of the matrix.
-  template <typename Number>
-  void fill_row(const SparseMatrix<double> &matrix, const Piece &piece, std::int64_t slice,
-      std::int64_t g, SlicedMatrix<Number> &result)
+  /// Of a lane and a block: an entry, and the range of entries that has it or ends before.
+  struct Entry
   {
-    const std::int64_t begin = result.block_begin[slice], end = result.block_begin[slice + 1];
-    const std::int64_t stride = piece.is_chunk ? block_size : block_entries;
-    std::int64_t from = piece.first + (piece.is_chunk ? g * block_entries : 0);
-    for (std::int64_t block = begin; block < end; ++block, from += stride)
-      for (std::int64_t t = 0; t < block_entries; ++t)
-      {
-        const std::int64_t at = block * block_size + g * block_entries + t;
-        const bool is_entry = from + t < piece.last;
-        // The filling asks for an x that the row has asked for before.
-        const std::int64_t e = is_entry ? from + t : piece.last - std::int64_t(1);
-        result.column[at] = piece.first < piece.last ? matrix.column[e] : 0;
-        result.value[at] =
-            static_cast<Number>(static_cast<Compute<Number>>(is_entry ? matrix.value[e] : 0.));
-      }
+    std::int64_t entry, first, last;
+  };
+  /// A lane's part of a group of n blocks whose first place is `begin`: entry_of(block) is where its entry is in the matrix,
+  /// if that is less than `last`.
+  template <typename Number, typename EntryOf>
+  void fill_lane(const SparseMatrix<double> &matrix, std::int64_t begin, std::int64_t n, int lane,
+      SlicedMatrix<Number> &result, EntryOf &&entry_of)
+  {
+    for (std::int64_t block = 0; block < n; ++block)
+    {
+      const auto [entry, first, last] = entry_of(block);
+      const bool is_entry = entry < last;
+      // The filling asks for an x that the row has asked for before.
+      result.column[begin + spmv::place_in_group<std::int32_t>(block, n, lane)] =
+          first < last ? matrix.column[is_entry ? entry : last - 1] : 0;
+      result.value[begin + spmv::place_in_group<Number>(block, n, lane)] =
+          static_cast<Number>(static_cast<Compute<Number>>(is_entry ? matrix.value[entry] : 0.));
+    }
   }
 } // namespace
+
+template <typename Number>
+std::int64_t SlicedMatrix<Number>::stored_in_quads() const
+{
+  std::int64_t quads = 0;
+  for (std::int32_t group = 0; group < groups; ++group)
+    quads += (block_begin[group + 1] - block_begin[group]) / slices_per_group;
+  return quads * spmv::quad_size;
+}
 
 template <typename Number>
 SlicedMatrix<Number> make_sliced(const SparseMatrix<double> &matrix, const ForParts &for_parts)
@@ -126,47 +143,75 @@ SlicedMatrix<Number> make_sliced(const SparseMatrix<double> &matrix, const ForPa
   SlicedMatrix<Number> result;
   result.rows = matrix.rows;
   Pieces pieces = cut_rows(matrix, result);
-  pieces.rows = sorted(pieces.rows);
+  sort_rows(matrix, for_parts, pieces.rows);
   const auto chunks = static_cast<std::int64_t>(pieces.chunks.size());
   const auto rows = static_cast<std::int64_t>(pieces.rows.size());
-  result.slices = static_cast<std::int32_t>(chunks + (rows + slice_rows - 1) / slice_rows);
-  result.block_begin = Array<std::int32_t>(result.slices + std::int64_t(1));
-  // The longest of the rows of a slice stands first.
-  const auto first_of = [&](std::int64_t slice) -> const Piece & {
-    return slice < chunks ? pieces.chunks[static_cast<std::size_t>(slice)]
-                          : pieces.rows[static_cast<std::size_t>((slice - chunks) * slice_rows)];
-  };
+  result.chunks = static_cast<std::int32_t>(chunks);
+  result.groups = static_cast<std::int32_t>(chunks + (rows + group_rows - 1) / group_rows);
+  result.block_begin = Array<std::int32_t>(result.groups + std::int64_t(1));
   std::int64_t blocks = 0;
-  for (std::int32_t slice = 0; slice < result.slices; ++slice)
+  for (std::int32_t group = 0; group < result.groups; ++group)
   {
-    blocks += first_of(slice).blocks();
+    std::int32_t n = 0;
+    if (group < chunks)
+    {
+      const Chunk &chunk = pieces.chunks[static_cast<std::size_t>(group)];
+      n = (chunk.last - chunk.first + block_size - 1) / block_size;
+    }
+    else
+      for (std::int64_t i = (group - chunks) * group_rows;
+           i < std::min(rows, (group - chunks + 1) * group_rows); ++i)
+        n = std::max(n, length_of(matrix, pieces.rows[static_cast<std::size_t>(i)]));
+    blocks += n;
     check_size(0, 0, blocks * block_size);
-    result.block_begin[slice + 1] = static_cast<std::int32_t>(blocks);
+    result.block_begin[group + 1] = static_cast<std::int32_t>(blocks);
   }
-  result.warp_begin = divide_among_warps(result.block_begin);
-  result.target = Array<std::int32_t>(std::int64_t(slice_rows) * result.slices);
+  result.target = Array<std::int32_t>(std::int64_t(group_rows) * result.groups);
   result.column = Array<std::int32_t>(blocks * block_size);
   result.value = Array<Number>(blocks * block_size);
-  for_parts(result.slices, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t slice = begin; slice < end; ++slice)
-      for (std::int32_t g = 0; g < slice_rows; ++g)
-      {
-        const std::int64_t row = (slice - chunks) * slice_rows + g;
-        std::int32_t &target = result.target[slice * slice_rows + g];
-        target = -1;
-        if (slice < chunks)
-          target = first_of(slice).target + g;
-        else if (row < rows)
-          target = pieces.rows[static_cast<std::size_t>(row)].target;
-        if (target >= 0)
-          fill_row(matrix,
-              slice < chunks ? first_of(slice) : pieces.rows[static_cast<std::size_t>(row)], slice,
-              g, result);
-      }
+
+  const auto fill = [&](std::int64_t group, int lane) {
+    const std::int64_t begin = std::int64_t(block_size) * result.block_begin[group],
+                       n = result.block_begin[group + 1] - result.block_begin[group],
+                       in_quads = n / slices_per_group * slices_per_group;
+    std::int32_t &target = result.target[group * group_rows + lane];
+    if (group < chunks)
+    {
+      const Chunk &chunk = pieces.chunks[static_cast<std::size_t>(group)];
+      target = lane == 0 ? chunk.target : -1;
+      fill_lane(matrix, begin, n, lane, result, [&](std::int64_t block) -> Entry {
+        return {chunk.first + block * block_size + lane, chunk.first, chunk.last};
+      });
+      return;
+    }
+    const int row = lane / quad_entries, t = lane % quad_entries;
+    /// Row `row` of a slice; -1 after the last.
+    const auto row_of = [&](int slice) {
+      const std::int64_t i = (group - chunks) * group_rows + slice * slice_rows + row;
+      return i < rows ? pieces.rows[static_cast<std::size_t>(i)] : -1;
+    };
+    target = row_of(t);
+    fill_lane(matrix, begin, n, lane, result, [&](std::int64_t block) -> Entry {
+      const bool in_quad = block < in_quads;
+      const std::int32_t of = row_of(in_quad ? static_cast<int>(block % slices_per_group) : t);
+      if (of < 0)
+        return {0, 0, 0};
+      const std::int64_t first = matrix.row_begin[of];
+      return {first + (in_quad ? block / slices_per_group * quad_entries + t : block), first,
+          matrix.row_begin[of + 1]};
+    });
+  };
+  for_parts(result.groups, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t group = begin; group < end; ++group)
+      for (int lane = 0; lane < group_rows; ++lane)
+        fill(group, lane);
   });
   return result;
 }
 
+template struct SlicedMatrix<double>;
+template struct SlicedMatrix<float>;
+template struct SlicedMatrix<Half>;
 template SlicedMatrix<double> make_sliced(const SparseMatrix<double> &, const ForParts &);
 template SlicedMatrix<float> make_sliced(const SparseMatrix<double> &, const ForParts &);
 template SlicedMatrix<Half> make_sliced(const SparseMatrix<double> &, const ForParts &);

@@ -50,6 +50,7 @@ CLAIMS = {
                   ("ByM8N8K4", "DMMA.8x8x4"), ("ByM16N8K4", "DMMA.16x8x4")],
     "scale/wmma": [("wmma_kernel", "DMMA.8x8x4")],
     "spmv/cuda": [("kernel", NONE)],
+    "spmv/merge": [("kernel", NONE)],
     "spmv/sliced": [("ByMmaInHalf", "HMMA.1688.F32"), ("ByMmaE", "DMMA.8x8x4"), ("ByFma", NONE),
                     ("piece_kernel", NONE)],
     "precision/device": shapes(FP64, TF32, HALF, BF16)[1:2] + [

@@ -35,13 +35,17 @@ namespace
   class Case
   {
   public:
-    Case(const test::SparseCase<Number> &matrix, const std::vector<Number> &x)
+    /// Columns and values begin `offset` entries after a multiple of 16 bytes.
+    Case(const test::SparseCase<Compute<Number>> &matrix, const std::vector<Number> &x,
+        std::size_t offset = 0)
       : row_begin_(on_device(matrix.row_begin))
-      , column_(on_device(matrix.column))
-      , value_(on_device(matrix.value))
+      , column_(on_device(moved(matrix.column, offset)))
+      , value_(
+            on_device(moved(std::vector<Number>(matrix.value.begin(), matrix.value.end()), offset)))
       , x_(on_device(x))
       , rows_(static_cast<std::int32_t>(matrix.row_begin.size()) - 1)
-      , view_{rows_, matrix.columns, row_begin_.data(), column_.data(), value_.data()}
+      , view_{rows_, matrix.columns, row_begin_.data(), column_.data() + offset,
+            value_.data() + offset}
       , entries_(matrix.row_begin.back())
     {}
 
@@ -50,24 +54,31 @@ namespace
       return result([&](Number *y) { cuda_vector(view_, entries_, x_.data(), y, lanes, nullptr); });
     }
 
-    std::vector<Number> by_merge() const
+    std::vector<Compute<Number>> by_merge() const
     {
       const std::int64_t blocks = merge_blocks(rows_, entries_);
-      DeviceArray<Carry<Number>> carries(blocks);
+      DeviceArray<Carry<Compute<Number>>> carries(blocks);
       DeviceArray<std::int32_t> first_rows(blocks + 1);
       find_merge_rows(view_, entries_, first_rows.data(), nullptr);
-      return result([&](Number *y) {
+      return result([&](Compute<Number> *y) {
         cuda_merge(view_, entries_, first_rows.data(), x_.data(), y, carries.data(), nullptr);
       });
     }
 
   private:
+    template <typename T>
+    static std::vector<T> moved(std::vector<T> list, std::size_t offset)
+    {
+      list.insert(list.begin(), offset, T());
+      return list;
+    }
+
     /// y, which is NaN before.
     template <typename Function>
-    std::vector<Number> result(Function &&function) const
+    std::vector<Compute<Number>> result(Function &&function) const
     {
-      std::vector<Number> y = test::poisoned<Number>(rows_);
-      DeviceArray<Number> on_the_device = on_device(y);
+      std::vector<Compute<Number>> y = test::poisoned<Compute<Number>>(rows_);
+      DeviceArray<Compute<Number>> on_the_device = on_device(y);
       function(on_the_device.data());
       if (!y.empty())
         on_the_device.copy_to_host(y.data());
@@ -103,10 +114,33 @@ namespace
     list.push_back(dense);
     long_rows[3] = 7001;
     long_rows[4] = 2048;
+    std::vector<std::int32_t> skewed(900, 3), short_rows(9000);
+    skewed[17] = 700; // long for the threads of a row in its tile
+    skewed[400] = 300;
+    skewed[401] = 2048;                                       // one chunk
+    for (std::size_t row = 0; row < short_rows.size(); ++row) // three windows, both orders
+      short_rows[row] = static_cast<std::int32_t>(row * 7919 % 9);
+    list.push_back(skewed);
+    list.push_back(short_rows);
+    list.push_back(std::vector<std::int32_t>(130, 45)); // long on average
     list.push_back(many);
     list.push_back(long_rows);
     list.push_back(std::vector<std::int32_t>(5000, 0));
     return list;
+  }
+
+  /// By merge path, aligned and not, and the same bits again.
+  template <typename Number>
+  void check_merge(const test::SparseCase<Compute<Number>> &matrix, const std::vector<Number> &x)
+  {
+    std::vector<Compute<Number>> wide_x;
+    for (const Number value : x)
+      wide_x.push_back(static_cast<Compute<Number>>(value));
+    const Case<Number> device(matrix, x);
+    const std::vector<Compute<Number>> merged = device.by_merge();
+    test::expect_right(matrix.view(), wide_x, merged);
+    EXPECT_EQ(merged, device.by_merge());
+    EXPECT_EQ(merged, Case<Number>(matrix, x, 1).by_merge());
   }
 
   template <typename Number>
@@ -122,9 +156,7 @@ namespace
       const Case<Number> device(matrix, x);
       for (const int lanes : {2, 4, 8, 16, 32})
         test::expect_right(matrix.view(), x, device.by_vectors(lanes));
-      const std::vector<Number> merged = device.by_merge();
-      test::expect_right(matrix.view(), x, merged);
-      EXPECT_EQ(merged, device.by_merge());
+      check_merge(matrix, x);
     }
   }
 
@@ -149,11 +181,15 @@ namespace
     };
     const auto block_begin = copy(sliced.block_begin), column = copy(sliced.column),
                target = copy(sliced.target), long_row = copy(sliced.long_row),
-               piece_begin = copy(sliced.piece_begin), warp_begin = copy(sliced.warp_begin);
+               piece_begin = copy(sliced.piece_begin);
     const auto value = copy(sliced.value), device_x = on_device(x);
-    const Sliced<Number> view{sliced.rows, sliced.slices, sliced.long_rows, block_begin.data(),
-        column.data(), value.data(), target.data(), long_row.data(), piece_begin.data(),
-        sliced.warps(), warp_begin.data()};
+    Sliced<Number> view = sliced.view();
+    view.block_begin = block_begin.data();
+    view.column = column.data();
+    view.value = value.data();
+    view.target = target.data();
+    view.long_row = long_row.data();
+    view.piece_begin = piece_begin.data();
     std::vector<Result> y = test::poisoned<Result>(sliced.rows);
     DeviceArray<Result> device_y = on_device(y), pieces(sliced.pieces());
     if constexpr (by_mma)
@@ -182,9 +218,9 @@ namespace
   TEST_F(SpmvCuda, SlicesByFma) { check_sliced<double, false>(); }
   TEST_F(SpmvCuda, SlicesByFmaInFloat) { check_sliced<float, false>(); }
 
-  /// In FP16 with sums in FP32: against the reference for the rounded numbers.
-  template <bool by_mma>
-  void check_sliced_in_half()
+  /// In FP16 with sums in FP32: against the reference for the rounded numbers. check(matrix, x, x in FP16).
+  template <typename Check>
+  void check_in_half(Check &&check)
   {
     constexpr std::int32_t columns = 1103;
     const auto rounded = [](float value) { return static_cast<float>(Half(value)); };
@@ -201,12 +237,28 @@ namespace
       test::SparseCase<float> matrix(columns, lengths);
       for (float &value : matrix.value)
         value = rounded(value);
-      test::expect_right(matrix.view(), x, sliced_product<Half, by_mma>(matrix, half_x));
+      check(matrix, x, half_x);
     }
   }
 
-  TEST_F(SpmvCuda, SlicesByMmaInHalf) { check_sliced_in_half<true>(); }
-  TEST_F(SpmvCuda, SlicesByFmaInHalf) { check_sliced_in_half<false>(); }
+  TEST_F(SpmvCuda, MergeInHalf)
+  {
+    check_in_half([](const auto &matrix, const auto &, const auto &half_x) {
+      check_merge<Half>(matrix, half_x);
+    });
+  }
+  TEST_F(SpmvCuda, SlicesByMmaInHalf)
+  {
+    check_in_half([](const auto &matrix, const auto &x, const auto &half_x) {
+      test::expect_right(matrix.view(), x, sliced_product<Half, true>(matrix, half_x));
+    });
+  }
+  TEST_F(SpmvCuda, SlicesByFmaInHalf)
+  {
+    check_in_half([](const auto &matrix, const auto &x, const auto &half_x) {
+      test::expect_right(matrix.view(), x, sliced_product<Half, false>(matrix, half_x));
+    });
+  }
 
   TEST_F(SpmvCuda, RefusesOtherLanes)
   {
