@@ -188,7 +188,7 @@ namespace
           make_device_stencil<double, DeviceMethod::warps_fused>},
       Row<Problem>{"march_fused", "double", Place::device, "FP64 FMA", "warps", double_tolerance,
           make_device_stencil<double, DeviceMethod::one_pass>},
-      Row<Problem>{"tile_fma_fused", "double", Place::device, "FP64 FMA", "march_fused",
+      Row<Problem>{"tile_fma_fused", "double", Place::device, "FP64 FMA", "warps_fused",
           double_tolerance, make_device_stencil<double, DeviceMethod::fused_fma>},
       Row<Problem>{"tile_mma_m8n8k4_fused", "double", Place::device, "FP64 mma m8n8k4",
           "tile_fma_fused", double_tolerance,

@@ -106,8 +106,7 @@ namespace steps
           const int current = row + a, next = current + ahead;
           if constexpr (tile.prefetched > 0)
           {
-            const int far = next + tile.prefetched;
-            if (is_prefetching && far >= first && far < last)
+            if (is_prefetching && next + tile.prefetched >= first && next + tile.prefetched < last)
               prefetch_to_l2(prefetched);
             prefetched += n.step;
           }
@@ -145,9 +144,12 @@ namespace steps
       const bool is_row = current >= first && current < last;
 #pragma unroll
       for (int l = 0; l < lines; ++l)
+      {
+        const bool is_point = is_row && inside && is_inside(l - rim_y);
 #pragma unroll
         for (int c = 0; c < width; ++c)
-          values[l][c] = is_row && inside && is_inside(l - rim_y) ? row[l].at[c] : Number(0);
+          values[l][c] = is_point ? row[l].at[c] : Number(0);
+      }
       advance<1>(values, current - 1);
     }
 
@@ -173,10 +175,10 @@ namespace steps
         {
           Number(&sum)[K::width] = sums[first_sum + l][c];
           result.at[c] = sum[0];
-          finished[l][c] = is_point ? sum[0] : Number(0);
           sum[0] = sum[1];
           sum[1] = sum[2];
           sum[2] = 0;
+          finished[l][c] = is_point ? result.at[c] : Number(0);
         }
         if (is_last && is_point)
           store_pack<Number>(to + line * n.x, result);
@@ -196,10 +198,11 @@ namespace steps
 #pragma unroll
       for (int c = 0; c < width; ++c)
         values[1 + c] = line[c];
-      if (K::box || (own >= 0 && own < count))
+      const bool has_neighbours = K::box || (own >= 0 && own < count);
+      if (has_neighbours)
       {
-        values[0] = __shfl_sync(~0u, line[width - 1], (lane + lanes - 1) % lanes);
-        values[width + 1] = __shfl_sync(~0u, line[0], (lane + 1) % lanes);
+        values[0] = __shfl_sync(~0u, line[width - 1], (lane + lanes - 1) & (lanes - 1));
+        values[width + 1] = __shfl_sync(~0u, line[0], (lane + 1) & (lanes - 1));
       }
 #pragma unroll
       for (int l = 0; l < count; ++l)
@@ -230,9 +233,10 @@ namespace steps
     const std::int64_t y0 = K::dim == 3
         ? static_cast<std::int64_t>(blockIdx.y) * tile.block_lines() + warp * tile.lines
         : 0;
-    if (x0 < n.x && y0 < n.y) // the whole warp
-      StepsMarch<Number, K, depth, width>(weights, n, x0, y0, from, to)
-          .run(n.begin(part), n.begin(part + 1));
+    if (x0 >= n.x || y0 >= n.y)
+      return; // the whole warp
+    StepsMarch<Number, K, depth, width>(weights, n, x0, y0, from, to)
+        .run(n.begin(part), n.begin(part + 1));
   }
 
   /// How a grid is cut: tiles of a block across the march, and the march.

@@ -55,7 +55,7 @@ constexpr int steps_parts(
 {
   // Blocks of the first wave begin together, and what two of them read comes from the cache. Later ones do not, and
   // drift apart over the rows of a part.
-  const std::int64_t most_rows = dim == 3 ? 64 : 192, fewest_rows = 8 * depth;
+  const std::int64_t most_rows = dim == 3 ? 64 : 192, fewest_rows = 2 * depth;
   constexpr std::int64_t candidates = 64, most_parts = 65535;
   const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   const std::int64_t longest = std::clamp<std::int64_t>(n / fewest_rows, 1, most_parts);
