@@ -139,7 +139,7 @@ template <typename Number>
 void cuda_naive(
     const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream);
 
-/// Steps that cuda_fused can do in one pass at most.
+/// Steps that cuda_fused and cuda_warps_steps can do in one pass at most.
 constexpr int largest_fused_depth(int dim, int radius) { return dim == 2 && radius == 1 ? 4 : 2; }
 
 /// Points that cuda_fused computes in all steps together; useful are depth * grid.size().
