@@ -84,17 +84,21 @@ struct StencilProblem
 enum class DeviceMethod : std::uint8_t
 {
   naive,       ///< a pass per step
-  march,       ///< a pass per step
-  one_pass,    ///< the same in as few passes as the kernel can do
+  one_pass,    ///< as few passes as the kernel can do; for a single step that is left, `warps`
   warps,       ///< a pass per step, without shared memory
+  warps_fused, ///< the same with several steps per pass
   tile_fma,    ///< tiles in 2D, a pass per step, on CUDA cores
   tile_m8n8k4, ///< the same on tensor cores
   tile_m16n8k4,
+  tile_tf32, ///< the same in single precision
+  tile_tf32_corrected,
   fused_fma, ///< the same with fused weights: up to three steps per pass
   fused_m8n8k4,
   fused_m16n8k4,
   low_rank_m8n8k4, ///< tiles in 2D, weights of low rank
   low_rank_m16n8k4,
+  low_rank_fused_m8n8k4, ///< the same with fused weights
+  low_rank_fused_m16n8k4,
   planes_fma, ///< tiles in 3D
   planes_m8n8k4,
   planes_m16n8k4

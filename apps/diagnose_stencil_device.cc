@@ -11,31 +11,46 @@ namespace tensormg::diagnose
 namespace
 {
   using Problem = StencilProblem;
+  using stencil::SingleTileUnit;
   using stencil::TileUnit;
 
   using enum DeviceMethod;
 
   /// The families of methods.
-  constexpr bool is_tile(DeviceMethod m) { return m >= tile_fma && m <= tile_m16n8k4; }
+  constexpr bool is_tile(DeviceMethod m) { return m >= tile_fma && m <= tile_tf32_corrected; }
   constexpr bool is_fused(DeviceMethod m) { return m >= fused_fma && m <= fused_m16n8k4; }
   constexpr bool is_low_rank(DeviceMethod m)
   {
     return m == low_rank_m8n8k4 || m == low_rank_m16n8k4;
   }
+  constexpr bool is_low_rank_fused(DeviceMethod m)
+  {
+    return m == low_rank_fused_m8n8k4 || m == low_rank_fused_m16n8k4;
+  }
+  /// With weights of several steps.
+  constexpr bool has_fused_weights(DeviceMethod m) { return is_fused(m) || is_low_rank_fused(m); }
   constexpr bool is_planes(DeviceMethod m) { return m >= planes_fma && m <= planes_m16n8k4; }
   constexpr TileUnit unit_of(DeviceMethod m)
   {
-    return m == tile_m8n8k4 || m == fused_m8n8k4 || m == low_rank_m8n8k4 || m == planes_m8n8k4
+    return m == tile_m8n8k4 || m == fused_m8n8k4 || m == low_rank_m8n8k4 ||
+            m == low_rank_fused_m8n8k4 || m == planes_m8n8k4
         ? TileUnit::m8n8k4
         : m == tile_fma || m == fused_fma || m == planes_fma ? TileUnit::fma
                                                              : TileUnit::m16n8k4;
+  }
+
+  constexpr SingleTileUnit single_unit_of(DeviceMethod m)
+  {
+    return m == tile_tf32          ? SingleTileUnit::tf32
+        : m == tile_tf32_corrected ? SingleTileUnit::tf32_corrected
+                                   : SingleTileUnit::fma;
   }
 
   /// Steps of each pass.
   std::vector<int> passes_of(DeviceMethod method, const Problem &problem)
   {
     std::vector<int> passes;
-    if (is_fused(method))
+    if (has_fused_weights(method))
     {
       // As few passes as possible, of about the same number of steps: products grow with the radius.
       const int most = stencil::largest_tile_radius / problem.stencil.radius;
@@ -44,7 +59,7 @@ namespace
         passes.push_back(problem.depth * (p + 1) / count - problem.depth * p / count);
       return passes;
     }
-    const int largest = method == one_pass
+    const int largest = method == one_pass || method == warps_fused
         ? stencil::largest_fused_depth(problem.stencil.dim, problem.stencil.radius)
         : 1;
     for (int rest = problem.depth, depth = largest; rest > 0; rest -= depth)
@@ -67,14 +82,19 @@ namespace
       return useful;
     double flops = 0.;
     for (const int depth : passes)
-      if (is_tile(method) || is_fused(method))
+      if (is_tile(method) && sizeof(Number) == sizeof(float))
+        flops += points * stencil::tile_flops(s.radius, single_unit_of(method));
+      else if (is_tile(method) || is_fused(method))
         flops += points * stencil::tile_flops(depth * s.radius, unit_of(method));
-      else if (is_low_rank(method))
-        flops +=
-            points * stencil::low_rank_flops(s.radius, stencil::decompose(s).rank, unit_of(method));
+      else if (is_low_rank(method) || is_low_rank_fused(method))
+        flops += points *
+            stencil::low_rank_flops(depth * s.radius,
+                stencil::decompose(stencil::fuse_steps(s, depth)).rank, unit_of(method));
       else if (is_planes(method))
         flops += points * stencil::planes_flops(s.n_taps > 7, unit_of(method));
-      else if (method == warps)
+      else if (method == warps_fused && depth > 1)
+        flops += 2. * s.n_taps * stencil::warps_steps_updates<Number>(s, problem.grid, depth);
+      else if (method == warps || depth == 1)
         flops += 2. * s.n_taps * stencil::warps_updates<Number>(s, problem.grid);
       else
         flops += 2. * s.n_taps * stencil::fused_updates(s, problem.grid, depth);
@@ -108,7 +128,7 @@ namespace
     {
       if (method == naive)
         return {};
-      constexpr bool is_march = method == march || method == one_pass || method == warps;
+      constexpr bool is_march = method == one_pass || method == warps || method == warps_fused;
       return {{"passes", static_cast<double>(passes_.size()), "over memory"},
           {"redundancy", executed_flops() / work().flops,
               is_march ? "computed updates per useful one" : "executed flops per useful one"}};
@@ -122,6 +142,8 @@ namespace
       return {static_cast<double>(problem_.grid.size()) * problem_.depth, "updates"};
     }
 
+    /// Each step rounds its factors.
+    double error_growth() const override { return method == tile_tf32 ? problem_.depth : 1.; }
     double error() override
     {
       for (DeviceArray<Number> *array : {&to_, &between_})
@@ -156,18 +178,24 @@ namespace
     {
       const Stencil &s = problem_.stencil;
       constexpr TileUnit unit = unit_of(method);
-      if constexpr (is_tile(method))
+      if constexpr (is_tile(method) && sizeof(Number) == sizeof(float))
+        stencil::cuda_tile(s, problem_.grid, single_unit_of(method), from, to, stream_.get());
+      else if constexpr (is_tile(method))
         stencil::cuda_tile(s, problem_.grid, unit, from, to, stream_.get());
       else if constexpr (is_fused(method))
         stencil::cuda_tile_steps(s, problem_.grid, depth, unit, from, to, stream_.get());
       else if constexpr (is_low_rank(method))
         stencil::cuda_low_rank(s, problem_.grid, unit, from, to, stream_.get());
+      else if constexpr (is_low_rank_fused(method))
+        stencil::cuda_low_rank_steps(s, problem_.grid, depth, unit, from, to, stream_.get());
       else if constexpr (is_planes(method))
         stencil::cuda_planes(s, problem_.grid, unit, from, to, stream_.get());
       else if constexpr (method == naive)
         stencil::cuda_naive(s, problem_.grid, from, to, stream_.get());
-      else if constexpr (method == warps)
+      else if (method == warps || depth == 1)
         stencil::cuda_warps(s, problem_.grid, from, to, stream_.get());
+      else if constexpr (method == warps_fused)
+        stencil::cuda_warps_steps(s, problem_.grid, depth, from, to, stream_.get());
       else
         stencil::cuda_fused(s, problem_.grid, depth, from, to, stream_.get());
     }
@@ -187,13 +215,18 @@ template <typename Number, DeviceMethod method>
 std::unique_ptr<Candidate> make_device_stencil(const StencilProblem &problem, ThreadTeam &)
 {
   const Stencil &s = problem.stencil;
-  if ((is_tile(method) || is_fused(method) || is_low_rank(method)) && s.dim != 2)
+  if ((is_tile(method) || has_fused_weights(method) || is_low_rank(method)) && s.dim != 2)
     throw std::invalid_argument("only in 2D");
-  if (is_fused(method) && s.radius != 1)
+  if (has_fused_weights(method) && s.radius != 1)
     throw std::invalid_argument(
         "fused weights of radius " + std::to_string(s.radius) + " are too wide");
   if (is_low_rank(method))
     stencil::require_low_rank(s);
+  if (is_low_rank_fused(method))
+    for (const int steps : passes_of(method, problem))
+      stencil::require_low_rank(stencil::fuse_steps(s, steps));
+  if (method == warps_fused && s.radius != 1)
+    throw std::invalid_argument("only with radius 1");
   if (is_planes(method) && (s.dim != 3 || s.radius != 1))
     throw std::invalid_argument("only in 3D with radius 1");
   require_device_bytes(
@@ -203,11 +236,11 @@ std::unique_ptr<Candidate> make_device_stencil(const StencilProblem &problem, Th
 
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::naive>(
     const StencilProblem &, ThreadTeam &);
-template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::march>(
-    const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::one_pass>(
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::warps>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::warps_fused>(
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::tile_fma>(
     const StencilProblem &, ThreadTeam &);
@@ -225,18 +258,28 @@ template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::lo
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::low_rank_m16n8k4>(
     const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double,
+    DeviceMethod::low_rank_fused_m8n8k4>(const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double,
+    DeviceMethod::low_rank_fused_m16n8k4>(const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::planes_fma>(
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::planes_m8n8k4>(
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::planes_m16n8k4>(
     const StencilProblem &, ThreadTeam &);
-template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::naive>(
+template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::tile_fma>(
     const StencilProblem &, ThreadTeam &);
-template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::march>(
+template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::tile_tf32>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::tile_tf32_corrected>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::naive>(
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::one_pass>(
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::warps>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::warps_fused>(
     const StencilProblem &, ThreadTeam &);
 } // namespace tensormg::diagnose

@@ -41,6 +41,12 @@ __device__ __forceinline__ void copy_async(void *to, const void *from)
   copy_async(shared_address(to), from);
 }
 
+/// A cache line on its way to the L2 cache. Addresses behind an allocation must not be passed.
+__device__ __forceinline__ void prefetch_to_l2(const void *from)
+{
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+}
+
 /// Waits for all but the newest `pending` groups of this thread.
 template <int pending>
 __device__ __forceinline__ void wait_copies()

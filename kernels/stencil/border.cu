@@ -139,4 +139,11 @@ void cuda_tile_steps(const Stencil &stencil, const Grid &grid, int steps, TileUn
   cuda_tile(fuse_steps(stencil, steps), grid, unit, from, to, stream);
   cuda_border(stencil, grid, steps, from, to, stream);
 }
+
+void cuda_low_rank_steps(const Stencil &stencil, const Grid &grid, int steps, TileUnit unit,
+    const double *from, double *to, Stream stream)
+{
+  cuda_low_rank(fuse_steps(stencil, steps), grid, unit, from, to, stream);
+  cuda_border(stencil, grid, steps, from, to, stream);
+}
 } // namespace tensormg::stencil

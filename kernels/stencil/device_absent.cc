@@ -29,7 +29,24 @@ double warps_updates(const Stencil &, const Grid &)
   throw DeviceError("no device: " + why_no_device());
 }
 
+template <typename Number>
+void cuda_warps_steps(const Stencil &, const Grid &, int, const Number *, Number *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template <typename Number>
+double warps_steps_updates(const Stencil &, const Grid &, int)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
 void cuda_tile(const Stencil &, const Grid &, TileUnit, const double *, double *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+void cuda_tile(const Stencil &, const Grid &, SingleTileUnit, const float *, float *, Stream)
 {
   throw DeviceError("no device: " + why_no_device());
 }
@@ -49,6 +66,12 @@ void cuda_low_rank(const Stencil &, const Grid &, TileUnit, const double *, doub
   throw DeviceError("no device: " + why_no_device());
 }
 
+void cuda_low_rank_steps(
+    const Stencil &, const Grid &, int, TileUnit, const double *, double *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
 void cuda_planes(const Stencil &, const Grid &, TileUnit, const double *, double *, Stream)
 {
   throw DeviceError("no device: " + why_no_device());
@@ -62,6 +85,11 @@ template void cuda_warps(const Stencil &, const Grid &, const double *, double *
 template void cuda_warps(const Stencil &, const Grid &, const float *, float *, Stream);
 template double warps_updates<double>(const Stencil &, const Grid &);
 template double warps_updates<float>(const Stencil &, const Grid &);
+template void cuda_warps_steps(
+    const Stencil &, const Grid &, int, const double *, double *, Stream);
+template void cuda_warps_steps(const Stencil &, const Grid &, int, const float *, float *, Stream);
+template double warps_steps_updates<double>(const Stencil &, const Grid &, int);
+template double warps_steps_updates<float>(const Stencil &, const Grid &, int);
 } // namespace tensormg::stencil
 
 #endif

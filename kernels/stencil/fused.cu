@@ -39,11 +39,9 @@ namespace
 
   /// Blocks of a multiprocessor that registers are kept free for: barriers of one block are hidden by another.
   template <typename K, int depth>
-  constexpr int resident_blocks = K::radius > 1 ? 1
-      : K::dim == 3                             ? (depth == 1 ? 2 : 1)
-      : depth == 1                              ? 4
-      : depth == 2                              ? 3
-                                                : 2;
+  constexpr int resident_blocks = K::radius > 1 || K::dim == 3 ? 1
+      : depth == 2                                             ? 3
+                                                               : 2;
 
   /// Sizes of the grid: across the march and along it; rows per block.
   struct March
@@ -236,16 +234,10 @@ namespace
   void launch_depth(const Stencil &stencil, const Grid &grid, int depth, const Number *from,
       Number *to, Stream stream)
   {
-    switch (depth)
-    {
-      case 1:
-        return launch_fused<Number, K, 1>(stencil, grid, from, to, stream);
-      case 2:
-        return launch_fused<Number, K, 2>(stencil, grid, from, to, stream);
-      default:
-        if constexpr (largest_fused_depth(K::dim, K::radius) >= 4)
-          return launch_fused<Number, K, 4>(stencil, grid, from, to, stream);
-    }
+    if (depth == 2)
+      return launch_fused<Number, K, 2>(stencil, grid, from, to, stream);
+    if constexpr (largest_fused_depth(K::dim, K::radius) >= 4)
+      return launch_fused<Number, K, 4>(stencil, grid, from, to, stream);
   }
 } // namespace
 
@@ -253,11 +245,9 @@ template <typename Number>
 void cuda_fused(const Stencil &stencil, const Grid &grid, int depth, const Number *from, Number *to,
     Stream stream)
 {
-  if (depth > largest_fused_depth(stencil.dim, stencil.radius) ||
-      (depth != 1 && depth != 2 && depth != 4))
-    throw std::invalid_argument(std::to_string(depth) +
-        " steps in one pass; there are 1, 2 and in 2D "
-        "with radius 1 also 4");
+  if (depth > largest_fused_depth(stencil.dim, stencil.radius) || (depth != 2 && depth != 4))
+    throw std::invalid_argument(
+        std::to_string(depth) + " steps in one pass; there are 2 and in 2D with radius 1 also 4");
   if (grid.size() == 0)
     return;
   const auto launch = [&]<typename K>() {

@@ -64,8 +64,6 @@ LowRank decompose(const Stencil &stencil)
 LowRank require_low_rank(const Stencil &stencil)
 {
   const LowRank weights = decompose(stencil);
-  if (stencil.radius != 1 && stencil.radius != 3)
-    throw std::invalid_argument("the low-rank form is there for radius 1 and 3");
   if (weights.rank > largest_rank(stencil.radius))
     throw std::invalid_argument("the weights have rank " + std::to_string(weights.rank) +
         "; beyond rank " + std::to_string(largest_rank(stencil.radius)) +

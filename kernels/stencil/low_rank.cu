@@ -41,7 +41,7 @@ namespace
     /// Rows of X for one product, in steps of S::k.
     static constexpr int rows = padded_input(S::m, radius, S::k), row_chunks = rows / S::k;
     static constexpr int extra_rows = rows - S::m - 2 * radius;
-    using Tile = TileOf<radius, 8, extra_rows>;
+    using Tile = TileOf<double, radius, 8, extra_rows>;
     static constexpr int warps_y = tile_y / S::m, warps_x = tile_warps / warps_y;
     static constexpr int warp_columns = tile_x / warps_x;
     static_assert(S::k == 4 && S::n == 8 && mma::n_chain_steps<S> == 2);
@@ -160,6 +160,9 @@ namespace
   {
     if (radius == 1)
       return run<S, 1, 1>(weights, grid, from, to, stream);
+    if (radius == 2)
+      return weights.rank <= 1 ? run<S, 2, 1>(weights, grid, from, to, stream)
+                               : run<S, 2, 2>(weights, grid, from, to, stream);
     switch (weights.rank)
     {
       case 0:

@@ -11,7 +11,7 @@ namespace tensormg::stencil
 {
 inline constexpr int largest_tile_radius = 3;
 /// More terms than that take more products than the weights as they are.
-constexpr int largest_rank(int radius) { return radius == 1 ? 1 : 3; }
+constexpr int largest_rank(int radius) { return radius; }
 
 struct LowRank
 {
@@ -25,7 +25,7 @@ struct LowRank
 /// radii beyond largest_tile_radius.
 LowRank decompose(const Stencil &stencil);
 
-/// The same; throws std::invalid_argument also for radius 2 and for weights of a rank beyond largest_rank().
+/// The same; throws std::invalid_argument also for weights of a rank beyond largest_rank().
 LowRank require_low_rank(const Stencil &stencil);
 
 /// Weights of `steps` steps in one, as long as nothing leaves the grid between them. Throws std::invalid_argument for

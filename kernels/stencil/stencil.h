@@ -8,12 +8,13 @@
 //               with rings of 2 radius + 1 slabs for what lies between them (the points near the border of a
 //               tile are computed by its neighbours as well)
 //   cuda_naive  device: a thread per point, taps straight from memory; the caches do the rest
-//   cuda_fused  device: one or several steps in one pass: tiles with a rim march along the slowest direction,
-//               all steps one row (plane) behind each other, rows in shared memory, sums in registers
+//   cuda_fused  device: several steps in one pass: tiles with a rim march along the slowest direction, all
+//               steps one row (plane) behind each other, rows in shared memory, sums in registers
 //   cuda_warps  device: one step by warps that march alone, rows in registers, neighbours in x by shuffles
+//   cuda_warps_steps  the same, several steps in one pass: strips overlap
 //
 //   cuda_tile   device, 2D: one step on tiles in shared memory, by tensor cores as products with banded matrices,
-//               or by CUDA cores with the same memory pattern
+//               or by CUDA cores with the same memory pattern; in single precision in TF32, corrected or not
 //   cuda_tile_steps  the same with fused weights: several steps as one of larger radius. They differ from steps
 //               where something leaves the grid and comes back, which a second kernel does step by step
 //   cuda_low_rank    device, 2D, tensor cores: weights of low rank (low_rank.h) as sums along y, then along x
@@ -22,7 +23,8 @@
 // Storage: from[(z ny + y) nx + x], nz = 1 in 2D, 64-byte aligned; `to` must not alias `from`. Every entry of
 // `to` is written. The host kernel does one share of the work, any number of threads may do all of them at
 // the same time; shares, tiles and depth change the result by rounding at most.
-// Tests: tests/kernels/stencil_test.cc, tests/kernels/stencil_cuda_test.cu, tests/kernels/stencil_warps_tile_test.cc.
+// Tests: tests/kernels/stencil_test.cc, tests/kernels/stencil_cuda_test.cu, tests/kernels/stencil_warps_tile_test.cc,
+// tests/kernels/stencil_warps_steps_tile_test.cc.
 #pragma once
 
 #include <array>
@@ -137,13 +139,13 @@ template <typename Number>
 void cuda_naive(
     const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream);
 
-/// Steps that cuda_fused can do in one pass at most.
+/// Steps that cuda_fused and cuda_warps_steps can do in one pass at most.
 constexpr int largest_fused_depth(int dim, int radius) { return dim == 2 && radius == 1 ? 4 : 2; }
 
 /// Points that cuda_fused computes in all steps together; useful are depth * grid.size().
 double fused_updates(const Stencil &stencil, const Grid &grid, int depth);
 
-/// `depth` steps in one pass: 1, 2 or 4. Throws std::invalid_argument for other depths, for stencils of other
+/// `depth` steps in one pass: 2 or 4. Throws std::invalid_argument for other depths, for stencils of other
 /// radius than those of the shapes above, and for more than 2^30 rows.
 template <typename Number>
 void cuda_fused(const Stencil &stencil, const Grid &grid, int depth, const Number *from, Number *to,
@@ -160,12 +162,30 @@ void cuda_warps(
 template <typename Number>
 double warps_updates(const Stencil &stencil, const Grid &grid);
 
+/// Several steps by independent warps: 2, in 2D also 4; as cuda_warps otherwise. Throws std::invalid_argument for other
+/// depths, for stencils of other radius than 1, and for more than 2^28 rows or points of a row or (3D) 65535 tiles across.
+template <typename Number>
+void cuda_warps_steps(const Stencil &stencil, const Grid &grid, int depth, const Number *from,
+    Number *to, Stream stream);
+
+/// Points that cuda_warps_steps computes in all steps together; useful are depth * grid.size().
+template <typename Number>
+double warps_steps_updates(const Stencil &stencil, const Grid &grid, int depth);
+
 /// What multiplies in cuda_tile.
 enum class TileUnit : std::uint8_t
 {
   fma,    ///< CUDA cores
   m8n8k4, ///< mma.sync, the shape of compute capability 8.0 and of WMMA
   m16n8k4
+};
+
+/// The same in single precision.
+enum class SingleTileUnit : std::uint8_t
+{
+  fma,
+  tf32, ///< factors rounded to TF32: a step is off by 2^-10 of the sum of |weight| |number| at most
+  tf32_corrected ///< three products, which recover single precision
 };
 
 /// Flops that the unit does per point; useful are 2 per tap.
@@ -175,10 +195,20 @@ constexpr double tile_flops(int radius, TileUnit unit)
   return unit == TileUnit::fma ? 2. * width * width : 2. * width * columns;
 }
 
+constexpr double tile_flops(int radius, SingleTileUnit unit)
+{
+  const int width = 2 * radius + 1, columns = (8 + 2 * radius + 7) / 8 * 8;
+  return unit == SingleTileUnit::fma ? 2. * width * width
+      : unit == SingleTileUnit::tf32 ? 2. * width * columns
+                                     : 6. * width * columns;
+}
+
 /// One step in 2D. Throws std::invalid_argument for 3D and for other radii than 1, 2 and 3, DeviceError where the GPU
 /// has no such shape.
 void cuda_tile(const Stencil &stencil, const Grid &grid, TileUnit unit, const double *from,
     double *to, Stream stream);
+void cuda_tile(const Stencil &stencil, const Grid &grid, SingleTileUnit unit, const float *from,
+    float *to, Stream stream);
 /// `steps` steps of radius 1 in 2D: 1, 2 or 3.
 void cuda_tile_steps(const Stencil &stencil, const Grid &grid, int steps, TileUnit unit,
     const double *from, double *to, Stream stream);
@@ -200,6 +230,9 @@ constexpr double low_rank_flops(int radius, int rank, TileUnit unit)
 /// One step in 2D by tensor cores. Throws std::invalid_argument if the weights are of no low rank (low_rank.h).
 void cuda_low_rank(const Stencil &stencil, const Grid &grid, TileUnit unit, const double *from,
     double *to, Stream stream);
+/// The same with fused weights, as cuda_tile_steps: of low rank if those of a step are of rank 1.
+void cuda_low_rank_steps(const Stencil &stencil, const Grid &grid, int steps, TileUnit unit,
+    const double *from, double *to, Stream stream);
 
 /// Flops per point of cuda_planes.
 constexpr double planes_flops(bool box, TileUnit unit)

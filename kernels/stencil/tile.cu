@@ -5,6 +5,10 @@
 //   out[i][j] = sum over dy, k of in[y0 + i + dy][x0 - radius + k] T_dy[k][j],   T_dy[k][j] = weight(k - j - radius, dy),
 // so that 8 columns of the result take 8 + 2 radius columns of the input, padded to a multiple of 4. In the manner
 // of ConvStencil (Chen et al., PPoPP 2024), which gathers several dy into one matrix.
+//
+// In single precision the unit multiplies numbers of 11 bits (TF32). Corrected, input and weights are each a large and
+// a small such number, and three products of them recover single precision. The unit cuts sums off, so the large
+// products of a row of weights begin at zero, and rows are added outside of it.
 #include <stdexcept>
 #include <string>
 
@@ -17,15 +21,23 @@ namespace
 {
   constexpr int warp_x = tile_x / tile_warps; ///< columns of a warp
 
-  template <int radius_>
+  template <typename Number_, int radius_>
   struct Weights
   {
+    using Number = Number_;
     static constexpr int radius = radius_, width = 2 * radius + 1;
-    double at[width][width]; ///< [dy][dx]
-  };
+    Number at[width][width]; ///< [dy][dx]
 
-  template <int radius>
-  using Tile = TileOf<radius, 4, 0>;
+    /// Zero beside the row.
+    __device__ Number band(int dy, int dx) const
+    {
+      Number weight = 0;
+#pragma unroll
+      for (int w = 0; w < width; ++w)
+        weight = w == dx ? at[dy][w] : weight;
+      return weight;
+    }
+  };
 
   /// Tensor cores: the banded matrices stay in registers.
   template <typename S, int radius>
@@ -35,11 +47,12 @@ namespace
     static constexpr int width = 2 * radius + 1;
     static constexpr int chunks = padded_input(8, radius, 4) / 4;
     static_assert(S::k == 4 && S::n == 8 && tile_y % S::m == 0 && warp_x % S::n == 0);
+    using W = Weights<double, radius>;
+    using T = TileOf<double, radius, 4, 0>;
 
-    static __device__ void apply(const Weights<radius> &weights, const TileGrid &n, std::int64_t x0,
+    static __device__ void apply(const W &weights, const TileGrid &n, std::int64_t x0,
         std::int64_t y0, const double *tile, double *to)
     {
-      using T = Tile<radius>;
       const int lane = static_cast<int>(threadIdx.x) % 32;
       const int warp_column = static_cast<int>(threadIdx.x) / 32 * warp_x;
       mma::FragmentB<S> bands[width][chunks];
@@ -47,14 +60,8 @@ namespace
       for (int dy = 0; dy < width; ++dy)
 #pragma unroll
         for (int chunk = 0; chunk < chunks; ++chunk)
-          mma::map(bands[dy][chunk], lane, [&](int k, int j) {
-            const int dx = 4 * chunk + k - j;
-            double weight = 0.;
-#pragma unroll
-            for (int w = 0; w < width; ++w)
-              weight = w == dx ? weights.at[dy][w] : weight;
-            return weight;
-          });
+          mma::map(bands[dy][chunk], lane,
+              [&](int k, int j) { return weights.band(dy, 4 * chunk + k - j); });
 #pragma unroll 1
       for (int column = warp_column; column < warp_column + warp_x; column += S::n)
 #pragma unroll 1
@@ -76,24 +83,104 @@ namespace
     }
   };
 
+  using S = mma::M16N8K8<Tf32>;
+
+  /// A factor in TF32, and corrected what is left of it.
+  template <typename Fragment>
+  struct Factor
+  {
+    Fragment large, small;
+    template <typename Value>
+    __device__ Factor(int lane, Value value)
+    {
+      mma::map(large, lane, [&](int i, int j) { return mma::to_tf32(value(i, j)); });
+      mma::map(small, lane, [&](int i, int j) {
+        const float number = value(i, j);
+        return mma::to_tf32(number - static_cast<float>(mma::to_tf32(number)));
+      });
+    }
+    Factor() = default;
+  };
+
+  /// Tensor cores in single precision.
+  template <int radius, bool corrected>
+  struct ByTf32
+  {
+    static constexpr bool is_available = mma::is_available<S>;
+    static constexpr int width = 2 * radius + 1;
+    static constexpr int chunks = padded_input(8, radius, S::k) / S::k;
+    static_assert(S::n == 8 && tile_y % S::m == 0 && warp_x % S::n == 0);
+    using W = Weights<float, radius>;
+    using T = TileOf<float, radius, S::k, 0>;
+
+    static __device__ void apply(const W &weights, const TileGrid &n, std::int64_t x0,
+        std::int64_t y0, const float *tile, float *to)
+    {
+      const int lane = static_cast<int>(threadIdx.x) % 32;
+      const int warp_column = static_cast<int>(threadIdx.x) / 32 * warp_x;
+      Factor<mma::FragmentB<S>> bands[width][chunks];
+#pragma unroll
+      for (int dy = 0; dy < width; ++dy)
+#pragma unroll
+        for (int chunk = 0; chunk < chunks; ++chunk)
+          bands[dy][chunk] = Factor<mma::FragmentB<S>>(
+              lane, [&](int k, int j) { return weights.band(dy, S::k * chunk + k - j); });
+#pragma unroll 1
+      for (int column = warp_column; column < warp_column + warp_x; column += S::n)
+#pragma unroll 1
+        for (int row = 0; row < tile_y; row += S::m)
+        {
+          mma::FragmentC<S> sum{}, corrections{};
+#pragma unroll
+          for (int dy = 0; dy < width; ++dy)
+          {
+            mma::FragmentC<S> row_sum{};
+#pragma unroll
+            for (int chunk = 0; chunk < chunks; ++chunk)
+            {
+              const float *const part = tile + (row + dy) * T::ld + column + S::k * chunk;
+              const Factor<mma::FragmentA<S>> a(
+                  lane, [&](int i, int k) { return part[i * T::ld + k]; });
+              const auto &band = bands[dy][chunk];
+              mma::mma_sync(row_sum, a.large, band.large);
+              if constexpr (corrected)
+              {
+                mma::mma_sync(corrections, a.small, band.large);
+                mma::mma_sync(corrections, a.large, band.small);
+              }
+            }
+#pragma unroll
+            for (int e = 0; e < mma::FragmentC<S>::n_registers; ++e)
+              sum.registers[e] += row_sum.registers[e];
+          }
+#pragma unroll
+          for (int e = 0; e < mma::FragmentC<S>::n_registers; ++e)
+            sum.registers[e] += corrections.registers[e];
+          store_sums(sum, lane, n.x, n.y, x0 + column, y0 + row, to);
+        }
+    }
+  };
+
   /// CUDA cores: a lane has a column and half of the rows; each row goes into the sums of all rows around it.
-  template <int radius>
+  template <typename Number, int radius>
   struct ByFma
   {
     static constexpr bool is_available = true;
-    static __device__ void apply(const Weights<radius> &weights, const TileGrid &n, std::int64_t x0,
-        std::int64_t y0, const double *tile, double *to)
+    using W = Weights<Number, radius>;
+    using T = TileOf<Number, radius, 4, 0>;
+
+    static __device__ void apply(const W &weights, const TileGrid &n, std::int64_t x0,
+        std::int64_t y0, const Number *tile, Number *to)
     {
-      using T = Tile<radius>;
       constexpr int width = 2 * radius + 1, rows = tile_y * warp_x / 32;
       const int lane = static_cast<int>(threadIdx.x) % 32;
       const int column = static_cast<int>(threadIdx.x) / 32 * warp_x + lane % warp_x;
       const int first = lane / warp_x * rows;
-      double sums[width]{};
+      Number sums[width]{};
 #pragma unroll
       for (int row = 0; row < rows + 2 * radius; ++row)
       {
-        const double *const place = tile + (first + row) * T::ld + column;
+        const Number *const place = tile + (first + row) * T::ld + column;
 #pragma unroll
         for (int dx = 0; dx < width; ++dx)
 #pragma unroll
@@ -104,39 +191,40 @@ namespace
 #pragma unroll
         for (int w = 0; w + 1 < width; ++w)
           sums[w] = sums[w + 1];
-        sums[width - 1] = 0.;
+        sums[width - 1] = 0;
       }
     }
   };
 
-  template <typename Arithmetic, int radius>
-  __global__ void __launch_bounds__(tile_threads)
-      tile_kernel(const __grid_constant__ Weights<radius> weights, TileGrid n,
-          const double *__restrict__ from, double *__restrict__ to)
+  template <typename Arithmetic, typename W, typename Number = typename W::Number>
+  __global__ void __launch_bounds__(tile_threads) tile_kernel(const __grid_constant__ W weights,
+      TileGrid n, const Number *__restrict__ from, Number *__restrict__ to)
   {
     if constexpr (Arithmetic::is_available)
     {
-      auto *const tile = reinterpret_cast<double *>(dynamic_shared());
+      auto *const tile = reinterpret_cast<Number *>(dynamic_shared());
       const std::int64_t x0 = static_cast<std::int64_t>(blockIdx.x) * tile_x;
       const std::int64_t y0 = static_cast<std::int64_t>(blockIdx.y) * tile_y;
-      load_tile<Tile<radius>, radius>(n, x0, y0, from, tile);
+      load_tile<typename Arithmetic::T, W::radius>(n, x0, y0, from, tile);
       __syncthreads();
       Arithmetic::apply(weights, n, x0, y0, tile, to);
     }
   }
 
-  template <typename Arithmetic, int radius>
+  template <typename Arithmetic, typename Number>
   void launch_tiles(
-      const Stencil &stencil, const Grid &grid, const double *from, double *to, Stream stream)
+      const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream)
   {
-    Weights<radius> weights{};
+    using W = typename Arithmetic::W;
+    W weights{};
     for (int t = 0; t < stencil.n_taps; ++t)
     {
       const Tap &tap = stencil.taps[static_cast<std::size_t>(t)];
-      weights.at[tap.offset[1] + radius][tap.offset[0] + radius] += tap.weight;
+      weights.at[tap.offset[1] + W::radius][tap.offset[0] + W::radius] +=
+          static_cast<Number>(tap.weight);
     }
-    launch_on_tiles("launching the stencil on tiles", tile_kernel<Arithmetic, radius>,
-        Tile<radius>::shared_bytes, grid, weights, from, to, stream);
+    launch_on_tiles("launching the stencil on tiles", tile_kernel<Arithmetic, W>,
+        Arithmetic::T::shared_bytes, grid, weights, from, to, stream);
   }
 
   template <int radius>
@@ -148,13 +236,48 @@ namespace
     switch (unit)
     {
       case TileUnit::fma:
-        return launch_tiles<ByFma<radius>, radius>(stencil, grid, from, to, stream);
+        return launch_tiles<ByFma<double, radius>>(stencil, grid, from, to, stream);
       case TileUnit::m8n8k4:
-        return launch_tiles<ByMma<Small, radius>, radius>(stencil, grid, from, to, stream);
+        return launch_tiles<ByMma<Small, radius>>(stencil, grid, from, to, stream);
       case TileUnit::m16n8k4:
         tensor::require_compiled_for(
-            Large::min_capability, tile_kernel<ByMma<Large, radius>, radius>);
-        return launch_tiles<ByMma<Large, radius>, radius>(stencil, grid, from, to, stream);
+            Large::min_capability, tile_kernel<ByMma<Large, radius>, Weights<double, radius>>);
+        return launch_tiles<ByMma<Large, radius>>(stencil, grid, from, to, stream);
+    }
+  }
+
+  template <int radius>
+  void launch_unit(const Stencil &stencil, const Grid &grid, SingleTileUnit unit, const float *from,
+      float *to, Stream stream)
+  {
+    switch (unit)
+    {
+      case SingleTileUnit::fma:
+        return launch_tiles<ByFma<float, radius>>(stencil, grid, from, to, stream);
+      case SingleTileUnit::tf32:
+        return launch_tiles<ByTf32<radius, false>>(stencil, grid, from, to, stream);
+      case SingleTileUnit::tf32_corrected:
+        return launch_tiles<ByTf32<radius, true>>(stencil, grid, from, to, stream);
+    }
+  }
+
+  template <typename Unit, typename Number>
+  void launch_radius(const Stencil &stencil, const Grid &grid, Unit unit, const Number *from,
+      Number *to, Stream stream)
+  {
+    if (stencil.dim != 2 || stencil.radius < 1 || stencil.radius > 3)
+      throw std::invalid_argument("a stencil in " + std::to_string(stencil.dim) + "D of radius " +
+          std::to_string(stencil.radius) + "; tiles are there in 2D for radius 1 to 3");
+    if (grid.size() == 0)
+      return;
+    switch (stencil.radius)
+    {
+      case 1:
+        return launch_unit<1>(stencil, grid, unit, from, to, stream);
+      case 2:
+        return launch_unit<2>(stencil, grid, unit, from, to, stream);
+      default:
+        return launch_unit<3>(stencil, grid, unit, from, to, stream);
     }
   }
 } // namespace
@@ -162,19 +285,12 @@ namespace
 void cuda_tile(const Stencil &stencil, const Grid &grid, TileUnit unit, const double *from,
     double *to, Stream stream)
 {
-  if (stencil.dim != 2 || stencil.radius < 1 || stencil.radius > 3)
-    throw std::invalid_argument("a stencil in " + std::to_string(stencil.dim) + "D of radius " +
-        std::to_string(stencil.radius) + "; tiles are there in 2D for radius 1 to 3");
-  if (grid.size() == 0)
-    return;
-  switch (stencil.radius)
-  {
-    case 1:
-      return launch_unit<1>(stencil, grid, unit, from, to, stream);
-    case 2:
-      return launch_unit<2>(stencil, grid, unit, from, to, stream);
-    default:
-      return launch_unit<3>(stencil, grid, unit, from, to, stream);
-  }
+  launch_radius(stencil, grid, unit, from, to, stream);
+}
+
+void cuda_tile(const Stencil &stencil, const Grid &grid, SingleTileUnit unit, const float *from,
+    float *to, Stream stream)
+{
+  launch_radius(stencil, grid, unit, from, to, stream);
 }
 } // namespace tensormg::stencil

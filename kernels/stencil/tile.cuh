@@ -22,7 +22,7 @@ constexpr int padded_input(int of, int radius, int chunk)
 }
 
 /// `extra_rows` below the rim are read by products, times zero.
-template <int radius, int chunk, int extra_rows>
+template <typename Number, int radius, int chunk, int extra_rows>
 struct TileOf
 {
   /// Columns that products read: those of the last 8 columns of the result, padded.
@@ -32,8 +32,9 @@ struct TileOf
   static_assert(ld >= columns);
   using Layout = mma::RowMajor<ld>;
   static_assert(
-      mma::fragment_wavefronts<mma::M16N8K4<double>, mma::Operand::a>(Layout()).conflicts() == 0);
-  static constexpr int shared_bytes = rows * ld * static_cast<int>(sizeof(double));
+      mma::fragment_wavefronts<mma::M16N8K4<double>, mma::Operand::a>(Layout()).conflicts() == 0 &&
+      mma::fragment_wavefronts<mma::M16N8K8<Tf32>, mma::Operand::a>(Layout()).conflicts() == 0);
+  static constexpr int shared_bytes = rows * ld * static_cast<int>(sizeof(Number));
 };
 
 struct TileGrid
@@ -41,9 +42,9 @@ struct TileGrid
   std::int64_t x, y;
 };
 
-template <typename T, int radius>
+template <typename T, int radius, typename Number>
 __device__ void load_tile(
-    const TileGrid &n, std::int64_t x0, std::int64_t y0, const double *from, double *tile)
+    const TileGrid &n, std::int64_t x0, std::int64_t y0, const Number *from, Number *tile)
 {
   constexpr int lanes = 64, rows_at_once = tile_threads / lanes;
   const int lane = static_cast<int>(threadIdx.x) % lanes;
@@ -56,22 +57,23 @@ __device__ void load_tile(
     {
       const std::int64_t x = x0 - radius + column;
       const bool is_inside = x >= 0 && x < n.x && y >= 0 && y < n.y;
-      tile[row * T::ld + column] = is_inside ? __ldg(from + y * n.x + x) : 0.;
+      tile[row * T::ld + column] = is_inside ? __ldg(from + y * n.x + x) : Number(0);
     }
   }
 }
 
-__device__ inline void store_point(
-    const TileGrid &n, std::int64_t x, std::int64_t y, double value, double *to)
+template <typename Number>
+__device__ void store_point(
+    const TileGrid &n, std::int64_t x, std::int64_t y, Number value, Number *to)
 {
   if (x < n.x && y < n.y)
     to[y * n.x + x] = value;
 }
 
 /// One block of tile_threads per tile. kernel(arguments, n, from, to) with the tile in dynamic shared memory.
-template <typename Kernel, typename Arguments>
+template <typename Kernel, typename Arguments, typename Number>
 void launch_on_tiles(const char *name, Kernel kernel, int shared_bytes, const Grid &grid,
-    const Arguments &arguments, const double *from, double *to, Stream stream)
+    const Arguments &arguments, const Number *from, Number *to, Stream stream)
 {
   allow_shared_bytes(
       reinterpret_cast<const void *>(kernel), static_cast<std::size_t>(shared_bytes));

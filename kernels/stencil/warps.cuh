@@ -18,22 +18,14 @@
 #include "kernels/core/occupancy.h"
 #include "kernels/core/pack.cuh"
 #include "kernels/stencil/kinds.h"
+#include "kernels/stencil/warps_march.h"
 #include "kernels/stencil/warps_tile.h"
 
 namespace tensormg::stencil
 {
 namespace warps
 {
-  /// Sizes of the grid, across the march and along it, and how it is cut.
-  struct March
-  {
-    std::int64_t x, y;
-    int s;
-    int parts; ///< of the march; the first `longer` of them have one row (plane) more than the others
-    int rows, longer;  ///< rows of the others
-    std::int64_t step; ///< from a row (plane) to the next
-    constexpr int begin(int part) const { return part * rows + (part < longer ? part : longer); }
-  };
+  using March = WarpsMarch;
 
   template <typename K, int width>
   inline constexpr WarpsTile tile_of = warps_tile(K::dim, K::radius, K::box, width);
@@ -277,14 +269,8 @@ namespace warps
       throw std::invalid_argument("a stencil on planes of " + std::to_string(ny) + " rows");
     const int resident = resident_blocks(
         reinterpret_cast<const void *>(&warps_kernel<Number, K, width>), tile.threads(), 0);
-    March &n = cut.march;
-    n.x = nx;
-    n.y = K::dim == 3 ? ny : 1;
-    n.s = static_cast<int>(K::dim == 3 ? nz : ny);
-    n.parts = warps_parts(K::dim, K::radius, n.s, cut.tiles_x * cut.tiles_y, resident);
-    n.rows = n.s / n.parts;
-    n.longer = n.s % n.parts;
-    n.step = n.x * n.y;
+    cut.march = make_warps_march(K::dim, grid.points,
+        warps_parts(K::dim, K::radius, K::dim == 3 ? nz : ny, cut.tiles_x * cut.tiles_y, resident));
     return cut;
   }
 

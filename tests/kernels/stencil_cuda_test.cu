@@ -31,9 +31,10 @@ namespace
     }
   };
 
-  /// kernel(stencil, grid, from, to) does `depth` steps.
+  /// kernel(stencil, grid, from, to) does `depth` steps, each off by `tolerance` at most.
   template <typename Number, typename Kernel>
-  void check(Kernel kernel, const Stencil &stencil, const Grid &grid, int depth)
+  void check(Kernel kernel, const Stencil &stencil, const Grid &grid, int depth,
+      double tolerance = 4. * static_cast<double>(std::numeric_limits<Number>::epsilon()))
   {
     SCOPED_TRACE("taps " + std::to_string(stencil.n_taps) + ", grid " +
         std::to_string(grid.points[0]) + " x " + std::to_string(grid.points[1]) + " x " +
@@ -50,9 +51,7 @@ namespace
     device_to.copy_to_host(to.data());
     const std::vector<double> exact = test::expected(stencil, grid, depth, from.data());
     for (std::size_t i = 0; i < from.size(); ++i)
-      ASSERT_NEAR(
-          static_cast<double>(to[i]), exact[i], 4. * depth * std::numeric_limits<Number>::epsilon())
-          << i;
+      ASSERT_NEAR(static_cast<double>(to[i]), exact[i], depth * tolerance) << i;
     for (std::size_t i = from.size(); i < to.size(); ++i)
       ASSERT_EQ(to[i], beyond);
   }
@@ -71,7 +70,7 @@ namespace
   void check_fused()
   {
     for (const test::Shape &shape : test::shapes)
-      for (const int depth : {1, 2, 4})
+      for (const int depth : {2, 4})
       {
         if (depth > largest_fused_depth(shape.dim, shape.radius))
           continue;
@@ -158,6 +157,44 @@ namespace
   TEST_F(StencilCuda, WarpsDouble) { check_warps<double>(); }
   TEST_F(StencilCuda, WarpsFloat) { check_warps<float>(); }
 
+  template <typename Number>
+  void check_warps_steps()
+  {
+    for (const test::Shape &shape : test::shapes)
+      for (const int depth : {2, 4})
+      {
+        const auto steps = [&](const Stencil &stencil, const Grid &grid, const Number *from,
+                               Number *to) {
+          cuda_warps_steps(stencil, grid, depth, from, to, nullptr);
+        };
+        const Stencil stencil = test::with_weights(make_stencil(shape));
+        if (shape.radius > 1 || depth > (shape.dim == 3 ? 2 : 4))
+        {
+          EXPECT_THROW(steps(stencil, {{4, 4, 1}}, nullptr, nullptr), std::invalid_argument);
+          continue;
+        }
+        std::vector<Grid> grids = test::grids(shape.dim);
+        // Rows of whole and of broken strips, several blocks across the march and parts along it.
+        if (shape.dim == 3)
+          grids.insert(grids.end(),
+              {{{60, 32, 9}}, {{124, 35, 7}}, {{68, 3, 83}}, {{67, 70, 20}}, {{4, 4, 4}},
+                  {{4, 1, 1}}, {{1, 1, 130}}, {{132, 33, 5}}});
+        else
+          grids.insert(grids.end(),
+              {{{128, 50, 1}}, {{1160, 97, 1}}, {{1034, 61, 1}}, {{4, 301, 1}}, {{8, 8, 1}},
+                  {{1, 200, 1}}});
+        for (const Grid &grid : grids)
+        {
+          check<Number>(steps, stencil, grid, depth);
+          EXPECT_GE(warps_steps_updates<Number>(stencil, grid, depth),
+              static_cast<double>(depth * grid.size()));
+        }
+      }
+  }
+
+  TEST_F(StencilCuda, WarpsStepsDouble) { check_warps_steps<double>(); }
+  TEST_F(StencilCuda, WarpsStepsFloat) { check_warps_steps<float>(); }
+
   void check_tiles(TileUnit unit)
   {
     const auto tiles = [&](const Stencil &stencil, const Grid &grid, const double *from,
@@ -182,6 +219,31 @@ namespace
     if (device_properties().major < 9)
       GTEST_SKIP() << "needs compute capability 9.0";
     check_tiles(TileUnit::m16n8k4);
+  }
+
+  void check_single_tiles(SingleTileUnit unit, double tolerance)
+  {
+    const auto tiles = [&](const Stencil &stencil, const Grid &grid, const float *from, float *to) {
+      cuda_tile(stencil, grid, unit, from, to, nullptr);
+    };
+    for (const test::Shape &shape :
+        {test::Shape{"", 2, 1, false}, {"", 2, 2, true}, {"", 2, 3, false}, {"", 2, 3, true}})
+    {
+      std::vector<Grid> grids = test::grids(2);
+      grids.push_back({{300, 70, 1}});
+      for (const Grid &grid : grids)
+        check<float>(tiles, test::with_weights(make_stencil(shape)), grid, 1, tolerance);
+    }
+    EXPECT_THROW(
+        cuda_tile(make_stencil(test::shapes[1]), {{4, 4, 4}}, unit, nullptr, nullptr, nullptr),
+        std::invalid_argument);
+  }
+
+  TEST_F(StencilCuda, SingleTilesByFma) { check_single_tiles(SingleTileUnit::fma, 0x1p-21); }
+  TEST_F(StencilCuda, SingleTilesByTf32) { check_single_tiles(SingleTileUnit::tf32, 0x1p-10); }
+  TEST_F(StencilCuda, SingleTilesByTf32Corrected)
+  {
+    check_single_tiles(SingleTileUnit::tf32_corrected, 0x1p-21);
   }
 
   /// Weights of a rank: sums of products of a column and a row.
@@ -217,6 +279,16 @@ namespace
       for (const int rank : {1, 2, 3})
         check<double>(low_rank, with_rank({"", 2, 3, true}, rank), grid, 1);
       check<double>(low_rank, test::with_weights(make_stencil({"", 2, 3, false})), grid, 1);
+      for (const int rank : {1, 2})
+        check<double>(low_rank, with_rank({"", 2, 2, true}, rank), grid, 1);
+      for (const int steps : {1, 2, 3})
+      {
+        const auto fused = [&](const Stencil &stencil, const Grid &points, const double *from,
+                               double *to) {
+          cuda_low_rank_steps(stencil, points, steps, unit, from, to, nullptr);
+        };
+        check<double>(fused, with_rank({"", 2, 1, true}, 1), grid, steps);
+      }
     }
     const auto refuses = [&](const Stencil &stencil) {
       EXPECT_THROW(cuda_low_rank(stencil, {{4, 4, 1}}, unit, nullptr, nullptr, nullptr),
@@ -225,6 +297,9 @@ namespace
     refuses(test::with_weights(make_stencil({"", 2, 3, true})));
     refuses(test::with_weights(make_stencil({"", 2, 1, false})));
     refuses(test::with_weights(make_stencil({"", 3, 1, false})));
+    EXPECT_THROW(cuda_low_rank_steps(with_rank({"", 2, 1, true}, 2), {{4, 4, 1}}, 2, unit, nullptr,
+                     nullptr, nullptr),
+        std::invalid_argument);
   }
 
   TEST_F(StencilCuda, LowRankByM8N8K4) { check_low_rank(TileUnit::m8n8k4); }
@@ -290,9 +365,9 @@ namespace
       cuda_fused<double>(stencil, {{4, 4, 1}}, depth, nullptr, nullptr, nullptr);
     };
     EXPECT_THROW(fused(make_stencil(test::shapes[0]), 3), std::invalid_argument);
-    EXPECT_THROW(fused(make_stencil(test::shapes[0]), 0), std::invalid_argument);
+    EXPECT_THROW(fused(make_stencil(test::shapes[0]), 1), std::invalid_argument);
     EXPECT_THROW(fused(make_stencil(test::shapes[1]), 4), std::invalid_argument);
-    EXPECT_THROW(fused(test::irregular(), 1), std::invalid_argument);
+    EXPECT_THROW(fused(test::irregular(), 2), std::invalid_argument);
   }
 } // namespace
 } // namespace tensormg

@@ -138,8 +138,8 @@ namespace
     // One tile of 512 columns, two blocks of 64 rows; each block needs 2 * 2 rows around, and one to drain.
     EXPECT_EQ(fused_updates(flat, {{100, 100, 1}}, 2), 512. * (100 + 2 * 5) * 2);
     // 64 x 32 columns, of which 62 x 30 come out right.
-    EXPECT_EQ(fused_updates(solid, {{62, 30, 16}}, 1), 64. * 32 * (16 + 2));
-    EXPECT_EQ(fused_updates(solid, {{63, 30, 16}}, 1), 2. * 64. * 32 * (16 + 2));
+    EXPECT_EQ(fused_updates(solid, {{60, 28, 16}}, 2), 64. * 32 * (16 + 5) * 2);
+    EXPECT_EQ(fused_updates(solid, {{61, 28, 16}}, 2), 2. * 64. * 32 * (16 + 5) * 2);
   }
 } // namespace
 } // namespace tensormg

@@ -45,6 +45,15 @@ namespace
     EXPECT_EQ(rank_of(test::with_weights(make_stencil({"", 2, 1, true}))), 3);
     EXPECT_EQ(rank_of(make_stencil({"", 2, 3, true})), 1); // all the same
     EXPECT_EQ(rank_of(Stencil()), 0);
+    Stencil mean = make_stencil({"", 2, 1, true});
+    for (Tap &tap : mean.taps)
+      tap.weight /= 9.;
+    for (const int steps : {1, 2, 3})
+    {
+      EXPECT_EQ(rank_of(fuse_steps(mean, steps)), 1);
+      EXPECT_EQ(rank_of(fuse_steps(test::with_weights(make_stencil({"", 2, 1, false})), steps)),
+          steps + 1);
+    }
     EXPECT_THROW(decompose(make_stencil({"", 3, 1, true})), std::invalid_argument);
     EXPECT_NO_THROW(require_low_rank(make_stencil({"", 2, 3, true})));
     EXPECT_THROW(require_low_rank(test::with_weights(make_stencil({"", 2, 3, true}))),

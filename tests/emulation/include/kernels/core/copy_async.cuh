@@ -46,6 +46,12 @@ inline void commit_copies()
   t.open_group.clear();
 }
 
+/// Reads, so that a wrong address is found.
+inline void prefetch_to_l2(const void *from)
+{
+  static_cast<void>(*static_cast<const volatile unsigned char *>(from));
+}
+
 template <int pending>
 void wait_copies()
 {
