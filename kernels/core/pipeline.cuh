@@ -109,6 +109,23 @@ __device__ inline void load_box(
                : "memory");
 }
 
+/// Copies a box from shared memory to a 4D tensor, without what lies outside of it. Those who wrote the box have called
+/// fence_copies() before they arrived where this thread has waited.
+__device__ inline void store_box(
+    const CUtensorMap *map, const void *from, int c0, int c1, int c2, int c3)
+{
+  asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group"
+               " [%0, {%2, %3, %4, %5}], [%1];\n\tcp.async.bulk.commit_group;" ::"l"(map),
+               "r"(shared_address(from)), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
+               : "memory");
+}
+
+/// Waits until this thread's store_box() have read shared memory.
+__device__ inline void wait_stores_read()
+{
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+
 __device__ inline void prefetch_map(const CUtensorMap *map)
 {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");

@@ -31,21 +31,21 @@ template <>
 struct MmaTile<4, true> : MmaColumnTile<4, 6, 2, 5, 3>
 {};
 
-// Modes, cells in x, rows of cells, lines of a warp, planes of the rings (src, around the tile, b and old).
+// Modes, cells in x, rows of cells, lines of a warp, planes of the rings (src, around the tile, b and old or results alone).
 template <>
-struct MmaTile<5, false> : MmaLayersTile<5, 32, 4, 5, 12, 4>
+struct MmaTile<5, false> : MmaLayersTile<5, 32, 4, 5, 12, 4, 3, 0>
 {};
 template <>
-struct MmaTile<6, false> : MmaLayersTile<6, 32, 4, 6, 14, 4>
+struct MmaTile<6, false> : MmaLayersTile<6, 32, 4, 6, 14, 4, 2, 0>
 {};
 template <>
-struct MmaTile<7, false> : MmaLayersTile<7, 32, 3, 4, 15, 3>
+struct MmaTile<7, false> : MmaLayersTile<7, 32, 3, 4, 15, 3, 2, 0>
 {};
 template <>
-struct MmaTile<8, false> : MmaLayersTile<8, 32, 2, 4, 18, 4>
+struct MmaTile<8, false> : MmaLayersTile<8, 32, 2, 4, 18, 4, 2, 0>
 {};
 template <>
-struct MmaTile<9, false> : MmaLayersTile<9, 32, 1, 3, 19, 4>
+struct MmaTile<9, false> : MmaLayersTile<9, 32, 1, 3, 19, 4, 2, 0>
 {};
 
 template <>
@@ -65,5 +65,5 @@ struct MmaTile<9, true> : MmaLayersTile<9, 32, 1, 3, 18, 2, 2>
 {};
 
 /// Weights and traces in two parts, for the residual.
-using MmaAccurateTile8 = MmaLayersTile<8, 32, 2, 4, 16, 2, 1, 2>;
+using MmaAccurateTile8 = MmaLayersTile<8, 32, 2, 4, 16, 2, 2, 2, 2>;
 } // namespace tensormg::laplace

@@ -119,6 +119,20 @@ inline void load_box(
        },
           barrier});
 }
+/// Reads shared memory when it is waited for.
+inline void store_box(const CUtensorMap *map, const void *from, int c0, int c1, int c2, int c3)
+{
+  emulation::thread->groups.push_back(
+      {{[=] { emulation::store_box(map, from, {c0, c1, c2, c3}); }, nullptr}});
+}
+inline void wait_stores_read()
+{
+  auto &groups = emulation::thread->groups;
+  for (const auto &group : groups)
+    for (const emulation::PendingCopy &copy : group)
+      copy.land();
+  groups.clear();
+}
 inline void prefetch_map(const CUtensorMap *) {}
 
 template <int offset, typename C>
