@@ -144,8 +144,7 @@ namespace mma_layers
       for (int plane = s.z0 * Tile::n; plane < s.z1 * Tile::n; ++plane)
       {
         pipeline::wait(shared.result(at.slot), at.parity);
-        pipeline::store_box(
-            &p.result, shared.input(at.slot, 0), s.x0, 0, s.y0 * Tile::n, plane);
+        pipeline::store_box(&p.result, shared.input(at.slot, 0), s.x0, 0, s.y0 * Tile::n, plane);
         pipeline::wait_stores_read();
         pipeline::arrive(shared.input_empty(at.slot));
         at.advance();

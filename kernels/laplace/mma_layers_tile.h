@@ -16,8 +16,8 @@ namespace tensormg::laplace
 ///   halo   lower, upper [n][n][cells_x]; left, right [rows][n][n][8 cells]
 ///   input  [rows][n][n][cells_x] each; the result takes the place of b on its way to memory
 /// Rows of cells_x cells are permuted by the copy engine (SwizzledRows).
-template <int n_, int cells_x_, int rows_, int lines_, int ring_, int halo_ring_,
-    int input_ring_, int inputs_ = 2, int parts_ = 1>
+template <int n_, int cells_x_, int rows_, int lines_, int ring_, int halo_ring_, int input_ring_,
+    int inputs_ = 2, int parts_ = 1>
 struct MmaLayersTile
 {
   using Number = Half;
@@ -95,11 +95,13 @@ struct MmaLayersTile
   static constexpr int barriers = 2 * (ring + halo_ring) + 3 * input_ring;
   static constexpr int shared_bytes = barrier_offset + 8 * barriers;
 
-  /// The engine writes a plane with its halo and reads the result; a warp reads src for z twice, for x, y and the diagonal, and every
-  /// warp of a strip the rows of cells below and above.
+  /// The engine writes a plane with its halo; a warp reads src for z twice, for x, y and the diagonal, and every
+  /// warp of a strip the rows of cells below and above; the result passes through.
   static constexpr double shared_bytes_per_dof =
       2. * (6. + 2. * split + double(halo_bytes) / own_box);
 
+  static_assert((split - 1) * own_modes + 16 * (x_blocks - 1) <= modes,
+      "only the last 16 modes of a warp may have some that are not its own");
   static_assert(ring >= 2 * n, "two layers must be in shared memory as a whole");
   static_assert(rows * n <= 256, "boxes of the copy engine");
   static_assert(shared_bytes <= 232448, "227 KiB per block");

@@ -81,13 +81,12 @@ namespace emulation
   int copy_box(void *to, const CUtensorMap *map, std::array<int, 4> at)
   {
     auto *const begin = static_cast<unsigned char *>(to);
-    return for_elements(
-        map, to, at, [&](const unsigned char *of_tensor, int of_shared, int bytes) {
-          if (of_tensor != nullptr)
-            std::memcpy(begin + of_shared, of_tensor, bytes);
-          else
-            std::memset(begin + of_shared, 0, bytes);
-        });
+    return for_elements(map, to, at, [&](const unsigned char *of_tensor, int of_shared, int bytes) {
+      if (of_tensor != nullptr)
+        std::memcpy(begin + of_shared, of_tensor, bytes);
+      else
+        std::memset(begin + of_shared, 0, bytes);
+    });
   }
 
   void store_box(const CUtensorMap *map, const void *from, std::array<int, 4> at)
