@@ -33,7 +33,7 @@ struct MmaTile<4, true> : MmaColumnTile<4, 6, 2, 5, 3>
 
 // Modes, cells in x, rows of cells, lines of a warp, planes of the rings (src, around the tile, b and old or results alone).
 template <>
-struct MmaTile<5, false> : MmaLayersTile<5, 32, 4, 5, 12, 4, 3, 0>
+struct MmaTile<5, false> : MmaLayersTile<5, 32, 6, 5, 10, 4, 3, 0>
 {};
 template <>
 struct MmaTile<6, false> : MmaLayersTile<6, 32, 4, 6, 14, 4, 2, 0>
@@ -69,17 +69,25 @@ template <int n, bool fused>
 struct MmaWideTile : MmaTile<n, fused>
 {};
 template <>
+struct MmaWideTile<8, false> : MmaLayersTile<8, 64, 1, 4, 17, 3, 2, 0>
+{};
+template <>
+struct MmaWideTile<5, true> : MmaLayersTile<5, 64, 3, 5, 10, 3, 3>
+{};
+template <>
 struct MmaWideTile<6, true> : MmaLayersTile<6, 64, 2, 6, 12, 3, 2>
 {};
 template <>
 struct MmaWideTile<8, true> : MmaLayersTile<8, 64, 1, 4, 16, 2, 2>
 {};
 
-/// They are faster by more than a tenth, and are taken where they cover at most a tenth more cells.
+/// They are faster by a tenth, and by more where rows begin in the middle of a sector of L2: taken where they do not
+/// cover more than that in additional cells.
 constexpr bool prefers_wide_tile(std::int64_t cells_x)
 {
   const auto covered = [&](std::int64_t width) { return (cells_x + width - 1) / width * width; };
-  return 10 * covered(64) <= 11 * covered(32);
+  const bool begin_in_sectors = (cells_x + row_granularity - 1) / row_granularity % 2 != 0;
+  return 100 * covered(64) <= (begin_in_sectors ? 125 : 110) * covered(32);
 }
 
 /// Weights and traces in two parts, for the residual.
