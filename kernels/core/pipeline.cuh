@@ -109,6 +109,39 @@ __device__ inline void load_box(
                : "memory");
 }
 
+/// load_box() of what nobody reads again soon: L2 gives it up before anything else.
+__device__ inline void load_box_once(
+    void *to, const CUtensorMap *map, Barrier *barrier, int c0, int c1, int c2, int c3)
+{
+  asm volatile(
+      "{\n\t.reg .b64 policy;\n\t"
+      "createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n\t"
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".L2::cache_hint [%0], [%1, {%3, %4, %5, %6}], [%2], policy;\n\t}" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
+      : "memory");
+}
+
+/// Copies a box from shared memory to a 4D tensor, without what lies outside of it. Those who wrote the box have called
+/// fence_copies() before they arrived where this thread has waited. As with load_box_once(), L2 gives it up early.
+__device__ inline void store_box(
+    const CUtensorMap *map, const void *from, int c0, int c1, int c2, int c3)
+{
+  asm volatile(
+      "{\n\t.reg .b64 policy;\n\t"
+      "createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n\t"
+      "cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group.L2::cache_hint"
+      " [%0, {%2, %3, %4, %5}], [%1], policy;\n\tcp.async.bulk.commit_group;\n\t}" ::"l"(map),
+      "r"(shared_address(from)), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
+      : "memory");
+}
+
+/// Waits until this thread's store_box() have read shared memory.
+__device__ inline void wait_stores_read()
+{
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+
 __device__ inline void prefetch_map(const CUtensorMap *map)
 {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");

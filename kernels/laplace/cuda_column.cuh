@@ -183,7 +183,7 @@ namespace column
   }
 
   /// Copies b and old in the order in which they are added. `Shared`: of this kernel, or of one with the same ring.
-  template <typename Tile, template <typename> typename Shared>
+  template <auto load_box = &pipeline::load_box, typename Tile, template <typename> typename Shared>
   __device__ void produce_input(const ColumnParameters<Tile> &p, const Shared<Tile> &shared)
   {
     pipeline::RingPosition<Tile::input_ring> at;
@@ -195,9 +195,9 @@ namespace column
         pipeline::Barrier *full = shared.input_full(at.slot);
         pipeline::wait(shared.input_empty(at.slot), at.parity ^ 1u);
         pipeline::arrive_expect(full, (p.has_old ? 2 : 1) * Tile::input_box);
-        pipeline::load_box(shared.input(at.slot, 0), &p.b, full, s.x0, 0, y, plane);
+        load_box(shared.input(at.slot, 0), &p.b, full, s.x0, 0, y, plane);
         if (p.has_old)
-          pipeline::load_box(shared.input(at.slot, 1), &p.old, full, s.x0, 0, y, plane);
+          load_box(shared.input(at.slot, 1), &p.old, full, s.x0, 0, y, plane);
         at.advance();
       }
   }

@@ -19,11 +19,21 @@ void launch_mma(const Arguments<Half> &a)
     launch_mma_layers<Tile, form>(a);
 }
 
+template <int n, Form form>
+void launch_mma_of_modes(const Arguments<Half> &a)
+{
+  using Tile = MmaTile<n, form != Form::apply>;
+  using Wide = MmaWideTile<n, form != Form::apply>;
+  if constexpr (Wide::cells_x > Tile::cells_x)
+    if (prefers_wide_tile(a.block.cells[0]))
+      return launch_mma<Wide, form>(a);
+  launch_mma<Tile, form>(a);
+}
+
 template <Form form, int... n>
 Apply<Half> *mma_of_degree(int degree, std::integer_sequence<int, n...>)
 {
-  static constexpr Apply<Half> *instances[] = {
-      &launch_mma<MmaTile<n + 2, form != Form::apply>, form>...};
+  static constexpr Apply<Half> *instances[] = {&launch_mma_of_modes<n + 2, form>...};
   return instances[degree - 1];
 }
 

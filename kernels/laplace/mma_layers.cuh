@@ -8,7 +8,8 @@
 //   at the start of a layer   traces in z: of its own lines at the top, of those of the layer above at the bottom
 //   plane by plane            x: traces of own lines, of the cells beside by a shuffle
 //                             y: traces of the rows of cells below and above, from the tile or its halo
-//                             traces x weights added up; diagonal, b and x_{k-1} in FP32; written
+//                             traces x weights added up; diagonal, b and x_{k-1} in FP32; the result goes to b's place
+//                             in shared memory, from where the copy engine writes it
 // Warps never meet: what they need of each other's cells they sum themselves.
 // With parts = 2 weights and traces are sums of two numbers of FP16, 22 bits: for residuals.
 #pragma once
@@ -22,6 +23,7 @@ template <typename Tile>
 struct MmaLayersParameters : ColumnParameters<Tile>
 {
   CUtensorMap row_beside; ///< boxes of one row of cells of src
+  CUtensorMap result;     ///< boxes of dst, whose padding is written too
   float scale; ///< sums are formed in units of this power of two, so that no weight leaves FP16
   float lambda[3][Tile::n];     ///< c_d lambda
   float alpha, u_factor, theta; ///< chebyshev: alpha; 1 + theta - alpha; theta
@@ -44,16 +46,17 @@ namespace mma_layers
     {
       return base + Tile::halo_offset + slot * Tile::halo_bytes;
     }
-    /// part 0: b, 1: old
+    /// part 0: b and the result, 1: old
     __device__ unsigned char *input(int slot, int part) const
     {
-      return base + Tile::input_offset + (2 * slot + part) * Tile::own_bytes;
+      return base + Tile::input_offset + slot * Tile::input_bytes + part * Tile::own_bytes;
     }
     __device__ Barrier *barrier(int index) const
     {
       return reinterpret_cast<Barrier *>(base + Tile::barrier_offset) + index;
     }
-    // Each slot has a barrier that says full and one that says empty.
+    // Each slot has a barrier that says full and one that says empty; one of the input ring a third one, which says that
+    // the result is there.
     static constexpr int halos = 2 * Tile::ring, inputs = halos + 2 * Tile::halo_ring;
     __device__ Barrier *own_full(int slot) const { return barrier(2 * slot); }
     __device__ Barrier *own_empty(int slot) const { return barrier(2 * slot + 1); }
@@ -61,15 +64,26 @@ namespace mma_layers
     __device__ Barrier *halo_empty(int slot) const { return barrier(halos + 2 * slot + 1); }
     __device__ Barrier *input_full(int slot) const { return barrier(inputs + 2 * slot); }
     __device__ Barrier *input_empty(int slot) const { return barrier(inputs + 2 * slot + 1); }
+    __device__ Barrier *result(int slot) const
+    {
+      return barrier(inputs + 2 * Tile::input_ring + slot);
+    }
   };
 
   template <typename Tile>
   __device__ void initialise(const Shared<Tile> &shared)
   {
-    for (int slot = 0; slot < Tile::ring + Tile::halo_ring + Tile::input_ring; ++slot)
+    constexpr unsigned all = pipeline::warp_arrivals * Tile::warps;
+    for (int slot = 0; slot < Tile::ring + Tile::halo_ring; ++slot)
     {
       pipeline::init(shared.barrier(2 * slot), 1);
-      pipeline::init(shared.barrier(2 * slot + 1), pipeline::warp_arrivals * Tile::warps);
+      pipeline::init(shared.barrier(2 * slot + 1), all);
+    }
+    for (int slot = 0; slot < Tile::input_ring; ++slot)
+    {
+      pipeline::init(shared.input_full(slot), 1);
+      pipeline::init(shared.input_empty(slot), 1);
+      pipeline::init(shared.result(slot), all);
     }
     pipeline::fence_init();
   }
@@ -116,6 +130,23 @@ namespace mma_layers
         pipeline::load_box(to + Tile::upper_at, &p.row_beside, full, s.x0, 0, above, plane);
         pipeline::load_box(to + Tile::left_at, &p.side, full, s.left, 0, y, plane);
         pipeline::load_box(to + Tile::right_at, &p.side, full, s.right, 0, y, plane);
+        at.advance();
+      }
+  }
+
+  /// Copies results to memory: rows of the whole tile, where the warps themselves would write 32 bytes at a time.
+  template <typename Tile>
+  __device__ void store_results(const MmaLayersParameters<Tile> &p, const Shared<Tile> &shared)
+  {
+    pipeline::RingPosition<Tile::input_ring> at;
+    Place s;
+    for (int index = 0; place(p, index, s); ++index)
+      for (int plane = s.z0 * Tile::n; plane < s.z1 * Tile::n; ++plane)
+      {
+        pipeline::wait(shared.result(at.slot), at.parity);
+        pipeline::store_box(&p.result, shared.input(at.slot, 0), s.x0, 0, s.y0 * Tile::n, plane);
+        pipeline::wait_stores_read();
+        pipeline::arrive(shared.input_empty(at.slot));
         at.advance();
       }
   }

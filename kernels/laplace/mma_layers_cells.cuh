@@ -15,8 +15,6 @@ class Cells
   static constexpr int groups = Tile::groups, x_blocks = Tile::x_blocks;
   static constexpr int k_blocks = Tile::k_blocks, line_tiles = Tile::line_tiles;
   static constexpr unsigned all = ~0u;
-  static constexpr int stores =
-      (2 * Tile::own_modes + 31) / 32; ///< of 16 bytes, per lane and plane
 
   const MmaLayersParameters<Tile> &p;
   const Shared<Tile> &shared;
@@ -24,19 +22,18 @@ class Cells
   const int lane;
   const int cy, cell0, share; ///< row of cells, first cell, which lines
   const int first_mode;       ///< of a plane
-  unsigned char *const staging;
+  unsigned char *const spare; ///< this lane's part
   const LinesAt<Tile, x_blocks> own_at;
   float2 diagonal[tiles]; ///< D without the part of k, of this lane's columns
   Trace below[groups], top[groups], above[groups]; ///< in z
   pipeline::RingPosition<Tile::ring> own;          ///< plane 0 of the current layer
   pipeline::RingPosition<Tile::halo_ring> halo;
-  pipeline::RingPosition<Tile::input_ring == 0 ? 1 : Tile::input_ring> input;
+  pipeline::RingPosition<Tile::input_ring> input;
   Place s;
   bool first_closed;       ///< left of its first cell is a Dirichlet or Neumann side
   bool ends_inside;        ///< so is right of its last cell, or the block ends before that
   int beside_at[x_blocks]; ///< lines of the eight cells before and after the warp's, ...
   bool beside_in_halo;     ///< ... in the halo (this lane's)
-  Number *out[stores];
 
   typename W::Held held[2][k_blocks][line_tiles]; ///< weights of traces in y, with ample registers
 
@@ -61,7 +58,7 @@ public:
     , cell0(warp / Tile::split % (Tile::cells_x / 16) * 16)
     , share(warp % Tile::split)
     , first_mode(share * Tile::lines * n)
-    , staging(shared_.base + Tile::staging_offset + warp * Tile::staging_bytes)
+    , spare(shared_.base + Tile::spare_offset + warp * Tile::spare_bytes + lane % 8 * 16)
     , own_at(cy, first_mode, cell0)
   {
 #pragma unroll
@@ -134,15 +131,24 @@ private:
     advance();
   }
   /// After a fence.
-  __device__ __forceinline__ void release_others()
+  __device__ __forceinline__ void release_halo()
   {
     pipeline::arrive(shared.halo_empty(halo.slot));
     halo.advance();
-    if constexpr (form != Form::apply)
-    {
-      pipeline::arrive(shared.input_empty(input.slot));
-      input.advance();
-    }
+  }
+  /// b and old are there, and room for the result.
+  __device__ __forceinline__ void wait_input() const
+  {
+    if constexpr (form == Form::apply)
+      pipeline::wait(shared.input_empty(input.slot), input.parity ^ 1u);
+    else
+      pipeline::wait(shared.input_full(input.slot), input.parity);
+  }
+  /// After a fence.
+  __device__ __forceinline__ void hand_over_result()
+  {
+    pipeline::arrive(shared.result(input.slot));
+    input.advance();
   }
 
   /// Cells outside of the block: takes from the rings what the other warps take.
@@ -155,10 +161,10 @@ private:
       for (int k = 0; k < n && c >= s.z0 && c < s.z1; ++k)
       {
         pipeline::wait(shared.halo_full(halo.slot), halo.parity);
-        if constexpr (form != Form::apply)
-          pipeline::wait(shared.input_full(input.slot), input.parity);
+        wait_input();
         pipeline::fence_copies();
-        release_others();
+        release_halo();
+        hand_over_result();
       }
     }
   }
@@ -259,16 +265,6 @@ private:
       beside_at[block] = beside_in_halo
           ? (right ? Tile::right_at : Tile::left_at) + 16 * (cy * modes + mode)
           : Tile::Rows::at(cy * modes + mode, right ? cell0 + 16 : cell0 - 8);
-    }
-#pragma unroll
-    for (int store = 0; store < stores; ++store)
-    {
-      const int at = lane + 32 * store, mode = first_mode + at / 2, cell = cell0 + at % 2 * 8;
-      const bool writes = at / 2 < Tile::own_modes && mode < modes && s.x0 + cell < p.block.pitch;
-      out[store] = writes ? p.dst + std::int64_t(s.z0) * n * p.plane +
-              (std::int64_t(s.y0 + cy) * n + mode / n) * p.row + mode % n * p.block.pitch + s.x0 +
-              cell
-                          : nullptr;
     }
     if (s.before)
     {

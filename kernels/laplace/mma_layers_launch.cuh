@@ -32,6 +32,9 @@ MmaLayersParameters<Tile> mma_layers_parameters(const Arguments<Half> &a, int bl
   constexpr BoxLayout layout =
       Tile::row_bytes == 128 ? BoxLayout::swizzled_128 : BoxLayout::swizzled_64;
   p.own = make_box_map(a.block, a.src, cells, Tile::rows * n, layout);
+  Block padded = a.block;
+  padded.cells[0] = padded.pitch;
+  p.result = make_box_map(padded, a.dst, cells, Tile::rows * n, layout);
   p.row_beside = make_box_map(a.block, a.src, cells, n, layout);
   if (form != Form::apply)
     p.b = make_box_map(a.block, a.b, cells, Tile::rows * n, layout);

@@ -151,7 +151,7 @@ __device__ __forceinline__ void Cells<Tile, form>::work_on_plane(int c, int k)
   A b[form == Form::apply ? 1 : x_blocks], old[form == Form::chebyshev ? x_blocks : 1];
   if constexpr (form != Form::apply)
   {
-    pipeline::wait(shared.input_full(input.slot), input.parity);
+    wait_input();
 #pragma unroll
     for (int block = 0; block < x_blocks; ++block)
     {
@@ -162,7 +162,7 @@ __device__ __forceinline__ void Cells<Tile, form>::work_on_plane(int c, int k)
   }
   pipeline::fence_copies();
   pipeline::arrive(shared.own_empty(own_slot(k)));
-  release_others();
+  release_halo();
 
   const float of_k = p.lambda[2][k];
   std::uint32_t halves[2 * tiles];
@@ -203,15 +203,15 @@ __device__ __forceinline__ void Cells<Tile, form>::work_on_plane(int c, int k)
   write(halves);
 }
 
-/// Through shared memory, so that whole sectors are written.
+/// To where b was: this warp alone has read that.
 template <typename Tile, Form form>
 __device__ __forceinline__ void Cells<Tile, form>::write(const std::uint32_t (&halves)[2 * tiles])
 {
-  // Two pieces of 16 bytes per row, permuted so that eight rows lie in different banks.
-  const auto place_of = [&](int row, int piece) {
-    return staging + 32 * row + 16 * (piece ^ (row / 4 % 2));
-  };
-  __syncwarp(); // the plane before has been read
+  if constexpr (form == Form::apply)
+    wait_input();
+  unsigned char *const to = shared.input(input.slot, 0);
+  const int last_line = 16 * (x_blocks - 1) + lane / 16 * 8 + lane % 8;
+  const bool is_own = last_line < Tile::own_modes && first_mode + last_line < modes;
 #pragma unroll
   for (int block = 0; block < x_blocks; ++block)
   {
@@ -219,18 +219,11 @@ __device__ __forceinline__ void Cells<Tile, form>::write(const std::uint32_t (&h
 #pragma unroll
     for (int r = 0; r < 4 && 4 * block + r < 2 * tiles; ++r)
       four[r] = halves[4 * block + r];
-    mma::stmatrix_transposed(four, place_of(16 * block + lane / 16 * 8 + lane % 8, lane / 8 % 2));
+    const bool writes = block + 1 < x_blocks || is_own;
+    mma::stmatrix_transposed(four, writes ? to + own_at.of(block) : spare);
   }
-  __syncwarp();
-#pragma unroll
-  for (int store = 0; store < stores; ++store)
-    if (out[store] != nullptr)
-    {
-      const int at = lane + 32 * store;
-      *reinterpret_cast<uint4 *>(out[store]) =
-          *reinterpret_cast<const uint4 *>(place_of(at / 2, at % 2));
-      out[store] += p.plane;
-    }
+  pipeline::fence_copies();
+  hand_over_result();
 }
 
 template <typename Tile, Form form>
@@ -259,6 +252,8 @@ __global__ __launch_bounds__(Tile::threads, 1) void mma_layers_kernel(
     produce_halo(p, shared);
   if constexpr (form != Form::apply)
     if (service == 64)
-      produce_input(p, shared);
+      produce_input<&pipeline::load_box_once>(p, shared);
+  if (service == 96)
+    store_results(p, shared);
 }
 } // namespace tensormg::laplace::mma_layers

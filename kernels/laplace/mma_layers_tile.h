@@ -11,13 +11,13 @@ namespace tensormg::laplace
 /// warps, rounded up, share the cells. One more group of warps copies.
 ///
 /// Three rings: a slot of the first holds one plane (mode k of a layer) of src in the tile, one of the second the
-/// cells around it in that plane, one of the third b, then old:
+/// cells around it in that plane, one of the third b, then old (form apply: the result alone):
 ///   own    [rows][n modes j][n modes i][cells_x]
 ///   halo   lower, upper [n][n][cells_x]; left, right [rows][n][n][8 cells]
-///   input  [rows][n][n][cells_x] each
+///   input  [rows][n][n][cells_x] each; the result takes the place of b on its way to memory
 /// Rows of cells_x cells are permuted by the copy engine (SwizzledRows).
-template <int n_, int cells_x_, int rows_, int lines_, int ring_, int halo_ring_,
-    int input_ring_ = 0, int parts_ = 1>
+template <int n_, int cells_x_, int rows_, int lines_, int ring_, int halo_ring_, int input_ring_,
+    int inputs_ = 2, int parts_ = 1>
 struct MmaLayersTile
 {
   using Number = Half;
@@ -29,7 +29,8 @@ struct MmaLayersTile
   static constexpr int lines = lines_;           ///< in x, of a warp
   static constexpr int ring = ring_;             ///< planes of src
   static constexpr int halo_ring = halo_ring_;   ///< planes of the cells around the tile
-  static constexpr int input_ring = input_ring_; ///< planes of b and old; 0: form apply only
+  static constexpr int input_ring = input_ring_; ///< planes of b and old, and of results
+  static constexpr int inputs = inputs_;         ///< b and old: 2; form apply: 0
 
   /// Terms of the sums by which weights and traces are given: 1 (11 bits) or 2 (22 bits).
   static constexpr int parts = parts_;
@@ -77,20 +78,21 @@ struct MmaLayersTile
   static constexpr int right_at = left_at + (side_box + 127) / 128 * 128;
   static constexpr int halo_bytes = align(right_at + side_box);
 
-  /// Per warp: results of a plane on their way to memory, [modes][16 cells].
-  static constexpr int staging_bytes = 32 * 16 * x_blocks;
+  static constexpr int input_bytes = own_bytes * (inputs == 0 ? 1 : inputs);
+  /// Per warp: where it writes what is no mode of its own.
+  static constexpr int spare_bytes = 128;
 
   static constexpr int halo_offset = ring * own_bytes;
   static constexpr int input_offset = halo_offset + halo_ring * halo_bytes;
-  static constexpr int staging_offset = input_offset + 2 * input_ring * own_bytes;
-  static constexpr int constant_offset = staging_offset + warps * staging_bytes;
+  static constexpr int spare_offset = input_offset + input_ring * input_bytes;
+  static constexpr int constant_offset = spare_offset + warps * spare_bytes;
   // Multiplicands that all warps share, in the order of Weights (mma_layers_weights.cuh).
   static constexpr int entries = x_blocks * pairs + 2 * k_blocks * line_tiles +
       split * line_tiles * tiles + 2 * z_blocks + 2 * n;
   static constexpr int small_entries = pairs * tiles;
   static constexpr int constant_bytes = parts * (256 * entries + 128 * small_entries);
   static constexpr int barrier_offset = constant_offset + constant_bytes;
-  static constexpr int barriers = 2 * (ring + halo_ring + input_ring);
+  static constexpr int barriers = 2 * (ring + halo_ring) + 3 * input_ring;
   static constexpr int shared_bytes = barrier_offset + 8 * barriers;
 
   /// The engine writes a plane with its halo; a warp reads src for z twice, for x, y and the diagonal, and every
@@ -98,6 +100,8 @@ struct MmaLayersTile
   static constexpr double shared_bytes_per_dof =
       2. * (6. + 2. * split + double(halo_bytes) / own_box);
 
+  static_assert((split - 1) * own_modes + 16 * (x_blocks - 1) <= modes,
+      "only the last 16 modes of a warp may have some that are not its own");
   static_assert(ring >= 2 * n, "two layers must be in shared memory as a whole");
   static_assert(rows * n <= 256, "boxes of the copy engine");
   static_assert(shared_bytes <= 232448, "227 KiB per block");

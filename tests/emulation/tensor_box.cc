@@ -41,39 +41,61 @@ template CUtensorMap make_box_map(const Block &, const Half *, int, int, BoxLayo
 
 namespace emulation
 {
+  namespace
+  {
+    /// Calls move(byte of the tensor, or nullptr outside; byte of shared memory) for all elements of a box.
+    template <typename Move>
+    int for_elements(
+        const CUtensorMap *map, const void *shared, std::array<int, 4> at, const Move &move)
+    {
+      TensorBox box;
+      std::memcpy(&box, map, sizeof(box));
+      if (at[0] * box.element_bytes % 16 != 0)
+        throw std::runtime_error("a box whose start is not a multiple of 16 bytes");
+      if (reinterpret_cast<std::uintptr_t>(shared) % (box.swizzled_bytes != 0 ? 1024 : 128) != 0)
+        throw std::runtime_error("a box whose place in shared memory is not aligned");
+      int at_byte = 0;
+      for (int i3 = 0; i3 < box.box[3]; ++i3)
+        for (int i2 = 0; i2 < box.box[2]; ++i2)
+          for (int i1 = 0; i1 < box.box[1]; ++i1)
+            for (int i0 = 0; i0 < box.box[0]; ++i0)
+            {
+              const std::int64_t c[4] = {at[0] + i0, at[1] + i1, at[2] + i2, at[3] + i3};
+              bool inside = true;
+              std::int64_t offset = 0;
+              for (int d = 0; d < 4; ++d)
+              {
+                inside = inside && c[d] >= 0 && c[d] < box.size[d];
+                offset += c[d] * box.stride[d];
+              }
+              // Bits 4..6 of the address xor bits 7..9, or bits 4 and 5 xor bits 7 and 8.
+              const int pieces = box.swizzled_bytes == 0 ? 0 : box.swizzled_bytes - 16;
+              move(inside ? box.data + offset : nullptr, at_byte ^ (at_byte >> 3 & pieces),
+                  box.element_bytes);
+              at_byte += box.element_bytes;
+            }
+      return at_byte;
+    }
+  } // namespace
+
   int copy_box(void *to, const CUtensorMap *map, std::array<int, 4> at)
   {
-    TensorBox box;
-    std::memcpy(&box, map, sizeof(box));
-    if (at[0] * box.element_bytes % 16 != 0)
-      throw std::runtime_error("a box whose start is not a multiple of 16 bytes");
-    if (reinterpret_cast<std::uintptr_t>(to) % (box.swizzled_bytes != 0 ? 1024 : 128) != 0)
-      throw std::runtime_error("a box whose place in shared memory is not aligned");
     auto *const begin = static_cast<unsigned char *>(to);
-    int at_byte = 0;
-    for (int i3 = 0; i3 < box.box[3]; ++i3)
-      for (int i2 = 0; i2 < box.box[2]; ++i2)
-        for (int i1 = 0; i1 < box.box[1]; ++i1)
-          for (int i0 = 0; i0 < box.box[0]; ++i0)
-          {
-            const std::int64_t c[4] = {at[0] + i0, at[1] + i1, at[2] + i2, at[3] + i3};
-            bool inside = true;
-            std::int64_t offset = 0;
-            for (int d = 0; d < 4; ++d)
-            {
-              inside = inside && c[d] >= 0 && c[d] < box.size[d];
-              offset += c[d] * box.stride[d];
-            }
-            // Bits 4..6 of the address xor bits 7..9, or bits 4 and 5 xor bits 7 and 8.
-            const int pieces = box.swizzled_bytes == 0 ? 0 : box.swizzled_bytes - 16;
-            unsigned char *const out = begin + (at_byte ^ (at_byte >> 3 & pieces));
-            if (inside)
-              std::memcpy(out, box.data + offset, box.element_bytes);
-            else
-              std::memset(out, 0, box.element_bytes);
-            at_byte += box.element_bytes;
-          }
-    return at_byte;
+    return for_elements(map, to, at, [&](const unsigned char *of_tensor, int of_shared, int bytes) {
+      if (of_tensor != nullptr)
+        std::memcpy(begin + of_shared, of_tensor, bytes);
+      else
+        std::memset(begin + of_shared, 0, bytes);
+    });
+  }
+
+  void store_box(const CUtensorMap *map, const void *from, std::array<int, 4> at)
+  {
+    const auto *const begin = static_cast<const unsigned char *>(from);
+    for_elements(map, from, at, [&](const unsigned char *of_tensor, int of_shared, int bytes) {
+      if (of_tensor != nullptr)
+        std::memcpy(const_cast<unsigned char *>(of_tensor), begin + of_shared, bytes);
+    });
   }
 } // namespace emulation
 } // namespace tensormg

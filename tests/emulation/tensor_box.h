@@ -23,4 +23,7 @@ static_assert(sizeof(TensorBox) <= sizeof(CUtensorMap));
 /// Copies the box that starts at `at`, zeros outside of the tensor; returns its bytes. Throws where the
 /// device stops with an illegal instruction: a start that is not a multiple of 16 bytes.
 int copy_box(void *to, const CUtensorMap *map, std::array<int, 4> at);
+
+/// Copies a box the other way, without what lies outside of the tensor.
+void store_box(const CUtensorMap *map, const void *from, std::array<int, 4> at);
 } // namespace tensormg::emulation

@@ -8,6 +8,7 @@
 #include "kernels/core/device.h"
 #include "kernels/laplace/cuda.h"
 #include "kernels/laplace/mma.h"
+#include "kernels/laplace/mma_tiles.h"
 #include "kernels/laplace/reference.h"
 #include "operators/cell_basis.h"
 #include "tests/support/random_vector.h"
@@ -236,45 +237,71 @@ namespace
         }
   }
 
-  // Sums of halves in FP32, and traces rounded to halves between two products.
+  /// Sums of halves in FP32, and traces rounded to halves between two products.
+  void compare_mma(const Case &c, int degree)
+  {
+    for (const bool with_old : {true, false})
+    {
+      Inputs<Half> inputs(c, degree, with_old);
+      for (const Form form : {Form::apply, Form::residual, Form::chebyshev})
+      {
+        if (!with_old && form != Form::chebyshev)
+          continue;
+        SCOPED_TRACE(testing::Message()
+            << "degree " << degree << " cells " << c.cells[0] << "x" << c.cells[1] << "x"
+            << c.cells[2] << " form " << int(form) << " old " << with_old);
+        const auto expected = inputs.run(Backend::device_reference, form);
+        const auto found = inputs.run(Backend::mma, form);
+        EXPECT_LT(difference(found, expected.data()), 1e-3);
+        EXPECT_TRUE(padding_is_zero(inputs.block, found));
+        if (!is_emulated()) // where nothing runs at the same time
+        {
+          const auto again = inputs.run(Backend::mma, form);
+          EXPECT_EQ(std::memcmp(found.data(), again.data(), found.size() * sizeof(Half)), 0);
+        }
+        if (form == Form::chebyshev && with_old)
+        {
+          inputs.device.dst = inputs.device_old.data();
+          laplace::select<Half>(Backend::mma, form, 3, degree)(inputs.device);
+          std::vector<Half> in_place(inputs.block.size());
+          inputs.device_old.copy_to_host(in_place.data());
+          EXPECT_EQ(std::memcmp(found.data(), in_place.data(), found.size() * sizeof(Half)), 0);
+        }
+      }
+    }
+  }
+
   TEST(LaplaceMma, EqualsReference)
   {
     if (device_count() == 0)
       GTEST_SKIP() << why_no_device();
     for (std::size_t index = 0; index < std::size(cases); ++index)
       for (int degree = 1; degree <= laplace::mma_max_degree<Half>(3); ++degree)
-        for (const bool with_old : {true, false})
-        {
-          const Case &c = cases[index];
-          if (left_to_devices(index, degree))
-            continue;
-          Inputs<Half> inputs(c, degree, with_old);
-          for (const Form form : {Form::apply, Form::residual, Form::chebyshev})
-          {
-            if (!with_old && form != Form::chebyshev)
-              continue;
-            SCOPED_TRACE(testing::Message()
-                << "degree " << degree << " cells " << c.cells[0] << "x" << c.cells[1] << "x"
-                << c.cells[2] << " form " << int(form) << " old " << with_old);
-            const auto expected = inputs.run(Backend::device_reference, form);
-            const auto found = inputs.run(Backend::mma, form);
-            EXPECT_LT(difference(found, expected.data()), 1e-3);
-            EXPECT_TRUE(padding_is_zero(inputs.block, found));
-            if (!is_emulated()) // where nothing runs at the same time
-            {
-              const auto again = inputs.run(Backend::mma, form);
-              EXPECT_EQ(std::memcmp(found.data(), again.data(), found.size() * sizeof(Half)), 0);
-            }
-            if (form == Form::chebyshev && with_old)
-            {
-              inputs.device.dst = inputs.device_old.data();
-              laplace::select<Half>(Backend::mma, form, 3, degree)(inputs.device);
-              std::vector<Half> in_place(inputs.block.size());
-              inputs.device_old.copy_to_host(in_place.data());
-              EXPECT_EQ(std::memcmp(found.data(), in_place.data(), found.size() * sizeof(Half)), 0);
-            }
-          }
-        }
+        if (!left_to_devices(index, degree))
+          compare_mma(cases[index], degree);
+  }
+
+  // Lengths in x for which degrees 4, 5 and 7 have tiles of 64 cells.
+  TEST(LaplaceMma, WideTilesEqualReference)
+  {
+    if (device_count() == 0)
+      GTEST_SKIP() << why_no_device();
+    const Case wide[] = {
+        {{33, 1, 2}, {D, N, D, N, N, D}},
+        {{50, 3, 2}, {W, W, G, N, D, G}},
+        {{64, 4, 2}, {N, N, D, G, G, N}},
+        {{117, 5, 2}, {W, W, G, G, D, D}},
+    };
+    for (std::size_t index = 0; index < std::size(wide); ++index)
+    {
+      EXPECT_TRUE(laplace::prefers_wide_tile(wide[index].cells[0]));
+      for (int degree = 4; degree <= laplace::mma_max_degree<Half>(3); ++degree)
+        if (!is_emulated() || degree == std::array{5, 4, 5, 7}[index])
+          compare_mma(wide[index], degree);
+    }
+    EXPECT_TRUE(laplace::prefers_wide_tile(152)); // 19 times 16 bytes
+    for (const std::int64_t cells : {1, 32, 96, 160})
+      EXPECT_FALSE(laplace::prefers_wide_tile(cells));
   }
 
   // Weights of very different size: nothing may leave the range of FP16 on the way.

@@ -119,6 +119,28 @@ inline void load_box(
        },
           barrier});
 }
+inline void load_box_once(
+    void *to, const CUtensorMap *map, Barrier *barrier, int c0, int c1, int c2, int c3)
+{
+  load_box(to, map, barrier, c0, c1, c2, c3);
+}
+
+/// Reads shared memory when it is waited for.
+inline void store_box(const CUtensorMap *map, const void *from, int c0, int c1, int c2, int c3)
+{
+  emulation::thread->groups.push_back({{[=] {
+                                          emulation::store_box(map, from, {c0, c1, c2, c3});
+                                        },
+      nullptr}});
+}
+inline void wait_stores_read()
+{
+  auto &groups = emulation::thread->groups;
+  for (const auto &group : groups)
+    for (const emulation::PendingCopy &copy : group)
+      copy.land();
+  groups.clear();
+}
 inline void prefetch_map(const CUtensorMap *) {}
 
 inline void wait_for_kernel_before() {}
