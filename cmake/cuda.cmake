@@ -47,7 +47,7 @@ if(TENSORMG_CUDA_ENABLED)
   set(CMAKE_CUDA_STANDARD 20)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   target_compile_options(tensormg_options INTERFACE
-    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-lineinfo>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>")
 endif()
 message(STATUS "CUDA kernels: ${TENSORMG_CUDA_ENABLED} (TENSORMG_CUDA=${TENSORMG_CUDA}, "
   "architectures '${CMAKE_CUDA_ARCHITECTURES}')")

@@ -7,7 +7,7 @@
 // A basis in FP32. The vectors v_j, z_j and w_j = A z_j are rounded when they are stored; all arithmetic is in
 // FP64. Rounding z_j is harmless, as the method takes any z_j. Rounding w_j, and v_j after it, leaves
 // A Z = V H + F with |f_j| <= 2^-24 (|w_j| + |v_{j+1}|), so that the residual differs from the estimate by F y: 3e-8
-// of the residual at the start of the cycle where that was measured (docs/device-solve.md). So a cycle ends where
+// of the residual at the start of the cycle where that was measured (docs/solver.md). So a cycle ends where
 // the estimate has fallen by 1e-6 or, if the tolerance is further away, by a root of the reduction that is to come;
 // then the FP64 residual of the FP64 solution starts the next one (iterative refinement). Short cycles also move
 // fewer bytes.

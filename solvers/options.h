@@ -104,7 +104,7 @@ struct SolverOptions
   OuterSolver solver = OuterSolver::fgmres;
   double tolerance = 1e-8; ///< on the residual relative to the right-hand side
   int max_iterations = 100;
-  int restart = 10; ///< fgmres: most vectors of a basis; docs/device-solve.md says why so many
+  int restart = 10; ///< fgmres: most vectors of a basis; docs/solver.md says why so many
   BasisPrecision basis_precision = BasisPrecision::automatic;
   bool full_multigrid = false;   ///< start value by full multigrid
   int full_multigrid_cycles = 2; ///< per level
