@@ -21,14 +21,6 @@ inline constexpr int max_n = max_degree + 1;
 /// Rows of x are padded to a multiple of this many cells, so that every row starts aligned.
 inline constexpr std::int64_t row_granularity = 8;
 
-/// The padded length of a row: a multiple of row_granularity; from 64 cells on of twice that, at most a ninth more, so that in
-/// binary16 too every row starts with a sector (32 bytes) of a GPU's L2 cache.
-constexpr std::int64_t padded_row(std::int64_t cells)
-{
-  const std::int64_t multiple = cells < 64 ? row_granularity : 2 * row_granularity;
-  return (cells + multiple - 1) / multiple * multiple;
-}
-
 /// A Cartesian block of cells with n = degree + 1 modes per direction.
 ///
 /// Storage order (fastest index last), x mode-major so that lanes are neighbouring cells:
@@ -46,7 +38,7 @@ struct Block
     : dim(dim_)
     , n(degree + 1)
     , cells(cells_)
-    , pitch(padded_row(cells_[0]))
+    , pitch((cells_[0] + row_granularity - 1) / row_granularity * row_granularity)
   {}
 
   constexpr int degree() const { return n - 1; }
