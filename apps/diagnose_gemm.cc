@@ -169,8 +169,8 @@ namespace
   constexpr std::array swept{SweptKernel{{"mma_larger", "half", Place::device, "FP16 mma", "",
                                              half_tolerance, make_fp16<Rung::larger>},
                                  gemm::fp16_blocking<Rung::larger>, false},
-      SweptKernel{{"wgmma", "half", Place::device, "FP16 wgmma", "", half_tolerance,
-                      make_on_device<Half, float, gemm::fp16_wgmma>},
+      SweptKernel{{"wgmma_largest", "half", Place::device, "FP16 wgmma", "", half_tolerance,
+                      make_on_device<Half, float, gemm::fp16_wgmma_largest>},
           gemm::fp16_wgmma_blocking, true}};
 
   /// Milliseconds; 0 if it could not be measured, which is then an entry of the report.

@@ -49,7 +49,6 @@ void fp16(const Size &size, const Half *a, const Half *b, float *c, Stream strea
 /// How the rung divides C on the current device.
 template <Rung rung>
 Blocking fp16_blocking();
-Blocking fp16_wgmma_blocking(); ///< of its largest tiles
 
 /// Numbers that fp16_wgmma (Half) and single_wgmma (float) need room for: copies of A and B where k and n are no multiples
 /// of 8; for Half also sums of parts along k, which depends on the current device: throws DeviceError below 9.0.
@@ -59,6 +58,10 @@ std::int64_t wgmma_workspace(const Size &size);
 /// `workspace` has wgmma_workspace<Half>(size) numbers. Throws DeviceError below compute capability 9.0.
 void fp16_wgmma(
     const Size &size, const Half *a, const Half *b, float *c, Half *workspace, Stream stream);
+/// The same by its largest tiles, never divided along k, whatever the size: to see what tiles and waves cost. k > 0.
+void fp16_wgmma_largest(
+    const Size &size, const Half *a, const Half *b, float *c, Half *workspace, Stream stream);
+Blocking fp16_wgmma_blocking(); ///< of fp16_wgmma_largest()
 
 enum class Fp64Shape : std::uint8_t
 {

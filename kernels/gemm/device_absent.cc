@@ -29,6 +29,10 @@ std::int64_t wgmma_workspace(const Size &)
 template std::int64_t wgmma_workspace<Half>(const Size &);
 template std::int64_t wgmma_workspace<float>(const Size &);
 void fp16_wgmma(const Size &, const Half *, const Half *, float *, Half *, Stream) { fail(); }
+void fp16_wgmma_largest(const Size &, const Half *, const Half *, float *, Half *, Stream)
+{
+  fail();
+}
 template <Fp64Shape shape>
 void fp64(const Size &, const double *, const double *, double *, Stream)
 {

@@ -99,6 +99,13 @@ Blocking fp16_wgmma_blocking()
   return {shape.rows(), shape.tile_n, wgmma::residents()[0]};
 }
 
+void fp16_wgmma_largest(
+    const Size &size, const Half *a, const Half *b, float *c, Half *workspace, Stream stream)
+{
+  const wgmma::Plan plan{0, wgmma::division_of(size, wgmma::shapes[0], wgmma::residents()[0], 1)};
+  wgmma::multiply(plan, size, a, b, c, workspace, nullptr, stream);
+}
+
 /// The sums of parts lie behind the copies, which are whole lines.
 template <>
 std::int64_t wgmma_workspace<Half>(const Size &size)

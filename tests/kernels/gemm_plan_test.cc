@@ -115,6 +115,14 @@ namespace
     EXPECT_LE(shape.tile_n, 128);
   }
 
+  TEST(GemmPlan, CopiesOfRowsThatTheEngineDoesNotTake)
+  {
+    EXPECT_EQ(aligned_numbers({4096, 1000, 72}), 0);
+    EXPECT_EQ(aligned_numbers({5, 8, 65}), 5 * 128);
+    EXPECT_EQ(aligned_numbers({5, 63, 8}), 8 * 64);
+    EXPECT_EQ(aligned_numbers({5, 63, 65}), 5 * 128 + 65 * 64);
+  }
+
   TEST(GemmPlan, NothingToDo)
   {
     for (const Size size : {Size{0, 8, 8}, {8, 0, 8}, {8, 8, 0}})
