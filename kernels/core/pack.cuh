@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -137,9 +138,9 @@ __device__ inline void write_pack(C *to, const Pack<C, width> &value)
   *reinterpret_cast<Word *>(to) = word;
 }
 
-/// Writes by one access that does not stay in the caches, rounding to nearest even.
+/// Neighbouring numbers as they are stored, rounded to nearest even.
 template <typename Number, int width>
-__device__ inline void store_pack(Number *to, const Pack<Compute<Number>, width> &value)
+__device__ inline auto rounded_word(const Pack<Compute<Number>, width> &value)
 {
   using Word = typename WordOf<width * sizeof(Number)>::type;
   union
@@ -162,6 +163,22 @@ __device__ inline void store_pack(Number *to, const Pack<Compute<Number>, width>
 #pragma unroll
     for (int w = 0; w < width; ++w)
       number[w] = static_cast<Number>(value.at[w]);
-  __stcs(reinterpret_cast<Word *>(to), word);
+  return word;
+}
+
+/// Writes to global memory by one access that does not stay in the caches.
+template <typename Number, int width>
+__device__ inline void store_pack(Number *to, const Pack<Compute<Number>, width> &value)
+{
+  const auto word = rounded_word<Number>(value);
+  __stcs(reinterpret_cast<std::remove_const_t<decltype(word)> *>(to), word);
+}
+
+/// Writes to shared memory by one access.
+template <typename Number, int width>
+__device__ inline void write_rounded(Number *to, const Pack<Compute<Number>, width> &value)
+{
+  const auto word = rounded_word<Number>(value);
+  *reinterpret_cast<std::remove_const_t<decltype(word)> *>(to) = word;
 }
 } // namespace tensormg

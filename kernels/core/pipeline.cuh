@@ -136,10 +136,11 @@ __device__ inline void store_box(
       : "memory");
 }
 
-/// Waits until this thread's store_box() have read shared memory.
+/// Waits until this thread's store_box() but the last `left` ones have read shared memory.
+template <int left = 0>
 __device__ inline void wait_stores_read()
 {
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(left) : "memory");
 }
 
 __device__ inline void prefetch_map(const CUtensorMap *map)

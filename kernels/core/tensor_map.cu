@@ -50,7 +50,7 @@ namespace
 
 template <typename Number>
 CUtensorMap make_box_map(
-    const Block &block, const Number *data, int cells, int rows, BoxLayout layout)
+    const Block &block, const Number *data, int cells, int rows, BoxLayout layout, int planes)
 {
   const auto unsigned_of = [](std::int64_t value) { return static_cast<cuuint64_t>(value); };
   const cuuint64_t size[4] = {unsigned_of(block.cells[0]), unsigned_of(block.n),
@@ -58,7 +58,7 @@ CUtensorMap make_box_map(
   const cuuint64_t stride[3] = {unsigned_of(block.pitch) * sizeof(Number),
       unsigned_of(block.row()) * sizeof(Number), unsigned_of(block.plane()) * sizeof(Number)};
   const cuuint32_t box[4] = {static_cast<cuuint32_t>(cells), static_cast<cuuint32_t>(block.n),
-      static_cast<cuuint32_t>(rows), 1};
+      static_cast<cuuint32_t>(rows), static_cast<cuuint32_t>(planes)};
   const cuuint32_t step[4] = {1, 1, 1, 1};
   CUtensorMap map;
   const CUresult result = encode_function()(&map, type_of(Number{}), 4, const_cast<Number *>(data),
@@ -71,8 +71,8 @@ CUtensorMap make_box_map(
   return map;
 }
 
-template CUtensorMap make_box_map(const Block &, const double *, int, int, BoxLayout);
-template CUtensorMap make_box_map(const Block &, const float *, int, int, BoxLayout);
-template CUtensorMap make_box_map(const Block &, const WideFloat *, int, int, BoxLayout);
-template CUtensorMap make_box_map(const Block &, const Half *, int, int, BoxLayout);
+template CUtensorMap make_box_map(const Block &, const double *, int, int, BoxLayout, int);
+template CUtensorMap make_box_map(const Block &, const float *, int, int, BoxLayout, int);
+template CUtensorMap make_box_map(const Block &, const WideFloat *, int, int, BoxLayout, int);
+template CUtensorMap make_box_map(const Block &, const Half *, int, int, BoxLayout, int);
 } // namespace tensormg

@@ -14,9 +14,9 @@ namespace tensormg::laplace
 ///   own    [rows + 2][n modes j][n modes i][32 lanes][width]   with a row of cells below and above
 ///   left   [rows][n modes j][n modes i][halo_x]                cells beside the tile
 ///   right  likewise
-/// a slot of the other ring one plane of b, then of old: [rows][n][n][32][width] each.
+/// a slot of the other ring one plane of b, then of old if `inputs` = 2: [rows][n][n][32][width] each.
 template <typename Number_, int n_, int width_, int rows_, int ring_, int input_ring_ = 0,
-    bool parked_ = false>
+    bool parked_ = false, int inputs_ = 2, int staged_ = 0>
 struct ColumnTile
 {
   using Number = Number_;
@@ -27,6 +27,8 @@ struct ColumnTile
   static constexpr int rows = rows_;             ///< of cells, one warp each
   static constexpr int ring = ring_;             ///< planes of src
   static constexpr int input_ring = input_ring_; ///< planes of b and old; 0: form apply only
+  static constexpr int inputs = inputs_;         ///< b and old: 2; Form::residual reads b alone
+  static constexpr int result_ring = 0;          ///< each warp has results written by itself
 
   static constexpr bool parked = parked_; ///< traces at the top of a layer wait in shared memory
 
@@ -68,18 +70,23 @@ struct ColumnTile
   static constexpr int edge_numbers = 4 * n * n;
 
   static constexpr int input_offset = ring * slot_bytes;
-  static constexpr int edge_offset = input_offset + 2 * input_ring * input_bytes;
+  static constexpr int edge_offset = input_offset + inputs * input_ring * input_bytes;
   /// Per warp: [j][i][32 lanes][V, D][width].
   static constexpr int park_numbers = parked ? 64 * width * n * n : 0;
   static constexpr int park_offset = edge_offset + align(rows * edge_numbers * int(sizeof(C)));
-  static constexpr int barrier_offset = park_offset + rows * park_numbers * int(sizeof(C));
+  /// Per warp: results on their way to memory, `staged` slots of one mode j each, [k][i][32 lanes][width]; 0: lanes
+  /// write them themselves.
+  static constexpr int staged = staged_;
+  static constexpr int staged_bytes = align(n * n * cells_x * int(sizeof(Number)));
+  static constexpr int staged_offset = park_offset + rows * park_numbers * int(sizeof(C));
+  static constexpr int barrier_offset = staged_offset + staged * rows * staged_bytes;
   static constexpr int barriers = 2 * (ring + input_ring);
   static constexpr int shared_bytes = barrier_offset + 8 * barriers;
 
   /// The engine writes a plane with its halo; src is read for z, for x and twice for the rows below and
-  /// above, b and old once.
+  /// above, b and old once; results may pass through.
   static constexpr double shared_bytes_per_dof =
-      sizeof(Number) * (4. + double(slot_bytes) / input_box);
+      sizeof(Number) * ((staged > 0 ? 6. : 4.) + double(slot_bytes) / input_box);
 
   static_assert(2 * n * n <= 32, "each lane sums at most one line beside the row per layer");
   static_assert(ring > n, "a layer must be in shared memory as a whole, and one plane more");

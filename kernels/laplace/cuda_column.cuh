@@ -31,12 +31,14 @@ struct ColumnParameters
   static constexpr int n = Tile::n;
 
   CUtensorMap own, side, b, old; ///< boxes of src (the tile, the cells beside it), of b and old
+  CUtensorMap result;            ///< boxes of dst, whose padding is written too
   C v[n], h[n];                  ///< trace weights
   C vd[3][n], gd[3][n];          ///< c_d v, c_d g; negative in the fused forms
-  C diagonal[n][n][n];           ///< [k][j][i]: D; negative in the residual
-  C factor[n][n][n];             ///< chebyshev: alpha / D
-  C inverse;                     ///< 1 / (v_0 h_1 - v_1 h_0)
-  C keep, drop;                  ///< chebyshev: D (keep u - drop old) is added to the sum
+  C near[3][2][2];     ///< n = 2: what the modes of the cell above add to the modes, [d][to][from]
+  C diagonal[n][n][n]; ///< [k][j][i]: D; negative in the residual
+  C factor[n][n][n];   ///< chebyshev: alpha / D
+  C inverse;           ///< 1 / (v_0 h_1 - v_1 h_0)
+  C keep, drop;        ///< chebyshev: D (keep u - drop old) is added to the sum
   Block block;
   std::array<Side, 6> sides;
   std::array<const C *, 6> ghost;
@@ -116,7 +118,11 @@ namespace column
     __device__ Number *input(int slot, int part) const
     {
       return reinterpret_cast<Number *>(
-          base + Tile::input_offset + (2 * slot + part) * Tile::input_bytes);
+          base + Tile::input_offset + (Tile::inputs * slot + part) * Tile::input_bytes);
+    }
+    __device__ unsigned char *result(int slot) const
+    {
+      return base + Tile::result_offset + slot * Tile::input_bytes;
     }
     /// Traces beside the row of a warp, [left, right][k][j][V, D].
     __device__ C *edges(int warp) const
@@ -132,11 +138,20 @@ namespace column
     {
       return reinterpret_cast<Barrier *>(base + Tile::barrier_offset) + index;
     }
+    /// Results of a warp: [k][i][32 lanes][width] of one mode j.
+    __device__ Number *staged(int warp, int slot) const
+    {
+      return reinterpret_cast<Number *>(
+          base + Tile::staged_offset + (Tile::staged * warp + slot) * Tile::staged_bytes);
+    }
     // Each slot has a barrier that says full and one that says empty.
     __device__ Barrier *own_full(int slot) const { return barrier(2 * slot); }
     __device__ Barrier *own_empty(int slot) const { return barrier(2 * slot + 1); }
     __device__ Barrier *input_full(int slot) const { return barrier(2 * (Tile::ring + slot)); }
     __device__ Barrier *input_empty(int slot) const { return barrier(2 * (Tile::ring + slot) + 1); }
+    static constexpr int results = 2 * (Tile::ring + Tile::input_ring);
+    __device__ Barrier *result_full(int slot) const { return barrier(results + 2 * slot); }
+    __device__ Barrier *result_empty(int slot) const { return barrier(results + 2 * slot + 1); }
   };
 
   template <typename Tile>
@@ -151,6 +166,11 @@ namespace column
     {
       pipeline::init(shared.input_full(slot), 1);
       pipeline::init(shared.input_empty(slot), pipeline::warp_arrivals * Tile::warps);
+    }
+    for (int slot = 0; slot < Tile::result_ring; ++slot)
+    {
+      pipeline::init(shared.result_full(slot), pipeline::warp_arrivals * Tile::warps);
+      pipeline::init(shared.result_empty(slot), 1);
     }
     pipeline::fence_init();
   }
@@ -198,6 +218,23 @@ namespace column
         load_box(shared.input(at.slot, 0), &p.b, full, s.x0, 0, y, plane);
         if (p.has_old)
           load_box(shared.input(at.slot, 1), &p.old, full, s.x0, 0, y, plane);
+        at.advance();
+      }
+  }
+
+  /// Copies results to memory, planes of the whole tile.
+  template <typename P, typename Tile>
+  __device__ void store_results(const P &p, const Shared<Tile> &shared)
+  {
+    pipeline::RingPosition<Tile::result_ring> at;
+    Place s;
+    for (int index = 0; place(p, index, s); ++index)
+      for (int plane = s.z0 * Tile::n; plane < s.z1 * Tile::n; ++plane)
+      {
+        pipeline::wait(shared.result_full(at.slot), at.parity);
+        pipeline::store_box(&p.result, shared.result(at.slot), s.x0, 0, s.y0 * Tile::n, plane);
+        pipeline::wait_stores_read();
+        pipeline::arrive(shared.result_empty(at.slot));
         at.advance();
       }
   }

@@ -14,6 +14,9 @@ class Cells
   using C = typename Tile::C;
   static constexpr int n = Tile::n, width = Tile::width;
   using V = Pack<C, width>;
+  using Trace = column::Trace<V, n == 2>;
+  using LineSums = column::LineSums<V, n == 2>;
+  using Faces = column::Faces<V, n == 2>;
   static constexpr int mode_x = Tile::cells_x; ///< numbers between modes in x in a plane
   static constexpr int mode_y = mode_x * n;    ///< between modes in y
   static constexpr int row_y = mode_y * n;     ///< between rows of cells
@@ -75,6 +78,8 @@ public:
       }
       end_segment();
     }
+    if constexpr (Tile::staged > 0)
+      pipeline::wait_stores_read(); // before shared memory is given back
   }
 
 private:
@@ -133,9 +138,9 @@ private:
   }
 
   /// Line (j, i) of the layer in z.
-  __device__ __forceinline__ LineSums<V> sums_z(int j, int i) const
+  __device__ __forceinline__ LineSums sums_z(int j, int i) const
   {
-    LineSums<V> sums;
+    LineSums sums;
 #pragma unroll
     for (int k = 0; k < n; ++k)
       sums.add(k, p.v[k], p.h[k], load(shared.own(own_slot(k)) + own_at, j, i));
@@ -143,16 +148,16 @@ private:
   }
 
   /// What lies behind a Dirichlet or Neumann side, from the own traces there.
-  __device__ __forceinline__ Trace<V> behind(int side, const Trace<V> &inside) const
+  __device__ __forceinline__ Trace behind(int side, const Trace &inside) const
   {
     const C sign = p.sides[side] == Side::dirichlet ? C(-1) : C(1);
     return {sign * inside.v, -sign * inside.d};
   }
 
   /// Values of this lane's cells from `from` on, derivatives `derivatives` numbers further; padding is ignored.
-  __device__ __forceinline__ Trace<V> ghost_from(const C *from, std::int64_t derivatives) const
+  __device__ __forceinline__ Trace ghost_from(const C *from, std::int64_t derivatives) const
   {
-    Trace<V> result;
+    Trace result;
 #pragma unroll
     for (int w = 0; w < width; ++w)
     {
@@ -162,16 +167,28 @@ private:
     }
     return result;
   }
-  __device__ __forceinline__ Trace<V> ghost_at(
+  __device__ __forceinline__ Trace ghost_at(
       int side, std::int64_t lines, std::int64_t line, int i) const
   {
     const Block &block = p.block;
     return ghost_from(p.ghost[side] + line * block.row() + i * block.pitch + s.x0 + lane * width,
         lines * block.row());
   }
-  __device__ __forceinline__ Trace<V> ghost_z(int side, int j, int i) const
+  __device__ __forceinline__ Trace ghost_z(int side, int j, int i) const
   {
-    return ghost_at(side, p.block.rows_per_plane(), (s.y0 + cy) * n + j, i);
+    const Trace ghost = ghost_at(side, p.block.rows_per_plane(), (s.y0 + cy) * n + j, i);
+    if constexpr (n == 2)
+      return {mode_of_ghost(0, side == 5, ghost), mode_of_ghost(1, side == 5, ghost)};
+    else
+      return ghost;
+  }
+  /// The first two modes of a cell that has the traces of a ghost at its near end: for the cell below, the right one,
+  /// v_0 a + v_1 b = V and h_0 a + h_1 b = D.
+  __device__ __forceinline__ V mode_of_ghost(int mode, bool upper, const Trace &ghost) const
+  {
+    const C sign = upper ? C(-1) : C(1);
+    return mode == 0 ? (p.inverse * p.h[1]) * ghost.v - (sign * p.inverse * p.v[1]) * ghost.d
+                     : (p.inverse * p.v[0]) * ghost.d - (sign * p.inverse * p.h[0]) * ghost.v;
   }
 
   /// The traces below the first layer.
@@ -191,7 +208,7 @@ private:
           carry.put(j, i, ghost_z(4, j, i));
         else
         {
-          const LineSums<V> sums = sums_z(j, i);
+          const LineSums sums = sums_z(j, i);
           carry.put(j, i, s.before ? sums.upper() : behind(4, sums.lower()));
         }
       }
@@ -209,40 +226,74 @@ private:
     Number *to = dst + std::int64_t(c - 1) * n * p.plane;
 #pragma unroll
     for (int j = 0; j < n; ++j, to += p.row - n * p.block.pitch)
+    {
+      if (c > s.z0)
+        wait_staged(j);
 #pragma unroll
       for (int i = 0; i < n; ++i, to += p.block.pitch)
       {
-        LineSums<V> sums;
+        LineSums sums;
 #pragma unroll
         for (int k = 0; k < n; ++k)
           sums.add(k, p.v[k], p.h[k], load(plane[k], j, i));
         if (c > s.z0)
           finish(to, j, i, sums.lower());
-        const Trace<V> below = carry.get(j, i);
+        const Trace below = carry.get(j, i);
         carry.put(j, i, sums.upper());
 #pragma unroll
         for (int k = 0; k < n; ++k)
         {
-          const C sign = k % 2 == 0 ? 1 : -1;
-          sum[k][j][i] = sign * p.vd[2][k] * below.d;
-          add_product(sum[k][j][i], sign * p.gd[2][k], below.v);
+          sum[k][j][i] = V(C(0));
+          add_face<false>(sum[k][j][i], p, 2, k, below);
         }
       }
+      if (c > s.z0)
+        store_staged(c - 1, j);
+    }
   }
 
-  /// Adds the upper faces of line (j, i) of a layer and writes it.
-  __device__ __forceinline__ void finish(Number *to, int j, int i, const Trace<V> &above)
+  /// The slot for mode j of the results may be written.
+  __device__ __forceinline__ void wait_staged(int j) const
+  {
+    constexpr int slots = Tile::staged;
+    if (slots == 0 || (j > 0 && j < slots))
+      return;
+    if (lane == 0)
+    {
+      if (j == 0)
+        pipeline::wait_stores_read();
+      else
+        pipeline::wait_stores_read<(slots > 0 ? slots - 1 : 0)>();
+    }
+    __syncwarp();
+  }
+  /// Has the results of mode j in layer c written, n modes k and i of the row at a time.
+  __device__ __forceinline__ void store_staged(int c, int j) const
+  {
+    if constexpr (Tile::staged > 0)
+    {
+      pipeline::fence_copies();
+      __syncwarp();
+      if (lane == 0)
+        pipeline::store_box(
+            &p.result, shared.staged(cy, j % Tile::staged), s.x0, 0, (s.y0 + cy) * n + j, c * n);
+    }
+  }
+  /// Adds the upper faces of line (j, i) of a layer and writes it, or puts it where the copy engine takes it from.
+  __device__ __forceinline__ void finish(Number *to, int j, int i, const Trace &above)
   {
 #pragma unroll
     for (int k = 0; k < n; ++k)
     {
       V result = sum[k][j][i];
-      add_product(result, -p.vd[2][k], above.d);
-      add_product(result, p.gd[2][k], above.v);
+      add_face<true>(result, p, 2, k, above);
       if constexpr (form == Form::chebyshev)
         result = p.factor[k][j][i] * result;
-      if (stores)
-        store_pack<Number>(to + k * p.plane, result);
+      if constexpr (Tile::staged > 0)
+        write_rounded(
+            shared.staged(cy, j % Tile::staged) + (k * n + i) * mode_x + lane * width, result);
+      else if (stores)
+        store_pack(to + k * p.plane, result);
     }
   }
 
@@ -254,10 +305,12 @@ private:
     Number *to = dst + std::int64_t(s.z1 - 1) * n * p.plane;
 #pragma unroll
     for (int j = 0; j < n; ++j, to += p.row - n * p.block.pitch)
+    {
+      wait_staged(j);
 #pragma unroll
       for (int i = 0; i < n; ++i, to += p.block.pitch)
       {
-        Trace<V> above;
+        Trace above;
         if (s.after)
           above = sums_z(j, i).lower();
         else if (p.sides[5] == Side::ghost)
@@ -266,6 +319,8 @@ private:
           above = behind(5, carry.get(j, i));
         finish(to, j, i, above);
       }
+      store_staged(s.z1 - 1, j);
+    }
     if (s.after)
       release_layer();
   }
@@ -276,8 +331,8 @@ private:
   __device__ __forceinline__ void fill_row_with_ghost(bool upper, int c) const;
   __device__ __forceinline__ void add_faces_x(int k, const Number *plane);
   __device__ __forceinline__ void add_faces_y(int k, const Number *plane);
-  __device__ __forceinline__ Faces<V> couple(
-      int k, int j, const Trace<V> &left, const Trace<V> &right) const;
+  __device__ __forceinline__ Faces couple(
+      int k, int j, const Trace &left, const Trace &right) const;
   __device__ __forceinline__ V input_at(int part, int j, int i) const
   {
     return load(shared.input(input.slot, part) + (own_at - row_y), j, i);

@@ -22,11 +22,11 @@ __device__ __forceinline__ void Cells<Tile, form>::sum_edges()
         : shared.side(own_slot(k), right) + (cy * n + j) * n * Tile::halo_x +
             (right ? 0 : s.left_cell);
     const int stride = closed ? mode_x : Tile::halo_x;
-    LineSums<Pack<C, 1>> sums;
+    column::LineSums<Pack<C, 1>, n == 2> sums;
 #pragma unroll
     for (int i = 0; i < n; ++i)
       sums.add(i, p.v[i], p.h[i], load_pack<1>(from + i * stride));
-    Trace<Pack<C, 1>> trace = right != closed ? sums.lower() : sums.upper();
+    column::Trace<Pack<C, 1>, n == 2> trace = right != closed ? sums.lower() : sums.upper();
     if (closed)
     {
       const C sign = p.sides[right] == Side::dirichlet ? C(-1) : C(1);
@@ -50,20 +50,19 @@ __device__ __forceinline__ void Cells<Tile, form>::add_faces_x(int k, const Numb
   for (int j = 0; j < n; ++j)
   {
     V u[n];
-    LineSums<V> sums;
+    LineSums sums;
 #pragma unroll
     for (int i = 0; i < n; ++i)
     {
       u[i] = load(plane, j, i);
       sums.add(i, p.v[i], p.h[i], u[i]);
     }
-    const Faces<V> faces = couple(k, j, sums.lower(), sums.upper());
+    const Faces faces = couple(k, j, sums.lower(), sums.upper());
 #pragma unroll
     for (int i = 0; i < n; ++i)
     {
       V &to = sum[k][j][i];
-      add_product(to, p.vd[0][i], faces.v[i % 2]);
-      add_product(to, p.gd[0][i], faces.g[i % 2]);
+      faces.add(to, p, 0, i);
       if constexpr (form != Form::apply)
         to = to + input_at(0, j, i);
       V rest = u[i];
@@ -86,7 +85,7 @@ __device__ __forceinline__ void Cells<Tile, form>::add_faces_x(int k, const Numb
 /// Line j of plane k in x from its traces at both ends.
 template <typename Tile, Form form>
 __device__ __forceinline__ auto Cells<Tile, form>::couple(
-    int k, int j, const Trace<V> &left, const Trace<V> &right) const -> Faces<V>
+    int k, int j, const Trace &left, const Trace &right) const -> Faces
 {
   C lower_v = __shfl_up_sync(~0u, right.v.at[width - 1], 1);
   C lower_d = __shfl_up_sync(~0u, right.d.at[width - 1], 1);
@@ -105,7 +104,7 @@ __device__ __forceinline__ auto Cells<Tile, form>::couple(
     upper_v = outside.at[0];
     upper_d = outside.at[1];
   }
-  Trace<V> below, above;
+  Trace below, above;
 #pragma unroll
   for (int w = 0; w < width; ++w)
   {
@@ -172,7 +171,6 @@ __device__ __forceinline__ void Cells<Tile, form>::fill_row(bool upper, int c)
 template <typename Tile, Form form>
 __device__ __forceinline__ void Cells<Tile, form>::fill_row_with_ghost(bool upper, int c) const
 {
-  const C sign = upper ? C(-1) : C(1);
 #pragma unroll 1
   for (int k = 0; k < n; ++k)
   {
@@ -180,12 +178,9 @@ __device__ __forceinline__ void Cells<Tile, form>::fill_row_with_ghost(bool uppe
 #pragma unroll 1
     for (int i = 0; i < n; ++i)
     {
-      // At the near end, the right one of the row below, v_0 a + v_1 b = V and h_0 a + h_1 b = D.
-      const Trace<V> ghost = ghost_at(upper ? 3 : 2, p.block.planes(), c * n + k, i);
-      write_number(
-          to + i * mode_x, (p.inverse * p.h[1]) * ghost.v - (sign * p.inverse * p.v[1]) * ghost.d);
-      write_number(to + mode_y + i * mode_x,
-          (p.inverse * p.v[0]) * ghost.d - (sign * p.inverse * p.h[0]) * ghost.v);
+      const Trace ghost = ghost_at(upper ? 3 : 2, p.block.planes(), c * n + k, i);
+      write_number(to + i * mode_x, mode_of_ghost(0, upper, ghost));
+      write_number(to + mode_y + i * mode_x, mode_of_ghost(1, upper, ghost));
     }
   }
 }
@@ -204,7 +199,7 @@ __device__ __forceinline__ void Cells<Tile, form>::add_ghosts_y(bool upper, int 
 #pragma unroll
     for (int i = 0; i < n; ++i, from += block.pitch)
     {
-      const Trace<V> ghost = ghost_from(from, derivatives);
+      const Trace ghost = ghost_from(from, derivatives);
 #pragma unroll
       for (int j = 0; j < n; ++j)
       {
@@ -222,20 +217,17 @@ __device__ __forceinline__ void Cells<Tile, form>::add_faces_y(int k, const Numb
 #pragma unroll
   for (int i = 0; i < n; ++i)
   {
-    Trace<V> below, above;
+    Trace below, above;
 #pragma unroll
     for (int j = 0; j < n; ++j)
     {
       below.template add<false>(j, p.v[j], p.h[j], load(plane - row_y, j, i));
       above.template add<true>(j, p.v[j], p.h[j], load(plane + row_y, j, i));
     }
-    const Faces<V> faces(below, above);
+    const Faces faces(below, above);
 #pragma unroll
     for (int j = 0; j < n; ++j)
-    {
-      add_product(sum[k][j][i], p.vd[1][j], faces.v[j % 2]);
-      add_product(sum[k][j][i], p.gd[1][j], faces.g[j % 2]);
-    }
+      faces.add(sum[k][j][i], p, 1, j);
   }
 }
 

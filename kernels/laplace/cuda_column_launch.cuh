@@ -22,6 +22,9 @@ ColumnParameters<Tile> column_parameters(const Arguments<typename Tile::Number> 
   p.has_old = form == Form::chebyshev && a.old != nullptr && a.theta != 0.;
   if (p.has_old)
     p.old = make_box_map(block, a.old, Tile::cells_x, Tile::rows * n);
+  Block padded = block;
+  padded.cells[0] = padded.pitch;
+  p.result = make_box_map(padded, a.dst, Tile::cells_x, 1, BoxLayout::plain, n);
   const double sign = form == Form::apply ? 1. : -1.;
   for (int m = 0; m < n; ++m)
   {
@@ -33,6 +36,13 @@ ColumnParameters<Tile> column_parameters(const Arguments<typename Tile::Number> 
       p.gd[d][m] = static_cast<C>(sign * a.factor[d] * a.basis->g[m]);
     }
   }
+  // The traces of the cell above are V = sum_m s_m v_m u_m and D = -sum_m s_m h_m u_m, s_m = (-1)^m; mode i of its
+  // neighbour gets c_d (g_i V - v_i D). Below, both modes being of other parity flips the sign.
+  for (int d = 0; d < 3; ++d)
+    for (int i = 0; i < 2; ++i)
+      for (int m = 0; m < 2; ++m)
+        p.near[d][i][m] = static_cast<C>(sign * a.factor[d] * (m == 0 ? 1. : -1.) *
+            (a.basis->g[i] * a.basis->v[m] + a.basis->v[i] * a.basis->h[m]));
   p.inverse = static_cast<C>(1. / (a.basis->v[0] * a.basis->h[1] - a.basis->v[1] * a.basis->h[0]));
   const auto &lambda = a.basis->lambda;
   for (int k = 0; k < n; ++k)

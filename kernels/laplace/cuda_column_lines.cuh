@@ -9,7 +9,10 @@ namespace tensormg::laplace::column
 {
 /// Value and half derivative at one end of a line: sums with the weights v, h. At the left end odd modes
 /// have the other sign in the value, even ones in the derivative (CellBasis).
-template <typename V>
+/// Lines of two modes are taken as they are (`is_line`): v and d then are the modes, what they give to the neighbour has
+/// a matrix of full rank, and forming sums first would take twice as many operations. All that is said of traces
+/// behind closed sides holds for them, too.
+template <typename V, bool is_line = false>
 struct Trace
 {
   V v, d;
@@ -17,23 +20,28 @@ struct Trace
   template <bool left_end, typename C>
   __device__ __forceinline__ void add(int mode, C weight_v, C weight_h, const V &u)
   {
-    const C value = left_end && mode % 2 == 1 ? -weight_v : weight_v;
-    const C derivative = left_end && mode % 2 == 0 ? -weight_h : weight_h;
-    if (mode == 0)
-    {
-      v = value * u;
-      d = derivative * u;
-    }
+    if constexpr (is_line)
+      (mode == 0 ? v : d) = u;
     else
     {
-      add_product(v, value, u);
-      add_product(d, derivative, u);
+      const C value = left_end && mode % 2 == 1 ? -weight_v : weight_v;
+      const C derivative = left_end && mode % 2 == 0 ? -weight_h : weight_h;
+      if (mode == 0)
+      {
+        v = value * u;
+        d = derivative * u;
+      }
+      else
+      {
+        add_product(v, value, u);
+        add_product(d, derivative, u);
+      }
     }
   }
 };
 
 /// Both ends of a line, from the sums over its even and its odd modes.
-template <typename V>
+template <typename V, bool is_line = false>
 struct LineSums
 {
   V ev, ed, ov, od;
@@ -42,7 +50,9 @@ struct LineSums
   __device__ __forceinline__ void add(int mode, C weight_v, C weight_h, const V &u)
   {
     V &value = mode % 2 == 0 ? ev : ov, &derivative = mode % 2 == 0 ? ed : od;
-    if (mode < 2)
+    if (is_line)
+      value = u;
+    else if (mode < 2)
     {
       value = weight_v * u;
       derivative = weight_h * u;
@@ -53,18 +63,49 @@ struct LineSums
       add_product(derivative, weight_h, u);
     }
   }
-  __device__ __forceinline__ Trace<V> lower() const { return {ev - ov, od - ed}; }
-  __device__ __forceinline__ Trace<V> upper() const { return {ev + ov, od + ed}; }
+  __device__ __forceinline__ Trace<V, is_line> lower() const
+  {
+    if constexpr (is_line)
+      return {ev, ov};
+    else
+      return {ev - ov, od - ed};
+  }
+  __device__ __forceinline__ Trace<V, is_line> upper() const
+  {
+    if constexpr (is_line)
+      return {ev, ov};
+    else
+      return {ev + ov, od + ed};
+  }
 };
+
+/// Adds to mode m of a line in direction d what the traces below it (above it) give.
+template <bool is_above, typename P, typename V, bool is_line>
+__device__ __forceinline__ void add_face(
+    V &to, const P &p, int d, int m, const Trace<V, is_line> &trace)
+{
+  if constexpr (is_line)
+  {
+    const auto first = p.near[d][m][0], second = p.near[d][m][1];
+    add_product(to, is_above || m == 0 ? first : -first, trace.v);
+    add_product(to, is_above || m == 1 ? second : -second, trace.d);
+  }
+  else
+  {
+    const bool negative = is_above || m % 2 == 1;
+    add_product(to, negative ? -p.vd[d][m] : p.vd[d][m], trace.d);
+    add_product(to, !is_above && m % 2 == 1 ? -p.gd[d][m] : p.gd[d][m], trace.v);
+  }
+}
 
 /// What the two faces of a line give: factors of c_d v and c_d g for even and for odd modes, from the
 /// traces (m) below and (p) above.
-template <typename V>
+template <typename V, bool is_line = false>
 struct Faces
 {
   V v[2], g[2];
 
-  __device__ __forceinline__ Faces(const Trace<V> &m, const Trace<V> &p)
+  __device__ __forceinline__ Faces(const Trace<V, is_line> &m, const Trace<V, is_line> &p)
   {
     v[0] = m.d - p.d;
     g[0] = p.v + m.v;
@@ -72,6 +113,29 @@ struct Faces
 #pragma unroll
     for (int w = 0; w < int(sizeof(V) / sizeof(m.d.at[0])); ++w)
       v[1].at[w] = -m.d.at[w] - p.d.at[w];
+  }
+  template <typename P>
+  __device__ __forceinline__ void add(V &to, const P &p, int d, int m) const
+  {
+    add_product(to, p.vd[d][m], v[m % 2]);
+    add_product(to, p.gd[d][m], g[m % 2]);
+  }
+};
+
+template <typename V>
+struct Faces<V, true>
+{
+  const Trace<V, true> below, above;
+
+  __device__ __forceinline__ Faces(const Trace<V, true> &m, const Trace<V, true> &p)
+    : below(m)
+    , above(p)
+  {}
+  template <typename P>
+  __device__ __forceinline__ void add(V &to, const P &p, int d, int m) const
+  {
+    add_face<false>(to, p, d, m, below);
+    add_face<true>(to, p, d, m, above);
   }
 };
 
@@ -81,12 +145,15 @@ template <typename Tile, bool parked = Tile::parked>
 class Carry
 {
   using V = Pack<typename Tile::C, Tile::width>;
-  Trace<V> at[Tile::n][Tile::n];
+  Trace<V, Tile::n == 2> at[Tile::n][Tile::n];
 
 public:
   __device__ __forceinline__ Carry(typename Tile::C *, int) {}
-  __device__ __forceinline__ Trace<V> get(int j, int i) const { return at[j][i]; }
-  __device__ __forceinline__ void put(int j, int i, const Trace<V> &trace) { at[j][i] = trace; }
+  __device__ __forceinline__ Trace<V, Tile::n == 2> get(int j, int i) const { return at[j][i]; }
+  __device__ __forceinline__ void put(int j, int i, const Trace<V, Tile::n == 2> &trace)
+  {
+    at[j][i] = trace;
+  }
 };
 
 template <typename Tile>
@@ -106,10 +173,10 @@ public:
   __device__ __forceinline__ Carry(C *of_warp, int lane)
     : memory(of_warp + lane * numbers)
   {}
-  __device__ __forceinline__ Trace<V> get(int j, int i) const
+  __device__ __forceinline__ Trace<V, Tile::n == 2> get(int j, int i) const
   {
     const Pack<C, numbers> both = load_pack<numbers>(of(j, i));
-    Trace<V> trace;
+    Trace<V, Tile::n == 2> trace;
 #pragma unroll
     for (int w = 0; w < Tile::width; ++w)
     {
@@ -118,7 +185,7 @@ public:
     }
     return trace;
   }
-  __device__ __forceinline__ void put(int j, int i, const Trace<V> &trace)
+  __device__ __forceinline__ void put(int j, int i, const Trace<V, Tile::n == 2> &trace)
   {
     Pack<C, numbers> both;
 #pragma unroll

@@ -2,6 +2,7 @@
 // Included by cuda_3d_*.cu only, so that they compile in parallel.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include "kernels/laplace/cuda.h"
@@ -12,16 +13,31 @@
 namespace tensormg::laplace
 {
 template <typename Number, Form form, int degree>
-using TileOf = CudaTile<Number, degree + 1, form != Form::apply>;
+using TileOf = std::conditional_t<form == Form::residual, CudaResidualTile<Number, degree + 1>,
+    CudaTile<Number, degree + 1, form != Form::apply>>;
 
 template <typename Tile, Form form>
-void launch_3d(const Arguments<typename Tile::Number> &a)
+void launch_tile(const Arguments<typename Tile::Number> &a)
 {
   require_every_row(a.range, a.block);
   if constexpr (Tile::owns_columns)
     launch_column<Tile, form>(a);
   else
     launch_march<Tile, form>(a);
+}
+
+template <typename Number, Form form, int degree>
+void launch_3d(const Arguments<Number> &a)
+{
+  using Tile = TileOf<Number, form, degree>;
+  if constexpr (form != Form::chebyshev)
+  {
+    using Narrow = CudaNarrowTile<Number, degree + 1, form == Form::residual>;
+    if constexpr (Narrow::cells_x < Tile::cells_x)
+      if (prefers_narrow_tile(a.block.cells[0]))
+        return launch_tile<Narrow, form>(a);
+  }
+  launch_tile<Tile, form>(a);
 }
 
 constexpr int lowest(Degrees degrees)
@@ -38,8 +54,7 @@ using Count = std::make_integer_sequence<int, highest(degrees) - lowest(degrees)
 template <typename Number, Form form, int first, int... next>
 Apply<Number> *cuda_of_degree(int degree, std::integer_sequence<int, next...>)
 {
-  static constexpr Apply<Number> *instances[] = {
-      &launch_3d<TileOf<Number, form, first + next>, form>...};
+  static constexpr Apply<Number> *instances[] = {&launch_3d<Number, form, first + next>...};
   return instances[degree - first];
 }
 

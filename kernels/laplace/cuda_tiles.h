@@ -1,8 +1,12 @@
 // The tile of the 3D kernel for each degree and number type, and by its type which kernel that is.
 // (docs/kernels.md). Arguments of ColumnTile: modes, cells per lane, rows of cells, planes of the rings (src, b
-// and old), traces parked in shared memory. Arguments of MarchTile: modes, cells per thread, threads per row of
+// and old), traces parked in shared memory, vectors in the second ring, slots of results on their way (0: written by the
+// lanes). Arguments of MarchTile: modes, cells per thread, threads per row of
 // cells, rows of cells, threads per column, planes of the rings (own, halo, edges, b and old).
 #pragma once
+
+#include <cstdint>
+#include <type_traits>
 
 #include "kernels/laplace/column_tile.h"
 #include "kernels/laplace/march_tile.h"
@@ -67,10 +71,10 @@ template <>
 struct CudaTile<float, 2, false> : ColumnTile<float, 2, 4, 12, 6>
 {};
 template <>
-struct CudaTile<float, 3, false> : ColumnTile<float, 3, 2, 12, 6>
+struct CudaTile<float, 3, false> : ColumnTile<float, 3, 2, 8, 6, 0, false, 2, 2>
 {};
 template <>
-struct CudaTile<float, 4, false> : ColumnTile<float, 4, 1, 12, 6>
+struct CudaTile<float, 4, false> : ColumnTile<float, 4, 1, 8, 8, 0, false, 2, 2>
 {};
 template <>
 struct CudaTile<float, 5, false> : MarchTile<float, 5, 2, 8, 6, 1, 10, 3, 8>
@@ -95,7 +99,7 @@ template <>
 struct CudaTile<float, 3, true> : ColumnTile<float, 3, 2, 8, 5, 2>
 {};
 template <>
-struct CudaTile<float, 4, true> : ColumnTile<float, 4, 1, 8, 6, 2>
+struct CudaTile<float, 4, true> : ColumnTile<float, 4, 1, 8, 5, 2, false, 2, 1>
 {};
 template <>
 struct CudaTile<float, 5, true> : MarchTile<float, 5, 2, 8, 6, 1, 7, 2, 5, 2>
@@ -139,13 +143,13 @@ struct CudaTile<WideFloat, 9, false> : MarchTile<WideFloat, 9, 1, 8, 2, 2, 20, 4
 {};
 
 template <>
-struct CudaTile<Half, 2, false> : ColumnTile<Half, 2, 4, 12, 10>
+struct CudaTile<Half, 2, false> : ColumnTile<Half, 2, 4, 16, 8, 0, false, 2, 2>
 {};
 template <>
-struct CudaTile<Half, 3, false> : ColumnTile<Half, 3, 2, 12, 10>
+struct CudaTile<Half, 3, false> : ColumnTile<Half, 3, 2, 12, 10, 0, false, 2, 2>
 {};
 template <>
-struct CudaTile<Half, 4, false> : ColumnTile<Half, 4, 2, 8, 6, 0, true>
+struct CudaTile<Half, 4, false> : ColumnTile<Half, 4, 2, 8, 5, 0, true, 2, 2>
 {};
 template <>
 struct CudaTile<Half, 5, false> : MarchTile<Half, 5, 2, 8, 6, 1, 12, 3, 8>
@@ -167,7 +171,7 @@ template <>
 struct CudaTile<Half, 2, true> : ColumnTile<Half, 2, 4, 12, 7, 3>
 {};
 template <>
-struct CudaTile<Half, 3, true> : ColumnTile<Half, 3, 2, 12, 6, 3>
+struct CudaTile<Half, 3, true> : ColumnTile<Half, 3, 2, 12, 6, 3, false, 2, 2>
 {};
 template <>
 struct CudaTile<Half, 4, true> : ColumnTile<Half, 4, 2, 8, 5, 1, true>
@@ -187,4 +191,37 @@ struct CudaTile<Half, 8, true> : MarchTile<Half, 8, 2, 8, 2, 2, 12, 2, 9, 4>
 template <>
 struct CudaTile<Half, 9, true> : MarchTile<Half, 9, 2, 8, 2, 2, 12, 2, 8, 2>
 {};
+
+/// Of the residual, which reads b alone: room for more planes.
+template <typename Number, int n>
+struct CudaResidualTile : CudaTile<Number, n, true>
+{};
+template <>
+struct CudaResidualTile<Half, 2> : ColumnTile<Half, 2, 4, 12, 8, 4, false, 1, 2>
+{};
+template <>
+struct CudaResidualTile<Half, 3> : ColumnTile<Half, 3, 2, 12, 7, 4, false, 1, 2>
+{};
+template <>
+struct CudaResidualTile<Half, 4> : ColumnTile<Half, 4, 2, 8, 5, 2, true, 1>
+{};
+
+/// One cell per lane instead of two, for rows that 64 does not divide.
+template <typename Number, int n, bool residual>
+struct CudaNarrowTile
+  : std::conditional_t<residual, CudaResidualTile<Number, n>, CudaTile<Number, n, false>>
+{};
+template <>
+struct CudaNarrowTile<Half, 4, false> : ColumnTile<Half, 4, 1, 12, 9, 0, false, 2, 2>
+{};
+template <>
+struct CudaNarrowTile<Half, 4, true> : ColumnTile<Half, 4, 1, 12, 6, 2, true, 1, 2>
+{};
+
+/// They are slower by a tenth, but cover rows with fewer cells in all.
+constexpr bool prefers_narrow_tile(std::int64_t cells_x)
+{
+  const auto covered = [&](std::int64_t width) { return (cells_x + width - 1) / width * width; };
+  return 100 * covered(64) > 110 * covered(32);
+}
 } // namespace tensormg::laplace

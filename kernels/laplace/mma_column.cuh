@@ -33,12 +33,14 @@ class Cells
   const MmaColumnParameters<Tile> &p;
   const column::Shared<Tile> &shared;
   const Constants<Tile> constants;
-  const int lane, cy, cell0; ///< row of cells, first cell of this warp in it
+  const int lane, cy, cell0;  ///< row of cells, first cell of this warp in it
+  unsigned char *const spare; ///< of this warp
   BlocksAt<k_blocks> own_at, input_at, beside_at;
   D sum[fragments][n][tiles];             ///< B u so far, or what takes its place
   Traces carry[fragments][groups];        ///< at the top of the layer below
   pipeline::RingPosition<Tile::ring> own; ///< plane 0 of the current layer
   pipeline::RingPosition<Tile::input_ring == 0 ? 1 : Tile::input_ring> input;
+  unsigned results = 0; ///< parity of the slots of results
   Place s;
   bool last;                     ///< the last cell of the tile belongs to this warp
   bool first_closed;             ///< left of its first cell is a Dirichlet or Neumann side
@@ -54,6 +56,8 @@ public:
     , lane(threadIdx.x % 32)
     , cy(__shfl_sync(all, int(threadIdx.x) / 32, 0) / Tile::parts)
     , cell0(__shfl_sync(all, int(threadIdx.x) / 32, 0) % Tile::parts * part_cells)
+    , spare(shared_.base + Tile::spare_offset +
+          __shfl_sync(all, int(threadIdx.x) / 32, 0) * Tile::spare_bytes)
   {
     own_at = blocks_at(cy + 1, cell0 + lane / 8 % 2 * 8);
     input_at = blocks_at(cy, cell0 + lane / 8 % 2 * 8);
@@ -72,7 +76,7 @@ public:
       for (int c = s.z0; c < s.z1; ++c)
       {
         wait_layer();
-        begin_layer(c);
+        begin_layer(c > s.z0);
 #pragma unroll
         for (int k = 0; k < n; ++k)
         {
@@ -143,6 +147,23 @@ private:
     }
   }
 
+  /// There is room for the results of a layer.
+  __device__ __forceinline__ void wait_results() const
+  {
+#pragma unroll
+    for (int k = 0; k < n; ++k)
+      pipeline::wait(shared.result_empty(k), results ^ 1u);
+  }
+  /// What this warp has of them is written.
+  __device__ __forceinline__ void hand_over_results()
+  {
+    pipeline::fence_copies();
+#pragma unroll
+    for (int k = 0; k < n; ++k)
+      pipeline::arrive(shared.result_full(k));
+    results ^= 1u;
+  }
+
   /// Cells outside of the block: takes from the rings what the other warps take, in their order.
   __device__ __forceinline__ void pass_by()
   {
@@ -150,13 +171,17 @@ private:
     {
       wait_layer();
       release_layer();
+      if (c < s.z0 || c >= s.z1)
+        continue;
       if constexpr (form != Form::apply)
-        for (int k = 0; k < n && c >= s.z0 && c < s.z1; ++k)
+        for (int k = 0; k < n; ++k)
         {
           pipeline::wait(shared.input_full(input.slot), input.parity);
           pipeline::arrive_to_overwrite(shared.input_empty(input.slot));
           input.advance();
         }
+      wait_results();
+      hand_over_results();
     }
   }
 
@@ -171,24 +196,24 @@ private:
   }
   using Held = typename Constants<Tile>::Held;
 
-  /// Of all lines in z of the layer.
-  __device__ __forceinline__ void traces_z(Traces (&result)[fragments][groups], bool left) const
+  /// Lines in z of fragment f at both ends.
+  __device__ __forceinline__ void traces_z(
+      int f, Traces (&left)[groups], Traces (&right)[groups]) const
   {
-    Held weights[Tile::z_blocks];
 #pragma unroll
-    for (int block = 0; block < Tile::z_blocks; ++block)
-      weights[block] = constants.hold(K::trace_z(left, block));
+    for (int group = 0; group < groups; ++group)
+    {
+      D at_left{}, at_right{};
 #pragma unroll
-    for (int f = 0; f < fragments; ++f)
-#pragma unroll
-      for (int group = 0; group < groups; ++group)
+      for (int block = 0; block < Tile::z_blocks; ++block)
       {
-        D sums{};
-#pragma unroll
-        for (int block = 0; block < Tile::z_blocks; ++block)
-          weights[block].add(sums, load_lines_z(f, group, block));
-        result[f][group] = Traces(sums);
+        const A lines = load_lines_z(f, group, block);
+        constants.hold(K::trace_z(true, block)).add(at_left, lines);
+        constants.hold(K::trace_z(false, block)).add(at_right, lines);
       }
+      left[group] = Traces(at_left);
+      right[group] = Traces(at_right);
+    }
   }
 
   /// Weights of the traces in x or y at one end; `entry`: of the first block and tile of lines.
@@ -288,43 +313,51 @@ private:
 
     const bool ghost = !s.before && p.sides[4] == Side::ghost;
     if (!ghost)
-    {
       wait_layer();
-      traces_z(carry, !s.before);
-    }
 #pragma unroll
     for (int f = 0; f < fragments; ++f)
+    {
+      Traces left[groups];
+      if (!ghost)
+        traces_z(f, left, carry[f]);
 #pragma unroll
       for (int group = 0; group < groups; ++group)
         if (!s.before)
-          carry[f][group] = ghost ? ghost_z(4, f, group) : behind(4, carry[f][group]);
+          carry[f][group] = ghost ? ghost_z(4, f, group) : behind(4, left[group]);
+    }
     if (s.before)
       release_layer();
   }
 
-  /// Finishes layer c - 1 and starts layer c.
-  __device__ __forceinline__ void begin_layer(int c)
+  /// Finishes the layer before, if there is one, and starts this one.
+  __device__ __forceinline__ void begin_layer(bool finishes)
   {
-    if (c > s.z0)
-    {
-      Traces above[fragments][groups];
-      traces_z(above, true);
-      finish(c - 1, above);
-    }
+    if (finishes)
+      wait_results();
 #pragma unroll
-    for (int k = 0; k < n; ++k)
+    for (int f = 0; f < fragments; ++f)
     {
-      const Held weights = constants.hold(K::face_z(k, false));
+      Traces bottom[groups], top[groups];
+      traces_z(f, bottom, top);
+      if (finishes)
+        finish(f, bottom);
 #pragma unroll
-      for (int f = 0; f < fragments; ++f)
+      for (int k = 0; k < n; ++k)
+      {
+        const Held weights = constants.hold(K::face_z(k, false));
 #pragma unroll
         for (int tile = 0; tile < tiles; ++tile)
         {
           sum[f][k][tile] = D{};
           weights.add(sum[f][k][tile], at_one_side(carry[f], tile));
         }
+      }
+#pragma unroll
+      for (int group = 0; group < groups; ++group)
+        carry[f][group] = top[group];
     }
-    traces_z(carry, false);
+    if (finishes)
+      hand_over_results();
   }
 
   /// Traces of the eight lines in z of a tile.
@@ -338,22 +371,26 @@ private:
   {
     if (s.after)
       wait_layer();
-    Traces above[fragments][groups];
-    if (s.after)
-      traces_z(above, true);
-    else
+    wait_results();
 #pragma unroll
-      for (int f = 0; f < fragments; ++f)
+    for (int f = 0; f < fragments; ++f)
+    {
+      Traces above[groups], right[groups];
+      if (s.after)
+        traces_z(f, above, right);
+      else
 #pragma unroll
         for (int group = 0; group < groups; ++group)
-          above[f][group] =
+          above[group] =
               p.sides[5] == Side::ghost ? ghost_z(5, f, group) : behind(5, carry[f][group]);
-    finish(s.z1 - 1, above);
+      finish(f, above);
+    }
+    hand_over_results();
     if (s.after)
       release_layer();
   }
 
-  __device__ __forceinline__ void finish(int c, const Traces (&above)[fragments][groups]);
+  __device__ __forceinline__ void finish(int f, const Traces (&above)[groups]);
   __device__ __forceinline__ void add_plane(int c, int k);
   __device__ __forceinline__ void faces_x(A (&faces)[fragments],
       const Traces (&right)[fragments][line_tiles], const Traces (&left)[fragments][line_tiles],

@@ -32,13 +32,19 @@ float mma_column_scale(const ColumnParameters<Tile> &p)
 template <typename Tile, Form form>
 MmaColumnParameters<Tile> mma_column_parameters(const Arguments<Half> &a, int blocks)
 {
-  MmaColumnParameters<Tile> p{column_parameters<Tile, form>(a, blocks), 1.f};
+  MmaColumnParameters<Tile> p{};
+  static_cast<ColumnParameters<Tile> &>(p) = column_parameters<Tile, form>(a, blocks);
   constexpr int n = Tile::n, cells = Tile::cells_x;
-  p.own = make_box_map(a.block, a.src, cells, (Tile::rows + 2) * n, BoxLayout::swizzled_128);
+  constexpr BoxLayout layout =
+      Tile::row_bytes == 128 ? BoxLayout::swizzled_128 : BoxLayout::swizzled_64;
+  p.own = make_box_map(a.block, a.src, cells, (Tile::rows + 2) * n, layout);
+  Block padded = a.block;
+  padded.cells[0] = padded.pitch;
+  p.result = make_box_map(padded, a.dst, cells, Tile::rows * n, layout);
   if (form != Form::apply)
-    p.b = make_box_map(a.block, a.b, cells, Tile::rows * n, BoxLayout::swizzled_128);
+    p.b = make_box_map(a.block, a.b, cells, Tile::rows * n, layout);
   if (p.has_old)
-    p.old = make_box_map(a.block, a.old, cells, Tile::rows * n, BoxLayout::swizzled_128);
+    p.old = make_box_map(a.block, a.old, cells, Tile::rows * n, layout);
   p.scale = mma_column_scale<Tile, form>(p);
   return p;
 }

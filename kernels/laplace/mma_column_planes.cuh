@@ -8,63 +8,39 @@
 
 namespace tensormg::laplace::mma_column
 {
-/// Adds the upper faces of layer c and writes it: through shared memory, so that whole sectors are written.
+/// Adds the upper faces of a layer in fragment f and puts it where the copy engine takes it from, which writes whole rows
+/// of the tile.
 template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::finish(
-    int c, const Traces (&above_z)[fragments][groups])
+__device__ __forceinline__ void Cells<Tile, form>::finish(int f, const Traces (&above_z)[groups])
 {
-  constexpr int row_bytes = Tile::staging_row, pieces = row_bytes / 16; // of 8 cells
-  unsigned char *const staging = shared.base + Tile::staging_offset +
-      (cy * Tile::parts + cell0 / part_cells) * Tile::staging_bytes;
-  // Pieces are permuted so that eight rows lie in different banks.
-  const auto place_of = [&](int row, int piece) {
-    return staging + row * row_bytes + 16 * (piece ^ (row * pieces / 8 % pieces));
-  };
 #pragma unroll
   for (int k = 0; k < n; ++k)
   {
     const Held weights = constants.hold(Constants<Tile>::face_z(k, true));
-    __syncwarp(); // the plane before has been read
 #pragma unroll
-    for (int f = 0; f < fragments; ++f)
+    for (int first = 0; first < tiles; first += 2)
     {
+      std::uint32_t out[4] = {0, 0, 0, 0};
 #pragma unroll
-      for (int first = 0; first < tiles; first += 2)
+      for (int tile = first; tile < first + 2 && tile < tiles; ++tile)
       {
-        std::uint32_t out[4] = {0, 0, 0, 0};
-#pragma unroll
-        for (int tile = first; tile < first + 2 && tile < tiles; ++tile)
+        D &sums = sum[f][k][tile];
+        weights.add(sums, at_one_side(above_z, tile));
+        const float2 factor = constants.factor(k, tile);
+        const int at = 2 * (tile - first);
+        out[at] = mma::to_halves(factor.x * sums.registers[0], factor.y * sums.registers[1]);
+        out[at + 1] = mma::to_halves(factor.x * sums.registers[2], factor.y * sums.registers[3]);
+        if (s.partial)
         {
-          D &result = sum[f][k][tile];
-          weights.add(result, at_one_side(above_z[f], tile));
-          const float2 factor = constants.factor(k, tile);
-          const int at = 2 * (tile - first);
-          out[at] = mma::to_halves(factor.x * result.registers[0], factor.y * result.registers[1]);
-          out[at + 1] =
-              mma::to_halves(factor.x * result.registers[2], factor.y * result.registers[3]);
-          if (s.partial)
-          {
-            // Padding is zero in src and stays zero in dst.
-            const int cell = cell0 + 16 * f + lane / 4;
-            out[at] = cell <= s.last_x ? out[at] : 0;
-            out[at + 1] = cell + 8 <= s.last_x ? out[at + 1] : 0;
-          }
+          // Padding is zero in src and stays zero in dst.
+          const int cell = cell0 + 16 * f + lane / 4;
+          out[at] = cell <= s.last_x ? out[at] : 0;
+          out[at + 1] = cell + 8 <= s.last_x ? out[at + 1] : 0;
         }
-        // Rows of modes that do not exist are written behind the others.
-        mma::stmatrix_transposed(
-            out, place_of(8 * first + lane / 16 * 8 + lane % 8, 2 * f + lane / 8 % 2));
       }
-    }
-    __syncwarp();
-    Number *const to = p.dst + (std::int64_t(c) * n + k) * p.plane +
-        std::int64_t(s.y0 + cy) * n * p.row + s.x0 + cell0;
-#pragma unroll
-    for (int at = lane; at < modes * pieces; at += 32)
-    {
-      const int mode = at / pieces, cell = at % pieces * 8;
-      if (s.x0 + cell0 + cell < p.block.pitch)
-        *reinterpret_cast<uint4 *>(to + mode / n * p.row + mode % n * p.block.pitch + cell) =
-            *reinterpret_cast<const uint4 *>(place_of(mode, at % pieces));
+      const bool is_mode = 8 * first + 16 <= modes || 8 * first + lane / 16 * 8 + lane % 8 < modes;
+      mma::stmatrix_transposed(out,
+          is_mode ? shared.result(k) + (input_at.of[first / 2] ^ 32 * f) : spare + lane % 8 * 16);
     }
   }
 }
@@ -252,6 +228,8 @@ __global__ __launch_bounds__(Tile::threads, 1) void mma_column_kernel(
     column::produce(p, shared);
   if constexpr (form != Form::apply)
     if (service == 32)
-      column::produce_input(p, shared);
+      column::produce_input<&pipeline::load_box_once>(p, shared);
+  if (service == 64)
+    column::store_results(p, shared);
 }
 } // namespace tensormg::laplace::mma_column

@@ -7,17 +7,18 @@
 
 namespace tensormg::laplace
 {
-/// `rows` rows of 64 cells in x; a row belongs to `parts` warps, each with 64 / parts neighbouring cells in
+/// `rows` rows of `cells_x` cells; a row belongs to `parts` warps, each with cells_x / parts neighbouring cells in
 /// fragments of 16, which it works on with all their modes while it marches along z. One more group of warps
 /// copies.
 ///
 /// A slot of the ring holds one plane (mode k of a layer) of src:
-///   own    [rows + 2][n modes j][n modes i][64 cells]   with a row of cells below and above
+///   own    [rows + 2][n modes j][n modes i][cells_x]    with a row of cells below and above
 ///   left   [rows][n modes j][n modes i][8 cells]        beside the tile
 ///   right  likewise
-/// a slot of the other ring one plane of b, then of old: [rows][n][n][64] each. Rows of 64 cells are 128
-/// bytes, whose eight pieces of 16 bytes are permuted by the copy engine (SwizzledRows).
-template <int n_, int rows_, int parts_, int ring_, int input_ring_ = 0, bool corrected_ = false>
+/// a slot of the second ring one plane of b, then of old: [rows][n][n][cells_x] each, a slot of the third one plane of
+/// results on their way to memory. Rows of cells_x cells are permuted by the copy engine (SwizzledRows).
+template <int n_, int cells_x_, int rows_, int parts_, int ring_, int input_ring_ = 0,
+    bool corrected_ = false>
 struct MmaColumnTile
 {
   using Number = Half;
@@ -27,7 +28,10 @@ struct MmaColumnTile
   static constexpr int rows = rows_;             ///< of cells
   static constexpr int parts = parts_;           ///< warps per row
   static constexpr int ring = ring_;             ///< planes of src
+  static constexpr int result_ring = n;          ///< plane k of a layer always has the same slot
   static constexpr int input_ring = input_ring_; ///< planes of b and old; 0: form apply only
+
+  static constexpr int inputs = 2;
 
   /// Weights of the traces and of the faces as sums of two numbers: 22 bits instead of 11.
   static constexpr bool corrected = corrected_;
@@ -39,10 +43,10 @@ struct MmaColumnTile
   static constexpr int line_tiles = (n + 3) / 4;      ///< of 4 lines in x or y: traces of a plane
   static constexpr int line_groups = (modes + 3) / 4; ///< of 4 lines in z
   static constexpr int z_blocks = (4 * n + 15) / 16;  ///< multiplicands of such a group
-  static constexpr int fragments = 4 / parts;         ///< of 16 cells, per warp
+  static constexpr int fragments = cells_x_ / 16 / parts; ///< of 16 cells, per warp
   static constexpr int warps = rows * parts;
 
-  static constexpr int cells_x = 64;
+  static constexpr int cells_x = cells_x_;
   static constexpr int cells_y = rows;
   static constexpr int consumer_groups = (warps + 3) / 4;
   static constexpr int threads = 128 * (consumer_groups + 1);
@@ -55,7 +59,7 @@ struct MmaColumnTile
   static constexpr int consumer_registers = pool < 240 ? pool : 240;
 
   static constexpr int halo_x = 8;
-  static constexpr int row_bytes = 128;
+  static constexpr int row_bytes = 2 * cells_x;
 
   static constexpr int align(int bytes) { return (bytes + 1023) / 1024 * 1024; }
   static constexpr int own_box = row_bytes * modes * (rows + 2);
@@ -66,9 +70,8 @@ struct MmaColumnTile
   static constexpr int slot_bytes = align(right_at + side_box);
   static constexpr int input_bytes = align(input_box);
 
-  /// Per warp: results of a plane on their way to memory, [modes][its cells].
-  static constexpr int staging_row = 2 * 16 * fragments;
-  static constexpr int staging_bytes = staging_row * 16 * k_blocks;
+  /// Per warp: where it writes what is no mode.
+  static constexpr int spare_bytes = 128;
 
   // Multiplicands that all warps share, in the order of MmaConstants.
   /// x and y: right and left, by block of modes and tile of lines; z: right and left, by block.
@@ -81,10 +84,11 @@ struct MmaColumnTile
       256 * entries * (corrected ? 2 : 1) + 128 * diagonal_entries + 4 * n * 8 * tiles;
 
   static constexpr int input_offset = ring * slot_bytes;
-  static constexpr int staging_offset = input_offset + 2 * input_ring * input_bytes;
-  static constexpr int constant_offset = staging_offset + warps * staging_bytes;
+  static constexpr int result_offset = input_offset + inputs * input_ring * input_bytes;
+  static constexpr int spare_offset = result_offset + result_ring * input_bytes;
+  static constexpr int constant_offset = spare_offset + warps * spare_bytes;
   static constexpr int barrier_offset = (constant_offset + constant_bytes + 7) / 8 * 8;
-  static constexpr int barriers = 2 * (ring + input_ring);
+  static constexpr int barriers = 2 * (ring + input_ring + result_ring);
   static constexpr int shared_bytes = barrier_offset + 8 * barriers;
 
   /// The engine writes a plane with its halo; src is read for z, for x and twice for the rows below and

@@ -23,7 +23,6 @@ template <typename Tile>
 struct MmaLayersParameters : ColumnParameters<Tile>
 {
   CUtensorMap row_beside; ///< boxes of one row of cells of src
-  CUtensorMap result;     ///< boxes of dst, whose padding is written too
   float scale; ///< sums are formed in units of this power of two, so that no weight leaves FP16
   float lambda[3][Tile::n];     ///< c_d lambda
   float alpha, u_factor, theta; ///< chebyshev: alpha; 1 + theta - alpha; theta

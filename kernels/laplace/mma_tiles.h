@@ -1,5 +1,5 @@
-// The tile of the tensor-core column kernel for each degree: modes, rows of cells, warps per row, planes of the
-// rings (src, b and old). docs/kernels.md.
+// The tile of the tensor-core column kernel for each degree: modes, cells in x, rows of cells, warps per row, planes of
+// the rings (src, b and old). docs/kernels.md.
 #pragma once
 
 #include "kernels/laplace/mma_column_tile.h"
@@ -12,23 +12,23 @@ template <int n, bool fused>
 struct MmaTile;
 
 template <>
-struct MmaTile<2, false> : MmaColumnTile<2, 12, 1, 8>
+struct MmaTile<2, false> : MmaColumnTile<2, 64, 12, 1, 8>
 {};
 template <>
-struct MmaTile<3, false> : MmaColumnTile<3, 6, 2, 8>
+struct MmaTile<3, false> : MmaColumnTile<3, 64, 6, 2, 8>
 {};
 template <>
-struct MmaTile<4, false> : MmaColumnTile<4, 6, 2, 9>
+struct MmaTile<4, false> : MmaColumnTile<4, 64, 6, 2, 8>
 {};
 
 template <>
-struct MmaTile<2, true> : MmaColumnTile<2, 12, 1, 6, 3>
+struct MmaTile<2, true> : MmaColumnTile<2, 64, 12, 1, 6, 3>
 {};
 template <>
-struct MmaTile<3, true> : MmaColumnTile<3, 6, 2, 6, 3>
+struct MmaTile<3, true> : MmaColumnTile<3, 64, 6, 2, 6, 3>
 {};
 template <>
-struct MmaTile<4, true> : MmaColumnTile<4, 6, 2, 5, 3>
+struct MmaTile<4, true> : MmaColumnTile<4, 64, 6, 2, 6, 2>
 {};
 
 // Modes, cells in x, rows of cells, lines of a warp, planes of the rings (src, around the tile, b and old or results alone).

@@ -9,7 +9,7 @@ namespace tensormg
 {
 template <typename Number>
 CUtensorMap make_box_map(
-    const Block &block, const Number *data, int cells, int rows, BoxLayout layout)
+    const Block &block, const Number *data, int cells, int rows, BoxLayout layout, int planes)
 {
   const int swizzled_bytes = layout == BoxLayout::swizzled_128 ? 128
       : layout == BoxLayout::swizzled_64                       ? 64
@@ -20,7 +20,7 @@ CUtensorMap make_box_map(
   box.data = reinterpret_cast<const unsigned char *>(data);
   const std::int64_t size[4] = {block.cells[0], block.n, block.rows_per_plane(), block.planes()};
   const std::int64_t stride[4] = {1, block.pitch, block.row(), block.plane()};
-  const int extent[4] = {cells, block.n, rows, 1};
+  const int extent[4] = {cells, block.n, rows, planes};
   for (int d = 0; d < 4; ++d)
   {
     box.size[d] = size[d];
@@ -34,10 +34,10 @@ CUtensorMap make_box_map(
   return map;
 }
 
-template CUtensorMap make_box_map(const Block &, const double *, int, int, BoxLayout);
-template CUtensorMap make_box_map(const Block &, const float *, int, int, BoxLayout);
-template CUtensorMap make_box_map(const Block &, const WideFloat *, int, int, BoxLayout);
-template CUtensorMap make_box_map(const Block &, const Half *, int, int, BoxLayout);
+template CUtensorMap make_box_map(const Block &, const double *, int, int, BoxLayout, int);
+template CUtensorMap make_box_map(const Block &, const float *, int, int, BoxLayout, int);
+template CUtensorMap make_box_map(const Block &, const WideFloat *, int, int, BoxLayout, int);
+template CUtensorMap make_box_map(const Block &, const Half *, int, int, BoxLayout, int);
 
 namespace emulation
 {
