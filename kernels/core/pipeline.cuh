@@ -136,10 +136,11 @@ __device__ inline void store_box(
       : "memory");
 }
 
-/// Waits until this thread's store_box() have read shared memory.
+/// Waits until this thread's store_box() have read shared memory, all but the last `pending` ones.
+template <int pending = 0>
 __device__ inline void wait_stores_read()
 {
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
 }
 
 __device__ inline void prefetch_map(const CUtensorMap *map)

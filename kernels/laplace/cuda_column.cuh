@@ -22,9 +22,9 @@
 
 namespace tensormg::laplace
 {
-/// Everything a launch needs, in constant memory.
+/// What a launch of every kernel with such tiles needs, in constant memory.
 template <typename Tile>
-struct ColumnParameters
+struct TileParameters
 {
   using Number = typename Tile::Number;
   using C = typename Tile::C;
@@ -33,10 +33,6 @@ struct ColumnParameters
   CUtensorMap own, side, b, old; ///< boxes of src (the tile, the cells beside it), of b and old
   C v[n], h[n];                  ///< trace weights
   C vd[3][n], gd[3][n];          ///< c_d v, c_d g; negative in the fused forms
-  C diagonal[n][n][n];           ///< [k][j][i]: D; negative in the residual
-  C factor[n][n][n];             ///< chebyshev: alpha / D
-  C inverse;                     ///< 1 / (v_0 h_1 - v_1 h_0)
-  C keep, drop;                  ///< chebyshev: D (keep u - drop old) is added to the sum
   Block block;
   std::array<Side, 6> sides;
   std::array<const C *, 6> ghost;
@@ -47,6 +43,19 @@ struct ColumnParameters
   int longest; ///< schedule.longest()
   int tiles_x;
   unsigned *progress; ///< two counters, zero between launches; nullptr: blocks do not wait
+};
+
+/// Everything a launch of the column kernel needs.
+template <typename Tile>
+struct ColumnParameters : TileParameters<Tile>
+{
+  using C = typename Tile::C;
+  static constexpr int n = Tile::n;
+
+  C diagonal[n][n][n]; ///< [k][j][i]: D; negative in the residual
+  C factor[n][n][n];   ///< chebyshev: alpha / D
+  C inverse;           ///< 1 / (v_0 h_1 - v_1 h_0)
+  C keep, drop;        ///< chebyshev: D (keep u - drop old) is added to the sum
 };
 
 namespace column
@@ -67,7 +76,7 @@ namespace column
   };
 
   template <typename Tile>
-  __device__ bool place(const ColumnParameters<Tile> &p, int index, Place &at)
+  __device__ bool place(const TileParameters<Tile> &p, int index, Place &at)
   {
     Segment s;
     if (!p.schedule.segment(blockIdx.x, index, s))

@@ -9,11 +9,11 @@
 namespace tensormg::laplace
 {
 template <typename Tile, Form form>
-ColumnParameters<Tile> column_parameters(const Arguments<typename Tile::Number> &a, int blocks)
+TileParameters<Tile> tile_parameters(const Arguments<typename Tile::Number> &a, int blocks)
 {
   using C = typename Tile::C;
   constexpr int n = Tile::n;
-  ColumnParameters<Tile> p{};
+  TileParameters<Tile> p{};
   const Block &block = a.block;
   p.own = make_box_map(block, a.src, Tile::cells_x, (Tile::rows + 2) * n);
   p.side = make_box_map(block, a.src, Tile::halo_x, Tile::rows * n);
@@ -33,6 +33,27 @@ ColumnParameters<Tile> column_parameters(const Arguments<typename Tile::Number> 
       p.gd[d][m] = static_cast<C>(sign * a.factor[d] * a.basis->g[m]);
     }
   }
+  p.block = block;
+  p.sides = a.sides;
+  p.ghost = a.ghost;
+  p.dst = a.dst;
+  p.row = block.row();
+  p.plane = block.plane();
+  p.tiles_x = static_cast<int>((block.cells[0] + Tile::cells_x - 1) / Tile::cells_x);
+  const int tiles_y = static_cast<int>((block.cells[1] + Tile::cells_y - 1) / Tile::cells_y);
+  p.schedule = MarchSchedule(p.tiles_x * tiles_y, static_cast<int>(block.cells[2]), blocks);
+  p.longest = p.schedule.longest();
+  p.progress = a.progress;
+  return p;
+}
+
+template <typename Tile, Form form>
+ColumnParameters<Tile> column_parameters(const Arguments<typename Tile::Number> &a, int blocks)
+{
+  using C = typename Tile::C;
+  constexpr int n = Tile::n;
+  ColumnParameters<Tile> p{};
+  static_cast<TileParameters<Tile> &>(p) = tile_parameters<Tile, form>(a, blocks);
   p.inverse = static_cast<C>(1. / (a.basis->v[0] * a.basis->h[1] - a.basis->v[1] * a.basis->h[0]));
   const auto &lambda = a.basis->lambda;
   for (int k = 0; k < n; ++k)
@@ -48,17 +69,6 @@ ColumnParameters<Tile> column_parameters(const Arguments<typename Tile::Number> 
   //       = alpha / D (b - faces + D ((1 + theta - alpha) u - theta old) / alpha)
   p.keep = static_cast<C>(a.alpha != 0. ? (1. + a.theta - a.alpha) / a.alpha : 0.);
   p.drop = static_cast<C>(a.alpha != 0. ? a.theta / a.alpha : 0.);
-  p.block = block;
-  p.sides = a.sides;
-  p.ghost = a.ghost;
-  p.dst = a.dst;
-  p.row = block.row();
-  p.plane = block.plane();
-  p.tiles_x = static_cast<int>((block.cells[0] + Tile::cells_x - 1) / Tile::cells_x);
-  const int tiles_y = static_cast<int>((block.cells[1] + Tile::cells_y - 1) / Tile::cells_y);
-  p.schedule = MarchSchedule(p.tiles_x * tiles_y, static_cast<int>(block.cells[2]), blocks);
-  p.longest = p.schedule.longest();
-  p.progress = a.progress;
   return p;
 }
 

@@ -64,6 +64,7 @@ struct Faces
 {
   V v[2], g[2];
 
+  Faces() = default;
   __device__ __forceinline__ Faces(const Trace<V> &m, const Trace<V> &p)
   {
     v[0] = m.d - p.d;

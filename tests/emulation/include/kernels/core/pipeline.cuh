@@ -133,13 +133,13 @@ inline void store_box(const CUtensorMap *map, const void *from, int c0, int c1, 
                                         },
       nullptr}});
 }
-inline void wait_stores_read()
+template <std::size_t pending = 0>
+void wait_stores_read()
 {
   auto &groups = emulation::thread->groups;
-  for (const auto &group : groups)
-    for (const emulation::PendingCopy &copy : group)
+  for (; groups.size() > pending; groups.erase(groups.begin()))
+    for (const emulation::PendingCopy &copy : groups.front())
       copy.land();
-  groups.clear();
 }
 inline void prefetch_map(const CUtensorMap *) {}
 
