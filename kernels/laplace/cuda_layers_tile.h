@@ -80,6 +80,7 @@ struct LayersTile
       sizeof(Number) * (9. + double(halo_bytes) / own_box);
 
   static_assert(split || rows % 2 == 0, "half a warp has a row of cells");
+  static_assert(halo_ring <= n, "a plane's barrier serves one layer after the other");
   static_assert(rows * n <= 256, "boxes of the copy engine");
   static_assert(shared_bytes <= 232448, "227 KiB per block");
   static_assert(threads <= 1024);

@@ -2,7 +2,8 @@
 // (docs/kernels.md). Arguments of ColumnTile: modes, cells per lane, rows of cells, planes of the rings (src, b
 // and old), traces parked in shared memory. Arguments of MarchTile: modes, cells per thread, threads per row of
 // cells, rows of cells, threads per column, planes of the rings (own, halo, edges, b and old). Arguments of LayersTile:
-// modes, rows of cells, groups of warps, planes of the ring (halo), halves of warps split the modes of a row.
+// modes, rows of cells, groups of warps, planes of the ring (halo), halves of warps split the modes of a row, cells per
+// lane.
 #pragma once
 
 #include "kernels/laplace/column_tile.h"
@@ -31,7 +32,7 @@ template <>
 struct CudaTile<double, 6, false> : LayersTile<double, 6, 2, 6, 6>
 {};
 template <>
-struct CudaTile<double, 7, false> : LayersTile<double, 7, 2, 7, 3>
+struct CudaTile<double, 7, false> : LayersTile<double, 7, 1, 7, 7, true>
 {};
 template <>
 struct CudaTile<double, 8, false> : LayersTile<double, 8, 1, 8, 5, true>
@@ -81,13 +82,13 @@ template <>
 struct CudaTile<float, 6, false> : LayersTile<float, 6, 2, 6, 6>
 {};
 template <>
-struct CudaTile<float, 7, false> : LayersTile<float, 7, 2, 7, 3, true>
+struct CudaTile<float, 7, false> : LayersTile<float, 7, 1, 7, 7, true>
 {};
 template <>
 struct CudaTile<float, 8, false> : LayersTile<float, 8, 1, 8, 5, true>
 {};
 template <>
-struct CudaTile<float, 9, false> : LayersTile<float, 9, 1, 9, 1, true>
+struct CudaTile<float, 9, false> : LayersTile<float, 9, 1, 9, 9, true, 1>
 {};
 
 template <>
