@@ -22,9 +22,9 @@
 
 namespace tensormg::laplace
 {
-/// Everything a launch needs, in constant memory.
+/// What a launch of every kernel with such tiles needs, in constant memory.
 template <typename Tile>
-struct ColumnParameters
+struct TileParameters
 {
   using Number = typename Tile::Number;
   using C = typename Tile::C;
@@ -34,11 +34,6 @@ struct ColumnParameters
   CUtensorMap result;            ///< boxes of dst, whose padding is written too
   C v[n], h[n];                  ///< trace weights
   C vd[3][n], gd[3][n];          ///< c_d v, c_d g; negative in the fused forms
-  C near[3][2][2];     ///< n = 2: what the modes of the cell above add to the modes, [d][to][from]
-  C diagonal[n][n][n]; ///< [k][j][i]: D; negative in the residual
-  C factor[n][n][n];   ///< chebyshev: alpha / D
-  C inverse;           ///< 1 / (v_0 h_1 - v_1 h_0)
-  C keep, drop;        ///< chebyshev: D (keep u - drop old) is added to the sum
   Block block;
   std::array<Side, 6> sides;
   std::array<const C *, 6> ghost;
@@ -49,6 +44,20 @@ struct ColumnParameters
   int longest; ///< schedule.longest()
   int tiles_x;
   unsigned *progress; ///< two counters, zero between launches; nullptr: blocks do not wait
+};
+
+/// Everything a launch of the column kernel needs.
+template <typename Tile>
+struct ColumnParameters : TileParameters<Tile>
+{
+  using C = typename Tile::C;
+  static constexpr int n = Tile::n;
+
+  C near[3][2][2];     ///< n = 2: what the modes of the cell above add to the modes, [d][to][from]
+  C diagonal[n][n][n]; ///< [k][j][i]: D; negative in the residual
+  C factor[n][n][n];   ///< chebyshev: alpha / D
+  C inverse;           ///< 1 / (v_0 h_1 - v_1 h_0)
+  C keep, drop;        ///< chebyshev: D (keep u - drop old) is added to the sum
 };
 
 namespace column
@@ -69,7 +78,7 @@ namespace column
   };
 
   template <typename Tile>
-  __device__ bool place(const ColumnParameters<Tile> &p, int index, Place &at)
+  __device__ bool place(const TileParameters<Tile> &p, int index, Place &at)
   {
     Segment s;
     if (!p.schedule.segment(blockIdx.x, index, s))

@@ -9,11 +9,11 @@
 namespace tensormg::laplace
 {
 template <typename Tile, Form form>
-ColumnParameters<Tile> column_parameters(const Arguments<typename Tile::Number> &a, int blocks)
+TileParameters<Tile> tile_parameters(const Arguments<typename Tile::Number> &a, int blocks)
 {
   using C = typename Tile::C;
   constexpr int n = Tile::n;
-  ColumnParameters<Tile> p{};
+  TileParameters<Tile> p{};
   const Block &block = a.block;
   p.own = make_box_map(block, a.src, Tile::cells_x, (Tile::rows + 2) * n);
   p.side = make_box_map(block, a.src, Tile::halo_x, Tile::rows * n);
@@ -36,6 +36,28 @@ ColumnParameters<Tile> column_parameters(const Arguments<typename Tile::Number> 
       p.gd[d][m] = static_cast<C>(sign * a.factor[d] * a.basis->g[m]);
     }
   }
+  p.block = block;
+  p.sides = a.sides;
+  p.ghost = a.ghost;
+  p.dst = a.dst;
+  p.row = block.row();
+  p.plane = block.plane();
+  p.tiles_x = static_cast<int>((block.cells[0] + Tile::cells_x - 1) / Tile::cells_x);
+  const int tiles_y = static_cast<int>((block.cells[1] + Tile::cells_y - 1) / Tile::cells_y);
+  p.schedule = MarchSchedule(p.tiles_x * tiles_y, static_cast<int>(block.cells[2]), blocks);
+  p.longest = p.schedule.longest();
+  p.progress = a.progress;
+  return p;
+}
+
+template <typename Tile, Form form>
+ColumnParameters<Tile> column_parameters(const Arguments<typename Tile::Number> &a, int blocks)
+{
+  using C = typename Tile::C;
+  constexpr int n = Tile::n;
+  ColumnParameters<Tile> p{};
+  static_cast<TileParameters<Tile> &>(p) = tile_parameters<Tile, form>(a, blocks);
+  const double sign = form == Form::apply ? 1. : -1.;
   // The traces of the cell above are V = sum_m s_m v_m u_m and D = -sum_m s_m h_m u_m, s_m = (-1)^m; mode i of its
   // neighbour gets c_d (g_i V - v_i D). Below, both modes being of other parity flips the sign.
   for (int d = 0; d < 3; ++d)
@@ -58,17 +80,6 @@ ColumnParameters<Tile> column_parameters(const Arguments<typename Tile::Number> 
   //       = alpha / D (b - faces + D ((1 + theta - alpha) u - theta old) / alpha)
   p.keep = static_cast<C>(a.alpha != 0. ? (1. + a.theta - a.alpha) / a.alpha : 0.);
   p.drop = static_cast<C>(a.alpha != 0. ? a.theta / a.alpha : 0.);
-  p.block = block;
-  p.sides = a.sides;
-  p.ghost = a.ghost;
-  p.dst = a.dst;
-  p.row = block.row();
-  p.plane = block.plane();
-  p.tiles_x = static_cast<int>((block.cells[0] + Tile::cells_x - 1) / Tile::cells_x);
-  const int tiles_y = static_cast<int>((block.cells[1] + Tile::cells_y - 1) / Tile::cells_y);
-  p.schedule = MarchSchedule(p.tiles_x * tiles_y, static_cast<int>(block.cells[2]), blocks);
-  p.longest = p.schedule.longest();
-  p.progress = a.progress;
   return p;
 }
 

@@ -105,6 +105,7 @@ struct Faces
 {
   V v[2], g[2];
 
+  Faces() = default;
   __device__ __forceinline__ Faces(const Trace<V, is_line> &m, const Trace<V, is_line> &p)
   {
     v[0] = m.d - p.d;

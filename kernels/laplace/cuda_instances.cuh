@@ -8,6 +8,7 @@
 #include "kernels/laplace/cuda.h"
 #include "kernels/laplace/cuda_column_launch.cuh"
 #include "kernels/laplace/cuda_launch.cuh"
+#include "kernels/laplace/cuda_layers_launch.cuh"
 #include "kernels/laplace/cuda_tiles.h"
 
 namespace tensormg::laplace
@@ -16,12 +17,20 @@ template <typename Number, Form form, int degree>
 using TileOf = std::conditional_t<form == Form::residual, CudaResidualTile<Number, degree + 1>,
     CudaTile<Number, degree + 1, form != Form::apply>>;
 
+template <typename Tile>
+concept TileOfLayers = requires
+{
+  Tile::strips_per_warp;
+};
+
 template <typename Tile, Form form>
 void launch_tile(const Arguments<typename Tile::Number> &a)
 {
   require_every_row(a.range, a.block);
   if constexpr (Tile::owns_columns)
     launch_column<Tile, form>(a);
+  else if constexpr (TileOfLayers<Tile>)
+    launch_layers<Tile>(a);
   else
     launch_march<Tile, form>(a);
 }
@@ -93,6 +102,8 @@ KernelResources resources_3d()
 {
   if constexpr (Tile::owns_columns)
     return resources_of_kernel<Tile, form>(&column::column_kernel<Tile, form>);
+  else if constexpr (TileOfLayers<Tile>)
+    return resources_of_kernel<Tile, form>(&layers::layers_kernel<Tile>);
   else
     return resources_of_kernel<Tile, form>(&march::march_kernel<Tile, form>);
 }

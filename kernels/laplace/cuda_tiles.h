@@ -1,14 +1,16 @@
 // The tile of the 3D kernel for each degree and number type, and by its type which kernel that is.
 // (docs/kernels.md). Arguments of ColumnTile: modes, cells per lane, rows of cells, planes of the rings (src, b
 // and old), traces parked in shared memory, vectors in the second ring, slots of results on their way (0: written by the
-// lanes). Arguments of MarchTile: modes, cells per thread, threads per row of
-// cells, rows of cells, threads per column, planes of the rings (own, halo, edges, b and old).
+// lanes). Arguments of MarchTile: modes, cells per thread, threads per row of cells, rows of cells, threads per column,
+// planes of the rings (own, halo, edges, b and old). Arguments of LayersTile: modes, rows of cells, groups of warps,
+// planes of the ring (halo), halves of warps split the modes of a row, cells per lane.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
 #include "kernels/laplace/column_tile.h"
+#include "kernels/laplace/cuda_layers_tile.h"
 #include "kernels/laplace/march_tile.h"
 
 namespace tensormg::laplace
@@ -27,19 +29,19 @@ template <>
 struct CudaTile<double, 4, false> : ColumnTile<double, 4, 1, 4, 6, 0, true>
 {};
 template <>
-struct CudaTile<double, 5, false> : MarchTile<double, 5, 1, 8, 6, 1, 10, 3, 8>
+struct CudaTile<double, 5, false> : LayersTile<double, 5, 4, 5, 5>
 {};
 template <>
-struct CudaTile<double, 6, false> : MarchTile<double, 6, 1, 8, 4, 1, 12, 3, 10>
+struct CudaTile<double, 6, false> : LayersTile<double, 6, 2, 6, 6>
 {};
 template <>
-struct CudaTile<double, 7, false> : MarchTile<double, 7, 1, 8, 2, 2, 14, 4, 12>
+struct CudaTile<double, 7, false> : LayersTile<double, 7, 1, 7, 7, true>
 {};
 template <>
-struct CudaTile<double, 8, false> : MarchTile<double, 8, 1, 8, 2, 2, 13, 2, 9>
+struct CudaTile<double, 8, false> : LayersTile<double, 8, 1, 8, 5, true>
 {};
 template <>
-struct CudaTile<double, 9, false> : MarchTile<double, 9, 1, 8, 2, 2, 13, 2, 8>
+struct CudaTile<double, 9, false> : LayersTile<double, 9, 1, 9, 1, true>
 {};
 
 template <>
@@ -77,19 +79,19 @@ template <>
 struct CudaTile<float, 4, false> : ColumnTile<float, 4, 1, 8, 8, 0, false, 2, 2>
 {};
 template <>
-struct CudaTile<float, 5, false> : MarchTile<float, 5, 2, 8, 6, 1, 10, 3, 8>
+struct CudaTile<float, 5, false> : LayersTile<float, 5, 4, 5, 5>
 {};
 template <>
-struct CudaTile<float, 6, false> : MarchTile<float, 6, 2, 8, 4, 1, 12, 3, 10>
+struct CudaTile<float, 6, false> : LayersTile<float, 6, 2, 6, 6>
 {};
 template <>
-struct CudaTile<float, 7, false> : MarchTile<float, 7, 2, 8, 2, 2, 14, 4, 12>
+struct CudaTile<float, 7, false> : LayersTile<float, 7, 1, 7, 7, true>
 {};
 template <>
-struct CudaTile<float, 8, false> : MarchTile<float, 8, 2, 8, 2, 2, 13, 2, 9>
+struct CudaTile<float, 8, false> : LayersTile<float, 8, 1, 8, 5, true>
 {};
 template <>
-struct CudaTile<float, 9, false> : MarchTile<float, 9, 2, 8, 2, 2, 13, 2, 8>
+struct CudaTile<float, 9, false> : LayersTile<float, 9, 1, 9, 9, true, 1>
 {};
 
 template <>

@@ -287,5 +287,29 @@ namespace
         compare(TypeParam::kernel(dim, degree), cases[1], dim, degree, factor,
             tolerance<TypeParam::arithmetic>, true);
   }
+
+  // A tensor core multiplies no FP32 numbers, FP64 has one arithmetic only.
+  TEST(LaplaceTensorCores, SaysWhatThereIs)
+  {
+    for (const Backend backend : {Backend::mma, Backend::wmma})
+    {
+      EXPECT_THROW(laplace::select<float>(backend, Form::apply, 3, 1, Arithmetic::fp32),
+          std::invalid_argument);
+      EXPECT_THROW(laplace::select<double>(backend, Form::apply, 2, 1, Arithmetic::fp16),
+          std::invalid_argument);
+      EXPECT_THROW(laplace::select<Half>(backend, Form::apply, 3, 9), std::invalid_argument);
+    }
+    try
+    {
+      laplace::select<float>(Backend::cuda, Form::apply, 3, 2, Arithmetic::tf32);
+      FAIL();
+    }
+    catch (const std::invalid_argument &error)
+    {
+      EXPECT_NE(
+          std::string(error.what()).find("mma 3xtf32 (2D and 3D, degrees 1..8)"), std::string::npos)
+          << error.what();
+    }
+  }
 } // namespace
 } // namespace tensormg

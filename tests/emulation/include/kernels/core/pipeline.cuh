@@ -133,11 +133,11 @@ inline void store_box(const CUtensorMap *map, const void *from, int c0, int c1, 
                                         },
       nullptr}});
 }
-template <int left = 0>
+template <std::size_t pending = 0>
 void wait_stores_read()
 {
   auto &groups = emulation::thread->groups;
-  for (; groups.size() > left; groups.erase(groups.begin()))
+  for (; groups.size() > pending; groups.erase(groups.begin()))
     for (const emulation::PendingCopy &copy : groups.front())
       copy.land();
 }

@@ -1,0 +1,197 @@
+// The `cuda` backend in 3D, B u for degrees 4 and more in FP64 and FP32: two layers of cells in shared memory,
+// docs/kernels.md.
+//
+// A block owns a tile of cells in x-y and marches through the layers. One thread copies whole layers, one the cells
+// around the tile plane by plane.
+//   x and y   A group of warps takes a plane: a lane sums the lines in y of the rows below and above its cell, then, line
+//             by line, its own ones in x, and writes the sum of all but z over u.
+//   z         When all planes of the layer are there, warps take lines in z: traces of the layer above (whose u is
+//             in shared memory), those of the layers before in registers; faces are added in place.
+//   out       The copy engine writes the layer to memory and reads the one after the next into its place.
+// Nobody holds B u, and the engine has as long as x and y of a layer take.
+#pragma once
+
+#include "kernels/laplace/cuda_column.cuh"
+#include "kernels/laplace/cuda_layers_tile.h"
+
+namespace tensormg::laplace
+{
+template <typename Tile>
+struct LayersParameters : TileParameters<Tile>
+{
+  using C = typename Tile::C;
+  CUtensorMap row_beside; ///< boxes of one row of cells of src
+  CUtensorMap result;     ///< boxes of dst, whose padding is written too
+  C lambda[3][Tile::n];   ///< c_d lambda
+};
+
+namespace layers
+{
+  using column::Place;
+  using column::place;
+
+  template <typename Tile>
+  struct Shared
+  {
+    using Number = typename Tile::Number;
+    using Barrier = pipeline::Barrier;
+    unsigned char *base;
+
+    /// Plane k of the layer with that number in the order of copies.
+    __device__ Number *own(int layer, int k) const
+    {
+      return reinterpret_cast<Number *>(base + (layer % 2 * Tile::n + k) * Tile::own_bytes);
+    }
+    /// `at`: 0, upper_at, left_at, right_at
+    __device__ Number *halo(int slot, int at) const
+    {
+      return reinterpret_cast<Number *>(base + Tile::halo_offset + slot * Tile::halo_bytes + at);
+    }
+    __device__ Number *edges(int warp) const
+    {
+      return reinterpret_cast<Number *>(base + Tile::edge_offset) + warp * Tile::edge_numbers;
+    }
+    /// Where a warp keeps its segment, so that it takes no registers.
+    __device__ Place &place(int warp) const
+    {
+      static_assert(sizeof(Place) <= Tile::place_bytes);
+      return *reinterpret_cast<Place *>(base + Tile::place_offset + warp * Tile::place_bytes);
+    }
+    __device__ Barrier *barrier(int index) const
+    {
+      return reinterpret_cast<Barrier *>(base + Tile::barrier_offset) + index;
+    }
+    /// The layer has been copied; everybody has worked on it and has read the one after it.
+    __device__ Barrier *full(int layer) const { return barrier(layer % 2); }
+    __device__ Barrier *done(int layer) const { return barrier(2 + layer % 2); }
+    static __device__ unsigned parity(int layer) { return layer / 2 % 2; }
+    /// All warps meet, and those of a group.
+    __device__ Barrier *met() const { return barrier(4); }
+    /// What lies around plane k of a layer is there; groups may wait for several planes that have the same slot, one
+    /// after the other, which a barrier of the slot could not tell apart.
+    __device__ Barrier *halo_full(int k) const { return barrier(5 + k); }
+    __device__ Barrier *halo_empty(int slot) const { return barrier(5 + Tile::n + slot); }
+    __device__ Barrier *group(int group) const
+    {
+      return barrier(5 + Tile::n + Tile::halo_ring + group);
+    }
+  };
+
+  template <typename Tile>
+  __device__ void initialise(const Shared<Tile> &shared)
+  {
+    constexpr unsigned of_group = pipeline::warp_arrivals * Tile::group_warps;
+    constexpr unsigned all = pipeline::warp_arrivals * Tile::warps;
+    for (int layer = 0; layer < 2; ++layer)
+    {
+      pipeline::init(shared.full(layer), 1);
+      pipeline::init(shared.done(layer), all);
+    }
+    pipeline::init(shared.met(), all);
+    for (int k = 0; k < Tile::n; ++k)
+      pipeline::init(shared.halo_full(k), 1);
+    for (int slot = 0; slot < Tile::halo_ring; ++slot)
+      pipeline::init(shared.halo_empty(slot), of_group);
+    for (int group = 0; group < Tile::groups; ++group)
+      pipeline::init(shared.group(group), of_group);
+    pipeline::fence_init();
+  }
+
+  /// The layers of all segments of this block in the order of copies: those of the segment, one before and one after
+  /// it where there are such.
+  template <typename Tile>
+  class Layers
+  {
+    const LayersParameters<Tile> &p_;
+    int index_ = 0;
+
+  public:
+    Place s;
+    int c;
+    bool more;
+
+    __device__ explicit Layers(const LayersParameters<Tile> &p)
+      : p_(p)
+    {
+      more = place(p_, 0, s);
+      c = s.z0 - s.before;
+    }
+    __device__ bool is_own() const { return c >= s.z0 && c < s.z1; }
+    __device__ void advance()
+    {
+      if (++c < s.z1 + s.after)
+        return;
+      more = place(p_, ++index_, s);
+      c = s.z0 - s.before;
+    }
+  };
+
+  /// Writes plane after plane of a layer that is done, and reads the layer after the next to its place.
+  template <typename Tile, int k = 0>
+  __device__ void replace(const LayersParameters<Tile> &p, const Shared<Tile> &shared,
+      const Layers<Tile> &next, int layer)
+  {
+    if constexpr (k < Tile::n)
+    {
+      pipeline::wait_stores_read<Tile::n - 1 - k>();
+      if (next.more)
+        pipeline::load_box(shared.own(layer, k), &p.own, shared.full(layer), next.s.x0, 0,
+            next.s.y0 * Tile::n, next.c * Tile::n + k);
+      replace<Tile, k + 1>(p, shared, next, layer);
+    }
+  }
+
+  template <typename Tile>
+  __device__ void copy_layers(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
+  {
+    InStep step(p.progress, p.longest);
+    Layers<Tile> in(p), out(p);
+    for (int layer = 0; in.more || out.more; ++layer)
+    {
+      if (layer >= 2)
+      {
+        pipeline::wait(shared.done(layer), Shared<Tile>::parity(layer - 2));
+        if (out.is_own())
+          for (int k = 0; k < Tile::n; ++k)
+            pipeline::store_box(&p.result, shared.own(layer, k), out.s.x0, 0, out.s.y0 * Tile::n,
+                out.c * Tile::n + k);
+        out.advance();
+      }
+      if (in.more)
+      {
+        if (in.is_own())
+          step.begin_layer();
+        pipeline::arrive_expect(shared.full(layer), Tile::n * Tile::own_box);
+      }
+      replace(p, shared, in, layer);
+      if (in.more)
+        in.advance();
+    }
+    step.end();
+  }
+
+  /// Copies the cells around the tile.
+  template <typename Tile>
+  __device__ void copy_halo(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
+  {
+    pipeline::RingPosition<Tile::halo_ring> at;
+    Place s;
+    for (int index = 0; place(p, index, s); ++index)
+      for (int c = s.z0; c < s.z1; ++c)
+        for (int k = 0; k < Tile::n; ++k)
+        {
+          const int y = s.y0 * Tile::n, above = y + (s.last_y + 1) * Tile::n;
+          const int plane = c * Tile::n + k;
+          pipeline::Barrier *full = shared.halo_full(k);
+          pipeline::wait(shared.halo_empty(at.slot), at.parity ^ 1u);
+          pipeline::arrive_expect(full, 2 * (Tile::row_box + Tile::side_box));
+          const auto to = [&](int offset) { return shared.halo(at.slot, offset); };
+          pipeline::load_box(to(0), &p.row_beside, full, s.x0, 0, y - Tile::n, plane);
+          pipeline::load_box(to(Tile::upper_at), &p.row_beside, full, s.x0, 0, above, plane);
+          pipeline::load_box(to(Tile::left_at), &p.side, full, s.left, 0, y, plane);
+          pipeline::load_box(to(Tile::right_at), &p.side, full, s.right, 0, y, plane);
+          at.advance();
+        }
+  }
+} // namespace layers
+} // namespace tensormg::laplace

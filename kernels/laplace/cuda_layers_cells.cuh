@@ -1,0 +1,223 @@
+// The warps that compute in the layer kernel on CUDA cores, and the kernel: see cuda_layers.cuh.
+#pragma once
+
+#include "kernels/core/shared_memory.cuh"
+#include "kernels/laplace/cuda_layers_planes.cuh"
+
+namespace tensormg::laplace::layers
+{
+template <typename Tile>
+class Cells : PlaneWork<Tile>
+{
+  using Work = PlaneWork<Tile>;
+  using typename Work::C;
+  using typename Work::Trace;
+  using typename Work::V;
+  using Work::cell, Work::group, Work::half, Work::lane, Work::p, Work::s, Work::shared, Work::warp;
+  using Work::load, Work::behind, Work::ghost;
+  using Work::n, Work::modes, Work::width, Work::mode_x;
+  static constexpr int strips_per_warp = Tile::strips_per_warp;
+  static constexpr int next_plane = Tile::own_bytes / int(sizeof(C)); ///< numbers between planes
+
+  Trace below[strips_per_warp]; ///< in z: of the layer before, at its top
+  Trace top[strips_per_warp];   ///< of this layer
+  int layer = 0;                ///< number of layer c in the order of copies
+  int planes = 0;               ///< of cells around the tile that were copied before layer c
+  // Parities of the phases that are waited for next.
+  unsigned halo_parity = 0, met = 0, in_group = 0;
+
+public:
+  using Work::Work;
+
+  __device__ __forceinline__ void run()
+  {
+    Place here;
+    for (int index = 0; place(p, index, here); ++index)
+    {
+      __syncwarp();
+      s = here;
+      __syncwarp();
+      begin_segment();
+#pragma unroll 1
+      for (int c = s.z0; c < s.z1; ++c)
+      {
+#pragma unroll 1
+        for (int k = group; k < n; k += Tile::groups)
+          add_x_and_y(c, k);
+        pipeline::arrive(shared.met());
+        add_z(c);
+        ++layer;
+        planes += n;
+        halo_parity ^= 1u;
+      }
+      if (s.after)
+      {
+        pipeline::arrive_to_overwrite(shared.done(layer));
+        ++layer;
+      }
+    }
+  }
+
+private:
+  __device__ __forceinline__ void wait_full(int l) const
+  {
+    pipeline::wait(shared.full(l), Shared<Tile>::parity(l));
+  }
+  // Lines in z: strip `t` of this warp is lines 2 (warp + t warps) + half of a plane, each of 16 lanes.
+  __device__ __forceinline__ int strip(int t) const { return warp + t * Tile::warps; }
+  __device__ __forceinline__ bool has(int t) const
+  {
+    return (t + 1) * Tile::warps <= Tile::rows * modes / 2 ||
+        2 * strip(t) + half < Tile::rows * modes;
+  }
+  __device__ __forceinline__ C *at_strip(int l, int t) const
+  {
+    return shared.own(l, 0) + strip(t) * (2 * mode_x) + lane * width;
+  }
+  __device__ __forceinline__ LineSums<V> sums_z(int l, int t) const
+  {
+    const C *from = at_strip(l, t);
+    LineSums<V> sums;
+#pragma unroll
+    for (int k = 0; k < n; ++k)
+      sums.add(k, p.v[k], p.h[k], load(from + k * next_plane));
+    return sums;
+  }
+  __device__ __forceinline__ Trace ghost_z(int side, int t) const
+  {
+    const int line = 2 * strip(t) + half, cy = line / modes;
+    if (cy > s.last_y)
+      return {V(C(0)), V(C(0))};
+    return ghost(side, p.block.rows_per_plane(), (s.y0 + cy) * n + line % modes / n, line % n);
+  }
+
+  /// The traces below the first layer and at its top.
+  __device__ __forceinline__ void begin_segment()
+  {
+    wait_full(layer);
+    if (s.before)
+    {
+#pragma unroll
+      for (int t = 0; t < strips_per_warp; ++t)
+        if (has(t))
+          below[t] = sums_z(layer, t).upper();
+      ++layer;
+      wait_full(layer);
+    }
+    const bool from_ghost = p.sides[4] == Side::ghost;
+#pragma unroll
+    for (int t = 0; t < strips_per_warp; ++t)
+      if (has(t))
+      {
+        const LineSums<V> sums = sums_z(layer, t);
+        top[t] = sums.upper();
+        if (!s.before)
+          below[t] = from_ghost ? ghost_z(4, t) : behind(4, sums.lower());
+      }
+    if (s.before)
+      pipeline::arrive_to_overwrite(shared.done(layer - 1));
+    else
+    {
+      // Nobody writes to the layer before all have read it; otherwise done() of the layer before says so.
+      pipeline::arrive(shared.met());
+      meet();
+    }
+  }
+  __device__ __forceinline__ void meet()
+  {
+    pipeline::wait(shared.met(), met);
+    met ^= 1u;
+  }
+
+  /// Adds the faces in z to the sums of the other directions in layer c: the layer is done.
+  __device__ __forceinline__ void add_z(int c)
+  {
+    Trace above[strips_per_warp], next_top[strips_per_warp];
+    if (c + 1 < s.z1 || s.after)
+    {
+      wait_full(layer + 1);
+#pragma unroll
+      for (int t = 0; t < strips_per_warp; ++t)
+        if (has(t))
+        {
+          const LineSums<V> sums = sums_z(layer + 1, t);
+          above[t] = sums.lower();
+          next_top[t] = sums.upper();
+        }
+    }
+    else
+#pragma unroll
+      for (int t = 0; t < strips_per_warp; ++t)
+        if (has(t))
+          above[t] = p.sides[5] == Side::ghost ? ghost_z(5, t) : behind(5, top[t]);
+    meet();
+#pragma unroll
+    for (int t = 0; t < strips_per_warp; ++t)
+      if (has(t))
+      {
+        const Faces<V> faces(below[t], above[t]);
+        C *const to = at_strip(layer, t);
+        V sum[n];
+#pragma unroll
+        for (int k = 0; k < n; ++k)
+          sum[k] = load(to + k * next_plane);
+#pragma unroll
+        for (int k = 0; k < n; ++k)
+        {
+          add_product(sum[k], p.vd[2][k], faces.v[k % 2]);
+          add_product(sum[k], p.gd[2][k], faces.g[k % 2]);
+          write_pack(to + k * next_plane, sum[k]);
+        }
+        below[t] = top[t];
+        top[t] = next_top[t];
+      }
+    pipeline::arrive_to_overwrite(shared.done(layer));
+  }
+
+  /// Faces in x and y and the diagonal, of plane k of layer c, over u.
+  __device__ __forceinline__ void add_x_and_y(int c, int k)
+  {
+    const typename Work::Plane plane{
+        shared.own(layer, k), (planes + k) % Tile::halo_ring, c * n + k};
+    pipeline::wait(shared.halo_full(k), halo_parity);
+    typename Work::FacesY faces_y[n];
+    this->sum_y(faces_y, plane);
+    this->sum_edges(plane);
+    pipeline::arrive_to_overwrite(shared.halo_empty(plane.slot));
+    // All rows of the plane have been read by those who work on the rows beside, and for z.
+    pipeline::arrive(shared.group(group));
+    if (c > s.z0 || s.before)
+      pipeline::wait(shared.done(layer - 1), Shared<Tile>::parity(layer - 1));
+    pipeline::wait(shared.group(group), in_group);
+    in_group ^= 1u;
+    this->write_rows(faces_y, plane.own, p.lambda[2][k]);
+  }
+};
+
+template <typename Tile>
+__global__ __launch_bounds__(Tile::threads, 1) void layers_kernel(
+    const __grid_constant__ LayersParameters<Tile> p)
+{
+  const Shared<Tile> shared{dynamic_shared()};
+  if (threadIdx.x == 0)
+    initialise<Tile>(shared);
+  __syncthreads();
+
+  const int service = int(threadIdx.x) - Tile::first_service;
+  if (service < 0)
+  {
+    if constexpr (Tile::moves_registers)
+      pipeline::grow_registers<Tile::consumer_registers>();
+    const int warp = __shfl_sync(~0u, int(threadIdx.x) / 32, 0);
+    if (warp < Tile::warps)
+      Cells<Tile>(p, shared, warp).run();
+    return;
+  }
+  if constexpr (Tile::moves_registers)
+    pipeline::shrink_registers<Tile::service_registers>();
+  if (service == 0)
+    copy_layers(p, shared);
+  if (service == 32)
+    copy_halo(p, shared);
+}
+} // namespace tensormg::laplace::layers

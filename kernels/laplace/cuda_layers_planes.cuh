@@ -1,0 +1,340 @@
+// Faces in x and y of a plane in the layer kernel on CUDA cores: see cuda_layers.cuh.
+#pragma once
+
+#include <type_traits>
+
+#include "kernels/laplace/cuda_column_lines.cuh"
+#include "kernels/laplace/cuda_layers.cuh"
+
+namespace tensormg::laplace::layers
+{
+using column::Faces;
+using column::LineSums;
+
+/// What a lane does in one plane, and what it is.
+template <typename Tile>
+class PlaneWork
+{
+public:
+  using C = typename Tile::C;
+  static constexpr int n = Tile::n, modes = Tile::modes, width = Tile::width;
+  using V = Pack<C, width>;
+  using Trace = column::Trace<V>;
+  static constexpr int mode_x = Tile::cells_x; ///< numbers between modes in x in a plane
+  static constexpr int mode_y = mode_x * n;    ///< between modes in y
+  static constexpr int row_y = mode_y * n;     ///< between rows of cells
+
+  const LayersParameters<Tile> &p;
+  const Shared<Tile> &shared;
+  const int lane, warp, group, half;
+  const int cell; ///< first cell of this lane in its row
+  Place &s;
+
+  __device__ __forceinline__ PlaneWork(
+      const LayersParameters<Tile> &p_, const Shared<Tile> &shared_, int warp_)
+    : p(p_)
+    , shared(shared_)
+    , lane(threadIdx.x % 32)
+    , warp(warp_)
+    , group(warp_ / Tile::group_warps)
+    , half(lane / 16)
+    , cell(lane % 16 * width)
+    , s(shared_.place(warp_))
+  {}
+
+  __device__ __forceinline__ V load(const C *from) const { return load_pack<width>(from); }
+
+  /// What lies behind a Dirichlet or Neumann side, from the own traces there.
+  __device__ __forceinline__ Trace behind(int side, const Trace &inside) const
+  {
+    const C sign = p.sides[side] == Side::dirichlet ? C(-1) : C(1);
+    return {sign * inside.v, -sign * inside.d};
+  }
+
+  /// Traces of a ghost: `line` of `lines`, mode i; padding is ignored.
+  __device__ __forceinline__ Trace ghost(
+      int side, std::int64_t lines, std::int64_t line, int i) const
+  {
+    const C *from = p.ghost[side] + line * p.block.row() + i * p.block.pitch + s.x0 + cell;
+    Trace result;
+#pragma unroll
+    for (int w = 0; w < width; ++w)
+    {
+      const bool there = cell + w <= s.last_x;
+      result.v.at[w] = there ? from[w] : C(0);
+      result.d.at[w] = there ? from[lines * p.block.row() + w] : C(0);
+    }
+    return result;
+  }
+
+  struct HalfFaces
+  {
+    V v, g;
+  };
+  using FacesY = std::conditional_t<Tile::split, HalfFaces, Faces<V>>;
+
+  /// Row of cells of half a warp.
+  __device__ __forceinline__ int row_of(int which) const
+  {
+    const int member = warp % Tile::group_warps;
+    return Tile::split ? member : 2 * member + which;
+  }
+
+  /// A plane in shared memory, the slot of the cells around it, and its number in the block.
+  struct Plane
+  {
+    C *own;
+    int slot, index;
+  };
+
+  /// Where a lane finds the cells on one side in y. Behind a closed side it sums its own line: the reflection there is
+  /// that with the other sign of the even modes (Dirichlet) or of the odd ones. A ghost is added afterwards.
+  struct Beside
+  {
+    const C *row;
+    C even, odd;
+    bool ghost;
+  };
+  __device__ __forceinline__ Beside beside_y(bool upper, const Plane &plane) const
+  {
+    const int cy = row_of(half);
+    const C *const own = plane.own + cy * row_y + cell;
+    const int side = upper ? 3 : 2;
+    const bool edge = upper ? cy == s.last_y : cy == 0;
+    const bool end = edge && (upper ? s.upper_end : s.lower_end);
+    const bool in_halo = edge || (upper && cy + 1 == Tile::rows);
+    const C *const halo = shared.halo(plane.slot, upper ? Tile::upper_at : 0) + cell;
+    Beside result{in_halo ? halo : upper ? own + row_y : own - row_y, C(1), C(1), false};
+    if (end)
+    {
+      const Side kind = p.sides[side];
+      result = {own, kind == Side::neumann ? C(1) : C(-1), kind == Side::neumann ? C(-1) : C(1),
+          kind == Side::ghost};
+      if (result.ghost)
+        result.even = result.odd = C(0);
+    }
+    return result;
+  }
+
+  __device__ __forceinline__ void sum_y(Faces<V> (&faces)[n], const Plane &plane) const
+  {
+    const Beside lower = beside_y(false, plane), upper = beside_y(true, plane);
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+    {
+      LineSums<V> of_lower, of_upper;
+#pragma unroll
+      for (int j = 0; j < n; ++j)
+      {
+        of_lower.add(j, p.v[j], p.h[j], load(lower.row + j * mode_y + i * mode_x));
+        of_upper.add(j, p.v[j], p.h[j], load(upper.row + j * mode_y + i * mode_x));
+      }
+      const auto combine = [](C a, const V &x, C b, const V &y) {
+        V result = a * x;
+        add_product(result, b, y);
+        return result;
+      };
+      const Trace m{combine(lower.even, of_lower.ev, lower.odd, of_lower.ov),
+          combine(lower.even, of_lower.ed, lower.odd, of_lower.od)};
+      const Trace a{combine(upper.even, of_upper.ev, -upper.odd, of_upper.ov),
+          combine(-upper.even, of_upper.ed, upper.odd, of_upper.od)};
+      faces[i] = Faces<V>(m, a);
+    }
+    if (__any_sync(~0u, lower.ghost))
+      add_ghosts(faces, 2, lower.ghost, plane.index);
+    if (__any_sync(~0u, upper.ghost))
+      add_ghosts(faces, 3, upper.ghost, plane.index);
+  }
+
+  /// Half a warp has one side, and the modes j = half, half + 2, ...
+  __device__ __forceinline__ void sum_y(HalfFaces (&faces)[n], const Plane &plane) const
+  {
+    const bool upper = half == 1;
+    const Beside beside = beside_y(upper, plane);
+    const C odd_v = upper ? -beside.odd : beside.odd, even_d = upper ? -beside.even : beside.even;
+    Trace traces[n];
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+    {
+      LineSums<V> sums;
+#pragma unroll
+      for (int j = 0; j < n; ++j)
+        sums.add(j, p.v[j], p.h[j], load(beside.row + j * mode_y + i * mode_x));
+      traces[i] = {beside.even * sums.ev, even_d * sums.ed};
+      add_product(traces[i].v, odd_v, sums.ov);
+      add_product(traces[i].d, beside.odd, sums.od);
+    }
+    if (__any_sync(~0u, beside.ghost))
+#pragma unroll
+      for (int i = 0; i < n; ++i)
+        if (beside.ghost)
+          traces[i] = ghost(upper ? 3 : 2, p.block.planes(), plane.index, i);
+    const C sign = upper ? C(-1) : C(1);
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+#pragma unroll
+      for (int w = 0; w < width; ++w)
+      {
+        const C v = __shfl_xor_sync(~0u, traces[i].v.at[w], 16);
+        const C d = __shfl_xor_sync(~0u, traces[i].d.at[w], 16);
+        faces[i].v.at[w] = fma(sign, traces[i].d.at[w], -d);
+        faces[i].g.at[w] = fma(sign, v, traces[i].v.at[w]);
+      }
+  }
+
+  __device__ __forceinline__ void add_ghosts(
+      Faces<V> (&faces)[n], int side, bool here, int plane) const
+  {
+    const Trace none{V(C(0)), V(C(0))};
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+    {
+      const Trace trace = here ? ghost(side, p.block.planes(), plane, i) : none;
+      const Faces<V> more = side == 2 ? Faces<V>(trace, none) : Faces<V>(none, trace);
+#pragma unroll
+      for (int parity = 0; parity < 2; ++parity)
+      {
+        faces[i].v[parity] = faces[i].v[parity] + more.v[parity];
+        faces[i].g[parity] = faces[i].g[parity] + more.g[parity];
+      }
+    }
+  }
+
+  static constexpr int edge_lines = (Tile::split ? 2 : 4) * n;
+
+  /// Traces beside the rows of this warp: each lane sums one line.
+  __device__ __forceinline__ void sum_edges(const Plane &plane) const
+  {
+    __syncwarp(); // all lanes have read those of the plane before
+#pragma unroll
+    for (int first = 0; first < edge_lines; first += 32)
+    {
+      const int line = first + lane;
+      if (line < edge_lines)
+      {
+        const bool right = line / n % 2 == 1, closed = right ? s.right_closed : s.left_closed;
+        const int cy = row_of(line / (2 * n)), j = line % n;
+        const C *from = closed ? plane.own + cy * row_y + j * mode_y + (right ? s.last_x : 0)
+                               : shared.halo(plane.slot, right ? Tile::right_at : Tile::left_at) +
+                (cy * n + j) * n * Tile::halo_x + (right ? 0 : s.left_cell);
+        const int stride = closed ? mode_x : Tile::halo_x;
+        LineSums<Pack<C, 1>> sums;
+#pragma unroll
+        for (int i = 0; i < n; ++i)
+          sums.add(i, p.v[i], p.h[i], load_pack<1>(from + i * stride));
+        auto trace = right != closed ? sums.lower() : sums.upper();
+        if (closed)
+        {
+          const C sign = p.sides[right] == Side::dirichlet ? C(-1) : C(1);
+          trace = {sign * trace.v, -sign * trace.d};
+        }
+        Pack<C, 2> both;
+        both.at[0] = trace.v.at[0];
+        both.at[1] = trace.d.at[0];
+        write_pack(shared.edges(warp) + 2 * line, both);
+      }
+    }
+    __syncwarp();
+  }
+
+  __device__ __forceinline__ void write_rows(const Faces<V> (&faces_y)[n], C *plane, C of_z) const
+  {
+    C *const own = plane + row_of(half) * row_y + cell;
+    const C *const edges = shared.edges(warp) + half * (4 * n);
+#pragma unroll
+    for (int j = 0; j < n; ++j)
+    {
+      const C of_yz = of_z + p.lambda[1][j];
+      V u[n];
+      LineSums<V> sums;
+#pragma unroll
+      for (int i = 0; i < n; ++i)
+      {
+        u[i] = load(own + j * mode_y + i * mode_x);
+        sums.add(i, p.v[i], p.h[i], u[i]);
+      }
+      const Faces<V> faces = couple(load_pack<2>(edges + 2 * j),
+          load_pack<2>(edges + 2 * n + 2 * j), sums.lower(), sums.upper());
+#pragma unroll
+      for (int i = 0; i < n; ++i)
+      {
+        V sum = of_yz * u[i];
+        add_product(sum, p.lambda[0][i], u[i]);
+        add_product(sum, p.vd[0][i], faces.v[i % 2]);
+        add_product(sum, p.gd[0][i], faces.g[i % 2]);
+        add_product(sum, p.vd[1][j], faces_y[i].v[j % 2]);
+        add_product(sum, p.gd[1][j], faces_y[i].g[j % 2]);
+        write_pack(own + j * mode_y + i * mode_x, sum);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void write_rows(const HalfFaces (&faces_y)[n], C *plane, C of_z) const
+  {
+    C *const own = plane + row_of(half) * row_y + cell;
+    const C *const edges = shared.edges(warp);
+#pragma unroll
+    for (int even = 0; even < n; even += 2)
+    {
+      // With an odd number of modes the second half has one less; there it works on one of the first in vain.
+      constexpr int most = n - 1;
+      const int odd = even < most ? even + 1 : most;
+      const bool mine = even < most || half == 0;
+      const auto of_half = [&](const C(&table)[n]) { return half == 0 ? table[even] : table[odd]; };
+      const C of_yz = of_z + of_half(p.lambda[1]), vd = of_half(p.vd[1]), gd = of_half(p.gd[1]);
+      const int j = half == 0 ? even : odd;
+      V u[n];
+      LineSums<V> sums;
+#pragma unroll
+      for (int i = 0; i < n; ++i)
+      {
+        u[i] = load(own + j * mode_y + i * mode_x);
+        sums.add(i, p.v[i], p.h[i], u[i]);
+      }
+      const Faces<V> faces = couple(load_pack<2>(edges + 2 * j),
+          load_pack<2>(edges + 2 * n + 2 * j), sums.lower(), sums.upper());
+#pragma unroll
+      for (int i = 0; i < n; ++i)
+      {
+        V sum = of_yz * u[i];
+        add_product(sum, p.lambda[0][i], u[i]);
+        add_product(sum, p.vd[0][i], faces.v[i % 2]);
+        add_product(sum, p.gd[0][i], faces.g[i % 2]);
+        add_product(sum, vd, faces_y[i].v);
+        add_product(sum, gd, faces_y[i].g);
+        if (mine)
+          write_pack(own + j * mode_y + i * mode_x, sum);
+      }
+    }
+  }
+
+  /// A line in x from its traces at both ends and those beside the row.
+  __device__ __forceinline__ Faces<V> couple(const Pack<C, 2> &outside_left,
+      const Pack<C, 2> &outside_right, const Trace &left, const Trace &right) const
+  {
+    const bool first = cell == 0, last_lane = cell == Tile::cells_x - width;
+    const auto is_last = [&](int w) { return cell + w == s.last_x; };
+    const bool ends = is_last(width - 1);
+    const C lower_v = __shfl_up_sync(~0u, ends ? C(0) : right.v.at[width - 1], 1);
+    const C lower_d = __shfl_up_sync(~0u, ends ? C(0) : right.d.at[width - 1], 1);
+    const C upper_v = __shfl_down_sync(~0u, left.v.at[0], 1);
+    const C upper_d = __shfl_down_sync(~0u, left.d.at[0], 1);
+    Trace m, a;
+    m.v.at[0] = first ? outside_left.at[0] : lower_v;
+    m.d.at[0] = first ? outside_left.at[1] : lower_d;
+    // The last lane of a row has nothing behind its last cell unless that is the block's or the tile's last one.
+    const bool beyond = last_lane && !ends;
+    a.v.at[width - 1] = ends ? outside_right.at[0] : beyond ? C(0) : upper_v;
+    a.d.at[width - 1] = ends ? outside_right.at[1] : beyond ? C(0) : upper_d;
+#pragma unroll
+    for (int w = 0; w + 1 < width; ++w)
+    {
+      a.v.at[w] = is_last(w) ? outside_right.at[0] : left.v.at[w + 1];
+      a.d.at[w] = is_last(w) ? outside_right.at[1] : left.d.at[w + 1];
+      m.v.at[w + 1] = is_last(w) ? C(0) : right.v.at[w];
+      m.d.at[w + 1] = is_last(w) ? C(0) : right.d.at[w];
+    }
+    return {m, a};
+  }
+};
+} // namespace tensormg::laplace::layers

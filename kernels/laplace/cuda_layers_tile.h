@@ -1,0 +1,88 @@
+// What a block of the layer kernel on CUDA cores owns, and where it keeps it in shared memory: see cuda_layers.cuh.
+#pragma once
+
+#include "kernels/core/block.h"
+
+namespace tensormg::laplace
+{
+/// `rows` rows of 16 lanes, a lane with `width` neighbouring cells in x. Half a warp works on a row of cells in a plane
+/// (mode k of a layer): the halves have two rows, or, with `split`, the even and the odd modes j of the same one.
+/// `groups` groups of warps take a plane each, one after the other. Two more warps copy.
+///
+/// Two layers of src are in shared memory, and a ring of planes of the cells around the tile:
+///   own    [2 layers][n modes k][rows][n modes j][n modes i][cells_x]; B u takes the place of u
+///   halo   lower, upper [n][n][cells_x]; left, right [rows][n][n][halo_x]
+template <typename Number_, int n_, int rows_, int groups_, int halo_ring_, bool split_ = false,
+    int width_ = 8 / int(sizeof(Number_))>
+struct LayersTile
+{
+  using Number = Number_;
+  using C = Number;
+  static constexpr int n = n_;
+  static constexpr bool owns_columns = false;
+  static constexpr int rows = rows_; ///< of cells
+  static constexpr int groups = groups_;
+  static constexpr int halo_ring = halo_ring_; ///< planes of the cells around the tile
+  static constexpr bool split = split_;
+
+  static constexpr int width = width_; ///< cells per lane
+  static constexpr int lanes_x = 16;
+  static constexpr int cells_x = lanes_x * width;
+  static constexpr int cells_y = rows;
+  static constexpr int modes = n * n; ///< of a plane
+  static constexpr int group_warps = split ? rows : rows / 2;
+  static constexpr int warps = groups * group_warps;
+
+  /// Two more warps copy; registers are given to warps by fours. Where so many warps would have more than the warps of
+  /// all groups, a group of warps copies and gives them its registers.
+  static constexpr int plain_registers = 65536 / (128 * ((warps + 5) / 4)) / 8 * 8;
+  static constexpr int consumer_groups = (warps + 3) / 4;
+  static constexpr int service_registers = 40;
+  static constexpr int launch_registers = 65536 / (128 * (consumer_groups + 1)) / 8 * 8;
+  static constexpr int pool =
+      (launch_registers + (launch_registers - service_registers) / consumer_groups) / 8 * 8;
+  static constexpr bool moves_registers = pool > plain_registers;
+  static constexpr int first_service = moves_registers ? 128 * consumer_groups : 32 * warps;
+  static constexpr int threads = moves_registers ? 128 * (consumer_groups + 1) : 32 * (warps + 2);
+  static constexpr int most_registers = moves_registers ? pool : plain_registers;
+  static constexpr int consumer_registers = most_registers < 240 ? most_registers : 240;
+
+  /// A plane of the tile is so many lines in z for the lanes of a warp, shared by all warps.
+  static constexpr int strips = (rows * modes + 1) / 2;
+  static constexpr int strips_per_warp = (strips + warps - 1) / warps;
+
+  static constexpr int halo_x = 16 / int(sizeof(Number));
+
+  static constexpr int align(int bytes) { return (bytes + 127) / 128 * 128; }
+  static constexpr int row_box = int(sizeof(Number)) * cells_x * modes;
+  static constexpr int own_box = row_box * rows;
+  static constexpr int side_box = 16 * modes * rows;
+  static constexpr int own_bytes = align(own_box);
+  static constexpr int upper_at = align(row_box);
+  static constexpr int left_at = 2 * align(row_box);
+  static constexpr int right_at = left_at + align(side_box);
+  static constexpr int halo_bytes = right_at + align(side_box);
+
+  static constexpr int halo_offset = 2 * n * own_bytes;
+  static constexpr int edge_offset = halo_offset + halo_ring * halo_bytes;
+  /// Per warp: traces of the cells beside its rows in a plane, [half][left, right][j][V, D].
+  static constexpr int edge_numbers = 8 * n;
+  /// Per warp: the segment that it works on.
+  static constexpr int place_bytes = 64;
+  static constexpr int place_offset = edge_offset + align(warps * edge_numbers * int(sizeof(C)));
+  static constexpr int barrier_offset = place_offset + warps * place_bytes;
+  static constexpr int barriers = 5 + n + halo_ring + groups;
+  static constexpr int shared_bytes = barrier_offset + 8 * barriers;
+
+  /// The engine writes a plane with its halo and reads the result; u is read for z, for x and twice for y, the sum
+  /// of x and y is written and read, and the result is written.
+  static constexpr double shared_bytes_per_dof =
+      sizeof(Number) * (9. + double(halo_bytes) / own_box);
+
+  static_assert(split || rows % 2 == 0, "half a warp has a row of cells");
+  static_assert(halo_ring <= n, "a plane's barrier serves one layer after the other");
+  static_assert(rows * n <= 256, "boxes of the copy engine");
+  static_assert(shared_bytes <= 232448, "227 KiB per block");
+  static_assert(threads <= 1024);
+};
+} // namespace tensormg::laplace
