@@ -11,7 +11,9 @@ namespace tensormg::laplace::layers
 using column::Faces;
 using column::LineSums;
 
-/// What a lane does in one plane, and what it is.
+/// What a lane does in plane k of a layer, [rows][n modes j][n modes i][cells_x]:
+///   u_ij <- (c_x lambda_i + c_y lambda_j + c_z lambda_k) u_ij + faces in x (v_i, g_i) + faces in y (v_j, g_j),
+/// CellBasis. The members are for Cells, which adds the faces in z.
 template <typename Tile>
 class PlaneWork
 {
@@ -67,6 +69,7 @@ public:
     return result;
   }
 
+  /// Faces of the modes j of one parity.
   struct HalfFaces
   {
     V v, g;
@@ -116,6 +119,7 @@ public:
     return result;
   }
 
+  /// What the faces in y give to the lines i of this lane's cells.
   __device__ __forceinline__ void sum_y(Faces<V> (&faces)[n], const Plane &plane) const
   {
     const Beside lower = beside_y(false, plane), upper = beside_y(true, plane);
@@ -146,7 +150,8 @@ public:
       add_ghosts(faces, 3, upper.ghost, plane.index);
   }
 
-  /// Half a warp has one side, and the modes j = half, half + 2, ...
+  /// The same where half a warp sums one side; the other half has the other one. It keeps what its modes
+  /// j = half, half + 2, ... need.
   __device__ __forceinline__ void sum_y(HalfFaces (&faces)[n], const Plane &plane) const
   {
     const bool upper = half == 1;
@@ -237,6 +242,7 @@ public:
     __syncwarp();
   }
 
+  /// Line by line in x, u is replaced. of_z = c_z lambda_k.
   __device__ __forceinline__ void write_rows(const Faces<V> (&faces_y)[n], C *plane, C of_z) const
   {
     C *const own = plane + row_of(half) * row_y + cell;
@@ -269,6 +275,7 @@ public:
     }
   }
 
+  /// The same for the modes j = half, half + 2, ...
   __device__ __forceinline__ void write_rows(const HalfFaces (&faces_y)[n], C *plane, C of_z) const
   {
     C *const own = plane + row_of(half) * row_y + cell;

@@ -5,7 +5,7 @@
 
 namespace tensormg::laplace
 {
-/// `rows` rows of 16 lanes, a lane with `width` neighbouring cells in x. Half a warp works on a row of cells in a plane
+/// `rows` rows of 16 lanes, a lane with `width` neighbouring cells in x (as a rule 8 bytes). Half a warp works on a row of cells in a plane
 /// (mode k of a layer): the halves have two rows, or, with `split`, the even and the odd modes j of the same one.
 /// `groups` groups of warps take a plane each, one after the other. Two more warps copy.
 ///
