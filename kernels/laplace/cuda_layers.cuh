@@ -21,7 +21,6 @@ struct LayersParameters : TileParameters<Tile>
 {
   using C = typename Tile::C;
   CUtensorMap row_beside; ///< boxes of one row of cells of src
-  CUtensorMap result;     ///< boxes of dst, whose padding is written too
   C lambda[3][Tile::n];   ///< c_d lambda
 };
 
