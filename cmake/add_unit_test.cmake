@@ -68,6 +68,9 @@ function(tensormg_start_alone entry)
   set_property(TEST ${entry} APPEND PROPERTY ENVIRONMENT "TMPDIR=${folder}")
 endfunction()
 
+# Of the hardware itself, and of libraries.
+set(tensormg_not_emulated_tests "/(mma_(device|rounding)|gemm_cublas|spmv_cusparse)_test\\.cu$")
+
 # add_unit_test(file): one source file, see the top of this file.
 function(add_unit_test file)
   cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/tests" OUTPUT_VARIABLE relative)
@@ -114,7 +117,18 @@ function(add_unit_test file)
   endif()
   target_link_libraries(${target} PRIVATE ${tensormg_test_runtime}
     tensormg_test_libraries tensormg_warnings tensormg_${code})
-  if(NOT file MATCHES "\\.cu$")
+  # Where a test has no device code, nvcc would take twice as long. What the emulation does not compile stays with nvcc, so
+  # that objects of device code and the emulation together are all tests.
+  set(is_cpp TRUE)
+  if(file MATCHES "\\.cu$")
+    file(STRINGS "${file}" device_code LIMIT_COUNT 1 REGEX "\\.cuh\"|__global__")
+    if(device_code OR file MATCHES "${tensormg_not_emulated_tests}")
+      set(is_cpp FALSE)
+    else()
+      set_source_files_properties("${file}" PROPERTIES LANGUAGE CXX)
+    endif()
+  endif()
+  if(is_cpp)
     target_precompile_headers(${target} REUSE_FROM tensormg_precompiled_${code})
   endif()
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
@@ -146,6 +160,9 @@ function(add_unit_test file)
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
       set_tests_properties(${entry} PROPERTIES PROCESSORS ${n})
       set(entry_labels ${labels} mpi)
+      if(n EQUAL 1 AND 2 IN_LIST ranks)
+        list(APPEND entry_labels also_with_2_ranks)
+      endif()
     endif()
     set_tests_properties(${entry} PROPERTIES LABELS "${entry_labels}" SKIP_RETURN_CODE 77
       TIMEOUT ${tensormg_test_timeout} ENVIRONMENT "${tensormg_test_environment}")

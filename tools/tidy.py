@@ -22,7 +22,8 @@ import sys
 SIZE = 8
 # Every program has its main(), every class of the diagnosis its table `rows`.
 APART = re.compile(
-    r"_main$|^twins$|^diagnose_(batched|classes|gemm|machine|precision|scale|smallmat|(spmv|stencil)(_device)?)$"
+    r"_main$|^(twins|sliced_matrix|device_methods|thread_team)$"
+    r"|^diagnose_(batched|classes|gemm|machine|precision|scale|smallmat|(spmv|stencil)(_device)?|stencil_check)$"
 )
 PROGRAMS = ("compare", "diagnose")  # do not meet in one file: both measure
 # What is in files that are included is a finding as well; and they are included on purpose.

@@ -273,7 +273,9 @@ namespace
         preconditioner.apply(z, solve.b, norm);
         copy_to_host(z, cycle == 0 ? first : again, solve.stream.get());
         if (cycle > 0)
+        {
           EXPECT_TRUE(test::same_bits(first, again)) << cycle;
+        }
       }
       const auto times = multigrid->times(), times_by_step = step_by_step->times();
       ASSERT_EQ(times.size(), solve.grid.levels.size());
