@@ -230,7 +230,8 @@ constexpr double low_rank_flops(int radius, int rank, TileUnit unit)
 /// One step in 2D by tensor cores. Throws std::invalid_argument if the weights are of no low rank (low_rank.h).
 void cuda_low_rank(const Stencil &stencil, const Grid &grid, TileUnit unit, const double *from,
     double *to, Stream stream);
-/// The same with fused weights, as cuda_tile_steps: of low rank if those of a step are of rank 1.
+/// `steps` steps in 2D as one with fused weights: of low rank if those of a step are of rank 1. Throws std::invalid_argument for 3D, if
+/// all steps together reach farther than 3 points, and if the fused weights are of no low rank.
 void cuda_low_rank_steps(const Stencil &stencil, const Grid &grid, int steps, TileUnit unit,
     const double *from, double *to, Stream stream);
 

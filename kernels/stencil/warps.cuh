@@ -246,32 +246,16 @@ namespace warps
       WarpMarch<Number, K, width, -1>(weights, n, x0, y0, from, to).run(begin, end);
   }
 
-  /// How a grid is cut: tiles of a block across the march, and the march.
-  struct Cut
-  {
-    std::int64_t tiles_x, tiles_y;
-    March march;
-  };
-
   template <typename Number, typename K, int width>
-  Cut cut_grid(const Grid &grid)
+  WarpsCut cut_of(const Grid &grid)
   {
     constexpr WarpsTile tile = tile_of<K, width>;
-    const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-    const auto [nx, ny, nz] = grid.points;
-    constexpr std::int64_t most_points = 1 << 29, most_tiles = 65535;
-    if (K::dim == 3 ? nx > most_points || nz > most_points : ny > most_points)
-      throw std::invalid_argument("a stencil on more than 2^29 rows, or planes of longer rows");
-    Cut cut{};
-    cut.tiles_x = divide_up(nx, tile.columns() * (K::dim == 3 ? 1 : tile.warps));
-    cut.tiles_y = K::dim == 3 ? divide_up(ny, tile.lines * tile.warps) : 1;
-    if (cut.tiles_y > most_tiles)
-      throw std::invalid_argument("a stencil on planes of " + std::to_string(ny) + " rows");
     const int resident = resident_blocks(
         reinterpret_cast<const void *>(&warps_kernel<Number, K, width>), tile.threads(), 0);
-    cut.march = make_warps_march(K::dim, grid.points,
-        warps_parts(K::dim, K::radius, K::dim == 3 ? nz : ny, cut.tiles_x * cut.tiles_y, resident));
-    return cut;
+    return cut_grid(K::dim, grid.points, tile.columns() * (K::dim == 3 ? 1 : tile.warps),
+        tile.lines * tile.warps, 1 << 29, [&](std::int64_t rows, std::int64_t tiles) {
+          return warps_parts(K::dim, K::radius, rows, tiles, resident);
+        });
   }
 
   /// Columns of a lane where accesses of 16 bytes are possible.
@@ -297,7 +281,7 @@ namespace warps
   void launch_warps(
       const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream)
   {
-    const Cut cut = cut_grid<Number, K, width>(grid);
+    const WarpsCut cut = cut_of<Number, K, width>(grid);
     // In the order of memory, but two parts that begin at the same place next to each other.
     launch("launching the stencil by independent warps", warps_kernel<Number, K, width>,
         dim3(static_cast<unsigned>(2 * cut.tiles_x), static_cast<unsigned>(cut.tiles_y),
@@ -311,7 +295,7 @@ namespace warps
   {
     constexpr WarpsTile tile = tile_of<K, width>;
     const auto padded = [](std::int64_t n, int unit) { return (n + unit - 1) / unit * unit; };
-    const March n = cut_grid<Number, K, width>(grid).march;
+    const March n = cut_of<Number, K, width>(grid).march;
     return static_cast<double>(padded(n.x, tile.columns())) *
         static_cast<double>(padded(n.y, tile.lines)) * (n.s + 2. * K::radius * n.parts);
   }

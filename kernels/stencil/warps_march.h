@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 
 namespace tensormg::stencil
 {
@@ -21,5 +23,32 @@ constexpr WarpsMarch make_warps_march(int dim, const std::array<std::int64_t, 3>
   const std::int64_t x = points[0], y = dim == 3 ? points[1] : 1;
   const auto s = static_cast<int>(points[dim == 3 ? 2 : 1]);
   return {x, y, s, parts, s / parts, s % parts, x * y};
+}
+
+/// How a grid is cut: tiles of a block across the march, and the march.
+struct WarpsCut
+{
+  std::int64_t tiles_x, tiles_y;
+  WarpsMarch march;
+};
+
+/// Tiles of `columns` points in x and (3D) `lines` in y, the march in `parts_of(its rows, tiles)` parts. The kernel counts up to
+/// `most_points` along the march and in x of planes; std::invalid_argument beyond.
+template <typename PartsOf>
+WarpsCut cut_grid(int dim, const std::array<std::int64_t, 3> &points, std::int64_t columns,
+    std::int64_t lines, std::int64_t most_points, PartsOf parts_of)
+{
+  constexpr std::int64_t most_tiles = 65535;
+  const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  const auto [nx, ny, nz] = points;
+  const std::int64_t rows = dim == 3 ? nz : ny;
+  if (rows > most_points || (dim == 3 && nx > most_points))
+    throw std::invalid_argument("a stencil on more than " + std::to_string(most_points) +
+        " rows, or planes of longer rows");
+  const std::int64_t tiles_x = divide_up(nx, columns),
+                     tiles_y = dim == 3 ? divide_up(ny, lines) : 1;
+  if (tiles_y > most_tiles)
+    throw std::invalid_argument("a stencil on planes of " + std::to_string(ny) + " rows");
+  return {tiles_x, tiles_y, make_warps_march(dim, points, parts_of(rows, tiles_x * tiles_y))};
 }
 } // namespace tensormg::stencil

@@ -231,32 +231,16 @@ namespace steps
         .run(n.begin(part), n.begin(part + 1));
   }
 
-  /// How a grid is cut: tiles of a block across the march, and the march.
-  struct Cut
-  {
-    std::int64_t tiles_x, tiles_y;
-    March march;
-  };
-
   template <typename Number, typename K, int depth, int width>
-  Cut cut_grid(const Grid &grid)
+  WarpsCut cut_of(const Grid &grid)
   {
     constexpr StepsTile tile = tile_of<K, depth, width>;
-    const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-    const auto [nx, ny, nz] = grid.points;
-    constexpr std::int64_t most_points = 1 << 28, most_tiles = 65535;
-    if (K::dim == 3 ? nx > most_points || nz > most_points : ny > most_points)
-      throw std::invalid_argument("a stencil on more than 2^28 rows, or planes of longer rows");
-    Cut cut{};
-    cut.tiles_x = divide_up(nx, tile.block_columns());
-    cut.tiles_y = K::dim == 3 ? divide_up(ny, tile.block_lines()) : 1;
-    if (cut.tiles_y > most_tiles)
-      throw std::invalid_argument("a stencil on planes of " + std::to_string(ny) + " rows");
     const int resident = resident_blocks(
         reinterpret_cast<const void *>(&steps_kernel<Number, K, depth, width>), tile.threads(), 0);
-    cut.march = make_warps_march(K::dim, grid.points,
-        steps_parts(K::dim, depth, K::dim == 3 ? nz : ny, cut.tiles_x * cut.tiles_y, resident));
-    return cut;
+    return cut_grid(K::dim, grid.points, tile.block_columns(), tile.block_lines(), 1 << 28,
+        [&](std::int64_t rows, std::int64_t tiles) {
+          return steps_parts(K::dim, depth, rows, tiles, resident);
+        });
   }
 
   /// f.template operator()<K, depth, width>() for the kind of the stencil, the steps and what the rows allow.
@@ -293,7 +277,7 @@ namespace steps
   void launch_steps(
       const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream)
   {
-    const Cut cut = cut_grid<Number, K, depth, width>(grid);
+    const WarpsCut cut = cut_of<Number, K, depth, width>(grid);
     launch("launching steps of the stencil by independent warps",
         steps_kernel<Number, K, depth, width>,
         dim3(static_cast<unsigned>(cut.tiles_x), static_cast<unsigned>(cut.tiles_y),
@@ -309,7 +293,7 @@ namespace steps
     const auto strips = [](std::int64_t n, int unit) {
       return static_cast<double>((n + unit - 1) / unit);
     };
-    const March n = cut_grid<Number, K, depth, width>(grid).march;
+    const March n = cut_of<Number, K, depth, width>(grid).march;
     return strips(n.x, tile.columns()) * StepsTile::lanes * width * strips(n.y, tile.lines) *
         tile.lines_before(depth + 1) * (n.s + 2. * depth * n.parts);
   }
