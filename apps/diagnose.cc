@@ -141,7 +141,8 @@ std::optional<Gain> gain(const Entry &entry, const Diagnosis &diagnosis)
   const double intensity = roofline::intensity(entry.work), balance = roofline::balance(plain);
   const Prediction mine = predict(entry, machine), its = predict(*twin, machine);
   Gain result;
-  result.measured = twin->time.median / entry.time.median;
+  result.is_by_turns = entry.gain_by_turns.has_value();
+  result.measured = entry.gain_by_turns.value_or(twin->time.median / entry.time.median);
   result.alpha = own.flops / plain.flops;
   result.bound = roofline::unoverlapped_speedup(result.alpha, balance, intensity);
   result.limit = roofline::is_memory_bound(entry.work, plain)
@@ -212,6 +213,17 @@ void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &op
   {
     entry.reason = error.what();
   }
+}
+
+bool is_close_call(const Entry &entry, const Entry &twin, const Diagnosis &diagnosis)
+{
+  if (entry.outcome != Outcome::measured || twin.outcome != Outcome::measured)
+    return false;
+  const Prediction prediction = predict(entry, diagnosis.machine(entry.place));
+  if (prediction.arithmetic <= prediction.transfer)
+    return false;
+  const double quotient = twin.time.median / entry.time.median;
+  return quotient < close_call && quotient > 1. / close_call;
 }
 
 void leave_out(const std::string &class_name, const std::string &problem, Run &run)

@@ -37,6 +37,8 @@ struct Entry
   double working_set = 0.;
   Items items; ///< useful ones
   std::vector<Figure> figures;
+  /// Time of the twin over own time, measured by turns; only where the two are close.
+  std::optional<double> gain_by_turns;
 
   double seconds() const { return 1e-3 * time.median; }
 };
@@ -105,16 +107,21 @@ struct Prediction
 };
 Prediction predict(const Entry &entry, const Machine &machine);
 
+/// Kernel and twin that arithmetic bounds are measured again by turns if their times differ by no more than this factor: the clock changes
+/// by some percent in a run of minutes, as heat and power do.
+inline constexpr double close_call = 1.25;
+
 /// A bound holds if it explains this part of the time.
 inline constexpr double bound_holds_from = 0.8;
 
 /// An entry with tensor cores against its twin on the plain unit.
 struct Gain
 {
-  double measured = 0.; ///< time of the twin / own time
-  double alpha = 1.;    ///< of the units
-  double bound = 1.;    ///< un-overlapped, for useful flops
-  double limit = 1.;    ///< 2 - 2 / (1 + alpha) if memory-bound, otherwise alpha
+  double measured = 0.;     ///< time of the twin / own time
+  bool is_by_turns = false; ///< it was measured by turns
+  double alpha = 1.;        ///< of the units
+  double bound = 1.;        ///< un-overlapped, for useful flops
+  double limit = 1.;        ///< 2 - 2 / (1 + alpha) if memory-bound, otherwise alpha
   double overlapped = 1., unoverlapped = 1.; ///< predictions, with the flops that each executes
 };
 std::optional<Gain> gain(const Entry &entry, const Diagnosis &diagnosis);

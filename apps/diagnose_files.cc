@@ -55,8 +55,8 @@ namespace
     const std::optional<Gain> g = gain(entry, diagnosis);
     if (!g)
       return nullptr;
-    return {{"twin", entry.twin}, {"measured", g->measured}, {"alpha", g->alpha},
-        {"bound_unoverlapped", g->bound}, {"limit", g->limit},
+    return {{"twin", entry.twin}, {"measured", g->measured}, {"by_turns", g->is_by_turns},
+        {"alpha", g->alpha}, {"bound_unoverlapped", g->bound}, {"limit", g->limit},
         {"predicted_unoverlapped", g->unoverlapped}, {"predicted_overlapped", g->overlapped}};
   }
 

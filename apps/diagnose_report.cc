@@ -207,6 +207,7 @@ std::string entry_text(const Diagnosis &diagnosis, const Entry &entry)
   {
     line.pop_back();
     line += "  " + format_number(g->measured) + " x " + entry.twin +
+        (g->is_by_turns ? " by turns" : "") +
         (g->alpha == 1. ? "" : ", bound " + format_number(g->bound)) + '\n';
   }
   for (const Figure &figure : entry.figures)

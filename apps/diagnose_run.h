@@ -32,9 +32,10 @@ Entry entry_of(const Row<Problem> &row, const std::string &class_name, const std
   return entry;
 }
 
+/// `made` is the row's candidate, if it could be made.
 template <typename Problem>
 Entry run_row(const Row<Problem> &row, const std::string &class_name, const Problem &problem,
-    const std::string &about, Run &run)
+    const std::string &about, Run &run, std::unique_ptr<Candidate> &made)
 {
   Entry entry = entry_of(row, class_name, about);
   if (row.place == Place::device && !run.diagnosis.no_device.empty())
@@ -42,10 +43,9 @@ Entry run_row(const Row<Problem> &row, const std::string &class_name, const Prob
     entry.reason = run.diagnosis.no_device;
     return entry;
   }
-  std::unique_ptr<Candidate> candidate;
   try
   {
-    candidate = row.make(problem, run.team);
+    made = row.make(problem, run.team);
   }
   catch (const NotAvailable &error)
   {
@@ -68,8 +68,40 @@ Entry run_row(const Row<Problem> &row, const std::string &class_name, const Prob
     entry.reason = error.what();
     return entry;
   }
-  measure_entry(entry, *candidate, run.options);
+  measure_entry(entry, *made, run.options);
   return entry;
+}
+
+template <typename Problem>
+Entry run_row(const Row<Problem> &row, const std::string &class_name, const Problem &problem,
+    const std::string &about, Run &run)
+{
+  std::unique_ptr<Candidate> made;
+  return run_row(row, class_name, problem, about, run, made);
+}
+
+/// Both measured and bound by arithmetic, and their times so close that the clock, which heat and power change, may decide.
+bool is_close_call(const Entry &entry, const Entry &twin, const Diagnosis &diagnosis);
+
+/// A kernel and its twin by turns, both checked. If that does not work, for instance since there is no memory for both at once, the
+/// times measured one after the other stay what counts.
+template <typename Problem>
+void measure_by_turns(Entry &entry, Candidate &candidate, const Entry &twin_entry,
+    const Row<Problem> &twin_row, const Problem &problem, Run &run)
+{
+  try
+  {
+    const std::unique_ptr<Candidate> twin = twin_row.make(problem, run.team);
+    if (twin->error() <= twin_entry.tolerance)
+      entry.gain_by_turns =
+          quotient_by_turns([&](int runs) { return candidate.milliseconds(runs); }, entry.time.runs,
+              [&](int runs) { return twin->milliseconds(runs); }, twin_entry.time.runs,
+              run.options.repetitions, 2. * run.options.max_seconds);
+  }
+  catch (const std::exception &)
+  {
+    entry.gain_by_turns.reset();
+  }
 }
 
 /// Mistakes in a table, also in rows that this machine does not run: a ceiling that is not measured, a twin that
@@ -99,7 +131,18 @@ void check_rows(std::span<const Row<Problem>> rows)
 /// One entry says that the class had no time left for a problem.
 void leave_out(const std::string &class_name, const std::string &problem, Run &run);
 
-/// All rows that the run wants, each shown as soon as it is there, unless the class has had its time.
+/// The row that `row` names as its twin; check_rows() has found it.
+template <typename Problem>
+const Row<Problem> &twin_row_of(const Row<Problem> &row, std::span<const Row<Problem>> rows)
+{
+  return *std::find_if(rows.begin(), rows.end(), [&](const Row<Problem> &other) {
+    return other.place == row.place && std::string(other.kernel) == row.twin &&
+        std::string(other.precision) == row.precision;
+  });
+}
+
+/// All rows that the run wants, each shown as soon as it is there, unless the class has had its time. Close calls are measured by
+/// turns, but not in a quick run.
 template <typename Problem>
 void run_rows(std::span<const Row<Problem>> rows, const std::string &class_name,
     const Problem &problem, const std::string &about, Run &run)
@@ -113,7 +156,13 @@ void run_rows(std::span<const Row<Problem>> rows, const std::string &class_name,
     {
       if (run.clock.is_spent())
         return leave_out(class_name, about + ", further kernels", run);
-      run.diagnosis.entries.push_back(run_row(row, class_name, problem, about, run));
+      std::unique_ptr<Candidate> candidate;
+      Entry entry = run_row(row, class_name, problem, about, run, candidate);
+      const Entry *const twin = run.diagnosis.twin_of(entry);
+      if (!run.options.quick && twin != nullptr && is_close_call(entry, *twin, run.diagnosis))
+        measure_by_turns(entry, *candidate, *twin, twin_row_of(row, rows), problem, run);
+      candidate.reset();
+      run.diagnosis.entries.push_back(std::move(entry));
       run.console.normal(entry_text(run.diagnosis, run.diagnosis.entries.back()));
     }
 }

@@ -150,6 +150,70 @@ namespace
           single_tolerance, make_device_sliced_mma<Half>},
   };
 
+  // ---- what gathering x costs
+
+  constexpr std::array one_column_rows{
+      Row<Problem>{"sliced_fma_one_column", "double", Place::device, "FP64 FMA", "",
+          double_tolerance, make_device_sliced_fma<double>},
+      Row<Problem>{"sliced_mma_m8n8k4_one_column", "double", Place::device, "FP64 mma m8n8k4", "",
+          double_tolerance, make_device_sliced_mma<double>},
+      Row<Problem>{"sliced_fma_one_column", "single", Place::device, "FP32 FMA", "",
+          single_tolerance, make_device_sliced_fma<float>},
+      Row<Problem>{"sliced_fma_one_column", "half", Place::device, "FP32 FMA", "", single_tolerance,
+          make_device_sliced_fma<Half>},
+      Row<Problem>{"sliced_mma_m16n8k8_one_column", "half", Place::device, "FP16 mma m16n8k8", "",
+          single_tolerance, make_device_sliced_mma<Half>},
+  };
+  constexpr double slices_should_reach = 0.9; ///< of what their bytes allow
+
+  SparseMatrix<double> in_one_column(const SparseMatrix<double> &matrix)
+  {
+    require_host_bytes(
+        sparse::matrix_bytes(matrix.rows, matrix.entries(), 8), "the matrix in one column");
+    SparseMatrix<double> result{matrix.rows, std::min(matrix.columns, 1),
+        Array<std::int32_t>(matrix.row_begin.size()), Array<std::int32_t>(matrix.column.size()),
+        Array<double>(matrix.value.size())};
+    std::copy(matrix.row_begin.begin(), matrix.row_begin.end(), result.row_begin.begin());
+    std::fill(result.column.begin(), result.column.end(), 0);
+    std::copy(matrix.value.begin(), matrix.value.end(), result.value.begin());
+    return result;
+  }
+
+  /// Slices that reach less than they should once more with all entries in the first column: the same loads of the matrix and stores, but
+  /// x comes from the first cache. What is missing then is not due to gathering x.
+  void run_in_one_column(const SparseMatrix<double> &matrix, const std::string &about, Run &run)
+  {
+    std::unique_ptr<const SparseMatrix<double>> simple;
+    std::unique_ptr<const Problem> problem;
+    for (const Row<Problem> &row : one_column_rows)
+    {
+      const auto is_original = [&](const Entry &entry) {
+        return entry.class_name == "spmv" && entry.problem == about && entry.place == row.place &&
+            entry.precision == row.precision && entry.kernel + "_one_column" == row.kernel;
+      };
+      const std::vector<Entry> &entries = run.diagnosis.entries;
+      const auto original = std::find_if(entries.begin(), entries.end(), is_original);
+      if (original == entries.end() || original->outcome != Outcome::measured ||
+          predict(*original, run.diagnosis.machine(row.place)).overlapped() >
+              slices_should_reach * original->time.median)
+        continue;
+      if (run.clock.is_spent())
+        return leave_out("spmv", about + ", in one column", run);
+      if (problem == nullptr)
+      {
+        simple = std::make_unique<const SparseMatrix<double>>(in_one_column(matrix));
+        problem = std::make_unique<const Problem>(*simple, run.team);
+      }
+      const double with_gathers = original->time.median;
+      Entry entry = run_row(row, "spmv", *problem, about, run);
+      if (entry.outcome == Outcome::measured)
+        entry.figures.push_back(
+            {"time", entry.time.median / with_gathers, "of that with all columns"});
+      run.diagnosis.entries.push_back(std::move(entry));
+      run.console.normal(entry_text(run.diagnosis, run.diagnosis.entries.back()));
+    }
+  }
+
   void run_matrix(const std::string &name, const SparseMatrix<double> &matrix, Run &run)
   {
     const sparse::Fingerprint f = sparse::fingerprint(matrix);
@@ -157,8 +221,10 @@ namespace
     run.console.normal("  " + name + ": " + format_count(f.rows) + " rows, " +
         format_count(f.entries) + " entries, " + format_number(f.mean) + " +- " +
         format_number(f.deviation) + " per row, longest " + format_count(f.longest) + '\n');
-    run_rows<Problem>(rows, "spmv", Problem(matrix, run.team),
-        name + ", " + format_number(1e-6 * bytes) + " MB", run);
+    const std::string about = name + ", " + format_number(1e-6 * bytes) + " MB";
+    run_rows<Problem>(rows, "spmv", Problem(matrix, run.team), about, run);
+    if (!run.options.quick)
+      run_in_one_column(matrix, about, run);
   }
 
   const sparse::Twin *find_twin(const std::string &name)

@@ -52,6 +52,24 @@ Milliseconds measure(
   return result;
 }
 
+double quotient_by_turns(const std::function<double(int runs)> &one, int runs_of_one,
+    const std::function<double(int runs)> &other, int runs_of_other, int pairs, double max_seconds)
+{
+  one(runs_of_one);
+  other(runs_of_other);
+  std::vector<double> quotients;
+  double total = 0.;
+  do
+  {
+    const double first = one(runs_of_one), second = other(runs_of_other);
+    total += first + second;
+    quotients.push_back((second / runs_of_other) / (first / runs_of_one));
+  }
+  while (static_cast<int>(quotients.size()) < pairs && total < 1e3 * max_seconds);
+  std::sort(quotients.begin(), quotients.end());
+  return 0.5 * (quotients[quotients.size() / 2] + quotients[(quotients.size() - 1) / 2]);
+}
+
 std::string utc_now()
 {
   const std::time_t now = std::time(nullptr);

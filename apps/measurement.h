@@ -54,6 +54,12 @@ struct Milliseconds
 Milliseconds measure(
     const std::function<double(int runs)> &time, int repetitions, double max_seconds);
 
+/// Time of `other` over time of `one`, of single runs: the median over pairs of samples taken by turns, of so many runs each. What
+/// the machine does to both (clock, power, temperature) is not in it. The first pair does not count; no further pair begins
+/// after `max_seconds`.
+double quotient_by_turns(const std::function<double(int runs)> &one, int runs_of_one,
+    const std::function<double(int runs)> &other, int runs_of_other, int pairs, double max_seconds);
+
 /// Now, as in "2020-01-31T12:34:56Z".
 std::string utc_now();
 
