@@ -65,10 +65,11 @@ def operators():
                 steps[key] = entry
     names = {step: name for step, name in (("apply", "B u"), ("chebyshev", "Chebyshev step"))
              if any(key[0] == step for key in steps)}
-    head = ["degree"] + [f"{names[step]}, {p}" for step in names for p in precisions]
+    head = ["degree", "unknowns"] + [f"{names[step]}, {p}" for step in names for p in precisions]
     rows = []
     for degree in sorted({key[1] for key in steps}):
-        row = [str(degree)]
+        counts = sorted({entry["dofs"] for key, entry in steps.items() if key[1] == degree})
+        row = [str(degree), " to ".join(map(millions, counts[:1] + counts[1:][-1:]))]
         for step in names:
             for precision in precisions:
                 entry = steps.get((step, degree, precision))

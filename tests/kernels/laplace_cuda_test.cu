@@ -10,6 +10,7 @@
 #include "kernels/laplace/mma_tiles.h"
 #include "kernels/laplace/reference.h"
 #include "operators/cell_basis.h"
+#include "tests/support/few_cases.h"
 #include "tests/support/random_vector.h"
 
 namespace tensormg
@@ -46,16 +47,10 @@ namespace
       : sizeof(Number) == 4                        ? 2e-6
                                                    : 1e-3;
 
-  /// The emulation of a device is slow: there every degree gets every third case, and every case a third of the
-  /// degrees. A device runs all.
-  bool is_emulated()
+  /// With few cases every degree gets every third one, and every case a third of the degrees.
+  bool left_out(std::size_t index, int degree)
   {
-    static const bool emulated = device_properties().name == "emulated device";
-    return emulated;
-  }
-  bool left_to_devices(std::size_t index, int degree)
-  {
-    return is_emulated() &&
+    return test::has_few_cases() &&
         ((index + static_cast<std::size_t>(degree)) % 3 != 0 || (index >= 7 && degree > 3));
   }
 
@@ -217,7 +212,7 @@ namespace
         for (const bool with_old : {true, false})
         {
           const Case &c = cases[index];
-          if (left_to_devices(index, degree))
+          if (left_out(index, degree))
             continue;
           Inputs<TypeParam> inputs(c, degree, with_old);
           for (const Form form : {Form::apply, Form::residual, Form::chebyshev})
@@ -254,7 +249,7 @@ namespace
         const auto found = inputs.run(Backend::mma, form);
         EXPECT_LT(difference(found, expected.data()), 1e-3);
         EXPECT_TRUE(padding_is_zero(inputs.block, found));
-        if (!is_emulated()) // where nothing runs at the same time
+        if (!test::is_emulated()) // where nothing runs at the same time
         {
           const auto again = inputs.run(Backend::mma, form);
           EXPECT_EQ(std::memcmp(found.data(), again.data(), found.size() * sizeof(Half)), 0);
@@ -277,7 +272,7 @@ namespace
       GTEST_SKIP() << why_no_device();
     for (std::size_t index = 0; index < std::size(cases); ++index)
       for (int degree = 1; degree <= laplace::mma_max_degree<Half>(3); ++degree)
-        if (!left_to_devices(index, degree))
+        if (!left_out(index, degree))
           compare_mma(cases[index], degree);
   }
 
@@ -296,7 +291,7 @@ namespace
     {
       EXPECT_TRUE(laplace::prefers_wide_tile(wide[index].cells[0]));
       for (int degree = 4; degree <= laplace::mma_max_degree<Half>(3); ++degree)
-        if (!is_emulated() || degree == std::array{5, 4, 5, 7}[index])
+        if (!test::has_few_cases() || degree == std::array{5, 4, 5, 7}[index])
           compare_mma(wide[index], degree);
     }
     EXPECT_TRUE(laplace::prefers_wide_tile(152)); // 19 times 16 bytes
@@ -313,7 +308,7 @@ namespace
     for (std::size_t index = 0; index < std::size(factors); ++index)
       for (int degree = 1; degree <= laplace::mma_max_degree<Half>(3); ++degree)
       {
-        if (left_to_devices(index, degree))
+        if (left_out(index, degree))
           continue;
         Inputs<Half> inputs(cases[4], degree, true);
         inputs.device.factor = factors[index];
@@ -345,7 +340,7 @@ namespace
   TYPED_TEST(LaplaceCuda, WithoutProgressTheSame)
   {
     // More tiles than multiprocessors, so that blocks have whole columns; each kernel has one of the degrees.
-    const Case columns{{49, is_emulated() ? 3 : 140, 4}, {D, N, N, D, N, D}};
+    const Case columns{{49, test::has_few_cases() ? 3 : 140, 4}, {D, N, N, D, N, D}};
     for (const int degree : {2, 4, 7, 8})
     {
       Inputs<TypeParam> inputs(columns, degree, true);
