@@ -4,6 +4,7 @@
 #include "apps/compare.h"
 #include "apps/compare_tensor.h"
 #include "kernels/core/device.h"
+#include "tests/support/few_cases.h"
 
 namespace tensormg
 {
@@ -30,8 +31,8 @@ namespace
       {
         if (row.form != form || row.place != Place::device)
           continue;
-        const Choice choice{
-            degree == 1 ? 2 : 3, degree, 20'000, "apply", form, row.precision, row.backend};
+        const Choice choice{degree == 1 ? 2 : 3, degree, test::has_few_cases() ? 8'000 : 20'000,
+            "apply", form, row.precision, row.backend};
         SCOPED_TRACE(testing::Message()
             << "degree " << degree << ", " << row.precision << ' ' << row.backend);
         const CompareEntry entry = run_entry(choice, options, MPI_COMM_SELF);

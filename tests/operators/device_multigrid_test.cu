@@ -17,6 +17,7 @@
 #include "solvers/fgmres.h"
 #include "solvers/mixed_operator.h"
 #include "tests/support/boxes.h"
+#include "tests/support/few_cases.h"
 #include "tests/support/guarded.h"
 
 namespace tensormg
@@ -164,6 +165,8 @@ namespace
              test::box(3, 2, {1, 1, 1}, 2, "DDNNPP"), test::box(2, 5, {1, 2, 1}, 3, "PPDD")})
       for (const laplace::Backend backend : {laplace::Backend::mma, laplace::Backend::wmma})
       {
+        if (test::has_few_cases() && problem.dim == (backend == laplace::Backend::mma ? 3 : 2))
+          continue;
         Solve solve(problem);
         solve.backend = backend;
         const auto in_tf32 = solve.make(with(Precision::tf32_precision)),
