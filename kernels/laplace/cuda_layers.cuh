@@ -1,4 +1,4 @@
-// The `cuda` backend in 3D, B u for degrees 4 and more in FP64 and FP32: two layers of cells in shared memory,
+// The `cuda` backend in 3D, B u for degrees 3 and more in FP64 and FP32: two layers of cells in shared memory,
 // docs/kernels.md.
 //
 // A block owns a tile of cells in x-y and marches through the layers. One thread copies whole layers, one the cells

@@ -26,7 +26,7 @@ template <>
 struct CudaTile<double, 3, false> : ColumnTile<double, 3, 1, 8, 8>
 {};
 template <>
-struct CudaTile<double, 4, false> : ColumnTile<double, 4, 1, 4, 6, 0, true>
+struct CudaTile<double, 4, false> : LayersTile<double, 4, 4, 4, 4, false, 2>
 {};
 template <>
 struct CudaTile<double, 5, false> : LayersTile<double, 5, 4, 5, 5>
@@ -76,7 +76,7 @@ template <>
 struct CudaTile<float, 3, false> : ColumnTile<float, 3, 2, 8, 6, 0, false, 2, 2>
 {};
 template <>
-struct CudaTile<float, 4, false> : ColumnTile<float, 4, 1, 8, 8, 0, false, 2, 2>
+struct CudaTile<float, 4, false> : LayersTile<float, 4, 4, 4, 4, false, 4>
 {};
 template <>
 struct CudaTile<float, 5, false> : LayersTile<float, 5, 4, 5, 5>
@@ -208,10 +208,13 @@ template <>
 struct CudaResidualTile<Half, 4> : ColumnTile<Half, 4, 2, 8, 5, 2, true, 1>
 {};
 
-/// One cell per lane instead of two, for rows that 64 does not divide.
+/// Rows of 32 cells instead of 64, for those that 64 does not divide.
 template <typename Number, int n, bool residual>
 struct CudaNarrowTile
   : std::conditional_t<residual, CudaResidualTile<Number, n>, CudaTile<Number, n, false>>
+{};
+template <>
+struct CudaNarrowTile<float, 4, false> : LayersTile<float, 4, 8, 2, 4>
 {};
 template <>
 struct CudaNarrowTile<Half, 4, false> : ColumnTile<Half, 4, 1, 12, 9, 0, false, 2, 2>

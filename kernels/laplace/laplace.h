@@ -158,7 +158,8 @@ constexpr Work work_per_dof(Form form, int dim, int bytes_per_number)
 
 /// What sums over modes are formed in. On tensor cores the face terms are products of numbers that may be rounded
 /// before, the diagonal is not; vectors of FP32 have tf32x3 (as accurate as FP32) and tf32, vectors of FP16 have
-/// fp16 and fp16x2 (only the weights are rounded, to 11 and to 22 bits).
+/// fp16 and fp16x2 (only the weights are rounded, to 11 and to 22 bits; in 3D kernels of low degrees round traces, or for
+/// the residual what is as small as it: jumps).
 using tensor::Arithmetic;
 
 /// The function for these choices; without `arithmetic` the first row of the table (select.cc) that fits. Throws
@@ -169,7 +170,8 @@ Apply<Number> *select(Backend backend, Form form, int dim, int degree,
 
 /// The backend for vectors in device memory that measured fastest for these choices (docs/kernels.md) among those
 /// that are accurate enough: a Chebyshev step in FP16 may round traces; for b - B u of a large smooth u that would
-/// leave an error of the size that rounding u itself makes, so there they have 22 bits (solver_arithmetic()).
+/// leave an error of the size that rounding u itself makes, so there they have 22 bits or are jumps
+/// (solver_arithmetic()).
 template <typename Number>
 constexpr Backend fastest_device_backend(Form form, int dim, int degree)
 {

@@ -18,6 +18,10 @@ Apply<Half> *mma_3d_half_instance(int degree);
 template <Form form>
 KernelResources mma_3d_half_resources(int degree);
 
+/// Degrees whose residual rounds jumps of traces instead of traces, in 3D: as accurate for smooth vectors as what
+/// follows.
+inline constexpr int mma_jumps_max_degree = 3;
+
 /// The residual with weights and traces of 22 bits, 3D, degree 7 (where it is faster than CUDA cores).
 inline constexpr int mma_accurate_degree = 7;
 Apply<Half> *mma_accurate_residual();

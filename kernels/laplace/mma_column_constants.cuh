@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/laplace/cuda_column.cuh"
+#include "kernels/laplace/mma_column_jumps.h"
 #include "kernels/laplace/mma_column_tile.h"
 #include "kernels/laplace/mma_weights.cuh"
 
@@ -11,6 +12,7 @@ template <typename Tile>
 struct MmaColumnParameters : ColumnParameters<Tile>
 {
   float scale; ///< sums are formed in units of this power of two, so that no weight leaves FP16
+  JumpWeights<Tile::n> jumps; ///< of the residual
 };
 } // namespace tensormg::laplace
 
@@ -28,12 +30,12 @@ class Constants
 {
   static constexpr int n = Tile::n, tiles = Tile::tiles;
   static constexpr int k_blocks = Tile::k_blocks, line_tiles = Tile::line_tiles;
-  unsigned char *const base;
-  static constexpr int second_part = Tile::entries * 256;
-  static constexpr int diagonals = second_part * (Tile::corrected ? 2 : 1);
+  static constexpr int diagonals = Tile::entries * 256;
   static constexpr int factors = diagonals + Tile::diagonal_entries * 128;
 
 public:
+  unsigned char *const base;
+
   __device__ __forceinline__ explicit Constants(unsigned char *shared)
     : base(shared + Tile::constant_offset)
   {}
@@ -73,23 +75,17 @@ public:
   /// An entry, to be held in registers while it is used.
   struct Held
   {
-    B part[Tile::corrected ? 2 : 1];
+    B weights;
 
     /// sum += a times the entry
     __device__ __forceinline__ void add(D &sum, const A &a) const
     {
-#pragma unroll
-      for (const B &b : part)
-        mma::mma_sync(sum, a, b);
+      mma::mma_sync(sum, a, weights);
     }
   };
   __device__ __forceinline__ Held hold(int entry) const
   {
-    Held held;
-    held.part[0] = read_weights(base + entry * 256);
-    if constexpr (Tile::corrected)
-      held.part[1] = read_weights(base + second_part + entry * 256);
-    return held;
+    return {read_weights(base + entry * 256)};
   }
   /// One diagonal matrix: term of plane k, for the modes of a tile.
   __device__ __forceinline__ SmallB hold_diagonal(int term, int k, int tile) const
@@ -108,18 +104,13 @@ public:
   template <Form form>
   __device__ void fill(const MmaColumnParameters<Tile> &p) const
   {
-    constexpr int dense = Tile::entries * (Tile::corrected ? 2 : 1);
-    for (int at = threadIdx.x; at < dense * 64; at += Tile::threads)
-    {
-      const int entry = at / 64, lane = at / 2 % 32, piece = at % 2;
-      write_pair<Shape>(base, at, lane, piece, [&](int slot, int column) {
-        return rounded(weight(p, entry % Tile::entries, slot, column), entry >= Tile::entries);
-      });
-    }
+    for (int at = threadIdx.x; at < Tile::entries * 64; at += Tile::threads)
+      write_pair<Shape>(base, at, at / 2 % 32, at % 2,
+          [&](int slot, int column) { return mma::to_half(weight(p, at / 64, slot, column)); });
     for (int at = threadIdx.x; at < Tile::diagonal_entries * 32; at += Tile::threads)
     {
       const int entry = at / 32, term = entry / (n * tiles), k = entry / tiles % n;
-      write_pair<SmallShape>(base, dense * 64 + at, at % 32, 0, [&](int slot, int column) {
+      write_pair<SmallShape>(base, Tile::entries * 64 + at, at % 32, 0, [&](int slot, int column) {
         const int mode = entry % tiles * 8 + column;
         return slot == column && mode < n * n ? on_diagonal<form>(p, term, k, mode) : Half{};
       });
@@ -134,7 +125,17 @@ public:
     }
   }
 
-private:
+  /// Which of the traces belong to the left end, which slots of the faces to traces below.
+  static constexpr bool is_left(int entry)
+  {
+    const int in_z = entry - 4 * k_blocks * line_tiles;
+    return in_z < 0 ? entry / (k_blocks * line_tiles) % 2 == 1 : in_z >= Tile::z_blocks;
+  }
+  static constexpr bool is_below(int entry, int slot)
+  {
+    const int in_z = entry - Tile::trace_entries - 2 * line_tiles * tiles;
+    return in_z < 0 ? slot < 8 : in_z % 2 == 0;
+  }
   __device__ static float weight(
       const MmaColumnParameters<Tile> &p, int entry, int slot, int column)
   {
@@ -170,9 +171,10 @@ private:
     return beside(p, direction, slot >= 8, direction == 0 ? i : j, derivative_of_slot);
   }
 
+private:
   /// Diagonal terms, first and second parts:
   ///   0  1      of b
-  ///   1, 2      of u: D, or in the fused forms -D (residual), D keep (chebyshev)
+  ///   1, 2      of u: D, in the Chebyshev step D keep
   ///   3, 4      of old: -D drop
   template <Form form>
   __device__ static Half on_diagonal(const MmaColumnParameters<Tile> &p, int term, int k, int mode)

@@ -10,11 +10,11 @@
 namespace tensormg::laplace
 {
 /// A power of two such that the weights in units of it are at most 1024 = 2^-6 of the largest FP16 number,
-/// and their second parts are no subnormal numbers if they matter.
+/// and their second parts are no subnormal numbers if they matter. `of_cells`: of cells alone, in the residual.
 template <typename Tile, Form form>
-float mma_column_scale(const ColumnParameters<Tile> &p)
+float mma_column_scale(const ColumnParameters<Tile> &p, float of_cells)
 {
-  float most = 0.f;
+  float most = of_cells;
   for (int m = 0; m < Tile::n; ++m)
     for (int d = 0; d < 3; ++d)
       most = std::max({most, std::abs(p.vd[d][m]), std::abs(p.gd[d][m])});
@@ -45,7 +45,15 @@ MmaColumnParameters<Tile> mma_column_parameters(const Arguments<Half> &a, int bl
     p.b = make_box_map(a.block, a.b, cells, Tile::rows * n, layout);
   if (p.has_old)
     p.old = make_box_map(a.block, a.old, cells, Tile::rows * n, layout);
-  p.scale = mma_column_scale<Tile, form>(p);
+  if constexpr (form == Form::residual)
+  {
+    const std::array<double, 3> factor{-a.factor[0], -a.factor[1], -a.factor[2]};
+    p.scale = mma_column_scale<Tile, form>(
+        p, static_cast<float>(jump_weights::largest(*a.basis, factor)));
+    p.jumps = make_jump_weights<n>(*a.basis, factor, p.scale);
+  }
+  else
+    p.scale = mma_column_scale<Tile, form>(p, 0.f);
   return p;
 }
 

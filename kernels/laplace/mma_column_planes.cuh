@@ -5,43 +5,22 @@
 
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/laplace/mma_column.cuh"
+#include "kernels/laplace/mma_column_jumps.cuh"
 
 namespace tensormg::laplace::mma_column
 {
-/// Adds the upper faces of a layer in fragment f and puts it where the copy engine takes it from, which writes whole rows
-/// of the tile.
+/// Adds the upper faces of a layer in fragment f, which completes it.
 template <typename Tile, Form form>
 __device__ __forceinline__ void Cells<Tile, form>::finish(int f, const Traces (&above_z)[groups])
 {
 #pragma unroll
   for (int k = 0; k < n; ++k)
   {
-    const Held weights = constants.hold(Constants<Tile>::face_z(k, true));
+    const Held weights = constants.hold(K::face_z(k, true));
 #pragma unroll
-    for (int first = 0; first < tiles; first += 2)
-    {
-      std::uint32_t out[4] = {0, 0, 0, 0};
-#pragma unroll
-      for (int tile = first; tile < first + 2 && tile < tiles; ++tile)
-      {
-        D &sums = sum[f][k][tile];
-        weights.add(sums, at_one_side(above_z, tile));
-        const float2 factor = constants.factor(k, tile);
-        const int at = 2 * (tile - first);
-        out[at] = mma::to_halves(factor.x * sums.registers[0], factor.y * sums.registers[1]);
-        out[at + 1] = mma::to_halves(factor.x * sums.registers[2], factor.y * sums.registers[3]);
-        if (s.partial)
-        {
-          // Padding is zero in src and stays zero in dst.
-          const int cell = cell0 + 16 * f + lane / 4;
-          out[at] = cell <= s.last_x ? out[at] : 0;
-          out[at + 1] = cell + 8 <= s.last_x ? out[at + 1] : 0;
-        }
-      }
-      const bool is_mode = 8 * first + 16 <= modes || 8 * first + lane / 16 * 8 + lane % 8 < modes;
-      mma::stmatrix_transposed(out,
-          is_mode ? shared.result(k) + (input_at.of[first / 2] ^ 32 * f) : spare + lane % 8 * 16);
-    }
+    for (int tile = 0; tile < tiles; ++tile)
+      weights.add(sum[f][k][tile], at_one_side(above_z, tile));
+    put(f, k, [&](int tile) { return constants.factor(k, tile); });
   }
 }
 
@@ -49,11 +28,9 @@ __device__ __forceinline__ void Cells<Tile, form>::finish(int f, const Traces (&
 template <typename Tile, Form form>
 __device__ __forceinline__ void Cells<Tile, form>::add_plane(int c, int k)
 {
-  const unsigned char *const plane = slot(k);
-  const unsigned char *const b =
-      shared.base + Tile::input_offset + 2 * input.slot * Tile::input_bytes;
+  const Plane from = plane(k);
   if constexpr (form != Form::apply)
-    pipeline::wait(shared.input_full(input.slot), input.parity);
+    wait_input();
 
   // Faces in x: traces of all cells of the warp, of the cell before and of the one after them.
   Traces right[fragments][line_tiles], left[fragments][line_tiles];
@@ -63,13 +40,13 @@ __device__ __forceinline__ void Cells<Tile, form>::add_plane(int c, int k)
     Blocks beside;
 #pragma unroll
     for (int block = 0; block < k_blocks; ++block)
-      beside[block] = load_cells(plane + beside_at.of[block]);
+      beside[block] = from.load_beside(beside_at.of[block]);
     const Ends at_right = hold_ends<0>(K::trace(0, false)),
                at_left = hold_ends<0>(K::trace(0, true));
 #pragma unroll
     for (int f = 0; f < fragments; ++f)
     {
-      load_blocks(u[f], plane, own_at, f);
+      load_blocks(u[f], from, own_at, f);
 #pragma unroll
       for (int lines = 0; lines < line_tiles; ++lines)
       {
@@ -100,7 +77,7 @@ __device__ __forceinline__ void Cells<Tile, form>::add_plane(int c, int k)
     Blocks values[fragments];
 #pragma unroll
     for (int f = 0; f < fragments; ++f)
-      load_blocks(values[f], b + part * Tile::input_bytes, input_at, f);
+      load_blocks(values[f], Plane{input_plane(part), 0}, input_at, f);
     (add_diagonal(terms, values), ...);
   };
   if constexpr (form != Form::apply)
@@ -109,10 +86,7 @@ __device__ __forceinline__ void Cells<Tile, form>::add_plane(int c, int k)
     if (p.has_old)
       add_input(1, 3, 4);
   if constexpr (form != Form::apply)
-  {
-    pipeline::arrive_to_overwrite(shared.input_empty(input.slot));
-    input.advance();
-  }
+    release_input();
   const auto add_faces = [&](auto direction, int lines, const A(&of)[fragments]) {
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile)
@@ -139,8 +113,8 @@ __device__ __forceinline__ void Cells<Tile, form>::add_plane(int c, int k)
 #pragma unroll
     for (int f = 0; f < fragments; ++f)
     {
-      load_blocks(lower[f], plane, below.at, f);
-      load_blocks(upper[f], plane, above.at, f);
+      load_blocks(lower[f], from, below.at, f);
+      load_blocks(upper[f], from, above.at, f);
     }
 #pragma unroll
     for (int lines = 0; lines < line_tiles; ++lines)
@@ -151,9 +125,9 @@ __device__ __forceinline__ void Cells<Tile, form>::add_plane(int c, int k)
         Traces lower_trace = traces<1>(lower[f], of_below, lines).flipped(below.flip);
         Traces upper_trace = traces<1>(upper[f], of_above, lines).flipped(above.flip);
         if (below.ghost)
-          lower_trace = ghost_y(2, c * n + k, f, lines);
+          lower_trace = Traces(ghost_y(2, c * n + k, f, lines));
         if (above.ghost)
-          upper_trace = ghost_y(3, c * n + k, f, lines);
+          upper_trace = Traces(ghost_y(3, c * n + k, f, lines));
         faces[f] = both(lower_trace, upper_trace);
       }
       add_faces(y, lines, faces);
@@ -171,7 +145,7 @@ __device__ __forceinline__ void Cells<Tile, form>::faces_x(A (&faces)[fragments]
   // The row before row 0 is one of the cells beside (in a box that wraps not always the last one), or a
   // reflection; likewise the row after the last cell.
   const int before = (lane + 28) % 32, after = (lane + 4) % 32;
-  first = __shfl_sync(all, first, (cell0 == 0 ? 4 * s.left_cell : 28) + lane % 4);
+  first = __shfl_sync(all, first, first_lane + lane % 4);
   if (first_closed)
     first = left[0][lines].low ^ flip(0);
   const std::uint32_t beyond = __shfl_sync(all, outside, lane % 4);
@@ -196,7 +170,7 @@ __device__ __forceinline__ void Cells<Tile, form>::faces_x(A (&faces)[fragments]
         bottom_row ? of_left[f].high : of_left[f].low, bottom_row ? upper_last : of_left[f].high};
     if (ends_inside)
     {
-      const Traces end = s.right_closed ? right[f][lines].flipped(flip(1)) : Traces(beyond, beyond);
+      const Traces end = right_closed ? right[f][lines].flipped(flip(1)) : Traces(beyond, beyond);
       const int cell = cell0 + 16 * f + lane / 4;
       upper.low = cell == s.last_x ? end.low : upper.low;
       upper.high = cell + 8 == s.last_x ? end.high : upper.high;
@@ -212,7 +186,10 @@ __global__ __launch_bounds__(Tile::threads, 1) void mma_column_kernel(
   const column::Shared<Tile> shared{dynamic_shared()};
   if (threadIdx.x == 0)
     column::initialise<Tile>(shared);
-  Constants<Tile>(shared.base).template fill<form>(p);
+  if constexpr (form == Form::residual)
+    JumpConstants<Tile>(shared.base).fill(p);
+  else
+    Constants<Tile>(shared.base).template fill<form>(p);
   __syncthreads();
 
   const int service = int(threadIdx.x) - 128 * Tile::consumer_groups;
@@ -220,7 +197,12 @@ __global__ __launch_bounds__(Tile::threads, 1) void mma_column_kernel(
   {
     pipeline::grow_registers<Tile::consumer_registers>();
     if (int(threadIdx.x) < 32 * Tile::warps)
-      Cells<Tile, form>(p, shared).run();
+    {
+      if constexpr (form == Form::residual)
+        Jumps<Tile>(p, shared).run();
+      else
+        Cells<Tile, form>(p, shared).run();
+    }
     return;
   }
   pipeline::shrink_registers<Tile::service_registers>();

@@ -15,10 +15,11 @@ namespace tensormg::laplace
 ///   own    [rows + 2][n modes j][n modes i][cells_x]    with a row of cells below and above
 ///   left   [rows][n modes j][n modes i][8 cells]        beside the tile
 ///   right  likewise
-/// a slot of the second ring one plane of b, then of old: [rows][n][n][cells_x] each, a slot of the third one plane of
-/// results on their way to memory. Rows of cells_x cells are permuted by the copy engine (SwizzledRows).
+/// a slot of the second ring one plane of b, then of old if `inputs` = 2: [rows][n][n][cells_x] each, a slot of the
+/// third one plane of results on their way to memory. Rows of cells_x cells are permuted by the copy engine
+/// (SwizzledRows).
 template <int n_, int cells_x_, int rows_, int parts_, int ring_, int input_ring_ = 0,
-    bool corrected_ = false>
+    int inputs_ = 2>
 struct MmaColumnTile
 {
   using Number = Half;
@@ -31,10 +32,7 @@ struct MmaColumnTile
   static constexpr int result_ring = n;          ///< plane k of a layer always has the same slot
   static constexpr int input_ring = input_ring_; ///< planes of b and old; 0: form apply only
 
-  static constexpr int inputs = 2;
-
-  /// Weights of the traces and of the faces as sums of two numbers: 22 bits instead of 11.
-  static constexpr bool corrected = corrected_;
+  static constexpr int inputs = inputs_; ///< b and old: 2; Form::residual reads b alone
 
   static constexpr int modes = n * n; ///< of a plane
   static constexpr int tiles =
@@ -67,26 +65,36 @@ struct MmaColumnTile
   static constexpr int input_box = row_bytes * modes * rows;
   static constexpr int left_at = own_box;
   static constexpr int right_at = left_at + (side_box + 127) / 128 * 128;
-  static constexpr int slot_bytes = align(right_at + side_box);
+  /// Half a period of the permutation more than whole ones: lines in z read by one ldmatrix belong to two planes, whose
+  /// banks would be the same.
+  static constexpr int period = SwizzledRows<row_bytes>::period;
+  static constexpr int slot_bytes =
+      (right_at + side_box + period / 2 - 1) / period * period + period / 2;
   static constexpr int input_bytes = align(input_box);
 
   /// Per warp: where it writes what is no mode.
   static constexpr int spare_bytes = 128;
+  /// Per warp: the segment that it works on.
+  static constexpr int place_bytes = 64;
 
   // Multiplicands that all warps share, in the order of MmaConstants.
   /// x and y: right and left, by block of modes and tile of lines; z: right and left, by block.
   static constexpr int trace_entries = 4 * k_blocks * line_tiles + 2 * z_blocks;
   /// x and y: by tile of lines and tile of modes; z: by k, lower and upper.
   static constexpr int face_entries = 2 * line_tiles * tiles + 2 * n;
-  static constexpr int diagonal_entries = 5 * n * tiles;       ///< by term, k and tile
-  static constexpr int entries = trace_entries + face_entries; ///< with a second part if corrected
+  static constexpr int diagonal_entries = 5 * n * tiles; ///< by term, k and tile
+  static constexpr int entries = trace_entries + face_entries;
+  /// The residual, of jumps: the same, a cell alone by k, tile and part, beside ghosts in y and z at both ends.
+  static constexpr int jump_entries = entries + 2 * n * tiles + 4;
+  static constexpr int traced_bytes = 256 * entries + 128 * diagonal_entries + 4 * n * 8 * tiles;
   static constexpr int constant_bytes =
-      256 * entries * (corrected ? 2 : 1) + 128 * diagonal_entries + 4 * n * 8 * tiles;
+      traced_bytes > 256 * jump_entries ? traced_bytes : 256 * jump_entries;
 
-  static constexpr int input_offset = ring * slot_bytes;
+  static constexpr int input_offset = align(ring * slot_bytes);
   static constexpr int result_offset = input_offset + inputs * input_ring * input_bytes;
   static constexpr int spare_offset = result_offset + result_ring * input_bytes;
-  static constexpr int constant_offset = spare_offset + warps * spare_bytes;
+  static constexpr int place_offset = spare_offset + warps * spare_bytes;
+  static constexpr int constant_offset = place_offset + warps * place_bytes;
   static constexpr int barrier_offset = (constant_offset + constant_bytes + 7) / 8 * 8;
   static constexpr int barriers = 2 * (ring + input_ring + result_ring);
   static constexpr int shared_bytes = barrier_offset + 8 * barriers;

@@ -20,9 +20,13 @@ void launch_mma(const Arguments<Half> &a)
 }
 
 template <int n, Form form>
+using MmaTileOf =
+    std::conditional_t<form == Form::residual, MmaResidualTile<n>, MmaTile<n, form != Form::apply>>;
+
+template <int n, Form form>
 void launch_mma_of_modes(const Arguments<Half> &a)
 {
-  using Tile = MmaTile<n, form != Form::apply>;
+  using Tile = MmaTileOf<n, form>;
   using Wide = MmaWideTile<n, form != Form::apply>;
   if constexpr (Wide::cells_x > Tile::cells_x)
     if (prefers_wide_tile(a.block.cells[0]))
@@ -56,8 +60,7 @@ template <Form form, int... n>
 KernelResources mma_resources_of_degree(int degree, std::integer_sequence<int, n...>)
 {
   using Function = KernelResources();
-  static constexpr Function *instances[] = {
-      &resources_of_mma<MmaTile<n + 2, form != Form::apply>, form>...};
+  static constexpr Function *instances[] = {&resources_of_mma<MmaTileOf<n + 2, form>, form>...};
   return instances[degree - 1]();
 }
 

@@ -1,5 +1,5 @@
 // The tile of the tensor-core column kernel for each degree: modes, cells in x, rows of cells, warps per row, planes of
-// the rings (src, b and old). docs/kernels.md.
+// the rings (src, b and old), vectors in the second one. docs/kernels.md.
 #pragma once
 
 #include "kernels/laplace/mma_column_tile.h"
@@ -29,6 +29,14 @@ struct MmaTile<3, true> : MmaColumnTile<3, 64, 6, 2, 6, 3>
 {};
 template <>
 struct MmaTile<4, true> : MmaColumnTile<4, 64, 6, 2, 6, 2>
+{};
+
+/// Of the residual, which reads b alone: room for more planes.
+template <int n>
+struct MmaResidualTile : MmaTile<n, true>
+{};
+template <>
+struct MmaResidualTile<4> : MmaColumnTile<4, 64, 6, 2, 7, 2, 1>
 {};
 
 // Modes, cells in x, rows of cells, lines of a warp, planes of the rings (src, around the tile, b and old or results alone).

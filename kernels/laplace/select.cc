@@ -166,6 +166,8 @@ namespace
         lines_row<&wmma_lines_fp16x2, Half>(Backend::wmma, Arithmetic::fp16x2),
         {Backend::mma, Arithmetic::fp16, 3, mma_max_degree<Half>(3), 90, &get_mma,
             &resources_of_mma},
+        {Backend::mma, Arithmetic::fp16x2, 3, mma_jumps_max_degree, 90, &get_mma, &resources_of_mma,
+            1, Form::residual},
         {Backend::mma, Arithmetic::fp16x2, 3, mma_accurate_degree, 90, &get_mma_accurate,
             &resources_of_mma_accurate, mma_accurate_degree, Form::residual},
         lines_row<&mma_lines_fp16, Half>(Backend::mma, Arithmetic::fp16),

@@ -5,11 +5,15 @@ namespace tensormg::laplace
 {
 /// Position, in bytes, of a cell in lines of `row_bytes` / 2 halves. In lines of 128 bytes piece c (of 16 bytes) of
 /// line r lies where piece c xor (r mod 8) would be, in lines of 64 bytes where piece c xor (r / 2 mod 4) would be;
-/// so eight lines at the same cells lie in different banks. The first line is aligned to 1024 bytes.
+/// so eight lines at the same cells lie in different banks. The first line is aligned to the period.
 template <int row_bytes>
 struct SwizzledRows
 {
   static_assert(row_bytes == 64 || row_bytes == 128);
+  /// The permutation is one of addresses and repeats after so many bytes.
+  static constexpr int period = 8 * row_bytes;
+  /// Exclusive or with at() where the first line is half a period behind one that is aligned.
+  static constexpr int half_period = row_bytes / 2;
   static constexpr int at(int line, int cell)
   {
     const int mask = row_bytes == 128 ? line % 8 : line / 2 % 4;

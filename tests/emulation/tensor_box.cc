@@ -52,7 +52,8 @@ namespace emulation
       std::memcpy(&box, map, sizeof(box));
       if (at[0] * box.element_bytes % 16 != 0)
         throw std::runtime_error("a box whose start is not a multiple of 16 bytes");
-      if (reinterpret_cast<std::uintptr_t>(shared) % (box.swizzled_bytes != 0 ? 1024 : 128) != 0)
+      const auto address = reinterpret_cast<std::uintptr_t>(shared);
+      if (address % 128 != 0)
         throw std::runtime_error("a box whose place in shared memory is not aligned");
       int at_byte = 0;
       for (int i3 = 0; i3 < box.box[3]; ++i3)
@@ -70,8 +71,8 @@ namespace emulation
               }
               // Bits 4..6 of the address xor bits 7..9, or bits 4 and 5 xor bits 7 and 8.
               const int pieces = box.swizzled_bytes == 0 ? 0 : box.swizzled_bytes - 16;
-              move(inside ? box.data + offset : nullptr, at_byte ^ (at_byte >> 3 & pieces),
-                  box.element_bytes);
+              const int flip = static_cast<int>(address + at_byte) >> 3 & pieces;
+              move(inside ? box.data + offset : nullptr, at_byte ^ flip, box.element_bytes);
               at_byte += box.element_bytes;
             }
       return at_byte;
