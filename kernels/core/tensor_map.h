@@ -21,7 +21,8 @@ enum class BoxLayout : unsigned char
 /// Boxes of `cells` cells x n modes x `rows` rows x `planes` planes of a vector in Block's order, as a tensor
 /// of dimensions (cells[0], n, rows of a plane, planes), fastest first: coordinates (cx, i, cy*n + j,
 /// cz*n + k). Outside of the block, padding included, a box is filled with zeros. `data` is aligned to
-/// 16 bytes; the place in shared memory to 128, swizzled to 1024. Throws DeviceError if the driver refuses.
+/// 16 bytes; the place in shared memory to 128, swizzled to eight rows, after which the permutation repeats. Throws
+/// DeviceError if the driver refuses.
 template <typename Number>
 CUtensorMap make_box_map(const Block &block, const Number *data, int cells, int rows,
     BoxLayout layout = BoxLayout::plain, int planes = 1);

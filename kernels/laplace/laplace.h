@@ -174,7 +174,7 @@ template <typename Number>
 constexpr Backend fastest_device_backend(Form form, int dim, int degree)
 {
   const bool on_tensor_cores = sizeof(Number) == 2 && dim == 3 &&
-      ((form == Form::chebyshev && degree >= 3) || (form == Form::residual && degree == 7));
+      ((form == Form::chebyshev && degree >= 3) || (form == Form::residual && degree >= 5));
   return on_tensor_cores ? Backend::mma : Backend::cuda;
 }
 

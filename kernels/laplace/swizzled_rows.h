@@ -5,7 +5,7 @@ namespace tensormg::laplace
 {
 /// Position, in bytes, of a cell in lines of `row_bytes` / 2 halves. In lines of 128 bytes piece c (of 16 bytes) of
 /// line r lies where piece c xor (r mod 8) would be, in lines of 64 bytes where piece c xor (r / 2 mod 4) would be;
-/// so eight lines at the same cells lie in different banks. The first line is aligned to 1024 bytes.
+/// so eight lines at the same cells lie in different banks. The first line is aligned to eight of them.
 template <int row_bytes>
 struct SwizzledRows
 {

@@ -52,7 +52,8 @@ namespace emulation
       std::memcpy(&box, map, sizeof(box));
       if (at[0] * box.element_bytes % 16 != 0)
         throw std::runtime_error("a box whose start is not a multiple of 16 bytes");
-      if (reinterpret_cast<std::uintptr_t>(shared) % (box.swizzled_bytes != 0 ? 1024 : 128) != 0)
+      const std::uintptr_t alignment = box.swizzled_bytes != 0 ? 8 * box.swizzled_bytes : 128;
+      if (reinterpret_cast<std::uintptr_t>(shared) % alignment != 0)
         throw std::runtime_error("a box whose place in shared memory is not aligned");
       int at_byte = 0;
       for (int i3 = 0; i3 < box.box[3]; ++i3)
