@@ -177,7 +177,7 @@ constexpr Backend fastest_device_backend(Form form, int dim, int degree)
 {
   const bool on_tensor_cores = sizeof(Number) == 2 && dim == 3 &&
       ((form == Form::chebyshev && degree >= 3) ||
-          (form == Form::residual && (degree == 3 || degree == 7)));
+          (form == Form::residual && (degree == 3 || degree >= 5)));
   return on_tensor_cores ? Backend::mma : Backend::cuda;
 }
 

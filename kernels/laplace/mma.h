@@ -22,10 +22,10 @@ KernelResources mma_3d_half_resources(int degree);
 /// follows.
 inline constexpr int mma_jumps_max_degree = 3;
 
-/// The residual with weights and traces of 22 bits, 3D, degree 7 (where it is faster than CUDA cores).
-inline constexpr int mma_accurate_degree = 7;
-Apply<Half> *mma_accurate_residual();
-KernelResources mma_accurate_residual_resources();
+/// The residual with weights and traces of 22 bits, 3D, degrees for which it is faster than CUDA cores.
+inline constexpr int mma_accurate_min_degree = 5, mma_accurate_max_degree = 8;
+Apply<Half> *mma_accurate_residual(int degree);
+KernelResources mma_accurate_residual_resources(int degree);
 
 /// mma_3d_half_instance() for a form known at run time, of degrees up to mma_max_degree().
 Apply<Half> *mma_instance(Form form, int degree);

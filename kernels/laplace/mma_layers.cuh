@@ -5,11 +5,12 @@
 // columns. There a warp holds B u of its cells in a layer, n^3 modes, until the traces of the layer above are known;
 // here those are known before: the planes of a layer and of the one above are in shared memory together. So a plane
 // is finished when it is worked on, accumulators live for one plane only, and several warps share the cells.
-//   at the start of a layer   traces in z: of its own lines at the top, of those of the layer above at the bottom
+//   at the start of a layer   traces in z at the top of its own lines; those of the layer above at the bottom, as late
+//                             as possible, since its last plane may have just been asked for
 //   plane by plane            x: traces of own lines, of the cells beside by a shuffle
 //                             y: traces of the rows of cells below and above, from the tile or its halo
-//                             traces x weights added up; diagonal, b and x_{k-1} in FP32; the result goes to b's place
-//                             in shared memory, from where the copy engine writes it
+//                             and, of the plane before, traces x weights added up; diagonal, b and x_{k-1} in FP32; the
+//                             result goes to b's place in shared memory, from where the copy engine writes it
 // Warps never meet: what they need of each other's cells they sum themselves.
 // With parts = 2 weights and traces are sums of two numbers of FP16, 22 bits: for residuals.
 #pragma once
@@ -24,8 +25,9 @@ struct MmaLayersParameters : ColumnParameters<Tile>
 {
   CUtensorMap row_beside; ///< boxes of one row of cells of src
   float scale; ///< sums are formed in units of this power of two, so that no weight leaves FP16
-  float lambda[3][Tile::n];     ///< c_d lambda
-  float alpha, u_factor, theta; ///< chebyshev: alpha; 1 + theta - alpha; theta
+  float lambda[3][Tile::n];                 ///< c_d lambda
+  float alpha, u_factor, theta;             ///< chebyshev: alpha; 1 + theta - alpha; theta
+  signed char y_modes[16 * Tile::y_blocks]; ///< LineBlocks::mode
 };
 
 namespace mma_layers

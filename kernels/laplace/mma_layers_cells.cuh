@@ -12,8 +12,9 @@ class Cells
   using W = Weights<Tile>;
   using Trace = Traces<Tile::parts>;
   static constexpr int n = Tile::n, modes = Tile::modes, tiles = Tile::tiles;
+  using Lines = typename Tile::Lines;
   static constexpr int groups = Tile::groups, x_blocks = Tile::x_blocks;
-  static constexpr int k_blocks = Tile::k_blocks, line_tiles = Tile::line_tiles;
+  static constexpr int y_blocks = Tile::y_blocks, line_tiles = Tile::line_tiles;
   static constexpr unsigned all = ~0u;
 
   const MmaLayersParameters<Tile> &p;
@@ -30,17 +31,25 @@ class Cells
   pipeline::RingPosition<Tile::halo_ring> halo;
   pipeline::RingPosition<Tile::input_ring> input;
   Place s;
-  bool first_closed;       ///< left of its first cell is a Dirichlet or Neumann side
-  bool ends_inside;        ///< so is right of its last cell, or the block ends before that
   int beside_at[x_blocks]; ///< lines of the eight cells before and after the warp's, ...
   bool beside_in_halo;     ///< ... in the halo (this lane's)
 
-  typename W::Held held[2][k_blocks][line_tiles]; ///< weights of traces in y, with ample registers
+  /// Weights of traces in y.
+  typename W::Held held[2][Tile::holds_weights ? Lines::weights : 1];
+
+  /// Where the traces beside the warp's cells in x come from: a cell beside them, or behind a closed side its own one.
+  struct End
+  {
+    bool closed;
+    int from;           ///< lane
+    std::uint32_t flip; ///< bits: behind a closed side
+  } left_end, right_end;
+  int last_cell; ///< of the warp's, 0..15
 
   /// Where the traces on one side in y come from.
   struct Beside
   {
-    LinesAt<Tile, k_blocks> at;
+    int at[y_blocks]; ///< lines of a plane
     bool in_halo;
     bool left;          ///< which end of those lines
     std::uint32_t flip; ///< bits: behind a closed side
@@ -84,10 +93,7 @@ public:
 #pragma unroll 1
       for (int c = s.z0; c < s.z1; ++c)
       {
-        begin_layer(c);
-#pragma unroll 1
-        for (int k = 0; k < n; ++k)
-          work_on_plane(c, k);
+        work_on_layer(c);
 #pragma unroll
         for (int group = 0; group < groups; ++group)
           below[group] = top[group];
@@ -220,8 +226,8 @@ private:
   }
   __device__ __forceinline__ Trace ghost_y(int side, int plane, int lines) const
   {
-    const int i = 4 * lines + lane % 4;
-    return ghost(side, p.block.planes(), plane, i, i < n);
+    const int i = Lines::per_tile * lines + lane % 4;
+    return ghost(side, p.block.planes(), plane, i, lane % 4 < Lines::per_tile && i < n);
   }
 
   __device__ __forceinline__ Beside beside_y(bool upper) const
@@ -236,11 +242,15 @@ private:
     result.left = closed != upper;
     result.flip = closed ? flip(side) : 0;
     const int row = closed ? cy : edge ? 0 : upper ? cy + 1 : cy - 1;
-    result.at = LinesAt<Tile, k_blocks>(row, 0, cell0);
-    if (result.in_halo && upper)
+    const int slot = lane / 16 * 8 + lane % 8;
+#pragma unroll
+    for (int block = 0; block < y_blocks; ++block)
     {
-      result.at.first += Tile::upper_at;
-      result.at.last += Tile::upper_at;
+      // Where there is no mode the line of one that is as much modulo 8: its weights are zero, but it must be a number.
+      const int mode = p.y_modes[16 * block + slot];
+      const int line = row * modes + (mode < 0 ? slot % 8 : mode);
+      result.at[block] = Tile::Rows::at(line, cell0 + lane / 8 % 2 * 8) +
+          (result.in_halo && upper ? Tile::upper_at : 0);
     }
     return result;
   }
@@ -249,11 +259,18 @@ private:
   __device__ __forceinline__ void begin_segment()
   {
     const bool last = s.last_x < cell0 + 16; // the last cell of the tile is one of this warp's
-    first_closed = s.left_closed && cell0 == 0;
-    ends_inside = last && (s.right_closed || s.partial);
+    last_cell = last ? s.last_x - cell0 : 15;
+    // Lanes of the right ends of lines (t = lane % 4 < 2) ask for the first, those of the left ends for the second.
+    const int t = lane % 4;
+    left_end.closed = s.left_closed && cell0 == 0;
+    left_end.from = left_end.closed ? t + 2 : 4 * (cell0 == 0 ? s.left_cell : 7) + t;
+    left_end.flip = left_end.closed ? flip(0) : 0;
+    right_end.closed = s.right_closed && last;
+    right_end.from = right_end.closed ? (4 * (last_cell % 8) + t + 30) % 32 : t;
+    right_end.flip = right_end.closed ? flip(1) : 0;
     beside[0] = beside_y(false);
     beside[1] = beside_y(true);
-    if constexpr (Tile::ample_registers)
+    if constexpr (Tile::holds_weights)
       hold_weights();
     // The cells beside this warp's: from a box beside the tile, or from the tile.
     const bool right = lane / 8 % 2 == 1;
@@ -283,10 +300,9 @@ private:
     }
   }
 
-  /// Traces in z on both sides of layer c, and its own at the top.
-  __device__ __forceinline__ void begin_layer(int c)
+  /// Traces in z above layer c. The last plane there may be late: its place was that of the plane just finished.
+  __device__ __forceinline__ void close_above(int c)
   {
-    traces_z(top, false, 0);
     if (c + 1 < s.z1 || s.after)
     {
       wait_layer(n);
@@ -299,10 +315,10 @@ private:
   }
 
   /// Held, or of shared memory.
-  __device__ __forceinline__ auto y_trace(int side, int block, int lines) const
+  __device__ __forceinline__ auto y_trace(int side, int block) const
   {
-    return Tile::ample_registers ? held[side][block][lines]
-                                 : weights.hold(W::y_trace(beside[side].left, block, lines));
+    return Tile::holds_weights ? held[side][block % Lines::weights]
+                               : weights.hold(W::y_trace(beside[side].left, block));
   }
   __device__ __forceinline__ auto y_face(int lines, int tile) const
   {
@@ -311,33 +327,48 @@ private:
   __device__ __forceinline__ void hold_weights()
   {
 #pragma unroll
-    for (int lines = 0; lines < line_tiles; ++lines)
-    {
+    for (int side = 0; side < 2; ++side)
 #pragma unroll
-      for (int side = 0; side < 2; ++side)
-#pragma unroll
-        for (int block = 0; block < k_blocks; ++block)
-          held[side][block][lines] = weights.hold(W::y_trace(beside[side].left, block, lines));
-    }
+      for (int block = 0; block < Lines::weights; ++block)
+        held[side][block] = weights.hold(W::y_trace(beside[side].left, block));
   }
 
-  /// What is read of src: own modes, those of the cells before (rows 0..7) and after them (rows 8..15), the rows of
-  /// cells below and above.
+  /// A plane whose traces are known: own modes, traces beside this warp's lines.
   struct Plane
   {
-    A u[x_blocks], around[x_blocks], rows[2][Tile::ample_registers ? k_blocks : 1];
+    A u[x_blocks];
+    Trace x[Tile::pairs], y[2][line_tiles];
   };
+  /// What becomes traces.
+  struct SumsX
+  {
+    D own[Tile::pairs], outside[Tile::pairs];
+  };
+  using SumsY = D[2][line_tiles];
   using Accumulators = D[tiles];
-  __device__ __forceinline__ void load(Plane &at, int k);
+
   __device__ __forceinline__ A load_row(int side, int block, int k) const
   {
     return load_cells((beside[side].in_halo ? shared.halo(halo.slot) : shared.own(own_slot(k))) +
-        beside[side].at.of(block));
+        beside[side].at[block]);
   }
-  __device__ __forceinline__ void work_on_plane(int c, int k);
-  __device__ __forceinline__ void add_x(Accumulators &sum, const Plane &at) const;
-  __device__ __forceinline__ void add_y(Accumulators &sum, const Plane &at, int c, int k) const;
+  __device__ __forceinline__ void work_on_layer(int c);
+  template <bool finishes, bool begins>
+  __device__ __forceinline__ void work(Plane &at, Plane &next, int k);
+  __device__ __forceinline__ void read(A (&u)[x_blocks], A (&around)[x_blocks], int k) const;
+  __device__ __forceinline__ void multiply_x(
+      SumsX &x, const A (&u)[x_blocks], const A (&around)[x_blocks]) const;
+  __device__ __forceinline__ void multiply_y(SumsY &y, int k) const;
+  __device__ __forceinline__ void exchange_x(Trace (&faces)[Tile::pairs], const SumsX &sums) const;
+  __device__ __forceinline__ void add_ghosts(Plane &at, int plane) const;
+  template <int blocks_b, int blocks_old>
+  __device__ __forceinline__ void read_input(A (&b)[blocks_b], A (&old)[blocks_old]) const;
+  __device__ __forceinline__ void add_x(Accumulators &sum, const Trace (&faces)[Tile::pairs]) const;
+  __device__ __forceinline__ void add_y(
+      Accumulators &sum, const Trace (&faces)[2][line_tiles]) const;
   __device__ __forceinline__ void add_z(Accumulators &sum, int k) const;
-  __device__ __forceinline__ void write(const std::uint32_t (&halves)[2 * tiles]);
+  template <int blocks_b, int blocks_old>
+  __device__ __forceinline__ void write(const Accumulators &sum, const A (&u)[x_blocks],
+      const A (&b)[blocks_b], const A (&old)[blocks_old], int k) const;
 };
 } // namespace tensormg::laplace::mma_layers

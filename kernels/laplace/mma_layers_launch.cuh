@@ -43,6 +43,8 @@ MmaLayersParameters<Tile> mma_layers_parameters(const Arguments<Half> &a, int bl
   for (int d = 0; d < 3; ++d)
     for (int m = 0; m < n; ++m)
       p.lambda[d][m] = static_cast<float>(a.factor[d] * a.basis->lambda[m]);
+  for (int slot = 0; slot < 16 * Tile::y_blocks; ++slot)
+    p.y_modes[slot] = static_cast<signed char>(Tile::Lines::mode(slot / 16, slot % 16));
   p.scale = mma_layers_scale(p);
   p.alpha = static_cast<float>(a.alpha);
   p.u_factor = static_cast<float>(1. + a.theta - a.alpha);

@@ -3,6 +3,7 @@
 
 #include "kernels/core/block.h"
 #include "kernels/core/half.h"
+#include "kernels/laplace/mma_layers_lines.h"
 #include "kernels/laplace/swizzled_rows.h"
 
 namespace tensormg::laplace
@@ -43,8 +44,9 @@ struct MmaLayersTile
   static constexpr int tiles = (own_modes + 7) / 8;      ///< of 8 modes: its accumulators
   static constexpr int x_blocks = (own_modes + 15) / 16; ///< of 16 modes: its multiplicands
   static constexpr int pairs = (lines + 1) / 2;          ///< of lines in x: traces at both ends
-  static constexpr int k_blocks = (modes + 15) / 16;     ///< of 16 modes: a whole plane
-  static constexpr int line_tiles = (n + 3) / 4;         ///< of 4 lines in y
+  using Lines = LineBlocks<n>;                           ///< in y
+  static constexpr int y_blocks = Lines::blocks;         ///< of 16 modes: a whole plane
+  static constexpr int line_tiles = Lines::line_tiles;   ///< of 3 or 4 lines in y
   static constexpr int groups = (own_modes + 3) / 4;     ///< of 4 lines in z
   static constexpr int z_blocks = (4 * n + 15) / 16;     ///< multiplicands of such a group
 
@@ -59,15 +61,19 @@ struct MmaLayersTile
       (launch_registers + (launch_registers - service_registers) / consumer_groups) / 8 * 8;
   static constexpr int consumer_registers = pool < 240 ? pool : 240;
 
-  /// There are registers for the weights of traces in y, and for all that is read of a plane at once.
-  static constexpr bool ample_registers =
-      parts == 1 && consumer_registers >= 200 && k_blocks * line_tiles <= 8;
+  /// There are registers for two planes at a time, and for the weights of traces in y.
+  static constexpr bool overlaps = parts == 1;
+  static constexpr bool holds_weights = consumer_registers >= 200 && (parts == 1 || n == 8);
 
   static constexpr int halo_x = 8;
   static constexpr int row_bytes = 2 * cells_x;
   using Rows = SwizzledRows<row_bytes>;
 
-  static constexpr int align(int bytes) { return (bytes + 1023) / 1024 * 1024; }
+  /// Permuted rows repeat after eight.
+  static constexpr int align(int bytes)
+  {
+    return (bytes + 8 * row_bytes - 1) / (8 * row_bytes) * (8 * row_bytes);
+  }
   static constexpr int own_box = row_bytes * modes * rows;
   static constexpr int input_box = own_box;
   static constexpr int row_box = row_bytes * modes;
@@ -87,10 +93,10 @@ struct MmaLayersTile
   static constexpr int spare_offset = input_offset + input_ring * input_bytes;
   static constexpr int constant_offset = spare_offset + warps * spare_bytes;
   // Multiplicands that all warps share, in the order of Weights (mma_layers_weights.cuh).
-  static constexpr int entries = x_blocks * pairs + 2 * k_blocks * line_tiles +
-      split * line_tiles * tiles + 2 * z_blocks + 2 * n;
+  static constexpr int entries =
+      x_blocks * pairs + 2 * Lines::weights + split * line_tiles * tiles + 2 * z_blocks;
   static constexpr int small_entries = pairs * tiles;
-  static constexpr int constant_bytes = parts * (256 * entries + 128 * small_entries);
+  static constexpr int constant_bytes = parts * (256 * entries + 128 * small_entries + 8 * n);
   static constexpr int barrier_offset = constant_offset + constant_bytes;
   static constexpr int barriers = 2 * (ring + halo_ring) + 3 * input_ring;
   static constexpr int shared_bytes = barrier_offset + 8 * barriers;

@@ -12,16 +12,19 @@ using namespace mma_weights;
 ///   x_trace  slot: own mode jl n + i of a block of 16; column c: of line c % 4 / 2 of a pair, at the right end
 ///            (c < 4) or the left one, value or half derivative (c % 2)
 ///   x_face   slot s: trace below (s < 4) or above line s % 4 / 2 of a pair, s % 2; column: own mode of a tile
-///   y_trace  slot: mode j n + i of a block of the plane; column c: of line i = 4 tile + c / 2 at one end, c % 2
-///   y_face   slot s: trace below (s < 8) or above line 4 tile + s % 8 / 2, s % 2; column: own mode of a tile
+///   y_trace  slot: mode j n + i of a block (LineBlocks); column c: of line i = c / 2 of a tile at one end, c % 2
+///   y_face   slot s: trace below (s < 8) or above line s % 8 / 2 of a tile, s % 2; column: own mode of a tile
 ///   z_trace  slot s: mode k = s / 4 of line s % 4 of a group; column c: of line c / 2 at one end, c % 2
-///   z_face   slot s: trace on one side of line s / 2 of a tile, s % 2; column: own mode of the tile, in plane k
+///   z_face   slot s: trace on one side of line s / 2 of a tile, s % 2; column: own mode of the tile, in plane k: not
+///            zero for its own line only
 template <typename Tile>
 class Weights
 {
+  using Lines = typename Tile::Lines;
   static constexpr int n = Tile::n, parts = Tile::parts;
   unsigned char *const base;
   static constexpr int small_at = Tile::entries * parts * 256;
+  static constexpr int z_faces_at = small_at + Tile::small_entries * parts * 128;
 
 public:
   __device__ __forceinline__ explicit Weights(unsigned char *shared)
@@ -31,11 +34,11 @@ public:
   // Numbers of entries.
   static constexpr int x_trace(int block, int pair) { return block * Tile::pairs + pair; }
   static constexpr int y_traces = Tile::x_blocks * Tile::pairs;
-  static constexpr int y_trace(bool left, int block, int lines)
+  static constexpr int y_trace(bool left, int block)
   {
-    return y_traces + (int(left) * Tile::k_blocks + block) * Tile::line_tiles + lines;
+    return y_traces + int(left) * Lines::weights + block % Lines::weights;
   }
-  static constexpr int y_faces = y_traces + 2 * Tile::k_blocks * Tile::line_tiles;
+  static constexpr int y_faces = y_traces + 2 * Lines::weights;
   static constexpr int y_face(int share, int lines, int tile)
   {
     return y_faces + (share * Tile::line_tiles + lines) * Tile::tiles + tile;
@@ -45,9 +48,7 @@ public:
   {
     return z_traces + int(left) * Tile::z_blocks + block;
   }
-  static constexpr int z_faces = z_traces + 2 * Tile::z_blocks;
-  static constexpr int z_face(int k, bool above) { return z_faces + 2 * k + int(above); }
-  static_assert(z_faces + 2 * n == Tile::entries);
+  static_assert(z_traces + 2 * Tile::z_blocks == Tile::entries);
 
   /// Which weights of a pair of lines in x are not all zero.
   static constexpr bool overlap(int first, int count, int pair)
@@ -83,6 +84,21 @@ public:
     return held;
   }
 
+  /// z_face: the same two numbers for every line.
+  __device__ __forceinline__ Held hold_z_face(int k, bool above) const
+  {
+    const int lane = threadIdx.x % 32, slot = lane % 4, column = lane / 4;
+    Held held;
+#pragma unroll
+    for (int part = 0; part < parts; ++part)
+    {
+      const auto both = reinterpret_cast<const std::uint32_t *>(
+          base + z_faces_at)[(part * n + k) * 2 + int(above)];
+      held.part[part] = B{{slot == column ? both : 0, slot + 4 == column ? both : 0}};
+    }
+    return held;
+  }
+
   /// All threads of the block.
   __device__ void fill(const MmaLayersParameters<Tile> &p) const
   {
@@ -105,9 +121,18 @@ public:
             : Half{};
       });
     }
+    for (int at = threadIdx.x; at < parts * n * 4; at += Tile::threads)
+      reinterpret_cast<Half *>(base + z_faces_at)[at] =
+          rounded(beside(p, 2, at / 2 % 2 == 1, at / 4 % n, at % 2), at / (4 * n));
   }
 
 private:
+  /// A line of a tile; -1: none.
+  __device__ static int line_y(int tile, int at)
+  {
+    const int line = Lines::per_tile * tile + at;
+    return at < Lines::per_tile && line < n ? line : -1;
+  }
   __device__ static float weight(
       const MmaLayersParameters<Tile> &p, int entry, int slot, int column)
   {
@@ -122,31 +147,25 @@ private:
     if (entry < y_faces)
     {
       entry -= y_traces;
-      const int mode = entry / Tile::line_tiles % Tile::k_blocks * 16 + slot;
-      const int line = entry % Tile::line_tiles * 4 + column / 2;
-      return mode < Tile::modes && mode % n == line
-          ? at_end(p, entry >= Tile::k_blocks * Tile::line_tiles, mode / n, column % 2)
+      const int mode = p.y_modes[entry % Lines::weights * 16 + slot];
+      return mode >= 0 && mode % n % Lines::per_tile == column / 2
+          ? at_end(p, entry >= Lines::weights, mode / n, column % 2)
           : 0.f;
     }
     if (entry < z_traces)
     {
       entry -= y_faces;
       const int mode = entry % Tile::tiles * 8 + column;
-      const int line = entry / Tile::tiles % Tile::line_tiles * 4 + slot % 8 / 2;
+      const int line = line_y(entry / Tile::tiles % Tile::line_tiles, slot % 8 / 2);
       const int j = entry / (Tile::tiles * Tile::line_tiles) * Tile::lines + mode / n;
       return mode < Tile::own_modes && j < n && mode % n == line
           ? beside(p, 1, slot >= 8, j, slot % 2)
           : 0.f;
     }
-    if (entry < z_faces)
-    {
-      entry -= z_traces;
-      const int k = (entry % Tile::z_blocks * 16 + slot) / 4;
-      return slot % 4 == column / 2 && k < n ? at_end(p, entry >= Tile::z_blocks, k, column % 2)
-                                             : 0.f;
-    }
-    entry -= z_faces;
-    return slot / 2 == column ? beside(p, 2, entry % 2 == 1, entry / 2, slot % 2) : 0.f;
+    entry -= z_traces;
+    const int k = (entry % Tile::z_blocks * 16 + slot) / 4;
+    return slot % 4 == column / 2 && k < n ? at_end(p, entry >= Tile::z_blocks, k, column % 2)
+                                           : 0.f;
   }
 };
 } // namespace tensormg::laplace::mma_layers

@@ -47,29 +47,29 @@ template <>
 struct MmaTile<6, false> : MmaLayersTile<6, 32, 4, 6, 14, 4, 2, 0>
 {};
 template <>
-struct MmaTile<7, false> : MmaLayersTile<7, 32, 3, 4, 15, 3, 2, 0>
+struct MmaTile<7, false> : MmaLayersTile<7, 32, 2, 4, 17, 4, 4, 0>
 {};
 template <>
 struct MmaTile<8, false> : MmaLayersTile<8, 32, 2, 4, 18, 4, 2, 0>
 {};
 template <>
-struct MmaTile<9, false> : MmaLayersTile<9, 32, 1, 3, 19, 4, 2, 0>
+struct MmaTile<9, false> : MmaLayersTile<9, 32, 1, 3, 20, 4, 3, 0>
 {};
 
 template <>
 struct MmaTile<5, true> : MmaLayersTile<5, 32, 6, 5, 10, 3, 3>
 {};
 template <>
-struct MmaTile<6, true> : MmaLayersTile<6, 32, 4, 6, 13, 2, 3>
+struct MmaTile<6, true> : MmaLayersTile<6, 32, 4, 6, 12, 3, 3>
 {};
 template <>
-struct MmaTile<7, true> : MmaLayersTile<7, 32, 3, 4, 14, 2, 2>
+struct MmaTile<7, true> : MmaLayersTile<7, 32, 2, 4, 16, 3, 4>
 {};
 template <>
-struct MmaTile<8, true> : MmaLayersTile<8, 32, 2, 4, 16, 2, 3>
+struct MmaTile<8, true> : MmaLayersTile<8, 32, 2, 4, 16, 3, 3>
 {};
 template <>
-struct MmaTile<9, true> : MmaLayersTile<9, 32, 1, 3, 18, 2, 2>
+struct MmaTile<9, true> : MmaLayersTile<9, 32, 1, 3, 19, 4, 4>
 {};
 
 /// Rows of 64 cells instead of 32: half as many requests to L2, for the boxes beside the tile and in all.
@@ -77,16 +77,16 @@ template <int n, bool fused>
 struct MmaWideTile : MmaTile<n, fused>
 {};
 template <>
-struct MmaWideTile<8, false> : MmaLayersTile<8, 64, 1, 4, 17, 3, 2, 0>
+struct MmaWideTile<5, true> : MmaLayersTile<5, 64, 2, 5, 12, 4, 4>
 {};
 template <>
-struct MmaWideTile<5, true> : MmaLayersTile<5, 64, 3, 5, 10, 3, 3>
+struct MmaWideTile<6, true> : MmaLayersTile<6, 64, 2, 6, 12, 3, 3>
 {};
 template <>
-struct MmaWideTile<6, true> : MmaLayersTile<6, 64, 2, 6, 12, 3, 2>
+struct MmaWideTile<7, true> : MmaLayersTile<7, 64, 1, 4, 16, 3, 3>
 {};
 template <>
-struct MmaWideTile<8, true> : MmaLayersTile<8, 64, 1, 4, 16, 2, 2>
+struct MmaWideTile<8, true> : MmaLayersTile<8, 64, 1, 4, 16, 2, 3>
 {};
 
 /// They are faster by a tenth, and by more where rows begin in the middle of a sector of L2: taken where they do not
@@ -99,5 +99,19 @@ constexpr bool prefers_wide_tile(std::int64_t cells_x)
 }
 
 /// Weights and traces in two parts, for the residual.
-using MmaAccurateTile8 = MmaLayersTile<8, 32, 2, 4, 16, 2, 2, 2, 2>;
+template <int n>
+struct MmaAccurateTile;
+
+template <>
+struct MmaAccurateTile<6> : MmaLayersTile<6, 32, 4, 6, 12, 3, 3, 1, 2>
+{};
+template <>
+struct MmaAccurateTile<7> : MmaLayersTile<7, 32, 2, 4, 16, 3, 4, 1, 2>
+{};
+template <>
+struct MmaAccurateTile<8> : MmaLayersTile<8, 32, 2, 4, 16, 3, 3, 1, 2>
+{};
+template <>
+struct MmaAccurateTile<9> : MmaLayersTile<9, 32, 1, 3, 19, 4, 4, 1, 2>
+{};
 } // namespace tensormg::laplace

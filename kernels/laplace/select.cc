@@ -93,10 +93,10 @@ namespace
   {
     return mma_resources(form, degree);
   }
-  Apply<Half> *get_mma_accurate(Form, int, int) { return mma_accurate_residual(); }
-  std::optional<KernelResources> resources_of_mma_accurate(Form, int, int)
+  Apply<Half> *get_mma_accurate(Form, int, int degree) { return mma_accurate_residual(degree); }
+  std::optional<KernelResources> resources_of_mma_accurate(Form, int, int degree)
   {
-    return mma_accurate_residual_resources();
+    return mma_accurate_residual_resources(degree);
   }
 
   template <typename Number>
@@ -168,8 +168,8 @@ namespace
             &resources_of_mma},
         {Backend::mma, Arithmetic::fp16x2, 3, mma_jumps_max_degree, 90, &get_mma, &resources_of_mma,
             1, Form::residual},
-        {Backend::mma, Arithmetic::fp16x2, 3, mma_accurate_degree, 90, &get_mma_accurate,
-            &resources_of_mma_accurate, mma_accurate_degree, Form::residual},
+        {Backend::mma, Arithmetic::fp16x2, 3, mma_accurate_max_degree, 90, &get_mma_accurate,
+            &resources_of_mma_accurate, mma_accurate_min_degree, Form::residual},
         lines_row<&mma_lines_fp16, Half>(Backend::mma, Arithmetic::fp16),
         lines_row<&mma_lines_fp16x2, Half>(Backend::mma, Arithmetic::fp16x2)};
     return table;

@@ -5,6 +5,7 @@
 //   ldmatrix<form>(a, row)   fills a fragment; row: the lane's row of ldmatrix_row
 //   to_tf32(x), to_half(x), to_bf16(x), to_halves(x, y)   float -> multiplicand by the conversion instruction
 //   stmatrix_transposed(r, row)               accumulators -> rows in shared memory
+//   reciprocal(x)                             1 / x by the instruction
 //
 // All 32 lanes of the warp must call them together. A shape that the GPU compiled for does not have
 // is an error at compile time; where a kernel is built for several GPUs, ask
@@ -258,6 +259,15 @@ __device__ inline std::uint32_t to_halves(float low, float high)
   std::uint32_t bits;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
   return bits;
+}
+
+/// 1 / x, off by one unit in the last place at most; x neither subnormal nor larger than 2^126: rcp.approx.ftz.f32.
+/// The rounded one (__frcp_rn) branches, and nothing is scheduled across that.
+__device__ inline float reciprocal(float x)
+{
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
 }
 
 /// Writes 8 x 8 matrices of 16-bit elements transposed: lane's register m holds entries (lane / 4,

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/core/device.h"
+#include "kernels/laplace/mma.h"
 #include "kernels/laplace/reference.h"
 #include "operators/cell_basis.h"
 #include "tests/support/few_cases.h"
@@ -257,7 +258,7 @@ namespace
     }
   }
 
-  // In 3D kernels with more memory per block go first: all of FP16, and residuals of jumps and of degree 7 with weights in
+  // In 3D kernels with more memory per block go first: all of FP16, and residuals of jumps and of high degrees with weights in
   // two parts.
   TYPED_TEST(LaplaceLines, IsInTheTable)
   {
@@ -272,7 +273,10 @@ namespace
         ASSERT_NE(selected, nullptr);
         const bool other = TypeParam::backend == Backend::mma && dim == 3 &&
             (TypeParam::arithmetic == Arithmetic::fp16 ||
-                (TypeParam::arithmetic == Arithmetic::fp16x2 && (degree <= 3 || degree == 7)));
+                (TypeParam::arithmetic == Arithmetic::fp16x2 &&
+                    (degree <= laplace::mma_jumps_max_degree ||
+                        (degree >= laplace::mma_accurate_min_degree &&
+                            degree <= laplace::mma_accurate_max_degree))));
         EXPECT_EQ(selected == kernel.apply[1], !other);
         const laplace::KernelResources resources = kernel.resources();
         EXPECT_GT(resources.shared_bytes, 0);

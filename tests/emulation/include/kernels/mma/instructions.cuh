@@ -128,6 +128,8 @@ inline std::uint32_t to_halves(float low, float high)
   return std::uint32_t(Half(low).bits) | std::uint32_t(Half(high).bits) << 16;
 }
 
+inline float reciprocal(float x) { return 1.F / x; }
+
 template <std::size_t matrices>
 void stmatrix_transposed(const std::uint32_t (&r)[matrices], void *row)
 {
