@@ -135,12 +135,13 @@ private:
   /// b of the residual, of which nothing goes through shared memory: in layer c, what strip `t` of this warp needs.
   __device__ __forceinline__ void read_b(V (&b)[n], int c, int t) const
   {
-    const int line = 2 * strip(t) + half, x = s.x0 + cell;
-    const bool there = line < (s.last_y + 1) * modes && x < p.block.pitch;
+    // Where there is nothing, something else, which nobody stores: a selected zero would have to wait for the number.
+    const int line = min(2 * strip(t) + half, (s.last_y + 1) * modes - 1);
+    const int x = min(s.x0 + cell, int(p.block.pitch) - width);
     const Number *from = p.input + c * (n * p.plane) + (s.y0 * modes + line) * p.block.pitch + x;
 #pragma unroll
     for (int k = 0; k < n; ++k)
-      b[k] = there ? load_pack_once<width>(from + k * p.plane) : V(C(0));
+      b[k] = load_pack_once<width>(from + k * p.plane);
   }
 
   /// Adds the faces in z to the sums of the other directions in layer c: the layer is done.
