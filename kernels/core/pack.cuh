@@ -122,6 +122,15 @@ __device__ inline Pack<Compute<Number>, width> load_pack(const Number *from)
   return result;
 }
 
+/// The same of what nobody reads again soon.
+template <int width, typename Number>
+__device__ inline Pack<Compute<Number>, width> load_pack_once(const Number *from)
+{
+  const auto word =
+      __ldcs(reinterpret_cast<const typename WordOf<width * sizeof(Number)>::type *>(from));
+  return load_pack<width>(reinterpret_cast<const Number *>(&word));
+}
+
 /// Writes to shared memory by one access.
 template <typename C, int width>
 __device__ inline void write_pack(C *to, const Pack<C, width> &value)

@@ -30,7 +30,7 @@ void launch_tile(const Arguments<typename Tile::Number> &a)
   if constexpr (Tile::owns_columns)
     launch_column<Tile, form>(a);
   else if constexpr (TileOfLayers<Tile>)
-    launch_layers<Tile>(a);
+    launch_layers<Tile, form>(a);
   else
     launch_march<Tile, form>(a);
 }
@@ -93,8 +93,9 @@ KernelResources resources_of_kernel(auto *function)
   result.local_bytes = static_cast<int>(attributes.localSizeBytes);
   const int blocks = resident_blocks(kernel, Tile::threads, Tile::shared_bytes) / multiprocessors;
   result.occupancy = double(blocks) * Tile::threads / threads;
+  constexpr bool is_input_there = form != Form::apply && !TileOfLayers<Tile>;
   result.shared_bytes_per_dof =
-      Tile::shared_bytes_per_dof + (form == Form::apply ? 0. : 4. * sizeof(typename Tile::Number));
+      Tile::shared_bytes_per_dof + (is_input_there ? 4. * sizeof(typename Tile::Number) : 0.);
   return result;
 }
 template <typename Tile, Form form>
@@ -103,7 +104,7 @@ KernelResources resources_3d()
   if constexpr (Tile::owns_columns)
     return resources_of_kernel<Tile, form>(&column::column_kernel<Tile, form>);
   else if constexpr (TileOfLayers<Tile>)
-    return resources_of_kernel<Tile, form>(&layers::layers_kernel<Tile>);
+    return resources_of_kernel<Tile, form>(&layers::layers_kernel<Tile, form>);
   else
     return resources_of_kernel<Tile, form>(&march::march_kernel<Tile, form>);
 }

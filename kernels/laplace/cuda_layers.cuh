@@ -1,10 +1,10 @@
-// The `cuda` backend in 3D, B u for degrees 3 and more in FP64 and FP32: two layers of cells in shared memory,
+// The `cuda` backend in 3D, B u for degrees 3 and more, b - B u for 4 and more: two layers of cells in shared memory,
 // docs/kernels.md.
 //
 // A block owns a tile of cells in x-y and marches through the layers. One thread copies whole layers, one the cells
 // around the tile plane by plane.
 //   x and y   A group of warps takes a plane: a lane sums the lines in y of the rows below and above its cell, then, line
-//             by line, its own ones in x, and writes the sum of all but z over u.
+//             by line, its own ones in x, and writes the sum of all but z over u (WideFloat: beside it, in FP64).
 //   z         When all planes of the layer are there, warps take lines in z: traces of the layer above (whose u is
 //             in shared memory), those of the layers before in registers; faces are added in place.
 //   out       The copy engine writes the layer to memory and reads the one after the next into its place.
@@ -20,8 +20,9 @@ template <typename Tile>
 struct LayersParameters : TileParameters<Tile>
 {
   using C = typename Tile::C;
-  CUtensorMap row_beside; ///< boxes of one row of cells of src
-  C lambda[3][Tile::n];   ///< c_d lambda
+  CUtensorMap row_beside;             ///< boxes of one row of cells of src
+  C lambda[3][Tile::n];               ///< c_d lambda; negative in the residual
+  const typename Tile::Number *input; ///< b, for lanes
 };
 
 namespace layers
@@ -33,6 +34,7 @@ namespace layers
   struct Shared
   {
     using Number = typename Tile::Number;
+    using C = typename Tile::C;
     using Barrier = pipeline::Barrier;
     unsigned char *base;
 
@@ -41,14 +43,22 @@ namespace layers
     {
       return reinterpret_cast<Number *>(base + (layer % 2 * Tile::n + k) * Tile::own_bytes);
     }
+    /// The sums of x and y of that plane.
+    __device__ C *sum(int layer, int k) const
+    {
+      if constexpr (Tile::in_place)
+        return own(layer, k);
+      else
+        return reinterpret_cast<C *>(base + Tile::sum_offset + k * Tile::sum_bytes);
+    }
     /// `at`: 0, upper_at, left_at, right_at
     __device__ Number *halo(int slot, int at) const
     {
       return reinterpret_cast<Number *>(base + Tile::halo_offset + slot * Tile::halo_bytes + at);
     }
-    __device__ Number *edges(int warp) const
+    __device__ C *edges(int warp) const
     {
-      return reinterpret_cast<Number *>(base + Tile::edge_offset) + warp * Tile::edge_numbers;
+      return reinterpret_cast<C *>(base + Tile::edge_offset) + warp * Tile::edge_numbers;
     }
     /// Where a warp keeps its segment, so that it takes no registers.
     __device__ Place &place(int warp) const

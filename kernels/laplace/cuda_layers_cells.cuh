@@ -6,18 +6,21 @@
 
 namespace tensormg::laplace::layers
 {
-template <typename Tile>
+template <typename Tile, Form form>
 class Cells : PlaneWork<Tile>
 {
   using Work = PlaneWork<Tile>;
   using typename Work::C;
+  using typename Work::Number;
   using typename Work::Trace;
   using typename Work::V;
   using Work::cell, Work::group, Work::half, Work::lane, Work::p, Work::s, Work::shared, Work::warp;
   using Work::load, Work::behind, Work::ghost;
   using Work::n, Work::modes, Work::width, Work::mode_x;
   static constexpr int strips_per_warp = Tile::strips_per_warp;
-  static constexpr int next_plane = Tile::own_bytes / int(sizeof(C)); ///< numbers between planes
+  // Numbers between planes of u and between planes of sums.
+  static constexpr int next_plane = Tile::own_bytes / int(sizeof(Number));
+  static constexpr int next_sums = Tile::sum_bytes / int(sizeof(C));
 
   Trace below[strips_per_warp]; ///< in z: of the layer before, at its top
   Trace top[strips_per_warp];   ///< of this layer
@@ -70,13 +73,13 @@ private:
     return (t + 1) * Tile::warps <= Tile::rows * modes / 2 ||
         2 * strip(t) + half < Tile::rows * modes;
   }
-  __device__ __forceinline__ C *at_strip(int l, int t) const
+  __device__ __forceinline__ int at_strip(int t) const
   {
-    return shared.own(l, 0) + strip(t) * (2 * mode_x) + lane * width;
+    return strip(t) * (2 * mode_x) + lane * width;
   }
   __device__ __forceinline__ LineSums<V> sums_z(int l, int t) const
   {
-    const C *from = at_strip(l, t);
+    const Number *from = shared.own(l, 0) + at_strip(t);
     LineSums<V> sums;
 #pragma unroll
     for (int k = 0; k < n; ++k)
@@ -129,9 +132,26 @@ private:
     met ^= 1u;
   }
 
+  /// b of the residual, of which nothing goes through shared memory: in layer c, what strip `t` of this warp needs.
+  __device__ __forceinline__ void read_b(V (&b)[n], int c, int t) const
+  {
+    // Where there is nothing, something else, which nobody stores: a selected zero would have to wait for the number.
+    const int line = min(2 * strip(t) + half, (s.last_y + 1) * modes - 1);
+    const int x = min(s.x0 + cell, int(p.block.pitch) - width);
+    const Number *from = p.input + c * (n * p.plane) + (s.y0 * modes + line) * p.block.pitch + x;
+#pragma unroll
+    for (int k = 0; k < n; ++k)
+      b[k] = load_pack_once<width>(from + k * p.plane);
+  }
+
   /// Adds the faces in z to the sums of the other directions in layer c: the layer is done.
   __device__ __forceinline__ void add_z(int c)
   {
+    V b[strips_per_warp][n];
+    if constexpr (form == Form::residual)
+#pragma unroll
+      for (int t = 0; t < strips_per_warp; ++t)
+        read_b(b[t], c, t); // asked for before anybody waits
     Trace above[strips_per_warp], next_top[strips_per_warp];
     if (c + 1 < s.z1 || s.after)
     {
@@ -156,17 +176,22 @@ private:
       if (has(t))
       {
         const Faces<V> faces(below[t], above[t]);
-        C *const to = at_strip(layer, t);
+        const C *const from = shared.sum(layer, 0) + at_strip(t);
+        Number *const to = shared.own(layer, 0) + at_strip(t);
         V sum[n];
 #pragma unroll
         for (int k = 0; k < n; ++k)
-          sum[k] = load(to + k * next_plane);
+        {
+          sum[k] = load(from + k * next_sums);
+          if constexpr (form == Form::residual)
+            sum[k] = b[t][k] + sum[k];
+        }
 #pragma unroll
         for (int k = 0; k < n; ++k)
         {
           add_product(sum[k], p.vd[2][k], faces.v[k % 2]);
           add_product(sum[k], p.gd[2][k], faces.g[k % 2]);
-          write_pack(to + k * next_plane, sum[k]);
+          write_rounded(to + k * next_plane, sum[k]);
         }
         below[t] = top[t];
         top[t] = next_top[t];
@@ -174,27 +199,32 @@ private:
     pipeline::arrive_to_overwrite(shared.done(layer));
   }
 
-  /// Faces in x and y and the diagonal, of plane k of layer c, over u.
+  /// Faces in x and y and the diagonal, of plane k of layer c.
   __device__ __forceinline__ void add_x_and_y(int c, int k)
   {
     const typename Work::Plane plane{
-        shared.own(layer, k), (planes + k) % Tile::halo_ring, c * n + k};
+        shared.own(layer, k), shared.sum(layer, k), (planes + k) % Tile::halo_ring, c * n + k};
     pipeline::wait(shared.halo_full(k), halo_parity);
     typename Work::FacesY faces_y[n];
     this->sum_y(faces_y, plane);
     this->sum_edges(plane);
     pipeline::arrive_to_overwrite(shared.halo_empty(plane.slot));
-    // All rows of the plane have been read by those who work on the rows beside, and for z.
-    pipeline::arrive(shared.group(group));
+    // All have read the layer for z, and the sums of the layer before; and those who work on the rows beside have read
+    // this plane.
+    if constexpr (Tile::in_place)
+      pipeline::arrive(shared.group(group));
     if (c > s.z0 || s.before)
       pipeline::wait(shared.done(layer - 1), Shared<Tile>::parity(layer - 1));
-    pipeline::wait(shared.group(group), in_group);
-    in_group ^= 1u;
-    this->write_rows(faces_y, plane.own, p.lambda[2][k]);
+    if constexpr (Tile::in_place)
+    {
+      pipeline::wait(shared.group(group), in_group);
+      in_group ^= 1u;
+    }
+    this->write_rows(faces_y, plane, p.lambda[2][k]);
   }
 };
 
-template <typename Tile>
+template <typename Tile, Form form>
 __global__ __launch_bounds__(Tile::threads, 1) void layers_kernel(
     const __grid_constant__ LayersParameters<Tile> p)
 {
@@ -210,7 +240,7 @@ __global__ __launch_bounds__(Tile::threads, 1) void layers_kernel(
       pipeline::grow_registers<Tile::consumer_registers>();
     const int warp = __shfl_sync(~0u, int(threadIdx.x) / 32, 0);
     if (warp < Tile::warps)
-      Cells<Tile>(p, shared, warp).run();
+      Cells<Tile, form>(p, shared, warp).run();
     return;
   }
   if constexpr (Tile::moves_registers)

@@ -6,33 +6,36 @@
 
 namespace tensormg::laplace
 {
-template <typename Tile>
+template <typename Tile, Form form>
 LayersParameters<Tile> layers_parameters(const Arguments<typename Tile::Number> &a, int blocks)
 {
   using C = typename Tile::C;
   LayersParameters<Tile> p{};
-  static_cast<TileParameters<Tile> &>(p) = tile_parameters<Tile, Form::apply>(a, blocks);
+  static_cast<TileParameters<Tile> &>(p) = tile_parameters<Tile, form>(a, blocks);
   constexpr int n = Tile::n, cells = Tile::cells_x;
   p.own = make_box_map(a.block, a.src, cells, Tile::rows * n);
   Block padded = a.block;
   padded.cells[0] = padded.pitch;
   p.result = make_box_map(padded, a.dst, cells, Tile::rows * n);
   p.row_beside = make_box_map(a.block, a.src, cells, n);
+  const double sign = form == Form::apply ? 1. : -1.;
   for (int d = 0; d < 3; ++d)
     for (int m = 0; m < n; ++m)
-      p.lambda[d][m] = static_cast<C>(a.factor[d] * a.basis->lambda[m]);
+      p.lambda[d][m] = static_cast<C>(sign * a.factor[d] * a.basis->lambda[m]);
+  p.input = a.b;
   return p;
 }
 
-/// Starts dst = B src in a.stream.
-template <typename Tile>
+/// Starts dst = B src or b - B src in a.stream.
+template <typename Tile, Form form>
 void launch_layers(const Arguments<typename Tile::Number> &a)
 {
-  const auto kernel = &layers::layers_kernel<Tile>;
+  static_assert(form != Form::chebyshev);
+  const auto kernel = &layers::layers_kernel<Tile, form>;
   const int blocks =
       resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);
   // Cooperative, since the blocks look at each other's progress.
   launch_cooperative("launching the Laplace kernel of layers", kernel, blocks, Tile::threads,
-      Tile::shared_bytes, a.stream, layers_parameters<Tile>(a, blocks));
+      Tile::shared_bytes, a.stream, layers_parameters<Tile, form>(a, blocks));
 }
 } // namespace tensormg::laplace

@@ -12,12 +12,13 @@ using column::Faces;
 using column::LineSums;
 
 /// What a lane does in plane k of a layer, [rows][n modes j][n modes i][cells_x]:
-///   u_ij <- (c_x lambda_i + c_y lambda_j + c_z lambda_k) u_ij + faces in x (v_i, g_i) + faces in y (v_j, g_j),
+///   sum_ij = (c_x lambda_i + c_y lambda_j + c_z lambda_k) u_ij + faces in x (v_i, g_i) + faces in y (v_j, g_j),
 /// CellBasis. The members are for Cells, which adds the faces in z.
 template <typename Tile>
 class PlaneWork
 {
 public:
+  using Number = typename Tile::Number;
   using C = typename Tile::C;
   static constexpr int n = Tile::n, modes = Tile::modes, width = Tile::width;
   using V = Pack<C, width>;
@@ -44,7 +45,11 @@ public:
     , s(shared_.place(warp_))
   {}
 
-  __device__ __forceinline__ V load(const C *from) const { return load_pack<width>(from); }
+  template <typename T>
+  __device__ __forceinline__ V load(const T *from) const
+  {
+    return load_pack<width>(from);
+  }
 
   /// What lies behind a Dirichlet or Neumann side, from the own traces there.
   __device__ __forceinline__ Trace behind(int side, const Trace &inside) const
@@ -83,10 +88,11 @@ public:
     return Tile::split ? member : 2 * member + which;
   }
 
-  /// A plane in shared memory, the slot of the cells around it, and its number in the block.
+  /// A plane in shared memory and its sums, the slot of the cells around it, and its number in the block.
   struct Plane
   {
-    C *own;
+    const Number *own;
+    C *sum;
     int slot, index;
   };
 
@@ -94,19 +100,19 @@ public:
   /// that with the other sign of the even modes (Dirichlet) or of the odd ones. A ghost is added afterwards.
   struct Beside
   {
-    const C *row;
+    const Number *row;
     C even, odd;
     bool ghost;
   };
   __device__ __forceinline__ Beside beside_y(bool upper, const Plane &plane) const
   {
     const int cy = row_of(half);
-    const C *const own = plane.own + cy * row_y + cell;
+    const Number *const own = plane.own + cy * row_y + cell;
     const int side = upper ? 3 : 2;
     const bool edge = upper ? cy == s.last_y : cy == 0;
     const bool end = edge && (upper ? s.upper_end : s.lower_end);
     const bool in_halo = edge || (upper && cy + 1 == Tile::rows);
-    const C *const halo = shared.halo(plane.slot, upper ? Tile::upper_at : 0) + cell;
+    const Number *const halo = shared.halo(plane.slot, upper ? Tile::upper_at : 0) + cell;
     Beside result{in_halo ? halo : upper ? own + row_y : own - row_y, C(1), C(1), false};
     if (end)
     {
@@ -219,8 +225,9 @@ public:
       {
         const bool right = line / n % 2 == 1, closed = right ? s.right_closed : s.left_closed;
         const int cy = row_of(line / (2 * n)), j = line % n;
-        const C *from = closed ? plane.own + cy * row_y + j * mode_y + (right ? s.last_x : 0)
-                               : shared.halo(plane.slot, right ? Tile::right_at : Tile::left_at) +
+        const Number *from = closed
+            ? plane.own + cy * row_y + j * mode_y + (right ? s.last_x : 0)
+            : shared.halo(plane.slot, right ? Tile::right_at : Tile::left_at) +
                 (cy * n + j) * n * Tile::halo_x + (right ? 0 : s.left_cell);
         const int stride = closed ? mode_x : Tile::halo_x;
         LineSums<Pack<C, 1>> sums;
@@ -242,10 +249,13 @@ public:
     __syncwarp();
   }
 
-  /// Line by line in x, u is replaced. of_z = c_z lambda_k.
-  __device__ __forceinline__ void write_rows(const Faces<V> (&faces_y)[n], C *plane, C of_z) const
+  /// Line by line in x, so that sums may replace u. of_z = c_z lambda_k.
+  __device__ __forceinline__ void write_rows(
+      const Faces<V> (&faces_y)[n], const Plane &plane, C of_z) const
   {
-    C *const own = plane + row_of(half) * row_y + cell;
+    const int first = row_of(half) * row_y + cell;
+    const Number *const own = plane.own + first;
+    C *const to = plane.sum + first;
     const C *const edges = shared.edges(warp) + half * (4 * n);
 #pragma unroll
     for (int j = 0; j < n; ++j)
@@ -270,15 +280,18 @@ public:
         add_product(sum, p.gd[0][i], faces.g[i % 2]);
         add_product(sum, p.vd[1][j], faces_y[i].v[j % 2]);
         add_product(sum, p.gd[1][j], faces_y[i].g[j % 2]);
-        write_pack(own + j * mode_y + i * mode_x, sum);
+        write_pack(to + j * mode_y + i * mode_x, sum);
       }
     }
   }
 
   /// The same for the modes j = half, half + 2, ...
-  __device__ __forceinline__ void write_rows(const HalfFaces (&faces_y)[n], C *plane, C of_z) const
+  __device__ __forceinline__ void write_rows(
+      const HalfFaces (&faces_y)[n], const Plane &plane, C of_z) const
   {
-    C *const own = plane + row_of(half) * row_y + cell;
+    const int first = row_of(half) * row_y + cell;
+    const Number *const own = plane.own + first;
+    C *const to = plane.sum + first;
     const C *const edges = shared.edges(warp);
 #pragma unroll
     for (int even = 0; even < n; even += 2)
@@ -310,7 +323,7 @@ public:
         add_product(sum, vd, faces_y[i].v);
         add_product(sum, gd, faces_y[i].g);
         if (mine)
-          write_pack(own + j * mode_y + i * mode_x, sum);
+          write_pack(to + j * mode_y + i * mode_x, sum);
       }
     }
   }

@@ -2,22 +2,26 @@
 #pragma once
 
 #include "kernels/core/block.h"
+#include "kernels/core/half.h"
+#include "kernels/core/wide_float.h"
 
 namespace tensormg::laplace
 {
-/// `rows` rows of 16 lanes, a lane with `width` neighbouring cells in x (as a rule 8 bytes). Half a warp works on a row of cells in a plane
+/// `rows` rows of 16 lanes, a lane with `width` neighbouring cells in x (as a rule 8 bytes of sums). Half a warp works on a row of cells in a plane
 /// (mode k of a layer): the halves have two rows, or, with `split`, the even and the odd modes j of the same one.
 /// `groups` groups of warps take a plane each, one after the other. Two more warps copy.
 ///
 /// Two layers of src are in shared memory, and a ring of planes of the cells around the tile:
 ///   own    [2 layers][n modes k][rows][n modes j][n modes i][cells_x]; B u takes the place of u
 ///   halo   lower, upper [n][n][cells_x]; left, right [rows][n][n][halo_x]
+/// Where a Number would round the sums of x and y, these have a place of their own, for one layer, and u is there until
+/// its place takes B u.
 template <typename Number_, int n_, int rows_, int groups_, int halo_ring_, bool split_ = false,
-    int width_ = 8 / int(sizeof(Number_))>
+    int width_ = 8 / int(sizeof(Compute<Number_>))>
 struct LayersTile
 {
   using Number = Number_;
-  using C = Number;
+  using C = Compute<Number>;
   static constexpr int n = n_;
   static constexpr bool owns_columns = false;
   static constexpr int rows = rows_; ///< of cells
@@ -63,10 +67,15 @@ struct LayersTile
   static constexpr int right_at = left_at + align(side_box);
   static constexpr int halo_bytes = right_at + align(side_box);
 
-  static constexpr int halo_offset = 2 * n * own_bytes;
+  /// Sums of x and y are written over u.
+  static constexpr bool in_place = sizeof(C) == sizeof(Number);
+  static constexpr int sum_bytes =
+      in_place ? own_bytes : align(int(sizeof(C)) * cells_x * modes * rows);
+  static constexpr int sum_offset = 2 * n * own_bytes;
+  static constexpr int halo_offset = sum_offset + (in_place ? 0 : n * sum_bytes);
   static constexpr int edge_offset = halo_offset + halo_ring * halo_bytes;
-  /// Per warp: traces of the cells beside its rows in a plane, [half][left, right][j][V, D].
-  static constexpr int edge_numbers = 8 * n;
+  /// Per warp: traces of the cells beside its rows in a plane, [half unless split][left, right][j][V, D].
+  static constexpr int edge_numbers = (split ? 4 : 8) * n;
   /// Per warp: the segment that it works on.
   static constexpr int place_bytes = 64;
   static constexpr int place_offset = edge_offset + align(warps * edge_numbers * int(sizeof(C)));
@@ -77,7 +86,7 @@ struct LayersTile
   /// The engine writes a plane with its halo and reads the result; u is read for z, for x and twice for y, the sum
   /// of x and y is written and read, and the result is written.
   static constexpr double shared_bytes_per_dof =
-      sizeof(Number) * (9. + double(halo_bytes) / own_box);
+      sizeof(Number) * (7. + double(halo_bytes) / own_box) + sizeof(C) * 2.;
 
   static_assert(split || rows % 2 == 0, "half a warp has a row of cells");
   static_assert(halo_ring <= n, "a plane's barrier serves one layer after the other");

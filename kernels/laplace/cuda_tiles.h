@@ -129,19 +129,19 @@ template <>
 struct CudaTile<WideFloat, 4, false> : ColumnTile<WideFloat, 4, 1, 8, 6, 0, true>
 {};
 template <>
-struct CudaTile<WideFloat, 5, false> : MarchTile<WideFloat, 5, 1, 8, 6, 1, 14, 4, 10>
+struct CudaTile<WideFloat, 5, false> : LayersTile<WideFloat, 5, 4, 5, 5>
 {};
 template <>
-struct CudaTile<WideFloat, 6, false> : MarchTile<WideFloat, 6, 1, 8, 4, 1, 16, 4, 12>
+struct CudaTile<WideFloat, 6, false> : LayersTile<WideFloat, 6, 2, 6, 6, true>
 {};
 template <>
-struct CudaTile<WideFloat, 7, false> : MarchTile<WideFloat, 7, 1, 8, 2, 2, 18, 4, 14>
+struct CudaTile<WideFloat, 7, false> : LayersTile<WideFloat, 7, 2, 7, 5, true>
 {};
 template <>
-struct CudaTile<WideFloat, 8, false> : MarchTile<WideFloat, 8, 1, 8, 2, 2, 20, 4, 14>
+struct CudaTile<WideFloat, 8, false> : LayersTile<WideFloat, 8, 1, 8, 8, true>
 {};
 template <>
-struct CudaTile<WideFloat, 9, false> : MarchTile<WideFloat, 9, 1, 8, 2, 2, 20, 4, 14>
+struct CudaTile<WideFloat, 9, false> : LayersTile<WideFloat, 9, 1, 9, 3, true>
 {};
 
 template <>
@@ -194,9 +194,10 @@ template <>
 struct CudaTile<Half, 9, true> : MarchTile<Half, 9, 2, 8, 2, 2, 12, 2, 8, 2>
 {};
 
-/// Of the residual, which reads b alone: room for more planes.
+/// Of the residual, which reads b alone: room for more planes. The layer kernel has none of it in shared memory, its tile is
+/// that of B u.
 template <typename Number, int n>
-struct CudaResidualTile : CudaTile<Number, n, true>
+struct CudaResidualTile : CudaTile<Number, n, (n < 5 || std::is_same_v<Number, Half>)>
 {};
 template <>
 struct CudaResidualTile<Half, 2> : ColumnTile<Half, 2, 4, 12, 8, 4, false, 1, 2>

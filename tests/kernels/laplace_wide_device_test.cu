@@ -79,18 +79,22 @@ namespace
         compare(c, degree);
   }
 
-  // Tiles have 8 x 6, 8 x 4 and 8 x 2 cells.
+  // Tiles have 16 x 4, 16 x 2 and 16 x 1 cells.
   TEST_F(LaplaceWideDevice, HighDegreesInThreeDimensions)
   {
     const WideCase cases[] = {
         {3, {1, 1, 1}, {D, D, D, D, D, D}},
         {3, {3, 2, 1}, {D, N, N, D, D, N}},
-        {3, {9, 3, 2}, {W, W, G, G, G, G}},
+        {3, {17, 3, 2}, {W, W, G, G, G, G}},
     };
     for (const WideCase &c : cases)
       for (int degree = 4; degree <= max_degree; ++degree)
         compare(c, degree);
-    compare({3, {11, 7, 3}, {D, N, G, D, N, G}}, 4);
+    compare({3, {19, 7, 3}, {D, N, G, D, N, G}}, 4);
+    // More tiles than multiprocessors: a block has whole columns, one after the other.
+    const std::int64_t rows = device_properties().multiprocessors + 1;
+    for (const int degree : {5, 7})
+      compare({3, {17, rows, 2}, {D, N, N, D, N, D}}, degree);
   }
 
   // Strips have 32 or 64 cells.
