@@ -49,6 +49,17 @@ __device__ void load_box_for_all(
                : "memory");
 }
 
+/// The same place in the shared memory of block `rank`, to be read or written.
+template <int blocks, typename T>
+__device__ T *there(T *here, int rank)
+{
+  if constexpr (blocks == 1)
+    return here;
+  std::uint64_t address;
+  asm("mapa.u64 %0, %1, %2;" : "=l"(address) : "l"(here), "r"(rank));
+  return reinterpret_cast<T *>(address);
+}
+
 /// One arrival at the barrier at the place of `barrier` in block `rank`, of a thread whose reads are complete. It does
 /// not order memory: with release semantics for the cluster it would wait for all memory, which takes as long as the
 /// products of half a stage (measured).

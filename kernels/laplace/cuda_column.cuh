@@ -77,11 +77,12 @@ namespace column
     int left_cell; ///< which cell of the left box is the neighbour (of the right one: the first)
   };
 
+  /// The index-th of a worker; false if it has no more.
   template <typename Tile>
-  __device__ bool place(const TileParameters<Tile> &p, int index, Place &at)
+  __device__ bool place(const TileParameters<Tile> &p, int worker, int index, Place &at)
   {
     Segment s;
-    if (!p.schedule.segment(blockIdx.x, index, s))
+    if (!p.schedule.segment(worker, index, s))
       return false;
     const int nx = p.block.cells[0], ny = p.block.cells[1], nz = p.block.cells[2];
     at.x0 = s.tile % p.tiles_x * Tile::cells_x;
@@ -104,6 +105,11 @@ namespace column
     at.left = left_end && wrap ? nx - 1 - at.left_cell : at.x0 - Tile::halo_x;
     at.right = right_end && wrap ? 0 : at.x0 + Tile::cells_x;
     return true;
+  }
+  template <typename Tile>
+  __device__ bool place(const TileParameters<Tile> &p, int index, Place &at)
+  {
+    return place(p, blockIdx.x, index, at);
   }
 
   template <typename Tile>

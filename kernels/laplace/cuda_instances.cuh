@@ -75,7 +75,7 @@ Apply<Number> *cuda_3d_instance(int degree)
   return cuda_of_degree<Number, form, lowest(degrees)>(degree, Count<degrees>());
 }
 
-template <typename Tile, Form form>
+template <typename Tile, Form form, int cluster = 1>
 KernelResources resources_of_kernel(auto *function)
 {
   const void *kernel = reinterpret_cast<const void *>(function);
@@ -91,8 +91,9 @@ KernelResources resources_of_kernel(auto *function)
   result.registers = Tile::consumer_registers;
   result.shared_bytes = Tile::shared_bytes;
   result.local_bytes = static_cast<int>(attributes.localSizeBytes);
-  const int blocks = resident_blocks(kernel, Tile::threads, Tile::shared_bytes) / multiprocessors;
-  result.occupancy = double(blocks) * Tile::threads / threads;
+  const int blocks =
+      cluster * resident_clusters(kernel, cluster, Tile::threads, Tile::shared_bytes);
+  result.occupancy = double(blocks) / multiprocessors * Tile::threads / threads;
   constexpr bool is_input_there = form != Form::apply && !TileOfLayers<Tile>;
   result.shared_bytes_per_dof =
       Tile::shared_bytes_per_dof + (is_input_there ? 4. * sizeof(typename Tile::Number) : 0.);
@@ -104,7 +105,7 @@ KernelResources resources_3d()
   if constexpr (Tile::owns_columns)
     return resources_of_kernel<Tile, form>(&column::column_kernel<Tile, form>);
   else if constexpr (TileOfLayers<Tile>)
-    return resources_of_kernel<Tile, form>(&layers::layers_kernel<Tile, form>);
+    return resources_of_kernel<Tile, form, Tile::cluster>(&layers::layers_kernel<Tile, form>);
   else
     return resources_of_kernel<Tile, form>(&march::march_kernel<Tile, form>);
 }

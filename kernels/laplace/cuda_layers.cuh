@@ -8,9 +8,12 @@
 //   z         When all planes of the layer are there, warps take lines in z: traces of the layer above (whose u is
 //             in shared memory), those of the layers before in registers; faces are added in place.
 //   out       The copy engine writes the layer to memory and reads the one after the next into its place.
+// With clusters of two blocks the row beyond the tile on one side is read from the other block's shared memory: that block
+// tells when its layer is there, and overwrites a plane when both have read it.
 // Nobody holds B u, and the engine has as long as x and y of a layer take.
 #pragma once
 
+#include "kernels/core/cluster.cuh"
 #include "kernels/laplace/cuda_column.cuh"
 #include "kernels/laplace/cuda_layers_tile.h"
 
@@ -23,12 +26,29 @@ struct LayersParameters : TileParameters<Tile>
   CUtensorMap row_beside;             ///< boxes of one row of cells of src
   C lambda[3][Tile::n];               ///< c_d lambda; negative in the residual
   const typename Tile::Number *input; ///< b, for lanes
+  const std::uint8_t *l2_halves;      ///< of take_worker()
 };
 
 namespace layers
 {
   using column::Place;
-  using column::place;
+
+  /// The index-th segment of this block. The blocks of a cluster have rows of the same one.
+  template <typename Tile>
+  __device__ bool own_place(const TileParameters<Tile> &p, int worker, int index, Place &at)
+  {
+    if (!column::place(p, worker, index, at))
+      return false;
+    if constexpr (Tile::cluster > 1)
+    {
+      const int ny = p.block.cells[1];
+      at.y0 += cluster::rank<Tile::cluster>() * Tile::rows;
+      at.last_y = min(Tile::rows, ny - at.y0) - 1;
+      at.lower_end = at.y0 == 0;
+      at.upper_end = at.y0 + Tile::rows >= ny;
+    }
+    return true;
+  }
 
   template <typename Tile>
   struct Shared
@@ -66,6 +86,8 @@ namespace layers
       static_assert(sizeof(Place) <= Tile::place_bytes);
       return *reinterpret_cast<Place *>(base + Tile::place_offset + warp * Tile::place_bytes);
     }
+    /// The number of this block in the schedule, or of its cluster: take_worker().
+    __device__ int &worker() const { return *reinterpret_cast<int *>(base + Tile::worker_offset); }
     __device__ Barrier *barrier(int index) const
     {
       return reinterpret_cast<Barrier *>(base + Tile::barrier_offset) + index;
@@ -84,6 +106,11 @@ namespace layers
     {
       return barrier(5 + Tile::n + Tile::halo_ring + group);
     }
+    /// The block beside has the layer with that number among its own.
+    __device__ Barrier *beside_full(int own_layer) const
+    {
+      return barrier(5 + Tile::n + Tile::halo_ring + Tile::groups + own_layer % 2);
+    }
   };
 
   template <typename Tile>
@@ -94,7 +121,7 @@ namespace layers
     for (int layer = 0; layer < 2; ++layer)
     {
       pipeline::init(shared.full(layer), 1);
-      pipeline::init(shared.done(layer), all);
+      pipeline::init(shared.done(layer), all + (Tile::cluster > 1 ? 1 : 0));
     }
     pipeline::init(shared.met(), all);
     for (int k = 0; k < Tile::n; ++k)
@@ -102,7 +129,9 @@ namespace layers
     for (int slot = 0; slot < Tile::halo_ring; ++slot)
       pipeline::init(shared.halo_empty(slot), of_group);
     for (int group = 0; group < Tile::groups; ++group)
-      pipeline::init(shared.group(group), of_group);
+      pipeline::init(shared.group(group), of_group + (Tile::cluster > 1 ? Tile::group_warps : 0));
+    for (int layer = 0; layer < 2; ++layer)
+      pipeline::init(shared.beside_full(layer), 1);
     pipeline::fence_init();
   }
 
@@ -112,6 +141,7 @@ namespace layers
   class Layers
   {
     const LayersParameters<Tile> &p_;
+    const int worker_;
     int index_ = 0;
 
   public:
@@ -119,10 +149,11 @@ namespace layers
     int c;
     bool more;
 
-    __device__ explicit Layers(const LayersParameters<Tile> &p)
+    __device__ explicit Layers(const LayersParameters<Tile> &p, int worker)
       : p_(p)
+      , worker_(worker)
     {
-      more = place(p_, 0, s);
+      more = own_place(p_, worker_, 0, s);
       c = s.z0 - s.before;
     }
     __device__ bool is_own() const { return c >= s.z0 && c < s.z1; }
@@ -130,7 +161,7 @@ namespace layers
     {
       if (++c < s.z1 + s.after)
         return;
-      more = place(p_, ++index_, s);
+      more = own_place(p_, worker_, ++index_, s);
       c = s.z0 - s.before;
     }
   };
@@ -154,7 +185,7 @@ namespace layers
   __device__ void copy_layers(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
   {
     InStep step(p.progress, p.longest);
-    Layers<Tile> in(p), out(p);
+    Layers<Tile> in(p, shared.worker()), out(p, shared.worker());
     for (int layer = 0; in.more || out.more; ++layer)
     {
       if (layer >= 2)
@@ -184,8 +215,9 @@ namespace layers
   __device__ void copy_halo(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
   {
     pipeline::RingPosition<Tile::halo_ring> at;
+    const bool is_first = cluster::rank<Tile::cluster>() == 0;
     Place s;
-    for (int index = 0; place(p, index, s); ++index)
+    for (int index = 0; own_place(p, shared.worker(), index, s); ++index)
       for (int c = s.z0; c < s.z1; ++c)
         for (int k = 0; k < Tile::n; ++k)
         {
@@ -193,14 +225,32 @@ namespace layers
           const int plane = c * Tile::n + k;
           pipeline::Barrier *full = shared.halo_full(k);
           pipeline::wait(shared.halo_empty(at.slot), at.parity ^ 1u);
-          pipeline::arrive_expect(full, 2 * (Tile::row_box + Tile::side_box));
+          pipeline::arrive_expect(full, Tile::halo_box);
           const auto to = [&](int offset) { return shared.halo(at.slot, offset); };
-          pipeline::load_box(to(0), &p.row_beside, full, s.x0, 0, y - Tile::n, plane);
-          pipeline::load_box(to(Tile::upper_at), &p.row_beside, full, s.x0, 0, above, plane);
+          if (Tile::cluster == 1 || is_first)
+            pipeline::load_box(to(0), &p.row_beside, full, s.x0, 0, y - Tile::n, plane);
+          if (Tile::cluster == 1 || !is_first)
+            pipeline::load_box(to(Tile::upper_at), &p.row_beside, full, s.x0, 0, above, plane);
           pipeline::load_box(to(Tile::left_at), &p.side, full, s.left, 0, y, plane);
           pipeline::load_box(to(Tile::right_at), &p.side, full, s.right, 0, y, plane);
           at.advance();
         }
+  }
+
+  /// Tells the block beside which layers it may read.
+  template <typename Tile>
+  __device__ void tell_beside(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
+  {
+    int layer = 0, own = 0;
+    for (Layers<Tile> in(p, shared.worker()); in.more; in.advance(), ++layer)
+    {
+      pipeline::wait(shared.full(layer), Shared<Tile>::parity(layer));
+      if (in.is_own())
+        cluster::arrive_at<Tile::cluster>(
+            shared.beside_full(own++), 1 - cluster::rank<Tile::cluster>());
+      // Otherwise the layer after the next could be there before this thread has seen this one.
+      pipeline::arrive(shared.done(layer));
+    }
   }
 } // namespace layers
 } // namespace tensormg::laplace

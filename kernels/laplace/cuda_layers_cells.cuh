@@ -35,7 +35,7 @@ public:
   __device__ __forceinline__ void run()
   {
     Place here;
-    for (int index = 0; place(p, index, here); ++index)
+    for (int index = 0; own_place(p, shared.worker(), index, here); ++index)
     {
       __syncwarp();
       s = here;
@@ -204,8 +204,10 @@ private:
   {
     const typename Work::Plane plane{
         shared.own(layer, k), shared.sum(layer, k), (planes + k) % Tile::halo_ring, c * n + k};
-    pipeline::wait(shared.halo_full(k), halo_parity);
     typename Work::FacesY faces_y[n];
+    if constexpr (Tile::cluster > 1)
+      pipeline::wait(shared.beside_full(planes / n), planes / n / 2 % 2);
+    pipeline::wait(shared.halo_full(k), halo_parity);
     this->sum_y(faces_y, plane);
     this->sum_edges(plane);
     pipeline::arrive_to_overwrite(shared.halo_empty(plane.slot));
@@ -213,6 +215,12 @@ private:
     // this plane.
     if constexpr (Tile::in_place)
       pipeline::arrive(shared.group(group));
+    if constexpr (Tile::cluster > 1)
+    {
+      __syncwarp(); // after the fence of all lanes
+      if (lane == 0)
+        cluster::arrive_at<Tile::cluster>(shared.group(group), 1 - cluster::rank<Tile::cluster>());
+    }
     if (c > s.z0 || s.before)
       pipeline::wait(shared.done(layer - 1), Shared<Tile>::parity(layer - 1));
     if constexpr (Tile::in_place)
@@ -225,13 +233,24 @@ private:
 };
 
 template <typename Tile, Form form>
-__global__ __launch_bounds__(Tile::threads, 1) void layers_kernel(
-    const __grid_constant__ LayersParameters<Tile> p)
+__global__ void __cluster_dims__(Tile::cluster, 1, 1) __launch_bounds__(Tile::threads, 1)
+    layers_kernel(const __grid_constant__ LayersParameters<Tile> p)
 {
   const Shared<Tile> shared{dynamic_shared()};
   if (threadIdx.x == 0)
+  {
     initialise<Tile>(shared);
-  __syncthreads();
+    if (cluster::rank<Tile::cluster>() == 0)
+      shared.worker() = take_worker(
+          p.progress, p.l2_halves, blockIdx.x / Tile::cluster, gridDim.x / Tile::cluster);
+  }
+  cluster::synchronize<Tile::cluster>();
+  if constexpr (Tile::cluster > 1)
+  {
+    if (threadIdx.x == 0 && cluster::rank<Tile::cluster>() > 0)
+      shared.worker() = *cluster::there<Tile::cluster>(&shared.worker(), 0);
+    __syncthreads();
+  }
 
   const int service = int(threadIdx.x) - Tile::first_service;
   if (service < 0)
@@ -241,13 +260,20 @@ __global__ __launch_bounds__(Tile::threads, 1) void layers_kernel(
     const int warp = __shfl_sync(~0u, int(threadIdx.x) / 32, 0);
     if (warp < Tile::warps)
       Cells<Tile, form>(p, shared, warp).run();
-    return;
   }
-  if constexpr (Tile::moves_registers)
-    pipeline::shrink_registers<Tile::service_registers>();
-  if (service == 0)
-    copy_layers(p, shared);
-  if (service == 32)
-    copy_halo(p, shared);
+  else
+  {
+    if constexpr (Tile::moves_registers)
+      pipeline::shrink_registers<Tile::service_registers>();
+    if (service == 0)
+      copy_layers(p, shared);
+    if (service == 32)
+      copy_halo(p, shared);
+    if (Tile::cluster > 1 && service == 64)
+      tell_beside(p, shared);
+  }
+  // The block beside may still read.
+  if constexpr (Tile::cluster > 1)
+    cluster::synchronize<Tile::cluster>();
 }
 } // namespace tensormg::laplace::layers

@@ -1,6 +1,7 @@
 // Launch of the layer kernel on CUDA cores.
 #pragma once
 
+#include "kernels/core/l2_halves.h"
 #include "kernels/laplace/cuda_column_launch.cuh"
 #include "kernels/laplace/cuda_layers_cells.cuh"
 
@@ -11,13 +12,14 @@ LayersParameters<Tile> layers_parameters(const Arguments<typename Tile::Number> 
 {
   using C = typename Tile::C;
   LayersParameters<Tile> p{};
-  static_cast<TileParameters<Tile> &>(p) = tile_parameters<Tile, form>(a, blocks);
+  static_cast<TileParameters<Tile> &>(p) = tile_parameters<Tile, form>(a, blocks / Tile::cluster);
   constexpr int n = Tile::n, cells = Tile::cells_x;
   p.own = make_box_map(a.block, a.src, cells, Tile::rows * n);
   Block padded = a.block;
   padded.cells[0] = padded.pitch;
   p.result = make_box_map(padded, a.dst, cells, Tile::rows * n);
   p.row_beside = make_box_map(a.block, a.src, cells, n);
+  p.l2_halves = l2_halves(a.stream);
   const double sign = form == Form::apply ? 1. : -1.;
   for (int d = 0; d < 3; ++d)
     for (int m = 0; m < n; ++m)
@@ -32,8 +34,9 @@ void launch_layers(const Arguments<typename Tile::Number> &a)
 {
   static_assert(form != Form::chebyshev);
   const auto kernel = &layers::layers_kernel<Tile, form>;
-  const int blocks =
-      resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);
+  const int blocks = Tile::cluster *
+      resident_clusters(
+          reinterpret_cast<const void *>(kernel), Tile::cluster, Tile::threads, Tile::shared_bytes);
   // Cooperative, since the blocks look at each other's progress.
   launch_cooperative("launching the Laplace kernel of layers", kernel, blocks, Tile::threads,
       Tile::shared_bytes, a.stream, layers_parameters<Tile, form>(a, blocks));

@@ -108,19 +108,24 @@ public:
   {
     const int cy = row_of(half);
     const Number *const own = plane.own + cy * row_y + cell;
-    const int side = upper ? 3 : 2;
-    const bool edge = upper ? cy == s.last_y : cy == 0;
-    const bool end = edge && (upper ? s.upper_end : s.lower_end);
-    const bool in_halo = edge || (upper && cy + 1 == Tile::rows);
-    const Number *const halo = shared.halo(plane.slot, upper ? Tile::upper_at : 0) + cell;
-    Beside result{in_halo ? halo : upper ? own + row_y : own - row_y, C(1), C(1), false};
+    const bool in_tile = upper ? cy + 1 < Tile::rows : cy > 0;
+    const int rank = cluster::rank<Tile::cluster>();
+    const bool in_cluster = Tile::cluster > 1 && !in_tile && upper == (rank == 0);
+    Beside result{shared.halo(plane.slot, upper ? Tile::upper_at : 0) + cell, C(1), C(1), false};
+    if (in_cluster)
+      result.row = cluster::there<Tile::cluster>(plane.own, 1 - rank) +
+          (upper ? 0 : (Tile::rows - 1) * row_y) + cell;
+    else if (in_tile)
+      result.row = upper ? own + row_y : own - row_y;
+    const bool end = cy == (upper ? s.last_y : 0) && (upper ? s.upper_end : s.lower_end);
     if (end)
     {
+      const int side = upper ? 3 : 2;
       const Side kind = p.sides[side];
-      result = {own, kind == Side::neumann ? C(1) : C(-1), kind == Side::neumann ? C(-1) : C(1),
-          kind == Side::ghost};
-      if (result.ghost)
-        result.even = result.odd = C(0);
+      result.row = own;
+      result.ghost = kind == Side::ghost;
+      result.even = result.ghost ? C(0) : kind == Side::neumann ? C(1) : C(-1);
+      result.odd = -result.even;
     }
     return result;
   }

@@ -16,8 +16,9 @@ namespace tensormg::laplace
 ///   halo   lower, upper [n][n][cells_x]; left, right [rows][n][n][halo_x]
 /// Where a Number would round the sums of x and y, these have a place of their own, for one layer, and u is there until
 /// its place takes B u.
+/// The blocks of a cluster read a row of the other one where it lies: their halo is lower or upper.
 template <typename Number_, int n_, int rows_, int groups_, int halo_ring_, bool split_ = false,
-    int width_ = 8 / int(sizeof(Compute<Number_>))>
+    int width_ = 8 / int(sizeof(Compute<Number_>)), int cluster_ = 1>
 struct LayersTile
 {
   using Number = Number_;
@@ -32,14 +33,16 @@ struct LayersTile
   static constexpr int width = width_; ///< cells per lane
   static constexpr int lanes_x = 16;
   static constexpr int cells_x = lanes_x * width;
-  static constexpr int cells_y = rows;
-  static constexpr int modes = n * n; ///< of a plane
+  static constexpr int cluster = cluster_; ///< blocks with rows of cells beside each other, 1 or 2
+  static constexpr int cells_y = rows * cluster; ///< of a cluster
+  static constexpr int modes = n * n;            ///< of a plane
   static constexpr int group_warps = split ? rows : rows / 2;
   static constexpr int warps = groups * group_warps;
 
-  /// Two more warps copy; registers are given to warps by fours. Where so many warps would have more than the warps of
-  /// all groups, a group of warps copies and gives them its registers.
-  static constexpr int plain_registers = 65536 / (128 * ((warps + 5) / 4)) / 8 * 8;
+  /// Two more warps copy, a third one talks to the block beside; registers are given to warps by fours. Where so many warps
+  /// would have more than the warps of all groups, a group of warps copies and gives them its registers.
+  static constexpr int service_warps = cluster > 1 ? 3 : 2;
+  static constexpr int plain_registers = 65536 / (128 * ((warps + service_warps + 3) / 4)) / 8 * 8;
   static constexpr int consumer_groups = (warps + 3) / 4;
   static constexpr int service_registers = 40;
   static constexpr int launch_registers = 65536 / (128 * (consumer_groups + 1)) / 8 * 8;
@@ -47,7 +50,8 @@ struct LayersTile
       (launch_registers + (launch_registers - service_registers) / consumer_groups) / 8 * 8;
   static constexpr bool moves_registers = pool > plain_registers;
   static constexpr int first_service = moves_registers ? 128 * consumer_groups : 32 * warps;
-  static constexpr int threads = moves_registers ? 128 * (consumer_groups + 1) : 32 * (warps + 2);
+  static constexpr int threads =
+      moves_registers ? 128 * (consumer_groups + 1) : 32 * (warps + service_warps);
   static constexpr int most_registers = moves_registers ? pool : plain_registers;
   static constexpr int consumer_registers = most_registers < 240 ? most_registers : 240;
 
@@ -62,8 +66,10 @@ struct LayersTile
   static constexpr int own_box = row_box * rows;
   static constexpr int side_box = 16 * modes * rows;
   static constexpr int own_bytes = align(own_box);
-  static constexpr int upper_at = align(row_box);
-  static constexpr int left_at = 2 * align(row_box);
+  static constexpr int halo_rows = cluster > 1 ? 1 : 2; ///< lower, upper
+  static constexpr int halo_box = halo_rows * row_box + 2 * side_box;
+  static constexpr int upper_at = cluster > 1 ? 0 : align(row_box);
+  static constexpr int left_at = halo_rows * align(row_box);
   static constexpr int right_at = left_at + align(side_box);
   static constexpr int halo_bytes = right_at + align(side_box);
 
@@ -80,8 +86,9 @@ struct LayersTile
   static constexpr int place_bytes = 64;
   static constexpr int place_offset = edge_offset + align(warps * edge_numbers * int(sizeof(C)));
   static constexpr int barrier_offset = place_offset + warps * place_bytes;
-  static constexpr int barriers = 5 + n + halo_ring + groups;
-  static constexpr int shared_bytes = barrier_offset + 8 * barriers;
+  static constexpr int barriers = 7 + n + halo_ring + groups;
+  static constexpr int worker_offset = barrier_offset + 8 * barriers;
+  static constexpr int shared_bytes = worker_offset + 8;
 
   /// The engine writes a plane with its halo and reads the result; u is read for z, for x and twice for y, the sum
   /// of x and y is written and read, and the result is written.
@@ -89,6 +96,7 @@ struct LayersTile
       sizeof(Number) * (7. + double(halo_bytes) / own_box) + sizeof(C) * 2.;
 
   static_assert(split || rows % 2 == 0, "half a warp has a row of cells");
+  static_assert(cluster == 1 || (cluster == 2 && in_place));
   static_assert(halo_ring <= n, "a plane's barrier serves one layer after the other");
   static_assert(rows * n <= 256, "boxes of the copy engine");
   static_assert(shared_bytes <= 232448, "227 KiB per block");

@@ -3,7 +3,7 @@
 // and old), traces parked in shared memory, vectors in the second ring, slots of results on their way (0: written by the
 // lanes). Arguments of MarchTile: modes, cells per thread, threads per row of cells, rows of cells, threads per column,
 // planes of the rings (own, halo, edges, b and old). Arguments of LayersTile: modes, rows of cells, groups of warps,
-// planes of the ring (halo), halves of warps split the modes of a row, cells per lane.
+// planes of the ring (halo), halves of warps split the modes of a row, cells per lane, blocks of a cluster.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,10 @@ template <>
 struct CudaTile<double, 7, false> : LayersTile<double, 7, 1, 7, 7, true>
 {};
 template <>
-struct CudaTile<double, 8, false> : LayersTile<double, 8, 1, 8, 5, true>
+struct CudaTile<double, 8, false> : LayersTile<double, 8, 1, 8, 8, true, 1, 2>
 {};
 template <>
-struct CudaTile<double, 9, false> : LayersTile<double, 9, 1, 9, 1, true>
+struct CudaTile<double, 9, false> : LayersTile<double, 9, 1, 9, 3, true, 1, 2>
 {};
 
 template <>
@@ -88,10 +88,10 @@ template <>
 struct CudaTile<float, 7, false> : LayersTile<float, 7, 1, 7, 7, true>
 {};
 template <>
-struct CudaTile<float, 8, false> : LayersTile<float, 8, 1, 8, 5, true>
+struct CudaTile<float, 8, false> : LayersTile<float, 8, 1, 8, 8, true, 2, 2>
 {};
 template <>
-struct CudaTile<float, 9, false> : LayersTile<float, 9, 1, 9, 9, true, 1>
+struct CudaTile<float, 9, false> : LayersTile<float, 9, 1, 9, 3, true, 2, 2>
 {};
 
 template <>

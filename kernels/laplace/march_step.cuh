@@ -1,7 +1,10 @@
 // Keeping the blocks of a marching kernel close to each other.
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/core/launch.cuh"
+#include "kernels/core/multiprocessor.cuh"
 
 namespace tensormg::laplace
 {
@@ -37,9 +40,13 @@ public:
       return;
     atomicAdd(progress_, unsigned(longest_ - begun_));
     __threadfence();
-    if (atomicAdd(progress_ + 1, 1u) == gridDim.x - 1)
+    if ((atomicAdd(progress_ + 1, 1u) & max_blocks) == gridDim.x - 1)
       progress_[0] = progress_[1] = 0; // all others are past their last look or have given up
   }
+
+  /// The second counter: how many blocks have ended, and above them what take_worker() counts.
+  static constexpr unsigned max_blocks = 2047, max_workers = 1023;
+  static constexpr int first_worker_bit = 11, bits_of_workers = 10;
 
 private:
   unsigned *progress_;
@@ -47,4 +54,18 @@ private:
   int begun_ = 0;
   bool give_up_;
 };
+
+/// Gives every block (or cluster; called once for each) another number below `workers`. Neighbouring numbers have
+/// neighbouring tiles; blocks near one half of L2 (l2_halves.h) have the first numbers and those near the other half the
+/// last ones, so that tiles beside each other are read into the same half.
+__device__ inline int take_worker(
+    unsigned *progress, const std::uint8_t *l2_halves, int worker, int workers)
+{
+  if (progress == nullptr || l2_halves == nullptr)
+    return worker;
+  const bool second = l2_halves[multiprocessor()] != 0;
+  const int bit = InStep::first_worker_bit + (second ? InStep::bits_of_workers : 0);
+  const unsigned taken = atomicAdd(progress + 1, 1u << bit) >> bit & InStep::max_workers;
+  return second ? workers - 1 - static_cast<int>(taken) : static_cast<int>(taken);
+}
 } // namespace tensormg::laplace

@@ -30,7 +30,8 @@ namespace internal
   template <typename T>
   T *there(const emulation::Block &other, T *here)
   {
-    const auto offset = reinterpret_cast<unsigned char *>(here) - emulation::thread->block->shared;
+    const auto offset = reinterpret_cast<std::uintptr_t>(here) -
+        reinterpret_cast<std::uintptr_t>(emulation::thread->block->shared);
     return reinterpret_cast<T *>(other.shared + offset);
   }
 } // namespace internal
@@ -81,6 +82,12 @@ void load_box_for_all(
                             },
         its});
   }
+}
+
+template <int blocks, typename T>
+T *there(T *here, int rank)
+{
+  return internal::there(internal::block<blocks>(rank), here);
 }
 
 template <int blocks>
