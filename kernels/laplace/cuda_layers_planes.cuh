@@ -301,9 +301,10 @@ public:
 #pragma unroll
     for (int even = 0; even < n; even += 2)
     {
-      // With an odd number of modes the second half has one less; there it works on one of the first in vain.
+      // With an odd number of modes the second half has one less; there it works in vain on its first one, which the other half
+      // does not write meanwhile.
       constexpr int most = n - 1;
-      const int odd = even < most ? even + 1 : most;
+      const int odd = even < most ? even + 1 : 1;
       const bool mine = even < most || half == 0;
       const auto of_half = [&](const C(&table)[n]) { return half == 0 ? table[even] : table[odd]; };
       const C of_yz = of_z + of_half(p.lambda[1]), vd = of_half(p.vd[1]), gd = of_half(p.gd[1]);
