@@ -41,7 +41,8 @@ namespace
     for (const int degree : options.degrees)
       for (const std::string &precision : options.precisions)
         for (const std::string &backend : options.backends)
-          choices.push_back({dim, degree, dofs, step, form, precision, backend});
+          choices.push_back(
+              {dim, degree, dofs, step, form, precision, backend, options.powers_of_two});
     return choices;
   }
 

@@ -153,7 +153,8 @@ std::unique_ptr<Candidate> make_device_candidate(const Choice &choice, MPI_Comm)
   if (device_count() == 0)
     throw NotAvailable("no device: " + why_no_device());
   const OperationSetup setup = timed_setup(choice.dim, choice.degree,
-      nearest_cells(choice.dim, choice.degree, choice.dofs), form_of_step(choice.step), 0);
+      nearest_cells(choice.dim, choice.degree, choice.dofs, choice.powers_of_two),
+      form_of_step(choice.step), 0);
   const int vectors = Operation<Number, DeviceVector<Number>>::n_vectors(setup.form);
   require_device_bytes(setup.block.size() * static_cast<std::int64_t>(sizeof(Number)) * vectors,
       "the vectors of the operator");

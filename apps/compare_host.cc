@@ -93,8 +93,8 @@ std::unique_ptr<Candidate> make_host_candidate(const Choice &choice, MPI_Comm co
   MPI_Comm_rank(communicator, &rank);
   MPI_Comm_size(communicator, &n_ranks);
   const OperationSetup setup = timed_setup(choice.dim, choice.degree,
-      nearest_cells(choice.dim, choice.degree, choice.dofs / n_ranks), form_of_step(choice.step),
-      rank);
+      nearest_cells(choice.dim, choice.degree, choice.dofs / n_ranks, choice.powers_of_two),
+      form_of_step(choice.step), rank);
   require_host_memory(static_cast<double>(setup.block.size()) * sizeof(Number) *
           Operation<Number, HostArray<Number>>::n_vectors(setup.form),
       communicator);

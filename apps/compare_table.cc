@@ -97,11 +97,14 @@ const Implementation &find_implementation(const Choice &choice)
               "; there are " + (of_form.empty() ? of_backend : of_form));
 }
 
-std::array<std::int64_t, 3> nearest_cells(int dim, int degree, std::int64_t dofs)
+std::array<std::int64_t, 3> nearest_cells(
+    int dim, int degree, std::int64_t dofs, bool powers_of_two)
 {
   const double wanted = std::pow(static_cast<double>(dofs), 1. / dim) / (degree + 1);
   const double step = wanted < static_cast<double>(row_granularity) ? 1. : row_granularity;
-  const auto cells = std::max<std::int64_t>(1, std::llround(wanted / step) * std::llround(step));
+  const auto cells = powers_of_two
+      ? std::int64_t{1} << std::max<std::int64_t>(0, std::llround(std::log2(wanted)))
+      : std::max<std::int64_t>(1, std::llround(wanted / step) * std::llround(step));
   return {cells, cells, dim == 3 ? cells : 1};
 }
 

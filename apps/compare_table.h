@@ -27,6 +27,7 @@ struct Choice
   std::string form = "rank2";
   std::string precision = "double";
   std::string backend = "cpu";
+  bool powers_of_two = false; ///< of cells in each direction
 };
 
 /// What a kernel takes of a multiprocessor, and what it does there per degree of freedom.
@@ -77,8 +78,9 @@ std::span<const Implementation> implementations();
 const Implementation &find_implementation(const Choice &choice);
 
 /// The cells of a block with about `dofs` degrees of freedom: a cube, with multiples of row_granularity
-/// cells per direction where that many fit.
-std::array<std::int64_t, 3> nearest_cells(int dim, int degree, std::int64_t dofs);
+/// cells per direction where that many fit, or with a power of two of them.
+std::array<std::int64_t, 3> nearest_cells(
+    int dim, int degree, std::int64_t dofs, bool powers_of_two = false);
 
 /// The form of the call, from the word of a step.
 laplace::Form form_of_step(const std::string &step);

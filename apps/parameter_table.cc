@@ -227,6 +227,9 @@ namespace
     compare.increasing("dofs", &CompareOptions::dofs, 1, 1'000'000'000'000,
         "Degrees of freedom wanted, of all ranks together; every rank has a cube of cells of its "
         "own, as nearly as possible of its share.");
+    compare.boolean("powers_of_two", &CompareOptions::powers_of_two,
+        "Whether cubes have a power of two of cells in each direction, as refinement of one cell "
+        "gives them, instead of a multiple of 8.");
     compare.word_list("backends", &CompareOptions::backends, compare_backends,
         "Implementations; one that this build or this machine lacks is listed as not available, "
         "with the reason.");

@@ -58,6 +58,7 @@ struct CompareOptions
   std::vector<int> dimensions{3};
   std::vector<int> degrees{1, 2, 3, 4, 5, 6, 7, 8};
   std::vector<std::int64_t> dofs{16777216}; ///< wanted; the nearest cube of cells is taken
+  bool powers_of_two = false;               ///< of cells in each direction
   std::vector<std::string> backends{"cpu", "cuda"};
   std::vector<std::string> forms{"rank2"};
   std::vector<std::string> steps{"apply", "residual", "chebyshev"};

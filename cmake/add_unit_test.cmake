@@ -112,12 +112,15 @@ function(add_unit_test file)
   set(target test-${name})
   add_executable(${target} "${file}")
   set(code calling_code)
+  set(libraries tensormg_test_libraries)
   # Tests that compute little: of programs, and of maps that are known when they are compiled.
-  if(top STREQUAL "apps" OR stem MATCHES "^(tensor_layout|mma_fragment)$")
+  if(top STREQUAL "apps")
     set(code program_code)
+  elseif(top STREQUAL "kernels")
+    set(code kernel_tests)
+    set(libraries tensormg_kernel_test_libraries)
   endif()
-  target_link_libraries(${target} PRIVATE ${tensormg_test_runtime}
-    tensormg_test_libraries tensormg_warnings tensormg_${code})
+  target_link_libraries(${target} PRIVATE ${tensormg_test_runtime} ${libraries} tensormg_warnings tensormg_${code})
   # Where a test has no device code, nvcc would take twice as long. What the emulation does not compile stays with nvcc, so
   # that objects of device code and the emulation together are all tests.
   set(is_cpp TRUE)
@@ -186,7 +189,20 @@ function(tensormg_add_tests folder)
     target_link_libraries(tensormg_test_support PUBLIC tensormg_apps tensormg_dealii GTest::gtest)
     target_link_libraries(tensormg_test_support PRIVATE tensormg_warnings tensormg_calling_code)
     target_link_libraries(tensormg_test_libraries INTERFACE tensormg_test_support)
+    if(TENSORMG_SANITIZE) # little but deal.II's templates, which take minutes with checks
+      set_source_files_properties("${folder}/support/sipg_oracle.cc" "${folder}/support/dealii_krylov.cc"
+        PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
+    endif()
   endif()
+  # Tests of the kernels use parts of operators/ without deal.II. Its 200 libraries, which a linker opens for each program, stand
+  # behind the target; so the library is named by its file.
+  add_library(tensormg_kernel_test_libraries INTERFACE)
+  target_link_libraries(tensormg_kernel_test_libraries INTERFACE "$<TARGET_FILE:tensormg_operators>"
+    tensormg_solvers tensormg_kernels MPI::MPI_CXX LAPACK::LAPACK GTest::gtest)
+  add_dependencies(tensormg_kernel_test_libraries tensormg_operators)
+  add_library(tensormg_kernel_tests INTERFACE)
+  target_link_libraries(tensormg_kernel_tests INTERFACE tensormg_calling_code)
+
   add_library(tensormg_mpi_main OBJECT "${folder}/support/mpi_main.cc")
   target_link_libraries(tensormg_mpi_main PUBLIC GTest::gtest MPI::MPI_CXX
     PRIVATE tensormg_options tensormg_warnings)
@@ -195,10 +211,14 @@ function(tensormg_add_tests folder)
   set(tensormg_precompiled_source "${PROJECT_BINARY_DIR}/tests/precompiled.cc")
   file(CONFIGURE OUTPUT "${tensormg_precompiled_source}" CONTENT "int main() {}\n")
   set(tensormg_precompiled_source "${tensormg_precompiled_source}" PARENT_SCOPE)
-  foreach(code IN ITEMS calling_code program_code)
+  foreach(code IN ITEMS calling_code program_code kernel_tests)
     set(name tensormg_precompiled_${code})
+    set(libraries tensormg_test_libraries)
+    if(code STREQUAL "kernel_tests")
+      set(libraries tensormg_kernel_test_libraries)
+    endif()
     add_executable(${name} EXCLUDE_FROM_ALL "${tensormg_precompiled_source}")
-    target_link_libraries(${name} PRIVATE tensormg_test_libraries tensormg_warnings tensormg_${code})
+    target_link_libraries(${name} PRIVATE ${libraries} tensormg_warnings tensormg_${code})
     target_precompile_headers(${name} PRIVATE <gtest/gtest.h>)
   endforeach()
 
@@ -210,6 +230,9 @@ function(tensormg_add_tests folder)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${patterns})
   if(NOT TENSORMG_CUDA_ENABLED)
     list(FILTER files EXCLUDE REGEX "_cuda_test\\.py$")
+  endif()
+  if(TENSORMG_SANITIZE) # constant maps, which have no memory to be wrong about
+    list(FILTER files EXCLUDE REGEX "/(march_schedule|mma_fragment|mma_layout|tensor_layout)_test\\.cc$")
   endif()
   foreach(file IN LISTS files)
     add_unit_test("${file}")

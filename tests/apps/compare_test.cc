@@ -123,6 +123,10 @@ namespace
     EXPECT_EQ(nearest_cells(2, 3, 16'777'216), (Cells{1024, 1024, 1}));
     EXPECT_EQ(nearest_cells(3, 1, 1000), (Cells{5, 5, 5}));
     EXPECT_EQ(nearest_cells(3, 8, 1), (Cells{1, 1, 1}));
+    EXPECT_EQ(nearest_cells(3, 2, 453'000'000, true), (Cells{256, 256, 256}));
+    EXPECT_EQ(nearest_cells(2, 3, 17'000'000, true), (Cells{1024, 1024, 1}));
+    EXPECT_EQ(nearest_cells(3, 4, 600'000'000, true), (Cells{128, 128, 128}));
+    EXPECT_EQ(nearest_cells(3, 8, 1, true), (Cells{1, 1, 1}));
   }
 
   TEST(CompareTable, RowsAreInWordsOfTheParameterFile)

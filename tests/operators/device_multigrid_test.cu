@@ -134,12 +134,15 @@ namespace
 
   TEST_F(DeviceMultigrid, AsInHostMemoryForEachPrecisionAndBoundary)
   {
+    int turn = 0;
     for (const int dim : {2, 3})
       for (const char *boundary : {"DD", "NN", "PPDDNN", "DDPPPP"})
       {
         Solve solve(test::cubes(dim, dim == 2 ? 3 : 2, {1, 1, 1}, dim == 2 ? 4 : 2, boundary));
         for (const Precision precision : precisions)
         {
+          if ((turn++ + dim) % 2 != 0 && test::has_few_cases()) // what 2D leaves out 3D has
+            continue;
           SCOPED_TRACE(testing::Message()
               << dim << "D " << boundary << ", precision " << static_cast<int>(precision));
           solve.compare(with(precision));
@@ -152,9 +155,12 @@ namespace
     for (int degree = 1; degree <= max_degree; ++degree)
     {
       SCOPED_TRACE(degree);
-      Solve(test::box(3, degree, {1, 1, 1}, degree < 5 ? 2 : 1, "DDNNDD"))
-          .compare(with(Precision::half_precision));
-      Solve(test::box(2, degree, {2, 1, 1}, 3, "DDPP")).compare(with(Precision::single_precision));
+      if (!test::has_few_cases() || degree % 2 != 0 || degree == max_degree)
+        Solve(test::box(3, degree, {1, 1, 1}, degree < 5 ? 2 : 1, "DDNNDD"))
+            .compare(with(Precision::half_precision));
+      if (!test::has_few_cases() || degree % 2 == 0)
+        Solve(test::box(2, degree, {2, 1, 1}, 3, "DDPP"))
+            .compare(with(Precision::single_precision));
     }
   }
 
@@ -301,7 +307,7 @@ namespace
 
   TEST_F(DeviceMultigrid, FullMultigridStartSavesIterations)
   {
-    Solve solve(test::cubes(3, 3, {1, 1, 1}, 3, "DD"));
+    Solve solve(test::cubes(3, test::has_few_cases() ? 2 : 3, {1, 1, 1}, 3, "DD"));
     const auto multigrid = solve.make(with(Precision::half_precision));
     const SolveReport cold = solve.fgmres(*multigrid);
     device::fill_bytes(solve.x.data(), 0xff, solve.x.size() * sizeof(double), solve.stream.get());
