@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
@@ -175,6 +176,22 @@ public:
     std::ostringstream text;
     text << "all multigrid levels are finite; largest entry of the finest correction: "
          << space_of(multigrid_->n_levels() - 1).max_abs(multigrid_->solution(finest()));
+    // The finest level to which nothing but numbers of fewer digits came, if there was more above it.
+    constexpr double smallest = [] {
+      if constexpr (std::is_same_v<Number, Half>)
+        return 0x1p-14;
+      else
+        return static_cast<double>(std::numeric_limits<Number>::min());
+    }();
+    for (std::size_t l = finest(); l-- > 0;)
+      if (const double largest = space_of(l).max_abs(multigrid_->rhs(l)); largest < smallest)
+      {
+        if (space_of(l + 1).max_abs(multigrid_->rhs(l + 1)) > 0.)
+          text << "; underflow: the right-hand side of multigrid level " << l
+               << " (0 is the coarsest) is at most " << largest << ", precision "
+               << to_string(precision_);
+        break;
+      }
     return text.str();
   }
 

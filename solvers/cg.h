@@ -108,7 +108,8 @@ public:
         return stop(report, StopReason::converged, "");
       if (residual > 0.9 * last_true)
         return stop(report, StopReason::stagnated,
-            "the true residual stays at " + number_text(residual / norm_b));
+            "the true residual stays at " + number_text(residual / norm_b) + "; " +
+                preconditioner.diagnose());
       last_true = residual;
       // The recursion goes on falling where the true residual cannot: look at that after sixteen digits.
       const double target = std::max(tolerance_ * norm_b, 1e-16 * residual);

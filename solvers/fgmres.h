@@ -119,7 +119,8 @@ public:
         report.true_relative_residual = updated / norm_b;
         return stop(report, std::isfinite(updated) ? StopReason::stagnated : StopReason::not_finite,
             "the true residual fell only from " + number_text(residual / norm_b) + " to " +
-                number_text(updated / norm_b) + " over one restart cycle");
+                number_text(updated / norm_b) + " over one restart cycle; " +
+                preconditioner.diagnose());
       }
       residual = updated;
     }
