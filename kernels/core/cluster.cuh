@@ -7,8 +7,15 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/core/compiled_for.cuh"
 #include "kernels/core/launch.cuh"
 #include "kernels/core/pipeline.cuh"
+
+// nvcc refuses the attribute where there are no clusters.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#undef __cluster_dims__
+#define __cluster_dims__(...)
+#endif
 
 namespace tensormg::cluster
 {
@@ -16,6 +23,8 @@ namespace tensormg::cluster
 template <int blocks>
 __device__ int rank()
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return 0;
   if constexpr (blocks == 1)
     return 0;
   std::uint32_t value;
@@ -28,6 +37,8 @@ __device__ int rank()
 template <int blocks>
 __device__ void synchronize()
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   if constexpr (blocks == 1)
     return __syncthreads();
   asm volatile("barrier.cluster.arrive;\n\tbarrier.cluster.wait;" ::: "memory");
@@ -39,6 +50,8 @@ template <int blocks>
 __device__ void load_box_for_all(
     void *to, const CUtensorMap *map, pipeline::Barrier *barrier, int c0, int c1, int c2, int c3)
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   if constexpr (blocks == 1)
     return pipeline::load_box(to, map, barrier, c0, c1, c2, c3);
   asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
@@ -53,6 +66,8 @@ __device__ void load_box_for_all(
 template <int blocks, typename T>
 __device__ T *there(T *here, int rank)
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return here;
   if constexpr (blocks == 1)
     return here;
   std::uint64_t address;
@@ -66,6 +81,8 @@ __device__ T *there(T *here, int rank)
 template <int blocks>
 __device__ void arrive_at(pipeline::Barrier *barrier, int rank)
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   if constexpr (blocks == 1)
     return pipeline::arrive(barrier);
   asm volatile("{\n\t.reg .b32 remote;\n\tmapa.shared::cluster.u32 remote, %0, %1;\n\t"

@@ -7,6 +7,8 @@
 
 #include <cuda.h>
 
+#include "kernels/core/compiled_for.cuh"
+
 namespace tensormg::pipeline
 {
 using Barrier = std::uint64_t;
@@ -26,6 +28,8 @@ __device__ inline void init(Barrier *barrier, unsigned count)
 /// Orders init() before the first use by other threads and by the copy engine.
 __device__ inline void fence_init()
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -33,12 +37,16 @@ __device__ inline void fence_init()
 /// Orders this thread's writes to shared memory before copies by the engine to the same place.
 __device__ inline void fence_copies()
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 /// One arrival; what this thread wrote to shared memory before is seen by those who wait.
 __device__ inline void arrive(Barrier *barrier)
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
                : "memory");
 }
@@ -59,6 +67,8 @@ inline constexpr unsigned warp_arrivals = 32;
 /// One arrival, and `bytes` of bulk copies must land before the phase ends.
 __device__ inline void arrive_expect(Barrier *barrier, unsigned bytes)
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(
                    shared_address(barrier)),
                "r"(bytes)
@@ -68,6 +78,8 @@ __device__ inline void arrive_expect(Barrier *barrier, unsigned bytes)
 /// Waits until the phase of the given parity has ended.
 __device__ inline void wait(Barrier *barrier, unsigned parity)
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   const std::uint32_t address = shared_address(barrier);
   std::uint32_t done;
   do
@@ -103,6 +115,8 @@ struct RingPosition
 __device__ inline void load_box(
     void *to, const CUtensorMap *map, Barrier *barrier, int c0, int c1, int c2, int c3)
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
                " [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(shared_address(to)),
                "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
@@ -113,6 +127,8 @@ __device__ inline void load_box(
 __device__ inline void load_box_once(
     void *to, const CUtensorMap *map, Barrier *barrier, int c0, int c1, int c2, int c3)
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   asm volatile(
       "{\n\t.reg .b64 policy;\n\t"
       "createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n\t"
@@ -127,6 +143,8 @@ __device__ inline void load_box_once(
 __device__ inline void store_box(
     const CUtensorMap *map, const void *from, int c0, int c1, int c2, int c3)
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   asm volatile(
       "{\n\t.reg .b64 policy;\n\t"
       "createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n\t"
@@ -140,11 +158,15 @@ __device__ inline void store_box(
 template <int left = 0>
 __device__ inline void wait_stores_read()
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(left) : "memory");
 }
 
 __device__ inline void prefetch_map(const CUtensorMap *map)
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
@@ -172,12 +194,16 @@ __device__ inline float read_parameter(const float *table, int now)
 /// In a kernel started by launch_overlapping(): the kernel before it in the stream has ended, and what it wrote is seen.
 __device__ inline void wait_for_kernel_before()
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 /// Once all blocks have called this, a kernel started by launch_overlapping() behind this one may begin where there is
 /// room; what it waits for is the end of this kernel.
 __device__ inline void let_next_kernel_start()
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 
@@ -185,11 +211,17 @@ __device__ inline void let_next_kernel_start()
 template <int count>
 __device__ void grow_registers()
 {
+  if constexpr (!compiled_for::has_setmaxnreg)
+    return; // the compiler then divides registers evenly, as without it
+
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
 }
 template <int count>
 __device__ void shrink_registers()
 {
+  if constexpr (!compiled_for::has_setmaxnreg)
+    return; // the compiler then divides registers evenly, as without it
+
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
 }
 } // namespace tensormg::pipeline

@@ -1,5 +1,5 @@
 // The PTX instructions behind kernels/mma: mma.sync, ldmatrix and the conversions to multiplicands.
-// The only file with assembly for them, and the only one that asks which GPU it is compiled for.
+// The only file with assembly for them.
 //
 //   mma_sync(d, a, b, c)     D = A B + C       mma_sync(d, a, b)     D += A B
 //   ldmatrix<form>(a, row)   fills a fragment; row: the lane's row of ldmatrix_row
@@ -17,22 +17,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/core/compiled_for.cuh"
 #include "kernels/mma/chaining.h"
 #include "kernels/mma/fragment.h"
 #include "kernels/mma/ldmatrix_maps.h"
 
 namespace tensormg::mma
 {
-#if defined(__CUDA_ARCH__)
-/// Compute capability times ten that is being compiled for; in host code no limit, because there
-/// kernels are only parsed.
-inline constexpr int compiled_capability = __CUDA_ARCH__ / 10;
-#else
-inline constexpr int compiled_capability = 1000;
-#endif
-
 template <typename S>
-inline constexpr bool is_available = compiled_capability >= S::min_capability;
+inline constexpr bool is_available = compiled_for::capability >= S::min_capability;
 
 namespace internal
 {
@@ -276,6 +269,8 @@ __device__ inline float reciprocal(float x)
 /// two (lanes 16.. may then pass any address in shared memory). Needs sm_90. PTX ISA, "stmatrix".
 __device__ inline void stmatrix_transposed(const std::uint32_t (&r)[4], void *row)
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
                    static_cast<std::uint32_t>(__cvta_generic_to_shared(row))),
                "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
@@ -283,6 +278,8 @@ __device__ inline void stmatrix_transposed(const std::uint32_t (&r)[4], void *ro
 }
 __device__ inline void stmatrix_transposed(const std::uint32_t (&r)[2], void *row)
 {
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
   asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(
                    static_cast<std::uint32_t>(__cvta_generic_to_shared(row))),
                "r"(r[0]), "r"(r[1])

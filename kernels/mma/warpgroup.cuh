@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include "kernels/core/compiled_for.cuh"
 #include "kernels/mma/fragment.h"
 
 namespace tensormg::mma
@@ -55,21 +56,32 @@ __device__ inline SharedMatrix rows_of_n(const void *tile, int block_bytes)
 }
 
 /// Before the first product of a group: what registers held before is seen.
-__device__ inline void warpgroup_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void warpgroup_begin()
+{
+  if constexpr (!compiled_for::has_wgmma)
+    return compiled_for::stop();
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
 __device__ inline void warpgroup_commit()
 {
+  if constexpr (!compiled_for::has_wgmma)
+    return compiled_for::stop();
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 /// All but the newest `pending` groups are complete: their sums, if none is pending, and their operands may be used.
 template <int pending>
 __device__ inline void warpgroup_wait()
 {
+  if constexpr (!compiled_for::has_wgmma)
+    return compiled_for::stop();
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 /// Nothing that reads these sums moves before the wait.
 template <int pending, int count>
 __device__ inline void warpgroup_wait(float (&d)[count])
 {
+  if constexpr (!compiled_for::has_wgmma)
+    return compiled_for::stop();
   warpgroup_wait<pending>();
 #pragma unroll
   for (int i = 0; i < count; ++i)
@@ -80,6 +92,8 @@ __device__ inline void warpgroup_wait(float (&d)[count])
 __device__ inline void multiply_64x256x16(
     float (&d)[128], SharedMatrix a, SharedMatrix b, bool accumulate)
 {
+  if constexpr (!compiled_for::has_wgmma)
+    return compiled_for::stop();
   asm volatile(
       "{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %130, 0;\n\t"
       "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {"
@@ -118,6 +132,8 @@ __device__ inline void multiply_64x256x16(
 __device__ inline void multiply_64x224x16(
     float (&d)[112], SharedMatrix a, SharedMatrix b, bool accumulate)
 {
+  if constexpr (!compiled_for::has_wgmma)
+    return compiled_for::stop();
   asm volatile(
       "{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %114, 0;\n\t"
       "wgmma.mma_async.sync.aligned.m64n224k16.f32.f16.f16 {"
@@ -151,6 +167,8 @@ __device__ inline void multiply_64x224x16(
 __device__ inline void multiply_64x128x16(
     float (&d)[64], SharedMatrix a, SharedMatrix b, bool accumulate)
 {
+  if constexpr (!compiled_for::has_wgmma)
+    return compiled_for::stop();
   asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %66, 0;\n\t"
                "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
                "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
@@ -174,6 +192,8 @@ __device__ inline void multiply_64x128x16(
 __device__ inline void multiply_64x64x16(
     float (&d)[32], SharedMatrix a, SharedMatrix b, bool accumulate)
 {
+  if constexpr (!compiled_for::has_wgmma)
+    return compiled_for::stop();
   asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %34, 0;\n\t"
                "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
                "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
@@ -193,6 +213,8 @@ __device__ inline void multiply_64x64x16(
 __device__ inline void multiply_64x128x16(
     float (&d)[64], const FragmentA<M16N8K16<Half>> &a, SharedMatrix b, bool accumulate)
 {
+  if constexpr (!compiled_for::has_wgmma)
+    return compiled_for::stop();
   asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %69, 0;\n\t"
                "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
                "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
@@ -219,6 +241,8 @@ __device__ inline void multiply_64x128x16(
 __device__ inline void multiply_64x256x16_bf16(
     float (&d)[128], SharedMatrix a, SharedMatrix b, bool accumulate)
 {
+  if constexpr (!compiled_for::has_wgmma)
+    return compiled_for::stop();
   asm volatile(
       "{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %130, 0;\n\t"
       "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
@@ -258,6 +282,8 @@ __device__ inline void multiply_64x256x16_bf16(
 __device__ inline void multiply_64x256x8_tf32(
     float (&d)[128], SharedMatrix a, SharedMatrix b, bool accumulate)
 {
+  if constexpr (!compiled_for::has_wgmma)
+    return compiled_for::stop();
   asm volatile(
       "{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %130, 0;\n\t"
       "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 {"
