@@ -56,6 +56,16 @@ __device__ inline Pack<C, width> operator-(const Pack<C, width> &a, const Pack<C
 }
 
 template <typename C, int width>
+__device__ inline Pack<C, width> operator-(const Pack<C, width> &a)
+{
+  Pack<C, width> c;
+#pragma unroll
+  for (int w = 0; w < width; ++w)
+    c.at[w] = -a.at[w];
+  return c;
+}
+
+template <typename C, int width>
 __device__ inline Pack<C, width> operator*(C a, const Pack<C, width> &b)
 {
   Pack<C, width> c;

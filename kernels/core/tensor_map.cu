@@ -60,10 +60,14 @@ CUtensorMap make_box_map(
   const cuuint32_t box[4] = {static_cast<cuuint32_t>(cells), static_cast<cuuint32_t>(block.n),
       static_cast<cuuint32_t>(rows), static_cast<cuuint32_t>(planes)};
   const cuuint32_t step[4] = {1, 1, 1, 1};
+  // Of boxes narrower than a sector of L2 another block wants the rest of the line at the same time.
+  const CUtensorMapL2promotion fetched = static_cast<int>(sizeof(Number)) * cells < 32
+      ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B
+      : CU_TENSOR_MAP_L2_PROMOTION_NONE;
   CUtensorMap map;
   const CUresult result = encode_function()(&map, type_of(Number{}), 4, const_cast<Number *>(data),
-      size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(layout),
-      CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      size, stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(layout), fetched,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS)
     throw DeviceError("cuTensorMapEncodeTiled refuses a box of " + std::to_string(cells) +
         " cells and " + std::to_string(rows) + " rows (error " +

@@ -30,15 +30,17 @@ struct ColumnTile
   static constexpr int inputs = inputs_;         ///< b and old: 2; Form::residual reads b alone
   static constexpr int result_ring = 0;          ///< each warp has results written by itself
 
+  /// The slots of a layer follow each other: no lane computes where the ring begins again.
+  static constexpr bool whole_layers = ring % n == 0;
+
   static constexpr bool parked = parked_; ///< traces at the top of a layer wait in shared memory
+
+  /// The lines of a mode j are loaded once for z and x, if there are registers for n^2 packs more; otherwise once for each.
+  static constexpr bool loads_once = !parked;
 
   /// In the ring a ghost in y is a row of cells that has its traces. Where a Number would round away what C holds
   /// of them, they are added to the sums instead.
   static constexpr bool adds_ghosts = sizeof(C) == 8 && sizeof(Number) < 8;
-
-  /// The faces of a plane in y before those in x. With x first the compiler loads more of these numbers ahead than
-  /// the registers of a tile that parks its traces can take.
-  static constexpr bool y_first = adds_ghosts && parked;
 
   static constexpr int warps = rows;
   static constexpr int cells_x = 32 * width;
@@ -83,10 +85,10 @@ struct ColumnTile
   static constexpr int barriers = 2 * (ring + input_ring);
   static constexpr int shared_bytes = barrier_offset + 8 * barriers;
 
-  /// The engine writes a plane with its halo; src is read for z, for x and twice for the rows below and
+  /// The engine writes a plane with its halo; src is read for z and x and twice for the rows below and
   /// above, b and old once; results may pass through.
-  static constexpr double shared_bytes_per_dof =
-      sizeof(Number) * ((staged > 0 ? 6. : 4.) + double(slot_bytes) / input_box);
+  static constexpr double shared_bytes_per_dof = sizeof(Number) *
+      ((loads_once ? 3. : 4.) + (staged > 0 ? 2. : 0.) + double(slot_bytes) / input_box);
 
   static_assert(2 * n * n <= 32, "each lane sums at most one line beside the row per layer");
   static_assert(ring > n, "a layer must be in shared memory as a whole, and one plane more");

@@ -46,18 +46,30 @@ struct TileParameters
   unsigned *progress; ///< two counters, zero between launches; nullptr: blocks do not wait
 };
 
-/// Everything a launch of the column kernel needs.
+/// The same of kernels with the rings of this one.
 template <typename Tile>
 struct ColumnParameters : TileParameters<Tile>
 {
   using C = typename Tile::C;
   static constexpr int n = Tile::n;
 
-  C near[3][2][2];     ///< n = 2: what the modes of the cell above add to the modes, [d][to][from]
   C diagonal[n][n][n]; ///< [k][j][i]: D; negative in the residual
   C factor[n][n][n];   ///< chebyshev: alpha / D
-  C inverse;           ///< 1 / (v_0 h_1 - v_1 h_0)
   C keep, drop;        ///< chebyshev: D (keep u - drop old) is added to the sum
+};
+
+/// Everything a launch of the column kernel needs. Traces are in units of v_0 and h_0, column::ScaledSums; `diagonal` is what u
+/// is multiplied by, also in the Chebyshev step.
+template <typename Tile>
+struct LaneParameters : ColumnParameters<Tile>
+{
+  using C = typename Tile::C;
+  static constexpr int n = Tile::n;
+
+  C near[3][n][n];   ///< what the modes of the cell above add to the modes, [d][to][from]
+  C of_old[n][n][n]; ///< chebyshev: what old is multiplied by
+  C inverse;         ///< 1 / (v_0 h_1 - v_1 h_0)
+  C unit_v, unit_h;  ///< what the traces of ghosts are multiplied by
 };
 
 namespace column

@@ -15,13 +15,13 @@ class Cells
   static constexpr int n = Tile::n, width = Tile::width;
   using V = Pack<C, width>;
   using Trace = column::Trace<V, n == 2>;
-  using LineSums = column::LineSums<V, n == 2>;
+  using LineSums = column::ScaledSums<V, n == 2>;
   using Faces = column::Faces<V, n == 2>;
   static constexpr int mode_x = Tile::cells_x; ///< numbers between modes in x in a plane
   static constexpr int mode_y = mode_x * n;    ///< between modes in y
   static constexpr int row_y = mode_y * n;     ///< between rows of cells
 
-  const ColumnParameters<Tile> &p;
+  const LaneParameters<Tile> &p;
   const Shared<Tile> &shared;
   const int lane, cy;                     ///< cy: row of cells, which is the warp
   const int own_at;                       ///< first number of this lane in a plane, modes i = j = 0
@@ -32,9 +32,11 @@ class Cells
   Place s;
   Number *dst; ///< first number of this lane in the first plane of the block
   bool stores; ///< this row and pack are part of the block
+  int edge_at; ///< where the line beside the row that this lane sums begins in a slot
+  C edge_sign; ///< of what lies behind a closed side in x; otherwise 1
 
 public:
-  __device__ __forceinline__ Cells(const ColumnParameters<Tile> &p_, const Shared<Tile> &shared_)
+  __device__ __forceinline__ Cells(const LaneParameters<Tile> &p_, const Shared<Tile> &shared_)
     : p(p_)
     , shared(shared_)
     , lane(threadIdx.x % 32)
@@ -67,11 +69,19 @@ public:
         for (int k = 0; k < n; ++k)
         {
           const Number *plane = shared.own(own_slot(k)) + own_at;
-          if constexpr (Tile::y_first)
-            add_faces_y(k, plane);
-          add_faces_x(k, plane);
-          if constexpr (!Tile::y_first)
-            add_faces_y(k, plane);
+          add_faces_y(k, plane);
+          if constexpr (!Tile::loads_once)
+#pragma unroll
+            for (int j = 0; j < n; ++j)
+            {
+              V u[n];
+#pragma unroll
+              for (int i = 0; i < n; ++i)
+                u[i] = load(plane, j, i);
+              add_faces_x(k, j, u);
+            }
+          if constexpr (form != Form::apply)
+            add_input(k);
           pipeline::arrive_to_overwrite(shared.own_empty(own_slot(k)));
         }
         advance();
@@ -86,16 +96,15 @@ private:
   __device__ __forceinline__ int own_slot(int k) const
   {
     const int slot = own.slot + k;
-    return slot < Tile::ring ? slot : slot - Tile::ring;
+    return Tile::whole_layers || slot < Tile::ring ? slot : slot - Tile::ring;
   }
   __device__ __forceinline__ void wait_layer() const
   {
 #pragma unroll
     for (int k = 0; k < n; ++k)
     {
-      const int slot = own.slot + k;
-      const bool next = slot >= Tile::ring;
-      pipeline::wait(shared.own_full(next ? slot - Tile::ring : slot), own.parity ^ unsigned(next));
+      const bool next = !Tile::whole_layers && own.slot + k >= Tile::ring;
+      pipeline::wait(shared.own_full(own_slot(k)), own.parity ^ unsigned(next));
     }
   }
   __device__ __forceinline__ void release_layer()
@@ -143,7 +152,7 @@ private:
     LineSums sums;
 #pragma unroll
     for (int k = 0; k < n; ++k)
-      sums.add(k, p.v[k], p.h[k], load(shared.own(own_slot(k)) + own_at, j, i));
+      sums.add(k, p, load(shared.own(own_slot(k)) + own_at, j, i));
     return sums;
   }
 
@@ -162,8 +171,8 @@ private:
     for (int w = 0; w < width; ++w)
     {
       const bool there = lane * width + w <= s.last_x;
-      result.v.at[w] = there ? from[w] : C(0);
-      result.d.at[w] = there ? from[derivatives + w] : C(0);
+      result.v.at[w] = there ? p.unit_v * from[w] : C(0);
+      result.d.at[w] = there ? p.unit_h * from[derivatives + w] : C(0);
     }
     return result;
   }
@@ -196,6 +205,7 @@ private:
   {
     dst = p.dst + std::int64_t(s.y0 + cy) * n * p.row + s.x0 + lane * width;
     stores = s.x0 + lane * width < p.block.pitch;
+    find_edge();
     const bool ghost = !s.before && p.sides[4] == Side::ghost;
     if (!ghost)
       wait_layer();
@@ -209,14 +219,18 @@ private:
         else
         {
           const LineSums sums = sums_z(j, i);
-          carry.put(j, i, s.before ? sums.upper() : behind(4, sums.lower()));
+          carry.put(j, i, s.before ? sums.upper(p) : behind(4, sums.lower(p)));
         }
+#pragma unroll
+        for (int k = 0; k < n; ++k)
+          sum[k][j][i] = V(C(0));
       }
     if (s.before)
       release_layer();
   }
 
-  /// Finishes layer c - 1 and starts layer c.
+  /// Finishes layer c - 1 and starts layer c with the faces in x and the lower ones in z. Where there is no layer before,
+  /// its sums are something that nobody stores: without a branch the lines are one piece of code.
   __device__ __forceinline__ void begin_layer(int c)
   {
     const Number *plane[n];
@@ -227,26 +241,34 @@ private:
 #pragma unroll
     for (int j = 0; j < n; ++j, to += p.row - n * p.block.pitch)
     {
-      if (c > s.z0)
-        wait_staged(j);
+      wait_staged(j);
+      V u[n][n]; // [k][i]
+#pragma unroll
+      for (int k = 0; k < n; ++k)
+#pragma unroll
+        for (int i = 0; i < n; ++i)
+          u[k][i] = load(plane[k], j, i);
 #pragma unroll
       for (int i = 0; i < n; ++i, to += p.block.pitch)
       {
         LineSums sums;
 #pragma unroll
         for (int k = 0; k < n; ++k)
-          sums.add(k, p.v[k], p.h[k], load(plane[k], j, i));
-        if (c > s.z0)
-          finish(to, j, i, sums.lower());
+          sums.add(k, p, u[k][i]);
+        finish(to, j, i, sums.lower(p), c > s.z0);
         const Trace below = carry.get(j, i);
-        carry.put(j, i, sums.upper());
+        carry.put(j, i, sums.upper(p));
 #pragma unroll
         for (int k = 0; k < n; ++k)
         {
-          sum[k][j][i] = V(C(0));
+          sum[k][j][i] = p.diagonal[k][j][i] * u[k][i];
           add_face<false>(sum[k][j][i], p, 2, k, below);
         }
       }
+      if constexpr (Tile::loads_once)
+#pragma unroll
+        for (int k = 0; k < n; ++k)
+          add_faces_x(k, j, u[k]);
       if (c > s.z0)
         store_staged(c - 1, j);
     }
@@ -280,7 +302,8 @@ private:
     }
   }
   /// Adds the upper faces of line (j, i) of a layer and writes it, or puts it where the copy engine takes it from.
-  __device__ __forceinline__ void finish(Number *to, int j, int i, const Trace &above)
+  __device__ __forceinline__ void finish(
+      Number *to, int j, int i, const Trace &above, bool is_layer)
   {
 #pragma unroll
     for (int k = 0; k < n; ++k)
@@ -292,7 +315,7 @@ private:
       if constexpr (Tile::staged > 0)
         write_rounded(
             shared.staged(cy, j % Tile::staged) + (k * n + i) * mode_x + lane * width, result);
-      else if (stores)
+      else if (stores && is_layer)
         store_pack(to + k * p.plane, result);
     }
   }
@@ -312,12 +335,12 @@ private:
       {
         Trace above;
         if (s.after)
-          above = sums_z(j, i).lower();
+          above = sums_z(j, i).lower(p);
         else if (p.sides[5] == Side::ghost)
           above = ghost_z(5, j, i);
         else
           above = behind(5, carry.get(j, i));
-        finish(to, j, i, above);
+        finish(to, j, i, above, true);
       }
       store_staged(s.z1 - 1, j);
     }
@@ -325,12 +348,14 @@ private:
       release_layer();
   }
 
+  __device__ __forceinline__ void find_edge();
   __device__ __forceinline__ void sum_edges();
   __device__ __forceinline__ void fill_row(bool upper, int c);
   __device__ __forceinline__ void add_ghosts_y(bool upper, int c);
   __device__ __forceinline__ void fill_row_with_ghost(bool upper, int c) const;
-  __device__ __forceinline__ void add_faces_x(int k, const Number *plane);
+  __device__ __forceinline__ void add_faces_x(int k, int j, const V (&u)[n]);
   __device__ __forceinline__ void add_faces_y(int k, const Number *plane);
+  __device__ __forceinline__ void add_input(int k);
   __device__ __forceinline__ Faces couple(
       int k, int j, const Trace &left, const Trace &right) const;
   __device__ __forceinline__ V input_at(int part, int j, int i) const

@@ -6,8 +6,19 @@
 
 namespace tensormg::laplace::column
 {
-/// Traces beside the row: each lane sums one line of the layer. At a closed side that is the reflection of
+/// Traces beside the row: each lane sums one line of the layer, k and j. At a closed side that is the reflection of
 /// the last cell, CellBasis.
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::find_edge()
+{
+  const bool right = lane >= n * n, closed = right ? s.right_closed : s.left_closed;
+  const int j = lane % n;
+  edge_at = closed ? (cy + 1) * row_y + j * mode_y + (right ? s.last_x : 0)
+                   : (right ? Tile::right_at : Tile::left_at) / int(sizeof(Number)) +
+          (cy * n + j) * n * Tile::halo_x + (right ? 0 : s.left_cell);
+  edge_sign = closed && p.sides[right] == Side::dirichlet ? C(-1) : C(1);
+}
+
 template <typename Tile, Form form>
 __device__ __forceinline__ void Cells<Tile, form>::sum_edges()
 {
@@ -16,70 +27,53 @@ __device__ __forceinline__ void Cells<Tile, form>::sum_edges()
   if (lane < 2 * lines)
   {
     const bool right = lane >= lines, closed = right ? s.right_closed : s.left_closed;
-    const int line = right ? lane - lines : lane, k = line / n, j = line % n;
-    const Number *from = closed
-        ? shared.own(own_slot(k)) + (cy + 1) * row_y + j * mode_y + (right ? s.last_x : 0)
-        : shared.side(own_slot(k), right) + (cy * n + j) * n * Tile::halo_x +
-            (right ? 0 : s.left_cell);
+    const Number *from = shared.own(own_slot(lane % lines / n)) + edge_at;
     const int stride = closed ? mode_x : Tile::halo_x;
-    column::LineSums<Pack<C, 1>, n == 2> sums;
+    column::ScaledSums<Pack<C, 1>, n == 2> sums;
 #pragma unroll
     for (int i = 0; i < n; ++i)
-      sums.add(i, p.v[i], p.h[i], load_pack<1>(from + i * stride));
-    column::Trace<Pack<C, 1>, n == 2> trace = right != closed ? sums.lower() : sums.upper();
-    if (closed)
-    {
-      const C sign = p.sides[right] == Side::dirichlet ? C(-1) : C(1);
-      trace = {sign * trace.v, -sign * trace.d};
-    }
+      sums.add(i, p, load_pack<1>(from + i * stride));
+    const column::Trace<Pack<C, 1>, n == 2> trace = right != closed ? sums.lower(p) : sums.upper(p);
     Pack<C, 2> both;
-    both.at[0] = trace.v.at[0];
-    both.at[1] = trace.d.at[0];
+    both.at[0] = edge_sign * trace.v.at[0];
+    both.at[1] = (closed ? -edge_sign : C(1)) * trace.d.at[0];
     write_pack(shared.edges(cy) + 2 * lane, both);
   }
   __syncwarp();
 }
 
-/// Plane k: the diagonal, b and old, the faces in x.
+/// Line j of plane k: the faces in x.
 template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::add_faces_x(int k, const Number *plane)
+__device__ __forceinline__ void Cells<Tile, form>::add_faces_x(int k, int j, const V (&u)[n])
 {
-  if constexpr (form != Form::apply)
-    pipeline::wait(shared.input_full(input.slot), input.parity);
+  LineSums sums;
+#pragma unroll
+  for (int i = 0; i < n; ++i)
+    sums.add(i, p, u[i]);
+  const Faces faces = couple(k, j, sums.lower(p), sums.upper(p));
+#pragma unroll
+  for (int i = 0; i < n; ++i)
+    faces.add(sum[k][j][i], p, 0, i);
+}
+
+/// Plane k: b and old.
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::add_input(int k)
+{
+  pipeline::wait(shared.input_full(input.slot), input.parity);
 #pragma unroll
   for (int j = 0; j < n; ++j)
-  {
-    V u[n];
-    LineSums sums;
-#pragma unroll
-    for (int i = 0; i < n; ++i)
-    {
-      u[i] = load(plane, j, i);
-      sums.add(i, p.v[i], p.h[i], u[i]);
-    }
-    const Faces faces = couple(k, j, sums.lower(), sums.upper());
 #pragma unroll
     for (int i = 0; i < n; ++i)
     {
       V &to = sum[k][j][i];
-      faces.add(to, p, 0, i);
-      if constexpr (form != Form::apply)
-        to = to + input_at(0, j, i);
-      V rest = u[i];
+      to = to + input_at(0, j, i);
       if constexpr (form == Form::chebyshev)
-      {
-        rest = p.keep * u[i];
         if (p.has_old)
-          add_product(rest, -p.drop, input_at(1, j, i));
-      }
-      add_product(to, p.diagonal[k][j][i], rest);
+          add_product(to, p.of_old[k][j][i], input_at(1, j, i));
     }
-  }
-  if constexpr (form != Form::apply)
-  {
-    pipeline::arrive_to_overwrite(shared.input_empty(input.slot));
-    input.advance();
-  }
+  pipeline::arrive_to_overwrite(shared.input_empty(input.slot));
+  input.advance();
 }
 
 /// Line j of plane k in x from its traces at both ends.
@@ -210,30 +204,49 @@ __device__ __forceinline__ void Cells<Tile, form>::add_ghosts_y(bool upper, int 
     }
 }
 
-/// Plane k: the faces in y.
+/// Plane k: the faces in y. What a mode of the cell below adds to one of the same parity is what that of the cell above
+/// adds, otherwise it has the other sign. So up to three modes need nothing but sums and differences of the two rows, and
+/// fewer operations than with traces.
 template <typename Tile, Form form>
 __device__ __forceinline__ void Cells<Tile, form>::add_faces_y(int k, const Number *plane)
 {
 #pragma unroll
   for (int i = 0; i < n; ++i)
-  {
-    Trace below, above;
-#pragma unroll
-    for (int j = 0; j < n; ++j)
+    if constexpr (n <= 3)
     {
-      below.template add<false>(j, p.v[j], p.h[j], load(plane - row_y, j, i));
-      above.template add<true>(j, p.v[j], p.h[j], load(plane + row_y, j, i));
-    }
-    const Faces faces(below, above);
+      V sums[n], differences[n];
 #pragma unroll
-    for (int j = 0; j < n; ++j)
-      faces.add(sum[k][j][i], p, 1, j);
-  }
+      for (int j = 0; j < n; ++j)
+      {
+        const V below = load(plane - row_y, j, i), above = load(plane + row_y, j, i);
+        sums[j] = above + below;
+        differences[j] = above - below;
+      }
+#pragma unroll
+      for (int j = 0; j < n; ++j)
+#pragma unroll
+        for (int m = 0; m < n; ++m)
+          add_product(sum[k][j][i], p.near[1][j][m], (j + m) % 2 == 0 ? sums[m] : differences[m]);
+    }
+    else
+    {
+      LineSums below, above;
+#pragma unroll
+      for (int j = 0; j < n; ++j)
+      {
+        below.add(j, p, load(plane - row_y, j, i));
+        above.add(j, p, load(plane + row_y, j, i));
+      }
+      const Faces faces(below.upper(p), above.lower(p));
+#pragma unroll
+      for (int j = 0; j < n; ++j)
+        faces.add(sum[k][j][i], p, 1, j);
+    }
 }
 
 template <typename Tile, Form form>
 __global__ __launch_bounds__(Tile::threads, 1) void column_kernel(
-    const __grid_constant__ ColumnParameters<Tile> p)
+    const __grid_constant__ LaneParameters<Tile> p)
 {
   const Shared<Tile> shared{dynamic_shared()};
   if (threadIdx.x == 0)

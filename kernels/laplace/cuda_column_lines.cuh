@@ -7,8 +7,7 @@
 
 namespace tensormg::laplace::column
 {
-/// Value and half derivative at one end of a line: sums with the weights v, h. At the left end odd modes
-/// have the other sign in the value, even ones in the derivative (CellBasis).
+/// Value and half derivative at one end of a line.
 /// Lines of two modes are taken as they are (`is_line`): v and d then are the modes, what they give to the neighbour has
 /// a matrix of full rank, and forming sums first would take twice as many operations. All that is said of traces
 /// behind closed sides holds for them, too.
@@ -16,32 +15,10 @@ template <typename V, bool is_line = false>
 struct Trace
 {
   V v, d;
-
-  template <bool left_end, typename C>
-  __device__ __forceinline__ void add(int mode, C weight_v, C weight_h, const V &u)
-  {
-    if constexpr (is_line)
-      (mode == 0 ? v : d) = u;
-    else
-    {
-      const C value = left_end && mode % 2 == 1 ? -weight_v : weight_v;
-      const C derivative = left_end && mode % 2 == 0 ? -weight_h : weight_h;
-      if (mode == 0)
-      {
-        v = value * u;
-        d = derivative * u;
-      }
-      else
-      {
-        add_product(v, value, u);
-        add_product(d, derivative, u);
-      }
-    }
-  }
 };
 
-/// Both ends of a line, from the sums over its even and its odd modes.
-template <typename V, bool is_line = false>
+/// Both ends of a line, from the sums over its even and its odd modes (CellBasis).
+template <typename V>
 struct LineSums
 {
   V ev, ed, ov, od;
@@ -50,9 +27,7 @@ struct LineSums
   __device__ __forceinline__ void add(int mode, C weight_v, C weight_h, const V &u)
   {
     V &value = mode % 2 == 0 ? ev : ov, &derivative = mode % 2 == 0 ? ed : od;
-    if (is_line)
-      value = u;
-    else if (mode < 2)
+    if (mode < 2)
     {
       value = weight_v * u;
       derivative = weight_h * u;
@@ -63,19 +38,53 @@ struct LineSums
       add_product(derivative, weight_h, u);
     }
   }
-  __device__ __forceinline__ Trace<V, is_line> lower() const
+  __device__ __forceinline__ Trace<V> lower() const { return {ev - ov, od - ed}; }
+  __device__ __forceinline__ Trace<V> upper() const { return {ev + ov, od + ed}; }
+};
+
+/// The same in units of v_0 and h_0, so that no sum begins with a product: the weights of the first odd mode are those
+/// of all odd ones, v_m and h_m of the others are relative to the first one of their parity (LaneParameters).
+template <typename V, bool is_line>
+struct ScaledSums
+{
+  V ev, ed, ov, od;
+
+  template <typename P>
+  __device__ __forceinline__ void add(int mode, const P &p, const V &u)
   {
-    if constexpr (is_line)
-      return {ev, ov};
+    V &value = mode % 2 == 0 ? ev : ov, &derivative = mode % 2 == 0 ? ed : od;
+    if (mode < 2)
+      value = derivative = u;
     else
-      return {ev - ov, od - ed};
+    {
+      add_product(value, p.v[mode], u);
+      add_product(derivative, p.h[mode], u);
+    }
   }
-  __device__ __forceinline__ Trace<V, is_line> upper() const
+  template <typename P>
+  __device__ __forceinline__ Trace<V, is_line> lower(const P &p) const
+  {
+    return combine(-p.v[1], -ed, p.h[1]);
+  }
+  template <typename P>
+  __device__ __forceinline__ Trace<V, is_line> upper(const P &p) const
+  {
+    return combine(p.v[1], ed, p.h[1]);
+  }
+
+private:
+  template <typename C>
+  __device__ __forceinline__ Trace<V, is_line> combine(C odd_v, const V &even_d, C odd_d) const
   {
     if constexpr (is_line)
       return {ev, ov};
     else
-      return {ev + ov, od + ed};
+    {
+      Trace<V, is_line> trace{ev, even_d};
+      add_product(trace.v, odd_v, ov);
+      add_product(trace.d, odd_d, od);
+      return trace;
+    }
   }
 };
 

@@ -148,7 +148,7 @@ template <>
 struct CudaTile<Half, 2, false> : ColumnTile<Half, 2, 4, 16, 8, 0, false, 2, 2>
 {};
 template <>
-struct CudaTile<Half, 3, false> : ColumnTile<Half, 3, 2, 12, 10, 0, false, 2, 2>
+struct CudaTile<Half, 3, false> : ColumnTile<Half, 3, 2, 12, 9, 0, false, 2, 2>
 {};
 template <>
 struct CudaTile<Half, 4, false> : ColumnTile<Half, 4, 2, 8, 5, 0, true, 2, 2>
@@ -203,7 +203,7 @@ template <>
 struct CudaResidualTile<Half, 2> : ColumnTile<Half, 2, 4, 12, 8, 4, false, 1, 2>
 {};
 template <>
-struct CudaResidualTile<Half, 3> : ColumnTile<Half, 3, 2, 12, 7, 4, false, 1, 2>
+struct CudaResidualTile<Half, 3> : ColumnTile<Half, 3, 2, 12, 6, 5, false, 1, 2>
 {};
 template <>
 struct CudaResidualTile<Half, 4> : ColumnTile<Half, 4, 2, 8, 5, 2, true, 1>
