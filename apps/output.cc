@@ -130,6 +130,17 @@ void write_record(RunRecord &record, MPI_Comm communicator)
   });
 }
 
+Grid grid_of_output(const Grid &grid, const OutputOptions &output)
+{
+  Grid result = grid;
+  for (int i = 0; i < output.vtu_coarsening && result.levels.size() > 1; ++i)
+  {
+    result.levels.pop_back();
+    --result.problem.refinements;
+  }
+  return result;
+}
+
 std::vector<std::string> write_field(const OutputOptions &output, const Grid &grid,
     const CellBasis &basis, const Vector<double> &u, Console &console)
 {
@@ -138,8 +149,10 @@ std::vector<std::string> write_field(const OutputOptions &output, const Grid &gr
   options.max_cells = output.vtu_max_cells;
   if (const std::optional<std::string> reason = refuse_output(grid, options))
   {
-    console.warning("no field output (output.vtu_max_cells = " +
-        std::to_string(output.vtu_max_cells) + "): " + *reason);
+    console.warning(
+        "no field output (output.vtu_max_cells = " + std::to_string(output.vtu_max_cells) +
+        "): " + *reason + "; output.vtu_coarsening = " + std::to_string(output.vtu_coarsening + 1) +
+        " would write a coarser grid");
     return {};
   }
   const std::filesystem::path base = std::filesystem::path(output.directory) / output.name;

@@ -35,6 +35,9 @@ void forget_record(const std::filesystem::path &directory, MPI_Comm communicator
 /// Writes run.json, residuals.csv and parameters.prm and adds them to record.files. Collective.
 void write_record(RunRecord &record, MPI_Comm communicator);
 
+/// The levels down to the one that output.vtu_coarsening chooses, which is the finest of the result.
+Grid grid_of_output(const Grid &grid, const OutputOptions &output);
+
 /// Writes the field u for ParaView and returns the files. A grid that is too large gives a warning
 /// and no files. Collective.
 std::vector<std::string> write_field(const OutputOptions &output, const Grid &grid,

@@ -195,6 +195,9 @@ namespace
     output.word("vtu_cells", &OutputOptions::vtu_cells,
         "high_order: curved Lagrange cells of the solution's degree (ParaView 5.5 or newer); "
         "subdivided: linear cells, readable everywhere.");
+    output.integer("vtu_coarsening", &OutputOptions::vtu_coarsening, 0, 30,
+        "So many levels below the finest one lies the grid on which the solution is written, as its L2 "
+        "projection; at most the coarsest.");
     output.integer("vtu_max_cells", &OutputOptions::vtu_max_cells, 0, max_int,
         "Grids with more cells than this are not written, since the files would be huge.");
     output.boolean("level_times", &OutputOptions::level_times,

@@ -39,6 +39,7 @@ struct OutputOptions
   std::string name = "solution";    ///< stem of the field files
   bool write_vtu = true;
   VtuCells vtu_cells = VtuCells::high_order;
+  int vtu_coarsening = 0;              ///< levels below the finest that is written
   std::int64_t vtu_max_cells = 200000; ///< no VTU of a grid with more cells
   bool level_times = false;            ///< device: waits after each part of a cycle
   Verbosity verbosity = Verbosity::normal;

@@ -28,8 +28,8 @@ namespace
     if (system.parameters.output.write_vtu && is_finite)
       try
       {
-        record.files =
-            write_field(system.parameters.output, system.grid, system.basis, x, system.console);
+        record.files = write_field(system.parameters.output,
+            grid_of_output(system.grid, system.parameters.output), system.basis, x, system.console);
       }
       catch (const std::exception &)
       {

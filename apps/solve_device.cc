@@ -1,14 +1,19 @@
 // `tensormg solve` with vectors in device memory.
+#include <memory>
+
 #include "apps/measurement.h"
 #include "apps/memory_plan.h"
+#include "apps/output_level.h"
 #include "apps/solve_methods.h"
 #include "kernels/core/energy.h"
+#include "kernels/laplace/cuda.h"
 #include "kernels/scale/scale.h"
 #include "operators/device_box_solver.h"
 #include "operators/device_functions.h"
 #include "operators/device_kernels_ahead.h"
 #include "operators/device_laplace_operator.h"
 #include "operators/device_multigrid.h"
+#include "operators/device_transfer_operator.h"
 #include "operators/device_vector_space.h"
 #include "operators/field_output.h"
 #include "operators/right_hand_side.h"
@@ -18,9 +23,9 @@ namespace tensormg
 namespace
 {
   /// Before vectors are copied between host and device.
-  void require_host_memory(const System &system)
+  void require_host_memory(const System &system, const Grid &grid)
   {
-    check_memory(system.grid, system.options(), available_memory(), MemoryPlace::beside_device);
+    check_memory(grid, system.options(), available_memory(), MemoryPlace::beside_device);
   }
 
   struct DevicePlace
@@ -32,11 +37,20 @@ namespace
     Stream stream;
     const EnergyCounter &energy;
     const DeviceKernelsAhead &kernels;
+    /// One for the whole run: the first pinned memory takes the driver a millisecond, as long as there is none.
+    std::shared_ptr<DeviceVectorSpace::Scratch> scratch =
+        std::make_shared<DeviceVectorSpace::Scratch>(stream);
 
     const LevelGrid &level() const { return system.grid.finest(); }
     const Problem &problem() const { return system.parameters.problem; }
-    DeviceVectorSpace make_space() const { return {level(), stream}; }
+    DeviceVectorSpace make_space() const { return {level(), stream, scratch}; }
     VectorType make_vector() const { return {level().block, stream}; }
+    VectorType restricted(const LevelGrid &fine, const LevelGrid &coarse, const VectorType &x) const
+    {
+      VectorType result(coarse.block, stream);
+      DeviceTransferOperator<double>(fine, coarse, system.basis, stream).restrict_to(result, x, 1.);
+      return result;
+    }
     template <typename Number>
     DeviceLaplaceOperator<Number> make_operator() const
     {
@@ -98,6 +112,7 @@ namespace
     }
     static std::vector<launch_profile::Entry> stop_profile() { return launch_profile::stop(); }
     std::optional<double> joules() const { return energy.joules(); }
+    bool kernels_are_loaded() const { return kernels.wait(); }
     void wait() const
     {
       kernels.wait();
@@ -114,7 +129,7 @@ namespace
   private:
     void tell_of_host(const std::string &what) const
     {
-      require_host_memory(system);
+      require_host_memory(system, system.grid);
       system.console.normal(
           what + " is evaluated on the host: its expressions have what the device lacks\n");
     }
@@ -146,7 +161,8 @@ namespace
   bool will_be_written(const System &system)
   {
     const OutputOptions &output = system.parameters.output;
-    return output.write_vtu && system.grid.finest().block.n_cells() <= output.vtu_max_cells;
+    return output.write_vtu &&
+        grid_of_output(system.grid, output).finest().block.n_cells() <= output.vtu_max_cells;
   }
 } // namespace
 
@@ -154,21 +170,21 @@ Vector<double> solve_on_device(const System &system, RunRecord &record)
 {
   const bool for_output = will_be_written(system);
   if (for_output)
-    require_host_memory(system);
+    require_host_memory(system, grid_of_output(system.grid, system.parameters.output));
   const double begin = now(system.communicator());
   const OwnedStream stream;
   const EnergyCounter energy;
-  // While expressions are compiled and the right-hand side is assembled. What is solved directly has no smoother.
-  const bool smooths = system.options().solver != OuterSolver::direct &&
-      device_coarsest_level(system.grid) + 1 < system.grid.levels.size();
-  const DeviceKernelsAhead kernels(system.backend, system.parameters.problem.dim,
-      system.parameters.problem.degree, system.options(), smooths);
+  laplace::measure_device(system.grid.finest().block, stream.get());
+  // While expressions are compiled and the right-hand side is assembled.
+  const DeviceKernelsAhead kernels(system.grid, system.basis, system.backend, system.options());
   const DevicePlace place{system, stream.get(), energy, kernels};
   // The library of the energy counter takes tens of milliseconds.
   record.device_start_seconds += now(system.communicator()) - begin;
-  const DeviceVector<double> x = solve_in(system, place, record);
+  DeviceVector<double> x = solve_in(system, place, record);
   if (!record.kernels.empty())
     record.scale_bytes_per_second = scale_bandwidth(*record.device, stream.get());
-  return for_output ? place.on_host(x) : Vector<double>();
+  return for_output ? place.on_host(on_level_of_output(
+                          system.parameters.output, system.grid, place, std::move(x)))
+                    : Vector<double>();
 }
 } // namespace tensormg

@@ -1,10 +1,12 @@
 // `tensormg solve` with vectors in host memory.
 #include "apps/memory_plan.h"
+#include "apps/output_level.h"
 #include "apps/solve_methods.h"
 #include "operators/box_solver.h"
 #include "operators/laplace_operator.h"
 #include "operators/multigrid_preconditioner.h"
 #include "operators/right_hand_side.h"
+#include "operators/transfer_operator.h"
 #include "operators/vector_space.h"
 
 namespace tensormg
@@ -31,6 +33,13 @@ namespace
       return make_multigrid(system.grid, system.basis, system.backend, options);
     }
     VectorType make_vector() const { return VectorType(level().block); }
+    VectorType restricted(const LevelGrid &fine, const LevelGrid &coarse, const VectorType &x) const
+    {
+      VectorType result(coarse.block);
+      TransferOperator<double>(fine, coarse, system.basis, system.backend)
+          .restrict_to(result, x, 1.);
+      return result;
+    }
     VectorType right_hand_side() const
     {
       const Problem &problem = system.parameters.problem;
@@ -65,6 +74,8 @@ namespace
 
 Vector<double> solve_on_host(const System &system, RunRecord &record)
 {
-  return solve_in(system, HostPlace{system}, record);
+  const HostPlace place{system};
+  return on_level_of_output(
+      system.parameters.output, system.grid, place, solve_in(system, place, record));
 }
 } // namespace tensormg

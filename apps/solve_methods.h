@@ -81,9 +81,10 @@ Vector<double> solve_on_host(const System &system, RunRecord &record);
 Vector<double> solve_on_device(const System &system, RunRecord &record);
 
 /// Place: makes the objects of a solve where its vectors lie (solve_host.cc, solve_device.cc). Members:
-/// first_calls_are_slow (whether kernels are loaded when they are called first), make_space(), make_vector(),
-/// make_operator(), make_direct(), make_preconditioner(), right_hand_side(), errors(x), max_abs(x),
-/// scale(x, exponent) by a power of two, subtract_mean(x), check_memory(options) that throws, start_profile(),
+/// first_calls_are_slow (whether kernels are loaded when they are called first), with it kernels_are_loaded() (those of
+/// the options that the user gave, after a wait for who loads them), make_space(), make_vector(),
+/// restricted(fine level, coarse level, x), make_operator(), make_direct(), make_preconditioner(), right_hand_side(),
+/// errors(x), max_abs(x), scale(x, exponent) by a power of two, subtract_mean(x), check_memory(options) that throws, start_profile(),
 /// stop_profile(), joules() (a counter of energy, if there is one), and wait(), after which all that was asked
 /// for is done.
 template <typename Place>
@@ -202,11 +203,13 @@ void iterate_by(Method method, const Iteration<Place> &iteration, const Space &s
   if constexpr (Place::first_calls_are_slow)
   {
     const setup_times::Scope scope("first calls");
+    const bool kernels_are_loaded = setup_times::in_scope(
+        "kernels", [&] { return place.kernels_are_loaded() && record.precision_fallback.empty(); });
     {
       const KernelLoading instead_of_running;
       prepare(iteration, method, op, multigrid);
     }
-    multigrid.prepare(options.full_multigrid);
+    multigrid.prepare(options.full_multigrid, kernels_are_loaded);
   }
   setup_times::in_scope("waiting for the device", [&] { place.wait(); });
   setup_times::pause();

@@ -1,82 +1,91 @@
 #include "operators/device_kernels_ahead.h"
 
+#include <algorithm>
 #include <exception>
 #include <system_error>
+#include <utility>
 
-#include "operators/multigrid_implementation.h"
+#include "kernels/core/kernel_loading.h"
+#include "operators/device_laplace_operator.h"
+#include "operators/device_multigrid.h"
+#include "operators/device_vector_space.h"
+#include "solvers/cg.h"
+#include "solvers/fgmres.h"
+#include "solvers/mixed_operator.h"
 
 namespace tensormg
 {
 namespace
 {
-  using laplace::Form;
-
-  /// To ask what a kernel takes of the device loads it.
-  template <typename Number>
-  void load(laplace::Backend backend, Form form, int dim, int degree)
+  /// Two levels, or one if the solve has no smoother, of as many cells as every kind of boundary needs.
+  Grid small_grid(const Grid &grid, bool smooths)
   {
-    const bool on_tensor_cores =
-        backend == laplace::Backend::mma || backend == laplace::Backend::wmma;
-    if (on_tensor_cores && !laplace::has_every_form<Number>)
-      backend = laplace::Backend::cuda;
-    std::optional<laplace::Arithmetic> arithmetic;
-    if (on_tensor_cores && laplace::has_every_form<Number>)
-      arithmetic = laplace::solver_arithmetic<Number>(form);
-    laplace::kernel_resources<Number>(backend, form, dim, degree, arithmetic);
+    Problem problem = grid.problem;
+    for (int d = 0; d < problem.dim; ++d)
+      problem.coarse_cells[d] = 2;
+    problem.refinements = smooths ? 1 : 0;
+    return make_grid(problem, MPI_COMM_SELF);
   }
 
-  template <typename Number>
-  void load_cycle(laplace::Backend backend, int dim, int degree)
+  template <typename V, typename Operator>
+  void load_method(const DeviceVectorSpace &space, Operator &op,
+      DeviceMultigridPreconditioner &multigrid, const SolverOptions &options)
   {
-    load<Number>(backend, Form::chebyshev, dim, degree);
-    load<Number>(backend, Form::residual, dim, degree);
+    constexpr double any_tolerance = 0.5;
+    constexpr int steps = 8; // each number of vectors has kernels of its own
+    DeviceVector<double> x = space.make_vector(), b = space.make_vector();
+    if (options.solver == OuterSolver::cg)
+      ConjugateGradients<DeviceVectorSpace, V>(space, any_tolerance, steps)
+          .prepare(op, multigrid, x, b);
+    else
+      Fgmres<DeviceVectorSpace, V>(space, any_tolerance, steps, std::min(options.restart, steps))
+          .prepare(op, multigrid, x, b, steps);
   }
 
-  void load_preconditioner(laplace::Backend backend, int dim, int degree, Precision precision)
+  /// What iterate() of apps/solve_methods.h prepares.
+  void load_all(const Grid &grid, const CellBasis &basis, laplace::Backend backend,
+      const SolverOptions &options)
   {
-    switch (precision)
+    const OwnedStream stream;
+    const KernelLoading instead_of_running;
+    const LevelGrid &level = grid.finest();
+    const DeviceVectorSpace space(level, stream.get());
+    DeviceLaplaceOperator<double> op(level, basis, backend, stream.get());
+    if (options.solver == OuterSolver::direct)
     {
-      case Precision::double_precision:
-        load_cycle<double>(backend, dim, degree);
-        break;
-      case Precision::single_precision:
-      case Precision::tf32_precision:
-        load_cycle<float>(backend, dim, degree);
-        break;
-      case Precision::half_precision:
-        load_cycle<Half>(backend, dim, degree);
-        break;
+      DeviceVector<double> r = space.make_vector(), x = space.make_vector();
+      op.residual(r, x, x);
+      return;
     }
-  }
-
-  void load_all(
-      laplace::Backend backend, int dim, int degree, const SolverOptions &options, bool smooths)
-  {
-    const bool has_single_basis = options.has_single_basis();
-    // The products by which the largest eigenvalue is estimated are in FP64.
-    if ((smooths && needs_lambda_max(options.multigrid)) || !has_single_basis)
-      load<double>(backend, Form::apply, dim, degree);
-    if (smooths)
-      load_preconditioner(backend, dim, degree, options.multigrid.precision);
-    load<double>(backend, Form::residual, dim, degree);
-    if (has_single_basis)
-      load<WideFloat>(backend, Form::apply, dim, degree);
+    const auto multigrid = make_device_multigrid(
+        grid, basis, backend, options.multigrid, stream.get(), {.longest_direct_line = 0});
+    multigrid->load_kernels(options.full_multigrid);
+    if (options.has_single_basis())
+    {
+      DeviceLaplaceOperator<WideFloat> products(level, basis, backend, stream.get());
+      MixedOperator both(op, products);
+      load_method<DeviceVector<WideFloat>>(space, both, *multigrid, options);
+    }
+    else
+      load_method<DeviceVector<double>>(space, op, *multigrid, options);
   }
 } // namespace
 
-DeviceKernelsAhead::DeviceKernelsAhead(
-    laplace::Backend backend, int dim, int degree, const SolverOptions &options, bool smooths)
+DeviceKernelsAhead::DeviceKernelsAhead(const Grid &grid, const CellBasis &basis,
+    laplace::Backend backend, const SolverOptions &options)
 {
+  const bool smooths = device_coarsest_level(grid) + 1 < grid.levels.size();
   try
   {
-    loading_ = std::async(std::launch::async, [=] {
+    loading_ = std::async(std::launch::async, [=, small = small_grid(grid, smooths)] {
       try
       {
-        load_all(backend, dim, degree, options, smooths);
+        load_all(small, basis, backend, options);
+        return options.solver != OuterSolver::direct;
       }
       catch (const std::exception &)
       {
-        // The solve itself launches these kernels and says what is wrong.
+        return false; // the solve itself launches these kernels and says what is wrong
       }
     });
   }
@@ -86,9 +95,5 @@ DeviceKernelsAhead::DeviceKernelsAhead(
   }
 }
 
-void DeviceKernelsAhead::wait() const
-{
-  if (loading_.valid())
-    loading_.wait();
-}
+bool DeviceKernelsAhead::wait() const { return loading_.valid() && loading_.get(); }
 } // namespace tensormg

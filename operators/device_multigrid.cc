@@ -26,9 +26,10 @@ namespace
     using Operator = DeviceLaplaceOperator<Number>;
     template <typename Number>
     using Transfer = DeviceTransferOperator<Number>;
+    static constexpr bool loads_kernels = true;
 
     /// Runs the first call as it is, since first launches may do what cannot be recorded; records the
-    /// second and replays it from then on.
+    /// second and replays it from then on. Calls that only load kernels are not recorded.
     class Runner
     {
     public:
@@ -43,10 +44,11 @@ namespace
       {
         if (graph_->is_recorded())
         {
-          graph_->replay(stream_);
+          if (!KernelLoading::is_on())
+            graph_->replay(stream_);
           return false;
         }
-        if (has_run_ && records_)
+        if (has_run_ && records_ && !KernelLoading::is_on())
         {
           graph_->record(stream_, f);
           graph_->replay(stream_);
@@ -57,21 +59,15 @@ namespace
         return true;
       }
 
-      /// Leaves nothing to do but to replay; returns how often f was called.
+      /// Leaves nothing to do but to replay; returns whether f was called.
       template <typename F>
-      int prepare(const F &f)
+      bool record(const F &f)
       {
         if (!records_ || graph_->is_recorded())
-          return 0;
-        const bool first = !has_run_;
-        if (first)
-        {
-          const KernelLoading instead_of_running;
-          f();
-        }
+          return false;
         has_run_ = true;
         graph_->record(stream_, f);
-        return first ? 2 : 1;
+        return true;
       }
 
     private:
@@ -85,8 +81,9 @@ namespace
     Stream stream;
     DeviceCycleOptions options;
     std::optional<laplace::Arithmetic> steps; ///< of the smoother, if not what the backend takes
+    std::shared_ptr<Space::Scratch> scratch = std::make_shared<Space::Scratch>(stream);
 
-    Space make_space(const LevelGrid &level) const { return {level, stream}; }
+    Space make_space(const LevelGrid &level) const { return {level, stream, scratch}; }
     Runner make_runner() const { return {stream, !options.level_times}; }
     std::size_t coarsest_level(const Grid &grid) const
     {
@@ -145,9 +142,9 @@ namespace
         const LevelGrid &level, const CellBasis &basis, const MultigridOptions &multigrid) const
     {
       Operator<double> op(level, basis, backend, stream);
-      const Space space(level, stream);
-      DeviceVector<double> start = op.make_vector();
-      copy_to_device(pseudo_random_vector(level), start, stream);
+      const Space space = make_space(level);
+      DeviceVector<double> start = space.make_unset_vector<DeviceVector<double>>();
+      vector_kernels::cuda::pseudo_random_vector(level.block, start.data(), stream);
       if (multigrid.smoother == Smoother::patch)
       {
         DevicePatchCorrection<double> correction(level, basis, backend, stream);

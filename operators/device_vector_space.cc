@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "kernels/core/launch_profile.h"
 
@@ -26,15 +27,21 @@ namespace
   }
 } // namespace
 
-DeviceVectorSpace::DeviceVectorSpace(const LevelGrid &level, Stream stream)
-  : level_(level)
-  , stream_(stream)
-  , scratch_(vk::cuda::scratch_size(most_sums), stream)
-  , largest_(1, stream)
-  , result_(most_sums)
+DeviceVectorSpace::Scratch::Scratch(Stream stream)
+  : partial(vk::cuda::scratch_size(most_sums), stream)
+  , largest(1, stream)
+  , result(most_sums)
 {
   // Read where nothing has been computed, when kernels are only loaded.
-  std::fill_n(result_.data(), most_sums, 1.);
+  std::fill_n(result.data(), most_sums, 1.);
+}
+
+DeviceVectorSpace::DeviceVectorSpace(
+    const LevelGrid &level, Stream stream, std::shared_ptr<Scratch> scratch)
+  : level_(level)
+  , stream_(stream)
+  , scratch_(scratch ? std::move(scratch) : std::make_shared<Scratch>(stream))
+{
   if (level.communicator != MPI_COMM_SELF)
     throw std::invalid_argument("vectors in device memory belong to one rank: the device backends "
                                 "cannot be distributed over several ranks yet");
@@ -43,7 +50,7 @@ DeviceVectorSpace::DeviceVectorSpace(const LevelGrid &level, Stream stream)
 double DeviceVectorSpace::wait_for_result() const
 {
   device::synchronize(stream_);
-  return result_[0];
+  return result()[0];
 }
 
 template <typename Number>
@@ -51,7 +58,7 @@ double DeviceVectorSpace::dot(const DeviceVector<Number> &x, const DeviceVector<
 {
   const bool is_norm = &x == &y;
   const Operation operation((is_norm ? 1. : 2.) * x.bytes(), is_norm ? "norm" : "dot product");
-  vk::cuda::dot(x.size(), x.data(), y.data(), scratch_.data(), result_.data(), stream_);
+  vk::cuda::dot(x.size(), x.data(), y.data(), partial(), result(), stream_);
   return wait_for_result();
 }
 
@@ -61,7 +68,7 @@ template <typename Number>
 double DeviceVectorSpace::max_abs(const DeviceVector<Number> &x) const
 {
   const Operation operation(x.bytes(), "largest entry");
-  vk::cuda::max_abs(x.size(), x.data(), scratch_.data(), result_.data(), stream_);
+  vk::cuda::max_abs(x.size(), x.data(), partial(), result(), stream_);
   return wait_for_result();
 }
 
@@ -71,10 +78,9 @@ std::vector<double> DeviceVectorSpace::multi_dot(
 {
   const auto vectors = pointers(v, static_cast<std::size_t>(count));
   const Operation operation((count + 1) * w.bytes(), "dot products");
-  vk::cuda::multi_dot(
-      w.size(), count, vectors.data(), w.data(), scratch_.data(), result_.data(), stream_);
+  vk::cuda::multi_dot(w.size(), count, vectors.data(), w.data(), partial(), result(), stream_);
   device::synchronize(stream_);
-  return {result_.data(), result_.data() + count + 1};
+  return {result(), result() + count + 1};
 }
 
 template <typename Number>
@@ -86,7 +92,7 @@ double DeviceVectorSpace::multi_update(const std::vector<double> &c,
   const Operation operation(
       static_cast<double>(c.size() + 2) * w.bytes(), "orthogonalisation of a vector");
   vk::cuda::multi_update(w.size(), static_cast<int>(c.size()), c.data(), vectors.data(), factor, to,
-      scratch_.data(), result_.data(), w.largest_to_come(), stream_);
+      partial(), result(), w.largest_to_come(), stream_);
   return wait_for_result();
 }
 
@@ -99,7 +105,7 @@ void DeviceVectorSpace::add_combination(
   const Operation operation(
       static_cast<double>(c.size()) * of_basis + 2. * x.bytes(), "update of the solution");
   vk::cuda::multi_update(x.size(), static_cast<int>(c.size()), c.data(), vectors.data(), 1.,
-      x.data(), scratch_.data(), nullptr, nullptr, stream_);
+      x.data(), partial(), nullptr, nullptr, stream_);
 }
 
 double DeviceVectorSpace::convert_with_norm(
@@ -107,8 +113,8 @@ double DeviceVectorSpace::convert_with_norm(
 {
   const Operation operation(src.bytes() + dst.bytes(), "conversion with a norm");
   WideFloat *const to = dst.data();
-  vk::cuda::convert_with_norm(src.size(), factor, src.data(), to, scratch_.data(), result_.data(),
-      dst.largest_to_come(), stream_);
+  vk::cuda::convert_with_norm(
+      src.size(), factor, src.data(), to, partial(), result(), dst.largest_to_come(), stream_);
   return std::sqrt(wait_for_result());
 }
 
@@ -126,8 +132,8 @@ double DeviceVectorSpace::cg_update(double a, double unit, const DeviceVector<Nu
 {
   const Operation operation(2. * x.bytes() + 4. * r.bytes(), "update of conjugate gradients");
   Number *const to = r.data();
-  vk::cuda::cg_update(x.size(), a, unit, p.data(), q.data(), x.data(), to, scratch_.data(),
-      result_.data(), r.largest_to_come(), stream_);
+  vk::cuda::cg_update(x.size(), a, unit, p.data(), q.data(), x.data(), to, partial(), result(),
+      r.largest_to_come(), stream_);
   return wait_for_result();
 }
 
@@ -138,8 +144,8 @@ DeviceVectorSpace::Scale DeviceVectorSpace::scale_by_largest(
   if (x.largest() != nullptr)
     return {target, x.largest(), false};
   const Operation operation(x.bytes(), "largest entry");
-  vk::cuda::max_abs(x.size(), x.data(), scratch_.data(), largest_.data(), stream_);
-  return {target, largest_.data(), false};
+  vk::cuda::max_abs(x.size(), x.data(), partial(), scratch_->largest.data(), stream_);
+  return {target, scratch_->largest.data(), false};
 }
 
 template <typename To, typename From>
@@ -172,7 +178,7 @@ void DeviceVectorSpace::convert_and_divide(const CellBasis &basis, double alpha,
 double DeviceVectorSpace::mean(const CellBasis &basis, const VectorType &x) const
 {
   const Operation operation(x.bytes(), "mean");
-  vk::cuda::sum_of_means(level_.block, basis, x.data(), scratch_.data(), result_.data(), stream_);
+  vk::cuda::sum_of_means(level_.block, basis, x.data(), partial(), result(), stream_);
   return wait_for_result() / static_cast<double>(level_.block.n_cells());
 }
 

@@ -1,6 +1,7 @@
 // Arithmetic on the vectors of one level in device memory.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "kernels/vector/cuda.h"
@@ -12,17 +13,26 @@ namespace tensormg
 /// The functions of VectorSpace (operators/vector_space.h) for vectors in device memory, on one rank. Work is
 /// queued in one stream; the functions that return a number wait for it, the others do not.
 ///
-/// Sums are taken in a fixed order. One object must not be used by two threads at a time: it owns the
-/// scratch memory of its reductions.
+/// Sums are taken in a fixed order. One object must not be used by two threads at a time, nor may those that share a
+/// scratch.
 class DeviceVectorSpace
 {
 public:
+  /// Memory of the reductions, for spaces of any levels whose work is queued in one stream.
+  struct Scratch
+  {
+    explicit Scratch(Stream stream);
+    DeviceArray<double> partial, largest;
+    PinnedArray<double> result;
+  };
+
   using VectorType = DeviceVector<double>;
   using WideFloatVector = DeviceVector<WideFloat>;
   using Scale = vector_kernels::cuda::Scale;
 
-  /// Throws std::invalid_argument if the level is distributed over several ranks.
-  DeviceVectorSpace(const LevelGrid &level, Stream stream);
+  /// Throws std::invalid_argument if the level is distributed over several ranks. Without a scratch it has its own.
+  DeviceVectorSpace(
+      const LevelGrid &level, Stream stream, std::shared_ptr<Scratch> scratch = nullptr);
 
   template <typename V = VectorType>
   V make_vector() const
@@ -67,7 +77,7 @@ public:
       const DeviceVector<Number> &q, VectorType &x, DeviceVector<Number> &r) const;
 
   /// The factor `target` times the largest power of two that is at most 1 / max |x_i|, without waiting.
-  /// Valid until the next call, or until x is written.
+  /// Valid until the next call for any space of this scratch, or until x is written.
   template <typename Number>
   Scale scale_by_largest(double target, const DeviceVector<Number> &x) const;
   static Scale scale(double factor) { return {factor}; }
@@ -94,12 +104,13 @@ public:
   double subtract_mean(const CellBasis &basis, VectorType &x) const;
 
 private:
-  /// result_[0], when the stream has written it.
+  double *partial() const { return scratch_->partial.data(); }
+  double *result() const { return scratch_->result.data(); }
+  /// The first result, when the stream has written it.
   double wait_for_result() const;
 
   const LevelGrid &level_;
   Stream stream_;
-  mutable DeviceArray<double> scratch_, largest_;
-  mutable PinnedArray<double> result_;
+  std::shared_ptr<Scratch> scratch_;
 };
 } // namespace tensormg

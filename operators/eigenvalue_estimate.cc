@@ -4,26 +4,13 @@
 #include <stdexcept>
 #include <vector>
 
+#include "kernels/vector/vector.h"
 #include "operators/vector_space.h"
 
 extern "C" void dsterf_(const int *n, double *d, double *e, int *info);
 
 namespace tensormg
 {
-namespace
-{
-  /// A hash of the global position, so that every partition starts from the same vector.
-  double pseudo_random(std::uint64_t x)
-  {
-    // SplitMix64 (Steele, Lea, Flood 2014).
-    x += 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    x ^= x >> 31;
-    return static_cast<double>(x >> 11) * 0x1p-52 - 1.;
-  }
-} // namespace
-
 Vector<double> pseudo_random_vector(const LevelGrid &level)
 {
   const Block &block = level.block;
@@ -37,7 +24,8 @@ Vector<double> pseudo_random_vector(const LevelGrid &level)
           const std::int64_t line =
               (level.offset[2] * block.nz() + z) * rows + level.offset[1] * block.n + y;
           v[z * block.plane() + y * block.row() + i * block.pitch + cx] =
-              pseudo_random(static_cast<std::uint64_t>((line * block.n + i) * block.cells[0] + cx));
+              vector_kernels::pseudo_random(
+                  static_cast<std::uint64_t>((line * block.n + i) * block.cells[0] + cx));
         }
   return v;
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/core/kernel_loading.h"
 #include "kernels/core/setup_times.h"
 #include "operators/full_multigrid_levels.h"
 #include "operators/multigrid_preconditioner.h"
@@ -49,8 +50,9 @@ std::vector<ThreeTermStep> smoothing_steps(const MultigridOptions &options, doub
 ///   patch_smoother(op, options, lambda), lambda_max(level, basis, options);
 ///   coarsest_level(grid): the level of the grid that is solved directly; clock() and observer(that level) for
 ///   Multigrid;
-///   Runner with run(f), which makes the work of f() happen and says whether f was called, and prepare(f), after
-///   which run(f) takes no longer than it must.
+///   Runner with run(f), which makes the work of f() happen and says whether f was called, and record(f), which says the
+///   same and after which run(f) takes no longer than it must, if the kernels of f() are there; loads_kernels: whether
+///   they have to be.
 template <typename Family, typename Number>
 class MultigridImplementation
   : public BasicMultigridPreconditioner<typename Family::Space::VectorType,
@@ -114,25 +116,34 @@ public:
     multigrid_->set_observer(family.observer(static_cast<int>(coarsest_)));
   }
 
-  void prepare(bool full_start) override
+  void load_kernels(bool full_start) override
   {
-    for (std::size_t l = full_start ? 0 : finest(); l <= finest(); ++l)
-      count_visits(cycles_[l], [&] {
-        return cycles_[l].runner.prepare(
-            [&] { multigrid_->run(l, multigrid_->first_step(l) != 0.); });
-      });
-    if (full_start)
+    if constexpr (Family::loads_kernels)
     {
-      make_full_multigrid();
-      // Kernels are the same on all levels.
-      FullLevels levels(
-          family_, *this, grid_, basis_, coarsest_, std::min<std::size_t>(2, cycles_.size()));
-      OuterVector x = levels.make_vector(levels.size() - 1),
-                  b = levels.make_vector(levels.size() - 1);
-      FullMultigrid<FullLevels>(levels).run(x, b, 2);
+      const KernelLoading instead_of_running;
+      run(cycles_[finest()], work_of_cycle(finest()));
+      if (full_start)
+      {
+        // Kernels are the same on all levels.
+        FullLevels levels(
+            family_, *this, grid_, basis_, coarsest_, std::min<std::size_t>(2, cycles_.size()));
+        OuterVector x = levels.make_vector(levels.size() - 1),
+                    b = levels.make_vector(levels.size() - 1);
+        FullMultigrid<FullLevels>(levels).run(x, b, 2);
+      }
     }
-    multigrid_->reset_times();
-    std::fill(replayed_.begin(), replayed_.end(), 0);
+    forget_visits();
+  }
+
+  void prepare(bool full_start, bool kernels_are_loaded) override
+  {
+    if (!kernels_are_loaded)
+      load_kernels(full_start);
+    for (std::size_t l = full_start ? 0 : finest(); l <= finest(); ++l)
+      count_visits(cycles_[l], [&] { return cycles_[l].runner.record(work_of_cycle(l)) ? 1 : 0; });
+    if (full_start)
+      make_full_multigrid();
+    forget_visits();
   }
 
   void apply(OuterVector &z, const OuterVector &r, double norm) override
@@ -218,6 +229,17 @@ private:
     std::vector<int> visits; ///< of the levels, each time
   };
 
+  auto work_of_cycle(std::size_t l)
+  {
+    return [this, l] { multigrid_->run(l, multigrid_->first_step(l) != 0.); };
+  }
+
+  void forget_visits()
+  {
+    multigrid_->reset_times();
+    std::fill(replayed_.begin(), replayed_.end(), 0);
+  }
+
   /// f() says how often it called the function; notes what one call visits, if it did.
   template <typename F>
   int count_visits(Recordable &recordable, const F &f)
@@ -265,13 +287,12 @@ private:
   {
     const typename Space::Scale scale = scale_to_range(space, r, norm);
     // The first step of the smoother reads what the conversion has in its registers.
-    const double first_step = multigrid_->first_step(l);
-    if (first_step != 0.)
+    if (const double first_step = multigrid_->first_step(l); first_step != 0.)
       space.convert_and_divide(operators_[l]->basis(), first_step, scale, r, multigrid_->rhs(l),
           multigrid_->first_iterate(l));
     else
       space.convert(scale, r, multigrid_->rhs(l));
-    run(cycles_[l], [&] { multigrid_->run(l, first_step != 0.); });
+    run(cycles_[l], work_of_cycle(l));
     if (const auto *d = multigrid_->correction(l))
       space.convert_sum(Space::inverse(scale), multigrid_->solution(l), *d, z);
     else

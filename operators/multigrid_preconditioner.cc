@@ -76,6 +76,7 @@ namespace
     using Operator = LaplaceOperator<Number>;
     template <typename Number>
     using Transfer = TransferOperator<Number>;
+    static constexpr bool loads_kernels = false;
 
     struct Runner
     {
@@ -86,9 +87,9 @@ namespace
         return true;
       }
       template <typename F>
-      static int prepare(const F &)
+      static bool record(const F &)
       {
-        return 0;
+        return false;
       }
     };
 

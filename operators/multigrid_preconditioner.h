@@ -22,9 +22,12 @@ class BasicMultigridPreconditioner
 public:
   virtual ~BasicMultigridPreconditioner() = default;
 
+  /// Loads the kernels that the functions below start, on a device. For every such object in the program, as long as it
+  /// differs in sizes alone.
+  virtual void load_kernels(bool full_start) = 0;
   /// Does now what the first calls of the functions below would do besides their work, so that all calls take
-  /// the same time: kernels are loaded, cycles recorded. Without it nothing else changes.
-  virtual void prepare(bool full_start) = 0;
+  /// the same time: kernels are loaded, unless that has been done, cycles recorded. Without it nothing else changes.
+  virtual void prepare(bool full_start, bool kernels_are_loaded) = 0;
   /// z = M^-1 r: one cycle from zero. r is scaled by a power of two near 1 / norm (for binary16 by its
   /// largest entry, such that smooth corrections stay finite) before it is rounded.
   virtual void apply(OuterVector &z, const OuterVector &r, double norm) = 0;

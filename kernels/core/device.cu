@@ -1,6 +1,8 @@
 #include "kernels/core/device.h"
 
 #include <cstdio>
+#include <map>
+#include <mutex>
 
 #include <cuda_runtime.h>
 
@@ -74,28 +76,42 @@ void use_device(int device)
         "; the kernels need " + std::to_string(oldest_major) + ".0 or newer");
 }
 
+namespace
+{
+  DeviceProperties ask_properties(int device)
+  {
+    int driver = 0, runtime = 0, clock_khz = 0;
+    cudaDeviceProp found{};
+    check_cuda(cudaGetDeviceProperties(&found, device), "asking for the properties of the device");
+    check_cuda(cudaDriverGetVersion(&driver), "asking for the driver's version");
+    check_cuda(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
+    check_cuda(
+        cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, device), "asking for the clock");
+    DeviceProperties result;
+    result.name = found.name;
+    result.major = found.major;
+    result.minor = found.minor;
+    result.multiprocessors = found.multiProcessorCount;
+    result.clock_ghz = clock_khz * 1e-6;
+    result.memory_bytes = static_cast<std::int64_t>(found.totalGlobalMem);
+    result.l2_bytes = found.l2CacheSize;
+    result.shared_bytes_per_block = static_cast<int>(found.sharedMemPerBlockOptin);
+    result.driver = version_string(driver);
+    result.runtime = version_string(runtime);
+    return result;
+  }
+} // namespace
+
 DeviceProperties device_properties()
 {
-  int device = 0, driver = 0, runtime = 0, clock_khz = 0;
-  cudaDeviceProp found{};
+  // To ask takes half a millisecond.
+  static std::mutex mutex;
+  static std::map<int, DeviceProperties> known;
+  int device = 0;
   check_cuda(cudaGetDevice(&device), "asking for the device");
-  check_cuda(cudaGetDeviceProperties(&found, device), "asking for the properties of the device");
-  check_cuda(cudaDriverGetVersion(&driver), "asking for the driver's version");
-  check_cuda(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
-  check_cuda(
-      cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, device), "asking for the clock");
-  DeviceProperties result;
-  result.name = found.name;
-  result.major = found.major;
-  result.minor = found.minor;
-  result.multiprocessors = found.multiProcessorCount;
-  result.clock_ghz = clock_khz * 1e-6;
-  result.memory_bytes = static_cast<std::int64_t>(found.totalGlobalMem);
-  result.l2_bytes = found.l2CacheSize;
-  result.shared_bytes_per_block = static_cast<int>(found.sharedMemPerBlockOptin);
-  result.driver = version_string(driver);
-  result.runtime = version_string(runtime);
-  return result;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto entry = known.find(device);
+  return entry != known.end() ? entry->second : known[device] = ask_properties(device);
 }
 
 std::int64_t free_device_bytes()

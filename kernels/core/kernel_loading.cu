@@ -1,5 +1,6 @@
 #include "kernels/core/kernel_loading.h"
 
+#include <mutex>
 #include <set>
 
 #include "kernels/core/cuda_check.h"
@@ -9,9 +10,13 @@ namespace tensormg
 {
 void load_kernel(const void *kernel)
 {
+  static std::mutex mutex;
   static std::set<const void *> known;
-  if (!known.insert(kernel).second)
-    return;
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (!known.insert(kernel).second)
+      return; // if another thread is still loading it, a launch waits for that
+  }
   const setup_times::Scope scope("kernels");
   cudaFuncAttributes attributes{};
   // Asking for the attributes is the way to load a kernel (CUDA programming guide, lazy loading).

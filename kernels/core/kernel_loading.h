@@ -3,9 +3,9 @@
 
 namespace tensormg
 {
-/// While an object of this class lives, launch() loads kernels instead of starting them: what a stretch of work needs
-/// is then there, and nothing was computed. Everything else is done as always: copies, libraries, other launches'
-/// attributes. For one thread at a time.
+/// While an object of this class lives, launch() loads kernels instead of starting them in the thread that made it: what
+/// a stretch of work needs is then there, and nothing was computed. Everything else is done as always: copies,
+/// libraries, other launches' attributes.
 class KernelLoading
 {
 public:
@@ -17,7 +17,7 @@ public:
   static bool is_on() { return depth_ > 0; }
 
 private:
-  static inline int depth_ = 0;
+  static inline thread_local int depth_ = 0;
 };
 
 /// Loads a kernel, if this has not been done before; counts as the part "kernels" of the setup.

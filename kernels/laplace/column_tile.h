@@ -97,4 +97,12 @@ struct ColumnTile
   static_assert(shared_bytes <= 232448, "227 KiB per block");
   static_assert(threads <= 1024);
 };
+
+/// The tile for blocks with ghosts in y where the storage would round their traces: an instance of its own, since the code that
+/// adds them makes the loops of the others up to 14 % slower.
+template <typename Tile>
+struct GhostTile : Tile
+{
+  static constexpr bool adds_ghosts = true;
+};
 } // namespace tensormg::laplace

@@ -30,6 +30,9 @@ KernelResources cuda_resources(Form form, int degree);
 template <typename Number>
 Apply<Number> *cuda_instance(Form form, int dim, int degree);
 
+/// What the kernels for such blocks ask of the device once and for all; to be called while nothing else runs on it.
+void measure_device(const Block &block, Stream stream);
+
 /// As PackTraces (laplace.h), all pointers in device memory, queued in `stream`.
 template <typename Number>
 void pack_traces_cuda(const Block &block, const CellBasis &basis, int side, const Number *src,

@@ -28,7 +28,12 @@ void launch_tile(const Arguments<typename Tile::Number> &a)
 {
   require_every_row(a.range, a.block);
   if constexpr (Tile::owns_columns)
+  {
+    if constexpr (sizeof(typename Tile::Number) < sizeof(typename Tile::C) && !Tile::adds_ghosts)
+      if (a.sides[2] == Side::ghost || a.sides[3] == Side::ghost)
+        return launch_column<GhostTile<Tile>, form>(a);
     launch_column<Tile, form>(a);
+  }
   else if constexpr (TileOfLayers<Tile>)
     launch_layers<Tile, form>(a);
   else

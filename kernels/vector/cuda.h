@@ -38,6 +38,10 @@ struct Scale
   bool inverted = false;
 };
 
+/// x = pseudo_random(position), for a block that has all cells of the grid: positions count the unknowns in the order
+/// of Block, without padding, which becomes zero.
+void pseudo_random_vector(const Block &block, double *x, Stream stream);
+
 template <typename Number>
 void dot(std::int64_t size, const Number *x, const Number *y, double *scratch, double *result,
     Stream stream);

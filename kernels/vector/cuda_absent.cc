@@ -10,6 +10,8 @@ namespace
   [[noreturn]] void refuse() { throw DeviceError("no device: " + why_no_device()); }
 } // namespace
 
+void pseudo_random_vector(const Block &, double *, Stream) { refuse(); }
+
 template <typename Number>
 void dot(std::int64_t, const Number *, const Number *, double *, double *, Stream)
 {

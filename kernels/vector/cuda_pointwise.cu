@@ -130,6 +130,17 @@ namespace
     reduce_block<Sum>(sum, partial + blockIdx.x, 1);
   }
 
+  __global__ void __launch_bounds__(threads)
+      pseudo_random_kernel(std::int64_t size, std::int64_t pitch, std::int64_t cells, double *x)
+  {
+    for (std::int64_t at = std::int64_t(blockIdx.x) * threads + threadIdx.x; at < size;
+         at += std::int64_t(gridDim.x) * threads)
+    {
+      const std::int64_t line = at / pitch, cell = at % pitch;
+      x[at] = cell < cells ? pseudo_random(static_cast<std::uint64_t>(line * cells + cell)) : 0.;
+    }
+  }
+
   template <typename Number>
   Lines<double> constant_lines(const Block &block, const CellBasis &basis)
   {
@@ -151,6 +162,14 @@ namespace
 
   constexpr int any_number_of_blocks = 1 << 20;
 } // namespace
+
+void pseudo_random_vector(const Block &block, double *x, Stream stream)
+{
+  const std::int64_t blocks = (block.size() + threads - 1) / threads;
+  launch("making a vector that looks random", &pseudo_random_kernel,
+      static_cast<unsigned>(std::min<std::int64_t>(blocks, any_number_of_blocks)), threads, 0,
+      stream, block.size(), block.pitch, block.cells[0], x);
+}
 
 template <typename Number>
 void axpby(std::int64_t size, double a, const Number *x, double b, Number *y, Stream stream)

@@ -16,6 +16,17 @@ namespace tensormg::vector_kernels
 /// Most vectors that one multi_dot or multi_update call takes.
 inline constexpr int max_vectors = 64;
 
+/// An entry of [-1, 1) that looks random, a function of the position alone.
+/// Source: SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014).
+constexpr double pseudo_random(std::uint64_t position)
+{
+  std::uint64_t x = position + 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  x ^= x >> 31;
+  return static_cast<double>(x >> 11) * 0x1p-52 - 1.;
+}
+
 /// x'y. Reads 2 vectors.
 template <typename Number>
 double dot(std::int64_t size, const Number *x, const Number *y);

@@ -76,6 +76,7 @@ subsection output
   set name          = u
   set write_vtu     = false
   set vtu_cells     = subdivided
+  set vtu_coarsening = 2
   set vtu_max_cells = 0
   set level_times = true
   set verbosity     = quiet
@@ -164,6 +165,7 @@ end
     EXPECT_EQ(p.output.name, "u");
     EXPECT_FALSE(p.output.write_vtu);
     EXPECT_EQ(p.output.vtu_cells, VtuCells::subdivided);
+    EXPECT_EQ(p.output.vtu_coarsening, 2);
     EXPECT_EQ(p.output.vtu_max_cells, 0);
     EXPECT_EQ(p.output.verbosity, Verbosity::quiet);
     EXPECT_EQ(p.converge.degrees, (std::vector<int>{2, 5}));

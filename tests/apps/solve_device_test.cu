@@ -1,7 +1,9 @@
 // `tensormg solve` on a device: the same solution as in host memory, its record, and what is refused.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -68,6 +70,37 @@ namespace
       EXPECT_FALSE(host.device);
       EXPECT_EQ(device.memory_place, MemoryPlace::device);
     }
+  }
+
+  TEST_F(SolveOnDevice, TwoRunsHaveTheSameBits)
+  {
+    const test::TemporaryDirectory directory;
+    Parameters parameters = small_problem(directory);
+    parameters.problem.refinements = 5;
+    parameters.solver.multigrid.precision = Precision::half_precision;
+    for (const bool full_multigrid : {false, true})
+    {
+      parameters.solver.full_multigrid = full_multigrid;
+      const RunRecord first = solve(parameters), second = solve(parameters);
+      EXPECT_TRUE(first.report.converged()) << first.report.detail;
+      EXPECT_EQ(first.report.residuals, second.report.residuals);
+      EXPECT_EQ(*first.l2_error, *second.l2_error);
+      EXPECT_EQ(first.lambda_max, second.lambda_max);
+    }
+  }
+
+  // The level that is written is the projection of the same solution.
+  TEST_F(SolveOnDevice, WritesACoarserLevel)
+  {
+    const test::TemporaryDirectory directory;
+    Parameters parameters = small_problem(directory);
+    parameters.output.write_vtu = true;
+    parameters.output.vtu_max_cells = 24 * 8 - 1;
+    solve(parameters);
+    EXPECT_FALSE(std::filesystem::exists(directory / "solution.vtu"));
+    parameters.output.vtu_coarsening = 1;
+    solve(parameters);
+    EXPECT_TRUE(std::filesystem::exists(directory / "solution.vtu"));
   }
 
   TEST_F(SolveOnDevice, RecordSaysOnWhat)
@@ -154,6 +187,60 @@ namespace
     EXPECT_TRUE(record.report.converged()) << record.report.detail;
     EXPECT_LE(record.report.iterations, 6);
     EXPECT_LT(*record.l2_error, 1e-3);
+  }
+
+  // The solution is in FP64 whatever the cycle: errors fall by 2^(p+1) down to what FP64 leaves.
+  TEST_F(SolveOnDevice, OrderOfConvergenceWithACycleInHalf)
+  {
+    const test::TemporaryDirectory directory;
+    Parameters parameters = small_problem(directory);
+    parameters.problem.degree = 5;
+    parameters.solver.multigrid.precision = Precision::half_precision;
+    parameters.solver.tolerance = 1e-12;
+    double before = 0., last = 0.;
+    for (const int refinements : {0, 1, 2, 3})
+    {
+      parameters.problem.refinements = refinements;
+      const RunRecord record = solve(parameters);
+      EXPECT_TRUE(record.report.converged()) << record.report.detail;
+      before = std::exchange(last, *record.l2_error);
+      if (refinements > 0)
+      {
+        EXPECT_GT(before / last, 0.8 * 64.) << refinements;
+      }
+    }
+    EXPECT_LT(last, 2e-9);
+    parameters.problem.degree = 8;
+    const double half = *solve(parameters).l2_error;
+    parameters.solver.multigrid.precision = Precision::double_precision;
+    EXPECT_LT(half, 2. * *solve(parameters).l2_error + 1e-13);
+  }
+
+  // Sweeps that enlarge rough errors leave the range of half precision at once, that of single not in five
+  // iterations.
+  TEST_F(SolveOnDevice, SaysWhatLeavesItsRangeAndStartsAgainInSingle)
+  {
+    const test::TemporaryDirectory directory;
+    Parameters parameters = small_problem(directory);
+    parameters.problem.refinements = 5; // the device solves smaller ones without a smoother
+    parameters.solver.max_iterations = 5;
+    MultigridOptions &multigrid = parameters.solver.multigrid;
+    multigrid.smoother = Smoother::jacobi;
+    multigrid.damping = 500.;
+    multigrid.degree = 1;
+    multigrid.precision = Precision::half_precision;
+    const RunRecord failed = solve(parameters);
+    EXPECT_EQ(failed.report.reason, StopReason::not_finite);
+    EXPECT_NE(failed.report.detail.find("level "), std::string::npos) << failed.report.detail;
+    EXPECT_EQ(exit_code(failed.report.reason), 5);
+
+    multigrid.precision_fallback = true;
+    const RunRecord record = solve(parameters);
+    EXPECT_EQ(record.precision_fallback, failed.report.detail);
+    EXPECT_EQ(record.report.reason, StopReason::iteration_limit) << record.report.detail;
+    std::stringstream text;
+    write_run_json(record, text);
+    EXPECT_EQ(test::parse_json(text.str())["precision"], "single");
   }
 
   // As in single precision; what a cycle leaves does not show in the error of the discretisation.

@@ -294,6 +294,10 @@ namespace
     EXPECT_TRUE(record.report.converged());
     EXPECT_NE(error_.str().find("tensormg: warning: "), std::string::npos);
     EXPECT_NE(error_.str().find("output.vtu_max_cells = 127"), std::string::npos);
+    run({"output.write_vtu=true", "output.name=w", "output.vtu_max_cells=127",
+        "output.vtu_coarsening=1"});
+    EXPECT_TRUE(std::filesystem::exists(directory_ / "w.vtu"));
+    EXPECT_LT(content(directory_ / "w.vtu").size(), content(directory_ / "u.vtu").size() / 2);
   }
 
   TEST_F(Solve, RecordIsComplete)

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ namespace tensormg::emulation
 namespace
 {
   constexpr std::size_t memory_bytes = std::size_t(1) << 30;
+  std::mutex memory_mutex;
   std::size_t used_bytes = 0;
   std::map<void *, std::size_t> allocations;
   bool is_lost = false; ///< by a trap, until the process ends
@@ -134,6 +136,7 @@ extern "C"
     using namespace tensormg::emulation;
     if (is_lost)
       return state();
+    const std::lock_guard<std::mutex> lock(memory_mutex);
     if (used_bytes + bytes > memory_bytes)
       return cudaErrorMemoryAllocation;
     *pointer = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -147,6 +150,7 @@ extern "C"
     using namespace tensormg::emulation;
     if (pointer == nullptr)
       return cudaSuccess;
+    const std::lock_guard<std::mutex> lock(memory_mutex);
     const auto found = allocations.find(pointer);
     if (found == allocations.end())
       return cudaErrorInvalidValue;
@@ -171,6 +175,7 @@ extern "C"
   }
   cudaError_t cudaMemGetInfo(std::size_t *free, std::size_t *total)
   {
+    const std::lock_guard<std::mutex> lock(tensormg::emulation::memory_mutex);
     *total = tensormg::emulation::memory_bytes;
     *free = *total - tensormg::emulation::used_bytes;
     return cudaSuccess;

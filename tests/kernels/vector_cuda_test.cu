@@ -90,6 +90,29 @@ namespace
     EXPECT_EQ(of_zero[0], 0.);
   }
 
+  TEST(VectorCudaRandom, IsAFunctionOfThePosition)
+  {
+    if (device_count() == 0)
+      GTEST_SKIP() << why_no_device();
+    const OwnedStream stream;
+    for (const Block &block :
+        {Block(2, 1, {3, 2, 1}), Block(3, 2, {9, 4, 5}), Block(3, 3, {16, 2, 3})})
+    {
+      Guarded<double> x(block.size());
+      vc::pseudo_random_vector(block, x.data(), stream.get());
+      Vector<double> found(block);
+      EXPECT_TRUE(x.read(found.data(), stream.get()));
+      for (std::int64_t at = 0; at < block.size(); ++at)
+      {
+        const std::int64_t line = at / block.pitch, cell = at % block.pitch;
+        const double expected = cell < block.cells[0]
+            ? vk::pseudo_random(static_cast<std::uint64_t>(line * block.cells[0] + cell))
+            : 0.;
+        ASSERT_EQ(found[at], expected) << at;
+      }
+    }
+  }
+
   TYPED_TEST(VectorCuda, Axpby)
   {
     const OwnedStream stream;

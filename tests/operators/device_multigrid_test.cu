@@ -294,7 +294,7 @@ namespace
       EXPECT_GT(times_by_step.back().smoothing, 0.);
 
       const auto prepared = solve.make(with(precision));
-      prepared->prepare(true);
+      prepared->prepare(true, false);
       prepared->full_start(z, solve.b, 2);
       copy_to_host(z, started_again, solve.stream.get());
       EXPECT_TRUE(test::same_bits(started, started_again));

@@ -352,6 +352,38 @@ namespace
         1e-12);
   }
 
+  /// Counts how often a vector meets the basis.
+  struct CountingSpace : DenseSpace
+  {
+    mutable int passes = 0;
+    std::vector<double> multi_dot(
+        const std::vector<DenseVector> &v, int count, const DenseVector &w) const
+    {
+      ++passes;
+      return DenseSpace::multi_dot(v, count, w);
+    }
+  };
+
+  TEST(Fgmres, OrthogonalisesTwiceOnlyAfterCancellation)
+  {
+    DenseOperator usual = diffusion(n, 0.3), near_identity = usual;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j)
+        near_identity(i, j) = (i == j ? 1. : 0.) + 1e-6 * usual(i, j);
+    const DenseVector b = random_dense(n, 11);
+    for (const int passes : {1, 2})
+    {
+      CountingSpace space;
+      space.size = n;
+      DenseVector x(n, 0.);
+      FunctionPreconditioner p = passes == 1 ? diagonal_of(usual) : identity();
+      const SolveReport report = Fgmres<CountingSpace>(space, 1e-9, 200, 200)
+                                     .solve(passes == 1 ? usual : near_identity, p, x, b);
+      EXPECT_TRUE(report.converged()) << report.detail;
+      EXPECT_EQ(space.passes, passes * report.iterations);
+    }
+  }
+
   TEST(Fgmres, MessagesHaveReadableNumbers)
   {
     DenseOperator a = diffusion(n, 0.3);
