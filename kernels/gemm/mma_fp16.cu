@@ -123,6 +123,18 @@ Blocking fp16_blocking()
 }
 template Blocking fp16_blocking<Rung::larger>();
 
+template <Rung rung>
+double fp16_shared_bytes(const Size &size)
+{
+  return shared_bytes_of<typename ConfigOf<rung>::type>(size);
+}
+template double fp16_shared_bytes<Rung::naive>(const Size &);
+template double fp16_shared_bytes<Rung::more_tiles>(const Size &);
+template double fp16_shared_bytes<Rung::permuted>(const Size &);
+template double fp16_shared_bytes<Rung::buffered>(const Size &);
+template double fp16_shared_bytes<Rung::staged>(const Size &);
+template double fp16_shared_bytes<Rung::larger>(const Size &);
+
 template void fp16<Rung::naive>(const Size &, const Half *, const Half *, float *, Stream);
 template void fp16<Rung::more_tiles>(const Size &, const Half *, const Half *, float *, Stream);
 template void fp16<Rung::permuted>(const Size &, const Half *, const Half *, float *, Stream);
