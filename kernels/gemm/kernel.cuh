@@ -146,15 +146,25 @@ __device__ void multiply_in_stages(Sums<T> &sums, const typename T::Stored *shar
         __syncthreads();
         slot = slot + 1 == T::stages ? 0 : slot + 1;
       }
+      // Written out at both places: as a function it takes other registers.
+      if constexpr (T::copies_first)
+        if (step == 0)
+        {
+          if (tile + T::stages - 1 < tiles)
+            load(tile + T::stages - 1, free);
+          commit_copies();
+          free = free + 1 == T::stages ? 0 : free + 1;
+        }
       factors[(step + 1) % 2].fill(shared_a + slot * T::size_a, shared_b + slot * T::size_b,
           warp_row, warp_column, (step + 1) % T::steps, lane);
-      if (step == 0)
-      {
-        if (tile + T::stages - 1 < tiles)
-          load(tile + T::stages - 1, free);
-        commit_copies();
-        free = free + 1 == T::stages ? 0 : free + 1;
-      }
+      if constexpr (!T::copies_first)
+        if (step == 0)
+        {
+          if (tile + T::stages - 1 < tiles)
+            load(tile + T::stages - 1, free);
+          commit_copies();
+          free = free + 1 == T::stages ? 0 : free + 1;
+        }
       add_products<T>(sums, factors[step % 2]);
     }
   }

@@ -20,6 +20,7 @@ namespace
     static constexpr Copies copies = Copies::numbers;
     static constexpr Fill fill = Fill::numbers;
     static constexpr bool buffered = false;
+    static constexpr bool copies_first = false;
     static constexpr bool batched = false;
     using LayoutA = RowMajor<k>;
     using LayoutB = RowMajor<n>;

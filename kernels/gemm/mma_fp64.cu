@@ -8,7 +8,8 @@ namespace
 {
   /// Four doubles of padding after a row: lanes (g, t) of A[g][t] and B[t][g] meet all banks. With four warps of 64 x 32 sums, a
   /// multiprocessor has two blocks: one multiplies while the other waits at its barrier, and a last block alone has all of the unit.
-  template <typename S, int warps_m_>
+  /// `copies_first`: copies begin before the fragments are loaded, which takes fewer registers.
+  template <typename S, int warps_m_, bool copies_first_ = false>
   struct Config
   {
     using Policy = Plain<S>;
@@ -18,6 +19,7 @@ namespace
     static constexpr Copies copies = Copies::async;
     static constexpr Fill fill = Fill::numbers;
     static constexpr bool buffered = true;
+    static constexpr bool copies_first = copies_first_;
     static constexpr bool batched = false;
     using LayoutA = mma::RowMajor<k + 4>;
     using LayoutB = mma::RowMajor<n + 4>;
@@ -40,7 +42,7 @@ namespace
   template <>
   struct ConfigOf<Fp64Shape::m16n8k8>
   {
-    using type = Config<mma::M16N8K8<double>, 2>;
+    using type = Config<mma::M16N8K8<double>, 2, true>;
   };
 } // namespace
 

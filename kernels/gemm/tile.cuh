@@ -84,7 +84,8 @@ private:
     const int column = static_cast<int>(threadIdx.x) % words_per_row * per_word;
     const Stored *from =
         matrix_ + static_cast<std::int64_t>(first_row + row) * n_columns_ + first_column + column;
-    const bool has_column = first_column + column < n_columns_;
+    // None where the columns end before this word.
+    const int rows_left = first_column + column < n_columns_ ? n_rows_ - first_row - row : 0;
     constexpr int n_words = rows / rows_at_once;
     if constexpr (copies == Copies::async || copies == Copies::async_numbers)
     {
@@ -96,14 +97,14 @@ private:
         copy_async_or_zero<bytes>(
             to + i * distance<Layout>(rows_at_once) * static_cast<int>(sizeof(Stored)),
             from + static_cast<std::int64_t>(i) * rows_at_once * n_columns_,
-            has_column && first_row + row + i * rows_at_once < n_rows_);
+            i * rows_at_once < rows_left);
     }
     else
     {
       uint4 words[n_words]{};
 #pragma unroll
       for (int i = 0; i < n_words; ++i)
-        if (has_column && first_row + row + i * rows_at_once < n_rows_)
+        if (i * rows_at_once < rows_left)
           words[i] = __ldg(reinterpret_cast<const uint4 *>(
               from + static_cast<std::int64_t>(i) * rows_at_once * n_columns_));
 #pragma unroll
