@@ -12,6 +12,7 @@
 #include "apps/output.h"
 #include "apps/parameter_words.h"
 #include "apps/program.h"
+#include "kernels/peak/clock.h"
 #include "operators/sparse/matrix_market.h"
 
 namespace tensormg::diagnose
@@ -120,14 +121,32 @@ const Entry *Diagnosis::twin_of(const Entry &entry) const
   return nullptr;
 }
 
-double Prediction::overlapped() const { return std::max(arithmetic, transfer); }
+double Prediction::overlapped() const { return std::max({arithmetic, transfer, shared}); }
+
+double Prediction::at_clock() const
+{
+  return std::max(slowdown * std::max(arithmetic, shared), transfer);
+}
+
+const char *Prediction::bound() const
+{
+  return shared > std::max(arithmetic, transfer) ? "shared memory"
+      : arithmetic > transfer                    ? "arithmetic"
+                                                 : "memory";
+}
 
 Prediction predict(const Entry &entry, const Machine &machine)
 {
   const roofline::Rates rates = machine.rates(entry.ceiling, entry.working_set);
   const Work executed{entry.executed_flops, entry.work.bytes};
-  return {1e3 * roofline::arithmetic_seconds(executed, rates),
+  Prediction result{1e3 * roofline::arithmetic_seconds(executed, rates),
       1e3 * roofline::transfer_seconds(executed, rates)};
+  if (entry.shared_bytes > 0.)
+    result.shared = 1e3 * entry.shared_bytes / machine.rate("shared memory");
+  if (const std::optional<double> clock = machine.ceiling(entry.ceiling).clock_ghz;
+      clock && entry.clock_ghz)
+    result.slowdown = std::max(1., *clock / *entry.clock_ghz);
+  return result;
 }
 
 std::optional<Gain> gain(const Entry &entry, const Diagnosis &diagnosis)
@@ -188,6 +207,7 @@ void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &op
   {
     entry.work = candidate.work();
     entry.executed_flops = candidate.executed_flops();
+    entry.shared_bytes = candidate.shared_bytes();
     entry.working_set = candidate.working_set();
     entry.items = candidate.items();
     entry.tolerance *= candidate.error_growth();
@@ -198,8 +218,13 @@ void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &op
           ", allowed is " + format_residual(entry.tolerance);
       return;
     }
+    std::optional<peak::ClockMeter> meter;
+    if (entry.place == Place::device)
+      meter.emplace().start();
     entry.time = measure([&](int runs) { return candidate.milliseconds(runs); },
         options.repetitions, options.max_seconds);
+    if (meter)
+      entry.clock_ghz = meter->gigahertz();
     entry.figures = candidate.figures();
     entry.outcome = Outcome::measured;
   }

@@ -34,8 +34,10 @@ struct Entry
   Milliseconds time;
   Work work; ///< useful flops, compulsory bytes
   double executed_flops = 0.;
+  double shared_bytes = 0.; ///< through shared memory; 0: not counted
   double working_set = 0.;
-  Items items; ///< useful ones
+  std::optional<double> clock_ghz; ///< of the device's multiprocessors while it was timed
+  Items items;                     ///< useful ones
   std::vector<Figure> figures;
   /// Time of the twin over own time, measured by turns; only where the two are close.
   std::optional<double> gain_by_turns;
@@ -101,9 +103,15 @@ struct Prediction
 {
   double arithmetic = 0.; ///< executed flops / rate of the unit
   double transfer = 0.;   ///< compulsory bytes / bandwidth of scale on this working set
+  double shared = 0.;     ///< bytes through shared memory / its bandwidth; 0: not counted
+  /// The clock at which the ceiling of the unit was measured, over that of the kernel: what power and heat took. At least 1; 1
+  /// where one of them is unknown.
+  double slowdown = 1.;
   double overlapped() const;
   double unoverlapped() const { return arithmetic + transfer; }
-  const char *bound() const { return arithmetic > transfer ? "arithmetic" : "memory"; }
+  /// Overlapped, with arithmetic and shared memory at the clock that the kernel ran at.
+  double at_clock() const;
+  const char *bound() const;
 };
 Prediction predict(const Entry &entry, const Machine &machine);
 

@@ -34,7 +34,8 @@ namespace
                   : ceiling.row->unit == peak::Unit::issue   ? "instructions"
                                                              : "flops"},
           {"balance_flops_per_byte", ceiling.rate / machine.memory_bandwidth()},
-          {"plain", ceiling.row->plain}, {"alpha", optional(alpha)}};
+          {"plain", ceiling.row->plain}, {"alpha", optional(alpha)},
+          {"clock_ghz", optional(ceiling.clock_ghz)}};
       json["memory_bound_limit"] =
           alpha ? Json(roofline::memory_bound_limit(*alpha)) : Json(nullptr);
       ceilings.push_back(json);
@@ -90,7 +91,9 @@ namespace
         {"percent_of_scale", 100. * prediction.transfer / entry.time.median},
         {"percent_of_peak", 100. * prediction.arithmetic / entry.time.median},
         {"predicted_overlapped_ms", prediction.overlapped()},
-        {"predicted_unoverlapped_ms", prediction.unoverlapped()}, {"bound", prediction.bound()},
+        {"predicted_unoverlapped_ms", prediction.unoverlapped()},
+        {"predicted_shared_ms", prediction.shared}, {"clock_ghz", optional(entry.clock_ghz)},
+        {"predicted_at_clock_ms", prediction.at_clock()}, {"bound", prediction.bound()},
         {"bound_holds", prediction.overlapped() >= bound_holds_from * entry.time.median}});
     if (entry.items.count > 0.)
       json.update(Json{{"item", entry.items.name}, {"items", entry.items.count},
@@ -177,7 +180,7 @@ void write_csv(const Diagnosis &diagnosis, std::ostream &out)
   out << "class,problem,kernel,precision,place,outcome,error,milliseconds,milliseconds_fastest,"
          "milliseconds_slowest,bytes,flops,executed_flops,gb_per_second,percent_of_scale,"
          "gflops_per_second,percent_of_peak,predicted_overlapped_ms,predicted_unoverlapped_ms,bound,"
-         "twin,gain,gain_bound,reason\n"
+         "twin,gain,gain_bound,predicted_shared_ms,clock_ghz,predicted_at_clock_ms,reason\n"
       << std::setprecision(std::numeric_limits<double>::max_digits10);
   for (const Entry &entry : diagnosis.entries)
   {
@@ -201,10 +204,13 @@ void write_csv(const Diagnosis &diagnosis, std::ostream &out)
         out << g->measured << ',' << g->bound;
       else
         out << ',';
-      out << ',';
+      out << ',' << prediction.shared << ',';
+      if (entry.clock_ghz)
+        out << *entry.clock_ghz;
+      out << ',' << prediction.at_clock() << ',';
     }
     else
-      out << std::string(17, ',');
+      out << std::string(20, ',');
     out << quoted(entry.reason) << '\n';
   }
 }

@@ -69,9 +69,11 @@ namespace
   }
 
   template <gemm::Rung rung>
-  constexpr auto make_fp16 = make_on_device<Half, float, gemm::fp16<rung>>;
+  constexpr auto make_fp16 =
+      make_on_device<Half, float, gemm::fp16<rung>, 1, false, gemm::fp16_shared_bytes<rung>>;
   template <gemm::Fp64Shape shape>
-  constexpr auto make_fp64 = make_on_device<double, double, gemm::fp64<shape>>;
+  constexpr auto make_fp64 =
+      make_on_device<double, double, gemm::fp64<shape>, 1, false, gemm::fp64_shared_bytes<shape>>;
   template <gemm::SinglePolicy policy>
   constexpr auto make_single = make_on_device<float, float, gemm::single<policy>,
       policy.correction == gemm::Correction::none ? 1 : 3,

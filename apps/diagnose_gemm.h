@@ -140,8 +140,9 @@ double relative_error(const Size &size, const Inputs<Number> &inputs, const Resu
 
 /// void(size, a, b, c, stream), or with a workspace of gemm::wgmma_workspace() numbers: (size, a, b, c, workspace, stream).
 /// `products` are those of tensor cores for each product of numbers; `is_cut_off`: to single precision, yet all sums are in
-/// the unit.
-template <typename Number, typename Result, auto kernel, int products, bool is_cut_off>
+/// the unit. `shared_bytes(size)` pass through shared memory; nullptr: not counted.
+template <typename Number, typename Result, auto kernel, int products, bool is_cut_off,
+    auto count_shared_bytes>
 class DeviceProduct : public Candidate
 {
   static constexpr bool has_workspace = std::is_invocable_v<decltype(kernel), const Size &,
@@ -174,6 +175,13 @@ public:
     return work;
   }
   double executed_flops() const override { return products * work().flops; }
+  double shared_bytes() const override
+  {
+    if constexpr (count_shared_bytes == nullptr)
+      return 0.;
+    else
+      return count_shared_bytes(size_);
+  }
   double error_growth() const override
   {
     return is_cut_off ? error_growth_of_cut_off_sums(size_.k) : 1.;
@@ -210,14 +218,16 @@ private:
   DeviceTimer timer_;
 };
 
-template <typename Number, typename Result, auto kernel, int products = 1, bool is_cut_off = false>
+template <typename Number, typename Result, auto kernel, int products = 1, bool is_cut_off = false,
+    auto count_shared_bytes = nullptr>
 std::unique_ptr<Candidate> make_on_device(const Problem &problem, ThreadTeam &)
 {
   const Size &size = problem.size;
   const double bytes = gemm::work(size, std::max(sizeof(Number), sizeof(Result))).bytes; // at least
   require_host_bytes(bytes, "the matrices");
   require_device_bytes(static_cast<std::int64_t>(bytes), "the matrices");
-  return std::make_unique<DeviceProduct<Number, Result, kernel, products, is_cut_off>>(problem);
+  return std::make_unique<
+      DeviceProduct<Number, Result, kernel, products, is_cut_off, count_shared_bytes>>(problem);
 }
 
 } // namespace tensormg::diagnose::gemm_class

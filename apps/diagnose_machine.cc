@@ -8,6 +8,7 @@
 #include "apps/diagnose_table.h"
 #include "kernels/core/device.h"
 #include "kernels/laplace/laplace.h"
+#include "kernels/peak/clock.h"
 #include "operators/array.h"
 
 namespace tensormg::diagnose
@@ -152,15 +153,15 @@ namespace
 
 std::span<const CeilingRow> ceiling_rows() { return rows; }
 
-double Machine::rate(const std::string &ceiling) const
+const Ceiling &Machine::ceiling(const std::string &name) const
 {
   for (const Ceiling &entry : ceilings)
-    if (entry.row->name == ceiling)
-      return entry.rate;
+    if (entry.row->name == name)
+      return entry;
   for (const CeilingRow &row : rows)
-    if (row.place == place && row.name == ceiling && *row.otherwise != '\0')
-      return rate(row.otherwise);
-  throw std::logic_error("no ceiling '" + ceiling + "' of the " + place_word(place));
+    if (row.place == place && row.name == name && *row.otherwise != '\0')
+      return ceiling(row.otherwise);
+  throw std::logic_error("no ceiling '" + name + "' of the " + place_word(place));
 }
 
 std::optional<double> Machine::alpha(const std::string &ceiling) const
@@ -245,7 +246,7 @@ Machine measure_host(ThreadTeam &team, const MachineOptions &options)
           });
         },
         options.repetitions, options.max_seconds);
-    machine.ceilings.push_back({&row, one * used.size() / (1e-3 * time.fastest), time});
+    machine.ceilings.push_back({&row, one * used.size() / (1e-3 * time.fastest), time, {}});
   }
   return machine;
 }
@@ -268,11 +269,13 @@ Machine measure_device(const MachineOptions &options)
   device::synchronize(nullptr);
   const OwnedStream stream;
   DeviceTimer timer;
+  peak::ClockMeter meter;
   for (const CeilingRow &row : rows)
   {
     if (row.place != Place::device || !peak::device_has(row.unit))
       continue;
     double amount = 0.;
+    meter.start();
     const Milliseconds time = measure(
         [&](int runs) {
           timer.start(stream.get());
@@ -281,7 +284,7 @@ Machine measure_device(const MachineOptions &options)
           return timer.stop(stream.get());
         },
         options.repetitions, options.max_seconds);
-    machine.ceilings.push_back({&row, amount / (1e-3 * time.fastest), time});
+    machine.ceilings.push_back({&row, amount / (1e-3 * time.fastest), time, meter.gigahertz()});
   }
   return machine;
 }

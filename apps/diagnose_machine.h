@@ -35,6 +35,7 @@ struct Ceiling
   const CeilingRow *row = nullptr;
   double rate = 0.; ///< flops, bytes or instructions per second, of the fastest run
   Milliseconds time;
+  std::optional<double> clock_ghz; ///< of a device's multiprocessors meanwhile
 };
 
 /// One size of a sweep of a streaming kernel.
@@ -56,7 +57,8 @@ struct Machine
   std::vector<StreamSample> stream; ///< ascending sizes within an operation and kind of stores
 
   /// Throws std::logic_error if the row of that name was not measured.
-  double rate(const std::string &ceiling) const;
+  const Ceiling &ceiling(const std::string &name) const;
+  double rate(const std::string &name) const { return ceiling(name).rate; }
   /// The ceiling of `ceiling` over that of its plain row; nothing without one.
   std::optional<double> alpha(const std::string &ceiling) const;
   /// Of a[i] = q b[i] on arrays of so many bytes together, with the better kind of stores; between two

@@ -18,7 +18,7 @@ namespace
   constexpr std::array columns{Column{"kernel", 18}, Column{"precision", 9}, Column{"error", 8},
       Column{"ms", 7}, Column{"spread", 6}, Column{"GB/s", 6}, Column{"% scale", 7},
       Column{"GFLOP/s", 7}, Column{"% peak", 6}, Column{"overl.", 7}, Column{"un-ov.", 7},
-      Column{"bound", 10}};
+      Column{"bound", 13}};
   constexpr std::size_t left = 2; ///< columns aligned to the left
 
   std::string row_text(const std::vector<std::string> &cells)
@@ -54,6 +54,22 @@ namespace
   bool counts_flops(peak::Unit unit)
   {
     return unit != peak::Unit::shared_memory && unit != peak::Unit::issue;
+  }
+
+  /// Of a kernel that arithmetic or shared memory bounds: what these need, and at the clock that there was.
+  std::string clock_text(const Entry &entry, const Prediction &prediction)
+  {
+    const auto part = [&](double milliseconds) {
+      return percent(100. * milliseconds / entry.time.median) + " %";
+    };
+    std::string text;
+    if (prediction.shared > 0.)
+      text += "; shared memory needs " + part(prediction.shared);
+    if (prediction.slowdown > 1. && prediction.at_clock() > prediction.transfer)
+      text += "; at " + format_number(*entry.clock_ghz) + " GHz, where the ceilings had " +
+          format_number(prediction.slowdown * *entry.clock_ghz) + ", " +
+          part(prediction.at_clock());
+    return text;
   }
 
   /// The part of the time that the tightest bound explains.
@@ -185,7 +201,10 @@ std::string entry_text(const Diagnosis &diagnosis, const Entry &entry)
   const Machine &machine = diagnosis.machine(entry.place);
   const Prediction prediction = predict(entry, machine);
   const double seconds = entry.seconds();
-  const bool holds = prediction.overlapped() >= bound_holds_from * entry.time.median;
+  const double least = bound_holds_from * entry.time.median;
+  const char *const bound = prediction.overlapped() >= least ? prediction.bound()
+      : prediction.at_clock() >= least                       ? "clock"
+                                                             : nullptr;
   for (std::string cell :
       {entry.error ? format_residual(*entry.error) : std::string("-"),
           format_number(entry.time.median),
@@ -194,8 +213,8 @@ std::string entry_text(const Diagnosis &diagnosis, const Entry &entry)
           giga(entry.work.flops / seconds),
           percent(100. * prediction.arithmetic / entry.time.median),
           format_number(prediction.overlapped()), format_number(prediction.unoverlapped()),
-          std::string(holds ? prediction.bound()
-                            : "none " + percent(100. * part_of_bound(diagnosis, entry)) + '%')})
+          bound != nullptr ? std::string(bound)
+                           : "none " + percent(100. * part_of_bound(diagnosis, entry)) + '%'})
     cells.push_back(std::move(cell));
   std::string line = row_text(cells);
   if (entry.items.count > 0.)
@@ -209,6 +228,11 @@ std::string entry_text(const Diagnosis &diagnosis, const Entry &entry)
     line += "  " + format_number(g->measured) + " x " + entry.twin +
         (g->is_by_turns ? " by turns" : "") +
         (g->alpha == 1. ? "" : ", bound " + format_number(g->bound)) + '\n';
+  }
+  if (const std::string text = clock_text(entry, prediction); !text.empty())
+  {
+    line.pop_back();
+    line += text + '\n';
   }
   for (const Figure &figure : entry.figures)
     line += "        " + figure.name + ' ' + format_number(figure.value) + ' ' + figure.unit + '\n';
@@ -254,10 +278,10 @@ std::string verdict(const Diagnosis &diagnosis, const Entry &entry)
 {
   const Prediction prediction = predict(entry, diagnosis.machine(entry.place));
   const double part = prediction.overlapped() / entry.time.median;
-  std::string text = part >= bound_holds_from
-      ? std::string("bound by ") + prediction.bound()
-      : "at no bound: theory needs " + percent(100. * part) + " % of the time, for " +
-          (prediction.arithmetic > prediction.transfer ? "arithmetic" : "memory");
+  std::string text = part >= bound_holds_from ? std::string("bound by ") + prediction.bound()
+                                              : "at no bound: theory needs " +
+          percent(100. * part) + " % of the time, for " + prediction.bound();
+  text += clock_text(entry, prediction);
   if (const std::optional<Gain> g = gain(entry, diagnosis))
   {
     text += "; " + format_number(g->measured) + " times as fast as " + entry.twin;

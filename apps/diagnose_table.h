@@ -45,6 +45,8 @@ public:
   virtual Work work() const = 0;
   /// The flops that the unit does, redundant and padded ones included.
   virtual double executed_flops() const { return work().flops; }
+  /// Bytes that must pass through shared memory: fragments and copies of tiles; 0: not counted.
+  virtual double shared_bytes() const { return 0.; }
   /// Bytes that a run goes through again and again: decides which cache could hold them.
   virtual double working_set() const { return work().bytes; }
   virtual Items items() const { return {}; }

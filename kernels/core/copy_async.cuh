@@ -21,13 +21,20 @@ __device__ __forceinline__ void copy_async(SharedAddress to, const void *from)
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
-/// The same, or 16 zero bytes: then nothing is read, whatever the address. Without a branch.
+/// 4, 8 or 16 bytes, both addresses aligned to as many, or zero bytes: then nothing is read, whatever the address. Without
+/// a branch.
+template <int bytes = 16>
 __device__ __forceinline__ void copy_async_or_zero(
     SharedAddress to, const void *from, bool is_there)
 {
-  asm volatile(
-      "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(is_there ? 16 : 0)
-      : "memory");
+  const int there = is_there ? bytes : 0;
+  if constexpr (bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there)
+                 : "memory");
+  else
+    asm volatile(
+        "cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(bytes), "r"(there)
+        : "memory");
 }
 
 /// Ends a group: the copies since the last one.

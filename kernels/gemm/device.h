@@ -49,6 +49,9 @@ void fp16(const Size &size, const Half *a, const Half *b, float *c, Stream strea
 /// How the rung divides C on the current device.
 template <Rung rung>
 Blocking fp16_blocking();
+/// Bytes that must pass through shared memory: tiles on their way in, fragments on their way out. Conflicts come on top.
+template <Rung rung>
+double fp16_shared_bytes(const Size &size);
 
 /// Numbers that fp16_wgmma (Half) and single_wgmma (float) need room for: copies of A and B where k and n are no multiples
 /// of 8; for Half also sums of parts along k, which depends on the current device: throws DeviceError below 9.0.
@@ -71,6 +74,8 @@ enum class Fp64Shape : std::uint8_t
 };
 template <Fp64Shape shape>
 void fp64(const Size &size, const double *a, const double *b, double *c, Stream stream);
+template <Fp64Shape shape>
+double fp64_shared_bytes(const Size &size);
 
 /// What multiplies in single(): the same tiles, copies and factors in shared memory for all.
 enum class Unit : std::uint8_t

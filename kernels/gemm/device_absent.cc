@@ -33,6 +33,16 @@ void fp16_wgmma_largest(const Size &, const Half *, const Half *, float *, Half 
 {
   fail();
 }
+template <Rung rung>
+double fp16_shared_bytes(const Size &)
+{
+  fail();
+}
+template <Fp64Shape shape>
+double fp64_shared_bytes(const Size &)
+{
+  fail();
+}
 template <Fp64Shape shape>
 void fp64(const Size &, const double *, const double *, double *, Stream)
 {
@@ -60,6 +70,15 @@ template void fp16<Rung::buffered>(const Size &, const Half *, const Half *, flo
 template void fp16<Rung::staged>(const Size &, const Half *, const Half *, float *, Stream);
 template void fp16<Rung::larger>(const Size &, const Half *, const Half *, float *, Stream);
 template Blocking fp16_blocking<Rung::larger>();
+template double fp16_shared_bytes<Rung::naive>(const Size &);
+template double fp16_shared_bytes<Rung::more_tiles>(const Size &);
+template double fp16_shared_bytes<Rung::permuted>(const Size &);
+template double fp16_shared_bytes<Rung::buffered>(const Size &);
+template double fp16_shared_bytes<Rung::staged>(const Size &);
+template double fp16_shared_bytes<Rung::larger>(const Size &);
+template double fp64_shared_bytes<Fp64Shape::m8n8k4>(const Size &);
+template double fp64_shared_bytes<Fp64Shape::m16n8k4>(const Size &);
+template double fp64_shared_bytes<Fp64Shape::m16n8k8>(const Size &);
 template void fp64<Fp64Shape::m8n8k4>(
     const Size &, const double *, const double *, double *, Stream);
 template void fp64<Fp64Shape::m16n8k4>(

@@ -146,15 +146,25 @@ __device__ void multiply_in_stages(Sums<T> &sums, const typename T::Stored *shar
         __syncthreads();
         slot = slot + 1 == T::stages ? 0 : slot + 1;
       }
+      // Written out at both places: as a function it takes other registers.
+      if constexpr (T::copies_first)
+        if (step == 0)
+        {
+          if (tile + T::stages - 1 < tiles)
+            load(tile + T::stages - 1, free);
+          commit_copies();
+          free = free + 1 == T::stages ? 0 : free + 1;
+        }
       factors[(step + 1) % 2].fill(shared_a + slot * T::size_a, shared_b + slot * T::size_b,
           warp_row, warp_column, (step + 1) % T::steps, lane);
-      if (step == 0)
-      {
-        if (tile + T::stages - 1 < tiles)
-          load(tile + T::stages - 1, free);
-        commit_copies();
-        free = free + 1 == T::stages ? 0 : free + 1;
-      }
+      if constexpr (!T::copies_first)
+        if (step == 0)
+        {
+          if (tile + T::stages - 1 < tiles)
+            load(tile + T::stages - 1, free);
+          commit_copies();
+          free = free + 1 == T::stages ? 0 : free + 1;
+        }
       add_products<T>(sums, factors[step % 2]);
     }
   }
@@ -313,13 +323,25 @@ Blocking blocking_of()
           reinterpret_cast<const void *>(product_kernel<T>), T::threads, T::shared_bytes)};
 }
 
+/// Every warp loads the fragments of its rows and columns, the block its tiles once.
+template <typename Config>
+double shared_bytes_of(const Size &size)
+{
+  using T = Tile<Config>;
+  const Tiles tiles = tiles_of(size, T::m, T::n);
+  constexpr int numbers = T::k * (T::warps * (T::warp_m + T::warp_n) + T::m + T::n);
+  return static_cast<double>(tiles.m) * tiles.n * static_cast<double>(divide_up(size.k, T::k)) *
+      numbers * static_cast<double>(sizeof(typename T::Stored));
+}
+
 inline constexpr std::int64_t most_matrices = 65535; ///< of a grid, along y
 
 /// For matrices whose rows do not start at multiples of 16 bytes.
 template <typename Config>
 struct Unaligned : Config
 {
-  static constexpr Copies copies = Copies::numbers;
+  static constexpr Copies copies =
+      sizeof(typename Config::Policy::Stored) < 4 ? Copies::numbers : Copies::async_numbers;
 };
 
 template <typename T>

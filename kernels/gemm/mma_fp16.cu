@@ -20,6 +20,7 @@ namespace
     static constexpr Copies copies = Copies::numbers;
     static constexpr Fill fill = Fill::numbers;
     static constexpr bool buffered = false;
+    static constexpr bool copies_first = false;
     static constexpr bool batched = false;
     using LayoutA = RowMajor<k>;
     using LayoutB = RowMajor<n>;
@@ -122,6 +123,18 @@ Blocking fp16_blocking()
   return blocking_of<typename ConfigOf<rung>::type>();
 }
 template Blocking fp16_blocking<Rung::larger>();
+
+template <Rung rung>
+double fp16_shared_bytes(const Size &size)
+{
+  return shared_bytes_of<typename ConfigOf<rung>::type>(size);
+}
+template double fp16_shared_bytes<Rung::naive>(const Size &);
+template double fp16_shared_bytes<Rung::more_tiles>(const Size &);
+template double fp16_shared_bytes<Rung::permuted>(const Size &);
+template double fp16_shared_bytes<Rung::buffered>(const Size &);
+template double fp16_shared_bytes<Rung::staged>(const Size &);
+template double fp16_shared_bytes<Rung::larger>(const Size &);
 
 template void fp16<Rung::naive>(const Size &, const Half *, const Half *, float *, Stream);
 template void fp16<Rung::more_tiles>(const Size &, const Half *, const Half *, float *, Stream);

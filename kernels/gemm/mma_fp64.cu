@@ -6,17 +6,20 @@ namespace tensormg::gemm
 {
 namespace
 {
-  /// Four doubles of padding after a row: lanes (g, t) of A[g][t] and B[t][g] meet all banks.
-  template <typename S, int n_, int warps_n_>
+  /// Four doubles of padding after a row: lanes (g, t) of A[g][t] and B[t][g] meet all banks. With four warps of 64 x 32 sums, a
+  /// multiprocessor has two blocks: one multiplies while the other waits at its barrier, and a last block alone has all of the unit.
+  /// `copies_first`: copies begin before the fragments are loaded, which takes fewer registers.
+  template <typename S, int warps_m_, bool copies_first_ = false>
   struct Config
   {
     using Policy = Plain<S>;
-    static constexpr int m = 128, n = n_, k = 16;
-    static constexpr int warps_m = 4, warps_n = warps_n_;
+    static constexpr int m = 128, n = 64, k = 16;
+    static constexpr int warps_m = warps_m_, warps_n = 2;
     static constexpr int stages = 3;
     static constexpr Copies copies = Copies::async;
     static constexpr Fill fill = Fill::numbers;
     static constexpr bool buffered = true;
+    static constexpr bool copies_first = copies_first_;
     static constexpr bool batched = false;
     using LayoutA = mma::RowMajor<k + 4>;
     using LayoutB = mma::RowMajor<n + 4>;
@@ -29,17 +32,17 @@ namespace
   template <>
   struct ConfigOf<Fp64Shape::m8n8k4>
   {
-    using type = Config<mma::M8N8K4<double>, 64, 2>;
+    using type = Config<mma::M8N8K4<double>, 4>;
   };
   template <>
   struct ConfigOf<Fp64Shape::m16n8k4>
   {
-    using type = Config<mma::M16N8K4<double>, 128, 2>;
+    using type = Config<mma::M16N8K4<double>, 2>;
   };
   template <>
   struct ConfigOf<Fp64Shape::m16n8k8>
   {
-    using type = Config<mma::M16N8K8<double>, 64, 2>;
+    using type = Config<mma::M16N8K8<double>, 2, true>;
   };
 } // namespace
 
@@ -48,6 +51,15 @@ void fp64(const Size &size, const double *a, const double *b, double *c, Stream 
 {
   run<typename ConfigOf<shape>::type>("launching the FP64 product", size, a, b, c, stream);
 }
+
+template <Fp64Shape shape>
+double fp64_shared_bytes(const Size &size)
+{
+  return shared_bytes_of<typename ConfigOf<shape>::type>(size);
+}
+template double fp64_shared_bytes<Fp64Shape::m8n8k4>(const Size &);
+template double fp64_shared_bytes<Fp64Shape::m16n8k4>(const Size &);
+template double fp64_shared_bytes<Fp64Shape::m16n8k8>(const Size &);
 
 template void fp64<Fp64Shape::m8n8k4>(
     const Size &, const double *, const double *, double *, Stream);

@@ -13,9 +13,10 @@ namespace tensormg::gemm
 /// How numbers come to shared memory.
 enum class Copies : std::uint8_t
 {
-  numbers, ///< one by one
-  words,   ///< 16 bytes by registers
-  async    ///< 16 bytes by cp.async
+  numbers,      ///< one by one
+  words,        ///< 16 bytes by registers
+  async,        ///< 16 bytes by cp.async
+  async_numbers ///< one by one by cp.async, which takes 4 and 8 bytes
 };
 
 /// How fragments come from shared memory.
@@ -70,7 +71,7 @@ public:
   }
 
 private:
-  static constexpr int per_word = numbers_per_word<Stored>;
+  static constexpr int per_word = copies == Copies::async_numbers ? 1 : numbers_per_word<Stored>;
   static constexpr int words_per_row = columns / per_word;
   static constexpr int rows_at_once = threads / words_per_row;
   static_assert(copies == Copies::numbers ||
@@ -83,25 +84,27 @@ private:
     const int column = static_cast<int>(threadIdx.x) % words_per_row * per_word;
     const Stored *from =
         matrix_ + static_cast<std::int64_t>(first_row + row) * n_columns_ + first_column + column;
-    const bool has_column = first_column + column < n_columns_;
+    // None where the columns end before this word.
+    const int rows_left = first_column + column < n_columns_ ? n_rows_ - first_row - row : 0;
     constexpr int n_words = rows / rows_at_once;
-    if constexpr (copies == Copies::async)
+    if constexpr (copies == Copies::async || copies == Copies::async_numbers)
     {
+      constexpr int bytes = per_word * static_cast<int>(sizeof(Stored));
       static_assert(repeats<Layout, rows_at_once>(rows, columns));
       const SharedAddress to = shared_address(tile + Layout()(row, column));
 #pragma unroll
       for (int i = 0; i < n_words; ++i)
-        copy_async_or_zero(
+        copy_async_or_zero<bytes>(
             to + i * distance<Layout>(rows_at_once) * static_cast<int>(sizeof(Stored)),
             from + static_cast<std::int64_t>(i) * rows_at_once * n_columns_,
-            has_column && first_row + row + i * rows_at_once < n_rows_);
+            i * rows_at_once < rows_left);
     }
     else
     {
       uint4 words[n_words]{};
 #pragma unroll
       for (int i = 0; i < n_words; ++i)
-        if (has_column && first_row + row + i * rows_at_once < n_rows_)
+        if (i * rows_at_once < rows_left)
           words[i] = __ldg(reinterpret_cast<const uint4 *>(
               from + static_cast<std::int64_t>(i) * rows_at_once * n_columns_));
 #pragma unroll

@@ -10,7 +10,7 @@
 //                                  compute capability 8.0 on starts at its full rate
 //
 // Ensures: results go to memory that the caller owns, so that no loop can be dropped.
-// Tests: tests/kernels/peak_test.cc (the host's); the device's rates are printed by `compare`.
+// Tests: tests/kernels/scale_test.cc (the host's), tests/kernels/peak_device_test.cu.
 #pragma once
 
 #include <array>

@@ -6,8 +6,9 @@
 // are warps of the same block, so they come from L1. The sums of the 2 radius + 1 rows that a row contributes to stay
 // in registers.
 //
-// Parts of the march that touch go in opposite directions: where two of them begin they read the same rows at the same
-// time, and so do two others where they end, so that what is read twice comes from the L2 cache.
+// The march is cut into slabs, these into parts. Slabs that touch go in opposite directions: where two of them begin they
+// read the same rows at the same time, and so do two others where they end. Parts of a slab follow each other: one begins
+// with the rows that another has just read. So what is read twice comes from the L2 cache.
 #pragma once
 
 #include <cstdint>
@@ -228,34 +229,44 @@ namespace warps
   template <typename Number, typename K, int width>
   __global__ void __launch_bounds__((tile_of<K, width>.threads()), (tile_of<K, width>.blocks))
       warps_kernel(const __grid_constant__ Weights<Number, K> weights,
-          const __grid_constant__ March n, const Number *from, Number *to)
+          const __grid_constant__ March n, const __grid_constant__ WarpsOrder order,
+          const Number *from, Number *to)
   {
     constexpr WarpsTile tile = tile_of<K, width>;
     const int warp = static_cast<int>(threadIdx.x) / WarpsTile::lanes;
-    const bool is_forward = blockIdx.x % 2 == 1;
-    const std::int64_t tile_x = blockIdx.x / 2, tile_y = blockIdx.y;
-    const int part = static_cast<int>(blockIdx.z) * 2 + (is_forward ? 1 : 0);
+    const WarpsOrder::Place at = order.place(blockIdx.x, blockIdx.y, blockIdx.z);
+    const std::int64_t tile_x = at.tile_x, tile_y = at.tile_y;
     const std::int64_t x0 = (K::dim == 3 ? tile_x : tile_x * tile.warps + warp) * tile.columns();
     const std::int64_t y0 = K::dim == 3 ? (tile_y * tile.warps + warp) * tile.lines : 0;
-    if (part >= n.parts || x0 >= n.x || y0 >= n.y)
+    if (x0 >= n.x || y0 >= n.y)
       return; // the whole warp
-    const int begin = n.begin(part), end = n.begin(part + 1);
-    if (is_forward)
+    const int begin = n.begin(at.part), end = n.begin(at.part + 1);
+    if (at.is_forward)
       WarpMarch<Number, K, width, 1>(weights, n, x0, y0, from, to).run(begin, end);
     else
       WarpMarch<Number, K, width, -1>(weights, n, x0, y0, from, to).run(begin, end);
   }
 
+  struct Plan
+  {
+    WarpsCut cut;
+    WarpsOrder order;
+  };
+
   template <typename Number, typename K, int width>
-  WarpsCut cut_of(const Grid &grid)
+  Plan plan_of(const Grid &grid)
   {
     constexpr WarpsTile tile = tile_of<K, width>;
     const int resident = resident_blocks(
         reinterpret_cast<const void *>(&warps_kernel<Number, K, width>), tile.threads(), 0);
-    return cut_grid(K::dim, grid.points, tile.columns() * (K::dim == 3 ? 1 : tile.warps),
-        tile.lines * tile.warps, 1 << 29, [&](std::int64_t rows, std::int64_t tiles) {
-          return warps_parts(K::dim, K::radius, rows, tiles, resident);
+    Plan plan;
+    plan.cut = cut_grid(K::dim, grid.points, tile.columns() * (K::dim == 3 ? 1 : tile.warps),
+        tile.lines * tile.warps, 1 << 29,
+        [&](std::int64_t rows, std::int64_t tiles_x, std::int64_t tiles_y) {
+          plan.order = warps_order(K::dim, K::radius, rows, tiles_x, tiles_y, resident);
+          return plan.order.slabs * plan.order.steps;
         });
+    return plan;
   }
 
   /// Columns of a lane where accesses of 16 bytes are possible.
@@ -281,13 +292,13 @@ namespace warps
   void launch_warps(
       const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream)
   {
-    const WarpsCut cut = cut_of<Number, K, width>(grid);
-    // In the order of memory, but two parts that begin at the same place next to each other.
+    const auto [cut, order] = plan_of<Number, K, width>(grid);
     launch("launching the stencil by independent warps", warps_kernel<Number, K, width>,
-        dim3(static_cast<unsigned>(2 * cut.tiles_x), static_cast<unsigned>(cut.tiles_y),
-            static_cast<unsigned>((cut.march.parts + 1) / 2)),
+        dim3(static_cast<unsigned>(order.tiles_x * order.group * order.slabs),
+            static_cast<unsigned>(order.steps),
+            static_cast<unsigned>((cut.tiles_y + order.group - 1) / order.group)),
         dim3((tile_of<K, width>.threads())), 0, stream, make_weights<Number, K>(stencil), cut.march,
-        from, to);
+        order, from, to);
   }
 
   template <typename Number, typename K, int width>
@@ -295,7 +306,7 @@ namespace warps
   {
     constexpr WarpsTile tile = tile_of<K, width>;
     const auto padded = [](std::int64_t n, int unit) { return (n + unit - 1) / unit * unit; };
-    const March n = cut_of<Number, K, width>(grid).march;
+    const March n = plan_of<Number, K, width>(grid).cut.march;
     return static_cast<double>(padded(n.x, tile.columns())) *
         static_cast<double>(padded(n.y, tile.lines)) * (n.s + 2. * K::radius * n.parts);
   }

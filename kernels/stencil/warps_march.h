@@ -32,7 +32,30 @@ struct WarpsCut
   WarpsMarch march;
 };
 
-/// Tiles of `columns` points in x and (3D) `lines` in y, the march in `parts_of(its rows, tiles)` parts. The kernel counts up to
+/// In which order blocks take tiles and parts of the march (cuda_warps). What runs at the same time are `group` rows of tiles,
+/// everywhere along the march in `slabs` slabs of `steps` parts each, which follow each other. Slabs that touch go in
+/// opposite directions.
+struct WarpsOrder
+{
+  int tiles_x, group, slabs, steps;
+
+  /// Of a block: x counts tiles and slabs, y parts of a slab, z groups.
+  struct Place
+  {
+    int tile_x, tile_y, part;
+    bool is_forward;
+  };
+  constexpr Place place(unsigned x, unsigned y, unsigned z) const
+  {
+    const auto tile = static_cast<int>(x), step = static_cast<int>(y);
+    const int slab = tile / (tiles_x * group);
+    const bool is_forward = slab % 2 == 1;
+    return {tile % tiles_x, static_cast<int>(z) * group + tile / tiles_x % group,
+        slab * steps + (is_forward ? step : steps - 1 - step), is_forward};
+  }
+};
+
+/// Tiles of `columns` points in x and (3D) `lines` in y, the march in `parts_of(its rows, tiles_x, tiles_y)` parts. The kernel counts up to
 /// `most_points` along the march and in x of planes; std::invalid_argument beyond.
 template <typename PartsOf>
 WarpsCut cut_grid(int dim, const std::array<std::int64_t, 3> &points, std::int64_t columns,
@@ -49,6 +72,6 @@ WarpsCut cut_grid(int dim, const std::array<std::int64_t, 3> &points, std::int64
                      tiles_y = dim == 3 ? divide_up(ny, lines) : 1;
   if (tiles_y > most_tiles)
     throw std::invalid_argument("a stencil on planes of " + std::to_string(ny) + " rows");
-  return {tiles_x, tiles_y, make_warps_march(dim, points, parts_of(rows, tiles_x * tiles_y))};
+  return {tiles_x, tiles_y, make_warps_march(dim, points, parts_of(rows, tiles_x, tiles_y))};
 }
 } // namespace tensormg::stencil

@@ -238,8 +238,8 @@ namespace steps
     const int resident = resident_blocks(
         reinterpret_cast<const void *>(&steps_kernel<Number, K, depth, width>), tile.threads(), 0);
     return cut_grid(K::dim, grid.points, tile.block_columns(), tile.block_lines(), 1 << 28,
-        [&](std::int64_t rows, std::int64_t tiles) {
-          return steps_parts(K::dim, depth, rows, tiles, resident);
+        [&](std::int64_t rows, std::int64_t tiles_x, std::int64_t tiles_y) {
+          return steps_parts(K::dim, depth, rows, tiles_x * tiles_y, resident);
         });
   }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/stencil/warps_march.h"
+
 namespace tensormg::stencil
 {
 /// `width` neighbouring columns of a lane; `lines` of y of a warp (3D); rows (planes) that are on their way from memory.
@@ -64,34 +66,43 @@ constexpr Neighbour neighbour(int at, int radius, int width)
   return {lanes, component, halo_width(radius, width) == 1 ? 0 : component};
 }
 
-/// Parts of a march over n rows (planes), each done by `tiles` blocks: those for which all blocks are done soonest.
-/// `resident` blocks run at the same time.
-constexpr int warps_parts(
-    int dim, int radius, std::int64_t n, std::int64_t tiles, std::int64_t resident)
+/// Slabs and parts of a march over n rows (planes) for which all blocks are done soonest; `resident` blocks run at the same time.
+constexpr WarpsOrder warps_order(int dim, int radius, std::int64_t n, std::int64_t tiles_x,
+    std::int64_t tiles_y, std::int64_t resident)
 {
-  // Warps drift apart, and what two of them read should not have left the cache in between; parts that are too short
-  // read much of it. Many parts need no care, and a launch has no more blocks than that along one of its sides.
-  const std::int64_t most_rows = dim == 3 ? 32 : 24 * (radius + 1), fewest_rows = 8 * radius;
-  constexpr std::int64_t candidates = 64, most_parts = 2 * 65535;
-  const std::int64_t first = std::min(most_parts, (n + most_rows - 1) / most_rows);
+  const auto divide_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  const std::int64_t groups = divide_up(tiles_y, std::max<std::int64_t>(1, resident / tiles_x));
+  const std::int64_t group = divide_up(tiles_y, groups), tiles = tiles_x * tiles_y;
+  const std::int64_t most_slabs = std::max<std::int64_t>(1, resident / (tiles_x * group));
+  // Warps drift apart, and what two of them read should not have left the cache in between. Blocks that are all there are
+  // begin together and may go twice as far. With larger radii more is computed twice where parts touch.
+  const std::int64_t most_rows = dim == 3 ? 48 : radius == 1 ? 24 : 96, fewest_rows = 8 * radius;
+  constexpr std::int64_t candidates = 64, most_steps = 65535; // of blocks along a side of a launch
+  const std::int64_t first = std::min(most_slabs * most_steps,
+      n <= 2 * most_rows * most_slabs ? std::min(most_slabs, divide_up(n, most_rows))
+                                      : divide_up(n, most_rows));
   const std::int64_t last =
-      std::max(first, std::min({n / fewest_rows, first + candidates, most_parts}));
-  std::int64_t best = first, least = -1;
-  for (std::int64_t parts = first; parts <= last; ++parts)
+      std::max(first, std::min({n / fewest_rows, first + candidates, most_slabs * most_steps}));
+  WarpsOrder best{};
+  std::int64_t least = -1;
+  for (std::int64_t wanted = first; wanted <= last; ++wanted)
   {
-    // The last blocks, when not all places are taken, still use the whole bandwidth of memory if there are enough.
+    const std::int64_t slabs = std::min(wanted, most_slabs), steps = divide_up(wanted, slabs);
+    const std::int64_t parts = slabs * steps;
+    // The last blocks, when not all places are taken, use the bandwidth of memory as more of them would.
     const std::int64_t beyond = parts * tiles % resident;
     const std::int64_t idle =
-        beyond == 0 ? 0 : std::max<std::int64_t>(0, resident * 2 / 5 - beyond);
+        beyond == 0 ? 0 : std::max(resident * 3 / 5 - beyond, (resident - beyond) / 5);
     // A part reads `radius` rows more at either end and needs the time of about one to start.
-    const std::int64_t rows = (n + parts - 1) / parts + 2 * radius + 1;
+    const std::int64_t rows = divide_up(n, parts) + 2 * radius + 1;
     const std::int64_t time = (parts * tiles + idle) * rows;
     if (least < 0 || time < least)
     {
       least = time;
-      best = parts;
+      best = {static_cast<int>(tiles_x), static_cast<int>(group), static_cast<int>(slabs),
+          static_cast<int>(steps)};
     }
   }
-  return static_cast<int>(best);
+  return best;
 }
 } // namespace tensormg::stencil

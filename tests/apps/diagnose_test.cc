@@ -42,7 +42,7 @@ namespace
     for (const CeilingRow &row : ceiling_rows())
       if (row.place == Place::device)
         machine.ceilings.push_back(
-            {&row, row.unit == peak::Unit::fp64_tensor ? 2e12 : 1e12, Milliseconds{}});
+            {&row, row.unit == peak::Unit::fp64_tensor ? 2e12 : 1e12, Milliseconds{}, {}});
     return machine;
   }
 
@@ -114,6 +114,34 @@ namespace
     EXPECT_NE(verdict(diagnosis, diagnosis.entries[1]).find("alpha = 2.00 allows 1.33"),
         std::string::npos)
         << verdict(diagnosis, diagnosis.entries[1]);
+  }
+
+  TEST(DiagnoseTheory, SharedMemoryAndTheClockAreBoundsToo)
+  {
+    Diagnosis diagnosis = pair_of_kernels();
+    Entry &entry = diagnosis.entries[0];
+    const auto prediction = [&] { return predict(entry, diagnosis.machines[0]); };
+    EXPECT_EQ(prediction().shared, 0.);                            // not counted
+    EXPECT_EQ(prediction().at_clock(), prediction().overlapped()); // no clock is known
+    EXPECT_STREQ(prediction().bound(), "memory");
+    entry.shared_bytes = 1.5e9;
+    EXPECT_DOUBLE_EQ(prediction().shared, 1.5);
+    EXPECT_DOUBLE_EQ(prediction().overlapped(), 1.5);
+    EXPECT_DOUBLE_EQ(prediction().unoverlapped(), 2.);
+    EXPECT_STREQ(prediction().bound(), "shared memory");
+    entry.clock_ghz = 1.5;
+    for (Ceiling &ceiling : diagnosis.machines[0].ceilings)
+      ceiling.clock_ghz = 2.;
+    EXPECT_DOUBLE_EQ(prediction().slowdown, 4. / 3.);
+    EXPECT_DOUBLE_EQ(prediction().at_clock(), 2.);
+    const auto says = [&](const char *what) {
+      EXPECT_NE(entry_text(diagnosis, entry).find(what), std::string::npos)
+          << entry_text(diagnosis, entry);
+    };
+    says("  clock; shared memory needs 60 %; at 1.50 GHz, where the ceilings had 2.00, 80 %");
+    entry.clock_ghz = 2.1;
+    EXPECT_EQ(prediction().slowdown, 1.);
+    says("none 60%");
   }
 
   TEST(DiagnoseTheory, OnlyTheSameProblemHasATwin)

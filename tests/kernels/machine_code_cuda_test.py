@@ -45,6 +45,8 @@ CLAIMS = {
         ("wgmma_kernelINS_4Bf16E", "HGMMA.64x256x16.F32.BF16"),
         ("wgmma_kernelINS_4Tf32E", "HGMMA.64x256x8.F32.TF32"), ("fma_kernel", NONE),
         ("issue_kernel", NONE)],
+    "peak/clock": [("read_clocks", NONE)],
+    "stream/cuda": [("kernel", NONE)],
     "scale/cuda": [("words_kernel", NONE)],
     "scale/mma": [("ByFp16", "HMMA.1688.F32"), ("ByTf32", "HMMA.1688.F32.TF32"),
                   ("ByM8N8K4", "DMMA.8x8x4"), ("ByM16N8K4", "DMMA.16x8x4")],
@@ -58,6 +60,10 @@ CLAIMS = {
         ("ShapeILi16ELi8ELi16ENS_4HalfE", "HMMA.16816.F32"),
         ("ShapeILi16ELi8ELi16ENS_4Bf16E", "HMMA.16816.F32.BF16"), ("fma_kernel", NONE)],
     "stencil/cuda": [("kernel", NONE)],
+    "stencil/warps_double": [("warps_kernel", NONE)],
+    "stencil/warps_float": [("warps_kernel", NONE)],
+    "stencil/warps_steps_double": [("steps_kernel", NONE)],
+    "stencil/warps_steps_float": [("steps_kernel", NONE)],
     "stencil/fused": [("kernel", NONE)],
     "stencil/border": [("border_kernel", NONE)],
     "stencil/low_rank": [("low_rank.*ShapeILi8ELi8ELi4EdE", "DMMA.8x8x4"),
@@ -80,8 +86,12 @@ CLAIMS = {
                    ("product_kernelILi3E", "HGMMA.64x128x16.F32"),
                    ("product_kernelILi[4-7]E", "HGMMA.64x64x16.F32")],
     "gemm/add_parts": [("add_kernel", NONE)],
+    "gemm/aligned_rows": [("kernel", NONE)],
     "gemm/wgmma_single": [("wgmma_single_kernel", "HGMMA.64x128x16.F32")],
 }
+
+# Calls of libraries, without kernels of their own.
+LIBRARIES = {"gemm/cublas", "spmv/cusparse", "precision/recorded_kernels"}
 
 
 def functions_of(text):
@@ -113,6 +123,12 @@ class MachineCode(unittest.TestCase):
                 code = subprocess.run([TOOL, "-sass", str(OBJECTS / f"{name}.cu.o")],
                                       capture_output=True, text=True, check=True).stdout
                 self.check(functions_of(code), claims)
+
+    def test_no_file_is_left_out(self):
+        folders = {name.split("/")[0] for name in CLAIMS}
+        files = {f"{folder}/{path.stem}" for folder in folders
+                 for path in (SOURCE / "kernels" / folder).glob("*.cu")}
+        self.assertEqual(files - LIBRARIES, set(CLAIMS))
 
     def test_lies_are_found(self):
         """The check itself: a wrong instruction, one too many, one in a twin, a kernel that is not there."""

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
+#include <string>
 
 #include "tests/emulation/emulation.h"
 
@@ -16,28 +17,24 @@ inline SharedAddress shared_address(const void *pointer)
   return reinterpret_cast<SharedAddress>(pointer);
 }
 
-inline void copy_async(void *to, const void *from)
+/// 4, 8 or 16 bytes, or zeros.
+template <int bytes = 16>
+void copy_async_or_zero(SharedAddress to, const void *from, bool is_there)
 {
-  if (reinterpret_cast<std::uintptr_t>(to) % 16 != 0 ||
-      reinterpret_cast<std::uintptr_t>(from) % 16 != 0)
-    throw std::runtime_error("cp.async with an address that is not aligned to 16 bytes");
-  emulation::thread->open_group.push_back({[=] { std::memcpy(to, from, 16); }, nullptr});
-}
-
-inline void copy_async(SharedAddress to, const void *from)
-{
-  copy_async(reinterpret_cast<void *>(to), from);
-}
-
-inline void copy_async_or_zero(SharedAddress to, const void *from, bool is_there)
-{
+  static_assert(bytes == 4 || bytes == 8 || bytes == 16);
+  if (to % bytes != 0 || (is_there && reinterpret_cast<std::uintptr_t>(from) % bytes != 0))
+    throw std::runtime_error(
+        "cp.async with an address that is not aligned to " + std::to_string(bytes) + " bytes");
+  void *const place = reinterpret_cast<void *>(to);
   if (is_there)
-    return copy_async(to, from);
-  if (to % 16 != 0)
-    throw std::runtime_error("cp.async with an address that is not aligned to 16 bytes");
-  emulation::thread->open_group.push_back(
-      {[=] { std::memset(reinterpret_cast<void *>(to), 0, 16); }, nullptr});
+    emulation::thread->open_group.push_back({[=] { std::memcpy(place, from, bytes); }, nullptr});
+  else
+    emulation::thread->open_group.push_back({[=] { std::memset(place, 0, bytes); }, nullptr});
 }
+
+inline void copy_async(SharedAddress to, const void *from) { copy_async_or_zero(to, from, true); }
+
+inline void copy_async(void *to, const void *from) { copy_async(shared_address(to), from); }
 
 inline void commit_copies()
 {
