@@ -6,12 +6,14 @@
 // here those are known before: the planes of a layer and of the one above are in shared memory together. So a plane
 // is finished when it is worked on, accumulators live for one plane only, and several warps share the cells.
 //   at the start of a layer   traces in z at the top of its own lines; those of the layer above at the bottom, as late
-//                             as possible, since its last plane may have just been asked for
+//                             as possible, since its last plane may have just been asked for; of both and of those
+//                             below sums and differences
 //   plane by plane            x: traces of own lines, of the cells beside by a shuffle
 //                             y: traces of the rows of cells below and above, from the tile or its halo
-//                             and, of the plane before, traces x weights added up; diagonal, b and x_{k-1} in FP32; the
-//                             result goes to b's place in shared memory, from where the copy engine writes it
-// Warps never meet: what they need of each other's cells they sum themselves.
+//                             and, of the plane before, traces x weights and D u added up, b, x_{k-1} (with it D u) in
+//                             FP32; the result goes to b's place in shared memory, from where the copy engine writes it
+// The warps that share 16 cells form traces in y for each other, where shared memory has room. Beyond that warps never
+// meet: what they need of each other's cells they sum themselves.
 // With parts = 2 weights and traces are sums of two numbers of FP16, 22 bits: for residuals.
 #pragma once
 
@@ -26,6 +28,7 @@ struct MmaLayersParameters : ColumnParameters<Tile>
   CUtensorMap row_beside; ///< boxes of one row of cells of src
   float scale; ///< sums are formed in units of this power of two, so that no weight leaves FP16
   float lambda[3][Tile::n];                 ///< c_d lambda
+  float diagonal_sign;                      ///< of D in the sums: -1 in the residual
   float alpha, u_factor, theta;             ///< chebyshev: alpha; 1 + theta - alpha; theta
   signed char y_modes[16 * Tile::y_blocks]; ///< LineBlocks::mode
 };
@@ -36,6 +39,7 @@ namespace mma_layers
   using column::place;
   using column::produce_input;
 
+  using column::Place;
   template <typename Tile>
   struct Shared
   {
@@ -51,6 +55,12 @@ namespace mma_layers
     __device__ unsigned char *input(int slot, int part) const
     {
       return base + Tile::input_offset + slot * Tile::input_bytes + part * Tile::own_bytes;
+    }
+    /// Where a warp keeps its segment, so that it takes no registers.
+    __device__ Place &place(int warp) const
+    {
+      static_assert(sizeof(Place) <= Tile::place_bytes);
+      return *reinterpret_cast<Place *>(base + Tile::place_offset + warp * Tile::place_bytes);
     }
     __device__ Barrier *barrier(int index) const
     {
@@ -69,6 +79,17 @@ namespace mma_layers
     {
       return barrier(inputs + 2 * Tile::input_ring + slot);
     }
+    /// The warps of a strip have put traces of a plane there.
+    __device__ Barrier *mailed(int strip, int slot) const
+    {
+      return barrier(inputs + 3 * Tile::input_ring + 2 * strip + slot);
+    }
+    /// Where a lane finds or puts its traces of a tile's lines on one side (0: below, 1: above).
+    __device__ unsigned char *mail(int strip, int slot, int side, int lines) const
+    {
+      const int at = ((slot * 2 + side) * Tile::line_tiles + lines) * 32 + int(threadIdx.x) % 32;
+      return base + Tile::mail_offset + strip * Tile::mail_bytes + at * Tile::trace_bytes;
+    }
   };
 
   template <typename Tile>
@@ -86,6 +107,9 @@ namespace mma_layers
       pipeline::init(shared.input_empty(slot), 1);
       pipeline::init(shared.result(slot), all);
     }
+    if constexpr (Tile::shares_y)
+      for (int at = 0; at < 2 * Tile::strips; ++at)
+        pipeline::init(shared.mailed(at / 2, at % 2), pipeline::warp_arrivals * Tile::split);
     pipeline::fence_init();
   }
 

@@ -14,28 +14,44 @@ class Cells
   static constexpr int n = Tile::n, modes = Tile::modes, tiles = Tile::tiles;
   using Lines = typename Tile::Lines;
   static constexpr int groups = Tile::groups, x_blocks = Tile::x_blocks;
-  static constexpr int y_blocks = Tile::y_blocks, line_tiles = Tile::line_tiles;
+  static constexpr int y_blocks = Tile::own_y_blocks, line_tiles = Tile::line_tiles;
+  static constexpr int own_line_tiles = Tile::own_line_tiles;
   static constexpr unsigned all = ~0u;
 
   const MmaLayersParameters<Tile> &p;
   const Shared<Tile> &shared;
   const W weights;
   const int lane;
+  const int strip;            ///< 16 cells with the warps that share a plane of theirs
   const int cy, cell0, share; ///< row of cells, first cell, which lines
   const int first_mode;       ///< of a plane
   unsigned char *const spare; ///< this lane's part
   const LinesAt<Tile, x_blocks> own_at;
-  float2 diagonal[tiles]; ///< D without the part of k, of this lane's columns
-  Trace below[groups], top[groups], above[groups]; ///< in z
-  pipeline::RingPosition<Tile::ring> own;          ///< plane 0 of the current layer
+  /// D without the part of k, of this lane's columns.
+  float2 diagonal[Tile::multiplies_diagonal ? 1 : tiles];
+  Trace below[groups]; ///< in z, at the top of the layer before
+  /// Of the traces in z below and above, what modes k of one parity want in their place: values below + above and half
+  /// derivatives below - above (k even), values below - above and half derivatives below + above (k odd).
+  struct FacesZ
+  {
+    Trace of[groups];
+  } even, odd;
+  pipeline::RingPosition<Tile::ring> own; ///< plane 0 of the current layer
   pipeline::RingPosition<Tile::halo_ring> halo;
   pipeline::RingPosition<Tile::input_ring> input;
-  Place s;
+  pipeline::RingPosition<2> mail_in, mail_out;
+  Place &s;                ///< in shared memory
   int beside_at[x_blocks]; ///< lines of the eight cells before and after the warp's, ...
   bool beside_in_halo;     ///< ... in the halo (this lane's)
 
   /// Weights of traces in y.
-  typename W::Held held[2][Tile::holds_weights ? Lines::weights : 1];
+  static constexpr int held_blocks = y_blocks < Lines::weights ? y_blocks : Lines::weights;
+  typename W::Held held[2][Tile::holds_weights ? held_blocks : 1];
+
+  /// Those of the other products, but for z.
+  typename W::Held held_x_trace[Tile::holds_all ? x_blocks : 1][Tile::pairs];
+  typename W::SmallHeld held_x_face[Tile::holds_all ? Tile::pairs : 1][tiles];
+  typename W::Held held_y_face[Tile::holds_all ? line_tiles : 1][tiles];
 
   /// Where the traces beside the warp's cells in x come from: a cell beside them, or behind a closed side its own one.
   struct End
@@ -45,6 +61,8 @@ class Cells
     std::uint32_t flip; ///< bits: behind a closed side
   } left_end, right_end;
   int last_cell; ///< of the warp's, 0..15
+  /// p.scale for the lane's two cells; 0 beyond the last one: padding is zero in src and stays zero in dst.
+  float scale[2];
 
   /// Where the traces on one side in y come from.
   struct Beside
@@ -63,27 +81,36 @@ public:
     , shared(shared_)
     , weights(shared_.base)
     , lane(threadIdx.x % 32)
-    , cy(warp / Tile::split / (Tile::cells_x / 16))
-    , cell0(warp / Tile::split % (Tile::cells_x / 16) * 16)
+    , strip(warp / Tile::split)
+    , cy(strip / (Tile::cells_x / 16))
+    , cell0(strip % (Tile::cells_x / 16) * 16)
     , share(warp % Tile::split)
     , first_mode(share * Tile::lines * n)
     , spare(shared_.base + Tile::spare_offset + warp * Tile::spare_bytes + lane % 8 * 16)
     , own_at(cy, first_mode, cell0)
+    , s(shared_.place(warp))
   {
+    if constexpr (Tile::holds_all)
+      hold_all();
+    if constexpr (!Tile::multiplies_diagonal)
 #pragma unroll
-    for (int tile = 0; tile < tiles; ++tile)
-    {
-      const int mode = min(first_mode + 8 * tile + 2 * (lane % 4), modes - 1);
-      const int next = min(mode + 1, modes - 1);
-      diagonal[tile] = {p.lambda[0][mode % n] + p.lambda[1][mode / n],
-          p.lambda[0][next % n] + p.lambda[1][next / n]};
-    }
+      for (int tile = 0; tile < tiles; ++tile)
+      {
+        const int mode = min(first_mode + 8 * tile + 2 * (lane % 4), modes - 1);
+        const int next = min(mode + 1, modes - 1);
+        diagonal[tile] = {p.lambda[0][mode % n] + p.lambda[1][mode / n],
+            p.lambda[0][next % n] + p.lambda[1][next / n]};
+      }
   }
 
   __device__ __forceinline__ void run()
   {
-    for (int index = 0; place(p, index, s); ++index)
+    Place here;
+    for (int index = 0; column::place(p, index, here); ++index)
     {
+      __syncwarp();
+      s = here;
+      __syncwarp();
       if (cy > s.last_y || cell0 > s.last_x)
       {
         pass_by();
@@ -94,9 +121,6 @@ public:
       for (int c = s.z0; c < s.z1; ++c)
       {
         work_on_layer(c);
-#pragma unroll
-        for (int group = 0; group < groups; ++group)
-          below[group] = top[group];
         advance();
       }
       if (s.after)
@@ -175,176 +199,94 @@ private:
     }
   }
 
-  /// Lines 4 group .. 4 group + 3 in z of the layer whose planes begin at `from`.
-  __device__ __forceinline__ A load_lines_z(int group, int block, int from) const
-  {
-    // Slot of the multiplicand: mode k = at / 4 of line at % 4.
-    const int at = block * 16 + lane / 16 * 8 + lane % 8;
-    const int line = cy * modes + min(first_mode + 4 * group + at % 4, modes - 1);
-    return load_cells(shared.own(own_slot(from + min(at / 4, n - 1))) +
-        Tile::Rows::at(line, cell0 + lane / 8 % 2 * 8));
-  }
-  __device__ __forceinline__ void traces_z(Trace (&result)[groups], bool left, int from) const
-  {
-    typename W::Held ends[Tile::z_blocks];
-#pragma unroll
-    for (int block = 0; block < Tile::z_blocks; ++block)
-      ends[block] = weights.hold(W::z_trace(left, block));
-#pragma unroll
-    for (int group = 0; group < groups; ++group)
-    {
-      D sums{};
-#pragma unroll
-      for (int block = 0; block < Tile::z_blocks; ++block)
-        add_numbers(sums, load_lines_z(group, block, from), ends[block].part);
-      result[group] = Trace(sums);
-    }
-  }
-
   /// What lies behind a Dirichlet or Neumann side has the own traces there but for one sign each.
   __device__ __forceinline__ std::uint32_t flip(int side) const
   {
     return p.sides[side] == Side::dirichlet ? 0x00008000u : 0x80000000u;
   }
 
-  /// Traces of a ghost: `line` of `lines`, mode i.
   __device__ __forceinline__ Trace ghost(
-      int side, std::int64_t lines, std::int64_t line, int i, bool exists) const
-  {
-    const int cell = cell0 + lane / 4;
-    const float *from = p.ghost[side] + line * p.block.row() + i * p.block.pitch + s.x0 + cell;
-    const float *derivative = from + lines * p.block.row();
-    const bool here = exists && cell <= s.last_x, next = exists && cell + 8 <= s.last_x;
-    return {here ? from[0] : 0.f, here ? derivative[0] : 0.f, next ? from[8] : 0.f,
-        next ? derivative[8] : 0.f};
-  }
-  __device__ __forceinline__ Trace ghost_z(int side, int group) const
-  {
-    const int mode = first_mode + 4 * group + lane % 4;
-    return ghost(
-        side, p.block.rows_per_plane(), (s.y0 + cy) * n + mode / n, mode % n, mode < modes);
-  }
-  __device__ __forceinline__ Trace ghost_y(int side, int plane, int lines) const
-  {
-    const int i = Lines::per_tile * lines + lane % 4;
-    return ghost(side, p.block.planes(), plane, i, lane % 4 < Lines::per_tile && i < n);
-  }
+      int side, unsigned lines, unsigned line, unsigned i, bool exists) const;
+  __device__ __forceinline__ Trace ghost_z(int side, int group) const;
+  __device__ __forceinline__ Trace ghost_y(int side, int plane, int lines) const;
+  __device__ __forceinline__ Beside beside_y(bool upper) const;
+  __device__ __forceinline__ void begin_segment();
+  __device__ __forceinline__ A load_lines_z(int group, int block, int from) const;
+  template <typename Use>
+  __device__ __forceinline__ void sum_z(bool left, int from, const Use &use) const;
+  __device__ __forceinline__ void traces_z(Trace (&result)[groups], bool left, int from) const;
+  __device__ __forceinline__ void close_above(int c, const Trace (&top)[groups]);
+  template <typename Above>
+  __device__ __forceinline__ void combine(int group, const Above &above);
 
-  __device__ __forceinline__ Beside beside_y(bool upper) const
+  /// Of those whose traces in y this warp forms.
+  __device__ __forceinline__ int first_y_block() const
   {
-    const int side = upper ? 3 : 2;
-    const bool edge = upper ? cy == s.last_y : cy == 0;
-    const bool end = edge && (upper ? s.upper_end : s.lower_end);
-    const bool closed = end && p.sides[side] != Side::ghost;
-    Beside result;
-    result.ghost = end && !closed;
-    result.in_halo = edge && !closed;
-    result.left = closed != upper;
-    result.flip = closed ? flip(side) : 0;
-    const int row = closed ? cy : edge ? 0 : upper ? cy + 1 : cy - 1;
-    const int slot = lane / 16 * 8 + lane % 8;
-#pragma unroll
-    for (int block = 0; block < y_blocks; ++block)
-    {
-      // Where there is no mode the line of one that is as much modulo 8: its weights are zero, but it must be a number.
-      const int mode = p.y_modes[16 * block + slot];
-      const int line = row * modes + (mode < 0 ? slot % 8 : mode);
-      result.at[block] = Tile::Rows::at(line, cell0 + lane / 8 % 2 * 8) +
-          (result.in_halo && upper ? Tile::upper_at : 0);
-    }
-    return result;
+    return Tile::shares_y ? share * y_blocks : 0;
   }
-
-  /// Addresses, and the traces below the first layer.
-  __device__ __forceinline__ void begin_segment()
-  {
-    const bool last = s.last_x < cell0 + 16; // the last cell of the tile is one of this warp's
-    last_cell = last ? s.last_x - cell0 : 15;
-    // Lanes of the right ends of lines (t = lane % 4 < 2) ask for the first, those of the left ends for the second.
-    const int t = lane % 4;
-    left_end.closed = s.left_closed && cell0 == 0;
-    left_end.from = left_end.closed ? t + 2 : 4 * (cell0 == 0 ? s.left_cell : 7) + t;
-    left_end.flip = left_end.closed ? flip(0) : 0;
-    right_end.closed = s.right_closed && last;
-    right_end.from = right_end.closed ? (4 * (last_cell % 8) + t + 30) % 32 : t;
-    right_end.flip = right_end.closed ? flip(1) : 0;
-    beside[0] = beside_y(false);
-    beside[1] = beside_y(true);
-    if constexpr (Tile::holds_weights)
-      hold_weights();
-    // The cells beside this warp's: from a box beside the tile, or from the tile.
-    const bool right = lane / 8 % 2 == 1;
-    beside_in_halo = right ? last || cell0 + 16 == Tile::cells_x : cell0 == 0;
-#pragma unroll
-    for (int block = 0; block < x_blocks; ++block)
-    {
-      const int mode = min(first_mode + 16 * block + lane / 16 * 8 + lane % 8, modes - 1);
-      beside_at[block] = beside_in_halo
-          ? (right ? Tile::right_at : Tile::left_at) + 16 * (cy * modes + mode)
-          : Tile::Rows::at(cy * modes + mode, right ? cell0 + 16 : cell0 - 8);
-    }
-    if (s.before)
-    {
-      wait_layer(0);
-      traces_z(below, false, 0);
-      release_layer();
-    }
-    wait_layer(0);
-    if (!s.before)
-    {
-      traces_z(below, true, 0);
-#pragma unroll
-      for (int group = 0; group < groups; ++group)
-        below[group] =
-            p.sides[4] == Side::ghost ? ghost_z(4, group) : below[group].flipped(flip(4));
-    }
-  }
-
-  /// Traces in z above layer c. The last plane there may be late: its place was that of the plane just finished.
-  __device__ __forceinline__ void close_above(int c)
-  {
-    if (c + 1 < s.z1 || s.after)
-    {
-      wait_layer(n);
-      traces_z(above, true, n);
-    }
-    else
-#pragma unroll
-      for (int group = 0; group < groups; ++group)
-        above[group] = p.sides[5] == Side::ghost ? ghost_z(5, group) : top[group].flipped(flip(5));
-  }
-
   /// Held, or of shared memory.
   __device__ __forceinline__ auto y_trace(int side, int block) const
   {
-    return Tile::holds_weights ? held[side][block % Lines::weights]
-                               : weights.hold(W::y_trace(beside[side].left, block));
+    return Tile::holds_weights
+        ? held[side][block % held_blocks]
+        : weights.hold(W::y_trace(beside[side].left, first_y_block() + block));
   }
   __device__ __forceinline__ auto y_face(int lines, int tile) const
   {
-    return weights.hold(W::y_face(0, lines, tile) + share * (line_tiles * tiles));
+    return Tile::holds_all ? held_y_face[Tile::holds_all ? lines : 0][tile]
+                           : weights.hold(W::y_face(0, lines, tile) + share * (line_tiles * tiles));
+  }
+  __device__ __forceinline__ auto x_trace(int block, int pair) const
+  {
+    return Tile::holds_all ? held_x_trace[Tile::holds_all ? block : 0][pair]
+                           : weights.hold(W::x_trace(block, pair));
+  }
+  __device__ __forceinline__ auto x_face(int pair, int tile) const
+  {
+    return Tile::holds_all ? held_x_face[Tile::holds_all ? pair : 0][tile]
+                           : weights.hold_x_face(pair, tile);
+  }
+  __device__ __forceinline__ void hold_all()
+  {
+#pragma unroll
+    for (int pair = 0; pair < Tile::pairs; ++pair)
+    {
+#pragma unroll
+      for (int block = 0; block < x_blocks; ++block)
+        held_x_trace[block][pair] = weights.hold(W::x_trace(block, pair));
+#pragma unroll
+      for (int tile = 0; tile < tiles; ++tile)
+        held_x_face[pair][tile] = weights.hold_x_face(pair, tile);
+    }
+#pragma unroll
+    for (int lines = 0; lines < line_tiles; ++lines)
+#pragma unroll
+      for (int tile = 0; tile < tiles; ++tile)
+        held_y_face[lines][tile] =
+            weights.hold(W::y_face(0, lines, tile) + share * (line_tiles * tiles));
   }
   __device__ __forceinline__ void hold_weights()
   {
 #pragma unroll
     for (int side = 0; side < 2; ++side)
 #pragma unroll
-      for (int block = 0; block < Lines::weights; ++block)
-        held[side][block] = weights.hold(W::y_trace(beside[side].left, block));
+      for (int block = 0; block < held_blocks; ++block)
+        held[side][block] = weights.hold(W::y_trace(beside[side].left, first_y_block() + block));
   }
 
   /// A plane whose traces are known: own modes, traces beside this warp's lines.
   struct Plane
   {
     A u[x_blocks];
-    Trace x[Tile::pairs], y[2][line_tiles];
+    Trace x[Tile::pairs], y[2][line_tiles]; ///< y: on its way, if the warps of a strip share it
   };
   /// What becomes traces.
   struct SumsX
   {
     D own[Tile::pairs], outside[Tile::pairs];
   };
-  using SumsY = D[2][line_tiles];
+  using SumsY = D[2][own_line_tiles];
+  using TracesY = Trace[2][line_tiles];
   using Accumulators = D[tiles];
 
   __device__ __forceinline__ A load_row(int side, int block, int k) const
@@ -353,20 +295,25 @@ private:
         beside[side].at[block]);
   }
   __device__ __forceinline__ void work_on_layer(int c);
+  __device__ __forceinline__ void work_at_once(int layer, int k, const FacesZ &z);
   template <bool finishes, bool begins>
-  __device__ __forceinline__ void work(Plane &at, Plane &next, int k);
+  __device__ __forceinline__ void work(Plane &at, Plane &next, int layer, int k, const FacesZ &z);
   __device__ __forceinline__ void read(A (&u)[x_blocks], A (&around)[x_blocks], int k) const;
   __device__ __forceinline__ void multiply_x(
       SumsX &x, const A (&u)[x_blocks], const A (&around)[x_blocks]) const;
   __device__ __forceinline__ void multiply_y(SumsY &y, int k) const;
   __device__ __forceinline__ void exchange_x(Trace (&faces)[Tile::pairs], const SumsX &sums) const;
-  __device__ __forceinline__ void add_ghosts(Plane &at, int plane) const;
+  __device__ __forceinline__ void hand_over_y(TracesY &faces, const SumsY &sums);
+  __device__ __forceinline__ void take_y(TracesY &faces);
+  __device__ __forceinline__ void take_ghosts(TracesY &faces, int plane) const;
   template <int blocks_b, int blocks_old>
   __device__ __forceinline__ void read_input(A (&b)[blocks_b], A (&old)[blocks_old]) const;
   __device__ __forceinline__ void add_x(Accumulators &sum, const Trace (&faces)[Tile::pairs]) const;
+  __device__ __forceinline__ void add_diagonal(
+      Accumulators &sum, const A (&u)[x_blocks], int k) const;
   __device__ __forceinline__ void add_y(
       Accumulators &sum, const Trace (&faces)[2][line_tiles]) const;
-  __device__ __forceinline__ void add_z(Accumulators &sum, int k) const;
+  __device__ __forceinline__ void add_z(Accumulators &sum, int k, const FacesZ &faces) const;
   template <int blocks_b, int blocks_old>
   __device__ __forceinline__ void write(const Accumulators &sum, const A (&u)[x_blocks],
       const A (&b)[blocks_b], const A (&old)[blocks_old], int k) const;

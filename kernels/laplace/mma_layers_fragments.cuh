@@ -15,7 +15,7 @@ __device__ __forceinline__ float2 to_floats(std::uint32_t halves)
 /// Two columns (value and half derivative of one line) at two cells, 8 rows of a fragment apart; each number as the sum
 /// of `parts` numbers of FP16.
 template <int parts>
-struct Traces
+struct alignas(8 * parts) Traces
 {
   std::uint32_t low[parts], high[parts];
 
@@ -28,6 +28,19 @@ struct Traces
   __device__ __forceinline__ explicit Traces(const D &sums)
     : Traces(sums.registers[0], sums.registers[1], sums.registers[2], sums.registers[3])
   {}
+
+  /// Of register r of the sums.
+  __device__ __forceinline__ float number(int r) const
+  {
+    float sum = 0.f;
+#pragma unroll
+    for (int part = parts - 1; part >= 0; --part)
+    {
+      const float2 both = to_floats(r < 2 ? low[part] : high[part]);
+      sum += r % 2 == 0 ? both.x : both.y;
+    }
+    return sum;
+  }
 
   __device__ __forceinline__ Traces flipped(std::uint32_t bits) const
   {

@@ -5,19 +5,23 @@
 #include <cmath>
 
 #include "kernels/laplace/cuda_column_launch.cuh"
-#include "kernels/laplace/mma_layers_planes.cuh"
+#include "kernels/laplace/mma_layers_kernel.cuh"
 
 namespace tensormg::laplace
 {
 /// A power of two such that the weights of the faces in units of it are at most 1024 = 2^-6 of the largest FP16
-/// number, and their second parts are no subnormal numbers if they matter.
+/// number, those of D at most 32 times that, and their second parts are no subnormal numbers if they matter.
 template <typename Tile>
-float mma_layers_scale(const ColumnParameters<Tile> &p)
+float mma_layers_scale(const MmaLayersParameters<Tile> &p)
 {
-  float most = 0.f;
-  for (int m = 0; m < Tile::n; ++m)
-    for (int d = 0; d < 3; ++d)
+  float most = 0.f, diagonal = 0.f;
+  for (int d = 0; d < 3; ++d)
+  {
+    for (int m = 0; m < Tile::n; ++m)
       most = std::max({most, std::abs(p.vd[d][m]), std::abs(p.gd[d][m])});
+    diagonal += *std::max_element(p.lambda[d], p.lambda[d] + Tile::n);
+  }
+  most = std::max(most, diagonal / 32);
   int exponent = 0;
   std::frexp(most, &exponent); // most < 2^exponent
   return std::ldexp(1.f, std::max(exponent - 10, -15));
@@ -45,6 +49,7 @@ MmaLayersParameters<Tile> mma_layers_parameters(const Arguments<Half> &a, int bl
       p.lambda[d][m] = static_cast<float>(a.factor[d] * a.basis->lambda[m]);
   for (int slot = 0; slot < 16 * Tile::y_blocks; ++slot)
     p.y_modes[slot] = static_cast<signed char>(Tile::Lines::mode(slot / 16, slot % 16));
+  p.diagonal_sign = form == Form::apply ? 1.f : -1.f;
   p.scale = mma_layers_scale(p);
   p.alpha = static_cast<float>(a.alpha);
   p.u_factor = static_cast<float>(1. + a.theta - a.alpha);

@@ -61,9 +61,8 @@ struct MmaLayersTile
       (launch_registers + (launch_registers - service_registers) / consumer_groups) / 8 * 8;
   static constexpr int consumer_registers = pool < 240 ? pool : 240;
 
-  /// There are registers for two planes at a time, and for the weights of traces in y.
-  static constexpr bool overlaps = parts == 1;
-  static constexpr bool holds_weights = consumer_registers >= 200 && (parts == 1 || n == 8);
+  /// D u is a product, not FP32 on CUDA cores.
+  static constexpr bool multiplies_diagonal = inputs < 2;
 
   static constexpr int halo_x = 8;
   static constexpr int row_bytes = 2 * cells_x;
@@ -91,26 +90,49 @@ struct MmaLayersTile
   static constexpr int halo_offset = ring * own_bytes;
   static constexpr int input_offset = halo_offset + halo_ring * halo_bytes;
   static constexpr int spare_offset = input_offset + input_ring * input_bytes;
-  static constexpr int constant_offset = spare_offset + warps * spare_bytes;
+  static constexpr int place_bytes = 64; ///< of a warp
+  static constexpr int place_offset = spare_offset + warps * spare_bytes;
+  static constexpr int constant_offset = place_offset + warps * place_bytes;
   // Multiplicands that all warps share, in the order of Weights (mma_layers_weights.cuh).
   static constexpr int entries =
       x_blocks * pairs + 2 * Lines::weights + split * line_tiles * tiles + 2 * z_blocks;
   static constexpr int small_entries = pairs * tiles;
-  static constexpr int constant_bytes = parts * (256 * entries + 128 * small_entries + 8 * n);
+  static constexpr int diagonal_bytes = multiplies_diagonal ? 64 * split * tiles * n : 0;
+  static constexpr int constant_bytes =
+      (parts * (256 * entries + 128 * small_entries + 4 * n) + 7) / 8 * 8 + diagonal_bytes;
   static constexpr int barrier_offset = constant_offset + constant_bytes;
-  static constexpr int barriers = 2 * (ring + halo_ring) + 3 * input_ring;
-  static constexpr int shared_bytes = barrier_offset + 8 * barriers;
+  static constexpr int barriers =
+      2 * (ring + halo_ring) + 3 * input_ring + (split > 1 ? 2 * strips : 0);
+  static constexpr int mail_offset = (barrier_offset + 8 * barriers + 15) / 16 * 16;
+  static constexpr int trace_bytes = 8 * parts; ///< of a lane
+  /// Per strip: traces in y of two planes on their way, [2 planes][below, above][line tile][lane].
+  static constexpr int mail_bytes = 2 * 2 * line_tiles * 32 * trace_bytes;
+  /// The warps of a strip form traces in y for each other, each those of one tile's lines, if there is room.
+  static constexpr int most_shared_bytes = 232448; ///< 227 KiB per block
+  static constexpr bool shares_y =
+      split > 1 && mail_offset + strips *mail_bytes <= most_shared_bytes;
+  static constexpr int own_y_blocks = shares_y ? y_blocks / split : y_blocks; ///< that a warp forms
+  static constexpr int own_line_tiles = shares_y ? 1 : line_tiles;
+  static constexpr int shared_bytes = mail_offset + (shares_y ? strips * mail_bytes : 0);
 
-  /// The engine writes a plane with its halo; a warp reads src for z twice, for x, y and the diagonal, and every
-  /// warp of a strip the rows of cells below and above; the result passes through.
+  /// There are registers for two planes at a time, and for the weights of traces in y.
+  static constexpr bool overlaps = parts == 1;
+  static constexpr bool holds_weights =
+      consumer_registers >= 200 && (parts == 1 || n == 8 || shares_y);
+  /// And for those of the other products, but for z. B u of p = 7 is slower with them.
+  static constexpr bool holds_all = parts == 1 && (n != 8 || inputs == 2);
+
+  /// The engine writes a plane with its halo; a warp reads src for z twice, for x and the diagonal; the warps of a strip
+  /// read the rows of cells below and above, each all of them unless they share the traces; the result passes through.
   static constexpr double shared_bytes_per_dof =
-      2. * (6. + 2. * split + double(halo_bytes) / own_box);
+      2. * (6. + 2. * (shares_y ? 1 : split) + double(halo_bytes) / own_box);
 
   static_assert((split - 1) * own_modes + 16 * (x_blocks - 1) <= modes,
       "only the last 16 modes of a warp may have some that are not its own");
+  static_assert(!shares_y || (split == line_tiles && own_y_blocks * split == y_blocks));
   static_assert(ring >= 2 * n, "two layers must be in shared memory as a whole");
   static_assert(rows * n <= 256, "boxes of the copy engine");
-  static_assert(shared_bytes <= 232448, "227 KiB per block");
+  static_assert(shared_bytes <= most_shared_bytes);
   static_assert(threads <= 1024);
 };
 } // namespace tensormg::laplace

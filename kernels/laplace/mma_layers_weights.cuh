@@ -15,8 +15,8 @@ using namespace mma_weights;
 ///   y_trace  slot: mode j n + i of a block (LineBlocks); column c: of line i = c / 2 of a tile at one end, c % 2
 ///   y_face   slot s: trace below (s < 8) or above line s % 8 / 2 of a tile, s % 2; column: own mode of a tile
 ///   z_trace  slot s: mode k = s / 4 of line s % 4 of a group; column c: of line c / 2 at one end, c % 2
-///   z_face   slot s: trace on one side of line s / 2 of a tile, s % 2; column: own mode of the tile, in plane k: not
-///            zero for its own line only
+///   z_face   slot s: sum or difference of the traces below and above line s / 2 of a tile, s % 2 (FacesZ); column: own
+///            mode of the tile, in plane k: not zero for its own line only
 template <typename Tile>
 class Weights
 {
@@ -25,6 +25,8 @@ class Weights
   unsigned char *const base;
   static constexpr int small_at = Tile::entries * parts * 256;
   static constexpr int z_faces_at = small_at + Tile::small_entries * parts * 128;
+  static constexpr int diagonal_at = Tile::constant_bytes - Tile::diagonal_bytes;
+  static constexpr int plane_bytes = 64 * Tile::split * Tile::tiles;
 
 public:
   __device__ __forceinline__ explicit Weights(unsigned char *shared)
@@ -85,18 +87,28 @@ public:
   }
 
   /// z_face: the same two numbers for every line.
-  __device__ __forceinline__ Held hold_z_face(int k, bool above) const
+  __device__ __forceinline__ Held hold_z_face(int k) const
   {
     const int lane = threadIdx.x % 32, slot = lane % 4, column = lane / 4;
     Held held;
 #pragma unroll
     for (int part = 0; part < parts; ++part)
     {
-      const auto both = reinterpret_cast<const std::uint32_t *>(
-          base + z_faces_at)[(part * n + k) * 2 + int(above)];
+      const std::uint32_t both =
+          reinterpret_cast<const std::uint32_t *>(base + z_faces_at)[part * n + k];
       held.part[part] = B{{slot == column ? both : 0, slot + 4 == column ? both : 0}};
     }
     return held;
+  }
+
+  /// D in plane k as a diagonal matrix, in two parts.
+  __device__ __forceinline__ uint2 diagonal(int share, int k, int tile) const
+  {
+    uint2 both{0, 0};
+    if (is_on_diagonal())
+      both = *reinterpret_cast<const uint2 *>(base + diagonal_at + k * plane_bytes +
+          (share * Tile::tiles + tile) * 64 + threadIdx.x % 32 / 4 * 8);
+    return both;
   }
 
   /// All threads of the block.
@@ -121,12 +133,31 @@ public:
             : Half{};
       });
     }
-    for (int at = threadIdx.x; at < parts * n * 4; at += Tile::threads)
+    for (int at = threadIdx.x; at < parts * n * 2; at += Tile::threads)
       reinterpret_cast<Half *>(base + z_faces_at)[at] =
-          rounded(beside(p, 2, at / 2 % 2 == 1, at / 4 % n, at % 2), at / (4 * n));
+          rounded(beside(p, 2, false, at / 2 % n, at % 2), at / (2 * n));
+    for (int at = threadIdx.x; at < Tile::diagonal_bytes / 4; at += Tile::threads)
+      reinterpret_cast<std::uint32_t *>(base + diagonal_at)[at] = diagonal_word(p, at);
   }
 
 private:
+  /// Of a small multiplicand.
+  __device__ __forceinline__ static bool is_on_diagonal()
+  {
+    const int lane = threadIdx.x % 32;
+    return lane / 8 == lane % 4;
+  }
+  __device__ static std::uint32_t diagonal_word(const MmaLayersParameters<Tile> &p, int at)
+  {
+    const int k = at / (plane_bytes / 4), share = at / (16 * Tile::tiles) % Tile::split;
+    const int own = at / 16 % Tile::tiles * 8 + at / 2 % 8, mode = share * Tile::own_modes + own;
+    if (own >= Tile::own_modes || mode >= Tile::modes)
+      return 0;
+    const float value = p.diagonal_sign *
+        (p.lambda[0][mode % n] + p.lambda[1][mode / n] + p.lambda[2][k]) / p.scale;
+    const Half half = rounded(value, at % 2);
+    return std::uint32_t(std::bit_cast<std::uint16_t>(half)) << (at / 2 % 2 * 16);
+  }
   /// A line of a tile; -1: none.
   __device__ static int line_y(int tile, int at)
   {

@@ -69,7 +69,7 @@ template <>
 struct MmaTile<8, true> : MmaLayersTile<8, 32, 2, 4, 16, 3, 3>
 {};
 template <>
-struct MmaTile<9, true> : MmaLayersTile<9, 32, 1, 3, 19, 4, 4>
+struct MmaTile<9, true> : MmaLayersTile<9, 32, 1, 3, 18, 4, 4>
 {};
 
 /// Rows of 64 cells instead of 32: half as many requests to L2, for the boxes beside the tile and in all.
@@ -112,6 +112,6 @@ template <>
 struct MmaAccurateTile<8> : MmaLayersTile<8, 32, 2, 4, 16, 3, 3, 1, 2>
 {};
 template <>
-struct MmaAccurateTile<9> : MmaLayersTile<9, 32, 1, 3, 19, 4, 4, 1, 2>
+struct MmaAccurateTile<9> : MmaLayersTile<9, 32, 1, 3, 18, 4, 3, 1, 2>
 {};
 } // namespace tensormg::laplace

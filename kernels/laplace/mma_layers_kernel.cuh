@@ -1,0 +1,220 @@
+// The order of work in the tensor-core layer kernel, and the kernel: see mma_layers.cuh.
+#pragma once
+
+#include "kernels/core/shared_memory.cuh"
+#include "kernels/laplace/mma_layers_planes.cuh"
+
+namespace tensormg::laplace::mma_layers
+{
+/// Finishes plane k of the layer, whose traces are known, and forms those of plane k + 1; both at once, so that the one
+/// goes on while the other waits for products, shared memory or shuffles.
+template <typename Tile, Form form>
+template <bool finishes, bool begins>
+__device__ __forceinline__ void Cells<Tile, form>::work(
+    Plane &at, Plane &next, int layer, int k, const FacesZ &z)
+{
+  if constexpr (begins)
+    pipeline::wait(shared.halo_full(halo.slot), halo.parity);
+  if constexpr (finishes)
+  {
+    wait_input();
+    take_y(at.y);
+    take_ghosts(at.y, layer * n + k);
+  }
+  A around[x_blocks];
+  if constexpr (begins)
+    read(next.u, around, k + 1);
+  Accumulators sum = {};
+  if constexpr (finishes)
+  {
+    if constexpr (Tile::multiplies_diagonal)
+      add_diagonal(sum, at.u, k);
+    add_z(sum, k, z);
+    add_y(sum, at.y);
+    add_x(sum, at.x);
+  }
+  SumsX x{};
+  SumsY y{};
+  if constexpr (begins)
+  {
+    multiply_x(x, next.u, around);
+    multiply_y(y, k + 1);
+  }
+  A b[form == Form::apply ? 1 : x_blocks], old[form == Form::chebyshev ? x_blocks : 1];
+  if constexpr (finishes)
+    read_input(b, old);
+  if constexpr (begins)
+  {
+    hand_over_y(next.y, y);
+    exchange_x(next.x, x);
+  }
+  if constexpr (finishes)
+    write(sum, at.u, b, old, k);
+  pipeline::fence_copies();
+  if constexpr (begins)
+  {
+    pipeline::arrive(shared.own_empty(own_slot(k + 1)));
+    release_halo();
+  }
+  if constexpr (finishes)
+    hand_over_result();
+}
+
+/// One plane from beginning to end.
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::work_at_once(int layer, int k, const FacesZ &z)
+{
+  pipeline::wait(shared.halo_full(halo.slot), halo.parity);
+  wait_input();
+  Plane at;
+  A around[x_blocks];
+  read(at.u, around, k);
+  SumsY y{};
+  multiply_y(y, k);
+  SumsX x{};
+  multiply_x(x, at.u, around);
+  Accumulators sum = {};
+  if constexpr (Tile::multiplies_diagonal)
+    add_diagonal(sum, at.u, k);
+  add_z(sum, k, z);
+  hand_over_y(at.y, y);
+  A b[form == Form::apply ? 1 : x_blocks], old[form == Form::chebyshev ? x_blocks : 1];
+  read_input(b, old);
+  exchange_x(at.x, x);
+  add_x(sum, at.x);
+  take_y(at.y);
+  take_ghosts(at.y, layer * n + k);
+  add_y(sum, at.y);
+  write(sum, at.u, b, old, k);
+  pipeline::fence_copies();
+  pipeline::arrive(shared.own_empty(own_slot(k)));
+  release_halo();
+  hand_over_result();
+}
+
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::work_on_layer(int c)
+{
+  Trace top[groups];
+  traces_z(top, false, 0);
+  if constexpr (Tile::overlaps)
+  {
+    Plane at, next;
+    work<false, true>(next, at, c, -1, odd);
+    close_above(c, top);
+#pragma unroll 1
+    for (int k = 0; k + 2 < n; k += 2)
+    {
+      work<true, true>(at, next, c, k, even);
+      work<true, true>(next, at, c, k + 1, odd);
+    }
+    if constexpr (n % 2 == 0)
+    {
+      work<true, true>(at, next, c, n - 2, even);
+      work<true, false>(next, at, c, n - 1, odd);
+    }
+    else
+      work<true, false>(at, next, c, n - 1, even);
+  }
+  else
+  {
+    close_above(c, top);
+#pragma unroll 1
+    for (int k = 0; k + 1 < n; k += 2)
+    {
+      work_at_once(c, k, even);
+      work_at_once(c, k + 1, odd);
+    }
+    if constexpr (n % 2 == 1)
+      work_at_once(c, n - 1, even);
+  }
+}
+
+/// The sums, b and old: to where b was, which this warp alone has read.
+template <typename Tile, Form form>
+template <int blocks_b, int blocks_old>
+__device__ __forceinline__ void Cells<Tile, form>::write(const Accumulators &sum,
+    const A (&u)[x_blocks], const A (&b)[blocks_b], const A (&old)[blocks_old], int k) const
+{
+  std::uint32_t halves[2 * tiles];
+#pragma unroll
+  for (int tile = 0; tile < tiles; ++tile)
+  {
+#pragma unroll
+    for (int high = 0; high < 2; ++high)
+    {
+      const int r = tile % 2 * 2 + high;
+      // In the fused forms the sums have the other sign.
+      const float2 faces{scale[high] * sum[tile].registers[2 * high],
+          scale[high] * sum[tile].registers[2 * high + 1]};
+      float2 result = faces;
+      if constexpr (form != Form::apply)
+      {
+        const float2 right = to_floats(b[tile / 2].registers[r]);
+        result = {faces.x + right.x, faces.y + right.y};
+      }
+      if constexpr (!Tile::multiplies_diagonal)
+      {
+        const float of_k = p.lambda[2][k];
+        const float2 d{diagonal[tile].x + of_k, diagonal[tile].y + of_k};
+        const float2 v = to_floats(u[tile / 2].registers[r]);
+        if constexpr (form == Form::residual)
+          result = {fmaf(-d.x, v.x, result.x), fmaf(-d.y, v.y, result.y)};
+        else
+        {
+          const float2 before = to_floats(old[tile / 2].registers[r]);
+          result = {fmaf(p.alpha * mma::reciprocal(d.x), result.x, p.u_factor * v.x),
+              fmaf(p.alpha * mma::reciprocal(d.y), result.y, p.u_factor * v.y)};
+          result = {fmaf(-p.theta, before.x, result.x), fmaf(-p.theta, before.y, result.y)};
+        }
+      }
+      halves[2 * tile + high] = mma::to_halves(result.x, result.y);
+    }
+  }
+  unsigned char *const to = shared.input(input.slot, 0);
+  const int last_line = 16 * (x_blocks - 1) + lane / 16 * 8 + lane % 8;
+  const bool is_own = last_line < Tile::own_modes && first_mode + last_line < modes;
+#pragma unroll
+  for (int block = 0; block < x_blocks; ++block)
+  {
+    std::uint32_t four[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (int r = 0; r < 4 && 4 * block + r < 2 * tiles; ++r)
+      four[r] = halves[4 * block + r];
+    const bool writes = block + 1 < x_blocks || is_own;
+    mma::stmatrix_transposed(four, writes ? to + own_at.of(block) : spare);
+  }
+}
+
+template <typename Tile, Form form>
+__global__ __launch_bounds__(Tile::threads, 1) void mma_layers_kernel(
+    const __grid_constant__ MmaLayersParameters<Tile> p)
+{
+  static_assert(Tile::multiplies_diagonal ? form != Form::chebyshev : form != Form::apply);
+  const Shared<Tile> shared{dynamic_shared()};
+  if (threadIdx.x == 0)
+    initialise<Tile>(shared);
+  Weights<Tile>(shared.base).fill(p);
+  __syncthreads();
+
+  const int service = int(threadIdx.x) - 128 * Tile::consumer_groups;
+  if (service < 0)
+  {
+    pipeline::grow_registers<Tile::consumer_registers>();
+    const int warp = __shfl_sync(~0u, int(threadIdx.x) / 32, 0);
+    if (warp < Tile::warps)
+      Cells<Tile, form>(p, shared, warp).run();
+    return;
+  }
+  pipeline::shrink_registers<Tile::service_registers>();
+  if (service == 0)
+    produce_own(p, shared);
+  if (service == 32)
+    produce_halo(p, shared);
+  if constexpr (form != Form::apply)
+    if (service == 64)
+      produce_input<&pipeline::load_box_once>(p, shared);
+  if (service == 96)
+    store_results(p, shared);
+}
+} // namespace tensormg::laplace::mma_layers

@@ -1,0 +1,188 @@
+// What lies beside a segment and between its layers, in the tensor-core layer kernel: ends of the block, ghosts, traces
+// in z. See mma_layers.cuh.
+#pragma once
+
+#include "kernels/laplace/mma_layers_cells.cuh"
+
+namespace tensormg::laplace::mma_layers
+{
+/// Traces of a ghost: `line` of `lines`, mode i.
+template <typename Tile, Form form>
+__device__ __forceinline__ typename Cells<Tile, form>::Trace Cells<Tile, form>::ghost(
+    int side, unsigned lines, unsigned line, unsigned i, bool exists) const
+{
+  // The numbers of a side, a surface, are fewer than 2^32.
+  const unsigned pitch = static_cast<unsigned>(p.block.pitch);
+  const int cell = cell0 + lane / 4;
+  const unsigned at = (line * n + i) * pitch + s.x0 + cell;
+  const float *values = p.ghost[side], *derivatives = values + std::size_t(lines) * n * pitch;
+  const bool here = exists && cell <= s.last_x, next = exists && cell + 8 <= s.last_x;
+  return {here ? values[at] : 0.f, here ? derivatives[at] : 0.f, next ? values[at + 8] : 0.f,
+      next ? derivatives[at + 8] : 0.f};
+}
+template <typename Tile, Form form>
+__device__ __forceinline__ typename Cells<Tile, form>::Trace Cells<Tile, form>::ghost_z(
+    int side, int group) const
+{
+  const int mode = first_mode + 4 * group + lane % 4;
+  return ghost(
+      side, unsigned(p.block.cells[1]) * n, (s.y0 + cy) * n + mode / n, mode % n, mode < modes);
+}
+template <typename Tile, Form form>
+__device__ __forceinline__ typename Cells<Tile, form>::Trace Cells<Tile, form>::ghost_y(
+    int side, int plane, int lines) const
+{
+  const int i = Lines::per_tile * lines + lane % 4;
+  return ghost(side, unsigned(p.block.cells[2]) * n, plane, i, lane % 4 < Lines::per_tile && i < n);
+}
+
+template <typename Tile, Form form>
+__device__ __forceinline__ typename Cells<Tile, form>::Beside Cells<Tile, form>::beside_y(
+    bool upper) const
+{
+  const int side = upper ? 3 : 2;
+  const bool edge = upper ? cy == s.last_y : cy == 0;
+  const bool end = edge && (upper ? s.upper_end : s.lower_end);
+  const bool closed = end && p.sides[side] != Side::ghost;
+  Beside result;
+  result.ghost = end && !closed;
+  result.in_halo = edge && !closed;
+  result.left = closed != upper;
+  result.flip = closed ? flip(side) : 0;
+  const int row = closed ? cy : edge ? 0 : upper ? cy + 1 : cy - 1;
+  const int slot = lane / 16 * 8 + lane % 8;
+#pragma unroll
+  for (int block = 0; block < y_blocks; ++block)
+  {
+    // Where there is no mode the line of one that is as much modulo 8: its weights are zero, but it must be a number.
+    const int mode = p.y_modes[16 * (first_y_block() + block) + slot];
+    const int line = row * modes + (mode < 0 ? slot % 8 : mode);
+    result.at[block] = Tile::Rows::at(line, cell0 + lane / 8 % 2 * 8) +
+        (result.in_halo && upper ? Tile::upper_at : 0);
+  }
+  return result;
+}
+
+/// Addresses, and the traces below the first layer.
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::begin_segment()
+{
+  const bool last = s.last_x < cell0 + 16; // the last cell of the tile is one of this warp's
+  last_cell = last ? s.last_x - cell0 : 15;
+  scale[0] = lane / 4 <= last_cell ? p.scale : 0.f;
+  scale[1] = lane / 4 + 8 <= last_cell ? p.scale : 0.f;
+  // Lanes of the right ends of lines (t = lane % 4 < 2) ask for the first, those of the left ends for the second.
+  const int t = lane % 4;
+  left_end.closed = s.left_closed && cell0 == 0;
+  left_end.from = left_end.closed ? t + 2 : 4 * (cell0 == 0 ? s.left_cell : 7) + t;
+  left_end.flip = left_end.closed ? flip(0) : 0;
+  right_end.closed = s.right_closed && last;
+  right_end.from = right_end.closed ? (4 * (last_cell % 8) + t + 30) % 32 : t;
+  right_end.flip = right_end.closed ? flip(1) : 0;
+  beside[0] = beside_y(false);
+  beside[1] = beside_y(true);
+  if constexpr (Tile::holds_weights)
+    hold_weights();
+  // The cells beside this warp's: from a box beside the tile, or from the tile.
+  const bool right = lane / 8 % 2 == 1;
+  beside_in_halo = right ? last || cell0 + 16 == Tile::cells_x : cell0 == 0;
+#pragma unroll
+  for (int block = 0; block < x_blocks; ++block)
+  {
+    const int mode = min(first_mode + 16 * block + lane / 16 * 8 + lane % 8, modes - 1);
+    beside_at[block] = beside_in_halo
+        ? (right ? Tile::right_at : Tile::left_at) + 16 * (cy * modes + mode)
+        : Tile::Rows::at(cy * modes + mode, right ? cell0 + 16 : cell0 - 8);
+  }
+  if (s.before)
+  {
+    wait_layer(0);
+    traces_z(below, false, 0);
+    release_layer();
+  }
+  wait_layer(0);
+  if (!s.before)
+  {
+    traces_z(below, true, 0);
+#pragma unroll
+    for (int group = 0; group < groups; ++group)
+      below[group] = p.sides[4] == Side::ghost ? ghost_z(4, group) : below[group].flipped(flip(4));
+  }
+}
+
+/// Lines 4 group .. 4 group + 3 in z of the layer whose planes begin at `from`.
+template <typename Tile, Form form>
+__device__ __forceinline__ A Cells<Tile, form>::load_lines_z(int group, int block, int from) const
+{
+  // Slot of the multiplicand: mode k = at / 4 of line at % 4.
+  const int at = block * 16 + lane / 16 * 8 + lane % 8;
+  const int line = cy * modes + min(first_mode + 4 * group + at % 4, modes - 1);
+  return load_cells(shared.own(own_slot(from + min(at / 4, n - 1))) +
+      Tile::Rows::at(line, cell0 + lane / 8 % 2 * 8));
+}
+/// Passes sums at the left or right ends of own lines in z to use(group, sums).
+template <typename Tile, Form form>
+template <typename Use>
+__device__ __forceinline__ void Cells<Tile, form>::sum_z(bool left, int from, const Use &use) const
+{
+  typename W::Held ends[Tile::z_blocks];
+#pragma unroll
+  for (int block = 0; block < Tile::z_blocks; ++block)
+    ends[block] = weights.hold(W::z_trace(left, block));
+#pragma unroll
+  for (int group = 0; group < groups; ++group)
+  {
+    D sums{};
+#pragma unroll
+    for (int block = 0; block < Tile::z_blocks; ++block)
+      add_numbers(sums, load_lines_z(group, block, from), ends[block].part);
+    use(group, sums);
+  }
+}
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::traces_z(
+    Trace (&result)[groups], bool left, int from) const
+{
+  sum_z(left, from, [&](int group, const D &sums) { result[group] = Trace(sums); });
+}
+
+/// Traces in z above layer c. The last plane there may be late: its place was that of the plane just finished.
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::close_above(int c, const Trace (&top)[groups])
+{
+  if (c + 1 < s.z1 || s.after)
+  {
+    wait_layer(n);
+    sum_z(true, n, [&](int group, const D &sums) {
+      combine(group, [&](int r) { return sums.registers[r]; });
+    });
+  }
+  else
+#pragma unroll
+    for (int group = 0; group < groups; ++group)
+    {
+      const Trace above =
+          p.sides[5] == Side::ghost ? ghost_z(5, group) : top[group].flipped(flip(5));
+      combine(group, [&](int r) { return above.number(r); });
+    }
+#pragma unroll
+  for (int group = 0; group < groups; ++group)
+    below[group] = top[group];
+}
+/// above(r): register r of the sums of a group above the layer
+template <typename Tile, Form form>
+template <typename Above>
+__device__ __forceinline__ void Cells<Tile, form>::combine(int group, const Above &above)
+{
+  float plus[4], minus[4];
+#pragma unroll
+  for (int r = 0; r < 4; ++r)
+  {
+    const float a = below[group].number(r), b = above(r);
+    plus[r] = a + b;
+    minus[r] = a - b;
+  }
+  even.of[group] = Trace(plus[0], minus[1], plus[2], minus[3]);
+  odd.of[group] = Trace(minus[0], plus[1], minus[2], plus[3]);
+}
+} // namespace tensormg::laplace::mma_layers
