@@ -50,7 +50,7 @@ STANDARD = re.compile(r"(experimental/)?[a-z_0-9]+$")
 # Macros that code may ask for: compilers, instruction sets, options of the build, versions of
 # libraries, flags that a system may lack.
 FEATURES = re.compile(
-    r"(__cplusplus|__[A-Z0-9_]+__|__has_include|__CUDA_ARCH__|__CUDACC__|CUDART_VERSION"
+    r"(__cplusplus|__[A-Z0-9_]+__|__has_include|__CUDA_ARCH__|__CUDA_ARCH_FEAT_SM90_ALL|__CUDACC__|CUDART_VERSION"
     r"|TENSORMG_[A-Z0-9_]+|DEAL_II_[A-Z0-9_]+|NDEBUG|MPI_VERSION|OPEN_MPI|MADV_[A-Z]+)$"
 )
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")

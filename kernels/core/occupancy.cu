@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "kernels/core/cuda_check.h"
@@ -11,6 +12,20 @@ namespace tensormg
 {
 namespace
 {
+  std::string to_text(int capability)
+  {
+    return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+  }
+
+  void require_compiled_for(const void *kernel, int min_capability)
+  {
+    cudaFuncAttributes attributes{};
+    check_cuda(cudaFuncGetAttributes(&attributes, kernel), "asking for the kernel's version");
+    if (attributes.ptxVersion < min_capability)
+      throw DeviceError("this kernel needs a build for compute capability " +
+          to_text(min_capability) + "; it was built for " + to_text(attributes.ptxVersion));
+  }
+
   int ask_blocks(const void *kernel, int device, int threads, int shared_bytes)
   {
     int multiprocessors = 0, per_multiprocessor = 0;
@@ -37,7 +52,8 @@ namespace
   }
 } // namespace
 
-int resident_clusters(const void *kernel, int blocks, int threads, int shared_bytes)
+int resident_clusters(
+    const void *kernel, int blocks, int threads, int shared_bytes, int min_capability)
 {
   static std::mutex mutex;
   static std::map<std::pair<const void *, int>, int> known;
@@ -48,6 +64,7 @@ int resident_clusters(const void *kernel, int blocks, int threads, int shared_by
   const std::pair<const void *, int> key(kernel, device);
   if (const auto entry = known.find(key); entry != known.end())
     return entry->second;
+  require_compiled_for(kernel, min_capability);
   check_cuda(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
       "asking for shared memory");
@@ -61,8 +78,8 @@ int resident_clusters(const void *kernel, int blocks, int threads, int shared_by
   return known[key] = resident;
 }
 
-int resident_blocks(const void *kernel, int threads, int shared_bytes)
+int resident_blocks(const void *kernel, int threads, int shared_bytes, int min_capability)
 {
-  return resident_clusters(kernel, 1, threads, shared_bytes);
+  return resident_clusters(kernel, 1, threads, shared_bytes, min_capability);
 }
 } // namespace tensormg

@@ -4,9 +4,11 @@
 namespace tensormg
 {
 /// Blocks of a kernel that can be resident at once on the current device; sets the kernel up for this
-/// much shared memory on its first use there. Throws DeviceError if the kernel cannot run on the device.
-int resident_blocks(const void *kernel, int threads, int shared_bytes);
+/// much shared memory on its first use there. Throws DeviceError if the kernel cannot run on the device, or if it was
+/// compiled for less than `min_capability` (compute capability times ten): then it would stop at once.
+int resident_blocks(const void *kernel, int threads, int shared_bytes, int min_capability = 80);
 
 /// The same for whole clusters of `blocks` blocks, which may leave multiprocessors without work.
-int resident_clusters(const void *kernel, int blocks, int threads, int shared_bytes);
+int resident_clusters(
+    const void *kernel, int blocks, int threads, int shared_bytes, int min_capability = 90);
 } // namespace tensormg

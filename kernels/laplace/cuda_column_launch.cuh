@@ -122,8 +122,8 @@ template <typename Tile, Form form>
 void launch_column(const Arguments<typename Tile::Number> &a)
 {
   const auto kernel = &column::column_kernel<Tile, form>;
-  const int blocks =
-      resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);
+  const int blocks = resident_blocks(
+      reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes, 90);
   // Cooperative, since the blocks look at each other's progress.
   launch_cooperative("launching the Laplace kernel", kernel, blocks, Tile::threads,
       Tile::shared_bytes, a.stream, lane_parameters<Tile, form>(a, blocks));

@@ -57,8 +57,8 @@ template <typename Tile, Form form>
 void launch_march(const Arguments<typename Tile::Number> &a)
 {
   const auto kernel = &march::march_kernel<Tile, form>;
-  const int blocks =
-      resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);
+  const int blocks = resident_blocks(
+      reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes, 90);
   const MarchParameters<Tile> p = march_parameters<Tile, form>(a, blocks);
   // Cooperative, since the blocks look at each other's progress.
   launch_cooperative("launching the Laplace kernel", kernel, blocks, Tile::threads,

@@ -62,8 +62,8 @@ template <typename Tile, Form form>
 void launch_mma_layers(const Arguments<Half> &a)
 {
   const auto kernel = &mma_layers::mma_layers_kernel<Tile, form>;
-  const int blocks =
-      resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);
+  const int blocks = resident_blocks(
+      reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes, 90);
   // Cooperative, since the blocks look at each other's progress.
   launch_cooperative("launching the Laplace kernel of layers on tensor cores", kernel, blocks,
       Tile::threads, Tile::shared_bytes, a.stream, mma_layers_parameters<Tile, form>(a, blocks));
