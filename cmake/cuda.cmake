@@ -48,6 +48,10 @@ if(TENSORMG_CUDA_ENABLED)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   target_compile_options(tensormg_options INTERFACE
     "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>")
+  # Before Hopper some kernels are empty, and constants of their tiles have no other use.
+  if(CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)[78][0-9]")
+    target_compile_options(tensormg_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-diag-suppress=177>")
+  endif()
 endif()
 message(STATUS "CUDA kernels: ${TENSORMG_CUDA_ENABLED} (TENSORMG_CUDA=${TENSORMG_CUDA}, "
   "architectures '${CMAKE_CUDA_ARCHITECTURES}')")
