@@ -22,7 +22,7 @@ namespace
       machine.stream.push_back({stream::Operation::scale, true, bytes, 1e12});
     for (const CeilingRow &row : ceiling_rows())
       if (row.place == Place::device)
-        machine.ceilings.push_back({&row, 1e12, Milliseconds{}});
+        machine.ceilings.push_back({&row, 1e12, Milliseconds{}, {}});
     return machine;
   }
 
