@@ -94,6 +94,7 @@ subsection compare
   set dimensions  = 2, 3
   set degrees     = 8
   set dofs        = 1, 250000000000
+  set powers_of_two = true
   set backends    = mma, reference
   set forms       = nodal, rank2
   set steps       = residual
@@ -175,6 +176,7 @@ end
     EXPECT_EQ(p.compare.dimensions, (std::vector<int>{2, 3}));
     EXPECT_EQ(p.compare.degrees, std::vector<int>{8});
     EXPECT_EQ(p.compare.dofs, (std::vector<std::int64_t>{1, 250'000'000'000}));
+    EXPECT_TRUE(p.compare.powers_of_two);
     EXPECT_EQ(p.compare.backends, (std::vector<std::string>{"mma", "reference"}));
     EXPECT_EQ(p.compare.forms, (std::vector<std::string>{"nodal", "rank2"}));
     EXPECT_EQ(p.compare.steps, std::vector<std::string>{"residual"});
