@@ -1,5 +1,5 @@
 // Which GPU device code is compiled for. What that GPU lacks is not compiled: its primitive stops the kernel instead. The host
-// asks tensor::require_compiled_for() before it starts a kernel that needs more than compute capability 8.0.
+// asks require_compiled_for() (occupancy.h) before it starts a kernel that needs more than compute capability 8.0.
 #pragma once
 
 namespace tensormg::compiled_for

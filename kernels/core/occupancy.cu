@@ -17,15 +17,6 @@ namespace
     return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
   }
 
-  void require_compiled_for(const void *kernel, int min_capability)
-  {
-    cudaFuncAttributes attributes{};
-    check_cuda(cudaFuncGetAttributes(&attributes, kernel), "asking for the kernel's version");
-    if (attributes.ptxVersion < min_capability)
-      throw DeviceError("this kernel needs a build for compute capability " +
-          to_text(min_capability) + "; it was built for " + to_text(attributes.ptxVersion));
-  }
-
   int ask_blocks(const void *kernel, int device, int threads, int shared_bytes)
   {
     int multiprocessors = 0, per_multiprocessor = 0;
@@ -52,6 +43,15 @@ namespace
   }
 } // namespace
 
+void require_compiled_for(int min_capability, const void *kernel)
+{
+  cudaFuncAttributes attributes{};
+  check_cuda(cudaFuncGetAttributes(&attributes, kernel), "asking for the kernel's version");
+  if (attributes.ptxVersion < min_capability)
+    throw DeviceError("this kernel needs a build for compute capability " +
+        to_text(min_capability) + "; it was built for " + to_text(attributes.ptxVersion));
+}
+
 int resident_clusters(
     const void *kernel, int blocks, int threads, int shared_bytes, int min_capability)
 {
@@ -64,7 +64,7 @@ int resident_clusters(
   const std::pair<const void *, int> key(kernel, device);
   if (const auto entry = known.find(key); entry != known.end())
     return entry->second;
-  require_compiled_for(kernel, min_capability);
+  require_compiled_for(min_capability, kernel);
   check_cuda(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
       "asking for shared memory");

@@ -3,9 +3,13 @@
 
 namespace tensormg
 {
+/// Throws DeviceError if the kernel was compiled for less than `min_capability` (compute capability times ten): then it
+/// is empty, or stops at once.
+void require_compiled_for(int min_capability, const void *kernel);
+
 /// Blocks of a kernel that can be resident at once on the current device; sets the kernel up for this
-/// much shared memory on its first use there. Throws DeviceError if the kernel cannot run on the device, or if it was
-/// compiled for less than `min_capability` (compute capability times ten): then it would stop at once.
+/// much shared memory on its first use there. Throws DeviceError if the kernel cannot run on the device, and as
+/// require_compiled_for() does.
 int resident_blocks(const void *kernel, int threads, int shared_bytes, int min_capability = 80);
 
 /// The same for whole clusters of `blocks` blocks, which may leave multiprocessors without work.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
 
 #include "kernels/core/cuda_check.h"
 #include "kernels/core/occupancy.h"
@@ -20,18 +19,11 @@ dim3 persistent_grid(
   return dim3(static_cast<unsigned>(std::min<unsigned long long>(resident, work)));
 }
 
-/// Throws DeviceError if the kernel was compiled for a GPU that lacks its instruction: then it is empty.
+/// tensormg::require_compiled_for() with the kernel's own type.
 template <typename... Parameters>
 void require_compiled_for(int min_capability, void (*kernel)(Parameters...))
 {
-  cudaFuncAttributes attributes{};
-  check_cuda(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(kernel)),
-      "asking for the kernel's version");
-  if (attributes.ptxVersion < min_capability)
-    throw DeviceError("this kernel needs a build for compute capability " +
-        std::to_string(min_capability / 10) + "." + std::to_string(min_capability % 10) +
-        "; it was built for " + std::to_string(attributes.ptxVersion / 10) + "." +
-        std::to_string(attributes.ptxVersion % 10));
+  tensormg::require_compiled_for(min_capability, reinterpret_cast<const void *>(kernel));
 }
 
 template <typename... Parameters>
