@@ -30,10 +30,10 @@ namespace
 DeviceVectorSpace::Scratch::Scratch(Stream stream)
   : partial(vk::cuda::scratch_size(most_sums), stream)
   , largest(1, stream)
-  , result(most_sums)
+  , result(most_sums + 1)
 {
   // Read where nothing has been computed, when kernels are only loaded.
-  std::fill_n(result.data(), most_sums, 1.);
+  std::fill_n(result.data(), most_sums + 1, 1.);
 }
 
 DeviceVectorSpace::DeviceVectorSpace(
@@ -46,6 +46,9 @@ DeviceVectorSpace::DeviceVectorSpace(
     throw std::invalid_argument("vectors in device memory belong to one rank: the device backends "
                                 "cannot be distributed over several ranks yet");
 }
+
+/// Which no other function writes.
+double *DeviceVectorSpace::result_of_update() const { return result() + most_sums; }
 
 double DeviceVectorSpace::wait_for_result() const
 {
@@ -84,7 +87,7 @@ std::vector<double> DeviceVectorSpace::multi_dot(
 }
 
 template <typename Number>
-double DeviceVectorSpace::multi_update(const std::vector<double> &c,
+const double *DeviceVectorSpace::multi_update_later(const std::vector<double> &c,
     const std::vector<DeviceVector<Number>> &v, DeviceVector<Number> &w, double factor) const
 {
   const auto vectors = pointers(v, c.size());
@@ -92,8 +95,14 @@ double DeviceVectorSpace::multi_update(const std::vector<double> &c,
   const Operation operation(
       static_cast<double>(c.size() + 2) * w.bytes(), "orthogonalisation of a vector");
   vk::cuda::multi_update(w.size(), static_cast<int>(c.size()), c.data(), vectors.data(), factor, to,
-      partial(), result(), w.largest_to_come(), stream_);
-  return wait_for_result();
+      partial(), result_of_update(), w.largest_to_come(), stream_);
+  return result_of_update();
+}
+
+double DeviceVectorSpace::wait_for(const double *sum) const
+{
+  device::synchronize(stream_);
+  return *sum;
 }
 
 template <typename Number>
@@ -164,6 +173,14 @@ void DeviceVectorSpace::convert_sum(const Scale &scale, const DeviceVector<From>
   vk::cuda::convert_sum(x.size(), scale, x.data(), d.data(), dst.data(), stream_);
 }
 
+template <typename To, typename From>
+void DeviceVectorSpace::convert_to_pair(
+    const DeviceVector<From> &src, DeviceVector<To> &x, DeviceVector<To> &d) const
+{
+  const Operation operation(src.bytes() + x.bytes() + d.bytes(), "conversion to a pair");
+  vk::cuda::convert_to_pair(src.size(), src.data(), x.data(), d.data(), stream_);
+}
+
 template <typename Number, typename From>
 void DeviceVectorSpace::convert_and_divide(const CellBasis &basis, double alpha, const Scale &scale,
     const DeviceVector<From> &src, DeviceVector<Number> &b, DeviceVector<Number> &x) const
@@ -208,7 +225,7 @@ template double DeviceVectorSpace::max_abs(const DeviceVector<Half> &) const;
 template double DeviceVectorSpace::max_abs(const DeviceVector<WideFloat> &) const;
 template std::vector<double> DeviceVectorSpace::multi_dot(
     const std::vector<DeviceVector<double>> &, int, const DeviceVector<double> &) const;
-template double DeviceVectorSpace::multi_update(const std::vector<double> &,
+template const double *DeviceVectorSpace::multi_update_later(const std::vector<double> &,
     const std::vector<DeviceVector<double>> &, DeviceVector<double> &, double) const;
 template void DeviceVectorSpace::add_combination(
     const std::vector<double> &, const std::vector<DeviceVector<double>> &, VectorType &) const;
@@ -216,7 +233,7 @@ template DeviceVectorSpace::Scale DeviceVectorSpace::scale_by_largest(
     double, const DeviceVector<double> &) const;
 template std::vector<double> DeviceVectorSpace::multi_dot(
     const std::vector<DeviceVector<WideFloat>> &, int, const DeviceVector<WideFloat> &) const;
-template double DeviceVectorSpace::multi_update(const std::vector<double> &,
+template const double *DeviceVectorSpace::multi_update_later(const std::vector<double> &,
     const std::vector<DeviceVector<WideFloat>> &, DeviceVector<WideFloat> &, double) const;
 template void DeviceVectorSpace::add_combination(
     const std::vector<double> &, const std::vector<DeviceVector<WideFloat>> &, VectorType &) const;
@@ -256,6 +273,14 @@ template void DeviceVectorSpace::convert_sum(const Scale &, const DeviceVector<f
     const DeviceVector<float> &, DeviceVector<WideFloat> &) const;
 template void DeviceVectorSpace::convert_sum(const Scale &, const DeviceVector<Half> &,
     const DeviceVector<Half> &, DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<Half> &, DeviceVector<float> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<float> &, DeviceVector<float> &) const;
+template void DeviceVectorSpace::convert_to_pair(
+    const DeviceVector<float> &, DeviceVector<Half> &, DeviceVector<Half> &) const;
+template void DeviceVectorSpace::convert_to_pair(
+    const DeviceVector<float> &, DeviceVector<float> &, DeviceVector<float> &) const;
 template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
     const DeviceVector<double> &, DeviceVector<double> &, DeviceVector<double> &) const;
 template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,

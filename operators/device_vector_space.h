@@ -57,10 +57,14 @@ public:
   template <typename Number>
   std::vector<double> multi_dot(
       const std::vector<DeviceVector<Number>> &v, int count, const DeviceVector<Number> &w) const;
-  /// w = factor w + sum_i c[i] v[i]; returns w'w of the result and leaves its largest entry beside it
+  /// w = factor w + sum_i c[i] v[i], without waiting; leaves the largest entry of the result beside it. w'w is known()
+  /// after any function that returned a number since, and until the next call of this one.
   template <typename Number>
-  double multi_update(const std::vector<double> &c, const std::vector<DeviceVector<Number>> &v,
-      DeviceVector<Number> &w, double factor = 1.) const;
+  const double *multi_update_later(const std::vector<double> &c,
+      const std::vector<DeviceVector<Number>> &v, DeviceVector<Number> &w,
+      double factor = 1.) const;
+  static double known(const double *sum) { return *sum; }
+  double wait_for(const double *sum) const;
   /// x += sum_i c[i] v[i], without waiting
   template <typename Number>
   void add_combination(const std::vector<double> &c, const std::vector<DeviceVector<Number>> &v,
@@ -93,6 +97,10 @@ public:
   template <typename To, typename From>
   void convert_sum(const Scale &scale, const DeviceVector<From> &x, const DeviceVector<From> &d,
       DeviceVector<To> &dst) const;
+  /// x + d = src: x rounded, d what that leaves
+  template <typename To, typename From>
+  void convert_to_pair(
+      const DeviceVector<From> &src, DeviceVector<To> &x, DeviceVector<To> &d) const;
   /// b = scale * src, rounded, and x = alpha D^-1 b
   template <typename Number, typename From>
   void convert_and_divide(const CellBasis &basis, double alpha, const Scale &scale,
@@ -106,6 +114,7 @@ public:
 private:
   double *partial() const { return scratch_->partial.data(); }
   double *result() const { return scratch_->result.data(); }
+  double *result_of_update() const;
   /// The first result, when the stream has written it.
   double wait_for_result() const;
 

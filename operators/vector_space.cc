@@ -57,8 +57,8 @@ std::vector<double> VectorSpace::multi_dot(
 }
 
 template <typename Number>
-double VectorSpace::multi_update(const std::vector<double> &c, const std::vector<Vector<Number>> &v,
-    Vector<Number> &w, double factor) const
+double VectorSpace::multi_update_later(const std::vector<double> &c,
+    const std::vector<Vector<Number>> &v, Vector<Number> &w, double factor) const
 {
   const int count = static_cast<int>(c.size());
   const auto vectors = pointers(v, count);
@@ -120,6 +120,12 @@ void VectorSpace::convert_sum(
   vk::convert_sum(x.size(), scale, x.data(), d.data(), dst.data());
 }
 
+template <typename To, typename From>
+void VectorSpace::convert_to_pair(const Vector<From> &src, Vector<To> &x, Vector<To> &d) const
+{
+  vk::convert_to_pair(src.size(), src.data(), x.data(), d.data());
+}
+
 template <typename Number, typename From>
 void VectorSpace::convert_and_divide(const CellBasis &basis, double alpha, Scale scale,
     const Vector<From> &src, Vector<Number> &b, Vector<Number> &x) const
@@ -144,14 +150,14 @@ template double VectorSpace::max_abs(const Vector<Half> &) const;
 template double VectorSpace::max_abs(const Vector<WideFloat> &) const;
 template std::vector<double> VectorSpace::multi_dot(
     const std::vector<Vector<double>> &, int, const Vector<double> &) const;
-template double VectorSpace::multi_update(const std::vector<double> &,
+template double VectorSpace::multi_update_later(const std::vector<double> &,
     const std::vector<Vector<double>> &, Vector<double> &, double) const;
 template void VectorSpace::add_combination(
     const std::vector<double> &, const std::vector<Vector<double>> &, VectorType &) const;
 template VectorSpace::Scale VectorSpace::scale_by_largest(double, const Vector<double> &) const;
 template std::vector<double> VectorSpace::multi_dot(
     const std::vector<Vector<WideFloat>> &, int, const Vector<WideFloat> &) const;
-template double VectorSpace::multi_update(const std::vector<double> &,
+template double VectorSpace::multi_update_later(const std::vector<double> &,
     const std::vector<Vector<WideFloat>> &, Vector<WideFloat> &, double) const;
 template void VectorSpace::add_combination(
     const std::vector<double> &, const std::vector<Vector<WideFloat>> &, VectorType &) const;
@@ -179,6 +185,12 @@ template void VectorSpace::convert_sum(
     Scale, const Vector<float> &, const Vector<float> &, Vector<WideFloat> &) const;
 template void VectorSpace::convert_sum(
     Scale, const Vector<Half> &, const Vector<Half> &, Vector<WideFloat> &) const;
+template void VectorSpace::convert(Scale, const Vector<Half> &, Vector<float> &) const;
+template void VectorSpace::convert(Scale, const Vector<float> &, Vector<float> &) const;
+template void VectorSpace::convert_to_pair(
+    const Vector<float> &, Vector<Half> &, Vector<Half> &) const;
+template void VectorSpace::convert_to_pair(
+    const Vector<float> &, Vector<float> &, Vector<float> &) const;
 template void VectorSpace::convert_and_divide(const CellBasis &, double, Scale,
     const Vector<double> &, Vector<double> &, Vector<double> &) const;
 template void VectorSpace::convert_and_divide(const CellBasis &, double, Scale,

@@ -41,10 +41,13 @@ public:
   template <typename Number>
   std::vector<double> multi_dot(
       const std::vector<Vector<Number>> &v, int count, const Vector<Number> &w) const;
-  /// w = factor w + sum_i c[i] v[i]; returns w'w of the result
+  /// w = factor w + sum_i c[i] v[i]; w'w of the result is known() after any function that returned a number since,
+  /// wait_for() waits for it (here both have nothing to wait for)
   template <typename Number>
-  double multi_update(const std::vector<double> &c, const std::vector<Vector<Number>> &v,
+  double multi_update_later(const std::vector<double> &c, const std::vector<Vector<Number>> &v,
       Vector<Number> &w, double factor = 1.) const;
+  static double known(double sum) { return sum; }
+  static double wait_for(double sum) { return sum; }
   /// x += sum_i c[i] v[i]
   template <typename Number>
   void add_combination(
@@ -73,6 +76,9 @@ public:
   template <typename To, typename From>
   void convert_sum(
       Scale scale, const Vector<From> &x, const Vector<From> &d, Vector<To> &dst) const;
+  /// x + d = src: x rounded, d what that leaves
+  template <typename To, typename From>
+  void convert_to_pair(const Vector<From> &src, Vector<To> &x, Vector<To> &d) const;
   /// b = scale * src, rounded, and x = alpha D^-1 b: what the first step of a smoother from zero does
   template <typename Number, typename From>
   void convert_and_divide(const CellBasis &basis, double alpha, Scale scale,

@@ -36,8 +36,12 @@ concept BasisSpace = OuterSpace<S> && requires(const S &space, typename S::Vecto
   {
     space.multi_dot(basis, 1, v)
     } -> std::same_as<std::vector<double>>;
+  // What gives a number later: known() after any function that returned one since, wait_for() at any time.
   {
-    space.multi_update(std::vector<double>(), basis, w, a)
+    S::known(space.multi_update_later(std::vector<double>(), basis, w, a))
+    } -> std::convertible_to<double>;
+  {
+    space.wait_for(space.multi_update_later(std::vector<double>(), basis, w, a))
     } -> std::convertible_to<double>;
   space.add_combination(std::vector<double>(), basis, y);
 };

@@ -12,6 +12,11 @@
 // then the FP64 residual of the FP64 solution starts the next one (iterative refinement). Short cycles also move
 // fewer bytes.
 //
+// One wait per step. The dot products of w_j with the basis and itself give its norm after orthogonalisation by Pythagoras'
+// theorem, with the error of the dot products over the part that is left. That decides whether the cycle goes on; the
+// norm itself is read with the dot products of the next step, and takes the place of the estimate before it is used for
+// anything else. Where little is left the step waits for the norm, and repeats the pass if it must.
+//
 // Memory movement of step j, in vectors of the basis: preconditioner, operator 2, multi-dot j + 2, multi-update
 // j + 3. Each w_j is stored times a power of two that brings its norm near one, and its norm is kept: that saves
 // the pass that would normalise it.
@@ -19,7 +24,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "solvers/concepts.h"
 #include "solvers/report.h"
@@ -64,7 +72,7 @@ public:
     {
       const std::vector<double> zeros(static_cast<std::size_t>(count), 0.);
       space_.multi_dot(v_, count, v_[0]);
-      space_.multi_update(zeros, z_, v_[0], 1.);
+      space_.multi_update_later(zeros, z_, v_[0], 1.);
       space_.add_combination(zeros, z_, x);
     }
     true_residual(op, x, b, 1.);
@@ -195,6 +203,7 @@ private:
   {
     rhs_ = {norm_r};
     columns_.clear();
+    estimated_.reset();
     cosines_.clear();
     sines_.clear();
     double estimate = norm_r;
@@ -207,7 +216,7 @@ private:
       grow(z_, j + 1);
       preconditioner.apply(z_[j], v_[j], norms_[j]);
       op.vmult(v_[j + 1], z_[j]);
-      if (!orthogonalise(j))
+      if (!orthogonalise(j, report))
         return false;
       estimate = rotate(j);
       ++report.iterations;
@@ -222,38 +231,91 @@ private:
 
   int steps() const { return static_cast<int>(columns_.size()); }
 
+  /// What was there before the rotation of a column whose last entry is an estimate.
+  struct EstimatedColumn
+  {
+    std::vector<double> column;
+    double rhs;
+    double unit; ///< of the last entry: what it is for a norm of one
+    decltype(std::declval<const Space &>().multi_update_later(std::vector<double>(),
+        std::declval<const std::vector<BasisVector> &>(), std::declval<BasisVector &>(), 1.)) norm;
+  };
+
+  /// Puts the norm of the newest basis vector, which is known now, in the place of its estimate.
+  void finish_column(SolveReport &report)
+  {
+    if (!estimated_)
+      return;
+    const int j = steps() - 1;
+    norms_.back() = std::sqrt(Space::known(estimated_->norm));
+    columns_[j] = std::move(estimated_->column);
+    columns_[j][j + 1] = norms_.back() * estimated_->unit;
+    rhs_.pop_back();
+    rhs_[j] = estimated_->rhs;
+    cosines_.pop_back();
+    sines_.pop_back();
+    report.residuals.back() = rotate(j);
+    estimated_.reset();
+  }
+
+  /// The dot products of v_[0..j] with w and of w with itself, and what is left of the square of w.
+  struct Dots
+  {
+    std::vector<double> of_basis;
+    double before = 0., rest = 0.;
+  };
+  Dots dots_with(const BasisVector &w, int j, SolveReport &report)
+  {
+    Dots dots{space_.multi_dot(v_, j + 1, w)};
+    finish_column(report);
+    dots.before = dots.rest = dots.of_basis[j + 1];
+    for (int i = 0; i <= j; ++i)
+      dots.rest -= dots.of_basis[i] / norms_[i] * (dots.of_basis[i] / norms_[i]);
+    return dots;
+  }
+
   /// v_[j+1] = A z_j made orthogonal to v_[0..j], times a power of two. z_j belongs to v_[j] with its norm, so all
   /// columns refer to the normalised basis after division by that norm.
-  bool orthogonalise(int j)
+  bool orthogonalise(int j, SolveReport &report)
   {
     // Cancellation below this factor would leave less than 13 digits of orthogonality in FP64, less than 4 in
     // FP32, where an error of the estimate of that size is harmless.
     constexpr double threshold = 1e-3;
+    // Of the square: so the estimate of the norm has 12 digits in FP64, 3 in FP32.
+    constexpr double enough = 1e-4;
     BasisVector &w = v_[j + 1];
     std::vector<double> column(j + 2, 0.);
     double first = 0., after = 0., scale = 1.; // w = scale * what it is without powers of two
     for (int pass = 0; pass < 2; ++pass)
     {
-      const std::vector<double> dots = space_.multi_dot(v_, j + 1, w);
-      const double before = dots[j + 1];
+      const Dots dots = dots_with(w, j, report);
       if (pass == 0)
-        first = before;
-      double rest = before;
-      for (int i = 0; i <= j; ++i)
-        rest -= dots[i] / norms_[i] * (dots[i] / norms_[i]);
+        first = dots.before;
       const double factor = short_numbers::inverse_power_of_two(
-          std::sqrt(std::max(rest, threshold * threshold * before)));
+          std::sqrt(std::max(dots.rest, threshold * threshold * dots.before)));
       std::vector<double> update(j + 1);
       for (int i = 0; i <= j; ++i)
       {
-        column[i] += dots[i] / norms_[i] / norms_[j] / scale;
-        update[i] = -factor * dots[i] / (norms_[i] * norms_[i]);
+        column[i] += dots.of_basis[i] / norms_[i] / norms_[j] / scale;
+        update[i] = -factor * dots.of_basis[i] / (norms_[i] * norms_[i]);
       }
-      after = space_.multi_update(update, v_, w, factor);
-      if (!std::isfinite(before) || !std::isfinite(after))
+      if (!std::isfinite(dots.before))
         return false;
+      const auto norm = space_.multi_update_later(update, v_, w, factor);
       scale *= factor;
-      if (after > threshold * threshold * factor * factor * before)
+      if (pass == 0 && dots.rest > enough * dots.before)
+      {
+        norms_.push_back(factor * std::sqrt(dots.rest));
+        const double unit = 1. / (norms_[j] * scale);
+        column[j + 1] = norms_.back() * unit;
+        estimated_ = EstimatedColumn{column, rhs_[j], unit, norm};
+        columns_.push_back(std::move(column));
+        return true;
+      }
+      after = space_.wait_for(norm);
+      if (!std::isfinite(after))
+        return false;
+      if (after > threshold * threshold * factor * factor * dots.before)
         break;
     }
     // What is left of a vector in the span of the others is rounding. A basis of that would lose all digits in
@@ -312,5 +374,6 @@ private:
   std::vector<double> norms_; ///< of v_ as they are stored
   std::vector<double> rhs_, cosines_, sines_;
   std::vector<std::vector<double>> columns_;
+  std::optional<EstimatedColumn> estimated_; ///< the newest one, if it is that
 };
 } // namespace tensormg

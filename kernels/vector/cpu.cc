@@ -174,6 +174,17 @@ void convert_sum(std::int64_t size, double factor, const From *x, const From *d,
     store(dst + i, factor * (load(x + i) + load(d + i)));
 }
 
+template <typename To, typename From>
+void convert_to_pair(std::int64_t size, const From *src, To *x, To *d)
+{
+  for (std::int64_t i = 0; i < size; i += W)
+  {
+    const VD value = load(src + i);
+    store(x + i, value);
+    store(d + i, value - load(x + i));
+  }
+}
+
 template <typename To>
 double convert_with_norm(std::int64_t size, double factor, const double *src, To *dst)
 {
@@ -335,6 +346,10 @@ template void convert_sum(std::int64_t, double, const Half *, const Half *, doub
 template void convert_sum(std::int64_t, double, const double *, const double *, WideFloat *);
 template void convert_sum(std::int64_t, double, const float *, const float *, WideFloat *);
 template void convert_sum(std::int64_t, double, const Half *, const Half *, WideFloat *);
+template void convert(std::int64_t, double, const Half *, float *); // between levels
+template void convert(std::int64_t, double, const float *, float *);
+template void convert_to_pair(std::int64_t, const float *, Half *, Half *);
+template void convert_to_pair(std::int64_t, const float *, float *, float *);
 template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
     double, const double *, double *, double *);
 template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,

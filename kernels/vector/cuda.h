@@ -81,6 +81,9 @@ template <typename To, typename From>
 void convert_sum(
     std::int64_t size, const Scale &scale, const From *x, const From *d, To *dst, Stream stream);
 
+template <typename To, typename From>
+void convert_to_pair(std::int64_t size, const From *src, To *x, To *d, Stream stream);
+
 template <typename Number>
 void inverse_diagonal(const Block &block, const CellBasis &basis, const double (&factor)[3],
     double alpha, const Number *b, Number *x, Stream stream);

@@ -69,6 +69,12 @@ void convert_sum(std::int64_t, const Scale &, const From *, const From *, To *, 
   refuse();
 }
 
+template <typename To, typename From>
+void convert_to_pair(std::int64_t, const From *, To *, To *, Stream)
+{
+  refuse();
+}
+
 template <typename Number>
 void inverse_diagonal(
     const Block &, const CellBasis &, const double (&)[3], double, const Number *, Number *, Stream)
@@ -126,6 +132,10 @@ template void convert_sum(
     std::int64_t, const Scale &, const float *, const float *, WideFloat *, Stream);
 template void convert_sum(
     std::int64_t, const Scale &, const Half *, const Half *, WideFloat *, Stream);
+template void convert(std::int64_t, const Scale &, const Half *, float *, Stream);
+template void convert(std::int64_t, const Scale &, const float *, float *, Stream);
+template void convert_to_pair(std::int64_t, const float *, Half *, Half *, Stream);
+template void convert_to_pair(std::int64_t, const float *, float *, float *, Stream);
 template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
     const Scale &, const double *, double *, double *, Stream);
 template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,

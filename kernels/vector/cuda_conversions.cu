@@ -114,6 +114,28 @@ namespace
       }
   }
 
+  /// The same vector twice: what a number of `To` holds of it, and what that leaves.
+  template <typename To, typename From>
+  __global__ void __launch_bounds__(threads)
+      convert_to_pair_kernel(std::int64_t units, const From *src, To *x, To *d)
+  {
+    using C = Compute<To>;
+    constexpr int width = unit<To, From>;
+    const std::int64_t at = std::int64_t(blockIdx.x) * threads + threadIdx.x;
+    if (at >= units)
+      return;
+    const Pack<Compute<From>, width> value = load_pack<width>(src + width * at);
+    Pack<C, width> of_x, of_d;
+#pragma unroll
+    for (int i = 0; i < width; ++i)
+    {
+      of_x.at[i] = rounded<To>(C(value.at[i]));
+      of_d.at[i] = C(value.at[i]) - of_x.at[i];
+    }
+    store_pack(x + width * at, of_x);
+    store_pack(d + width * at, of_d);
+  }
+
   /// The diagonal of D by modes, and how the mode of a unit of `width` neighbouring cells is found.
   template <typename C>
   struct Diagonal
@@ -236,6 +258,14 @@ void convert_sum(
       blocks_of(units, units_per_thread), threads, 0, stream, units, scale, x, d, stored(dst));
 }
 
+template <typename To, typename From>
+void convert_to_pair(std::int64_t size, const From *src, To *x, To *d, Stream stream)
+{
+  const std::int64_t units = size / unit<To, From>;
+  launch("launching the conversion to a pair", &convert_to_pair_kernel<To, From>,
+      blocks_of(units, 1), threads, 0, stream, units, src, x, d);
+}
+
 template <typename Number>
 void inverse_diagonal(const Block &block, const CellBasis &basis, const double (&factor)[3],
     double alpha, const Number *b, Number *x, Stream stream)
@@ -283,6 +313,10 @@ template void convert_sum(
     std::int64_t, const Scale &, const float *, const float *, WideFloat *, Stream);
 template void convert_sum(
     std::int64_t, const Scale &, const Half *, const Half *, WideFloat *, Stream);
+template void convert(std::int64_t, const Scale &, const Half *, float *, Stream);
+template void convert(std::int64_t, const Scale &, const float *, float *, Stream);
+template void convert_to_pair(std::int64_t, const float *, Half *, Half *, Stream);
+template void convert_to_pair(std::int64_t, const float *, float *, float *, Stream);
 template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
     const Scale &, const double *, double *, double *, Stream);
 template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,

@@ -58,6 +58,10 @@ void convert(std::int64_t size, double factor, const From *src, To *dst);
 template <typename To, typename From>
 void convert_sum(std::int64_t size, double factor, const From *x, const From *d, To *dst);
 
+/// x = src, rounded to the type of x, and d = src - x, rounded. Reads 1, writes 2.
+template <typename To, typename From>
+void convert_to_pair(std::int64_t size, const From *src, To *x, To *d);
+
 /// dst = factor * src, as convert(); returns the square of the norm of factor * src before it is rounded.
 /// Reads 1, writes 1.
 template <typename To>

@@ -171,6 +171,8 @@ namespace
       expect_converted<WideFloat, Half>({factor}, factor);
       expect_converted<float, WideFloat>({factor}, factor);
       expect_converted<WideFloat, float>({factor}, factor);
+      expect_converted<float, Half>({factor}, factor);
+      expect_converted<float, float>({factor}, factor);
     }
   }
 
@@ -214,6 +216,25 @@ namespace
   {
     expect_sum_converted<double, TypeParam>(0.3);
     expect_sum_converted<WideFloat, TypeParam>(0x1p-5);
+  }
+
+  template <typename To>
+  void expect_converted_to_pair(std::int64_t size)
+  {
+    const auto src = random_line<float>(size, 11);
+    Vector<To> expected_x(line(size)), expected_d(line(size)), found(line(size));
+    vk::convert_to_pair(size, src.data(), expected_x.data(), expected_d.data());
+    Guarded<float> from(src);
+    Guarded<To> x(size), d(size);
+    vc::convert_to_pair(size, from.data(), x.data(), d.data(), nullptr);
+    EXPECT_TRUE(x.read(found.data(), nullptr) && test::same_bits(found, expected_x));
+    EXPECT_TRUE(d.read(found.data(), nullptr) && test::same_bits(found, expected_d));
+  }
+
+  TEST_F(VectorCudaDouble, ConvertsToAPairAsTheCpu)
+  {
+    expect_converted_to_pair<Half>(4104);
+    expect_converted_to_pair<float>(520);
   }
 
   TEST_F(VectorCudaDouble, ConversionKeepsWhatIsNotFinite)

@@ -139,6 +139,34 @@ namespace
       expect_converted<WideFloat, Half>(factor);
       expect_converted<float, WideFloat>(factor);
       expect_converted<WideFloat, float>(factor);
+      expect_converted<float, Half>(factor);
+      expect_converted<float, float>(factor);
+    }
+  }
+
+  TEST(VectorConvert, PairsHoldTwiceTheDigits)
+  {
+    for (const std::int64_t size : {8, 24, 4096 + 8})
+    {
+      Vector<float> src(line(size));
+      Vector<Half> x(line(size)), d(line(size));
+      for (std::int64_t i = 0; i < size; ++i)
+        src[i] = std::ldexp(static_cast<float>(std::sin(1. + double(i))), static_cast<int>(i % 9));
+      test::poison(x);
+      test::poison(d);
+      vk::convert_to_pair(size, src.data(), x.data(), d.data());
+      for (std::int64_t i = 0; i < size; ++i)
+      {
+        EXPECT_EQ(to_double(x[i]), to_double(Half(src[i]))) << i;
+        // Two times 11 bits, unless the second number is too small for that.
+        const double sum = to_double(x[i]) + to_double(d[i]);
+        EXPECT_NEAR(sum, src[i], 0x1p-22 * std::abs(src[i]) + 0x1p-25) << i;
+      }
+      Vector<float> whole(line(size)), rest(line(size));
+      test::poison(rest);
+      vk::convert_to_pair(size, src.data(), whole.data(), rest.data());
+      EXPECT_TRUE(std::equal(src.data(), src.data() + size, whole.data()));
+      EXPECT_EQ(vk::max_abs(size, rest.data()), 0.);
     }
   }
 

@@ -203,7 +203,8 @@ namespace
     for (int i = 0; i < 3; ++i)
       EXPECT_NEAR(found[i], dots[i], 1e-12);
     const std::vector<double> c{0.5, -1., 0.25};
-    EXPECT_NEAR(device.multi_update(c, dv, dw), host.multi_update(c, v, w), 1e-11);
+    EXPECT_NEAR(device.wait_for(device.multi_update_later(c, dv, dw)),
+        host.multi_update_later(c, v, w), 1e-11);
     EXPECT_NEAR(device.cg_update(0.3, 0.5, dv[0], dv[1], dw, dx),
         host.cg_update(0.3, 0.5, v[0], v[1], w, x), 1e-11);
     device.axpby(2., dx, -0.5, dw);
@@ -238,7 +239,8 @@ namespace
     host.convert_with_norm(0.5, x, host_r);
     EXPECT_TRUE(test::same_bits(on_host(r, stream()), host_r));
     EXPECT_NEAR(device.multi_dot(dz, 3, r)[1], host.multi_dot(z, 3, host_r)[1], 1e-12);
-    EXPECT_NEAR(device.multi_update(c, dz, r, 2.), host.multi_update(c, z, host_r, 2.), 1e-5);
+    EXPECT_NEAR(device.wait_for(device.multi_update_later(c, dz, r, 2.)),
+        host.multi_update_later(c, z, host_r, 2.), 1e-5);
     const auto known = device.scale_by_largest(0.25, r);
     EXPECT_EQ(known.largest, r.largest());
     EXPECT_EQ(host.scale_by_largest(0.25, on_host(r, stream())),

@@ -65,7 +65,7 @@ namespace
     space.norm(x);
     space.norm(y);
     space.multi_dot(v, 2, v[2]);
-    space.multi_update({0., 0.}, v, v[2], 1.);
+    space.multi_update_later({0., 0.}, v, v[2], 1.);
     space.add_combination({0., 0., 0.}, v, x);
     space.convert_with_norm(1., x, v[0]);
     space.convert_and_divide(basis_, 1., {}, v[0], h, d);

@@ -90,7 +90,7 @@ namespace
           expected[at] += c[i] * vi[at];
       }
       // More vectors than coefficients: the rest is not touched.
-      const double norm = space.multi_update(c, v, w);
+      const double norm = space.multi_update_later(c, v, w);
       expect_equal(w, expected, 1e-14);
       EXPECT_NEAR(norm, dot(expected, expected), 1e-14 * n);
     }
@@ -118,7 +118,7 @@ namespace
         expected_x[at] += c[i] * vi[at];
       }
     }
-    const double norm = space.multi_update(c, v, w, 2.);
+    const double norm = space.multi_update_later(c, v, w, 2.);
     space.add_combination(c, v, x);
     expect_equal(w, sum, 1e-6);
     expect_equal(x, expected_x, 3e-7);

@@ -56,7 +56,7 @@ struct DenseSpace
     return result;
   }
   template <typename V>
-  double multi_update(
+  double multi_update_later(
       const std::vector<double> &c, const std::vector<V> &v, V &w, double factor = 1.) const
   {
     DenseVector sum(w.begin(), w.end());
@@ -66,6 +66,8 @@ struct DenseSpace
     w = rounded<V>(sum);
     return dot(w, w);
   }
+  static double known(double sum) { return sum; }
+  static double wait_for(double sum) { return sum; }
   template <typename V>
   void add_combination(const std::vector<double> &c, const std::vector<V> &v, DenseVector &x) const
   {
