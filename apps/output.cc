@@ -141,12 +141,20 @@ Grid grid_of_output(const Grid &grid, const OutputOptions &output)
   return result;
 }
 
-std::vector<std::string> write_field(const OutputOptions &output, const Grid &grid,
-    const CellBasis &basis, const Vector<double> &u, Console &console)
+FieldOutputOptions field_options(const OutputOptions &output)
 {
   FieldOutputOptions options;
   options.high_order = output.vtu_cells == VtuCells::high_order;
   options.max_cells = output.vtu_max_cells;
+  options.lower = output.vtu_lower.value_or(options.lower);
+  options.upper = output.vtu_upper.value_or(options.upper);
+  return options;
+}
+
+std::vector<std::string> write_field(const OutputOptions &output, const Grid &grid,
+    const CellBasis &basis, const Vector<double> &u, Console &console)
+{
+  const FieldOutputOptions options = field_options(output);
   if (const std::optional<std::string> reason = refuse_output(grid, options))
   {
     console.warning(

@@ -11,6 +11,7 @@
 #include "apps/console.h"
 #include "apps/run_record.h"
 #include "kernels/basis/cell_basis.h"
+#include "operators/field_output.h"
 #include "operators/grid.h"
 #include "operators/vector.h"
 
@@ -37,6 +38,9 @@ void write_record(RunRecord &record, MPI_Comm communicator);
 
 /// The levels down to the one that output.vtu_coarsening chooses, which is the finest of the result.
 Grid grid_of_output(const Grid &grid, const OutputOptions &output);
+
+/// How the solution on that grid is written.
+FieldOutputOptions field_options(const OutputOptions &output);
 
 /// Writes the field u for ParaView and returns the files. A grid that is too large gives a warning
 /// and no files. Collective.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -39,7 +40,9 @@ struct OutputOptions
   std::string name = "solution";    ///< stem of the field files
   bool write_vtu = true;
   VtuCells vtu_cells = VtuCells::high_order;
-  int vtu_coarsening = 0;              ///< levels below the finest that is written
+  int vtu_coarsening = 0; ///< levels below the finest that is written
+  /// Corners of the part of the box that is written; none: those of the box.
+  std::optional<std::array<double, 3>> vtu_lower, vtu_upper;
   std::int64_t vtu_max_cells = 200000; ///< no VTU of a grid with more cells
   bool level_times = false;            ///< device: waits after each part of a cycle
   Verbosity verbosity = Verbosity::normal;

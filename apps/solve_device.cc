@@ -162,7 +162,7 @@ namespace
   {
     const OutputOptions &output = system.parameters.output;
     return output.write_vtu &&
-        grid_of_output(system.grid, output).finest().block.n_cells() <= output.vtu_max_cells;
+        !refuse_output(grid_of_output(system.grid, output), field_options(output));
   }
 } // namespace
 

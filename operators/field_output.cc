@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
+#include <cmath>
 #include <exception>
 #include <functional>
 #include <iomanip>
@@ -12,20 +11,18 @@
 #include <ostream>
 #include <sstream>
 #include <stdexcept>
-#include <streambuf>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <mpi.h>
-#include <unistd.h>
 
 #include <deal.II/base/data_out_base.h>
 #include <deal.II/grid/reference_cell.h>
 
 #include "operators/errors.h"
 #include "operators/functions.h"
+#include "operators/output_file.h"
 #include "operators/stale_files.h"
 #include "operators/tensor_rule.h"
 
@@ -33,99 +30,55 @@ namespace tensormg
 {
 namespace
 {
-  /// A file that appears under its name only when it is complete. std::ofstream would lose the
-  /// reason of a failure, which this keeps from the first failing system call.
-  class OutputFile : private std::streambuf
-  {
-  public:
-    explicit OutputFile(const std::string &path)
-      : path_(path)
-      , temporary_(path + ".part")
-      , buffer_(1 << 20)
-      , stream_(this)
-    {
-      file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-      if (file_ < 0)
-        fail(errno);
-      setp(buffer_.data(), buffer_.data() + buffer_.size());
-    }
-    OutputFile(const OutputFile &) = delete;
-    OutputFile &operator=(const OutputFile &) = delete;
-    ~OutputFile() override
-    {
-      if (file_ >= 0)
-        ::close(file_);
-      if (!complete_)
-        ::unlink(temporary_.c_str());
-    }
-
-    /// Calls write(stream) and gives the file its name. std::system_error if anything fails.
-    void write(const std::function<void(std::ostream &)> &write)
-    {
-      try
-      {
-        write(stream_);
-        stream_.flush();
-      }
-      catch (...)
-      {
-        if (error_ != 0)
-          fail(error_);
-        throw;
-      }
-      if (error_ != 0)
-        fail(error_);
-      if (::close(std::exchange(file_, -1)) != 0)
-        fail(errno);
-      if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
-        fail(errno);
-      complete_ = true;
-    }
-
-  private:
-    int overflow(int character) override
-    {
-      const char *begin = pbase();
-      while (begin != pptr())
-      {
-        const ssize_t written = ::write(file_, begin, pptr() - begin);
-        if (written < 0 && errno == EINTR)
-          continue;
-        if (written < 0)
-        {
-          if (error_ == 0)
-            error_ = errno;
-          return traits_type::eof();
-        }
-        begin += written;
-      }
-      setp(buffer_.data(), buffer_.data() + buffer_.size());
-      if (!traits_type::eq_int_type(character, traits_type::eof()))
-        sputc(traits_type::to_char_type(character));
-      return traits_type::not_eof(character);
-    }
-    int sync() override { return overflow(traits_type::eof()) == traits_type::eof() ? -1 : 0; }
-
-    [[noreturn]] void fail(int error) const
-    {
-      throw std::system_error(error, std::generic_category(), "cannot write " + path_);
-    }
-
-    std::string path_;
-    std::string temporary_;
-    std::vector<char> buffer_;
-    std::ostream stream_;
-    int file_ = -1;
-    int error_ = 0;
-    bool complete_ = false;
-  };
-
   /// One field at the points of a tile.
   struct Field
   {
     std::string name;
     std::function<void(const Tile &, std::vector<double> &)> values;
   };
+
+  /// Of the whole grid; z counts one layer in 2D.
+  CellRange cells_inside(const LevelGrid &grid, const FieldOutputOptions &options)
+  {
+    constexpr double rounding = 1e-9;
+    CellRange range;
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      const auto position = [&](double x) {
+        const double cells = (x - grid.lower[d]) / grid.cell_size[d];
+        return std::clamp(cells, 0., static_cast<double>(grid.global_cells[d]));
+      };
+      const bool is_direction = d < static_cast<std::size_t>(grid.block.dim);
+      range.begin[d] = is_direction
+          ? static_cast<std::int64_t>(std::floor(position(options.lower[d]) + rounding))
+          : 0;
+      range.end[d] = is_direction
+          ? static_cast<std::int64_t>(std::ceil(position(options.upper[d]) - rounding))
+          : 1;
+    }
+    return range;
+  }
+
+  /// Those of them that this rank has, which may be none.
+  CellRange local_part(const CellRange &range, const LevelGrid &grid)
+  {
+    CellRange local = all_cells(grid.block);
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      local.begin[d] = std::max(range.begin[d] - grid.offset[d], std::int64_t(0));
+      local.end[d] =
+          std::max(std::min(range.end[d] - grid.offset[d], local.end[d]), local.begin[d]);
+    }
+    return local;
+  }
+
+  std::int64_t count(const CellRange &range)
+  {
+    std::int64_t cells = 1;
+    for (std::size_t d = 0; d < 3; ++d)
+      cells *= std::max(range.end[d] - range.begin[d], std::int64_t(0));
+    return cells;
+  }
 
   /// The cells of a block as deal.II's writer wants them. No Triangulation is built: that would
   /// cost far more memory than the patches and number the degrees of freedom in 32 bits.
@@ -135,18 +88,21 @@ namespace
   public:
     using Patch = dealii::DataOutBase::Patch<dim, dim>;
 
-    BlockOutput(
-        const LevelGrid &grid, const TensorRule &rule, int degree, const std::vector<Field> &fields)
-      : patches_(grid.block.n_cells())
+    BlockOutput(const LevelGrid &grid, const CellRange &cells, const TensorRule &rule, int degree,
+        const std::vector<Field> &fields)
+      : patches_(count(cells))
     {
       for (const Field &field : fields)
         names_.push_back(field.name);
       const int n_points = rule[0].n_points() * rule[1].n_points() * rule[2].n_points();
       const auto number = [&](const Tile &tile) {
-        return (tile.cz * grid.block.cells[1] + tile.cy) * grid.block.cells[0] + tile.cx;
+        const std::int64_t rows = cells.end[1] - cells.begin[1];
+        return ((tile.cz - cells.begin[2]) * rows + tile.cy - cells.begin[1]) *
+            (cells.end[0] - cells.begin[0]) +
+            tile.cx - cells.begin[0];
       };
       std::vector<double> values;
-      for_each_tile(all_cells(grid.block), rule, [&](const Tile &tile) {
+      for_each_tile(cells, rule, [&](const Tile &tile) {
         for (std::int64_t c = 0; c < tile.count; ++c)
         {
           Patch &patch = patches_[number(tile) + c];
@@ -214,8 +170,11 @@ namespace
   class FieldWriter
   {
   public:
-    FieldWriter(const Grid &grid, const CellBasis &basis, const Vector<double> &u)
+    FieldWriter(const Grid &grid, const CellBasis &basis, const Vector<double> &u,
+        const FieldOutputOptions &options)
       : grid_(grid.finest())
+      , cells_(local_part(cells_inside(grid_, options), grid_))
+      , high_order_(options.high_order)
       , problem_(grid.problem)
       , rule_(tensor_rule(u.block(), equidistant_rule(basis)))
       , rank_(grid_.replicated ? 0 : grid.rank)
@@ -229,11 +188,11 @@ namespace
     }
 
     /// This rank's cells.
-    void write_piece(const std::string &path, bool high_order)
+    void write_piece(const std::string &path)
     {
       OutputFile file(path); // first, so that a wrong path costs nothing
-      BlockOutput<dim> output(grid_, rule_, problem_.degree, fields());
-      output.set_flags(vtk_flags(high_order));
+      BlockOutput<dim> output(grid_, cells_, rule_, problem_.degree, fields());
+      output.set_flags(vtk_flags(high_order_));
       file.write([&](std::ostream &stream) { output.write_vtu(stream); });
     }
 
@@ -288,6 +247,8 @@ namespace
     }
 
     const LevelGrid &grid_;
+    CellRange cells_;
+    bool high_order_;
     const Problem &problem_;
     TensorRule rule_;
     int rank_;
@@ -300,23 +261,30 @@ namespace
   };
 } // namespace
 
+std::int64_t n_output_cells(const Grid &grid, const FieldOutputOptions &options)
+{
+  return count(cells_inside(grid.finest(), options));
+}
+
 std::optional<std::string> refuse_output(const Grid &grid, const FieldOutputOptions &options)
 {
   const Problem &problem = grid.problem;
   const LevelGrid &level = grid.finest();
-  const std::int64_t cells = level.global_cells[0] * level.global_cells[1] * level.global_cells[2];
-  const double points = static_cast<double>(level.global_dofs());
+  const std::int64_t cells = n_output_cells(grid, options);
+  const double points = static_cast<double>(cells) * std::pow(problem.degree + 1, problem.dim);
   std::ostringstream reason;
   reason << "a file with " << cells << " cells of degree " << problem.degree << " (about "
          << std::fixed << std::setprecision(1) << points * 4. * (3. + 4.) / (1 << 30)
          << " GiB) is not written: ";
   if (cells > options.max_cells)
   {
-    reason << "the limit is " << options.max_cells << " cells; raise it or refine less";
+    reason << "the limit is " << options.max_cells
+           << " cells; raise it, refine less, or write a part of the box";
     return reason.str();
   }
-  // The writer numbers points and subdivided cells of a piece with 32 bits.
-  const int pieces = level.replicated ? 1 : grid.n_ranks;
+  // The writer numbers points and subdivided cells of a piece with 32 bits. Of a part of the box, one rank may have all.
+  const bool is_whole = points == static_cast<double>(level.global_dofs());
+  const int pieces = level.replicated || !is_whole ? 1 : grid.n_ranks;
   if (points / pieces > 0.5 * std::numeric_limits<std::int32_t>::max())
   {
     reason << "it has too many points for one file per rank; use more ranks";
@@ -352,16 +320,16 @@ namespace
 
   template <int dim>
   std::string write_files(const Grid &grid, const CellBasis &basis, const Vector<double> &u,
-      const std::string &base, bool high_order)
+      const std::string &base, const FieldOutputOptions &options)
   {
-    FieldWriter<dim> writer(grid, basis, u);
+    FieldWriter<dim> writer(grid, basis, u, options);
     // Ranks with copies of the same cells leave the writing to the first one.
     const int n_pieces = grid.finest().replicated ? 1 : grid.n_ranks;
     if (n_pieces == 1)
     {
       std::string path = base + ".vtu";
       run_together(grid, grid.rank == 0, path, [&] {
-        writer.write_piece(path, high_order);
+        writer.write_piece(path);
         remove_stale_files(base, n_pieces);
       });
       return path;
@@ -374,7 +342,7 @@ namespace
       pieces.push_back(name.str());
     }
     std::string path = base + ".pvtu";
-    run_together(grid, true, path, [&] { writer.write_piece(pieces[grid.rank], high_order); });
+    run_together(grid, true, path, [&] { writer.write_piece(pieces[grid.rank]); });
     // Only now, so that a record never refers to pieces that are not there.
     run_together(grid, grid.rank == 0, path, [&] {
       writer.write_record(path, pieces);
@@ -389,7 +357,7 @@ std::string write_field_output(const Grid &grid, const CellBasis &basis, const V
 {
   if (const std::optional<std::string> reason = refuse_output(grid, options))
     throw std::invalid_argument(*reason);
-  return grid.problem.dim == 2 ? write_files<2>(grid, basis, u, base, options.high_order)
-                               : write_files<3>(grid, basis, u, base, options.high_order);
+  return grid.problem.dim == 2 ? write_files<2>(grid, basis, u, base, options)
+                               : write_files<3>(grid, basis, u, base, options);
 }
 } // namespace tensormg

@@ -1,7 +1,9 @@
 // Solution files for ParaView and VisIt.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -18,13 +20,21 @@ struct FieldOutputOptions
   bool high_order = true;
   /// On all ranks together; more are refused.
   std::int64_t max_cells = std::int64_t(1) << 21;
+  /// The cells that have points inside this box are written.
+  std::array<double, 3> lower{-unbounded, -unbounded, -unbounded};
+  std::array<double, 3> upper{unbounded, unbounded, unbounded};
+  static constexpr double unbounded = std::numeric_limits<double>::infinity();
 };
 
-/// Why the finest level should not be written, with the numbers and the remedy; nothing if it may.
+/// How many cells of the finest level these are, on all ranks together. Rounding does not count: a cell whose side lies
+/// on that of the box, up to 1e-9 of its size, is outside.
+std::int64_t n_output_cells(const Grid &grid, const FieldOutputOptions &options);
+
+/// Why the finest level, or the part of it, should not be written, with the numbers and the remedy; nothing if it may.
 /// The same answer on all ranks, no communication: the caller asks first, warns and goes on.
 std::optional<std::string> refuse_output(const Grid &grid, const FieldOutputOptions &options);
 
-/// Writes the finest level's solution u to base + ".vtu", or with several ranks to a piece
+/// Writes the finest level's solution u, or the part of it in the box of the options, to base + ".vtu", or with several ranks to a piece
 /// base + ".RANK.vtu" each and a record base + ".pvtu"; returns the file to be opened.
 ///
 /// Fields, in single precision, at the (degree + 1)^dim equidistant points of every cell: u, rank,

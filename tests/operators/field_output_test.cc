@@ -107,10 +107,15 @@ TEST_F(FieldOutput, WritesSamples)
             write(problem, target / base, options, problem.exact_solution + "+0.25");
         EXPECT_EQ(path, (target / base).string() + (n_ranks_ == 1 ? ".vtu" : ".pvtu"));
         EXPECT_TRUE(fs::exists(path));
+        if (degree != 3)
+          continue;
+        options.lower = {-0.4, 0.1, 2.3};
+        options.upper = {0.3, 0.2, 2.6};
+        write(problem, target / (base + "_part"), options, problem.exact_solution + "+0.25");
       }
   if (folder == nullptr)
   {
-    EXPECT_EQ(n_files(), 16u * (n_ranks_ == 1 ? 1 : n_ranks_ + 1)); // no temporary ones
+    EXPECT_EQ(n_files(), 20u * (n_ranks_ == 1 ? 1 : n_ranks_ + 1)); // no temporary ones
   }
 }
 
@@ -179,6 +184,27 @@ TEST_F(FieldOutput, RefusesLargeMeshes)
   const Vector<double> u(grid.finest().block);
   EXPECT_THROW(write_field_output(grid, basis, u, folder_ / "a", options), std::invalid_argument);
   EXPECT_EQ(n_files(), 0u);
+}
+
+TEST_F(FieldOutput, CellsOfAPart)
+{
+  const Grid grid =
+      make_grid(sample(3, 1), MPI_COMM_WORLD); // 6 * 8 * 4 cells in (-1, 0, 2) to (1, 0.5, 3)
+  FieldOutputOptions options;
+  EXPECT_EQ(n_output_cells(grid, options), 192);
+  options.upper[0] = 0.;
+  EXPECT_EQ(n_output_cells(grid, options), 3 * 8 * 4);
+  options.upper[0] = 1e-3;
+  EXPECT_EQ(n_output_cells(grid, options), 4 * 8 * 4);
+  options.lower = {-1. / 3. + 1e-12, 0.4999, 2.5}; // the side of a cell, up to rounding
+  options.upper[2] = 100.;
+  EXPECT_EQ(n_output_cells(grid, options), 2 * 1 * 2);
+  options.max_cells = 4;
+  EXPECT_FALSE(refuse_output(grid, options).has_value());
+  options.max_cells = 3;
+  EXPECT_TRUE(refuse_output(grid, options).has_value());
+  const Grid flat = make_grid(sample(2, 1), MPI_COMM_WORLD);
+  EXPECT_EQ(n_output_cells(flat, options), 2 * 1);
 }
 
 TEST_F(FieldOutput, MissingFolder)
