@@ -1,5 +1,6 @@
 #include "apps/parameter_checks.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <sstream>
@@ -117,6 +118,27 @@ namespace
       fail(p, origins, {"solver.solver", "solver.full_multigrid"},
           "a direct solve has no start value; allowed: full_multigrid = false, or solver = fgmres or "
           "cg");
+    const MultigridOptions &multigrid = p.solver.multigrid;
+    if (multigrid.single_levels > 0 && !multigrid.is_below_single())
+      fail(p, origins, {"multigrid.single_levels", "multigrid.precision"},
+          "no level has shorter numbers than those of single; allowed: 0, or precision = half or tf32");
+    if (multigrid.single_levels > p.problem.refinements)
+      fail(p, origins, {"multigrid.single_levels", "problem.refinements"},
+          "the finest level, number " + std::to_string(p.problem.refinements) +
+              ", keeps multigrid.precision; allowed: at most problem.refinements");
+  }
+
+  void check_output(const Parameters &p, const Origins &origins)
+  {
+    if (!p.output.vtu_lower && !p.output.vtu_upper)
+      return;
+    const auto lower = p.output.vtu_lower.value_or(p.problem.lower),
+               upper = p.output.vtu_upper.value_or(p.problem.upper);
+    for (std::size_t d = 0; d < static_cast<std::size_t>(p.problem.dim); ++d)
+      if (!(std::max(lower[d], p.problem.lower[d]) < std::min(upper[d], p.problem.upper[d])))
+        fail(p, origins, {"output.vtu_lower", "output.vtu_upper", "problem.lower", "problem.upper"},
+            std::string("nothing of the box lies between these in ") + "xyz"[d] +
+                "; allowed: a part of the box, vtu_lower < vtu_upper");
   }
 
   /// While it lives, what is written to std::cerr lands in text(). deal.II's parser prints there
@@ -272,6 +294,7 @@ void check_parameters(const Parameters &parameters, const Origins &origins)
   check_box(parameters, origins);
   check_boundary(parameters, origins);
   check_solver(parameters, origins);
+  check_output(parameters, origins);
   check_expressions(parameters, origins);
 }
 

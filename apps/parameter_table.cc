@@ -156,8 +156,10 @@ namespace
         "jacobi and the additive patch: factor on the correction; 0 chooses it from the "
         "estimate of lambda_max.");
     multigrid.boolean("precision_fallback", &MultigridOptions::precision_fallback,
-        "half, tf32: whether a solve whose cycle leaves the range of its numbers starts again in single; "
-        "the run then says on which level that was.");
+        "half, tf32: whether a solve whose cycle leaves the range of its numbers starts again with the "
+        "level on which that was, and all below it, in single; the run then says so.");
+    multigrid.integer("single_levels", &MultigridOptions::single_levels, 0, 60,
+        "half, tf32: so many levels, from the coarsest one, are in single from the start.");
   }
 
   void add_operator(std::vector<ParameterEntry> &table)
@@ -198,8 +200,29 @@ namespace
     output.integer("vtu_coarsening", &OutputOptions::vtu_coarsening, 0, 30,
         "So many levels below the finest one lies the grid on which the solution is written, as its L2 "
         "projection; at most the coarsest.");
+    const Section of_all(
+        table, "output", [](auto &p) -> auto & { return p; });
+    const auto corner = [&](const char *key, auto OutputOptions::*member, const char *description) {
+      of_all.add(
+          key, description, std::string("nothing, ") + one_per_direction, any_pattern(),
+          [=](Parameters &p, const std::string &text) -> std::string {
+            auto &value = p.output.*member;
+            value.reset();
+            return text.empty() ? ""
+                                : read_directions(value.emplace(), p.problem.dim, text, to_number);
+          },
+          [=](const Parameters &p) {
+            const auto &value = p.output.*member;
+            return value ? write_directions(*value, p.problem.dim, to_text) : std::string();
+          });
+    };
+    corner("vtu_lower", &OutputOptions::vtu_lower,
+        "Corner with the smallest coordinates of the part of the box that is written: all cells that "
+        "have points inside; nothing is problem.lower.");
+    corner("vtu_upper", &OutputOptions::vtu_upper,
+        "Corner of that part with the largest coordinates; nothing is problem.upper.");
     output.integer("vtu_max_cells", &OutputOptions::vtu_max_cells, 0, max_int,
-        "Grids with more cells than this are not written, since the files would be huge.");
+        "More cells than this are not written, since the files would be huge.");
     output.boolean("level_times", &OutputOptions::level_times,
         "On a device: whether each part of a cycle is waited for, so that the report tells where "
         "the time goes; the solve is slower then.");

@@ -148,6 +148,8 @@ RunRecord begin_record(const Parameters &parameters, const Grid &grid, const std
   record.cells = grid.finest().global_cells;
   record.dofs = grid.finest().global_dofs();
   record.tolerance = parameters.solver.tolerance;
+  record.precision = parameters.solver.multigrid.precision;
+  record.single_levels = parameters.solver.multigrid.single_levels;
   for (const LevelGrid &level : grid.levels)
     record.levels.push_back({level.global_cells, level.global_dofs(),
         level.communicator != MPI_COMM_SELF, LevelTimes()});
@@ -157,10 +159,8 @@ RunRecord begin_record(const Parameters &parameters, const Grid &grid, const std
 std::string precision_word(const RunRecord &record)
 {
   const SolverOptions &options = record.parameters.solver;
-  if (!record.precision_fallback.empty())
-    return to_word(Precision::single_precision);
-  return to_word(options.solver == OuterSolver::direct ? Precision::double_precision
-                                                       : options.multigrid.precision);
+  return to_word(
+      options.solver == OuterSolver::direct ? Precision::double_precision : record.precision);
 }
 
 std::string json_text(const Parameters &parameters)
@@ -194,6 +194,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
               : Json(nullptr)},
       {"precision_fallback",
           record.precision_fallback.empty() ? Json(nullptr) : Json(record.precision_fallback)},
+      {"single_levels", record.single_levels},
       {"smoother", to_word(solver.multigrid.smoother)},
       {"cycle", to_word(solver.multigrid.cycle)},
       {"backend", record.backend},

@@ -61,8 +61,11 @@ struct RunRecord
   double rhs_seconds = 0.;
   /// Of the whole device during the solve, if the driver counts it; of use for solves of a second and more.
   std::optional<double> energy_joules;
-  double total_seconds = 0.;      ///< with errors and field output, without what MPI needs to start
-  std::string precision_fallback; ///< what was wrong in half, if the solve went on in single
+  double total_seconds = 0.; ///< with errors and field output, without what MPI needs to start
+  Precision precision = Precision::double_precision; ///< of the cycle, in the end
+  int single_levels = 0; ///< so many levels, from the coarsest one, were in single in the end
+  std::string
+      precision_fallback; ///< what was wrong in half, if the solve went on with levels in single
   /// output.level_times: what was launched on each level; section -1 is the outer method
   std::vector<launch_profile::Entry> kernels;
   /// Bandwidth of the scale kernel on the device, measured after the solve if there are `kernels`.

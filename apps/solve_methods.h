@@ -13,6 +13,7 @@
 #include "apps/console.h"
 #include "apps/direct_refinement.h"
 #include "apps/parameters.h"
+#include "apps/precision_fallback.h"
 #include "apps/report.h"
 #include "apps/run_record.h"
 #include "apps/solve.h"
@@ -203,8 +204,10 @@ void iterate_by(Method method, const Iteration<Place> &iteration, const Space &s
   if constexpr (Place::first_calls_are_slow)
   {
     const setup_times::Scope scope("first calls");
-    const bool kernels_are_loaded = setup_times::in_scope(
-        "kernels", [&] { return place.kernels_are_loaded() && record.precision_fallback.empty(); });
+    const bool kernels_are_loaded = setup_times::in_scope("kernels", [&] {
+      return place.kernels_are_loaded() && record.precision_fallback.empty() &&
+          record.single_levels == 0; // which are not loaded ahead
+    });
     {
       const KernelLoading instead_of_running;
       prepare(iteration, method, op, multigrid);
@@ -230,9 +233,11 @@ void iterate_by(Method method, const Iteration<Place> &iteration, const Space &s
   record.kernels = place.stop_profile();
 }
 
+/// Returns the level that left the range of its numbers, if one did.
 template <typename Place>
-void iterate(const System &system, const SolverOptions &options, const Place &place,
-    const typename Place::VectorType &b, typename Place::VectorType &x, RunRecord &record)
+std::optional<std::size_t> iterate(const System &system, const SolverOptions &options,
+    const Place &place, const typename Place::VectorType &b, typename Place::VectorType &x,
+    RunRecord &record)
 {
   setup_times::resume();
   const Iteration<Place> iteration{
@@ -278,28 +283,34 @@ void iterate(const System &system, const SolverOptions &options, const Place &pl
     estimate_algebraic_error(system, place, space, op, *multigrid, b, x, record);
   if (multigrid->lambda_max() > 0.)
     record.lambda_max = multigrid->lambda_max();
+  const StopReason reason = record.report.reason;
+  return reason == StopReason::not_finite || reason == StopReason::stagnated
+      ? multigrid->broken_level()
+      : std::nullopt;
 }
 
 template <typename Place>
 void solve_iteratively(const System &system, const Place &place,
     const typename Place::VectorType &b, typename Place::VectorType &x, RunRecord &record)
 {
-  iterate(system, system.options(), place, b, x, record);
-  if (record.report.reason != StopReason::not_finite ||
-      !system.options().multigrid.falls_back_to_single())
-    return;
   SolverOptions options = system.options();
-  options.multigrid.precision = Precision::single_precision;
-  place.check_memory(options);
-  record.precision_fallback = record.report.detail;
-  system.console.warning(
-      "multigrid.precision = " + std::string(to_string(system.options().multigrid.precision)) +
-      ": " + record.report.detail + "; the solve starts again in single precision");
-  const double seconds = record.report.seconds;
-  x = typename Place::VectorType(); // gives the memory back first
-  x = place.make_vector();
-  iterate(system, options, place, b, x, record);
-  record.report.seconds += seconds;
+  MultigridOptions &multigrid = options.multigrid;
+  auto broken = iterate(system, options, place, b, x, record);
+  const auto is_out_of_range = [&] {
+    return record.report.reason == StopReason::not_finite ||
+        (record.report.reason == StopReason::stagnated && broken);
+  };
+  while (is_out_of_range() && multigrid.falls_back_to_single())
+  {
+    multigrid = raise_levels(multigrid, broken, system.grid.levels.size());
+    place.check_memory(options);
+    system.console.warning(note_fallback(multigrid, record));
+    const double seconds = record.report.seconds;
+    x = typename Place::VectorType(); // gives the memory back first
+    x = place.make_vector();
+    broken = iterate(system, options, place, b, x, record);
+    record.report.seconds += seconds;
+  }
 }
 
 /// Undoes the division of the right-hand side by `factor` in x and in what has been measured.

@@ -83,6 +83,12 @@ namespace
     std::optional<laplace::Arithmetic> steps; ///< of the smoother, if not what the backend takes
     std::shared_ptr<Space::Scratch> scratch = std::make_shared<Space::Scratch>(stream);
 
+    DeviceFamily in_single() const
+    {
+      DeviceFamily family = *this;
+      family.steps = std::nullopt;
+      return family;
+    }
     Space make_space(const LevelGrid &level) const { return {level, stream, scratch}; }
     Runner make_runner() const { return {stream, !options.level_times}; }
     std::size_t coarsest_level(const Grid &grid) const
@@ -161,8 +167,15 @@ namespace
   template <typename Number>
   std::int64_t memory(const Grid &grid, const MultigridOptions &options)
   {
-    const std::size_t coarsest = device_coarsest_level(grid);
-    std::int64_t total = DeviceBoxSolver<Number>::memory(grid.levels[coarsest].block);
+    std::size_t coarsest = device_coarsest_level(grid);
+    std::int64_t total = 0;
+    if (const std::size_t count = levels_in_single(grid, options); count > coarsest)
+    {
+      coarsest = count - 1;
+      total = memory<float>(coarsest_levels(grid, count), options_in_single(options));
+    }
+    else
+      total = DeviceBoxSolver<Number>::memory(grid.levels[coarsest].block);
     for (std::size_t l = coarsest; l < grid.levels.size(); ++l)
     {
       const Block &block = grid.levels[l].block;

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -13,46 +13,30 @@
 
 #include "kernels/core/kernel_loading.h"
 #include "kernels/core/setup_times.h"
+#include "operators/cycle_trouble.h"
 #include "operators/full_multigrid_levels.h"
 #include "operators/multigrid_preconditioner.h"
+#include "operators/single_levels.h"
+#include "operators/smoothing_choices.h"
 #include "operators/vector_space.h"
 #include "solvers/chebyshev.h"
 #include "solvers/full_multigrid.h"
 
 namespace tensormg
 {
-/// Smallest non-zero eigenvalue of the dimensionless operator on the finest level (of the continuous
-/// problem, which the discrete one approximates from above).
-double smallest_eigenvalue(const Grid &grid);
-
-/// The level whose lambda_max serves level l >= 1: the spectrum's upper end hardly changes from 8 cells per
-/// direction on (docs/mathematics.md), so finer levels take the estimate of the first such level.
-std::size_t representative_level(const Grid &grid, std::size_t l);
-
-/// Whether the smoother works with lambda_max: the multiplicative patch smoother and a damping factor given
-/// by the user need no spectrum.
-bool needs_lambda_max(const MultigridOptions &options);
-
-/// Whether the result of a cycle is a sum of two vectors (solvers/multigrid.h): where smoothing steps round what they
-/// multiply to 11 bits.
-inline bool split_multigrid(const MultigridOptions &options)
-{
-  return options.precision == Precision::half_precision ||
-      options.precision == Precision::tf32_precision;
-}
-
-/// The steps of a Chebyshev or Jacobi smoother.
-std::vector<ThreeTermStep> smoothing_steps(const MultigridOptions &options, double lambda_max);
-
 /// Family: what the hierarchy is made of and how a cycle is run. HostFamily (multigrid_preconditioner.cc)
 /// and DeviceFamily (device_multigrid.cc) have the same members:
 ///   Space, Operator<Number>, Transfer<Number>, CoarseSolver<Number>, and functions that make them;
 ///   patch_smoother(op, options, lambda), lambda_max(level, basis, options);
 ///   coarsest_level(grid): the level of the grid that is solved directly; clock() and observer(that level) for
 ///   Multigrid;
+///   in_single(): the family of levels in single where those above are below it;
 ///   Runner with run(f), which makes the work of f() happen and says whether f was called, and record(f), which says the
 ///   same and after which run(f) takes no longer than it must, if the kernels of f() are there; loads_kernels: whether
 ///   they have to be.
+///
+/// With MultigridOptions::single_levels the coarsest levels are a hierarchy of their own, in single, of which a cycle
+/// is what the levels above take for their coarse solver.
 template <typename Family, typename Number>
 class MultigridImplementation
   : public BasicMultigridPreconditioner<typename Family::Space::VectorType,
@@ -65,6 +49,9 @@ class MultigridImplementation
   using Transfer = typename Family::template Transfer<Number>;
   using MG = Multigrid<Operator, Transfer>;
   using FullLevels = FullMultigridLevels<Family, MultigridImplementation>;
+  using InSingle = MultigridImplementation<Family, float>;
+  template <typename, typename>
+  friend class MultigridImplementation; // that has one in single below it
 
 public:
   MultigridImplementation(const Family &family, const Grid &grid, const CellBasis &basis,
@@ -77,6 +64,17 @@ public:
     , coarsest_(family.coarsest_level(grid))
     , replayed_(grid.levels.size())
   {
+    if (const std::size_t count = levels_in_single(grid, options); count > coarsest_)
+    {
+      if constexpr (!std::is_same_v<Number, double>)
+      {
+        lower_grid_ = std::make_unique<Grid>(coarsest_levels(grid, count));
+        lower_ = std::make_unique<InSingle>(
+            family.in_single(), *lower_grid_, basis, options_in_single(options));
+        lambda_max_ = lower_->lambda_max_;
+        coarsest_ = count - 1;
+      }
+    }
     if constexpr (std::is_same_v<Number, Half>)
       // A smooth residual of size s has a correction of size s / lambda_min at most.
       largest_entry_ = power_of_two_below(std::min(1., 4096. * smallest_eigenvalue(grid)));
@@ -107,10 +105,16 @@ public:
       }
       levels.push_back(std::move(entry));
     }
-    auto coarse = setup_times::in_scope("coarse solver", [&] {
-      return family.template make_coarse_solver<Number>(
-          grid.levels[coarsest_], basis, grid.problem);
-    });
+    std::unique_ptr<typename MG::CoarseSolver> coarse;
+    if constexpr (!std::is_same_v<Number, double>)
+      if (lower_ != nullptr)
+        coarse = std::make_unique<CycleInSingle<typename MG::VectorType, InSingle>>(
+            *lower_, options.cycle);
+    if (coarse == nullptr)
+      coarse = setup_times::in_scope("coarse solver", [&] {
+        return family.template make_coarse_solver<Number>(
+            grid.levels[coarsest_], basis, grid.problem);
+      });
     multigrid_ = std::make_unique<MG>(std::move(levels), std::move(coarse), options.cycle,
         family.clock(), split_multigrid(options));
     multigrid_->set_observer(family.observer(static_cast<int>(coarsest_)));
@@ -124,9 +128,9 @@ public:
       run(cycles_[finest()], work_of_cycle(finest()));
       if (full_start)
       {
-        // Kernels are the same on all levels.
-        FullLevels levels(
-            family_, *this, grid_, basis_, coarsest_, std::min<std::size_t>(2, cycles_.size()));
+        // Kernels are the same on all levels of the same numbers.
+        const std::size_t enough = lower_ != nullptr ? lower_->size() + 1 : 2;
+        FullLevels levels(family_, *this, grid_, basis_, below(), std::min(enough, size()));
         OuterVector x = levels.make_vector(levels.size() - 1),
                     b = levels.make_vector(levels.size() - 1);
         FullMultigrid<FullLevels>(levels).run(x, b, 2);
@@ -139,8 +143,9 @@ public:
   {
     if (!kernels_are_loaded)
       load_kernels(full_start);
-    for (std::size_t l = full_start ? 0 : finest(); l <= finest(); ++l)
-      count_visits(cycles_[l], [&] { return cycles_[l].runner.record(work_of_cycle(l)) ? 1 : 0; });
+    if (lower_ != nullptr && full_start)
+      lower_->record_cycles(0);
+    record_cycles(full_start ? (lower_ != nullptr ? 1 : 0) : finest());
     if (full_start)
       make_full_multigrid();
     forget_visits();
@@ -164,55 +169,62 @@ public:
   /// r = one cycle for r that begins on level l, counted from the coarsest one.
   void cycle_on(std::size_t l, const Space &space, OuterVector &r)
   {
+    if (lower_ != nullptr)
+    {
+      if (l < lower_->size())
+        return lower_->cycle_on(l, space, r);
+      l -= lower_->size() - 1;
+    }
     double norm = 1.;
     if constexpr (!std::is_same_v<Number, Half>)
       norm = space.norm(r);
     cycle(l, space, r, r, norm);
   }
 
+  /// x + d = one cycle (of the kind W: two) for b, all on the finest level, as part of a cycle of somebody else.
+  template <typename V>
+  void cycle_within(V &x, V &d, const V &b, Cycle kind)
+  {
+    space_.convert(Space::scale(1.), b, multigrid_->rhs(finest()));
+    multigrid_->run(finest());
+    if (kind == Cycle::w && finest() > 0)
+      multigrid_->run_again(finest());
+    space_.convert_to_pair(multigrid_->solution(finest()), x, d);
+  }
+
+  std::optional<std::size_t> broken_level() const override
+  {
+    const auto trouble = first_not_finite();
+    const auto level = trouble ? trouble : first_underflow();
+    return level ? std::optional(level->level) : std::nullopt;
+  }
+
   std::string diagnose() const override
   {
-    for (std::size_t l = 0; l < multigrid_->n_levels(); ++l)
-      for (const auto &[name, vector] :
-          {std::pair{"right-hand side", &std::as_const(*multigrid_).rhs(l)},
-              std::pair{"correction", &multigrid_->solution(l)}})
-        if (!std::isfinite(space_of(l).max_abs(*vector)))
-          return "NaN or Inf in the " + std::string(name) + " of multigrid level " +
-              std::to_string(l) + " (0 is the coarsest of " +
-              std::to_string(multigrid_->n_levels()) + "), precision " + to_string(precision_);
-    if (const auto *d = multigrid_->correction(finest()); d && !std::isfinite(space_.max_abs(*d)))
-      return std::string(
-                 "NaN or Inf in the last correction of the finest multigrid level, precision ") +
-          to_string(precision_);
+    const auto describe = [&](const CycleTrouble &trouble) {
+      const bool is_lower = lower_ != nullptr && trouble.level <= coarsest_;
+      return trouble.what + " of multigrid level " + std::to_string(trouble.level) +
+          " (0 is the coarsest of " + std::to_string(grid_.levels.size()) + "), precision " +
+          to_string(is_lower ? Precision::single_precision : precision_);
+    };
+    if (const auto trouble = first_not_finite())
+      return describe(*trouble);
     std::ostringstream text;
     text << "all multigrid levels are finite; largest entry of the finest correction: "
-         << space_of(multigrid_->n_levels() - 1).max_abs(multigrid_->solution(finest()));
-    // The finest level to which nothing but numbers of fewer digits came, if there was more above it.
-    constexpr double smallest = [] {
-      if constexpr (std::is_same_v<Number, Half>)
-        return 0x1p-14;
-      else
-        return static_cast<double>(std::numeric_limits<Number>::min());
-    }();
-    for (std::size_t l = finest(); l-- > 0;)
-      if (const double largest = space_of(l).max_abs(multigrid_->rhs(l)); largest < smallest)
-      {
-        if (space_of(l + 1).max_abs(multigrid_->rhs(l + 1)) > 0.)
-          text << "; underflow: the right-hand side of multigrid level " << l
-               << " (0 is the coarsest) is at most " << largest << ", precision "
-               << to_string(precision_);
-        break;
-      }
+         << max_abs()(finest(), multigrid_->solution(finest()));
+    if (const auto trouble = first_underflow())
+      text << "; " << describe(*trouble);
     return text.str();
   }
 
   std::vector<LevelTimes> times() const override
   {
-    std::vector<LevelTimes> result(coarsest_);
-    const std::vector<LevelTimes> &visited = multigrid_->times();
-    result.insert(result.end(), visited.begin(), visited.end());
+    std::vector<LevelTimes> result = visited();
     for (std::size_t l = 0; l < result.size(); ++l)
       result[l].visits += replayed_[l];
+    if (lower_ != nullptr) // cycles of its own, of full multigrid
+      for (std::size_t l = 0; l <= coarsest_; ++l)
+        result[l].visits += lower_->replayed_[l];
     return result;
   }
 
@@ -229,26 +241,69 @@ private:
     std::vector<int> visits; ///< of the levels, each time
   };
 
+  /// Of a vector on level l.
+  auto max_abs() const
+  {
+    return [this](std::size_t l, const auto &x) { return space_of(l).max_abs(x); };
+  }
+
+  std::optional<CycleTrouble> first_not_finite() const
+  {
+    auto trouble = not_finite_going_down(*multigrid_, max_abs(), coarsest_);
+    if (!trouble && lower_ != nullptr)
+      trouble = lower_->first_not_finite();
+    return trouble ? trouble
+                   : not_finite_going_up(*multigrid_, max_abs(), coarsest_, lower_ != nullptr);
+  }
+
+  std::optional<CycleTrouble> first_underflow() const
+  {
+    return underflow_going_down<Number>(*multigrid_, max_abs(), coarsest_);
+  }
+
   auto work_of_cycle(std::size_t l)
   {
     return [this, l] { multigrid_->run(l, multigrid_->first_step(l) != 0.); };
   }
 
+  void record_cycles(std::size_t from)
+  {
+    for (std::size_t l = from; l <= finest(); ++l)
+      count_visits(cycles_[l], [&] { return cycles_[l].runner.record(work_of_cycle(l)) ? 1 : 0; });
+  }
+
   void forget_visits()
   {
+    if (lower_ != nullptr)
+      lower_->forget_visits();
     multigrid_->reset_times();
     std::fill(replayed_.begin(), replayed_.end(), 0);
+  }
+
+  /// The times of what was called, by level of the grid.
+  std::vector<LevelTimes> visited() const
+  {
+    std::vector<LevelTimes> result =
+        lower_ != nullptr ? lower_->visited() : std::vector<LevelTimes>(coarsest_);
+    // The coarse solver's time is that of the levels below.
+    const auto &own = multigrid_->times();
+    result.insert(result.end(), own.begin() + (lower_ != nullptr ? 1 : 0), own.end());
+    return result;
   }
 
   /// f() says how often it called the function; notes what one call visits, if it did.
   template <typename F>
   int count_visits(Recordable &recordable, const F &f)
   {
-    const std::vector<LevelTimes> before = multigrid_->times();
+    const std::vector<LevelTimes> before = visited();
     const int calls = f();
     recordable.visits.resize(before.size());
-    for (std::size_t l = 0; l < before.size() && calls > 0; ++l)
-      recordable.visits[l] = (multigrid_->times()[l].visits - before[l].visits) / calls;
+    if (calls > 0)
+    {
+      const std::vector<LevelTimes> after = visited();
+      for (std::size_t l = 0; l < before.size(); ++l)
+        recordable.visits[l] = (after[l].visits - before[l].visits) / calls;
+    }
     return calls;
   }
 
@@ -257,7 +312,7 @@ private:
   {
     if (count_visits(recordable, [&] { return recordable.runner.run(f) ? 1 : 0; }) == 0)
       for (std::size_t l = 0; l < recordable.visits.size(); ++l)
-        replayed_[coarsest_ + l] += recordable.visits[l];
+        replayed_[l] += recordable.visits[l];
   }
 
   Space space_of(std::size_t l) const { return family_.make_space(operators_[l]->level()); }
@@ -271,13 +326,15 @@ private:
   }
 
   std::size_t finest() const { return cycles_.size() - 1; }
+  /// The level of the grid on which the coarsest cycle begins, and how many levels there are from it.
+  std::size_t below() const { return lower_ != nullptr ? lower_->below() : coarsest_; }
+  std::size_t size() const { return grid_.levels.size() - below(); }
 
   void make_full_multigrid()
   {
     if (full_ != nullptr)
       return;
-    levels_ =
-        std::make_unique<FullLevels>(family_, *this, grid_, basis_, coarsest_, cycles_.size());
+    levels_ = std::make_unique<FullLevels>(family_, *this, grid_, basis_, below(), size());
     full_ = std::make_unique<FullMultigrid<FullLevels>>(*levels_);
   }
 
@@ -314,6 +371,8 @@ private:
   const CellBasis &basis_;
   Precision precision_;
   Space space_;
+  std::unique_ptr<Grid> lower_grid_; ///< if there are levels in single below these
+  std::unique_ptr<InSingle> lower_;  ///< likewise, with the coarsest level of these as its finest
   std::size_t coarsest_;
   std::vector<Recordable> cycles_; ///< by the level on which they begin, counted from coarsest_
   std::vector<std::unique_ptr<Operator>> operators_;

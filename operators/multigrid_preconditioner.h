@@ -2,7 +2,9 @@
 // coarse solver from the options.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +36,9 @@ public:
   virtual void apply(BasisVector &z, const BasisVector &r, double norm) = 0;
   /// x = full multigrid start for B x = b with so many cycles per level (solvers/full_multigrid.h).
   virtual void full_start(OuterVector &x, const OuterVector &b, int cycles) = 0;
-  /// Names the coarsest level on which an entry of the last cycle is not finite, or the largest entries.
+  /// The level of the grid that first left the range of its numbers in the last cycle, if one did.
+  virtual std::optional<std::size_t> broken_level() const = 0;
+  /// Names that level and what happened, and the largest entry of the finest correction if all are finite.
   virtual std::string diagnose() const = 0;
 
   /// One entry per level of the grid; zeros for levels that the cycle does not visit.

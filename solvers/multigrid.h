@@ -8,7 +8,8 @@
 // Rounding to binary16 leaves x an error of 2^-12 of its largest entry, rough, whose residual exceeds the one to
 // be reduced where x is smooth: its size grows with cells^2. So the solution of every level but the coarsest may
 // be a sum x + d of two vectors ("split"). Prolongation leaves x rounded and in d what rounding took away;
-// smoothing then works on d for B d = b - B x, and d is small. In exact arithmetic the sum is the same.
+// smoothing then works on d for B d = b - B x, and d is small. In exact arithmetic the sum is the same. A coarse
+// solver that computes in longer numbers may give such a sum as well.
 #pragma once
 
 #include <algorithm>
@@ -86,7 +87,8 @@ public:
       for (const Level &level : levels_)
       {
         const bool coarsest = level.op == levels_.front().op;
-        d_.push_back(coarsest ? VectorType() : level.op->make_vector());
+        const bool is_sum = !coarsest || coarse_->gives_pair();
+        d_.push_back(is_sum ? level.op->make_vector() : VectorType());
         rest_.push_back(coarsest ? VectorType() : level.op->make_vector());
       }
   }
@@ -98,10 +100,7 @@ public:
   /// Result of the last run(l).
   const VectorType &solution(std::size_t l) const { return x_[l]; }
   /// What is to be added to solution(l); nullptr if nothing.
-  const VectorType *correction(std::size_t l) const
-  {
-    return is_split() && l > 0 ? &d_[l] : nullptr;
-  }
+  const VectorType *correction(std::size_t l) const { return is_sum(l) ? &d_[l] : nullptr; }
 
   /// One cycle from zero that begins on level l. Afterwards the vectors of all levels have the memory that they had
   /// before, so that the work may be recorded and replayed. first_step_done: the caller has left the first step of
@@ -111,6 +110,13 @@ public:
     begun_level_ = first_step_done ? static_cast<int>(l) : outside;
     cycle(l, true);
     begun_level_ = outside;
+    observe(outside);
+  }
+
+  /// One cycle more for the same right-hand side, from solution(l).
+  void run_again(std::size_t l)
+  {
+    cycle(l, false);
     observe(outside);
   }
 
@@ -136,7 +142,12 @@ private:
     if (l == 0)
     {
       observe(0);
-      timed(times_[0].coarse, [&] { coarse_->solve(x_[0], b_[0]); });
+      timed(times_[0].coarse, [&] {
+        if (is_sum(0))
+          coarse_->solve_pair(x_[0], d_[0], b_[0]);
+        else
+          coarse_->solve(x_[0], b_[0]);
+      });
       return;
     }
     const Level &level = levels_[l];
@@ -181,13 +192,15 @@ private:
   }
 
   bool is_split() const { return !d_.empty(); }
+  /// Whether the solution of level l is x + d.
+  bool is_sum(std::size_t l) const { return is_split() && (l > 0 || coarse_->gives_pair()); }
 
   /// x_[l] (+ d_[l]) += the solution of level l - 1. add_rest: what is in d_[l] counts.
   void prolongate(std::size_t l, bool add_rest)
   {
     Transfer &transfer = *levels_[l].to_coarser;
     if (is_split())
-      transfer.prolongate_pair(x_[l], d_[l], x_[l - 1], l > 1 ? &d_[l - 1] : nullptr,
+      transfer.prolongate_pair(x_[l], d_[l], x_[l - 1], correction(l - 1),
           multigrid_prolongation_factor, true, add_rest);
     else
       transfer.prolongate(x_[l], x_[l - 1], multigrid_prolongation_factor, true);

@@ -80,15 +80,17 @@ struct MultigridOptions
   int eigenvalue_steps = 12;       ///< Lanczos steps for lambda_max
   double eigenvalue_safety = 1.05; ///< factor on the estimate
   SchwarzKind schwarz_kind = SchwarzKind::multiplicative;
-  double damping = 0.; ///< jacobi, additive patch; 0: from the eigenvalue estimate
-  bool precision_fallback =
-      false; ///< half, tf32: a solve that leaves its range starts again in single
+  double damping = 0.;   ///< jacobi, additive patch; 0: from the eigenvalue estimate
+  int single_levels = 0; ///< half, tf32: so many of the coarsest levels are in single
+  /// half, tf32: a solve that leaves its range starts again with the level where that was, and those below, in single
+  bool precision_fallback = false;
 
-  bool falls_back_to_single() const
+  /// Whether the numbers of the cycle, or of its products, are shorter than those of single.
+  bool is_below_single() const
   {
-    return precision_fallback && precision != Precision::double_precision &&
-        precision != Precision::single_precision;
+    return precision == Precision::half_precision || precision == Precision::tf32_precision;
   }
+  bool falls_back_to_single() const { return precision_fallback && is_below_single(); }
 };
 
 /// Numbers of the basis of fgmres, of the residuals and directions of cg.

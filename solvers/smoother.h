@@ -34,5 +34,12 @@ public:
   virtual ~CoarseSolverBase() = default;
   /// x = B^-1 b (pseudo-inverse where constants are in the kernel)
   virtual void solve(VectorType &x, const VectorType &b) = 0;
+  /// Whether the solution has more digits than one vector holds: then there is solve_pair().
+  virtual bool gives_pair() const { return false; }
+  /// x + d = B^-1 b, where x is the sum rounded
+  virtual void solve_pair(VectorType & /*x*/, VectorType & /*d*/, const VectorType & /*b*/)
+  {
+    throw std::logic_error("this coarse solver gives one vector");
+  }
 };
 } // namespace tensormg

@@ -313,6 +313,15 @@ namespace
             {"problem.exact_solution = (nothing) (default)", "allowed: both or none"}},
         {{"solver.solver=direct", "solver.full_multigrid=true"},
             {"solver.solver = direct, solver.full_multigrid = true", "full_multigrid = false"}},
+        {{"output.vtu_lower=0.5", "output.vtu_upper=0.5"},
+            {"output.vtu_lower = 0.5, output.vtu_upper = 0.5", "a part of the box"}},
+        {{"output.vtu_lower=1,0,0"}, {"output.vtu_lower = 1, 0, 0", "in x"}},
+        {{"output.vtu_upper=1,2"},
+            {"output.vtu_upper = '1,2' has 2 entries, but problem.dimension is 3"}},
+        {{"multigrid.single_levels=1"},
+            {"multigrid.single_levels = 1, multigrid.precision = single", "half or tf32"}},
+        {{"multigrid.single_levels=3", "multigrid.precision=half", "problem.refinements=2"},
+            {"multigrid.single_levels = 3, problem.refinements = 2", "at most"}},
     });
   }
 
@@ -320,6 +329,8 @@ namespace
   {
     EXPECT_NO_THROW(default_parameters({"boundary.left=periodic", "boundary.right=periodic"}));
     EXPECT_NO_THROW(default_parameters({"problem.refinements=18"}));
+    EXPECT_NO_THROW(default_parameters(
+        {"multigrid.single_levels=3", "multigrid.precision=half", "problem.refinements=3"}));
     EXPECT_NO_THROW(default_parameters({"solver.solver=cg", "multigrid.smoother=patch"}));
     EXPECT_NO_THROW(default_parameters({"multigrid.eigenvalue_safety=1", "multigrid.damping=0"}));
     EXPECT_NO_THROW(

@@ -67,6 +67,7 @@ SUBSECTION multigrid
   set schwarz_kind      = additive
   set damping           = 0.7
   set precision_fallback = true
+  set single_levels     = 2
 END
 subsection operator
   set backend = reference
@@ -77,6 +78,8 @@ subsection output
   set write_vtu     = false
   set vtu_cells     = subdivided
   set vtu_coarsening = 2
+  set vtu_lower     = 0.25, 1
+  set vtu_upper     = 2
   set vtu_max_cells = 0
   set level_times = true
   set verbosity     = quiet
@@ -149,7 +152,7 @@ end
     EXPECT_EQ(p.solver.max_iterations, 17);
     EXPECT_EQ(p.solver.restart, 5);
     EXPECT_EQ(p.solver.basis_precision, BasisPrecision::double_precision);
-    EXPECT_TRUE(p.solver.full_multigrid);
+    EXPECT_TRUE(p.solver.full_multigrid && !p.output.write_vtu);
     EXPECT_EQ(p.solver.full_multigrid_cycles, 3);
     EXPECT_EQ(p.solver.multigrid.precision, Precision::half_precision);
     EXPECT_EQ(p.solver.multigrid.cycle, Cycle::w);
@@ -164,9 +167,9 @@ end
     EXPECT_EQ(p.backend, "reference");
     EXPECT_EQ(p.output.directory, "some where/else");
     EXPECT_EQ(p.output.name, "u");
-    EXPECT_FALSE(p.output.write_vtu);
     EXPECT_EQ(p.output.vtu_cells, VtuCells::subdivided);
     EXPECT_EQ(p.output.vtu_coarsening, 2);
+    EXPECT_EQ(p.output.vtu_lower.value()[1] + p.output.vtu_upper.value()[0], 3.);
     EXPECT_EQ(p.output.vtu_max_cells, 0);
     EXPECT_EQ(p.output.verbosity, Verbosity::quiet);
     EXPECT_EQ(p.converge.degrees, (std::vector<int>{2, 5}));

@@ -209,6 +209,35 @@ namespace
     EXPECT_EQ(test::parse_json(json.str())["precision_fallback"], record.precision_fallback);
   }
 
+  // Coarse levels leave the range first; those above them stay in half until they do.
+  TEST_F(Solve, RaisesLevelAfterLevel)
+  {
+    const RunRecord record = run({"problem.refinements=4", "multigrid.smoother=jacobi",
+        "multigrid.damping=30", "multigrid.degree=1", "multigrid.precision=half",
+        "multigrid.precision_fallback=true", "solver.max_iterations=3", "output.verbosity=quiet"});
+    EXPECT_NE(error_.str().find("starts again with "), std::string::npos) << error_.str();
+    EXPECT_NE(error_.str().find("starts again in single precision"), std::string::npos);
+    EXPECT_NE(record.precision_fallback.find("; then "), std::string::npos);
+    EXPECT_TRUE(std::isfinite(record.report.true_relative_residual));
+  }
+
+  TEST_F(Solve, LevelsInSingle)
+  {
+    const RunRecord half = run({"multigrid.precision=half"});
+    for (const std::string solver : {"fgmres", "cg"})
+    {
+      const RunRecord record = run({"multigrid.precision=half", "multigrid.single_levels=2",
+          "solver.full_multigrid=true", "solver.solver=" + solver});
+      EXPECT_TRUE(record.report.converged()) << record.report.detail;
+      EXPECT_LE(record.report.iterations, half.report.iterations);
+      EXPECT_NEAR(*record.l2_error / *half.l2_error, 1., 1e-3);
+      EXPECT_EQ(precision_word(record), "half");
+      std::ostringstream json;
+      write_run_json(record, json);
+      EXPECT_EQ(test::parse_json(json.str())["single_levels"], 2);
+    }
+  }
+
   TEST_F(Solve, AnInterruptedRunLeavesNoRecordOfTheFormerOne)
   {
     run();
@@ -298,6 +327,9 @@ namespace
         "output.vtu_coarsening=1"});
     EXPECT_TRUE(std::filesystem::exists(directory_ / "w.vtu"));
     EXPECT_LT(content(directory_ / "w.vtu").size(), content(directory_ / "u.vtu").size() / 2);
+    run({"output.write_vtu=true", "output.name=part", "output.vtu_max_cells=127",
+        "output.vtu_upper=0.25"});
+    EXPECT_LT(content(directory_ / "part.vtu").size(), content(directory_ / "u.vtu").size() / 2);
   }
 
   TEST_F(Solve, RecordIsComplete)

@@ -190,6 +190,35 @@ namespace
       }
   }
 
+  // The coarsest levels in single, as in host memory; recorded cycles have the same bits and visit the same levels.
+  TEST_F(DeviceMultigrid, LevelsInSingle)
+  {
+    Solve solve(test::cubes(3, 2, {1, 1, 1}, 2, "DDDDPP"));
+    MultigridOptions options = with(Precision::half_precision);
+    options.single_levels = 2;
+    solve.compare(options);
+    options.cycle = Cycle::w;
+    const auto prepared = solve.make(options), called = solve.make(options, true);
+    prepared->prepare(true, false);
+    Vector<double> results[] = {solve.solution(), solve.solution()};
+    for (int i = 0; i < 2; ++i)
+    {
+      auto &multigrid = i == 0 ? *prepared : *called;
+      auto z = solve.space.make_vector();
+      multigrid.full_start(z, solve.b, 1);
+      multigrid.apply(z, z, 1.);
+      copy_to_host(z, results[i], solve.stream.get());
+    }
+    EXPECT_TRUE(test::same_bits(results[0], results[1]));
+    for (std::size_t l = 0; l < solve.grid.levels.size(); ++l)
+      EXPECT_EQ(prepared->times()[l].visits, called->times()[l].visits) << l;
+    EXPECT_EQ(prepared->times().back().visits, 2);
+    const Grid large = make_grid(test::cubes(3, 2, {1, 1, 1}, 7, "DD"), MPI_COMM_SELF);
+    const std::int64_t in_half = device_multigrid_memory(large, with(Precision::half_precision));
+    options.single_levels = 7;
+    EXPECT_GT(device_multigrid_memory(large, options), in_half);
+  }
+
   TEST_F(DeviceMultigrid, OtherSmoothersAndCycles)
   {
     Solve solve(test::cubes(3, 3, {1, 1, 1}, 2, "DDDDPP"));

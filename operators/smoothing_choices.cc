@@ -1,0 +1,60 @@
+#include "operators/smoothing_choices.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace tensormg
+{
+double smallest_eigenvalue(const Grid &grid)
+{
+  const auto factors = grid.finest().direction_factors();
+  double sum = 0., smallest = INFINITY;
+  for (int d = 0; d < grid.problem.dim; ++d)
+  {
+    const double cells = static_cast<double>(grid.finest().global_cells[d]);
+    const BoundaryKind lower = grid.problem.boundary[2 * d],
+                       upper = grid.problem.boundary[2 * d + 1];
+    const int n_dirichlet = (lower == BoundaryKind::dirichlet) + (upper == BoundaryKind::dirichlet);
+    const double half_waves = n_dirichlet == 1 ? 0.5 : lower == BoundaryKind::periodic ? 2. : 1.;
+    const double value = factors[d] * std::pow(half_waves * std::numbers::pi / cells, 2);
+    smallest = std::min(smallest, value);
+    if (n_dirichlet > 0)
+      sum += value;
+  }
+  return sum > 0. ? sum : smallest;
+}
+
+std::size_t representative_level(const Grid &grid, std::size_t l)
+{
+  constexpr std::int64_t representative_cells = 8;
+  for (std::size_t coarser = 0; coarser < l; ++coarser)
+  {
+    bool is_representative = true;
+    for (int d = 0; d < grid.problem.dim; ++d)
+      if (grid.levels[coarser].global_cells[d] < representative_cells)
+        is_representative = false;
+    if (is_representative)
+      return coarser;
+  }
+  return l;
+}
+
+bool needs_lambda_max(const MultigridOptions &options)
+{
+  if (options.smoother == Smoother::patch)
+    return options.schwarz_kind == SchwarzKind::additive && options.damping == 0.;
+  return options.smoother == Smoother::chebyshev || options.damping == 0.;
+}
+
+std::vector<ThreeTermStep> smoothing_steps(const MultigridOptions &options, double lambda_max)
+{
+  if (options.smoother == Smoother::chebyshev)
+    return options.chebyshev_kind == ChebyshevKind::fourth
+        ? chebyshev_fourth_kind(options.degree, lambda_max)
+        : chebyshev_first_kind(options.degree, lambda_max, options.smoothing_range);
+  // 4/3 / lambda_max minimises the largest |1 - omega lambda| on the upper half.
+  return damped_jacobi(
+      options.degree, options.damping > 0. ? options.damping : 4. / 3. / lambda_max);
+}
+} // namespace tensormg
