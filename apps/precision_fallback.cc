@@ -31,8 +31,8 @@ MultigridOptions raise_levels(
 std::string note_fallback(const MultigridOptions &raised, RunRecord &record)
 {
   const std::string &detail = record.report.detail;
-  const std::string warning = std::string("multigrid.precision = ") + to_string(record.precision) +
-      ": " + detail + "; the solve starts again " + precision_of_levels(raised);
+  std::string warning = std::string("multigrid.precision = ") + to_string(record.precision) + ": " +
+      detail + "; the solve starts again " + precision_of_levels(raised);
   record.precision = raised.precision;
   record.single_levels = raised.single_levels;
   record.precision_fallback += (record.precision_fallback.empty() ? "" : "; then ") + detail;
