@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""tools/compile_device.py with a compiler that writes down how it is called."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "compile_device.py"
+NVCC = """#!/bin/sh
+echo "$@" >>"$(dirname "$0")/calls"
+case "$*" in *broken*) echo "no such instruction"; exit 2;; esac
+"""
+
+
+def run(folder, device_files, host_files):
+    """Exit code, output, and the calls of the compiler."""
+    nvcc = folder / "nvcc"
+    nvcc.write_text(NVCC, encoding="utf-8")
+    nvcc.chmod(0o755)
+    for build, compiler, files in (("device", nvcc, device_files), ("host", "c++", host_files)):
+        (folder / build).mkdir(exist_ok=True)
+        database = [{"file": f"/k/{name}", "directory": str(folder),
+                     "command": f"{compiler} -MD -MT x.o -MF x.d -c /k/{name} -o x.o"}
+                    for name in files]
+        (folder / build / "compile_commands.json").write_text(json.dumps(database), encoding="utf-8")
+    result = subprocess.run([sys.executable, TOOL, folder / "device", "--host", folder / "host"],
+                            capture_output=True, text=True, check=False)
+    calls = folder / "calls"
+    return (result.returncode, result.stdout,
+            calls.read_text(encoding="utf-8").splitlines() if calls.exists() else [])
+
+
+def check(condition, *what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        code, output, calls = run(pathlib.Path(name), ["a.cu", "b.cu", "c.cc"], ["b.cu"])
+        check(code == 0 and "2 files of device code" in output, code, output)
+        check(len(calls) == 2, calls)
+        for call in calls:
+            words = call.split()
+            check(("-fatbin" in words) == ("/k/b.cu" in words), call)
+            check(("-c" in words) == ("/k/a.cu" in words), call)
+            check("x.d" not in words and "-MD" not in words, call)
+            check(not os.path.exists(words[words.index("-o") + 1]), call)
+    with tempfile.TemporaryDirectory() as name:
+        code, output, calls = run(pathlib.Path(name), ["a.cu", "broken.cu"], [])
+        check(code == 1 and "/k/broken.cu does not compile" in output, code, output)
+        check("no such instruction" in output, output)
+    with tempfile.TemporaryDirectory() as name:
+        code, output, calls = run(pathlib.Path(name), ["c.cc"], [])
+        check(code == 1 and "no device code" in output and not calls, code, output)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
