@@ -15,6 +15,9 @@ using launch_profile::Operation;
 namespace
 {
   constexpr int most_sums = vk::max_vectors + 1;
+  // Results on the host: those that are waited for, then those that are known later, each of which one function writes.
+  constexpr int of_update = most_sums, of_dot = of_update + 1, of_multi_dot = of_dot + 1,
+                n_results = of_multi_dot + most_sums;
 
   template <typename Number>
   std::vector<const Number *> pointers(
@@ -30,10 +33,11 @@ namespace
 DeviceVectorSpace::Scratch::Scratch(Stream stream)
   : partial(vk::cuda::scratch_size(most_sums), stream)
   , largest(1, stream)
-  , result(most_sums + 1)
+  , later(most_sums + 1, stream)
+  , result(n_results)
 {
   // Read where nothing has been computed, when kernels are only loaded.
-  std::fill_n(result.data(), most_sums + 1, 1.);
+  std::fill_n(result.data(), n_results, 1.);
 }
 
 DeviceVectorSpace::DeviceVectorSpace(
@@ -47,8 +51,7 @@ DeviceVectorSpace::DeviceVectorSpace(
                                 "cannot be distributed over several ranks yet");
 }
 
-/// Which no other function writes.
-double *DeviceVectorSpace::result_of_update() const { return result() + most_sums; }
+double *DeviceVectorSpace::result_of_update() const { return result() + of_update; }
 
 double DeviceVectorSpace::wait_for_result() const
 {
@@ -136,7 +139,40 @@ void DeviceVectorSpace::axpby(
 }
 
 template <typename Number>
-double DeviceVectorSpace::cg_update(double a, double unit, const DeviceVector<Number> &p,
+DeviceVectorSpace::Later DeviceVectorSpace::dot_later(
+    const DeviceVector<Number> &x, const DeviceVector<Number> &y) const
+{
+  const Operation operation(x.bytes() + y.bytes(), "dot product");
+  const Later sum{scratch_->later.data(), result() + of_dot};
+  vk::cuda::dot(
+      x.size(), x.data(), y.data(), partial(), scratch_->later.data(), stream_, result() + of_dot);
+  return sum;
+}
+
+template <typename Number>
+std::vector<DeviceVectorSpace::Later> DeviceVectorSpace::multi_dot_later(
+    const std::vector<DeviceVector<Number>> &v, int count, const DeviceVector<Number> &w) const
+{
+  const auto vectors = pointers(v, static_cast<std::size_t>(count));
+  const Operation operation((count + 1) * w.bytes(), "dot products");
+  double *const sums = scratch_->later.data() + 1, *const copies = result() + of_multi_dot;
+  vk::cuda::multi_dot(w.size(), count, vectors.data(), w.data(), partial(), sums, stream_, copies);
+  std::vector<Later> numbers;
+  for (int i = 0; i < count; ++i)
+    numbers.push_back({sums + i, copies + i});
+  return numbers;
+}
+
+template <typename Number>
+void DeviceVectorSpace::axpby(
+    double a, const DeviceVector<Number> &x, const Quotient &b, DeviceVector<Number> &y) const
+{
+  const Operation operation(x.bytes() + 2. * y.bytes(), "a x + b y");
+  vk::cuda::axpby(x.size(), a, x.data(), b, y.data(), stream_);
+}
+
+template <typename Number>
+double DeviceVectorSpace::cg_update(const Quotient &a, double unit, const DeviceVector<Number> &p,
     const DeviceVector<Number> &q, VectorType &x, DeviceVector<Number> &r) const
 {
   const Operation operation(2. * x.bytes() + 4. * r.bytes(), "update of conjugate gradients");
@@ -215,10 +251,23 @@ template void DeviceVectorSpace::axpby(
     double, const DeviceVector<double> &, double, DeviceVector<double> &) const;
 template void DeviceVectorSpace::axpby(
     double, const DeviceVector<WideFloat> &, double, DeviceVector<WideFloat> &) const;
-template double DeviceVectorSpace::cg_update(double, double, const DeviceVector<double> &,
+template DeviceVectorSpace::Later DeviceVectorSpace::dot_later(
+    const DeviceVector<double> &, const DeviceVector<double> &) const;
+template std::vector<DeviceVectorSpace::Later> DeviceVectorSpace::multi_dot_later(
+    const std::vector<DeviceVector<double>> &, int, const DeviceVector<double> &) const;
+template void DeviceVectorSpace::axpby(
+    double, const DeviceVector<double> &, const Quotient &, DeviceVector<double> &) const;
+template double DeviceVectorSpace::cg_update(const Quotient &, double, const DeviceVector<double> &,
     const DeviceVector<double> &, VectorType &, DeviceVector<double> &) const;
-template double DeviceVectorSpace::cg_update(double, double, const DeviceVector<WideFloat> &,
-    const DeviceVector<WideFloat> &, VectorType &, DeviceVector<WideFloat> &) const;
+template DeviceVectorSpace::Later DeviceVectorSpace::dot_later(
+    const DeviceVector<WideFloat> &, const DeviceVector<WideFloat> &) const;
+template std::vector<DeviceVectorSpace::Later> DeviceVectorSpace::multi_dot_later(
+    const std::vector<DeviceVector<WideFloat>> &, int, const DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::axpby(
+    double, const DeviceVector<WideFloat> &, const Quotient &, DeviceVector<WideFloat> &) const;
+template double DeviceVectorSpace::cg_update(const Quotient &, double,
+    const DeviceVector<WideFloat> &, const DeviceVector<WideFloat> &, VectorType &,
+    DeviceVector<WideFloat> &) const;
 template double DeviceVectorSpace::max_abs(const DeviceVector<double> &) const;
 template double DeviceVectorSpace::max_abs(const DeviceVector<float> &) const;
 template double DeviceVectorSpace::max_abs(const DeviceVector<Half> &) const;

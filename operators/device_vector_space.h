@@ -22,13 +22,21 @@ public:
   struct Scratch
   {
     explicit Scratch(Stream stream);
-    DeviceArray<double> partial, largest;
+    DeviceArray<double> partial, largest, later;
     PinnedArray<double> result;
+  };
+
+  /// A number that a kernel leaves, for kernels after it and for the host.
+  struct Later
+  {
+    const double *on_device;
+    const double *on_host;
   };
 
   using VectorType = DeviceVector<double>;
   using WideFloatVector = DeviceVector<WideFloat>;
   using Scale = vector_kernels::cuda::Scale;
+  using Quotient = vector_kernels::cuda::Quotient;
 
   /// Throws std::invalid_argument if the level is distributed over several ranks. Without a scratch it has its own.
   DeviceVectorSpace(
@@ -64,6 +72,7 @@ public:
       const std::vector<DeviceVector<Number>> &v, DeviceVector<Number> &w,
       double factor = 1.) const;
   static double known(const double *sum) { return *sum; }
+  static double known(const Later &number) { return *number.on_host; }
   double wait_for(const double *sum) const;
   /// x += sum_i c[i] v[i], without waiting
   template <typename Number>
@@ -74,10 +83,28 @@ public:
   /// y = a x + b y
   template <typename Number>
   void axpby(double a, const DeviceVector<Number> &x, double b, DeviceVector<Number> &y) const;
-  /// x += a unit p, r -= a q; returns r'r and leaves the largest entry of r beside it. unit: what one in p, q and
-  /// r stands for
+
+  /// dot(x, y), and the first `count` numbers of multi_dot(), without waiting: known() as what multi_update_later() gives,
+  /// each until the next call of the same function.
   template <typename Number>
-  double cg_update(double a, double unit, const DeviceVector<Number> &p,
+  Later dot_later(const DeviceVector<Number> &x, const DeviceVector<Number> &y) const;
+  template <typename Number>
+  std::vector<Later> multi_dot_later(
+      const std::vector<DeviceVector<Number>> &v, int count, const DeviceVector<Number> &w) const;
+  /// factor * numerator / denominator, for kernels
+  static Quotient quotient(double factor, const Later &numerator, const Later &denominator)
+  {
+    return {factor, numerator.on_device, denominator.on_device};
+  }
+  /// y = a x + b y
+  template <typename Number>
+  void axpby(
+      double a, const DeviceVector<Number> &x, const Quotient &b, DeviceVector<Number> &y) const;
+  /// x += a unit p, r -= a q; returns r'r and leaves the largest entry of r beside it. unit: what one in p, q and
+  /// r stands for. Where numerator and denominator of `a` are not positive, or their quotient is not finite, x and r stay
+  /// as they are.
+  template <typename Number>
+  double cg_update(const Quotient &a, double unit, const DeviceVector<Number> &p,
       const DeviceVector<Number> &q, VectorType &x, DeviceVector<Number> &r) const;
 
   /// The factor `target` times the largest power of two that is at most 1 / max |x_i|, without waiting.

@@ -91,10 +91,12 @@ void VectorSpace::axpby(double a, const Vector<Number> &x, double b, Vector<Numb
 }
 
 template <typename Number>
-double VectorSpace::cg_update(double a, double unit, const Vector<Number> &p,
+double VectorSpace::cg_update(const Quotient &a, double unit, const Vector<Number> &p,
     const Vector<Number> &q, VectorType &x, Vector<Number> &r) const
 {
-  double norm = vk::cg_update(x.size(), a, unit, p.data(), q.data(), x.data(), r.data());
+  if (!a.is_positive())
+    return dot(r, r);
+  double norm = vk::cg_update(x.size(), a.value(), unit, p.data(), q.data(), x.data(), r.data());
   sum_over_ranks(&norm, 1, level_.communicator);
   return norm;
 }
@@ -140,9 +142,9 @@ template double VectorSpace::dot(const Vector<WideFloat> &, const Vector<WideFlo
 template void VectorSpace::axpby(double, const Vector<double> &, double, Vector<double> &) const;
 template void VectorSpace::axpby(
     double, const Vector<WideFloat> &, double, Vector<WideFloat> &) const;
-template double VectorSpace::cg_update(double, double, const Vector<double> &,
+template double VectorSpace::cg_update(const Quotient &, double, const Vector<double> &,
     const Vector<double> &, VectorType &, Vector<double> &) const;
-template double VectorSpace::cg_update(double, double, const Vector<WideFloat> &,
+template double VectorSpace::cg_update(const Quotient &, double, const Vector<WideFloat> &,
     const Vector<WideFloat> &, VectorType &, Vector<WideFloat> &) const;
 template double VectorSpace::max_abs(const Vector<double> &) const;
 template double VectorSpace::max_abs(const Vector<float> &) const;

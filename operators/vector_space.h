@@ -7,6 +7,7 @@
 #include "kernels/basis/cell_basis.h"
 #include "operators/grid.h"
 #include "operators/vector.h"
+#include "solvers/quotient.h"
 
 namespace tensormg
 {
@@ -57,9 +58,34 @@ public:
   /// y = a x + b y
   template <typename Number>
   void axpby(double a, const Vector<Number> &x, double b, Vector<Number> &y) const;
-  /// x += a unit p, r -= a q; returns r'r. unit: what one in p, q and r stands for
+
+  /// dot(x, y), and the first `count` numbers of multi_dot(), known() as what multi_update_later() gives.
   template <typename Number>
-  double cg_update(double a, double unit, const Vector<Number> &p, const Vector<Number> &q,
+  double dot_later(const Vector<Number> &x, const Vector<Number> &y) const
+  {
+    return dot(x, y);
+  }
+  template <typename Number>
+  std::vector<double> multi_dot_later(
+      const std::vector<Vector<Number>> &v, int count, const Vector<Number> &w) const
+  {
+    return multi_dot(v, count, w);
+  }
+  /// factor * numerator / denominator of numbers that may not be known yet
+  static Quotient quotient(double factor, double numerator, double denominator)
+  {
+    return {factor, numerator, denominator};
+  }
+  /// y = a x + b y
+  template <typename Number>
+  void axpby(double a, const Vector<Number> &x, const Quotient &b, Vector<Number> &y) const
+  {
+    axpby(a, x, b.value(), y);
+  }
+  /// x += a unit p, r -= a q; returns r'r. unit: what one in p, q and r stands for. Where numerator and denominator of
+  /// `a` are not positive, or their quotient is not finite, x and r stay as they are.
+  template <typename Number>
+  double cg_update(const Quotient &a, double unit, const Vector<Number> &p, const Vector<Number> &q,
       VectorType &x, Vector<Number> &r) const;
   /// What convert() multiplies by.
   using Scale = double;

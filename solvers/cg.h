@@ -13,6 +13,9 @@
 // residual; so after a reduction by at most 1e-6 it starts again from that, evaluated in FP64 and brought near one by
 // a power of two (solvers/short_numbers.h). The last direction stays: beta does not depend on its scale.
 //
+// One wait per step. The step and beta are quotients of numbers that the space need not know before it uses them; the
+// solver reads them together with r'r. A step that is none (z'r or p'q is not positive) has changed nothing then.
+//
 // Memory movement of one iteration in vectors of r: preconditioner, z'r and z'q 3, p = z + beta p 3, operator 2, p'q 2,
 // fused update of x and r with r'r 4, and 2 in the precision of x.
 #pragma once
@@ -21,6 +24,7 @@
 #include <cmath>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "solvers/concepts.h"
@@ -60,12 +64,13 @@ public:
     DirectionVector &r = r_and_q_[0], &q = r_and_q_[1];
     evaluate_residual(op, x, b, 1.);
     preconditioner.apply(z_, r, 1.);
-    space_.multi_dot(r_and_q_, 2, z_);
+    space_.multi_dot_later(r_and_q_, 1, z_);
+    const auto dots = space_.multi_dot_later(r_and_q_, 2, z_);
     space_.axpby(1., z_, 0., p_);
-    space_.axpby(1., z_, 1., p_);
     op.vmult(q, p_);
-    space_.dot(p_, q);
-    space_.cg_update(0., 1., p_, q, x, r);
+    const auto curvature = space_.dot_later(p_, q);
+    space_.axpby(1., z_, Space::quotient(-1., dots[1], curvature), p_);
+    space_.cg_update(Space::quotient(0., dots[0], curvature), 1., p_, q, x, r);
   }
 
   /// from_zero: x is zero, which saves the first residual.
@@ -88,7 +93,7 @@ public:
       return report;
     }
     double last_true = INFINITY;
-    curvature_ = 0.;
+    has_direction_ = false;
     while (true)
     {
       const bool is_b = from_zero && report.iterations == 0;
@@ -171,7 +176,7 @@ private:
     {
       op.residual(r_and_q_[0], x, b);
       // Where recursion and truth disagree in FP64, the last direction is no good either.
-      curvature_ = 0.;
+      has_direction_ = false;
       return space_.norm(r_and_q_[0]);
     }
   }
@@ -189,23 +194,29 @@ private:
             "tolerance not reached after " + std::to_string(report.iterations) + " iterations"};
       preconditioner.apply(z, r, residual / unit_);
       // z'r, and z'q with the q of the last iteration.
-      const std::vector<double> dots = space_.multi_dot(r_and_q_, curvature_ == 0. ? 1 : 2, z);
-      const double rho = dots[0];
+      const auto dots = space_.multi_dot_later(r_and_q_, has_direction_ ? 2 : 1, z);
+      if (has_direction_)
+        space_.axpby(1., z, Space::quotient(-1., dots[1], curvature_), p);
+      else
+        space_.axpby(1., z, 0., p);
+      op.vmult(q, p);
+      curvature_ = space_.dot_later(p, q);
+      const double sum =
+          space_.cg_update(Space::quotient(1., dots[0], curvature_), unit_, p, q, x, r);
+      const double rho = Space::known(dots[0]), curvature = Space::known(curvature_);
       if (!std::isfinite(rho))
         return {StopReason::not_finite, preconditioner.diagnose()};
       if (rho <= 0.)
         return {StopReason::indefinite_preconditioner,
             "z'r = " + number_text(rho) + " in iteration " + std::to_string(report.iterations + 1) +
                 "; fgmres needs no symmetry"};
-      space_.axpby(1., z, curvature_ == 0. ? 0. : -dots[1] / curvature_, p);
-      op.vmult(q, p);
-      curvature_ = space_.dot(p, q);
-      if (!std::isfinite(curvature_))
+      if (!std::isfinite(curvature))
         return {StopReason::not_finite, "p'Ap is NaN or Inf"};
-      if (curvature_ <= 0.)
+      if (curvature <= 0.)
         return {StopReason::indefinite_preconditioner,
-            "p'Ap = " + number_text(curvature_) + ": the operator is not positive definite"};
-      residual = unit_ * std::sqrt(space_.cg_update(rho / curvature_, unit_, p, q, x, r));
+            "p'Ap = " + number_text(curvature) + ": the operator is not positive definite"};
+      has_direction_ = true;
+      residual = unit_ * std::sqrt(sum);
       ++report.iterations;
       report.residuals.push_back(residual);
       if (callback)
@@ -222,7 +233,10 @@ private:
   VectorType residual_;                  ///< with short numbers
   std::vector<DirectionVector> r_and_q_; ///< side by side for the dot products with both
   DirectionVector z_, p_;
-  double unit_ = 1.;      ///< what one in r stands for
-  double curvature_ = 0.; ///< p'q of the last step; 0: there is none
+  double unit_ = 1.; ///< what one in r stands for
+  bool has_direction_ = false;
+  /// p'q of the last step, where there is a direction.
+  decltype(std::declval<const Space &>().dot_later(std::declval<const DirectionVector &>(),
+      std::declval<const DirectionVector &>())) curvature_{};
 };
 } // namespace tensormg

@@ -46,17 +46,21 @@ concept BasisSpace = OuterSpace<S> && requires(const S &space, typename S::Vecto
   space.add_combination(std::vector<double>(), basis, y);
 };
 
-/// Arithmetic on the vectors of conjugate gradients.
+/// Arithmetic on the vectors of conjugate gradients. A quotient() is of numbers that may be known later.
 template <typename S, typename V>
-concept DirectionSpace = requires(
-    const S &space, typename S::VectorType &x, V &w, const V &v, double a)
+concept DirectionSpace = requires(const S &space, typename S::VectorType &x, V &w, const V &v,
+    const std::vector<V> &vectors, double a)
 {
   {
-    space.dot(v, v)
+    S::known(space.dot_later(v, v))
+    } -> std::convertible_to<double>;
+  {
+    S::known(space.multi_dot_later(vectors, 1, v)[0])
     } -> std::convertible_to<double>;
   space.axpby(a, v, a, w);
+  space.axpby(a, v, S::quotient(a, space.dot_later(v, v), space.dot_later(v, v)), w);
   {
-    space.cg_update(a, a, v, v, x, w)
+    space.cg_update(S::quotient(a, space.dot_later(v, v), space.dot_later(v, v)), a, v, v, x, w)
     } -> std::convertible_to<double>;
 };
 

@@ -14,8 +14,9 @@
 //
 // One wait per step. The dot products of w_j with the basis and itself give its norm after orthogonalisation by Pythagoras'
 // theorem, with the error of the dot products over the part that is left. That decides whether the cycle goes on; the
-// norm itself is read with the dot products of the next step, and takes the place of the estimate before it is used for
-// anything else. Where little is left the step waits for the norm, and repeats the pass if it must.
+// norm itself is read with the dot products of the next step, and takes the place of the estimate before anything is
+// computed with it. Only in the last step of a cycle, after which the true residual decides, the estimate stays. Where
+// little is left the step waits for the norm, and repeats the pass if it must.
 //
 // Memory movement of step j, in vectors of the basis: preconditioner, operator 2, multi-dot j + 2, multi-update
 // j + 3. Each w_j is stored times a power of two that brings its norm near one, and its norm is kept: that saves

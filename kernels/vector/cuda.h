@@ -38,21 +38,29 @@ struct Scale
   bool inverted = false;
 };
 
+/// A factor that the host need not know: factor * *numerator / *denominator.
+struct Quotient
+{
+  double factor = 1.;
+  const double *numerator = nullptr, *denominator = nullptr; ///< device memory
+};
+
 /// x = pseudo_random(position), for a block that has all cells of the grid: positions count the unknowns in the order
 /// of Block, without padding, which becomes zero.
 void pseudo_random_vector(const Block &block, double *x, Stream stream);
 
+/// copy: where the sum is left as well, or nullptr.
 template <typename Number>
 void dot(std::int64_t size, const Number *x, const Number *y, double *scratch, double *result,
-    Stream stream);
+    Stream stream, double *copy = nullptr);
 
 template <typename Number>
 void max_abs(std::int64_t size, const Number *x, double *scratch, double *result, Stream stream);
 
-/// count + 1 sums. `v` is an array in host memory of pointers to device memory.
+/// count + 1 sums. `v` is an array in host memory of pointers to device memory. copy: as for dot().
 template <typename Number>
 void multi_dot(std::int64_t size, int count, const Number *const *v, const Number *w,
-    double *scratch, double *result, Stream stream);
+    double *scratch, double *result, Stream stream, double *copy = nullptr);
 
 /// One sum, or none if `result` is nullptr. `c` and `v` are arrays in host memory. `largest`: where max |w_i| of
 /// the new w is left in device memory, as by max_abs; then scratch is needed for two sums. nullptr: nowhere; it
@@ -66,13 +74,17 @@ template <typename To>
 void convert_with_norm(std::int64_t size, double factor, const double *src, To *dst,
     double *scratch, double *result, double *largest, Stream stream);
 
-/// One sum, and max |r_i| in `largest` (device memory); scratch for two sums.
+/// One sum, and max |r_i| in `largest` (device memory); scratch for two sums. Where numerator and denominator of `a` are
+/// not positive, or their quotient is not finite, x and r stay as they are.
 template <typename Number>
-void cg_update(std::int64_t size, double a, double unit, const Number *p, const Number *q,
+void cg_update(std::int64_t size, const Quotient &a, double unit, const Number *p, const Number *q,
     double *x, Number *r, double *scratch, double *result, double *largest, Stream stream);
 
 template <typename Number>
 void axpby(std::int64_t size, double a, const Number *x, double b, Number *y, Stream stream);
+template <typename Number>
+void axpby(
+    std::int64_t size, double a, const Number *x, const Quotient &b, Number *y, Stream stream);
 
 template <typename To, typename From>
 void convert(std::int64_t size, const Scale &scale, const From *src, To *dst, Stream stream);

@@ -13,7 +13,7 @@ namespace
 void pseudo_random_vector(const Block &, double *, Stream) { refuse(); }
 
 template <typename Number>
-void dot(std::int64_t, const Number *, const Number *, double *, double *, Stream)
+void dot(std::int64_t, const Number *, const Number *, double *, double *, Stream, double *)
 {
   refuse();
 }
@@ -25,7 +25,8 @@ void max_abs(std::int64_t, const Number *, double *, double *, Stream)
 }
 
 template <typename Number>
-void multi_dot(std::int64_t, int, const Number *const *, const Number *, double *, double *, Stream)
+void multi_dot(
+    std::int64_t, int, const Number *const *, const Number *, double *, double *, Stream, double *)
 {
   refuse();
 }
@@ -45,14 +46,20 @@ void convert_with_norm(
 }
 
 template <typename Number>
-void cg_update(std::int64_t, double, double, const Number *, const Number *, double *, Number *,
-    double *, double *, double *, Stream)
+void cg_update(std::int64_t, const Quotient &, double, const Number *, const Number *, double *,
+    Number *, double *, double *, double *, Stream)
 {
   refuse();
 }
 
 template <typename Number>
 void axpby(std::int64_t, double, const Number *, double, Number *, Stream)
+{
+  refuse();
+}
+
+template <typename Number>
+void axpby(std::int64_t, double, const Number *, const Quotient &, Number *, Stream)
 {
   refuse();
 }
@@ -105,10 +112,12 @@ template void axpby(std::int64_t, double, const double *, double, double *, Stre
 template void axpby(std::int64_t, double, const float *, double, float *, Stream);
 template void axpby(std::int64_t, double, const WideFloat *, double, WideFloat *, Stream);
 template void axpby(std::int64_t, double, const Half *, double, Half *, Stream);
-template void cg_update(std::int64_t, double, double, const double *, const double *, double *,
-    double *, double *, double *, double *, Stream);
-template void cg_update(std::int64_t, double, double, const WideFloat *, const WideFloat *,
-    double *, WideFloat *, double *, double *, double *, Stream);
+template void axpby(std::int64_t, double, const double *, const Quotient &, double *, Stream);
+template void axpby(std::int64_t, double, const WideFloat *, const Quotient &, WideFloat *, Stream);
+template void cg_update(std::int64_t, const Quotient &, double, const double *, const double *,
+    double *, double *, double *, double *, double *, Stream);
+template void cg_update(std::int64_t, const Quotient &, double, const WideFloat *,
+    const WideFloat *, double *, WideFloat *, double *, double *, double *, Stream);
 template void convert(std::int64_t, const Scale &, const double *, double *, Stream);
 template void convert(std::int64_t, const Scale &, const double *, float *, Stream);
 template void convert(std::int64_t, const Scale &, const double *, Half *, Stream);
@@ -164,9 +173,9 @@ template void sum_of_means(
 template void sum_of_means(
     const Block &, const CellBasis &, const Half *, double *, double *, Stream);
 template void multi_dot(
-    std::int64_t, int, const double *const *, const double *, double *, double *, Stream);
-template void multi_dot(
-    std::int64_t, int, const WideFloat *const *, const WideFloat *, double *, double *, Stream);
+    std::int64_t, int, const double *const *, const double *, double *, double *, Stream, double *);
+template void multi_dot(std::int64_t, int, const WideFloat *const *, const WideFloat *, double *,
+    double *, Stream, double *);
 template void multi_update(std::int64_t, int, const double *, const double *const *, double,
     double *, double *, double *, double *, Stream);
 template void multi_update(std::int64_t, int, const double *, const WideFloat *const *, double,
@@ -175,10 +184,12 @@ template void multi_update(std::int64_t, int, const double *, const WideFloat *c
     double *, double *, double *, double *, Stream);
 template void convert_with_norm(
     std::int64_t, double, const double *, WideFloat *, double *, double *, double *, Stream);
-template void dot(std::int64_t, const double *, const double *, double *, double *, Stream);
-template void dot(std::int64_t, const float *, const float *, double *, double *, Stream);
-template void dot(std::int64_t, const WideFloat *, const WideFloat *, double *, double *, Stream);
-template void dot(std::int64_t, const Half *, const Half *, double *, double *, Stream);
+template void dot(
+    std::int64_t, const double *, const double *, double *, double *, Stream, double *);
+template void dot(std::int64_t, const float *, const float *, double *, double *, Stream, double *);
+template void dot(
+    std::int64_t, const WideFloat *, const WideFloat *, double *, double *, Stream, double *);
+template void dot(std::int64_t, const Half *, const Half *, double *, double *, Stream, double *);
 template void max_abs(std::int64_t, const double *, double *, double *, Stream);
 template void max_abs(std::int64_t, const float *, double *, double *, Stream);
 template void max_abs(std::int64_t, const WideFloat *, double *, double *, Stream);

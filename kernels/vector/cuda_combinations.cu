@@ -163,7 +163,7 @@ namespace
 
   template <typename S, int count, bool with_norm>
   void dots_of_pass(std::int64_t size, const S *const *v, const S *w, double *scratch,
-      double *result, Stream stream)
+      double *result, Stream stream, double *copy)
   {
     constexpr int sums = count + (with_norm ? 1 : 0);
     DotVectors<S, count> vectors{};
@@ -172,12 +172,13 @@ namespace
     const std::int64_t words = size / dot_width<S, count>;
     const int blocks = blocks_for(words);
     launch("launching dot products", &multi_dot_kernel<S, count, with_norm>, blocks, threads,
-        shared_bytes(sums), stream, words, vectors, partials(blocks, scratch, result));
-    join_partials<Sum>(blocks, sums, scratch, result, stream);
+        shared_bytes(sums), stream, words, vectors, partials(blocks, scratch, result, copy));
+    join_partials<Sum>(blocks, sums, scratch, result, stream, copy);
   }
 
   template <typename S>
-  using DotsOfPass = void(std::int64_t, const S *const *, const S *, double *, double *, Stream);
+  using DotsOfPass = void(
+      std::int64_t, const S *const *, const S *, double *, double *, Stream, double *);
 
   /// The last pass takes w'w as well.
   template <typename S, int... counts>
@@ -209,18 +210,19 @@ namespace
 
 template <typename Number>
 void multi_dot(std::int64_t size, int count, const Number *const *v, const Number *w,
-    double *scratch, double *result, Stream stream)
+    double *scratch, double *result, Stream stream, double *copy)
 {
   using S = Stored<Number>;
   require_count(count);
+  const auto of_copy = [=](int sum) { return copy == nullptr ? nullptr : copy + sum; };
   std::array<const S *, max_vectors> vectors;
   std::transform(v, v + count, vectors.begin(), [](const Number *p) { return stored(p); });
   int done = 0;
   for (; count - done > dots_per_pass; done += dots_per_pass)
     dots_of_pass<S, dots_per_pass, false>(
-        size, vectors.data() + done, stored(w), scratch, result + done, stream);
+        size, vectors.data() + done, stored(w), scratch, result + done, stream, of_copy(done));
   last_pass<S>(count - done, std::make_integer_sequence<int, dots_per_pass + 1>())(
-      size, vectors.data() + done, stored(w), scratch, result + done, stream);
+      size, vectors.data() + done, stored(w), scratch, result + done, stream, of_copy(done));
 }
 
 template <typename From, typename To>
@@ -263,9 +265,9 @@ void convert_with_norm(std::int64_t size, double factor, const double *src, To *
 }
 
 template void multi_dot(
-    std::int64_t, int, const double *const *, const double *, double *, double *, Stream);
-template void multi_dot(
-    std::int64_t, int, const WideFloat *const *, const WideFloat *, double *, double *, Stream);
+    std::int64_t, int, const double *const *, const double *, double *, double *, Stream, double *);
+template void multi_dot(std::int64_t, int, const WideFloat *const *, const WideFloat *, double *,
+    double *, Stream, double *);
 template void multi_update(std::int64_t, int, const double *, const double *const *, double,
     double *, double *, double *, double *, Stream);
 template void multi_update(std::int64_t, int, const double *, const WideFloat *const *, double,

@@ -17,12 +17,16 @@ namespace
     return static_cast<int>((units + per_block - 1) / per_block);
   }
 
+  /// The quotient, if it has numbers, in the place of `known`.
   template <typename Number, bool reads_y>
-  __global__ void __launch_bounds__(threads) axpby_kernel(
-      std::int64_t words, Compute<Number> a, const Number *x, Compute<Number> b, Number *y)
+  __global__ void __launch_bounds__(threads) axpby_kernel(std::int64_t words, Compute<Number> a,
+      const Number *x, Compute<Number> known, const Quotient quotient, Number *y)
   {
     using C = Compute<Number>;
     constexpr int width = word<Number>;
+    const C b = quotient.numerator == nullptr
+        ? known
+        : static_cast<C>(quotient.factor * (*quotient.numerator / *quotient.denominator));
     const std::int64_t first = std::int64_t(blockIdx.x) * (threads * batch<Number>)+threadIdx.x;
     Pack<C, width> px[batch<Number>], py[batch<Number>];
 #pragma unroll
@@ -179,7 +183,17 @@ void axpby(std::int64_t size, double a, const Number *x, double b, Number *y, St
   launch("launching a x + b y",
       b == 0. ? &axpby_kernel<Number, false> : &axpby_kernel<Number, true>,
       blocks_of(words, batch<Number>), threads, 0, stream, words, static_cast<C>(a), x,
-      static_cast<C>(b), y);
+      static_cast<C>(b), Quotient(), y);
+}
+
+template <typename Number>
+void axpby(
+    std::int64_t size, double a, const Number *x, const Quotient &b, Number *y, Stream stream)
+{
+  using C = Compute<Number>;
+  const std::int64_t words = size / word<Number>;
+  launch("launching a x + b y", &axpby_kernel<Number, true>, blocks_of(words, batch<Number>),
+      threads, 0, stream, words, static_cast<C>(a), x, C(0), b, y);
 }
 
 template <typename Number>
@@ -206,6 +220,8 @@ template void axpby(std::int64_t, double, const double *, double, double *, Stre
 template void axpby(std::int64_t, double, const float *, double, float *, Stream);
 template void axpby(std::int64_t, double, const WideFloat *, double, WideFloat *, Stream);
 template void axpby(std::int64_t, double, const Half *, double, Half *, Stream);
+template void axpby(std::int64_t, double, const double *, const Quotient &, double *, Stream);
+template void axpby(std::int64_t, double, const WideFloat *, const Quotient &, WideFloat *, Stream);
 template void add_constant(const Block &, const CellBasis &, double, double *, Stream);
 template void add_constant(const Block &, const CellBasis &, double, float *, Stream);
 template void add_constant(const Block &, const CellBasis &, double, Half *, Stream);

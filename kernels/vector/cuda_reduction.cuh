@@ -136,15 +136,17 @@ __device__ inline void reduce_block(const double (&values)[count], double *to, s
   }
 }
 
-/// result[i] = join of partial[i * n] .. partial[i * n + n - 1], i = blockIdx.x.
+/// result[i] = join of partial[i * n] .. partial[i * n + n - 1], i = blockIdx.x, and the same in copy, if there is one.
 template <typename Operation>
 __global__ void __launch_bounds__(reduction_threads)
-    join_partials_kernel(int n, const double *partial, double *result)
+    join_partials_kernel(int n, const double *partial, double *result, double *copy)
 {
   double value[1] = {Operation::identity()};
   for (int at = threadIdx.x; at < n; at += reduction_threads)
     value[0] = Operation::join(value[0], partial[std::int64_t(blockIdx.x) * n + at]);
   reduce_block<Operation>(value, result + blockIdx.x, 1);
+  if (copy != nullptr && threadIdx.x == 0) // which has written the result
+    copy[blockIdx.x] = result[blockIdx.x];
 }
 
 /// Blocks of the first pass for so many units of work of a thread.
@@ -156,11 +158,12 @@ inline int blocks_for(std::int64_t units)
 
 /// The second pass; nothing to do if the only block has written to `result` itself.
 template <typename Operation>
-void join_partials(int blocks, int sums, const double *scratch, double *result, Stream stream)
+void join_partials(int blocks, int sums, const double *scratch, double *result, Stream stream,
+    double *copy = nullptr)
 {
-  if (blocks > 1)
+  if (blocks > 1 || copy != nullptr)
     launch("joining partial sums", &join_partials_kernel<Operation>, sums, reduction_threads,
-        reduction_warps * sizeof(double), stream, blocks, scratch, result);
+        reduction_warps * sizeof(double), stream, blocks, scratch, result, copy);
 }
 
 /// Both at once: one block for the sum, one for the maximum.
@@ -190,8 +193,8 @@ inline void join_sum_and_largest(
 }
 
 /// Where the first pass leaves its sums.
-inline double *partials(int blocks, double *scratch, double *result)
+inline double *partials(int blocks, double *scratch, double *result, const double *copy = nullptr)
 {
-  return blocks > 1 ? scratch : result;
+  return blocks > 1 || copy != nullptr ? scratch : result;
 }
 } // namespace tensormg::vector_kernels::cuda

@@ -48,12 +48,19 @@ namespace
 
   template <typename S>
   __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
-      cg_update_kernel(std::int64_t pairs, double a, double unit, const S *p, const S *q, double *x,
-          S *r, double *partial, double *largest_partial)
+      cg_update_kernel(std::int64_t pairs, const Quotient quotient, double unit, const S *p,
+          const S *q, double *x, S *r, double *partial, double *largest_partial)
   {
     using Pairs = CgPairs<S>;
     double sum[1] = {0.};
     S largest = 0;
+    const double above = *quotient.numerator, below = *quotient.denominator;
+    double a = quotient.factor * (above / below);
+    if (!(above > 0. && below > 0. && above / below < std::numeric_limits<double>::infinity()))
+    {
+      a = 0.;
+      p = q = r; // zero times what is in p and q may be NaN
+    }
     const double of_x = a * unit;
     for_each_word<sizeof(S) == 4 ? 4 : 2>(
         pairs,
@@ -86,13 +93,13 @@ namespace
 
 template <typename Number>
 void dot(std::int64_t size, const Number *x, const Number *y, double *scratch, double *result,
-    Stream stream)
+    Stream stream, double *copy)
 {
   const std::int64_t words = size / word<Number>;
   const int blocks = blocks_for(words);
   launch("launching a dot product", &dot_kernel<Stored<Number>>, blocks, threads, shared_bytes(1),
-      stream, words, stored(x), stored(y), partials(blocks, scratch, result));
-  join_partials<Sum>(blocks, 1, scratch, result, stream);
+      stream, words, stored(x), stored(y), partials(blocks, scratch, result, copy));
+  join_partials<Sum>(blocks, 1, scratch, result, stream, copy);
 }
 
 template <typename Number>
@@ -106,7 +113,7 @@ void max_abs(std::int64_t size, const Number *x, double *scratch, double *result
 }
 
 template <typename Number>
-void cg_update(std::int64_t size, double a, double unit, const Number *p, const Number *q,
+void cg_update(std::int64_t size, const Quotient &a, double unit, const Number *p, const Number *q,
     double *x, Number *r, double *scratch, double *result, double *largest, Stream stream)
 {
   const int blocks = blocks_for(size / 2);
@@ -116,16 +123,18 @@ void cg_update(std::int64_t size, double a, double unit, const Number *p, const 
   join_sum_and_largest(blocks, scratch, result, largest, stream);
 }
 
-template void dot(std::int64_t, const double *, const double *, double *, double *, Stream);
-template void dot(std::int64_t, const float *, const float *, double *, double *, Stream);
-template void dot(std::int64_t, const WideFloat *, const WideFloat *, double *, double *, Stream);
-template void dot(std::int64_t, const Half *, const Half *, double *, double *, Stream);
+template void dot(
+    std::int64_t, const double *, const double *, double *, double *, Stream, double *);
+template void dot(std::int64_t, const float *, const float *, double *, double *, Stream, double *);
+template void dot(
+    std::int64_t, const WideFloat *, const WideFloat *, double *, double *, Stream, double *);
+template void dot(std::int64_t, const Half *, const Half *, double *, double *, Stream, double *);
 template void max_abs(std::int64_t, const double *, double *, double *, Stream);
 template void max_abs(std::int64_t, const float *, double *, double *, Stream);
 template void max_abs(std::int64_t, const WideFloat *, double *, double *, Stream);
 template void max_abs(std::int64_t, const Half *, double *, double *, Stream);
-template void cg_update(std::int64_t, double, double, const double *, const double *, double *,
-    double *, double *, double *, double *, Stream);
-template void cg_update(std::int64_t, double, double, const WideFloat *, const WideFloat *,
-    double *, WideFloat *, double *, double *, double *, Stream);
+template void cg_update(std::int64_t, const Quotient &, double, const double *, const double *,
+    double *, double *, double *, double *, double *, Stream);
+template void cg_update(std::int64_t, const Quotient &, double, const WideFloat *,
+    const WideFloat *, double *, WideFloat *, double *, double *, double *, Stream);
 } // namespace tensormg::vector_kernels::cuda

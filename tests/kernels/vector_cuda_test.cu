@@ -257,43 +257,6 @@ namespace
     EXPECT_EQ(to_double(half[6]), 65504.);
   }
 
-  template <typename Number>
-  void compare_cg_update(double rounding)
-  {
-    Reduction reduce;
-    for (const std::int64_t size : sizes)
-    {
-      const auto p = random_line<Number>(size, 1), q = random_line<Number>(size, 2);
-      auto x = random_line<double>(size, 3);
-      auto r = random_line<Number>(size, 4);
-      Guarded<Number> dp(p), dq(q), dr(r);
-      Guarded<double> dx(x);
-      constexpr double a = 0.7, unit = 0.125;
-      const auto norm = reduce.run(2, [&](double *scratch, double *result, Stream stream) {
-        vc::cg_update(size, a, unit, dp.data(), dq.data(), dx.data(), dr.data(), scratch, result,
-            result + 1, stream);
-      });
-      const double expected = vk::cg_update(size, a, unit, p.data(), q.data(), x.data(), r.data());
-      Vector<double> fx(line(size));
-      Vector<Number> fr(line(size));
-      EXPECT_TRUE(dx.read(fx.data(), reduce.stream()) && dr.read(fr.data(), reduce.stream()));
-      for (std::int64_t i = 0; i < size; ++i)
-      {
-        ASSERT_NEAR(fx[i], x[i], 4e-16);
-        ASSERT_NEAR(double(fr[i]), double(r[i]), rounding);
-      }
-      EXPECT_NEAR(norm[0], vk::dot(size, fr.data(), fr.data()), 1e-13 * expected);
-      EXPECT_NEAR(norm[0], expected, 10. * rounding * expected);
-      EXPECT_EQ(norm[1], vk::max_abs(size, fr.data()));
-    }
-  }
-
-  TEST_F(VectorCudaDouble, CgUpdate)
-  {
-    compare_cg_update<double>(4e-16);
-    compare_cg_update<WideFloat>(0x1p-23);
-  }
-
   TEST_F(VectorCudaDouble, DotAndAxpbyOfWideFloats)
   {
     Reduction reduce;

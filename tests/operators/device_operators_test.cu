@@ -205,8 +205,20 @@ namespace
     const std::vector<double> c{0.5, -1., 0.25};
     EXPECT_NEAR(device.wait_for(device.multi_update_later(c, dv, dw)),
         host.multi_update_later(c, v, w), 1e-11);
-    EXPECT_NEAR(device.cg_update(0.3, 0.5, dv[0], dv[1], dw, dx),
-        host.cg_update(0.3, 0.5, v[0], v[1], w, x), 1e-11);
+    // A step from what the device alone knows: w'w / (2 w'w), then v_1'w / (w'w).
+    const auto later = device.multi_dot_later(dv, 2, dw);
+    const auto of_w = device.dot_later(dw, dw);
+    const auto host_later = host.multi_dot_later(v, 2, w);
+    const double host_of_w = host.dot_later(w, w);
+    device.axpby(1., dv[0], DeviceVectorSpace::quotient(-1., later[1], of_w), dx);
+    host.axpby(1., v[0], VectorSpace::quotient(-1., host_later[1], host_of_w), x);
+    EXPECT_NEAR(
+        device.cg_update(DeviceVectorSpace::quotient(0.5, of_w, of_w), 0.5, dv[0], dv[1], dw, dx),
+        host.cg_update(VectorSpace::quotient(0.5, host_of_w, host_of_w), 0.5, v[0], v[1], w, x),
+        1e-11);
+    EXPECT_NEAR(DeviceVectorSpace::known(later[0]), host_later[0], 1e-12);
+    EXPECT_NEAR(DeviceVectorSpace::known(later[1]), host_later[1], 1e-12);
+    EXPECT_NEAR(DeviceVectorSpace::known(of_w), host_of_w, 1e-12);
     device.axpby(2., dx, -0.5, dw);
     host.axpby(2., x, -0.5, w);
     EXPECT_LT(test::relative_difference(on_host(dw, stream()), w), 1e-14);

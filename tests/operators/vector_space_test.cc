@@ -141,7 +141,11 @@ namespace
     auto x = test::hashed_vector<double>(level, 3), r = test::hashed_vector<double>(level, 4);
     const auto gp = global(level, 1), gq = global(level, 2);
     auto gx = global(level, 3), gr = global(level, 4);
-    const double norm = space.cg_update(0.3, 0.5, p, q, x, r);
+    const double nothing = space.cg_update(VectorSpace::quotient(1., -0.3, -1.), 0.5, p, q, x, r);
+    expect_equal(x, gx, 0.);
+    expect_equal(r, gr, 0.);
+    EXPECT_NEAR(nothing, dot(gr, gr), 1e-15 * n);
+    const double norm = space.cg_update(VectorSpace::quotient(0.5, 1.2, 2.), 0.5, p, q, x, r);
     for (std::size_t i = 0; i < gx.size(); ++i)
     {
       gx[i] += 0.15 * gp[i];
@@ -150,7 +154,7 @@ namespace
     expect_equal(x, gx, 1e-15);
     expect_equal(r, gr, 1e-15);
     EXPECT_NEAR(norm, dot(gr, gr), 1e-15 * n);
-    space.axpby(2., p, -0.5, x);
+    space.axpby(2., p, VectorSpace::quotient(-0.5, 3., 3.), x);
     for (std::size_t i = 0; i < gx.size(); ++i)
       gx[i] = 2. * gp[i] - 0.5 * gx[i];
     expect_equal(x, gx, 1e-15);

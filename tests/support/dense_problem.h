@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "solvers/concepts.h"
+#include "solvers/quotient.h"
 
 namespace tensormg::test
 {
@@ -84,8 +85,31 @@ struct DenseSpace
     return norm(scaled);
   }
   template <typename V>
-  double cg_update(double a, double unit, const V &p, const V &q, DenseVector &x, V &r) const
+  double dot_later(const V &x, const V &y) const
   {
+    return dot(x, y);
+  }
+  template <typename V>
+  std::vector<double> multi_dot_later(const std::vector<V> &v, int count, const V &w) const
+  {
+    return multi_dot(v, count, w);
+  }
+  static Quotient quotient(double factor, double numerator, double denominator)
+  {
+    return {factor, numerator, denominator};
+  }
+  template <typename V>
+  void axpby(double a, const V &x, const Quotient &b, V &y) const
+  {
+    axpby(a, x, b.value(), y);
+  }
+  template <typename V>
+  double cg_update(
+      const Quotient &step, double unit, const V &p, const V &q, DenseVector &x, V &r) const
+  {
+    if (!step.is_positive())
+      return dot(r, r);
+    const double a = step.value();
     for (std::size_t i = 0; i < size; ++i)
       x[i] += a * unit * static_cast<double>(p[i]);
     axpby(-a, q, 1., r);
