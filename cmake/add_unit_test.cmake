@@ -1,6 +1,7 @@
 # Registers the tests. Every tests/FOLDER/NAME_test.cc is one executable test-FOLDER-NAME.
 #
-#   kernels/, solvers/   one ctest entry per test case, label host; no MPI
+#   kernels/, solvers/   one ctest entry per test case, label host; no MPI. With sanitizers one per executable, since
+#                        a process takes 0.5 s to start then
 #   operators/, apps/    one ctest entry per executable, label operators or apps; main() starts MPI
 #   "// ranks: 1 2 4"    in the first five lines: one entry per number of ranks under mpirun, label mpi
 #   *_test.py            run by python3; exit code 77 means skipped; *_cuda_test.py with CUDA only
@@ -143,6 +144,12 @@ function(add_unit_test file)
 
   if(NOT ranks AND top MATCHES "^(kernels|solvers)$")
     target_link_libraries(${target} PRIVATE GTest::gtest_main)
+    if(TENSORMG_SANITIZE)
+      add_test(NAME ${name} COMMAND ${target} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+      set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${tensormg_test_timeout}
+        ENVIRONMENT "${tensormg_test_environment}" SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+      return()
+    endif()
     tensormg_discover_tests(${target} ${name} ${labels})
     return()
   endif()

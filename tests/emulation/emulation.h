@@ -61,7 +61,7 @@ struct Thread
   Block *block = nullptr;
   Condition waiting;
   bool done = false;
-  void *scheduler = nullptr;                    ///< where to go on when this thread waits
+  void *fiber = nullptr;                        ///< the scheduler's
   std::vector<std::vector<PendingCopy>> groups; ///< committed, oldest first
   std::vector<PendingCopy> open_group;
 };

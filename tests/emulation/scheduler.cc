@@ -34,12 +34,6 @@ namespace
     }
   };
 
-  struct Fiber
-  {
-    Thread *owner = nullptr;
-    context::fiber continuation;
-  };
-
   void finish(Thread &t)
   {
     t.done = true;
@@ -87,33 +81,105 @@ namespace
     }
   }
 
-  std::string describe(const std::vector<Fiber> &fibers)
+  struct Fiber
   {
-    for (const Fiber &fiber : fibers)
-      if (!fiber.owner->done)
+    Thread *owner = nullptr;
+    context::fiber continuation;
+  };
+
+  /// The threads that run, and in which order they take turns. A thread that waits goes on with the next one itself: going
+  /// through run_blocks() would change stacks twice.
+  struct Turns
+  {
+    std::vector<Fiber> fibers;
+    Random &random;
+    context::fiber end = {};        ///< where run_blocks() goes on
+    context::fiber *left = nullptr; ///< of whom ran before
+    std::size_t n_left = 0;
+    std::size_t start = 0, step = 0;
+    bool forwards = true, progress = true;
+    std::exception_ptr error = nullptr;
+
+    /// Warps stay together mostly, as on a device, but start anywhere and run in either direction.
+    void begin_round()
+    {
+      start = random() % fibers.size();
+      forwards = random() % 2 == 0;
+      step = 0;
+      progress = false;
+    }
+
+    std::string describe() const
+    {
+      for (const Fiber &fiber : fibers)
+        if (!fiber.owner->done)
+        {
+          const Thread &t = *fiber.owner;
+          return "all threads wait for ever; the first of them is thread " +
+              std::to_string(t.index.x) + " of block " + std::to_string(t.block->index.x) + " at " +
+              t.waiting.what;
+        }
+      return "";
+    }
+
+    /// Whose turn it is; none if all have returned, something went wrong, or everybody waits.
+    Fiber *next()
+    {
+      while (n_left > 0 && !error)
       {
-        const Thread &t = *fiber.owner;
-        return "all threads wait for ever; the first of them is thread " +
-            std::to_string(t.index.x) + " of block " + std::to_string(t.block->index.x) + " at " +
-            t.waiting.what;
+        for (; step < fibers.size(); ++step)
+        {
+          const std::size_t turn = start + (forwards ? step : fibers.size() - step);
+          Fiber &fiber = fibers[turn < fibers.size() ? turn : turn - fibers.size()];
+          Thread &t = *fiber.owner;
+          polled = t.block;
+          if (t.done || (t.waiting.ready && !t.waiting.ready(t.waiting.object, t.waiting.value)))
+            continue;
+          t.waiting = {};
+          progress = true;
+          ++step;
+          thread = &t;
+          return &fiber;
+        }
+        if (!progress)
+          error = std::make_exception_ptr(std::runtime_error(describe()));
+        else
+          begin_round();
       }
-    return "";
+      return nullptr;
+    }
+
+    /// Goes on where `to` stopped; returns when somebody comes back to `self`.
+    void go_on(context::fiber &to, context::fiber &self)
+    {
+      left = &self;
+      context::fiber before = std::move(to).resume();
+      if (before) // who has returned leaves nothing
+        *left = std::move(before);
+    }
+  };
+  Turns *turns = nullptr; ///< of the threads that run now
+
+  context::fiber &continuation_of(Fiber *fiber)
+  {
+    return fiber != nullptr ? fiber->continuation : turns->end;
   }
 
   /// Runs the threads of some blocks until all have returned.
   void run_blocks(std::vector<Block> &blocks, const std::function<void()> &body, Random &random)
   {
     static context::pooled_fixedsize_stack stacks(stack_bytes);
-    std::exception_ptr error;
-    std::vector<Fiber> fibers;
+    Turns now{{}, random};
+    turns = &now;
     for (Block &block : blocks)
       for (Thread &t : block.threads)
       {
         Fiber fiber;
         fiber.owner = &t;
         fiber.continuation =
-            context::fiber(std::allocator_arg, stacks, [&body, &error, &t](context::fiber &&back) {
-              t.scheduler = &back;
+            context::fiber(std::allocator_arg, stacks, [&body, &now, &t](context::fiber &&before) {
+              if (before)
+                *now.left = std::move(before);
               try
               {
                 body();
@@ -124,43 +190,26 @@ namespace
               }
               catch (...)
               {
-                if (!error)
-                  error = std::current_exception();
+                if (!now.error)
+                  now.error = std::current_exception();
               }
               finish(t);
-              return std::move(back);
+              --now.n_left;
+              return std::move(continuation_of(now.next()));
             });
-        fibers.push_back(std::move(fiber));
+        now.fibers.push_back(std::move(fiber));
       }
-    std::size_t left = fibers.size();
-    // Warps stay together mostly, as on a device, but start anywhere and run in either direction.
-    while (left > 0 && !error)
-    {
-      bool progress = false;
-      const std::size_t start = random() % fibers.size();
-      const bool forwards = random() % 2 == 0;
-      for (std::size_t step = 0; step < fibers.size() && !error; ++step)
-      {
-        const std::size_t at = (start + (forwards ? step : fibers.size() - step)) % fibers.size();
-        Fiber &fiber = fibers[at];
-        Thread &t = *fiber.owner;
-        polled = t.block;
-        if (t.done || (t.waiting.ready && !t.waiting.ready(t.waiting.object, t.waiting.value)))
-          continue;
-        t.waiting = {};
-        progress = true;
-        thread = &t;
-        fiber.continuation = std::move(fiber.continuation).resume();
-        if (t.done)
-          --left;
-      }
-      if (!progress && left > 0 && !error)
-        error = std::make_exception_ptr(std::runtime_error(describe(fibers)));
-    }
+    now.n_left = now.fibers.size();
+    for (std::size_t i = 0; i < now.fibers.size(); ++i)
+      now.fibers[i].owner->fiber = &now.fibers[i];
+    now.begin_round();
+    if (Fiber *const first = now.next())
+      now.go_on(first->continuation, now.end);
     thread = nullptr;
-    fibers.clear(); // unwinds what has not returned
-    if (error)
-      std::rethrow_exception(error);
+    now.fibers.clear(); // unwinds what has not returned
+    turns = nullptr;
+    if (now.error)
+      std::rethrow_exception(now.error);
   }
 
   bool generation_passed(const void *object, std::uint64_t generation)
@@ -187,8 +236,9 @@ void wait_for(const Condition &condition)
   if (condition.ready != nullptr && condition.ready(condition.object, condition.value))
     return;
   self->waiting = condition;
-  auto &scheduler = *static_cast<context::fiber *>(self->scheduler);
-  scheduler = std::move(scheduler).resume();
+  auto *const of_self = static_cast<Fiber *>(self->fiber);
+  if (Fiber *const next = turns->next(); next != of_self)
+    turns->go_on(continuation_of(next), of_self->continuation);
   thread = self;
 }
 

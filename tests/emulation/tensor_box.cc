@@ -43,11 +43,13 @@ namespace emulation
 {
   namespace
   {
-    /// Calls move(byte of the tensor, or nullptr outside; byte of shared memory) for all elements of a box.
+    /// Calls move(byte of the tensor, or nullptr outside; byte of shared memory; bytes) for all of a box: pieces of 16
+    /// bytes, which stay together in shared memory, and elements of those that are inside in part.
     template <typename Move>
-    int for_elements(
+    int for_pieces(
         const CUtensorMap *map, const void *shared, std::array<int, 4> at, const Move &move)
     {
+      constexpr int piece = 16;
       TensorBox box;
       std::memcpy(&box, map, sizeof(box));
       if (at[0] * box.element_bytes % 16 != 0)
@@ -55,26 +57,40 @@ namespace emulation
       const auto address = reinterpret_cast<std::uintptr_t>(shared);
       if (address % 128 != 0)
         throw std::runtime_error("a box whose place in shared memory is not aligned");
+      const int bytes = box.element_bytes, elements = piece / bytes;
+      if (box.box[0] % elements != 0)
+        throw std::runtime_error("a box whose rows are not a multiple of 16 bytes");
+      // Bits 4..6 of the address xor bits 7..9, or bits 4 and 5 xor bits 7 and 8.
+      const int flipped = box.swizzled_bytes == 0 ? 0 : box.swizzled_bytes - piece;
       int at_byte = 0;
       for (int i3 = 0; i3 < box.box[3]; ++i3)
         for (int i2 = 0; i2 < box.box[2]; ++i2)
           for (int i1 = 0; i1 < box.box[1]; ++i1)
-            for (int i0 = 0; i0 < box.box[0]; ++i0)
+          {
+            const std::int64_t c[4] = {0, at[1] + i1, at[2] + i2, at[3] + i3};
+            bool inside = true;
+            std::int64_t offset = 0;
+            for (int d = 1; d < 4; ++d)
             {
-              const std::int64_t c[4] = {at[0] + i0, at[1] + i1, at[2] + i2, at[3] + i3};
-              bool inside = true;
-              std::int64_t offset = 0;
-              for (int d = 0; d < 4; ++d)
-              {
-                inside = inside && c[d] >= 0 && c[d] < box.size[d];
-                offset += c[d] * box.stride[d];
-              }
-              // Bits 4..6 of the address xor bits 7..9, or bits 4 and 5 xor bits 7 and 8.
-              const int pieces = box.swizzled_bytes == 0 ? 0 : box.swizzled_bytes - 16;
-              const int flip = static_cast<int>(address + at_byte) >> 3 & pieces;
-              move(inside ? box.data + offset : nullptr, at_byte ^ flip, box.element_bytes);
-              at_byte += box.element_bytes;
+              inside = inside && c[d] >= 0 && c[d] < box.size[d];
+              offset += c[d] * box.stride[d];
             }
+            for (int i0 = 0; i0 < box.box[0]; i0 += elements, at_byte += piece)
+            {
+              const std::int64_t first = at[0] + i0;
+              const int to = at_byte ^ (static_cast<int>(address + at_byte) >> 3 & flipped);
+              const unsigned char *const from = box.data + offset + first * bytes;
+              const bool outside = !inside || first + elements <= 0 || first >= box.size[0];
+              if (outside)
+                move(nullptr, to, piece);
+              else if (first >= 0 && first + elements <= box.size[0])
+                move(from, to, piece);
+              else
+                for (int i = 0; i < elements; ++i)
+                  move(first + i >= 0 && first + i < box.size[0] ? from + i * bytes : nullptr,
+                      to + i * bytes, bytes);
+            }
+          }
       return at_byte;
     }
   } // namespace
@@ -82,7 +98,7 @@ namespace emulation
   int copy_box(void *to, const CUtensorMap *map, std::array<int, 4> at)
   {
     auto *const begin = static_cast<unsigned char *>(to);
-    return for_elements(map, to, at, [&](const unsigned char *of_tensor, int of_shared, int bytes) {
+    return for_pieces(map, to, at, [&](const unsigned char *of_tensor, int of_shared, int bytes) {
       if (of_tensor != nullptr)
         std::memcpy(begin + of_shared, of_tensor, bytes);
       else
@@ -93,7 +109,7 @@ namespace emulation
   void store_box(const CUtensorMap *map, const void *from, std::array<int, 4> at)
   {
     const auto *const begin = static_cast<const unsigned char *>(from);
-    for_elements(map, from, at, [&](const unsigned char *of_tensor, int of_shared, int bytes) {
+    for_pieces(map, from, at, [&](const unsigned char *of_tensor, int of_shared, int bytes) {
       if (of_tensor != nullptr)
         std::memcpy(const_cast<unsigned char *>(of_tensor), begin + of_shared, bytes);
     });
