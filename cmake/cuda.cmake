@@ -52,6 +52,12 @@ if(TENSORMG_CUDA_ENABLED)
   if(CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)[78][0-9]")
     target_compile_options(tensormg_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-diag-suppress=177>")
   endif()
+  # kernels/core/shared_memory_limit.h: the least of the GPUs of the build.
+  if(CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)(86|89|12[0-9])")
+    target_compile_definitions(tensormg_options INTERFACE TENSORMG_SHARED_MEMORY_KIB=99)
+  elseif(CMAKE_CUDA_ARCHITECTURES MATCHES "(^|;)8[0-9]")
+    target_compile_definitions(tensormg_options INTERFACE TENSORMG_SHARED_MEMORY_KIB=163)
+  endif()
 endif()
 message(STATUS "CUDA kernels: ${TENSORMG_CUDA_ENABLED} (TENSORMG_CUDA=${TENSORMG_CUDA}, "
   "architectures '${CMAKE_CUDA_ARCHITECTURES}')")

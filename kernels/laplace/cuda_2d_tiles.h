@@ -1,8 +1,10 @@
 // The tile of the 2D kernel for each degree and number type; chosen by measurement (docs/kernels.md).
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 
+#include "kernels/core/shared_memory_limit.h"
 #include "kernels/laplace/cuda_2d_tile.h"
 
 namespace tensormg::laplace
@@ -102,7 +104,17 @@ template <typename Number, int degree, int inputs>
 struct StripTileOf
 {
   static constexpr StripChoice choice = strip_choice<Number>(degree, inputs);
-  using type = StripTile<Number, degree + 1, inputs, choice.width, choice.warps, choice.blocks,
+
+private:
+  template <int warps>
+  using WithWarps = StripTile<Number, degree + 1, inputs, choice.width, warps, choice.blocks,
       choice.rows, choice.input_lines, choice.rolled, choice.parked>;
+  using Chosen = WithWarps<choice.warps>;
+  static constexpr int warps_that_fit =
+      (shared_memory_limit::of_block - Chosen::table_bytes) / Chosen::warp_bytes;
+
+public:
+  /// With fewer warps where a GPU of the build has less shared memory than compute capability 9.0.
+  using type = WithWarps<std::clamp(warps_that_fit, 1, choice.warps)>;
 };
 } // namespace tensormg::laplace

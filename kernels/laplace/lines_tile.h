@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "kernels/core/half.h"
+#include "kernels/core/shared_memory_limit.h"
 #include "kernels/tensor/arithmetic.h"
 
 namespace tensormg::laplace
@@ -144,8 +145,9 @@ struct LinesGrid
   }
 };
 
-/// Shared memory of a block of which two are resident, and of one alone, on compute capability 9.0.
-inline constexpr int half_of_shared_memory = 115712, all_of_shared_memory = 231424;
+/// Shared memory of a block of which two are resident, and of one alone, less 1 KiB.
+inline constexpr int half_of_shared_memory = shared_memory_limit::of_two_blocks;
+inline constexpr int all_of_shared_memory = shared_memory_limit::of_block - 1024;
 
 /// The layout that reads least within `bytes`; groups = 0 if there is none.
 constexpr LinesLayout best_layout(int n, int dim, int number_bytes, int sum_bytes, int bytes)
@@ -176,8 +178,13 @@ private:
   static constexpr int number_bytes = int(sizeof(Number)), sum_bytes = int(sizeof(C));
   static constexpr LinesLayout shared_layout =
       best_layout(n, dim, number_bytes, sum_bytes, half_of_shared_memory - Product::scratch(8));
-  static constexpr LinesLayout lone_layout = best_layout(n, dim, number_bytes, sum_bytes,
+  static constexpr LinesLayout fitting_layout = best_layout(n, dim, number_bytes, sum_bytes,
       all_of_shared_memory - Product::scratch(Product::warps_alone));
+  /// Where nothing fits, as on compute capability 9.0: such a launch is refused (resident_blocks()).
+  static constexpr LinesLayout lone_layout = fitting_layout.groups > 0
+      ? fitting_layout
+      : best_layout(
+            n, dim, number_bytes, sum_bytes, 226 * 1024 - Product::scratch(Product::warps_alone));
 
 public:
   /// That are resident at once: two, unless the tiles that fit then read too much.
