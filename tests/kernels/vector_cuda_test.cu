@@ -21,12 +21,9 @@ namespace
   using test::line;
   using test::random_line;
   using test::Reduction;
+  using test::sizes;
   using test::to_double;
   using test::unit_roundoff;
-
-  // Multiples of row_granularity around a word, a block, a batch of words, and all blocks of a reduction.
-  const std::int64_t sizes[] = {8, 24, 504, 512, 520, 2048, 4104, 8 * 1024 + 8, 270336, 270344,
-      4 * 270336 - 8, 4 * 270336 + 8 * 129};
 
   template <typename Number>
   class VectorCuda : public testing::Test

@@ -22,9 +22,7 @@ namespace
   using test::line;
   using test::random_line;
   using test::Reduction;
-
-  const std::int64_t sizes[] = {8, 24, 504, 512, 520, 2048, 4104, 8 * 1024 + 8, 270336, 270344,
-      4 * 270336 - 8, 4 * 270336 + 8 * 129};
+  using test::sizes;
 
   /// Two numbers on the device.
   class Numbers

@@ -1,6 +1,7 @@
 // Scratch memory and results of reductions in device memory, for tests.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -11,6 +12,10 @@
 
 namespace tensormg::test
 {
+/// Of vectors: multiples of row_granularity around a word, a block, a batch of words, and all blocks of a reduction.
+inline constexpr std::int64_t sizes[] = {8, 24, 504, 512, 520, 2048, 4104, 8 * 1024 + 8, 270336,
+    270344, 4 * 270336 - 8, 4 * 270336 + 8 * 129};
+
 /// Scratch and results of reductions, poisoned before each.
 class Reduction
 {
