@@ -10,6 +10,7 @@
 #include "kernels/core/device.h"
 #include "kernels/laplace/reference.h"
 #include "operators/cell_basis.h"
+#include "tests/support/few_cases.h"
 #include "tests/support/random_vector.h"
 
 namespace tensormg
@@ -186,6 +187,8 @@ namespace
     run(device_dst, found);
     EXPECT_LT(test::relative_difference(found, expected), tolerance<Number>());
     EXPECT_TRUE(test::padding_is_zero(found));
+    if (old_kind != Old::overwritten && !test::runs_again())
+      return;
     device_dst.poison();
     device::synchronize(nullptr);
     run(old_kind == Old::overwritten ? device_old : device_dst, again);

@@ -187,8 +187,12 @@ namespace
       EXPECT_LT(test::relative_difference(found, expected), allowed);
       EXPECT_TRUE(test::padding_is_zero(found));
       // Once more: the same bits, also where the result takes the place of `old`.
-      problem.run(kernel, form, form == Form::chebyshev && with_old ? problem.old() : dst, again);
-      EXPECT_EQ(std::memcmp(found.data(), again.data(), found.size() * sizeof(Number)), 0);
+      const bool in_place = form == Form::chebyshev && with_old;
+      if (in_place || test::runs_again())
+      {
+        problem.run(kernel, form, in_place ? problem.old() : dst, again);
+        EXPECT_EQ(std::memcmp(found.data(), again.data(), found.size() * sizeof(Number)), 0);
+      }
     }
   }
 

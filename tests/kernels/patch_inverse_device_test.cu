@@ -8,6 +8,7 @@
 #include "kernels/patch_inverse/mma.h"
 #include "kernels/patch_inverse/patch_inverse.h"
 #include "tests/support/device_batches.h"
+#include "tests/support/few_cases.h"
 
 namespace tensormg
 {
@@ -69,8 +70,11 @@ namespace
         const auto expected = reference(c, src, before, add, factors);
         const auto found = run(kernel, c, src, before, add, factors);
         EXPECT_LT(test::difference(found, expected), test::tolerance(arithmetic, sizeof(Number)));
-        const auto again = run(kernel, c, src, before, add, factors);
-        EXPECT_EQ(std::memcmp(found.data(), again.data(), found.size() * sizeof(Number)), 0);
+        if (test::runs_again())
+        {
+          const auto again = run(kernel, c, src, before, add, factors);
+          EXPECT_EQ(std::memcmp(found.data(), again.data(), found.size() * sizeof(Number)), 0);
+        }
       }
     }
   };

@@ -20,4 +20,7 @@ inline bool has_few_cases()
   static const bool few = is_emulated() || std::getenv("TENSORMG_TEST_FEW_CASES") != nullptr;
   return few;
 }
+
+/// Whether a kernel is run again to see the same bits. In the emulation nothing runs at the same time.
+inline bool runs_again() { return !is_emulated(); }
 } // namespace tensormg::test
