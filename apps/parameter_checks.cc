@@ -118,6 +118,12 @@ namespace
       fail(p, origins, {"solver.solver", "solver.full_multigrid"},
           "a direct solve has no start value; allowed: full_multigrid = false, or solver = fgmres or "
           "cg");
+    if (!p.problem.initial_guess.empty() && p.solver.solver == OuterSolver::direct)
+      fail(p, origins, {"problem.initial_guess", "solver.solver"},
+          "a direct solve has no start value; allowed: no initial_guess, or solver = fgmres or cg");
+    if (!p.problem.initial_guess.empty() && p.solver.full_multigrid)
+      fail(p, origins, {"problem.initial_guess", "solver.full_multigrid"},
+          "full multigrid makes a start value of its own; allowed: no initial_guess, or full_multigrid = false");
     const MultigridOptions &multigrid = p.solver.multigrid;
     if (multigrid.single_levels > 0 && !multigrid.is_below_single())
       fail(p, origins, {"multigrid.single_levels", "multigrid.precision"},
@@ -264,6 +270,9 @@ namespace
 
     check_expression(
         p, origins, "problem.right_hand_side", problem.right_hand_side, centre, "the box");
+    if (!problem.initial_guess.empty())
+      check_expression(
+          p, origins, "problem.initial_guess", problem.initial_guess, centre, "the box");
     if (!problem.exact_solution.empty())
       check_expression(
           p, origins, "problem.exact_solution", problem.exact_solution, centre, "the box");

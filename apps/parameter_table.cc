@@ -60,6 +60,8 @@ namespace
         [](const Problem &p) { return write_constants(p.constants); });
     problem.text(
         "right_hand_side", &Problem::right_hand_side, "an expression in x, y, z", "The f.");
+    problem.text("initial_guess", &Problem::initial_guess, "an expression in x, y, z, or nothing",
+        "What the iteration starts from; without it, from zero.");
     problem.text("exact_solution", &Problem::exact_solution, "an expression in x, y, z, or nothing",
         "The solution if it is known; errors are then computed.");
     problem

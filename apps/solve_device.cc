@@ -4,7 +4,7 @@
 #include "apps/measurement.h"
 #include "apps/memory_plan.h"
 #include "apps/output_level.h"
-#include "apps/solve_methods.h"
+#include "apps/solve_run.h"
 #include "kernels/core/energy.h"
 #include "kernels/laplace/cuda.h"
 #include "kernels/scale/scale.h"
@@ -80,6 +80,18 @@ namespace
       if (problem().is_singular())
         subtract_mean(b);
       return b;
+    }
+    VectorType initial_guess() const
+    {
+      VectorType x = make_vector();
+      if (!project_guess_on_device(problem(), level(), system.basis, x, stream))
+      {
+        tell_of_host("the initial guess");
+        Vector<double> on_host;
+        project_initial_guess(problem(), level(), system.basis, on_host);
+        copy_to_device(on_host, x, stream);
+      }
+      return x;
     }
     Errors errors(const VectorType &x) const
     {
@@ -174,7 +186,8 @@ Vector<double> solve_on_device(const System &system, RunRecord &record)
   const double begin = now(system.communicator());
   const OwnedStream stream;
   const EnergyCounter energy;
-  laplace::measure_device(system.grid.finest().block, stream.get());
+  if (record.device->code_capability >= 90) // for kernels of `cuda` in 3D
+    laplace::measure_device(system.grid.finest().block, stream.get());
   // While expressions are compiled and the right-hand side is assembled.
   const DeviceKernelsAhead kernels(system.grid, system.basis, system.backend, system.options());
   const DevicePlace place{system, stream.get(), energy, kernels};

@@ -1,7 +1,7 @@
 // `tensormg solve` with vectors in host memory.
 #include "apps/memory_plan.h"
 #include "apps/output_level.h"
-#include "apps/solve_methods.h"
+#include "apps/solve_run.h"
 #include "operators/box_solver.h"
 #include "operators/laplace_operator.h"
 #include "operators/multigrid_preconditioner.h"
@@ -49,6 +49,12 @@ namespace
       if (problem.is_singular())
         subtract_mean(b);
       return b;
+    }
+    VectorType initial_guess() const
+    {
+      VectorType x;
+      project_initial_guess(system.parameters.problem, level(), system.basis, x);
+      return x;
     }
     Errors errors(const VectorType &x) const
     {

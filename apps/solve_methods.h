@@ -85,7 +85,7 @@ Vector<double> solve_on_device(const System &system, RunRecord &record);
 /// first_calls_are_slow (whether kernels are loaded when they are called first), with it kernels_are_loaded() (those of
 /// the options that the user gave, after a wait for who loads them), make_space(), make_vector(),
 /// restricted(fine level, coarse level, x), make_operator(), make_direct(), make_preconditioner(), right_hand_side(),
-/// errors(x), max_abs(x), scale(x, exponent) by a power of two, subtract_mean(x), check_memory(options) that throws, start_profile(),
+/// initial_guess() where there is one, errors(x), max_abs(x), scale(x, exponent) by a power of two, subtract_mean(x), check_memory(options) that throws, start_profile(),
 /// stop_profile(), joules() (a counter of energy, if there is one), and wait(), after which all that was asked
 /// for is done.
 template <typename Place>
@@ -225,7 +225,9 @@ void iterate_by(Method method, const Iteration<Place> &iteration, const Space &s
   if (options.full_multigrid)
     if (space.norm(b) > 0.)
       multigrid.full_start(x, b, options.full_multigrid_cycles);
-  record.report = method.solve(op, multigrid, x, b, system.callback(), !options.full_multigrid);
+  const bool starts_from_zero =
+      !options.full_multigrid && system.parameters.problem.initial_guess.empty();
+  record.report = method.solve(op, multigrid, x, b, system.callback(), starts_from_zero);
   record.rhs_norm = record.report.rhs_norm;
   place.wait();
   record.report.seconds = now(system.communicator()) - ready;
@@ -289,9 +291,23 @@ std::optional<std::size_t> iterate(const System &system, const SolverOptions &op
       : std::nullopt;
 }
 
+/// What the iteration starts from: zero, or the initial guess divided by `factor`, a power of two, as b is.
+template <typename Place>
+typename Place::VectorType start_vector(const System &system, const Place &place, double factor)
+{
+  if (system.parameters.problem.initial_guess.empty())
+    return place.make_vector();
+  auto x = with_user_data([&] { return place.initial_guess(); });
+  if (factor != 1.)
+    place.scale(x, -std::ilogb(factor));
+  return x;
+}
+
+/// b has been divided by `factor`.
 template <typename Place>
 void solve_iteratively(const System &system, const Place &place,
-    const typename Place::VectorType &b, typename Place::VectorType &x, RunRecord &record)
+    const typename Place::VectorType &b, double factor, typename Place::VectorType &x,
+    RunRecord &record)
 {
   SolverOptions options = system.options();
   MultigridOptions &multigrid = options.multigrid;
@@ -307,93 +323,9 @@ void solve_iteratively(const System &system, const Place &place,
     system.console.warning(note_fallback(multigrid, record));
     const double seconds = record.report.seconds;
     x = typename Place::VectorType(); // gives the memory back first
-    x = place.make_vector();
+    x = start_vector(system, place, factor);
     broken = iterate(system, options, place, b, x, record);
     record.report.seconds += seconds;
   }
-}
-
-/// Undoes the division of the right-hand side by `factor` in x and in what has been measured.
-template <typename Place>
-void scale_back(double factor, const Place &place, typename Place::VectorType &x, RunRecord &record)
-{
-  if (factor == 1.)
-    return;
-  place.scale(x, std::ilogb(factor));
-  record.rhs_norm *= factor;
-  for (double &residual : record.report.residuals)
-    residual *= factor;
-  for (std::optional<double> *error : {&record.algebraic_l2_error, &record.algebraic_h1_error})
-    if (*error)
-      **error *= factor;
-}
-
-/// The solvers promise this; nobody shall be told of a success that is none.
-inline void verify_success(const RunRecord &record)
-{
-  const double residual = record.report.true_relative_residual;
-  if (record.report.converged() && !(residual <= record.tolerance))
-    throw std::logic_error("the solver reports convergence, but the residual is " +
-        format_residual(residual) + " and the tolerance " + format_residual(record.tolerance));
-}
-
-template <typename Place>
-void measure_errors(const System &system, const Place &place, const typename Place::VectorType &x,
-    RunRecord &record)
-{
-  if (system.parameters.problem.exact_solution.empty())
-    return;
-  const Errors errors = with_user_data([&] { return place.errors(x); });
-  const bool of_a_solution = record.report.reason != StopReason::not_finite;
-  const auto keep = [&](std::optional<double> &to, double error, const std::string &key) {
-    if (std::isfinite(error))
-      to = error;
-    else if (of_a_solution)
-      system.console.warning(
-          "no error is shown: " + key + " is infinite or not a number somewhere in the box");
-  };
-  keep(record.l2_error, errors.l2, "problem.exact_solution");
-  if (errors.has_h1)
-    keep(record.h1_error, errors.h1_seminorm, "problem.exact_gradient");
-}
-
-/// Divides b by a power of two, which is returned, if the square of its norm could leave the range of double
-/// precision: a norm that underflows would pass for b = 0.
-template <typename Place>
-double bring_into_range(const Place &place, typename Place::VectorType &b)
-{
-  const double largest = place.max_abs(b);
-  if (largest == 0. || !std::isfinite(largest) || (largest > 1e-100 && largest < 1e100))
-    return 1.;
-  const int exponent = std::ilogb(largest);
-  place.scale(b, -exponent);
-  return std::ldexp(1., exponent);
-}
-
-/// The whole run from the right-hand side to the errors; returns the solution.
-template <typename Place>
-typename Place::VectorType solve_in(const System &system, const Place &place, RunRecord &record)
-{
-  const double begin = now(system.communicator());
-  typename Place::VectorType b = with_user_data([&] { return place.right_hand_side(); });
-  const double factor = bring_into_range(place, b);
-  const double with_rhs = now(system.communicator());
-  record.rhs_seconds = with_rhs - begin;
-
-  setup_times::resume();
-  typename Place::VectorType x =
-      setup_times::in_scope("vectors of the method", [&] { return place.make_vector(); });
-  record.setup_seconds += now(system.communicator()) - with_rhs;
-  if (system.options().solver == OuterSolver::direct)
-    solve_directly(system, place, b, x, record);
-  else
-    solve_iteratively(system, place, b, x, record);
-  forget_unresolved_energy(record);
-  verify_success(record);
-  scale_back(factor, place, x, record);
-  if (system.parameters.problem.is_singular())
-    place.subtract_mean(x);
-  measure_errors(system, place, x, record);
-  return x;
 }
 } // namespace tensormg

@@ -197,21 +197,39 @@ std::optional<ex::Steps> device_steps(const ScalarFunction &f)
   return translation.finish(f.program().result());
 }
 
+namespace
+{
+  /// The sum of the terms that `visit` calls a function for.
+  bool assemble(decltype(visit_right_hand_side) &visit, const Problem &problem,
+      const LevelGrid &grid, const CellBasis &basis, DeviceVector<double> &result, Stream stream)
+  {
+    device::fill_bytes(
+        result.data(), 0, static_cast<std::size_t>(result.size()) * sizeof(double), stream);
+    bool can = true;
+    visit(problem, grid, basis,
+        [&](const ScalarFunction &f, const CellRange &range, const TensorRule &rule, double scale) {
+          if (f.is_constant() && f.value() == 0.)
+            return;
+          const auto steps = can ? device_steps(f) : std::nullopt;
+          can = steps.has_value();
+          if (can)
+            ex::project_cuda(
+                *steps, place_of(grid, range, rule, true), scale, result.data(), stream);
+        });
+    return can && std::isfinite(DeviceVectorSpace(grid, stream).max_abs(result));
+  }
+} // namespace
+
 bool assemble_on_device(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
     DeviceVector<double> &b, Stream stream)
 {
-  device::fill_bytes(b.data(), 0, static_cast<std::size_t>(b.size()) * sizeof(double), stream);
-  bool can = true;
-  visit_right_hand_side(problem, grid, basis,
-      [&](const ScalarFunction &f, const CellRange &range, const TensorRule &rule, double scale) {
-        if (f.is_constant() && f.value() == 0.)
-          return;
-        const auto steps = can ? device_steps(f) : std::nullopt;
-        can = steps.has_value();
-        if (can)
-          ex::project_cuda(*steps, place_of(grid, range, rule, true), scale, b.data(), stream);
-      });
-  return can && std::isfinite(DeviceVectorSpace(grid, stream).max_abs(b));
+  return assemble(visit_right_hand_side, problem, grid, basis, b, stream);
+}
+
+bool project_guess_on_device(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
+    DeviceVector<double> &x, Stream stream)
+{
+  return assemble(visit_initial_guess, problem, grid, basis, x, stream);
 }
 
 Integrator device_integrator(Stream stream)

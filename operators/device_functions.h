@@ -22,6 +22,10 @@ std::optional<expression::Steps> device_steps(const ScalarFunction &f);
 bool assemble_on_device(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
     DeviceVector<double> &b, Stream stream);
 
+/// project_initial_guess() in the same way.
+bool project_guess_on_device(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
+    DeviceVector<double> &x, Stream stream);
+
 /// integrate() (operators/tensor_rule.h) on the device, where it can; for check_compatible(). One rank.
 Integrator device_integrator(Stream stream);
 

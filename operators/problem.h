@@ -34,6 +34,7 @@ struct Problem
   std::array<std::string, 6> boundary_value{"0", "0", "0", "0", "0", "0"};
   ///< Dirichlet: u; Neumann: the flux a du/dn
   std::string right_hand_side = "1";
+  std::string initial_guess;                 ///< empty: zero
   std::string exact_solution;                ///< empty: unknown
   std::array<std::string, 3> exact_gradient; ///< empty: unknown
   std::map<std::string, double> constants;   ///< names usable in every expression

@@ -101,18 +101,42 @@ void visit_right_hand_side(const Problem &problem, const LevelGrid &grid, const 
     }
 }
 
+void visit_initial_guess(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
+    const RightHandSideTerm &use)
+{
+  with_function(problem, "initial guess", problem.initial_guess, [&](const ScalarFunction &f) {
+    use(f, all_cells(grid.block), tensor_rule(grid.block, gauss_rule(basis, basis.n + 1)), 1.);
+  });
+}
+
+namespace
+{
+  /// The sum of the terms that visit(use) calls use() for.
+  template <typename Visit>
+  void assemble(const LevelGrid &grid, Vector<double> &result, Visit &&visit)
+  {
+    const Block &block = grid.block;
+    if (result.block() == block && result.size() == block.size())
+      std::fill_n(result.data(), result.size(), 0.);
+    else
+      result = Vector<double>(block);
+    visit([&](const ScalarFunction &f, const CellRange &range, const TensorRule &rule,
+              double scale) { add_projection(grid, f, range, rule, scale, result); });
+  }
+} // namespace
+
 void assemble_right_hand_side(
     const Problem &problem, const LevelGrid &grid, const CellBasis &basis, Vector<double> &b)
 {
-  const Block &block = grid.block;
-  if (b.block() == block && b.size() == block.size())
-    std::fill_n(b.data(), b.size(), 0.);
-  else
-    b = Vector<double>(block);
-  visit_right_hand_side(problem, grid, basis,
-      [&](const ScalarFunction &f, const CellRange &range, const TensorRule &rule, double scale) {
-        add_projection(grid, f, range, rule, scale, b);
-      });
+  assemble(grid, b,
+      [&](const RightHandSideTerm &use) { visit_right_hand_side(problem, grid, basis, use); });
+}
+
+void project_initial_guess(
+    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, Vector<double> &x)
+{
+  assemble(grid, x,
+      [&](const RightHandSideTerm &use) { visit_initial_guess(problem, grid, basis, use); });
 }
 
 double incompatibility(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,

@@ -1,4 +1,4 @@
-// The right-hand side vector of the dimensionless system B u = b, and whether it can be solved.
+// The right-hand side vector of the dimensionless system B u = b, whether it can be solved, and what an iteration starts from.
 #pragma once
 
 #include <functional>
@@ -32,6 +32,15 @@ using RightHandSideTerm = std::function<void(
 /// Calls use(term) for all terms in their order. What use() says about a function (std::invalid_argument)
 /// gets the name of that function in front.
 void visit_right_hand_side(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
+    const RightHandSideTerm &use);
+
+/// The L2 projection of problem.initial_guess, which is not empty: x_ijk = int_ref u_0 phi_i phi_j phi_k by the same
+/// quadrature; otherwise as assemble_right_hand_side(). Throws std::invalid_argument in the same way.
+void project_initial_guess(
+    const Problem &problem, const LevelGrid &grid, const CellBasis &basis, Vector<double> &x);
+
+/// Its only term.
+void visit_initial_guess(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
     const RightHandSideTerm &use);
 
 /// Integrates as integrate() in operators/tensor_rule.h.

@@ -90,6 +90,25 @@ namespace
     expect_converged({"solver.tolerance=1e-11"}, 12);
   }
 
+  TEST_F(Solve, StartsFromAGuess)
+  {
+    const std::string u = "sin(pi*x)*cos(pi*y)*sin(pi*z)";
+    for (const std::string solver : {"solver.solver=fgmres", "solver.solver=cg"})
+    {
+      const int from_zero = run({solver}).report.iterations;
+      const RunRecord near = run({solver, "problem.initial_guess=" + u});
+      EXPECT_TRUE(near.report.converged()) << near.report.detail;
+      EXPECT_LT(near.report.iterations, from_zero);
+      EXPECT_NEAR(*near.l2_error, discretisation_error, 1e-8);
+      // Also where the right-hand side is brought into the range of double precision.
+      const RunRecord tiny = run({solver, "problem.right_hand_side=9e-200*pi^2*" + u,
+          "problem.initial_guess=1e-200*" + u, "problem.exact_solution="});
+      EXPECT_EQ(tiny.report.iterations, near.report.iterations);
+      expect_converged({solver, "problem.initial_guess=1e3*(x - y*z)"}, from_zero + 4);
+    }
+    EXPECT_THROW(run({"problem.initial_guess=if(x < 0.5, 1/0, x)"}), ParameterError);
+  }
+
   TEST_F(Solve, WithoutDirichletSidesTheMeanIsZero)
   {
     const RunRecord record = run({"problem.upper=1", "problem.coarse_cells=1", "problem.degree=3",
