@@ -164,6 +164,7 @@ std::optional<Gain> gain(const Entry &entry, const Diagnosis &diagnosis)
   result.measured = entry.gain_by_turns.value_or(twin->time.median / entry.time.median);
   result.alpha = own.flops / plain.flops;
   result.bound = roofline::unoverlapped_speedup(result.alpha, balance, intensity);
+  result.most = roofline::infinite_alpha_limit(balance, intensity);
   result.limit = roofline::is_memory_bound(entry.work, plain)
       ? roofline::memory_bound_limit(result.alpha)
       : result.alpha;
@@ -225,7 +226,13 @@ void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &op
         options.repetitions, options.max_seconds);
     if (meter)
       entry.clock_ghz = meter->gigahertz();
-    entry.figures = candidate.figures();
+    for (const Figure &figure : candidate.figures())
+    {
+      entry.figures.push_back(figure);
+      if (figure.name.starts_with("preprocessing") && figure.unit == "ms")
+        entry.figures.push_back(
+            {figure.name, figure.value / entry.time.median, "times the kernel's own time"});
+    }
     entry.outcome = Outcome::measured;
   }
   catch (const std::invalid_argument

@@ -129,6 +129,7 @@ struct Gain
   bool is_by_turns = false; ///< it was measured by turns
   double alpha = 1.;        ///< of the units
   double bound = 1.;        ///< un-overlapped, for useful flops
+  double most = 1.;         ///< the same for a unit without limit, 1 + I / B
   double limit = 1.;        ///< 2 - 2 / (1 + alpha) if memory-bound, otherwise alpha
   double overlapped = 1., unoverlapped = 1.; ///< predictions, with the flops that each executes
 };

@@ -57,8 +57,9 @@ namespace
     if (!g)
       return nullptr;
     return {{"twin", entry.twin}, {"measured", g->measured}, {"by_turns", g->is_by_turns},
-        {"alpha", g->alpha}, {"bound_unoverlapped", g->bound}, {"limit", g->limit},
-        {"predicted_unoverlapped", g->unoverlapped}, {"predicted_overlapped", g->overlapped}};
+        {"alpha", g->alpha}, {"bound_unoverlapped", g->bound}, {"bound_infinite_alpha", g->most},
+        {"limit", g->limit}, {"predicted_unoverlapped", g->unoverlapped},
+        {"predicted_overlapped", g->overlapped}};
   }
 
   Json entry_json(const Entry &entry, const Diagnosis &diagnosis)

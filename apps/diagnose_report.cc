@@ -227,7 +227,10 @@ std::string entry_text(const Diagnosis &diagnosis, const Entry &entry)
     line.pop_back();
     line += "  " + format_number(g->measured) + " x " + entry.twin +
         (g->is_by_turns ? " by turns" : "") +
-        (g->alpha == 1. ? "" : ", bound " + format_number(g->bound)) + '\n';
+        (g->alpha == 1.
+                ? ""
+                : ", bound " + format_number(g->bound) + ", 1+I/B " + format_number(g->most)) +
+        '\n';
   }
   if (const std::string text = clock_text(entry, prediction); !text.empty())
   {
@@ -287,7 +290,8 @@ std::string verdict(const Diagnosis &diagnosis, const Entry &entry)
     text += "; " + format_number(g->measured) + " times as fast as " + entry.twin;
     if (g->alpha != 1.)
       text += ", where alpha = " + format_number(g->alpha) + " allows " + format_number(g->bound) +
-          " un-overlapped and " + format_number(g->overlapped) + " overlapped";
+          " un-overlapped (no unit more than 1 + I/B = " + format_number(g->most) + ") and " +
+          format_number(g->overlapped) + " overlapped";
   }
   return text;
 }

@@ -15,8 +15,10 @@ import math
 import pathlib
 import sys
 
+sys.dont_write_bytecode = True  # nothing is left beside the scripts
+from diagnose_plots import distinct, figures_of, gains_by_kernel, geometric_mean, name_of
+
 REQUIRED = ("class", "problem", "kernel", "precision", "place", "outcome")
-MARKS = "osD^vP*X<>"
 NO_MATPLOTLIB = 77
 
 STYLE = """
@@ -52,19 +54,6 @@ def read_diagnosis(path):
     return diagnosis
 
 
-def measured(diagnosis, class_name=None):
-    return [entry for entry in diagnosis["entries"] if entry["outcome"] == "measured"
-            and class_name in (None, entry["class"])]
-
-
-def distinct(values):
-    return list(dict.fromkeys(values))
-
-
-def name_of(entry):
-    return f"{entry['kernel']}, {entry['precision']}"
-
-
 def number(value):
     """Three digits, without an exponent where that is readable."""
     if value is None:
@@ -74,157 +63,6 @@ def number(value):
     if not math.isfinite(value) or abs(value) < 1e-4 or abs(value) >= 1e6:
         return f"{value:.2e}"
     return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
-
-
-# Plots: each takes matplotlib's pyplot and the diagnosis, and gives a figure, or None without data.
-
-def plot_roofline(pyplot, diagnosis):
-    entries = [e for e in measured(diagnosis) if e["flops"] > 0]
-    if not entries:
-        return None
-    figure, axes = pyplot.subplots(figsize=(9, 5.5))
-    intensities = [e["intensity_flops_per_byte"] for e in entries]
-    left, right = min(intensities) / 3, max(max(intensities), 32) * 3
-    for machine in diagnosis["machines"]:
-        bandwidth = machine["scale_bandwidth_gb_per_s"]
-        units = [c for c in machine["ceilings"] if c["counted"] == "flops"]
-        top = max(c["rate_per_second"] for c in units) * 1e-9
-        axes.plot([left, top / bandwidth], [left * bandwidth, top], color="0.3", linewidth=1)
-        axes.annotate(f"{machine['place']}: scale {bandwidth:.0f} GB/s", (left, left * bandwidth),
-                      xytext=(14, 0), textcoords="offset points", fontsize=8, color="0.3")
-        for unit in units:
-            rate = unit["rate_per_second"] * 1e-9
-            axes.plot([min(rate / bandwidth, right), right], [rate, rate], color="0.3", linewidth=1)
-            axes.annotate(f"{machine['place']} {unit['name']}", (right, rate), xytext=(-2, 2),
-                          textcoords="offset points", fontsize=8, color="0.3", ha="right")
-    for c, class_name in enumerate(distinct(e["class"] for e in entries)):
-        chosen = [e for e in entries if e["class"] == class_name]
-        for k, kernel in enumerate(distinct(name_of(e) for e in chosen)):
-            points = [e for e in chosen if name_of(e) == kernel]
-            axes.plot([e["intensity_flops_per_byte"] for e in points],
-                      [e["gflops_per_second"] for e in points], linestyle="none", color=f"C{c}",
-                      marker=MARKS[k % len(MARKS)], markersize=5, alpha=0.8,
-                      label=f"{class_name}: {kernel}")
-    axes.set(xscale="log", yscale="log", xlim=(left, right), ylabel="useful GFLOP/s",
-             xlabel="useful flop per compulsory byte")
-    axes.grid(True, which="major", color="0.9", linewidth=0.6)
-    axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-    return figure
-
-
-def plot_bandwidth(pyplot, diagnosis):
-    samples = [(m, s) for m in diagnosis["machines"] for s in m["stream"]]
-    if not samples:
-        return None
-    figure, axes = pyplot.subplots(figsize=(9, 4.5))
-    keys = distinct((m["place"], s["operation"], s["past_caches"]) for m, s in samples)
-    for place, operation, past in keys:
-        line = [s for m, s in samples
-                if (m["place"], s["operation"], s["past_caches"]) == (place, operation, past)]
-        axes.plot([s["bytes"] * 1e-6 for s in line], [s["gb_per_second"] for s in line], marker=".",
-                  linestyle="--" if past else "-", linewidth=1.2,
-                  label=f"{place}: {operation}{', past caches' if past else ''}")
-    for k, kernel in enumerate(distinct(name_of(e) for e in measured(diagnosis, "scale"))):
-        line = [e for e in measured(diagnosis, "scale") if name_of(e) == kernel]
-        axes.plot([e["working_set_bytes"] * 1e-6 for e in line], [e["gb_per_second"] for e in line],
-                  linestyle="none", marker=MARKS[k % len(MARKS)], markerfacecolor="none", color="0.2",
-                  label=f"class scale: {kernel}")
-    axes.set(xscale="log", yscale="log", xlabel="working set in MB, all arrays together",
-             ylabel="GB/s")
-    axes.grid(True, which="both", color="0.92", linewidth=0.6)
-    axes.legend(fontsize=7, ncol=2, frameon=False)
-    return figure
-
-
-def plot_gain(pyplot, diagnosis):
-    entries = [e for e in measured(diagnosis) if e.get("gain")]
-    if not entries:
-        return None
-    figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.22 * len(entries)))
-    places = range(len(entries))[::-1]
-    axes.barh(places, [e["gain"]["measured"] for e in entries], height=0.6, color="C0", alpha=0.75,
-              label="measured")
-    with_alpha = [(y, e) for y, e in zip(places, entries) if e["gain"]["alpha"] != 1]
-    if with_alpha:
-        axes.plot([e["gain"]["bound_unoverlapped"] for _, e in with_alpha],
-                  [y for y, _ in with_alpha], "k|", markersize=11,
-                  label="un-overlapped bound 1 + (α-1)/(1 + αB/I)")
-    axes.axvline(1, color="0.4", linewidth=0.8)
-    axes.set_yticks(list(places), [f"{e['class']} {e['problem']}: {name_of(e)} / {e['gain']['twin']}"
-                                   for e in entries], fontsize=7)
-    axes.set(xlabel="time of the twin / own time")
-    axes.legend(fontsize=8, frameon=False, loc="lower right")
-    return figure
-
-
-def plot_class(pyplot, diagnosis, class_name):
-    """Part of the overlapped prediction, by problem and kernel."""
-    entries = measured(diagnosis, class_name)
-    if not entries:
-        return None
-    problems = distinct(e["problem"] for e in entries)
-    kernels = distinct(name_of(e) for e in entries)
-    figure, axes = pyplot.subplots(figsize=(9, 1.4 + len(problems) * (0.1 + 0.13 * len(kernels))))
-    height = 0.8 / len(kernels)
-    for k, kernel in enumerate(kernels):
-        rows = [(len(problems) - 1 - problems.index(e["problem"]) + 0.4 - height * (k + 0.5),
-                 100 * e["predicted_overlapped_ms"] / e["milliseconds"])
-                for e in entries if name_of(e) == kernel]
-        axes.barh([y for y, _ in rows], [x for _, x in rows], height=0.9 * height, label=kernel)
-    axes.axvline(100, color="0.3", linewidth=0.8)
-    axes.set_yticks(range(len(problems)), problems[::-1], fontsize=7)
-    axes.set(xlabel="% of what theory (overlapped) allows")
-    axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-    return figure
-
-
-def plot_accuracy(pyplot, diagnosis):
-    rows = diagnosis["accuracy"]
-    if not rows:
-        return None
-    ranges = distinct(r["range"] for r in rows)
-    methods = distinct(r["method"] for r in rows)
-    figure, panels = pyplot.subplots(1, len(ranges), figsize=(3.4 * len(ranges) + 1.6, 4.2),
-                                     sharey=True, squeeze=False)
-    for axes, entries_range in zip(panels[0], ranges):
-        for m, method in enumerate(methods):
-            line = [r for r in rows if (r["method"], r["range"]) == (method, entries_range)
-                    and r["error"] is not None and r["error"] > 0]
-            axes.plot([r["length"] for r in line], [r["error"] for r in line], linewidth=1.2,
-                      color=f"C{m % 10}", marker=MARKS[m % len(MARKS)], markersize=4, label=method)
-        axes.set(xscale="log", yscale="log", xlabel="length of the sums")
-        axes.set_title(f"entries {entries_range}", fontsize=9)
-        axes.grid(True, which="major", color="0.9", linewidth=0.6)
-    panels[0][0].set_ylabel("largest error relative to |A| |B|")
-    panels[0][-1].legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-    return figure
-
-
-def rates(sweep, key):
-    """TFLOP/s of all samples by the milliseconds that have this name."""
-    return [2e-9 * sweep["m"] * sweep["k"] * s["n"] / s[key] if s[key] else math.nan
-            for s in sweep["samples"]]
-
-
-def plot_quantisation(pyplot, diagnosis):
-    """Rates by n: the staircase that tiles and waves predict, and what was measured."""
-    sweeps = diagnosis.get("quantisation")
-    if not sweeps:
-        return None
-    figure, panels = pyplot.subplots(1, len(sweeps), figsize=(5 * len(sweeps), 3.6), squeeze=False)
-    for axes, sweep in zip(panels[0], sweeps):
-        columns = [s["n"] for s in sweep["samples"]]
-        axes.plot(columns, rates(sweep, "predicted_ms"), "k_", markersize=14, label="predicted by waves")
-        axes.plot(columns, rates(sweep, "milliseconds"), "o", markersize=5,
-                  label=sweep["kernel"])
-        axes.plot(columns, rates(sweep, "library_milliseconds"), "x", markersize=5,
-                  label="cublas")
-        axes.set(xlabel="n", ylabel="useful TFLOP/s", ylim=(0, None))
-        axes.set_title(f"{sweep['kernel']}: m = {sweep['m']}, k = {sweep['k']}, tiles of "
-                       f"{sweep['tile_m']} x {sweep['tile_n']}, {sweep['blocks_at_once']} at once",
-                       fontsize=8)
-        axes.legend(fontsize=7, frameon=False, loc="lower right")
-    return figure
 
 
 # The page.
@@ -241,6 +79,40 @@ def table(titles, rows, text=1, wide=()):
     body = "".join("<tr>" + "".join(cell(v, k) for v, k in zip(row, kinds)) + "</tr>\n"
                    for row in rows)
     return f"<table><tr>{head}</tr>\n{body}</table>\n"
+
+
+def gain_words(rows):
+    """What the kernels on a faster unit than their twin say together."""
+    mean = geometric_mean([r["mean"] for r in rows])
+    best = max(rows, key=lambda r: r["mean"])
+    word = "gains" if mean >= 1.05 else "loses" if mean <= 0.95 else "neither gains nor loses"
+    return (f"{word}: {number(mean)} times as fast as on the slower unit in the geometric mean of {len(rows)} "
+            f"kernels (theory, un-overlapped: {number(geometric_mean([r['bound'] for r in rows]))}); best "
+            f"{best['kernel']}, {best['precision']}, {number(best['mean'])} ({number(best['least'])} to "
+            f"{number(best['most'])})")
+
+
+def answer_part(diagnosis):
+    """Which classes gain from the faster unit, then every kernel over all its problems."""
+    rows = gains_by_kernel(diagnosis)
+    if not rows:
+        return ""
+    parts = ["<h2>The answer</h2>\n"]
+    classes = [(name, [r for r in rows if r["class"] == name and r["faster_unit"]])
+               for name in distinct(r["class"] for r in rows)]
+    if any(chosen for _, chosen in classes):
+        parts.append("<ul>\n" + "".join(
+            f"<li><b>{html.escape(name)}</b> {html.escape(gain_words(chosen))}</li>\n"
+            for name, chosen in classes if chosen) + "</ul>\n")
+    parts.append(table(
+        ("class", "kernel", "compared with", "problems", "times as fast", "least", "most",
+         "un-overlapped bound", "% of theory"),
+        [(r["class"], f"{r['kernel']}, {r['precision']}", r["twin"], r["problems"], number(r["mean"]),
+          number(r["least"]), number(r["most"]), number(r["bound"]), number(r["reach"])) for r in rows],
+        text=3))
+    parts.append('<p class="note">Geometric means over the problems, from those in the cache to those in memory; '
+                 "single problems are in the tables of the classes.</p>\n")
+    return "".join(parts)
 
 
 def machines_part(diagnosis):
@@ -334,7 +206,7 @@ def page(diagnosis, plots):
     names = ("roofline", "gain", "bandwidth", "quantisation")
     return ("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>tensormg diagnose"
             f"</title>\n<style>{STYLE}</style></head><body>\n<h1>What kernels gain from tensor cores"
-            f"</h1>\n{head}" + machines_part(diagnosis) + "".join(plots.get(n, "") for n in names)
+            f"</h1>\n{head}" + answer_part(diagnosis) + machines_part(diagnosis) + "".join(plots.get(n, "") for n in names)
             + "".join(class_part(diagnosis, row, plots) for row in diagnosis["classes"])
             + "</body></html>\n")
 
@@ -345,14 +217,8 @@ def draw(diagnosis, stem):
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "tensormg"  # the same data gives the same page
     from matplotlib import pyplot
-    figures = {"roofline": plot_roofline(pyplot, diagnosis), "gain": plot_gain(pyplot, diagnosis),
-               "bandwidth": plot_bandwidth(pyplot, diagnosis),
-               "quantisation": plot_quantisation(pyplot, diagnosis)}
-    for row in diagnosis["classes"]:
-        figures[row["name"]] = (plot_accuracy(pyplot, diagnosis) if row["name"] == "precision"
-                                else plot_class(pyplot, diagnosis, row["name"]))
     plots = {}
-    for name, figure in figures.items():
+    for name, figure in figures_of(pyplot, diagnosis).items():
         if figure is None:
             continue
         figure.savefig(stem.with_name(f"{stem.name}_{name}.png"), dpi=130, bbox_inches="tight")

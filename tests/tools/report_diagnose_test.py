@@ -68,7 +68,8 @@ class ReportDiagnose(unittest.TestCase):
                        "remark": ""} for n in (16, 256)]))
         for part in ("a &lt;CPU&gt;", "No device: no GPU", "1 kernels gave wrong results", "FAILED",
                      "differs by 1 &lt;here&gt;", "not available", "bound by memory", "TF32",
-                     "No kernel of this class exists in this version", "Not written yet: the device"):
+                     "No kernel of this class exists in this version", "Not written yet: the device",
+                     "The answer", "<b>scale</b> gains: 1.10 times as fast"):
             self.assertIn(part, page)
         if HAS_MATPLOTLIB:
             self.assertEqual(page.count("<svg"), 5)
