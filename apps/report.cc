@@ -187,8 +187,7 @@ std::string header_text(const RunRecord &record, bool verbose)
             problem.dim) +
             " ranks on " + record.host_cpu);
   text += line("memory", memory_text(record));
-  if (verbose)
-    text += memory_table(record.memory);
+  text += memory_table(record.memory);
   const std::string source = parameters.source.empty() ? "defaults" : parameters.source;
   if (verbose)
     text += line("parameters", source) + all_parameters(parameters);
