@@ -9,9 +9,6 @@ namespace tensormg
 {
 namespace
 {
-  /// The kernels of `cuda` copy by the tensor memory accelerator.
-  constexpr int oldest_capability = 9;
-
   /// What the run asks for that device backends lack; empty if nothing.
   std::string missing_on_devices(int n_ranks)
   {
@@ -21,19 +18,47 @@ namespace
     return "";
   }
 
-  /// Why the device cannot be used; empty if it has been chosen.
-  std::string trouble_with_device()
+  std::string capability_text(int capability)
+  {
+    return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+  }
+
+  std::string words(const DeviceProperties &device)
+  {
+    return device.name + " has " + capability_text(10 * device.major + device.minor) +
+        (device.code_capability == 0
+                ? ", for which this build has no code"
+                : ", with code of this build for " + capability_text(device.code_capability));
+  }
+
+  /// In 3D and below compute capability 9.0, where it is not everything that fits into shared memory: DeviceError.
+  void require_shared_memory(const Problem &problem, laplace::Backend backend)
+  {
+    using laplace::Backend, laplace::Form;
+    laplace::kernel_resources<WideFloat>(Backend::mma, Form::apply, problem.dim, problem.degree);
+    laplace::kernel_resources<double>(backend, Form::residual, problem.dim, problem.degree);
+    laplace::kernel_resources<float>(backend, Form::chebyshev, problem.dim, problem.degree);
+  }
+
+  /// Why the device cannot be used for the problem with a backend of this name; empty if it has been chosen.
+  std::string trouble_with_device(const Problem &problem, const std::string &word)
   {
     if (device_count() == 0)
       return why_no_device();
     try
     {
       use_device(0);
-      const DeviceProperties properties = device_properties();
-      if (properties.major < oldest_capability)
-        return properties.name + " has compute capability " + std::to_string(properties.major) +
-            "." + std::to_string(properties.minor) + "; the kernels need " +
-            std::to_string(oldest_capability) + ".0 or newer";
+      const DeviceProperties device = device_properties();
+      if (device.code_capability == 0)
+        return words(device);
+      if (laplace::fastest_device_backend<double>(laplace::Form::apply, problem.dim, problem.degree,
+              device.code_capability) == laplace::Backend::cuda)
+        return "";
+      if (word == "cuda")
+        return "in 3D its kernels need compute capability 9.0; " + words(device) +
+            ", where mma and wmma serve 3D";
+      require_shared_memory(
+          problem, word == "wmma" ? laplace::Backend::wmma : laplace::Backend::mma);
     }
     catch (const DeviceError &error)
     {
@@ -62,6 +87,20 @@ namespace
       throw ParameterError("multigrid.precision = tf32: the patch smoother has double, single and "
                            "half; chebyshev and jacobi have tf32");
   }
+
+  /// For the device that has been chosen: the backend of all operators, or `automatic` where they differ.
+  laplace::Backend fastest_on_device(const Problem &problem, bool tf32)
+  {
+    const int capability = device_properties().code_capability;
+    // Below 9.0 one backend has all; otherwise they differ in half precision and in tf32 only.
+    const auto of_products = laplace::fastest_device_backend<double>(
+        laplace::Form::apply, problem.dim, problem.degree, capability);
+    const auto of_steps = laplace::fastest_device_backend<Half>(
+        laplace::Form::chebyshev, problem.dim, problem.degree, capability);
+    const bool steps_are_elsewhere = tf32 && of_products == laplace::Backend::cuda;
+    return of_products == of_steps && !steps_are_elsewhere ? of_products
+                                                           : laplace::Backend::automatic;
+  }
 } // namespace
 
 BackendChoice choose_backend(const Parameters &parameters, int n_ranks)
@@ -75,22 +114,16 @@ BackendChoice choose_backend(const Parameters &parameters, int n_ranks)
       return {};
     std::string reason = missing_on_devices(n_ranks);
     if (reason.empty())
-      reason = trouble_with_device();
+      reason = trouble_with_device(parameters.problem, word);
     if (tf32 && !reason.empty())
       throw ParameterError("multigrid.precision = tf32 takes the tensor cores of a GPU: " + reason +
           "; without them there are double, single and half");
-    // They differ in half precision and in tf32 only.
-    const bool cuda_is_fastest =
-        laplace::fastest_device_backend<Half>(laplace::Form::chebyshev, parameters.problem.dim,
-            parameters.problem.degree) == laplace::Backend::cuda;
-    const laplace::Backend fastest =
-        cuda_is_fastest && !tf32 ? laplace::Backend::cuda : laplace::Backend::automatic;
-    return reason.empty() ? BackendChoice{fastest, ""}
+    return reason.empty() ? BackendChoice{fastest_on_device(parameters.problem, tf32), ""}
                           : BackendChoice{laplace::Backend::cpu, reason};
   }
   if (word == "cuda" || word == "wmma" || word == "mma")
   {
-    std::string reason = trouble_with_device();
+    std::string reason = trouble_with_device(parameters.problem, word);
     if (reason.empty())
       reason = missing_on_devices(n_ranks);
     if (!reason.empty())

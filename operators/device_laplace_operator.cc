@@ -5,6 +5,7 @@
 
 #include "kernels/core/launch_profile.h"
 #include "kernels/laplace/cuda.h"
+#include "kernels/tensor/capability.h"
 #include "kernels/vector/cuda.h"
 
 namespace tensormg
@@ -42,9 +43,11 @@ DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(const LevelGrid &level, con
     const int dim = level.block.dim, degree = level.block.degree();
     const bool on_tensor_cores =
         backend == laplace::Backend::mma || backend == laplace::Backend::wmma;
-    // Of numbers that are wider than what they are stored in there are products on CUDA cores alone.
-    const bool there = laplace::has_every_form<Number> || !on_tensor_cores;
-    laplace::Backend chosen = there ? backend : laplace::Backend::cuda;
+    const laplace::Backend fastest = laplace::fastest_device_backend<Number>(
+        form, dim, degree, tensor::device_capability_if_any());
+    // Of numbers that are wider than what they are stored in there is the fastest product alone.
+    laplace::Backend chosen =
+        laplace::has_every_form<Number> || !on_tensor_cores ? backend : fastest;
     std::optional<laplace::Arithmetic> arithmetic;
     if (steps && form == laplace::Form::chebyshev)
     {
@@ -52,14 +55,12 @@ DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(const LevelGrid &level, con
       if (backend == laplace::Backend::automatic)
         chosen = laplace::Backend::mma;
     }
-    else if (there && on_tensor_cores)
+    else if (on_tensor_cores && chosen == backend)
       arithmetic = laplace::solver_arithmetic<Number>(form);
     kernels_[static_cast<std::size_t>(form)] =
         laplace::select<Number>(chosen, form, dim, degree, arithmetic);
     backends_[static_cast<std::size_t>(form)] =
-        laplace::to_string(chosen == laplace::Backend::automatic
-                ? laplace::fastest_device_backend<Number>(form, dim, degree)
-                : chosen);
+        laplace::to_string(chosen == laplace::Backend::automatic ? fastest : chosen);
   }
   arguments_.block = level.block;
   arguments_.basis = &basis;

@@ -20,7 +20,7 @@ public:
   using VectorType = DeviceVector<Number>;
 
   /// `backend` = automatic takes fastest_device_backend() for each form; mma and wmma serve all forms on tensor
-  /// cores, in solver_arithmetic(); for WideFloat there is cuda.
+  /// cores, in solver_arithmetic(); for WideFloat they take the fastest.
   /// `steps` is what Chebyshev steps are computed in instead; automatic then takes mma for them.
   /// `level` and `basis` must outlive the operator. Throws std::invalid_argument unless `backend` is one
   /// for device memory that has these kernels and the level lies on one rank.

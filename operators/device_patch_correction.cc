@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "kernels/core/launch_profile.h"
+#include "kernels/tensor/capability.h"
 #include "operators/patch_correction.h"
 
 namespace tensormg
@@ -17,6 +18,16 @@ namespace
       share *= static_cast<double>(colour.covered[d]) / static_cast<double>(block.cells[d]);
     return share;
   }
+
+  /// Contractions by mma.sync take instructions of compute capability 9.0.
+  patch_inverse::Backend backend_of(laplace::Backend backend)
+  {
+    const bool on_tensor_cores =
+        backend == laplace::Backend::mma || backend == laplace::Backend::automatic;
+    return on_tensor_cores && tensor::device_capability_if_any() >= 90
+        ? patch_inverse::Backend::mma
+        : patch_inverse::Backend::cuda;
+  }
 } // namespace
 
 template <typename Number>
@@ -25,11 +36,7 @@ DevicePatchCorrection<Number>::DevicePatchCorrection(
   : level_(level)
   , basis_(basis)
   , stream_(stream)
-  , kernel_(patch::select_device<Number>(
-        backend == laplace::Backend::mma || backend == laplace::Backend::automatic
-            ? patch_inverse::Backend::mma
-            : patch_inverse::Backend::cuda,
-        level.block.dim, level.block.n))
+  , kernel_(patch::select_device<Number>(backend_of(backend), level.block.dim, level.block.n))
 {
   if (level.communicator != MPI_COMM_SELF)
     throw std::invalid_argument("the patch smoother in device memory cannot be distributed over "

@@ -17,7 +17,7 @@ template <typename Number>
 class DevicePatchCorrection
 {
 public:
-  /// `level` and `basis` must outlive the object. `backend`: mma contracts on tensor cores, others on CUDA cores. Waits until the tables are there. Throws
+  /// `level` and `basis` must outlive the object. `backend`: mma and automatic contract on tensor cores from compute capability 9.0 on, the rest on CUDA cores. Waits until the tables are there. Throws
   /// std::invalid_argument if the level is distributed over several ranks.
   DevicePatchCorrection(
       const LevelGrid &level, const CellBasis &basis, laplace::Backend backend, Stream stream);

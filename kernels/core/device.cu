@@ -78,6 +78,23 @@ void use_device(int device)
 
 namespace
 {
+  /// Tells which of the build's codes the driver takes.
+  __global__ void nothing() {}
+
+  int code_capability()
+  {
+    cudaFuncAttributes attributes{};
+    const cudaError_t error =
+        cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(&nothing));
+    if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion)
+    {
+      cudaGetLastError();
+      return 0;
+    }
+    check_cuda(error, "asking which code runs on the device");
+    return attributes.ptxVersion;
+  }
+
   DeviceProperties ask_properties(int device)
   {
     int driver = 0, runtime = 0, clock_khz = 0;
@@ -91,6 +108,7 @@ namespace
     result.name = found.name;
     result.major = found.major;
     result.minor = found.minor;
+    result.code_capability = code_capability();
     result.multiprocessors = found.multiProcessorCount;
     result.clock_ghz = clock_khz * 1e-6;
     result.memory_bytes = static_cast<std::int64_t>(found.totalGlobalMem);

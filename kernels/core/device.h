@@ -32,6 +32,9 @@ struct DeviceProperties
 {
   std::string name;
   int major = 0, minor = 0; ///< compute capability
+  /// Compute capability times ten of the code that runs on it: its own, or less where the build has none for it; 0 where
+  /// the build has no code that runs on it.
+  int code_capability = 0;
   int multiprocessors = 0;
   double clock_ghz = 0.; ///< maximum clock of the multiprocessors
   std::int64_t memory_bytes = 0;

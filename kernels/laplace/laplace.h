@@ -64,7 +64,7 @@ enum class Form : std::uint8_t
   chebyshev ///< dst = src + theta (src - old) + alpha D^-1 (b - B src); dst may alias old
 };
 
-/// False for numbers that have Form::apply alone, by the backends reference, cpu and cuda: WideFloat serves the
+/// False for numbers that have Form::apply alone, by the backends reference, cpu, cuda and mma: WideFloat serves the
 /// product of a Krylov method, whose vectors no smoother sees.
 template <typename Number>
 inline constexpr bool has_every_form = true;
@@ -171,10 +171,12 @@ Apply<Number> *select(Backend backend, Form form, int dim, int degree,
 /// The backend for vectors in device memory that measured fastest for these choices (docs/kernels.md) among those
 /// that are accurate enough: a Chebyshev step in FP16 may round traces; for b - B u of a large smooth u that would
 /// leave an error of the size that rounding u itself makes, so there they have 22 bits or are jumps
-/// (solver_arithmetic()).
+/// (solver_arithmetic()). `capability`: compute capability times ten; in 3D `cuda` copies by an engine that 9.0 brought.
 template <typename Number>
-constexpr Backend fastest_device_backend(Form form, int dim, int degree)
+constexpr Backend fastest_device_backend(Form form, int dim, int degree, int capability)
 {
+  if (dim == 3 && capability < 90)
+    return Backend::mma;
   const bool on_tensor_cores = sizeof(Number) == 2 && dim == 3 &&
       ((form == Form::chebyshev && degree >= 3) ||
           (form == Form::residual && (degree == 3 || degree >= 5)));
@@ -188,7 +190,7 @@ constexpr Arithmetic solver_arithmetic(Form form)
 {
   if (sizeof(Number) == 2)
     return form == Form::chebyshev ? Arithmetic::fp16 : Arithmetic::fp16x2;
-  return sizeof(Number) == 4 ? Arithmetic::tf32x3 : Arithmetic::fp64;
+  return sizeof(Compute<Number>) == 4 ? Arithmetic::tf32x3 : Arithmetic::fp64;
 }
 
 /// What a kernel takes of a device.

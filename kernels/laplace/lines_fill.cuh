@@ -68,6 +68,22 @@ __device__ __forceinline__ void Lines<Tile>::add_ghosts()
   }
 }
 
+/// 16 bytes of memory: copied as they are, or converted by the thread itself.
+template <typename Shared, typename Number>
+__device__ __forceinline__ void copy_piece(Shared *to, const Number *from)
+{
+  if constexpr (std::is_same_v<Shared, Number>)
+    copy_async(shared_address(to), from);
+  else
+  {
+    constexpr int numbers = 16 / int(sizeof(Number));
+    const auto pack = load_pack<numbers>(from);
+#pragma unroll
+    for (int e = 0; e < numbers; ++e)
+      to[e] = pack.at[e];
+  }
+}
+
 /// Pieces of 16 bytes. A thread keeps its cells and modes (i, j) while it goes through modes k and rows of cells.
 template <typename Tile>
 __device__ __forceinline__ void Lines<Tile>::copy_tile()
@@ -85,20 +101,20 @@ __device__ __forceinline__ void Lines<Tile>::copy_tile()
     if (x0 + x >= p.pitch)
       continue;
     int row = first + plane / nz, k = plane % nz;
-    SharedAddress to = shared_address(u + at_u(row, k, j, i) + x);
+    Shared *to = u + at_u(row, k, j, i) + x;
     const Number *from = p.src + in_block(row - 1, k, j, i) + x0 + x;
     while (row <= last)
     {
-      copy_async(to, from);
+      copy_piece(to, from);
       row += planes / nz;
       k += planes % nz;
-      to += (planes / nz * of_u.row + planes % nz * of_u.z) * int(sizeof(Number));
+      to += planes / nz * of_u.row + planes % nz * of_u.z;
       from += planes / nz * n * p.row + planes % nz * p.plane;
       if (k >= nz)
       {
         k -= nz;
         ++row;
-        to += (of_u.row - nz * of_u.z) * int(sizeof(Number));
+        to += of_u.row - nz * of_u.z;
         from += n * p.row - nz * p.plane;
       }
     }
@@ -136,7 +152,7 @@ __device__ __forceinline__ void Lines<Tile>::fill_rows_beside()
       if (cell >= end)
         continue;
       u[at_u(to, k, j, i) + cell] =
-          closed(side) ? reflected(side, j, u[at_u(from, k, j, i) + cell]) : Number{};
+          closed(side) ? reflected(side, j, u[at_u(from, k, j, i) + cell]) : Shared{};
     }
   }
 }
@@ -155,14 +171,15 @@ __device__ __forceinline__ void Lines<Tile>::fill_cells_beside()
   {
     const int i = at % n, j = at / n % n, k = at / (n * n) % layout.nz(),
               row = at / (n * layout.lines());
-    Number *const line = u + at_u(row + 1, k, j, i);
+    Shared *const line = u + at_u(row + 1, k, j, i);
     const Number *const from = p.src + in_block(row, k, j, i);
     if (left_now)
-      line[-1] = copied ? reflected(0, i, line[0]) : from[x0 > 0 ? x0 - 1 : p.nx - 1];
+      line[-1] =
+          copied ? reflected(0, i, line[0]) : to_shared<Shared>(from[x0 > 0 ? x0 - 1 : p.nx - 1]);
     if (right_now)
-      line[end] = x0 + end < p.nx ? from[x0 + end]
+      line[end] = x0 + end < p.nx ? to_shared<Shared>(from[x0 + end])
           : closed(1)             ? reflected(1, i, line[end - 1])
-                                  : from[0];
+                                  : to_shared<Shared>(from[0]);
   }
 }
 

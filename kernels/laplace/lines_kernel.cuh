@@ -40,10 +40,21 @@ struct Unit
   int slower;
 };
 
+/// What is stored in memory as it is multiplied.
+template <typename Shared, typename Number>
+__device__ __forceinline__ Shared to_shared(Number x)
+{
+  if constexpr (std::is_same_v<Shared, Number>)
+    return x;
+  else
+    return static_cast<Shared>(x);
+}
+
 template <typename Tile>
 class Lines
 {
   using Number = typename Tile::Number;
+  using Shared = typename Tile::Shared;
   using C = typename Tile::C;
   using Product = typename Tile::Product;
   using Parameters = LinesParameters<Number, Tile::n>;
@@ -53,7 +64,7 @@ class Lines
   static constexpr LinesUnits units = Tile::units(Product::halves);
 
   const Parameters &p;
-  Number *const u; ///< the row of cells below the tile
+  Shared *const u; ///< the row of cells below the tile
   C *const sums;
   C *const diagonal; ///< [k][j][i]: D; chebyshev: alpha / D
   Product product;
@@ -64,7 +75,7 @@ class Lines
 public:
   __device__ __forceinline__ Lines(const Parameters &p_, unsigned char *shared)
     : p(p_)
-    , u(reinterpret_cast<Number *>(shared))
+    , u(reinterpret_cast<Shared *>(shared))
     , sums(reinterpret_cast<C *>(shared + layout.sums_at()))
     , diagonal(reinterpret_cast<C *>(shared + layout.diagonal_at()))
     , product(shared + layout.scratch_at())
@@ -127,7 +138,7 @@ private:
     return p.sides[side] == Side::dirichlet || p.sides[side] == Side::neumann;
   }
   /// Mode m of what lies behind a closed side, from that of the cell before it: its reflection.
-  __device__ __forceinline__ Number reflected(int side, int m, Number value) const
+  __device__ __forceinline__ Shared reflected(int side, int m, Shared value) const
   {
     return changes_sign(side, m) ? negative(value) : value;
   }
@@ -275,9 +286,9 @@ private:
   template <int direction>
   struct InShared
   {
-    const Number *lower; ///< of the neighbours' modes 0
+    const Shared *lower; ///< of the neighbours' modes 0
 
-    __device__ __forceinline__ Number operator()(int line, int cell, int m) const
+    __device__ __forceinline__ Shared operator()(int line, int cell, int m) const
     {
       constexpr int stride = of_u.of(direction), faster = of_u.faster(direction);
       constexpr int upper = direction == 0 ? 2 : 2 * of_u.row;
@@ -299,11 +310,12 @@ private:
     std::int64_t plane, faster;
     int cells; ///< beyond which there is nothing
 
-    __device__ __forceinline__ Number operator()(int line, int cell, int m) const
+    __device__ __forceinline__ Shared operator()(int line, int cell, int m) const
     {
       if (cell >= cells)
         cell %= 8;
-      return own[(m < n ? lower + m * plane : upper + (m - n) * plane) + line * faster + cell];
+      return to_shared<Shared>(
+          own[(m < n ? lower + m * plane : upper + (m - n) * plane) + line * faster + cell]);
     }
   };
 
@@ -336,7 +348,7 @@ private:
   {
     const Lines &lines;
     const Unit &unit;
-    const Number *u;
+    const Shared *u;
     const C *sums;
     std::int64_t at; ///< of the first number
 

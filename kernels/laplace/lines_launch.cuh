@@ -111,23 +111,24 @@ LinesKernel<typename Tile::Number> lines_kernel_of()
       &lines_resources_of<Tile>};
 }
 
-template <template <Arithmetic, int> typename Product, Arithmetic arithmetic, int... degrees>
-LinesKernel<StorageOf<arithmetic>> lines_of_degree(
-    int dim, int degree, std::integer_sequence<int, degrees...>)
+template <template <Arithmetic, int> typename Product, Arithmetic arithmetic, typename Number,
+    int... degrees>
+LinesKernel<Number> lines_of_degree(int dim, int degree, std::integer_sequence<int, degrees...>)
 {
-  using Make = LinesKernel<StorageOf<arithmetic>>();
+  using Make = LinesKernel<Number>();
   static constexpr Make *in_2d[] = {
-      &lines_kernel_of<LinesTile<Product<arithmetic, degrees + 2>, 2>>...};
+      &lines_kernel_of<LinesTile<Product<arithmetic, degrees + 2>, 2, Number>>...};
   static constexpr Make *in_3d[] = {
-      &lines_kernel_of<LinesTile<Product<arithmetic, degrees + 2>, 3>>...};
+      &lines_kernel_of<LinesTile<Product<arithmetic, degrees + 2>, 3, Number>>...};
   return (dim == 2 ? in_2d : in_3d)[degree - 1]();
 }
 
 /// All degrees. The compiler has one kernel per degree and dimension: forms are told apart at run time.
-template <template <Arithmetic, int> typename Product, Arithmetic arithmetic>
-LinesKernel<StorageOf<arithmetic>> lines_instance(int dim, int degree)
+template <template <Arithmetic, int> typename Product, Arithmetic arithmetic,
+    typename Number = StorageOf<arithmetic>>
+LinesKernel<Number> lines_instance(int dim, int degree)
 {
-  return lines_of_degree<Product, arithmetic>(
+  return lines_of_degree<Product, arithmetic, Number>(
       dim, degree, std::make_integer_sequence<int, max_degree>());
 }
 } // namespace tensormg::laplace

@@ -163,19 +163,22 @@ constexpr LinesLayout best_layout(int n, int dim, int number_bytes, int sum_byte
   return best;
 }
 
-/// `Product` (lines_mma.cuh, lines_wmma.cuh) multiplies; it needs Product::scratch(warps) bytes.
-template <typename Product_, int dim_>
+/// `Product` (lines_mma.cuh, lines_wmma.cuh) multiplies; it needs Product::scratch(warps) bytes. Vectors of `Number_` are
+/// converted to what it multiplies on their way into shared memory.
+template <typename Product_, int dim_, typename Number_ = StorageOf<Product_::arithmetic>>
 struct LinesTile
 {
   using Product = Product_;
   static constexpr Arithmetic arithmetic = Product::arithmetic;
-  using Number = StorageOf<arithmetic>;
+  using Number = Number_;
+  using Shared = StorageOf<arithmetic>;
   using C = Compute<Number>;
+  static_assert(std::is_same_v<C, Compute<Shared>>);
   static constexpr int n = Product::n;
   static constexpr int dim = dim_;
 
 private:
-  static constexpr int number_bytes = int(sizeof(Number)), sum_bytes = int(sizeof(C));
+  static constexpr int number_bytes = int(sizeof(Shared)), sum_bytes = int(sizeof(C));
   static constexpr LinesLayout shared_layout =
       best_layout(n, dim, number_bytes, sum_bytes, half_of_shared_memory - Product::scratch(8));
   static constexpr LinesLayout fitting_layout = best_layout(n, dim, number_bytes, sum_bytes,

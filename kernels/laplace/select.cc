@@ -178,7 +178,9 @@ namespace
   std::span<const Row<WideFloat>> rows()
   {
     static constexpr Row<WideFloat> table[] = {reference_row<WideFloat>, cpu_row<WideFloat>,
-        cuda_row_2d<WideFloat>, cuda_row_3d<WideFloat>};
+        cuda_row_2d<WideFloat>, cuda_row_3d<WideFloat>,
+        {Backend::mma, Arithmetic::fp64, 0, max_degree, 80, &get_lines<&mma_lines_wide>,
+            &resources_of_lines<&mma_lines_wide>, 1, Form::apply}};
     return table;
   }
 
@@ -189,7 +191,7 @@ namespace
     text += row.dim == 0 ? "2D and 3D" : row.dim == 2 ? "2D" : "3D";
     text += ", degrees " + std::to_string(row.min_degree) + ".." + std::to_string(row.max_degree);
     if (row.only)
-      text += ", residual alone";
+      text += *row.only == Form::residual ? ", residual alone" : ", B u alone";
     if (row.capability > 80)
       text += ", compute capability 9.0";
     return text + ")";
@@ -204,9 +206,7 @@ namespace
     for (const Row<Number> &row : rows<Number>())
     {
       const bool in_this_build = row.capability == 0 || built_with_cuda();
-      // Without a device nothing will run, but one may ask.
-      const bool fits = row.capability == 0 || device_count() == 0 ||
-          row.capability <= tensor::device_capability();
+      const bool fits = row.capability == 0 || row.capability <= tensor::device_capability_if_any();
       if (row.backend == backend && row.has(form, dim, degree) &&
           (!arithmetic || *arithmetic == row.arithmetic) && fits &&
           (has_every_form<Number> || form == Form::apply))
@@ -229,7 +229,7 @@ namespace
   {
     if (backend != Backend::automatic)
       return;
-    backend = fastest_device_backend<Number>(form, dim, degree);
+    backend = fastest_device_backend<Number>(form, dim, degree, tensor::device_capability_if_any());
     if (backend != Backend::cuda && !arithmetic)
       arithmetic = solver_arithmetic<Number>(form);
   }

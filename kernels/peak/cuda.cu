@@ -213,11 +213,11 @@ bool device_has(Unit unit)
   {
     case Unit::fp64_tensor_m16n8k4:
     case Unit::fp64_tensor_m16n8k8:
-      return device_properties().major >= 9;
+      return device_properties().code_capability >= 90;
     case Unit::fp16_wgmma:
     case Unit::bf16_wgmma:
     case Unit::tf32_wgmma:
-      return device_properties().major == 9;
+      return device_properties().code_capability / 10 == 9;
     default:
       return true;
   }
@@ -240,7 +240,7 @@ double cuda(Unit unit, int rounds, double *sink, Stream stream)
       per_thread = 2. * chains * unrolled;
       break;
     case Unit::fp64_tensor:
-      per_thread = attribute(cudaDevAttrComputeCapabilityMajor) >= 9
+      per_thread = device_properties().code_capability >= 90
           ? run_mma<mma::M16N8K16<double>>(rounds, sink, stream)
           : run_mma<mma::M8N8K4<double>>(rounds, sink, stream);
       break;

@@ -34,6 +34,20 @@ namespace
     EXPECT_NE(refusal(parameters, 1).find("wmma"), std::string::npos);
   }
 
+  TEST(BackendChoice, IsThatOfTheDevice)
+  {
+    using enum laplace::Form;
+    for (const laplace::Form form : {apply, residual, chebyshev})
+      for (int degree = 1; degree <= max_degree; ++degree)
+        for (const int capability : {80, 89, 90})
+        {
+          const auto in_3d = laplace::fastest_device_backend<double>(form, 3, degree, capability);
+          EXPECT_EQ(in_3d, capability < 90 ? laplace::Backend::mma : laplace::Backend::cuda);
+          EXPECT_EQ(laplace::fastest_device_backend<double>(form, 2, degree, capability),
+              laplace::Backend::cuda);
+        }
+  }
+
   TEST(BackendChoice, WithoutADevice)
   {
     if (device_count() > 0)

@@ -271,6 +271,80 @@ namespace
     EXPECT_THROW(choose_backend(parameters, 1), ParameterError);
   }
 
+  // What a user gets who asks for nothing but a cycle in half: steps and residuals by the fastest kernels of 3D, of which some are on
+  // tensor cores.
+  TEST_F(SolveOnDevice, AutomaticInHalf)
+  {
+    const test::TemporaryDirectory directory;
+    Parameters parameters = small_problem(directory);
+    parameters.problem.dim = 3;
+    parameters.problem.upper[0] = 12.;
+    parameters.problem.coarse_cells = {12, 1, 1}; // 96 unknowns in x: one level is smoothed
+    parameters.problem.refinements = 1;
+    parameters.problem.right_hand_side = "3*pi^2*sin(pi*x)*sin(pi*y)*sin(pi*z)";
+    parameters.problem.exact_solution = "sin(pi*x)*sin(pi*y)*sin(pi*z)";
+    parameters.solver.multigrid.precision = Precision::half_precision;
+    for (const OuterSolver solver : {OuterSolver::fgmres, OuterSolver::cg})
+      for (const bool full_multigrid : {false, true})
+      {
+        parameters.solver.solver = solver;
+        parameters.solver.full_multigrid = full_multigrid;
+        parameters.backend = "cpu";
+        const RunRecord host = solve(parameters);
+        parameters.backend = "auto";
+        const RunRecord device = solve(parameters);
+        EXPECT_TRUE(device.report.converged()) << device.report.detail;
+        EXPECT_LE(device.report.iterations, host.report.iterations + 1);
+        EXPECT_NEAR(*device.l2_error, *host.l2_error, 1e-3 * *host.l2_error);
+        EXPECT_NE(device.backend, "cpu");
+        if (full_multigrid)
+          continue;
+        parameters.problem.initial_guess = parameters.problem.exact_solution;
+        const RunRecord from_guess = solve(parameters);
+        EXPECT_LT(from_guess.report.iterations, device.report.iterations);
+        EXPECT_NEAR(*from_guess.l2_error, *host.l2_error, 1e-3 * *host.l2_error);
+        parameters.problem.initial_guess.clear();
+      }
+  }
+
+  // All operators by one backend, in 3D: on devices without the copy engine of `cuda` there is no other.
+  TEST_F(SolveOnDevice, TensorCoresAlone)
+  {
+    const test::TemporaryDirectory directory;
+    Parameters parameters = small_problem(directory);
+    parameters.problem.dim = 3;
+    parameters.problem.degree = 2;
+    parameters.problem.upper[0] = 12.;
+    parameters.problem.coarse_cells = {
+        12, 1, 1}; // more than 64 unknowns in x are no longer solved directly
+    parameters.problem.refinements = 1;
+    parameters.problem.right_hand_side = "3*pi^2*sin(pi*x)*sin(pi*y)*sin(pi*z)";
+    parameters.problem.exact_solution = "sin(pi*x)*sin(pi*y)*sin(pi*z)";
+    parameters.backend = "cpu";
+    const RunRecord host = solve(parameters);
+    for (const char *backend : {"mma", "wmma"})
+      for (const Precision precision : {Precision::single_precision, Precision::half_precision})
+      {
+        parameters.backend = backend;
+        parameters.solver.multigrid.precision = precision;
+        const RunRecord device = solve(parameters);
+        EXPECT_TRUE(device.report.converged()) << device.report.detail;
+        EXPECT_LE(device.report.iterations, host.report.iterations + 1);
+        EXPECT_NEAR(*device.l2_error, *host.l2_error, 1e-3 * *host.l2_error);
+        EXPECT_EQ(device.backend, backend);
+      }
+    const bool has_copy_engine = device_properties().code_capability >= 90;
+    parameters.backend = "auto";
+    EXPECT_EQ(choose_backend(parameters, 1).backend == laplace::Backend::mma, !has_copy_engine);
+    parameters.backend = "cuda";
+    if (has_copy_engine)
+      EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::cuda);
+    else
+      EXPECT_THROW(choose_backend(parameters, 1), ParameterError);
+    parameters.problem.dim = 2;
+    EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::cuda);
+  }
+
   TEST_F(SolveOnDevice, RefusesWhatItCannotDo)
   {
     const test::TemporaryDirectory directory;

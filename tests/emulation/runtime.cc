@@ -1,5 +1,6 @@
 // The functions of the CUDA runtime that the project calls, on the CPU: one device of compute capability
-// 9.0 with 3 multiprocessors, 1 block each, and 1 GiB of memory.
+// 9.0 with 3 multiprocessors, 1 block each, and 1 GiB of memory. TENSORMG_EMULATED_CAPABILITY=80 is a device that says
+// it is older.
 #include <cuda_runtime.h>
 
 #include <chrono>
@@ -36,6 +37,13 @@ namespace tensormg::emulation
 namespace
 {
   constexpr std::size_t memory_bytes = std::size_t(1) << 30;
+  /// Compute capability times ten.
+  int capability()
+  {
+    const char *const text = std::getenv("TENSORMG_EMULATED_CAPABILITY");
+    return text == nullptr ? 90 : std::atoi(text);
+  }
+
   std::mutex memory_mutex;
   std::size_t used_bytes = 0;
   std::map<void *, std::size_t> allocations;
@@ -104,7 +112,8 @@ extern "C"
   {
     *properties = {};
     std::strcpy(properties->name, "emulated device");
-    properties->major = 9;
+    properties->major = tensormg::emulation::capability() / 10;
+    properties->minor = tensormg::emulation::capability() % 10;
     properties->multiProcessorCount = 3;
     properties->totalGlobalMem = tensormg::emulation::memory_bytes;
     properties->l2CacheSize = 1 << 20;
@@ -295,7 +304,7 @@ extern "C"
   cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *)
   {
     *attributes = {};
-    attributes->ptxVersion = attributes->binaryVersion = 90;
+    attributes->ptxVersion = attributes->binaryVersion = tensormg::emulation::capability();
     return cudaSuccess;
   }
   cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(

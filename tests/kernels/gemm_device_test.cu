@@ -45,7 +45,7 @@ namespace
     // Once around the ring of stages, and on.
     for (const Size size : {Size{24, 40, 408}, {20, 17, 391}})
       test::check_product<Half, float>(fp16<Rung::staged>, size, 0., test::of_float);
-    if (device_properties().major < 9)
+    if (device_properties().code_capability < 90)
       GTEST_SKIP() << "the last rung needs the shared memory of compute capability 9.0";
     test::check_products<Half, float>(fp16<Rung::larger>, 0., test::of_float);
     for (const Size size : {Size{24, 40, 408}, {20, 17, 391}})
@@ -77,7 +77,7 @@ namespace
 
   TEST_F(GemmDevice, Wgmma)
   {
-    if (device_properties().major != 9)
+    if (device_properties().code_capability / 10 != 9)
       GTEST_SKIP() << "wgmma needs compute capability 9.0";
     for (const Size size : {Size{0, 8, 8}, {3, 8, 0}, {1, 8, 8}, {128, 256, 64}, {17, 40, 136},
              {130, 264, 72}, {300, 520, 328}})
@@ -126,7 +126,7 @@ namespace
 
   TEST_F(GemmDevice, WgmmaInEveryShape)
   {
-    if (device_properties().major != 9)
+    if (device_properties().code_capability / 10 != 9)
       GTEST_SKIP() << "wgmma needs compute capability 9.0";
     for (int shape = 0; shape < static_cast<int>(wgmma::shapes.size()); ++shape)
     {
@@ -140,7 +140,7 @@ namespace
 
   TEST_F(GemmDevice, TellsItsTiles)
   {
-    if (device_properties().major != 9)
+    if (device_properties().code_capability / 10 != 9)
       GTEST_SKIP() << "wgmma, and the shared memory of the last rung, need compute capability 9.0";
     const Blocking larger = fp16_blocking<Rung::larger>();
     EXPECT_EQ(larger.tile_m, 256);
@@ -154,7 +154,7 @@ namespace
   TEST_F(GemmDevice, Fp64)
   {
     test::check_products<double, double>(fp64<Fp64Shape::m8n8k4>, 0., test::of_double);
-    if (device_properties().major < 9)
+    if (device_properties().code_capability < 90)
       GTEST_SKIP() << "m16n8k4 needs compute capability 9.0";
     test::check_products<double, double>(fp64<Fp64Shape::m16n8k4>, 0., test::of_double);
     test::check_products<double, double>(fp64<Fp64Shape::m16n8k8>, 0., test::of_double);
@@ -187,7 +187,7 @@ namespace
 
   TEST_F(GemmDevice, SingleByWgmma)
   {
-    if (device_properties().major != 9)
+    if (device_properties().code_capability / 10 != 9)
       GTEST_SKIP() << "wgmma needs compute capability 9.0";
     for (const Size size : {Size{0, 8, 8}, {3, 8, 0}, {1, 8, 8}, {128, 128, 32}, {17, 40, 136},
              {130, 264, 72}, {300, 136, 328}})

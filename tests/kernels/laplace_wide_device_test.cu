@@ -31,8 +31,16 @@ namespace
 
     static void compare(const WideCase &c, int degree)
     {
-      SCOPED_TRACE(testing::Message() << "dim " << c.dim << " degree " << degree << " cells "
-                                      << c.cells[0] << "x" << c.cells[1] << "x" << c.cells[2]);
+      if (c.dim == 2 || device_properties().code_capability >= 90)
+        compare(c, degree, Backend::cuda);
+      compare(c, degree, Backend::mma);
+    }
+
+    static void compare(const WideCase &c, int degree, Backend backend)
+    {
+      SCOPED_TRACE(testing::Message()
+          << laplace::to_string(backend) << " dim " << c.dim << " degree " << degree << " cells "
+          << c.cells[0] << "x" << c.cells[1] << "x" << c.cells[2]);
       const WideLaplace problem(c, degree);
       Guarded<WideFloat> src(problem.src), dst(problem.block.size());
       std::array<DeviceArray<double>, 6> ghosts;
@@ -49,7 +57,7 @@ namespace
       a.src = src.data();
       a.dst = dst.data();
       a.progress = progress.data();
-      const auto apply = laplace::select<WideFloat>(Backend::cuda, Form::apply, c.dim, degree);
+      const auto apply = laplace::select<WideFloat>(backend, Form::apply, c.dim, degree);
       Vector<WideFloat> found(problem.block), again(problem.block);
       apply(a);
       EXPECT_TRUE(dst.read(found.data(), nullptr)) << "written beyond the end";
@@ -139,7 +147,7 @@ namespace
   {
     for (const Backend backend : {Backend::cuda, Backend::device_reference, Backend::mma})
       for (const Form form : {Form::apply, Form::residual, Form::chebyshev})
-        if (backend != Backend::cuda || form != Form::apply)
+        if (backend == Backend::device_reference || form != Form::apply)
         {
           EXPECT_THROW(laplace::select<WideFloat>(backend, form, 3, 2), std::invalid_argument);
         }

@@ -33,7 +33,7 @@ namespace
       if (device_count() == 0)
         GTEST_SKIP() << why_no_device();
       use_device(0);
-      if (device_properties().major < 9)
+      if (device_properties().code_capability < 90)
         GTEST_SKIP() << "needs compute capability 9.0";
     }
   };

@@ -109,7 +109,7 @@ namespace
 
   TEST_F(ScaleDevice, M16N8K4)
   {
-    if (device_properties().major < 9)
+    if (device_properties().code_capability < 90)
       GTEST_SKIP() << "needs compute capability 9.0";
     check_all<double>(scale::mma_m16n8k4, to_same);
   }
