@@ -338,9 +338,13 @@ namespace
     EXPECT_EQ(choose_backend(parameters, 1).backend == laplace::Backend::mma, !has_copy_engine);
     parameters.backend = "cuda";
     if (has_copy_engine)
+    {
       EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::cuda);
+    }
     else
+    {
       EXPECT_THROW(choose_backend(parameters, 1), ParameterError);
+    }
     parameters.problem.dim = 2;
     EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::cuda);
   }

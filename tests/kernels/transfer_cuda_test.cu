@@ -71,7 +71,9 @@ namespace
       EXPECT_LT(test::relative_difference(found, expected), tolerance);
       EXPECT_TRUE(test::padding_is_zero(found));
       if (test::runs_again())
+      {
         EXPECT_TRUE(test::same_bits(found, run()));
+      }
     }
 
     void prolongate_pair(const Case &c, int degree, bool add, bool add_rest)
@@ -130,7 +132,9 @@ namespace
       EXPECT_LT(test::relative_difference(found, expected), tolerance);
       EXPECT_TRUE(test::padding_is_zero(found));
       if (test::runs_again())
+      {
         EXPECT_TRUE(test::same_bits(found, run()));
+      }
     }
 
   private:
