@@ -276,6 +276,7 @@ namespace
         }(kernel);
         ASSERT_NE(selected, nullptr);
         const bool other = TypeParam::backend == Backend::mma && dim == 3 &&
+            device_properties().code_capability >= 90 &&
             (TypeParam::arithmetic == Arithmetic::fp16 ||
                 (TypeParam::arithmetic == Arithmetic::fp16x2 &&
                     (degree <= laplace::mma_jumps_max_degree ||

@@ -41,7 +41,7 @@ namespace
           for (std::int64_t at = 0; at < z.size(); ++at)
             u[at] = z[at].value;
           LaplaceOperator<double>(level, basis, Backend::cpu).vmult(exact, u);
-          DeviceLaplaceOperator<WideFloat> op(level, basis, Backend::cuda, stream.get());
+          DeviceLaplaceOperator<WideFloat> op(level, basis, Backend::automatic, stream.get());
           DeviceVector<WideFloat> dz = op.make_vector(), dw = op.make_vector();
           copy_to_device(z, dz, stream.get());
           op.vmult(dw, dz);
