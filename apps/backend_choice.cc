@@ -23,7 +23,7 @@ namespace
     return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
   }
 
-  std::string words(const DeviceProperties &device)
+  std::string capability_of(const DeviceProperties &device)
   {
     return device.name + " has " + capability_text(10 * device.major + device.minor) +
         (device.code_capability == 0
@@ -50,12 +50,12 @@ namespace
       use_device(0);
       const DeviceProperties device = device_properties();
       if (device.code_capability == 0)
-        return words(device);
+        return capability_of(device);
       if (laplace::fastest_device_backend<double>(laplace::Form::apply, problem.dim, problem.degree,
               device.code_capability) == laplace::Backend::cuda)
         return "";
       if (word == "cuda")
-        return "in 3D its kernels need compute capability 9.0; " + words(device) +
+        return "in 3D its kernels need compute capability 9.0; " + capability_of(device) +
             ", where mma and wmma serve 3D";
       require_shared_memory(
           problem, word == "wmma" ? laplace::Backend::wmma : laplace::Backend::mma);

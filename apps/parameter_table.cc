@@ -61,7 +61,7 @@ namespace
     problem.text(
         "right_hand_side", &Problem::right_hand_side, "an expression in x, y, z", "The f.");
     problem.text("initial_guess", &Problem::initial_guess, "an expression in x, y, z, or nothing",
-        "What the iteration starts from; without it, from zero.");
+        "What the iteration starts from; without it, from zero. Not with direct or full_multigrid.");
     problem.text("exact_solution", &Problem::exact_solution, "an expression in x, y, z, or nothing",
         "The solution if it is known; errors are then computed.");
     problem

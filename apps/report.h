@@ -7,8 +7,8 @@
 
 namespace tensormg
 {
-/// Program, problem, discretisation, method, machine and memory. Verbose adds the partition, the
-/// vectors of the memory plan and all parameters; otherwise those that differ from the defaults.
+/// Program, problem, discretisation, method, machine and memory. Verbose adds the partition
+/// and all parameters; otherwise those that differ from the defaults.
 std::string header_text(const RunRecord &record, bool verbose);
 
 /// The line of iteration i, i = 0 with the heading of the columns; residuals relative to the

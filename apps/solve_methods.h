@@ -193,6 +193,13 @@ void prepare(const Iteration<Place> &iteration, Fgmres<Space, V> &method, Operat
   method.prepare(op, multigrid, iteration.x, iteration.b, is_small ? 8 : 1);
 }
 
+/// Whether the iteration starts from a function of the user.
+inline bool has_guess(const System &system)
+{
+  return !system.parameters.problem.initial_guess.empty() &&
+      system.options().solver != OuterSolver::direct;
+}
+
 /// Solves, and takes the times. The vectors of the method are gone afterwards: they make room for those of the
 /// error estimate, as the memory plan has no others.
 template <typename Method, typename Place, typename Space, typename Operator,
@@ -225,8 +232,7 @@ void iterate_by(Method method, const Iteration<Place> &iteration, const Space &s
   if (options.full_multigrid)
     if (space.norm(b) > 0.)
       multigrid.full_start(x, b, options.full_multigrid_cycles);
-  const bool starts_from_zero =
-      !options.full_multigrid && system.parameters.problem.initial_guess.empty();
+  const bool starts_from_zero = !options.full_multigrid && !has_guess(system);
   record.report = method.solve(op, multigrid, x, b, system.callback(), starts_from_zero);
   record.rhs_norm = record.report.rhs_norm;
   place.wait();
@@ -291,15 +297,18 @@ std::optional<std::size_t> iterate(const System &system, const SolverOptions &op
       : std::nullopt;
 }
 
-/// What the iteration starts from: zero, or the initial guess divided by `factor`, a power of two, as b is.
+/// What the iteration starts from: zero, or the initial guess divided by `factor`, a power of two, as b is; without its mean
+/// where only that is not determined.
 template <typename Place>
 typename Place::VectorType start_vector(const System &system, const Place &place, double factor)
 {
-  if (system.parameters.problem.initial_guess.empty())
-    return place.make_vector();
   auto x = with_user_data([&] { return place.initial_guess(); });
+  if (system.parameters.problem.is_singular())
+    place.subtract_mean(x);
   if (factor != 1.)
     place.scale(x, -std::ilogb(factor));
+  if (!std::isfinite(place.max_abs(x)))
+    throw ParameterError("problem.initial_guess is too large beside the right-hand side");
   return x;
 }
 
@@ -323,7 +332,7 @@ void solve_iteratively(const System &system, const Place &place,
     system.console.warning(note_fallback(multigrid, record));
     const double seconds = record.report.seconds;
     x = typename Place::VectorType(); // gives the memory back first
-    x = start_vector(system, place, factor);
+    x = has_guess(system) ? start_vector(system, place, factor) : place.make_vector();
     broken = iterate(system, options, place, b, x, record);
     record.report.seconds += seconds;
   }

@@ -75,14 +75,13 @@ typename Place::VectorType solve_in(const System &system, const Place &place, Ru
   typename Place::VectorType b = with_user_data([&] { return place.right_hand_side(); });
   const double factor = bring_into_range(place, b);
   typename Place::VectorType x;
-  const bool has_guess = !system.parameters.problem.initial_guess.empty();
-  if (has_guess)
+  if (has_guess(system))
     x = start_vector(system, place, factor);
   const double with_rhs = now(system.communicator());
   record.rhs_seconds = with_rhs - begin;
 
   setup_times::resume();
-  if (!has_guess)
+  if (!has_guess(system))
     x = setup_times::in_scope("vectors of the method", [&] { return place.make_vector(); });
   record.setup_seconds += now(system.communicator()) - with_rhs;
   if (system.options().solver == OuterSolver::direct)

@@ -22,7 +22,8 @@ std::optional<expression::Steps> device_steps(const ScalarFunction &f);
 bool assemble_on_device(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
     DeviceVector<double> &b, Stream stream);
 
-/// project_initial_guess() in the same way.
+/// project_initial_guess() (operators/right_hand_side.h) in device memory. Returns false, with x undefined, where
+/// assemble_on_device() does. One rank.
 bool project_guess_on_device(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
     DeviceVector<double> &x, Stream stream);
 

@@ -39,7 +39,7 @@ void visit_right_hand_side(const Problem &problem, const LevelGrid &grid, const 
 void project_initial_guess(
     const Problem &problem, const LevelGrid &grid, const CellBasis &basis, Vector<double> &x);
 
-/// Its only term.
+/// Calls use() for that function on all cells with scale 1; errors as visit_right_hand_side().
 void visit_initial_guess(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
     const RightHandSideTerm &use);
 

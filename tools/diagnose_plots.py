@@ -110,7 +110,8 @@ def gains_by_kernel(diagnosis):
     rows = []
     for (class_name, kernel, precision, place, twin), entries in groups.items():
         gains = [e["gain"]["measured"] for e in entries]
-        faster_unit = all(e["gain"]["alpha"] > 1 for e in entries)
+        # Rates are measured: two units of one speed differ by less than this.
+        faster_unit = all(e["gain"]["alpha"] > 1.05 for e in entries)
         rows.append({
             "class": class_name, "kernel": kernel, "precision": precision, "place": place, "twin": twin,
             "problems": len(entries), "mean": geometric_mean(gains), "least": min(gains),
@@ -152,10 +153,15 @@ def plot_class(pyplot, diagnosis, class_name):
     entries = measured(diagnosis, class_name)
     if not entries:
         return None
-    problems, kernels = distinct(e["problem"] for e in entries), distinct(name_of(e) for e in entries)
+    places = distinct(e["place"] for e in entries)
+
+    def label(e):
+        return name_of(e) + (f" ({e['place']})" if len(places) > 1 else "")
+
+    problems, kernels = distinct(e["problem"] for e in entries), distinct(label(e) for e in entries)
     reached = [[math.nan] * len(kernels) for _ in problems]
     for e in entries:
-        reached[problems.index(e["problem"])][kernels.index(name_of(e))] = (
+        reached[problems.index(e["problem"])][kernels.index(label(e))] = (
             100 * e["predicted_overlapped_ms"] / e["milliseconds"])
     figure, axes = pyplot.subplots(figsize=(2.5 + 0.42 * len(kernels), 1.6 + 0.2 * len(problems)))
     colours = axes.imshow(reached, aspect="auto", cmap="viridis", vmin=0, vmax=100)

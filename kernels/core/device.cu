@@ -86,7 +86,8 @@ namespace
     cudaFuncAttributes attributes{};
     const cudaError_t error =
         cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(&nothing));
-    if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion)
+    if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion ||
+        error == cudaErrorInvalidDeviceFunction)
     {
       cudaGetLastError();
       return 0;

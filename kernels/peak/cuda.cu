@@ -176,7 +176,7 @@ namespace
   }
   constexpr int wgmma_shared_bytes = (64 + 256) * 128;
 
-  /// By a query of a microsecond: device_properties() takes a millisecond, a part of what is measured.
+  /// By a query of a microsecond, a part of what is measured.
   int attribute(cudaDeviceAttr which)
   {
     int device = 0, value = 0;

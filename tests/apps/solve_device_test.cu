@@ -1,5 +1,6 @@
 // `tensormg solve` on a device: the same solution as in host memory, its record, and what is refused.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -333,6 +334,10 @@ namespace
         EXPECT_NEAR(*device.l2_error, *host.l2_error, 1e-3 * *host.l2_error);
         EXPECT_EQ(device.backend, backend);
       }
+    if (const char *const capability = std::getenv("TENSORMG_EMULATED_CAPABILITY"))
+    {
+      EXPECT_EQ(device_properties().code_capability, std::atoi(capability));
+    }
     const bool has_copy_engine = device_properties().code_capability >= 90;
     parameters.backend = "auto";
     EXPECT_EQ(choose_backend(parameters, 1).backend == laplace::Backend::mma, !has_copy_engine);
