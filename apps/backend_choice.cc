@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "apps/parameter_text.h"
+#include "kernels/core/capability_text.h"
 #include "kernels/core/device.h"
 
 namespace tensormg
@@ -18,11 +19,6 @@ namespace
     return "";
   }
 
-  std::string capability_text(int capability)
-  {
-    return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
-  }
-
   std::string capability_of(const DeviceProperties &device)
   {
     return device.name + " has " + capability_text(10 * device.major + device.minor) +
@@ -31,7 +27,7 @@ namespace
                 : ", with code of this build for " + capability_text(device.code_capability));
   }
 
-  /// In 3D and below compute capability 9.0, where it is not everything that fits into shared memory: DeviceError.
+  /// Throws DeviceError if tiles of 3D do not fit into shared memory, of which there is less below compute capability 9.0.
   void require_shared_memory(const Problem &problem, laplace::Backend backend)
   {
     using laplace::Backend, laplace::Form;

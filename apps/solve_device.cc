@@ -69,29 +69,14 @@ namespace
     VectorType right_hand_side() const
     {
       check_compatible(problem(), level(), system.basis, device_integrator(stream));
-      VectorType b = make_vector();
-      if (!assemble_on_device(problem(), level(), system.basis, b, stream))
-      {
-        tell_of_host("the right-hand side");
-        Vector<double> on_host;
-        assemble_right_hand_side(problem(), level(), system.basis, on_host);
-        copy_to_device(on_host, b, stream);
-      }
+      VectorType b = assembled("the right-hand side", assemble_on_device, assemble_right_hand_side);
       if (problem().is_singular())
         subtract_mean(b);
       return b;
     }
     VectorType initial_guess() const
     {
-      VectorType x = make_vector();
-      if (!project_guess_on_device(problem(), level(), system.basis, x, stream))
-      {
-        tell_of_host("the initial guess");
-        Vector<double> on_host;
-        project_initial_guess(problem(), level(), system.basis, on_host);
-        copy_to_device(on_host, x, stream);
-      }
-      return x;
+      return assembled("the initial guess", project_guess_on_device, project_initial_guess);
     }
     Errors errors(const VectorType &x) const
     {
@@ -139,6 +124,20 @@ namespace
     }
 
   private:
+    /// On the device, or on the host what the device cannot do.
+    VectorType assembled(const std::string &what, decltype(assemble_on_device) &by_device,
+        decltype(assemble_right_hand_side) &by_host) const
+    {
+      VectorType result = make_vector();
+      if (!by_device(problem(), level(), system.basis, result, stream))
+      {
+        tell_of_host(what);
+        Vector<double> on_host;
+        by_host(problem(), level(), system.basis, on_host);
+        copy_to_device(on_host, result, stream);
+      }
+      return result;
+    }
     void tell_of_host(const std::string &what) const
     {
       require_host_memory(system, system.grid);

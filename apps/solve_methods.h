@@ -297,8 +297,7 @@ std::optional<std::size_t> iterate(const System &system, const SolverOptions &op
       : std::nullopt;
 }
 
-/// What the iteration starts from: zero, or the initial guess divided by `factor`, a power of two, as b is; without its mean
-/// where only that is not determined.
+/// The initial guess divided by `factor`, a power of two, as b is; without its mean where that is not determined.
 template <typename Place>
 typename Place::VectorType start_vector(const System &system, const Place &place, double factor)
 {

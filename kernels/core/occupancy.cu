@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/core/capability_text.h"
 #include "kernels/core/cuda_check.h"
 #include "kernels/core/setup_times.h"
 
@@ -12,11 +13,6 @@ namespace tensormg
 {
 namespace
 {
-  std::string to_text(int capability)
-  {
-    return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
-  }
-
   int ask_blocks(const void *kernel, int device, int threads, int shared_bytes)
   {
     int multiprocessors = 0, per_multiprocessor = 0;
@@ -49,7 +45,8 @@ void require_compiled_for(int min_capability, const void *kernel)
   check_cuda(cudaFuncGetAttributes(&attributes, kernel), "asking for the kernel's version");
   if (attributes.ptxVersion < min_capability)
     throw DeviceError("this kernel needs a build for compute capability " +
-        to_text(min_capability) + "; it was built for " + to_text(attributes.ptxVersion));
+        capability_text(min_capability) + "; it was built for " +
+        capability_text(attributes.ptxVersion));
 }
 
 int resident_clusters(

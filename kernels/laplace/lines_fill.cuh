@@ -175,11 +175,11 @@ __device__ __forceinline__ void Lines<Tile>::fill_cells_beside()
     const Number *const from = p.src + in_block(row, k, j, i);
     if (left_now)
       line[-1] =
-          copied ? reflected(0, i, line[0]) : to_shared<Shared>(from[x0 > 0 ? x0 - 1 : p.nx - 1]);
+          copied ? reflected(0, i, line[0]) : static_cast<Shared>(from[x0 > 0 ? x0 - 1 : p.nx - 1]);
     if (right_now)
-      line[end] = x0 + end < p.nx ? to_shared<Shared>(from[x0 + end])
+      line[end] = x0 + end < p.nx ? static_cast<Shared>(from[x0 + end])
           : closed(1)             ? reflected(1, i, line[end - 1])
-                                  : to_shared<Shared>(from[0]);
+                                  : static_cast<Shared>(from[0]);
   }
 }
 

@@ -40,16 +40,6 @@ struct Unit
   int slower;
 };
 
-/// What is stored in memory as it is multiplied.
-template <typename Shared, typename Number>
-__device__ __forceinline__ Shared to_shared(Number x)
-{
-  if constexpr (std::is_same_v<Shared, Number>)
-    return x;
-  else
-    return static_cast<Shared>(x);
-}
-
 template <typename Tile>
 class Lines
 {
@@ -314,7 +304,7 @@ private:
     {
       if (cell >= cells)
         cell %= 8;
-      return to_shared<Shared>(
+      return static_cast<Shared>(
           own[(m < n ? lower + m * plane : upper + (m - n) * plane) + line * faster + cell]);
     }
   };
