@@ -31,7 +31,8 @@ namespace
   void require_shared_memory(const Problem &problem, laplace::Backend backend)
   {
     using laplace::Backend, laplace::Form;
-    laplace::kernel_resources<WideFloat>(Backend::mma, Form::apply, problem.dim, problem.degree);
+    const Backend of_products = backend == Backend::cuda ? Backend::cuda : Backend::mma;
+    laplace::kernel_resources<WideFloat>(of_products, Form::apply, problem.dim, problem.degree);
     laplace::kernel_resources<double>(backend, Form::residual, problem.dim, problem.degree);
     laplace::kernel_resources<float>(backend, Form::chebyshev, problem.dim, problem.degree);
   }
@@ -47,14 +48,11 @@ namespace
       const DeviceProperties device = device_properties();
       if (device.code_capability == 0)
         return capability_of(device);
-      if (laplace::fastest_device_backend<double>(laplace::Form::apply, problem.dim, problem.degree,
-              device.code_capability) == laplace::Backend::cuda)
-        return "";
-      if (word == "cuda")
-        return "in 3D its kernels need compute capability 9.0; " + capability_of(device) +
-            ", where mma and wmma serve 3D";
-      require_shared_memory(
-          problem, word == "wmma" ? laplace::Backend::wmma : laplace::Backend::mma);
+      if (problem.dim == 3 && device.code_capability < 90)
+        require_shared_memory(problem,
+            word == "cuda"       ? laplace::Backend::cuda
+                : word == "wmma" ? laplace::Backend::wmma
+                                 : laplace::Backend::mma);
     }
     catch (const DeviceError &error)
     {

@@ -1,4 +1,5 @@
-// The line kernel on tensor cores (lines_kernel.cuh): backends `mma` and `wmma`, every degree, 2D and 3D.
+// The line kernel (lines_kernel.cuh), every degree: backends `mma` and `wmma` on tensor cores, 2D and 3D, and `cuda` in 3D
+// where the kernels of compute capability 9.0 do not run.
 #pragma once
 
 #include <array>
@@ -30,4 +31,11 @@ LinesKernel<float> wmma_lines_tf32(int dim, int degree);
 LinesKernel<float> wmma_lines_tf32x3(int dim, int degree);
 LinesKernel<Half> wmma_lines_fp16(int dim, int degree);
 LinesKernel<Half> wmma_lines_fp16x2(int dim, int degree);
+
+/// On CUDA cores, 3D; compiled in cuda_lines_*.cu. Compute capability 8.0. Sums in FP64 or, of FP32 and FP16, in FP32.
+LinesKernel<double> cuda_lines_double(int dim, int degree);
+LinesKernel<float> cuda_lines_float(int dim, int degree);
+LinesKernel<Half> cuda_lines_half(int dim, int degree);
+/// B u (Form::apply) is used.
+LinesKernel<WideFloat> cuda_lines_wide(int dim, int degree);
 } // namespace tensormg::laplace

@@ -22,6 +22,10 @@ LinesKernel<float> wmma_lines_tf32(int, int) { refuse(); }
 LinesKernel<float> wmma_lines_tf32x3(int, int) { refuse(); }
 LinesKernel<Half> wmma_lines_fp16(int, int) { refuse(); }
 LinesKernel<Half> wmma_lines_fp16x2(int, int) { refuse(); }
+LinesKernel<double> cuda_lines_double(int, int) { refuse(); }
+LinesKernel<float> cuda_lines_float(int, int) { refuse(); }
+LinesKernel<Half> cuda_lines_half(int, int) { refuse(); }
+LinesKernel<WideFloat> cuda_lines_wide(int, int) { refuse(); }
 } // namespace tensormg::laplace
 
 #endif

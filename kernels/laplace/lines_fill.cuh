@@ -1,4 +1,4 @@
-// How the tensor-core line kernel fills shared memory, what it adds at ghosts, and the kernel: see lines_kernel.cuh.
+// How the line kernel fills shared memory, what it adds at ghosts, and the kernel: see lines_kernel.cuh.
 #pragma once
 
 #include "kernels/core/copy_async.cuh"
@@ -14,9 +14,10 @@ __device__ __forceinline__ typename Tile::C Lines<Tile>::of_ghost(
     bool upper, int m, std::int64_t at) const
 {
   const C *const trace = p.ghost[2 * direction + upper] + at;
-  const C v = p.ghost_g[direction - 1][m] * trace[0];
-  const C d =
-      p.ghost_v[direction - 1][m] * trace[(direction == 1 ? p.planes : p.rows_per_plane) * p.row];
+  const C scale = p.scale[direction];
+  const C v = scale * p.face_g[direction][m] * trace[0];
+  const C d = scale * p.face_v[direction][m] *
+      trace[(direction == 1 ? p.planes : p.rows_per_plane) * p.row];
   return upper ? v - d : m % 2 == 0 ? v + d : -(v + d);
 }
 
@@ -152,7 +153,7 @@ __device__ __forceinline__ void Lines<Tile>::fill_rows_beside()
       if (cell >= end)
         continue;
       u[at_u(to, k, j, i) + cell] =
-          closed(side) ? reflected(side, j, u[at_u(from, k, j, i) + cell]) : Shared{};
+          is_closed(p.sides[side]) ? reflected(side, j, u[at_u(from, k, j, i) + cell]) : Shared{};
     }
   }
 }
@@ -163,8 +164,9 @@ template <typename Tile>
 template <bool copied>
 __device__ __forceinline__ void Lines<Tile>::fill_cells_beside()
 {
-  const bool left_now = (closed(0) && x0 == 0) == copied;
-  const bool right_now = (end < layout.cells() || (closed(1) && x0 + end == p.nx)) == copied;
+  const bool left_now = (is_closed(p.sides[0]) && x0 == 0) == copied;
+  const bool right_now =
+      (end < layout.cells() || (is_closed(p.sides[1]) && x0 + end == p.nx)) == copied;
   if (!left_now && !right_now)
     return;
   for (int at = threadIdx.x; at < rows * n * layout.lines(); at += Tile::threads)
@@ -175,11 +177,11 @@ __device__ __forceinline__ void Lines<Tile>::fill_cells_beside()
     const Number *const from = p.src + in_block(row, k, j, i);
     if (left_now)
       line[-1] =
-          copied ? reflected(0, i, line[0]) : static_cast<Shared>(from[x0 > 0 ? x0 - 1 : p.nx - 1]);
+          copied ? reflected(0, i, line[0]) : read_as<Shared>(from + (x0 > 0 ? x0 - 1 : p.nx - 1));
     if (right_now)
-      line[end] = x0 + end < p.nx ? static_cast<Shared>(from[x0 + end])
-          : closed(1)             ? reflected(1, i, line[end - 1])
-                                  : static_cast<Shared>(from[0]);
+      line[end] = x0 + end < p.nx ? read_as<Shared>(from + x0 + end)
+          : is_closed(p.sides[1]) ? reflected(1, i, line[end - 1])
+                                  : read_as<Shared>(from);
   }
 }
 

@@ -1,4 +1,5 @@
-// The Laplace operator on tensor cores for every degree and number type, in 2D and 3D: products along lines.
+// The Laplace operator for every degree and number type, in 2D and 3D, from compute capability 8.0 on: products along
+// lines, on tensor cores (2D and 3D) or on CUDA cores (3D).
 //
 // Cells are the rows of the matrices, modes of a line their columns. A line of n modes takes from its two
 // neighbours
@@ -10,7 +11,8 @@
 //   z, y, x    16 cells of a line and its neighbours -> product -> sums in shared memory -> with D u, b, old: dst
 //
 // The layers below and above come from global memory, i.e. from the L2 cache: blocks whose numbers are close
-// have neighbouring tiles (lines_launch.cuh). `Product` is mma.sync or WMMA.
+// have neighbouring tiles (lines_launch.cuh). `Product` is mma.sync, WMMA, or a line per lane (lines_cuda.cuh), which
+// goes through the two traces of each neighbour.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +22,7 @@
 #include "kernels/core/pack.cuh"
 #include "kernels/laplace/lines_parameters.cuh"
 #include "kernels/laplace/lines_tile.h"
+#include "kernels/laplace/lines_weights.cuh"
 
 namespace tensormg::laplace::lines
 {
@@ -29,6 +32,16 @@ __device__ __forceinline__ Half negative(Half x)
 {
   x.bits ^= 0x8000u;
   return x;
+}
+
+/// A number of a vector as it lies in shared memory.
+template <typename Shared, typename Number>
+__device__ __forceinline__ Shared read_as(const Number *at)
+{
+  if constexpr (std::is_same_v<Shared, Number>)
+    return *at;
+  else
+    return load_pack<1>(at).at[0];
 }
 
 /// What a warp works on at a time: neighbouring cells with some of their lines, jobs of Product::halves strips.
@@ -123,18 +136,10 @@ private:
     return (std::int64_t(cz) * layout.nz() + k) * p.plane +
         (std::int64_t(y0 + row) * n + j) * p.row + i * p.pitch;
   }
-  __device__ __forceinline__ bool closed(int side) const
-  {
-    return p.sides[side] == Side::dirichlet || p.sides[side] == Side::neumann;
-  }
   /// Mode m of what lies behind a closed side, from that of the cell before it: its reflection.
   __device__ __forceinline__ Shared reflected(int side, int m, Shared value) const
   {
-    return changes_sign(side, m) ? negative(value) : value;
-  }
-  __device__ __forceinline__ bool changes_sign(int side, int m) const
-  {
-    return (m % 2 == 1) != (p.sides[side] == Side::dirichlet);
+    return reflection_changes_sign(p.sides[side], m) ? negative(value) : value;
   }
 
   // lines_fill.cuh
@@ -163,25 +168,6 @@ private:
     return unit.row * of_sums.row + unit.faster * faster + unit.slower * slower + unit.cell;
   }
 
-  /// The weights. No layer lies below or above the block: its own one is read there, whose reflection has other
-  /// signs; nothing comes of it where ghosts are.
-  template <int direction>
-  __device__ __forceinline__ void prepare()
-  {
-    product.prepare([&](int m, int i) {
-      if (m >= 2 * n || i >= n)
-        return C(0);
-      const bool upper = m >= n;
-      const int mode = upper ? m - n : m, side = 2 * direction + upper;
-      const bool beyond = direction == 2 && (upper ? cz + 1 == p.nz : cz == 0);
-      if (beyond && !closed(side))
-        return C(0);
-      const C weight = p.neighbour[direction][i][mode];
-      const bool odd = (upper ? mode : i) % 2 == 1;
-      return odd != (beyond && changes_sign(side, mode)) ? -weight : weight;
-    });
-  }
-
   /// All units. source(unit)(line, cell, m) is what is multiplied, target(unit)(line, cell, mode, sum, extra) takes a
   /// result with what its fetch(line, cell, mode) gave; lines and cells are counted from the unit's first ones.
   template <int direction, typename Source, typename Target>
@@ -192,7 +178,8 @@ private:
     constexpr int jobs = (units.lines + step - 1) / step;
     // What is multiplied is asked for before the products in front of it: further ahead where it comes from L2.
     constexpr int under_way = std::min(jobs, Product::under_way(direction == 2));
-    prepare<direction>();
+    const Weights<Number, n, direction> weights(p, cz);
+    product.prepare(weights);
     for (int at = int(threadIdx.x) / 32; at < rows * units.of_row(); at += Tile::warps)
     {
       Unit unit;
@@ -232,7 +219,7 @@ private:
           fetch(next, job + 1);
         if (job + under_way <= jobs)
           load(job + under_way - 1);
-        product.run(operands[job % under_way], extras,
+        product.run(weights, operands[job % under_way], extras,
             [&](int half, int cell, int mode, C sum, const typename To::Extra &extra) {
               if (job * step + half / wide < units.lines)
                 to(job * step + half / wide, half % wide * 8 + cell, mode, sum, extra);
@@ -304,8 +291,8 @@ private:
     {
       if (cell >= cells)
         cell %= 8;
-      return static_cast<Shared>(
-          own[(m < n ? lower + m * plane : upper + (m - n) * plane) + line * faster + cell]);
+      return read_as<Shared>(
+          own + (m < n ? lower + m * plane : upper + (m - n) * plane) + line * faster + cell);
     }
   };
 

@@ -1,4 +1,4 @@
-// Launch of the tensor-core line kernel, and its instances of all degrees for one product.
+// Launch of the line kernel, and its instances of all degrees for one product.
 #pragma once
 
 #include <algorithm>
@@ -50,14 +50,16 @@ LinesParameters<typename Tile::Number, Tile::n> lines_parameters(
     for (int i = 0; i < n; ++i)
     {
       p.lambda[d][i] = static_cast<C>(a.factor[d] * basis.lambda[i]);
-      if (d > 0)
-      {
-        p.ghost_v[d - 1][i] = static_cast<C>(a.factor[d] * basis.v[i]);
-        p.ghost_g[d - 1][i] = static_cast<C>(a.factor[d] * basis.g[i]);
-      }
+      p.face_v[d][i] = static_cast<C>(a.factor[d] * basis.v[i] / scale);
+      p.face_g[d][i] = static_cast<C>(a.factor[d] * basis.g[i] / scale);
       for (int m = 0; m < n; ++m)
         p.neighbour[d][i][m] = static_cast<C>(weight(i, m) / scale);
     }
+  }
+  for (int m = 0; m < n; ++m)
+  {
+    p.v[m] = static_cast<C>(basis.v[m]);
+    p.h[m] = static_cast<C>(basis.h[m]);
   }
   p.alpha = static_cast<C>(a.alpha);
   p.theta = static_cast<C>(a.theta);
@@ -90,8 +92,8 @@ void launch_lines(const Arguments<typename Tile::Number> &a)
   const auto kernel = &lines::lines_kernel<Tile>;
   resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);
   const auto p = lines_parameters<Tile>(a, form);
-  launch("launching the Laplace kernel of lines on tensor cores", kernel,
-      static_cast<unsigned>(p.grid.blocks()), Tile::threads, Tile::shared_bytes, a.stream, p);
+  launch("launching the Laplace kernel of lines", kernel, static_cast<unsigned>(p.grid.blocks()),
+      Tile::threads, Tile::shared_bytes, a.stream, p);
 }
 
 template <typename Tile>
@@ -112,23 +114,31 @@ LinesKernel<typename Tile::Number> lines_kernel_of()
 }
 
 template <template <Arithmetic, int> typename Product, Arithmetic arithmetic, typename Number,
-    int... degrees>
-LinesKernel<Number> lines_of_degree(int dim, int degree, std::integer_sequence<int, degrees...>)
+    int dim, int... degrees>
+LinesKernel<Number> lines_of_degree(int degree, std::integer_sequence<int, degrees...>)
 {
   using Make = LinesKernel<Number>();
-  static constexpr Make *in_2d[] = {
-      &lines_kernel_of<LinesTile<Product<arithmetic, degrees + 2>, 2, Number>>...};
-  static constexpr Make *in_3d[] = {
-      &lines_kernel_of<LinesTile<Product<arithmetic, degrees + 2>, 3, Number>>...};
-  return (dim == 2 ? in_2d : in_3d)[degree - 1]();
+  static constexpr Make *make[] = {
+      &lines_kernel_of<LinesTile<Product<arithmetic, degrees + 2>, dim, Number>>...};
+  return make[degree - 1]();
 }
 
-/// All degrees. The compiler has one kernel per degree and dimension: forms are told apart at run time.
+/// All degrees in 3D. The compiler has one kernel per degree and dimension: forms are told apart at run time.
+template <template <Arithmetic, int> typename Product, Arithmetic arithmetic,
+    typename Number = StorageOf<arithmetic>>
+LinesKernel<Number> lines_instance_3d(int degree)
+{
+  return lines_of_degree<Product, arithmetic, Number, 3>(
+      degree, std::make_integer_sequence<int, max_degree>());
+}
+
+/// The same in 2D and 3D.
 template <template <Arithmetic, int> typename Product, Arithmetic arithmetic,
     typename Number = StorageOf<arithmetic>>
 LinesKernel<Number> lines_instance(int dim, int degree)
 {
-  return lines_of_degree<Product, arithmetic, Number>(
-      dim, degree, std::make_integer_sequence<int, max_degree>());
+  return dim == 2 ? lines_of_degree<Product, arithmetic, Number, 2>(
+                        degree, std::make_integer_sequence<int, max_degree>())
+                  : lines_instance_3d<Product, arithmetic, Number>(degree);
 }
 } // namespace tensormg::laplace

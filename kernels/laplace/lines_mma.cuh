@@ -1,4 +1,4 @@
-// Products of the tensor-core line kernel by mma.sync: nothing but the operands leaves the registers.
+// Products of the line kernel by mma.sync: nothing but the operands leaves the registers.
 //
 // Data are operand A, 16 (8) cells x modes of both neighbours; the constant matrix is B. Its columns are
 // permuted: column c of 8 stands for mode c / 2 + 4 (c % 2), so that a lane has the modes t and t + 4 of its
@@ -65,7 +65,7 @@ public:
 
   /// weight(m, i): of number m in sum i; zero beyond both ranges.
   template <typename Weight>
-  __device__ __forceinline__ void prepare(Weight weight)
+  __device__ __forceinline__ void prepare(const Weight &weight)
   {
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile)
@@ -127,10 +127,10 @@ public:
       }
   }
 
-  /// One product. consume(half, cell, i, sum i, extra).
-  template <typename Extra, typename Consume>
+  /// One product with the weights that were prepared. consume(half, cell, i, sum i, extra).
+  template <typename Weights, typename Extra, typename Consume>
   __device__ __forceinline__ void run(
-      const Operands &operands, const Extras<Extra> &extras, Consume consume) const
+      const Weights &, const Operands &operands, const Extras<Extra> &extras, Consume consume) const
   {
     Sum sum[tiles]{};
     A a[steps], rest[splits_data ? steps : 1];

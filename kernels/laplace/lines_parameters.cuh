@@ -1,4 +1,4 @@
-// What a launch of the tensor-core line kernel needs, in constant memory: see lines_kernel.cuh.
+// What a launch of the line kernel needs, in constant memory: see lines_kernel.cuh.
 #pragma once
 
 #include "kernels/laplace/laplace.h"
@@ -16,8 +16,9 @@ struct LinesParameters
   C scale[3]; ///< powers of two such that weights fit into FP16; otherwise 1
   C lambda[3][n];
   C alpha, keep, theta; ///< chebyshev: alpha, 1 + theta - alpha, theta
-  C ghost_v[2][n],
-      ghost_g[2][n]; ///< c_d v, c_d g for d = 1, 2: what the traces of ghosts are multiplied by
+  C v[n], h[n];         ///< traces of mode m at the upper end of a cell: value, half derivative
+  C face_v[3][n],
+      face_g[3][n]; ///< c_d v_i, c_d g_i in units of scale[d]: what traces are multiplied by
   Form form;
   Side sides[6];
   const C *ghost[6];

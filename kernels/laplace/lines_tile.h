@@ -1,4 +1,4 @@
-// The tile of the tensor-core line kernel (lines_kernel.cuh) and where it lies in shared memory.
+// The tile of the line kernel (lines_kernel.cuh) and where it lies in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,12 @@ namespace tensormg::laplace
 {
 using tensor::Arithmetic;
 
-/// What vectors are stored in.
+/// What is multiplied lies in shared memory as.
 template <Arithmetic arithmetic>
 using StorageOf = std::conditional_t<arithmetic == Arithmetic::fp64, double,
-    std::conditional_t<arithmetic == Arithmetic::tf32 || arithmetic == Arithmetic::tf32x3, float,
-        Half>>;
+    std::conditional_t<arithmetic == Arithmetic::fp32 || arithmetic == Arithmetic::tf32 ||
+            arithmetic == Arithmetic::tf32x3,
+        float, Half>>;
 
 /// A tile has `groups` times 8 cells in x, `rows` cells in y and one in z. Strides, in numbers:
 ///   u     [rows + 2 rows of cells][mode k][mode j][mode i][8 groups cells]   one row of cells below and above
@@ -31,6 +32,8 @@ struct LinesLayout
   int n = 2, dim = 3;
   int number_bytes = 8, sum_bytes = 8;
   int groups = 1, rows = 1;
+  bool spreads =
+      true; ///< otherwise strides are as short as copies of 16 bytes allow, and banks conflict
 
   struct Strides
   {
@@ -50,11 +53,15 @@ struct LinesLayout
   }
   constexpr Strides strides(int line, int bytes) const
   {
+    const auto place = [&](int stride) {
+      const int piece = 16 / bytes;
+      return spreads ? spread(stride, bytes) : (stride + piece - 1) / piece * piece;
+    };
     Strides s;
-    s.x = spread(line, bytes);
-    s.y = spread(n * s.x, bytes);
-    s.z = spread(n * s.y, bytes);
-    s.row = dim == 3 ? spread(n * s.z, bytes) : s.z;
+    s.x = place(line);
+    s.y = place(n * s.x);
+    s.z = place(n * s.y);
+    s.row = dim == 3 ? place(n * s.z) : s.z;
     return s;
   }
 
@@ -150,20 +157,21 @@ inline constexpr int half_of_shared_memory = shared_memory_limit::of_two_blocks;
 inline constexpr int all_of_shared_memory = shared_memory_limit::of_block - 1024;
 
 /// The layout that reads least within `bytes`; groups = 0 if there is none.
-constexpr LinesLayout best_layout(int n, int dim, int number_bytes, int sum_bytes, int bytes)
+constexpr LinesLayout best_layout(
+    int n, int dim, int number_bytes, int sum_bytes, int bytes, bool spreads = true)
 {
-  LinesLayout best{n, dim, number_bytes, sum_bytes, 0, 0};
+  LinesLayout best{n, dim, number_bytes, sum_bytes, 0, 0, spreads};
   for (int groups = 1; groups <= 8; groups *= 2)
     for (int rows = 1; rows <= 8; rows *= 2)
     {
-      const LinesLayout l{n, dim, number_bytes, sum_bytes, groups, rows};
+      const LinesLayout l{n, dim, number_bytes, sum_bytes, groups, rows, spreads};
       if (l.scratch_at() <= bytes && (best.groups == 0 || l.reads() < best.reads()))
         best = l;
     }
   return best;
 }
 
-/// `Product` (lines_mma.cuh, lines_wmma.cuh) multiplies; it needs Product::scratch(warps) bytes. Vectors of `Number_` are
+/// `Product` (lines_mma.cuh, lines_wmma.cuh, lines_cuda.cuh) multiplies; it needs Product::scratch(warps) bytes. Vectors of `Number_` are
 /// converted to what it multiplies on their way into shared memory.
 template <typename Product_, int dim_, typename Number_ = StorageOf<Product_::arithmetic>>
 struct LinesTile
@@ -181,13 +189,17 @@ private:
   static constexpr int number_bytes = int(sizeof(Shared)), sum_bytes = int(sizeof(C));
   static constexpr LinesLayout shared_layout =
       best_layout(n, dim, number_bytes, sum_bytes, half_of_shared_memory - Product::scratch(8));
-  static constexpr LinesLayout fitting_layout = best_layout(n, dim, number_bytes, sum_bytes,
-      all_of_shared_memory - Product::scratch(Product::warps_alone));
+  static constexpr LinesLayout alone(int bytes, bool spreads)
+  {
+    return best_layout(
+        n, dim, number_bytes, sum_bytes, bytes - Product::scratch(Product::warps_alone), spreads);
+  }
+  static constexpr LinesLayout spread_layout = alone(all_of_shared_memory, true);
+  static constexpr LinesLayout dense_layout = alone(all_of_shared_memory, false);
   /// Where nothing fits, as on compute capability 9.0: such a launch is refused (resident_blocks()).
-  static constexpr LinesLayout lone_layout = fitting_layout.groups > 0
-      ? fitting_layout
-      : best_layout(
-            n, dim, number_bytes, sum_bytes, 226 * 1024 - Product::scratch(Product::warps_alone));
+  static constexpr LinesLayout lone_layout = spread_layout.groups > 0 ? spread_layout
+      : dense_layout.groups > 0                                       ? dense_layout
+                                                                      : alone(226 * 1024, true);
 
 public:
   /// That are resident at once: two, unless the tiles that fit then read too much.

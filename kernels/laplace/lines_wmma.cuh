@@ -1,4 +1,4 @@
-// Products of the tensor-core line kernel by nvcuda::wmma. Which lane holds what is not said there, so operands and
+// Products of the line kernel by nvcuda::wmma. Which lane holds what is not said there, so operands and
 // sums pass through shared memory, of each warp its own: cells are rows of operand A and lie side by side.
 #pragma once
 
@@ -72,7 +72,7 @@ public:
 
   /// As MmaProduct. All threads of the block.
   template <typename Weight>
-  __device__ __forceinline__ void prepare(Weight weight)
+  __device__ __forceinline__ void prepare(const Weight &weight)
   {
     for (int at = threadIdx.x; at < length * width; at += int(blockDim.x))
     {
@@ -124,9 +124,9 @@ public:
         operands.of[half][first / 4] = get(half, lane % 8, min(first + lane / 8, 2 * n - 1));
   }
 
-  template <typename Extra, typename Consume>
+  template <typename Weights, typename Extra, typename Consume>
   __device__ __forceinline__ void run(
-      const Operands &operands, const Extras<Extra> &extras, Consume consume) const
+      const Weights &, const Operands &operands, const Extras<Extra> &extras, Consume consume) const
   {
     using namespace nvcuda;
     const int lane = int(threadIdx.x) % 32, cell = lane % 8;

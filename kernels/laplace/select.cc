@@ -118,7 +118,7 @@ namespace
   constexpr Row<Number> cuda_row_3d{Backend::cuda, own_arithmetic<Number>, 3, max_degree, 90,
       &cuda_instance<Number>, &resources_of_cuda<Number>};
 
-  /// The kernel of lines (lines.h), by mma.sync or WMMA.
+  /// The kernel of lines (lines.h).
   template <auto *lines>
   auto get_lines(Form form, int dim, int degree)
   {
@@ -130,9 +130,10 @@ namespace
     return lines(dim, degree).resources();
   }
   template <auto *lines, typename Number>
-  constexpr Row<Number> lines_row(Backend backend, Arithmetic arithmetic)
+  constexpr Row<Number> lines_row(Backend backend, Arithmetic arithmetic, int dim = 0)
   {
-    return {backend, arithmetic, 0, max_degree, 80, &get_lines<lines>, &resources_of_lines<lines>};
+    return {
+        backend, arithmetic, dim, max_degree, 80, &get_lines<lines>, &resources_of_lines<lines>};
   }
 
   template <typename Number>
@@ -142,6 +143,7 @@ namespace
   {
     static constexpr Row<double> table[] = {reference_row<double>, cpu_row<double>,
         device_reference_row<double>, cuda_row_2d<double>, cuda_row_3d<double>,
+        lines_row<&cuda_lines_double, double>(Backend::cuda, Arithmetic::fp64, 3),
         lines_row<&wmma_lines_fp64, double>(Backend::wmma, Arithmetic::fp64),
         lines_row<&mma_lines_fp64, double>(Backend::mma, Arithmetic::fp64)};
     return table;
@@ -151,6 +153,7 @@ namespace
   {
     static constexpr Row<float> table[] = {reference_row<float>, cpu_row<float>,
         device_reference_row<float>, cuda_row_2d<float>, cuda_row_3d<float>,
+        lines_row<&cuda_lines_float, float>(Backend::cuda, Arithmetic::fp32, 3),
         lines_row<&wmma_lines_tf32x3, float>(Backend::wmma, Arithmetic::tf32x3),
         lines_row<&wmma_lines_tf32, float>(Backend::wmma, Arithmetic::tf32),
         lines_row<&mma_lines_tf32x3, float>(Backend::mma, Arithmetic::tf32x3),
@@ -162,6 +165,7 @@ namespace
   {
     static constexpr Row<Half> table[] = {reference_row<Half>, cpu_row<Half>,
         device_reference_row<Half>, cuda_row_2d<Half>, cuda_row_3d<Half>,
+        lines_row<&cuda_lines_half, Half>(Backend::cuda, Arithmetic::fp32, 3),
         lines_row<&wmma_lines_fp16, Half>(Backend::wmma, Arithmetic::fp16),
         lines_row<&wmma_lines_fp16x2, Half>(Backend::wmma, Arithmetic::fp16x2),
         {Backend::mma, Arithmetic::fp16, 3, mma_max_degree<Half>(3), 90, &get_mma,
@@ -179,6 +183,7 @@ namespace
   {
     static constexpr Row<WideFloat> table[] = {reference_row<WideFloat>, cpu_row<WideFloat>,
         cuda_row_2d<WideFloat>, cuda_row_3d<WideFloat>,
+        lines_row<&cuda_lines_wide, WideFloat>(Backend::cuda, Arithmetic::fp64, 3),
         {Backend::mma, Arithmetic::fp64, 0, max_degree, 80, &get_lines<&mma_lines_wide>,
             &resources_of_lines<&mma_lines_wide>, 1, Form::apply}};
     return table;

@@ -1,4 +1,4 @@
-// The line kernel on tensor cores, by mma.sync and by WMMA, against the reference on the host: odd sizes, sizes
+// The line kernel, by mma.sync, by WMMA and on CUDA cores, against the reference on the host: odd sizes, sizes
 // beyond one tile, each kind of side, poisoned outputs between guard zones, every degree, form and arithmetic.
 #include "kernels/laplace/lines.h"
 
@@ -41,10 +41,11 @@ namespace
 
   // Results in FP16 may be rounded to the other neighbour of a sum: their last bit is between 2^-11 and 2^-10 of the
   // largest entry. How often that happens tells fp16x2 from fp16 (SecondPartsCount).
-  template <Arithmetic arithmetic>
-  constexpr double tolerance = arithmetic == Arithmetic::fp64 ? 4e-15
-      : arithmetic == Arithmetic::tf32x3                      ? 1e-6
-                                                              : 1e-3;
+  template <Arithmetic arithmetic, typename Number>
+  constexpr double tolerance = sizeof(Number) == 2 || arithmetic == Arithmetic::tf32 ? 1e-3
+      : arithmetic == Arithmetic::tf32x3                                             ? 1e-6
+      : arithmetic == Arithmetic::fp32                                               ? 2e-6
+                                                                                     : 4e-15;
 
   /// With few cases every degree gets one in each dimension.
   bool left_out(std::size_t index, int degree, int dim)
@@ -196,12 +197,21 @@ namespace
     }
   }
 
+  template <typename Number>
+  Number number_of(const laplace::LinesKernel<Number> &);
+
   /// What a row of the table has.
   template <Arithmetic arithmetic_, Backend backend_, auto *lines>
   struct Product
   {
+    using Number = decltype(number_of(lines(3, 1)));
     static constexpr Arithmetic arithmetic = arithmetic_;
     static constexpr Backend backend = backend_;
+    static constexpr double allowed = tolerance<arithmetic, Number>;
+    static std::vector<int> dimensions()
+    {
+      return backend == Backend::cuda ? std::vector{3} : std::vector{2, 3};
+    }
     static auto kernel(int dim, int degree) { return lines(dim, degree); }
   };
 
@@ -224,18 +234,21 @@ namespace
       Product<tf32, Backend::wmma, &laplace::wmma_lines_tf32>,
       Product<tf32x3, Backend::wmma, &laplace::wmma_lines_tf32x3>,
       Product<fp16, Backend::wmma, &laplace::wmma_lines_fp16>,
-      Product<fp16x2, Backend::wmma, &laplace::wmma_lines_fp16x2>>;
+      Product<fp16x2, Backend::wmma, &laplace::wmma_lines_fp16x2>,
+      Product<fp64, Backend::cuda, &laplace::cuda_lines_double>,
+      Product<fp32, Backend::cuda, &laplace::cuda_lines_float>,
+      Product<fp32, Backend::cuda, &laplace::cuda_lines_half>>;
   TYPED_TEST_SUITE(LaplaceLines, Products);
 
   TYPED_TEST(LaplaceLines, EqualsReference)
   {
-    for (const int dim : {2, 3})
+    for (const int dim : TypeParam::dimensions())
       for (std::size_t index = 0; index < std::size(cases); ++index)
         for (int degree = 1; degree <= max_degree; ++degree)
           for (const bool with_old : {true, false})
             if (!left_out(index, degree, dim))
               compare(TypeParam::kernel(dim, degree), cases[index], dim, degree, {1., 0.4, 0.7},
-                  tolerance<TypeParam::arithmetic>, with_old);
+                  TypeParam::allowed, with_old);
   }
 
   // With weights in two parts results are hardly ever rounded in another direction than the reference's.
@@ -262,22 +275,20 @@ namespace
     }
   }
 
-  // In 3D kernels with more memory per block go first: all of FP16, and residuals of jumps and of high degrees with weights in
+  // In 3D kernels of compute capability 9.0 go first: all of `cuda` and of FP16, and residuals of jumps and of high degrees with weights in
   // two parts.
   TYPED_TEST(LaplaceLines, IsInTheTable)
   {
-    for (const int dim : {2, 3})
+    for (const int dim : TypeParam::dimensions())
       for (int degree = 1; degree <= max_degree; ++degree)
       {
         const auto kernel = TypeParam::kernel(dim, degree);
-        const auto selected = [&]<typename Number>(const laplace::LinesKernel<Number> &) {
-          return laplace::select<Number>(
-              TypeParam::backend, Form::residual, dim, degree, TypeParam::arithmetic);
-        }(kernel);
+        const auto selected = laplace::select<typename TypeParam::Number>(
+            TypeParam::backend, Form::residual, dim, degree, TypeParam::arithmetic);
         ASSERT_NE(selected, nullptr);
-        const bool other = TypeParam::backend == Backend::mma && dim == 3 &&
+        const bool other = TypeParam::backend != Backend::wmma && dim == 3 &&
             device_properties().code_capability >= 90 &&
-            (TypeParam::arithmetic == Arithmetic::fp16 ||
+            (TypeParam::backend == Backend::cuda || TypeParam::arithmetic == Arithmetic::fp16 ||
                 (TypeParam::arithmetic == Arithmetic::fp16x2 &&
                     (degree <= laplace::mma_jumps_max_degree ||
                         (degree >= laplace::mma_accurate_min_degree &&
@@ -292,11 +303,11 @@ namespace
   // Weights of very different size: nothing may leave the range of FP16 on the way.
   TYPED_TEST(LaplaceLines, AnisotropicCells)
   {
-    for (const int dim : {2, 3})
+    for (const int dim : TypeParam::dimensions())
       for (const auto &[degree, factor] : {std::pair{1, std::array{1., 1e-4, 1.}},
                {2, std::array{4., 1., 1e-3}}, {8, std::array{1e-5, 1e-5, 1e-5}}})
-        compare(TypeParam::kernel(dim, degree), cases[1], dim, degree, factor,
-            tolerance<TypeParam::arithmetic>, true);
+        compare(TypeParam::kernel(dim, degree), cases[1], dim, degree, factor, TypeParam::allowed,
+            true);
   }
 
   // A tensor core multiplies no FP32 numbers, FP64 has one arithmetic only.

@@ -68,6 +68,20 @@ namespace
     });
   }
 
+  // FP32 of degree 8 with the shared memory of compute capability 8.0 (163 KiB): only without the room that keeps banks apart.
+  TEST(LinesTile, DenseWhereSpreadDoesNotFit)
+  {
+    constexpr int bytes = 162 * 1024;
+    EXPECT_EQ(laplace::best_layout(9, 3, 4, 4, bytes).groups, 0);
+    const LinesLayout layout = laplace::best_layout(9, 3, 4, 4, bytes, false);
+    ASSERT_GT(layout.groups, 0);
+    EXPECT_LE(layout.scratch_at(), bytes);
+    expect_injective(layout, layout.u(), layout.rows + 2, 1);
+    expect_injective(layout, layout.sums(), layout.rows, 0);
+    for (const int stride : {layout.u().x, layout.u().y, layout.u().z, layout.u().row})
+      EXPECT_EQ(stride * layout.number_bytes % 16, 0);
+  }
+
   /// Lanes are eight cells of four modes a stride apart.
   mma::Wavefronts four_modes(int stride, int bytes)
   {
