@@ -31,8 +31,8 @@ namespace
   void require_shared_memory(const Problem &problem, laplace::Backend backend)
   {
     using laplace::Backend, laplace::Form;
-    const Backend of_products = backend == Backend::cuda ? Backend::cuda : Backend::mma;
-    laplace::kernel_resources<WideFloat>(of_products, Form::apply, problem.dim, problem.degree);
+    laplace::kernel_resources<WideFloat>(
+        Backend::automatic, Form::apply, problem.dim, problem.degree);
     laplace::kernel_resources<double>(backend, Form::residual, problem.dim, problem.degree);
     laplace::kernel_resources<float>(backend, Form::chebyshev, problem.dim, problem.degree);
   }
@@ -50,9 +50,7 @@ namespace
         return capability_of(device);
       if (problem.dim == 3 && device.code_capability < 90)
         require_shared_memory(problem,
-            word == "cuda"       ? laplace::Backend::cuda
-                : word == "wmma" ? laplace::Backend::wmma
-                                 : laplace::Backend::mma);
+            word == "auto" ? laplace::Backend::automatic : laplace::backend_from_string(word));
     }
     catch (const DeviceError &error)
     {
@@ -86,7 +84,7 @@ namespace
   laplace::Backend fastest_on_device(const Problem &problem, bool tf32)
   {
     const int capability = device_properties().code_capability;
-    // Below 9.0 one backend has all; otherwise they differ in half precision and in tf32 only.
+    // They differ in half precision and in tf32 only.
     const auto of_products = laplace::fastest_device_backend<double>(
         laplace::Form::apply, problem.dim, problem.degree, capability);
     const auto of_steps = laplace::fastest_device_backend<Half>(

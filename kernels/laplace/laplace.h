@@ -171,12 +171,14 @@ Apply<Number> *select(Backend backend, Form form, int dim, int degree,
 /// The backend for vectors in device memory that measured fastest for these choices (docs/kernels.md) among those
 /// that are accurate enough: a Chebyshev step in FP16 may round traces; for b - B u of a large smooth u that would
 /// leave an error of the size that rounding u itself makes, so there they have 22 bits or are jumps
-/// (solver_arithmetic()). `capability`: compute capability times ten; in 3D `cuda` copies by an engine that 9.0 brought.
+/// (solver_arithmetic()). `capability`: compute capability times ten; the kernels of their own in 3D copy by an engine that
+/// 9.0 brought, below it `cuda` and `mma` are the line kernel.
 template <typename Number>
 constexpr Backend fastest_device_backend(Form form, int dim, int degree, int capability)
 {
   if (dim == 3 && capability < 90)
-    return Backend::mma;
+    return sizeof(Number) == 2 && (degree == 3 || degree == 4 || degree == 6) ? Backend::mma
+                                                                              : Backend::cuda;
   const bool on_tensor_cores = sizeof(Number) == 2 && dim == 3 &&
       ((form == Form::chebyshev && degree >= 3) ||
           (form == Form::residual && (degree == 3 || degree >= 5)));

@@ -22,8 +22,6 @@ LinesKernel<float> mma_lines_tf32(int dim, int degree);
 LinesKernel<float> mma_lines_tf32x3(int dim, int degree);
 LinesKernel<Half> mma_lines_fp16(int dim, int degree);
 LinesKernel<Half> mma_lines_fp16x2(int dim, int degree);
-/// Vectors in FP32, arithmetic in FP64: B u (Form::apply) is used.
-LinesKernel<WideFloat> mma_lines_wide(int dim, int degree);
 
 /// By nvcuda::wmma; compiled in wmma_lines_*.cu. Compute capability 8.0.
 LinesKernel<double> wmma_lines_fp64(int dim, int degree);
@@ -36,6 +34,6 @@ LinesKernel<Half> wmma_lines_fp16x2(int dim, int degree);
 LinesKernel<double> cuda_lines_double(int dim, int degree);
 LinesKernel<float> cuda_lines_float(int dim, int degree);
 LinesKernel<Half> cuda_lines_half(int dim, int degree);
-/// B u (Form::apply) is used.
+/// Vectors in FP32, arithmetic in FP64: B u (Form::apply) is used.
 LinesKernel<WideFloat> cuda_lines_wide(int dim, int degree);
 } // namespace tensormg::laplace

@@ -16,7 +16,6 @@ LinesKernel<float> mma_lines_tf32(int, int) { refuse(); }
 LinesKernel<float> mma_lines_tf32x3(int, int) { refuse(); }
 LinesKernel<Half> mma_lines_fp16(int, int) { refuse(); }
 LinesKernel<Half> mma_lines_fp16x2(int, int) { refuse(); }
-LinesKernel<WideFloat> mma_lines_wide(int, int) { refuse(); }
 LinesKernel<double> wmma_lines_fp64(int, int) { refuse(); }
 LinesKernel<float> wmma_lines_tf32(int, int) { refuse(); }
 LinesKernel<float> wmma_lines_tf32x3(int, int) { refuse(); }

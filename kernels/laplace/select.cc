@@ -183,9 +183,7 @@ namespace
   {
     static constexpr Row<WideFloat> table[] = {reference_row<WideFloat>, cpu_row<WideFloat>,
         cuda_row_2d<WideFloat>, cuda_row_3d<WideFloat>,
-        lines_row<&cuda_lines_wide, WideFloat>(Backend::cuda, Arithmetic::fp64, 3),
-        {Backend::mma, Arithmetic::fp64, 0, max_degree, 80, &get_lines<&mma_lines_wide>,
-            &resources_of_lines<&mma_lines_wide>, 1, Form::apply}};
+        lines_row<&cuda_lines_wide, WideFloat>(Backend::cuda, Arithmetic::fp64, 3)};
     return table;
   }
 

@@ -32,9 +32,8 @@ namespace
 
     static void compare(const WideCase &c, int degree)
     {
-      for (const Backend backend : {Backend::cuda, Backend::mma})
-        compare(c, degree, laplace::to_string(backend),
-            laplace::select<WideFloat>(backend, Form::apply, c.dim, degree));
+      compare(
+          c, degree, "cuda", laplace::select<WideFloat>(Backend::cuda, Form::apply, c.dim, degree));
       // On compute capability 9.0 `cuda` has others.
       if (c.dim == 3)
         compare(c, degree, "cuda_lines", laplace::cuda_lines_wide(3, degree).apply[0]);
@@ -151,7 +150,7 @@ namespace
   {
     for (const Backend backend : {Backend::cuda, Backend::device_reference, Backend::mma})
       for (const Form form : {Form::apply, Form::residual, Form::chebyshev})
-        if (backend == Backend::device_reference || form != Form::apply)
+        if (backend != Backend::cuda || form != Form::apply)
         {
           EXPECT_THROW(laplace::select<WideFloat>(backend, form, 3, 2), std::invalid_argument);
         }
