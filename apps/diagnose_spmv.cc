@@ -133,11 +133,13 @@ namespace
       Row<Problem>{"csr_merge", "single", Place::device, "FP32 FMA", "cusparse_csr1",
           single_tolerance, make_device_csr<float, Method::merge>},
       Row<Problem>{"sliced_fma", "double", Place::device, "FP64 FMA", "cusparse_csr1",
-          double_tolerance, make_device_sliced_fma<double>},
+          double_tolerance, make_device_sliced<double, SlicedBy::fma>},
       Row<Problem>{"sliced_mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "sliced_fma",
-          double_tolerance, make_device_sliced_mma<double>},
+          double_tolerance, make_device_sliced<double, SlicedBy::mma>},
+      Row<Problem>{"sliced_mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4", "sliced_fma",
+          double_tolerance, make_device_sliced<double, SlicedBy::mma_m16n8k4>},
       Row<Problem>{"sliced_fma", "single", Place::device, "FP32 FMA", "cusparse_csr1",
-          single_tolerance, make_device_sliced_fma<float>},
+          single_tolerance, make_device_sliced<float, SlicedBy::fma>},
       Row<Problem>{"cusparse_csr1", "half", Place::device, "FP32 FMA", "", single_tolerance,
           make_device_cusparse<Half, Cusparse::csr1>},
       Row<Problem>{"cusparse_csr2", "half", Place::device, "FP32 FMA", "", single_tolerance,
@@ -145,24 +147,24 @@ namespace
       Row<Problem>{"csr_merge", "half", Place::device, "FP32 FMA", "cusparse_csr1",
           single_tolerance, make_device_csr<Half, Method::merge>},
       Row<Problem>{"sliced_fma", "half", Place::device, "FP32 FMA", "cusparse_csr1",
-          single_tolerance, make_device_sliced_fma<Half>},
+          single_tolerance, make_device_sliced<Half, SlicedBy::fma>},
       Row<Problem>{"sliced_mma_m16n8k8", "half", Place::device, "FP16 mma m16n8k8", "sliced_fma",
-          single_tolerance, make_device_sliced_mma<Half>},
+          single_tolerance, make_device_sliced<Half, SlicedBy::mma>},
   };
 
   // ---- what gathering x costs
 
   constexpr std::array one_column_rows{
       Row<Problem>{"sliced_fma_one_column", "double", Place::device, "FP64 FMA", "",
-          double_tolerance, make_device_sliced_fma<double>},
+          double_tolerance, make_device_sliced<double, SlicedBy::fma>},
       Row<Problem>{"sliced_mma_m8n8k4_one_column", "double", Place::device, "FP64 mma m8n8k4", "",
-          double_tolerance, make_device_sliced_mma<double>},
+          double_tolerance, make_device_sliced<double, SlicedBy::mma>},
       Row<Problem>{"sliced_fma_one_column", "single", Place::device, "FP32 FMA", "",
-          single_tolerance, make_device_sliced_fma<float>},
+          single_tolerance, make_device_sliced<float, SlicedBy::fma>},
       Row<Problem>{"sliced_fma_one_column", "half", Place::device, "FP32 FMA", "", single_tolerance,
-          make_device_sliced_fma<Half>},
+          make_device_sliced<Half, SlicedBy::fma>},
       Row<Problem>{"sliced_mma_m16n8k8_one_column", "half", Place::device, "FP16 mma m16n8k8", "",
-          single_tolerance, make_device_sliced_mma<Half>},
+          single_tolerance, make_device_sliced<Half, SlicedBy::mma>},
   };
   constexpr double slices_should_reach = 0.9; ///< of what their bytes allow
 

@@ -115,8 +115,13 @@ std::unique_ptr<Candidate> make_device_cusparse(const ProductProblem &problem, T
 /// Blocks of rows and columns.
 template <typename Number>
 std::unique_ptr<Candidate> make_device_blocks(const ProductProblem &problem, ThreadTeam &team);
-template <typename Number>
-std::unique_ptr<Candidate> make_device_sliced_fma(const ProductProblem &problem, ThreadTeam &team);
-template <typename Number>
-std::unique_ptr<Candidate> make_device_sliced_mma(const ProductProblem &problem, ThreadTeam &team);
+/// How the sums of slices are formed (kernels/spmv/sliced.h).
+enum class SlicedBy : std::uint8_t
+{
+  fma,
+  mma, ///< m8n8k4, in FP16 m16n8k8
+  mma_m16n8k4
+};
+template <typename Number, SlicedBy by>
+std::unique_ptr<Candidate> make_device_sliced(const ProductProblem &problem, ThreadTeam &team);
 } // namespace tensormg::diagnose

@@ -219,7 +219,7 @@ namespace
     std::optional<spmv::CusparseProduct<Number>> product_;
   };
 
-  template <typename Number, bool by_mma>
+  template <typename Number, SlicedBy by>
   class SlicedProduct : public DeviceProduct<Number>
   {
   public:
@@ -248,13 +248,16 @@ namespace
       device::synchronize(nullptr);
     }
 
-    /// Of mma.sync: each quad takes four products of 8 x 8 x 4 or in FP16 two of 16 x 8 x 8. Singles are multiplied by FMA.
+    /// Of mma.sync: each quad takes four products of 8 x 8 x 4 or 16 x 8 x 4, in FP16 two of 16 x 8 x 8. Singles are multiplied
+    /// by FMA.
     double executed_flops() const override
     {
-      constexpr double products = std::is_same_v<Number, Half> ? 2 * 16 * 8 * 8 : 4 * 8 * 8 * 4;
+      constexpr double products = std::is_same_v<Number, Half> ? 2 * 16 * 8 * 8
+          : by == SlicedBy::mma                                ? 4 * 8 * 8 * 4
+                                                               : 4 * 16 * 8 * 4;
       const auto in_quads = static_cast<double>(in_quads_);
       return 2. * (static_cast<double>(stored_) - in_quads) +
-          2. * in_quads * (by_mma ? products / spmv::quad_size : 1.);
+          2. * in_quads * (by == SlicedBy::fma ? 1. : products / spmv::quad_size);
     }
 
     std::vector<Figure> figures() const override
@@ -267,8 +270,10 @@ namespace
   private:
     void product(const Number *x, Compute<Number> *y, Stream stream) override
     {
-      if constexpr (by_mma)
+      if constexpr (by == SlicedBy::mma)
         spmv::cuda_sliced_mma(view_, x, y, pieces_.data(), stream);
+      else if constexpr (by == SlicedBy::mma_m16n8k4)
+        spmv::cuda_sliced_mma_m16n8k4(view_, x, y, pieces_.data(), stream);
       else
         spmv::cuda_sliced_fma(view_, x, y, pieces_.data(), stream);
     }
@@ -334,18 +339,11 @@ std::unique_ptr<Candidate> make_device_blocks(const ProductProblem &problem, Thr
   return std::make_unique<CusparseBlocks<Number>>(problem, block);
 }
 
-template <typename Number>
-std::unique_ptr<Candidate> make_device_sliced_fma(const ProductProblem &problem, ThreadTeam &)
+template <typename Number, SlicedBy by>
+std::unique_ptr<Candidate> make_device_sliced(const ProductProblem &problem, ThreadTeam &)
 {
   require_memory<Number>(problem);
-  return std::make_unique<SlicedProduct<Number, false>>(problem);
-}
-
-template <typename Number>
-std::unique_ptr<Candidate> make_device_sliced_mma(const ProductProblem &problem, ThreadTeam &)
-{
-  require_memory<Number>(problem);
-  return std::make_unique<SlicedProduct<Number, true>>(problem);
+  return std::make_unique<SlicedProduct<Number, by>>(problem);
 }
 
 template std::unique_ptr<Candidate> make_device_csr<double, CsrMethod::rows>(
@@ -358,15 +356,17 @@ template std::unique_ptr<Candidate> make_device_csr<float, CsrMethod::merge>(
     const ProductProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_csr<Half, CsrMethod::merge>(
     const ProductProblem &, ThreadTeam &);
-template std::unique_ptr<Candidate> make_device_sliced_fma<double>(
+template std::unique_ptr<Candidate> make_device_sliced<double, SlicedBy::fma>(
     const ProductProblem &, ThreadTeam &);
-template std::unique_ptr<Candidate> make_device_sliced_fma<float>(
+template std::unique_ptr<Candidate> make_device_sliced<float, SlicedBy::fma>(
     const ProductProblem &, ThreadTeam &);
-template std::unique_ptr<Candidate> make_device_sliced_fma<Half>(
+template std::unique_ptr<Candidate> make_device_sliced<Half, SlicedBy::fma>(
     const ProductProblem &, ThreadTeam &);
-template std::unique_ptr<Candidate> make_device_sliced_mma<double>(
+template std::unique_ptr<Candidate> make_device_sliced<double, SlicedBy::mma>(
     const ProductProblem &, ThreadTeam &);
-template std::unique_ptr<Candidate> make_device_sliced_mma<Half>(
+template std::unique_ptr<Candidate> make_device_sliced<double, SlicedBy::mma_m16n8k4>(
+    const ProductProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_sliced<Half, SlicedBy::mma>(
     const ProductProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_cusparse<double, spmv::CusparseAlgorithm::csr1>(
     const ProductProblem &, ThreadTeam &);

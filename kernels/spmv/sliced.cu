@@ -7,6 +7,7 @@
 #include "kernels/mma/instructions.cuh"
 #include "kernels/spmv/device_parts.cuh"
 #include "kernels/spmv/sliced.h"
+#include "kernels/tensor/device_resources.cuh"
 
 namespace tensormg::spmv
 {
@@ -25,11 +26,6 @@ namespace
     static constexpr int threads = parts == 1 ? 2 * warp : parts * warp;
     static constexpr int groups_per_block = threads / (parts * warp);
   };
-  /// Blocks per multiprocessor that registers are to leave room for.
-  template <typename Number, typename W>
-  constexpr int resident = (W::ahead ? (sizeof(Number) > 4 ? 16 : 24)
-                                     : (sizeof(Number) > 4 ? 20 : 28)) *
-      2 * warp / W::threads;
   using ForShortRows = Way<false, 1>;
   using ForLongRows = Way<true, 1>;
   using ForFewGroups = Way<true, 4>; ///< fewer than there are warps at once, or not many more
@@ -96,6 +92,45 @@ namespace
     }
   };
   static_assert(mma::entry_of<ByMma::S, mma::Operand::c>(4 * 5 + 5 / 2, 5 % 2) == mma::Entry{5, 5});
+
+  /// The same by m16n8k4: A has two slices, B the x of one of them, and half of the sums are nobody's.
+  struct ByLargeMma
+  {
+    using Number = double;
+    using S = mma::M16N8K4<double>;
+    mma::FragmentC<S> products[slices_per_group]{};
+
+    __device__ void add(const Four<double> &value, const Four<double> &x)
+    {
+#pragma unroll
+      for (int slice = 0; slice < slices_per_group; ++slice)
+      {
+        mma::FragmentA<S> a;
+        mma::FragmentB<S> b;
+        a.registers[0] = value.of[slice / 2 * 2];
+        a.registers[1] = value.of[slice / 2 * 2 + 1];
+        b.registers[0] = x.of[slice];
+        mma::mma_sync(products[slice], a, b);
+      }
+    }
+    __device__ double sum(int lane) const
+    {
+      double even[slices_per_group], odd[slices_per_group];
+#pragma unroll
+      for (int slice = 0; slice < slices_per_group; ++slice)
+      {
+        even[slice] = products[slice].registers[slice % 2 * 2];
+        odd[slice] = products[slice].registers[slice % 2 * 2 + 1];
+      }
+      return own_of_diagonals(even, odd, lane);
+    }
+  };
+  static_assert(
+      mma::entry_of<ByLargeMma::S, mma::Operand::c>(4 * 5 + 5 / 2, 5 % 2) == mma::Entry{5, 5} &&
+      mma::entry_of<ByLargeMma::S, mma::Operand::c>(4 * 5 + 5 / 2, 2 + 5 % 2) == mma::Entry{13, 5});
+  static_assert(mma::entry_of<ByLargeMma::S, mma::Operand::a>(4 * 5 + 3, 0) == mma::Entry{5, 3} &&
+      mma::entry_of<ByLargeMma::S, mma::Operand::a>(4 * 5 + 3, 1) == mma::Entry{13, 3} &&
+      mma::entry_of<ByLargeMma::S, mma::Operand::b>(4 * 5 + 3, 0) == mma::Entry{3, 5});
 
   /// The same in FP16, two slices per product: of the two k of a lane the first belongs to the even slice, which has the
   /// upper eight rows, the second to the odd slice and the lower rows; elsewhere A is zero.
@@ -173,9 +208,19 @@ namespace
     }
   };
 
+  /// Blocks per multiprocessor that registers are to leave room for.
+  template <typename Sum, typename W>
+  constexpr int resident()
+  {
+    constexpr bool is_double = sizeof(typename Sum::Number) > 4;
+    constexpr int of_two_warps = W::ahead ? (is_double ? 16 : 24) : (is_double ? 20 : 28);
+    constexpr int blocks = of_two_warps * 2 * warp / W::threads;
+    return std::is_same_v<Sum, ByLargeMma> ? blocks * 3 / 4 : blocks; // twice as many sums
+  }
+
   /// One warp per group, or several.
   template <typename Sum, typename W>
-  __global__ void __launch_bounds__(W::threads, resident<typename Sum::Number, W>)
+  __global__ void __launch_bounds__(W::threads, resident<Sum, W>())
       group_kernel(Sliced<typename Sum::Number> matrix, const typename Sum::Number *__restrict__ x,
           Compute<typename Sum::Number> *__restrict__ y,
           Compute<typename Sum::Number> *__restrict__ pieces)
@@ -318,6 +363,14 @@ void cuda_sliced_mma(
     const Sliced<double> &matrix, const double *x, double *y, double *pieces, Stream stream)
 {
   run<ByMma>(matrix, x, y, pieces, stream);
+}
+
+void cuda_sliced_mma_m16n8k4(
+    const Sliced<double> &matrix, const double *x, double *y, double *pieces, Stream stream)
+{
+  tensor::require_compiled_for(
+      ByLargeMma::S::min_capability, group_kernel<ByLargeMma, ForShortRows>);
+  run<ByLargeMma>(matrix, x, y, pieces, stream);
 }
 
 void cuda_sliced_mma(

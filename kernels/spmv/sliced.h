@@ -11,6 +11,8 @@
 //   reference_sliced   host, the oracle of the format
 //   cuda_sliced_mma    the diagonals of mma.sync: m8n8k4 in double, one product per slice; m16n8k8 in FP16, one for two slices,
 //                      each with one of the two k of a lane and eight of the 16 rows, with sums and y in FP32
+//   cuda_sliced_mma_m16n8k4   in double: two slices are the rows of A, one product per slice multiplies both by the x of one, and
+//                      of its 16 rows those of that slice count; compute capability 9.0
 //   cuda_sliced_fma    the same loads, each lane a multiplication and an addition, shuffles at the end: the twin
 //
 // Rows longer than longest_short_row() are cut into chunks, each a group of its own, whose entry l of block b of 32 is
@@ -92,6 +94,8 @@ void cuda_sliced_mma(
     const Sliced<double> &matrix, const double *x, double *y, double *pieces, Stream stream);
 void cuda_sliced_mma(
     const Sliced<Half> &matrix, const Half *x, float *y, float *pieces, Stream stream);
+void cuda_sliced_mma_m16n8k4(
+    const Sliced<double> &matrix, const double *x, double *y, double *pieces, Stream stream);
 template <typename Number>
 void cuda_sliced_fma(const Sliced<Number> &matrix, const Number *x, Compute<Number> *y,
     Compute<Number> *pieces, Stream stream);

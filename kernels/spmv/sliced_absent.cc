@@ -10,6 +10,11 @@ void cuda_sliced_mma(const Sliced<double> &, const double *, double *, double *,
   throw DeviceError("no device: " + why_no_device());
 }
 
+void cuda_sliced_mma_m16n8k4(const Sliced<double> &, const double *, double *, double *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
 void cuda_sliced_mma(const Sliced<Half> &, const Half *, float *, float *, Stream)
 {
   throw DeviceError("no device: " + why_no_device());

@@ -53,8 +53,8 @@ CLAIMS = {
     "scale/wmma": [("wmma_kernel", "DMMA.8x8x4")],
     "spmv/cuda": [("kernel", NONE)],
     "spmv/merge": [("kernel", NONE)],
-    "spmv/sliced": [("ByMmaInHalf", "HMMA.1688.F32"), ("ByMmaE", "DMMA.8x8x4"), ("ByFma", NONE),
-                    ("piece_kernel", NONE)],
+    "spmv/sliced": [("ByMmaInHalf", "HMMA.1688.F32"), ("ByMmaE", "DMMA.8x8x4"),
+                    ("ByLargeMma", "DMMA.16x8x4"), ("ByFma", NONE), ("piece_kernel", NONE)],
     "precision/device": shapes(FP64, TF32, HALF, BF16)[1:2] + [
         ("ShapeILi16ELi8ELi8ENS_4Tf32E", "HMMA.1688.F32.TF32"),
         ("ShapeILi16ELi8ELi16ENS_4HalfE", "HMMA.16816.F32"),
