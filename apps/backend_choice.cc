@@ -59,37 +59,38 @@ namespace
     return "";
   }
 
-  bool wants_tf32(const SolverOptions &solver)
+  bool takes_tensor_cores(const SolverOptions &solver)
   {
     return solver.solver != OuterSolver::direct &&
-        solver.multigrid.precision == Precision::tf32_precision;
+        tensormg::takes_tensor_cores(solver.multigrid.precision);
   }
 
-  /// Throws if the cycle shall be in TF32 where there is no such kernel.
+  /// Throws if the cycle shall be in an arithmetic of tensor cores where there is no such kernel.
   void check_precision(const Parameters &parameters)
   {
     const std::string &word = parameters.backend;
-    if (!wants_tf32(parameters.solver))
+    if (!takes_tensor_cores(parameters.solver))
       return;
+    const std::string name = to_string(parameters.solver.multigrid.precision);
     if (word != "auto" && word != "mma" && word != "wmma")
-      throw ParameterError("multigrid.precision = tf32: backend " + word +
-          " has double, single and half; tf32 is for the tensor cores of a GPU, with backend auto, "
-          "mma or wmma");
+      throw ParameterError("multigrid.precision = " + name + ": backend " + word +
+          " has double, single and half; " + name +
+          " is for the tensor cores of a GPU, with backend auto, mma or wmma");
     if (parameters.solver.multigrid.smoother == Smoother::patch)
-      throw ParameterError("multigrid.precision = tf32: the patch smoother has double, single and "
-                           "half; chebyshev and jacobi have tf32");
+      throw ParameterError("multigrid.precision = " + name +
+          ": the patch smoother has double, single and half; chebyshev and jacobi have " + name);
   }
 
   /// For the device that has been chosen: the backend of all operators, or `automatic` where they differ.
-  laplace::Backend fastest_on_device(const Problem &problem, bool tf32)
+  laplace::Backend fastest_on_device(const Problem &problem, bool steps_on_tensor_cores)
   {
     const int capability = device_properties().code_capability;
-    // They differ in half precision and in tf32 only.
+    // They differ in half precision and where steps are for tensor cores.
     const auto of_products = laplace::fastest_device_backend<double>(
         laplace::Form::apply, problem.dim, problem.degree, capability);
     const auto of_steps = laplace::fastest_device_backend<Half>(
         laplace::Form::chebyshev, problem.dim, problem.degree, capability);
-    const bool steps_are_elsewhere = tf32 && of_products == laplace::Backend::cuda;
+    const bool steps_are_elsewhere = steps_on_tensor_cores && of_products == laplace::Backend::cuda;
     return of_products == of_steps && !steps_are_elsewhere ? of_products
                                                            : laplace::Backend::automatic;
   }
@@ -101,17 +102,19 @@ BackendChoice choose_backend(const Parameters &parameters, int n_ranks)
   check_precision(parameters);
   if (word == "auto")
   {
-    const bool tf32 = wants_tf32(parameters.solver);
-    if (device_count() == 0 && !tf32)
+    const bool on_tensor_cores = takes_tensor_cores(parameters.solver);
+    if (device_count() == 0 && !on_tensor_cores)
       return {};
     std::string reason = missing_on_devices(n_ranks);
     if (reason.empty())
       reason = trouble_with_device(parameters.problem, word);
-    if (tf32 && !reason.empty())
-      throw ParameterError("multigrid.precision = tf32 takes the tensor cores of a GPU: " + reason +
-          "; without them there are double, single and half");
-    return reason.empty() ? BackendChoice{fastest_on_device(parameters.problem, tf32), ""}
-                          : BackendChoice{laplace::Backend::cpu, reason};
+    if (on_tensor_cores && !reason.empty())
+      throw ParameterError(std::string("multigrid.precision = ") +
+          to_string(parameters.solver.multigrid.precision) + " takes the tensor cores of a GPU: " +
+          reason + "; without them there are double, single and half");
+    return reason.empty()
+        ? BackendChoice{fastest_on_device(parameters.problem, on_tensor_cores), ""}
+        : BackendChoice{laplace::Backend::cpu, reason};
   }
   if (word == "cuda" || word == "wmma" || word == "mma")
   {

@@ -16,6 +16,6 @@ struct BackendChoice
 
 /// The backend that parameters.backend asks for; a device is chosen for this process then. `auto` takes
 /// cuda if this program was built with it, a GPU that can run it is there and the method exists on it, and
-/// cpu otherwise; for multigrid in tf32 it takes tensor cores or throws. What is asked for by name is used or refused: ParameterError says why it cannot be used.
+/// cpu otherwise; for multigrid in tf32 and 2xfp16 it takes tensor cores or throws. What is asked for by name is used or refused: ParameterError says why it cannot be used.
 BackendChoice choose_backend(const Parameters &parameters, int n_ranks);
 } // namespace tensormg

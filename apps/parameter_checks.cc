@@ -127,7 +127,7 @@ namespace
     const MultigridOptions &multigrid = p.solver.multigrid;
     if (multigrid.single_levels > 0 && !multigrid.is_below_single())
       fail(p, origins, {"multigrid.single_levels", "multigrid.precision"},
-          "no level has shorter numbers than those of single; allowed: 0, or precision = half or tf32");
+          "no level has shorter numbers than those of single; allowed: 0, or precision = half, 2xfp16 or tf32");
     if (multigrid.single_levels > p.problem.refinements)
       fail(p, origins, {"multigrid.single_levels", "problem.refinements"},
           "the finest level, number " + std::to_string(p.problem.refinements) +

@@ -133,8 +133,8 @@ namespace
     const Section multigrid(
         table, "multigrid", [](auto &p) -> auto & { return p.solver.multigrid; });
     multigrid.word("precision", &MultigridOptions::precision,
-        "Numbers of the cycle; half stores 16 bits and computes with 32; tf32 is single with "
-        "smoothing steps in TF32, on the tensor cores of a GPU (backend auto, mma or wmma).");
+        "Numbers of the cycle; half stores 16 bits and computes with 32. On the tensor cores of a GPU (backend auto, mma or "
+        "wmma): tf32 is single with smoothing steps in TF32, 2xfp16 is half with error-corrected smoothing steps.");
     multigrid.word(
         "cycle", &MultigridOptions::cycle, "Visits coarser levels once (v) or twice (w).");
     multigrid.word("smoother", &MultigridOptions::smoother,
@@ -158,10 +158,10 @@ namespace
         "jacobi and the additive patch: factor on the correction; 0 chooses it from the "
         "estimate of lambda_max.");
     multigrid.boolean("precision_fallback", &MultigridOptions::precision_fallback,
-        "half, tf32: whether a solve whose cycle leaves the range of its numbers starts again with the "
+        "half, 2xfp16, tf32: whether a solve whose cycle leaves the range of its numbers starts again with the "
         "level on which that was, and all below it, in single; the run then says so.");
     multigrid.integer("single_levels", &MultigridOptions::single_levels, 0, 60,
-        "half, tf32: so many levels, from the coarsest one, are in single from the start.");
+        "half, 2xfp16, tf32: so many levels, from the coarsest one, are in single from the start.");
   }
 
   void add_operator(std::vector<ParameterEntry> &table)

@@ -26,10 +26,11 @@ inline constexpr auto words<BoundaryKind> =
 
 template <>
 inline constexpr auto words<Precision> =
-    WordTable<Precision, 4>{{{to_string(Precision::double_precision), Precision::double_precision},
+    WordTable<Precision, 5>{{{to_string(Precision::double_precision), Precision::double_precision},
         {to_string(Precision::single_precision), Precision::single_precision},
         {to_string(Precision::tf32_precision), Precision::tf32_precision},
-        {to_string(Precision::half_precision), Precision::half_precision}}};
+        {to_string(Precision::half_precision), Precision::half_precision},
+        {to_string(Precision::corrected_half_precision), Precision::corrected_half_precision}}};
 
 template <>
 inline constexpr auto words<OuterSolver> = WordTable<OuterSolver, 3>{

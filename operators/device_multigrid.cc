@@ -215,6 +215,7 @@ std::int64_t device_multigrid_memory(const Grid &grid, const MultigridOptions &o
     case Precision::tf32_precision:
       return memory<float>(grid, options);
     case Precision::half_precision:
+    case Precision::corrected_half_precision:
       return memory<Half>(grid, options);
   }
   return 0;
@@ -234,6 +235,9 @@ std::unique_ptr<DeviceMultigridPreconditioner> make_device_multigrid(const Grid 
       [[fallthrough]];
     case Precision::single_precision:
       return std::make_unique<Implementation<float>>(family, grid, basis, options);
+    case Precision::corrected_half_precision:
+      family.steps = laplace::Arithmetic::fp16x2;
+      [[fallthrough]];
     case Precision::half_precision:
       return std::make_unique<Implementation<Half>>(family, grid, basis, options);
   }

@@ -118,8 +118,9 @@ std::unique_ptr<MultigridPreconditioner> make_multigrid(const Grid &grid, const 
     case Precision::single_precision:
       return std::make_unique<Implementation<float>>(family, grid, basis, options);
     case Precision::tf32_precision:
-      throw std::invalid_argument("multigrid in tf32 takes the tensor cores of a device; in host "
-                                  "memory there are double, single and half");
+    case Precision::corrected_half_precision:
+      throw std::invalid_argument(std::string("multigrid in ") + to_string(options.precision) +
+          " takes the tensor cores of a device; in host memory there are double, single and half");
     case Precision::half_precision:
       return std::make_unique<Implementation<Half>>(family, grid, basis, options);
   }

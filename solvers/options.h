@@ -10,7 +10,9 @@ enum class Precision : std::uint8_t
   double_precision, ///< "double"
   single_precision, ///< "single"
   tf32_precision,   ///< "tf32": as single, but smoothing steps in TF32, on tensor cores
-  half_precision    ///< "half": binary16 storage, float arithmetic
+  half_precision, ///< "half": binary16 storage, float arithmetic; on tensor cores smoothing steps round weights to FP16
+  /// "2xfp16": as half, but smoothing steps have weights in two parts (error-corrected), as residuals have; on tensor cores
+  corrected_half_precision
 };
 
 constexpr const char *to_string(Precision precision)
@@ -25,6 +27,8 @@ constexpr const char *to_string(Precision precision)
       return "tf32";
     case Precision::half_precision:
       return "half";
+    case Precision::corrected_half_precision:
+      return "2xfp16";
   }
   return "unknown";
 }
@@ -32,9 +36,24 @@ constexpr const char *to_string(Precision precision)
 /// Of the cycle's vectors.
 constexpr int bytes_per_number(Precision precision)
 {
-  return precision == Precision::double_precision ? 8
-      : precision == Precision::half_precision    ? 2
-                                                  : 4;
+  switch (precision)
+  {
+    case Precision::double_precision:
+      return 8;
+    case Precision::single_precision:
+    case Precision::tf32_precision:
+      return 4;
+    case Precision::half_precision:
+    case Precision::corrected_half_precision:
+      return 2;
+  }
+  return 0;
+}
+
+/// Whether smoothing steps are in an arithmetic of tensor cores alone.
+constexpr bool takes_tensor_cores(Precision precision)
+{
+  return precision == Precision::tf32_precision || precision == Precision::corrected_half_precision;
 }
 
 enum class OuterSolver : std::uint8_t
@@ -81,14 +100,14 @@ struct MultigridOptions
   double eigenvalue_safety = 1.05; ///< factor on the estimate
   SchwarzKind schwarz_kind = SchwarzKind::multiplicative;
   double damping = 0.;   ///< jacobi, additive patch; 0: from the eigenvalue estimate
-  int single_levels = 0; ///< half, tf32: so many of the coarsest levels are in single
-  /// half, tf32: a solve that leaves its range starts again with the level where that was, and those below, in single
+  int single_levels = 0; ///< half, 2xfp16, tf32: so many of the coarsest levels are in single
+  /// half, 2xfp16, tf32: a solve that leaves its range starts again with the level where that was, and those below, in single
   bool precision_fallback = false;
 
   /// Whether the numbers of the cycle, or of its products, are shorter than those of single.
   bool is_below_single() const
   {
-    return precision == Precision::half_precision || precision == Precision::tf32_precision;
+    return precision == Precision::half_precision || takes_tensor_cores(precision);
   }
   bool falls_back_to_single() const { return precision_fallback && is_below_single(); }
 };

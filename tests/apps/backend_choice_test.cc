@@ -68,35 +68,42 @@ namespace
     EXPECT_NE(message.find(why_no_device()), std::string::npos) << message;
   }
 
-  // TF32 is for tensor cores; whoever asks for it elsewhere is told what there is.
-  TEST(BackendChoice, Tf32)
+  // Some arithmetic is for tensor cores; whoever asks for it elsewhere is told what there is.
+  TEST(BackendChoice, PrecisionsOfTensorCores)
   {
-    Parameters parameters;
-    parameters.solver.multigrid.precision = Precision::tf32_precision;
-    for (const char *word : {"cpu", "reference", "cuda"})
+    for (const Precision precision :
+        {Precision::tf32_precision, Precision::corrected_half_precision})
     {
-      parameters.backend = word;
-      const std::string message = refusal(parameters, 1);
-      EXPECT_NE(message.find("multigrid.precision = tf32"), std::string::npos) << message;
-      EXPECT_NE(message.find(word), std::string::npos) << message;
-      EXPECT_NE(message.find("double, single and half"), std::string::npos) << message;
-      EXPECT_NE(message.find("mma"), std::string::npos) << message;
-    }
-    // The direct solver has no cycle.
-    parameters.backend = "cpu";
-    parameters.solver.solver = OuterSolver::direct;
-    EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::cpu);
-    parameters.solver.solver = OuterSolver::fgmres;
-    parameters.backend = "mma";
-    parameters.solver.multigrid.smoother = Smoother::patch;
-    EXPECT_NE(refusal(parameters, 1).find("patch"), std::string::npos);
-    if (device_count() > 0)
-      return;
-    parameters.solver.multigrid.smoother = Smoother::chebyshev;
-    for (const char *word : {"auto", "mma", "wmma"})
-    {
-      parameters.backend = word;
-      EXPECT_NE(refusal(parameters, 1).find(why_no_device()), std::string::npos) << word;
+      SCOPED_TRACE(to_string(precision));
+      Parameters parameters;
+      parameters.solver.multigrid.precision = precision;
+      for (const char *word : {"cpu", "reference", "cuda"})
+      {
+        parameters.backend = word;
+        const std::string message = refusal(parameters, 1);
+        EXPECT_NE(message.find(std::string("multigrid.precision = ") + to_string(precision)),
+            std::string::npos)
+            << message;
+        EXPECT_NE(message.find(word), std::string::npos) << message;
+        EXPECT_NE(message.find("double, single and half"), std::string::npos) << message;
+        EXPECT_NE(message.find("mma"), std::string::npos) << message;
+      }
+      // The direct solver has no cycle.
+      parameters.backend = "cpu";
+      parameters.solver.solver = OuterSolver::direct;
+      EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::cpu);
+      parameters.solver.solver = OuterSolver::fgmres;
+      parameters.backend = "mma";
+      parameters.solver.multigrid.smoother = Smoother::patch;
+      EXPECT_NE(refusal(parameters, 1).find("patch"), std::string::npos);
+      if (device_count() > 0)
+        continue;
+      parameters.solver.multigrid.smoother = Smoother::chebyshev;
+      for (const char *word : {"auto", "mma", "wmma"})
+      {
+        parameters.backend = word;
+        EXPECT_NE(refusal(parameters, 1).find(why_no_device()), std::string::npos) << word;
+      }
     }
   }
 } // namespace

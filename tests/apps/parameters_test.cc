@@ -346,17 +346,17 @@ end
     EXPECT_EQ(to_word(Precision::half_precision), "half");
     EXPECT_EQ(from_word<Precision>("half"), Precision::half_precision);
     EXPECT_EQ(from_word<Precision>("Half"), std::nullopt);
-    EXPECT_EQ(to_word(Precision::tf32_precision), "tf32");
     EXPECT_EQ(from_word<Precision>("tf32"), Precision::tf32_precision);
+    EXPECT_EQ(from_word<Precision>("2xfp16"), Precision::corrected_half_precision);
     EXPECT_EQ(to_word(BoundaryKind::periodic), "periodic");
   }
 
   TEST(Parameters, LessThanSingleFallsBackToIt)
   {
     MultigridOptions options;
-    for (const auto &[precision, falls_back] :
-        {std::pair{Precision::double_precision, false}, {Precision::single_precision, false},
-            {Precision::tf32_precision, true}, {Precision::half_precision, true}})
+    for (const auto &[precision, falls_back] : {std::pair{Precision::double_precision, false},
+             {Precision::single_precision, false}, {Precision::tf32_precision, true},
+             {Precision::half_precision, true}, {Precision::corrected_half_precision, true}})
     {
       options.precision = precision;
       options.precision_fallback = true;

@@ -265,31 +265,37 @@ namespace
     EXPECT_EQ(test::parse_json(text.str())["precision"], "single");
   }
 
-  // As in single precision; what a cycle leaves does not show in the error of the discretisation.
-  TEST_F(SolveOnDevice, CycleInTf32)
+  // As with the arithmetic of CUDA cores; what a cycle leaves does not show in the error of the discretisation.
+  TEST_F(SolveOnDevice, CycleOnTensorCores)
   {
     const test::TemporaryDirectory directory;
     Parameters parameters = small_problem(directory);
-    parameters.backend = "mma";
-    const RunRecord single = solve(parameters);
-    parameters.solver.multigrid.precision = Precision::tf32_precision;
-    for (const char *backend : {"mma", "wmma"})
+    for (const auto &[plain, on_tensor_cores] :
+        {std::pair{Precision::single_precision, Precision::tf32_precision},
+            {Precision::half_precision, Precision::corrected_half_precision}})
     {
-      SCOPED_TRACE(backend);
-      parameters.backend = backend;
-      const RunRecord tf32 = solve(parameters);
-      EXPECT_TRUE(tf32.report.converged()) << tf32.report.detail;
-      EXPECT_LE(tf32.report.iterations, single.report.iterations + 1);
-      EXPECT_NEAR(*tf32.l2_error, *single.l2_error, 5e-4 * *single.l2_error);
-      std::stringstream text;
-      write_run_json(tf32, text);
-      EXPECT_EQ(test::parse_json(text.str())["precision"], "tf32");
+      parameters.backend = "mma";
+      parameters.solver.multigrid.precision = plain;
+      const RunRecord expected = solve(parameters);
+      parameters.solver.multigrid.precision = on_tensor_cores;
+      for (const char *backend : {"mma", "wmma"})
+      {
+        SCOPED_TRACE(testing::Message() << backend << ' ' << to_string(on_tensor_cores));
+        parameters.backend = backend;
+        const RunRecord found = solve(parameters);
+        EXPECT_TRUE(found.report.converged()) << found.report.detail;
+        EXPECT_LE(found.report.iterations, expected.report.iterations + 1);
+        EXPECT_NEAR(*found.l2_error, *expected.l2_error, 5e-4 * *expected.l2_error);
+        std::stringstream text;
+        write_run_json(found, text);
+        EXPECT_EQ(test::parse_json(text.str())["precision"], to_string(on_tensor_cores));
+      }
+      parameters.backend = "auto";
+      EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::automatic);
+      EXPECT_THROW(choose_backend(parameters, 2), ParameterError);
+      parameters.backend = "cuda";
+      EXPECT_THROW(choose_backend(parameters, 1), ParameterError);
     }
-    parameters.backend = "auto";
-    EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::automatic);
-    EXPECT_THROW(choose_backend(parameters, 2), ParameterError);
-    parameters.backend = "cuda";
-    EXPECT_THROW(choose_backend(parameters, 1), ParameterError);
   }
 
   // What a user gets who asks for nothing but a cycle in half: steps and residuals by the fastest kernels of 3D, of which some are on

@@ -90,6 +90,7 @@ namespace
   TYPED_TEST_SUITE(DeviceOperators, Numbers);
   using DeviceOperatorsDouble = DeviceOperators<double>;
   using DeviceOperatorsFloat = DeviceOperators<float>;
+  using DeviceOperatorsHalf = DeviceOperators<Half>;
 
   TYPED_TEST(DeviceOperators, LaplaceInTwoDimensions)
   {
@@ -148,6 +149,36 @@ namespace
       EXPECT_LT(test::relative_difference(rounded, step), 1e-3);
     }
     EXPECT_THROW(results(cuda, laplace::Arithmetic::tf32), std::invalid_argument);
+  }
+
+  // With weights in two parts a step is hardly ever rounded in another direction than with arithmetic in FP32.
+  TEST_F(DeviceOperatorsHalf, ChebyshevStepsCorrected)
+  {
+    using enum laplace::Backend;
+    const Grid grid = make_grid(test::box(3, 3, {2, 1, 2}, 0, "DNPPDN"), MPI_COMM_SELF);
+    const LevelGrid &level = grid.finest();
+    const CellBasis basis = make_cell_basis(3);
+    const auto u = on_device(test::hashed_vector<Half>(level, 1), stream()),
+               b = on_device(test::hashed_vector<Half>(level, 2), stream());
+    const auto step = [&](laplace::Backend backend, std::optional<laplace::Arithmetic> steps) {
+      DeviceLaplaceOperator<Half> op(level, basis, backend, stream(), steps);
+      auto result = op.make_vector();
+      op.chebyshev_step(result, u, nullptr, b, 0., 0.8);
+      return on_host(result, stream());
+    };
+    const Vector<Half> expected = step(cuda, std::nullopt);
+    const auto share_of_others = [&](const Vector<Half> &found) {
+      std::int64_t others = 0;
+      for (std::int64_t at = 0; at < expected.size(); ++at)
+        others += found[at].bits != expected[at].bits;
+      return double(others) / double(level.block.dofs());
+    };
+    for (const laplace::Backend backend : {automatic, wmma, mma})
+    {
+      SCOPED_TRACE(to_string(backend));
+      EXPECT_GT(share_of_others(step(backend, laplace::Arithmetic::fp16)), 0.1);
+      EXPECT_LT(share_of_others(step(backend, laplace::Arithmetic::fp16x2)), 0.03);
+    }
   }
 
   TYPED_TEST(DeviceOperators, Transfer)

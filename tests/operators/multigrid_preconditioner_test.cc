@@ -324,10 +324,12 @@ namespace
         3 * 6 * stored - split);
   }
 
-  TEST(MultigridPreconditioner, HasNoTf32InHostMemory)
+  TEST(MultigridPreconditioner, HasNoArithmeticOfTensorCoresInHostMemory)
   {
     Solve solve(test::cubes(2, 1, {1, 1, 1}, 1, "DD"));
-    EXPECT_THROW(solve.make(with(Precision::tf32_precision)), std::invalid_argument);
+    for (const Precision precision :
+        {Precision::tf32_precision, Precision::corrected_half_precision})
+      EXPECT_THROW(solve.make(with(precision)), std::invalid_argument);
   }
 } // namespace
 } // namespace tensormg
