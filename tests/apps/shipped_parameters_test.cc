@@ -1,4 +1,4 @@
-// The files in params/: all are read, and the exact solutions in them solve the stated problems.
+// The files in params/: all are read, and the exact solutions in them solve the stated problems; one is solved.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -14,7 +14,9 @@
 
 #include "apps/parameter_table.h"
 #include "apps/parameters.h"
+#include "apps/solve.h"
 #include "tests/support/parameter_files.h"
+#include "tests/support/temporary_directory.h"
 
 namespace tensormg
 {
@@ -159,9 +161,9 @@ namespace
         EXPECT_LE(cells, static_cast<double>(p.output.vtu_max_cells)) << "would not be written";
       }
     }
-    for (const char *name :
-        {"quickstart", "square_2d", "manufactured_3d", "gaussian_charges", "heat_conduction",
-            "doubly_periodic", "pure_neumann", "throughput", "compare", "diagnose"})
+    for (const char *name : {"quickstart", "square_2d", "manufactured_3d", "gaussian_charges",
+             "heat_conduction", "doubly_periodic", "pure_neumann", "throughput",
+             "discretisation_error", "compare", "diagnose"})
       EXPECT_EQ(names.count(name), 1u) << name;
   }
 
@@ -200,6 +202,25 @@ namespace
       const auto file = source_directory() / "params" / (std::string(name) + ".prm");
       EXPECT_NO_THROW(check_for_converge(read_parameters(file.string()))) << name;
     }
+  }
+
+  // Full multigrid alone has the error of the discretisation, to 5 %.
+  TEST(ShippedParameters, DiscretisationErrorIsReached)
+  {
+    const test::TemporaryDirectory directory;
+    const std::string file = (source_directory() / "params/discretisation_error.prm").string();
+    const auto error = [&](const char *tolerance, int iterations) {
+      const Parameters parameters = read_parameters(file,
+          {"problem.refinements=4", "operator.backend=cpu", tolerance,
+              "output.directory=" + directory.path().string()});
+      Console console = Console::silent(MPI_COMM_SELF);
+      const RunRecord record = run_solve(parameters, MPI_COMM_SELF, console);
+      EXPECT_EQ(record.report.iterations, iterations);
+      return record.l2_error.value_or(0.);
+    };
+    const double converged = error("solver.tolerance=1e-8", 2);
+    EXPECT_GT(converged, 0.);
+    EXPECT_NEAR(error("solver.tolerance=0.01", 0), converged, 0.05 * converged);
   }
 
   TEST(ShippedParameters, DealIIReadsTheSameValues)
