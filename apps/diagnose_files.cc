@@ -44,11 +44,16 @@ namespace
       stream.push_back(
           {{"operation", stream::to_string(sample.operation)}, {"past_caches", sample.past_caches},
               {"bytes", sample.bytes}, {"gb_per_second", 1e-9 * sample.rate}});
+    Json caches = Json::array();
+    for (const CacheSample &sample : machine.caches)
+      caches.push_back({{"operation", stream::to_string(sample.operation)},
+          {"cache", stream::to_string(sample.cache)}, {"bytes", sample.bytes},
+          {"gb_per_second", 1e-9 * sample.rate}});
     return {{"place", place_word(machine.place)}, {"name", machine.name},
         {"detail", machine.detail},
         {"driver", machine.driver.empty() ? Json(nullptr) : Json(machine.driver)},
         {"scale_bandwidth_gb_per_s", 1e-9 * machine.memory_bandwidth()}, {"ceilings", ceilings},
-        {"stream", stream}};
+        {"stream", stream}, {"caches", caches}};
   }
 
   Json gain_json(const Entry &entry, const Diagnosis &diagnosis)

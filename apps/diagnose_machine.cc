@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "apps/diagnose_caches.h"
 #include "apps/diagnose_table.h"
 #include "kernels/core/device.h"
 #include "kernels/laplace/laplace.h"
@@ -265,6 +266,8 @@ Machine measure_device(const MachineOptions &options)
       " multiprocessors, compute capability " + std::to_string(properties.major) + "." +
       std::to_string(properties.minor) + ", driver " + properties.driver;
   machine.stream = sweep_device(options);
+  if (options.all_operations)
+    machine.caches = measure_caches(options);
   DeviceArray<double> sink(peak::cuda_sink_size());
   device::synchronize(nullptr);
   const OwnedStream stream;

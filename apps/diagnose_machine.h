@@ -11,6 +11,7 @@
 #include "apps/thread_team.h"
 #include "kernels/peak/peak.h"
 #include "kernels/roofline/roofline.h"
+#include "kernels/stream/caches.h"
 #include "kernels/stream/stream.h"
 
 namespace tensormg::diagnose
@@ -47,6 +48,15 @@ struct StreamSample
   double rate = 0.;         ///< bytes per second, median
 };
 
+/// One size of a sweep within a cache of a device, many passes in one launch.
+struct CacheSample
+{
+  stream::Operation operation = stream::Operation::read;
+  stream::Cache cache = stream::Cache::second;
+  double bytes = 0.; ///< of all arrays together, of all multiprocessors
+  double rate = 0.;  ///< bytes per second, median
+};
+
 struct Machine
 {
   Place place = Place::host;
@@ -55,6 +65,7 @@ struct Machine
   std::string detail; ///< in words
   std::vector<Ceiling> ceilings;
   std::vector<StreamSample> stream; ///< ascending sizes within an operation and kind of stores
+  std::vector<CacheSample> caches;  ///< of a device, if all operations were asked for
 
   /// Throws std::logic_error if the row of that name was not measured.
   const Ceiling &ceiling(const std::string &name) const;

@@ -6,6 +6,8 @@
 #include <map>
 #include <vector>
 
+#include "apps/diagnose_caches.h"
+
 namespace tensormg::diagnose
 {
 namespace
@@ -164,7 +166,7 @@ std::string ceilings_text(const Machine &machine)
         alpha ? format_number(roofline::memory_bound_limit(*alpha)) : "-"});
   }
   return std::string("  ") + place_word(machine.place) + ", working set of all arrays together\n" +
-      bandwidth.text() + units.text();
+      bandwidth.text() + caches_text(machine.caches) + units.text();
 }
 
 std::string class_heading(const ClassRow &row, std::size_t number, std::size_t of)

@@ -115,6 +115,19 @@ def answer_part(diagnosis):
     return "".join(parts)
 
 
+def caches_part(samples):
+    """GB/s by cache and operation, columns are working sets."""
+    if not samples:
+        return ""
+    sizes = sorted({s["bytes"] for s in samples})
+    names = list(dict.fromkeys((s["cache"], s["operation"]) for s in samples))
+    rates = {(s["cache"], s["operation"], s["bytes"]): s["gb_per_second"] for s in samples}
+    rows = [(cache, operation, *(number(rates.get((cache, operation, size))) for size in sizes))
+            for cache, operation in names]
+    return "<p>Bandwidth of the caches in GB/s, many passes in one launch, by working set in MB.</p>\n" + table(
+        ("cache", "operation", *(number(1e-6 * size) for size in sizes)), rows)
+
+
 def machines_part(diagnosis):
     parts = ["<h2>Machines and their ceilings</h2>\n"]
     for machine in diagnosis["machines"]:
@@ -126,6 +139,7 @@ def machines_part(diagnosis):
                  number(c["alpha"]), number(c["memory_bound_limit"])) for c in machine["ceilings"]]
         parts.append(table(("unit", "rate", "machine balance (flop/byte)", "α over the plain unit",
                             "limit 2-2/(1+α) if memory-bound"), rows))
+        parts.append(caches_part(machine.get("caches", [])))
     if diagnosis.get("no_device"):
         parts.append(f"<p>No device: {html.escape(diagnosis['no_device'])}. Nothing here says anything "
                      "about tensor cores.</p>\n")

@@ -47,6 +47,7 @@ CLAIMS = {
         ("issue_kernel", NONE)],
     "peak/clock": [("read_clocks", NONE)],
     "stream/cuda": [("kernel", NONE)],
+    "stream/caches": [("slices_kernel", NONE)],
     "scale/cuda": [("words_kernel", NONE)],
     "scale/mma": [("ByFp16", "HMMA.1688.F32"), ("ByTf32", "HMMA.1688.F32.TF32"),
                   ("ByM8N8K4", "DMMA.8x8x4"), ("ByM16N8K4", "DMMA.16x8x4")],

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/core/device.h"
-#include "kernels/stream/stream.h"
+#include "kernels/stream/caches.h"
 
 namespace tensormg
 {
@@ -67,6 +67,59 @@ namespace
       EXPECT_EQ(sums, sum); // of integers
     }
     stream::cuda(Operation::copy, 0, 1., nullptr, nullptr, nullptr);
+  }
+
+  // Two and three slices, one and many steps per pass; numbers behind the slices stay as they are.
+  TEST_F(StreamDevice, SlicesOfCaches)
+  {
+    using stream::Cache;
+    for (const std::int64_t size : {1024, 8192})
+      for (const int passes : {1, 3})
+      {
+        constexpr int slices = 3;
+        std::vector<double> b;
+        for (std::int64_t i = 0; i < slices * size; ++i)
+          b.push_back(static_cast<double>(i % 1000) - 3.);
+        DeviceArray<double> device_a(slices * size + 5), device_b(slices * size);
+        device_b.copy_from_host(b.data());
+        for (const Cache cache : {Cache::first, Cache::second})
+          for (const Operation operation : stream::all_operations)
+          {
+            if (cache == Cache::first && operation != Operation::read)
+              continue;
+            SCOPED_TRACE(testing::Message() << stream::to_string(operation) << " of " << size);
+            std::vector<double> a(b.size() + 5, 9.);
+            const std::size_t results = operation == Operation::read ? slices : b.size();
+            std::fill_n(a.begin(), results, std::numeric_limits<double>::quiet_NaN());
+            device_a.copy_from_host(a.data());
+            stream::cuda_slices(operation, cache, slices, size, passes, -1.5, device_b.data(),
+                device_a.data(), nullptr);
+            device_a.copy_to_host(a.data());
+            for (std::size_t i = 0; i < results; ++i)
+            {
+              double expected = operation == Operation::write ? -1.5
+                  : operation == Operation::scale             ? -1.5 * b[i]
+                                                              : b[i];
+              if (operation == Operation::read)
+              {
+                expected = 0.;
+                for (std::int64_t j = 0; j < size; ++j)
+                  expected +=
+                      passes * b[i * static_cast<std::size_t>(size) + static_cast<std::size_t>(j)];
+              }
+              ASSERT_EQ(a[i], expected) << i;
+            }
+            for (std::size_t i = results; i < a.size(); ++i)
+              ASSERT_EQ(a[i], 9.);
+          }
+      }
+    for (const auto &[cache, size, passes, operation] :
+        {std::tuple{Cache::first, 1024, 1, Operation::copy},
+            {Cache::second, 512, 1, Operation::read}, {Cache::second, 1025, 1, Operation::read},
+            {Cache::second, 1024, 0, Operation::read}})
+      EXPECT_THROW(
+          stream::cuda_slices(operation, cache, 1, size, passes, 1., nullptr, nullptr, nullptr),
+          std::invalid_argument);
   }
 } // namespace
 } // namespace tensormg

@@ -99,6 +99,11 @@ T __ldcs(const T *from)
   return *from;
 }
 template <typename T>
+T __ldca(const T *from)
+{
+  return *from;
+}
+template <typename T>
 T __ldcg(const T *from)
 {
   return *from;

@@ -1,0 +1,110 @@
+#include "kernels/stream/caches.h"
+
+#include <stdexcept>
+
+#include "kernels/core/launch.cuh"
+
+namespace tensormg::stream
+{
+namespace
+{
+  constexpr int threads = 512, warp = 32, under_way = 8;
+  constexpr unsigned all_lanes = 0xffffffffu;
+  static_assert(slice_granularity / 2 == threads, "a pass is at least one word per thread");
+
+  template <Cache cache>
+  __device__ double2 load(const double2 *from)
+  {
+    return cache == Cache::first ? __ldca(from) : __ldcg(from);
+  }
+
+  /// Thread t has words t, t + threads, ...; positions wrap at the end of the slice, which the compiler does not
+  /// know, so that it takes no pass for the one before.
+  template <Operation operation, Cache cache>
+  __global__ void __launch_bounds__(threads)
+      slices_kernel(int n_words, int steps, double q, const double2 *b, double *a)
+  {
+    constexpr bool reads = operation != Operation::write, writes = operation != Operation::read;
+    const int mask = n_words - 1;
+    const std::int64_t slice = static_cast<std::int64_t>(blockIdx.x) * n_words;
+    const double2 *const from = b + slice;
+    double2 *const to = reinterpret_cast<double2 *>(a) + slice;
+    const double factor = operation == Operation::scale ? q : 1.;
+    double sum = 0.;
+    for (int step = 0; step < steps; step += under_way)
+    {
+      double2 values[under_way];
+#pragma unroll
+      for (int w = 0; w < under_way; ++w)
+      {
+        values[w] = make_double2(reads ? 0. : q, reads ? 0. : q);
+        if (reads && step + w < steps)
+          values[w] =
+              load<cache>(from + ((static_cast<int>(threadIdx.x) + (step + w) * threads) & mask));
+      }
+#pragma unroll
+      for (int w = 0; w < under_way; ++w)
+      {
+        sum += values[w].x + values[w].y;
+        if (writes && step + w < steps)
+          __stcg(to + ((static_cast<int>(threadIdx.x) + (step + w) * threads) & mask),
+              make_double2(factor * values[w].x, factor * values[w].y));
+      }
+    }
+    if constexpr (!writes)
+    {
+      __shared__ double warp_sums[threads / warp];
+#pragma unroll
+      for (int distance = warp / 2; distance > 0; distance /= 2)
+        sum += __shfl_xor_sync(all_lanes, sum, distance);
+      if (threadIdx.x % warp == 0)
+        warp_sums[threadIdx.x / warp] = sum;
+      __syncthreads();
+      if (threadIdx.x > 0)
+        return;
+      for (int w = 1; w < threads / warp; ++w)
+        sum += warp_sums[w];
+      a[blockIdx.x] = sum;
+    }
+  }
+
+  template <Operation operation, Cache cache>
+  void run(int slices, std::int64_t size, int passes, double q, const double *b, double *a,
+      Stream stream)
+  {
+    const auto n_words = static_cast<int>(size / 2);
+    launch("launching the streaming kernel of caches", slices_kernel<operation, cache>,
+        dim3(static_cast<unsigned>(slices)), dim3(threads), 0, stream, n_words,
+        passes * (n_words / threads), q, reinterpret_cast<const double2 *>(b), a);
+  }
+} // namespace
+
+void cuda_slices(Operation operation, Cache cache, int slices, std::int64_t size, int passes,
+    double q, const double *b, double *a, Stream stream)
+{
+  constexpr std::int64_t largest = std::int64_t(1)
+      << 24; // positions and steps are numbers of 32 bits
+  if (size < slice_granularity || size > largest || (size & (size - 1)) != 0 || passes < 1 ||
+      passes > 2 * largest * threads / size)
+    throw std::invalid_argument(
+        "a slice has a power of two of numbers, 1024 or more, and passes are few enough to count");
+  if (cache == Cache::first && operation != Operation::read)
+    throw std::invalid_argument(
+        "stores go through the first cache of a device: read alone is its own");
+  if (slices == 0)
+    return;
+  if (cache == Cache::first)
+    return run<Operation::read, Cache::first>(slices, size, passes, q, b, a, stream);
+  switch (operation)
+  {
+    case Operation::read:
+      return run<Operation::read, Cache::second>(slices, size, passes, q, b, a, stream);
+    case Operation::write:
+      return run<Operation::write, Cache::second>(slices, size, passes, q, b, a, stream);
+    case Operation::copy:
+      return run<Operation::copy, Cache::second>(slices, size, passes, q, b, a, stream);
+    case Operation::scale:
+      return run<Operation::scale, Cache::second>(slices, size, passes, q, b, a, stream);
+  }
+}
+} // namespace tensormg::stream
