@@ -118,7 +118,7 @@ namespace
     auto make_operator(const LevelGrid &level, const CellBasis &basis) const
     {
       return std::make_unique<Operator<Number>>(level, basis, backend, stream,
-          std::is_same_v<Number, float> ? steps : std::nullopt); // full multigrid has some in FP64
+          std::is_same_v<Number, double> ? std::nullopt : steps); // those of full multigrid
     }
 
     template <typename Number>

@@ -325,7 +325,7 @@ namespace
         {{"output.vtu_upper=1,2"},
             {"output.vtu_upper = '1,2' has 2 entries, but problem.dimension is 3"}},
         {{"multigrid.single_levels=1"},
-            {"multigrid.single_levels = 1, multigrid.precision = single", "half or tf32"}},
+            {"multigrid.single_levels = 1, multigrid.precision = single", "half, 2xfp16 or tf32"}},
         {{"multigrid.single_levels=3", "multigrid.precision=half", "problem.refinements=2"},
             {"multigrid.single_levels = 3, problem.refinements = 2", "at most"}},
     });
