@@ -19,7 +19,7 @@ namespace
   constexpr double bytes_per_launch = 8e9; ///< about a millisecond
   constexpr double first_cache_per_slice =
       131e3; ///< what is left of it beside shared memory, on every GPU since 8.0
-  constexpr double second_cache_per_slice = 262e3;
+  constexpr double second_cache_per_slice = 256 * 1024.;
 
   class Caches
   {
