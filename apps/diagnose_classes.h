@@ -53,5 +53,6 @@ void run_stencil(Run &run);
 void run_gemm(Run &run);
 void run_smallmat(Run &run);
 void run_batched_products(Run &run); ///< a part of run_smallmat()
+void run_contractions(Run &run);     ///< another one
 void run_precision(Run &run);
 } // namespace tensormg::diagnose

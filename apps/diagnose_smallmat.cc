@@ -313,5 +313,6 @@ void run_smallmat(Run &run)
             run);
       }
   run_batched_products(run);
+  run_contractions(run);
 }
 } // namespace tensormg::diagnose

@@ -1,0 +1,95 @@
+// Part of class `smallmat`: the contractions of this project's operator, cell by cell or patch by patch, as `compare` measures them.
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/compare_table.h"
+#include "apps/diagnose_run.h"
+
+namespace tensormg::diagnose
+{
+namespace
+{
+  /// B u in 3D on about so many unknowns: `rank2` in the basis of the solver, `nodal` with dense contractions on vertex patches.
+  struct Problem
+  {
+    const char *form;
+    int degree;
+    std::int64_t dofs;
+  };
+
+  /// A kernel of `compare`. Counted are useful flops; tensor cores execute padding and corrections as well.
+  class Contraction : public Candidate
+  {
+  public:
+    explicit Contraction(std::unique_ptr<tensormg::Candidate> candidate)
+      : candidate_(std::move(candidate))
+    {}
+    double error() override { return candidate_->error(); }
+    double milliseconds(int runs) override { return candidate_->milliseconds(runs); }
+    Work work() const override
+    {
+      const laplace::Work one = candidate_->work();
+      const auto dofs = static_cast<double>(candidate_->dofs());
+      return {dofs * one.flops, dofs * one.bytes};
+    }
+    Items items() const override { return {static_cast<double>(candidate_->dofs()), "unknowns"}; }
+
+  private:
+    std::unique_ptr<tensormg::Candidate> candidate_;
+  };
+
+  /// In the words of `compare`.
+  struct Way
+  {
+    const char *backend, *precision;
+  };
+  constexpr std::array ways{Way{"cuda", "double"}, Way{"wmma", "double"}, Way{"mma", "double"},
+      Way{"cuda", "single"}, Way{"wmma", "3xtf32"}, Way{"mma", "3xtf32"}, Way{"cuda", "half"},
+      Way{"wmma", "half"}, Way{"mma", "half"}};
+
+  template <std::size_t way>
+  std::unique_ptr<Candidate> make(const Problem &problem, ThreadTeam &)
+  {
+    Choice choice;
+    choice.degree = problem.degree;
+    choice.dofs = problem.dofs;
+    choice.form = problem.form;
+    choice.backend = ways[way].backend;
+    choice.precision = ways[way].precision;
+    return std::make_unique<Contraction>(find_implementation(choice).make(choice, MPI_COMM_SELF));
+  }
+
+  constexpr double double_tolerance = 1e-13, single_tolerance = 1e-5, half_tolerance = 4e-3;
+  constexpr std::array rows{
+      Row<Problem>{"cuda", "double", Place::device, "FP64 FMA", "", double_tolerance, make<0>},
+      Row<Problem>{
+          "wmma", "double", Place::device, "FP64 mma m8n8k4", "cuda", double_tolerance, make<1>},
+      Row<Problem>{"mma", "double", Place::device, "FP64 mma", "cuda", double_tolerance, make<2>},
+      Row<Problem>{"cuda", "single", Place::device, "FP32 FMA", "", single_tolerance, make<3>},
+      Row<Problem>{"wmma_3xtf32", "single", Place::device, "TF32 mma m16n8k4", "cuda",
+          single_tolerance, make<4>},
+      Row<Problem>{
+          "mma_3xtf32", "single", Place::device, "TF32 mma", "cuda", single_tolerance, make<5>},
+      Row<Problem>{"cuda", "half", Place::device, "FP32 FMA", "", half_tolerance, make<6>},
+      Row<Problem>{"wmma", "half", Place::device, "FP16 mma", "cuda", half_tolerance, make<7>},
+      Row<Problem>{"mma", "half", Place::device, "FP16 mma", "cuda", half_tolerance, make<8>},
+  };
+} // namespace
+
+void run_contractions(Run &run)
+{
+  check_rows<Problem>(rows); // also where none of them runs
+  if (!run.diagnosis.wants(Place::device))
+    return; // `compare` has the host's operator
+  const std::int64_t dofs =
+      std::llround(1e6 * run.options.memory_megabytes / (2. * sizeof(double)));
+  for (const char *form : {"rank2", "nodal"})
+    for (const int degree : run.options.quick ? std::vector{3} : std::vector{3, 7})
+      run_rows<Problem>(rows, "smallmat", Problem{form, degree, dofs},
+          "operator, " + std::string(form) + ", p = " + std::to_string(degree), run);
+}
+} // namespace tensormg::diagnose
