@@ -78,7 +78,7 @@ struct System
 /// Evaluates the right-hand side, solves by the method that the parameters name, and measures errors; what
 /// happened goes to the record. Returns the solution.
 Vector<double> solve_on_host(const System &system, RunRecord &record);
-/// The same in device memory. The result is empty if no output asks for it.
+/// The same in device memory. The result is that on the finest level of part_of_output(), empty if no output asks for it.
 Vector<double> solve_on_device(const System &system, RunRecord &record);
 
 /// Place: makes the objects of a solve where its vectors lie (solve_host.cc, solve_device.cc). Members:
@@ -301,13 +301,18 @@ std::optional<std::size_t> iterate(const System &system, const SolverOptions &op
 template <typename Place>
 typename Place::VectorType start_vector(const System &system, const Place &place, double factor)
 {
+  // Its residual may be some ten orders larger, and squares of that are summed.
+  constexpr double largest_start = 1e130;
   auto x = with_user_data([&] { return place.initial_guess(); });
   if (system.parameters.problem.is_singular())
     place.subtract_mean(x);
+  const double largest = place.max_abs(x), allowed = largest_start * factor;
+  if (!(largest <= allowed))
+    throw ParameterError(
+        "problem.initial_guess is too large beside the right-hand side: its coefficients reach " +
+        number_text(largest) + ", allowed are " + number_text(allowed));
   if (factor != 1.)
     place.scale(x, -std::ilogb(factor));
-  if (!std::isfinite(place.max_abs(x)))
-    throw ParameterError("problem.initial_guess is too large beside the right-hand side");
   return x;
 }
 

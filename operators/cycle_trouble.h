@@ -19,8 +19,15 @@ namespace tensormg
 struct CycleTrouble
 {
   std::size_t level; ///< of the grid: the one that computed what is wrong
-  std::string what;  ///< before the words "of multigrid level"
+  std::string what;  ///< before the word "of" and name_of_level()
 };
+
+/// For messages. l: of `count` levels, from the coarsest one.
+inline std::string name_of_level(std::size_t l, std::size_t count)
+{
+  return "multigrid level " + std::to_string(l) + " (0 is the coarsest of " +
+      std::to_string(count) + ")";
+}
 
 /// On the way to the coarsest level, finest first. A right-hand side is the residual of the level above.
 template <typename Cycles, typename MaxAbs>

@@ -1,7 +1,6 @@
 #include "operators/eigenvalue_estimate.h"
 
 #include <cmath>
-#include <stdexcept>
 #include <vector>
 
 #include "kernels/vector/vector.h"
@@ -37,7 +36,7 @@ double largest_eigenvalue(std::vector<double> diagonal, std::vector<double> off_
   int info = 0;
   dsterf_(&n, diagonal.data(), off_diagonal.data(), &info);
   if (info != 0 || !std::isfinite(diagonal.back()))
-    throw std::runtime_error("the eigenvalue estimate of the smoother failed");
+    throw EigenvalueError("the eigenvalue estimate of the smoother failed");
   return diagonal.back();
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "operators/laplace_operator.h"
@@ -12,8 +14,28 @@ namespace tensormg
 /// Entries of [-1, 1] that depend on the global position alone, so that every partition starts alike.
 Vector<double> pseudo_random_vector(const LevelGrid &level);
 
+/// There is no largest eigenvalue: the operator has entries that are not finite.
+struct EigenvalueError : std::runtime_error
+{
+  using std::runtime_error::runtime_error;
+};
+
+/// Calls `estimate`; what it says of an eigenvalue that there is none of is said of `level`.
+template <typename F>
+double naming_the_level(const std::string &level, const F &estimate)
+{
+  try
+  {
+    return estimate();
+  }
+  catch (const EigenvalueError &error)
+  {
+    throw EigenvalueError(error.what() + (" on " + level));
+  }
+}
+
 /// The largest eigenvalue of a symmetric tridiagonal matrix; off_diagonal has an entry less, or more that
-/// are ignored. Throws std::runtime_error if it cannot be found.
+/// are ignored. Throws EigenvalueError if it cannot be found.
 double largest_eigenvalue(std::vector<double> diagonal, std::vector<double> off_diagonal);
 
 /// Largest Ritz value of D^-1 B after `steps` Lanczos steps in the D inner product from D^-1 start: a lower

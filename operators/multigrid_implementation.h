@@ -14,6 +14,7 @@
 #include "kernels/core/kernel_loading.h"
 #include "kernels/core/setup_times.h"
 #include "operators/cycle_trouble.h"
+#include "operators/eigenvalue_estimate.h"
 #include "operators/full_multigrid_levels.h"
 #include "operators/multigrid_preconditioner.h"
 #include "operators/single_levels.h"
@@ -97,8 +98,9 @@ public:
         if (needs_lambda_max(options) && like != estimated)
         {
           const setup_times::Scope scope("eigenvalue estimate");
-          lambda_max_ =
-              options.eigenvalue_safety * family.lambda_max(grid.levels[like], basis, options);
+          lambda_max_ = options.eigenvalue_safety * naming_the_level(name_of_level(like), [&] {
+            return family.lambda_max(grid.levels[like], basis, options);
+          });
           estimated = like;
         }
         entry.smoother = make_smoother(*entry.op, options);
@@ -203,8 +205,7 @@ public:
   {
     const auto describe = [&](const CycleTrouble &trouble) {
       const bool is_lower = lower_ != nullptr && trouble.level <= coarsest_;
-      return trouble.what + " of multigrid level " + std::to_string(trouble.level) +
-          " (0 is the coarsest of " + std::to_string(grid_.levels.size()) + "), precision " +
+      return trouble.what + " of " + name_of_level(trouble.level) + ", precision " +
           to_string(is_lower ? Precision::single_precision : precision_);
     };
     if (const auto trouble = first_not_finite())
@@ -240,6 +241,11 @@ private:
     typename Family::Runner runner;
     std::vector<int> visits; ///< of the levels, each time
   };
+
+  std::string name_of_level(std::size_t l) const
+  {
+    return tensormg::name_of_level(l, grid_.levels.size());
+  }
 
   /// Of a vector on level l.
   auto max_abs() const

@@ -2,126 +2,23 @@
 // for each precision, smoother and kind of boundary; the same bits twice, with and without a graph.
 #include "operators/device_multigrid.h"
 
-#include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
 
-#include "operators/cell_basis.h"
-#include "operators/device_laplace_operator.h"
-#include "operators/device_vector_space.h"
-#include "operators/laplace_operator.h"
-#include "operators/right_hand_side.h"
-#include "operators/vector_space.h"
 #include "solvers/cg.h"
-#include "solvers/fgmres.h"
-#include "solvers/mixed_operator.h"
-#include "tests/support/boxes.h"
+#include "tests/support/device_multigrid_solve.h"
 #include "tests/support/few_cases.h"
-#include "tests/support/guarded.h"
 
 namespace tensormg
 {
 namespace
 {
+  using Solve = test::DeviceSolve;
+  using test::with;
+
   constexpr Precision precisions[] = {
       Precision::double_precision, Precision::single_precision, Precision::half_precision};
-
-  /// One problem with a right-hand side, solved in host and in device memory.
-  struct Solve
-  {
-    Problem problem;
-    CellBasis basis = make_cell_basis(problem.degree);
-    Grid grid = make_grid(problem, MPI_COMM_SELF);
-    const LevelGrid &level = grid.finest();
-    OwnedStream stream;
-    VectorSpace host_space{level};
-    DeviceVectorSpace space{level, stream.get()};
-    LaplaceOperator<double> host_op{level, basis, laplace::Backend::cpu};
-    LaplaceOperator<WideFloat> host_products{level, basis, laplace::Backend::cpu};
-    DeviceLaplaceOperator<double> op{level, basis, laplace::Backend::cuda, stream.get()};
-    DeviceLaplaceOperator<WideFloat> products{level, basis, laplace::Backend::cuda, stream.get()};
-    Vector<double> host_b = test::hashed_vector<double>(level, 1);
-    DeviceVector<double> b = space.make_vector(), x = space.make_vector();
-    laplace::Backend backend = laplace::Backend::cuda; ///< of the preconditioner
-
-    explicit Solve(const Problem &problem_)
-      : problem(problem_)
-    {
-      copy_to_device(host_b, b, stream.get());
-      if (problem.is_singular())
-      {
-        space.subtract_mean(basis, b);
-        copy_to_host(b, host_b, stream.get());
-      }
-    }
-    Solve(const Solve &) = delete;
-
-    /// All levels, as in host memory.
-    auto make(const MultigridOptions &options, bool level_times = false) const
-    {
-      return make_device_multigrid(grid, basis, backend, options, stream.get(),
-          {.longest_direct_line = 0, .level_times = level_times});
-    }
-
-    Vector<double> solution() const
-    {
-      Vector<double> result(level.block);
-      copy_to_host(x, result, stream.get());
-      return result;
-    }
-
-    template <typename Method, typename Operator>
-    SolveReport run(Method &&method, Operator &a, DeviceMultigridPreconditioner &multigrid)
-    {
-      device::fill_bytes(x.data(), 0, x.size() * sizeof(double), stream.get());
-      return method.solve(a, multigrid, x, b);
-    }
-    /// With a basis in double precision.
-    SolveReport fgmres(DeviceMultigridPreconditioner &multigrid)
-    {
-      return run(Fgmres<DeviceVectorSpace>(space, 1e-8, 40, 30), op, multigrid);
-    }
-    /// With one in single precision.
-    SolveReport short_basis(DeviceMultigridPreconditioner &multigrid)
-    {
-      MixedOperator both(op, products);
-      return run(
-          Fgmres<DeviceVectorSpace, DeviceVector<WideFloat>>(space, 1e-8, 40, 10), both, multigrid);
-    }
-
-    /// Against the same solve in host memory; the precision of the basis is the default of that of the cycle.
-    void compare(const MultigridOptions &options)
-    {
-      const auto multigrid = make(options);
-      const auto host_multigrid = make_multigrid(grid, basis, laplace::Backend::cpu, options);
-      const bool is_short = options.precision != Precision::double_precision;
-      const SolveReport report = is_short ? short_basis(*multigrid) : fgmres(*multigrid);
-      EXPECT_TRUE(report.converged()) << report.detail;
-      Vector<double> expected(level.block);
-      MixedOperator both(host_op, host_products);
-      const SolveReport host_report = is_short
-          ? Fgmres<VectorSpace, Vector<WideFloat>>(host_space, 1e-8, 40, 10)
-                .solve(both, *host_multigrid, expected, host_b)
-          : Fgmres<VectorSpace>(host_space, 1e-8, 40, 30)
-                .solve(host_op, *host_multigrid, expected, host_b);
-      EXPECT_NEAR(report.iterations, host_report.iterations, 1);
-      EXPECT_NEAR(multigrid->lambda_max(), host_multigrid->lambda_max(), 1e-10);
-      if (problem.is_singular()) // there, only up to a constant
-      {
-        space.subtract_mean(basis, x);
-        subtract_mean(level, basis, expected);
-      }
-      EXPECT_LT(test::relative_difference(solution(), expected), 1e-6);
-    }
-  };
-
-  MultigridOptions with(Precision precision)
-  {
-    MultigridOptions options;
-    options.precision = precision;
-    return options;
-  }
 
   class DeviceMultigrid : public testing::Test
   {
@@ -165,26 +62,29 @@ namespace
   }
 
   // The result of a cycle is another one, the solve takes no longer.
-  TEST_F(DeviceMultigrid, Tf32)
+  TEST_F(DeviceMultigrid, ArithmeticOfTensorCores)
   {
+    using enum Precision;
     for (const auto &problem : {test::cubes(2, 3, {1, 1, 1}, 3, "DDNN"),
              test::box(3, 2, {1, 1, 1}, 2, "DDNNPP"), test::box(2, 5, {1, 2, 1}, 3, "PPDD")})
-      for (const laplace::Backend backend : {laplace::Backend::mma, laplace::Backend::wmma})
+      for (const auto &[precision, plain, backend] :
+          {std::tuple{tf32_precision, single_precision, laplace::Backend::mma},
+              {tf32_precision, single_precision, laplace::Backend::wmma},
+              {corrected_half_precision, half_precision, laplace::Backend::mma}})
       {
         if (test::has_few_cases() && problem.dim == (backend == laplace::Backend::mma ? 3 : 2))
           continue;
         Solve solve(problem);
         solve.backend = backend;
-        const auto in_tf32 = solve.make(with(Precision::tf32_precision)),
-                   in_single = solve.make(with(Precision::single_precision));
-        const SolveReport found = solve.short_basis(*in_tf32);
+        const auto here = solve.make(with(precision)), there = solve.make(with(plain));
+        const SolveReport found = solve.short_basis(*here);
         EXPECT_TRUE(found.converged()) << found.detail;
         const Vector<double> solution = solve.solution();
-        EXPECT_LE(found.iterations, solve.short_basis(*in_single).iterations + 1);
+        EXPECT_LE(found.iterations, solve.short_basis(*there).iterations + 1);
         EXPECT_LT(test::relative_difference(solution, solve.solution()), 1e-6);
-        in_tf32->apply(solve.x, solve.b, 1.);
+        here->apply(solve.x, solve.b, 1.);
         const Vector<double> cycle = solve.solution();
-        in_single->apply(solve.x, solve.b, 1.);
+        there->apply(solve.x, solve.b, 1.);
         EXPECT_GT(test::relative_difference(cycle, solve.solution()), 1e-6);
         EXPECT_LT(test::relative_difference(cycle, solve.solution()), 1e-2);
       }
