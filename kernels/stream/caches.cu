@@ -18,41 +18,49 @@ namespace
     return cache == Cache::first ? __ldca(from) : __ldcg(from);
   }
 
-  /// Thread t has words t, t + threads, ...; positions wrap at the end of the slice, which the compiler does not
-  /// know, so that it takes no pass for the one before.
+  /// A thread's words of `count` steps, all loads under way together. Positions wrap at the end of the slice, which the
+  /// compiler does not know, so that it takes no pass for the one before.
+  template <Operation operation, Cache cache, int count>
+  __device__ __forceinline__ void take_steps(
+      int first, int mask, double q, const double2 *from, double2 *to, double2 &sum)
+  {
+    constexpr bool reads = operation != Operation::write, writes = operation != Operation::read;
+    double2 values[count];
+#pragma unroll
+    for (int w = 0; w < count; ++w)
+      if constexpr (reads)
+        values[w] = load<cache>(from + ((first + w * threads) & mask));
+      else
+        values[w] = make_double2(q, q);
+    const double factor = operation == Operation::scale ? q : 1.;
+#pragma unroll
+    for (int w = 0; w < count; ++w)
+      if constexpr (writes)
+        __stcg(to + ((first + w * threads) & mask),
+            make_double2(factor * values[w].x, factor * values[w].y));
+      else
+        sum = make_double2(sum.x + values[w].x, sum.y + values[w].y);
+  }
+
+  /// Thread t has words t, t + threads, ...
   template <Operation operation, Cache cache>
   __global__ void __launch_bounds__(threads)
       slices_kernel(int n_words, int steps, double q, const double2 *b, double *a)
   {
-    constexpr bool reads = operation != Operation::write, writes = operation != Operation::read;
-    const int mask = n_words - 1;
+    constexpr bool writes = operation != Operation::read;
+    const int mask = n_words - 1, thread = static_cast<int>(threadIdx.x);
     const std::int64_t slice = static_cast<std::int64_t>(blockIdx.x) * n_words;
     const double2 *const from = b + slice;
     double2 *const to = reinterpret_cast<double2 *>(a) + slice;
-    const double factor = operation == Operation::scale ? q : 1.;
-    double sum = 0.;
-    for (int step = 0; step < steps; step += under_way)
-    {
-      double2 values[under_way];
-#pragma unroll
-      for (int w = 0; w < under_way; ++w)
-      {
-        values[w] = make_double2(reads ? 0. : q, reads ? 0. : q);
-        if (reads && step + w < steps)
-          values[w] =
-              load<cache>(from + ((static_cast<int>(threadIdx.x) + (step + w) * threads) & mask));
-      }
-#pragma unroll
-      for (int w = 0; w < under_way; ++w)
-      {
-        sum += values[w].x + values[w].y;
-        if (writes && step + w < steps)
-          __stcg(to + ((static_cast<int>(threadIdx.x) + (step + w) * threads) & mask),
-              make_double2(factor * values[w].x, factor * values[w].y));
-      }
-    }
+    double2 sums = make_double2(0., 0.);
+    int step = 0;
+    for (; step + under_way <= steps; step += under_way)
+      take_steps<operation, cache, under_way>(thread + step * threads, mask, q, from, to, sums);
+    for (; step < steps; ++step)
+      take_steps<operation, cache, 1>(thread + step * threads, mask, q, from, to, sums);
     if constexpr (!writes)
     {
+      double sum = sums.x + sums.y;
       __shared__ double warp_sums[threads / warp];
 #pragma unroll
       for (int distance = warp / 2; distance > 0; distance /= 2)
