@@ -141,6 +141,11 @@ Grid grid_of_output(const Grid &grid, const OutputOptions &output)
   return result;
 }
 
+Grid part_of_output(const Grid &grid, const OutputOptions &output)
+{
+  return needed_for_output(grid_of_output(grid, output), field_options(output));
+}
+
 FieldOutputOptions field_options(const OutputOptions &output)
 {
   FieldOutputOptions options;

@@ -39,6 +39,9 @@ void write_record(RunRecord &record, MPI_Comm communicator);
 /// The levels down to the one that output.vtu_coarsening chooses, which is the finest of the result.
 Grid grid_of_output(const Grid &grid, const OutputOptions &output);
 
+/// That grid without the rows of cells that no file has values of, for one rank.
+Grid part_of_output(const Grid &grid, const OutputOptions &output);
+
 /// How the solution on that grid is written.
 FieldOutputOptions field_options(const OutputOptions &output);
 

@@ -20,16 +20,16 @@ namespace
     return bytes;
   }
 
-  /// Writes all files; trouble with the field does not keep the record from being written.
-  void write_files(const System &system, const Vector<double> &x, double begin, RunRecord &record)
+  /// Writes all files; trouble with the field does not keep the record from being written. x: on the finest level of `grid`.
+  void write_files(const System &system, const Grid &grid, const Vector<double> &x, double begin,
+      RunRecord &record)
   {
     std::exception_ptr trouble;
     const bool is_finite = record.report.reason != StopReason::not_finite;
     if (system.parameters.output.write_vtu && is_finite)
       try
       {
-        record.files = write_field(system.parameters.output,
-            grid_of_output(system.grid, system.parameters.output), system.basis, x, system.console);
+        record.files = write_field(system.parameters.output, grid, system.basis, x, system.console);
       }
       catch (const std::exception &)
       {
@@ -94,7 +94,9 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
       setup_text(record) + levels_text(record) + summary_text(record, console.is_verbose()));
   if (console.is_quiet())
     console.result(result_line(record));
-  write_files(system, x, begin, record);
+  const Grid written =
+      on_device ? part_of_output(grid, parameters.output) : grid_of_output(grid, parameters.output);
+  write_files(system, written, x, begin, record);
   console.normal(files_text(record));
   if (!record.report.converged())
     console.error("the solve did not converge (" + std::string(to_string(record.report.reason)) +

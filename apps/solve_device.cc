@@ -83,7 +83,7 @@ namespace
       if (const auto errors = errors_on_device(problem(), level(), system.basis, x, stream))
         return *errors;
       tell_of_host("the error");
-      return compute_errors(problem(), level(), system.basis, on_host(x));
+      return compute_errors(problem(), level(), system.basis, on_host(x, level()));
     }
 
     double max_abs(const VectorType &x) const { return make_space().max_abs(x); }
@@ -116,10 +116,11 @@ namespace
       device::synchronize(stream);
     }
 
-    Vector<double> on_host(const VectorType &x) const
+    /// The cells of `part`, which has all of a row or none.
+    Vector<double> on_host(const VectorType &x, const LevelGrid &part) const
     {
-      Vector<double> result(x.block());
-      copy_to_host(x, result, stream);
+      Vector<double> result(part.block);
+      copy_part_to_host(x, part.offset, result, stream);
       return result;
     }
 
@@ -180,8 +181,9 @@ namespace
 Vector<double> solve_on_device(const System &system, RunRecord &record)
 {
   const bool for_output = will_be_written(system);
+  const Grid written = part_of_output(system.grid, system.parameters.output);
   if (for_output)
-    require_host_memory(system, grid_of_output(system.grid, system.parameters.output));
+    require_host_memory(system, written);
   const double begin = now(system.communicator());
   const OwnedStream stream;
   const EnergyCounter energy;
@@ -195,8 +197,10 @@ Vector<double> solve_on_device(const System &system, RunRecord &record)
   DeviceVector<double> x = solve_in(system, place, record);
   if (!record.kernels.empty())
     record.scale_bytes_per_second = scale_bandwidth(*record.device, stream.get());
-  return for_output ? place.on_host(on_level_of_output(
-                          system.parameters.output, system.grid, place, std::move(x)))
-                    : Vector<double>();
+  if (!for_output)
+    return {};
+  return place.on_host(
+      on_level_of_output(system.parameters.output, system.grid, place, std::move(x)),
+      written.finest());
 }
 } // namespace tensormg

@@ -1,6 +1,7 @@
 // A block vector in device memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -89,6 +90,21 @@ void copy_to_host(const DeviceVector<Number> &from, Vector<Number> &to, Stream s
 {
   device::to_host(
       to.data(), from.data(), static_cast<std::size_t>(from.size()) * sizeof(Number), stream);
+  device::synchronize(stream);
+}
+
+/// to = the part of `from` that begins with the given cells in y and z; in x both have the same cells. Waits.
+template <typename Number>
+void copy_part_to_host(const DeviceVector<Number> &from, const std::array<std::int64_t, 3> &begin,
+    Vector<Number> &to, Stream stream)
+{
+  const Block &whole = from.block(), &part = to.block();
+  const std::int64_t first = whole.index(0, begin[1], begin[2], 0, 0, 0);
+  const bool is_contiguous = part.plane() == whole.plane();
+  const std::int64_t copies = is_contiguous ? 1 : part.planes(), size = part.size() / copies;
+  for (std::int64_t i = 0; i < copies; ++i)
+    device::to_host(to.data() + i * size, from.data() + first + i * whole.plane(),
+        static_cast<std::size_t>(size) * sizeof(Number), stream);
   device::synchronize(stream);
 }
 } // namespace tensormg

@@ -293,6 +293,24 @@ std::optional<std::string> refuse_output(const Grid &grid, const FieldOutputOpti
   return std::nullopt;
 }
 
+Grid needed_for_output(const Grid &grid, const FieldOutputOptions &options)
+{
+  Grid result = grid;
+  const CellRange cells = cells_inside(grid.finest(), options);
+  const bool takes_mean = grid.problem.is_singular() && !grid.problem.exact_solution.empty();
+  if (takes_mean || count(cells) == 0)
+    return result;
+  LevelGrid &level = result.levels.back();
+  std::array<std::int64_t, 3> size = level.block.cells;
+  for (std::size_t d = 1; d < 3; ++d)
+  {
+    level.offset[d] = cells.begin[d];
+    size[d] = cells.end[d] - cells.begin[d];
+  }
+  level.block = Block(level.block.dim, level.block.degree(), size);
+  return result;
+}
+
 namespace
 {
   /// Runs `action` if `active`, and afterwards throws on all ranks if it has thrown on one of them.

@@ -34,6 +34,11 @@ std::int64_t n_output_cells(const Grid &grid, const FieldOutputOptions &options)
 /// The same answer on all ranks, no communication: the caller asks first, warns and goes on.
 std::optional<std::string> refuse_output(const Grid &grid, const FieldOutputOptions &options);
 
+/// The grid with no other cells in y and z on its finest level than those of which the part of the box consists: with the
+/// values there write_field_output() writes the same. All cells where it takes the mean of the solution, of singular problems with
+/// an exact solution. For a level of one rank.
+Grid needed_for_output(const Grid &grid, const FieldOutputOptions &options);
+
 /// Writes the finest level's solution u, or the part of it in the box of the options, to base + ".vtu", or with several ranks to a piece
 /// base + ".RANK.vtu" each and a record base + ".pvtu"; returns the file to be opened.
 ///

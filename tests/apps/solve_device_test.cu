@@ -56,6 +56,26 @@ namespace
     return parameters;
   }
 
+  RunRecord on_host(Parameters parameters)
+  {
+    parameters.backend = "cpu";
+    return solve(parameters);
+  }
+
+  /// Sweeps that enlarge rough errors leave the range of half precision at once, that of single not in five iterations. The
+  /// device solves smaller problems without a smoother.
+  MultigridOptions &leaves_its_range(Parameters &parameters)
+  {
+    parameters.problem.refinements = 5;
+    parameters.solver.max_iterations = 5;
+    MultigridOptions &multigrid = parameters.solver.multigrid;
+    multigrid.smoother = Smoother::jacobi;
+    multigrid.damping = 500.;
+    multigrid.degree = 1;
+    multigrid.precision = Precision::half_precision;
+    return multigrid;
+  }
+
   /// The device may solve a finer level directly.
   void expect_as_in_host_memory(const RunRecord &device, const RunRecord &host)
   {
@@ -81,10 +101,7 @@ namespace
     for (const OuterSolver solver : {OuterSolver::fgmres, OuterSolver::cg, OuterSolver::direct})
     {
       parameters.solver.solver = solver;
-      parameters.backend = "cuda";
-      const RunRecord device = solve(parameters);
-      parameters.backend = "cpu";
-      const RunRecord host = solve(parameters);
+      const RunRecord device = solve(parameters), host = on_host(parameters);
       expect_as_in_host_memory(device, host);
       EXPECT_EQ(device.backend, "cuda");
       ASSERT_TRUE(device.device);
@@ -237,19 +254,11 @@ namespace
     EXPECT_LT(half, 2. * *solve(parameters).l2_error + 1e-13);
   }
 
-  // Sweeps that enlarge rough errors leave the range of half precision at once, that of single not in five
-  // iterations.
   TEST_F(SolveOnDevice, SaysWhatLeavesItsRangeAndStartsAgainInSingle)
   {
     const test::TemporaryDirectory directory;
     Parameters parameters = small_problem(directory);
-    parameters.problem.refinements = 5; // the device solves smaller ones without a smoother
-    parameters.solver.max_iterations = 5;
-    MultigridOptions &multigrid = parameters.solver.multigrid;
-    multigrid.smoother = Smoother::jacobi;
-    multigrid.damping = 500.;
-    multigrid.degree = 1;
-    multigrid.precision = Precision::half_precision;
+    MultigridOptions &multigrid = leaves_its_range(parameters);
     const RunRecord failed = solve(parameters);
     EXPECT_EQ(failed.report.reason, StopReason::not_finite);
     EXPECT_NE(failed.report.detail.find("level "), std::string::npos) << failed.report.detail;
@@ -310,8 +319,7 @@ namespace
       {
         parameters.solver.solver = solver;
         parameters.solver.full_multigrid = full_multigrid;
-        parameters.backend = "cpu";
-        const RunRecord host = solve(parameters);
+        const RunRecord host = on_host(parameters);
         parameters.backend = "auto";
         const RunRecord device = solve(parameters);
         expect_as_in_host_memory(device, host);
@@ -326,13 +334,34 @@ namespace
       }
   }
 
+  // As in host memory (initial_guess_test.cc).
+  TEST_F(SolveOnDevice, InitialGuess)
+  {
+    const test::TemporaryDirectory directory;
+    Parameters parameters = small_problem(directory);
+    parameters.problem.initial_guess = "1e30*x";
+    expect_as_in_host_memory(solve(parameters), on_host(parameters));
+    parameters.problem.initial_guess = "1e160*x";
+    EXPECT_THROW(solve(parameters), ParameterError);
+    parameters.problem.initial_guess = "x";
+    Parameters zero = parameters;
+    zero.problem.right_hand_side = zero.problem.exact_solution = "0";
+    EXPECT_EQ(*solve(zero).l2_error, 0.);
+
+    MultigridOptions &multigrid = leaves_its_range(parameters);
+    multigrid.precision_fallback = true;
+    const RunRecord again = solve(parameters);
+    EXPECT_NE(again.precision_fallback, "");
+    multigrid.precision = Precision::single_precision;
+    EXPECT_EQ(again.report.residuals, solve(parameters).report.residuals);
+  }
+
   // All operators by one backend, in 3D, also on devices without the copy engine.
   TEST_F(SolveOnDevice, EachBackendAlone)
   {
     const test::TemporaryDirectory directory;
     Parameters parameters = long_box(directory, 2);
-    parameters.backend = "cpu";
-    const RunRecord host = solve(parameters);
+    const RunRecord host = on_host(parameters);
     for (const char *backend : {"cuda", "mma", "wmma"})
       for (const Precision precision : {Precision::single_precision, Precision::half_precision})
       {
