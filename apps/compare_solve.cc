@@ -226,7 +226,7 @@ int compare_solves(const Parameters &parameters, MPI_Comm communicator, Console 
       std::filesystem::path(parameters.output.directory) / "compare_solve.json";
   on_first_rank(communicator, [&] {
     std::ostringstream text;
-    write_solves_json(entries, date, command_line("compare --solve", ranks), text);
+    write_solves_json(entries, date, command_line("compare", ranks), text);
     write_file(file, text.str());
   });
   console.normal("\nfiles        " + file.string() + '\n');

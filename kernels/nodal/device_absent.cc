@@ -32,14 +32,14 @@ Kernel<Number> mma_staged_compared(const Variant &, int, int)
 }
 
 template <typename Number>
-Kernel<Number> wmma_kernel(int, int)
+Kernel<Number> wmma_kernel(const Variant &, int, int)
 {
   throw DeviceError("no device: " + why_no_device());
 }
 
-template Kernel<double> wmma_kernel(int, int);
-template Kernel<float> wmma_kernel(int, int);
-template Kernel<Half> wmma_kernel(int, int);
+template Kernel<double> wmma_kernel(const Variant &, int, int);
+template Kernel<float> wmma_kernel(const Variant &, int, int);
+template Kernel<Half> wmma_kernel(const Variant &, int, int);
 template Kernel<double> mma_registers(const Variant &, int, int);
 template Kernel<float> mma_registers(const Variant &, int, int);
 template Kernel<Half> mma_registers(const Variant &, int, int);

@@ -57,19 +57,13 @@ namespace
       sizeof(Number) == 8 ? Arithmetic::fp64 : Arithmetic::fp32, Staging::standard,
       Instruction::standard, Sizes::all, &get_cuda<Number>};
 
-  template <typename Number>
-  Kernel<Number> get_wmma(const Variant &, int dim, int n)
-  {
-    return wmma_kernel<Number>(dim, n);
-  }
-
   /// The shape is that of the library, 8 x 8 x 4 for FP64.
   template <typename Number>
-  constexpr Row<Number> wmma_row{Backend::wmma,
-      sizeof(Number) == 8       ? Arithmetic::fp64
-          : sizeof(Number) == 4 ? Arithmetic::tf32
-                                : Arithmetic::fp16,
-      Staging::standard, Instruction::standard, Sizes::all, &get_wmma<Number>};
+  constexpr Row<Number> wmma_row(Arithmetic arithmetic)
+  {
+    return {Backend::wmma, arithmetic, Staging::standard, Instruction::standard, Sizes::all,
+        &wmma_kernel<Number>};
+  }
 
   /// mma with the tensors in registers or, for those that do not fit, in shared memory.
   template <typename Number>
@@ -95,8 +89,8 @@ namespace
     constexpr Arithmetic fp64 = Arithmetic::fp64;
     using enum Instruction;
     static constexpr Row<double> table[] = {reference_row<double>, cuda_row<double>,
-        wmma_row<double>, registers_row<double>(fp64, m16n8k8), registers_row<double>(fp64, m8n8k4),
-        registers_row<double>(fp64, m16n8k4, Sizes::eight),
+        wmma_row<double>(fp64), registers_row<double>(fp64, m16n8k8),
+        registers_row<double>(fp64, m8n8k4), registers_row<double>(fp64, m16n8k4, Sizes::eight),
         staged_row<double>(fp64, Staging::permuted, m16n8k4, Sizes::medium),
         staged_row<double>(fp64, Staging::permuted, m8n8k4, Sizes::medium),
         staged_row<double>(fp64, Staging::plain, m16n8k4, Sizes::largest),
@@ -120,7 +114,8 @@ namespace
   {
     using enum Arithmetic;
     using enum Instruction;
-    static constexpr Row<float> table[] = {reference_row<float>, cuda_row<float>, wmma_row<float>,
+    static constexpr Row<float> table[] = {reference_row<float>, cuda_row<float>,
+        wmma_row<float>(tf32), wmma_row<float>(tf32x3), wmma_row<float>(fp16x3),
         registers_row<float>(tf32, m16n8k8), registers_row<float>(tf32x3, m16n8k8),
         registers_row<float>(fp16x3, m16n8k8),
         staged_row<float>(tf32, Staging::permuted, m16n8k8, Sizes::medium),
@@ -145,7 +140,7 @@ namespace
   {
     constexpr Arithmetic fp16 = Arithmetic::fp16;
     using enum Instruction;
-    static constexpr Row<Half> table[] = {reference_row<Half>, cuda_row<Half>, wmma_row<Half>,
+    static constexpr Row<Half> table[] = {reference_row<Half>, cuda_row<Half>, wmma_row<Half>(fp16),
         registers_row<Half>(fp16, m16n8k8),
         staged_row<Half>(fp16, Staging::permuted, m16n8k16, Sizes::medium),
         staged_row<Half>(fp16, Staging::permuted, m16n8k16, Sizes::largest),

@@ -3,23 +3,38 @@
 
 namespace tensormg::nodal
 {
-template <>
-Kernel<double> wmma_kernel(int dim, int n)
+namespace
 {
-  return n <= 8 ? wmma_kernel_of<double, 8>(dim)
-      : n <= 16 ? wmma_kernel_of<double, 16>(dim)
-                : wmma_kernel_of<double, 24>(dim);
+  using enum tensor::Arithmetic;
+
+  /// Tiles of 16 or 32 numbers per direction.
+  template <typename Number, tensor::Arithmetic arithmetic>
+  Kernel<Number> of_sixteens(int dim, int n)
+  {
+    return n <= 16 ? wmma_kernel_of<Number, arithmetic, 16>(dim)
+                   : wmma_kernel_of<Number, arithmetic, 32>(dim);
+  }
+} // namespace
+
+template <>
+Kernel<double> wmma_kernel(const Variant &, int dim, int n)
+{
+  return n <= 8 ? wmma_kernel_of<double, fp64, 8>(dim)
+      : n <= 16 ? wmma_kernel_of<double, fp64, 16>(dim)
+                : wmma_kernel_of<double, fp64, 24>(dim);
 }
 
 template <>
-Kernel<float> wmma_kernel(int dim, int n)
+Kernel<float> wmma_kernel(const Variant &variant, int dim, int n)
 {
-  return n <= 16 ? wmma_kernel_of<float, 16>(dim) : wmma_kernel_of<float, 32>(dim);
+  return variant.arithmetic == tf32  ? of_sixteens<float, tf32>(dim, n)
+      : variant.arithmetic == tf32x3 ? of_sixteens<float, tf32x3>(dim, n)
+                                     : of_sixteens<float, fp16x3>(dim, n);
 }
 
 template <>
-Kernel<Half> wmma_kernel(int dim, int n)
+Kernel<Half> wmma_kernel(const Variant &, int dim, int n)
 {
-  return n <= 16 ? wmma_kernel_of<Half, 16>(dim) : wmma_kernel_of<Half, 32>(dim);
+  return of_sixteens<Half, fp16>(dim, n);
 }
 } // namespace tensormg::nodal

@@ -5,7 +5,7 @@
 
 namespace tensormg::nodal
 {
-/// For a size of kernels/tensor/sizes.h. FP64, TF32 or FP16, as the number type says.
+/// For a size of kernels/tensor/sizes.h and the variant's arithmetic: FP64, FP16, or for floats TF32 and the two-term splits.
 template <typename Number>
-Kernel<Number> wmma_kernel(int dim, int n);
+Kernel<Number> wmma_kernel(const Variant &variant, int dim, int n);
 } // namespace tensormg::nodal
