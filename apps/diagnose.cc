@@ -191,7 +191,7 @@ DiagnoseOptions effective(const DiagnoseOptions &options)
     cut(result.matrices);
     cut(result.stencils);
     cut(result.depths);
-    cut(result.stencil_grids);
+    result.stencil_grids.clear();
     cut(result.gemm_sizes);
     cut(result.sum_lengths);
     cut(result.matrix_files);

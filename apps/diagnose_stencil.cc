@@ -269,16 +269,22 @@ namespace
 
 void run_stencil(Run &run)
 {
-  for (const std::string &name : run.options.stencils)
-    for (const stencil::Shape &shape : stencil::shapes)
-    {
-      if (name != shape.name)
-        continue;
-      for (const double megabytes : {run.options.cached_megabytes, run.options.memory_megabytes})
-        run_grid(shape, grid_of(shape.dim, 1e6 * megabytes), run);
+  const auto for_each_shape = [&](const auto &function) {
+    for (const std::string &name : run.options.stencils)
+      for (const stencil::Shape &shape : stencil::shapes)
+        if (name == shape.name)
+          function(shape);
+  };
+  for_each_shape([&](const stencil::Shape &shape) {
+    for (const double megabytes : {run.options.cached_megabytes, run.options.memory_megabytes})
+      run_grid(shape, grid_of(shape.dim, 1e6 * megabytes), run);
+  });
+  // Large ones last: where time is short, these are left out.
+  if (run.diagnosis.wants(Place::device))
+    for_each_shape([&](const stencil::Shape &shape) {
       for (const std::array<std::int64_t, 3> &points : run.options.stencil_grids)
         if ((points[2] > 1) == (shape.dim == 3))
           run_grid(shape, {points}, run);
-    }
+    });
 }
 } // namespace tensormg::diagnose

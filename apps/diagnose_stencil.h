@@ -19,11 +19,11 @@ namespace tensormg::diagnose
 using stencil::Grid;
 using stencil::Stencil;
 
-/// Parts of a grid on which results are compared with the reference, and what they should be there.
-struct ExpectedWindow
+/// Parts of a grid on which results are compared with the reference.
+struct StencilWindow
 {
   std::array<std::int64_t, 3> begin, end;
-  std::vector<double> values; ///< x fastest
+  Grid grid() const { return {{end[0] - begin[0], end[1] - begin[1], end[2] - begin[2]}}; }
 };
 
 /// What all kernels of a precision have in common for one stencil on one grid: a random input, memory of the host
@@ -40,16 +40,23 @@ public:
   /// The largest difference of result() from `depth` steps of the reference, on boxes at all corners, in the middle
   /// of sides and faces and in the middle; infinite if any entry at all is not finite.
   double error(int depth);
+  /// The same of a result in device memory, of which only these boxes are copied.
+  double error_on_device(int depth, const DeviceArray<Number> &result);
 
 private:
-  const std::vector<ExpectedWindow> &expected(int depth);
+  /// What the reference gives on the boxes, one after the other, x fastest.
+  const std::vector<double> &expected(int depth);
+  double error_of_sample(int depth, const std::vector<Number> &computed);
 
   Stencil stencil_;
   Grid grid_;
   ThreadTeam &team_;
   std::optional<Array<Number>> input_, result_;
   std::optional<DeviceArray<Number>> device_input_;
-  std::map<int, std::vector<ExpectedWindow>> expected_; ///< by depth
+  std::vector<StencilWindow> windows_;
+  std::vector<std::int64_t> points_; ///< of the boxes
+  std::optional<DeviceArray<std::int64_t>> device_points_;
+  std::map<int, std::vector<double>> expected_; ///< by depth
 };
 
 /// Both precisions.

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "apps/diagnose_stencil.h"
+#include "kernels/stencil/sample.h"
 #include "operators/random_numbers.h"
 
 namespace tensormg::diagnose
@@ -10,13 +11,9 @@ namespace tensormg::diagnose
 namespace
 {
   constexpr std::uint64_t seed = 41;
+  constexpr double infinite = std::numeric_limits<double>::infinity();
 
-  /// A box of points.
-  struct Window
-  {
-    std::array<std::int64_t, 3> begin, end;
-    Grid grid() const { return {{end[0] - begin[0], end[1] - begin[1], end[2] - begin[2]}}; }
-  };
+  using Window = StencilWindow;
 
   /// Small boxes at all corners, in the middle of all sides and faces, and in the middle.
   std::vector<Window> windows(const Stencil &stencil, const Grid &grid)
@@ -55,7 +52,7 @@ namespace
 
   /// What the reference makes of as much more of the input as its steps use up.
   template <typename Number>
-  ExpectedWindow expected_on(const Stencil &stencil, const Grid &grid, int depth,
+  std::vector<double> expected_on(const Stencil &stencil, const Grid &grid, int depth,
       const Array<Number> &input, const Window &window)
   {
     Window wide = window;
@@ -77,10 +74,10 @@ namespace
       stencil::reference(stencil, part, a.data(), b.data());
       std::swap(a, b);
     }
-    ExpectedWindow result{window.begin, window.end, {}};
+    std::vector<double> result;
     const auto width = static_cast<std::ptrdiff_t>(window.end[0] - window.begin[0]);
     for_rows(window, wide, grid, [&](std::int64_t, std::int64_t local) {
-      result.values.insert(result.values.end(), a.begin() + local, a.begin() + local + width);
+      result.insert(result.end(), a.begin() + local, a.begin() + local + width);
     });
     return result;
   }
@@ -91,7 +88,14 @@ StencilArrays<Number>::StencilArrays(const Stencil &stencil, const Grid &grid, T
   : stencil_(stencil)
   , grid_(grid)
   , team_(team)
-{}
+  , windows_(windows(stencil, grid))
+{
+  for (const Window &window : windows_)
+    for_rows(window, window, grid, [&](std::int64_t global, std::int64_t) {
+      for (std::int64_t x = 0; x < window.grid().points[0]; ++x)
+        points_.push_back(global + x);
+    });
+}
 
 template <typename Number>
 const Array<Number> &StencilArrays<Number>::input()
@@ -128,19 +132,20 @@ Array<Number> &StencilArrays<Number>::result()
 }
 
 template <typename Number>
-const std::vector<ExpectedWindow> &StencilArrays<Number>::expected(int depth)
+const std::vector<double> &StencilArrays<Number>::expected(int depth)
 {
-  std::vector<ExpectedWindow> &known = expected_[depth];
+  std::vector<double> &known = expected_[depth];
   if (known.empty())
   {
-    const std::vector<Window> where = windows(stencil_, grid_);
     const Array<Number> &from = input();
-    known.resize(where.size());
-    for_parts(
-        team_, static_cast<std::int64_t>(where.size()), [&](std::int64_t begin, std::int64_t end) {
+    std::vector<std::vector<double>> parts(windows_.size());
+    for_parts(team_, static_cast<std::int64_t>(windows_.size()),
+        [&](std::int64_t begin, std::int64_t end) {
           for (auto w = static_cast<std::size_t>(begin); w < static_cast<std::size_t>(end); ++w)
-            known[w] = expected_on(stencil_, grid_, depth, from, where[w]);
+            parts[w] = expected_on(stencil_, grid_, depth, from, windows_[w]);
         });
+    for (const std::vector<double> &part : parts)
+      known.insert(known.end(), part.begin(), part.end());
   }
   return known;
 }
@@ -148,7 +153,6 @@ const std::vector<ExpectedWindow> &StencilArrays<Number>::expected(int depth)
 template <typename Number>
 double StencilArrays<Number>::error(int depth)
 {
-  constexpr double infinite = std::numeric_limits<double>::infinity();
   const Array<Number> &computed = result();
   const double largest =
       largest_of_parts(team_, grid_.size(), [&](std::int64_t begin, std::int64_t end) {
@@ -158,18 +162,41 @@ double StencilArrays<Number>::error(int depth)
       });
   if (largest > 0.)
     return infinite;
-  double error = 0.;
-  for (const ExpectedWindow &window : expected(depth))
+  std::vector<Number> sample;
+  sample.reserve(points_.size());
+  for (const std::int64_t point : points_)
+    sample.push_back(computed[point]);
+  return error_of_sample(depth, sample);
+}
+
+template <typename Number>
+double StencilArrays<Number>::error_on_device(int depth, const DeviceArray<Number> &result)
+{
+  const auto count = static_cast<std::int64_t>(points_.size());
+  if (!device_points_)
   {
-    const Window here{window.begin, window.end};
-    const std::int64_t width = window.end[0] - window.begin[0];
-    for_rows(here, here, grid_, [&](std::int64_t global, std::int64_t local) {
-      for (std::int64_t x = 0; x < width; ++x)
-        error = std::max(error,
-            std::abs(static_cast<double>(computed[global + x]) -
-                window.values[static_cast<std::size_t>(local + x)]));
-    });
+    device_points_.emplace(count);
+    device_points_->copy_from_host(points_.data());
   }
+  std::vector<Number> sample(points_.size());
+  int not_finite = 0;
+  DeviceArray<Number> device_sample(count);
+  DeviceArray<int> device_not_finite(1);
+  device_not_finite.copy_from_host(&not_finite);
+  stencil::cuda_sample(result.size(), result.data(), count, device_points_->data(),
+      device_sample.data(), device_not_finite.data(), nullptr);
+  device_not_finite.copy_to_host(&not_finite);
+  device_sample.copy_to_host(sample.data());
+  return not_finite == 0 ? error_of_sample(depth, sample) : infinite;
+}
+
+template <typename Number>
+double StencilArrays<Number>::error_of_sample(int depth, const std::vector<Number> &computed)
+{
+  const std::vector<double> &right = expected(depth);
+  double error = 0.;
+  for (std::size_t i = 0; i < right.size(); ++i)
+    error = std::max(error, std::abs(static_cast<double>(computed[i]) - right[i]));
   return error;
 }
 

@@ -152,8 +152,7 @@ namespace
               static_cast<std::size_t>(array->size()) * sizeof(Number), nullptr);
       device::synchronize(nullptr);
       milliseconds(1);
-      to_.copy_to_host(arrays_.result().data());
-      return arrays_.error(problem_.depth);
+      return arrays_.error_on_device(problem_.depth, to_);
     }
 
     double milliseconds(int runs) override

@@ -113,7 +113,8 @@ void add_diagnose(std::vector<ParameterEntry> &table)
       "stencil: steps in time; what does more than one of them in one pass over memory is compared with "
       "as many passes.");
   diagnose.add(
-      "stencil_grids", "stencil: further grids, for the shapes of their dimension.",
+      "stencil_grids",
+      "stencil: further grids of a device, for the shapes of their dimension; not with --quick.",
       "a list of sizes as in 10240x10240 or 1024x1024x1024, separated by commas, or nothing",
       any_pattern(),
       [](DiagnoseOptions &o, const std::string &text) {

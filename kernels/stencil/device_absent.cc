@@ -1,6 +1,7 @@
 // What stencil.h declares for a device, in a build without CUDA. With CUDA, the files *.cu take its place.
 #if !defined(TENSORMG_HAVE_CUDA)
 
+#include "kernels/stencil/sample.h"
 #include "kernels/stencil/stencil.h"
 
 namespace tensormg::stencil
@@ -77,6 +78,13 @@ void cuda_planes(const Stencil &, const Grid &, TileUnit, const double *, double
   throw DeviceError("no device: " + why_no_device());
 }
 
+template <typename Number>
+void cuda_sample(
+    std::int64_t, const Number *, std::int64_t, const std::int64_t *, Number *, int *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
 template void cuda_naive(const Stencil &, const Grid &, const double *, double *, Stream);
 template void cuda_naive(const Stencil &, const Grid &, const float *, float *, Stream);
 template void cuda_fused(const Stencil &, const Grid &, int, const double *, double *, Stream);
@@ -90,6 +98,10 @@ template void cuda_warps_steps(
 template void cuda_warps_steps(const Stencil &, const Grid &, int, const float *, float *, Stream);
 template double warps_steps_updates<double>(const Stencil &, const Grid &, int);
 template double warps_steps_updates<float>(const Stencil &, const Grid &, int);
+template void cuda_sample(
+    std::int64_t, const double *, std::int64_t, const std::int64_t *, double *, int *, Stream);
+template void cuda_sample(
+    std::int64_t, const float *, std::int64_t, const std::int64_t *, float *, int *, Stream);
 } // namespace tensormg::stencil
 
 #endif

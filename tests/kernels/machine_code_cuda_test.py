@@ -66,6 +66,7 @@ CLAIMS = {
     "stencil/warps_steps_double": [("steps_kernel", NONE)],
     "stencil/warps_steps_float": [("steps_kernel", NONE)],
     "stencil/fused": [("kernel", NONE)],
+    "stencil/sample": [("sample_kernel", NONE)],
     "stencil/border": [("border_kernel", NONE)],
     "stencil/low_rank": [("low_rank.*ShapeILi8ELi8ELi4EdE", "DMMA.8x8x4"),
                          ("low_rank.*ShapeILi16ELi8ELi4EdE", "DMMA.16x8x4")],
