@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "apps/diagnose_classes.h"
+#include "apps/diagnose_counters.h"
 #include "apps/diagnose_report.h"
 #include "apps/diagnose_run.h"
 #include "apps/output.h"
@@ -192,6 +193,7 @@ DiagnoseOptions effective(const DiagnoseOptions &options)
     cut(result.stencils);
     cut(result.depths);
     result.stencil_grids.clear();
+    result.counters = false;
     cut(result.gemm_sizes);
     cut(result.sum_lengths);
     cut(result.matrix_files);
@@ -284,7 +286,8 @@ Diagnosis run_diagnosis(const Parameters &parameters, Console &console)
   console.normal(machines_text(diagnosis));
   if (diagnosis.machines.empty())
     return diagnosis;
-  Run run{diagnosis, options, team, console, matrix_files, clock};
+  RunCounters counters(options.counters);
+  Run run{diagnosis, options, team, console, matrix_files, clock, &counters};
   double weights = 0.;
   for (const std::string &name : options.classes)
     weights += find_class(name).weight;
@@ -301,6 +304,7 @@ Diagnosis run_diagnosis(const Parameters &parameters, Console &console)
     diagnosis.class_seconds.emplace_back(name, clock.elapsed() - begin);
   }
   check_memory_again(diagnosis, options, team, console);
+  diagnosis.no_counters = counters.trouble();
   diagnosis.seconds = clock.elapsed();
   return diagnosis;
 }
@@ -343,6 +347,7 @@ int program(const Parameters &parameters, MPI_Comm communicator, Console &consol
   prepare_directory(parameters.output.directory, communicator);
   const Diagnosis diagnosis = run_diagnosis(parameters, console);
   console.result(verdicts_text(diagnosis));
+  console.result(bounds_text(diagnosis));
   console.result(missing_text(diagnosis));
   console.result("\ntime         " + format_number(diagnosis.seconds) + " s");
   for (const auto &[name, seconds] : diagnosis.class_seconds)

@@ -15,6 +15,7 @@
 #include "apps/diagnose_table.h"
 #include "apps/measurement.h"
 #include "apps/parameters.h"
+#include "kernels/counters/counters.h"
 #include "kernels/precision/adder_probe.h"
 
 namespace tensormg::diagnose
@@ -41,6 +42,7 @@ struct Entry
   std::vector<Figure> figures;
   /// Time of the twin over own time, measured by turns; only where the two are close.
   std::optional<double> gain_by_turns;
+  std::optional<counters::Use> counters; ///< of the device
 
   double seconds() const { return 1e-3 * time.median; }
 };
@@ -83,7 +85,8 @@ struct Diagnosis
   std::string date;    ///< UTC, begin of the run
   std::string command; ///< as the user types it
   std::vector<Machine> machines;
-  std::string no_device; ///< why there is none, if one was wanted
+  std::string no_device;   ///< why there is none, if one was wanted
+  std::string no_counters; ///< why there are none, or no further ones
   std::vector<Entry> entries;
   std::vector<Accuracy> accuracies;
   std::vector<AdderEntry> adders;

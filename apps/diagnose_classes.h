@@ -7,6 +7,7 @@
 
 #include "apps/diagnose.h"
 #include "apps/diagnose_clock.h"
+#include "apps/diagnose_counters.h"
 #include "operators/sparse/sparse_matrix.h"
 
 namespace tensormg::diagnose
@@ -27,6 +28,7 @@ struct Run
   Console &console;
   const std::vector<MatrixFile> &matrix_files;
   RunClock clock{}; ///< nothing is left out unless it has a limit
+  RunCounters *counters = nullptr;
 };
 
 struct ClassRow

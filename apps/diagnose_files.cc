@@ -67,6 +67,24 @@ namespace
         {"predicted_overlapped", g->overlapped}};
   }
 
+  Json shares_json(const std::vector<counters::Share> &shares)
+  {
+    Json json = Json::object();
+    for (const counters::Share &share : shares)
+      json[share.name] = share.percent;
+    return json;
+  }
+
+  /// Percentages.
+  Json counters_json(const Entry &entry)
+  {
+    if (!entry.counters)
+      return nullptr;
+    return {{"units", shares_json(entry.counters->units)},
+        {"resident_warps", entry.counters->resident_warps},
+        {"time_of_warps", shares_json(entry.counters->waits)}};
+  }
+
   Json entry_json(const Entry &entry, const Diagnosis &diagnosis)
   {
     Json json{{"class", entry.class_name}, {"problem", entry.problem}, {"kernel", entry.kernel},
@@ -109,6 +127,7 @@ namespace
     for (const Figure &figure : entry.figures)
       figures.push_back({{"name", figure.name}, {"value", figure.value}, {"unit", figure.unit}});
     json["figures"] = figures;
+    json["counters"] = counters_json(entry);
     json["verdict"] = verdict(diagnosis, entry);
     return json;
   }
@@ -238,6 +257,7 @@ void write_json(const Diagnosis &diagnosis, std::ostream &out)
         {"remark", accuracy.remark}, {"place", place_word(accuracy.place)}});
   const Json json{{"version", version}, {"git", git_hash}, {"date", diagnosis.date},
       {"command", diagnosis.command},
+      {"no_counters", diagnosis.no_counters.empty() ? Json(nullptr) : Json(diagnosis.no_counters)},
       {"no_device", diagnosis.no_device.empty() ? Json(nullptr) : Json(diagnosis.no_device)},
       {"machines", machines}, {"classes", classes_json(diagnosis)}, {"entries", entries},
       {"accuracy", accuracies}, {"adders", adders_json(diagnosis)},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/diagnose_caches.h"
+#include "apps/diagnose_counters.h"
 
 namespace tensormg::diagnose
 {
@@ -241,7 +242,7 @@ std::string entry_text(const Diagnosis &diagnosis, const Entry &entry)
   }
   for (const Figure &figure : entry.figures)
     line += "        " + figure.name + ' ' + format_number(figure.value) + ' ' + figure.unit + '\n';
-  return line;
+  return line + counters_text(entry, prediction);
 }
 
 std::string accuracy_text(const Diagnosis &diagnosis, std::size_t first)
@@ -287,6 +288,8 @@ std::string verdict(const Diagnosis &diagnosis, const Entry &entry)
                                               : "at no bound: theory needs " +
           percent(100. * part) + " % of the time, for " + prediction.bound();
   text += clock_text(entry, prediction);
+  if (entry.counters)
+    text += "; counters: " + counters::in_words(*entry.counters);
   if (const std::optional<Gain> g = gain(entry, diagnosis))
   {
     text += "; " + format_number(g->measured) + " times as fast as " + entry.twin;

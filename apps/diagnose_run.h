@@ -161,6 +161,8 @@ void run_rows(std::span<const Row<Problem>> rows, const std::string &class_name,
       const Entry *const twin = run.diagnosis.twin_of(entry);
       if (!run.options.quick && twin != nullptr && is_close_call(entry, *twin, run.diagnosis))
         measure_by_turns(entry, *candidate, *twin, twin_row_of(row, rows), problem, run);
+      if (candidate && run.counters != nullptr)
+        run.counters->count(entry, *candidate);
       candidate.reset();
       run.diagnosis.entries.push_back(std::move(entry));
       run.console.normal(entry_text(run.diagnosis, run.diagnosis.entries.back()));

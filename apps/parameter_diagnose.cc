@@ -74,6 +74,8 @@ void add_diagnose(std::vector<ParameterEntry> &table)
   diagnose.boolean("quick", &DiagnoseOptions::quick,
       "Whether only the first two entries of every other list are taken, and fewer repetitions; "
       "--quick on the command line.");
+  diagnose.boolean("counters", &DiagnoseOptions::counters,
+      "Whether the hardware counters of a device say what bounds each kernel (CUPTI); not with --quick.");
   const std::vector<std::string> places(diagnose_places.begin(), diagnose_places.end());
   diagnose.add(
       "place",

@@ -79,6 +79,7 @@ struct DiagnoseOptions
 {
   std::vector<std::string> classes{"all"};
   bool quick = false;
+  bool counters = true;
   std::string place = "auto";
   int threads = 0; ///< 0: all cores that the process may use
   double cached_megabytes = 16.;

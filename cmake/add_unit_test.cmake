@@ -70,7 +70,7 @@ function(tensormg_start_alone entry)
 endfunction()
 
 # Of the hardware itself, and of libraries.
-set(tensormg_not_emulated_tests "/(mma_(device|rounding)|peak_device|gemm_cublas|spmv_cusparse)_test\\.cu$")
+set(tensormg_not_emulated_tests "/(mma_(device|rounding)|peak_device|counters_device|gemm_cublas|spmv_cusparse)_test\\.cu$")
 
 # add_unit_test(file): one source file, see the top of this file.
 function(add_unit_test file)

@@ -34,7 +34,7 @@ PROJECT = {
 # Which libraries from outside (beyond the standard library) each folder may include.
 INTRINSICS = {"immintrin.h", "x86intrin.h", "arm_neon.h", "arm_sve.h"}
 POSIX = {"fcntl.h", "unistd.h", "sys/mman.h", "sys/resource.h", "sys/stat.h"}
-CUDA = re.compile(r"(cuda|cublas|cusparse|cooperative_groups|mma\.h|nv/|nvtx|vector_types\.h)")
+CUDA = re.compile(r"(cuda|cublas|cupti_|cusparse|cooperative_groups|mma\.h|nv/|nvtx|vector_types\.h)")
 OUTSIDE = {
     "kernels": lambda name: name in INTRINSICS or name == "dlfcn.h" or CUDA.match(name),
     "solvers": lambda name: False,

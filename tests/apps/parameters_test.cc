@@ -108,6 +108,7 @@ end
 subsection diagnose
   set classes          = spmv, scale
   set quick            = true
+  set counters         = false
   set place            = both
   set threads          = 3
   set cached_megabytes = 0.5
@@ -119,8 +120,8 @@ subsection diagnose
   set stencil_grids    = 10x20, 30x40x50
   set gemm_sizes       = 5x1x1, 7x8x9
   set sum_lengths      = 3, 100
-  set repetitions      = 7
   set time_limit       = 90
+  set repetitions      = 7
   set max_seconds      = 0.75
 end
 )";
@@ -187,9 +188,8 @@ end
     EXPECT_EQ(p.compare.repetitions, 3);
     EXPECT_EQ(p.compare.max_seconds, 0.25);
     EXPECT_EQ(p.diagnose.classes, (std::vector<std::string>{"spmv", "scale"}));
-    EXPECT_TRUE(p.diagnose.quick);
-    EXPECT_EQ(p.diagnose.place, "both");
-    EXPECT_EQ(p.diagnose.threads, 3);
+    EXPECT_TRUE(p.diagnose.quick && !p.diagnose.counters);
+    EXPECT_TRUE(p.diagnose.place == "both" && p.diagnose.threads == 3);
     EXPECT_EQ(p.diagnose.cached_megabytes, 0.5);
     EXPECT_EQ(p.diagnose.memory_megabytes, 2048.);
     EXPECT_EQ(p.diagnose.matrices, (std::vector<std::string>{"dg", "twin_pwtk"}));
