@@ -13,7 +13,9 @@ namespace
 {
   /// One pass: what happens between launches counts as well, so there are many of short kernels.
   constexpr double pass_milliseconds = 1.;
-  constexpr int most_runs = 200;
+  constexpr double most_runs = 200.;
+  /// Of a kernel that is counted: there are about ten passes.
+  constexpr double most_milliseconds = 50.;
 
   bool is_explained(const Entry &entry, const Prediction &prediction)
   {
@@ -27,6 +29,7 @@ RunCounters::RunCounters(bool wanted)
     try
     {
       counters_ = std::make_unique<counters::Counters>();
+      least_free_ = device_properties().memory_bytes / 4 * 3;
     }
     catch (const DeviceError &error)
     {
@@ -34,42 +37,64 @@ RunCounters::RunCounters(bool wanted)
     }
 }
 
-void RunCounters::count(Entry &entry, Candidate &candidate)
+void RunCounters::keep(std::unique_ptr<Candidate> candidate, const Diagnosis &diagnosis)
 {
-  if (!counters_ || entry.place != Place::device || entry.outcome != Outcome::measured)
-    return;
-  const double runs = std::max(1., pass_milliseconds / std::max(entry.time.median, 1e-6));
-  const int count = static_cast<int>(std::min<double>(most_runs, runs));
-  try
-  {
-    entry.counters = counters_->measure([&] { candidate.milliseconds(count); });
-  }
-  catch (const DeviceError &error)
-  {
-    trouble_ = error.what();
-    counters_.reset();
-  }
+  const Entry &entry = diagnosis.entries.back();
+  if (counters_ && candidate && entry.place == Place::device &&
+      entry.outcome == Outcome::measured && entry.time.median <= most_milliseconds &&
+      !is_explained(entry, predict(entry, diagnosis.machine(entry.place))))
+    waiting_.push_back({diagnosis.entries.size() - 1, std::move(candidate)});
 }
 
-std::string counters_text(const Entry &entry, const Prediction &prediction)
+bool RunCounters::are_large() const
 {
-  if (!entry.counters || is_explained(entry, prediction))
-    return "";
-  return "        counters: " + counters::in_words(*entry.counters) + '\n';
+  return !waiting_.empty() && free_device_bytes() < least_free_;
+}
+
+std::string RunCounters::count(Diagnosis &diagnosis)
+{
+  std::string text;
+  for (Waiting &waiting : waiting_)
+  {
+    Entry &entry = diagnosis.entries[waiting.entry];
+    const double runs =
+        std::clamp(pass_milliseconds / std::max(entry.time.median, 1e-6), 1., most_runs);
+    try
+    {
+      if (counters_)
+        entry.counters = counters_->measure(
+            [&] { return waiting.candidate->milliseconds(static_cast<int>(runs)); });
+    }
+    catch (const DeviceError &error)
+    {
+      trouble_ = error.what();
+      counters_.reset();
+    }
+    if (entry.counters)
+      text += (text.empty() ? "    counters, where no bound explains the time\n      " : "      ") +
+          entry.kernel + ' ' + entry.precision + ": " + counters::in_words(*entry.counters) + '\n';
+    waiting.candidate.reset();
+  }
+  waiting_.clear();
+  if (counters_)
+    counters_->switch_off();
+  return text;
 }
 
 std::string bounds_text(const Diagnosis &diagnosis)
 {
   std::map<std::string, int> by_theory, by_counters, by_waits;
   for (const Entry &entry : diagnosis.entries)
-    if (entry.counters && !entry.counters->units.empty())
+    if (entry.outcome == Outcome::measured && entry.place == Place::device)
     {
       const Prediction prediction = predict(entry, diagnosis.machine(entry.place));
-      const counters::Share &busiest = counters::busiest(*entry.counters);
       if (is_explained(entry, prediction))
         ++by_theory[prediction.bound()];
-      else if (busiest.percent >= counters::busy_from)
-        ++by_counters[busiest.name];
+      else if (!entry.counters || entry.counters->units.empty())
+        ++by_waits["not counted"];
+      else if (const counters::Share &unit = counters::busiest(*entry.counters);
+               unit.percent >= counters::busy_from)
+        ++by_counters[unit.name];
       else
         ++by_waits[entry.counters->waits.empty() ? "unknown" : entry.counters->waits.front().name];
     }
@@ -86,7 +111,7 @@ std::string bounds_text(const Diagnosis &diagnosis)
   const std::string trouble = diagnosis.no_counters.empty()
       ? ""
       : "\nbounds       not all are known: " + diagnosis.no_counters + '\n';
-  if (by_theory.empty() && by_counters.empty() && by_waits.empty())
+  if (!diagnosis.has_counters)
     return trouble;
   return trouble +
       "\nbounds       of the device's kernels, by number\n  theory explains at least 80 % of the time: " +

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "apps/diagnose_caches.h"
-#include "apps/diagnose_counters.h"
 
 namespace tensormg::diagnose
 {
@@ -242,7 +241,7 @@ std::string entry_text(const Diagnosis &diagnosis, const Entry &entry)
   }
   for (const Figure &figure : entry.figures)
     line += "        " + figure.name + ' ' + format_number(figure.value) + ' ' + figure.unit + '\n';
-  return line + counters_text(entry, prediction);
+  return line;
 }
 
 std::string accuracy_text(const Diagnosis &diagnosis, std::size_t first)

@@ -151,21 +151,30 @@ void run_rows(std::span<const Row<Problem>> rows, const std::string &class_name,
   if (run.clock.is_spent())
     return leave_out(class_name, about, run);
   run.console.normal(problem_heading(class_name, about));
+  const auto count_waiting = [&] {
+    if (run.counters != nullptr && run.counters->are_waiting())
+      run.console.normal(run.counters->count(run.diagnosis));
+  };
   for (const Row<Problem> &row : rows)
     if (run.diagnosis.wants(row.place))
     {
       if (run.clock.is_spent())
+      {
+        count_waiting();
         return leave_out(class_name, about + ", further kernels", run);
+      }
       std::unique_ptr<Candidate> candidate;
       Entry entry = run_row(row, class_name, problem, about, run, candidate);
       const Entry *const twin = run.diagnosis.twin_of(entry);
       if (!run.options.quick && twin != nullptr && is_close_call(entry, *twin, run.diagnosis))
         measure_by_turns(entry, *candidate, *twin, twin_row_of(row, rows), problem, run);
-      if (candidate && run.counters != nullptr)
-        run.counters->count(entry, *candidate);
-      candidate.reset();
       run.diagnosis.entries.push_back(std::move(entry));
       run.console.normal(entry_text(run.diagnosis, run.diagnosis.entries.back()));
+      if (run.counters != nullptr)
+        run.counters->keep(std::move(candidate), run.diagnosis);
+      if (run.counters != nullptr && run.counters->are_large())
+        count_waiting();
     }
+  count_waiting();
 }
 } // namespace tensormg::diagnose

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "kernels/core/cuda_check.h"
@@ -17,16 +18,25 @@ namespace
     const char *metric, *name;
   };
 
+  // Those of one name are stages of the same part, of which the busiest counts. CUPTI has metrics that take all stages of a part
+  // together, but they need four passes of 20 to 50 ms, these one.
   constexpr std::array unit_metrics{
       Metric{"dram__throughput.avg.pct_of_peak_sustained_elapsed", "memory"},
-      Metric{"lts__throughput.avg.pct_of_peak_sustained_elapsed", "L2"},
-      Metric{"l1tex__throughput.avg.pct_of_peak_sustained_elapsed", "L1 and shared memory"},
+      Metric{"lts__t_sectors.avg.pct_of_peak_sustained_elapsed", "L2"},
+      Metric{"lts__d_sectors.avg.pct_of_peak_sustained_elapsed", "L2"},
+      Metric{"lts__t_tag_requests.avg.pct_of_peak_sustained_elapsed", "L2"},
+      Metric{"l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed",
+          "L1 and shared memory"},
+      Metric{"l1tex__data_bank_reads.avg.pct_of_peak_sustained_elapsed", "L1 and shared memory"},
+      Metric{"l1tex__data_bank_writes.avg.pct_of_peak_sustained_elapsed", "L1 and shared memory"},
+      Metric{"l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed", "L1 and shared memory"},
       Metric{"smsp__issue_active.avg.pct_of_peak_sustained_elapsed", "issue"},
       Metric{"sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed", "FP64"},
       Metric{"sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed", "FMA"},
       Metric{"sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed", "integer"},
       Metric{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "tensor"},
   };
+  constexpr const char *duration_metric = "gpu__time_duration.sum"; // in ns
   constexpr const char *warps_metric = "sm__warps_active.avg.pct_of_peak_sustained_active";
 
   /// Warps in a state, per cycle in which one issues.
@@ -81,157 +91,9 @@ namespace
   }
 } // namespace
 
-struct Counters::Session
-{
-  Library library;
-  CUcontext context = current_context();
-  std::string chip;
-  std::vector<std::uint8_t> availability, config;
-  CUpti_Profiler_Host_Object *host = nullptr;
-  std::vector<const char *> metrics; ///< those that the device has
-  int n_passes = 0;
-
-  Session()
-  {
-    CUpti_Profiler_Initialize_Params initialize{};
-    initialize.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE;
-    library.call(library.initialize, initialize, "cuptiProfilerInitialize");
-    try
-    {
-      chip = chip_name();
-      availability = counter_availability();
-      make_host();
-      choose_metrics();
-      make_config();
-    }
-    catch (...)
-    {
-      clean_up();
-      throw;
-    }
-  }
-  ~Session() { clean_up(); }
-  Session(const Session &) = delete;
-  Session &operator=(const Session &) = delete;
-
-  void clean_up() noexcept
-  {
-    if (host != nullptr)
-    {
-      CUpti_Profiler_Host_Deinitialize_Params end{};
-      end.structSize = CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE;
-      end.pHostObject = host;
-      library.host_deinitialize(&end);
-    }
-    CUpti_Profiler_DeInitialize_Params end{};
-    end.structSize = CUpti_Profiler_DeInitialize_Params_STRUCT_SIZE;
-    library.deinitialize(&end);
-  }
-
-  std::string chip_name() const
-  {
-    int device = 0;
-    check_cuda(cudaGetDevice(&device), "asking for the device");
-    CUpti_Device_GetChipName_Params name{};
-    name.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
-    name.deviceIndex = static_cast<std::size_t>(device);
-    library.call(library.chip_name, name, "cuptiDeviceGetChipName");
-    return name.pChipName;
-  }
-
-  std::vector<std::uint8_t> counter_availability() const
-  {
-    CUpti_Profiler_GetCounterAvailability_Params p{};
-    p.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE;
-    p.ctx = context;
-    library.call(library.availability, p, "cuptiProfilerGetCounterAvailability");
-    std::vector<std::uint8_t> image(p.counterAvailabilityImageSize);
-    p.pCounterAvailabilityImage = image.data();
-    library.call(library.availability, p, "cuptiProfilerGetCounterAvailability");
-    return image;
-  }
-
-  void make_host()
-  {
-    CUpti_Profiler_Host_Initialize_Params p{};
-    p.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
-    p.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
-    p.pChipName = chip.c_str();
-    p.pCounterAvailabilityImage = availability.data();
-    library.call(library.host_initialize, p, "cuptiProfilerHostInitialize");
-    host = p.pHostObject;
-  }
-
-  bool has(const char *metric) const
-  {
-    CUpti_Profiler_Host_GetMetricProperties_Params p{};
-    p.structSize = CUpti_Profiler_Host_GetMetricProperties_Params_STRUCT_SIZE;
-    p.pHostObject = host;
-    p.pMetricName = metric;
-    return library.properties(&p) == CUPTI_SUCCESS;
-  }
-
-  void choose_metrics()
-  {
-    for (const Metric &metric : unit_metrics)
-      if (has(metric.metric))
-        metrics.push_back(metric.metric);
-    if (metrics.empty() || !has(warps_metric))
-      throw DeviceError("hardware counters: CUPTI knows none of those wanted on " + chip);
-    metrics.push_back(warps_metric);
-    for (const Metric &metric : wait_metrics)
-      if (has(metric.metric))
-        metrics.push_back(metric.metric);
-  }
-
-  /// All metrics at once: CUPTI finds out which of them can be counted in one pass.
-  void make_config()
-  {
-    CUpti_Profiler_Host_ConfigAddMetrics_Params add{};
-    add.structSize = CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE;
-    add.pHostObject = host;
-    add.ppMetricNames = metrics.data();
-    add.numMetrics = metrics.size();
-    library.call(library.add_metrics, add, "cuptiProfilerHostConfigAddMetrics");
-    CUpti_Profiler_Host_GetConfigImageSize_Params size{};
-    size.structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE;
-    size.pHostObject = host;
-    library.call(library.config_size, size, "cuptiProfilerHostGetConfigImageSize");
-    config.resize(size.configImageSize);
-    CUpti_Profiler_Host_GetConfigImage_Params image{};
-    image.structSize = CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE;
-    image.pHostObject = host;
-    image.configImageSize = config.size();
-    image.pConfigImage = config.data();
-    library.call(library.config_image, image, "cuptiProfilerHostGetConfigImage");
-    CUpti_Profiler_Host_GetNumOfPasses_Params passes{};
-    passes.structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE;
-    passes.configImageSize = config.size();
-    passes.pConfigImage = config.data();
-    library.call(library.n_passes, passes, "cuptiProfilerHostGetNumOfPasses");
-    n_passes = static_cast<int>(passes.numOfPasses);
-  }
-
-  /// The values of `metrics`.
-  std::vector<double> evaluate(const std::vector<std::uint8_t> &data)
-  {
-    std::vector<double> values(metrics.size());
-    CUpti_Profiler_Host_EvaluateToGpuValues_Params p{};
-    p.structSize = CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE;
-    p.pHostObject = host;
-    p.pCounterDataImage = data.data();
-    p.counterDataImageSize = data.size();
-    p.ppMetricNames = metrics.data();
-    p.numMetrics = metrics.size();
-    p.pMetricValues = values.data();
-    library.call(library.evaluate, p, "cuptiProfilerHostEvaluateToGpuValues");
-    return values;
-  }
-};
-
 namespace
 {
-  /// The profiler is on as long as this lives, so that timing before and after knows nothing of it.
+  /// The profiler of a context, on as long as this lives.
   class Range
   {
   public:
@@ -331,30 +193,197 @@ namespace
   };
 } // namespace
 
+struct Counters::Session
+{
+  Library library;
+  CUcontext context = current_context();
+  std::string chip;
+  std::vector<std::uint8_t> availability, config;
+  CUpti_Profiler_Host_Object *host = nullptr;
+  std::vector<const char *> metrics; ///< those that the device has
+  int n_passes = 0;
+  std::optional<Range> range;
+
+  Session()
+  {
+    CUpti_Profiler_Initialize_Params initialize{};
+    initialize.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE;
+    library.call(library.initialize, initialize, "cuptiProfilerInitialize");
+    try
+    {
+      chip = chip_name();
+      availability = counter_availability();
+      make_host();
+      choose_metrics();
+      make_config();
+    }
+    catch (...)
+    {
+      clean_up();
+      throw;
+    }
+  }
+  ~Session() { clean_up(); }
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  void clean_up() noexcept
+  {
+    range.reset();
+    if (host != nullptr)
+    {
+      CUpti_Profiler_Host_Deinitialize_Params end{};
+      end.structSize = CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE;
+      end.pHostObject = host;
+      library.host_deinitialize(&end);
+    }
+    CUpti_Profiler_DeInitialize_Params end{};
+    end.structSize = CUpti_Profiler_DeInitialize_Params_STRUCT_SIZE;
+    library.deinitialize(&end);
+  }
+
+  std::string chip_name() const
+  {
+    int device = 0;
+    check_cuda(cudaGetDevice(&device), "asking for the device");
+    CUpti_Device_GetChipName_Params name{};
+    name.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE;
+    name.deviceIndex = static_cast<std::size_t>(device);
+    library.call(library.chip_name, name, "cuptiDeviceGetChipName");
+    return name.pChipName;
+  }
+
+  std::vector<std::uint8_t> counter_availability() const
+  {
+    CUpti_Profiler_GetCounterAvailability_Params p{};
+    p.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE;
+    p.ctx = context;
+    library.call(library.availability, p, "cuptiProfilerGetCounterAvailability");
+    std::vector<std::uint8_t> image(p.counterAvailabilityImageSize);
+    p.pCounterAvailabilityImage = image.data();
+    library.call(library.availability, p, "cuptiProfilerGetCounterAvailability");
+    return image;
+  }
+
+  void make_host()
+  {
+    CUpti_Profiler_Host_Initialize_Params p{};
+    p.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
+    p.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+    p.pChipName = chip.c_str();
+    p.pCounterAvailabilityImage = availability.data();
+    library.call(library.host_initialize, p, "cuptiProfilerHostInitialize");
+    host = p.pHostObject;
+  }
+
+  bool has(const char *metric) const
+  {
+    CUpti_Profiler_Host_GetMetricProperties_Params p{};
+    p.structSize = CUpti_Profiler_Host_GetMetricProperties_Params_STRUCT_SIZE;
+    p.pHostObject = host;
+    p.pMetricName = metric;
+    return library.properties(&p) == CUPTI_SUCCESS;
+  }
+
+  void choose_metrics()
+  {
+    for (const Metric &metric : unit_metrics)
+      if (has(metric.metric))
+        metrics.push_back(metric.metric);
+    for (const char *metric : {duration_metric, warps_metric})
+    {
+      if (metrics.empty() || !has(metric))
+        throw DeviceError("hardware counters: CUPTI does not know those wanted on " + chip);
+      metrics.push_back(metric);
+    }
+    for (const Metric &metric : wait_metrics)
+      if (has(metric.metric))
+        metrics.push_back(metric.metric);
+  }
+
+  /// All metrics at once: CUPTI finds out which of them can be counted in one pass.
+  void make_config()
+  {
+    CUpti_Profiler_Host_ConfigAddMetrics_Params add{};
+    add.structSize = CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE;
+    add.pHostObject = host;
+    add.ppMetricNames = metrics.data();
+    add.numMetrics = metrics.size();
+    library.call(library.add_metrics, add, "cuptiProfilerHostConfigAddMetrics");
+    CUpti_Profiler_Host_GetConfigImageSize_Params size{};
+    size.structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE;
+    size.pHostObject = host;
+    library.call(library.config_size, size, "cuptiProfilerHostGetConfigImageSize");
+    config.resize(size.configImageSize);
+    CUpti_Profiler_Host_GetConfigImage_Params image{};
+    image.structSize = CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE;
+    image.pHostObject = host;
+    image.configImageSize = config.size();
+    image.pConfigImage = config.data();
+    library.call(library.config_image, image, "cuptiProfilerHostGetConfigImage");
+    CUpti_Profiler_Host_GetNumOfPasses_Params passes{};
+    passes.structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE;
+    passes.configImageSize = config.size();
+    passes.pConfigImage = config.data();
+    library.call(library.n_passes, passes, "cuptiProfilerHostGetNumOfPasses");
+    n_passes = static_cast<int>(passes.numOfPasses);
+  }
+
+  /// The values of `metrics`.
+  std::vector<double> evaluate(const std::vector<std::uint8_t> &data)
+  {
+    std::vector<double> values(metrics.size());
+    CUpti_Profiler_Host_EvaluateToGpuValues_Params p{};
+    p.structSize = CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE;
+    p.pHostObject = host;
+    p.pCounterDataImage = data.data();
+    p.counterDataImageSize = data.size();
+    p.ppMetricNames = metrics.data();
+    p.numMetrics = metrics.size();
+    p.pMetricValues = values.data();
+    library.call(library.evaluate, p, "cuptiProfilerHostEvaluateToGpuValues");
+    return values;
+  }
+};
+
 Counters::Counters()
   : session_(std::make_unique<Session>())
 {}
 Counters::~Counters() = default;
 
+void Counters::switch_off() noexcept { session_->range.reset(); }
+
 int Counters::passes() const { return session_->n_passes; }
 
-Use Counters::measure(const std::function<void()> &work)
+Use Counters::measure(const std::function<double()> &work)
 {
-  std::vector<std::uint8_t> data;
-  {
-    Range range(session_->library, session_->context);
-    data = range.make_data(session_->metrics);
-    range.count(session_->config, data, work, 2 * session_->n_passes);
-  }
+  if (!session_->range)
+    session_->range.emplace(session_->library, session_->context);
+  std::vector<std::uint8_t> data = session_->range->make_data(session_->metrics);
+  double milliseconds = 0.;
+  int calls = 0;
+  const auto timed_work = [&] {
+    milliseconds += work();
+    ++calls;
+  };
+  session_->range->count(session_->config, data, timed_work, 2 * session_->n_passes);
   const std::vector<double> values = session_->evaluate(data);
   const auto value = [&](const char *metric) -> const double * {
     const auto at = std::find(session_->metrics.begin(), session_->metrics.end(), metric);
     return at == session_->metrics.end() ? nullptr : &values[at - session_->metrics.begin()];
   };
+  // The range is longer than the work by what CUPTI and the host do at its ends.
+  const double part = milliseconds / calls / (1e-6 * *value(duration_metric));
   Use use;
   for (const Metric &metric : unit_metrics)
     if (const double *percent = value(metric.metric))
-      use.units.push_back({metric.name, *percent});
+    {
+      const double of_work = *percent / std::clamp(part, 0.01, 1.);
+      if (!use.units.empty() && use.units.back().name == metric.name)
+        use.units.back().percent = std::max(use.units.back().percent, of_work);
+      else
+        use.units.push_back({metric.name, of_work});
+    }
   use.resident_warps = *value(warps_metric);
   double sum = 0.;
   for (const Metric &metric : wait_metrics)
