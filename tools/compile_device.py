@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Compiles the device code of a build, to see whether it compiles; nothing is linked or kept.
+"""Compiles the device code of a build, to see whether it compiles; nothing is linked, or kept but what is asked for.
 
-    tools/compile_device.py BUILD [--host BUILD]     exit code 1 and nvcc's message if something does not compile
+    tools/compile_device.py BUILD [--host BUILD] [--keep FILE...]   exit code 1 and nvcc's message if something does not compile
 
 BUILD is configured with CUDA, the other one without. What that compiles as C++ (tests/emulation) is host code that a
-compiler sees there; so here nvcc makes machine code of it alone, which takes 40 % less time.
+compiler sees there; so here nvcc makes machine code of it alone, which takes 40 % less time. The files to keep are
+compiled with all optimisation, whatever BUILD says, and their machine code lies where the build would put the object.
 """
 
 import argparse
@@ -18,15 +19,18 @@ import sys
 import tempfile
 
 
-def device_commands(database, seen_by_host):
-    """(file, arguments, folder) of the files that nvcc compiles."""
+def device_commands(database, seen_by_host, keep):
+    """(file, arguments, folder, whether to keep the result) of the files that nvcc compiles."""
     for entry in database:
         words = shlex.split(entry["command"])
         if not entry["file"].endswith(".cu") or "nvcc" not in os.path.basename(words[0]):
             continue
-        if entry["file"] in seen_by_host:
+        is_kept = entry["file"] in keep
+        if is_kept:
+            words = [word for word in words if not word.startswith("-Ofc")]
+        if is_kept or entry["file"] in seen_by_host:
             words[words.index("-c")] = "-fatbin"
-        yield entry["file"], words, entry["directory"]
+        yield entry["file"], words, entry["directory"], is_kept
 
 
 def without_dependencies(words):
@@ -51,17 +55,26 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build")
     parser.add_argument("--host", help="build without CUDA")
+    parser.add_argument("--keep", nargs="*", default=[], metavar="FILE")
     arguments = parser.parse_args()
     seen = {e["file"] for e in read_database(arguments.host)} if arguments.host else set()
-    work = list(device_commands(read_database(arguments.build), seen))
+    keep = {os.path.abspath(name) for name in arguments.keep}
+    work = list(device_commands(read_database(arguments.build), seen, keep))
+    if missing := keep - {name for name, *_ in work}:
+        print("not compiled in this build:", *sorted(missing))
+        return 1
     if not work:
         print("no device code found")
         return 1
 
     def compile_one(item):
-        name, words, folder = item
+        name, words, folder, is_kept = item
         with tempfile.TemporaryDirectory() as output:
-            words[words.index("-o") + 1] = os.path.join(output, "object")
+            place = words.index("-o") + 1
+            if is_kept:
+                os.makedirs(os.path.dirname(os.path.join(folder, words[place])), exist_ok=True)
+            else:
+                words[place] = os.path.join(output, "object")
             result = subprocess.run(without_dependencies(words), cwd=folder, capture_output=True,
                                     text=True, check=False)
         return name, result.returncode, result.stdout + result.stderr

@@ -2,7 +2,7 @@
 """The machine code of the diagnostic kernels: each one on tensor cores has the instruction that it claims
 and no other of them, each twin on CUDA cores has none. For compute capability 9.0, whose instructions the
 names are; skipped in a build without CUDA, for another GPU, or without cuobjdump (of the CUDA toolkit, or
-CUOBJDUMP names it)."""
+CUOBJDUMP names it). With --files it only names the files of the kernels."""
 
 import os
 import pathlib
@@ -157,6 +157,9 @@ def reason_to_skip():
 
 
 if __name__ == "__main__":
+    if "--files" in sys.argv:
+        print(*(f"kernels/{CLAIM}.cu" for CLAIM in CLAIMS))
+        sys.exit(0)
     if REASON := reason_to_skip():
         print(f"skipped: {REASON}")
         sys.exit(SKIPPED)
