@@ -350,9 +350,7 @@ Counters::Counters()
   : session_(std::make_unique<Session>())
 {}
 Counters::~Counters() = default;
-
 void Counters::switch_off() noexcept { session_->range.reset(); }
-
 int Counters::passes() const { return session_->n_passes; }
 
 Use Counters::measure(const std::function<double()> &work)
