@@ -11,15 +11,18 @@ namespace
   template <typename Number, tensor::Arithmetic arithmetic>
   Kernel<Number> of_sixteens(int dim, int n)
   {
-    return n <= 16 ? wmma_kernel_of<Number, arithmetic, 16>(dim)
-                   : wmma_kernel_of<Number, arithmetic, 32>(dim);
+    return n <= 4 ? wmma_kernel_of<Number, arithmetic, 16, 4>(dim)
+        : n <= 8  ? wmma_kernel_of<Number, arithmetic, 16, 8>(dim)
+        : n <= 16 ? wmma_kernel_of<Number, arithmetic, 16>(dim)
+                  : wmma_kernel_of<Number, arithmetic, 32>(dim);
   }
 } // namespace
 
 template <>
 Kernel<double> wmma_kernel(const Variant &, int dim, int n)
 {
-  return n <= 8 ? wmma_kernel_of<double, fp64, 8>(dim)
+  return n <= 4 ? wmma_kernel_of<double, fp64, 8, 4>(dim)
+      : n <= 8  ? wmma_kernel_of<double, fp64, 8>(dim)
       : n <= 16 ? wmma_kernel_of<double, fp64, 16>(dim)
                 : wmma_kernel_of<double, fp64, 24>(dim);
 }

@@ -37,12 +37,14 @@ template <typename Tile>
 __device__ inline std::int64_t wmma_position(
     const tensor::Placement &placement, int box, unsigned first, int n, int at)
 {
+  constexpr int width = Tile::width, copies = Tile::copies;
   const int z = at / Tile::plane, y = at / Tile::size % Tile::size, x = at % Tile::size;
-  const unsigned q = first + static_cast<unsigned>(Tile::dim == 3 ? 0 : z);
-  const bool exists =
-      x < n && y < n && (Tile::dim == 3 ? z < n : q < placement.boxes[box].n_tensors());
-  return exists ? placement.position(box, q) + x + y * placement.stride[1] +
-          (Tile::dim == 3 ? z * placement.stride[2] : 0)
+  const int layer = Tile::dim == 3 ? z / width : z;
+  const unsigned q =
+      first + static_cast<unsigned>((layer * copies + y / width) * copies + x / width);
+  const int i = x % width, j = y % width, k = Tile::dim == 3 ? z % width : 0;
+  const bool exists = i < n && j < n && k < n && q < placement.boxes[box].n_tensors();
+  return exists ? placement.position(box, q) + i + j * placement.stride[1] + k * placement.stride[2]
                 : -1;
 }
 
@@ -103,10 +105,10 @@ __global__ void __launch_bounds__(Tile::threads)
     if constexpr (Tile::dim == 3)
     {
       products.load(table(2));
-      for (int tile = warp; tile < n * Tile::columns; tile += Tile::warps)
+      for (int tile = warp; tile < Tile::extent(n) * Tile::columns; tile += Tile::warps)
       {
         const int at = tile / Tile::columns * Tile::size + tile % Tile::columns * Shape::n;
-        products.template second<wmma::row_major, true>(v + at, w + at, Tile::plane, n);
+        products.template second<wmma::row_major, true>(v + at, w + at, Tile::plane, n_planes);
       }
       __syncthreads();
     }
@@ -162,10 +164,12 @@ std::vector<std::byte> pack_wmma(const Matrices &matrices, int n)
       for (const std::vector<double> *matrix : {&line.mass, &line.stiffness})
         for (int term = 0; term < Tile::terms; ++term, ++block)
           if (!matrix->empty())
-            for (int i = 0; i < n; ++i)
-              for (int a = 0; a < n; ++a)
-                numbers[block * Tile::matrix_size + i * Tile::size + a] =
-                    wmma_term<Tile>((*matrix)[i * n + a], term);
+            for (int at = 0; at < Tile::copies * n * n; ++at)
+            {
+              const int begin = at / (n * n) * Tile::width, i = at / n % n, a = at % n;
+              numbers[block * Tile::matrix_size + (begin + i) * Tile::size + begin + a] =
+                  wmma_term<Tile>((*matrix)[i * n + a], term);
+            }
   std::vector<std::byte> bytes(numbers.size() * sizeof(Field));
   std::memcpy(bytes.data(), numbers.data(), bytes.size());
   return bytes;
@@ -181,11 +185,11 @@ tensor::Resources wmma_resources()
       accesses * Tile::parts * static_cast<int>(sizeof(typename Tile::Field)));
 }
 
-template <typename Number, tensor::Arithmetic arithmetic, int size>
+template <typename Number, tensor::Arithmetic arithmetic, int size, int width = size>
 Kernel<Number> wmma_kernel_of(int dim)
 {
-  using Cubes = WmmaTile<Number, arithmetic, 3, size>;
-  using Squares = WmmaTile<Number, arithmetic, 2, size>;
+  using Cubes = WmmaTile<Number, arithmetic, 3, size, width>;
+  using Squares = WmmaTile<Number, arithmetic, 2, size, width>;
   return dim == 3
       ? Kernel<Number>{&apply_wmma<Cubes>, &pack_wmma<Cubes>, &wmma_resources<Cubes>}
       : Kernel<Number>{&apply_wmma<Squares>, &pack_wmma<Squares>, &wmma_resources<Squares>};

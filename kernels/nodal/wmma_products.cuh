@@ -48,10 +48,12 @@ template <>
 struct WmmaShape<tensor::Arithmetic::fp16x3> : WmmaHalf
 {};
 
-/// Tensors with n <= size; size is a multiple of the shape.
-template <typename Number_, tensor::Arithmetic arithmetic_, int dim_, int size_>
+/// Tensors with n <= width, side by side in squares or cubes of `size` numbers per direction, a multiple of the shape and of the
+/// width. The matrix of several side by side is block-diagonal, so that little of a product is padding where n is small.
+template <typename Number_, tensor::Arithmetic arithmetic_, int dim_, int size_, int width_ = size_>
 struct WmmaTile
 {
+  static_assert(size_ % width_ == 0);
   using Number = Number_;
   using Shape = WmmaShape<arithmetic_>;
   using Field = typename Shape::Field;
@@ -63,7 +65,10 @@ struct WmmaTile
   static constexpr float rest_scale = parts == 2 ? 2048.F : 1.F; ///< of the second term
   static constexpr int dim = dim_;
   static constexpr int size = size_;
-  static constexpr int tensors = dim == 3 ? 1 : 8; ///< per block
+  static constexpr int width = width_;
+  static constexpr int copies = size / width; ///< per direction
+  static constexpr int squares = 8;           ///< of a block in 2D
+  static constexpr int tensors = copies * copies * (dim == 3 ? copies : squares); ///< per block
   static constexpr int threads = size == 8 ? 128 : 256;
   static constexpr int warps = threads / 32;
   static constexpr int plane = size * size;
@@ -73,14 +78,16 @@ struct WmmaTile
   static constexpr int matrix_size = size * size; ///< one term
   static constexpr int scratch = Shape::m * Shape::n;
   /// The largest N of this tile decides on the grid.
-  static constexpr int largest = size < tensor::max_size ? size : tensor::max_size;
+  static constexpr int largest = width < tensor::max_size ? width : tensor::max_size;
 
-  static constexpr int planes(int n) { return dim == 3 ? n : tensors; }
+  /// Numbers per direction that are not padding behind all tensors.
+  static constexpr int extent(int n) { return copies == 1 ? n : size; }
+  static constexpr int planes(int n) { return dim == 3 ? extent(n) : squares; }
   /// Planes behind a field that products along z read with the zeros of the matrix: they have to be finite, and nobody may
   /// write them meanwhile.
   static constexpr int padding(int n)
   {
-    return dim == 3 ? (n + Shape::k - 1) / Shape::k * Shape::k - n : 0;
+    return dim == 3 ? (planes(n) + Shape::k - 1) / Shape::k * Shape::k - planes(n) : 0;
   }
 
   /// Where a field begins, in planes: v, w, [rest of w,] padding, [rest of v, padding]. V is what the products along z replace,
@@ -169,7 +176,7 @@ public:
   };
 
   __device__ WmmaWarp(int n, Sum *scratch, int lane)
-    : n_(n)
+    : extent_(Tile::extent(n))
     , scratch_(scratch)
     , lane_(lane)
   {}
@@ -185,7 +192,7 @@ public:
         for (int step = 0; step < Tile::steps; ++step)
 #pragma unroll
           for (int term = 0; term < terms; ++term)
-            if (step * Shape::k < n_)
+            if (step * Shape::k < extent_)
               nvcuda::wmma::load_matrix_sync(a_[matrix][row][step][term],
                   table + (matrix * terms + term) * Tile::matrix_size +
                       row * Shape::m * Tile::size + step * Shape::k,
@@ -260,7 +267,7 @@ private:
     constexpr bool by_rows = std::is_same_v<Order, nvcuda::wmma::row_major>;
 #pragma unroll
     for (int step = 0; step < Tile::steps; ++step)
-      if (step * Shape::k < n_)
+      if (step * Shape::k < extent_)
       {
         const int at = step * Shape::k * (by_rows ? ld : 1);
 #pragma unroll
@@ -292,7 +299,7 @@ private:
     using nvcuda::wmma::mma_sync;
 #pragma unroll
     for (int step = 0; step < Tile::steps; ++step)
-      if (step * Shape::k < n_)
+      if (step * Shape::k < extent_)
       {
         if constexpr (terms == 2)
         {
@@ -337,7 +344,7 @@ private:
     }
   }
 
-  int n_;
+  int extent_;
   Sum *scratch_;
   int lane_;
   FragmentA a_[2][Tile::rows][Tile::steps][terms];
