@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True  # nothing is left beside the scripts
 from diagnose_plots import distinct, figures_of, gains_by_kernel, geometric_mean, name_of
 
 REQUIRED = ("class", "problem", "kernel", "precision", "place", "outcome")
+BUSY_FROM = 80.0  # percent, as kernels/counters/counters.h has it
 NO_MATPLOTLIB = 77
 
 STYLE = """
@@ -113,6 +114,33 @@ def answer_part(diagnosis):
     parts.append('<p class="note">Geometric means over the problems, from those in the cache to those in memory; '
                  "single problems are in the tables of the classes.</p>\n")
     return "".join(parts)
+
+
+def bound_of(entry):
+    """What bounds a kernel on a device: theory, a part that the hardware's counters saw busy, or what its warps waited for."""
+    if entry["bound_holds"]:
+        return f"{entry['bound']} (theory)"
+    counters = entry.get("counters")
+    if not counters or not counters["units"]:
+        return "not counted"
+    part, percent = max(counters["units"].items(), key=lambda unit: unit[1])
+    if percent >= BUSY_FROM:
+        return f"{part} (counters)"
+    return max(counters["time_of_warps"].items(), key=lambda wait: wait[1], default=("unknown",))[0]
+
+
+def bounds_part(diagnosis):
+    """Number of kernels and problems by class and bound."""
+    entries = [e for e in diagnosis["entries"] if e["outcome"] == "measured" and e["place"] == "device"]
+    if not any(e.get("counters") for e in entries):
+        return f"<p>No hardware counters: {html.escape(diagnosis['no_counters'])}.</p>\n" if diagnosis.get("no_counters") else ""
+    found = [(e["class"], bound_of(e)) for e in entries]
+    bounds = sorted(distinct(bound for _, bound in found), key=lambda b: -sum(other == b for _, other in found))
+    rows = [(name, *(sum(pair == (name, bound) for pair in found) or "" for bound in bounds))
+            for name in distinct(name for name, _ in found)]
+    return ("<h2>What bounds them</h2>\n" + table(("class", *bounds), rows)
+            + '<p class="note">Kernels and problems on the device, by number: theory explains 80 % of the time; or a part of the '
+            "device was busy to 80 % (hardware counters); or neither, then what takes most of the time of the warps.</p>\n")
 
 
 def caches_part(samples):
@@ -220,7 +248,7 @@ def page(diagnosis, plots):
     names = ("roofline", "gain", "bandwidth", "quantisation")
     return ("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>tensormg diagnose"
             f"</title>\n<style>{STYLE}</style></head><body>\n<h1>What kernels gain from tensor cores"
-            f"</h1>\n{head}" + answer_part(diagnosis) + machines_part(diagnosis) + "".join(plots.get(n, "") for n in names)
+            f"</h1>\n{head}" + answer_part(diagnosis) + bounds_part(diagnosis) + machines_part(diagnosis) + "".join(plots.get(n, "") for n in names)
             + "".join(class_part(diagnosis, row, plots) for row in diagnosis["classes"])
             + "</body></html>\n")
 

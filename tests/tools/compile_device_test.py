@@ -15,7 +15,7 @@ case "$*" in *broken*) echo "no such instruction"; exit 2;; esac
 """
 
 
-def run(folder, device_files, host_files):
+def run(folder, device_files, host_files, *options):
     """Exit code, output, and the calls of the compiler."""
     nvcc = folder / "nvcc"
     nvcc.write_text(NVCC, encoding="utf-8")
@@ -23,10 +23,10 @@ def run(folder, device_files, host_files):
     for build, compiler, files in (("device", nvcc, device_files), ("host", "c++", host_files)):
         (folder / build).mkdir(exist_ok=True)
         database = [{"file": f"/k/{name}", "directory": str(folder),
-                     "command": f"{compiler} -MD -MT x.o -MF x.d -c /k/{name} -o x.o"}
+                     "command": f"{compiler} -Ofc=max -MD -MT x.o -MF x.d -c /k/{name} -o objects/x.o"}
                     for name in files]
         (folder / build / "compile_commands.json").write_text(json.dumps(database), encoding="utf-8")
-    result = subprocess.run([sys.executable, TOOL, folder / "device", "--host", folder / "host"],
+    result = subprocess.run([sys.executable, TOOL, folder / "device", "--host", folder / "host", *options],
                             capture_output=True, text=True, check=False)
     calls = folder / "calls"
     return (result.returncode, result.stdout,
@@ -56,6 +56,17 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         code, output, calls = run(pathlib.Path(name), ["c.cc"], [])
         check(code == 1 and "no device code" in output and not calls, code, output)
+    with tempfile.TemporaryDirectory() as name:
+        code, output, calls = run(pathlib.Path(name), ["a.cu", "b.cu"], [], "--keep", "/k/b.cu")
+        check(code == 0, output)
+        for call in calls:
+            words = call.split()
+            kept = "/k/b.cu" in words
+            check(("-fatbin" in words) == kept and ("-Ofc=max" in words) != kept, call)
+            check((words[words.index("-o") + 1] == "objects/x.o") == kept, call)
+        check((pathlib.Path(name) / "objects").is_dir())
+        code, output, calls = run(pathlib.Path(name), ["a.cu"], [], "--keep", "/k/b.cu")
+        check(code == 1 and "not compiled in this build: /k/b.cu" in output, code, output)
     return 0
 
 

@@ -77,6 +77,27 @@ class ReportDiagnose(unittest.TestCase):
                 plot = self.json.with_name(f"diagnose_{name}.png")
                 self.assertEqual(plot.read_bytes()[:4], b"\x89PNG")
 
+    def test_bounds(self):
+        """Theory first, then the busiest part, then what the warps wait for."""
+        def counted(memory, **others):
+            counters = {"units": {"memory": memory, "L2": 30.0}, "resident_warps": 50.0,
+                        "time_of_warps": {"waiting at a <barrier>": 60.0, "issuing": 40.0}}
+            return entry("scale", "cuda", place="device", bound="arithmetic", counters=counters,
+                         **{"bound_holds": False, **others})
+        uncounted = entry("scale", "mma", place="device", bound="memory", bound_holds=False, counters=None)
+        machine = {**diagnosis()["machines"][0], "place": "device"}
+        page = self.page_of(diagnosis(machines=[machine], entries=[
+            counted(81.0), counted(82.0), counted(83.0), counted(79.0), counted(20.0), counted(99.0, bound_holds=True), uncounted]))
+        start = page.index("What bounds them")
+        self.assertIn('<tr><th class="text">class</th><th class="">memory (counters)</th><th class="">waiting at a &lt;barrier&gt;</th>',
+                      page[start:])
+        self.assertIn('<td class="text">scale</td><td>3</td><td>2</td><td>1</td><td>1</td>', page[start:])
+        for bound in ("arithmetic (theory)", "not counted"):
+            self.assertIn(bound, page[start:])
+        nothing = self.page_of(diagnosis(entries=[entry("scale", "cuda")], no_counters="no <CUPTI>"))
+        self.assertIn("No hardware counters: no &lt;CUPTI&gt;", nothing)
+        self.assertNotIn("What bounds them", nothing)
+
     def test_units(self):
         page = self.page_of(diagnosis(
             adders=[{"unit": "FP16 mma", "rounding": "towards zero", "extra_bits": 2, "block": 16,
