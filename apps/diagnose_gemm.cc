@@ -72,12 +72,16 @@ namespace
   constexpr auto make_fp16 =
       make_on_device<Half, float, gemm::fp16<rung>, 1, false, gemm::fp16_shared_bytes<rung>>;
   template <gemm::Fp64Shape shape>
-  constexpr auto make_fp64 =
-      make_on_device<double, double, gemm::fp64<shape>, 1, false, gemm::fp64_shared_bytes<shape>>;
+  constexpr auto make_fp64 = make_on_device<double, double, gemm::fp64<shape>, 1, false,
+      gemm::fp64_shared_bytes<shape>, gemm::fp64_workspace<shape>>;
   template <gemm::SinglePolicy policy>
   constexpr auto make_single = make_on_device<float, float, gemm::single<policy>,
       policy.correction == gemm::Correction::none ? 1 : 3,
-      policy.correction == gemm::Correction::three_products>;
+      policy.correction == gemm::Correction::three_products, nullptr,
+      gemm::single_workspace<policy>>;
+  template <auto kernel>
+  constexpr auto make_wgmma =
+      make_on_device<Half, float, kernel, 1, false, nullptr, gemm::wgmma_workspace<Half>>;
 
   using gemm::Correction;
   using gemm::Format;
@@ -106,7 +110,7 @@ namespace
       Row<Problem>{"mma_larger", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
           make_fp16<Rung::larger>},
       Row<Problem>{"wgmma", "half", Place::device, "FP16 wgmma", "cublas", half_tolerance,
-          make_on_device<Half, float, gemm::fp16_wgmma>},
+          make_wgmma<gemm::fp16_wgmma>},
       Row<Problem>{"cublas", "double", Place::device, "FP64 mma", "", double_tolerance,
           make_on_device<double, double, gemm::cublas_fp64>},
       Row<Problem>{"mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "cublas",
@@ -148,7 +152,9 @@ namespace
           single_tolerance,
           make_single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>},
       Row<Problem>{"wgmma_fp16_corrected", "single", Place::device, "FP16 wgmma", "cublas_fp32",
-          single_tolerance, make_on_device<float, float, gemm::single_wgmma, 3>},
+          single_tolerance,
+          make_on_device<float, float, gemm::single_wgmma, 3, false, nullptr,
+              gemm::wgmma_workspace<float>>},
   };
 
   std::string text_of(const Size &size)
@@ -172,7 +178,7 @@ namespace
                                              half_tolerance, make_fp16<Rung::larger>},
                                  gemm::fp16_blocking<Rung::larger>, false},
       SweptKernel{{"wgmma_largest", "half", Place::device, "FP16 wgmma", "", half_tolerance,
-                      make_on_device<Half, float, gemm::fp16_wgmma_largest>},
+                      make_wgmma<gemm::fp16_wgmma_largest>},
           gemm::fp16_wgmma_blocking, true}};
 
   /// Milliseconds; 0 if it could not be measured, which is then an entry of the report.

@@ -138,15 +138,14 @@ double relative_error(const Size &size, const Inputs<Number> &inputs, const Resu
   return error;
 }
 
-/// void(size, a, b, c, stream), or with a workspace of gemm::wgmma_workspace() numbers: (size, a, b, c, workspace, stream).
+/// void(size, a, b, c, stream), or with a workspace of `workspace_numbers(size)` numbers: (size, a, b, c, workspace, stream).
 /// `products` are those of tensor cores for each product of numbers; `is_cut_off`: to single precision, yet all sums are in
 /// the unit. `shared_bytes(size)` pass through shared memory; nullptr: not counted.
 template <typename Number, typename Result, auto kernel, int products, bool is_cut_off,
-    auto count_shared_bytes>
+    auto count_shared_bytes, auto workspace_numbers>
 class DeviceProduct : public Candidate
 {
-  static constexpr bool has_workspace = std::is_invocable_v<decltype(kernel), const Size &,
-      const Number *, const Number *, Result *, Number *, Stream>;
+  static constexpr bool has_workspace = !std::is_null_pointer_v<decltype(workspace_numbers)>;
 
 public:
   explicit DeviceProduct(const Problem &problem)
@@ -158,7 +157,7 @@ public:
   {
     if constexpr (has_workspace)
     {
-      const std::int64_t numbers = gemm::wgmma_workspace<Number>(size_);
+      const std::int64_t numbers = workspace_numbers(size_);
       require_device_bytes(numbers * static_cast<std::int64_t>(sizeof(Number)),
           "copies of the matrices and sums of parts");
       workspace_ = DeviceArray<Number>(numbers);
@@ -220,15 +219,15 @@ private:
 };
 
 template <typename Number, typename Result, auto kernel, int products = 1, bool is_cut_off = false,
-    auto count_shared_bytes = nullptr>
+    auto count_shared_bytes = nullptr, auto workspace_numbers = nullptr>
 std::unique_ptr<Candidate> make_on_device(const Problem &problem, ThreadTeam &)
 {
   const Size &size = problem.size;
   const double bytes = gemm::work(size, std::max(sizeof(Number), sizeof(Result))).bytes; // at least
   require_host_bytes(bytes, "the matrices");
   require_device_bytes(static_cast<std::int64_t>(bytes), "the matrices");
-  return std::make_unique<
-      DeviceProduct<Number, Result, kernel, products, is_cut_off, count_shared_bytes>>(problem);
+  return std::make_unique<DeviceProduct<Number, Result, kernel, products, is_cut_off,
+      count_shared_bytes, workspace_numbers>>(problem);
 }
 
 } // namespace tensormg::diagnose::gemm_class

@@ -12,10 +12,11 @@
 //   fp16_wgmma      the last rung: wgmma, copies by TMA, warpgroups that copy or multiply, persistent blocks; the size
 //                   decides on the shape of tiles and whether some are divided along k (wgmma_plan.h). Same input,
 //                   same bits on devices of one kind
-//   fp64<shape>     DGEMM on mma.sync.m8n8k4, m16n8k4 or m16n8k8, three stages
+//   fp64<shape>     DGEMM on mma.sync.m8n8k4, m16n8k4 or m16n8k8, three stages; few tiles are divided along k
 //   single<policy>  A, B and C in FP32 by factors in TF32 or FP16, on mma.sync, WMMA or CUDA cores, with and without
 //                   correction of what the rounding of factors loses (kernels/precision/methods.h has the methods)
-//   single_wgmma    the corrected product by wgmma: blocks of 128 x 128 x 32 that split B once for all their rows
+//   single_wgmma    the corrected product by wgmma: blocks of 128 x 128 x 32 that split B once for all their rows; few tiles
+//                   with long k by mma.sync, divided
 //   cublas_*        cuBLAS, to compare with
 //
 // Matrices whose rows do not start at multiples of 16 bytes are loaded number by number; the copy engine of wgmma cannot
@@ -54,7 +55,7 @@ template <Rung rung>
 double fp16_shared_bytes(const Size &size);
 
 /// Numbers that fp16_wgmma (Half) and single_wgmma (float) need room for: copies of A and B where k and n are no multiples
-/// of 8; for Half also sums of parts along k, which depends on the current device: throws DeviceError below 9.0.
+/// of 8, or sums of parts along k, which depends on the current device: for Half it throws DeviceError below 9.0.
 template <typename Number>
 std::int64_t wgmma_workspace(const Size &size);
 
@@ -72,8 +73,13 @@ enum class Fp64Shape : std::uint8_t
   m16n8k4,
   m16n8k8
 };
+/// Numbers that fp64() needs room for: sums of parts along k where C has few tiles (kernels/gemm/divided.h). Depends on the
+/// current device.
 template <Fp64Shape shape>
-void fp64(const Size &size, const double *a, const double *b, double *c, Stream stream);
+std::int64_t fp64_workspace(const Size &size);
+template <Fp64Shape shape>
+void fp64(const Size &size, const double *a, const double *b, double *c, double *workspace,
+    Stream stream);
 template <Fp64Shape shape>
 double fp64_shared_bytes(const Size &size);
 
@@ -109,12 +115,12 @@ struct SinglePolicy
 template <SinglePolicy policy>
 void single_batched(
     const Size &size, std::int64_t count, const float *a, const float *b, float *c, Stream stream);
-/// One of them.
+/// One of them, divided along k where C has few tiles. `workspace` has single_workspace() numbers, which depends on the current device.
 template <SinglePolicy policy>
-void single(const Size &size, const float *a, const float *b, float *c, Stream stream)
-{
-  single_batched<policy>(size, 1, a, b, c, stream);
-}
+std::int64_t single_workspace(const Size &size);
+template <SinglePolicy policy>
+void single(
+    const Size &size, const float *a, const float *b, float *c, float *workspace, Stream stream);
 
 /// Like {mma, fp16, outside}, by wgmma; `workspace` has wgmma_workspace<float>(size) numbers. Throws DeviceError below
 /// compute capability 9.0.

@@ -44,7 +44,22 @@ double fp64_shared_bytes(const Size &)
   fail();
 }
 template <Fp64Shape shape>
-void fp64(const Size &, const double *, const double *, double *, Stream)
+std::int64_t fp64_workspace(const Size &)
+{
+  fail();
+}
+template <Fp64Shape shape>
+void fp64(const Size &, const double *, const double *, double *, double *, Stream)
+{
+  fail();
+}
+template <SinglePolicy policy>
+std::int64_t single_workspace(const Size &)
+{
+  fail();
+}
+template <SinglePolicy policy>
+void single(const Size &, const float *, const float *, float *, float *, Stream)
 {
   fail();
 }
@@ -80,11 +95,11 @@ template double fp64_shared_bytes<Fp64Shape::m8n8k4>(const Size &);
 template double fp64_shared_bytes<Fp64Shape::m16n8k4>(const Size &);
 template double fp64_shared_bytes<Fp64Shape::m16n8k8>(const Size &);
 template void fp64<Fp64Shape::m8n8k4>(
-    const Size &, const double *, const double *, double *, Stream);
+    const Size &, const double *, const double *, double *, double *, Stream);
 template void fp64<Fp64Shape::m16n8k4>(
-    const Size &, const double *, const double *, double *, Stream);
+    const Size &, const double *, const double *, double *, double *, Stream);
 template void fp64<Fp64Shape::m16n8k8>(
-    const Size &, const double *, const double *, double *, Stream);
+    const Size &, const double *, const double *, double *, double *, Stream);
 template void single_batched<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>(
     const Size &, std::int64_t, const float *, const float *, float *, Stream);
 template void single_batched<SinglePolicy{Unit::mma, Format::tf32, Correction::three_products}>(
@@ -109,6 +124,57 @@ template void single_batched<SinglePolicy{Unit::cuda_cores, Format::fp16, Correc
     const Size &, std::int64_t, const float *, const float *, float *, Stream);
 template void single_batched<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::outside}>(
     const Size &, std::int64_t, const float *, const float *, float *, Stream);
+template std::int64_t fp64_workspace<Fp64Shape::m8n8k4>(const Size &);
+template std::int64_t fp64_workspace<Fp64Shape::m16n8k4>(const Size &);
+template std::int64_t fp64_workspace<Fp64Shape::m16n8k8>(const Size &);
+template std::int64_t single_workspace<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>(
+    const Size &);
+template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>(
+    const Size &, const float *, const float *, float *, float *, Stream);
+template std::int64_t single_workspace<SinglePolicy{
+    Unit::mma, Format::tf32, Correction::three_products}>(const Size &);
+template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::three_products}>(
+    const Size &, const float *, const float *, float *, float *, Stream);
+template std::int64_t single_workspace<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>(
+    const Size &);
+template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>(
+    const Size &, const float *, const float *, float *, float *, Stream);
+template std::int64_t single_workspace<SinglePolicy{Unit::mma, Format::fp16, Correction::none}>(
+    const Size &);
+template void single<SinglePolicy{Unit::mma, Format::fp16, Correction::none}>(
+    const Size &, const float *, const float *, float *, float *, Stream);
+template std::int64_t single_workspace<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>(
+    const Size &);
+template void single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>(
+    const Size &, const float *, const float *, float *, float *, Stream);
+template std::int64_t single_workspace<SinglePolicy{Unit::wmma, Format::tf32, Correction::none}>(
+    const Size &);
+template void single<SinglePolicy{Unit::wmma, Format::tf32, Correction::none}>(
+    const Size &, const float *, const float *, float *, float *, Stream);
+template std::int64_t single_workspace<SinglePolicy{Unit::wmma, Format::tf32, Correction::outside}>(
+    const Size &);
+template void single<SinglePolicy{Unit::wmma, Format::tf32, Correction::outside}>(
+    const Size &, const float *, const float *, float *, float *, Stream);
+template std::int64_t single_workspace<SinglePolicy{
+    Unit::cuda_cores, Format::fp32, Correction::none}>(const Size &);
+template void single<SinglePolicy{Unit::cuda_cores, Format::fp32, Correction::none}>(
+    const Size &, const float *, const float *, float *, float *, Stream);
+template std::int64_t single_workspace<SinglePolicy{
+    Unit::cuda_cores, Format::tf32, Correction::none}>(const Size &);
+template void single<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::none}>(
+    const Size &, const float *, const float *, float *, float *, Stream);
+template std::int64_t single_workspace<SinglePolicy{
+    Unit::cuda_cores, Format::tf32, Correction::outside}>(const Size &);
+template void single<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::outside}>(
+    const Size &, const float *, const float *, float *, float *, Stream);
+template std::int64_t single_workspace<SinglePolicy{
+    Unit::cuda_cores, Format::fp16, Correction::none}>(const Size &);
+template void single<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::none}>(
+    const Size &, const float *, const float *, float *, float *, Stream);
+template std::int64_t single_workspace<SinglePolicy{
+    Unit::cuda_cores, Format::fp16, Correction::outside}>(const Size &);
+template void single<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::outside}>(
+    const Size &, const float *, const float *, float *, float *, Stream);
 } // namespace tensormg::gemm
 
 #endif

@@ -234,7 +234,8 @@ __device__ void store_opaque_sums(const Sums<T> &sums, int m, int n, int first_r
     }
 }
 
-template <typename T>
+/// divided: block (x, y) has part y of gridDim.y parts along k, and c is where the sums of all parts go, one C after the other.
+template <typename T, bool divided = false>
 __global__ void __launch_bounds__(T::threads) product_kernel(int m, int n, int k, int tiles_m,
     int tiles_n, const typename T::Stored *__restrict__ a, const typename T::Stored *__restrict__ b,
     typename T::Result *__restrict__ c)
@@ -249,7 +250,7 @@ __global__ void __launch_bounds__(T::threads) product_kernel(int m, int n, int k
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     const int warp_row = warp / T::warps_n * T::warp_m, warp_column = warp % T::warps_n * T::warp_n;
     // One matrix after the other: each starts where rows may start. Others would pay for it with registers.
-    if constexpr (T::batched)
+    if constexpr (T::batched && !divided)
     {
       const std::int64_t matrix = blockIdx.y;
       a += matrix * m * k;
@@ -260,13 +261,20 @@ __global__ void __launch_bounds__(T::threads) product_kernel(int m, int n, int k
         a, m, k);
     const TileLoader<Stored, typename T::LayoutB, T::k, T::n, T::threads, T::copies> load_b(
         b, k, n);
+    const int all_steps = (k + T::k - 1) / T::k;
+    const auto begin_of_part = [&](unsigned part) {
+      return static_cast<int>(static_cast<std::int64_t>(all_steps) * part / gridDim.y);
+    };
+    const int first_step = divided ? begin_of_part(blockIdx.y) : 0;
+    const int steps = divided ? begin_of_part(blockIdx.y + 1) - first_step : all_steps;
+    if constexpr (divided)
+      c += static_cast<std::int64_t>(blockIdx.y) * m * n;
     const auto load = [&](int step, int slot) {
-      load_a.load(tile.m * T::m, step * T::k, shared_a + slot * T::size_a);
-      load_b.load(step * T::k, tile.n * T::n, shared_b + slot * T::size_b);
+      load_a.load(tile.m * T::m, (first_step + step) * T::k, shared_a + slot * T::size_a);
+      load_b.load((first_step + step) * T::k, tile.n * T::n, shared_b + slot * T::size_b);
     };
 
     Sums<T> sums{};
-    const int steps = (k + T::k - 1) / T::k;
     if constexpr (T::stages == 1)
       for (int step = 0; step < steps; ++step)
       {
@@ -344,21 +352,23 @@ struct Unaligned : Config
       sizeof(typename Config::Policy::Stored) < 4 ? Copies::numbers : Copies::async_numbers;
 };
 
-template <typename T>
+/// `count` products, or parts of one.
+template <typename T, bool divided = false>
 void launch_product(const char *name, const Size &size, const Tiles &tiles, std::int64_t count,
     const typename T::Stored *a, const typename T::Stored *b, typename T::Result *c, Stream stream)
 {
   if constexpr (T::S::min_capability > 80)
-    tensor::require_compiled_for(T::S::min_capability, product_kernel<T>);
-  allow_shared_bytes(reinterpret_cast<const void *>(product_kernel<T>), T::shared_bytes);
-  launch(name, product_kernel<T>,
+    tensor::require_compiled_for(T::S::min_capability, product_kernel<T, divided>);
+  allow_shared_bytes(reinterpret_cast<const void *>(product_kernel<T, divided>), T::shared_bytes);
+  launch(name, product_kernel<T, divided>,
       dim3(static_cast<unsigned>(tiles.m * tiles.n), static_cast<unsigned>(count)),
       dim3(T::threads), T::shared_bytes, stream, static_cast<int>(size.m), static_cast<int>(size.n),
       static_cast<int>(size.k), tiles.m, tiles.n, a, b, c);
 }
 
-/// `count` products of matrices that lie one after the other; one without Config::batched.
-template <typename Config>
+/// `count` products of matrices that lie one after the other; one without Config::batched. divided: of one product `count` parts
+/// along k, c as product_kernel() says.
+template <typename Config, bool divided = false>
 void run(const char *name, const Size &size, const typename Tile<Config>::Stored *a,
     const typename Tile<Config>::Stored *b, typename Tile<Config>::Result *c, Stream stream,
     std::int64_t count = 1)
@@ -367,15 +377,16 @@ void run(const char *name, const Size &size, const typename Tile<Config>::Stored
   const Tiles tiles = tiles_of(size, T::m, T::n);
   if (tiles.m * tiles.n == 0 || count == 0)
     return;
-  if (count > (T::batched ? most_matrices : 1))
+  if (count > (T::batched || divided ? most_matrices : 1))
     throw std::length_error("a batch of " + std::to_string(count) + " products; at most " +
-        std::to_string(T::batched ? most_matrices : 1));
+        std::to_string(T::batched || divided ? most_matrices : 1));
   if constexpr (T::copies != Copies::numbers)
   {
     constexpr int per_word = numbers_per_word<typename T::Stored>;
     if (size.k % per_word != 0 || size.n % per_word != 0)
-      return launch_product<Tile<Unaligned<Config>>>(name, size, tiles, count, a, b, c, stream);
+      return launch_product<Tile<Unaligned<Config>>, divided>(
+          name, size, tiles, count, a, b, c, stream);
   }
-  launch_product<T>(name, size, tiles, count, a, b, c, stream);
+  launch_product<T, divided>(name, size, tiles, count, a, b, c, stream);
 }
 } // namespace tensormg::gemm

@@ -1,5 +1,5 @@
 #include "kernels/gemm/device.h"
-#include "kernels/gemm/kernel.cuh"
+#include "kernels/gemm/divided.cuh"
 #include "kernels/mma/bank_conflicts.h"
 
 namespace tensormg::gemm
@@ -47,9 +47,20 @@ namespace
 } // namespace
 
 template <Fp64Shape shape>
-void fp64(const Size &size, const double *a, const double *b, double *c, Stream stream)
+std::int64_t fp64_workspace(const Size &size)
 {
-  run<typename ConfigOf<shape>::type>("launching the FP64 product", size, a, b, c, stream);
+  return divided_numbers<typename ConfigOf<shape>::type>(size);
+}
+template std::int64_t fp64_workspace<Fp64Shape::m8n8k4>(const Size &);
+template std::int64_t fp64_workspace<Fp64Shape::m16n8k4>(const Size &);
+template std::int64_t fp64_workspace<Fp64Shape::m16n8k8>(const Size &);
+
+template <Fp64Shape shape>
+void fp64(
+    const Size &size, const double *a, const double *b, double *c, double *workspace, Stream stream)
+{
+  run_divided<typename ConfigOf<shape>::type>(
+      "launching the FP64 product", size, a, b, c, workspace, stream);
 }
 
 template <Fp64Shape shape>
@@ -62,9 +73,9 @@ template double fp64_shared_bytes<Fp64Shape::m16n8k4>(const Size &);
 template double fp64_shared_bytes<Fp64Shape::m16n8k8>(const Size &);
 
 template void fp64<Fp64Shape::m8n8k4>(
-    const Size &, const double *, const double *, double *, Stream);
+    const Size &, const double *, const double *, double *, double *, Stream);
 template void fp64<Fp64Shape::m16n8k4>(
-    const Size &, const double *, const double *, double *, Stream);
+    const Size &, const double *, const double *, double *, double *, Stream);
 template void fp64<Fp64Shape::m16n8k8>(
-    const Size &, const double *, const double *, double *, Stream);
+    const Size &, const double *, const double *, double *, double *, Stream);
 } // namespace tensormg::gemm

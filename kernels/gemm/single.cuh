@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/gemm/device.h"
-#include "kernels/gemm/kernel.cuh"
+#include "kernels/gemm/divided.cuh"
 #include "kernels/mma/bank_conflicts.h"
 
 namespace tensormg::gemm
@@ -82,11 +82,28 @@ struct ShapeOf<Unit::cuda_cores, Format::fp16>
 };
 
 template <SinglePolicy policy>
+using SingleConfigOf =
+    SingleConfig<typename ArithmeticOf<typename ShapeOf<policy.unit, policy.format>::type,
+        policy.correction>::type>;
+
+template <SinglePolicy policy>
 void single_batched(
     const Size &size, std::int64_t count, const float *a, const float *b, float *c, Stream stream)
 {
-  using S = typename ShapeOf<policy.unit, policy.format>::type;
-  run<SingleConfig<typename ArithmeticOf<S, policy.correction>::type>>(
-      "launching the FP32 product", size, a, b, c, stream, count);
+  run<SingleConfigOf<policy>>("launching the FP32 product", size, a, b, c, stream, count);
+}
+
+template <SinglePolicy policy>
+std::int64_t single_workspace(const Size &size)
+{
+  return divided_numbers<SingleConfigOf<policy>>(size);
+}
+
+template <SinglePolicy policy>
+void single(
+    const Size &size, const float *a, const float *b, float *c, float *workspace, Stream stream)
+{
+  run_divided<SingleConfigOf<policy>>(
+      "launching the FP32 product", size, a, b, c, workspace, stream);
 }
 } // namespace tensormg::gemm

@@ -310,10 +310,23 @@ namespace
   }
 } // namespace
 
+namespace
+{
+  /// The same method on mma.sync, which is divided along k: so few tiles that wgmma would leave nearly all of the device idle.
+  constexpr SinglePolicy by_mma{Unit::mma, Format::fp16, Correction::outside};
+  constexpr std::int64_t few_tiles = 8;
+
+  bool is_for_mma(const Size &size)
+  {
+    return divide_up(size.m, tile_m) * divide_up(size.n, tile_n) <= few_tiles &&
+        single_workspace<by_mma>(size) > 0;
+  }
+} // namespace
+
 template <>
 std::int64_t wgmma_workspace<float>(const Size &size)
 {
-  return aligned_numbers(size);
+  return is_for_mma(size) ? single_workspace<by_mma>(size) : aligned_numbers(size);
 }
 
 void single_wgmma(
@@ -322,9 +335,8 @@ void single_wgmma(
   const Tiles tiles = tiles_of(size, tile_m, tile_n);
   if (tiles.m * tiles.n == 0)
     return;
-  if (size.k == 0) // there is nothing to describe
-    return single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>(
-        size, a, b, c, stream);
+  if (size.k == 0 || is_for_mma(size)) // without k there is nothing to describe
+    return single<by_mma>(size, a, b, c, workspace, stream);
   tensor::require_compiled_for(90, wgmma_single_kernel);
   const AlignedFactors<float> factors(size, a, b, workspace, stream);
   const dim3 grid = tensor::persistent_grid(wgmma_single_kernel, threads, shared_bytes,
