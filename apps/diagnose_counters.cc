@@ -108,7 +108,7 @@ std::string bounds_text(const Diagnosis &diagnosis)
       text += (text.empty() ? "" : ", ") + name + ' ' + std::to_string(-number);
     return text.empty() ? std::string("none") : text;
   };
-  const std::string trouble = diagnosis.no_counters.empty()
+  std::string trouble = diagnosis.no_counters.empty()
       ? ""
       : "\nbounds       not all are known: " + diagnosis.no_counters + '\n';
   if (!diagnosis.has_counters)
