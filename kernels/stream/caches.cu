@@ -8,7 +8,7 @@ namespace tensormg::stream
 {
 namespace
 {
-  constexpr int threads = 512, warp = 32, under_way = 8;
+  constexpr int threads = 512, warp = 32, most_under_way = 8;
   constexpr unsigned all_lanes = 0xffffffffu;
   static_assert(slice_granularity / 2 == threads, "a pass is at least one word per thread");
 
@@ -43,7 +43,7 @@ namespace
   }
 
   /// Thread t has words t, t + threads, ...
-  template <Operation operation, Cache cache>
+  template <Operation operation, Cache cache, int under_way>
   __global__ void __launch_bounds__(threads)
       slices_kernel(int n_words, int steps, double q, const double2 *b, double *a)
   {
@@ -76,14 +76,29 @@ namespace
     }
   }
 
+  template <Operation operation, Cache cache, int under_way>
+  void run_with(int slices, std::int64_t size, int passes, double q, const double *b, double *a,
+      Stream stream)
+  {
+    const auto n_words = static_cast<int>(size / 2);
+    launch("launching the streaming kernel of caches", slices_kernel<operation, cache, under_way>,
+        dim3(static_cast<unsigned>(slices)), dim3(threads), 0, stream, n_words,
+        passes * (n_words / threads), q, reinterpret_cast<const double2 *>(b), a);
+  }
+
+  /// No more under way to L2 than a thread has words: the device would take accesses to the same line for one (14 TB/s of scale
+  /// where L2 has 8).
   template <Operation operation, Cache cache>
   void run(int slices, std::int64_t size, int passes, double q, const double *b, double *a,
       Stream stream)
   {
-    const auto n_words = static_cast<int>(size / 2);
-    launch("launching the streaming kernel of caches", slices_kernel<operation, cache>,
-        dim3(static_cast<unsigned>(slices)), dim3(threads), 0, stream, n_words,
-        passes * (n_words / threads), q, reinterpret_cast<const double2 *>(b), a);
+    const std::int64_t words = size / 2 / threads;
+    const auto launch_with = words >= most_under_way || cache == Cache::first
+        ? &run_with<operation, cache, most_under_way>
+        : words >= 4 ? &run_with<operation, cache, 4>
+        : words >= 2 ? &run_with<operation, cache, 2>
+                     : &run_with<operation, cache, 1>;
+    launch_with(slices, size, passes, q, b, a, stream);
   }
 } // namespace
 
