@@ -73,7 +73,8 @@ namespace
   TEST_F(StreamDevice, SlicesOfCaches)
   {
     using stream::Cache;
-    for (const std::int64_t size : {1024, 8192})
+    for (const std::int64_t size :
+        {1024, 2048, 4096, 8192}) // up to eight words per thread under way
       for (const int passes : {1, 3})
       {
         constexpr int slices = 3;
