@@ -10,8 +10,8 @@
 
 namespace tensormg
 {
-/// Stays loaded until the program ends. Looked for where the loader looks (LD_LIBRARY_PATH), then in
-/// $CUDA_HOME/lib64 and /usr/local/cuda/lib64.
+/// Stays loaded until the program ends. Looked for where the loader looks (LD_LIBRARY_PATH), then in lib64 and
+/// extras/CUPTI/lib64 of $CUDA_HOME and of /usr/local/cuda.
 class SharedLibrary
 {
 public:
@@ -20,12 +20,12 @@ public:
     : name_(name)
   {
     const char *const home = std::getenv("CUDA_HOME");
-    const std::string places[] = {file,
-        std::string(home != nullptr ? home : "/usr/local/cuda") + "/lib64/" + file,
-        "/usr/local/cuda/lib64/" + file};
-    for (const std::string &place : places)
-      if (handle_ == nullptr)
-        handle_ = dlopen(place.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    handle_ = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    for (const std::string toolkit :
+        {home != nullptr ? home : "/usr/local/cuda", "/usr/local/cuda"})
+      for (const char *folder : {"/lib64/", "/extras/CUPTI/lib64/"})
+        if (handle_ == nullptr)
+          handle_ = dlopen((toolkit + folder + file).c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (handle_ == nullptr)
       throw DeviceError(name + " is missing: there is no " + file +
           " in LD_LIBRARY_PATH, $CUDA_HOME/lib64 or /usr/local/cuda/lib64");
