@@ -304,7 +304,6 @@ Diagnosis run_diagnosis(const Parameters &parameters, Console &console)
     diagnosis.class_seconds.emplace_back(name, clock.elapsed() - begin);
   }
   check_memory_again(diagnosis, options, team, console);
-  diagnosis.has_counters = counters.has();
   diagnosis.no_counters = counters.trouble();
   diagnosis.seconds = clock.elapsed();
   return diagnosis;

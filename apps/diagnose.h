@@ -85,9 +85,8 @@ struct Diagnosis
   std::string date;    ///< UTC, begin of the run
   std::string command; ///< as the user types it
   std::vector<Machine> machines;
-  std::string no_device;     ///< why there is none, if one was wanted
-  bool has_counters = false; ///< of the device
-  std::string no_counters;   ///< why there are none, or no further ones
+  std::string no_device;   ///< why there is none, if one was wanted
+  std::string no_counters; ///< why there are none, or no further ones
   std::vector<Entry> entries;
   std::vector<Accuracy> accuracies;
   std::vector<AdderEntry> adders;

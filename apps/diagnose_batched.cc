@@ -157,7 +157,7 @@ namespace
 
   template <SinglePolicy policy>
   constexpr auto make_own =
-      make<gemm::single_batched<policy>, policy.correction == Correction::none ? 1 : 3>;
+      make<gemm::Single<policy>::multiply_batch, policy.correction == Correction::none ? 1 : 3>;
 
   constexpr std::array rows{
       Row<Problem>{"cublas_batched", "single", Place::device, "FP32 FMA", "", tolerance,

@@ -111,7 +111,8 @@ std::string bounds_text(const Diagnosis &diagnosis)
   std::string trouble = diagnosis.no_counters.empty()
       ? ""
       : "\nbounds       not all are known: " + diagnosis.no_counters + '\n';
-  if (!diagnosis.has_counters)
+  if (std::none_of(diagnosis.entries.begin(), diagnosis.entries.end(),
+          [](const Entry &entry) { return entry.counters.has_value(); }))
     return trouble;
   return trouble +
       "\nbounds       of the device's kernels, by number\n  theory explains at least 80 % of the time: " +

@@ -33,7 +33,6 @@ public:
   /// counted from then on. Returns what was counted, a line each.
   std::string count(Diagnosis &diagnosis);
 
-  bool has() const { return counters_ != nullptr; }
   const std::string &trouble() const { return trouble_; }
 
 private:

@@ -75,10 +75,10 @@ namespace
   constexpr auto make_fp64 = make_on_device<double, double, gemm::fp64<shape>, 1, false,
       gemm::fp64_shared_bytes<shape>, gemm::fp64_workspace<shape>>;
   template <gemm::SinglePolicy policy>
-  constexpr auto make_single = make_on_device<float, float, gemm::single<policy>,
+  constexpr auto make_single = make_on_device<float, float, gemm::Single<policy>::multiply,
       policy.correction == gemm::Correction::none ? 1 : 3,
       policy.correction == gemm::Correction::three_products, nullptr,
-      gemm::single_workspace<policy>>;
+      gemm::Single<policy>::workspace>;
   template <auto kernel>
   constexpr auto make_wgmma =
       make_on_device<Half, float, kernel, 1, false, nullptr, gemm::wgmma_workspace<Half>>;

@@ -13,7 +13,7 @@
 //                   decides on the shape of tiles and whether some are divided along k (wgmma_plan.h). Same input,
 //                   same bits on devices of one kind
 //   fp64<shape>     DGEMM on mma.sync.m8n8k4, m16n8k4 or m16n8k8, three stages; few tiles are divided along k
-//   single<policy>  A, B and C in FP32 by factors in TF32 or FP16, on mma.sync, WMMA or CUDA cores, with and without
+//   Single<policy>  A, B and C in FP32 by factors in TF32 or FP16, on mma.sync, WMMA or CUDA cores, with and without
 //                   correction of what the rounding of factors loses (kernels/precision/methods.h has the methods)
 //   single_wgmma    the corrected product by wgmma: blocks of 128 x 128 x 32 that split B once for all their rows; few tiles
 //                   with long k by mma.sync, divided
@@ -83,7 +83,7 @@ void fp64(const Size &size, const double *a, const double *b, double *c, double 
 template <Fp64Shape shape>
 double fp64_shared_bytes(const Size &size);
 
-/// What multiplies in single(): the same tiles, copies and factors in shared memory for all.
+/// What multiplies in Single: the same tiles, copies and factors in shared memory for all.
 enum class Unit : std::uint8_t
 {
   mma,  ///< mma.sync, fragments filled by their maps
@@ -109,18 +109,20 @@ struct SinglePolicy
   Format format;
   Correction correction = Correction::none;
 };
-/// Products C_i = A_i B_i, i < count, in FP32, matrix after matrix. Throws std::length_error for more than 65535.
 /// Exists for mma and cuda_cores with tf32 and fp16, wmma with tf32, each with none and outside; for
 /// mma with tf32 and three_products; for cuda_cores with fp32 and none.
 template <SinglePolicy policy>
-void single_batched(
-    const Size &size, std::int64_t count, const float *a, const float *b, float *c, Stream stream);
-/// One of them, divided along k where C has few tiles. `workspace` has single_workspace() numbers, which depends on the current device.
-template <SinglePolicy policy>
-std::int64_t single_workspace(const Size &size);
-template <SinglePolicy policy>
-void single(
-    const Size &size, const float *a, const float *b, float *c, float *workspace, Stream stream);
+struct Single
+{
+  /// One product, divided along k where C has few tiles; `workspace` has workspace(size) numbers, which depends on the current
+  /// device.
+  static void multiply(
+      const Size &size, const float *a, const float *b, float *c, float *workspace, Stream stream);
+  static std::int64_t workspace(const Size &size);
+  /// Products C_i = A_i B_i, i < count, in FP32, matrix after matrix. Throws std::length_error for more than 65535.
+  static void multiply_batch(const Size &size, std::int64_t count, const float *a, const float *b,
+      float *c, Stream stream);
+};
 
 /// Like {mma, fp16, outside}, by wgmma; `workspace` has wgmma_workspace<float>(size) numbers. Throws DeviceError below
 /// compute capability 9.0.
@@ -133,7 +135,7 @@ void cublas_fp64(const Size &size, const double *a, const double *b, double *c, 
 /// On CUDA cores.
 void cublas_fp32(const Size &size, const float *a, const float *b, float *c, Stream stream);
 void cublas_tf32(const Size &size, const float *a, const float *b, float *c, Stream stream);
-/// On CUDA cores, matrices as single_batched() has them.
+/// On CUDA cores, matrices as Single::multiply_batch() has them.
 void cublas_fp32_batched(
     const Size &size, std::int64_t count, const float *a, const float *b, float *c, Stream stream);
 } // namespace tensormg::gemm

@@ -54,17 +54,18 @@ void fp64(const Size &, const double *, const double *, double *, double *, Stre
   fail();
 }
 template <SinglePolicy policy>
-std::int64_t single_workspace(const Size &)
+std::int64_t Single<policy>::workspace(const Size &)
 {
   fail();
 }
 template <SinglePolicy policy>
-void single(const Size &, const float *, const float *, float *, float *, Stream)
+void Single<policy>::multiply(const Size &, const float *, const float *, float *, float *, Stream)
 {
   fail();
 }
 template <SinglePolicy policy>
-void single_batched(const Size &, std::int64_t, const float *, const float *, float *, Stream)
+void Single<policy>::multiply_batch(
+    const Size &, std::int64_t, const float *, const float *, float *, Stream)
 {
   fail();
 }
@@ -100,81 +101,21 @@ template void fp64<Fp64Shape::m16n8k4>(
     const Size &, const double *, const double *, double *, double *, Stream);
 template void fp64<Fp64Shape::m16n8k8>(
     const Size &, const double *, const double *, double *, double *, Stream);
-template void single_batched<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
-template void single_batched<SinglePolicy{Unit::mma, Format::tf32, Correction::three_products}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
-template void single_batched<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
-template void single_batched<SinglePolicy{Unit::mma, Format::fp16, Correction::none}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
-template void single_batched<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
-template void single_batched<SinglePolicy{Unit::wmma, Format::tf32, Correction::none}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
-template void single_batched<SinglePolicy{Unit::wmma, Format::tf32, Correction::outside}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
-template void single_batched<SinglePolicy{Unit::cuda_cores, Format::fp32, Correction::none}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
-template void single_batched<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::none}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
-template void single_batched<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::outside}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
-template void single_batched<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::none}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
-template void single_batched<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::outside}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
 template std::int64_t fp64_workspace<Fp64Shape::m8n8k4>(const Size &);
 template std::int64_t fp64_workspace<Fp64Shape::m16n8k4>(const Size &);
 template std::int64_t fp64_workspace<Fp64Shape::m16n8k8>(const Size &);
-template std::int64_t single_workspace<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>(
-    const Size &);
-template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
-template std::int64_t single_workspace<SinglePolicy{
-    Unit::mma, Format::tf32, Correction::three_products}>(const Size &);
-template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::three_products}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
-template std::int64_t single_workspace<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>(
-    const Size &);
-template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
-template std::int64_t single_workspace<SinglePolicy{Unit::mma, Format::fp16, Correction::none}>(
-    const Size &);
-template void single<SinglePolicy{Unit::mma, Format::fp16, Correction::none}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
-template std::int64_t single_workspace<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>(
-    const Size &);
-template void single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
-template std::int64_t single_workspace<SinglePolicy{Unit::wmma, Format::tf32, Correction::none}>(
-    const Size &);
-template void single<SinglePolicy{Unit::wmma, Format::tf32, Correction::none}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
-template std::int64_t single_workspace<SinglePolicy{Unit::wmma, Format::tf32, Correction::outside}>(
-    const Size &);
-template void single<SinglePolicy{Unit::wmma, Format::tf32, Correction::outside}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
-template std::int64_t single_workspace<SinglePolicy{
-    Unit::cuda_cores, Format::fp32, Correction::none}>(const Size &);
-template void single<SinglePolicy{Unit::cuda_cores, Format::fp32, Correction::none}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
-template std::int64_t single_workspace<SinglePolicy{
-    Unit::cuda_cores, Format::tf32, Correction::none}>(const Size &);
-template void single<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::none}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
-template std::int64_t single_workspace<SinglePolicy{
-    Unit::cuda_cores, Format::tf32, Correction::outside}>(const Size &);
-template void single<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::outside}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
-template std::int64_t single_workspace<SinglePolicy{
-    Unit::cuda_cores, Format::fp16, Correction::none}>(const Size &);
-template void single<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::none}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
-template std::int64_t single_workspace<SinglePolicy{
-    Unit::cuda_cores, Format::fp16, Correction::outside}>(const Size &);
-template void single<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::outside}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
+template struct Single<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>;
+template struct Single<SinglePolicy{Unit::mma, Format::tf32, Correction::three_products}>;
+template struct Single<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>;
+template struct Single<SinglePolicy{Unit::mma, Format::fp16, Correction::none}>;
+template struct Single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>;
+template struct Single<SinglePolicy{Unit::wmma, Format::tf32, Correction::none}>;
+template struct Single<SinglePolicy{Unit::wmma, Format::tf32, Correction::outside}>;
+template struct Single<SinglePolicy{Unit::cuda_cores, Format::fp32, Correction::none}>;
+template struct Single<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::none}>;
+template struct Single<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::outside}>;
+template struct Single<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::none}>;
+template struct Single<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::outside}>;
 } // namespace tensormg::gemm
 
 #endif

@@ -3,34 +3,9 @@
 
 namespace tensormg::gemm
 {
-template void single_batched<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
-template void single_batched<SinglePolicy{Unit::mma, Format::tf32, Correction::three_products}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
-template void single_batched<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
-template void single_batched<SinglePolicy{Unit::mma, Format::fp16, Correction::none}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
-template void single_batched<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>(
-    const Size &, std::int64_t, const float *, const float *, float *, Stream);
-template std::int64_t single_workspace<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>(
-    const Size &);
-template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
-template std::int64_t single_workspace<SinglePolicy{
-    Unit::mma, Format::tf32, Correction::three_products}>(const Size &);
-template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::three_products}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
-template std::int64_t single_workspace<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>(
-    const Size &);
-template void single<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
-template std::int64_t single_workspace<SinglePolicy{Unit::mma, Format::fp16, Correction::none}>(
-    const Size &);
-template void single<SinglePolicy{Unit::mma, Format::fp16, Correction::none}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
-template std::int64_t single_workspace<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>(
-    const Size &);
-template void single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>(
-    const Size &, const float *, const float *, float *, float *, Stream);
+template struct Single<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>;
+template struct Single<SinglePolicy{Unit::mma, Format::tf32, Correction::three_products}>;
+template struct Single<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>;
+template struct Single<SinglePolicy{Unit::mma, Format::fp16, Correction::none}>;
+template struct Single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>;
 } // namespace tensormg::gemm

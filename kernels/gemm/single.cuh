@@ -87,23 +87,23 @@ using SingleConfigOf =
         policy.correction>::type>;
 
 template <SinglePolicy policy>
-void single_batched(
-    const Size &size, std::int64_t count, const float *a, const float *b, float *c, Stream stream)
-{
-  run<SingleConfigOf<policy>>("launching the FP32 product", size, a, b, c, stream, count);
-}
-
-template <SinglePolicy policy>
-std::int64_t single_workspace(const Size &size)
+std::int64_t Single<policy>::workspace(const Size &size)
 {
   return divided_numbers<SingleConfigOf<policy>>(size);
 }
 
 template <SinglePolicy policy>
-void single(
+void Single<policy>::multiply(
     const Size &size, const float *a, const float *b, float *c, float *workspace, Stream stream)
 {
   run_divided<SingleConfigOf<policy>>(
       "launching the FP32 product", size, a, b, c, workspace, stream);
+}
+
+template <SinglePolicy policy>
+void Single<policy>::multiply_batch(
+    const Size &size, std::int64_t count, const float *a, const float *b, float *c, Stream stream)
+{
+  run<SingleConfigOf<policy>>("launching the FP32 product", size, a, b, c, stream, count);
 }
 } // namespace tensormg::gemm

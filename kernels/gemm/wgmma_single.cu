@@ -319,14 +319,14 @@ namespace
   bool is_for_mma(const Size &size)
   {
     return divide_up(size.m, tile_m) * divide_up(size.n, tile_n) <= few_tiles &&
-        single_workspace<by_mma>(size) > 0;
+        Single<by_mma>::workspace(size) > 0;
   }
 } // namespace
 
 template <>
 std::int64_t wgmma_workspace<float>(const Size &size)
 {
-  return is_for_mma(size) ? single_workspace<by_mma>(size) : aligned_numbers(size);
+  return is_for_mma(size) ? Single<by_mma>::workspace(size) : aligned_numbers(size);
 }
 
 void single_wgmma(
@@ -336,7 +336,7 @@ void single_wgmma(
   if (tiles.m * tiles.n == 0)
     return;
   if (size.k == 0 || is_for_mma(size)) // without k there is nothing to describe
-    return single<by_mma>(size, a, b, c, workspace, stream);
+    return Single<by_mma>::multiply(size, a, b, c, workspace, stream);
   tensor::require_compiled_for(90, wgmma_single_kernel);
   const AlignedFactors<float> factors(size, a, b, workspace, stream);
   const dim3 grid = tensor::persistent_grid(wgmma_single_kernel, threads, shared_bytes,

@@ -3,13 +3,13 @@
 #include <stdexcept>
 
 #include "kernels/core/launch.cuh"
+#include "kernels/stream/store_sum.cuh"
 
 namespace tensormg::stream
 {
 namespace
 {
-  constexpr int threads = 512, warp = 32, most_under_way = 8;
-  constexpr unsigned all_lanes = 0xffffffffu;
+  constexpr int threads = 512, most_under_way = 8;
   static_assert(slice_granularity / 2 == threads, "a pass is at least one word per thread");
 
   template <Cache cache>
@@ -47,7 +47,6 @@ namespace
   __global__ void __launch_bounds__(threads)
       slices_kernel(int n_words, int steps, double q, const double2 *b, double *a)
   {
-    constexpr bool writes = operation != Operation::read;
     const int mask = n_words - 1, thread = static_cast<int>(threadIdx.x);
     const std::int64_t slice = static_cast<std::int64_t>(blockIdx.x) * n_words;
     const double2 *const from = b + slice;
@@ -58,22 +57,8 @@ namespace
       take_steps<operation, cache, under_way>(thread + step * threads, mask, q, from, to, sums);
     for (; step < steps; ++step)
       take_steps<operation, cache, 1>(thread + step * threads, mask, q, from, to, sums);
-    if constexpr (!writes)
-    {
-      double sum = sums.x + sums.y;
-      __shared__ double warp_sums[threads / warp];
-#pragma unroll
-      for (int distance = warp / 2; distance > 0; distance /= 2)
-        sum += __shfl_xor_sync(all_lanes, sum, distance);
-      if (threadIdx.x % warp == 0)
-        warp_sums[threadIdx.x / warp] = sum;
-      __syncthreads();
-      if (threadIdx.x > 0)
-        return;
-      for (int w = 1; w < threads / warp; ++w)
-        sum += warp_sums[w];
-      a[blockIdx.x] = sum;
-    }
+    if constexpr (operation == Operation::read)
+      store_sum<threads>(sums.x + sums.y, a);
   }
 
   template <Operation operation, Cache cache, int under_way>

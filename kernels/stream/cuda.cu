@@ -1,31 +1,14 @@
 #include "kernels/core/launch.cuh"
+#include "kernels/stream/store_sum.cuh"
 #include "kernels/stream/stream.h"
 
 namespace tensormg::stream
 {
 namespace
 {
-  constexpr int threads = 256, warp = 32;
+  constexpr int threads = 256;
   constexpr int words_per_thread = 4; ///< of 16 bytes, under way together
   constexpr int words_per_block = threads * words_per_thread;
-  constexpr unsigned all_lanes = 0xffffffffu;
-
-  /// The sum of all numbers of a block, to a[block].
-  __device__ void store_sum(double sum, double *a)
-  {
-    __shared__ double warp_sums[threads / warp];
-#pragma unroll
-    for (int distance = warp / 2; distance > 0; distance /= 2)
-      sum += __shfl_xor_sync(all_lanes, sum, distance);
-    if (threadIdx.x % warp == 0)
-      warp_sums[threadIdx.x / warp] = sum;
-    __syncthreads();
-    if (threadIdx.x > 0)
-      return;
-    for (int w = 1; w < threads / warp; ++w)
-      sum += warp_sums[w];
-    a[blockIdx.x] = sum;
-  }
 
   template <Operation operation>
   __global__ void __launch_bounds__(threads)
@@ -58,7 +41,7 @@ namespace
 #pragma unroll
       for (int w = 0; w < words_per_thread; ++w)
         sum += values[w].x + values[w].y;
-      store_sum(sum, a);
+      store_sum<threads>(sum, a);
     }
   }
 

@@ -30,7 +30,6 @@ namespace
   {
     Diagnosis diagnosis;
     diagnosis.machines.push_back(round_machine());
-    diagnosis.has_counters = true;
     diagnosis.entries = {counted(1.2, 90., "waiting at a barrier"),
         counted(2., 80., "waiting at a barrier"), counted(2., 79., "waiting at a barrier"),
         counted(2., 10., "waiting at a barrier"), counted(2., 10., "waiting for code")};
@@ -52,7 +51,8 @@ namespace
     diagnosis.no_counters = "they broke";
     EXPECT_TRUE(
         bounds_text(diagnosis).starts_with("\nbounds       not all are known: they broke\n"));
-    diagnosis.has_counters = false;
+    for (Entry &entry : diagnosis.entries)
+      entry.counters.reset();
     EXPECT_EQ(bounds_text(diagnosis), "\nbounds       not all are known: they broke\n");
     diagnosis.no_counters.clear();
     EXPECT_EQ(bounds_text(diagnosis), "");
@@ -98,7 +98,6 @@ namespace
     Diagnosis diagnosis = counted_kernels();
     int number = 0;
     RunCounters none(false);
-    EXPECT_FALSE(none.has());
     EXPECT_EQ(none.trouble(), "");
     none.keep(std::make_unique<Nothing>(number), diagnosis);
     none.keep(nullptr, diagnosis);

@@ -13,6 +13,7 @@
 #include "apps/solve.h"
 #include "kernels/core/device.h"
 #include "tests/support/json.h"
+#include "tests/support/sine_problem.h"
 #include "tests/support/temporary_directory.h"
 
 namespace tensormg
@@ -21,17 +22,9 @@ namespace
 {
   Parameters small_problem(const test::TemporaryDirectory &directory)
   {
-    Parameters parameters;
+    Parameters parameters = test::sine_problem(directory);
     parameters.backend = "cuda";
-    parameters.problem.dim = 2;
-    parameters.problem.degree = 3;
     parameters.problem.coarse_cells = {3, 1, 1};
-    parameters.problem.refinements = 3;
-    parameters.problem.right_hand_side = "2*pi^2*sin(pi*x)*sin(pi*y)";
-    parameters.problem.exact_solution = "sin(pi*x)*sin(pi*y)";
-    parameters.problem.constants["pi"] = 3.14159265358979323846;
-    parameters.output.directory = directory.path().string();
-    parameters.output.write_vtu = false;
     return parameters;
   }
 

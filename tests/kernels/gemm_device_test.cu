@@ -196,12 +196,13 @@ namespace
         std::to_string(static_cast<int>(format)) + ", correction " +
         std::to_string(static_cast<int>(correction)));
     constexpr SinglePolicy policy{unit, format, correction};
-    constexpr auto multiply = in_workspace<float, float, single<policy>, single_workspace<policy>>;
+    constexpr auto multiply =
+        in_workspace<float, float, Single<policy>::multiply, Single<policy>::workspace>;
     test::check_products<float, float>(multiply, factor, sum);
     for (const Size &size : long_sizes)
     {
       if (is_single_tile(size))
-        EXPECT_GE(single_workspace<policy>(size), 2 * size.m * size.n);
+        EXPECT_GE(Single<policy>::workspace(size), 2 * size.m * size.n);
       test::check_product<float, float>(multiply, size, factor, sum);
     }
   }
@@ -283,18 +284,21 @@ namespace
     };
     for (const Size size : {Size{16, 8, 8}, {17, 9, 5}, {130, 136, 20}, {1, 1, 1}})
     {
-      check(single_batched<policies[0]>, size);
-      check(single_batched<policies[1]>, size);
-      check(single_batched<policies[2]>, size);
+      check(Single<policies[0]>::multiply_batch, size);
+      check(Single<policies[1]>::multiply_batch, size);
+      check(Single<policies[2]>::multiply_batch, size);
     }
     EXPECT_NO_THROW(
-        (single_batched<policies[0]>({8, 8, 8}, 0, nullptr, nullptr, nullptr, nullptr)));
+        (Single<policies[0]>::multiply_batch({8, 8, 8}, 0, nullptr, nullptr, nullptr, nullptr)));
     EXPECT_THROW(
-        (single_batched<policies[0]>({8, 8, 8}, 65536, nullptr, nullptr, nullptr, nullptr)),
+        (Single<policies[0]>::multiply_batch({8, 8, 8}, 65536, nullptr, nullptr, nullptr, nullptr)),
         std::length_error);
   }
 
   /// Without correction a product is as bad as its format: the policies differ.
+  template <Unit unit, Format format, Correction correction = Correction::none>
+  constexpr auto product_by = Single<SinglePolicy{unit, format, correction}>::multiply;
+
   TEST_F(GemmDevice, CorrectionIsWhatRecoversSinglePrecision)
   {
     const Size size{16, 8, 8};
@@ -320,16 +324,15 @@ namespace
       }
       return largest;
     };
-    const double exact = error(single<SinglePolicy{Unit::cuda_cores, Format::fp32}>);
+    const double exact = error(product_by<Unit::cuda_cores, Format::fp32>);
     EXPECT_LT(exact, 1e-6);
-    for (const double rounded : {error(single<SinglePolicy{Unit::mma, Format::tf32}>),
-             error(single<SinglePolicy{Unit::wmma, Format::tf32}>),
-             error(single<SinglePolicy{Unit::cuda_cores, Format::fp16}>)})
+    for (const double rounded :
+        {error(product_by<Unit::mma, Format::tf32>), error(product_by<Unit::wmma, Format::tf32>),
+            error(product_by<Unit::cuda_cores, Format::fp16>)})
       EXPECT_GT(rounded, 2e-5);
-    for (const double corrected :
-        {error(single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>),
-            error(single<SinglePolicy{Unit::wmma, Format::tf32, Correction::outside}>),
-            error(single<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::outside}>)})
+    for (const double corrected : {error(product_by<Unit::mma, Format::fp16, Correction::outside>),
+             error(product_by<Unit::wmma, Format::tf32, Correction::outside>),
+             error(product_by<Unit::cuda_cores, Format::tf32, Correction::outside>)})
       EXPECT_LT(corrected, 2e-6);
   }
 

@@ -8,6 +8,7 @@
 #include "apps/backend_choice.h"
 #include "apps/solve_methods.h"
 #include "operators/cell_basis.h"
+#include "tests/support/sine_problem.h"
 #include "tests/support/temporary_directory.h"
 
 namespace tensormg::test
@@ -15,16 +16,8 @@ namespace tensormg::test
 /// 8 x 8 cells of degree 3 and three refinements of them: multigrid levels 0 to 3.
 inline Parameters problem_with_levels(const TemporaryDirectory &directory)
 {
-  Parameters parameters;
-  parameters.problem.dim = 2;
-  parameters.problem.degree = 3;
+  Parameters parameters = sine_problem(directory);
   parameters.problem.coarse_cells = {8, 8, 1};
-  parameters.problem.refinements = 3;
-  parameters.problem.right_hand_side = "2*pi^2*sin(pi*x)*sin(pi*y)";
-  parameters.problem.exact_solution = "sin(pi*x)*sin(pi*y)";
-  parameters.problem.constants["pi"] = 3.14159265358979323846;
-  parameters.output.directory = directory.path().string();
-  parameters.output.write_vtu = false;
   return parameters;
 }
 
