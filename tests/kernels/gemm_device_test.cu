@@ -72,7 +72,9 @@ namespace
   {
     // Products with few tiles and long k in single are divided, which needs no copies.
     if (std::is_same_v<Number, Half> || size.k < 600)
+    {
       EXPECT_GE(wgmma_workspace<Number>(size), aligned_numbers(size));
+    }
     in_workspace<Number, float, multiply, wgmma_workspace<Number>>(size, a, b, c, stream);
   }
   // Few tiles and long k, which is divided if it is a single tile (the emulated device has three blocks); rows that start anywhere.
@@ -168,7 +170,9 @@ namespace
     for (const Size &size : long_sizes)
     {
       if (is_single_tile(size))
+      {
         EXPECT_GE(fp64_workspace<shape>(size), 2 * size.m * size.n);
+      }
       test::check_product<double, double>(multiply, size, 0., test::of_double);
     }
     EXPECT_EQ(fp64_workspace<shape>({3, 18, 127}), 0);
@@ -202,7 +206,9 @@ namespace
     for (const Size &size : long_sizes)
     {
       if (is_single_tile(size))
+      {
         EXPECT_GE(Single<policy>::workspace(size), 2 * size.m * size.n);
+      }
       test::check_product<float, float>(multiply, size, factor, sum);
     }
   }
