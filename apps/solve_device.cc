@@ -63,7 +63,7 @@ namespace
     auto make_preconditioner(const MultigridOptions &options) const
     {
       return make_device_multigrid(system.grid, system.basis, system.backend, options, stream,
-          {.level_times = system.parameters.output.level_times});
+          {.level_times = system.parameters.output.level_times, .one_allocation = true});
     }
 
     VectorType right_hand_side() const

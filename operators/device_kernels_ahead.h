@@ -2,6 +2,7 @@
 #pragma once
 
 #include <future>
+#include <thread>
 
 #include "kernels/laplace/laplace.h"
 #include "operators/grid.h"
@@ -17,12 +18,19 @@ class DeviceKernelsAhead
 public:
   DeviceKernelsAhead(const Grid &grid, const CellBasis &basis, laplace::Backend backend,
       const SolverOptions &options);
+  /// Ends the thread, which gives its memory back only then: that waits for all work of the device, and who allocates
+  /// meanwhile waits as well.
+  ~DeviceKernelsAhead();
+  DeviceKernelsAhead(const DeviceKernelsAhead &) = delete;
+  DeviceKernelsAhead &operator=(const DeviceKernelsAhead &) = delete;
 
-  /// Until the thread has ended: who loads meanwhile would wait for the driver. Whether all kernels of the iterative
-  /// methods are there, as far as they do not depend on the size.
+  /// Until the thread has loaded what it can: who loads meanwhile would wait for the driver. Whether all kernels of the
+  /// iterative methods are there, as far as they do not depend on the size.
   bool wait() const;
 
 private:
-  std::shared_future<bool> loading_;
+  std::promise<void> end_;
+  std::shared_future<bool> are_loaded_;
+  std::thread thread_;
 };
 } // namespace tensormg

@@ -114,6 +114,18 @@ namespace
       };
     }
 
+    /// For vectors that are made while the result lives: so many on each level from `coarsest` on.
+    template <typename Number>
+    DeviceReservation reserve(
+        const Grid &grid, std::size_t coarsest, std::int64_t coarser, std::int64_t finest) const
+    {
+      std::int64_t bytes = 0;
+      for (std::size_t l = coarsest; l < grid.levels.size(); ++l)
+        bytes += (l + 1 < grid.levels.size() ? coarser : finest) *
+            DeviceVector<Number>::reserved_bytes(grid.levels[l].block);
+      return DeviceReservation(options.one_allocation ? bytes : 0);
+    }
+
     template <typename Number>
     auto make_operator(const LevelGrid &level, const CellBasis &basis) const
     {

@@ -21,6 +21,9 @@ struct DeviceCycleOptions
   /// Cycles are run step by step, with a wait after each, so that times() tells where the time goes; slower.
   /// Otherwise times() counts visits only.
   bool level_times = false;
+  /// The vectors of all levels share an allocation, which is faster made (DeviceReservation). Tools that look for accesses
+  /// beyond an array see less then.
+  bool one_allocation = false;
 };
 
 /// As make_multigrid(), with everything in device memory and queued in `stream`; one rank. The second cycle

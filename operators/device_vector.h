@@ -8,6 +8,7 @@
 
 #include "kernels/core/block.h"
 #include "kernels/core/device.h"
+#include "kernels/core/device_reservation.h"
 #include "operators/vector.h"
 
 namespace tensormg
@@ -40,6 +41,12 @@ public:
     , data_(block.size() == block.dofs() ? DeviceArray<Number>(block.size() + room<Number>, unset)
                                          : DeviceArray<Number>(block.size() + room<Number>, stream))
   {}
+
+  /// What a vector takes of a DeviceReservation.
+  static std::int64_t reserved_bytes(const Block &block)
+  {
+    return DeviceReservation::room_of((block.size() + room<Number>)*sizeof(Number));
+  }
 
   const Block &block() const { return block_; }
   std::int64_t size() const { return data_.size() > 0 ? data_.size() - room<Number> : 0; }

@@ -31,6 +31,8 @@ namespace tensormg
 ///   patch_smoother(op, options, lambda), lambda_max(level, basis, options);
 ///   coarsest_level(grid): the level of the grid that is solved directly; clock() and observer(that level) for
 ///   Multigrid;
+///   reserve<Number>(grid, coarsest level, vectors on each level but the finest, vectors on that): an object while which
+///   lives vectors are faster made;
 ///   in_single(): the family of levels in single where those above are below it;
 ///   Runner with run(f), which makes the work of f() happen and says whether f was called, and record(f), which says the
 ///   same and after which run(f) takes no longer than it must, if the kernels of f() are there; loads_kernels: whether
@@ -117,8 +119,12 @@ public:
         return family.template make_coarse_solver<Number>(
             grid.levels[coarsest_], basis, grid.problem);
       });
-    multigrid_ = std::make_unique<MG>(std::move(levels), std::move(coarse), options.cycle,
-        family.clock(), split_multigrid(options));
+    const bool is_split = split_multigrid(options);
+    const std::int64_t vectors = is_split ? 5 : 3;
+    [[maybe_unused]] const auto memory =
+        family.template reserve<Number>(grid, coarsest_, vectors, vectors);
+    multigrid_ = std::make_unique<MG>(
+        std::move(levels), std::move(coarse), options.cycle, family.clock(), is_split);
     multigrid_->set_observer(family.observer(static_cast<int>(coarsest_)));
   }
 
@@ -341,6 +347,7 @@ private:
     if (full_ != nullptr)
       return;
     levels_ = std::make_unique<FullLevels>(family_, *this, grid_, basis_, below(), size());
+    [[maybe_unused]] const auto memory = family_.template reserve<double>(grid_, below(), 3, 1);
     full_ = std::make_unique<FullMultigrid<FullLevels>>(*levels_);
   }
 

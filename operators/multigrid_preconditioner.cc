@@ -47,6 +47,11 @@ namespace
     Clock clock() const { return steady_seconds; }
     static LevelObserver observer(int) { return {}; }
     std::size_t coarsest_level(const Grid &) const { return 0; }
+    template <typename Number>
+    static int reserve(const Grid &, std::size_t, std::int64_t, std::int64_t)
+    {
+      return 0; // allocations are fast
+    }
 
     template <typename Number>
     auto make_operator(const LevelGrid &level, const CellBasis &basis) const

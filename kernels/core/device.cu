@@ -1,6 +1,5 @@
 #include "kernels/core/device.h"
 
-#include <cstdio>
 #include <map>
 #include <mutex>
 
@@ -18,14 +17,6 @@ namespace
   std::string version_string(int version)
   {
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-  }
-
-  /// For destructors: what cannot be thrown is printed.
-  void report(cudaError_t error, const char *what) noexcept
-  {
-    // A context that is being torn down at exit is no error.
-    if (error != cudaSuccess && error != cudaErrorCudartUnloading)
-      std::fprintf(stderr, "tensormg: %s: %s\n", what, cudaGetErrorString(error));
   }
 } // namespace
 
@@ -150,28 +141,6 @@ void require_device_bytes(std::int64_t bytes, const std::string &what_for)
 
 namespace device
 {
-  void *allocate(std::size_t bytes)
-  {
-    const setup_times::Scope scope("device memory");
-    void *pointer = nullptr;
-    const cudaError_t error = cudaMalloc(&pointer, bytes);
-    if (error == cudaErrorMemoryAllocation)
-    {
-      cudaGetLastError();
-      throw DeviceError("cannot take " + std::to_string(bytes >> 20) + " MiB of device memory; " +
-          std::to_string(free_device_bytes() >> 20) + " MiB are free");
-    }
-    check_cuda(error, "taking device memory");
-    return pointer;
-  }
-
-  void release(void *pointer) noexcept
-  {
-    const setup_times::Scope scope("giving device memory back");
-    if (pointer != nullptr)
-      report(cudaFree(pointer), "giving device memory back");
-  }
-
   void to_device(void *to, const void *from, std::size_t bytes, Stream stream)
   {
     check_cuda(
@@ -209,7 +178,7 @@ namespace device
 
   void destroy_stream(Stream stream) noexcept
   {
-    report(cudaStreamDestroy(stream), "destroying a stream");
+    report_cuda(cudaStreamDestroy(stream), "destroying a stream");
   }
 
   Event create_event()
@@ -221,7 +190,7 @@ namespace device
 
   void destroy_event(Event event) noexcept
   {
-    report(cudaEventDestroy(event), "destroying an event");
+    report_cuda(cudaEventDestroy(event), "destroying an event");
   }
 
   void *allocate_pinned(std::size_t bytes)
@@ -235,7 +204,7 @@ namespace device
   void release_pinned(void *pointer) noexcept
   {
     if (pointer != nullptr)
-      report(cudaFreeHost(pointer), "giving pinned host memory back");
+      report_cuda(cudaFreeHost(pointer), "giving pinned host memory back");
   }
 
   void begin_recording(Stream stream)
@@ -252,7 +221,7 @@ namespace device
     check_cuda(cudaStreamEndCapture(stream, &recorded), "recording a graph");
     Graph graph = nullptr;
     const cudaError_t error = cudaGraphInstantiate(&graph, recorded, 0);
-    report(cudaGraphDestroy(recorded), "giving a recorded graph back");
+    report_cuda(cudaGraphDestroy(recorded), "giving a recorded graph back");
     check_cuda(error, "preparing a graph");
     return graph;
   }
@@ -262,7 +231,7 @@ namespace device
     cudaGraph_t recorded = nullptr;
     // An error here is that of the work that failed, which is thrown already.
     if (cudaStreamEndCapture(stream, &recorded) == cudaSuccess && recorded != nullptr)
-      report(cudaGraphDestroy(recorded), "giving a recorded graph back");
+      report_cuda(cudaGraphDestroy(recorded), "giving a recorded graph back");
     cudaGetLastError();
   }
 
@@ -273,7 +242,7 @@ namespace device
 
   void destroy_graph(Graph graph) noexcept
   {
-    report(cudaGraphExecDestroy(graph), "destroying a graph");
+    report_cuda(cudaGraphExecDestroy(graph), "destroying a graph");
   }
 } // namespace device
 

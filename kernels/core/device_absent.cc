@@ -2,6 +2,7 @@
 #if !defined(TENSORMG_HAVE_CUDA)
 
 #include "kernels/core/device.h"
+#include "kernels/core/device_reservation.h"
 
 namespace tensormg
 {
@@ -42,6 +43,8 @@ namespace device
   void launch(Graph, Stream) { refuse(); }
   void destroy_graph(Graph) noexcept {}
 } // namespace device
+
+DeviceReservation::DeviceReservation(std::int64_t) {}
 
 void DeviceTimer::start(Stream) { refuse(); }
 double DeviceTimer::stop(Stream) { refuse(); }

@@ -2,12 +2,14 @@
 // errors fall with the order of the discretisation whatever the cycle's numbers.
 #include <array>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include <gtest/gtest.h>
 
 #include "operators/device_functions.h"
 #include "operators/device_multigrid.h"
+#include "tests/support/device_allocations.h"
 #include "tests/support/device_multigrid_solve.h"
 
 namespace tensormg
@@ -84,6 +86,45 @@ namespace
     Solve solve(test::box(3, 1, {1, 2, 1}, 2, "DNDDNN"));
     compare(solve, cuda, jacobi, Precision::single_precision);
     compare(solve, cuda, additive, Precision::half_precision);
+  }
+
+  // Of what a hierarchy holds, the vectors of all levels are two allocations, one of the cycle and one of full multigrid.
+  TEST_F(DeviceCycleChoices, VectorsShareAnAllocation)
+  {
+    Solve solve(test::cubes(2, 3, {1, 1, 1}, 7, "DDNN"));
+    const auto vectors = [&](auto number, int of_coarsest, int of_others, int of_finest) {
+      int count = 0;
+      for (std::size_t l = 0; l < solve.grid.levels.size(); ++l)
+        if (DeviceVector<decltype(number)>::reserved_bytes(solve.grid.levels[l].block) > 0)
+          count += l == 0 ? of_coarsest : l + 1 < solve.grid.levels.size() ? of_others : of_finest;
+      return count;
+    };
+    for (const auto &[precision, of_cycle] :
+        {std::pair{Precision::double_precision, vectors(double(), 2, 3, 3)},
+            {Precision::half_precision, vectors(Half(), 2, 5, 5)}})
+    {
+      Vector<double> apart;
+      int allocations_apart = 0;
+      for (const bool one_allocation : {false, true})
+      {
+        std::unique_ptr<DeviceMultigridPreconditioner> multigrid;
+        const int allocations = test::allocations([&] {
+          multigrid = make_device_multigrid(solve.grid, solve.basis, solve.backend, with(precision),
+              solve.stream.get(), {.longest_direct_line = 0, .one_allocation = one_allocation});
+          multigrid->prepare(true, false);
+        });
+        multigrid->full_start(solve.x, solve.b, 1);
+        if (!one_allocation)
+        {
+          apart = solve.solution();
+          allocations_apart = allocations;
+          continue;
+        }
+        EXPECT_EQ(allocations_apart - allocations, of_cycle + vectors(double(), 3, 3, 1) - 2)
+            << to_string(precision);
+        EXPECT_TRUE(test::same_bits(solve.solution(), apart)) << to_string(precision);
+      }
+    }
   }
 
   // Errors fall by 2^(p + 1) with every refinement; all levels but a single cell are smoothed.
