@@ -15,7 +15,7 @@ namespace
           "scale", "a[i] = q b[i], the least arithmetic that a kernel can have", "", 2., run_scale},
       ClassRow{"spmv", "y = A x with a sparse matrix", "", 8., run_spmv},
       ClassRow{"stencil", "weighted sums over neighbours on a grid, one or several steps per pass",
-          "", 5., run_stencil},
+          "", 8., run_stencil},
       ClassRow{"gemm", "dense matrix products", "on the host: more threads than one", 5., run_gemm},
       ClassRow{"smallmat",
           "batches of small matrices: products, reflections, rotations; contractions of the operator",

@@ -177,6 +177,13 @@ namespace
           make_device_stencil<float, DeviceMethod::tile_tf32>},
       Row<Problem>{"tile_mma_tf32_corrected", "single", Place::device, "TF32 mma", "tile_fma",
           single_tolerance, make_device_stencil<float, DeviceMethod::tile_tf32_corrected>},
+      Row<Problem>{"planes_fma", "single", Place::device, "FP32 FMA", "warps", single_tolerance,
+          make_device_stencil<float, DeviceMethod::planes_fma>},
+      Row<Problem>{"planes_mma_tf32", "single", Place::device, "TF32 mma m16n8k4", "planes_fma",
+          tf32_tolerance, make_device_stencil<float, DeviceMethod::planes_tf32>},
+      Row<Problem>{"planes_mma_tf32_corrected", "single", Place::device, "TF32 mma m16n8k4",
+          "planes_fma", single_tolerance,
+          make_device_stencil<float, DeviceMethod::planes_tf32_corrected>},
   };
   /// In addition where there are several steps.
   constexpr std::array fused_rows{
@@ -206,6 +213,13 @@ namespace
           make_device_stencil<float, DeviceMethod::warps_fused>},
       Row<Problem>{"march_fused", "single", Place::device, "FP32 FMA", "warps", single_tolerance,
           make_device_stencil<float, DeviceMethod::one_pass>},
+      Row<Problem>{"tile_fma_fused", "single", Place::device, "FP32 FMA", "warps_fused",
+          single_tolerance, make_device_stencil<float, DeviceMethod::fused_fma>},
+      Row<Problem>{"tile_mma_tf32_fused", "single", Place::device, "TF32 mma", "tile_fma_fused",
+          tf32_tolerance, make_device_stencil<float, DeviceMethod::fused_tf32>},
+      Row<Problem>{"tile_mma_tf32_corrected_fused", "single", Place::device, "TF32 mma",
+          "tile_fma_fused", single_tolerance,
+          make_device_stencil<float, DeviceMethod::fused_tf32_corrected>},
   };
 
   /// All weights different, their magnitudes 1 in sum: nothing grows, and no kernel can save work but by the rank that

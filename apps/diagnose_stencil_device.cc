@@ -1,5 +1,6 @@
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "apps/diagnose_stencil.h"
@@ -18,7 +19,7 @@ namespace
 
   /// The families of methods.
   constexpr bool is_tile(DeviceMethod m) { return m >= tile_fma && m <= tile_tf32_corrected; }
-  constexpr bool is_fused(DeviceMethod m) { return m >= fused_fma && m <= fused_m16n8k4; }
+  constexpr bool is_fused(DeviceMethod m) { return m >= fused_fma && m <= fused_tf32_corrected; }
   constexpr bool is_low_rank(DeviceMethod m)
   {
     return m == low_rank_m8n8k4 || m == low_rank_m16n8k4;
@@ -29,7 +30,7 @@ namespace
   }
   /// With weights of several steps.
   constexpr bool has_fused_weights(DeviceMethod m) { return is_fused(m) || is_low_rank_fused(m); }
-  constexpr bool is_planes(DeviceMethod m) { return m >= planes_fma && m <= planes_m16n8k4; }
+  constexpr bool is_planes(DeviceMethod m) { return m >= planes_fma && m <= planes_tf32_corrected; }
   constexpr TileUnit unit_of(DeviceMethod m)
   {
     return m == tile_m8n8k4 || m == fused_m8n8k4 || m == low_rank_m8n8k4 ||
@@ -39,11 +40,27 @@ namespace
                                                              : TileUnit::m16n8k4;
   }
 
+  /// Rounds its factors to TF32.
+  constexpr bool is_tf32(DeviceMethod m)
+  {
+    return m == tile_tf32 || m == fused_tf32 || m == planes_tf32;
+  }
   constexpr SingleTileUnit single_unit_of(DeviceMethod m)
   {
-    return m == tile_tf32          ? SingleTileUnit::tf32
-        : m == tile_tf32_corrected ? SingleTileUnit::tf32_corrected
-                                   : SingleTileUnit::fma;
+    return is_tf32(m) ? SingleTileUnit::tf32
+        : m == tile_tf32_corrected || m == fused_tf32_corrected || m == planes_tf32_corrected
+        ? SingleTileUnit::tf32_corrected
+        : SingleTileUnit::fma;
+  }
+
+  /// What multiplies numbers of a precision.
+  template <typename Number>
+  constexpr auto unit_for(DeviceMethod m)
+  {
+    if constexpr (std::is_same_v<Number, float>)
+      return single_unit_of(m);
+    else
+      return unit_of(m);
   }
 
   /// Steps of each pass.
@@ -82,16 +99,14 @@ namespace
       return useful;
     double flops = 0.;
     for (const int depth : passes)
-      if (is_tile(method) && sizeof(Number) == sizeof(float))
-        flops += points * stencil::tile_flops(s.radius, single_unit_of(method));
-      else if (is_tile(method) || is_fused(method))
-        flops += points * stencil::tile_flops(depth * s.radius, unit_of(method));
+      if (is_tile(method) || is_fused(method))
+        flops += points * stencil::tile_flops(depth * s.radius, unit_for<Number>(method));
       else if (is_low_rank(method) || is_low_rank_fused(method))
         flops += points *
             stencil::low_rank_flops(depth * s.radius,
                 stencil::decompose(stencil::fuse_steps(s, depth)).rank, unit_of(method));
       else if (is_planes(method))
-        flops += points * stencil::planes_flops(s.n_taps > 7, unit_of(method));
+        flops += points * stencil::planes_flops(s.n_taps > 7, unit_for<Number>(method));
       else if (method == warps_fused && depth > 1)
         flops += 2. * s.n_taps * stencil::warps_steps_updates<Number>(s, problem.grid, depth);
       else if (method == warps || depth == 1)
@@ -142,8 +157,11 @@ namespace
       return {static_cast<double>(problem_.grid.size()) * problem_.depth, "updates"};
     }
 
-    /// Each step rounds its factors.
-    double error_growth() const override { return method == tile_tf32 ? problem_.depth : 1.; }
+    /// Each pass rounds its factors.
+    double error_growth() const override
+    {
+      return is_tf32(method) ? static_cast<double>(passes_.size()) : 1.;
+    }
     double error() override
     {
       for (DeviceArray<Number> *array : {&to_, &between_})
@@ -176,10 +194,8 @@ namespace
     void pass(int depth, const Number *from, Number *to)
     {
       const Stencil &s = problem_.stencil;
-      constexpr TileUnit unit = unit_of(method);
-      if constexpr (is_tile(method) && sizeof(Number) == sizeof(float))
-        stencil::cuda_tile(s, problem_.grid, single_unit_of(method), from, to, stream_.get());
-      else if constexpr (is_tile(method))
+      constexpr auto unit = unit_for<Number>(method);
+      if constexpr (is_tile(method))
         stencil::cuda_tile(s, problem_.grid, unit, from, to, stream_.get());
       else if constexpr (is_fused(method))
         stencil::cuda_tile_steps(s, problem_.grid, depth, unit, from, to, stream_.get());
@@ -272,6 +288,18 @@ template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::til
 template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::tile_tf32>(
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::tile_tf32_corrected>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::fused_fma>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::fused_tf32>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::fused_tf32_corrected>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::planes_fma>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::planes_tf32>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::planes_tf32_corrected>(
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::naive>(
     const StencilProblem &, ThreadTeam &);

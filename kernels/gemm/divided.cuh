@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/core/device.h"
 #include "kernels/gemm/divided.h"
 #include "kernels/gemm/kernel.cuh"
 
@@ -12,19 +13,21 @@ namespace tensormg::gemm
 {
 namespace internal
 {
-  /// A block adds `width` numbers that lie next to each other, in slices of the parts of which each has its own threads.
-  inline constexpr int add_width = 32, add_slices = 8;
+  inline constexpr int add_threads = 256, add_slices = 8;
 
   /// c_i = sum over p of partial[p count + i]
-  template <typename Number>
-  __global__ void __launch_bounds__(add_width *add_slices) add_divided_kernel(
+  ///
+  /// A block adds numbers that lie next to each other, many parts in slices of which each has its own threads.
+  template <typename Number, int slices>
+  __global__ void __launch_bounds__(add_threads) add_divided_kernel(
       std::int64_t count, int parts, const Number *__restrict__ partial, Number *__restrict__ c)
   {
-    __shared__ Number of_slices[add_slices][add_width];
-    const int column = static_cast<int>(threadIdx.x) % add_width,
-              slice = static_cast<int>(threadIdx.x) / add_width;
-    const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * add_width + column;
-    const int begin = parts * slice / add_slices, end = parts * (slice + 1) / add_slices;
+    constexpr int width = add_threads / slices;
+    __shared__ Number of_slices[slices][width];
+    const int column = static_cast<int>(threadIdx.x) % width,
+              slice = static_cast<int>(threadIdx.x) / width;
+    const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * width + column;
+    const int begin = parts * slice / slices, end = parts * (slice + 1) / slices;
     Number sum = 0;
     if (at < count)
     {
@@ -32,14 +35,24 @@ namespace internal
       for (int part = begin; part < end; ++part)
         sum += partial[part * count + at];
     }
-    of_slices[slice][column] = sum;
-    __syncthreads();
-    if (slice > 0 || at >= count)
-      return;
+    if constexpr (slices > 1)
+    {
+      of_slices[slice][column] = sum;
+      __syncthreads();
 #pragma unroll
-    for (int s = 1; s < add_slices; ++s)
-      sum += of_slices[s][column];
-    c[at] = sum;
+      for (int s = 1; s < slices; ++s)
+        sum += slice == 0 ? of_slices[s][column] : 0;
+    }
+    if (slice == 0 && at < count)
+      c[at] = sum;
+  }
+
+  template <typename Number, int slices>
+  void add_divided(std::int64_t count, int parts, const Number *partial, Number *c, Stream stream)
+  {
+    launch("launching the sum of a divided product", add_divided_kernel<Number, slices>,
+        dim3(static_cast<unsigned>(divide_up(count, add_threads / slices))), dim3(add_threads), 0,
+        stream, count, parts, partial, c);
   }
 } // namespace internal
 
@@ -47,7 +60,8 @@ namespace internal
 template <typename Config>
 int parts_of(const Size &size)
 {
-  return parts_along_k(size, blocking_of<Config>(), Tile<Config>::k);
+  return parts_along_k(
+      size, blocking_of<Config>(), Tile<Config>::k, device_properties().multiprocessors);
 }
 
 /// Numbers of workspace that run_divided() needs.
@@ -68,10 +82,9 @@ void run_divided(const char *name, const Size &size, const typename Tile<Config>
   if (parts == 1)
     return run<Config>(name, size, a, b, c, stream);
   run<Config, true>(name, size, a, b, workspace, stream, parts);
-  const std::int64_t count = size.m * size.n;
-  launch("launching the sum of a divided product",
-      internal::add_divided_kernel<typename Tile<Config>::Result>,
-      dim3(static_cast<unsigned>(divide_up(count, internal::add_width))),
-      dim3(internal::add_width * internal::add_slices), 0, stream, count, parts, workspace, c);
+  const auto add = parts < 2 * internal::add_slices
+      ? internal::add_divided<typename Tile<Config>::Result, 1>
+      : internal::add_divided<typename Tile<Config>::Result, internal::add_slices>;
+  add(size.m * size.n, parts, workspace, c, stream);
 }
 } // namespace tensormg::gemm

@@ -19,11 +19,12 @@ namespace
   constexpr int reach = largest_tile_radius;          ///< of all steps
   constexpr int buffer_size = (segment + 2 * reach) * (most_width + 2 * reach);
 
+  template <typename Number>
   struct BorderTaps
   {
     int count;
     int dx[max_taps], dy[max_taps];
-    double weight[max_taps];
+    Number weight[max_taps];
   };
 
   struct BorderGrid
@@ -63,10 +64,12 @@ namespace
   }
 
   /// The region with as much of its surroundings as the steps use up, in shared memory; every step computes less.
-  __global__ void __launch_bounds__(threads) border_kernel(const __grid_constant__ BorderTaps taps,
-      int radius, int steps, BorderGrid n, const double *__restrict__ from, double *__restrict__ to)
+  template <typename Number>
+  __global__ void __launch_bounds__(threads)
+      border_kernel(const __grid_constant__ BorderTaps<Number> taps, int radius, int steps,
+          BorderGrid n, const Number *__restrict__ from, Number *__restrict__ to)
   {
-    __shared__ double buffers[2][buffer_size];
+    __shared__ Number buffers[2][buffer_size];
     const Region region = region_of(n, blockIdx.x);
     if (region.nx <= 0 || region.ny <= 0)
       return; // the whole block
@@ -80,25 +83,25 @@ namespace
     {
       std::int64_t x = 0, y = 0;
       const bool is_inside = global(i, x, y);
-      buffers[0][i] = is_inside ? from[y * n.x + x] : 0.;
+      buffers[0][i] = is_inside ? from[y * n.x + x] : Number(0);
     }
     __syncthreads();
     for (int step = 1; step <= steps; ++step)
     {
-      const double *const source = buffers[(step + 1) % 2];
-      double *const target = buffers[step % 2];
+      const Number *const source = buffers[(step + 1) % 2];
+      Number *const target = buffers[step % 2];
       const int margin = radius * step;
       for (int i = static_cast<int>(threadIdx.x); i < nx * ny; i += threads)
       {
         const int bx = i % nx, by = i / nx;
         if (bx < margin || bx >= nx - margin || by < margin || by >= ny - margin)
           continue;
-        double sum = 0.;
+        Number sum = 0;
         for (int t = 0; t < taps.count; ++t)
           sum += taps.weight[t] * source[(by + taps.dy[t]) * nx + bx + taps.dx[t]];
         std::int64_t x = 0, y = 0;
         const bool is_inside = global(i, x, y);
-        target[i] = is_inside ? sum : 0.;
+        target[i] = is_inside ? sum : Number(0);
         if (step == steps && is_inside)
           to[y * n.x + x] = sum;
       }
@@ -107,8 +110,9 @@ namespace
   }
 } // namespace
 
-void cuda_border(const Stencil &stencil, const Grid &grid, int steps, const double *from,
-    double *to, Stream stream)
+template <typename Number>
+void cuda_border(const Stencil &stencil, const Grid &grid, int steps, const Number *from,
+    Number *to, Stream stream)
 {
   if (stencil.dim != 2 || stencil.radius * steps > reach || steps > most_steps)
     throw std::invalid_argument(std::to_string(steps) + " steps of radius " +
@@ -116,19 +120,19 @@ void cuda_border(const Stencil &stencil, const Grid &grid, int steps, const doub
   const int width = stencil.radius * (steps - 1);
   if (grid.size() == 0 || width == 0)
     return;
-  BorderTaps taps{};
+  BorderTaps<Number> taps{};
   taps.count = stencil.n_taps;
   for (int t = 0; t < stencil.n_taps; ++t)
   {
     const Tap &tap = stencil.taps[static_cast<std::size_t>(t)];
     taps.dx[t] = tap.offset[0];
     taps.dy[t] = tap.offset[1];
-    taps.weight[t] = tap.weight;
+    taps.weight[t] = static_cast<Number>(tap.weight);
   }
   const auto [nx, ny, nz] = grid.points;
   const auto blocks = [](std::int64_t points) { return (points + segment - 1) / segment; };
   const BorderGrid n{nx, ny, width, blocks(nx), blocks(std::max<std::int64_t>(0, ny - 2 * width))};
-  launch("launching the border of a stencil", border_kernel,
+  launch("launching the border of a stencil", border_kernel<Number>,
       dim3(static_cast<unsigned>(2 * (n.per_row + n.per_column))), dim3(threads), 0, stream, taps,
       stencil.radius, steps, n, from, to);
 }
@@ -140,10 +144,20 @@ void cuda_tile_steps(const Stencil &stencil, const Grid &grid, int steps, TileUn
   cuda_border(stencil, grid, steps, from, to, stream);
 }
 
+void cuda_tile_steps(const Stencil &stencil, const Grid &grid, int steps, SingleTileUnit unit,
+    const float *from, float *to, Stream stream)
+{
+  cuda_tile(fuse_steps(stencil, steps), grid, unit, from, to, stream);
+  cuda_border(stencil, grid, steps, from, to, stream);
+}
+
 void cuda_low_rank_steps(const Stencil &stencil, const Grid &grid, int steps, TileUnit unit,
     const double *from, double *to, Stream stream)
 {
   cuda_low_rank(fuse_steps(stencil, steps), grid, unit, from, to, stream);
   cuda_border(stencil, grid, steps, from, to, stream);
 }
+
+template void cuda_border(const Stencil &, const Grid &, int, const double *, double *, Stream);
+template void cuda_border(const Stencil &, const Grid &, int, const float *, float *, Stream);
 } // namespace tensormg::stencil

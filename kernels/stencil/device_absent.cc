@@ -57,7 +57,14 @@ void cuda_tile_steps(const Stencil &, const Grid &, int, TileUnit, const double 
   throw DeviceError("no device: " + why_no_device());
 }
 
-void cuda_border(const Stencil &, const Grid &, int, const double *, double *, Stream)
+void cuda_tile_steps(
+    const Stencil &, const Grid &, int, SingleTileUnit, const float *, float *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template <typename Number>
+void cuda_border(const Stencil &, const Grid &, int, const Number *, Number *, Stream)
 {
   throw DeviceError("no device: " + why_no_device());
 }
@@ -74,6 +81,11 @@ void cuda_low_rank_steps(
 }
 
 void cuda_planes(const Stencil &, const Grid &, TileUnit, const double *, double *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+void cuda_planes(const Stencil &, const Grid &, SingleTileUnit, const float *, float *, Stream)
 {
   throw DeviceError("no device: " + why_no_device());
 }
@@ -98,6 +110,8 @@ template void cuda_warps_steps(
 template void cuda_warps_steps(const Stencil &, const Grid &, int, const float *, float *, Stream);
 template double warps_steps_updates<double>(const Stencil &, const Grid &, int);
 template double warps_steps_updates<float>(const Stencil &, const Grid &, int);
+template void cuda_border(const Stencil &, const Grid &, int, const double *, double *, Stream);
+template void cuda_border(const Stencil &, const Grid &, int, const float *, float *, Stream);
 template void cuda_sample(
     std::int64_t, const double *, std::int64_t, const std::int64_t *, double *, int *, Stream);
 template void cuda_sample(

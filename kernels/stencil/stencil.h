@@ -184,7 +184,7 @@ enum class TileUnit : std::uint8_t
 enum class SingleTileUnit : std::uint8_t
 {
   fma,
-  tf32, ///< factors rounded to TF32: a step is off by 2^-10 of the sum of |weight| |number| at most
+  tf32, ///< factors rounded to TF32: a pass is off by 2^-10 of the sum of |weight| |number| at most
   tf32_corrected ///< three products, which recover single precision
 };
 
@@ -212,10 +212,13 @@ void cuda_tile(const Stencil &stencil, const Grid &grid, SingleTileUnit unit, co
 /// `steps` steps of radius 1 in 2D: 1, 2 or 3.
 void cuda_tile_steps(const Stencil &stencil, const Grid &grid, int steps, TileUnit unit,
     const double *from, double *to, Stream stream);
+void cuda_tile_steps(const Stencil &stencil, const Grid &grid, int steps, SingleTileUnit unit,
+    const float *from, float *to, Stream stream);
 
 /// What fused weights leave wrong: the points nearer to a side than the steps but one reach, step by step. 2D.
-void cuda_border(const Stencil &stencil, const Grid &grid, int steps, const double *from,
-    double *to, Stream stream);
+template <typename Number>
+void cuda_border(const Stencil &stencil, const Grid &grid, int steps, const Number *from,
+    Number *to, Stream stream);
 
 /// Flops per point of the form with `rank` terms, on the shape of the unit.
 constexpr double low_rank_flops(int radius, int rank, TileUnit unit)
@@ -242,7 +245,17 @@ constexpr double planes_flops(bool box, TileUnit unit)
   return unit == TileUnit::fma ? 2. * (box ? 27 : 7) : rows * 2. * 12.;
 }
 
-/// One step in 3D with radius 1. Throws std::invalid_argument otherwise.
+constexpr double planes_flops(bool box, SingleTileUnit unit)
+{
+  const double product = planes_flops(box, TileUnit::m16n8k4); // the same bands
+  return unit == SingleTileUnit::fma ? planes_flops(box, TileUnit::fma)
+      : unit == SingleTileUnit::tf32 ? product
+                                     : 3. * product;
+}
+
+/// One step in 3D with radius 1. Throws std::invalid_argument otherwise, DeviceError where the GPU has no such shape.
 void cuda_planes(const Stencil &stencil, const Grid &grid, TileUnit unit, const double *from,
     double *to, Stream stream);
+void cuda_planes(const Stencil &stencil, const Grid &grid, SingleTileUnit unit, const float *from,
+    float *to, Stream stream);
 } // namespace tensormg::stencil

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/stencil/tf32_factor.cuh"
 #include "kernels/stencil/tile.cuh"
 #include "kernels/tensor/device_resources.cuh"
 
@@ -85,23 +86,6 @@ namespace
 
   using S = mma::M16N8K8<Tf32>;
 
-  /// A factor in TF32, and corrected what is left of it.
-  template <typename Fragment>
-  struct Factor
-  {
-    Fragment large, small;
-    template <typename Value>
-    __device__ Factor(int lane, Value value)
-    {
-      mma::map(large, lane, [&](int i, int j) { return mma::to_tf32(value(i, j)); });
-      mma::map(small, lane, [&](int i, int j) {
-        const float number = value(i, j);
-        return mma::to_tf32(number - static_cast<float>(mma::to_tf32(number)));
-      });
-    }
-    Factor() = default;
-  };
-
   /// Tensor cores in single precision.
   template <int radius, bool corrected>
   struct ByTf32
@@ -141,21 +125,11 @@ namespace
               const float *const part = tile + (row + dy) * T::ld + column + S::k * chunk;
               const Factor<mma::FragmentA<S>> a(
                   lane, [&](int i, int k) { return part[i * T::ld + k]; });
-              const auto &band = bands[dy][chunk];
-              mma::mma_sync(row_sum, a.large, band.large);
-              if constexpr (corrected)
-              {
-                mma::mma_sync(corrections, a.small, band.large);
-                mma::mma_sync(corrections, a.large, band.small);
-              }
+              multiply<corrected>(row_sum, corrections, a, bands[dy][chunk]);
             }
-#pragma unroll
-            for (int e = 0; e < mma::FragmentC<S>::n_registers; ++e)
-              sum.registers[e] += row_sum.registers[e];
+            add(sum, row_sum);
           }
-#pragma unroll
-          for (int e = 0; e < mma::FragmentC<S>::n_registers; ++e)
-            sum.registers[e] += corrections.registers[e];
+          add(sum, corrections);
           store_sums(sum, lane, n.x, n.y, x0 + column, y0 + row, to);
         }
     }

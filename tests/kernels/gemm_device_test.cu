@@ -79,8 +79,8 @@ namespace
   }
   // Few tiles and long k, which is divided if it is a single tile (the emulated device has three blocks); rows that start anywhere.
   constexpr std::array long_sizes{
-      Size{3, 18, 1032}, Size{5, 17, 1031}, Size{100, 60, 640}, Size{130, 72, 640}};
-  constexpr bool is_single_tile(const Size &size) { return size.m <= 128 && size.n <= 64; }
+      Size{3, 18, 1032}, Size{5, 17, 1031}, Size{60, 60, 640}, Size{130, 72, 640}};
+  constexpr bool is_single_tile(const Size &size) { return size.m <= 64 && size.n <= 64; }
 
   // Rows of A, of B and of C that start anywhere; tiles cut off in all directions.
   constexpr std::array odd_sizes{Size{1, 1, 1}, Size{5, 7, 3}, Size{17, 41, 136}, Size{17, 40, 131},
@@ -176,6 +176,13 @@ namespace
       test::check_product<double, double>(multiply, size, 0., test::of_double);
     }
     EXPECT_EQ(fp64_workspace<shape>({3, 18, 127}), 0);
+    // More large tiles (128 x 64) than fit on the device at once: three or more rows of them, at most two blocks on a multiprocessor.
+    const std::int64_t columns = 64 * (2 * device_properties().multiprocessors / 3 + 1);
+    for (const Size &size : {Size{3 * 128, columns, 48}, Size{2 * 128 + 3, columns - 3, 35}})
+    {
+      EXPECT_EQ(fp64_workspace<shape>(size), 0);
+      test::check_product<double, double>(multiply, size, 0., test::of_double);
+    }
     for (const Size size :
         {Size{24, 40, 102}, {20, 17, 97}}) // once around the ring of stages, and on
       test::check_product<double, double>(multiply, size, 0., test::of_double);

@@ -8,19 +8,26 @@ namespace tensormg::gemm
 namespace
 {
   constexpr Blocking blocking{128, 64, 264};
+  constexpr int parts_of(const Size &size, const Blocking &of = blocking)
+  {
+    return parts_along_k(size, of, 16, 132);
+  }
 
-  // Many tiles, nothing to compute, short k.
-  static_assert(parts_along_k({4096, 4096, 4096}, blocking, 16) == 1);
-  static_assert(parts_along_k({128 * 133, 64, 65536}, blocking, 16) == 1);
-  static_assert(parts_along_k({0, 64, 65536}, blocking, 16) == 1);
-  static_assert(parts_along_k({64, 0, 65536}, blocking, 16) == 1);
-  static_assert(parts_along_k({64, 64, 0}, blocking, 16) == 1);
-  static_assert(parts_along_k({64, 64, 15 * 16}, blocking, 16) == 1);
+  // Many tiles, more than half as many as multiprocessors, nothing to compute, short k.
+  static_assert(parts_of({4096, 4096, 4096}) == 1);
+  static_assert(parts_of({1024, 1024, 1024}) == 1);
+  static_assert(parts_of({128 * 67, 64, 65536}) == 1);
+  static_assert(parts_of({0, 64, 65536}) == 1);
+  static_assert(parts_of({64, 0, 65536}) == 1);
+  static_assert(parts_of({64, 64, 0}) == 1);
+  static_assert(parts_of({64, 64, 15 * 16}) == 1);
   // As many as fill the device, with eight steps each at least.
-  static_assert(parts_along_k({64, 64, 65536}, blocking, 16) == 264);
-  static_assert(parts_along_k({64, 64, 16 * 16 - 15}, blocking, 16) == 2);
-  static_assert(parts_along_k({129, 65, 65536}, blocking, 16) == 66);
-  static_assert(parts_along_k({128 * 132, 64, 65536}, blocking, 16) == 2);
+  static_assert(parts_of({64, 64, 65536}) == 264);
+  static_assert(parts_of({64, 64, 16 * 16 - 15}) == 2);
+  static_assert(parts_of({129, 65, 65536}) == 66);
+  static_assert(parts_of({128 * 66, 64, 65536}) == 4);
+  static_assert(parts_of({128 * 66, 64, 65536}, {128, 64, 132}) == 2);
+  static_assert(parts_of({64, 64, 65536}, {128, 64, 528}) == 264);
 
   TEST(GemmDivided, PartsHaveWorkAndFitOnTheDevice)
   {
@@ -28,7 +35,7 @@ namespace
       for (const std::int64_t k : {1, 255, 256, 4097, 1 << 20})
       {
         const Size size{m, 300, k};
-        const int parts = parts_along_k(size, blocking, 16);
+        const int parts = parts_of(size);
         const std::int64_t tiles = divide_up(m, 128) * 5;
         EXPECT_GE(parts, 1);
         if (parts > 1)

@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -310,38 +311,51 @@ namespace
     check_low_rank(TileUnit::m16n8k4);
   }
 
-  void check_fused_weights(TileUnit unit)
+  template <typename Number>
+  constexpr double rounding = std::is_same_v<Number, double> ? 0x1p-50 : 0x1p-21;
+
+  template <typename Number, typename Unit>
+  void check_fused_weights(Unit unit, double tolerance = rounding<Number>)
   {
     for (const bool box : {false, true})
       for (const int steps : {1, 2, 3})
       {
-        const auto tiles = [&](const Stencil &stencil, const Grid &grid, const double *from,
-                               double *to) {
+        const auto tiles = [&](const Stencil &stencil, const Grid &grid, const Number *from,
+                               Number *to) {
           cuda_tile_steps(stencil, grid, steps, unit, from, to, nullptr);
         };
         std::vector<Grid> grids = test::grids(2);
         grids.insert(grids.end(), {{{300, 70, 1}}, {{2, 140, 1}}, {{4, 4, 1}}});
         for (const Grid &grid : grids)
-          check<double>(tiles, test::with_weights(make_stencil({"", 2, 1, box})), grid, steps);
+          check<Number>(
+              tiles, test::with_weights(make_stencil({"", 2, 1, box})), grid, steps, tolerance);
       }
     EXPECT_THROW(cuda_tile_steps(make_stencil({"", 2, 1, true}), {{4, 4, 1}}, 4, unit, nullptr,
                      nullptr, nullptr),
         std::invalid_argument);
   }
 
-  TEST_F(StencilCuda, FusedWeightsByFma) { check_fused_weights(TileUnit::fma); }
-  TEST_F(StencilCuda, FusedWeightsByM8N8K4) { check_fused_weights(TileUnit::m8n8k4); }
-
-  void check_planes(TileUnit unit)
+  TEST_F(StencilCuda, FusedWeightsByFma) { check_fused_weights<double>(TileUnit::fma); }
+  TEST_F(StencilCuda, FusedWeightsByM8N8K4) { check_fused_weights<double>(TileUnit::m8n8k4); }
+  TEST_F(StencilCuda, FusedWeightsInSingle)
   {
-    const auto planes = [&](const Stencil &stencil, const Grid &grid, const double *from,
-                            double *to) { cuda_planes(stencil, grid, unit, from, to, nullptr); };
+    check_fused_weights<float>(SingleTileUnit::fma);
+    check_fused_weights<float>(SingleTileUnit::tf32_corrected);
+    check_fused_weights<float>(SingleTileUnit::tf32, 0x1p-10);
+  }
+
+  template <typename Number, typename Unit>
+  void check_planes(Unit unit, double tolerance = rounding<Number>)
+  {
+    const auto planes = [&](const Stencil &stencil, const Grid &grid, const Number *from,
+                            Number *to) { cuda_planes(stencil, grid, unit, from, to, nullptr); };
     for (const bool box : {false, true})
     {
       std::vector<Grid> grids = test::grids(3);
       grids.insert(grids.end(), {{{70, 37, 3}}, {{3, 5, 61}}});
       for (const Grid &grid : grids)
-        check<double>(planes, test::with_weights(make_stencil({"", 3, 1, box})), grid, 1);
+        check<Number>(
+            planes, test::with_weights(make_stencil({"", 3, 1, box})), grid, 1, tolerance);
     }
     EXPECT_THROW(
         cuda_planes(make_stencil(test::shapes[0]), {{4, 4, 1}}, unit, nullptr, nullptr, nullptr),
@@ -350,13 +364,19 @@ namespace
         std::invalid_argument);
   }
 
-  TEST_F(StencilCuda, PlanesByFma) { check_planes(TileUnit::fma); }
-  TEST_F(StencilCuda, PlanesByM8N8K4) { check_planes(TileUnit::m8n8k4); }
+  TEST_F(StencilCuda, PlanesByFma) { check_planes<double>(TileUnit::fma); }
+  TEST_F(StencilCuda, PlanesByM8N8K4) { check_planes<double>(TileUnit::m8n8k4); }
+  TEST_F(StencilCuda, PlanesInSingle)
+  {
+    check_planes<float>(SingleTileUnit::fma);
+    check_planes<float>(SingleTileUnit::tf32_corrected);
+    check_planes<float>(SingleTileUnit::tf32, 0x1p-10);
+  }
   TEST_F(StencilCuda, PlanesByM16N8K4)
   {
     if (device_properties().code_capability < 90)
       GTEST_SKIP() << "needs compute capability 9.0";
-    check_planes(TileUnit::m16n8k4);
+    check_planes<double>(TileUnit::m16n8k4);
   }
 
   TEST_F(StencilCuda, FusedRefusesWhatItHasNot)
