@@ -15,8 +15,8 @@
 //   fp64<shape>     DGEMM on mma.sync.m8n8k4, m16n8k4 or m16n8k8, three stages; few tiles are smaller, and divided along k
 //   Single<policy>  A, B and C in FP32 by factors in TF32 or FP16, on mma.sync, WMMA or CUDA cores, with and without
 //                   correction of what the rounding of factors loses (kernels/precision/methods.h has the methods)
-//   single_wgmma    the corrected product by wgmma: blocks of 128 x 128 x 32 that split B once for all their rows; few tiles
-//                   with long k by mma.sync, divided
+//   single_wgmma    the corrected product by wgmma, like fp16_wgmma: A and B are split in two FP16 matrices each in a
+//                   workspace first (two_terms.h), three products per step
 //   cublas_*        cuBLAS, to compare with
 //
 // Matrices whose rows do not start at multiples of 16 bytes are loaded number by number; the copy engine of wgmma cannot
@@ -55,7 +55,8 @@ template <Rung rung>
 double fp16_shared_bytes(const Size &size);
 
 /// Numbers that fp16_wgmma (Half) and single_wgmma (float) need room for: copies of A and B where k and n are no multiples
-/// of 8, or sums of parts along k, which depends on the current device: for Half it throws DeviceError below 9.0.
+/// of 8 (Half), both in two terms (float), and sums of parts along k. Depends on the current device; throws DeviceError
+/// below compute capability 9.0.
 template <typename Number>
 std::int64_t wgmma_workspace(const Size &size);
 

@@ -1,4 +1,4 @@
-// The kernel of fp16_wgmma(): a persistent block of one warpgroup that copies and one or two that multiply.
+// The kernels of fp16_wgmma() and single_wgmma(): a persistent block of one warpgroup that copies and one or two that multiply.
 // One thread has the copy engine (TMA) fill a ring of stages; barriers in shared memory say which stages are full
 // and which are empty. Each multiplying warpgroup has 64 rows of sums in registers and takes its operands straight
 // from shared memory. Blocks may come in clusters with tiles below each other: each loads its share of the tile of B, for
@@ -20,6 +20,12 @@ namespace tensormg::gemm::wgmma
 inline constexpr int row_bytes = 128;
 inline constexpr int warpgroup = 128;
 
+/// Where a warp turns its sums into whole rows: 16 rows of 32 columns. Pairs that half of a warp writes lie in different banks.
+struct RowsOfWarp
+{
+  float at[16][40];
+};
+
 /// What follows from a shape.
 template <Shape shape>
 struct Parts
@@ -28,16 +34,20 @@ struct Parts
   static constexpr int consumer_warps = 4 * shape.groups;
   static constexpr int tile_m = shape.block_rows(), tile_n = shape.tile_n;
   static constexpr int group_columns = shape.side_by_side ? tile_n / shape.groups : tile_n;
-  static constexpr int bytes_a = tile_m * row_bytes, block_bytes = tile_k * row_bytes;
-  static constexpr int blocks_b = shape.blocks_b(), bytes_b = blocks_b * block_bytes;
+  static constexpr int term_bytes_a = tile_m * row_bytes, bytes_a = shape.terms * term_bytes_a;
+  static constexpr int block_bytes = tile_k * row_bytes, blocks_b = shape.blocks_b();
+  static constexpr int bytes_b = blocks_b * block_bytes, term_bytes_b = bytes_b / shape.terms;
   /// B is loaded in so many pieces of whole blocks or some of their rows.
   static constexpr int pieces_b = std::lcm(blocks_b, shape.cluster);
   static constexpr int own_pieces_b = pieces_b / shape.cluster;
   static constexpr int piece_rows = tile_k * blocks_b / pieces_b;
   static constexpr int stage_bytes = bytes_a + bytes_b;
-  static constexpr int shared_bytes = shape.stages * stage_bytes + 2 * shape.stages * 8;
+  static constexpr int ring_bytes = shape.stages * stage_bytes;
+  static constexpr int rows_bytes = consumer_warps * static_cast<int>(sizeof(RowsOfWarp));
+  static constexpr int shared_bytes = ring_bytes + rows_bytes + 2 * shape.stages * 8;
   static_assert(shape.per_multiprocessor * (shared_bytes + 1024) <= 228 * 1024);
   static_assert(stage_bytes % 1024 == 0 && piece_rows % 8 == 0);
+  static_assert(shape.terms == 1 || (!shape.side_by_side && tile_n % 64 == 0));
 };
 
 struct Work
@@ -51,6 +61,7 @@ struct Ring
 {
   unsigned char *tiles;
   pipeline::Barrier *full, *empty;
+  RowsOfWarp *rows;
 };
 
 /// One thread.
@@ -79,8 +90,11 @@ __device__ void copy_tiles(
       for (int i = 0; i < P::own_pieces_b; ++i)
       {
         const int row = (rank * P::own_pieces_b + i) * P::piece_rows; // of all blocks
+        constexpr int blocks_of_term = P::blocks_b / shape.terms;
+        const int block = row / tile_k;
         cluster::load_box_for_all<shape.cluster>(b + row * row_bytes, map_b, full,
-            section.tile.n * P::tile_n + row / tile_k * 64, 0, k + row % tile_k, 0);
+            section.tile.n * P::tile_n + block % blocks_of_term * 64, 0, k + row % tile_k,
+            block / blocks_of_term);
       }
       at.advance();
     }
@@ -103,10 +117,9 @@ struct Target
 };
 
 /// Four numbers of a row at a time: of every two blocks of 8 columns, lanes next to each other trade the halves that make
-/// pairs neighbours. Rows of 64 bytes instead of 32 per store halve the time. Rows that start anywhere are stored
-/// number by number.
+/// pairs neighbours. Rows of 64 bytes instead of 32 per store halve the time.
 template <int count>
-__device__ void store(
+__device__ void store_by_four(
     const float (&sums)[count], const Target &target, int first_row, int first_column)
 {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -121,40 +134,75 @@ __device__ void store(
       const float y = __shfl_xor_sync(~0u, is_right ? left[1] : right[1], 1);
       const int row = first_row + lane / 4 + 8 * half;
       const int column = first_column + 8 * (i / 4 + lane % 2) + 4 * (lane % 4 / 2);
-      const float4 four =
-          is_right ? make_float4(x, y, right[0], right[1]) : make_float4(left[0], left[1], x, y);
-      float *const to = target.to + static_cast<std::int64_t>(row) * target.columns + column;
-      if (row >= target.rows)
-        continue;
-      if (target.columns % 4 == 0)
-      {
-        if (column < target.columns)
-          *reinterpret_cast<float4 *>(to) = four;
-        continue;
-      }
-      const int left_over = target.columns - column;
-      if (left_over > 0)
-        to[0] = four.x;
-      if (left_over > 1)
-        to[1] = four.y;
-      if (left_over > 2)
-        to[2] = four.z;
-      if (left_over > 3)
-        to[3] = four.w;
+      if (row < target.rows && column < target.columns)
+        *reinterpret_cast<float4 *>(
+            target.to + static_cast<std::int64_t>(row) * target.columns + column) =
+            is_right ? make_float4(x, y, right[0], right[1]) : make_float4(left[0], left[1], x, y);
     }
 }
 
+/// Rows that start anywhere: 32 numbers of a row at a time, by way of shared memory. Stored from where they are, number by
+/// number, they touch six times as many sectors.
 template <int count>
-__device__ void multiply(float (&sums)[count], mma::SharedMatrix a, mma::SharedMatrix b)
+__device__ void store_by_rows(const float (&sums)[count], const Target &target, int first_row,
+    int first_column, RowsOfWarp &rows)
+{
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int i = 0; i < count; i += 16)
+  {
+#pragma unroll
+    for (int block = 0; block < 4; ++block)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+      {
+        const float *const pair = sums + i + 4 * block + 2 * half;
+        *reinterpret_cast<float2 *>(&rows.at[lane / 4 + 8 * half][8 * block + lane % 4 * 2]) =
+            make_float2(pair[0], pair[1]);
+      }
+    __syncwarp();
+    const int column = first_column + 2 * i + lane;
+    float *const to = target.to + static_cast<std::int64_t>(first_row) * target.columns + column;
+    if (column < target.columns)
+#pragma unroll
+      for (int row = 0; row < 16; ++row)
+        if (first_row + row < target.rows)
+          to[static_cast<std::int64_t>(row) * target.columns] = rows.at[row][lane];
+    __syncwarp();
+  }
+}
+
+template <int count>
+__device__ void multiply(
+    float (&sums)[count], mma::SharedMatrix a, mma::SharedMatrix b, bool accumulate = true)
 {
   if constexpr (count == 128)
-    mma::multiply_64x256x16(sums, a, b, true);
+    mma::multiply_64x256x16(sums, a, b, accumulate);
   else if constexpr (count == 112)
-    mma::multiply_64x224x16(sums, a, b, true);
+    mma::multiply_64x224x16(sums, a, b, accumulate);
   else if constexpr (count == 64)
-    mma::multiply_64x128x16(sums, a, b, true);
+    mma::multiply_64x128x16(sums, a, b, accumulate);
   else
-    mma::multiply_64x64x16(sums, a, b, true);
+    mma::multiply_64x64x16(sums, a, b, accumulate);
+}
+
+/// The sums of a section to C, or where those of parts lie: of rows [row, row + 16) of the cluster's tile.
+template <Shape shape, int count>
+__device__ void store_section(const float (&sums)[count], const Work &work, const Section &section,
+    int row, int column, RowsOfWarp *rows_of_warps)
+{
+  constexpr int rows = shape.rows(), columns = shape.tile_n;
+  const int row_of_c = section.tile.m * rows + row, column_of_c = section.tile.n * columns + column;
+  const Target c{work.c, work.m, work.n};
+  if (section.partial < 0 && work.n % 4 != 0)
+    store_by_rows(sums, c, row_of_c, column_of_c,
+        rows_of_warps[static_cast<int>(threadIdx.x) / 32 - warpgroup / 32]);
+  else if (section.partial < 0)
+    store_by_four(sums, c, row_of_c, column_of_c);
+  else
+    store_by_four(sums,
+        {work.partial + static_cast<std::int64_t>(section.partial) * rows * columns, rows, columns},
+        row, column);
 }
 
 /// A warpgroup; `group` counts those that multiply.
@@ -204,35 +252,25 @@ __device__ void multiply_tiles(const Ring &ring, const Work &work, int group)
     mma::warpgroup_wait<0>(sums);
     if (previous >= 0)
       release(previous);
-    const int row = rank * P::tile_m + group_row + warp * 16; ///< of the cluster's tile
-    constexpr int rows = shape.rows();
-    if (section.partial < 0)
-      store(sums, {work.c, work.m, work.n}, section.tile.m * rows + row,
-          section.tile.n * P::tile_n + group_column);
-    else
-      store(sums,
-          {work.partial + static_cast<std::int64_t>(section.partial) * rows * P::tile_n, rows,
-              P::tile_n},
-          row, group_column);
+    store_section<shape>(
+        sums, work, section, rank * P::tile_m + group_row + warp * 16, group_column, ring.rows);
   }
 }
 
-/// `index` in the table of shapes: nvcc names no kernels by structures.
-template <int index>
-__global__ void __cluster_dims__(shapes[index].cluster, 1, 1)
-    __launch_bounds__(Parts<shapes[index]>::threads, shapes[index].per_multiprocessor)
-        product_kernel(const __grid_constant__ CUtensorMap map_a,
-            const __grid_constant__ CUtensorMap map_b, const __grid_constant__ Work work)
+/// A block: `multiply` is called by each warpgroup that multiplies.
+template <Shape shape, typename Multiply>
+__device__ void run_block(
+    const CUtensorMap *map_a, const CUtensorMap *map_b, const Work &work, Multiply multiply)
 {
-  constexpr Shape shape = shapes[index];
   using P = Parts<shape>;
   auto *const barriers =
-      reinterpret_cast<pipeline::Barrier *>(dynamic_shared() + shape.stages * P::stage_bytes);
-  const Ring ring{dynamic_shared(), barriers, barriers + shape.stages};
+      reinterpret_cast<pipeline::Barrier *>(dynamic_shared() + P::ring_bytes + P::rows_bytes);
+  const Ring ring{dynamic_shared(), barriers, barriers + shape.stages,
+      reinterpret_cast<RowsOfWarp *>(dynamic_shared() + P::ring_bytes)};
   if (threadIdx.x == 0)
   {
-    pipeline::prefetch_map(&map_a);
-    pipeline::prefetch_map(&map_b);
+    pipeline::prefetch_map(map_a);
+    pipeline::prefetch_map(map_b);
     for (int slot = 0; slot < shape.stages; ++slot)
     {
       pipeline::init(ring.full + slot, 1);
@@ -248,13 +286,25 @@ __global__ void __cluster_dims__(shapes[index].cluster, 1, 1)
     if constexpr (shape.groups == 2 && shape.per_multiprocessor == 1)
       pipeline::shrink_registers<40>();
     if (threadIdx.x == 0)
-      copy_tiles<shape>(ring, &map_a, &map_b, work);
+      copy_tiles<shape>(ring, map_a, map_b, work);
   }
   else
   {
     if constexpr (shape.groups == 2 && shape.per_multiprocessor == 1)
       pipeline::grow_registers<232>();
-    multiply_tiles<shape>(ring, work, static_cast<int>(threadIdx.x) / warpgroup - 1);
+    multiply(ring, static_cast<int>(threadIdx.x) / warpgroup - 1);
   }
+}
+
+/// `index` in the table of shapes: nvcc names no kernels by structures.
+template <int index>
+__global__ void __cluster_dims__(shapes[index].cluster, 1, 1)
+    __launch_bounds__(Parts<shapes[index]>::threads, shapes[index].per_multiprocessor)
+        product_kernel(const __grid_constant__ CUtensorMap map_a,
+            const __grid_constant__ CUtensorMap map_b, const __grid_constant__ Work work)
+{
+  constexpr Shape shape = shapes[index];
+  run_block<shape>(&map_a, &map_b, work,
+      [&](const Ring &ring, int group) { multiply_tiles<shape>(ring, work, group); });
 }
 } // namespace tensormg::gemm::wgmma

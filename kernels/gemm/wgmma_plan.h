@@ -1,4 +1,4 @@
-// Which shape of tiles, and which division along k, fp16_wgmma() takes for a product.
+// Which shape of tiles, and which division along k, fp16_wgmma() and single_wgmma() take for a product.
 //
 // Time is estimated as in quantisation.h: sections of tiles x what a step along k costs + what a tile costs. The costs of a
 // shape are measured on an H200 with products that fill it (docs/diagnostics.md, gemm).
@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
+#include <type_traits>
 
 #include "kernels/core/device.h"
 #include "kernels/core/half.h"
@@ -21,43 +23,56 @@ namespace tensormg::gemm::wgmma
 inline constexpr int tile_k = 64; ///< 128 bytes: a row of a tile in shared memory
 
 /// A block has `groups` warpgroups that multiply, each with 64 rows, below each other or side by side, and `tile_n` columns. A
-/// cluster has `cluster` blocks below each other.
+/// cluster has `cluster` blocks below each other. Factors are FP16 numbers or sums of two.
 struct Shape
 {
   int groups, tile_n, cluster, stages, per_multiprocessor;
   bool side_by_side;
+  int terms;
   /// Microseconds of a step along k where tensor cores bound it, and of a tile beyond its steps.
   double step_time, tile_time;
 
   constexpr int block_rows() const { return side_by_side ? 64 : 64 * groups; }
   constexpr int rows() const { return block_rows() * cluster; } ///< of a cluster
-  constexpr int blocks_b() const { return (tile_n + 63) / 64; } ///< of 64 columns
+  /// Of 64 columns of B, one term after the other.
+  constexpr int blocks_b() const { return terms * ((tile_n + 63) / 64); }
 };
 
 inline constexpr std::array shapes{
-    Shape{2, 256, 2, 4, 1, false, 0.75, 4.2}, // large products
-    Shape{2, 224, 2, 4, 1, false, 0.66, 3.7}, // where those have a few tiles in a last wave
-    Shape{2, 256, 1, 4, 1, false, 0.77, 3.3}, // a wave or few steps: clusters start later
-    Shape{2, 128, 1, 6, 1, false, 0.45, 1.7}, // few tiles
-    Shape{2, 128, 2, 8, 1, true, 0.22, 2.8},  // few tiles, rows that do not begin with lines
-    Shape{2, 128, 1, 8, 1, true, 0.21, 1.3},  // fewer
-    Shape{1, 64, 1, 6, 2, false, 0.28, 0.9},  // many tiles with few steps
-    Shape{1, 64, 1, 12, 1, false, 0.14, 1.5}, // one or a few tiles, divided along k
+    Shape{2, 256, 2, 4, 1, false, 1, 0.75, 4.2}, // large products
+    Shape{2, 224, 2, 4, 1, false, 1, 0.66, 3.7}, // where those have a few tiles in a last wave
+    Shape{2, 256, 1, 4, 1, false, 1, 0.77, 3.3}, // a wave or few steps: clusters start later
+    Shape{2, 128, 1, 6, 1, false, 1, 0.45, 1.7}, // few tiles
+    Shape{2, 128, 2, 8, 1, true, 1, 0.22, 2.8},  // few tiles, rows that do not begin with lines
+    Shape{2, 128, 1, 8, 1, true, 1, 0.21, 1.3},  // fewer
+    Shape{1, 64, 1, 6, 2, false, 1, 0.28, 0.9},  // many tiles with few steps
+    Shape{1, 64, 1, 12, 1, false, 1, 0.14, 1.5}, // one or a few tiles, divided along k
+};
+
+/// The same for factors in two terms.
+inline constexpr std::array corrected_shapes{
+    Shape{2, 128, 2, 3, 1, false, 2, 1.06, 2.5}, // large products
+    Shape{2, 128, 1, 3, 1, false, 2, 1.09, 1.5}, // a wave or less, or few steps
+    Shape{1, 128, 1, 4, 1, false, 2, 0.6, 1.3},  // few tiles
+    Shape{1, 64, 1, 6, 1, false, 2, 0.37, 0.7},  // fewer, and those divided along k
 };
 
 /// Clusters of each shape that run at once.
-using Residents = std::array<int, shapes.size()>;
+template <std::size_t n_shapes>
+using ResidentsOf = std::array<int, n_shapes>;
+using Residents = ResidentsOf<shapes.size()>;
 
 struct Plan
 {
-  int shape = 0; ///< index in `shapes`
+  int index = 0; ///< in the table of shapes
+  Shape shape{};
   Division division{};
 
   /// Sums of parts, in FP32.
   constexpr std::int64_t partial_numbers() const
   {
-    const Shape &s = shapes[static_cast<std::size_t>(shape)];
-    return static_cast<std::int64_t>(division.sections() - division.whole) * s.rows() * s.tile_n;
+    return static_cast<std::int64_t>(division.sections() - division.whole) * shape.rows() *
+        shape.tile_n;
   }
 };
 
@@ -80,11 +95,11 @@ inline Division division_of(const Size &size, const Shape &shape, int resident, 
 constexpr double step_time(const Shape &shape, const Size &size)
 {
   constexpr int line = 64;
-  // Rows of copies of a matrix begin where lines do.
-  const auto lines = [](std::int64_t columns) {
-    return has_aligned_rows(columns) && columns % line != 0 ? 2 : 1;
+  // Rows of copies of a matrix begin where lines do; factors in two terms are copies.
+  const auto lines = [&](std::int64_t columns) {
+    return shape.terms == 1 && has_aligned_rows(columns) && columns % line != 0 ? 2 : 1;
   };
-  const double rows = shape.block_rows() * lines(size.k) +
+  const double rows = shape.terms * shape.block_rows() * lines(size.k) +
       static_cast<double>(tile_k * shape.blocks_b()) / shape.cluster * lines(size.n);
   return std::max(shape.step_time, shape.per_multiprocessor * row_time * rows);
 }
@@ -105,20 +120,21 @@ constexpr double time_of(
   return time;
 }
 
-inline Plan plan_of(const Size &size, const Residents &residents)
+/// By one of `table`; of the shapes `residents` clusters each run at once.
+inline Plan plan_of(const Size &size, std::span<const Shape> table, std::span<const int> residents)
 {
   Plan best;
   double least = 0.;
-  for (std::size_t i = 0; i < shapes.size(); ++i)
+  for (std::size_t i = 0; i < table.size(); ++i)
   {
-    const Shape &shape = shapes[i];
+    const Shape &shape = table[i];
     const double step = step_time(shape, size);
     const auto consider = [&](int parts) {
       const Division division = division_of(size, shape, residents[i], parts);
       const double time = time_of(division, shape, residents[i], step);
       if (least == 0. || time < least)
       {
-        best = {static_cast<int>(i), division};
+        best = {static_cast<int>(i), shape, division};
         least = time;
       }
       return division;
@@ -134,10 +150,23 @@ inline Plan plan_of(const Size &size, const Residents &residents)
   return best;
 }
 
-/// For the current device. Throws DeviceError below compute capability 9.0.
+/// For the current device; of Half or float, whose factors have two terms. Throws DeviceError below compute capability 9.0.
+template <typename Number>
 Plan plan_of(const Size &size);
 
-/// fp16_wgmma() by a plan for this size, k > 0. `workspace` has aligned_numbers(size), `partial` the plan's partial_numbers().
-void multiply(const Plan &plan, const Size &size, const Half *a, const Half *b, float *c,
-    Half *workspace, float *partial, Stream stream);
+/// Numbers that the factors take in a workspace.
+template <typename Number>
+constexpr std::int64_t factor_numbers(const Size &size)
+{
+  // Two terms in FP16 take as much as FP32 numbers.
+  return std::is_same_v<Number, Half>
+      ? aligned_numbers(size)
+      : size.m * aligned_columns(size.k) + size.k * aligned_columns(size.n);
+}
+
+/// fp16_wgmma() and single_wgmma() by a plan for this size, k > 0. `workspace` has factor_numbers<Number>(size), `partial` the
+/// plan's partial_numbers().
+template <typename Number>
+void multiply(const Plan &plan, const Size &size, const Number *a, const Number *b, float *c,
+    Number *workspace, float *partial, Stream stream);
 } // namespace tensormg::gemm::wgmma

@@ -53,7 +53,7 @@ namespace
       expect_each_step_once(division);
     for (const Size size : {Size{5000, 5000, 5000}, {64, 64, 65536}, {1000, 1000, 1000}, {1, 1, 1},
              {300, 520, 16384}, {4096, 64, 320}})
-      expect_each_step_once(plan_of(size, h200()).division);
+      expect_each_step_once(plan_of(size, shapes, h200()).division);
   }
 
   TEST(GemmPlan, SectionsOfATileFollowEachOther)
@@ -93,21 +93,21 @@ namespace
   {
     for (const Size size : {Size{4096, 4096, 4096}, {4608, 5632, 5000}})
     {
-      const Plan plan = plan_of(size, h200());
-      EXPECT_EQ(plan.shape, 0);
+      const Plan plan = plan_of(size, shapes, h200());
+      EXPECT_EQ(plan.index, 0);
       EXPECT_EQ(plan.division.parts, 1);
       EXPECT_EQ(plan.partial_numbers(), 0);
     }
     // 400 tiles of 256 x 256 are six waves and four tiles, 460 of 256 x 224 are seven waves without two.
-    const Plan plan = plan_of({5000, 5000, 5000}, h200());
-    EXPECT_EQ(shapes[static_cast<std::size_t>(plan.shape)].tile_n, 224);
+    const Plan plan = plan_of({5000, 5000, 5000}, shapes, h200());
+    EXPECT_EQ(plan.shape.tile_n, 224);
     EXPECT_EQ(plan.division.sections(), 460);
   }
 
   TEST(GemmPlan, FewTilesAreDividedAlongK)
   {
-    const Plan plan = plan_of({64, 64, 65536}, h200());
-    const Shape &shape = shapes[static_cast<std::size_t>(plan.shape)];
+    const Plan plan = plan_of({64, 64, 65536}, shapes, h200());
+    const Shape &shape = plan.shape;
     EXPECT_EQ(plan.division.whole, 0);
     EXPECT_GE(plan.division.parts, 32);
     EXPECT_EQ(
@@ -126,8 +126,8 @@ namespace
   TEST(GemmPlan, NothingToDo)
   {
     for (const Size size : {Size{0, 8, 8}, {8, 0, 8}, {8, 8, 0}})
-      EXPECT_EQ(plan_of(size, h200()).partial_numbers(), 0);
-    EXPECT_THROW(plan_of({std::int64_t(1) << 31, 1, 1}, h200()), std::length_error);
+      EXPECT_EQ(plan_of(size, shapes, h200()).partial_numbers(), 0);
+    EXPECT_THROW(plan_of({std::int64_t(1) << 31, 1, 1}, shapes, h200()), std::length_error);
   }
 } // namespace
 } // namespace tensormg

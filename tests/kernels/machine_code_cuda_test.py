@@ -90,7 +90,9 @@ CLAIMS = {
                    ("product_kernelILi[4-7]E", "HGMMA.64x64x16.F32")],
     "gemm/add_parts": [("add_kernel", NONE)],
     "gemm/aligned_rows": [("kernel", NONE)],
-    "gemm/wgmma_single": [("wgmma_single_kernel", "HGMMA.64x128x16.F32")],
+    "gemm/wgmma_single": [("corrected_kernelILi[0-2]E", "HGMMA.64x128x16.F32"),
+                          ("corrected_kernelILi3E", "HGMMA.64x64x16.F32")],
+    "gemm/two_terms": [("split_kernel", NONE)],
 }
 
 # Calls of libraries, without kernels of their own.

@@ -1,0 +1,102 @@
+// What fp16_wgmma() and single_wgmma() do on the host: they ask which shapes of tiles a device has room for, plan, and launch.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "kernels/core/tensor_map.h"
+#include "kernels/gemm/add_parts.h"
+#include "kernels/gemm/wgmma_kernel.cuh"
+#include "kernels/gemm/wgmma_plan.h"
+#include "kernels/tensor/device_resources.cuh"
+
+namespace tensormg::gemm::wgmma
+{
+/// Factors for the copy engine: rows of A have `columns_a` numbers, rows of B `columns_b`, a multiple of 8; of two terms the
+/// second follows the first.
+struct AlignedProduct
+{
+  Size size;
+  const Half *a, *b;
+  std::int64_t columns_a, columns_b;
+};
+
+/// Kernels has `table`, an array of shapes, and kernel<i>() of each.
+template <typename Kernels>
+class Launcher
+{
+public:
+  using Residents = ResidentsOf<Kernels::table.size()>;
+
+  /// Of the current device. Asking takes longer than small products. Throws DeviceError below compute capability 9.0.
+  static const Residents &residents()
+  {
+    static std::mutex mutex;
+    static std::map<int, Residents> known;
+    int device = 0;
+    check_cuda(cudaGetDevice(&device), "asking for the device");
+    const std::lock_guard<std::mutex> lock(mutex);
+    auto entry = known.find(device);
+    if (entry == known.end())
+      entry = known.emplace(device, ask_for_residents(Indices())).first;
+    return entry->second;
+  }
+
+  static Plan plan(const Size &size) { return plan_of(size, Kernels::table, residents()); }
+
+  /// k > 0. `partial` has the plan's partial_numbers().
+  static void multiply(
+      const Plan &plan, const AlignedProduct &product, float *c, float *partial, Stream stream)
+  {
+    if (plan.division.sections() > 0)
+      run(plan, product, c, partial, stream, Indices());
+  }
+
+private:
+  using Indices = std::make_index_sequence<Kernels::table.size()>;
+
+  template <std::size_t... i>
+  static Residents ask_for_residents(std::index_sequence<i...>)
+  {
+    tensor::require_compiled_for(90, Kernels::template kernel<0>());
+    return {resident_clusters(reinterpret_cast<const void *>(Kernels::template kernel<i>()),
+        Kernels::table[i].cluster, Parts<Kernels::table[i]>::threads,
+        Parts<Kernels::table[i]>::shared_bytes)...};
+  }
+
+  template <std::size_t index>
+  static void run_shape(const Division &division, const AlignedProduct &product, float *c,
+      float *partial, Stream stream)
+  {
+    constexpr Shape shape = Kernels::table[index];
+    using P = Parts<shape>;
+    const Size &size = product.size;
+    const int clusters = std::min(residents()[index], division.sections());
+    // A matrix as planes of cells with one mode: rows of the matrix are rows of cells, terms are planes.
+    const auto map = [&](const Half *matrix, std::int64_t rows, std::int64_t columns, int box_rows,
+                         int box_terms) {
+      return make_box_map(Block(3, 0, {columns, rows, shape.terms}), matrix, tile_k, box_rows,
+          BoxLayout::swizzled_128, box_terms);
+    };
+    cluster::launch_clusters("launching the product by wgmma", Kernels::template kernel<index>(),
+        dim3(static_cast<unsigned>(clusters * shape.cluster)), dim3(P::threads), P::shared_bytes,
+        stream, map(product.a, size.m, product.columns_a, P::tile_m, shape.terms),
+        map(product.b, size.k, product.columns_b, P::piece_rows, 1),
+        Work{static_cast<int>(size.m), static_cast<int>(size.n), division, c, partial});
+    if (division.divided() > 0)
+      add_parts(division, shape.rows(), shape.tile_n, static_cast<int>(size.m),
+          static_cast<int>(size.n), partial, c, stream);
+  }
+
+  template <std::size_t... i>
+  static void run(const Plan &plan, const AlignedProduct &product, float *c, float *partial,
+      Stream stream, std::index_sequence<i...>)
+  {
+    ((static_cast<int>(i) == plan.index ? run_shape<i>(plan.division, product, c, partial, stream)
+                                        : void()),
+        ...);
+  }
+};
+} // namespace tensormg::gemm::wgmma
