@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/laplace/cuda_march_lines.cuh"
+#include "kernels/mma/instructions.cuh"
 
 namespace tensormg::laplace::march
 {
@@ -77,28 +78,13 @@ public:
     for (int index = 0; place(p, index, s); ++index)
     {
       begin_segment();
-      for (int c = s.z0; c < s.z1; ++c)
+      // One turn more, which only finishes the last layer: so that code is there once.
+#pragma unroll 1
+      for (int c = s.z0; c <= s.z1; ++c)
       {
         begin_layer(c);
-        unrolled<0, n>([&](auto k) __attribute__((always_inline)) {
-          const bool more = k + 1 < n || c + 1 < s.z1;
-          if constexpr (k + 1 == n)
-            if (more)
-              wait_own(n);
-          if (more)
-            stage(c * n + k + 1, own_slot(k + 1));
-          wait_exchanged();
-          // Everyone has staged plane k and is past plane k - 1; with k > 0 everyone has begun the layer.
-          if (leads() && (k > 0 || c > s.z0))
-          {
-            release_own(k - 1);
-            pipeline::arrive(shared.edge_empty(edge_now == 0 ? Tile::edge_ring - 1 : edge_now - 1));
-          }
-          add_faces<k>();
-          if (more)
-            publish();
-        });
-        advance_own();
+        if (c < s.z1)
+          add_layer(c);
       }
       end_segment();
     }
@@ -181,10 +167,43 @@ private:
     return sums;
   }
 
-  /// Finishes layer c - 1 and starts layer c.
+  /// Faces in x and y of the planes of layer c. A loop, but for the register that a sum is in: the code of all planes one
+  /// after the other is more than the instruction cache has room for.
+  __device__ __forceinline__ void add_layer(int c)
+  {
+#pragma unroll 1
+    for (int k = 0; k < n; ++k)
+    {
+      const bool more = k + 1 < n || c + 1 < s.z1;
+      if (more)
+      {
+        if (k + 1 == n)
+          wait_own(n);
+        stage(c * n + k + 1, own_slot(k + 1));
+      }
+      wait_exchanged();
+      // Everyone has staged plane k and is past plane k - 1; with k > 0 everyone has begun the layer.
+      if (leads() && (k > 0 || c > s.z0))
+      {
+        release_own(k - 1);
+        pipeline::arrive(shared.edge_empty(edge_now == 0 ? Tile::edge_ring - 1 : edge_now - 1));
+      }
+      add_faces(k);
+      if (more)
+        publish();
+    }
+    advance_own();
+  }
+
+  /// Finishes layer c - 1 and starts layer c, each unless it is of no segment or another.
   __device__ __forceinline__ void begin_layer(int c)
   {
-    unrolled<1, n>([&](auto k) __attribute__((always_inline)) { wait_own(k); });
+    const bool starts = c<s.z1, finishes = c> s.z0;
+    const bool is_there = starts || s.after;
+    if (is_there)
+      unrolled<1, n>([&](auto k) __attribute__((always_inline)) { wait_own(k); });
+    if (!starts && is_there)
+      wait_own(0);
     const Tables<Tile> tables{p, own.slot};
     if (c == 0 && p.sides[4] == Side::ghost)
       unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
@@ -192,41 +211,55 @@ private:
       });
     if constexpr (form == Form::apply)
       unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
-        V u[n];
-        LineSums<Tile> sums;
-        unrolled<0, n>([&](auto k) __attribute__((always_inline)) {
-          u[k] = load_pack<width>(shared.own(own_slot(k)) + own_at + mode_y(m) * line);
-          sums.template add<k>(tables, u[k]);
-        });
-        const V vl = sums.vl(), dl = sums.dl();
-        if (stores && c > s.z0)
+        V u[n], vl, dl, vr, dr;
+        if (is_there)
+        {
+          LineSums<Tile> sums;
+          unrolled<0, n>([&](auto k) __attribute__((always_inline)) {
+            u[k] = load_pack<width>(shared.own(own_slot(k)) + own_at + mode_y(m) * line);
+            sums.template add<k>(tables, u[k]);
+          });
+          vl = sums.vl(), dl = sums.dl(), vr = sums.vr(), dr = sums.dr();
+        }
+        else
+          close_above<m>(vl, dl);
+        if (stores && finishes)
           unrolled<0, n>([&](auto k) __attribute__((always_inline)) {
             finish<k, m>(vl, dl);
             store<k, m>(c - 1, sum[k][m]);
           });
-        close_below(c, vl, dl, carry_v[m], carry_d[m]);
-        unrolled<0, n>([&](auto k) __attribute__((always_inline)) { start<k, m>(u[k]); });
-        carry_v[m] = sums.vr();
-        carry_d[m] = sums.dr();
+        if (starts)
+        {
+          close_below(c, vl, dl, carry_v[m], carry_d[m]);
+          unrolled<0, n>([&](auto k) __attribute__((always_inline)) { start<k, m>(u[k]); });
+          carry_v[m] = vr;
+          carry_d[m] = dr;
+        }
       });
     else
     {
       // Plane by plane, as b and old arrive; src is read once more instead of being kept.
       V vl[modes], dl[modes], vr[modes], dr[modes];
       unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
-        const LineSums<Tile> sums = sums_z<m>();
-        vl[m] = sums.vl();
-        dl[m] = sums.dl();
-        vr[m] = sums.vr();
-        dr[m] = sums.dr();
+        if (is_there)
+        {
+          const LineSums<Tile> sums = sums_z<m>();
+          vl[m] = sums.vl();
+          dl[m] = sums.dl();
+          vr[m] = sums.vr();
+          dr[m] = sums.dr();
+        }
+        else
+          close_above<m>(vl[m], dl[m]);
         close_below(c, vl[m], dl[m], carry_v[m], carry_d[m]);
       });
       unrolled<0, n>([&](auto k) __attribute__((always_inline)) {
-        if (c > s.z0)
+        if (finishes)
           finish_plane<k>(c - 1, vl, dl);
-        unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
-          start<k, m>(load_pack<width>(shared.own(own_slot(k)) + own_at + mode_y(m) * line));
-        });
+        if (starts)
+          unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
+            start<k, m>(load_pack<width>(shared.own(own_slot(k)) + own_at + mode_y(m) * line));
+          });
       });
       unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
         carry_v[m] = vr[m];
@@ -284,7 +317,7 @@ private:
         {
           const C diagonal =
               lambda_x + t.template lambda<1, mode_y(m)>() + t.template lambda<2, k>();
-          result = p.alpha / diagonal * result;
+          result = p.alpha * mma::reciprocal(diagonal) * result;
           if (p.has_old)
             add_product(result, -p.theta, load_pack<width>(shared.input(input.slot, 1) + at));
         }
@@ -301,48 +334,19 @@ private:
         dst + std::int64_t(c) * (n * p.plane) + (k * p.plane + Tile::types * m * p.row), value);
   }
 
-  /// Traces above the last layer of the segment.
+  /// Traces above the last layer at the upper side of the block.
   template <int m>
   __device__ __forceinline__ void close_above(V &v_above, V &d_above) const
   {
-    if (s.after)
-    {
-      const LineSums<Tile> sums = sums_z<m>();
-      v_above = sums.vl();
-      d_above = sums.dl();
-    }
-    else if (p.sides[5] == Side::ghost)
-      load_ghost_z(5, mode_y(m), v_above, d_above);
-    else
-    {
-      const C sign = p.sides[5] == Side::dirichlet ? C(-1) : C(1);
-      v_above = sign * carry_v[m];
-      d_above = -sign * carry_d[m];
-    }
+    if (p.sides[5] == Side::ghost)
+      return load_ghost_z(5, mode_y(m), v_above, d_above);
+    const C sign = p.sides[5] == Side::dirichlet ? C(-1) : C(1);
+    v_above = sign * carry_v[m];
+    d_above = -sign * carry_d[m];
   }
 
   __device__ __forceinline__ void end_segment()
   {
-    if (s.after)
-      unrolled<0, n>([&](auto k) __attribute__((always_inline)) { wait_own(k); });
-    if constexpr (form == Form::apply)
-      unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
-        V v_above, d_above;
-        close_above<m>(v_above, d_above);
-        if (stores)
-          unrolled<0, n>([&](auto k) __attribute__((always_inline)) {
-            finish<k, m>(v_above, d_above);
-            store<k, m>(s.z1 - 1, sum[k][m]);
-          });
-      });
-    else
-    {
-      V v_above[modes], d_above[modes];
-      unrolled<0, modes>([&](auto m)
-              __attribute__((always_inline)) { close_above<m>(v_above[m], d_above[m]); });
-      unrolled<0, n>([&](auto k)
-              __attribute__((always_inline)) { finish_plane<k>(s.z1 - 1, v_above, d_above); });
-    }
     meet();
     if (leads())
     {
@@ -377,8 +381,7 @@ private:
   __device__ __forceinline__ void stage_x(const Number *plane);
   __device__ __forceinline__ void close_y(
       int plane_index, bool upper, const V &value, const V &derivative);
-  template <int k>
-  __device__ __forceinline__ void add_faces();
+  __device__ __forceinline__ void add_faces(int k);
   __device__ __forceinline__ void publish();
 
   __device__ __forceinline__ void wait_exchanged()

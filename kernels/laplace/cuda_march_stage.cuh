@@ -157,8 +157,7 @@ __device__ __forceinline__ void Consumer<Tile, form, type>::publish()
 
 /// Adds the faces in x and y of plane k of the layer.
 template <typename Tile, Form form, int type>
-template <int k>
-__device__ __forceinline__ void Consumer<Tile, form, type>::add_faces()
+__device__ __forceinline__ void Consumer<Tile, form, type>::add_faces(int k)
 {
   const int last = buffer ^ 1;
   const bool lowest = cy == 0, highest = cy == s.last_y;
@@ -180,13 +179,17 @@ __device__ __forceinline__ void Consumer<Tile, form, type>::add_faces()
   }
   const Slot *lines = shared.lines(last) + i % 2 * 2 * columns + cy * n * packs + pack;
   const Tables<Tile> t{p, edge_now};
-  unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
-    constexpr int j = mode_y(m);
-    const V xa = read<Tile>(lines + j * packs), xb = read<Tile>(lines + columns + j * packs);
-    add_product(sum[k][m], t.template vd<1, j>(), ya[j % 2]);
-    add_product(sum[k][m], t.template gd<1, j>(), yb[j % 2]);
-    add_product(sum[k][m], vx, xa);
-    add_product(sum[k][m], gx, xb);
+  // Registers have no index: a branch for each plane.
+  unrolled<0, n>([&](auto plane) __attribute__((always_inline)) {
+    if (k == plane)
+      unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
+        constexpr int j = mode_y(m);
+        const V xa = read<Tile>(lines + j * packs), xb = read<Tile>(lines + columns + j * packs);
+        add_product(sum[plane][m], t.template vd<1, j>(), ya[j % 2]);
+        add_product(sum[plane][m], t.template gd<1, j>(), yb[j % 2]);
+        add_product(sum[plane][m], vx, xa);
+        add_product(sum[plane][m], gx, xb);
+      });
   });
 }
 

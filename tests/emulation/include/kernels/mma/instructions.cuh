@@ -129,6 +129,7 @@ inline std::uint32_t to_halves(float low, float high)
 }
 
 inline float reciprocal(float x) { return 1.F / x; }
+inline double reciprocal(double x) { return 1. / x; }
 
 template <std::size_t matrices>
 void stmatrix_transposed(const std::uint32_t (&r)[matrices], void *row)
