@@ -157,16 +157,28 @@ namespace
           double_tolerance, make_device_stencil<double, DeviceMethod::tile_m8n8k4>},
       Row<Problem>{"tile_mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4", "tile_fma",
           double_tolerance, make_device_stencil<double, DeviceMethod::tile_m16n8k4>},
-      Row<Problem>{"low_rank_mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "tile_fma",
-          double_tolerance, make_device_stencil<double, DeviceMethod::low_rank_m8n8k4>},
-      Row<Problem>{"low_rank_mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4", "tile_fma",
-          double_tolerance, make_device_stencil<double, DeviceMethod::low_rank_m16n8k4>},
+      Row<Problem>{"low_rank_fma", "double", Place::device, "FP64 FMA", "tile_fma",
+          double_tolerance, make_device_stencil<double, DeviceMethod::low_rank_fma>},
+      Row<Problem>{"low_rank_mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4",
+          "low_rank_fma", double_tolerance,
+          make_device_stencil<double, DeviceMethod::low_rank_m8n8k4>},
+      Row<Problem>{"low_rank_mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4",
+          "low_rank_fma", double_tolerance,
+          make_device_stencil<double, DeviceMethod::low_rank_m16n8k4>},
       Row<Problem>{"planes_fma", "double", Place::device, "FP64 FMA", "warps", double_tolerance,
           make_device_stencil<double, DeviceMethod::planes_fma>},
       Row<Problem>{"planes_mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "planes_fma",
           double_tolerance, make_device_stencil<double, DeviceMethod::planes_m8n8k4>},
       Row<Problem>{"planes_mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4", "planes_fma",
           double_tolerance, make_device_stencil<double, DeviceMethod::planes_m16n8k4>},
+      Row<Problem>{"low_rank_planes_fma", "double", Place::device, "FP64 FMA", "planes_fma",
+          double_tolerance, make_device_stencil<double, DeviceMethod::low_rank_planes_fma>},
+      Row<Problem>{"low_rank_planes_mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4",
+          "low_rank_planes_fma", double_tolerance,
+          make_device_stencil<double, DeviceMethod::low_rank_planes_m8n8k4>},
+      Row<Problem>{"low_rank_planes_mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4",
+          "low_rank_planes_fma", double_tolerance,
+          make_device_stencil<double, DeviceMethod::low_rank_planes_m16n8k4>},
       Row<Problem>{"naive", "single", Place::device, "FP32 FMA", "", single_tolerance,
           make_device_stencil<float, DeviceMethod::naive>},
       Row<Problem>{"warps", "single", Place::device, "FP32 FMA", "naive", single_tolerance,
@@ -203,12 +215,22 @@ namespace
       Row<Problem>{"tile_mma_m16n8k4_fused", "double", Place::device, "FP64 mma m16n8k4",
           "tile_fma_fused", double_tolerance,
           make_device_stencil<double, DeviceMethod::fused_m16n8k4>},
+      Row<Problem>{"low_rank_fma_fused", "double", Place::device, "FP64 FMA", "tile_fma_fused",
+          double_tolerance, make_device_stencil<double, DeviceMethod::low_rank_fused_fma>},
       Row<Problem>{"low_rank_mma_m8n8k4_fused", "double", Place::device, "FP64 mma m8n8k4",
-          "tile_fma_fused", double_tolerance,
+          "low_rank_fma_fused", double_tolerance,
           make_device_stencil<double, DeviceMethod::low_rank_fused_m8n8k4>},
       Row<Problem>{"low_rank_mma_m16n8k4_fused", "double", Place::device, "FP64 mma m16n8k4",
-          "tile_fma_fused", double_tolerance,
+          "low_rank_fma_fused", double_tolerance,
           make_device_stencil<double, DeviceMethod::low_rank_fused_m16n8k4>},
+      Row<Problem>{"planes_fma_fused", "double", Place::device, "FP64 FMA", "warps_fused",
+          double_tolerance, make_device_stencil<double, DeviceMethod::planes_fused_fma>},
+      Row<Problem>{"planes_mma_m8n8k4_fused", "double", Place::device, "FP64 mma m8n8k4",
+          "planes_fma_fused", double_tolerance,
+          make_device_stencil<double, DeviceMethod::planes_fused_m8n8k4>},
+      Row<Problem>{"planes_mma_m16n8k4_fused", "double", Place::device, "FP64 mma m16n8k4",
+          "planes_fma_fused", double_tolerance,
+          make_device_stencil<double, DeviceMethod::planes_fused_m16n8k4>},
       Row<Problem>{"warps_fused", "single", Place::device, "FP32 FMA", "warps", single_tolerance,
           make_device_stencil<float, DeviceMethod::warps_fused>},
       Row<Problem>{"march_fused", "single", Place::device, "FP32 FMA", "warps", single_tolerance,
@@ -220,7 +242,29 @@ namespace
       Row<Problem>{"tile_mma_tf32_corrected_fused", "single", Place::device, "TF32 mma",
           "tile_fma_fused", single_tolerance,
           make_device_stencil<float, DeviceMethod::fused_tf32_corrected>},
+      Row<Problem>{"planes_fma_fused", "single", Place::device, "FP32 FMA", "warps_fused",
+          single_tolerance, make_device_stencil<float, DeviceMethod::planes_fused_fma>},
+      Row<Problem>{"planes_mma_tf32_fused", "single", Place::device, "TF32 mma m16n8k4",
+          "planes_fma_fused", tf32_tolerance,
+          make_device_stencil<float, DeviceMethod::planes_fused_tf32>},
+      Row<Problem>{"planes_mma_tf32_corrected_fused", "single", Place::device, "TF32 mma m16n8k4",
+          "planes_fma_fused", single_tolerance,
+          make_device_stencil<float, DeviceMethod::planes_fused_tf32_corrected>},
   };
+
+  /// Several steps by what does them in one pass, and by what that is compared with: other kernels that do one step per pass take as
+  /// many times as long as there are steps.
+  std::vector<Row<Problem>> rows_of_depth(int depth)
+  {
+    std::vector<Row<Problem>> rows;
+    for (const Row<Problem> &row : step_rows)
+      if (const std::string name = row.kernel;
+          depth == 1 || name == "pass_per_step" || name == "naive" || name == "warps")
+        rows.push_back(row);
+    if (depth > 1)
+      rows.insert(rows.end(), fused_rows.begin(), fused_rows.end());
+    return rows;
+  }
 
   /// All weights different, their magnitudes 1 in sum: nothing grows, and no kernel can save work but by the rank that
   /// the shape asks for.
@@ -238,8 +282,8 @@ namespace
       if (shape.rank == 0)
         tap.weight = random_value(weight_seed, t);
       for (int r = 0; r < shape.rank; ++r)
-        tap.weight =
-            (r == 0 ? 0. : tap.weight) + factor(1, r, tap.offset[0]) * factor(2, r, tap.offset[1]);
+        tap.weight = (r == 0 ? 0. : tap.weight) +
+            factor(1, r, tap.offset[0] + 10 * tap.offset[2]) * factor(2, r, tap.offset[1]);
       sum += std::abs(tap.weight);
     }
     for (stencil::Tap &tap : result.taps)
@@ -273,10 +317,7 @@ namespace
           stencil, grid, depth, bytes > 2e6 * run.options.cached_megabytes, memory};
       const std::string about = std::string(shape.name) + ", " + size_text(grid, shape.dim) + ", " +
           std::to_string(depth) + (depth == 1 ? " step" : " steps");
-      std::vector<Row<Problem>> rows(step_rows.begin(), step_rows.end());
-      if (depth > 1)
-        rows.insert(rows.end(), fused_rows.begin(), fused_rows.end());
-      run_rows<Problem>(rows, "stencil", problem, about, run);
+      run_rows<Problem>(rows_of_depth(depth), "stencil", problem, about, run);
     }
   }
 } // namespace

@@ -104,15 +104,25 @@ enum class DeviceMethod : std::uint8_t
   fused_m16n8k4,
   fused_tf32, ///< the same in single precision
   fused_tf32_corrected,
-  low_rank_m8n8k4, ///< tiles in 2D, weights of low rank
+  low_rank_fma, ///< tiles in 2D, weights of low rank
+  low_rank_m8n8k4,
   low_rank_m16n8k4,
-  low_rank_fused_m8n8k4, ///< the same with fused weights
+  low_rank_fused_fma, ///< the same with fused weights
+  low_rank_fused_m8n8k4,
   low_rank_fused_m16n8k4,
   planes_fma, ///< tiles in 3D
   planes_m8n8k4,
   planes_m16n8k4,
   planes_tf32, ///< the same in single precision
-  planes_tf32_corrected
+  planes_tf32_corrected,
+  planes_fused_fma, ///< the same with fused weights: two steps per pass
+  planes_fused_m8n8k4,
+  planes_fused_m16n8k4,
+  planes_fused_tf32, ///< the same in single precision
+  planes_fused_tf32_corrected,
+  low_rank_planes_fma, ///< tiles in 3D, weights of low rank
+  low_rank_planes_m8n8k4,
+  low_rank_planes_m16n8k4
 };
 
 template <typename Number, DeviceMethod method>

@@ -20,37 +20,68 @@ namespace
   /// The families of methods.
   constexpr bool is_tile(DeviceMethod m) { return m >= tile_fma && m <= tile_tf32_corrected; }
   constexpr bool is_fused(DeviceMethod m) { return m >= fused_fma && m <= fused_tf32_corrected; }
-  constexpr bool is_low_rank(DeviceMethod m)
-  {
-    return m == low_rank_m8n8k4 || m == low_rank_m16n8k4;
-  }
+  constexpr bool is_low_rank(DeviceMethod m) { return m >= low_rank_fma && m <= low_rank_m16n8k4; }
   constexpr bool is_low_rank_fused(DeviceMethod m)
   {
-    return m == low_rank_fused_m8n8k4 || m == low_rank_fused_m16n8k4;
+    return m >= low_rank_fused_fma && m <= low_rank_fused_m16n8k4;
+  }
+  constexpr bool is_planes(DeviceMethod m) { return m >= planes_fma && m <= planes_tf32_corrected; }
+  constexpr bool is_planes_fused(DeviceMethod m)
+  {
+    return m >= planes_fused_fma && m <= planes_fused_tf32_corrected;
+  }
+  constexpr bool is_low_rank_planes(DeviceMethod m)
+  {
+    return m >= low_rank_planes_fma && m <= low_rank_planes_m16n8k4;
+  }
+  constexpr bool is_2d(DeviceMethod m)
+  {
+    return is_tile(m) || is_fused(m) || is_low_rank(m) || is_low_rank_fused(m);
+  }
+  constexpr bool is_3d(DeviceMethod m)
+  {
+    return is_planes(m) || is_planes_fused(m) || is_low_rank_planes(m);
   }
   /// With weights of several steps.
-  constexpr bool has_fused_weights(DeviceMethod m) { return is_fused(m) || is_low_rank_fused(m); }
-  constexpr bool is_planes(DeviceMethod m) { return m >= planes_fma && m <= planes_tf32_corrected; }
+  constexpr bool has_fused_weights(DeviceMethod m)
+  {
+    return is_fused(m) || is_low_rank_fused(m) || is_planes_fused(m);
+  }
   constexpr TileUnit unit_of(DeviceMethod m)
   {
-    return m == tile_m8n8k4 || m == fused_m8n8k4 || m == low_rank_m8n8k4 ||
-            m == low_rank_fused_m8n8k4 || m == planes_m8n8k4
-        ? TileUnit::m8n8k4
-        : m == tile_fma || m == fused_fma || m == planes_fma ? TileUnit::fma
-                                                             : TileUnit::m16n8k4;
+    switch (m)
+    {
+      case tile_fma:
+      case fused_fma:
+      case low_rank_fma:
+      case low_rank_fused_fma:
+      case planes_fma:
+      case planes_fused_fma:
+      case low_rank_planes_fma:
+        return TileUnit::fma;
+      case tile_m8n8k4:
+      case fused_m8n8k4:
+      case low_rank_m8n8k4:
+      case low_rank_fused_m8n8k4:
+      case planes_m8n8k4:
+      case planes_fused_m8n8k4:
+      case low_rank_planes_m8n8k4:
+        return TileUnit::m8n8k4;
+      default:
+        return TileUnit::m16n8k4;
+    }
   }
 
   /// Rounds its factors to TF32.
   constexpr bool is_tf32(DeviceMethod m)
   {
-    return m == tile_tf32 || m == fused_tf32 || m == planes_tf32;
+    return m == tile_tf32 || m == fused_tf32 || m == planes_tf32 || m == planes_fused_tf32;
   }
   constexpr SingleTileUnit single_unit_of(DeviceMethod m)
   {
-    return is_tf32(m) ? SingleTileUnit::tf32
-        : m == tile_tf32_corrected || m == fused_tf32_corrected || m == planes_tf32_corrected
-        ? SingleTileUnit::tf32_corrected
-        : SingleTileUnit::fma;
+    return is_tf32(m)                 ? SingleTileUnit::tf32
+        : unit_of(m) == TileUnit::fma ? SingleTileUnit::fma
+                                      : SingleTileUnit::tf32_corrected;
   }
 
   /// What multiplies numbers of a precision.
@@ -70,7 +101,9 @@ namespace
     if (has_fused_weights(method))
     {
       // As few passes as possible, of about the same number of steps: products grow with the radius.
-      const int most = stencil::largest_tile_radius / problem.stencil.radius;
+      const int most = is_planes_fused(method)
+          ? stencil::largest_planes_steps
+          : stencil::largest_tile_radius / problem.stencil.radius;
       const int count = (problem.depth + most - 1) / most;
       for (int p = 0; p < count; ++p)
         passes.push_back(problem.depth * (p + 1) / count - problem.depth * p / count);
@@ -105,8 +138,10 @@ namespace
         flops += points *
             stencil::low_rank_flops(depth * s.radius,
                 stencil::decompose(stencil::fuse_steps(s, depth)).rank, unit_of(method));
-      else if (is_planes(method))
-        flops += points * stencil::planes_flops(s.n_taps > 7, unit_for<Number>(method));
+      else if (is_planes(method) || is_planes_fused(method))
+        flops += points * stencil::planes_flops(depth, s.n_taps > 7, unit_for<Number>(method));
+      else if (is_low_rank_planes(method))
+        flops += points * stencil::low_rank_planes_flops(unit_of(method));
       else if (method == warps_fused && depth > 1)
         flops += 2. * s.n_taps * stencil::warps_steps_updates<Number>(s, problem.grid, depth);
       else if (method == warps || depth == 1)
@@ -205,6 +240,10 @@ namespace
         stencil::cuda_low_rank_steps(s, problem_.grid, depth, unit, from, to, stream_.get());
       else if constexpr (is_planes(method))
         stencil::cuda_planes(s, problem_.grid, unit, from, to, stream_.get());
+      else if constexpr (is_planes_fused(method))
+        stencil::cuda_planes_steps(s, problem_.grid, depth, unit, from, to, stream_.get());
+      else if constexpr (is_low_rank_planes(method))
+        stencil::cuda_low_rank_planes(s, problem_.grid, unit, from, to, stream_.get());
       else if constexpr (method == naive)
         stencil::cuda_naive(s, problem_.grid, from, to, stream_.get());
       else if (method == warps || depth == 1)
@@ -230,8 +269,10 @@ template <typename Number, DeviceMethod method>
 std::unique_ptr<Candidate> make_device_stencil(const StencilProblem &problem, ThreadTeam &)
 {
   const Stencil &s = problem.stencil;
-  if ((is_tile(method) || has_fused_weights(method) || is_low_rank(method)) && s.dim != 2)
+  if (is_2d(method) && s.dim != 2)
     throw std::invalid_argument("only in 2D");
+  if (is_3d(method) && (s.dim != 3 || s.radius != 1))
+    throw std::invalid_argument("only in 3D with radius 1");
   if (has_fused_weights(method) && s.radius != 1)
     throw std::invalid_argument(
         "fused weights of radius " + std::to_string(s.radius) + " are too wide");
@@ -242,8 +283,8 @@ std::unique_ptr<Candidate> make_device_stencil(const StencilProblem &problem, Th
       stencil::require_low_rank(stencil::fuse_steps(s, steps));
   if (method == warps_fused && s.radius != 1)
     throw std::invalid_argument("only with radius 1");
-  if (is_planes(method) && (s.dim != 3 || s.radius != 1))
-    throw std::invalid_argument("only in 3D with radius 1");
+  if (is_low_rank_planes(method))
+    stencil::require_low_rank_planes(s);
   require_device_bytes(
       3 * static_cast<std::int64_t>(sizeof(Number)) * problem.grid.size(), "the grids");
   return std::make_unique<DeviceStencil<Number, method>>(problem);
@@ -269,9 +310,13 @@ template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::fu
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::fused_m16n8k4>(
     const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::low_rank_fma>(
+    const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::low_rank_m8n8k4>(
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::low_rank_m16n8k4>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::low_rank_fused_fma>(
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<double,
     DeviceMethod::low_rank_fused_m8n8k4>(const StencilProblem &, ThreadTeam &);
@@ -283,6 +328,18 @@ template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::pl
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::planes_m16n8k4>(
     const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::planes_fused_fma>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::planes_fused_m8n8k4>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::planes_fused_m16n8k4>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double, DeviceMethod::low_rank_planes_fma>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double,
+    DeviceMethod::low_rank_planes_m8n8k4>(const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<double,
+    DeviceMethod::low_rank_planes_m16n8k4>(const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::tile_fma>(
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::tile_tf32>(
@@ -301,6 +358,12 @@ template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::pla
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::planes_tf32_corrected>(
     const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::planes_fused_fma>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::planes_fused_tf32>(
+    const StencilProblem &, ThreadTeam &);
+template std::unique_ptr<Candidate> make_device_stencil<float,
+    DeviceMethod::planes_fused_tf32_corrected>(const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::naive>(
     const StencilProblem &, ThreadTeam &);
 template std::unique_ptr<Candidate> make_device_stencil<float, DeviceMethod::one_pass>(

@@ -88,13 +88,14 @@ struct DiagnoseOptions
       "poisson5", "poisson9", "poisson27", "lattice", "twin_webbase-1M", "twin_mip1", "twin_pwtk"};
   std::vector<std::string> matrix_files{};
   std::vector<std::string> stencils{
-      "2d5pt", "3d7pt", "2d9pt", "3d27pt", "2d13pt", "2d49pt", "2d49pt_rank1"};
+      "2d5pt", "3d7pt", "2d9pt", "3d27pt", "2d13pt", "2d49pt", "2d49pt_rank1", "3d27pt_rank1"};
   std::vector<int> depths{1, 2, 4};
   std::vector<std::array<std::int64_t, 3>> stencil_grids{}; ///< the last is 1 in 2D
   /// m, n, k
   std::vector<std::array<std::int64_t, 3>> gemm_sizes{{4096, 4096, 4096}, {1000, 1000, 1000},
       {8192, 8192, 8192}, {1024, 1024, 1024}, {2048, 2048, 2048}, {4095, 4097, 4099},
-      {1023, 1025, 511}, {4096, 4096, 64}, {64, 64, 65536}};
+      {1023, 1025, 511}, {4096, 4096, 64}, {64, 64, 65536}, {1536, 2824, 2048}, {300, 520, 16384},
+      {256, 256, 16384}};
   std::vector<int> sum_lengths{16, 256, 4096};
   int repetitions = 15;    ///< of every timing
   double max_seconds = 1.; ///< no further repetition after this time

@@ -90,6 +90,23 @@ void cuda_planes(const Stencil &, const Grid &, SingleTileUnit, const float *, f
   throw DeviceError("no device: " + why_no_device());
 }
 
+void cuda_planes_steps(
+    const Stencil &, const Grid &, int, TileUnit, const double *, double *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+void cuda_planes_steps(
+    const Stencil &, const Grid &, int, SingleTileUnit, const float *, float *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+void cuda_low_rank_planes(const Stencil &, const Grid &, TileUnit, const double *, double *, Stream)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
 template <typename Number>
 void cuda_sample(
     std::int64_t, const Number *, std::int64_t, const std::int64_t *, Number *, int *, Stream)

@@ -23,40 +23,88 @@ namespace
           "; weights are taken apart and fused in 2D up to radius " +
           std::to_string(largest_tile_radius));
   }
+  constexpr int most = LowRank::width * LowRank::width;
+  using Matrix = std::array<double, most>;
+
+  /// M = U diag(values) V', with as many values as M has rows; column-major.
+  struct Singular
+  {
+    std::array<double, LowRank::width> values{};
+    Matrix left{}, right{};
+    bool is_negligible(int i) const
+    {
+      constexpr double negligible = 1e-14;
+      return !(values[place(i)] > negligible * values[0]);
+    }
+  };
+
+  /// rows <= columns
+  Singular singular_values(Matrix matrix, int rows, int columns)
+  {
+    Singular result;
+    constexpr int work_size = 30 * LowRank::width;
+    std::array<double, work_size> work{};
+    int info = 0;
+    dgesvd_("S", "S", &rows, &columns, matrix.data(), &rows, result.values.data(),
+        result.left.data(), &rows, result.right.data(), &rows, work.data(), &work_size, &info);
+    if (info != 0)
+      throw std::runtime_error("LAPACK's dgesvd fails with " + std::to_string(info));
+    return result;
+  }
 } // namespace
 
 LowRank decompose(const Stencil &stencil)
 {
   require_tile(stencil, 1);
   const int n = 2 * stencil.radius + 1;
-  constexpr int most = LowRank::width * LowRank::width;
   // Column-major with dy down the columns.
-  std::array<double, most> weights{}, u{}, vt{};
-  std::array<double, LowRank::width> singular{};
+  Matrix weights{};
   for (int t = 0; t < stencil.n_taps; ++t)
   {
     const Tap &tap = stencil.taps[place(t)];
     weights[place((tap.offset[0] + stencil.radius) * n + tap.offset[1] + stencil.radius)] +=
         tap.weight;
   }
-  constexpr int work_size = 20 * LowRank::width;
-  std::array<double, work_size> work{};
-  int info = 0;
-  dgesvd_("A", "A", &n, &n, weights.data(), &n, singular.data(), u.data(), &n, vt.data(), &n,
-      work.data(), &work_size, &info);
-  if (info != 0)
-    throw std::runtime_error("LAPACK's dgesvd fails with " + std::to_string(info));
-  constexpr double negligible = 1e-14;
+  const Singular found = singular_values(weights, n, n);
   LowRank result;
-  for (int r = 0; r < n && singular[place(r)] > negligible * singular[0]; ++r)
+  for (int r = 0; r < n && !found.is_negligible(r); ++r)
   {
     for (int i = 0; i < n; ++i)
     {
       const auto term = place(r), at = place(i);
-      result.column[term][at] = singular[term] * u[place(r * n + i)];
-      result.row[term][at] = vt[place(i * n + r)];
+      result.column[term][at] = found.values[term] * found.left[place(r * n + i)];
+      result.row[term][at] = found.right[place(i * n + r)];
     }
     ++result.rank;
+  }
+  return result;
+}
+
+LowRankPlanes require_low_rank_planes(const Stencil &stencil)
+{
+  if (stencil.dim != 3 || stencil.radius != 1)
+    throw std::invalid_argument("a stencil in " + std::to_string(stencil.dim) + "D of radius " +
+        std::to_string(stencil.radius) + "; a column times a plane is there in 3D for radius 1");
+  Matrix weights{};
+  for (int t = 0; t < stencil.n_taps; ++t)
+  {
+    const Tap &tap = stencil.taps[place(t)];
+    weights[place(((tap.offset[2] + 1) * 3 + tap.offset[0] + 1) * 3 + tap.offset[1] + 1)] +=
+        tap.weight;
+  }
+  const Singular found = singular_values(weights, 3, 9);
+  int rank = 0;
+  while (rank < 3 && !found.is_negligible(rank))
+    ++rank;
+  if (rank > 1)
+    throw std::invalid_argument("the weights have rank " + std::to_string(rank) +
+        " along y; beyond rank 1 the low-rank form is of no use");
+  LowRankPlanes result;
+  for (int i = 0; i < 3 && rank == 1; ++i)
+  {
+    result.column[place(i)] = found.values[0] * found.left[place(i)];
+    for (int dx = 0; dx < 3; ++dx)
+      result.plane[place(i)][place(dx)] = found.right[place((i * 3 + dx) * 3)];
   }
   return result;
 }

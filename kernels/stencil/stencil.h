@@ -17,14 +17,17 @@
 //               or by CUDA cores with the same memory pattern; in single precision in TF32, corrected or not
 //   cuda_tile_steps  the same with fused weights: several steps as one of larger radius. They differ from steps
 //               where something leaves the grid and comes back, which a second kernel does step by step
-//   cuda_low_rank    device, 2D, tensor cores: weights of low rank (low_rank.h) as sums along y, then along x
+//   cuda_low_rank    device, 2D: weights of low rank (low_rank.h) as sums along y, then along x, by tensor cores or by
+//               CUDA cores with the same memory pattern
 //   cuda_planes device, 3D, radius 1: one step on tiles that march along z, by the same products for each plane
+//   cuda_planes_steps  the same with fused weights: two steps as one of radius 2
+//   cuda_low_rank_planes  the same marches for weights of low rank, likewise
 //
 // Storage: from[(z ny + y) nx + x], nz = 1 in 2D, 64-byte aligned; `to` must not alias `from`. Every entry of
 // `to` is written. The host kernel does one share of the work, any number of threads may do all of them at
 // the same time; shares, tiles and depth change the result by rounding at most.
-// Tests: tests/kernels/stencil_test.cc, tests/kernels/stencil_cuda_test.cu, tests/kernels/stencil_warps_tile_test.cc,
-// tests/kernels/stencil_warps_steps_tile_test.cc.
+// Tests: tests/kernels/stencil_test.cc, tests/kernels/stencil_cuda_test.cu, tests/kernels/stencil_low_rank_cuda_test.cu,
+// tests/kernels/stencil_warps_tile_test.cc, tests/kernels/stencil_warps_steps_tile_test.cc.
 #pragma once
 
 #include <array>
@@ -62,12 +65,12 @@ struct Shape
   int radius;
   bool box;
   int rank =
-      0; ///< that weights shall have: sums of products of a column and a row; 0: no structure
+      0; ///< that weights shall have: sums of products of a column and a row (3D: a plane); 0: no structure
 };
 inline constexpr std::array shapes{Shape{"2d5pt", 2, 1, false}, Shape{"3d7pt", 3, 1, false},
     Shape{"2d9pt", 2, 1, true}, Shape{"3d27pt", 3, 1, true}, Shape{"2d13pt", 2, 3, false},
     Shape{"2d49pt", 2, 3, true}, Shape{"2d9pt_rank1", 2, 1, true, 1},
-    Shape{"2d49pt_rank1", 2, 3, true, 1}};
+    Shape{"2d49pt_rank1", 2, 3, true, 1}, Shape{"3d27pt_rank1", 3, 1, true, 1}};
 
 /// The stencil of a shape with all weights 1, taps in the order of memory.
 constexpr Stencil make_stencil(const Shape &shape)
@@ -223,6 +226,9 @@ void cuda_border(const Stencil &stencil, const Grid &grid, int steps, const Numb
 /// Flops per point of the form with `rank` terms, on the shape of the unit.
 constexpr double low_rank_flops(int radius, int rank, TileUnit unit)
 {
+  // A warp of CUDA cores forms the sums along y of 72 columns for 64 of results.
+  if (unit == TileUnit::fma)
+    return rank * 2. * (2 * radius + 1) * (72. / 64. + 1.);
   const int m = unit == TileUnit::m8n8k4 ? 8 : 16;
   const int rows = (m + 2 * radius + 3) / 4 * 4;
   // A warp forms the sums of 8 columns more than it has results.
@@ -230,7 +236,7 @@ constexpr double low_rank_flops(int radius, int rank, TileUnit unit)
   return rank * (2. * rows * columns + 2. * 16.);
 }
 
-/// One step in 2D by tensor cores. Throws std::invalid_argument if the weights are of no low rank (low_rank.h).
+/// One step in 2D. Throws std::invalid_argument if the weights are of no low rank (low_rank.h).
 void cuda_low_rank(const Stencil &stencil, const Grid &grid, TileUnit unit, const double *from,
     double *to, Stream stream);
 /// `steps` steps in 2D as one with fused weights: of low rank if those of a step are of rank 1. Throws std::invalid_argument for 3D, if
@@ -238,17 +244,21 @@ void cuda_low_rank(const Stencil &stencil, const Grid &grid, TileUnit unit, cons
 void cuda_low_rank_steps(const Stencil &stencil, const Grid &grid, int steps, TileUnit unit,
     const double *from, double *to, Stream stream);
 
-/// Flops per point of cuda_planes.
-constexpr double planes_flops(bool box, TileUnit unit)
+/// Steps that fused weights can do in 3D.
+inline constexpr int largest_planes_steps = 2;
+
+/// Flops per point of cuda_planes (radius 1) and of two steps of it with fused weights (radius 2).
+constexpr double planes_flops(int radius, bool box, TileUnit unit)
 {
-  const int rows = box ? 9 : 5; // of weights along x
-  return unit == TileUnit::fma ? 2. * (box ? 27 : 7) : rows * 2. * 12.;
+  const int rows = radius == 1 ? (box ? 9 : 5) : (box ? 25 : 13); // of weights along x
+  const int taps = radius == 1 ? (box ? 27 : 7) : (box ? 125 : 25);
+  return unit == TileUnit::fma ? 2. * taps : rows * 2. * 12.;
 }
 
-constexpr double planes_flops(bool box, SingleTileUnit unit)
+constexpr double planes_flops(int radius, bool box, SingleTileUnit unit)
 {
-  const double product = planes_flops(box, TileUnit::m16n8k4); // the same bands
-  return unit == SingleTileUnit::fma ? planes_flops(box, TileUnit::fma)
+  const double product = planes_flops(radius, box, TileUnit::m16n8k4); // the same bands
+  return unit == SingleTileUnit::fma ? planes_flops(radius, box, TileUnit::fma)
       : unit == SingleTileUnit::tf32 ? product
                                      : 3. * product;
 }
@@ -258,4 +268,24 @@ void cuda_planes(const Stencil &stencil, const Grid &grid, TileUnit unit, const 
     double *to, Stream stream);
 void cuda_planes(const Stencil &stencil, const Grid &grid, SingleTileUnit unit, const float *from,
     float *to, Stream stream);
+/// The same for 1 step, and 2 with fused weights.
+void cuda_planes_steps(const Stencil &stencil, const Grid &grid, int steps, TileUnit unit,
+    const double *from, double *to, Stream stream);
+void cuda_planes_steps(const Stencil &stencil, const Grid &grid, int steps, SingleTileUnit unit,
+    const float *from, float *to, Stream stream);
+
+/// Flops per point of cuda_low_rank_planes.
+constexpr double low_rank_planes_flops(TileUnit unit)
+{
+  // A lane of CUDA cores forms the sums along y of four columns for two of results, which go into three planes.
+  if (unit == TileUnit::fma)
+    return 2. * 3. * 2. + 3. * 2. * 3.;
+  const int m = unit == TileUnit::m8n8k4 ? 8 : 16;
+  const int rows = (m + 2 + 3) / 4 * 4;
+  // A warp forms the sums along y of 24 columns for 16 of results, which have 8 + 8 columns of each of three planes.
+  return 2. * rows * 3. / 2. + 3. * 2. * 16.;
+}
+/// One step in 3D. Throws std::invalid_argument unless the weights are a column times a plane (low_rank.h).
+void cuda_low_rank_planes(const Stencil &stencil, const Grid &grid, TileUnit unit,
+    const double *from, double *to, Stream stream);
 } // namespace tensormg::stencil

@@ -27,8 +27,10 @@ __device__ void store_sums(const mma::FragmentC<S> &sums, int lane, std::int64_t
       continue;
     Number *const place = plane + row * nx + column;
     const Number left = sums.registers[2 * part], right = sums.registers[2 * part + 1];
+    // By this instruction, since the compiler makes of a plain store of two the same as what stands below: a sector of
+    // 32 bytes would be written in two pieces.
     if (nx % 2 == 0 && column + 1 < nx)
-      *reinterpret_cast<Two *>(place) = Two{left, right};
+      __stcg(reinterpret_cast<Two *>(place), Two{left, right});
     else
     {
       if (column < nx)

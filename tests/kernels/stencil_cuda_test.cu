@@ -1,25 +1,24 @@
 // Stencils on a device against the reference, for all shapes and odd sizes.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "kernels/core/device.h"
-#include "kernels/stencil/low_rank.h"
 #include "kernels/stencil/stencil.h"
 #include "tests/support/stencil_cases.h"
+#include "tests/support/stencil_on_device.h"
 
 namespace tensormg
 {
 namespace
 {
   using namespace stencil;
+  using test::check;
 
   class StencilCuda : public testing::Test
   {
@@ -31,31 +30,6 @@ namespace
       use_device(0);
     }
   };
-
-  /// kernel(stencil, grid, from, to) does `depth` steps, each off by `tolerance` at most.
-  template <typename Number, typename Kernel>
-  void check(Kernel kernel, const Stencil &stencil, const Grid &grid, int depth,
-      double tolerance = 4. * static_cast<double>(std::numeric_limits<Number>::epsilon()))
-  {
-    SCOPED_TRACE("taps " + std::to_string(stencil.n_taps) + ", grid " +
-        std::to_string(grid.points[0]) + " x " + std::to_string(grid.points[1]) + " x " +
-        std::to_string(grid.points[2]) + ", depth " + std::to_string(depth));
-    const Number beyond = Number(7);
-    std::vector<Number> from(static_cast<std::size_t>(grid.size()));
-    test::fill(from.data(), grid);
-    std::vector<Number> to(from.size() + 4, beyond);
-    std::fill_n(to.begin(), from.size(), std::numeric_limits<Number>::quiet_NaN());
-    DeviceArray<Number> device_from(grid.size()), device_to(grid.size() + 4);
-    device_from.copy_from_host(from.data());
-    device_to.copy_from_host(to.data());
-    kernel(stencil, grid, device_from.data(), device_to.data());
-    device_to.copy_to_host(to.data());
-    const std::vector<double> exact = test::expected(stencil, grid, depth, from.data());
-    for (std::size_t i = 0; i < from.size(); ++i)
-      ASSERT_NEAR(static_cast<double>(to[i]), exact[i], depth * tolerance) << i;
-    for (std::size_t i = from.size(); i < to.size(); ++i)
-      ASSERT_EQ(to[i], beyond);
-  }
 
   template <typename Number>
   void check_naive()
@@ -247,70 +221,6 @@ namespace
     check_single_tiles(SingleTileUnit::tf32_corrected, 0x1p-21);
   }
 
-  /// Weights of a rank: sums of products of a column and a row.
-  Stencil with_rank(const Shape &shape, int rank)
-  {
-    Stencil stencil = make_stencil(shape);
-    double sum = 0.;
-    for (int t = 0; t < stencil.n_taps; ++t)
-    {
-      Tap &tap = stencil.taps[static_cast<std::size_t>(t)];
-      tap.weight = 0.;
-      for (int r = 0; r < rank; ++r)
-        tap.weight += test::stencil_number(static_cast<std::uint64_t>(10 * r + tap.offset[0] + 5)) *
-            test::stencil_number(static_cast<std::uint64_t>(10 * r + tap.offset[1] + 105));
-      sum += std::abs(tap.weight);
-    }
-    for (int t = 0; t < stencil.n_taps; ++t)
-      stencil.taps[static_cast<std::size_t>(t)].weight /= sum;
-    return stencil;
-  }
-
-  void check_low_rank(TileUnit unit)
-  {
-    const auto low_rank = [&](const Stencil &stencil, const Grid &grid, const double *from,
-                              double *to) {
-      cuda_low_rank(stencil, grid, unit, from, to, nullptr);
-    };
-    std::vector<Grid> grids = test::grids(2);
-    grids.push_back({{300, 70, 1}});
-    for (const Grid &grid : grids)
-    {
-      check<double>(low_rank, with_rank({"", 2, 1, true}, 1), grid, 1);
-      for (const int rank : {1, 2, 3})
-        check<double>(low_rank, with_rank({"", 2, 3, true}, rank), grid, 1);
-      check<double>(low_rank, test::with_weights(make_stencil({"", 2, 3, false})), grid, 1);
-      for (const int rank : {1, 2})
-        check<double>(low_rank, with_rank({"", 2, 2, true}, rank), grid, 1);
-      for (const int steps : {1, 2, 3})
-      {
-        const auto fused = [&](const Stencil &stencil, const Grid &points, const double *from,
-                               double *to) {
-          cuda_low_rank_steps(stencil, points, steps, unit, from, to, nullptr);
-        };
-        check<double>(fused, with_rank({"", 2, 1, true}, 1), grid, steps);
-      }
-    }
-    const auto refuses = [&](const Stencil &stencil) {
-      EXPECT_THROW(cuda_low_rank(stencil, {{4, 4, 1}}, unit, nullptr, nullptr, nullptr),
-          std::invalid_argument);
-    };
-    refuses(test::with_weights(make_stencil({"", 2, 3, true})));
-    refuses(test::with_weights(make_stencil({"", 2, 1, false})));
-    refuses(test::with_weights(make_stencil({"", 3, 1, false})));
-    EXPECT_THROW(cuda_low_rank_steps(with_rank({"", 2, 1, true}, 2), {{4, 4, 1}}, 2, unit, nullptr,
-                     nullptr, nullptr),
-        std::invalid_argument);
-  }
-
-  TEST_F(StencilCuda, LowRankByM8N8K4) { check_low_rank(TileUnit::m8n8k4); }
-  TEST_F(StencilCuda, LowRankByM16N8K4)
-  {
-    if (device_properties().code_capability < 90)
-      GTEST_SKIP() << "needs compute capability 9.0";
-    check_low_rank(TileUnit::m16n8k4);
-  }
-
   template <typename Number>
   constexpr double rounding = std::is_same_v<Number, double> ? 0x1p-50 : 0x1p-21;
 
@@ -357,8 +267,25 @@ namespace
         check<Number>(
             planes, test::with_weights(make_stencil({"", 3, 1, box})), grid, 1, tolerance);
     }
+    for (const bool box : {false, true})
+      for (const int steps : {1, 2})
+      {
+        const auto fused = [&](const Stencil &stencil, const Grid &grid, const Number *from,
+                               Number *to) {
+          cuda_planes_steps(stencil, grid, steps, unit, from, to, nullptr);
+        };
+        std::vector<Grid> grids = test::grids(3);
+        grids.insert(grids.end(),
+            {{{70, 37, 3}}, {{3, 5, 61}}, {{1, 1, 1}}, {{1, 7, 2}}, {{66, 2, 1}}, {{2, 34, 26}}});
+        for (const Grid &grid : grids)
+          check<Number>(
+              fused, test::with_weights(make_stencil({"", 3, 1, box})), grid, steps, tolerance);
+      }
     EXPECT_THROW(
         cuda_planes(make_stencil(test::shapes[0]), {{4, 4, 1}}, unit, nullptr, nullptr, nullptr),
+        std::invalid_argument);
+    EXPECT_THROW(cuda_planes_steps(make_stencil({"", 3, 1, true}), {{4, 4, 4}}, 3, unit, nullptr,
+                     nullptr, nullptr),
         std::invalid_argument);
     EXPECT_THROW(cuda_planes(test::irregular(), {{4, 4, 4}}, unit, nullptr, nullptr, nullptr),
         std::invalid_argument);
