@@ -1,9 +1,8 @@
 #include "kernels/core/launch.cuh"
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/mma/bank_conflicts.h"
-#include "kernels/mma/instructions.cuh"
 #include "kernels/mma/shared_layout.h"
-#include "kernels/smallmat/smallmat.h"
+#include "kernels/smallmat/fma.cuh"
 #include "kernels/tensor/device_resources.cuh"
 
 namespace tensormg::smallmat
@@ -11,10 +10,6 @@ namespace tensormg::smallmat
 namespace
 {
   constexpr int threads = 128, warps = threads / 32;
-  constexpr unsigned all_lanes = 0xffffffffu;
-
-  using S = mma::M16N8K4<double>;
-  using mma::Operand;
 
   /// F in shared memory, padded against bank conflicts.
   template <int n>
@@ -29,14 +24,8 @@ namespace
   template <int n, typename Entry>
   __device__ void multiply(int lane, const Entry &entry, const double *b, double *c)
   {
-    constexpr int chunks = n / S::k, columns = n / S::n;
-    mma::FragmentB<S> right[chunks][columns];
-#pragma unroll
-    for (int chunk = 0; chunk < chunks; ++chunk)
-#pragma unroll
-      for (int column = 0; column < columns; ++column)
-        mma::map(right[chunk][column], lane,
-            [&](int k, int j) { return __ldcs(b + (chunk * S::k + k) * n + column * S::n + j); });
+    constexpr int chunks = RightFactor<n>::chunks, columns = RightFactor<n>::columns;
+    const RightFactor<n> right(lane, b);
 #pragma unroll
     for (int row = 0; row < n; row += S::m)
     {
@@ -48,13 +37,9 @@ namespace
             lane, [&](int i, int k) { return entry(row + i, chunk * S::k + k); });
 #pragma unroll
         for (int column = 0; column < columns; ++column)
-          mma::mma_sync(sums[column], left, right[chunk][column]);
+          mma::mma_sync(sums[column], left, right.at[chunk][column]);
       }
-#pragma unroll
-      for (int column = 0; column < columns; ++column)
-        mma::foreach_ij(sums[column], lane, [&](int i, int j, double &value) {
-          __stcs(c + (row + i) * n + column * S::n + j, value);
-        });
+      store<n>(lane, row, sums, c);
     }
   }
 
@@ -77,63 +62,6 @@ namespace
     multiply<n>(
         lane, [&](int i, int k) { return shared[Layout()(i, k)]; }, b, c);
     __syncwarp(); // before the next matrix is staged
-  }
-
-  /// A lane has a column and, for n = 16, half of the rows.
-  template <Task task, int n>
-  __device__ void by_fma(int lane, const double *factor, const double *b, double *c)
-  {
-    constexpr int groups = 32 / n, rows = n / groups;
-    const int column = lane % n, first = lane / n * rows;
-    if constexpr (task == Task::product)
-    {
-      double right[n];
-#pragma unroll
-      for (int k = 0; k < n; ++k)
-        right[k] = __ldg(b + k * n + column);
-#pragma unroll 4
-      for (int row = first; row < first + rows; ++row)
-      {
-        double sum = 0.;
-#pragma unroll
-        for (int k = 0; k < n; ++k)
-          sum += __ldg(factor + row * n + k) * right[k];
-        __stcs(c + row * n + column, sum);
-      }
-    }
-    else
-    {
-      double own[rows];
-#pragma unroll
-      for (int i = 0; i < rows; ++i)
-        own[i] = __ldcs(b + (first + i) * n + column);
-      if constexpr (task == Task::householder)
-      {
-        double sum = 0.;
-#pragma unroll
-        for (int i = 0; i < rows; ++i)
-          sum += __ldg(factor + first + i) * own[i];
-        if constexpr (groups == 2)
-          sum += __shfl_xor_sync(all_lanes, sum, n);
-#pragma unroll
-        for (int i = 0; i < rows; ++i)
-          own[i] -= 2. * __ldg(factor + first + i) * sum;
-      }
-      else
-      {
-        static_assert(givens_p < rows && givens_q < rows, "one lane has both rows");
-        const double cosine = __ldg(factor), sine = __ldg(factor + 1);
-        const double p = own[givens_p], q = own[givens_q];
-        if (first == 0)
-        {
-          own[givens_p] = cosine * p - sine * q;
-          own[givens_q] = sine * p + cosine * q;
-        }
-      }
-#pragma unroll
-      for (int i = 0; i < rows; ++i)
-        __stcs(c + (first + i) * n + column, own[i]);
-    }
   }
 
   template <Task task, Unit unit, int n>

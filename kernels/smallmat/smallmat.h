@@ -10,7 +10,8 @@
 //   cuda          device, one warp per matrix, by a unit:
 //
 //   unit          how
-//   fma           CUDA cores, by the formula that costs least: B - 2 v (v' B), or two rows
+//   fma           CUDA cores, by the formula that costs least: B - 2 v (v' B), or two rows; every lane reads and writes the
+//                 same words as with mma_map, what it lacks comes from other lanes by shuffles
 //   mma_map       mma.sync.m16n8k4: F_i is a fragment built in registers by mma::map() from its formula
 //   mma_staged    the same, but F_i is written to shared memory and read as a fragment from there
 //
