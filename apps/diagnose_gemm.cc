@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/diagnose_gemm_gains.h"
 #include "apps/diagnose_quantisation.h"
 #include "apps/diagnose_run.h"
 #include "kernels/gemm/device.h"
@@ -17,31 +18,30 @@ namespace
 {
   using namespace gemm_class;
 
-  // Of sums of some ten thousand products. Tensor cores cut sums off.
-  constexpr double double_tolerance = 1e-14, single_tolerance = 5e-6, tf32_tolerance = 0x1p-10;
-
   template <typename Number>
   using Kernel = void(const Size &size, const Number *a, const Number *b, Number *c);
 
-  /// In one thread: a BLAS without threads of its own must not be called by several.
-  template <typename Number, Kernel<Number> kernel>
+  /// In one thread: a BLAS without threads of its own must not be called by several. All check the result.
+  template <typename Number, Kernel<Number> kernel, Rounding rounding>
   class HostProduct : public Candidate
   {
   public:
-    explicit HostProduct(const Problem &problem)
+    HostProduct(const Problem &problem, ThreadTeam &team)
       : size_(problem.size)
+      , team_(team)
       , one_(1)
-      , inputs_(problem.inputs<Number>())
+      , inputs_(problem.inputs<Number>(team))
       , c_(size_.m * size_.n)
     {}
 
     Work work() const override { return gemm::work(size_, sizeof(Number)); }
+    double error_growth() const override { return expected_error(rounding, size_.k); }
 
     double error() override
     {
       std::fill(c_.begin(), c_.end(), std::numeric_limits<Number>::quiet_NaN());
       milliseconds(1);
-      return relative_error(size_, *inputs_, c_.data());
+      return relative_error(team_, size_, *inputs_, c_.data());
     }
 
     double milliseconds(int runs) override
@@ -52,36 +52,45 @@ namespace
 
   private:
     Size size_;
+    ThreadTeam &team_;
     ThreadTeam one_;
     std::shared_ptr<const Inputs<Number>> inputs_;
     Array<Number> c_;
   };
 
-  template <typename Number, Kernel<Number> kernel>
-  std::unique_ptr<Candidate> make_on_host(const Problem &problem, ThreadTeam &)
+  template <typename Number, Kernel<Number> kernel, Rounding rounding>
+  std::unique_ptr<Candidate> make_on_host(const Problem &problem, ThreadTeam &team)
   {
     const Size &size = problem.size;
     constexpr double most_flops = 5e10; // a second or so
     if (gemm::work(size, sizeof(Number)).flops > most_flops)
       throw NotAvailable("takes too long in one thread");
     require_host_bytes(gemm::work(size, sizeof(Number)).bytes, "the matrices");
-    return std::make_unique<HostProduct<Number, kernel>>(problem);
+    return std::make_unique<HostProduct<Number, kernel, rounding>>(problem, team);
   }
 
-  template <gemm::Rung rung>
+  template <gemm::Rung rung, Rounding rounding = Rounding::cut_off>
   constexpr auto make_fp16 =
-      make_on_device<Half, float, gemm::fp16<rung>, 1, false, gemm::fp16_shared_bytes<rung>>;
+      make_on_device<Half, float, gemm::fp16<rung>, rounding, 1, gemm::fp16_shared_bytes<rung>>;
   template <gemm::Fp64Shape shape>
-  constexpr auto make_fp64 = make_on_device<double, double, gemm::fp64<shape>, 1, false,
+  constexpr auto make_fp64 = make_on_device<double, double, gemm::fp64<shape>, Rounding::fp64, 1,
       gemm::fp64_shared_bytes<shape>, gemm::fp64_workspace<shape>>;
+
+  constexpr Rounding rounding_of(gemm::SinglePolicy policy)
+  {
+    if (policy.correction == gemm::Correction::three_products)
+      return Rounding::three_terms;
+    return policy.correction == gemm::Correction::outside || policy.format == gemm::Format::fp32
+        ? Rounding::fp32
+        : Rounding::factors;
+  }
   template <gemm::SinglePolicy policy>
   constexpr auto make_single = make_on_device<float, float, gemm::Single<policy>::multiply,
-      policy.correction == gemm::Correction::none ? 1 : 3,
-      policy.correction == gemm::Correction::three_products, nullptr,
+      rounding_of(policy), policy.correction == gemm::Correction::none ? 1 : 3, nullptr,
       gemm::Single<policy>::workspace>;
   template <auto kernel>
-  constexpr auto make_wgmma =
-      make_on_device<Half, float, kernel, 1, false, nullptr, gemm::wgmma_workspace<Half>>;
+  constexpr auto make_wgmma = make_on_device<Half, float, kernel, Rounding::cut_off, 1, nullptr,
+      gemm::wgmma_workspace<Half>>;
 
   using gemm::Correction;
   using gemm::Format;
@@ -92,68 +101,69 @@ namespace
 
   constexpr std::array rows{
       Row<Problem>{"blas_one_thread", "double", Place::host, "FP64 FMA, one thread", "",
-          double_tolerance, make_on_host<double, gemm::blas<double>>},
+          times_expected, make_on_host<double, gemm::blas<double>, Rounding::fp64>},
       Row<Problem>{"blas_one_thread", "single", Place::host, "FP32 FMA, one thread", "",
-          single_tolerance, make_on_host<float, gemm::blas<float>>},
-      Row<Problem>{"cublas", "half", Place::device, "FP16 wgmma", "", half_tolerance,
-          make_on_device<Half, float, gemm::cublas_fp16>},
-      Row<Problem>{"mma_naive", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
+          times_expected, make_on_host<float, gemm::blas<float>, Rounding::fp32>},
+      Row<Problem>{"cuda_fp16", "half", Place::device, "FP32 FMA", "", times_expected,
+          make_fp16<Rung::cuda_cores, Rounding::fp32>},
+      Row<Problem>{"cublas", "half", Place::device, "FP16 wgmma", "cuda_fp16", times_expected,
+          make_on_device<Half, float, gemm::cublas_fp16, Rounding::cut_off>},
+      Row<Problem>{"mma_naive", "half", Place::device, "FP16 mma", "cublas", times_expected,
           make_fp16<Rung::naive>},
-      Row<Problem>{"mma_more_tiles", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
+      Row<Problem>{"mma_more_tiles", "half", Place::device, "FP16 mma", "cublas", times_expected,
           make_fp16<Rung::more_tiles>},
-      Row<Problem>{"mma_permuted", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
+      Row<Problem>{"mma_permuted", "half", Place::device, "FP16 mma", "cublas", times_expected,
           make_fp16<Rung::permuted>},
-      Row<Problem>{"mma_buffered", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
+      Row<Problem>{"mma_buffered", "half", Place::device, "FP16 mma", "cublas", times_expected,
           make_fp16<Rung::buffered>},
-      Row<Problem>{"mma_staged", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
+      Row<Problem>{"mma_staged", "half", Place::device, "FP16 mma", "cublas", times_expected,
           make_fp16<Rung::staged>},
-      Row<Problem>{"mma_larger", "half", Place::device, "FP16 mma", "cublas", half_tolerance,
+      Row<Problem>{"mma_larger", "half", Place::device, "FP16 mma", "cublas", times_expected,
           make_fp16<Rung::larger>},
-      Row<Problem>{"wgmma", "half", Place::device, "FP16 wgmma", "cublas", half_tolerance,
+      Row<Problem>{"wgmma", "half", Place::device, "FP16 wgmma", "cublas", times_expected,
           make_wgmma<gemm::fp16_wgmma>},
-      Row<Problem>{"cublas", "double", Place::device, "FP64 mma", "", double_tolerance,
-          make_on_device<double, double, gemm::cublas_fp64>},
+      Row<Problem>{"cuda_fp64", "double", Place::device, "FP64 FMA", "", times_expected,
+          make_fp64<Fp64Shape::cuda_cores>},
+      Row<Problem>{"cublas", "double", Place::device, "FP64 mma", "cuda_fp64", times_expected,
+          make_on_device<double, double, gemm::cublas_fp64, Rounding::fp64>},
       Row<Problem>{"mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "cublas",
-          double_tolerance, make_fp64<Fp64Shape::m8n8k4>},
+          times_expected, make_fp64<Fp64Shape::m8n8k4>},
       Row<Problem>{"mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4", "cublas",
-          double_tolerance, make_fp64<Fp64Shape::m16n8k4>},
+          times_expected, make_fp64<Fp64Shape::m16n8k4>},
       Row<Problem>{"mma_m16n8k8", "double", Place::device, "FP64 mma m16n8k8", "cublas",
-          double_tolerance, make_fp64<Fp64Shape::m16n8k8>},
-      Row<Problem>{"cublas_fp32", "single", Place::device, "FP32 FMA", "", single_tolerance,
-          make_on_device<float, float, gemm::cublas_fp32>},
-      Row<Problem>{"cublas_tf32", "single", Place::device, "TF32 wgmma", "", tf32_tolerance,
-          make_on_device<float, float, gemm::cublas_tf32>},
-      Row<Problem>{"cuda_fp32", "single", Place::device, "FP32 FMA", "cublas_fp32",
-          single_tolerance, make_single<SinglePolicy{Unit::cuda_cores, Format::fp32}>},
-      Row<Problem>{"cuda_tf32", "single", Place::device, "FP32 FMA", "", tf32_tolerance,
+          times_expected, make_fp64<Fp64Shape::m16n8k8>},
+      Row<Problem>{"cublas_fp32", "single", Place::device, "FP32 FMA", "", times_expected,
+          make_on_device<float, float, gemm::cublas_fp32, Rounding::fp32>},
+      Row<Problem>{"cublas_tf32", "single", Place::device, "TF32 wgmma", "", times_expected,
+          make_on_device<float, float, gemm::cublas_tf32, Rounding::factors>},
+      Row<Problem>{"cuda_fp32", "single", Place::device, "FP32 FMA", "cublas_fp32", times_expected,
+          make_single<SinglePolicy{Unit::cuda_cores, Format::fp32}>},
+      Row<Problem>{"cuda_tf32", "single", Place::device, "FP32 FMA", "", times_expected,
           make_single<SinglePolicy{Unit::cuda_cores, Format::tf32}>},
-      Row<Problem>{"cuda_tf32_corrected", "single", Place::device, "FP32 FMA", "", single_tolerance,
+      Row<Problem>{"cuda_tf32_corrected", "single", Place::device, "FP32 FMA", "", times_expected,
           make_single<SinglePolicy{Unit::cuda_cores, Format::tf32, Correction::outside}>},
-      Row<Problem>{"cuda_fp16", "single", Place::device, "FP32 FMA", "", tf32_tolerance,
+      Row<Problem>{"cuda_fp16", "single", Place::device, "FP32 FMA", "", times_expected,
           make_single<SinglePolicy{Unit::cuda_cores, Format::fp16}>},
-      Row<Problem>{"cuda_fp16_corrected", "single", Place::device, "FP32 FMA", "", single_tolerance,
+      Row<Problem>{"cuda_fp16_corrected", "single", Place::device, "FP32 FMA", "", times_expected,
           make_single<SinglePolicy{Unit::cuda_cores, Format::fp16, Correction::outside}>},
       Row<Problem>{"wmma_tf32", "single", Place::device, "TF32 mma m16n8k4", "cuda_tf32",
-          tf32_tolerance, make_single<SinglePolicy{Unit::wmma, Format::tf32}>},
+          times_expected, make_single<SinglePolicy{Unit::wmma, Format::tf32}>},
       Row<Problem>{"wmma_tf32_corrected", "single", Place::device, "TF32 mma m16n8k4",
-          "cuda_tf32_corrected", single_tolerance,
+          "cuda_tf32_corrected", times_expected,
           make_single<SinglePolicy{Unit::wmma, Format::tf32, Correction::outside}>},
-      Row<Problem>{"mma_tf32", "single", Place::device, "TF32 mma", "cublas_tf32", tf32_tolerance,
+      Row<Problem>{"mma_tf32", "single", Place::device, "TF32 mma", "cublas_tf32", times_expected,
           make_single<SinglePolicy{Unit::mma, Format::tf32}>},
-      Row<Problem>{"mma_fp16", "single", Place::device, "FP16 mma", "cuda_fp16", tf32_tolerance,
+      Row<Problem>{"mma_fp16", "single", Place::device, "FP16 mma", "cuda_fp16", times_expected,
           make_single<SinglePolicy{Unit::mma, Format::fp16}>},
-      Row<Problem>{"mma_3xtf32", "single", Place::device, "TF32 mma", "cublas_fp32",
-          single_tolerance,
+      Row<Problem>{"mma_3xtf32", "single", Place::device, "TF32 mma", "cublas_fp32", times_expected,
           make_single<SinglePolicy{Unit::mma, Format::tf32, Correction::three_products}>},
       Row<Problem>{"mma_tf32_corrected", "single", Place::device, "TF32 mma", "cublas_fp32",
-          single_tolerance,
-          make_single<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>},
+          times_expected, make_single<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>},
       Row<Problem>{"mma_fp16_corrected", "single", Place::device, "FP16 mma", "cublas_fp32",
-          single_tolerance,
-          make_single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>},
+          times_expected, make_single<SinglePolicy{Unit::mma, Format::fp16, Correction::outside}>},
       Row<Problem>{"wgmma_fp16_corrected", "single", Place::device, "FP16 wgmma", "cublas_fp32",
-          single_tolerance,
-          make_on_device<float, float, gemm::single_wgmma, 3, false, nullptr,
+          times_expected,
+          make_on_device<float, float, gemm::single_wgmma, Rounding::fp32, 3, nullptr,
               gemm::wgmma_workspace<float>>},
   };
 
@@ -172,12 +182,12 @@ namespace
     bool is_quick; ///< part of a quick run
   };
   constexpr std::int64_t swept_k = 2048;
-  constexpr Row<Problem> library{"cublas", "half", Place::device, "FP16 wgmma", "", half_tolerance,
-      make_on_device<Half, float, gemm::cublas_fp16>};
+  constexpr Row<Problem> library{"cublas", "half", Place::device, "FP16 wgmma", "", times_expected,
+      make_on_device<Half, float, gemm::cublas_fp16, Rounding::cut_off>};
   constexpr std::array swept{SweptKernel{{"mma_larger", "half", Place::device, "FP16 mma", "",
-                                             half_tolerance, make_fp16<Rung::larger>},
+                                             times_expected, make_fp16<Rung::larger>},
                                  gemm::fp16_blocking<Rung::larger>, false},
-      SweptKernel{{"wgmma_largest", "half", Place::device, "FP16 wgmma", "", half_tolerance,
+      SweptKernel{{"wgmma_largest", "half", Place::device, "FP16 wgmma", "", times_expected,
                       make_wgmma<gemm::fp16_wgmma_largest>},
           gemm::fp16_wgmma_blocking, true}};
 
@@ -241,8 +251,12 @@ namespace
 void run_gemm(Run &run)
 {
   for (const std::array<std::int64_t, 3> &size : run.options.gemm_sizes)
+  {
+    const std::size_t first = run.diagnosis.entries.size();
     run_rows<Problem>(rows, "gemm", Problem({size[0], size[1], size[2]}),
         text_of({size[0], size[1], size[2]}), run);
+    run.console.normal(add_gains(run.diagnosis, first));
+  }
   run_quantisation(run);
 }
 } // namespace tensormg::diagnose

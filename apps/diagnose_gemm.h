@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <tuple>
 #include <type_traits>
 #include <vector>
 
+#include "apps/diagnose_gemm_check.h"
 #include "apps/diagnose_run.h"
 #include "kernels/core/device.h"
 #include "kernels/gemm/device.h"
@@ -20,75 +20,76 @@ namespace tensormg::diagnose::gemm_class
 using gemm::Size;
 
 inline constexpr std::uint64_t seed_a = 51, seed_b = 52;
-/// Of sums of some ten thousand products. Tensor cores cut sums off.
-inline constexpr double half_tolerance = 5e-5;
-
-/// Where all additions of a sum are cut off, each loses a part of the sum so far, of about the root of as many terms: relative to
-/// |A| |B| the error grows with the root of their number.
-inline double error_growth_of_cut_off_sums(std::int64_t products)
-{
-  constexpr double allowed_for = 4096.;
-  return std::sqrt(std::max(1., static_cast<double>(products) / allowed_for));
-}
-
 template <typename Number>
-Array<Number> random_matrix(std::uint64_t seed, std::int64_t size)
+Array<Number> random_matrix(ThreadTeam &team, std::uint64_t seed, std::int64_t size)
 {
   Array<Number> matrix(size);
-  for (std::int64_t i = 0; i < size; ++i)
-  {
-    const double value = random_value(seed, static_cast<std::uint64_t>(i));
-    if constexpr (std::is_floating_point_v<Number>)
-      matrix[i] = static_cast<Number>(value);
-    else
-      matrix[i] = Number(static_cast<float>(value));
-  }
+  for_parts(team, size, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+    {
+      const double value = random_value(seed, static_cast<std::uint64_t>(i));
+      if constexpr (std::is_floating_point_v<Number>)
+        matrix[i] = static_cast<Number>(value);
+      else
+        matrix[i] = Number(static_cast<float>(value));
+    }
+  });
   return matrix;
 }
 
-/// The rows that are compared with the reference: all of a small product, otherwise some with the first and
-/// the last.
-inline std::vector<std::int64_t> checked_rows(const Size &size)
+/// How many rows the reference computes in a fraction of a second.
+inline std::int64_t affordable_rows(const Size &size, int threads)
 {
-  constexpr double most_flops = 4e8; // of the reference
-  const auto affordable =
-      static_cast<std::int64_t>(most_flops / (1. + gemm::work({1, size.n, size.k}, 8).flops));
-  const std::int64_t count = std::min(size.m, std::max<std::int64_t>(2, affordable));
-  std::vector<std::int64_t> rows;
-  for (std::int64_t r = 0; r < count; ++r)
-    rows.push_back(count == 1 ? 0 : r * (size.m - 1) / (count - 1));
-  return rows;
+  constexpr double most_flops = 2e8; // of the reference, per thread
+  constexpr std::int64_t least = 8;
+  return std::max(least,
+      static_cast<std::int64_t>(
+          threads * most_flops / (1. + gemm::work({1, size.n, size.k}, 8).flops)));
 }
 
 /// What the reference takes: FP16 numbers as floats.
-inline const double *readable(const Array<double> &matrix, Array<float> &) { return matrix.data(); }
-inline const float *readable(const Array<float> &matrix, Array<float> &) { return matrix.data(); }
-inline const float *readable(const Array<Half> &matrix, Array<float> &storage)
+inline const double *readable(ThreadTeam &, const Array<double> &matrix, Array<float> &)
+{
+  return matrix.data();
+}
+inline const float *readable(ThreadTeam &, const Array<float> &matrix, Array<float> &)
+{
+  return matrix.data();
+}
+inline const float *readable(ThreadTeam &team, const Array<Half> &matrix, Array<float> &storage)
 {
   storage = Array<float>(matrix.size());
-  for (std::int64_t i = 0; i < matrix.size(); ++i)
-    storage[i] = static_cast<float>(matrix[i]);
+  for_parts(team, matrix.size(), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      storage[i] = static_cast<float>(matrix[i]);
+  });
   return storage.data();
 }
 
-/// Random matrices, and rows of what the reference makes of them.
+/// Random matrices, rows of what the reference makes of them, and sums of all entries.
 template <typename Number>
 struct Inputs
 {
-  explicit Inputs(const Size &size)
-    : a(random_matrix<Number>(seed_a, size.m * size.k))
-    , b(random_matrix<Number>(seed_b, size.k * size.n))
+  Inputs(ThreadTeam &team, const Size &size)
+    : a(random_matrix<Number>(team, seed_a, size.m * size.k))
+    , b(random_matrix<Number>(team, seed_b, size.k * size.n))
   {
     Array<float> storage_a, storage_b;
-    const auto *const readable_a = readable(a, storage_a);
-    const auto *const readable_b = readable(b, storage_b);
-    for (const std::int64_t row : checked_rows(size))
-    {
+    const auto *const readable_a = readable(team, a, storage_a);
+    const auto *const readable_b = readable(team, b, storage_b);
+    for (const std::int64_t row : checked_rows(size.m, affordable_rows(size, team.size())))
       rows.push_back({row, std::vector<double>(static_cast<std::size_t>(size.n)),
           std::vector<double>(static_cast<std::size_t>(size.n))});
-      gemm::reference_row(size, row, readable_a, readable_b, rows.back().exact.data());
-      gemm::magnitude_row(size, row, readable_a, readable_b, rows.back().magnitude.data());
-    }
+    for_parts(
+        team, static_cast<std::int64_t>(rows.size()), [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t r = begin; r < end; ++r)
+          {
+            Row &row = rows[static_cast<std::size_t>(r)];
+            gemm::reference_row(size, row.index, readable_a, readable_b, row.exact.data());
+            gemm::magnitude_row(size, row.index, readable_a, readable_b, row.magnitude.data());
+          }
+        });
+    sums = {team, size, readable_a, readable_b};
   }
   struct Row
   {
@@ -97,6 +98,7 @@ struct Inputs
   };
   Array<Number> a, b;
   std::vector<Row> rows;
+  SumsOfEntries<std::conditional_t<std::is_same_v<Number, double>, double, float>> sums;
 };
 
 /// All kernels of a precision work on the same matrices, which are made when the first asks for them.
@@ -107,11 +109,11 @@ public:
     : size(size_)
   {}
   template <typename Number>
-  std::shared_ptr<const Inputs<Number>> inputs() const
+  std::shared_ptr<const Inputs<Number>> inputs(ThreadTeam &team) const
   {
     auto &known = std::get<std::shared_ptr<const Inputs<Number>>>(inputs_);
     if (known == nullptr)
-      known = std::make_shared<const Inputs<Number>>(size);
+      known = std::make_shared<const Inputs<Number>>(team, size);
     return known;
   }
   Size size;
@@ -122,13 +124,12 @@ private:
       inputs_;
 };
 
-/// The largest |C - A B| relative to |A| |B|; infinite if any entry is not finite.
+/// The larger one of both errors that diagnose_gemm_check.h defines; infinite if any entry is not finite.
 template <typename Number, typename Result>
-double relative_error(const Size &size, const Inputs<Number> &inputs, const Result *c)
+double relative_error(
+    ThreadTeam &team, const Size &size, const Inputs<Number> &inputs, const Result *c)
 {
-  if (!std::all_of(c, c + size.m * size.n, [](Result x) { return std::isfinite(x); }))
-    return std::numeric_limits<double>::infinity();
-  double error = 0.;
+  double error = inputs.sums.error(team, c);
   for (const auto &row : inputs.rows)
     for (std::size_t j = 0; j < row.exact.size(); ++j)
       error = std::max(error,
@@ -139,18 +140,18 @@ double relative_error(const Size &size, const Inputs<Number> &inputs, const Resu
 }
 
 /// void(size, a, b, c, stream), or with a workspace of `workspace_numbers(size)` numbers: (size, a, b, c, workspace, stream).
-/// `products` are those of tensor cores for each product of numbers; `is_cut_off`: to single precision, yet all sums are in
-/// the unit. `shared_bytes(size)` pass through shared memory; nullptr: not counted.
-template <typename Number, typename Result, auto kernel, int products, bool is_cut_off,
+/// `products` are those of tensor cores for each product of numbers. `shared_bytes(size)` pass through shared memory; nullptr: not counted.
+template <typename Number, typename Result, auto kernel, Rounding rounding, int products,
     auto count_shared_bytes, auto workspace_numbers>
 class DeviceProduct : public Candidate
 {
   static constexpr bool has_workspace = !std::is_null_pointer_v<decltype(workspace_numbers)>;
 
 public:
-  explicit DeviceProduct(const Problem &problem)
+  DeviceProduct(const Problem &problem, ThreadTeam &team)
     : size_(problem.size)
-    , inputs_(problem.inputs<Number>())
+    , team_(team)
+    , inputs_(problem.inputs<Number>(team))
     , a_(inputs_->a.size())
     , b_(inputs_->b.size())
     , c_(size_.m * size_.n)
@@ -182,10 +183,7 @@ public:
     else
       return count_shared_bytes(size_);
   }
-  double error_growth() const override
-  {
-    return is_cut_off ? error_growth_of_cut_off_sums(size_.k) : 1.;
-  }
+  double error_growth() const override { return expected_error(rounding, size_.k); }
 
   double error() override
   {
@@ -195,7 +193,7 @@ public:
     milliseconds(1);
     Array<Result> c(c_.size());
     c_.copy_to_host(c.data());
-    return relative_error(size_, *inputs_, c.data());
+    return relative_error(team_, size_, *inputs_, c.data());
   }
 
   double milliseconds(int runs) override
@@ -211,6 +209,7 @@ public:
 
 private:
   Size size_;
+  ThreadTeam &team_;
   std::shared_ptr<const Inputs<Number>> inputs_;
   DeviceArray<Number> a_, b_, workspace_;
   DeviceArray<Result> c_;
@@ -218,16 +217,15 @@ private:
   DeviceTimer timer_;
 };
 
-template <typename Number, typename Result, auto kernel, int products = 1, bool is_cut_off = false,
+template <typename Number, typename Result, auto kernel, Rounding rounding, int products = 1,
     auto count_shared_bytes = nullptr, auto workspace_numbers = nullptr>
-std::unique_ptr<Candidate> make_on_device(const Problem &problem, ThreadTeam &)
+std::unique_ptr<Candidate> make_on_device(const Problem &problem, ThreadTeam &team)
 {
   const Size &size = problem.size;
   const double bytes = gemm::work(size, std::max(sizeof(Number), sizeof(Result))).bytes; // at least
   require_host_bytes(bytes, "the matrices");
   require_device_bytes(static_cast<std::int64_t>(bytes), "the matrices");
-  return std::make_unique<DeviceProduct<Number, Result, kernel, products, is_cut_off,
-      count_shared_bytes, workspace_numbers>>(problem);
+  return std::make_unique<DeviceProduct<Number, Result, kernel, rounding, products,
+      count_shared_bytes, workspace_numbers>>(problem, team);
 }
-
 } // namespace tensormg::diagnose::gemm_class

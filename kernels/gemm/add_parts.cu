@@ -28,21 +28,36 @@ namespace
   __global__ void __launch_bounds__(width *slices) add_kernel(const __grid_constant__ Sums sums)
   {
     __shared__ float4 of_slices[width * slices];
-    pipeline::wait_for_kernel_before();
-    pipeline::let_next_kernel_start();
     const int thread = static_cast<int>(threadIdx.x);
     constexpr int quads_of_block = width * slices / n_slices;
     const int slice = thread / quads_of_block;
     const int quads = sums.rows * sums.columns / 4, parts = sums.division.parts;
     const int quad = static_cast<int>(blockIdx.x) * quads_of_block + thread % quads_of_block;
     const int in_tile = quad % quads, tile = quad / quads;
+    const Position position = position_of(sums.division, sums.division.whole + tile);
+    const int row = position.m * sums.rows + in_tile * 4 / sums.columns;
+    const int column = position.n * sums.columns + in_tile * 4 % sums.columns;
+    const bool exists = row < sums.m && column < sums.n;
     const float4 *const from = reinterpret_cast<const float4 *>(sums.partial) +
         static_cast<std::int64_t>(tile) * parts * quads + in_tile;
-    const int begin = parts * slice / n_slices, end = parts * (slice + 1) / n_slices;
+    const int begin = parts * slice / n_slices, end = exists ? parts * (slice + 1) / n_slices : 0;
+    pipeline::wait_for_kernel_before();
+    pipeline::let_next_kernel_start();
     float4 sum = make_float4(0.F, 0.F, 0.F, 0.F);
-#pragma unroll 8
-    for (int part = begin; part < end; ++part)
-      sum = sum + from[static_cast<std::int64_t>(part) * quads];
+    // Loads of a batch wait together, also where parts are fewer.
+    constexpr int batch = 8;
+    for (int first = begin; first < end; first += batch)
+    {
+      float4 x[batch];
+#pragma unroll
+      for (int i = 0; i < batch; ++i)
+        if (first + i < end)
+          x[i] = from[static_cast<std::int64_t>(first + i) * quads];
+#pragma unroll
+      for (int i = 0; i < batch; ++i)
+        if (first + i < end)
+          sum = sum + x[i];
+    }
     if constexpr (n_slices > 1)
     {
       of_slices[thread] = sum;
@@ -52,11 +67,7 @@ namespace
       for (int s = 1; s < n_slices; ++s)
         sum = sum + of_slices[s * quads_of_block + thread];
     }
-    const Position position =
-        tile_position(sums.division.whole + tile, sums.division.tiles.m, sums.division.tiles.n);
-    const int row = position.m * sums.rows + in_tile * 4 / sums.columns;
-    const int column = position.n * sums.columns + in_tile * 4 % sums.columns;
-    if (row >= sums.m || column >= sums.n)
+    if (!exists)
       return;
     float *const to = sums.c + static_cast<std::int64_t>(row) * sums.n + column;
     if (sums.n % 4 == 0)

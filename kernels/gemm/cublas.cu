@@ -105,6 +105,11 @@ void cublas_fp16(const Size &size, const Half *a, const Half *b, float *c, Strea
   Cublas::instance().multiply(size, a, b, c, CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F, stream);
 }
 
+void cublas_bf16(const Size &size, const Bf16 *a, const Bf16 *b, float *c, Stream stream)
+{
+  Cublas::instance().multiply(size, a, b, c, CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F, stream);
+}
+
 void cublas_fp64(const Size &size, const double *a, const double *b, double *c, Stream stream)
 {
   Cublas::instance().multiply(size, a, b, c, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F, stream);

@@ -9,10 +9,12 @@
 //     staged          three stages of cp.async
 //     larger          block 256 x 128 x 64, warps 64 x 64, four stages: 192 KiB of shared memory, which devices before
 //                     compute capability 9.0 do not have
+//     cuda_cores      tiles, copies and shared memory of `larger`, factors converted to FP32, FMA: what tensor cores gain
 //   fp16_wgmma      the last rung: wgmma, copies by TMA, warpgroups that copy or multiply, persistent blocks; the size
 //                   decides on the shape of tiles and whether some are divided along k (wgmma_plan.h). Same input,
 //                   same bits on devices of one kind
-//   fp64<shape>     DGEMM on mma.sync.m8n8k4, m16n8k4 or m16n8k8, three stages; few tiles are smaller, and divided along k
+//   fp64<shape>     DGEMM on mma.sync.m8n8k4, m16n8k4 or m16n8k8, three stages; few tiles are smaller, and divided along k;
+//                   cuda_cores: the same on CUDA cores
 //   Single<policy>  A, B and C in FP32 by factors in TF32 or FP16, on mma.sync, WMMA or CUDA cores, with and without
 //                   correction of what the rounding of factors loses (kernels/precision/methods.h has the methods)
 //   single_wgmma    the corrected product by wgmma, like fp16_wgmma: A and B are split in two FP16 matrices each in a
@@ -32,6 +34,7 @@
 #include "kernels/core/half.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/quantisation.h"
+#include "kernels/mma/bf16.h"
 
 namespace tensormg::gemm
 {
@@ -42,7 +45,8 @@ enum class Rung : std::uint8_t
   permuted,
   buffered,
   staged,
-  larger
+  larger,
+  cuda_cores
 };
 template <Rung rung>
 void fp16(const Size &size, const Half *a, const Half *b, float *c, Stream stream);
@@ -72,7 +76,8 @@ enum class Fp64Shape : std::uint8_t
 {
   m8n8k4,
   m16n8k4,
-  m16n8k8
+  m16n8k8,
+  cuda_cores
 };
 /// Numbers that fp64() needs room for: sums of parts along k where C has few tiles (kernels/gemm/divided.h). Depends on the
 /// current device.
@@ -132,6 +137,7 @@ void single_wgmma(
 
 /// By cuBLAS, which is loaded when it is first needed: DeviceError if there is none.
 void cublas_fp16(const Size &size, const Half *a, const Half *b, float *c, Stream stream);
+void cublas_bf16(const Size &size, const Bf16 *a, const Bf16 *b, float *c, Stream stream);
 void cublas_fp64(const Size &size, const double *a, const double *b, double *c, Stream stream);
 /// On CUDA cores.
 void cublas_fp32(const Size &size, const float *a, const float *b, float *c, Stream stream);

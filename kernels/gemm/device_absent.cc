@@ -71,6 +71,7 @@ void Single<policy>::multiply_batch(
 }
 void single_wgmma(const Size &, const float *, const float *, float *, float *, Stream) { fail(); }
 void cublas_fp16(const Size &, const Half *, const Half *, float *, Stream) { fail(); }
+void cublas_bf16(const Size &, const Bf16 *, const Bf16 *, float *, Stream) { fail(); }
 void cublas_fp64(const Size &, const double *, const double *, double *, Stream) { fail(); }
 void cublas_fp32(const Size &, const float *, const float *, float *, Stream) { fail(); }
 void cublas_fp32_batched(const Size &, std::int64_t, const float *, const float *, float *, Stream)
@@ -85,6 +86,7 @@ template void fp16<Rung::permuted>(const Size &, const Half *, const Half *, flo
 template void fp16<Rung::buffered>(const Size &, const Half *, const Half *, float *, Stream);
 template void fp16<Rung::staged>(const Size &, const Half *, const Half *, float *, Stream);
 template void fp16<Rung::larger>(const Size &, const Half *, const Half *, float *, Stream);
+template void fp16<Rung::cuda_cores>(const Size &, const Half *, const Half *, float *, Stream);
 template Blocking fp16_blocking<Rung::larger>();
 template double fp16_shared_bytes<Rung::naive>(const Size &);
 template double fp16_shared_bytes<Rung::more_tiles>(const Size &);
@@ -92,18 +94,23 @@ template double fp16_shared_bytes<Rung::permuted>(const Size &);
 template double fp16_shared_bytes<Rung::buffered>(const Size &);
 template double fp16_shared_bytes<Rung::staged>(const Size &);
 template double fp16_shared_bytes<Rung::larger>(const Size &);
+template double fp16_shared_bytes<Rung::cuda_cores>(const Size &);
 template double fp64_shared_bytes<Fp64Shape::m8n8k4>(const Size &);
 template double fp64_shared_bytes<Fp64Shape::m16n8k4>(const Size &);
 template double fp64_shared_bytes<Fp64Shape::m16n8k8>(const Size &);
+template double fp64_shared_bytes<Fp64Shape::cuda_cores>(const Size &);
 template void fp64<Fp64Shape::m8n8k4>(
     const Size &, const double *, const double *, double *, double *, Stream);
 template void fp64<Fp64Shape::m16n8k4>(
     const Size &, const double *, const double *, double *, double *, Stream);
 template void fp64<Fp64Shape::m16n8k8>(
     const Size &, const double *, const double *, double *, double *, Stream);
+template void fp64<Fp64Shape::cuda_cores>(
+    const Size &, const double *, const double *, double *, double *, Stream);
 template std::int64_t fp64_workspace<Fp64Shape::m8n8k4>(const Size &);
 template std::int64_t fp64_workspace<Fp64Shape::m16n8k4>(const Size &);
 template std::int64_t fp64_workspace<Fp64Shape::m16n8k8>(const Size &);
+template std::int64_t fp64_workspace<Fp64Shape::cuda_cores>(const Size &);
 template struct Single<SinglePolicy{Unit::mma, Format::tf32, Correction::none}>;
 template struct Single<SinglePolicy{Unit::mma, Format::tf32, Correction::three_products}>;
 template struct Single<SinglePolicy{Unit::mma, Format::tf32, Correction::outside}>;

@@ -1,92 +1,14 @@
-#include "kernels/gemm/device.h"
-#include "kernels/gemm/divided.cuh"
-#include "kernels/mma/bank_conflicts.h"
+// DGEMM on mma.sync.
+#include "kernels/gemm/fp64.cuh"
 
 namespace tensormg::gemm
 {
-namespace
-{
-  /// Four doubles of padding after a row: lanes (g, t) of A[g][t] and B[t][g] meet all banks. With four warps of 64 x 32 sums, a
-  /// multiprocessor has two blocks: one multiplies while the other waits at its barrier, and a last block alone has all of the unit.
-  /// Tiles of 64 rows load a third more per product, but where there are few tiles they leave fewer multiprocessors with one more.
-  /// `copies_first`: copies begin before the fragments are loaded, which takes fewer registers.
-  template <typename S, int m_, int warps_m_, bool copies_first_ = false>
-  struct Config
-  {
-    using Policy = Plain<S>;
-    static constexpr int m = m_, n = 64, k = 16;
-    static constexpr int warps_m = warps_m_, warps_n = 2;
-    static constexpr int stages = 3;
-    static constexpr Copies copies = Copies::async;
-    static constexpr Fill fill = Fill::numbers;
-    static constexpr bool buffered = true;
-    static constexpr bool copies_first = copies_first_;
-    static constexpr bool batched = false;
-    using LayoutA = mma::RowMajor<k + 4>;
-    using LayoutB = mma::RowMajor<n + 4>;
-    static_assert(mma::fragment_wavefronts<S, Operand::a>(LayoutA()).conflicts() == 0);
-    static_assert(mma::fragment_wavefronts<S, Operand::b>(LayoutB()).conflicts() == 0);
-  };
-
-  template <Fp64Shape shape>
-  struct ConfigsOf;
-  template <>
-  struct ConfigsOf<Fp64Shape::m8n8k4>
-  {
-    using Large = Config<mma::M8N8K4<double>, 128, 4>;
-    using Small = Config<mma::M8N8K4<double>, 64, 2>;
-  };
-  template <>
-  struct ConfigsOf<Fp64Shape::m16n8k4>
-  {
-    using Large = Config<mma::M16N8K4<double>, 128, 2>;
-    using Small = Config<mma::M16N8K4<double>, 64, 2>;
-  };
-  template <>
-  struct ConfigsOf<Fp64Shape::m16n8k8>
-  {
-    using Large = Config<mma::M16N8K8<double>, 128, 2, true>;
-    using Small = Config<mma::M16N8K8<double>, 64, 2, true>;
-  };
-
-  /// Small tiles if all large ones fit on the device at once. So large ones are never divided along k.
-  template <Fp64Shape shape>
-  bool takes_small(const Size &size)
-  {
-    return waves_of(size, blocking_of<typename ConfigsOf<shape>::Large>()).waves <= 1;
-  }
-} // namespace
-
-template <Fp64Shape shape>
-std::int64_t fp64_workspace(const Size &size)
-{
-  return takes_small<shape>(size) ? divided_numbers<typename ConfigsOf<shape>::Small>(size) : 0;
-}
 template std::int64_t fp64_workspace<Fp64Shape::m8n8k4>(const Size &);
 template std::int64_t fp64_workspace<Fp64Shape::m16n8k4>(const Size &);
 template std::int64_t fp64_workspace<Fp64Shape::m16n8k8>(const Size &);
-
-template <Fp64Shape shape>
-void fp64(
-    const Size &size, const double *a, const double *b, double *c, double *workspace, Stream stream)
-{
-  constexpr const char *name = "launching the FP64 product";
-  if (takes_small<shape>(size))
-    run_divided<typename ConfigsOf<shape>::Small>(name, size, a, b, c, workspace, stream);
-  else
-    run<typename ConfigsOf<shape>::Large>(name, size, a, b, c, stream);
-}
-
-template <Fp64Shape shape>
-double fp64_shared_bytes(const Size &size)
-{
-  return takes_small<shape>(size) ? shared_bytes_of<typename ConfigsOf<shape>::Small>(size)
-                                  : shared_bytes_of<typename ConfigsOf<shape>::Large>(size);
-}
 template double fp64_shared_bytes<Fp64Shape::m8n8k4>(const Size &);
 template double fp64_shared_bytes<Fp64Shape::m16n8k4>(const Size &);
 template double fp64_shared_bytes<Fp64Shape::m16n8k8>(const Size &);
-
 template void fp64<Fp64Shape::m8n8k4>(
     const Size &, const double *, const double *, double *, double *, Stream);
 template void fp64<Fp64Shape::m16n8k4>(

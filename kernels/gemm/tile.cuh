@@ -6,6 +6,7 @@
 
 #include "kernels/core/copy_async.cuh"
 #include "kernels/gemm/arithmetic.cuh"
+#include "kernels/mma/bank_conflicts.h"
 #include "kernels/mma/shared_layout.h"
 
 namespace tensormg::gemm
@@ -23,7 +24,8 @@ enum class Copies : std::uint8_t
 enum class Fill : std::uint8_t
 {
   numbers,
-  ldmatrix
+  ldmatrix,
+  vectors ///< neighbours in a row at once, for CudaVectors
 };
 
 template <typename Stored>
@@ -139,6 +141,46 @@ private:
   const Stored *matrix_;
   int n_rows_, n_columns_;
 };
+
+/// How often lanes of CudaVectors wait for each other's banks, of one factor of A and one of B.
+template <typename S, typename LayoutA, typename LayoutB>
+consteval int vector_conflicts()
+{
+  constexpr int size = static_cast<int>(sizeof(typename S::Multiplicand));
+  int conflicts = mma::wavefronts(
+      mma::make_addresses([](int lane) { return LayoutA()(S::row(lane), 0) * size; }),
+      S::width * size)
+                      .conflicts();
+  for (int row = 0; row < S::k; ++row)
+    conflicts += mma::wavefronts(
+        mma::make_addresses([&](int lane) { return LayoutB()(row, S::column(lane)) * size; }),
+        S::width * size)
+                     .conflicts();
+  return conflicts;
+}
+
+/// Vectors of the part of the operand's tile at (row, column) of a tile in shared memory.
+template <typename Layout, typename Policy, Operand operand, typename Factor>
+__device__ void fill_by_vectors(
+    Factor &factor, const typename Policy::Stored *tile, int row, int column, int lane)
+{
+  using S = typename Policy::S;
+  constexpr int width = S::width;
+  struct alignas(width * sizeof(typename Policy::Stored)) Vector
+  {
+    typename Policy::Stored numbers[width];
+  };
+#pragma unroll
+  for (int e = 0; e < PartOf<S, operand>::n_elements; e += width)
+  {
+    const mma::Entry at = part_entry<S, operand>(lane, e);
+    const Vector vector =
+        *reinterpret_cast<const Vector *>(tile + Layout()(row + at.row, column + at.column));
+#pragma unroll
+    for (int i = 0; i < width; ++i)
+      factor.set(e + i, vector.numbers[i]);
+  }
+}
 
 /// The factor of the operand's tile at (row + by_rows, column) of a tile in shared memory: A as [i][k], B as [k][j].
 /// The layout repeats itself after `by_rows` rows.

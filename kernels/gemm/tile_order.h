@@ -53,10 +53,21 @@ struct Division
   Tiles tiles;
   int steps; ///< along k, of a tile
   int whole, parts = 1;
+  bool edge_last = false; ///< tiles of the last column, which C fills in part, come last
 
   constexpr int divided() const { return tiles.m * tiles.n - whole; } ///< tiles
   constexpr int sections() const { return whole + divided() * parts; }
 };
+
+constexpr Position position_of(const Division &division, int tile)
+{
+  const Tiles &tiles = division.tiles;
+  if (!division.edge_last)
+    return tile_position(tile, tiles.m, tiles.n);
+  const int before = tiles.m * (tiles.n - 1);
+  return tile < before ? tile_position(tile, tiles.m, tiles.n - 1)
+                       : Position{tile - before, tiles.n - 1};
+}
 
 /// Steps [first, end) along k of a tile.
 struct Section
@@ -69,15 +80,14 @@ struct Section
 /// Parts of a tile follow each other, so that they run at the same time.
 constexpr Section section_of(const Division &division, int index)
 {
-  const Tiles &tiles = division.tiles;
   if (index < division.whole)
-    return {tile_position(index, tiles.m, tiles.n), 0, division.steps, -1};
+    return {position_of(division, index), 0, division.steps, -1};
   const int partial = index - division.whole;
   const int tile = division.whole + partial / division.parts, part = partial % division.parts;
   const auto begin = [&](int p) {
     return static_cast<int>(static_cast<std::int64_t>(division.steps) * p / division.parts);
   };
-  return {tile_position(tile, tiles.m, tiles.n), begin(part), begin(part + 1), partial};
+  return {position_of(division, tile), begin(part), begin(part + 1), partial};
 }
 
 /// The steps along k of a persistent block: all of a tile, then those of its next one.

@@ -6,6 +6,8 @@
 //   WmmaTf32               16 x 16 x 8    what the library does not tell: filled and stored by whole tiles
 //   CudaCores<M>           16 x 8 x 2     C[g][2t], C[g][2t+1], C[g+8][2t], C[g+8][2t+1] as mma.sync, and all of A and B that
 //                                         they need, so that nothing is exchanged (g = lane / 4, t = lane % 4)
+//   CudaVectors<M, R, w>   8 x 4w x w     A[g][0..w-1], B[l][w t..w t+w-1] for l < w, C[g][w t..w t+w-1]: loaded by w numbers at
+//                                         once (g = bits 1, 3, 4 of the lane, t = bits 0, 2)
 //
 // For each: PartOf<S, operand>, part_entry<S, operand>(lane, element) unless is_opaque<S>, element(sum, e),
 // multiply_add(sum, a, b).
@@ -44,6 +46,20 @@ struct CudaCores
   static constexpr int min_capability = 80;
 };
 
+/// Multiplicands of type M, sums of type R: FMA in R. Neighbours in a row are loaded together. Lanes n and n ^ 1 have the same numbers
+/// of A, n and n ^ 2 those of B, so that shared memory serves two groups of lanes at once (kernels/mma/bank_conflicts.h).
+template <typename M, typename R, int w>
+struct CudaVectors
+{
+  static constexpr int m = 8, n = 4 * w, k = w;
+  static constexpr int width = w;
+  using Multiplicand = M;
+  using Accumulator = R;
+  static constexpr int min_capability = 80;
+  static constexpr int row(int lane) { return lane / 2 % 2 + lane / 8 * 2; }
+  static constexpr int column(int lane) { return w * (lane % 2 + lane / 4 % 2 * 2); }
+};
+
 /// wmma m16n16k8, row-major.
 struct WmmaTf32
 {
@@ -59,6 +75,11 @@ template <int m, int n, int k, typename M>
 inline constexpr bool is_mma<mma::Shape<m, n, k, M>> = true;
 
 template <typename S>
+inline constexpr bool has_vectors = false;
+template <typename M, typename R, int w>
+inline constexpr bool has_vectors<CudaVectors<M, R, w>> = true;
+
+template <typename S>
 inline constexpr bool is_opaque = std::is_same_v<S, WmmaTf32>;
 
 template <typename S, Operand operand>
@@ -71,6 +92,20 @@ struct PartOf<CudaCores<M>, operand>
   static constexpr int n_elements = operand == Operand::c ? 4 : 2 * CudaCores<M>::k;
   float registers[n_elements];
   __device__ void set(int element, M value) { registers[element] = as_float(value); }
+};
+
+template <typename M, typename R, int w, Operand operand>
+struct PartOf<CudaVectors<M, R, w>, operand>
+{
+  static constexpr int n_elements = operand == Operand::b ? w * w : w;
+  R registers[n_elements];
+  __device__ void set(int element, M value)
+  {
+    if constexpr (std::is_same_v<M, R>)
+      registers[element] = value;
+    else
+      registers[element] = as_float(value);
+  }
 };
 
 template <Operand operand>
@@ -97,6 +132,15 @@ __device__ constexpr mma::Entry part_entry(int lane, int element)
   static_assert(!is_opaque<S>);
   if constexpr (is_mma<S>)
     return mma::entry_of<S, operand>(lane, element);
+  else if constexpr (has_vectors<S>)
+  {
+    if constexpr (operand == Operand::a)
+      return {S::row(lane), element};
+    else if constexpr (operand == Operand::b)
+      return {element / S::width, S::column(lane) + element % S::width};
+    else
+      return {S::row(lane), S::column(lane) + element};
+  }
   else
   {
     const int g = lane / 4, t = lane % 4;
@@ -135,6 +179,14 @@ __device__ void multiply_add(
     nvcuda::wmma::mma_sync(sum.fragment, a.fragment, b.fragment, sum.fragment);
   else if constexpr (is_mma<S>)
     mma::mma_sync<S>(sum, a, b);
+  else if constexpr (has_vectors<S>)
+  {
+#pragma unroll
+    for (int l = 0; l < S::k; ++l)
+#pragma unroll
+      for (int j = 0; j < S::width; ++j)
+        sum.registers[j] += a.registers[l] * b.registers[l * S::width + j];
+  }
   else
   {
 #pragma unroll

@@ -109,11 +109,11 @@ __device__ void copy_tiles(
     }
 }
 
-/// Rows and columns that there are.
+/// Rows and columns that there are; numbers from row to row.
 struct Target
 {
   float *to;
-  int rows, columns;
+  int rows, columns, stride;
 };
 
 /// Four numbers of a row at a time: of every two blocks of 8 columns, lanes next to each other trade the halves that make
@@ -136,7 +136,7 @@ __device__ void store_by_four(
       const int column = first_column + 8 * (i / 4 + lane % 2) + 4 * (lane % 4 / 2);
       if (row < target.rows && column < target.columns)
         *reinterpret_cast<float4 *>(
-            target.to + static_cast<std::int64_t>(row) * target.columns + column) =
+            target.to + static_cast<std::int64_t>(row) * target.stride + column) =
             is_right ? make_float4(x, y, right[0], right[1]) : make_float4(left[0], left[1], x, y);
     }
 }
@@ -162,12 +162,12 @@ __device__ void store_by_rows(const float (&sums)[count], const Target &target, 
       }
     __syncwarp();
     const int column = first_column + 2 * i + lane;
-    float *const to = target.to + static_cast<std::int64_t>(first_row) * target.columns + column;
+    float *const to = target.to + static_cast<std::int64_t>(first_row) * target.stride + column;
     if (column < target.columns)
 #pragma unroll
       for (int row = 0; row < 16; ++row)
         if (first_row + row < target.rows)
-          to[static_cast<std::int64_t>(row) * target.columns] = rows.at[row][lane];
+          to[static_cast<std::int64_t>(row) * target.stride] = rows.at[row][lane];
     __syncwarp();
   }
 }
@@ -193,7 +193,7 @@ __device__ void store_section(const float (&sums)[count], const Work &work, cons
 {
   constexpr int rows = shape.rows(), columns = shape.tile_n;
   const int row_of_c = section.tile.m * rows + row, column_of_c = section.tile.n * columns + column;
-  const Target c{work.c, work.m, work.n};
+  const Target c{work.c, work.m, work.n, work.n};
   if (section.partial < 0 && work.n % 4 != 0)
     store_by_rows(sums, c, row_of_c, column_of_c,
         rows_of_warps[static_cast<int>(threadIdx.x) / 32 - warpgroup / 32]);
@@ -201,7 +201,8 @@ __device__ void store_section(const float (&sums)[count], const Work &work, cons
     store_by_four(sums, c, row_of_c, column_of_c);
   else
     store_by_four(sums,
-        {work.partial + static_cast<std::int64_t>(section.partial) * rows * columns, rows, columns},
+        {work.partial + static_cast<std::int64_t>(section.partial) * rows * columns, rows,
+            shape.has_edges() ? work.n - section.tile.n * columns : columns, columns},
         row, column);
 }
 

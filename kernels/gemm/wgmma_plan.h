@@ -34,6 +34,8 @@ struct Shape
 
   constexpr int block_rows() const { return side_by_side ? 64 : 64 * groups; }
   constexpr int rows() const { return block_rows() * cluster; } ///< of a cluster
+  /// Whether sums of parts are written only in columns that C has: to ask for that costs narrow tiles registers in their loop.
+  constexpr bool has_edges() const { return tile_n > 128; }
   /// Of 64 columns of B, one term after the other.
   constexpr int blocks_b() const { return terms * ((tile_n + 63) / 64); }
 };
@@ -81,14 +83,26 @@ inline constexpr double start_time = 1.5, add_time = 8., add_time_of_million = 5
 /// A row of 128 bytes that the copy engine of a multiprocessor loads; twice as much if it lies in two lines of the cache.
 inline constexpr double row_time = 0.00114;
 
-/// Whole waves of tiles stay whole; the tiles of the last one are divided along k, `parts` at most.
+/// Whole waves of tiles stay whole; the tiles of the last one are divided along k, `parts` at most: if the last column of tiles is
+/// enough for it and C fills it in part only, tiles of that column.
 inline Division division_of(const Size &size, const Shape &shape, int resident, int parts)
 {
   const Tiles tiles = tiles_of(size, shape.rows(), shape.tile_n);
   const int all = tiles.m * tiles.n, steps = static_cast<int>(divide_up(size.k, tile_k));
   parts = std::min(parts, steps);
-  return parts > 1 ? Division{tiles, steps, all / resident * resident, parts}
-                   : Division{tiles, steps, all, 1};
+  if (parts <= 1)
+    return {tiles, steps, all, 1};
+  const int whole = all / resident * resident;
+  return {tiles, steps, whole, parts, size.n % shape.tile_n != 0 && all - whole <= tiles.m};
+}
+
+/// Sums of parts that are written.
+constexpr double written_sums(const Division &division, const Shape &shape, const Size &size)
+{
+  const auto columns = division.edge_last && shape.has_edges()
+      ? static_cast<int>(size.n % shape.tile_n)
+      : shape.tile_n;
+  return static_cast<double>(division.parts) * division.divided() * shape.rows() * columns;
 }
 
 /// Of a step along k: products, or copies of rows of A and of this block's share of B.
@@ -106,7 +120,7 @@ constexpr double step_time(const Shape &shape, const Size &size)
 
 /// Microseconds from the end of what ran before.
 constexpr double time_of(
-    const Division &division, const Shape &shape, int resident, double step_time)
+    const Division &division, const Shape &shape, const Size &size, int resident, double step_time)
 {
   const auto waves = [&](int sections, std::int64_t steps) {
     return static_cast<double>(divide_up(sections, resident)) *
@@ -116,7 +130,7 @@ constexpr double time_of(
   double time = start_time + waves(division.whole, division.steps);
   if (parts > 0)
     time += waves(parts, divide_up(division.steps, division.parts)) + add_time +
-        add_time_of_million * 1e-6 * parts * shape.rows() * shape.tile_n;
+        add_time_of_million * 1e-6 * written_sums(division, shape, size);
   return time;
 }
 
@@ -131,7 +145,7 @@ inline Plan plan_of(const Size &size, std::span<const Shape> table, std::span<co
     const double step = step_time(shape, size);
     const auto consider = [&](int parts) {
       const Division division = division_of(size, shape, residents[i], parts);
-      const double time = time_of(division, shape, residents[i], step);
+      const double time = time_of(division, shape, size, residents[i], step);
       if (least == 0. || time < least)
       {
         best = {static_cast<int>(i), shape, division};

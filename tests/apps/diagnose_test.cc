@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/diagnose_classes.h"
-#include "apps/diagnose_gemm.h"
 #include "apps/diagnose_report.h"
 #include "apps/diagnose_run.h"
 #include "apps/program.h"
@@ -216,8 +215,6 @@ namespace
     EXPECT_EQ(entry.outcome, Outcome::measured);
     EXPECT_EQ(entry.tolerance, 4. * 1e-10);
     EXPECT_EQ(run_fake({5e-10, 4.}, make).outcome, Outcome::failed);
-    EXPECT_EQ(gemm_class::error_growth_of_cut_off_sums(4096), 1.);
-    EXPECT_EQ(gemm_class::error_growth_of_cut_off_sums(65536), 4.);
   }
 
   TEST(DiagnoseRun, KernelsThatRefuseAProblemDoNotEndTheRun)

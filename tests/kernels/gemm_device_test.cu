@@ -49,8 +49,25 @@ namespace
     if (device_properties().code_capability < 90)
       GTEST_SKIP() << "the last rung needs the shared memory of compute capability 9.0";
     test::check_products<Half, float>(fp16<Rung::larger>, 0., test::of_float);
+    test::check_products<Half, float>(fp16<Rung::cuda_cores>, 0., test::of_float);
     for (const Size size : {Size{24, 40, 408}, {20, 17, 391}})
+    {
       test::check_product<Half, float>(fp16<Rung::larger>, size, 0., test::of_float);
+      test::check_product<Half, float>(fp16<Rung::cuda_cores>, size, 0., test::of_float);
+    }
+  }
+
+  /// The twins on CUDA cores move as many bytes.
+  TEST_F(GemmDevice, TwinsHaveTheSameTiles)
+  {
+    for (const Size &size : {Size{5, 7, 3}, Size{130, 72, 640}, Size{2000, 3000, 100}})
+    {
+      EXPECT_EQ(fp64_shared_bytes<Fp64Shape::cuda_cores>(size),
+          fp64_shared_bytes<Fp64Shape::m16n8k4>(size));
+      EXPECT_EQ(
+          fp64_workspace<Fp64Shape::cuda_cores>(size), fp64_workspace<Fp64Shape::m16n8k4>(size));
+      EXPECT_EQ(fp16_shared_bytes<Rung::cuda_cores>(size), fp16_shared_bytes<Rung::larger>(size));
+    }
   }
 
   /// With the workspace that it asks for, and nothing written beyond that.
@@ -115,7 +132,7 @@ namespace
       const int all = tiles.m * tiles.n;
       const wgmma::Plan plan{shape, s,
           {tiles, static_cast<int>(divide_up(size.k, wgmma::tile_k)), std::max(0, all - divided),
-              parts}};
+              parts, parts > 1 && size.n % s.tile_n != 0 && divided <= tiles.m}};
       constexpr std::int64_t guards = 8;
       const std::int64_t sums = plan.partial_numbers();
       DeviceArray<Number> workspace(wgmma::factor_numbers<Number>(size));
@@ -146,9 +163,14 @@ namespace
     {
       check_plan<Number>(shapes, shape, 0, 1, {131, 267, 65});
       check_plan<Number>(shapes, shape, 1, 3, {300, 264, 200});
+      check_plan<Number>(shapes, shape, 2, 3, {300, 267, 200}); // of the last column of tiles
       check_plan<Number>(shapes, shape, 1, 17, {65, 73, 1100}); // many parts are added in slices
     }
     check_plan<Number>(shapes, 0, 2, 2, {5, 513, 131});
+    // More rows of tiles than a band: the last column is not the end of the order without it.
+    const wgmma::Shape &last = shapes.back();
+    check_plan<Number>(shapes, static_cast<int>(shapes.size()) - 1, 9, 2,
+        {8 * last.rows() + 3, last.tile_n + 9, 130});
     EXPECT_EQ(wgmma::plan_of<Number>(Size{0, 8, 8}).partial_numbers(), 0);
   }
 
@@ -157,6 +179,7 @@ namespace
     if (device_properties().code_capability / 10 != 9)
       GTEST_SKIP() << "wgmma needs compute capability 9.0";
     check_shapes<Half>(wgmma::shapes);
+    check_plan<Half>(wgmma::shapes, 2, 9, 2, {8 * 128 + 3, 256 + 9, 130});
   }
 
   TEST_F(GemmDevice, CorrectedWgmmaInEveryShape)
@@ -208,6 +231,7 @@ namespace
   TEST_F(GemmDevice, Fp64)
   {
     check_fp64<Fp64Shape::m8n8k4>();
+    check_fp64<Fp64Shape::cuda_cores>();
     if (device_properties().code_capability < 90)
       GTEST_SKIP() << "m16n8k4 needs compute capability 9.0";
     check_fp64<Fp64Shape::m16n8k4>();

@@ -47,12 +47,13 @@ namespace
 
   TEST(GemmPlan, SectionsAreEachStepOnce)
   {
-    for (const Division &division :
-        {Division{{3, 2}, 5, 6, 1}, Division{{3, 2}, 5, 4, 5}, Division{{9, 4}, 7, 30, 3},
-            Division{{1, 1}, 1024, 0, 132}, Division{{17, 3}, 1, 51, 1}})
+    for (const Division &division : {Division{{3, 2}, 5, 6, 1}, Division{{3, 2}, 5, 4, 5},
+             Division{{9, 4}, 7, 30, 3}, Division{{1, 1}, 1024, 0, 132},
+             Division{{17, 3}, 1, 51, 1}, Division{{12, 12}, 32, 132, 11, true},
+             Division{{10, 3}, 7, 27, 3, true}, Division{{3, 1}, 5, 1, 2, true}})
       expect_each_step_once(division);
     for (const Size size : {Size{5000, 5000, 5000}, {64, 64, 65536}, {1000, 1000, 1000}, {1, 1, 1},
-             {300, 520, 16384}, {4096, 64, 320}})
+             {300, 520, 16384}, {4096, 64, 320}, {1536, 2824, 2048}})
       expect_each_step_once(plan_of(size, shapes, h200()).division);
   }
 
@@ -78,6 +79,48 @@ namespace
     EXPECT_EQ(division_of({5000, 5000, 5000}, large, 66, 1).whole, 400);
     EXPECT_EQ(division_of({64, 64, 256}, large, 66, 66).parts, 4); // no more than steps
     EXPECT_EQ(division_of({64, 64, 64}, large, 66, 66).whole, 1);
+  }
+
+  /// Eleven columns of tiles of 128 x 256 are a wave, and eight columns of numbers are left.
+  TEST(GemmPlan, WhatIsLeftOfAFullWaveIsTheLastColumn)
+  {
+    const Size size{1536, 2824, 2048};
+    const Plan plan = plan_of(size, shapes, h200());
+    const Division &division = plan.division;
+    EXPECT_EQ(plan.shape.rows(), 128);
+    EXPECT_EQ(plan.shape.tile_n, 256);
+    EXPECT_EQ(division.whole, 132);
+    EXPECT_EQ(division.divided(), 12);
+    EXPECT_EQ(division.parts, 11);
+    for (int i = 0; i < division.sections(); ++i)
+      EXPECT_EQ(section_of(division, i).tile.n == 11, i >= division.whole) << i;
+    EXPECT_EQ(written_sums(division, plan.shape, size), 11. * 1536. * 8.);
+    // Undivided it would be two waves.
+    const double step = step_time(plan.shape, size);
+    EXPECT_LT(time_of(division, plan.shape, size, 132, step),
+        0.8 * time_of(division_of(size, plan.shape, 132, 1), plan.shape, size, 132, step));
+  }
+
+  TEST(GemmPlan, TheLastColumnIsLastOnlyWhereItIsDividedAndNotFull)
+  {
+    const Shape &shape = shapes[2];
+    EXPECT_TRUE(division_of({1536, 2824, 2048}, shape, 132, 11).edge_last);
+    EXPECT_FALSE(division_of({1536, 2824, 2048}, shape, 132, 1).edge_last);
+    EXPECT_FALSE(division_of({1536, 2816 + 256, 2048}, shape, 132, 11).edge_last);
+    // 24 tiles are left of a wave, more than a column has.
+    EXPECT_FALSE(division_of({1536, 3080, 2048}, shape, 132, 11).edge_last);
+    // Narrow tiles write all of their sums.
+    const Division narrow = division_of({1536, 2824, 2048}, shapes[3], 132, 11);
+    EXPECT_TRUE(narrow.edge_last);
+    EXPECT_EQ(written_sums(narrow, shapes[3], {1536, 2824, 2048}), 11. * 12. * 128. * 128.);
+    // Without a column that comes last the order is that of bands.
+    for (int tile = 0; tile < 30; ++tile)
+    {
+      const Position position = position_of({{10, 3}, 1, 30, 1}, tile),
+                     expected = tile_position(tile, 10, 3);
+      EXPECT_EQ(position.m, expected.m);
+      EXPECT_EQ(position.n, expected.n);
+    }
   }
 
   TEST(GemmPlan, StepsTakeLongerWhereRowsDoNotBeginWithLines)
