@@ -23,9 +23,11 @@ namespace tensormg::diagnose
 /// One kernel on one problem.
 struct Entry
 {
-  std::string class_name;                       ///< "scale"
-  std::string problem;                          ///< "16 MB"
-  std::string kernel, precision, ceiling, twin; ///< of the row
+  std::string class_name;                 ///< "scale"
+  std::string problem;                    ///< "16 MB"
+  std::string kernel, precision, ceiling; ///< of the row
+  std::vector<std::string> twins;         ///< that the row names
+  std::string twin;                       ///< the fastest of them
   Place place = Place::host;
   Outcome outcome = Outcome::not_available;
   std::string reason; ///< why it is not measured
@@ -124,6 +126,9 @@ inline constexpr double close_call = 1.25;
 
 /// A bound holds if it explains this part of the time.
 inline constexpr double bound_holds_from = 0.8;
+
+/// What kernels should reach of the best prediction.
+inline constexpr double target = 0.9;
 
 /// An entry with tensor cores against its twin on the plain unit.
 struct Gain

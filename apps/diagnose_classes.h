@@ -42,8 +42,12 @@ struct ClassRow
   void (*run)(Run &);
 };
 
-/// THE table of classes, in the order of the report.
+/// THE table of classes, in the order in which all of them run: what they leave of their time is for those behind them, so the one
+/// whose last problems are worth any time stands last.
 std::span<const ClassRow> class_rows();
+
+/// The classes of a report: as they are named, or all in the order of the words of the parameter file.
+std::vector<std::string> report_order(const DiagnoseOptions &options);
 
 /// The table's row; throws std::logic_error if there is none.
 const ClassRow &find_class(const std::string &name);

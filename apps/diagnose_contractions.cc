@@ -1,4 +1,6 @@
 // Part of class `smallmat`: the contractions of this project's operator, cell by cell or patch by patch, as `compare` measures them.
+#include "apps/diagnose_contractions.h"
+
 #include <array>
 #include <cmath>
 #include <memory>
@@ -21,12 +23,17 @@ namespace
     std::int64_t dofs;
   };
 
-  /// A kernel of `compare`. Counted are useful flops; tensor cores execute padding and corrections as well.
+  bool is_nodal(const Problem &problem) { return problem.form == std::string("nodal"); }
+
+  /// A kernel of `compare`.
   class Contraction : public Candidate
   {
   public:
-    explicit Contraction(std::unique_ptr<tensormg::Candidate> candidate)
+    Contraction(std::unique_ptr<tensormg::Candidate> candidate, const ContractionKernel &kernel,
+        const Problem &problem)
       : candidate_(std::move(candidate))
+      , kernel_(kernel)
+      , problem_(problem)
     {}
     double error() override { return candidate_->error(); }
     double milliseconds(int runs) override { return candidate_->milliseconds(runs); }
@@ -36,31 +43,38 @@ namespace
       const auto dofs = static_cast<double>(candidate_->dofs());
       return {dofs * one.flops, dofs * one.bytes};
     }
+    double executed_flops() const override
+    {
+      return static_cast<double>(candidate_->dofs()) *
+          executed_contraction_flops(
+              kernel_, is_nodal(problem_), problem_.degree, candidate_->work().flops);
+    }
     Items items() const override { return {static_cast<double>(candidate_->dofs()), "unknowns"}; }
 
   private:
     std::unique_ptr<tensormg::Candidate> candidate_;
+    ContractionKernel kernel_;
+    Problem problem_;
   };
 
-  /// In the words of `compare`.
-  struct Way
-  {
-    const char *backend, *precision;
-  };
-  constexpr std::array ways{Way{"cuda", "double"}, Way{"wmma", "double"}, Way{"mma", "double"},
-      Way{"cuda", "single"}, Way{"wmma", "3xtf32"}, Way{"mma", "3xtf32"}, Way{"cuda", "half"},
-      Way{"wmma", "half"}, Way{"mma", "half"}};
+  using Kernel = ContractionKernel;
+  constexpr std::array kernels{Kernel{"cuda", "double"}, Kernel{"wmma", "double", 1, 8, 4, 8},
+      Kernel{"mma", "double", 1, 8, 4, 8, true}, Kernel{"cuda", "single"},
+      Kernel{"wmma", "3xtf32", 3, 16, 8, 16}, Kernel{"mma", "3xtf32", 3, 8, 8, 8, true},
+      Kernel{"cuda", "half"}, Kernel{"wmma", "half", 1, 8, 16, 16},
+      Kernel{"mma", "half", 1, 0, 0, 8, true}};
 
-  template <std::size_t way>
+  template <std::size_t which>
   std::unique_ptr<Candidate> make(const Problem &problem, ThreadTeam &)
   {
     Choice choice;
     choice.degree = problem.degree;
     choice.dofs = problem.dofs;
     choice.form = problem.form;
-    choice.backend = ways[way].backend;
-    choice.precision = ways[way].precision;
-    return std::make_unique<Contraction>(find_implementation(choice).make(choice, MPI_COMM_SELF));
+    choice.backend = kernels[which].backend;
+    choice.precision = kernels[which].precision;
+    return std::make_unique<Contraction>(
+        find_implementation(choice).make(choice, MPI_COMM_SELF), kernels[which], problem);
   }
 
   constexpr double double_tolerance = 1e-13, single_tolerance = 1e-5, half_tolerance = 4e-3;
@@ -79,6 +93,25 @@ namespace
       Row<Problem>{"mma", "half", Place::device, "FP16 mma", "cuda", half_tolerance, make<8>},
   };
 } // namespace
+
+double executed_contraction_flops(
+    const ContractionKernel &kernel, bool is_nodal, int degree, double useful)
+{
+  constexpr double in_registers = 96.;
+  const auto padded = [](int length, int tile) { return (length + tile - 1) / tile * tile; };
+  const int n = degree + 1, patch = 2 * n;
+  double one = useful;
+  if (is_nodal && kernel.nodal_in_registers && patch <= 8)
+    one = in_registers;
+  else if (is_nodal)
+  {
+    const int size = padded(patch, kernel.nodal_tile), beside = size / patch;
+    one = 7. * 2. * size * size / (patch * beside);
+  }
+  else if (kernel.line_columns > 0)
+    one = 3. * 2. * padded(n, kernel.line_columns) * padded(2 * n, kernel.line_depth) / n;
+  return kernel.products == 0 ? useful : kernel.products * one;
+}
 
 void run_contractions(Run &run)
 {

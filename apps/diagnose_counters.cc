@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/diagnose_bounds.h"
 #include "kernels/core/device.h"
 
 namespace tensormg::diagnose
@@ -17,9 +18,33 @@ namespace
   /// Of a kernel that is counted: there are about ten passes.
   constexpr double most_milliseconds = 50.;
 
-  bool is_explained(const Entry &entry, const Prediction &prediction)
+  /// A part that is busy, or what takes most of the time of the warps.
+  struct Finding
   {
-    return prediction.at_clock() >= bound_holds_from * entry.time.median;
+    bool is_busy;
+    std::string name;
+  };
+  Finding finding_of(const Entry &entry)
+  {
+    if (!entry.counters || entry.counters->units.empty())
+      return {false, "not counted"};
+    if (const counters::Share &unit = counters::busiest(*entry.counters);
+        unit.percent >= counters::busy_from)
+      return {true, unit.name};
+    return {false, entry.counters->waits.empty() ? "unknown" : entry.counters->waits.front().name};
+  }
+
+  /// "memory 3, L2 1", the most frequent first.
+  std::string list_of(const std::map<std::string, int> &numbers)
+  {
+    std::vector<std::pair<int, std::string>> sorted;
+    for (const auto &[name, number] : numbers)
+      sorted.emplace_back(-number, name);
+    std::sort(sorted.begin(), sorted.end());
+    std::string text;
+    for (const auto &[number, name] : sorted)
+      text += (text.empty() ? "" : ", ") + name + ' ' + std::to_string(-number);
+    return text.empty() ? std::string("none") : text;
   }
 } // namespace
 
@@ -42,7 +67,7 @@ void RunCounters::keep(std::unique_ptr<Candidate> candidate, const Diagnosis &di
   const Entry &entry = diagnosis.entries.back();
   if (counters_ && candidate && entry.place == Place::device &&
       entry.outcome == Outcome::measured && entry.time.median <= most_milliseconds &&
-      !is_explained(entry, predict(entry, diagnosis.machine(entry.place))))
+      !reaches_target(entry, predict(entry, diagnosis.machine(entry.place))))
     waiting_.push_back({diagnosis.entries.size() - 1, std::move(candidate)});
 }
 
@@ -71,7 +96,7 @@ std::string RunCounters::count(Diagnosis &diagnosis)
       counters_.reset();
     }
     if (entry.counters)
-      text += (text.empty() ? "    counters, where no bound explains the time\n      " : "      ") +
+      text += (text.empty() ? "    counters, below 90 % of what theory allows\n      " : "      ") +
           entry.kernel + ' ' + entry.precision + ": " + counters::in_words(*entry.counters) + '\n';
     waiting.candidate.reset();
   }
@@ -83,31 +108,21 @@ std::string RunCounters::count(Diagnosis &diagnosis)
 
 std::string bounds_text(const Diagnosis &diagnosis)
 {
-  std::map<std::string, int> by_theory, by_counters, by_waits;
+  std::map<std::string, int> by_theory, below_target, by_counters, by_waits;
   for (const Entry &entry : diagnosis.entries)
     if (entry.outcome == Outcome::measured && entry.place == Place::device)
     {
       const Prediction prediction = predict(entry, diagnosis.machine(entry.place));
-      if (is_explained(entry, prediction))
-        ++by_theory[prediction.bound()];
-      else if (!entry.counters || entry.counters->units.empty())
-        ++by_waits["not counted"];
-      else if (const counters::Share &unit = counters::busiest(*entry.counters);
-               unit.percent >= counters::busy_from)
-        ++by_counters[unit.name];
+      const Finding found = finding_of(entry);
+      if (const char *const bound = bound_that_holds(entry, prediction))
+      {
+        ++by_theory[bound];
+        if (!reaches_target(entry, prediction))
+          ++below_target[found.name + (found.is_busy ? " busy" : "")];
+      }
       else
-        ++by_waits[entry.counters->waits.empty() ? "unknown" : entry.counters->waits.front().name];
+        ++(found.is_busy ? by_counters : by_waits)[found.name];
     }
-  const auto list = [](const std::map<std::string, int> &numbers) {
-    std::vector<std::pair<int, std::string>> sorted;
-    for (const auto &[name, number] : numbers)
-      sorted.emplace_back(-number, name);
-    std::sort(sorted.begin(), sorted.end());
-    std::string text;
-    for (const auto &[number, name] : sorted)
-      text += (text.empty() ? "" : ", ") + name + ' ' + std::to_string(-number);
-    return text.empty() ? std::string("none") : text;
-  };
   std::string trouble = diagnosis.no_counters.empty()
       ? ""
       : "\nbounds       not all are known: " + diagnosis.no_counters + '\n';
@@ -116,8 +131,11 @@ std::string bounds_text(const Diagnosis &diagnosis)
     return trouble;
   return trouble +
       "\nbounds       of the device's kernels, by number\n  theory explains at least 80 % of the time: " +
-      list(by_theory) + "\n  of the others, a part is busy to at least 80 % (hardware counters): " +
-      list(by_counters) +
-      "\n  of the rest, what takes most of the time of their warps: " + list(by_waits) + '\n';
+      list_of(by_theory) +
+      "\n  of these, where it explains less than 90 %, what the counters say: " +
+      list_of(below_target) +
+      "\n  of the others, a part is busy to at least 80 % (hardware counters): " +
+      list_of(by_counters) +
+      "\n  of the rest, what takes most of the time of their warps: " + list_of(by_waits) + '\n';
 }
 } // namespace tensormg::diagnose

@@ -1,4 +1,4 @@
-// What bounds the kernels of a device that no prediction explains: its hardware counters, read while they run once more.
+// What bounds the kernels of a device that do not reach their prediction: its hardware counters, read while they run once more.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ public:
   /// Without counters where they are not wanted; where there are none, trouble() says why.
   explicit RunCounters(bool wanted);
 
-  /// Keeps the candidate of the last entry for count(), if it is a measured one of the device whose time its bounds do not explain
-  /// and that is over in 50 ms.
+  /// Keeps the candidate of the last entry for count(), if it is a measured one of the device that is over in 50 ms and does not reach
+  /// what it should of its best prediction.
   void keep(std::unique_ptr<Candidate> candidate, const Diagnosis &diagnosis);
 
   /// Whether candidates wait that take memory.
@@ -48,6 +48,7 @@ private:
   std::string trouble_;
 };
 
-/// How many kernels each bound of theory explains, and what the counters say of the others; empty without counters.
+/// How many kernels each bound of theory explains, and what the counters say of those between a bound that holds and the target,
+/// and of the others; empty without counters.
 std::string bounds_text(const Diagnosis &diagnosis);
 } // namespace tensormg::diagnose

@@ -1,10 +1,14 @@
 // diagnose.json and diagnose.csv.
+#include <algorithm>
 #include <iomanip>
 #include <limits>
 #include <ostream>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "apps/diagnose_bounds.h"
+#include "apps/diagnose_library.h"
 #include "apps/diagnose_report.h"
 #include "apps/json_text.h"
 #include "apps/run_record.h"
@@ -61,10 +65,10 @@ namespace
     const std::optional<Gain> g = gain(entry, diagnosis);
     if (!g)
       return nullptr;
-    return {{"twin", entry.twin}, {"measured", g->measured}, {"by_turns", g->is_by_turns},
-        {"alpha", g->alpha}, {"bound_unoverlapped", g->bound}, {"bound_infinite_alpha", g->most},
-        {"limit", g->limit}, {"predicted_unoverlapped", g->unoverlapped},
-        {"predicted_overlapped", g->overlapped}};
+    return {{"twin", entry.twin}, {"fastest_of", entry.twins}, {"measured", g->measured},
+        {"by_turns", g->is_by_turns}, {"alpha", g->alpha}, {"bound_unoverlapped", g->bound},
+        {"bound_infinite_alpha", g->most}, {"limit", g->limit},
+        {"predicted_unoverlapped", g->unoverlapped}, {"predicted_overlapped", g->overlapped}};
   }
 
   Json shares_json(const std::vector<counters::Share> &shares)
@@ -117,8 +121,9 @@ namespace
         {"predicted_overlapped_ms", prediction.overlapped()},
         {"predicted_unoverlapped_ms", prediction.unoverlapped()},
         {"predicted_shared_ms", prediction.shared}, {"clock_ghz", optional(entry.clock_ghz)},
-        {"predicted_at_clock_ms", prediction.at_clock()}, {"bound", prediction.bound()},
-        {"bound_holds", prediction.overlapped() >= bound_holds_from * entry.time.median}});
+        {"predicted_at_clock_ms", prediction.at_clock()},
+        {"bound", nearest_bound(entry, prediction)},
+        {"bound_holds", bound_that_holds(entry, prediction) != nullptr}});
     if (entry.items.count > 0.)
       json.update(Json{{"item", entry.items.name}, {"items", entry.items.count},
           {"items_per_second", entry.items.count / entry.seconds()}});
@@ -150,10 +155,40 @@ namespace
         {"wave_ms", sweep.time.wave}, {"samples", samples}, {"steps", steps}};
   }
 
+  /// In the order of the report, which is not that of the run.
+  std::vector<const Entry *> sorted_entries(const Diagnosis &diagnosis)
+  {
+    const std::vector<std::string> order = report_order(diagnosis.parameters.diagnose);
+    std::vector<const Entry *> entries;
+    for (const Entry &entry : diagnosis.entries)
+      entries.push_back(&entry);
+    const auto place = [&](const Entry *entry) {
+      return std::find(order.begin(), order.end(), entry->class_name);
+    };
+    std::stable_sort(entries.begin(), entries.end(),
+        [&](const Entry *a, const Entry *b) { return place(a) < place(b); });
+    return entries;
+  }
+
+  Json library_comparisons_json(const Diagnosis &diagnosis)
+  {
+    Json comparisons = Json::array();
+    for (const LibraryComparison &comparison : csr_against_library(diagnosis))
+    {
+      Json matrices = Json::array();
+      for (const LibraryQuotient &matrix : comparison.matrices)
+        matrices.push_back({{"problem", matrix.problem}, {"algorithm", matrix.algorithm},
+            {"quotient", matrix.quotient}});
+      comparisons.push_back({{"precision", comparison.precision},
+          {"geometric_mean", comparison.mean}, {"matrices", matrices}});
+    }
+    return comparisons;
+  }
+
   Json classes_json(const Diagnosis &diagnosis)
   {
     Json classes = Json::array();
-    for (const std::string &name : effective(diagnosis.parameters.diagnose).classes)
+    for (const std::string &name : report_order(diagnosis.parameters.diagnose))
     {
       const ClassRow &row = find_class(name);
       double taken = 0.;
@@ -207,8 +242,9 @@ void write_csv(const Diagnosis &diagnosis, std::ostream &out)
          "gflops_per_second,percent_of_peak,predicted_overlapped_ms,predicted_unoverlapped_ms,bound,"
          "twin,gain,gain_bound,predicted_shared_ms,clock_ghz,predicted_at_clock_ms,reason\n"
       << std::setprecision(std::numeric_limits<double>::max_digits10);
-  for (const Entry &entry : diagnosis.entries)
+  for (const Entry *const which : sorted_entries(diagnosis))
   {
+    const Entry &entry = *which;
     out << entry.class_name << ',' << quoted(entry.problem) << ',' << entry.kernel << ','
         << entry.precision << ',' << place_word(entry.place) << ',' << outcome_word(entry.outcome)
         << ',';
@@ -223,8 +259,8 @@ void write_csv(const Diagnosis &diagnosis, std::ostream &out)
           << 100. * prediction.transfer / entry.time.median << ','
           << 1e-9 * entry.work.flops / entry.seconds() << ','
           << 100. * prediction.arithmetic / entry.time.median << ',' << prediction.overlapped()
-          << ',' << prediction.unoverlapped() << ',' << prediction.bound() << ',' << entry.twin
-          << ',';
+          << ',' << prediction.unoverlapped() << ',' << nearest_bound(entry, prediction) << ','
+          << entry.twin << ',';
       if (const std::optional<Gain> g = gain(entry, diagnosis))
         out << g->measured << ',' << g->bound;
       else
@@ -248,8 +284,8 @@ void write_json(const Diagnosis &diagnosis, std::ostream &out)
     quantisations.push_back(quantisation_json(sweep));
   for (const Machine &machine : diagnosis.machines)
     machines.push_back(machine_json(machine));
-  for (const Entry &entry : diagnosis.entries)
-    entries.push_back(entry_json(entry, diagnosis));
+  for (const Entry *const entry : sorted_entries(diagnosis))
+    entries.push_back(entry_json(*entry, diagnosis));
   for (const Accuracy &accuracy : diagnosis.accuracies)
     accuracies.push_back({{"method", accuracy.method}, {"range", accuracy.range},
         {"length", accuracy.length}, {"error", accuracy.error}, {"bound", accuracy.expected},
@@ -261,7 +297,8 @@ void write_json(const Diagnosis &diagnosis, std::ostream &out)
       {"no_device", diagnosis.no_device.empty() ? Json(nullptr) : Json(diagnosis.no_device)},
       {"machines", machines}, {"classes", classes_json(diagnosis)}, {"entries", entries},
       {"accuracy", accuracies}, {"adders", adders_json(diagnosis)},
-      {"library_products", library_json(diagnosis)}, {"quantisation", quantisations},
+      {"library_products", library_json(diagnosis)},
+      {"csr_against_library", library_comparisons_json(diagnosis)}, {"quantisation", quantisations},
       {"seconds", diagnosis.seconds},
       {"parameters", json_of_text(json_text(diagnosis.parameters)).at("diagnose")}};
   out << text_of_json(json) << '\n';

@@ -127,7 +127,8 @@ namespace
       ProductType{"FP64", 8, queue_product<double, double, gemm::cublas_fp64>},
       ProductType{"FP32", 4, queue_product<float, float, gemm::cublas_fp32>},
       ProductType{"FP32, TF32 allowed", 4, queue_product<float, float, gemm::cublas_tf32>},
-      ProductType{"FP16", 2, queue_product<Half, float, gemm::cublas_fp16>}};
+      ProductType{"FP16", 2, queue_product<Half, float, gemm::cublas_fp16>},
+      ProductType{"BF16", 2, queue_product<Bf16, float, gemm::cublas_bf16>}};
 
   /// n x n x n with the factors `shift` numbers behind a multiple of 256 bytes.
   struct ProductCase

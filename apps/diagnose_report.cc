@@ -6,7 +6,10 @@
 #include <map>
 #include <vector>
 
+#include "apps/diagnose_bounds.h"
 #include "apps/diagnose_caches.h"
+#include "apps/diagnose_library.h"
+#include "apps/parameter_text.h"
 
 namespace tensormg::diagnose
 {
@@ -203,10 +206,7 @@ std::string entry_text(const Diagnosis &diagnosis, const Entry &entry)
   const Machine &machine = diagnosis.machine(entry.place);
   const Prediction prediction = predict(entry, machine);
   const double seconds = entry.seconds();
-  const double least = bound_holds_from * entry.time.median;
-  const char *const bound = prediction.overlapped() >= least ? prediction.bound()
-      : prediction.at_clock() >= least                       ? "clock"
-                                                             : nullptr;
+  const char *const bound = bound_that_holds(entry, prediction);
   for (std::string cell :
       {entry.error ? format_residual(*entry.error) : std::string("-"),
           format_number(entry.time.median),
@@ -282,10 +282,11 @@ std::string accuracy_text(const Diagnosis &diagnosis, std::size_t first)
 std::string verdict(const Diagnosis &diagnosis, const Entry &entry)
 {
   const Prediction prediction = predict(entry, diagnosis.machine(entry.place));
-  const double part = prediction.overlapped() / entry.time.median;
-  std::string text = part >= bound_holds_from ? std::string("bound by ") + prediction.bound()
-                                              : "at no bound: theory needs " +
-          percent(100. * part) + " % of the time, for " + prediction.bound();
+  const char *const bound = bound_that_holds(entry, prediction);
+  std::string text = bound != nullptr ? std::string("bound by ") + bound : "at no bound";
+  text += ": theory needs " + percent(100. * part_of_bound(diagnosis, entry)) + " % of the time";
+  if (bound == nullptr || bound != std::string(prediction.bound()))
+    text += std::string(", for ") + prediction.bound();
   text += clock_text(entry, prediction);
   if (entry.counters)
     text += "; counters: " + counters::in_words(*entry.counters);
@@ -304,7 +305,7 @@ std::string verdicts_text(const Diagnosis &diagnosis)
 {
   struct Kernel
   {
-    std::string name, twin;
+    std::string name, twins;
     std::vector<double> parts, gains, bounds;
   };
   std::vector<Kernel> kernels; // in the order of the entries
@@ -314,10 +315,11 @@ std::string verdicts_text(const Diagnosis &diagnosis)
       continue;
     const std::string name = entry.class_name + ", " + entry.kernel + ' ' + entry.precision + " (" +
         place_word(entry.place) + ')';
-    auto kernel = std::find_if(
-        kernels.begin(), kernels.end(), [&](const Kernel &k) { return k.name == name; });
+    const std::string twins = join(entry.twins, " or ");
+    auto kernel = std::find_if(kernels.begin(), kernels.end(),
+        [&](const Kernel &k) { return k.name == name && k.twins == twins; });
     if (kernel == kernels.end())
-      kernel = kernels.insert(kernels.end(), {name, entry.twin, {}, {}, {}});
+      kernel = kernels.insert(kernels.end(), {name, twins, {}, {}, {}});
     kernel->parts.push_back(100. * part_of_bound(diagnosis, entry));
     if (const std::optional<Gain> g = gain(entry, diagnosis))
     {
@@ -337,12 +339,12 @@ std::string verdicts_text(const Diagnosis &diagnosis)
     text += "  " + kernel.name + ": " + Summary(kernel.parts).text(percent) + " % on " +
         std::to_string(kernel.parts.size()) + (kernel.parts.size() == 1 ? " problem" : " problems");
     if (!kernel.gains.empty())
-      text += "; " + Summary(kernel.gains).text(number) + " x " + kernel.twin;
+      text += "; " + Summary(kernel.gains).text(number) + " x " + kernel.twins;
     if (!kernel.bounds.empty())
       text += ", un-overlapped bound " + Summary(kernel.bounds).text(number);
     text += '\n';
   }
-  return text;
+  return text + library_text(diagnosis);
 }
 
 std::string missing_text(const Diagnosis &diagnosis)

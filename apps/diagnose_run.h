@@ -8,6 +8,7 @@
 
 #include "apps/diagnose_classes.h"
 #include "apps/diagnose_report.h"
+#include "apps/diagnose_twins.h"
 #include "kernels/core/device.h"
 
 namespace tensormg::diagnose
@@ -16,7 +17,7 @@ namespace tensormg::diagnose
 /// through one that is not available: a kernel's error never ends the run.
 void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &options);
 
-/// The entry of a row, without what only its candidate knows.
+/// The entry of a row, without what only its candidate knows and which of its twins is the fastest.
 template <typename Problem>
 Entry entry_of(const Row<Problem> &row, const std::string &class_name, const std::string &problem)
 {
@@ -26,7 +27,7 @@ Entry entry_of(const Row<Problem> &row, const std::string &class_name, const std
   entry.kernel = row.kernel;
   entry.precision = row.precision;
   entry.ceiling = row.ceiling;
-  entry.twin = row.twin;
+  entry.twins = twin_names(row.twin);
   entry.place = row.place;
   entry.tolerance = row.tolerance;
   return entry;
@@ -38,6 +39,7 @@ Entry run_row(const Row<Problem> &row, const std::string &class_name, const Prob
     const std::string &about, Run &run, std::unique_ptr<Candidate> &made)
 {
   Entry entry = entry_of(row, class_name, about);
+  entry.twin = fastest_twin(entry, run.diagnosis);
   if (row.place == Place::device && !run.diagnosis.no_device.empty())
   {
     entry.reason = run.diagnosis.no_device;
@@ -116,28 +118,28 @@ void check_rows(std::span<const Row<Problem>> rows)
     const auto is_ceiling = [&](const CeilingRow &ceiling) {
       return ceiling.place == row.place && std::string(ceiling.name) == row.ceiling;
     };
-    const auto is_twin = [&](const Row<Problem> &other) {
-      return other.place == row.place && std::string(other.kernel) == row.twin &&
-          std::string(other.precision) == row.precision;
-    };
     if (std::none_of(ceiling_rows().begin(), ceiling_rows().end(), is_ceiling))
       throw std::logic_error(name + ": no ceiling '" + row.ceiling + "'");
     const auto above = rows.first(i);
-    if (*row.twin != '\0' && std::none_of(above.begin(), above.end(), is_twin))
-      throw std::logic_error(name + ": no twin '" + row.twin + "' above it");
+    for (const std::string &twin : twin_names(row.twin))
+      if (std::none_of(above.begin(), above.end(), [&](const Row<Problem> &other) {
+            return other.place == row.place && other.kernel == twin &&
+                std::string(other.precision) == row.precision;
+          }))
+        throw std::logic_error(name + ": no twin '" + twin + "' above it");
   }
 }
 
 /// One entry says that the class had no time left for a problem.
 void leave_out(const std::string &class_name, const std::string &problem, Run &run);
 
-/// The row that `row` names as its twin; check_rows() has found it.
+/// The row of an entry's twin; check_rows() has found it.
 template <typename Problem>
-const Row<Problem> &twin_row_of(const Row<Problem> &row, std::span<const Row<Problem>> rows)
+const Row<Problem> &twin_row_of(const Entry &entry, std::span<const Row<Problem>> rows)
 {
   return *std::find_if(rows.begin(), rows.end(), [&](const Row<Problem> &other) {
-    return other.place == row.place && std::string(other.kernel) == row.twin &&
-        std::string(other.precision) == row.precision;
+    return other.place == entry.place && other.kernel == entry.twin &&
+        other.precision == entry.precision;
   });
 }
 
@@ -167,7 +169,7 @@ void run_rows(std::span<const Row<Problem>> rows, const std::string &class_name,
       Entry entry = run_row(row, class_name, problem, about, run, candidate);
       const Entry *const twin = run.diagnosis.twin_of(entry);
       if (!run.options.quick && twin != nullptr && is_close_call(entry, *twin, run.diagnosis))
-        measure_by_turns(entry, *candidate, *twin, twin_row_of(row, rows), problem, run);
+        measure_by_turns(entry, *candidate, *twin, twin_row_of(entry, rows), problem, run);
       run.diagnosis.entries.push_back(std::move(entry));
       run.console.normal(entry_text(run.diagnosis, run.diagnosis.entries.back()));
       if (run.counters != nullptr)

@@ -24,6 +24,8 @@ namespace
   using Cusparse = spmv::CusparseAlgorithm;
 
   constexpr double double_tolerance = 1e-13, single_tolerance = 2e-5;
+  /// The algorithms of cuSPARSE for compressed rows, of which the faster one counts.
+  constexpr const char *cusparse_csr = "cusparse_csr1, cusparse_csr2";
 
   template <typename Number, Method method>
   class HostProduct : public Candidate
@@ -116,38 +118,38 @@ namespace
           make_device_cusparse<double, Cusparse::csr1>},
       Row<Problem>{"cusparse_csr2", "double", Place::device, "FP64 FMA", "", double_tolerance,
           make_device_cusparse<double, Cusparse::csr2>},
-      Row<Problem>{"cusparse_bsr", "double", Place::device, "FP64 FMA", "cusparse_csr1",
+      Row<Problem>{"cusparse_bsr", "double", Place::device, "FP64 FMA", cusparse_csr,
           double_tolerance, make_device_blocks<double>},
-      Row<Problem>{"csr_vector", "double", Place::device, "FP64 FMA", "cusparse_csr1",
+      Row<Problem>{"csr_vector", "double", Place::device, "FP64 FMA", cusparse_csr,
           double_tolerance, make_device_csr<double, Method::rows>},
-      Row<Problem>{"csr_merge", "double", Place::device, "FP64 FMA", "cusparse_csr1",
-          double_tolerance, make_device_csr<double, Method::merge>},
+      Row<Problem>{"csr_merge", "double", Place::device, "FP64 FMA", cusparse_csr, double_tolerance,
+          make_device_csr<double, Method::merge>},
       Row<Problem>{"cusparse_csr1", "single", Place::device, "FP32 FMA", "", single_tolerance,
           make_device_cusparse<float, Cusparse::csr1>},
       Row<Problem>{"cusparse_csr2", "single", Place::device, "FP32 FMA", "", single_tolerance,
           make_device_cusparse<float, Cusparse::csr2>},
-      Row<Problem>{"cusparse_bsr", "single", Place::device, "FP32 FMA", "cusparse_csr1",
+      Row<Problem>{"cusparse_bsr", "single", Place::device, "FP32 FMA", cusparse_csr,
           single_tolerance, make_device_blocks<float>},
-      Row<Problem>{"csr_vector", "single", Place::device, "FP32 FMA", "cusparse_csr1",
+      Row<Problem>{"csr_vector", "single", Place::device, "FP32 FMA", cusparse_csr,
           single_tolerance, make_device_csr<float, Method::rows>},
-      Row<Problem>{"csr_merge", "single", Place::device, "FP32 FMA", "cusparse_csr1",
-          single_tolerance, make_device_csr<float, Method::merge>},
-      Row<Problem>{"sliced_fma", "double", Place::device, "FP64 FMA", "cusparse_csr1",
+      Row<Problem>{"csr_merge", "single", Place::device, "FP32 FMA", cusparse_csr, single_tolerance,
+          make_device_csr<float, Method::merge>},
+      Row<Problem>{"sliced_fma", "double", Place::device, "FP64 FMA", cusparse_csr,
           double_tolerance, make_device_sliced<double, SlicedBy::fma>},
       Row<Problem>{"sliced_mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "sliced_fma",
           double_tolerance, make_device_sliced<double, SlicedBy::mma>},
       Row<Problem>{"sliced_mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4", "sliced_fma",
           double_tolerance, make_device_sliced<double, SlicedBy::mma_m16n8k4>},
-      Row<Problem>{"sliced_fma", "single", Place::device, "FP32 FMA", "cusparse_csr1",
+      Row<Problem>{"sliced_fma", "single", Place::device, "FP32 FMA", cusparse_csr,
           single_tolerance, make_device_sliced<float, SlicedBy::fma>},
       Row<Problem>{"cusparse_csr1", "half", Place::device, "FP32 FMA", "", single_tolerance,
           make_device_cusparse<Half, Cusparse::csr1>},
       Row<Problem>{"cusparse_csr2", "half", Place::device, "FP32 FMA", "", single_tolerance,
           make_device_cusparse<Half, Cusparse::csr2>},
-      Row<Problem>{"csr_merge", "half", Place::device, "FP32 FMA", "cusparse_csr1",
-          single_tolerance, make_device_csr<Half, Method::merge>},
-      Row<Problem>{"sliced_fma", "half", Place::device, "FP32 FMA", "cusparse_csr1",
-          single_tolerance, make_device_sliced<Half, SlicedBy::fma>},
+      Row<Problem>{"csr_merge", "half", Place::device, "FP32 FMA", cusparse_csr, single_tolerance,
+          make_device_csr<Half, Method::merge>},
+      Row<Problem>{"sliced_fma", "half", Place::device, "FP32 FMA", cusparse_csr, single_tolerance,
+          make_device_sliced<Half, SlicedBy::fma>},
       Row<Problem>{"sliced_mma_m16n8k8", "half", Place::device, "FP16 mma m16n8k8", "sliced_fma",
           single_tolerance, make_device_sliced<Half, SlicedBy::mma>},
   };
@@ -159,6 +161,8 @@ namespace
           double_tolerance, make_device_sliced<double, SlicedBy::fma>},
       Row<Problem>{"sliced_mma_m8n8k4_one_column", "double", Place::device, "FP64 mma m8n8k4", "",
           double_tolerance, make_device_sliced<double, SlicedBy::mma>},
+      Row<Problem>{"sliced_mma_m16n8k4_one_column", "double", Place::device, "FP64 mma m16n8k4", "",
+          double_tolerance, make_device_sliced<double, SlicedBy::mma_m16n8k4>},
       Row<Problem>{"sliced_fma_one_column", "single", Place::device, "FP32 FMA", "",
           single_tolerance, make_device_sliced<float, SlicedBy::fma>},
       Row<Problem>{"sliced_fma_one_column", "half", Place::device, "FP32 FMA", "", single_tolerance,
@@ -200,20 +204,28 @@ namespace
               slices_should_reach * original->time.median)
         continue;
       if (run.clock.is_spent())
-        return leave_out("spmv", about + ", in one column", run);
+      {
+        leave_out("spmv", about + ", in one column", run);
+        break;
+      }
       if (problem == nullptr)
       {
         simple = std::make_unique<const SparseMatrix<double>>(in_one_column(matrix));
         problem = std::make_unique<const Problem>(*simple, run.team);
       }
       const double with_gathers = original->time.median;
-      Entry entry = run_row(row, "spmv", *problem, about, run);
+      std::unique_ptr<Candidate> candidate;
+      Entry entry = run_row(row, "spmv", *problem, about, run, candidate);
       if (entry.outcome == Outcome::measured)
         entry.figures.push_back(
             {"time", entry.time.median / with_gathers, "of that with all columns"});
       run.diagnosis.entries.push_back(std::move(entry));
       run.console.normal(entry_text(run.diagnosis, run.diagnosis.entries.back()));
+      if (run.counters != nullptr)
+        run.counters->keep(std::move(candidate), run.diagnosis);
     }
+    if (run.counters != nullptr && run.counters->are_waiting())
+      run.console.normal(run.counters->count(run.diagnosis)); // while the matrix is there
   }
 
   void run_matrix(const std::string &name, const SparseMatrix<double> &matrix, Run &run)

@@ -64,7 +64,7 @@ struct Row
   Place place;
   const char *ceiling; ///< does the arithmetic: a name in ceiling_rows() of apps/diagnose_machine.h
   /// The kernel of this table, precision and place that does the same without tensor cores, or that this
-  /// one should beat; empty: none. Must stand above.
+  /// one should beat; "a, b": the faster of both; empty: none. Must stand above.
   const char *twin;
   double tolerance; ///< for Candidate::error()
   /// Throws NotAvailable, std::invalid_argument if the problem is none for this kernel, or DeviceError.

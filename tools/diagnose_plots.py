@@ -105,8 +105,8 @@ def gains_by_kernel(diagnosis):
     groups = {}
     for e in measured(diagnosis):
         if e.get("gain"):
-            groups.setdefault((e["class"], e["kernel"], e["precision"], e["place"], e["gain"]["twin"]),
-                              []).append(e)
+            twin = " or ".join(e["gain"].get("fastest_of", [e["gain"]["twin"]]))
+            groups.setdefault((e["class"], e["kernel"], e["precision"], e["place"], twin), []).append(e)
     rows = []
     for (class_name, kernel, precision, place, twin), entries in groups.items():
         gains = [e["gain"]["measured"] for e in entries]

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/diagnose_bounds.h"
 #include "apps/diagnose_report.h"
 #include "tests/support/diagnosis.h"
 
@@ -42,9 +43,12 @@ namespace
   TEST(DiagnoseCounters, KernelsByBound)
   {
     Diagnosis diagnosis = counted_kernels();
+    diagnosis.entries.push_back(counted(1.15, 20., "waiting for code"));
+    diagnosis.entries.push_back(counted(1.1, 90., "waiting for code")); // reaches 90 %
     EXPECT_EQ(bounds_text(diagnosis),
         "\nbounds       of the device's kernels, by number\n"
-        "  theory explains at least 80 % of the time: memory 1\n"
+        "  theory explains at least 80 % of the time: memory 3\n"
+        "  of these, where it explains less than 90 %, what the counters say: L2 busy 1, waiting for code 1\n"
         "  of the others, a part is busy to at least 80 % (hardware counters): L2 1\n"
         "  of the rest, what takes most of the time of their warps: waiting at a barrier 2, not counted 1, "
         "waiting for code 1\n");
@@ -73,6 +77,53 @@ namespace
     EXPECT_EQ(counters["time_of_warps"]["waiting for code"], 70.);
     EXPECT_TRUE(json["entries"][5]["counters"].is_null());
     EXPECT_TRUE(json["no_counters"].is_null());
+  }
+
+  TEST(DiagnoseCounters, TheClockIsABoundOnScreenAndInAllFiles)
+  {
+    Diagnosis diagnosis;
+    diagnosis.machines.push_back(round_machine());
+    for (Ceiling &ceiling : diagnosis.machines[0].ceilings)
+      ceiling.clock_ghz = 2.;
+    diagnosis.entries.push_back(measured_entry("kernel", "FP64 FMA", 2.8));
+    Entry &entry = diagnosis.entries.back();
+    entry.executed_flops = 2e9; // 2 ms
+    entry.clock_ghz = 1.6;
+    const auto holds = [&] {
+      const char *const bound = bound_that_holds(entry, predict(entry, diagnosis.machines[0]));
+      return std::string(bound != nullptr ? bound : "none");
+    };
+    EXPECT_EQ(holds(), "clock"); // 2.5 of 2.8 ms
+    EXPECT_FALSE(reaches_target(entry, predict(entry, diagnosis.machines[0])));
+    EXPECT_TRUE(
+        verdict(diagnosis, entry)
+            .starts_with(
+                "bound by clock: theory needs 71 % of the time, for arithmetic; at 1.60 GHz, "
+                "where the ceilings had 2.00, 89 %"))
+        << verdict(diagnosis, entry);
+    EXPECT_NE(entry_text(diagnosis, entry).find("  clock; at 1.60 GHz"), std::string::npos);
+    entry.counters = counted(1., 90., "issuing").counters;
+    EXPECT_NE(verdict(diagnosis, entry).find("89 %; counters: L2 busy to 90 %"), std::string::npos);
+    EXPECT_NE(bounds_text(diagnosis).find("80 % of the time: clock 1\n"), std::string::npos);
+    std::ostringstream json, csv;
+    write_json(diagnosis, json);
+    const auto written = nlohmann::json::parse(json.str())["entries"][0];
+    EXPECT_EQ(written["bound"], "clock");
+    EXPECT_EQ(written["bound_holds"], true);
+    write_csv(diagnosis, csv);
+    EXPECT_NE(csv.str().find(",clock,"), std::string::npos);
+
+    entry.time.median = 2.4;
+    EXPECT_EQ(holds(), "arithmetic");
+    EXPECT_TRUE(
+        verdict(diagnosis, entry)
+            .starts_with("bound by arithmetic: theory needs 83 % of the time; at 1.60 GHz"));
+    EXPECT_TRUE(reaches_target(entry, predict(entry, diagnosis.machines[0])));
+    entry.time.median = 4.;
+    EXPECT_EQ(holds(), "none");
+    EXPECT_STREQ(nearest_bound(entry, predict(entry, diagnosis.machines[0])), "arithmetic");
+    EXPECT_TRUE(verdict(diagnosis, entry)
+                    .starts_with("at no bound: theory needs 50 % of the time, for arithmetic"));
   }
 
   /// Counts how often it exists.

@@ -61,6 +61,11 @@ class Diagnose(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         data = json.loads((self.folder / "output/diagnose/diagnose.json").read_text(encoding="utf-8"))
         self.assertEqual({entry["outcome"] for entry in data["entries"]}, {"measured"})
+        # Stencils run last and take the time that others left, but stand in their place in the files.
+        self.assertIn("[7/7] stencil", result.stdout)
+        self.assertEqual([row["name"] for row in data["classes"]],
+                         ["ceilings", "scale", "spmv", "stencil", "gemm", "smallmat", "precision"])
+        self.assertNotIn("not written yet", result.stdout)
         for row in data["classes"]:
             entries = [entry for entry in data["entries"] if entry["class"] == row["name"]]
             if row["name"] in ("ceilings", "precision"):
@@ -72,6 +77,20 @@ class Diagnose(unittest.TestCase):
                 self.assertIn(f"{row['name']}: no kernel exists; NOTHING was measured", result.stdout)
         # Further grids are for a device.
         self.assertFalse(any("30 x 20 x 10" in entry["problem"] for entry in data["entries"]))
+
+    def test_steps_of_stencils(self):
+        """Several steps by kernels that fuse them and by what these are compared with; also of a device, whether there is one or not."""
+        result = self.run_program("stencil", *SMALL, "--set", "diagnose.place=both", "--set", "diagnose.stencils=2d5pt",
+                                  "--set", "diagnose.depths=1, 2", "--set", "diagnose.stencil_grids=")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        data = json.loads((self.folder / "output/diagnose/diagnose.json").read_text(encoding="utf-8"))
+
+        def kernels(steps):
+            return {entry["kernel"] for entry in data["entries"] if entry["problem"].endswith(steps)}
+
+        self.assertTrue({"pass_per_step", "naive", "warps", "tile_fma", "tile_mma_m8n8k4", "planes_fma"} <= kernels("1 step"))
+        self.assertEqual(kernels("1 step") & kernels("2 steps"), {"pass_per_step", "naive", "warps"})
+        self.assertTrue({"one_pass", "warps_fused", "march_fused", "tile_mma_m8n8k4_fused"} <= kernels("2 steps"))
 
     def test_file_and_words(self):
         (self.folder / "my.prm").write_text("subsection diagnose\n  set classes = all\nend\n"

@@ -77,17 +77,46 @@ class ReportDiagnose(unittest.TestCase):
                 plot = self.json.with_name(f"diagnose_{name}.png")
                 self.assertEqual(plot.read_bytes()[:4], b"\x89PNG")
 
+    @staticmethod
+    def counted(memory, predicted=1.0, **others):
+        """A kernel of 2 ms for which theory needs `predicted`."""
+        counters = {"units": {"memory": memory, "L2": 30.0}, "resident_warps": 50.0,
+                    "time_of_warps": {"waiting at a <barrier>": 60.0, "issuing": 40.0}}
+        return entry("scale", "cuda", place="device", counters=counters, **{
+            "bound": "arithmetic", "bound_holds": predicted >= 1.6, "predicted_overlapped_ms": predicted, **others})
+
+    def bounds_of(self, entries):
+        machine = {**diagnosis()["machines"][0], "place": "device"}
+        page = self.page_of(diagnosis(machines=[machine], entries=entries))
+        return page[page.index("What bounds them"):page.index("Machines and their")]
+
+    def test_the_clock_is_a_bound(self):
+        """Also in files of before, which say of it that no bound holds."""
+        before = self.counted(20.0, predicted_at_clock_ms=1.85)
+        now = self.counted(20.0, predicted_at_clock_ms=1.85, bound="clock", bound_holds=True)
+        part = self.bounds_of([before, now, self.counted(20.0, predicted_at_clock_ms=1.55)])
+        self.assertIn('<th class="">clock (theory)</th><th class="">waiting at', part)
+        self.assertIn("<td>2</td><td>1</td>", part)
+        self.assertNotIn("80 to 90 %", part)
+
+    def test_counters_say_more_between_80_and_90_percent(self):
+        part = self.bounds_of([self.counted(20.0, predicted=1.7), self.counted(85.0, predicted=1.7),
+                               self.counted(85.0, predicted=1.79), self.counted(85.0, predicted=1.81),
+                               {**self.counted(0.0, predicted=1.7), "counters": None}])
+        self.assertIn("<td>5</td>", part)
+        below = part[part.index("warps.</p>"):]
+        self.assertIn("80 to 90 %", below)
+        self.assertIn('<th class="">arithmetic: memory (counters)</th><th class="">arithmetic: waiting at a', below)
+        self.assertIn("<td>2</td><td>1</td>", below)
+
     def test_bounds(self):
         """Theory first, then the busiest part, then what the warps wait for."""
-        def counted(memory, **others):
-            counters = {"units": {"memory": memory, "L2": 30.0}, "resident_warps": 50.0,
-                        "time_of_warps": {"waiting at a <barrier>": 60.0, "issuing": 40.0}}
-            return entry("scale", "cuda", place="device", bound="arithmetic", counters=counters,
-                         **{"bound_holds": False, **others})
-        uncounted = entry("scale", "mma", place="device", bound="memory", bound_holds=False, counters=None)
+        counted = self.counted
+        uncounted = entry("scale", "mma", place="device", bound="memory", bound_holds=False, counters=None,
+                          predicted_overlapped_ms=1.0)
         machine = {**diagnosis()["machines"][0], "place": "device"}
         page = self.page_of(diagnosis(machines=[machine], entries=[
-            counted(81.0), counted(82.0), counted(83.0), counted(79.0), counted(20.0), counted(99.0, bound_holds=True), uncounted]))
+            counted(81.0), counted(82.0), counted(83.0), counted(79.0), counted(20.0), counted(99.0, predicted=1.9), uncounted]))
         start = page.index("What bounds them")
         self.assertIn('<tr><th class="text">class</th><th class="">memory (counters)</th><th class="">waiting at a &lt;barrier&gt;</th>',
                       page[start:])
@@ -97,6 +126,24 @@ class ReportDiagnose(unittest.TestCase):
         nothing = self.page_of(diagnosis(entries=[entry("scale", "cuda")], no_counters="no <CUPTI>"))
         self.assertIn("No hardware counters: no &lt;CUPTI&gt;", nothing)
         self.assertNotIn("What bounds them", nothing)
+
+    def test_library(self):
+        """csr_merge against cuSPARSE, and the faster of two twins as one line."""
+        def merge(twin, measured):
+            return entry("spmv", "csr_merge", gain={"twin": twin, "fastest_of": ["cusparse_csr1", "cusparse_csr2"],
+                                                    "measured": measured, "alpha": 1.0, "bound_unoverlapped": 1.0})
+        comparisons = [{"precision": precision, "geometric_mean": mean,
+                        "matrices": [{"problem": "grid <5>", "algorithm": "cusparse_csr2", "quotient": mean}]}
+                       for precision, mean in (("double", 1.21), ("half", 0.97))]
+        spmv = {"name": "spmv", "about": "y = A x", "exists": True, "not_written_yet": ""}
+        data = diagnosis(entries=[merge("cusparse_csr1", 2.0), merge("cusparse_csr2", 0.5)], classes=[spmv],
+                         csr_against_library=comparisons)
+        page = self.page_of(data)
+        self.assertIn('<td class="text">grid &lt;5&gt;</td><td>1.21 (csr2)</td><td>0.970 (csr2)</td>', page)
+        self.assertIn('<td class="text">geometric mean</td><td>1.21</td><td>0.970</td>', page)
+        self.assertIn('<td class="text">cusparse_csr1 or cusparse_csr2</td><td>2</td><td>1.00</td><td>0.500</td><td>2.00</td>', page)
+        del data["csr_against_library"]
+        self.assertNotIn("against cuSPARSE", self.page_of(data))
 
     def test_units(self):
         page = self.page_of(diagnosis(
