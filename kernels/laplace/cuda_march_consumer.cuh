@@ -22,6 +22,9 @@ class Consumer
   static constexpr int row = Tile::cells_x; ///< numbers between modes in x in a plane of the tile
   static constexpr int line = row * n;      ///< between modes in y
   static constexpr int tops = Tile::tops;
+  /// The planes of a layer one after the other as a loop: where their code would be more than the instruction cache has
+  /// room for. Shorter code is faster without (docs/kernels.md).
+  static constexpr bool is_loop = form == Form::chebyshev && (n > 6 || sizeof(C) == sizeof(double));
 
   static constexpr int mode_y(int m) { return type + Tile::types * m; }
 
@@ -78,13 +81,23 @@ public:
     for (int index = 0; place(p, index, s); ++index)
     {
       begin_segment();
+      if constexpr (is_loop)
       // One turn more, which only finishes the last layer: so that code is there once.
 #pragma unroll 1
-      for (int c = s.z0; c <= s.z1; ++c)
+        for (int c = s.z0; c <= s.z1; ++c)
+        {
+          begin_layer(c, c < s.z1);
+          if (c < s.z1)
+            add_layer(c);
+        }
+      else
       {
-        begin_layer(c);
-        if (c < s.z1)
+        for (int c = s.z0; c < s.z1; ++c)
+        {
+          begin_layer(c, true);
           add_layer(c);
+        }
+        begin_layer(s.z1, false);
       }
       end_segment();
     }
@@ -167,38 +180,10 @@ private:
     return sums;
   }
 
-  /// Faces in x and y of the planes of layer c. A loop, but for the register that a sum is in: the code of all planes one
-  /// after the other is more than the instruction cache has room for.
-  __device__ __forceinline__ void add_layer(int c)
+  /// Finishes layer c - 1, if it is of this segment, and starts layer c if that is.
+  __device__ __forceinline__ void begin_layer(int c, bool starts)
   {
-#pragma unroll 1
-    for (int k = 0; k < n; ++k)
-    {
-      const bool more = k + 1 < n || c + 1 < s.z1;
-      if (more)
-      {
-        if (k + 1 == n)
-          wait_own(n);
-        stage(c * n + k + 1, own_slot(k + 1));
-      }
-      wait_exchanged();
-      // Everyone has staged plane k and is past plane k - 1; with k > 0 everyone has begun the layer.
-      if (leads() && (k > 0 || c > s.z0))
-      {
-        release_own(k - 1);
-        pipeline::arrive(shared.edge_empty(edge_now == 0 ? Tile::edge_ring - 1 : edge_now - 1));
-      }
-      add_faces(k);
-      if (more)
-        publish();
-    }
-    advance_own();
-  }
-
-  /// Finishes layer c - 1 and starts layer c, each unless it is of no segment or another.
-  __device__ __forceinline__ void begin_layer(int c)
-  {
-    const bool starts = c<s.z1, finishes = c> s.z0;
+    const bool finishes = c > s.z0;
     const bool is_there = starts || s.after;
     if (is_there)
       unrolled<1, n>([&](auto k) __attribute__((always_inline)) { wait_own(k); });
@@ -376,6 +361,7 @@ private:
     }
   }
 
+  __device__ __forceinline__ void add_layer(int c);
   __device__ __forceinline__ void stage(int plane_index, int slot);
   __device__ __forceinline__ void stage_y(int plane_index, const Number *plane);
   __device__ __forceinline__ void stage_x(const Number *plane);

@@ -193,6 +193,39 @@ __device__ __forceinline__ void Consumer<Tile, form, type>::add_faces(int k)
   });
 }
 
+/// Faces in x and y of the planes of layer c.
+template <typename Tile, Form form, int type>
+__device__ __forceinline__ void Consumer<Tile, form, type>::add_layer(int c)
+{
+  const auto add_plane = [&](auto k) __attribute__((always_inline))
+  {
+    const bool more = k + 1 < n || c + 1 < s.z1;
+    if (more)
+    {
+      if (k + 1 == n)
+        wait_own(n);
+      stage(c * n + k + 1, own_slot(k + 1));
+    }
+    wait_exchanged();
+    // Everyone has staged plane k and is past plane k - 1; with k > 0 everyone has begun the layer.
+    if (leads() && (k > 0 || c > s.z0))
+    {
+      release_own(k - 1);
+      pipeline::arrive(shared.edge_empty(edge_now == 0 ? Tile::edge_ring - 1 : edge_now - 1));
+    }
+    add_faces(k);
+    if (more)
+      publish();
+  };
+  if constexpr (is_loop)
+#pragma unroll 1
+    for (int k = 0; k < n; ++k)
+      add_plane(k);
+  else
+    unrolled<0, n>(add_plane);
+  advance_own();
+}
+
 template <typename Tile, Form form, int type>
 __device__ __forceinline__ void consume(const MarchParameters<Tile> &p, const Shared<Tile> &shared)
 {
