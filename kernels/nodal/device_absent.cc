@@ -37,6 +37,8 @@ Kernel<Number> wmma_kernel(const Variant &, int, int)
   throw DeviceError("no device: " + why_no_device());
 }
 
+Kernel<Half> mma_chained() { throw DeviceError("no device: " + why_no_device()); }
+
 template Kernel<double> wmma_kernel(const Variant &, int, int);
 template Kernel<float> wmma_kernel(const Variant &, int, int);
 template Kernel<Half> wmma_kernel(const Variant &, int, int);

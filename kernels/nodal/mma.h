@@ -16,4 +16,7 @@ Kernel<Number> mma_staged(const Variant &variant, int dim, int n);
 /// The same for the sizes at which layouts and instructions are compared.
 template <typename Number>
 Kernel<Number> mma_staged_compared(const Variant &variant, int dim, int n);
+
+/// x and y in registers, halves in shared memory for z (mma_chained.cu): FP16, 3D, N = 16.
+Kernel<Half> mma_chained();
 } // namespace tensormg::nodal

@@ -2,7 +2,7 @@
 // registers, plane by plane (kernels/tensor/plane_tile.h).
 //
 //   plane z of u  --left([M_x; S_x], u)-->  P, Q            one m16n8k8: both matrices above each other
-//                 --left([M_y; S_y], P) + left([0; M_y], Q)-->  V, W
+//                 --left([M_y; S_y], P), left([M_y; .], Q)-->  V, W
 //   CUDA cores    y[z'] += S_z[z'][z] V + M_z[z'][z] W      coefficients from shared memory, the same for all lanes
 //
 // The x-y part costs 96 flop per entry of a full tile on tensor cores (80 with m8n8k4), the z part 4 N on CUDA
@@ -18,7 +18,7 @@
 #include "kernels/nodal/nodal.h"
 #include "kernels/nodal/reference.h"
 #include "kernels/tensor/device_resources.cuh"
-#include "kernels/tensor/plane.cuh"
+#include "kernels/tensor/plane_stream.cuh"
 #include "kernels/tensor/sizes_dispatch.h"
 
 namespace tensormg::nodal
@@ -92,6 +92,33 @@ struct LinePair
   }
 };
 
+/// The coefficients of z to shared memory, with all threads of the block.
+template <typename Tables, typename Tile>
+__device__ inline void copy_z_tables(typename Tables::C *to, const std::byte *table)
+{
+  const auto *from = reinterpret_cast<const typename Tables::C *>(table);
+  for (int at = static_cast<int>(threadIdx.x); at < Tables::z_size; at += Tile::threads)
+    to[at] = from[at];
+  __syncthreads();
+}
+
+/// m = 16: (V, W) of a plane from the accumulators of P, Q.
+template <typename P, typename PQ>
+__device__ inline void contract_rows(
+    const LinePair<P> &y, const PQ &pq, typename P::C (&v)[2], typename P::C (&w)[2])
+{
+  // Of y times Q only the upper half is used: an operand with M below zeros would take registers for each.
+  tensor::Sum<P> of_p, of_q;
+  tensor::add_left(of_p, y.slot[0], tensor::make_plane_operand<P>(pq.get(0), pq.get(1)));
+  tensor::add_left(of_q, y.slot[0], tensor::make_plane_operand<P>(pq.get(2), pq.get(3)));
+#pragma unroll
+  for (int e = 0; e < 2; ++e)
+  {
+    v[e] = of_p.get(e);
+    w[e] = of_p.get(2 + e) + of_q.get(e);
+  }
+}
+
 /// (V, W) of a plane from u, two neighbours per lane each.
 template <typename P>
 __device__ inline void contract_plane(const LinePair<P> &x, const LinePair<P> &y,
@@ -102,14 +129,9 @@ __device__ inline void contract_plane(const LinePair<P> &x, const LinePair<P> &y
   using tensor::Sum;
   if constexpr (P::S::m == 16)
   {
-    Sum<P> pq, vw;
+    Sum<P> pq;
     add_left(pq, x.slot[0], u);
-    add_left(vw, y.slot[0], make_plane_operand<P>(pq.get(0), pq.get(1)));
-    add_left(vw, y.slot[0].shifted_down(), make_plane_operand<P>(pq.get(2), pq.get(3)));
-    v[0] = vw.get(0);
-    v[1] = vw.get(1);
-    w[0] = vw.get(2);
-    w[1] = vw.get(3);
+    contract_rows<P>(y, pq, v, w);
   }
   else
   {
@@ -136,38 +158,27 @@ __global__ void __launch_bounds__(Tile::threads, tensor::plane_blocks<Number, P:
     using C = typename P::C;
     using Tables = RegisterTables<P, Tile>;
     auto *z_tables = reinterpret_cast<C *>(dynamic_shared());
-    {
-      const C *from = reinterpret_cast<const C *>(p.tables + 2 * Tables::direction_bytes);
-      for (int at = static_cast<int>(threadIdx.x); at < Tables::z_size; at += Tile::threads)
-        z_tables[at] = from[at];
-      __syncthreads();
-    }
+    copy_z_tables<Tables, Tile>(z_tables, p.tables + 2 * Tables::direction_bytes);
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    tensor::PlaneLane<Tile> place(lane);
+    tensor::PlaneStream<Tile, Number, true> stream(p.placement, p.src, lane);
     LinePair<P> x, y;
     const C *z_table = z_tables;
-    int box = -1;
-    const unsigned n_warps = gridDim.x * Tile::warps;
-    for (unsigned group = blockIdx.x * Tile::warps + threadIdx.x / 32;
-         group < p.placement.n_groups(); group += n_warps)
+    while (stream.go_on())
     {
-      if (const int now = p.placement.box_of(group); now != box)
+      if (stream.is_in_other_box())
       {
-        box = now;
-        const tensor::Box &b = p.placement.boxes[box];
+        const tensor::Box &b = p.placement.boxes[stream.box()];
         x.load(p.tables, b.end[0], lane);
         y.load(p.tables + Tables::direction_bytes, b.end[1], lane);
         z_table = z_tables + b.end[2] * Tile::n * Tables::row;
       }
-      place.place(p.placement, box, (group - p.placement.begin[box]) * Tile::tensors);
-      tensor::Pair<Number> u[Tile::planes];
-      place.load(p.src, u);
       C sum[Tile::planes][2] = {};
 #pragma unroll
       for (int z = 0; z < Tile::planes; ++z)
       {
         C v[2], w[2];
-        contract_plane<P>(x, y, tensor::make_plane_operand<P>(u[z]), v, w);
+        contract_plane<P>(x, y, tensor::make_plane_operand<P>(stream.planes()[z]), v, w);
+        stream.ask_for_next(z);
         if constexpr (Tile::dim == 2)
         {
           sum[z][0] = w[0];
@@ -192,7 +203,7 @@ __global__ void __launch_bounds__(Tile::threads, tensor::plane_blocks<Number, P:
           }
         }
       }
-      place.store(p.dst, p.add, sum);
+      stream.positions().store(p.placement, p.dst, p.add, sum);
     }
   }
 }

@@ -9,6 +9,8 @@
 // per entry. The matrices are fragments in a table, which every warp reads before its lines of a direction;
 // all of it stays in the L1 cache. N that is no multiple of the instruction's shape: the matrices are padded
 // by zeros, lines and entries beyond the end repeat the last one, and what comes out beyond is not stored.
+// Regular tiles (3D, N = 8 and 16) have their addresses from constants and read the next group of tensors ahead
+// (kernels/tensor/staged_lines.cuh).
 #pragma once
 
 #include <vector>
@@ -19,7 +21,7 @@
 #include "kernels/nodal/reference.h"
 #include "kernels/tensor/device_resources.cuh"
 #include "kernels/tensor/sizes_dispatch.h"
-#include "kernels/tensor/staged.cuh"
+#include "kernels/tensor/staged_lines.cuh"
 
 namespace tensormg::nodal
 {
@@ -128,67 +130,68 @@ struct MatrixPair
   }
 };
 
+/// Blocks that registers must leave room for. Regular tiles spend few on addresses: 80 registers per thread are
+/// enough for numbers of 8 bytes and for the two-term split, 64 for the others.
+template <typename P, typename Tile>
+constexpr int staged_blocks = !Tile::is_regular   ? Tile::resident
+    : sizeof(typename P::C) == 8 || P::terms == 2 ? 768 / Tile::threads
+                                                  : 1024 / Tile::threads;
+
 template <typename P, typename Tile, typename Number>
-__global__ void __launch_bounds__(Tile::threads, Tile::resident)
+__global__ void __launch_bounds__(Tile::threads, staged_blocks<P, Tile>)
     staged_kernel(const __grid_constant__ StagedParameters<Number> p)
 {
   if constexpr (mma::is_available<typename P::S>)
   {
     using C = typename P::C;
     using Pair = MatrixPair<P, Tile::n>;
-    constexpr int n = Tile::n;
     constexpr int last = Tile::dim - 1;
     C *field[2];
     field[0] = reinterpret_cast<C *>(dynamic_shared());
     field[1] = field[0] + Tile::field_size;
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    for (unsigned group = blockIdx.x; group < p.placement.n_groups(); group += gridDim.x)
+    const tensor::FieldLines<P, Tile, 0> x_lines(lane, warp);
+    const tensor::FieldLines<P, Tile, 1> y_lines(lane, warp);
+    const tensor::FieldLines<P, Tile, last> last_lines(lane, warp);
+    tensor::SourceLines<P, Tile, Number> source(p.placement, p.src, lane, warp);
+    while (source.go_on())
     {
-      const int box = p.placement.box_of(group);
-      const tensor::Box &b = p.placement.boxes[box];
-      const unsigned first = (group - p.placement.begin[box]) * Tile::tensors;
+      const tensor::Box &b = p.placement.boxes[source.box()];
       const auto table = [&](int d) {
         return p.tables + (d * tensor::n_ends + b.end[d]) * Pair::bytes;
       };
       Pair matrices;
 
       matrices.load(table(0), lane);
-      for (int column = warp; column < Tile::columns; column += Tile::warps)
-      {
-        const auto u =
-            tensor::load_global_lines<P, Tile, 0>(p.placement, box, first, p.src, column, lane);
-        matrices.first(u, [&](bool is_second, int i, C even, C odd) {
-          tensor::store_lines<Tile, 0>(field[is_second], column, lane, i, even, odd);
+      __syncthreads(); // the fields of the group before have been read
+      tensor::for_each_round<Tile>(warp, [&](int round) {
+        matrices.first(source.take(round), [&](bool is_second, int i, C even, C odd) {
+          x_lines.store(field[is_second], round, i, even, odd);
         });
-      }
+      });
+      matrices.load(table(1), lane); // does not wait for the barrier
       __syncthreads();
 
-      matrices.load(table(1), lane);
       if constexpr (Tile::dim == 3)
       {
-        for (int column = warp; column < Tile::columns; column += Tile::warps)
-        {
-          const auto to_p = tensor::load_lines<P, Tile, 1>(field[0], column, lane);
-          const auto to_q = tensor::load_lines<P, Tile, 1>(field[1], column, lane);
+        tensor::for_each_round<Tile>(warp, [&](int round) {
+          const auto to_p = y_lines.load(field[0], round);
+          const auto to_q = y_lines.load(field[1], round);
           __syncwarp(); // all lanes have read the lines before they are overwritten
           matrices.template second<false>(to_p, to_q, [&](bool is_second, int i, C even, C odd) {
-            tensor::store_lines<Tile, 1>(field[is_second], column, lane, i, even, odd);
+            y_lines.store(field[is_second], round, i, even, odd);
           });
-        }
-        __syncthreads();
-        matrices.load(table(2), lane);
-      }
-      for (int column = warp; column < Tile::columns; column += Tile::warps)
-      {
-        const auto to_p = tensor::load_lines<P, Tile, last>(field[0], column, lane);
-        const auto to_q = tensor::load_lines<P, Tile, last>(field[1], column, lane);
-        const tensor::GlobalPair<Tile> to(p.placement, box, first, column, lane);
-        matrices.template second<true>(to_p, to_q, [&](bool, int i, C even, C odd) {
-          if (i + lane / 4 < n)
-            to.store(p.placement, p.dst, p.add, i + lane / 4, even, odd);
         });
+        matrices.load(table(2), lane);
+        __syncthreads();
       }
-      __syncthreads();
+      const tensor::TargetLines<Tile, Number> target(p.placement, p.dst, source, lane, warp);
+      tensor::for_each_round<Tile>(warp, [&](int round) {
+        const auto to_p = last_lines.load(field[0], round);
+        const auto to_q = last_lines.load(field[1], round);
+        matrices.template second<true>(to_p, to_q,
+            [&](bool, int i, C even, C odd) { target.store(p.add, round, i, even, odd); });
+      });
     }
   }
 }

@@ -9,7 +9,7 @@ Kernel<Half> mma_staged(const Variant &, int dim, int n)
   using namespace tensor;
   using S = mma::M16N8K16<Half>;
   return n > 16 ? staged_kernel_of<S, 1, Half, Staging::permuted, Sizes::largest>(dim, n)
-                : staged_kernel_of<S, 1, Half, Staging::permuted, Sizes::medium>(dim, n);
+                : staged_kernel_of<S, 1, Half, Staging::permuted, Sizes::others>(dim, n);
 }
 
 template <>

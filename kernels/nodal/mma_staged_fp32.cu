@@ -10,7 +10,7 @@ namespace
   {
     using namespace tensor;
     return n > 16 ? staged_kernel_of<S, terms, float, Staging::permuted, Sizes::largest>(dim, n)
-                  : staged_kernel_of<S, terms, float, Staging::permuted, Sizes::medium>(dim, n);
+                  : staged_kernel_of<S, terms, float, Staging::permuted, Sizes::others>(dim, n);
   }
 } // namespace
 

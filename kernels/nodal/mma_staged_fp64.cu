@@ -13,7 +13,7 @@ Kernel<double> mma_staged(const Variant &variant, int dim, int n)
         ? staged_kernel_of<mma::M8N8K4<double>, 1, double, Staging::plain, Sizes::largest>(dim, n)
         : staged_kernel_of<mma::M16N8K4<double>, 1, double, Staging::plain, Sizes::largest>(dim, n);
   return variant.instruction == Instruction::m8n8k4
-      ? staged_kernel_of<mma::M8N8K4<double>, 1, double, Staging::permuted, Sizes::medium>(dim, n)
-      : staged_kernel_of<mma::M16N8K4<double>, 1, double, Staging::permuted, Sizes::medium>(dim, n);
+      ? staged_kernel_of<mma::M8N8K4<double>, 1, double, Staging::permuted, Sizes::others>(dim, n)
+      : staged_kernel_of<mma::M16N8K4<double>, 1, double, Staging::permuted, Sizes::others>(dim, n);
 }
 } // namespace tensormg::nodal

@@ -61,7 +61,8 @@ enum class Staging : std::uint8_t
   registers, ///< in registers only, N <= 8
   plain,     ///< in shared memory, lexicographic
   padded,    ///< in shared memory, rows and planes padded
-  permuted   ///< in shared memory, permuted by XOR: fewest bank conflicts
+  permuted,  ///< in shared memory, permuted by XOR: fewest bank conflicts
+  chained ///< x and y in registers, one way through shared memory, permuted, for z: FP16, 3D, N = 16
 };
 
 /// The shape of mma.sync.

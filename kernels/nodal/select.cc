@@ -78,8 +78,13 @@ namespace
       Arithmetic arithmetic, Staging staging, Instruction instruction, Sizes sizes)
   {
     return {Backend::mma, arithmetic, staging, instruction, sizes,
-        sizes == Sizes::compared ? &mma_staged_compared<Number> : &mma_staged<Number>};
+        sizes == Sizes::others || sizes == Sizes::largest ? &mma_staged<Number>
+                                                          : &mma_staged_compared<Number>};
   }
+
+  Kernel<Half> get_chained(const Variant &, int, int) { return mma_chained(); }
+  constexpr Row<Half> chained_row{Backend::mma, Arithmetic::fp16, Staging::chained,
+      Instruction::m16n8k16, Sizes::sixteen, &get_chained};
 
   template <typename Number>
   std::span<const Row<Number>> rows();
@@ -91,10 +96,15 @@ namespace
     static constexpr Row<double> table[] = {reference_row<double>, cuda_row<double>,
         wmma_row<double>(fp64), registers_row<double>(fp64, m16n8k8),
         registers_row<double>(fp64, m8n8k4), registers_row<double>(fp64, m16n8k4, Sizes::eight),
-        staged_row<double>(fp64, Staging::permuted, m16n8k4, Sizes::medium),
-        staged_row<double>(fp64, Staging::permuted, m8n8k4, Sizes::medium),
+        staged_row<double>(fp64, Staging::permuted, m16n8k16, Sizes::sixteen),
+        staged_row<double>(fp64, Staging::permuted, m16n8k4, Sizes::others),
+        staged_row<double>(fp64, Staging::permuted, m8n8k4, Sizes::others),
         staged_row<double>(fp64, Staging::plain, m16n8k4, Sizes::largest),
         staged_row<double>(fp64, Staging::plain, m8n8k4, Sizes::largest),
+        staged_row<double>(fp64, Staging::permuted, m16n8k8, Sizes::compared),
+        staged_row<double>(fp64, Staging::permuted, m16n8k4, Sizes::compared),
+        staged_row<double>(fp64, Staging::permuted, m8n8k4, Sizes::compared),
+        staged_row<double>(fp64, Staging::permuted, m16n8k16, Sizes::eight),
         staged_row<double>(fp64, Staging::plain, m8n8k4, Sizes::compared),
         staged_row<double>(fp64, Staging::plain, m16n8k4, Sizes::compared),
         staged_row<double>(fp64, Staging::plain, m16n8k8, Sizes::compared),
@@ -102,11 +112,7 @@ namespace
         staged_row<double>(fp64, Staging::padded, m8n8k4, Sizes::compared),
         staged_row<double>(fp64, Staging::padded, m16n8k4, Sizes::compared),
         staged_row<double>(fp64, Staging::padded, m16n8k8, Sizes::compared),
-        staged_row<double>(fp64, Staging::padded, m16n8k16, Sizes::compared),
-        staged_row<double>(fp64, Staging::permuted, m8n8k4, Sizes::compared),
-        staged_row<double>(fp64, Staging::permuted, m16n8k4, Sizes::compared),
-        staged_row<double>(fp64, Staging::permuted, m16n8k8, Sizes::compared),
-        staged_row<double>(fp64, Staging::permuted, m16n8k16, Sizes::compared)};
+        staged_row<double>(fp64, Staging::padded, m16n8k16, Sizes::compared)};
     return table;
   }
   template <>
@@ -118,21 +124,21 @@ namespace
         wmma_row<float>(tf32), wmma_row<float>(tf32x3), wmma_row<float>(fp16x3),
         registers_row<float>(tf32, m16n8k8), registers_row<float>(tf32x3, m16n8k8),
         registers_row<float>(fp16x3, m16n8k8),
-        staged_row<float>(tf32, Staging::permuted, m16n8k8, Sizes::medium),
-        staged_row<float>(tf32x3, Staging::permuted, m16n8k8, Sizes::medium),
-        staged_row<float>(fp16x3, Staging::permuted, m16n8k16, Sizes::medium),
+        staged_row<float>(tf32, Staging::permuted, m16n8k8, Sizes::others),
+        staged_row<float>(tf32x3, Staging::permuted, m16n8k8, Sizes::others),
+        staged_row<float>(fp16x3, Staging::permuted, m16n8k16, Sizes::others),
         staged_row<float>(tf32, Staging::permuted, m16n8k8, Sizes::largest),
         staged_row<float>(tf32x3, Staging::permuted, m16n8k8, Sizes::largest),
         staged_row<float>(fp16x3, Staging::permuted, m16n8k16, Sizes::largest),
-        staged_row<float>(tf32, Staging::plain, m16n8k8, Sizes::compared),
-        staged_row<float>(tf32, Staging::padded, m16n8k8, Sizes::compared),
         staged_row<float>(tf32, Staging::permuted, m16n8k8, Sizes::compared),
-        staged_row<float>(tf32x3, Staging::plain, m16n8k8, Sizes::compared),
-        staged_row<float>(tf32x3, Staging::padded, m16n8k8, Sizes::compared),
         staged_row<float>(tf32x3, Staging::permuted, m16n8k8, Sizes::compared),
+        staged_row<float>(fp16x3, Staging::permuted, m16n8k16, Sizes::compared),
+        staged_row<float>(tf32, Staging::plain, m16n8k8, Sizes::compared),
+        staged_row<float>(tf32x3, Staging::plain, m16n8k8, Sizes::compared),
         staged_row<float>(fp16x3, Staging::plain, m16n8k16, Sizes::compared),
-        staged_row<float>(fp16x3, Staging::padded, m16n8k16, Sizes::compared),
-        staged_row<float>(fp16x3, Staging::permuted, m16n8k16, Sizes::compared)};
+        staged_row<float>(tf32, Staging::padded, m16n8k8, Sizes::compared),
+        staged_row<float>(tf32x3, Staging::padded, m16n8k8, Sizes::compared),
+        staged_row<float>(fp16x3, Staging::padded, m16n8k16, Sizes::compared)};
     return table;
   }
   template <>
@@ -141,12 +147,12 @@ namespace
     constexpr Arithmetic fp16 = Arithmetic::fp16;
     using enum Instruction;
     static constexpr Row<Half> table[] = {reference_row<Half>, cuda_row<Half>, wmma_row<Half>(fp16),
-        registers_row<Half>(fp16, m16n8k8),
-        staged_row<Half>(fp16, Staging::permuted, m16n8k16, Sizes::medium),
+        registers_row<Half>(fp16, m16n8k8), chained_row,
+        staged_row<Half>(fp16, Staging::permuted, m16n8k16, Sizes::others),
         staged_row<Half>(fp16, Staging::permuted, m16n8k16, Sizes::largest),
+        staged_row<Half>(fp16, Staging::permuted, m16n8k16, Sizes::compared),
         staged_row<Half>(fp16, Staging::plain, m16n8k16, Sizes::compared),
-        staged_row<Half>(fp16, Staging::padded, m16n8k16, Sizes::compared),
-        staged_row<Half>(fp16, Staging::permuted, m16n8k16, Sizes::compared)};
+        staged_row<Half>(fp16, Staging::padded, m16n8k16, Sizes::compared)};
     return table;
   }
 
@@ -198,7 +204,8 @@ const char *to_string(Backend backend)
 
 const char *to_string(Staging staging)
 {
-  constexpr const char *names[] = {"standard", "registers", "plain", "padded", "permuted"};
+  constexpr const char *names[] = {
+      "standard", "registers", "plain", "padded", "permuted", "chained"};
   return names[static_cast<int>(staging)];
 }
 

@@ -17,7 +17,7 @@
 #include "kernels/patch_inverse/reciprocal.cuh"
 #include "kernels/patch_inverse/reference.h"
 #include "kernels/tensor/device_resources.cuh"
-#include "kernels/tensor/plane.cuh"
+#include "kernels/tensor/plane_stream.cuh"
 #include "kernels/tensor/sizes_dispatch.h"
 
 namespace tensormg::patch_inverse
@@ -205,23 +205,16 @@ __global__ void __launch_bounds__(Tile::threads, tensor::plane_blocks<Number, P:
     __syncthreads();
   }
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  tensor::PlaneLane<Tile> place(lane);
+  const tensor::PlaneLane<Tile> place(lane);
+  tensor::PlaneStream<Tile, Number, false> stream(p.placement, p.src, lane);
   RegisterFactors<P, Tile> factors;
-  int box = -1;
-  for (unsigned group = blockIdx.x * Tile::warps + threadIdx.x / 32; group < p.placement.n_groups();
-       group += gridDim.x * Tile::warps)
+  while (stream.go_on())
   {
-    if (const int now = p.placement.box_of(group); now != box)
-    {
-      box = now;
-      factors.load(p.tables, shared, p.placement.boxes[box], place, lane);
-    }
-    place.place(p.placement, box, (group - p.placement.begin[box]) * Tile::tensors);
-    tensor::Pair<Number> b[Tile::planes];
-    place.load(p.src, b);
+    if (stream.is_in_other_box())
+      factors.load(p.tables, shared, p.placement.boxes[stream.box()], place, lane);
     C x[Tile::planes][2];
-    solve_planes<P, Tile>(factors, b, x);
-    place.store(p.dst, p.add, x);
+    solve_planes<P, Tile>(factors, stream.planes(), x);
+    stream.positions().store(p.placement, p.dst, p.add, x);
   }
 }
 

@@ -60,10 +60,11 @@ struct Placement
 
   constexpr unsigned n_groups() const { return begin[n_boxes]; }
 
-  /// The box of a group.
-  constexpr int box_of(unsigned group) const
+  /// The box of a group that is in box `first` or behind: who goes on to later groups need not search from the start,
+  /// which takes a dependent load for every box.
+  constexpr int box_of(unsigned group, int first = 0) const
   {
-    int box = 0;
+    int box = first;
     while (group >= begin[box + 1])
       ++box;
     return box;

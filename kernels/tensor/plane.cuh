@@ -1,5 +1,4 @@
-// Planes of tensors in registers (plane_tile.h): their way from and to memory, the product left(A, X), and sums
-// over z on CUDA cores.
+// Planes of tensors in registers (plane_tile.h): the product left(A, X), its operand and constant matrix.
 #pragma once
 
 #include "kernels/tensor/placement.h"
@@ -21,124 +20,15 @@ struct Pair<Half>
   std::uint32_t bits;
 };
 
-/// A lane's places in the tensors of its warp.
+/// Of the lane's first entry in a tile.
 template <typename Tile>
-class PlaneLane
+struct PlaneLane
 {
-public:
-  int row, column; ///< of the lane's first entry in the tile
+  int row, column;
   __device__ explicit PlaneLane(int lane)
     : row(lane / 4)
     , column(lane % 4 * 2)
   {}
-
-  /// Tensors [first, ...) of a box: where the entries of the lane are.
-  __device__ void place(const Placement &placement, int box, unsigned first)
-  {
-    const unsigned n_tensors = placement.boxes[box].n_tensors();
-#pragma unroll
-    for (int at = 0; at < n_positions; ++at)
-    {
-      const int v = at % distinct;
-      const int in_tile = row / Tile::n * Tile::side + (column + v) / Tile::n;
-      const unsigned q = first + static_cast<unsigned>(at / distinct * Tile::per_tile + in_tile);
-      const bool exists = row < Tile::used && column + v < Tile::used && q < n_tensors;
-      position_[at] = exists ? placement.position(box, q) + row % Tile::n * placement.stride[1] +
-              (column + v) % Tile::n
-                             : -1;
-    }
-    stride_ = placement.stride[2];
-    vector_access_ = placement.pairs;
-  }
-
-  /// The lane's entries of all planes; zero where there is no tensor.
-  template <typename Number>
-  __device__ void load(const Number *src, Pair<Number> (&u)[Tile::planes]) const
-  {
-    using Word = typename WordOf<2 * sizeof(Number)>::type;
-    using Bits = typename WordOf<sizeof(Number)>::type;
-    if (distinct == 1 && vector_access_)
-    {
-#pragma unroll
-      for (int z = 0; z < Tile::planes; ++z)
-      {
-        Word word{};
-        if (exists(z, 0))
-          word = *reinterpret_cast<const Word *>(src + position(z, 0));
-        std::memcpy(&u[z], &word, sizeof(word));
-      }
-      return;
-    }
-#pragma unroll
-    for (int z = 0; z < Tile::planes; ++z)
-    {
-      Bits bits[2] = {};
-#pragma unroll
-      for (int v = 0; v < 2; ++v)
-        if (exists(z, v))
-          bits[v] = *reinterpret_cast<const Bits *>(src + position(z, v));
-      std::memcpy(&u[z], bits, sizeof(bits));
-    }
-  }
-
-  /// Writes or adds them.
-  template <typename Number, typename C>
-  __device__ void store(Number *dst, bool add, C (&y)[Tile::planes][2]) const
-  {
-    if (distinct == 1 && vector_access_)
-    {
-      if (add)
-      {
-#pragma unroll
-        for (int z = 0; z < Tile::planes; ++z)
-          if (exists(z, 0))
-          {
-            const Pack<C, 2> before = load_pack<2>(dst + position(z, 0));
-            y[z][0] += before.at[0];
-            y[z][1] += before.at[1];
-          }
-      }
-#pragma unroll
-      for (int z = 0; z < Tile::planes; ++z)
-        if (exists(z, 0))
-        {
-          Pack<C, 2> pack;
-          pack.at[0] = y[z][0];
-          pack.at[1] = y[z][1];
-          store_pack(dst + position(z, 0), pack);
-        }
-      return;
-    }
-#pragma unroll
-    for (int z = 0; z < Tile::planes; ++z)
-#pragma unroll
-      for (int v = 0; v < 2; ++v)
-        if (exists(z, v))
-        {
-          Number *to = dst + position(z, v);
-          const C before = add ? load_pack<1>(to).at[0] : C(0);
-          store_pack(to, Pack<C, 1>(y[z][v] + before));
-        }
-  }
-
-private:
-  /// N even: both entries are neighbours in a row of one tensor.
-  static constexpr int distinct = Tile::n % 2 == 0 ? 1 : 2;
-  static constexpr int n_positions = distinct * (Tile::dim == 3 ? 1 : Tile::planes);
-
-  __device__ std::int64_t start(int plane, int v) const
-  {
-    return position_[(Tile::dim == 3 ? 0 : plane * distinct) + v % distinct];
-  }
-  __device__ bool exists(int plane, int v) const { return start(plane, v) >= 0; }
-  __device__ std::int64_t position(int plane, int v) const
-  {
-    return start(plane, v) + (Tile::dim == 3 ? plane * stride_ : 0) + (distinct == 1 ? v : 0);
-  }
-
-  std::int64_t position_[n_positions]; ///< -1: no such tensor
-  std::int64_t stride_;
-  bool vector_access_;
 };
 
 /// Operand B of all steps of left(A, X).
@@ -188,21 +78,6 @@ struct PlaneMatrix
     for (int s = 0; s < plane_steps<typename P::S>; ++s)
       step[s] = load_terms<P, mma::Operand::a>(
           table + s * FragmentBytes<P, mma::Operand::a>::of_warp, lane);
-  }
-
-  /// m = 16: zero above, the upper matrix below.
-  __device__ PlaneMatrix shifted_down() const
-  {
-    static_assert(P::S::m == 16);
-    PlaneMatrix result{};
-#pragma unroll
-    for (int s = 0; s < plane_steps<typename P::S>; ++s)
-#pragma unroll
-      for (int term = 0; term < P::terms; ++term)
-#pragma unroll
-        for (int r = 0; r < mma::FragmentA<typename P::S>::n_registers; r += 2)
-          result.step[s].term[term].registers[r + 1] = step[s].term[term].registers[r];
-    return result;
   }
 };
 

@@ -21,8 +21,10 @@ enum class Sizes : std::uint8_t
   small,    ///< one 8 x 8 tile holds a plane of a tensor
   medium,   ///< two tiles per direction
   largest,  ///< three
+  others,   ///< medium but for those compared
   compared, ///< those that other ways of doing the same are compared at
-  eight
+  eight,
+  sixteen
 };
 
 constexpr bool has(Sizes sizes, int dim, int n)
@@ -37,10 +39,14 @@ constexpr bool has(Sizes sizes, int dim, int n)
       return is_size(dim, n) && n > 8 && n <= 16;
     case Sizes::largest:
       return is_size(dim, n) && n > 16;
+    case Sizes::others:
+      return has(Sizes::medium, dim, n) && !has(Sizes::compared, dim, n);
     case Sizes::compared:
       return dim == 3 && (n == 8 || n == 16);
     case Sizes::eight:
       return dim == 3 && n == 8;
+    case Sizes::sixteen:
+      return dim == 3 && n == 16;
   }
   return false;
 }
@@ -57,10 +63,14 @@ constexpr const char *words(Sizes sizes)
       return "2D and 3D, N = 9, 10, 12, 14, 16";
     case Sizes::largest:
       return "2D and 3D, N = 18";
+    case Sizes::others:
+      return "2D, N = 9, 10, 12, 14, 16, 3D, N = 9, 10, 12, 14";
     case Sizes::compared:
       return "3D, N = 8, 16";
     case Sizes::eight:
       return "3D, N = 8";
+    case Sizes::sixteen:
+      return "3D, N = 16";
   }
   return "";
 }

@@ -8,7 +8,7 @@
 //   writes  entries i = g, g + 8 of lines 2 t, 2 t + 1, which lie side by side in x but for lines along x.
 #pragma once
 
-#include "kernels/mma/shapes.h"
+#include "kernels/mma/fragment_maps.h"
 #include "kernels/tensor/tensor_layout.h"
 
 namespace tensormg::tensor
@@ -102,6 +102,13 @@ struct StagedTile
   static constexpr int threads = 32 * warps;
   /// Blocks that registers must leave room for: 128 registers per thread, or 168.
   static constexpr int resident = (n <= 16 ? 512 : 384) / threads;
+  /// Column tiles of a warp one after the other: warp + round * warps.
+  static constexpr int rounds = (columns + warps - 1) / warps;
+  /// The lines of a round are whole planes or rows of one tensor, N is a power of two: see LaneOffset.
+  static constexpr bool is_regular = dim == 3 && (n == 8 || n == 16);
+  static_assert(!is_regular || lines == 8 * warps * rounds);
+  /// By how much the slower index of a line grows from round to round; the faster one stays.
+  static constexpr int slow_per_round = 8 * warps / n;
 
   /// Lines along x and y are (z, y) and (z, x), lines along z are (y, x): offset of entry k of a line.
   template <int d>
@@ -112,6 +119,84 @@ struct StagedTile
         : d == 1  ? Layout()(slow, k, fast)
                   : Layout()(k, slow, fast);
   }
+};
+
+/// Offsets of a lane's entries of lines along d of a regular tile: one for the lane, the others from it by
+/// constants. The bits of the numbers of a line and of an entry that differ between lanes are those of line_mask
+/// and entry_mask; the constants have none of them. So both parts of an offset are known apart: a padded layout
+/// adds them, a permuted one, which is linear over XOR, flips bits. Where the lane has no bit, flipping is
+/// adding, which is part of the instruction that reads or writes.
+template <typename Tile, int d, int line_mask, int entry_mask>
+class LaneOffset
+{
+public:
+  constexpr LaneOffset(int line, int entry)
+    : first_(Tile::template offset<d>(line, entry))
+  {}
+  /// Of the entry that is by `lines` and `entries` further.
+  constexpr int at(int lines, int entries) const
+  {
+    const int by = Tile::template offset<d>(lines, entries);
+    return (first_ ^ (by & lane_bits)) + (by & ~lane_bits);
+  }
+
+private:
+  /// All bits that first_ may have.
+  static constexpr int find_lane_bits()
+  {
+    int bits = 0;
+    for (int bit = 1; bit < Tile::lines; bit *= 2)
+      bits |= Tile::template offset<d>(bit & line_mask, 0) |
+          Tile::template offset<d>(0, bit & entry_mask);
+    return bits;
+  }
+  static constexpr int lane_bits = Tile::Layout::is_permuted ? find_lane_bits() : 0;
+
+  int first_;
+};
+
+/// For a lane of a warp reading operand B: line 8 warp + g, entry of element 0.
+template <typename S, typename Tile, int d>
+class ReadOffset
+{
+public:
+  constexpr ReadOffset(int lane, int warp)
+    : offset_(8 * warp + lane / 4, mma::entry_of<S, mma::Operand::b>(lane, 0).row)
+  {}
+  /// Of element e in a step and round. Elements beyond N are some others of the line: the matrix is zero there.
+  constexpr int at(int round, int step, int e) const
+  {
+    const int entry = (step * S::k + mma::entry_of<S, mma::Operand::b>(0, e).row) % Tile::n;
+    return offset_.at(8 * Tile::warps * round, entry);
+  }
+
+private:
+  static constexpr int find_entries()
+  {
+    int entries = 0;
+    for (int lane = 0; lane < 4; ++lane)
+      entries |= mma::entry_of<S, mma::Operand::b>(lane, 0).row;
+    return entries;
+  }
+  LaneOffset<Tile, d, 8 * Tile::warps - 1, find_entries()> offset_;
+};
+
+/// For a lane of a warp writing accumulators: lines 8 warp + 2 t + v, entry g.
+template <typename Tile, int d>
+class WriteOffset
+{
+public:
+  constexpr WriteOffset(int lane, int warp)
+    : offset_(8 * warp + lane % 4 * 2, lane / 4)
+  {}
+  /// Of entry i + g, i = 0 or 8.
+  constexpr int at(int round, int i, int v) const
+  {
+    return offset_.at(8 * Tile::warps * round + v, i);
+  }
+
+private:
+  LaneOffset<Tile, d, 8 * Tile::warps - 2, 7> offset_;
 };
 
 /// How the rows of the two constant matrices M, S (n x n) of a direction are cut into operands A of m rows.

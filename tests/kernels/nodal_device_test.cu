@@ -1,6 +1,7 @@
 // Every kernel of the nodal operator against the reference: cells and vertex patches, batches that fill no
 // block, all ends of the mesh; outputs are NaN before and have guard zones; two runs give the same bits.
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -120,6 +121,22 @@ namespace
   TYPED_TEST(NodalDevice, Mma3d)
   {
     for_each_variant<TypeParam>(Backend::mma, 3, &TestFixture::check);
+  }
+
+  // Tensors that do not start where several numbers can be read at once.
+  TYPED_TEST(NodalDevice, MmaAtOddPositions)
+  {
+    for (const int degree : {3, 7})
+      for (const int shift : {1, 2})
+      {
+        test::BatchCase c = test::patch_case(3, degree, {5, 3, 5}, {0, 1, 1});
+        c.name += ", shifted by " + std::to_string(shift);
+        c.batch.first += shift;
+        c.vector_size += shift;
+        for (const nodal::Variant &variant : nodal::variants<TypeParam>(3, c.batch.n))
+          if (variant.backend == Backend::mma)
+            TestFixture::check(variant, c);
+      }
   }
 
   // An empty batch is no error and writes nothing.

@@ -1,5 +1,6 @@
 // Layouts of tensors in shared memory without a GPU: no two entries share a place, and the bank conflicts of
 // the accesses that the kernels make, which docs/nodal.md lists.
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -7,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/nodal/chained_tile.h"
 #include "kernels/tensor/plane_tile.h"
 #include "kernels/tensor/shared_accesses.h"
 #include "kernels/tensor/sizes_dispatch.h"
@@ -127,6 +129,126 @@ namespace
             tensor::StagedTile<dim, n, typename tensor::PermutedLayoutOf<n, 4>::type>>();
       }
     });
+  }
+
+  /// A lane's offset and constants give the place of every entry: lines along d, read and written.
+  template <typename S, typename Tile, int d>
+  void check_lane_offsets()
+  {
+    for (int thread = 0; thread < Tile::threads; ++thread)
+    {
+      const int warp = thread / 32, lane = thread % 32;
+      const tensor::ReadOffset<S, Tile, d> read(lane, warp);
+      const tensor::WriteOffset<Tile, d> write(lane, warp);
+      for (int round = 0; round < Tile::rounds; ++round)
+      {
+        const int column = warp + round * Tile::warps;
+        for (int step = 0; step < tensor::StagedRows<S, Tile::n>::steps; ++step)
+          for (int e = 0; e < mma::OperandOf<S, mma::Operand::b>::n_elements; ++e)
+          {
+            const mma::Entry entry = mma::entry_of<S, mma::Operand::b>(lane, e);
+            const int k = (step * S::k + entry.row) % Tile::n;
+            ASSERT_EQ(
+                read.at(round, step, e), (Tile::template offset<d>(8 * column + entry.column, k)))
+                << "direction " << d << ", warp " << warp << ", lane " << lane;
+          }
+        for (int i = 0; i < Tile::n; i += 8)
+          for (int v = 0; v < 2; ++v)
+            ASSERT_EQ(write.at(round, i, v),
+                (Tile::template offset<d>(8 * column + lane % 4 * 2 + v, i + lane / 4)))
+                << "direction " << d << ", warp " << warp << ", lane " << lane;
+      }
+    }
+  }
+
+  template <typename S, int n>
+  void check_lane_offsets_of()
+  {
+    constexpr int bytes = sizeof(typename S::Accumulator);
+    const auto check = []<typename Tile>(const Tile &) {
+      static_assert(Tile::is_regular);
+      check_lane_offsets<S, Tile, 0>();
+      check_lane_offsets<S, Tile, 1>();
+      check_lane_offsets<S, Tile, 2>();
+    };
+    check(Plain<n, bytes>());
+    check(Padded<n, bytes>());
+    check(Permuted<n, bytes>());
+  }
+
+  TEST(StagedTile, AddressesFromConstants)
+  {
+    check_lane_offsets_of<mma::M8N8K4<double>, 8>();
+    check_lane_offsets_of<mma::M16N8K4<double>, 8>();
+    check_lane_offsets_of<mma::M16N8K8<double>, 8>();
+    check_lane_offsets_of<mma::M16N8K16<double>, 8>();
+    check_lane_offsets_of<mma::M8N8K4<double>, 16>();
+    check_lane_offsets_of<mma::M16N8K4<double>, 16>();
+    check_lane_offsets_of<mma::M16N8K8<double>, 16>();
+    check_lane_offsets_of<mma::M16N8K16<double>, 16>();
+    check_lane_offsets_of<mma::M16N8K8<Tf32>, 8>();
+    check_lane_offsets_of<mma::M16N8K8<Tf32>, 16>();
+    check_lane_offsets_of<mma::M16N8K16<Half>, 8>();
+    check_lane_offsets_of<mma::M16N8K16<Half>, 16>();
+  }
+
+  // ---- x and y in registers, halves in shared memory
+
+  TEST(ChainedTile, EveryEntryHasOnePlace)
+  {
+    using Tile = nodal::ChainedTile;
+    EXPECT_TRUE(tensor::is_injective<Tile::Layout>(Tile::n, Tile::n));
+    EXPECT_LE(3 * Tile::shared_bytes, 227 * 1024);
+    std::array<int, 16> times{};
+    for (int i = 0; i < 16; ++i)
+      ++times[Tile::in_memory(i)];
+    for (const int count : times)
+      EXPECT_EQ(count, 1);
+    for (int thread = 0; thread < Tile::threads; ++thread)
+    {
+      const int warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
+      // Registers 0 and 1 of operand B are four neighbours in memory.
+      for (int e = 0; e < 4; ++e)
+        EXPECT_EQ(Tile::in_memory(mma::entry_of<mma::M16N8K16<Half>, mma::Operand::b>(t, e).row),
+            4 * t + e);
+      const Tile::Write write(lane, warp);
+      const Tile::Read read(lane, warp);
+      for (int i = 0; i < 2; ++i)
+        for (int second = 0; second < 2; ++second)
+        {
+          for (int half = 0; half < 2; ++half)
+            EXPECT_EQ(write.at(second, half, i),
+                Tile::Layout()(warp + 8 * second, g + 8 * half, 8 * i + 2 * t));
+          EXPECT_EQ(read.at(second, i),
+              Tile::Layout()(lane % 16, warp + 8 * second, 8 * i) + lane / 16 * Tile::field_size);
+        }
+    }
+  }
+
+  TEST(ChainedTile, IsFreeOfConflicts)
+  {
+    using Tile = nodal::ChainedTile;
+    Wavefronts written, read;
+    for (int warp = 0; warp < Tile::warps; ++warp)
+      for (int second = 0; second < 2; ++second)
+        for (int i = 0; i < 2; ++i)
+        {
+          for (int half = 0; half < 2; ++half)
+            written += mma::wavefronts(mma::make_addresses([&](int lane) {
+              return Tile::Write(lane, warp).at(second, half, i) * 2;
+            }),
+                4);
+          for (int matrix = 0; matrix < 4; ++matrix) // ldmatrix: one wavefront for each
+            read += mma::wavefronts(mma::make_addresses([&](int lane) {
+              return lane < 8 ? Tile::Read(8 * matrix + lane, warp).at(second, i) * 2
+                              : mma::inactive;
+            }),
+                16);
+        }
+    EXPECT_EQ(written.conflicts(), 0);
+    EXPECT_EQ(read.conflicts(), 0);
+    EXPECT_EQ(written.count, 64); // 4096 halves of a field
+    EXPECT_EQ(read.count, 128);   // of both
   }
 
   // ---- docs/nodal.md
