@@ -75,23 +75,49 @@ __device__ inline void arrive_expect(Barrier *barrier, unsigned bytes)
                : "memory");
 }
 
+/// Has the phase of the given parity ended? Waits for it as long as the device sees fit.
+__device__ inline bool try_wait(Barrier *barrier, unsigned parity)
+{
+  if constexpr (!compiled_for::has_copy_engine)
+  {
+    compiled_for::stop();
+    return true;
+  }
+  std::uint32_t done;
+  asm volatile("{\n\t.reg .pred p;\n\t"
+               "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2;\n\t"
+               "selp.u32 %0, 1, 0, p;\n\t}"
+               : "=r"(done)
+               : "r"(shared_address(barrier)), "r"(parity)
+               : "memory");
+  return done != 0;
+}
+
 /// Waits until the phase of the given parity has ended.
 __device__ inline void wait(Barrier *barrier, unsigned parity)
 {
-  if constexpr (!compiled_for::has_copy_engine)
-    return compiled_for::stop();
-  const std::uint32_t address = shared_address(barrier);
-  std::uint32_t done;
-  do
-  {
-    asm volatile("{\n\t.reg .pred p;\n\t"
-                 "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2;\n\t"
-                 "selp.u32 %0, 1, 0, p;\n\t}"
-                 : "=r"(done)
-                 : "r"(address), "r"(parity)
-                 : "memory");
-  }
-  while (!done);
+  while (!try_wait(barrier, parity))
+    ;
+}
+
+/// wait() for another block: after about `most_seconds` in vain the kernel ends with an error (a trap, which the host sees as a
+/// failed launch) instead of waiting for ever. The clock is read only where the first look was in vain.
+template <unsigned most_seconds = 30>
+__device__ void wait_bounded(Barrier *barrier, unsigned parity)
+{
+  constexpr int log_unit = 20; // of time: 2^20 ns, so that 32 bits are enough
+  constexpr std::uint32_t most_units = most_seconds * 1'000'000'000ull >> log_unit;
+  const auto now = [] {
+    std::uint64_t nanoseconds;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
+    return static_cast<std::uint32_t>(nanoseconds >> log_unit);
+  };
+  if (try_wait(barrier, parity))
+    return;
+  const std::uint32_t start = now();
+  while (!try_wait(barrier, parity))
+    if (now() - start > most_units)
+      compiled_for::stop();
 }
 
 /// A position in a ring of `slots` and the parity of the phase that its barrier is in.

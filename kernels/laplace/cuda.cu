@@ -19,10 +19,11 @@ namespace
   }
 
   template <typename Number, Form form>
-  KernelResources resources_of(int degree)
+  KernelResources resources_of(int degree, std::int64_t cells_x)
   {
-    return degree <= highest_low_degree ? cuda_3d_resources<Number, form, Degrees::low>(degree)
-                                        : cuda_3d_resources<Number, form, Degrees::high>(degree);
+    return degree <= highest_low_degree
+        ? cuda_3d_resources<Number, form, Degrees::low>(degree, cells_x)
+        : cuda_3d_resources<Number, form, Degrees::high>(degree, cells_x);
   }
 } // namespace
 
@@ -46,19 +47,19 @@ Apply<Number> *cuda_instance(Form form, int dim, int degree)
 }
 
 template <typename Number>
-KernelResources cuda_resources(Form form, int degree)
+KernelResources cuda_resources(Form form, int degree, std::int64_t cells_x)
 {
   switch (form)
   {
     case Form::apply:
-      return resources_of<Number, Form::apply>(degree);
+      return resources_of<Number, Form::apply>(degree, cells_x);
     case Form::residual:
       if constexpr (has_every_form<Number>)
-        return resources_of<Number, Form::residual>(degree);
+        return resources_of<Number, Form::residual>(degree, cells_x);
       break;
     case Form::chebyshev:
       if constexpr (has_every_form<Number>)
-        return resources_of<Number, Form::chebyshev>(degree);
+        return resources_of<Number, Form::chebyshev>(degree, cells_x);
       break;
   }
   return {};
@@ -138,10 +139,10 @@ template Apply<double> *cuda_instance(Form, int, int);
 template Apply<float> *cuda_instance(Form, int, int);
 template Apply<Half> *cuda_instance(Form, int, int);
 template Apply<WideFloat> *cuda_instance(Form, int, int);
-template KernelResources cuda_resources<double>(Form, int);
-template KernelResources cuda_resources<float>(Form, int);
-template KernelResources cuda_resources<Half>(Form, int);
-template KernelResources cuda_resources<WideFloat>(Form, int);
+template KernelResources cuda_resources<double>(Form, int, std::int64_t);
+template KernelResources cuda_resources<float>(Form, int, std::int64_t);
+template KernelResources cuda_resources<Half>(Form, int, std::int64_t);
+template KernelResources cuda_resources<WideFloat>(Form, int, std::int64_t);
 template void pack_traces_cuda(
     const Block &, const CellBasis &, int, const double *, double *, Stream);
 template void pack_traces_cuda(

@@ -20,11 +20,11 @@ Apply<Number> *cuda_3d_instance(int degree);
 
 /// Only for degrees of this kind.
 template <typename Number, Form form, Degrees degrees>
-KernelResources cuda_3d_resources(int degree);
+KernelResources cuda_3d_resources(int degree, std::int64_t cells_x);
 
-/// Of the kernel in 3D.
+/// Of the kernel in 3D that takes blocks with so many cells in x, without ghosts.
 template <typename Number>
-KernelResources cuda_resources(Form form, int degree);
+KernelResources cuda_resources(Form form, int degree, std::int64_t cells_x);
 
 /// The function for a form known at run time.
 template <typename Number>

@@ -9,4 +9,11 @@ namespace tensormg::laplace
 /// nullptr for a degree that does not exist. Arguments::progress is not used.
 template <typename Number, Form form>
 Apply<Number> *cuda_2d_instance(int degree);
+
+/// What these kernels take of the current device.
+template <typename Number, Form form>
+KernelResources cuda_2d_resources(int degree);
+/// The same for a form known at run time.
+template <typename Number>
+KernelResources cuda_2d_resources(Form form, int degree);
 } // namespace tensormg::laplace

@@ -6,6 +6,7 @@
 #include "kernels/core/launch.cuh"
 #include "kernels/core/occupancy.h"
 #include "kernels/laplace/cuda_2d.cuh"
+#include "kernels/tensor/device_resources.cuh"
 
 namespace tensormg::laplace
 {
@@ -84,5 +85,13 @@ void launch_strip(const Arguments<typename Tile::Number> &a)
   const StripParameters<Tile> p = strip_parameters<Tile, form>(a, resident);
   launch("launching the Laplace kernel in 2D", kernel, p.blocks_x * p.segments, Tile::threads,
       Tile::shared_bytes, a.stream, p);
+}
+
+template <typename Tile, Form form>
+KernelResources strip_resources()
+{
+  const tensor::Resources of = tensor::device_resources(&strip::strip_kernel<Tile, form>,
+      Tile::threads, Tile::shared_bytes, Tile::shared_bytes_per_dof);
+  return {of.registers, of.shared_bytes, of.local_bytes, of.occupancy, of.shared_bytes_per_entry};
 }
 } // namespace tensormg::laplace

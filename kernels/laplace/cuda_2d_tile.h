@@ -64,6 +64,11 @@ struct StripTile
   static constexpr int table_offset = warps * warp_bytes;
   static constexpr int shared_bytes = table_offset + table_bytes;
 
+  /// src is copied and read for y and for x, b and old are copied and read; the two cells beside a row of the strip are
+  /// copied with what lies beside them and read; parked traces are written and read.
+  static constexpr double shared_bytes_per_dof = sizeof(Number) * (3. + 2. * inputs) +
+      2. * (chunk_bytes + sizeof(Number)) / cells + (parked ? 4. * sizeof(C) / n : 0.);
+
   static_assert(pack_bytes >= 4 && pack_bytes <= 16, "one access of a lane");
   static_assert(shared_bytes <= 227 * 1024, "of a block on compute capability 9.0");
   static_assert(rows >= 2, "a row is finished with the traces of the next one");

@@ -3,5 +3,5 @@
 namespace tensormg::laplace
 {
 template Apply<float> *cuda_3d_instance<float, Form::chebyshev, Degrees::low>(int);
-template KernelResources cuda_3d_resources<float, Form::chebyshev, Degrees::low>(int);
+template KernelResources cuda_3d_resources<float, Form::chebyshev, Degrees::low>(int, std::int64_t);
 } // namespace tensormg::laplace

@@ -22,15 +22,15 @@ void apply_device_reference(const Arguments<Number> &, Form)
 }
 
 template <typename Number>
-KernelResources cuda_resources(Form, int)
+KernelResources cuda_resources(Form, int, std::int64_t)
 {
   throw DeviceError("no device: " + why_no_device());
 }
 
-template KernelResources cuda_resources<double>(Form, int);
-template KernelResources cuda_resources<float>(Form, int);
-template KernelResources cuda_resources<Half>(Form, int);
-template KernelResources cuda_resources<WideFloat>(Form, int);
+template KernelResources cuda_resources<double>(Form, int, std::int64_t);
+template KernelResources cuda_resources<float>(Form, int, std::int64_t);
+template KernelResources cuda_resources<Half>(Form, int, std::int64_t);
+template KernelResources cuda_resources<WideFloat>(Form, int, std::int64_t);
 template Apply<double> *cuda_instance(Form, int, int);
 template Apply<float> *cuda_instance(Form, int, int);
 template Apply<Half> *cuda_instance(Form, int, int);

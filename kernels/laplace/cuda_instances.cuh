@@ -93,7 +93,9 @@ KernelResources resources_of_kernel(auto *function)
   check_cuda(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device),
       "asking for the threads");
   KernelResources result;
-  result.registers = Tile::consumer_registers;
+  result.registers = attributes.numRegs;
+  if (Tile::consumer_registers > attributes.numRegs)
+    result.computing_registers = Tile::consumer_registers; // setmaxnreg
   result.shared_bytes = Tile::shared_bytes;
   result.local_bytes = static_cast<int>(attributes.localSizeBytes);
   const int blocks =
@@ -115,18 +117,33 @@ KernelResources resources_3d()
     return resources_of_kernel<Tile, form>(&march::march_kernel<Tile, form>);
 }
 
-template <typename Number, Form form, int first, int... next>
-KernelResources resources_of_degree(int degree, std::integer_sequence<int, next...>)
+/// Of the tile that launch_3d() takes for blocks with so many cells in x, without ghosts.
+template <typename Number, Form form, int degree>
+KernelResources resources_of_rows(std::int64_t cells_x)
 {
-  using Function = KernelResources();
-  static constexpr Function *instances[] = {
-      &resources_3d<TileOf<Number, form, first + next>, form>...};
-  return instances[degree - first]();
+  using Tile = TileOf<Number, form, degree>;
+  if constexpr (form != Form::chebyshev)
+  {
+    using Narrow = CudaNarrowTile<Number, degree + 1, form == Form::residual>;
+    if constexpr (Narrow::cells_x < Tile::cells_x)
+      if (prefers_narrow_tile(cells_x))
+        return resources_3d<Narrow, form>();
+  }
+  return resources_3d<Tile, form>();
+}
+
+template <typename Number, Form form, int first, int... next>
+KernelResources resources_of_degree(
+    int degree, std::int64_t cells_x, std::integer_sequence<int, next...>)
+{
+  using Function = KernelResources(std::int64_t);
+  static constexpr Function *instances[] = {&resources_of_rows<Number, form, first + next>...};
+  return instances[degree - first](cells_x);
 }
 
 template <typename Number, Form form, Degrees degrees>
-KernelResources cuda_3d_resources(int degree)
+KernelResources cuda_3d_resources(int degree, std::int64_t cells_x)
 {
-  return resources_of_degree<Number, form, lowest(degrees)>(degree, Count<degrees>());
+  return resources_of_degree<Number, form, lowest(degrees)>(degree, cells_x, Count<degrees>());
 }
 } // namespace tensormg::laplace

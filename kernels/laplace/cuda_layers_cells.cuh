@@ -206,7 +206,7 @@ private:
         shared.own(layer, k), shared.sum(layer, k), (planes + k) % Tile::halo_ring, c * n + k};
     typename Work::FacesY faces_y[n];
     if constexpr (Tile::cluster > 1)
-      pipeline::wait(shared.beside_full(planes / n), planes / n / 2 % 2);
+      pipeline::wait_bounded(shared.beside_full(planes / n), planes / n / 2 % 2);
     pipeline::wait(shared.halo_full(k), halo_parity);
     this->sum_y(faces_y, plane);
     this->sum_edges(plane);
@@ -225,7 +225,10 @@ private:
       pipeline::wait(shared.done(layer - 1), Shared<Tile>::parity(layer - 1));
     if constexpr (Tile::in_place)
     {
-      pipeline::wait(shared.group(group), in_group);
+      if constexpr (Tile::cluster > 1)
+        pipeline::wait_bounded(shared.group(group), in_group);
+      else
+        pipeline::wait(shared.group(group), in_group);
       in_group ^= 1u;
     }
     this->write_rows(faces_y, plane, p.lambda[2][k]);

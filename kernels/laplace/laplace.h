@@ -198,17 +198,19 @@ constexpr Arithmetic solver_arithmetic(Form form)
 /// What a kernel takes of a device.
 struct KernelResources
 {
-  int registers = 0;                ///< per thread that computes
+  int registers = 0;                ///< per thread, by the compiler: what threads start with
   int shared_bytes = 0;             ///< per block
   int local_bytes = 0;              ///< per thread: spilled registers and small arrays
   double occupancy = 0.;            ///< resident warps, of those possible
   double shared_bytes_per_dof = 0.; ///< read and written in shared memory, counted in the source
+  int computing_registers = 0;      ///< per thread that computes, if others give it theirs; 0: none
 };
 
-/// Of a device backend, on the current device; nothing if it keeps no count.
+/// Of a device backend, on the current device; nothing if it keeps no count. `cells_x`: of a block without ghosts, by which some
+/// kernels choose their tile.
 template <typename Number>
 std::optional<KernelResources> kernel_resources(Backend backend, Form form, int dim, int degree,
-    std::optional<Arithmetic> arithmetic = std::nullopt);
+    std::optional<Arithmetic> arithmetic = std::nullopt, std::int64_t cells_x = 64);
 
 /// The packing function (one implementation serves all CPU backends).
 template <typename Number>

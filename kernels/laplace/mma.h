@@ -16,7 +16,7 @@ constexpr int mma_max_degree(int dim)
 template <Form form>
 Apply<Half> *mma_3d_half_instance(int degree);
 template <Form form>
-KernelResources mma_3d_half_resources(int degree);
+KernelResources mma_3d_half_resources(int degree, std::int64_t cells_x);
 
 /// Degrees whose residual rounds jumps of traces instead of traces, in 3D: as accurate for smooth vectors as what
 /// follows.
@@ -29,5 +29,5 @@ KernelResources mma_accurate_residual_resources(int degree);
 
 /// mma_3d_half_instance() for a form known at run time, of degrees up to mma_max_degree().
 Apply<Half> *mma_instance(Form form, int degree);
-KernelResources mma_resources(Form form, int degree);
+KernelResources mma_resources(Form form, int degree, std::int64_t cells_x);
 } // namespace tensormg::laplace

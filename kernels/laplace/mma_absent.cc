@@ -7,7 +7,10 @@
 namespace tensormg::laplace
 {
 Apply<Half> *mma_instance(Form, int) { throw DeviceError("no device: " + why_no_device()); }
-KernelResources mma_resources(Form, int) { throw DeviceError("no device: " + why_no_device()); }
+KernelResources mma_resources(Form, int, std::int64_t)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
 Apply<Half> *mma_accurate_residual(int) { throw DeviceError("no device: " + why_no_device()); }
 KernelResources mma_accurate_residual_resources(int)
 {

@@ -56,18 +56,31 @@ KernelResources resources_of_mma()
     return resources_of_kernel<Tile, form>(&mma_layers::mma_layers_kernel<Tile, form>);
 }
 
-template <Form form, int... n>
-KernelResources mma_resources_of_degree(int degree, std::integer_sequence<int, n...>)
+/// Of the tile that launch_mma_of_modes() takes for blocks with so many cells in x.
+template <int n, Form form>
+KernelResources mma_resources_of_rows(std::int64_t cells_x)
 {
-  using Function = KernelResources();
-  static constexpr Function *instances[] = {&resources_of_mma<MmaTileOf<n + 2, form>, form>...};
-  return instances[degree - 1]();
+  using Tile = MmaTileOf<n, form>;
+  using Wide = MmaWideTile<n, form != Form::apply>;
+  if constexpr (Wide::cells_x > Tile::cells_x)
+    if (prefers_wide_tile(cells_x))
+      return resources_of_mma<Wide, form>();
+  return resources_of_mma<Tile, form>();
+}
+
+template <Form form, int... n>
+KernelResources mma_resources_of_degree(
+    int degree, std::int64_t cells_x, std::integer_sequence<int, n...>)
+{
+  using Function = KernelResources(std::int64_t);
+  static constexpr Function *instances[] = {&mma_resources_of_rows<n + 2, form>...};
+  return instances[degree - 1](cells_x);
 }
 
 template <Form form>
-KernelResources mma_3d_half_resources(int degree)
+KernelResources mma_3d_half_resources(int degree, std::int64_t cells_x)
 {
   return mma_resources_of_degree<form>(
-      degree, std::make_integer_sequence<int, mma_max_degree<Half>(3)>());
+      degree, cells_x, std::make_integer_sequence<int, mma_max_degree<Half>(3)>());
 }
 } // namespace tensormg::laplace

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "kernels/laplace/cuda.h"
+#include "kernels/laplace/cuda_2d.h"
 #include "kernels/laplace/laplace.h"
 #include "kernels/laplace/lines.h"
 #include "kernels/laplace/mma.h"
@@ -55,7 +56,7 @@ namespace
     int max_degree;
     int capability; ///< compute capability times ten that it needs; 0: runs on the host
     Apply<Number> *(*get)(Form, int dim, int degree);
-    std::optional<KernelResources> (*resources)(Form, int dim, int degree);
+    std::optional<KernelResources> (*resources)(Form, int dim, int degree, std::int64_t cells_x);
     int min_degree = 1;
     std::optional<Form> only = std::nullopt; ///< the one form that it has; nothing: all
 
@@ -66,7 +67,7 @@ namespace
     }
   };
 
-  constexpr std::optional<KernelResources> (*no_count)(Form, int, int) = nullptr;
+  constexpr std::optional<KernelResources> (*no_count)(Form, int, int, std::int64_t) = nullptr;
 
   template <typename Number>
   Apply<Number> *get_reference(Form form, int, int)
@@ -84,17 +85,19 @@ namespace
     return dim == 2 ? cpu_instance<2, Number>(form, degree) : cpu_instance<3, Number>(form, degree);
   }
   template <typename Number>
-  std::optional<KernelResources> resources_of_cuda(Form form, int, int degree)
+  std::optional<KernelResources> resources_of_cuda(
+      Form form, int dim, int degree, std::int64_t cells_x)
   {
-    return cuda_resources<Number>(form, degree);
+    return dim == 2 ? cuda_2d_resources<Number>(form, degree)
+                    : cuda_resources<Number>(form, degree, cells_x);
   }
   Apply<Half> *get_mma(Form form, int, int degree) { return mma_instance(form, degree); }
-  std::optional<KernelResources> resources_of_mma(Form form, int, int degree)
+  std::optional<KernelResources> resources_of_mma(Form form, int, int degree, std::int64_t cells_x)
   {
-    return mma_resources(form, degree);
+    return mma_resources(form, degree, cells_x);
   }
   Apply<Half> *get_mma_accurate(Form, int, int degree) { return mma_accurate_residual(degree); }
-  std::optional<KernelResources> resources_of_mma_accurate(Form, int, int degree)
+  std::optional<KernelResources> resources_of_mma_accurate(Form, int, int degree, std::int64_t)
   {
     return mma_accurate_residual_resources(degree);
   }
@@ -112,8 +115,8 @@ namespace
   constexpr Row<Number> device_reference_row{Backend::device_reference, Arithmetic::fp64, 0,
       max_degree, 80, &get_device_reference<Number>, no_count};
   template <typename Number>
-  constexpr Row<Number> cuda_row_2d{
-      Backend::cuda, own_arithmetic<Number>, 2, max_degree, 80, &cuda_instance<Number>, no_count};
+  constexpr Row<Number> cuda_row_2d{Backend::cuda, own_arithmetic<Number>, 2, max_degree, 80,
+      &cuda_instance<Number>, &resources_of_cuda<Number>};
   template <typename Number>
   constexpr Row<Number> cuda_row_3d{Backend::cuda, own_arithmetic<Number>, 3, max_degree, 90,
       &cuda_instance<Number>, &resources_of_cuda<Number>};
@@ -125,7 +128,7 @@ namespace
     return lines(dim, degree).apply[static_cast<std::size_t>(form)];
   }
   template <auto *lines>
-  std::optional<KernelResources> resources_of_lines(Form, int dim, int degree)
+  std::optional<KernelResources> resources_of_lines(Form, int dim, int degree, std::int64_t)
   {
     return lines(dim, degree).resources();
   }
@@ -274,12 +277,12 @@ Apply<Number> *select(
 }
 
 template <typename Number>
-std::optional<KernelResources> kernel_resources(
-    Backend backend, Form form, int dim, int degree, std::optional<Arithmetic> arithmetic)
+std::optional<KernelResources> kernel_resources(Backend backend, Form form, int dim, int degree,
+    std::optional<Arithmetic> arithmetic, std::int64_t cells_x)
 {
   resolve_automatic<Number>(backend, arithmetic, form, dim, degree);
   const Row<Number> &row = find<Number>(backend, form, dim, degree, arithmetic);
-  return row.resources ? row.resources(form, dim, degree) : std::nullopt;
+  return row.resources ? row.resources(form, dim, degree, cells_x) : std::nullopt;
 }
 
 template <typename Number>
@@ -315,13 +318,13 @@ template Apply<float> *select<float>(Backend, Form, int, int, std::optional<Arit
 template Apply<Half> *select<Half>(Backend, Form, int, int, std::optional<Arithmetic>);
 template Apply<WideFloat> *select<WideFloat>(Backend, Form, int, int, std::optional<Arithmetic>);
 template std::optional<KernelResources> kernel_resources<double>(
-    Backend, Form, int, int, std::optional<Arithmetic>);
+    Backend, Form, int, int, std::optional<Arithmetic>, std::int64_t);
 template std::optional<KernelResources> kernel_resources<float>(
-    Backend, Form, int, int, std::optional<Arithmetic>);
+    Backend, Form, int, int, std::optional<Arithmetic>, std::int64_t);
 template std::optional<KernelResources> kernel_resources<Half>(
-    Backend, Form, int, int, std::optional<Arithmetic>);
+    Backend, Form, int, int, std::optional<Arithmetic>, std::int64_t);
 template std::optional<KernelResources> kernel_resources<WideFloat>(
-    Backend, Form, int, int, std::optional<Arithmetic>);
+    Backend, Form, int, int, std::optional<Arithmetic>, std::int64_t);
 template PackTraces<double> *select_pack<double>(int);
 template PackTraces<float> *select_pack<float>(int);
 template PackTraces<Half> *select_pack<Half>(int);

@@ -90,6 +90,12 @@ inline void wait(Barrier *barrier, unsigned parity)
     emulation::land_copies(barrier);
   }
 }
+/// No wait of the emulation is for ever: if everybody waits, the launch ends with an error.
+template <unsigned most_seconds = 30>
+void wait_bounded(Barrier *barrier, unsigned parity)
+{
+  wait(barrier, parity);
+}
 
 template <int slots>
 struct RingPosition
