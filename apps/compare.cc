@@ -14,8 +14,9 @@ namespace tensormg
 {
 namespace
 {
-  /// The check, and the timing if it passes.
-  void measure_entry(CompareEntry &entry, Candidate &candidate, const CompareOptions &options)
+  /// The check, and if it passes the timing and the instructions.
+  void measure_entry(CompareEntry &entry, Candidate &candidate, const CompareOptions &options,
+      InstructionCounter *counter)
   {
     entry.dofs = candidate.dofs();
     entry.cells = candidate.cells();
@@ -31,6 +32,9 @@ namespace
     entry.time = measure([&](int runs) { return candidate.milliseconds(runs); },
         options.repetitions, options.max_seconds);
     entry.outcome = Outcome::measured;
+    if (counter != nullptr && entry.place == Place::device)
+      if (const auto counted = counter->per_run(candidate, entry.time.runs, entry.time.median))
+        entry.instructions_per_dof = *counted / static_cast<double>(entry.dofs);
   }
 
   /// Every combination of one group, in the order of the lists.
@@ -46,13 +50,14 @@ namespace
     return choices;
   }
 
-  void run_group(Comparison &comparison, const std::vector<Choice> &choices, MPI_Comm communicator,
-      Console &console)
+  void run_group(Comparison &comparison, const std::vector<Choice> &choices,
+      InstructionCounter *counter, MPI_Comm communicator, Console &console)
   {
     const std::size_t first = comparison.entries.size();
     for (const Choice &choice : choices)
     {
-      comparison.entries.push_back(run_entry(choice, comparison.parameters.compare, communicator));
+      comparison.entries.push_back(
+          run_entry(choice, comparison.parameters.compare, communicator, counter));
       const CompareEntry &entry = comparison.entries.back();
       if (entry.outcome != Outcome::not_available)
         console.normal(entry_text(comparison, entry));
@@ -99,9 +104,18 @@ std::vector<Bound> predict(const CompareEntry &entry, const Machine &machine)
   add("memory", entry.work.bytes, machine.scale_bandwidth);
   add("shared memory", resources.shared_bytes_per_dof,
       machine.peak(peak::Unit::shared_memory) / resources.wavefronts.value_or(1.));
-  add("issue", resources.instructions_per_dof, machine.peak(peak::Unit::issue));
+  add("issue", entry.instructions_per_dof, machine.peak(peak::Unit::issue));
   add("arithmetic", entry.work.flops, machine.peak(entry.unit));
   return bounds;
+}
+
+std::optional<double> predicted_milliseconds(
+    const std::vector<Bound> &bounds, std::string_view name)
+{
+  for (const Bound &bound : bounds)
+    if (bound.name == name)
+      return bound.milliseconds;
+  return std::nullopt;
 }
 
 Bound tightest_bound(const CompareEntry &entry, const Machine &machine)
@@ -121,7 +135,8 @@ double percent_of_peak(const CompareEntry &entry, const Machine &machine)
   return 100. * entry.flops() / entry.seconds() / machine.peak(entry.unit);
 }
 
-CompareEntry run_entry(const Choice &choice, const CompareOptions &options, MPI_Comm communicator)
+CompareEntry run_entry(const Choice &choice, const CompareOptions &options, MPI_Comm communicator,
+    InstructionCounter *counter)
 {
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
@@ -156,7 +171,7 @@ CompareEntry run_entry(const Choice &choice, const CompareOptions &options, MPI_
   entry.outcome = Outcome::failed;
   try
   {
-    measure_entry(entry, *candidate, options);
+    measure_entry(entry, *candidate, options, counter);
   }
   catch (const DeviceError &error)
   {
@@ -176,10 +191,13 @@ Comparison run_comparison(const Parameters &parameters, MPI_Comm communicator, C
   comparison.command = command_line("compare", comparison.ranks);
   prepare_directory(parameters.output.directory, communicator);
   comparison.machines.push_back(measure_host(communicator));
+  std::optional<InstructionCounter> counter;
   if (rank == 0)
     try
     {
       comparison.machines.push_back(measure_device());
+      counter.emplace(comparison.main_machine().peak(peak::Unit::issue));
+      comparison.no_counters = counter->trouble();
     }
     catch (const DeviceError &error)
     {
@@ -194,8 +212,14 @@ Comparison run_comparison(const Parameters &parameters, MPI_Comm communicator, C
         for (const std::string &step : options.steps)
         {
           console.normal(group_heading(dim, dofs, form, step));
-          run_group(comparison, choices_of(options, dim, dofs, form, step), communicator, console);
+          run_group(comparison, choices_of(options, dim, dofs, form, step),
+              counter ? &*counter : nullptr, communicator, console);
         }
+  if (counter && comparison.no_counters.empty() && !counter->trouble().empty())
+  {
+    comparison.no_counters = counter->trouble();
+    console.warning("instructions were not counted to the end of the run: " + counter->trouble());
+  }
   check_scale(comparison, communicator, console);
   return comparison;
 }

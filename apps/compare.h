@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <mpi.h>
 
+#include "apps/compare_counters.h"
 #include "apps/compare_machine.h"
 #include "apps/compare_table.h"
 #include "apps/console.h"
@@ -35,6 +37,7 @@ struct CompareEntry
   Milliseconds time;
   laplace::Work work{0., 0.}; ///< per degree of freedom
   std::optional<Resources> resources;
+  std::optional<double> instructions_per_dof; ///< of one thread each, by the counters of the device
 
   double seconds() const { return 1e-3 * time.median; }
   double bytes() const { return work.bytes * static_cast<double>(dofs); }
@@ -50,6 +53,7 @@ struct Comparison
   int ranks = 1;
   std::vector<Machine> machines; ///< the host, and the device if there is one
   std::string no_device;         ///< why there is none
+  std::string no_counters; ///< why instructions on the device are not counted; empty if they are
   std::vector<CompareEntry> entries;
 
   const Machine &machine(Place place) const;
@@ -57,15 +61,21 @@ struct Comparison
   const Machine &main_machine() const { return machines.back(); }
 };
 
+inline constexpr std::array bound_names{"memory", "shared memory", "issue", "arithmetic"};
+
 /// The time that one resource of the machine alone would need for an entry.
 struct Bound
 {
-  const char *name; ///< memory, shared memory, issue, arithmetic
+  const char *name; ///< one of bound_names
   double milliseconds;
 };
 
 /// Those that are known for the entry.
 std::vector<Bound> predict(const CompareEntry &entry, const Machine &machine);
+
+/// Of the bound of this name, if it is among them.
+std::optional<double> predicted_milliseconds(
+    const std::vector<Bound> &bounds, std::string_view name);
 
 /// The largest of them.
 Bound tightest_bound(const CompareEntry &entry, const Machine &machine);
@@ -76,8 +86,9 @@ inline constexpr double bound_holds_from = 0.8;
 double percent_of_scale(const CompareEntry &entry, const Machine &machine);
 double percent_of_peak(const CompareEntry &entry, const Machine &machine);
 
-/// Checks and times one entry. Collective.
-CompareEntry run_entry(const Choice &choice, const CompareOptions &options, MPI_Comm communicator);
+/// Checks and times one entry, and counts the instructions of one on the device if there is a counter. Collective.
+CompareEntry run_entry(const Choice &choice, const CompareOptions &options, MPI_Comm communicator,
+    InstructionCounter *counter = nullptr);
 
 /// All entries in the order of the lists; shows each as soon as it is there. Collective.
 Comparison run_comparison(const Parameters &parameters, MPI_Comm communicator, Console &console);

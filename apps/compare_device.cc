@@ -122,11 +122,12 @@ namespace
     std::optional<Resources> resources() const override
     {
       const auto kernel = laplace::kernel_resources<Number>(laplace::backend_from_string(backend_),
-          setup_.form, setup_.block.dim, setup_.block.degree(), arithmetic_);
+          setup_.form, setup_.block.dim, setup_.block.degree(), arithmetic_, setup_.block.cells[0]);
       if (!kernel)
         return std::nullopt;
       Resources result;
       result.registers = kernel->registers;
+      result.computing_registers = kernel->computing_registers;
       result.shared_bytes = kernel->shared_bytes;
       result.occupancy = kernel->occupancy;
       result.shared_bytes_per_dof = kernel->shared_bytes_per_dof;

@@ -1,8 +1,13 @@
 // compare.json and compare.csv.
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <iomanip>
 #include <limits>
 #include <optional>
 #include <ostream>
+#include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -23,14 +28,14 @@ namespace
     return value ? Json(*value) : Json(nullptr);
   }
 
-  /// "fp64_tensor": a key.
-  std::string unit_key(peak::Unit unit)
+  /// "fp64_tensor" from "FP64 tensor".
+  std::string key_of(std::string name)
   {
-    std::string key = peak::to_string(unit);
-    for (char &c : key)
+    for (char &c : name)
       c = c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return key;
+    return name;
   }
+  std::string unit_key(peak::Unit unit) { return key_of(peak::to_string(unit)); }
 
   Json machine_json(const Machine &machine)
   {
@@ -62,6 +67,11 @@ namespace
     return json;
   }
 
+  bool holds(const Bound &bound, const CompareEntry &entry)
+  {
+    return bound.milliseconds >= bound_holds_from * entry.time.median;
+  }
+
   Json entry_json(const CompareEntry &entry, const Machine &machine)
   {
     Json json = choice_json(entry);
@@ -83,23 +93,62 @@ namespace
       predicted[bound.name] = bound.milliseconds;
     json["predicted_milliseconds"] = predicted;
     json["bound"] = tightest.name;
-    json["bound_holds"] = tightest.milliseconds >= bound_holds_from * entry.time.median;
+    json["bound_holds"] = holds(tightest, entry);
+    json["instructions_per_dof"] = optional(entry.instructions_per_dof);
     const auto &resources = entry.resources;
     json["registers"] = resources ? Json(resources->registers) : Json(nullptr);
+    json["registers_of_computing_threads"] = resources && resources->computing_registers > 0
+        ? Json(resources->computing_registers)
+        : Json(nullptr);
     json["shared_bytes"] = resources ? Json(resources->shared_bytes) : Json(nullptr);
     json["occupancy"] = resources ? Json(resources->occupancy) : Json(nullptr);
     json["shared_wavefronts_of_least"] =
         resources ? optional(resources->wavefronts) : Json(nullptr);
     return json;
   }
+
+  /// Columns of the CSV file, each with a comma behind it.
+  void write_measured(const CompareEntry &entry, const Machine &machine, std::ostream &out)
+  {
+    const auto write_if_known = [&out](const std::optional<double> &value) {
+      if (value)
+        out << *value;
+      out << ',';
+    };
+    for (const double value :
+        {entry.time.median, entry.time.fastest, entry.time.slowest, entry.time.spread,
+            1e-9 * entry.dofs_per_second(), entry.bytes(), percent_of_scale(entry, machine),
+            1e-12 * entry.flops() / entry.seconds(), percent_of_peak(entry, machine)})
+      out << value << ',';
+    write_if_known(entry.instructions_per_dof);
+    if (entry.resources)
+      out << entry.resources->registers << ',' << entry.resources->shared_bytes << ','
+          << entry.resources->occupancy << ',';
+    else
+      out << ",,,";
+    const std::vector<Bound> bounds = predict(entry, machine);
+    for (const char *name : bound_names)
+      write_if_known(predicted_milliseconds(bounds, name));
+    const Bound tightest = tightest_bound(entry, machine);
+    out << tightest.name << ',' << holds(tightest, entry) << ',';
+  }
 } // namespace
 
 void write_compare_csv(const Comparison &comparison, std::ostream &out)
 {
-  out << "dimension,degree,precision,form,step,backend,dofs,outcome,error,milliseconds,"
-         "milliseconds_fastest,milliseconds_slowest,gdofs_per_second,bytes,percent_of_scale,"
-         "tflops_per_second,percent_of_peak,registers,shared_bytes,occupancy,bound,reason\n"
+  constexpr std::string_view of_every_entry =
+      "dimension,degree,precision,form,step,backend,dofs,outcome,error";
+  constexpr std::string_view of_measured_ones =
+      "milliseconds,milliseconds_fastest,milliseconds_slowest,milliseconds_between_quartiles,"
+      "gdofs_per_second,bytes,percent_of_scale,tflops_per_second,percent_of_peak,"
+      "instructions_per_dof,registers,shared_bytes,occupancy";
+  out << of_every_entry << ',' << of_measured_ones;
+  for (const char *name : bound_names)
+    out << ",predicted_milliseconds_" << key_of(name);
+  out << ",bound,bound_holds,reason\n"
       << std::setprecision(std::numeric_limits<double>::max_digits10);
+  const auto unmeasured = std::count(of_measured_ones.begin(), of_measured_ones.end(), ',') + 1 +
+      static_cast<std::ptrdiff_t>(bound_names.size()) + 2;
   for (const CompareEntry &entry : comparison.entries)
   {
     const Choice &choice = entry.choice;
@@ -109,22 +158,11 @@ void write_compare_csv(const Comparison &comparison, std::ostream &out)
         << (available ? entry.dofs : choice.dofs) << ',' << outcome_word(entry.outcome) << ',';
     if (entry.error)
       out << *entry.error;
+    out << ',';
     if (entry.outcome == Outcome::measured)
-    {
-      const Machine &machine = comparison.machine(entry.place);
-      out << ',' << entry.time.median << ',' << entry.time.fastest << ',' << entry.time.slowest
-          << ',' << 1e-9 * entry.dofs_per_second() << ',' << entry.bytes() << ','
-          << percent_of_scale(entry, machine) << ',' << 1e-12 * entry.flops() / entry.seconds()
-          << ',' << percent_of_peak(entry, machine) << ',';
-      if (entry.resources)
-        out << entry.resources->registers << ',' << entry.resources->shared_bytes << ','
-            << entry.resources->occupancy << ',';
-      else
-        out << ",,,";
-      out << tightest_bound(entry, machine).name << ',';
-    }
+      write_measured(entry, comparison.machine(entry.place), out);
     else
-      out << std::string(13, ',');
+      out << std::string(static_cast<std::size_t>(unmeasured), ',');
     std::string reason = entry.reason; // quotes are doubled within quotes
     for (std::size_t at = 0; (at = reason.find('"', at)) != std::string::npos; at += 2)
       reason.insert(at, 1, '"');
@@ -149,6 +187,8 @@ void write_compare_json(const Comparison &comparison, std::ostream &out)
       {"version", version}, {"date", comparison.date}, {"command", comparison.command},
       {"ranks", comparison.ranks},
       {"no_device", comparison.no_device.empty() ? Json(nullptr) : Json(comparison.no_device)},
+      {"no_counters",
+          comparison.no_counters.empty() ? Json(nullptr) : Json(comparison.no_counters)},
       {"scale_bandwidth_gb_per_s", 1e-9 * main.scale_bandwidth}, {"machines", machines},
       {"entries", entries}, {"failed", failed}, {"not_available", not_available},
       {"parameters", json_of_text(json_text(comparison.parameters)).at("compare")}};

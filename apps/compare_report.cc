@@ -98,6 +98,14 @@ namespace
         : "none (" + std::string(bound.name) + ' ' + percent(100. * part) + " %)";
   }
 
+  std::string registers_text(const Resources &resources)
+  {
+    const std::string text = std::to_string(resources.registers);
+    return resources.computing_registers == 0
+        ? text
+        : text + " (" + std::to_string(resources.computing_registers) + ')';
+  }
+
   std::string bytes_text(int bytes) { return format_number(bytes / 1024.) + " KiB"; }
 
   /// The verdict on the entries of one degree and precision, fastest first.
@@ -129,6 +137,8 @@ std::string machines_text(const Comparison &comparison)
     text += machine_text(machine);
   if (!comparison.no_device.empty())
     text += "  no device: " + comparison.no_device + '\n';
+  if (!comparison.no_counters.empty())
+    text += "  no hardware counters, and so no bound by issue: " + comparison.no_counters + '\n';
   return text;
 }
 
@@ -163,7 +173,6 @@ std::string entry_text(const Comparison &comparison, const CompareEntry &entry)
 
 std::string bounds_text(const Comparison &comparison, std::size_t first)
 {
-  constexpr std::array names{"memory", "shared memory", "issue", "arithmetic"};
   TextTable table("  ", 3);
   table.add_row({"p", "precision", "backend", "measured", "memory", "shared", "issue", "arithmetic",
       "bound", "registers", "shared/block", "occupancy", "wavefronts"});
@@ -178,23 +187,25 @@ std::string bounds_text(const Comparison &comparison, std::size_t first)
     std::vector<std::string> row{std::to_string(entry.choice.degree), entry.choice.precision,
         entry.choice.backend, format_number(entry.time.median)};
     const std::vector<Bound> bounds = predict(entry, machine);
-    for (const std::string name : names)
+    for (const char *name : bound_names)
     {
-      const auto bound = std::find_if(
-          bounds.begin(), bounds.end(), [&](const Bound &b) { return b.name == name; });
-      row.push_back(bound == bounds.end() ? "-" : format_number(bound->milliseconds));
+      const auto milliseconds = predicted_milliseconds(bounds, name);
+      row.push_back(milliseconds ? format_number(*milliseconds) : "-");
     }
     row.push_back(bound_text(entry, machine));
     const auto &resources = entry.resources;
-    row.push_back(resources ? std::to_string(resources->registers) : "-");
+    row.push_back(resources ? registers_text(*resources) : "-");
     row.push_back(resources ? bytes_text(resources->shared_bytes) : "-");
     row.push_back(resources ? percent(100. * resources->occupancy) + " %" : "-");
     row.push_back(
         resources && resources->wavefronts ? format_number(*resources->wavefronts) + " x" : "-");
     table.add_row(row);
   }
-  return empty ? "  nothing was measured\n"
-               : "\n  predicted ms if only one bound held\n" + table.text();
+  return empty
+      ? "  nothing was measured\n"
+      : "\n  predicted ms if only one bound held (issue: by hardware counters); registers: as "
+        "compiled (of threads\n  that compute, where others give them theirs)\n" +
+          table.text();
 }
 
 std::string verdicts_text(const Comparison &comparison)

@@ -33,13 +33,13 @@ struct Choice
 /// What a kernel takes of a multiprocessor, and what it does there per degree of freedom.
 struct Resources
 {
-  int registers = 0;                          ///< per thread
+  int registers = 0;                          ///< per thread, by the compiler
   int shared_bytes = 0;                       ///< per block
   double occupancy = 0.;                      ///< resident warps, of those possible
   std::optional<double> shared_bytes_per_dof; ///< read and written in shared memory
-  std::optional<double> instructions_per_dof; ///< of one thread each
   /// Wavefronts of shared memory relative to the least possible, by the layout's count of bank conflicts.
   std::optional<double> wavefronts;
+  int computing_registers = 0; ///< per thread that computes, if others give it theirs; 0: none
 };
 
 /// A kernel with vectors to work on. On the host every rank has a block of its own, all run at the same

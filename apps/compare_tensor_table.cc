@@ -51,7 +51,8 @@ namespace
       Word{"mma_staged_permuted_m8n8k4", Backend::mma, Staging::permuted, Instruction::m8n8k4},
       Word{"mma_staged_permuted_m16n8k4", Backend::mma, Staging::permuted, Instruction::m16n8k4},
       Word{"mma_staged_permuted_m16n8k8", Backend::mma, Staging::permuted, Instruction::m16n8k8},
-      Word{"mma_staged_permuted_m16n8k16", Backend::mma, Staging::permuted, Instruction::m16n8k16}};
+      Word{"mma_staged_permuted_m16n8k16", Backend::mma, Staging::permuted, Instruction::m16n8k16},
+      Word{"mma_staged_chained_m16n8k16", Backend::mma, Staging::chained, Instruction::m16n8k16}};
 
   const Word *find_word(const std::string &backend)
   {

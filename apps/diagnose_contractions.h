@@ -20,7 +20,8 @@ struct ContractionKernel
 /// cores do. On tensor cores, with n = degree + 1, N = 2 n, [x] = x padded to the tile:
 ///   rank2   3 products of the 2 n modes of both neighbours with a 2 n x n matrix, 2 [n] [2 n] / n each
 ///   nodal   7 products with an N x N matrix, 2 [N]^2 / N each, shared by the [N] / N tensors that fit beside each other; in
-///           registers the three along x and y, 96 by m16n8k8, the rest is FMA
+///           registers the three along x and y, 96 by m16n8k8, the rest is FMA (in half those along x by m16n8k16, of which half is zero:
+///           not counted)
 /// times the number of products of each. The diagonal of rank2 is FMA.
 double executed_contraction_flops(
     const ContractionKernel &kernel, bool is_nodal, int degree, double useful);

@@ -80,7 +80,7 @@ inline constexpr auto compare_backends = std::to_array<std::string_view>({"refer
     "mma_staged_padded", "mma_staged_padded_m8n8k4", "mma_staged_padded_m16n8k4",
     "mma_staged_padded_m16n8k8", "mma_staged_padded_m16n8k16", "mma_staged_permuted",
     "mma_staged_permuted_m8n8k4", "mma_staged_permuted_m16n8k4", "mma_staged_permuted_m16n8k8",
-    "mma_staged_permuted_m16n8k16"});
+    "mma_staged_permuted_m16n8k16", "mma_staged_chained_m16n8k16"});
 inline constexpr std::array<std::string_view, 4> compare_forms{
     "rank2", "nodal", "nodal_cells", "patch_inverse"};
 inline constexpr std::array<std::string_view, 3> compare_steps{"apply", "residual", "chebyshev"};

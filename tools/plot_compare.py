@@ -18,7 +18,7 @@ import sys
 
 REQUIRED = ("dimension", "degree", "precision", "form", "step", "backend", "place", "dofs_wanted",
             "gdofs_per_second", "bytes_per_dof", "flops_per_dof", "tflops_per_second", "unit")
-PRECISIONS = ("double", "single", "tf32", "half", "3xtf32", "3xfp16")
+PRECISIONS = ("double", "single", "tf32", "half", "3xtf32", "3xfp16", "2xfp16")
 MARKS = "osD^vP*X<>pdhH8+x1234|_"
 NO_MATPLOTLIB = 77
 

@@ -193,12 +193,19 @@ namespace
     EXPECT_EQ(predict(example.entry, example.machine).size(), 2u);
     EXPECT_STREQ(tightest_bound(example.entry, example.machine).name, "memory");
     EXPECT_DOUBLE_EQ(tightest_bound(example.entry, example.machine).milliseconds, 16.);
-    example.entry.resources = Resources{128, 65536, 0.25, 180., 40., std::nullopt};
+    example.entry.resources = Resources{128, 65536, 0.25, 180., std::nullopt};
+    example.entry.instructions_per_dof = 40.;
     EXPECT_EQ(predict(example.entry, example.machine).size(), 3u); // no rate of issue
     EXPECT_STREQ(tightest_bound(example.entry, example.machine).name, "shared memory");
     EXPECT_DOUBLE_EQ(tightest_bound(example.entry, example.machine).milliseconds, 18.);
     example.entry.resources->wavefronts = 1.5; // bank conflicts
     EXPECT_DOUBLE_EQ(tightest_bound(example.entry, example.machine).milliseconds, 27.);
+    example.machine.peaks[peak::Unit::issue] = 1.25e12;
+    EXPECT_STREQ(tightest_bound(example.entry, example.machine).name, "issue");
+    const auto bounds = predict(example.entry, example.machine);
+    EXPECT_DOUBLE_EQ(predicted_milliseconds(bounds, "issue").value_or(0.), 32.);
+    EXPECT_DOUBLE_EQ(predicted_milliseconds(bounds, "memory").value_or(0.), 16.);
+    EXPECT_EQ(predicted_milliseconds(bounds, "latency"), std::nullopt);
   }
 
   Parameters small_comparison(const TemporaryDirectory &directory)
@@ -274,33 +281,6 @@ namespace
     Parameters parameters = small_comparison(directory);
     parameters.compare.backends = {"mma"};
     EXPECT_EQ(compare_program(parameters, MPI_COMM_WORLD, console), exit_unexpected);
-  }
-
-  TEST(CompareReport, AFailedCheckIsNamedAndNotTimed)
-  {
-    Comparison comparison;
-    comparison.machines.emplace_back();
-    CompareEntry entry;
-    entry.choice = {3, 4, 1000, "apply", "rank2", "single", "cpu"};
-    entry.outcome = Outcome::failed;
-    entry.error = 0.25;
-    entry.reason = "differs, \"much\"";
-    comparison.entries.push_back(entry);
-    EXPECT_NE(entry_text(comparison, entry).find("FAILED: differs"), std::string::npos);
-    EXPECT_NE(verdicts_text(comparison).find("p = 4, single: cpu FAILED"), std::string::npos);
-    std::ostringstream csv, json;
-    write_compare_csv(comparison, csv);
-    EXPECT_NE(csv.str().find("failed,0.25,"), std::string::npos);
-    EXPECT_NE(csv.str().find("\"differs, \"\"much\"\"\""), std::string::npos);
-    write_compare_json(comparison, json);
-    const auto object = test::parse_json(json.str());
-    EXPECT_EQ(object["entries"].size(), 0u);
-    EXPECT_EQ(object["failed"][0]["error"], 0.25);
-
-    std::ostringstream out, error;
-    Console console(MPI_COMM_SELF, Verbosity::normal, out, error);
-    EXPECT_EQ(compare_exit_code(comparison, MPI_COMM_SELF, console), exit_check_failed);
-    EXPECT_NE(error.str().find("1 entry of 1 failed the check"), std::string::npos);
   }
 
   TEST(CompareParameters, WrongWordsAreNamed)

@@ -4,6 +4,7 @@
 import importlib.util
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -62,6 +63,15 @@ class PlotCompare(unittest.TestCase):
                    for p in (1, 2) for precision in ("double", "half")]
         entries += [entry("device", "cuda", p, "single", 200) for p in (1, 2)]
         self.expect_plots([machine("host", 80), machine("device", 4000)], entries)
+
+    def test_every_precision_has_a_colour_of_its_own(self):
+        words = (SCRIPT.parents[1] / "apps" / "parameter_words.h").read_text(encoding="utf-8")
+        listed = re.search(r"compare_precisions\{(.*?)\}", words, re.S).group(1)
+        specification = importlib.util.spec_from_file_location("plot_compare", SCRIPT)
+        plot = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(plot)
+        self.assertEqual(sorted(plot.PRECISIONS), sorted(re.findall(r'"([^"]+)"', listed)))
+        self.assertLessEqual(len(plot.PRECISIONS), 10)  # C0 to C9
 
     def test_unusable(self):
         usable = json.dumps({"machines": [], "entries": [{"dimension": 3}]})
