@@ -69,16 +69,25 @@ CLAIMS = {
     "stencil/sample": [("sample_kernel", NONE)],
     "stencil/border": [("border_kernel", NONE)],
     "stencil/low_rank": [("low_rank.*ShapeILi8ELi8ELi4EdE", "DMMA.8x8x4"),
-                         ("low_rank.*ShapeILi16ELi8ELi4EdE", "DMMA.16x8x4")],
+                         ("low_rank.*ShapeILi16ELi8ELi4EdE", "DMMA.16x8x4"), ("ByFma", NONE)],
+    "stencil/low_rank_planes": [("ByLowRank.*ShapeILi8ELi8ELi4EdE", "DMMA.8x8x4"),
+                                ("ByLowRank.*ShapeILi16ELi8ELi4EdE", "DMMA.16x8x4"),
+                                ("ByLowRankFma", NONE)],
     "stencil/planes": [("ByMma.*ShapeILi8ELi8ELi4EdE", "DMMA.8x8x4"),
                        ("ByMma.*ShapeILi16ELi8ELi4EdE", "DMMA.16x8x4"),
                        ("ByTf32", "HMMA.1684.F32.TF32"), ("ByFma", NONE)],
+    "stencil/planes_steps": [("ByMma.*ShapeILi8ELi8ELi4EdE", "DMMA.8x8x4"),
+                             ("ByMma.*ShapeILi16ELi8ELi4EdE", "DMMA.16x8x4"),
+                             ("ByTf32", "HMMA.1684.F32.TF32"), ("ByFma", NONE),
+                             ("border_kernel", NONE)],
     "stencil/tile": [("ByMma.*ShapeILi8ELi8ELi4EdE", "DMMA.8x8x4"),
                      ("ByMma.*ShapeILi16ELi8ELi4EdE", "DMMA.16x8x4"),
                      ("ByTf32", "HMMA.1688.F32.TF32"), ("ByFma", NONE)],
     "smallmat/cuda": [("UnitE0", NONE), ("UnitE[12]", "DMMA.16x8x4")],
     "gemm/mma_fp64": shapes(FP64)[:3],
     "gemm/mma_fp16": [("product_kernel", "HMMA.16816.F32")],
+    "gemm/cuda_fp64": [("Fp64CudaConfig", NONE)],
+    "gemm/cuda_fp16": [("CudaLarger", NONE)],
     "gemm/mma_single": [("ShapeILi16ELi8ELi8ENS_4Tf32E", "HMMA.1688.F32.TF32"),
                         ("ShapeILi16ELi8ELi16ENS_4HalfE", "HMMA.16816.F32")],
     "gemm/wmma_single": [("WmmaTf32", "HMMA.1684.F32.TF32")],
@@ -93,10 +102,38 @@ CLAIMS = {
     "gemm/wgmma_single": [("corrected_kernelILi[0-2]E", "HGMMA.64x128x16.F32"),
                           ("corrected_kernelILi3E", "HGMMA.64x64x16.F32")],
     "gemm/two_terms": [("split_kernel", NONE)],
+    "nodal/cuda_double": [("lines_kernel", NONE)],
+    "nodal/cuda_float": [("lines_kernel", NONE)],
+    "nodal/cuda_half": [("lines_kernel", NONE)],
+    "nodal/mma_registers_fp64": shapes(FP64)[:3],
+    "nodal/mma_registers_fp32": shapes(TF32, HALF)[1:3],
+    "nodal/mma_registers_fp16": shapes(HALF)[:1],
+    "nodal/mma_staged_fp64": shapes(FP64)[:2],
+    "nodal/mma_staged_fp64_compared": shapes(FP64),
+    "nodal/mma_staged_fp32": shapes(TF32)[1:] + shapes(HALF)[1:],
+    "nodal/mma_staged_fp16": shapes(HALF)[1:],
+    "nodal/wmma": [("WmmaTileId", "DMMA.8x8x4"), ("WmmaTileINS_4HalfE", "HMMA.16816.F32"),
+                   ("WmmaTileIf.*ArithmeticE[23]E", "HMMA.1684.F32.TF32"),
+                   ("WmmaTileIf.*ArithmeticE5E", "HMMA.16816.F32")],
+    "laplace/cuda_3d_low_double_apply": [("kernel", NONE)],
+    "laplace/cuda_3d_high_double_apply": [("kernel", NONE)],
+    # By the number of nodes of a line, degree + 1.
+    "laplace/mma_lines_fp64": [("MmaProduct.*ArithmeticE0ELi[2569]E", "DMMA.16x8x4"),
+                               ("MmaProduct.*ArithmeticE0ELi[34]E", "DMMA.16x8x8"),
+                               ("MmaProduct.*ArithmeticE0ELi[78]E", "DMMA.16x8x16")],
+    "laplace/wmma_lines_fp64": [("WmmaProduct", "DMMA.8x8x4")],
 }
 
 # Calls of libraries, without kernels of their own.
 LIBRARIES = {"gemm/cublas", "spmv/cusparse", "precision/recorded_kernels"}
+
+# Kernels of the solver, of which `diagnose` runs B u in 3D. That in single and half precision is not read: what is read is
+# compiled with all optimisation, and these files take three minutes.
+SOLVER = "laplace"
+NOT_READ = {f"{SOLVER}/{name}" for name in (
+    "cuda_3d_low_float_apply", "cuda_3d_high_float_apply", "cuda_3d_low_half_apply",
+    "cuda_3d_high_half_apply", "mma_3d_half_apply", "mma_lines_tf32x3", "wmma_lines_fp16",
+    "wmma_lines_tf32x3")}
 
 
 def functions_of(text):
@@ -133,7 +170,10 @@ class MachineCode(unittest.TestCase):
         folders = {name.split("/")[0] for name in CLAIMS}
         files = {f"{folder}/{path.stem}" for folder in folders
                  for path in (SOURCE / "kernels" / folder).glob("*.cu")}
-        self.assertEqual(files - LIBRARIES, set(CLAIMS))
+        self.assertEqual((LIBRARIES | NOT_READ | set(CLAIMS)) - files, set())
+        left_out = files - LIBRARIES - NOT_READ - set(CLAIMS)
+        self.assertEqual({name for name in left_out if not name.startswith(SOLVER + "/")}, set())
+        self.assertFalse(NOT_READ & set(CLAIMS))
 
     def test_lies_are_found(self):
         """The check itself: a wrong instruction, one too many, one in a twin, a kernel that is not there."""

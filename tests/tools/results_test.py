@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""tools/results.py: the table of the operator has a line per run and mesh, and never the better of two."""
+
+import importlib.util
+import json
+import pathlib
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "tools" / "results.py"
+
+
+def entry(backend, dofs, gdofs, **others):
+    return {"dimension": 3, "degree": 1, "precision": "double", "form": "rank2", "step": "apply", "backend": backend,
+            "place": "device", "dofs": dofs, "gdofs_per_second": gdofs, "percent_of_scale": gdofs / 4, **others}
+
+
+class Operators(unittest.TestCase):
+    def setUp(self):
+        specification = importlib.util.spec_from_file_location("results", SCRIPT)
+        self.results = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(self.results)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.results.folder = pathlib.Path(folder.name)
+
+    def lines_of(self, *runs):
+        for number, entries in enumerate(runs):
+            data = {"device": "a device", "git": f"revision{number}", "scale_bandwidth_gb_per_s": 400, "entries": entries}
+            (self.results.folder / f"operator-{number}.json").write_text(json.dumps(data), encoding="utf-8")
+        return self.results.operators().splitlines()
+
+    def test_runs_and_meshes_are_not_mixed(self):
+        lines = self.lines_of([entry("cuda", 8000, 200, cells=[10, 10, 10]), entry("mma", 8000, 300, cells=[10, 10, 10])],
+                              [entry("cuda", 8000, 240), entry("cuda", 64000, 320)])
+        self.assertEqual(lines[0], "| degree | cells | unknowns | run | B u, double | B u, single | B u, half |")
+        self.assertEqual(lines[2:5], ["| 1 | 10x10x10 | 0.0 M | 1 | 300 (75) mma |  |  |",
+                                      "| 1 | 10x10x10 | 0.0 M | 2 | 240 (60) |  |  |",
+                                      "| 1 | 20x20x20 | 0.1 M | 2 | 320 (80) |  |  |"])
+        self.assertIn("1: [operator-0.json](docs/performance/operator-0.json), a device, revision revision0", lines[-1])
+        self.assertIn("2: [operator-1.json]", lines[-1])
+
+    def test_what_is_left_out(self):
+        lines = self.lines_of([entry("cuda", 8000, 200), entry("cpu", 8000, 1, place="host"),
+                               entry("cuda", 8000, 900, form="nodal"), entry("cuda", 400, 900, dimension=2)])
+        self.assertEqual(len(lines), 5)
+        self.assertIn("| 200 (50) |", lines[2])
+
+
+if __name__ == "__main__":
+    unittest.main()
