@@ -2,6 +2,7 @@
 // dimension, and which bounds follow.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -87,19 +88,19 @@ namespace
     options.repetitions = 3;
     options.max_seconds = 0.05;
     Choice choice{3, 3, 5'000, "apply", "rank2", "single", "cuda"};
-    std::optional<InstructionCounter> counter(1.);
+    auto counter = std::make_unique<InstructionCounter>(1.);
     if (!counter->trouble().empty()) // as in the emulation
     {
-      EXPECT_EQ(
-          run_entry(choice, options, MPI_COMM_SELF, &*counter).instructions_per_dof, std::nullopt);
+      EXPECT_EQ(run_entry(choice, options, MPI_COMM_SELF, counter.get()).instructions_per_dof,
+          std::nullopt);
       return;
     }
     choice.dofs = 50'000'000;
     const Machine machine = measure_device();
     const double peak = machine.peak(peak::Unit::issue);
     counter.reset(); // there is one at a time
-    counter.emplace(peak);
-    const CompareEntry entry = run_entry(choice, options, MPI_COMM_SELF, &*counter);
+    counter = std::make_unique<InstructionCounter>(peak);
+    const CompareEntry entry = run_entry(choice, options, MPI_COMM_SELF, counter.get());
     ASSERT_EQ(entry.outcome, Outcome::measured) << entry.reason;
     ASSERT_TRUE(entry.instructions_per_dof.has_value()) << counter->trouble();
     // At least the useful FMA, and no more than the device can start.

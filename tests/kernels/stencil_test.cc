@@ -77,7 +77,7 @@ namespace
 
   TEST(Stencil, ShapesHaveTheirTaps)
   {
-    const std::vector<int> taps{5, 7, 9, 27, 13, 49, 9, 49};
+    const std::vector<int> taps{5, 7, 9, 27, 13, 49, 9, 49, 27};
     ASSERT_EQ(shapes.size(), taps.size());
     for (std::size_t s = 0; s < shapes.size(); ++s)
     {
