@@ -37,7 +37,7 @@ def shapes(*tables):
     return [(f"ShapeILi{name}", instruction) for table in tables for name, instruction in table.items()]
 
 
-# By object: patterns of mangled names, the first that is found decides, and what such a function has. Every
+# By object: patterns of mangled names, the first that is found decides, and what such a function has (one or all of several). Every
 # pattern must be found. Functions of no pattern have no tensor instruction.
 CLAIMS = {
     "peak/cuda": shapes(FP64, TF32, HALF, BF16) + [
@@ -107,7 +107,8 @@ CLAIMS = {
     "nodal/cuda_half": [("lines_kernel", NONE)],
     "nodal/mma_registers_fp64": shapes(FP64)[:3],
     "nodal/mma_registers_fp32": shapes(TF32, HALF)[1:3],
-    "nodal/mma_registers_fp16": shapes(HALF)[:1],
+    "nodal/mma_registers_fp16": [("pairs_kernel", ("HMMA.16816.F32", "HMMA.1688.F32"))] + shapes(HALF)[:1],
+    "nodal/mma_chained": [("chained_kernel", "HMMA.16816.F32")],
     "nodal/mma_staged_fp64": shapes(FP64)[:2],
     "nodal/mma_staged_fp64_compared": shapes(FP64),
     "nodal/mma_staged_fp32": shapes(TF32)[1:] + shapes(HALF)[1:],
@@ -155,7 +156,8 @@ class MachineCode(unittest.TestCase):
         for name, instructions in functions.items():
             pattern, claimed = next((c for c in claims if re.search(c[0], name)), (None, NONE))
             found.add(pattern)
-            self.assertEqual(instructions, {claimed} if claimed else set(), name)
+            expected = {claimed} if isinstance(claimed, str) else set(claimed or ())
+            self.assertEqual(instructions, expected, name)
         for pattern, _ in claims:
             self.assertIn(pattern, found)
 
