@@ -6,6 +6,7 @@
 //
 // And by CUDA cores, the same sums from the same tile: Y of other columns come from other lanes by shuffles.
 #include "kernels/mma/chaining.h"
+#include "kernels/stencil/band.cuh"
 #include "kernels/stencil/low_rank.h"
 #include "kernels/stencil/store_pair.cuh"
 #include "kernels/stencil/tile.cuh"
@@ -26,17 +27,6 @@ namespace
   /// Rows of X for one product, in steps of 4, are as many beyond m + 2 radius for m = 8 as for m = 16.
   template <int radius>
   using LowRankTile = TileOf<double, radius, 8, padded_input(8, radius, 4) - 8 - 2 * radius>;
-
-  /// The entry of a band at distance d from its begin.
-  template <int width>
-  __device__ double band(const double (&weights)[width], int d)
-  {
-    double weight = 0.;
-#pragma unroll
-    for (int w = 0; w < width; ++w)
-      weight = w == d ? weights[w] : weight;
-    return weight;
-  }
 
   template <typename S, typename W>
   struct Products

@@ -3,6 +3,7 @@
 // different bands V into the sums of three planes of the result, out += Y V, as in low_rank.cu. Four products of a band
 // instead of nine, and a plane is read for one of them. And by CUDA cores the same sums from the same places.
 #include "kernels/mma/chaining.h"
+#include "kernels/stencil/band.cuh"
 #include "kernels/stencil/low_rank.h"
 #include "kernels/stencil/planes_launch.cuh"
 #include "kernels/stencil/store_pair.cuh"
@@ -20,12 +21,6 @@ namespace
   /// A warp of tensor cores reads 24 columns for 16. Rows of X for one product, in steps of 4, are as many beyond m + 2
   /// for m = 8 as for m = 16.
   using LowRankLayout = PlaneLayout<1, plane_x + 8, 2>;
-
-  /// The entry of a band at distance d from its begin.
-  __device__ double entry(const double (&weights)[3], int d)
-  {
-    return d == 0 ? weights[0] : d == 1 ? weights[1] : d == 2 ? weights[2] : 0.;
-  }
 
   /// A warp has 16 columns and 16 rows.
   template <typename S>
@@ -56,10 +51,10 @@ namespace
 #pragma unroll
       for (int chunk = 0; chunk < chunks; ++chunk)
         mma::map(down_[chunk], lane_,
-            [&](int i, int k) { return entry(weights.column, 4 * chunk + k - i); });
+            [&](int i, int k) { return band(weights.column, 4 * chunk + k - i); });
       for (int i = static_cast<int>(threadIdx.x) / 32; i < 12; i += plane_warps)
         across_[i * 32] = mma::make_fragment<S, mma::Operand::b>(lane_, [&](int k, int j) {
-          return entry(weights.plane[i / 4], 8 * (i / 2 % 2) + mma::source_column<S>(i % 2, k) - j);
+          return band(weights.plane[i / 4], 8 * (i / 2 % 2) + mma::source_column<S>(i % 2, k) - j);
         });
     }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/mma/instructions.cuh"
+#include "kernels/stencil/band.cuh"
 #include "kernels/stencil/planes.cuh"
 #include "kernels/stencil/store_sums.cuh"
 #include "kernels/stencil/tf32_factor.cuh"
@@ -44,17 +45,6 @@ public:
 private:
   Factor *own_;
 };
-
-/// The entry of a banded matrix at distance dx from the band's begin.
-template <typename Number, int width>
-__device__ Number band(const Number (&row)[width], int dx)
-{
-  Number weight = 0;
-#pragma unroll
-  for (int w = 0; w < width; ++w)
-    weight = w == dx ? row[w] : weight;
-  return weight;
-}
 
 /// Sums of a warp with 8 columns: of `width` planes, `groups` times S::m rows.
 template <typename S, int width>

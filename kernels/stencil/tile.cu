@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/stencil/band.cuh"
 #include "kernels/stencil/tf32_factor.cuh"
 #include "kernels/stencil/tile.cuh"
 #include "kernels/tensor/device_resources.cuh"
@@ -28,16 +29,6 @@ namespace
     using Number = Number_;
     static constexpr int radius = radius_, width = 2 * radius + 1;
     Number at[width][width]; ///< [dy][dx]
-
-    /// Zero beside the row.
-    __device__ Number band(int dy, int dx) const
-    {
-      Number weight = 0;
-#pragma unroll
-      for (int w = 0; w < width; ++w)
-        weight = w == dx ? at[dy][w] : weight;
-      return weight;
-    }
   };
 
   /// Tensor cores: the banded matrices stay in registers.
@@ -62,7 +53,7 @@ namespace
 #pragma unroll
         for (int chunk = 0; chunk < chunks; ++chunk)
           mma::map(bands[dy][chunk], lane,
-              [&](int k, int j) { return weights.band(dy, 4 * chunk + k - j); });
+              [&](int k, int j) { return band(weights.at[dy], 4 * chunk + k - j); });
 #pragma unroll 1
       for (int column = warp_column; column < warp_column + warp_x; column += S::n)
 #pragma unroll 1
@@ -108,7 +99,7 @@ namespace
 #pragma unroll
         for (int chunk = 0; chunk < chunks; ++chunk)
           bands[dy][chunk] = Factor<mma::FragmentB<S>>(
-              lane, [&](int k, int j) { return weights.band(dy, S::k * chunk + k - j); });
+              lane, [&](int k, int j) { return band(weights.at[dy], S::k * chunk + k - j); });
 #pragma unroll 1
       for (int column = warp_column; column < warp_column + warp_x; column += S::n)
 #pragma unroll 1
