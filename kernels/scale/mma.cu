@@ -146,7 +146,7 @@ void mma_m8n8k4(std::int64_t size, double q, const double *b, double *a, Stream 
 
 void mma_m16n8k4(std::int64_t size, double q, const double *b, double *a, Stream stream)
 {
-  tensor::require_compiled_for(ByM16N8K4::S::min_capability, words_kernel<ByM16N8K4>);
+  tensor::require_compiled_for(ByM16N8K4::S::min_capability, words_kernel<ByM16N8K4, double>);
   launch_words<ByM16N8K4>("launching the scale kernel with m16n8k4", size, q, b, a, stream);
 }
 

@@ -6,9 +6,9 @@
 //   cuda          device: a multiplication per number, 16 bytes per load
 //   mma_*         device: the same loads and stores, the arithmetic by mma.sync as a = b (q I): what tensor
 //                 cores can gain where there is no arithmetic. mma_tf32 rounds b and q to TF32
-//   wmma          device: the same by nvcuda::wmma, with its loads and stores; size a multiple of 64
+//   wmma          device: the same by nvcuda::wmma, with its loads and stores
 //
-// Arrays: `size` numbers, 64-byte aligned, size a multiple of row_granularity; a must not alias b.
+// Arrays: `size` numbers, any, 64-byte aligned; a must not alias b.
 // Stores go past the caches where the machine can do that, so that a is not read first. mma_* need finite
 // numbers: an infinite one spoils its row of 8.
 // Oracle: the formula. Tests: tests/kernels/scale_test.cc, tests/kernels/scale_device_test.cu.
@@ -37,7 +37,6 @@ void mma_m16n8k4(std::int64_t size, double q, const double *b, double *a, Stream
 void mma_tf32(std::int64_t size, double q, const float *b, float *a, Stream stream);
 void mma_fp16(std::int64_t size, double q, const Half *b, Half *a, Stream stream);
 
-/// Throws std::invalid_argument for another size.
 void wmma(std::int64_t size, double q, const double *b, double *a, Stream stream);
 
 /// Flops that the tensor cores do per number: products with the zeros of q I as well.

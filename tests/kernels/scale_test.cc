@@ -2,6 +2,7 @@
 #include "kernels/scale/scale.h"
 
 #include <cmath>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -21,6 +22,23 @@ namespace
     scale::cpu(b.size(), -1.5, b.data(), a.data());
     for (std::int64_t i = 0; i < b.size(); ++i)
       ASSERT_EQ(a[i], -1.5 * b[i]);
+  }
+
+  TEST(Scale, TakesAnySize)
+  {
+    const Block block(1, 2, {40, 1, 1});
+    for (std::int64_t size = 0; size <= 33; ++size)
+    {
+      Vector<double> a(block), b(block);
+      for (std::int64_t i = 0; i < b.size(); ++i)
+      {
+        b[i] = static_cast<double>(i) + 0.3;
+        a[i] = i < size ? std::numeric_limits<double>::quiet_NaN() : 3.;
+      }
+      scale::cpu(size, -1.5, b.data(), a.data());
+      for (std::int64_t i = 0; i < b.size(); ++i)
+        ASSERT_EQ(a[i], i < size ? -1.5 * b[i] : 3.) << i << " of " << size;
+    }
   }
 
   TEST(Peak, HostLoopsCountAndReturnTheirResult)
