@@ -160,7 +160,9 @@ __global__ void __launch_bounds__(Tile::threads, tensor::plane_blocks<Number, P:
     auto *z_tables = reinterpret_cast<C *>(dynamic_shared());
     copy_z_tables<Tables, Tile>(z_tables, p.tables + 2 * Tables::direction_bytes);
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    tensor::PlaneStream<Tile, Number, true> stream(p.placement, p.src, lane);
+    // In FP32, corrected or not, the registers of it spill.
+    constexpr bool ahead = sizeof(Number) == 8;
+    tensor::PlaneStream<Tile, Number, ahead> stream(p.placement, p.src, lane);
     LinePair<P> x, y;
     const C *z_table = z_tables;
     while (stream.go_on())
