@@ -260,13 +260,14 @@ bool is_close_call(const Entry &entry, const Entry &twin, const Diagnosis &diagn
   return quotient < close_call && quotient > 1. / close_call;
 }
 
-void leave_out(const std::string &class_name, const std::string &problem, Run &run)
+void leave_out(
+    const std::string &class_name, const std::string &problem, Run &run, const std::string &reason)
 {
   Entry entry;
   entry.class_name = class_name;
   entry.problem = problem;
   entry.kernel = "left out";
-  entry.reason = "the class has had its time; diagnose.time_limit sets it";
+  entry.reason = reason;
   run.diagnosis.entries.push_back(entry);
   run.console.normal("  " + problem + ": left out, " + entry.reason + '\n');
 }

@@ -131,7 +131,8 @@ void check_rows(std::span<const Row<Problem>> rows)
 }
 
 /// One entry says that the class had no time left for a problem.
-void leave_out(const std::string &class_name, const std::string &problem, Run &run);
+void leave_out(const std::string &class_name, const std::string &problem, Run &run,
+    const std::string &reason = "the class has had its time; diagnose.time_limit sets it");
 
 /// The row of an entry's twin; check_rows() has found it.
 template <typename Problem>

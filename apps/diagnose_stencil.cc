@@ -306,6 +306,15 @@ namespace
     return dim == 3 ? text + " x " + std::to_string(grid.points[2]) : text;
   }
 
+  /// Steps that a kernel of the run does in one pass at most.
+  int largest_pass(const stencil::Shape &shape, const Run &run)
+  {
+    return run.diagnosis.wants(Place::host)
+        ? stencil::max_depth
+        : std::max(stencil::largest_steps_depth(shape.dim, shape.radius),
+              stencil::largest_fused_depth(shape.dim, shape.radius));
+  }
+
   void run_grid(const stencil::Shape &shape, const Grid &grid, Run &run)
   {
     const double bytes = 16. * static_cast<double>(grid.size());
@@ -313,10 +322,17 @@ namespace
     const auto memory = std::make_shared<StencilMemory>(stencil, grid, run.team);
     for (const int depth : run.options.depths)
     {
-      const Problem problem{
-          stencil, grid, depth, bytes > 2e6 * run.options.cached_megabytes, memory};
       const std::string about = std::string(shape.name) + ", " + size_text(grid, shape.dim) + ", " +
           std::to_string(depth) + (depth == 1 ? " step" : " steps");
+      if (const int largest = largest_pass(shape, run); depth > largest)
+      {
+        leave_out("stencil", about, run,
+            "no kernel does more than " + std::to_string(largest) +
+                " steps of it in one pass, and more passes only repeat that");
+        continue;
+      }
+      const Problem problem{
+          stencil, grid, depth, bytes > 2e6 * run.options.cached_megabytes, memory};
       run_rows<Problem>(rows_of_depth(depth), "stencil", problem, about, run);
     }
   }

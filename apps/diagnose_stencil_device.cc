@@ -98,18 +98,19 @@ namespace
   std::vector<int> passes_of(DeviceMethod method, const Problem &problem)
   {
     std::vector<int> passes;
-    if (has_fused_weights(method))
+    if (has_fused_weights(method) || method == warps_fused)
     {
       // As few passes as possible, of about the same number of steps: products grow with the radius.
-      const int most = is_planes_fused(method)
-          ? stencil::largest_planes_steps
-          : stencil::largest_tile_radius / problem.stencil.radius;
+      const Stencil &s = problem.stencil;
+      const int most = method == warps_fused ? stencil::largest_steps_depth(s.dim, s.radius)
+          : is_planes_fused(method)          ? stencil::largest_planes_steps
+                                             : stencil::largest_tile_radius / s.radius;
       const int count = (problem.depth + most - 1) / most;
       for (int p = 0; p < count; ++p)
         passes.push_back(problem.depth * (p + 1) / count - problem.depth * p / count);
       return passes;
     }
-    const int largest = method == one_pass || method == warps_fused
+    const int largest = method == one_pass
         ? stencil::largest_fused_depth(problem.stencil.dim, problem.stencil.radius)
         : 1;
     for (int rest = problem.depth, depth = largest; rest > 0; rest -= depth)

@@ -113,7 +113,7 @@ void add_diagnose(std::vector<ParameterEntry> &table)
       "memory_megabytes.");
   diagnose.increasing("depths", &DiagnoseOptions::depths, 1, stencil::max_depth,
       "stencil: steps in time; what does more than one of them in one pass over memory is compared with "
-      "as many passes.");
+      "as many passes. On a device up to 6 in 2D with radius 1, otherwise up to 2; more are left out.");
   diagnose.add(
       "stencil_grids",
       "stencil: further grids of a device, for the shapes of their dimension; not with --quick.",

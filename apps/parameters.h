@@ -89,7 +89,7 @@ struct DiagnoseOptions
   std::vector<std::string> matrix_files{};
   std::vector<std::string> stencils{
       "2d5pt", "3d7pt", "2d9pt", "3d27pt", "2d13pt", "2d49pt", "2d49pt_rank1", "3d27pt_rank1"};
-  std::vector<int> depths{1, 2, 4};
+  std::vector<int> depths{1, 2, 4, 6};
   std::vector<std::array<std::int64_t, 3>> stencil_grids{}; ///< the last is 1 in 2D
   /// m, n, k
   std::vector<std::array<std::int64_t, 3>> gemm_sizes{{4096, 4096, 4096}, {1000, 1000, 1000},

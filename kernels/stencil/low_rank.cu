@@ -234,7 +234,6 @@ namespace
       const std::int64_t x0 = static_cast<std::int64_t>(blockIdx.x) * tile_x;
       const std::int64_t y0 = static_cast<std::int64_t>(blockIdx.y) * tile_y;
       load_tile<LowRankTile<W::radius>, W::radius>(n, x0, y0, from, tile);
-      __syncthreads();
       Arithmetic::apply(weights, n, x0, y0, tile, to);
     }
   }

@@ -1,10 +1,11 @@
 // Planes of a 3D grid in shared memory with a rim, zero outside of the grid, and the march of a block along z: each plane
-// goes into the sums of all planes of the result that it reaches, which stay in registers, so that it is read once and two
-// places are enough, one for the plane that is used and one for the next.
+// goes into the sums of all planes of the result that it reaches, which stay in registers, so that it is read once. Planes
+// come by asynchronous copies, which need no registers, into a ring of places: one is used, the others are on their way.
 #pragma once
 
 #include <cstdint>
 
+#include "kernels/core/copy_async.cuh"
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/mma/bank_conflicts.h"
 #include "kernels/mma/shared_layout.h"
@@ -13,6 +14,7 @@ namespace tensormg::stencil
 {
 inline constexpr int plane_threads = 256, plane_warps = plane_threads / 32;
 inline constexpr int plane_x = 64, plane_y = 32; ///< points of a tile
+inline constexpr int plane_places = 3;           ///< of the ring
 
 /// What is in shared memory of a plane. Products read columns and rows beyond the rim, times zero: these are zero.
 template <int radius_, int columns_, int extra_rows = 0>
@@ -65,62 +67,72 @@ struct PlaneTile
   std::int64_t x0, y0;
 };
 
-/// What a thread brings of a plane: one column of plane_x every rows_at_once rows, and one number of the columns
+/// What a thread copies of a plane: one column of plane_x every rows_at_once rows, and one number of the columns
 /// behind these.
 template <typename Layout, typename Number>
-class PlaneLoader
+class PlaneCopies
 {
 public:
-  __device__ PlaneLoader(const PlaneGrid &n, const PlaneTile &tile)
+  __device__ PlaneCopies(
+      const PlaneGrid &n, const PlaneTile &tile, const Number *grid, const Number *places)
     : n_(n)
-    , x_(tile.x0 - Layout::radius + lane())
-    , y_(tile.y0 - Layout::radius + first_row())
-    , rest_x_(tile.x0 - Layout::radius + plane_x + static_cast<int>(threadIdx.x) % rest_columns)
-    , rest_y_(tile.y0 - Layout::radius + static_cast<int>(threadIdx.x) / rest_columns)
-    , has_rest_(threadIdx.x < rest_columns * Layout::rows && rest_x_ < n.x && rest_y_ >= 0 &&
-          rest_y_ < n.y)
-  {}
-
-  /// Zero outside of the grid.
-  __device__ void load(std::int64_t z, const Number *from)
+    , grid_(grid)
+    , y_(static_cast<int>(tile.y0) - Layout::radius + first_row())
+    , places_(shared_address(places))
   {
-    const bool exists = z >= 0 && z < n_.z, in_columns = exists && x_ >= 0 && x_ < n_.x;
-    const Number *const plane = from + z * n_.y * n_.x;
-#pragma unroll
-    for (int i = 0; i < loads; ++i)
-    {
-      const std::int64_t y = y_ + i * rows_at_once;
-      const bool is_inside =
-          in_columns && first_row() + i * rows_at_once < Layout::rows && y >= 0 && y < n_.y;
-      values_[i] = is_inside ? __ldg(plane + y * n_.x + x_) : Number(0);
-    }
-    rest_ =
-        exists && has_rest_ && rest_x_ >= 0 ? __ldg(plane + rest_y_ * n_.x + rest_x_) : Number(0);
+    const int thread = static_cast<int>(threadIdx.x);
+    const std::int64_t x = tile.x0 - Layout::radius + lane();
+    const std::int64_t rest_x = tile.x0 - Layout::radius + plane_x + thread % rest_columns;
+    const std::int64_t rest_y = tile.y0 - Layout::radius + thread / rest_columns;
+    is_in_columns_ = x >= 0 && x < n.x;
+    rest_is_there_ = rest_x >= 0 && rest_x < n.x && rest_y >= 0 && rest_y < n.y;
+    first_ = y_ * n.x + x;
+    rest_ = rest_y * n.x + rest_x;
   }
 
-  __device__ void keep(Number *plane) const
+  /// Plane z to a place, as a group of copies; zero outside of the grid. Nothing if nobody needs it.
+  __device__ void start(std::int64_t z, int place, bool is_needed) const
   {
+    if (is_needed)
+    {
+      const bool exists = z >= 0 && z < n_.z;
+      const Number *const plane = grid_ + z * n_.y * n_.x;
+      const SharedAddress to = places_ + place * Layout::size * bytes;
+      const Number *from = plane + first_;
+      const int rows = static_cast<int>(n_.y);
+      int y = y_;
 #pragma unroll
-    for (int i = 0; i < loads; ++i)
-      if (const int row = first_row() + i * rows_at_once; row < Layout::rows)
-        plane[row * Layout::ld + lane()] = values_[i];
-    const int thread = static_cast<int>(threadIdx.x);
-    if (thread < rest_columns * Layout::rows)
-      plane[thread / rest_columns * Layout::ld + plane_x + thread % rest_columns] = rest_;
+      for (int i = 0; i < copies; ++i)
+      {
+        if (const int row = first_row() + i * rows_at_once; row < Layout::rows)
+          copy_async_or_zero<bytes>(to + (row * Layout::ld + lane()) * bytes, from,
+              exists && is_in_columns_ && y >= 0 && y < rows);
+        from += rows_at_once * n_.x;
+        y += rows_at_once;
+      }
+      const int thread = static_cast<int>(threadIdx.x);
+      if (thread < rest_columns * Layout::rows)
+        copy_async_or_zero<bytes>(
+            to + (thread / rest_columns * Layout::ld + plane_x + thread % rest_columns) * bytes,
+            plane + rest_, exists && rest_is_there_);
+    }
+    commit_copies();
   }
 
 private:
-  static constexpr int rows_at_once = plane_threads / plane_x,
+  static constexpr int bytes = sizeof(Number), rows_at_once = plane_threads / plane_x,
                        rest_columns = Layout::columns - plane_x;
-  static constexpr int loads = (Layout::rows + rows_at_once - 1) / rows_at_once;
+  static constexpr int copies = (Layout::rows + rows_at_once - 1) / rows_at_once;
   static_assert(rest_columns * Layout::rows <= plane_threads);
   static __device__ int lane() { return static_cast<int>(threadIdx.x) % plane_x; }
   static __device__ int first_row() { return static_cast<int>(threadIdx.x) / plane_x; }
 
   PlaneGrid n_;
-  std::int64_t x_, y_, rest_x_, rest_y_;
-  bool has_rest_;
-  Number values_[loads], rest_ = 0;
+  const Number *grid_;
+  std::int64_t first_, rest_; ///< positions in a plane
+  int y_;                     ///< a launch has no more than 65535 tiles along y
+  SharedAddress places_;
+  bool is_in_columns_, rest_is_there_;
 };
 
 /// Arithmetic(weights, table) may fill `table`, its shared memory, together; Sums are those of the planes z - radius to
@@ -132,33 +144,34 @@ __device__ void march(const Weights &weights, const PlaneGrid &n, const Number *
 {
   using Layout = typename Arithmetic::Layout;
   constexpr int radius = Layout::radius;
-  auto *const planes = reinterpret_cast<Number *>(dynamic_shared());
+  auto *const places = reinterpret_cast<Number *>(dynamic_shared());
   const PlaneTile tile{static_cast<std::int64_t>(blockIdx.x) * plane_x,
       static_cast<std::int64_t>(blockIdx.y) * plane_y};
   const std::int64_t begin = blockIdx.z * n.march;
   const std::int64_t end = begin + n.march < n.z ? begin + n.march : n.z;
-  const Arithmetic arithmetic(weights, planes + 2 * Layout::size);
-  for (int i = static_cast<int>(threadIdx.x); i < 2 * Layout::size; i += plane_threads)
-    planes[i] = 0;
+  const Arithmetic arithmetic(weights, places + plane_places * Layout::size);
+  for (int i = static_cast<int>(threadIdx.x); i < plane_places * Layout::size; i += plane_threads)
+    places[i] = 0;
   __syncthreads();
-  const auto plane = [&](std::int64_t z) {
-    return planes + (z - begin + radius) % 2 * Layout::size;
-  };
-  PlaneLoader<Layout, Number> loader(n, tile);
-  loader.load(begin - radius, from);
-  loader.keep(plane(begin - radius));
-  __syncthreads();
+  const PlaneCopies<Layout, Number> copies(n, tile, from, places);
+  constexpr int ahead = plane_places - 1;
+#pragma unroll
+  for (int i = 0; i < ahead; ++i)
+    copies.start(begin - radius + i, i, true); // a march has at least two planes: radius >= 1
   typename Arithmetic::Sums sums{};
+  int place = 0, free = ahead;
   for (std::int64_t z = begin - radius; z < end + radius; ++z)
   {
-    loader.load(z + 1, from);
+    wait_copies<ahead - 1>();
+    __syncthreads(); // everybody's copies are there, and nobody needs plane z - 1 any more
+    copies.start(z + ahead, free, z + ahead < end + radius);
     if (z >= 0 && z < n.z) // what is outside of the grid adds nothing
-      arithmetic.add(plane(z), sums);
+      arithmetic.add(places + place * Layout::size, sums);
     if (z - radius >= begin)
       arithmetic.store(sums, n, tile, to + (z - radius) * n.y * n.x);
     Arithmetic::shift(sums);
-    loader.keep(plane(z + 1)); // where plane z - 1 was
-    __syncthreads();
+    free = place;
+    place = place + 1 < plane_places ? place + 1 : 0;
   }
 }
 } // namespace tensormg::stencil

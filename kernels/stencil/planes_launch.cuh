@@ -25,7 +25,7 @@ void launch_planes(
     const Weights &weights, const Grid &grid, const Number *from, Number *to, Stream stream)
 {
   constexpr std::size_t shared_bytes =
-      sizeof(Number) * 2 * Arithmetic::Layout::size + Arithmetic::table_bytes;
+      sizeof(Number) * plane_places * Arithmetic::Layout::size + Arithmetic::table_bytes;
   const auto kernel = planes_kernel<Arithmetic, Weights>;
   allow_shared_bytes(reinterpret_cast<const void *>(kernel), shared_bytes);
   const auto [nx, ny, nz] = grid.points;

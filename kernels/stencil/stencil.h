@@ -142,7 +142,13 @@ template <typename Number>
 void cuda_naive(
     const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream);
 
-/// Steps that cuda_fused and cuda_warps_steps can do in one pass at most.
+/// Steps that cuda_warps_steps can do in one pass at most; 1: it cannot. More do not pay (docs/diagnostics.md).
+constexpr int largest_steps_depth(int dim, int radius)
+{
+  return radius != 1 ? 1 : dim == 2 ? 6 : 2;
+}
+
+/// Steps that cuda_fused can do in one pass at most.
 constexpr int largest_fused_depth(int dim, int radius) { return dim == 2 && radius == 1 ? 4 : 2; }
 
 /// Points that cuda_fused computes in all steps together; useful are depth * grid.size().
@@ -165,7 +171,7 @@ void cuda_warps(
 template <typename Number>
 double warps_updates(const Stencil &stencil, const Grid &grid);
 
-/// Several steps by independent warps: 2, in 2D also 4; as cuda_warps otherwise. Throws std::invalid_argument for other
+/// Several steps by independent warps: 2, in 2D 2 to 6; as cuda_warps otherwise. Throws std::invalid_argument for other
 /// depths, for stencils of other radius than 1, and for more than 2^28 rows or points of a row or (3D) 65535 tiles across.
 template <typename Number>
 void cuda_warps_steps(const Stencil &stencil, const Grid &grid, int depth, const Number *from,

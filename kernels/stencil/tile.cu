@@ -36,6 +36,8 @@ namespace
   struct ByMma
   {
     static constexpr bool is_available = mma::is_available<S>;
+    /// That registers must leave room for.
+    static constexpr int blocks = radius == 3 ? 2 : S::m == 8 ? 4 : 4 - radius;
     static constexpr int width = 2 * radius + 1;
     static constexpr int chunks = padded_input(8, radius, 4) / 4;
     static_assert(S::k == 4 && S::n == 8 && tile_y % S::m == 0 && warp_x % S::n == 0);
@@ -82,6 +84,7 @@ namespace
   struct ByTf32
   {
     static constexpr bool is_available = mma::is_available<S>;
+    static constexpr int blocks = radius == 1 ? 4 : 2;
     static constexpr int width = 2 * radius + 1;
     static constexpr int chunks = padded_input(8, radius, S::k) / S::k;
     static_assert(S::n == 8 && tile_y % S::m == 0 && warp_x % S::n == 0);
@@ -131,6 +134,7 @@ namespace
   struct ByFma
   {
     static constexpr bool is_available = true;
+    static constexpr int blocks = radius == 3 ? 3 : 4;
     using W = Weights<Number, radius>;
     using T = TileOf<Number, radius, 4, 0>;
 
@@ -162,8 +166,9 @@ namespace
   };
 
   template <typename Arithmetic, typename W, typename Number = typename W::Number>
-  __global__ void __launch_bounds__(tile_threads) tile_kernel(const __grid_constant__ W weights,
-      TileGrid n, const Number *__restrict__ from, Number *__restrict__ to)
+  __global__ void __launch_bounds__(tile_threads, Arithmetic::blocks)
+      tile_kernel(const __grid_constant__ W weights, TileGrid n, const Number *__restrict__ from,
+          Number *__restrict__ to)
   {
     if constexpr (Arithmetic::is_available)
     {
@@ -171,7 +176,6 @@ namespace
       const std::int64_t x0 = static_cast<std::int64_t>(blockIdx.x) * tile_x;
       const std::int64_t y0 = static_cast<std::int64_t>(blockIdx.y) * tile_y;
       load_tile<typename Arithmetic::T, W::radius>(n, x0, y0, from, tile);
-      __syncthreads();
       Arithmetic::apply(weights, n, x0, y0, tile, to);
     }
   }

@@ -2,6 +2,7 @@
 // have in common.
 #pragma once
 
+#include "kernels/core/copy_async.cuh"
 #include "kernels/core/launch.cuh"
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/mma/bank_conflicts.h"
@@ -42,24 +43,36 @@ struct TileGrid
   std::int64_t x, y;
 };
 
+/// With all threads of the block. Asynchronous copies: all of a tile is on its way at once, without registers.
 template <typename T, int radius, typename Number>
 __device__ void load_tile(
     const TileGrid &n, std::int64_t x0, std::int64_t y0, const Number *from, Number *tile)
 {
-  constexpr int lanes = 64, rows_at_once = tile_threads / lanes;
+  constexpr int lanes = 64, rows_at_once = tile_threads / lanes, bytes = sizeof(Number);
   const int lane = static_cast<int>(threadIdx.x) % lanes;
-#pragma unroll 4
-  for (int row = static_cast<int>(threadIdx.x) / lanes; row < T::rows; row += rows_at_once)
-  {
-    const std::int64_t y = y0 - radius + row;
+  const int first = static_cast<int>(threadIdx.x) / lanes;
+  const SharedAddress to = shared_address(tile);
+  const Number *line = from + (y0 - radius + first) * n.x + x0 - radius;
+  int y = static_cast<int>(y0) - radius + first; // a launch has no more than 65535 tiles along y
+  const int ny = static_cast<int>(n.y);
 #pragma unroll
-    for (int column = lane; column < T::columns; column += lanes)
-    {
-      const std::int64_t x = x0 - radius + column;
-      const bool is_inside = x >= 0 && x < n.x && y >= 0 && y < n.y;
-      tile[row * T::ld + column] = is_inside ? __ldg(from + y * n.x + x) : Number(0);
-    }
+  for (int i = 0; i < (T::rows + rows_at_once - 1) / rows_at_once; ++i)
+  {
+    const int row = first + i * rows_at_once;
+    if (row < T::rows)
+#pragma unroll
+      for (int column = lane; column < T::columns; column += lanes)
+      {
+        const std::int64_t x = x0 - radius + column;
+        copy_async_or_zero<bytes>(to + (row * T::ld + column) * bytes, line + column,
+            x >= 0 && x < n.x && y >= 0 && y < ny);
+      }
+    line += rows_at_once * n.x;
+    y += rows_at_once;
   }
+  commit_copies();
+  wait_copies<0>();
+  __syncthreads();
 }
 
 template <typename Number>

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "kernels/core/copy_async.cuh"
 #include "kernels/core/launch.cuh"
@@ -260,17 +261,18 @@ namespace steps
     const auto choose_depth = [&]<typename K>() {
       if constexpr (K::radius == 1)
       {
-        if (depth == 2)
-          choose.template operator()<K, 2>();
-        if constexpr (K::dim == 2)
-          if (depth == 4)
-            choose.template operator()<K, 4>();
+        const auto choose_one_of = [&]<int... offsets>(std::integer_sequence<int, offsets...>)
+        {
+          ((depth == 2 + offsets ? choose.template operator()<K, 2 + offsets>() : void()), ...);
+        };
+        choose_one_of(std::make_integer_sequence<int, largest_steps_depth(K::dim, 1) - 1>());
       }
     };
     if (!for_kind(stencil, choose_depth) || !is_known)
       throw std::invalid_argument(std::to_string(depth) + " steps of a stencil in " +
           std::to_string(stencil.dim) + "D of radius " + std::to_string(stencil.radius) +
-          "; independent warps do 2 steps of radius 1, and in 2D also 4");
+          "; independent warps do 2 steps of radius 1, and in 2D up to " +
+          std::to_string(largest_steps_depth(2, 1)));
   }
 
   template <typename Number, typename K, int depth, int width>

@@ -41,7 +41,7 @@ struct StepsTile
 constexpr StepsTile steps_tile(int dim, bool box, int depth, int width)
 {
   if (dim == 2)
-    return {dim, depth, width, 1, 4, 8, box && depth == 4 ? 2 : 3};
+    return {dim, depth, width, 1, 4, 8, depth >= (box ? 4 : 6) ? 2 : 3};
   if (width == 1)
     return {dim, depth, width, 4, 2, 16, 1};
   return box ? StepsTile{dim, depth, width, 4, 1, 8, 1, 3}

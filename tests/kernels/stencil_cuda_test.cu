@@ -136,14 +136,14 @@ namespace
   void check_warps_steps()
   {
     for (const test::Shape &shape : test::shapes)
-      for (const int depth : {2, 4})
+      for (const int depth : {2, 3, 4, 5, 6, 7})
       {
         const auto steps = [&](const Stencil &stencil, const Grid &grid, const Number *from,
                                Number *to) {
           cuda_warps_steps(stencil, grid, depth, from, to, nullptr);
         };
         const Stencil stencil = test::with_weights(make_stencil(shape));
-        if (shape.radius > 1 || depth > (shape.dim == 3 ? 2 : 4))
+        if (shape.radius > 1 || depth > (shape.dim == 3 ? 2 : 6))
         {
           EXPECT_THROW(steps(stencil, {{4, 4, 1}}, nullptr, nullptr), std::invalid_argument);
           continue;
