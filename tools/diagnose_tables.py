@@ -4,8 +4,7 @@
     tools/diagnose_tables.py            rewrites what stands between <!-- results: NAME --> and <!-- end -->
     tools/diagnose_tables.py --check    fails if that is not what the result file says
 
-The runs are, under docs/performance, diagnose-limited-h200.json and diagnose-all-h200.json: what the first one had no
-time for is of the second one, whose rows have its revision in their names.
+The run is docs/performance/diagnose-all-h200.json.
 """
 import argparse
 import json
@@ -15,7 +14,7 @@ import re
 import sys
 
 root = pathlib.Path(__file__).resolve().parent.parent
-results = [root / "docs" / "performance" / f"diagnose-{name}-h200.json" for name in ("limited", "all")]
+result = root / "docs" / "performance" / "diagnose-all-h200.json"
 document = root / "docs" / "diagnostics.md"
 
 FROM_MEMORY = 50e6  # bytes of a working set that caches do not hold
@@ -27,23 +26,12 @@ def measured(data):
 
 
 class Run:
-    """The measured entries, by class, problem, kernel and precision. Whole problems of `others` where there are none of `data`."""
+    """The measured entries, by class, problem, kernel and precision."""
 
-    def __init__(self, data, *others):
+    def __init__(self, data):
         self.data = data
         self.entries = measured(data)
         self.count = len(self.entries)
-        self.revisions = {}
-        for other in others:
-            known = {key[:2] for key in self.entries}
-            added = {key: e for key, e in measured(other).items() if key[:2] not in known}
-            self.entries |= added
-            self.revisions |= {key[:2]: other["git"][:7] for key in added}
-
-    def named(self, name, problem, text=None):
-        """The text of a row, with the revision if it is not of the run itself."""
-        revision = self.revisions.get((name, problem))
-        return (text or problem) + (f" ({revision})" if revision else "")
 
     def get(self, *key):
         return self.entries.get(key)
@@ -96,12 +84,8 @@ def machine(run):
                      f"{ceiling['clock_ghz']:.2f}" if ceiling["clock_ghz"] else ""])
     head = (f"{run.data['device']}, revision {run.data['git']}, {run.data['date'][:10]}; scale from memory "
             f"{device['scale_bandwidth_gb_per_s']:.0f} GB/s; {run.count} kernels timed, each after its check, in "
-            f"{run.data['seconds'] if isinstance(run.data['seconds'], (int, float)) else sum_of(run.data['seconds']):.0f} s.\n\n")
+            f"{run.data['seconds']:.0f} s.\n\n")
     return head + table(["ceiling", "measured", "alpha", "GHz"], rows)
-
-
-def sum_of(seconds):
-    return seconds.get("all") or sum(seconds.values())
 
 
 def sparse(run):
@@ -123,7 +107,7 @@ def sparse(run):
         found = [entry["percent_of_scale"] for entry in found if entry]
         return f"{max(found):.0f}" if found else "-"
 
-    rows = [[run.named("spmv", problem)] + [joined(best(problem, kernels, p) for p in of) for _, kernels, of in columns]
+    rows = [[problem] + [joined(best(problem, kernels, p) for p in of) for _, kernels, of in columns]
             for problem in run.problems("spmv")]
     return table(["matrix"] + [name for name, _, _ in columns], rows)
 
@@ -134,7 +118,7 @@ def library(run):
     quotients = {p: [] for p in precisions}
     rows = []
     for problem in run.problems("spmv"):
-        row = [run.named("spmv", problem)]
+        row = [problem]
         for p in precisions:
             own = run.get("spmv", problem, "csr_merge", p)
             others = [(e["milliseconds"], name) for name in ("cusparse_csr1", "cusparse_csr2")
@@ -172,7 +156,7 @@ def stencils(run):
         kernel = next((k for k in kernels if run.get("stencil", problem, k, of[0])), kernels[0])
         return joined(run.percent("stencil", problem, kernel, p) for p in of)
 
-    rows = [[run.named("stencil", problem, shape_name(problem))] + [cell(problem, kernels, of) for _, kernels, of in columns]
+    rows = [[shape_name(problem)] + [cell(problem, kernels, of) for _, kernels, of in columns]
             for problem in run.problems("stencil") if problem.endswith(", 1 step")]
     return table(["shape, grid"] + [name for name, _, _ in columns], rows)
 
@@ -195,7 +179,7 @@ def steps(run):
         kernel = next((k for k in kernels if run.get("stencil", problem, k, of[0])), kernels[0])
         return joined(number(run.quotient("stencil", problem, "warps", kernel, p)) for p in of)
 
-    rows = [[run.named("stencil", problem, shape_name(problem) + ", " + problem.split(", ")[2])] +
+    rows = [[shape_name(problem) + ", " + problem.split(", ")[2]] +
             [cell(problem, kernels, of) for _, kernels, of in columns]
             for problem in run.problems("stencil")
             if not problem.endswith(", 1 step") and "further" not in problem]
@@ -212,7 +196,7 @@ def products(run):
             value = run.quotient("gemm", where, twin, kernel, precision)
             return number(None if value is None else factor * value, digits)
         larger = run.get("gemm", problem, "mma_larger", "half")
-        rows.append([run.named("gemm", problem), of("cublas", "wgmma", "half"), of("cublas", "mma_larger", "half"),
+        rows.append([problem, of("cublas", "wgmma", "half"), of("cublas", "mma_larger", "half"),
                      f"{larger['percent_of_peak']:.0f}" if larger else "-",
                      of("cublas", "mma_m16n8k4", "double"), of("cublas", "mma_m16n8k8", "double"),
                      of("cublas_fp32", "wgmma_fp16_corrected", "single", 1., 2),
@@ -229,7 +213,7 @@ def small(run):
         fma = run.get("smallmat", problem, "fma", "double")
         if not fma:
             continue
-        row = [run.named("smallmat", problem), f"{fma['percent_of_scale']:.0f}"]
+        row = [problem, f"{fma['percent_of_scale']:.0f}"]
         for _, kernel in kernels:
             entry = run.get("smallmat", problem, kernel, "double")
             row.append(f"{entry['percent_of_scale']:.0f} ({fma['milliseconds'] / entry['milliseconds']:.2f})"
@@ -253,12 +237,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
-    run = Run(*(json.loads(result.read_text(encoding="utf-8")) for result in results))
+    run = Run(json.loads(result.read_text(encoding="utf-8")))
     before = document.read_text(encoding="utf-8")
     after = with_tables(before, run)
     if arguments.check:
         if before != after:
-            print(f"{document.name} differs from the result files: run tools/diagnose_tables.py")
+            print(f"{document.name} differs from the result file: run tools/diagnose_tables.py")
         return int(before != after)
     document.write_text(after, encoding="utf-8")
     return 0

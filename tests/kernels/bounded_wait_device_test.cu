@@ -1,4 +1,7 @@
 // A wait for another block ends: it is over when the phase is, and in vain it is an error. The last test, as the device is lost then.
+#include <cstdlib>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "kernels/core/device.h"
@@ -49,6 +52,11 @@ namespace
 
   TEST_F(BoundedWait, EndsWithThePhase) { EXPECT_EQ(run(0), std::vector<int>(128, 1)); }
 
-  TEST_F(BoundedWait, InVainIsAnError) { EXPECT_THROW(run(1), DeviceError); }
+  TEST_F(BoundedWait, InVainIsAnError)
+  {
+    if (std::getenv("TENSORMG_TEST_FEW_CASES") != nullptr)
+      GTEST_SKIP() << "a tool of compute-sanitizer counts the trap as an error of the kernel";
+    EXPECT_THROW(run(1), DeviceError);
+  }
 } // namespace
 } // namespace tensormg
