@@ -130,7 +130,7 @@ void check_rows(std::span<const Row<Problem>> rows)
   }
 }
 
-/// One entry says that the class had no time left for a problem.
+/// One entry says that a problem was left out, and why.
 void leave_out(const std::string &class_name, const std::string &problem, Run &run,
     const std::string &reason = "the class has had its time; diagnose.time_limit sets it");
 

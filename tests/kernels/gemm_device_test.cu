@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -304,7 +305,9 @@ namespace
   TEST_F(GemmDevice, Batches)
   {
     constexpr SinglePolicy policies[]{{Unit::mma, Format::tf32, Correction::outside},
-        {Unit::wmma, Format::tf32, Correction::outside}, {Unit::cuda_cores, Format::fp32}};
+        {Unit::wmma, Format::tf32, Correction::outside}, {Unit::cuda_cores, Format::fp32},
+        {Unit::mma, Format::tf32, Correction::three_products},
+        {Unit::mma, Format::fp16, Correction::outside}};
     const auto check = [&](auto kernel, const Size &size) {
       const std::int64_t count = 5;
       const std::int64_t size_a = size.m * size.k, size_b = size.k * size.n,
@@ -334,11 +337,11 @@ namespace
       EXPECT_EQ(c.back(), 5.F);
     };
     for (const Size size : {Size{16, 8, 8}, {17, 9, 5}, {130, 136, 20}, {1, 1, 1}})
-    {
-      check(Single<policies[0]>::multiply_batch, size);
-      check(Single<policies[1]>::multiply_batch, size);
-      check(Single<policies[2]>::multiply_batch, size);
-    }
+      [&]<std::size_t... i>(std::index_sequence<i...>)
+      {
+        (check(Single<policies[i]>::multiply_batch, size), ...);
+      }
+    (std::make_index_sequence<std::size(policies)>());
     EXPECT_NO_THROW(
         (Single<policies[0]>::multiply_batch({8, 8, 8}, 0, nullptr, nullptr, nullptr, nullptr)));
     EXPECT_THROW(

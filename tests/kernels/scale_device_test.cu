@@ -117,16 +117,21 @@ namespace
   /// The product of two TF32 numbers is exact in the accumulator: only the factor is rounded to TF32.
   TEST_F(ScaleDevice, Tf32)
   {
-    const std::int64_t size = 4163;
-    const std::vector<float> b = numbers<float>(size);
-    std::vector<float> a(b.size(), std::numeric_limits<float>::quiet_NaN());
-    DeviceArray<float> device_a(size), device_b(size);
-    device_a.copy_from_host(a.data());
-    device_b.copy_from_host(b.data());
-    scale::mma_tf32(size, q, device_b.data(), device_a.data(), nullptr);
-    device_a.copy_to_host(a.data());
-    for (std::size_t i = 0; i < a.size(); ++i)
-      ASSERT_EQ(a[i], static_cast<float>(q) * to_tf32(b[i])) << i;
+    for (const std::int64_t size : {1, 3, 63, 65, 4096, 4163})
+    {
+      const std::vector<float> b = numbers<float>(size + beyond);
+      std::vector<float> a(b.size(), 3.F);
+      std::fill_n(a.begin(), size, std::numeric_limits<float>::quiet_NaN());
+      DeviceArray<float> device_a(size + beyond), device_b(size + beyond);
+      device_a.copy_from_host(a.data());
+      device_b.copy_from_host(b.data());
+      scale::mma_tf32(size, q, device_b.data(), device_a.data(), nullptr);
+      device_a.copy_to_host(a.data());
+      for (std::size_t i = 0; i < a.size(); ++i)
+        ASSERT_EQ(
+            a[i], i < static_cast<std::size_t>(size) ? static_cast<float>(q) * to_tf32(b[i]) : 3.F)
+            << i << " of " << size;
+    }
   }
 
   TEST_F(ScaleDevice, Fp16) { check_all<Half>(scale::mma_fp16, to_half); }

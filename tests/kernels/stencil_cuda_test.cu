@@ -247,6 +247,12 @@ namespace
 
   TEST_F(StencilCuda, FusedWeightsByFma) { check_fused_weights<double>(TileUnit::fma); }
   TEST_F(StencilCuda, FusedWeightsByM8N8K4) { check_fused_weights<double>(TileUnit::m8n8k4); }
+  TEST_F(StencilCuda, FusedWeightsByM16N8K4)
+  {
+    if (device_properties().code_capability < 90)
+      GTEST_SKIP() << "needs compute capability 9.0";
+    check_fused_weights<double>(TileUnit::m16n8k4);
+  }
   TEST_F(StencilCuda, FusedWeightsInSingle)
   {
     check_fused_weights<float>(SingleTileUnit::fma);

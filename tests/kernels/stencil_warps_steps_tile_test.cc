@@ -15,7 +15,7 @@ namespace
   {
     for (const int dim : {2, 3})
       for (const bool box : {false, true})
-        for (const int depth : {2, 3, 4, 6})
+        for (const int depth : {2, 3, 4, 5, 6})
           for (const int width : {1, 2, 4})
           {
             if (dim == 3 && depth > 2)
@@ -39,7 +39,7 @@ namespace
   TEST(StencilWarpsStepsTile, PartsOfAMarch)
   {
     for (const int dim : {2, 3})
-      for (const int depth : {2, 3, 4, 6})
+      for (const int depth : {2, 3, 4, 5, 6})
         for (const std::int64_t n : {1, 2, 7, 8, 31, 320, 1000, 5632, 1000000, 200000000})
           for (const std::int64_t tiles : {1, 11, 100, 5000})
             for (const std::int64_t resident : {1, 132, 264, 528})

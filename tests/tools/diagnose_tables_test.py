@@ -40,16 +40,6 @@ class Tables(unittest.TestCase):
             {**entry("stencil", "2d5pt, 8 x 8, 1 step", "warps", "double", 1.), "outcome": "not available"}]})
         self.assertIn("| 2d5pt, 8^2 | 50, - |  |", diagnose_tables.stencils(run))
 
-    def test_problems_of_another_run_are_named(self):
-        run = diagnose_tables.Run(
-            {"entries": [entry("smallmat", "a", "fma", "double", 1.)]},
-            {"git": "0123456789", "entries": [entry("smallmat", "a", "fma", "double", 2.),
-                                              entry("smallmat", "a", "mma_map", "double", 2.),
-                                              entry("smallmat", "b", "fma", "double", 2.)]})
-        text = diagnose_tables.small(run)
-        self.assertIn("| a | 50 | - |", text)
-        self.assertIn("| b (0123456) | 25 | - |", text)
-
     def test_only_what_stands_between_marks_is_replaced(self):
         run = diagnose_tables.Run({"entries": []})
         text = diagnose_tables.with_tables("a\n<!-- results: small -->\nold\n<!-- end -->\nb\n", run)
