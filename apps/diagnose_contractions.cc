@@ -97,8 +97,8 @@ namespace
 double executed_contraction_flops(
     const ContractionKernel &kernel, bool is_nodal, int degree, double useful)
 {
-  constexpr double in_registers =
-      96.; // of x and y; z runs on CUDA cores beside the unit (mma_registers.cuh)
+  // Of x and y; z runs on CUDA cores beside the unit (kernels/nodal/mma_registers.cuh).
+  constexpr double in_registers = 96.;
   const auto padded = [](int length, int tile) { return (length + tile - 1) / tile * tile; };
   const int n = degree + 1, patch = 2 * n;
   double one = useful;

@@ -20,18 +20,13 @@ document = root / "docs" / "diagnostics.md"
 FROM_MEMORY = 50e6  # bytes of a working set that caches do not hold
 
 
-def measured(data):
-    return {(e["class"], e["problem"], e["kernel"], e["precision"]): e for e in data["entries"]
-            if e["outcome"] == "measured" and e["place"] == "device"}
-
-
 class Run:
     """The measured entries, by class, problem, kernel and precision."""
 
     def __init__(self, data):
         self.data = data
-        self.entries = measured(data)
-        self.count = len(self.entries)
+        self.entries = {(e["class"], e["problem"], e["kernel"], e["precision"]): e for e in data["entries"]
+                        if e["outcome"] == "measured" and e["place"] == "device"}
 
     def get(self, *key):
         return self.entries.get(key)
@@ -83,7 +78,7 @@ def machine(run):
         rows.append([ceiling["name"], f"{rate / 1e12:.1f} T{unit}/s", number(ceiling["alpha"]),
                      f"{ceiling['clock_ghz']:.2f}" if ceiling["clock_ghz"] else ""])
     head = (f"{run.data['device']}, revision {run.data['git']}, {run.data['date'][:10]}; scale from memory "
-            f"{device['scale_bandwidth_gb_per_s']:.0f} GB/s; {run.count} kernels timed, each after its check, in "
+            f"{device['scale_bandwidth_gb_per_s']:.0f} GB/s; {len(run.entries)} kernels timed, each after its check, in "
             f"{run.data['seconds']:.0f} s.\n\n")
     return head + table(["ceiling", "measured", "alpha", "GHz"], rows)
 
@@ -242,7 +237,7 @@ def main():
     after = with_tables(before, run)
     if arguments.check:
         if before != after:
-            print(f"{document.name} differs from the result file: run tools/diagnose_tables.py")
+            print(f"{document.name} differs from {result.name}: run tools/diagnose_tables.py")
         return int(before != after)
     document.write_text(after, encoding="utf-8")
     return 0

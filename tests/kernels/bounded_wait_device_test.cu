@@ -1,5 +1,4 @@
 // A wait for another block ends: it is over when the phase is, and in vain it is an error. The last test, as the device is lost then.
-#include <cstdlib>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -8,6 +7,7 @@
 #include "kernels/core/launch.cuh"
 #include "kernels/core/pipeline.cuh"
 #include "kernels/core/shared_memory.cuh"
+#include "tests/support/few_cases.h"
 
 namespace tensormg
 {
@@ -54,7 +54,7 @@ namespace
 
   TEST_F(BoundedWait, InVainIsAnError)
   {
-    if (std::getenv("TENSORMG_TEST_FEW_CASES") != nullptr)
+    if (test::is_sanitized())
       GTEST_SKIP() << "a tool of compute-sanitizer counts the trap as an error of the kernel";
     EXPECT_THROW(run(1), DeviceError);
   }

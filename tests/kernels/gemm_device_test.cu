@@ -336,12 +336,12 @@ namespace
       }
       EXPECT_EQ(c.back(), 5.F);
     };
+    const auto check_all = [&]<std::size_t... i>(const Size &size, std::index_sequence<i...>)
+    {
+      (check(Single<policies[i]>::multiply_batch, size), ...);
+    };
     for (const Size size : {Size{16, 8, 8}, {17, 9, 5}, {130, 136, 20}, {1, 1, 1}})
-      [&]<std::size_t... i>(std::index_sequence<i...>)
-      {
-        (check(Single<policies[i]>::multiply_batch, size), ...);
-      }
-    (std::make_index_sequence<std::size(policies)>());
+      check_all(size, std::make_index_sequence<std::size(policies)>());
     EXPECT_NO_THROW(
         (Single<policies[0]>::multiply_batch({8, 8, 8}, 0, nullptr, nullptr, nullptr, nullptr)));
     EXPECT_THROW(
