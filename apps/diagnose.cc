@@ -235,6 +235,7 @@ void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &op
         entry.figures.push_back(
             {figure.name, figure.value / entry.time.median, "times the kernel's own time"});
     }
+    entry.library_kernels = candidate.library_kernels();
     entry.outcome = Outcome::measured;
   }
   catch (const std::invalid_argument

@@ -42,6 +42,7 @@ struct Entry
   std::optional<double> clock_ghz; ///< of the device's multiprocessors while it was timed
   Items items;                     ///< useful ones
   std::vector<Figure> figures;
+  std::vector<std::string> library_kernels; ///< that a library chose
   /// Time of the twin over own time, measured by turns; only where the two are close.
   std::optional<double> gain_by_turns;
   std::optional<counters::Use> counters; ///< of the device

@@ -26,6 +26,14 @@ namespace
     return value ? Json(*value) : Json(nullptr);
   }
 
+  /// Of the compulsory bytes, by the memory's clock and bus.
+  std::optional<double> percent_of_theoretical(const Entry &entry, const Machine &machine)
+  {
+    if (!(machine.theoretical_bandwidth > 0.))
+      return std::nullopt;
+    return 100. * entry.work.bytes / entry.seconds() / machine.theoretical_bandwidth;
+  }
+
   Json machine_json(const Machine &machine)
   {
     Json ceilings = Json::array(), stream = Json::array();
@@ -56,8 +64,11 @@ namespace
     return {{"place", place_word(machine.place)}, {"name", machine.name},
         {"detail", machine.detail},
         {"driver", machine.driver.empty() ? Json(nullptr) : Json(machine.driver)},
-        {"scale_bandwidth_gb_per_s", 1e-9 * machine.memory_bandwidth()}, {"ceilings", ceilings},
-        {"stream", stream}, {"caches", caches}};
+        {"scale_bandwidth_gb_per_s", 1e-9 * machine.memory_bandwidth()},
+        {"theoretical_bandwidth_gb_per_s",
+            machine.theoretical_bandwidth > 0. ? Json(1e-9 * machine.theoretical_bandwidth)
+                                               : Json(nullptr)},
+        {"ceilings", ceilings}, {"stream", stream}, {"caches", caches}};
   }
 
   Json gain_json(const Entry &entry, const Diagnosis &diagnosis)
@@ -117,6 +128,7 @@ namespace
         {"ceiling", entry.ceiling}, {"scale_gb_per_second", 1e-9 * rates.bytes},
         {"balance_flops_per_byte", roofline::balance(rates)},
         {"percent_of_scale", 100. * prediction.transfer / entry.time.median},
+        {"percent_of_theoretical_bandwidth", optional(percent_of_theoretical(entry, machine))},
         {"percent_of_peak", 100. * prediction.arithmetic / entry.time.median},
         {"predicted_overlapped_ms", prediction.overlapped()},
         {"predicted_unoverlapped_ms", prediction.unoverlapped()},
@@ -132,6 +144,7 @@ namespace
     for (const Figure &figure : entry.figures)
       figures.push_back({{"name", figure.name}, {"value", figure.value}, {"unit", figure.unit}});
     json["figures"] = figures;
+    json["library_kernels"] = entry.library_kernels;
     json["counters"] = counters_json(entry);
     json["verdict"] = verdict(diagnosis, entry);
     return json;
@@ -240,7 +253,8 @@ void write_csv(const Diagnosis &diagnosis, std::ostream &out)
   out << "class,problem,kernel,precision,place,outcome,error,milliseconds,milliseconds_fastest,"
          "milliseconds_slowest,bytes,flops,executed_flops,gb_per_second,percent_of_scale,"
          "gflops_per_second,percent_of_peak,predicted_overlapped_ms,predicted_unoverlapped_ms,bound,"
-         "twin,gain,gain_bound,predicted_shared_ms,clock_ghz,predicted_at_clock_ms,reason\n"
+         "twin,gain,gain_bound,predicted_shared_ms,clock_ghz,predicted_at_clock_ms,"
+         "percent_of_theoretical_bandwidth,reason\n"
       << std::setprecision(std::numeric_limits<double>::max_digits10);
   for (const Entry *const which : sorted_entries(diagnosis))
   {
@@ -269,9 +283,12 @@ void write_csv(const Diagnosis &diagnosis, std::ostream &out)
       if (entry.clock_ghz)
         out << *entry.clock_ghz;
       out << ',' << prediction.at_clock() << ',';
+      if (const auto percent = percent_of_theoretical(entry, diagnosis.machine(entry.place)))
+        out << *percent;
+      out << ',';
     }
     else
-      out << std::string(20, ',');
+      out << std::string(21, ',');
     out << quoted(entry.reason) << '\n';
   }
 }

@@ -107,7 +107,7 @@ namespace
       Row<Problem>{"cuda_fp16", "half", Place::device, "FP32 FMA", "", times_expected,
           make_fp16<Rung::cuda_cores, Rounding::fp32>},
       Row<Problem>{"cublas", "half", Place::device, "FP16 wgmma", "cuda_fp16", times_expected,
-          make_on_device<Half, float, gemm::cublas_fp16, Rounding::cut_off>},
+          make_by_library<Half, float, gemm::cublas_fp16, Rounding::cut_off>},
       Row<Problem>{"mma_naive", "half", Place::device, "FP16 mma", "cublas", times_expected,
           make_fp16<Rung::naive>},
       Row<Problem>{"mma_more_tiles", "half", Place::device, "FP16 mma", "cublas", times_expected,
@@ -125,7 +125,7 @@ namespace
       Row<Problem>{"cuda_fp64", "double", Place::device, "FP64 FMA", "", times_expected,
           make_fp64<Fp64Shape::cuda_cores>},
       Row<Problem>{"cublas", "double", Place::device, "FP64 mma", "cuda_fp64", times_expected,
-          make_on_device<double, double, gemm::cublas_fp64, Rounding::fp64>},
+          make_by_library<double, double, gemm::cublas_fp64, Rounding::fp64>},
       Row<Problem>{"mma_m8n8k4", "double", Place::device, "FP64 mma m8n8k4", "cublas",
           times_expected, make_fp64<Fp64Shape::m8n8k4>},
       Row<Problem>{"mma_m16n8k4", "double", Place::device, "FP64 mma m16n8k4", "cublas",
@@ -133,9 +133,9 @@ namespace
       Row<Problem>{"mma_m16n8k8", "double", Place::device, "FP64 mma m16n8k8", "cublas",
           times_expected, make_fp64<Fp64Shape::m16n8k8>},
       Row<Problem>{"cublas_fp32", "single", Place::device, "FP32 FMA", "", times_expected,
-          make_on_device<float, float, gemm::cublas_fp32, Rounding::fp32>},
+          make_by_library<float, float, gemm::cublas_fp32, Rounding::fp32>},
       Row<Problem>{"cublas_tf32", "single", Place::device, "TF32 wgmma", "", times_expected,
-          make_on_device<float, float, gemm::cublas_tf32, Rounding::factors>},
+          make_by_library<float, float, gemm::cublas_tf32, Rounding::factors>},
       Row<Problem>{"cuda_fp32", "single", Place::device, "FP32 FMA", "cublas_fp32", times_expected,
           make_single<SinglePolicy{Unit::cuda_cores, Format::fp32}>},
       Row<Problem>{"cuda_tf32", "single", Place::device, "FP32 FMA", "", times_expected,
@@ -183,7 +183,7 @@ namespace
   };
   constexpr std::int64_t swept_k = 2048;
   constexpr Row<Problem> library{"cublas", "half", Place::device, "FP16 wgmma", "", times_expected,
-      make_on_device<Half, float, gemm::cublas_fp16, Rounding::cut_off>};
+      make_by_library<Half, float, gemm::cublas_fp16, Rounding::cut_off>};
   constexpr std::array swept{SweptKernel{{"mma_larger", "half", Place::device, "FP16 mma", "",
                                              times_expected, make_fp16<Rung::larger>},
                                  gemm::fp16_blocking<Rung::larger>, false},

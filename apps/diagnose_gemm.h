@@ -10,6 +10,7 @@
 
 #include "apps/diagnose_gemm_check.h"
 #include "apps/diagnose_run.h"
+#include "apps/kernel_names.h"
 #include "kernels/core/device.h"
 #include "kernels/gemm/device.h"
 #include "operators/array.h"
@@ -142,7 +143,7 @@ double relative_error(
 /// void(size, a, b, c, stream), or with a workspace of `workspace_numbers(size)` numbers: (size, a, b, c, workspace, stream).
 /// `products` are those of tensor cores for each product of numbers. `shared_bytes(size)` pass through shared memory; nullptr: not counted.
 template <typename Number, typename Result, auto kernel, Rounding rounding, int products,
-    auto count_shared_bytes, auto workspace_numbers>
+    auto count_shared_bytes, auto workspace_numbers, bool is_library>
 class DeviceProduct : public Candidate
 {
   static constexpr bool has_workspace = !std::is_null_pointer_v<decltype(workspace_numbers)>;
@@ -207,6 +208,20 @@ public:
     return timer_.stop(stream_.get());
   }
 
+  /// Of cuBLAS; none where the driver cannot record them.
+  std::vector<std::string> library_kernels() override
+  {
+    if constexpr (is_library)
+      try
+      {
+        return kernel_names(
+            [this](Stream stream) { kernel(size_, a_.data(), b_.data(), c_.data(), stream); });
+      }
+      catch (const DeviceError &)
+      {}
+    return {};
+  }
+
 private:
   Size size_;
   ThreadTeam &team_;
@@ -218,7 +233,7 @@ private:
 };
 
 template <typename Number, typename Result, auto kernel, Rounding rounding, int products = 1,
-    auto count_shared_bytes = nullptr, auto workspace_numbers = nullptr>
+    auto count_shared_bytes = nullptr, auto workspace_numbers = nullptr, bool is_library = false>
 std::unique_ptr<Candidate> make_on_device(const Problem &problem, ThreadTeam &team)
 {
   const Size &size = problem.size;
@@ -226,6 +241,13 @@ std::unique_ptr<Candidate> make_on_device(const Problem &problem, ThreadTeam &te
   require_host_bytes(bytes, "the matrices");
   require_device_bytes(static_cast<std::int64_t>(bytes), "the matrices");
   return std::make_unique<DeviceProduct<Number, Result, kernel, rounding, products,
-      count_shared_bytes, workspace_numbers>>(problem, team);
+      count_shared_bytes, workspace_numbers, is_library>>(problem, team);
+}
+
+/// A kernel of cuBLAS.
+template <typename Number, typename Result, auto kernel, Rounding rounding>
+std::unique_ptr<Candidate> make_by_library(const Problem &problem, ThreadTeam &team)
+{
+  return make_on_device<Number, Result, kernel, rounding, 1, nullptr, nullptr, true>(problem, team);
 }
 } // namespace tensormg::diagnose::gemm_class

@@ -267,6 +267,7 @@ Machine measure_device(const MachineOptions &options)
   machine.detail = std::to_string(properties.multiprocessors) +
       " multiprocessors, compute capability " + std::to_string(properties.major) + "." +
       std::to_string(properties.minor) + ", driver " + properties.driver;
+  machine.theoretical_bandwidth = 1e9 * properties.memory_gb_per_s;
   machine.stream = sweep_device(options);
   if (options.all_operations)
     machine.caches = measure_caches(options);

@@ -63,6 +63,8 @@ struct Machine
   std::string name;
   std::string driver; ///< of a device; empty: host
   std::string detail; ///< in words
+  double theoretical_bandwidth =
+      0.; ///< of a device's memory, by its clock and bus, per second; 0: not known
   std::vector<Ceiling> ceilings;
   std::vector<StreamSample> stream; ///< ascending sizes within an operation and kind of stores
   std::vector<CacheSample> caches;  ///< of a device, if all operations were asked for

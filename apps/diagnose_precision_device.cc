@@ -1,14 +1,12 @@
 // Class `precision` on a device: the errors of its units, what their adders do, and the kernels of cuBLAS.
 #include <array>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 
-#include <cxxabi.h>
-
 #include "apps/diagnose_precision.h"
 #include "apps/diagnose_report.h"
+#include "apps/kernel_names.h"
 #include "kernels/core/device.h"
 #include "kernels/gemm/device.h"
 #include "kernels/precision/block_sum.h"
@@ -149,18 +147,6 @@ namespace
     return std::to_string(bytes) + " bytes";
   }
 
-  /// Names of C++ without their arguments.
-  std::string readable(const std::string &name)
-  {
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> demangled(
-        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-    if (status != 0 || demangled == nullptr)
-      return name;
-    const std::string text = demangled.get();
-    return text.substr(0, text.find('('));
-  }
-
   LibraryProduct library_product(
       const ProductType &type, const ProductCase &which, DeviceArray<double> &memory)
   {
@@ -176,12 +162,10 @@ namespace
     };
     try
     {
-      result.kernels = precision::recorded_kernels([&](Stream stream) {
+      result.kernels = kernel_names([&](Stream stream) {
         type.queue(
             {which.n, which.n, which.n}, factor(0), factor(1), memory.data() + 2 * third, stream);
       });
-      for (std::string &kernel : result.kernels)
-        kernel = readable(kernel);
       for (const std::string &kernel : result.kernels)
         if (const std::optional<bool> known = precision::uses_tensor_cores(kernel))
           result.on_tensor_cores = result.on_tensor_cores.value_or(false) || *known;

@@ -112,6 +112,10 @@ std::string machines_text(const Diagnosis &diagnosis)
   {
     text += std::string("  ") + place_word(machine.place) + ": " + machine.name + ", " +
         machine.detail + "\n    scale " + giga(machine.memory_bandwidth()) + " GB/s";
+    if (machine.theoretical_bandwidth > 0.)
+      text += " (" +
+          format_number(100. * machine.memory_bandwidth() / machine.theoretical_bandwidth) +
+          " % of " + giga(machine.theoretical_bandwidth) + " by clock and bus)";
     for (const Ceiling &ceiling : machine.ceilings)
       text += std::string(", ") + ceiling.row->name + ' ' + giga(ceiling.rate) +
           unit_of(ceiling.row->unit);

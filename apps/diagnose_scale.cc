@@ -247,10 +247,14 @@ namespace
           make_on_device<float, scale::cuda<float>, 1>},
       Row<Problem>{"mma_tf32", "single", Place::device, "TF32 mma", "cuda", tf32_tolerance,
           make_on_device<float, scale::mma_tf32, mma_flops>},
+      Row<Problem>{"wmma_tf32", "single", Place::device, "TF32 mma m16n8k4", "cuda", tf32_tolerance,
+          make_on_device<float, scale::wmma_tf32, scale::wide_wmma_flops>},
       Row<Problem>{"cuda", "half", Place::device, "FP32 FMA", "", 0.,
           make_on_device<Half, scale::cuda<Half>, 1>},
       Row<Problem>{"mma_fp16", "half", Place::device, "FP16 mma m16n8k8", "cuda", 0.,
           make_on_device<Half, scale::mma_fp16, mma_flops>},
+      Row<Problem>{"wmma_fp16", "half", Place::device, "FP16 mma", "cuda", 0.,
+          make_on_device<Half, scale::wmma_fp16, scale::wide_wmma_flops>},
   };
 
   /// Working sets in bytes: the cached one and that of memory, between them and below in steps of four.

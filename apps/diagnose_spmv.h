@@ -115,6 +115,9 @@ std::unique_ptr<Candidate> make_device_cusparse(const ProductProblem &problem, T
 /// Blocks of rows and columns.
 template <typename Number>
 std::unique_ptr<Candidate> make_device_blocks(const ProductProblem &problem, ThreadTeam &team);
+/// Sliced ELL.
+template <typename Number>
+std::unique_ptr<Candidate> make_device_slices(const ProductProblem &problem, ThreadTeam &team);
 /// How the sums of slices are formed (kernels/spmv/sliced.h).
 enum class SlicedBy : std::uint8_t
 {

@@ -11,6 +11,7 @@
 
 #include "apps/diagnose_run.h"
 #include "apps/diagnose_stencil.h"
+#include "apps/stencil_passes.h"
 #include "kernels/stencil/stencil.h"
 #include "operators/array.h"
 #include "operators/random_numbers.h"
@@ -309,10 +310,7 @@ namespace
   /// Steps that a kernel of the run does in one pass at most.
   int largest_pass(const stencil::Shape &shape, const Run &run)
   {
-    return run.diagnosis.wants(Place::host)
-        ? stencil::max_depth
-        : std::max(stencil::largest_steps_depth(shape.dim, shape.radius),
-              stencil::largest_fused_depth(shape.dim, shape.radius));
+    return run.diagnosis.wants(Place::host) ? stencil::max_depth : largest_device_pass(shape);
   }
 
   void run_grid(const stencil::Shape &shape, const Grid &grid, Run &run)

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "apps/diagnose_stencil.h"
+#include "apps/stencil_passes.h"
 #include "kernels/core/device.h"
 #include "kernels/stencil/low_rank.h"
 
@@ -97,29 +98,17 @@ namespace
   /// Steps of each pass.
   std::vector<int> passes_of(DeviceMethod method, const Problem &problem)
   {
-    std::vector<int> passes;
+    const stencil::Stencil &s = problem.stencil;
     if (has_fused_weights(method) || method == warps_fused)
     {
-      // As few passes as possible, of about the same number of steps: products grow with the radius.
-      const Stencil &s = problem.stencil;
+      // Products grow with the radius: passes of about the same number of steps.
       const int most = method == warps_fused ? stencil::largest_steps_depth(s.dim, s.radius)
           : is_planes_fused(method)          ? stencil::largest_planes_steps
                                              : stencil::largest_tile_radius / s.radius;
-      const int count = (problem.depth + most - 1) / most;
-      for (int p = 0; p < count; ++p)
-        passes.push_back(problem.depth * (p + 1) / count - problem.depth * p / count);
-      return passes;
+      return even_passes(problem.depth, most);
     }
-    const int largest = method == one_pass
-        ? stencil::largest_fused_depth(problem.stencil.dim, problem.stencil.radius)
-        : 1;
-    for (int rest = problem.depth, depth = largest; rest > 0; rest -= depth)
-    {
-      while (depth > rest)
-        depth /= 2;
-      passes.push_back(depth);
-    }
-    return passes;
+    return halved_passes(
+        problem.depth, method == one_pass ? stencil::largest_fused_depth(s.dim, s.radius) : 1);
   }
 
   /// Flops that the unit does in one run.
@@ -134,7 +123,9 @@ namespace
     double flops = 0.;
     for (const int depth : passes)
       if (is_tile(method) || is_fused(method))
-        flops += points * stencil::tile_flops(depth * s.radius, unit_for<Number>(method));
+        flops += points *
+            stencil::tile_flops(depth * s.radius, depth > 1 || stencil::has_taps_off_axes(s),
+                unit_for<Number>(method));
       else if (is_low_rank(method) || is_low_rank_fused(method))
         flops += points *
             stencil::low_rank_flops(depth * s.radius,

@@ -53,6 +53,8 @@ public:
   /// By how much the problem's size raises the error that its row allows.
   virtual double error_growth() const { return 1.; }
   virtual std::vector<Figure> figures() const { return {}; }
+  /// The kernels that a run takes, where a library chooses them.
+  virtual std::vector<std::string> library_kernels() { return {}; }
 };
 
 /// One kernel of a class. A kernel of the device enters the report by a row here, nothing else.

@@ -87,8 +87,8 @@ struct DiagnoseOptions
   std::vector<std::string> matrices{"poisson7", "circuit", "elasticity", "power_law", "dg",
       "poisson5", "poisson9", "poisson27", "lattice", "twin_webbase-1M", "twin_mip1", "twin_pwtk"};
   std::vector<std::string> matrix_files{};
-  std::vector<std::string> stencils{
-      "2d5pt", "3d7pt", "2d9pt", "3d27pt", "2d13pt", "2d49pt", "2d49pt_rank1", "3d27pt_rank1"};
+  std::vector<std::string> stencils{"2d5pt", "3d7pt", "2d9pt", "3d27pt", "2d13pt", "2d49pt",
+      "2d49pt_rank1", "3d27pt_rank1", "2d9pt_rank1"};
   std::vector<int> depths{1, 2, 4, 6};
   std::vector<std::array<std::int64_t, 3>> stencil_grids{}; ///< the last is 1 in 2D
   /// m, n, k

@@ -212,15 +212,17 @@ def class_part(diagnosis, row, plots):
     parts.append(plots.get(name, ""))
     entries = [e for e in diagnosis["entries"] if e["class"] == name]
     rows = [(e["problem"], name_of(e), e["place"], number(e["error"]), number(e["milliseconds"]),
-             number(e["gb_per_second"]), number(e["percent_of_scale"]), number(e["gflops_per_second"]),
+             number(e["gb_per_second"]), number(e["percent_of_scale"]),
+             number(e["percent_of_theoretical_bandwidth"]), number(e["gflops_per_second"]),
              number(e["percent_of_peak"]), number(e["predicted_overlapped_ms"]),
              number(e["predicted_unoverlapped_ms"]), e["verdict"] + "".join(
-                 f"; {f['name']} {number(f['value'])} {f['unit']}" for f in e["figures"]))
+                 f"; {f['name']} {number(f['value'])} {f['unit']}" for f in e["figures"])
+             + "".join(f"; runs {kernel}" for kernel in e["library_kernels"]))
             for e in entries if e["outcome"] == "measured"]
     if rows:
         parts.append(table(("problem", "kernel", "place", "error", "ms", "GB/s", "% of scale",
-                            "GFLOP/s", "% of unit", "ms overlapped", "ms un-overlapped", "verdict"),
-                           rows, text=3, wide=(11,)))
+                            "% of clock and bus", "GFLOP/s", "% of unit", "ms overlapped",
+                            "ms un-overlapped", "verdict"), rows, text=3, wide=(12,)))
     rest = [(e["problem"], name_of(e), e["outcome"].upper() if e["outcome"] == "failed"
              else e["outcome"], e["reason"]) for e in entries if e["outcome"] != "measured"]
     if rest:

@@ -96,6 +96,11 @@ namespace
     check_cuda(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
     check_cuda(
         cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, device), "asking for the clock");
+    int memory_khz = 0, bus_bits = 0;
+    check_cuda(cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, device),
+        "asking for the clock of memory");
+    check_cuda(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, device),
+        "asking for the bus of memory");
     DeviceProperties result;
     result.name = found.name;
     result.major = found.major;
@@ -103,6 +108,7 @@ namespace
     result.code_capability = code_capability();
     result.multiprocessors = found.multiProcessorCount;
     result.clock_ghz = clock_khz * 1e-6;
+    result.memory_gb_per_s = 2e-6 * memory_khz * bus_bits / 8.;
     result.memory_bytes = static_cast<std::int64_t>(found.totalGlobalMem);
     result.l2_bytes = found.l2CacheSize;
     result.shared_bytes_per_block = static_cast<int>(found.sharedMemPerBlockOptin);

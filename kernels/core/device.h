@@ -38,6 +38,8 @@ struct DeviceProperties
   int multiprocessors = 0;
   double clock_ghz = 0.; ///< maximum clock of the multiprocessors
   std::int64_t memory_bytes = 0;
+  /// Of memory: two transfers per clock times the width of its bus, as data sheets have it; 0: the driver does not say.
+  double memory_gb_per_s = 0.;
   std::int64_t l2_bytes = 0;
   int shared_bytes_per_block = 0; ///< largest, by opt-in
   std::string driver, runtime;    ///< versions as in "13.0"

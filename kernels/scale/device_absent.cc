@@ -20,6 +20,8 @@ void mma_m16n8k4(std::int64_t, double, const double *, double *, Stream) { fail(
 void mma_tf32(std::int64_t, double, const float *, float *, Stream) { fail(); }
 void mma_fp16(std::int64_t, double, const Half *, Half *, Stream) { fail(); }
 void wmma(std::int64_t, double, const double *, double *, Stream) { fail(); }
+void wmma_tf32(std::int64_t, double, const float *, float *, Stream) { fail(); }
+void wmma_fp16(std::int64_t, double, const Half *, Half *, Stream) { fail(); }
 
 template void cuda(std::int64_t, double, const double *, double *, Stream);
 template void cuda(std::int64_t, double, const float *, float *, Stream);

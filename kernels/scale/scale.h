@@ -6,11 +6,11 @@
 //   cuda          device: a multiplication per number, 16 bytes per load
 //   mma_*         device: the same loads and stores, the arithmetic by mma.sync as a = b (q I): what tensor
 //                 cores can gain where there is no arithmetic. mma_tf32 rounds b and q to TF32
-//   wmma          device: the same by nvcuda::wmma, with its loads and stores
+//   wmma*         device: the same by nvcuda::wmma, with its loads and stores; wmma_tf32 rounds as mma_tf32
 //
 // Arrays: `size` numbers, any, 64-byte aligned; a must not alias b.
-// Stores go past the caches where the machine can do that, so that a is not read first. mma_* need finite
-// numbers: an infinite one spoils its row of 8.
+// Stores go past the caches where the machine can do that, so that a is not read first. All but cpu and
+// cuda need finite numbers: an infinite one spoils its row of 8 or 16.
 // Oracle: the formula. Tests: tests/kernels/scale_test.cc, tests/kernels/scale_device_test.cu.
 #pragma once
 
@@ -38,7 +38,10 @@ void mma_tf32(std::int64_t size, double q, const float *b, float *a, Stream stre
 void mma_fp16(std::int64_t size, double q, const Half *b, Half *a, Stream stream);
 
 void wmma(std::int64_t size, double q, const double *b, double *a, Stream stream);
+void wmma_tf32(std::int64_t size, double q, const float *b, float *a, Stream stream);
+void wmma_fp16(std::int64_t size, double q, const Half *b, Half *a, Stream stream);
 
 /// Flops that the tensor cores do per number: products with the zeros of q I as well.
 inline constexpr int mma_flops = 16;
+inline constexpr int wide_wmma_flops = 32; ///< the shapes of WMMA but that of FP64
 } // namespace tensormg::scale

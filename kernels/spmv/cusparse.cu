@@ -19,6 +19,7 @@ namespace
     decltype(&::cusparseSetStream) set_stream = nullptr;
     decltype(&::cusparseCreateConstCsr) create_matrix = nullptr;
     decltype(&::cusparseCreateConstBsr) create_blocks = nullptr;
+    decltype(&::cusparseCreateConstSlicedEll) create_slices = nullptr;
     decltype(&::cusparseCreateConstDnVec) create_input = nullptr;
     decltype(&::cusparseCreateDnVec) create_output = nullptr;
     decltype(&::cusparseDestroySpMat) destroy_matrix = nullptr;
@@ -49,6 +50,7 @@ namespace
       library.find("cusparseSetStream", set_stream);
       library.find("cusparseCreateConstCsr", create_matrix);
       library.find("cusparseCreateConstBsr", create_blocks);
+      library.find("cusparseCreateConstSlicedEll", create_slices);
       library.find("cusparseCreateConstDnVec", create_input);
       library.find("cusparseCreateDnVec", create_output);
       library.find("cusparseDestroySpMat", destroy_matrix);
@@ -102,6 +104,16 @@ struct CusparseProduct<Number>::Data
         static_cast<std::int64_t>(m.block) * m.block_rows, from, to);
   }
 
+  Data(const Sell<Number> &m, const Number *from, Result *to)
+    : algorithm(CUSPARSE_SPMV_SELL_ALG1)
+  {
+    cusparse.check(cusparse.create_slices(&matrix, m.rows, m.columns, m.entries, m.stored, m.slice,
+                       m.slice_begin, m.column, m.value, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                       CUSPARSE_INDEX_BASE_ZERO, type),
+        "describing the matrix in slices");
+    make_vectors(m.columns, m.rows, from, to);
+  }
+
   void make_vectors(std::int64_t columns, std::int64_t rows, const Number *from, Result *to)
   {
     cusparse.check(cusparse.create_input(&x, columns, from, type), "describing x");
@@ -140,6 +152,12 @@ CusparseProduct<Number>::CusparseProduct(const Csr<Number> &matrix, std::int32_t
 template <typename Number>
 CusparseProduct<Number>::CusparseProduct(
     const Bsr<Number> &matrix, const Number *x, Compute<Number> *y)
+  : data_(std::make_unique<Data>(matrix, x, y))
+{}
+
+template <typename Number>
+CusparseProduct<Number>::CusparseProduct(
+    const Sell<Number> &matrix, const Number *x, Compute<Number> *y)
   : data_(std::make_unique<Data>(matrix, x, y))
 {}
 

@@ -1,5 +1,5 @@
-// y = A x by cuSPARSE, to compare with: in compressed rows after its preprocessing, by one of its two algorithms, and in
-// square blocks of rows and columns. In FP16 sums and y are in FP32.
+// y = A x by cuSPARSE, to compare with: in compressed rows after its preprocessing, by one of its two algorithms, in square
+// blocks of rows and columns, and in sliced ELL. In FP16 sums and y are in FP32.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,19 @@ struct Bsr
   const Number *value = nullptr;           ///< block * block for each, row by row
 };
 
+/// Sliced ELL, as a view: slice s has the rows from s * slice on, and the numbers slice_begin[s] ... slice_begin[s + 1] - 1,
+/// the first ones of all of its rows, then the second ones, and so on.
+template <typename Number>
+struct Sell
+{
+  std::int32_t slice = 1; ///< rows
+  std::int32_t rows = 0, columns = 0, entries = 0;
+  std::int64_t stored = 0; ///< entries and what fills up the slices
+  const std::int32_t *slice_begin = nullptr;
+  const std::int32_t *column = nullptr; ///< -1: fills up
+  const Number *value = nullptr;
+};
+
 /// The product of one matrix and two vectors, all in device memory, which must stay where they are.
 template <typename Number>
 class CusparseProduct
@@ -40,6 +53,8 @@ public:
       Compute<Number> *y, CusparseAlgorithm algorithm);
   /// In blocks, without preprocessing.
   CusparseProduct(const Bsr<Number> &matrix, const Number *x, Compute<Number> *y);
+  /// In sliced ELL, without preprocessing.
+  CusparseProduct(const Sell<Number> &matrix, const Number *x, Compute<Number> *y);
   ~CusparseProduct();
   CusparseProduct(const CusparseProduct &) = delete;
   CusparseProduct &operator=(const CusparseProduct &) = delete;

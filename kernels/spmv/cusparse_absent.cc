@@ -23,6 +23,12 @@ CusparseProduct<Number>::CusparseProduct(const Bsr<Number> &, const Number *, Co
 }
 
 template <typename Number>
+CusparseProduct<Number>::CusparseProduct(const Sell<Number> &, const Number *, Compute<Number> *)
+{
+  throw DeviceError("no device: " + why_no_device());
+}
+
+template <typename Number>
 CusparseProduct<Number>::~CusparseProduct() = default;
 
 template <typename Number>

@@ -197,17 +197,31 @@ enum class SingleTileUnit : std::uint8_t
   tf32_corrected ///< three products, which recover single precision
 };
 
-/// Flops that the unit does per point; useful are 2 per tap.
-constexpr double tile_flops(int radius, TileUnit unit)
+/// Is it more than a star, as the steps of a star in one are?
+constexpr bool has_taps_off_axes(const Stencil &stencil)
 {
-  const int width = 2 * radius + 1, columns = (8 + 2 * radius + 3) / 4 * 4;
-  return unit == TileUnit::fma ? 2. * width * width : 2. * width * columns;
+  for (int t = 0; t < stencil.n_taps; ++t)
+  {
+    const auto &offset = stencil.taps[static_cast<std::size_t>(t)].offset;
+    if ((offset[0] != 0) + (offset[1] != 0) + (offset[2] != 0) > 1)
+      return true;
+  }
+  return false;
 }
 
-constexpr double tile_flops(int radius, SingleTileUnit unit)
+/// Flops that the unit does per point; useful are 2 per tap. CUDA cores leave out what a star (`box` false) has not.
+constexpr double tile_flops(int radius, bool box, TileUnit unit)
+{
+  const int width = 2 * radius + 1, columns = (8 + 2 * radius + 3) / 4 * 4;
+  return unit != TileUnit::fma ? 2. * width * columns
+      : box                    ? 2. * width * width
+                               : 2. * (2 * width - 1);
+}
+
+constexpr double tile_flops(int radius, bool box, SingleTileUnit unit)
 {
   const int width = 2 * radius + 1, columns = (8 + 2 * radius + 7) / 8 * 8;
-  return unit == SingleTileUnit::fma ? 2. * width * width
+  return unit == SingleTileUnit::fma ? 2. * (box ? width * width : 2 * width - 1)
       : unit == SingleTileUnit::tf32 ? 2. * width * columns
                                      : 6. * width * columns;
 }

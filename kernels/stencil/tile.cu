@@ -129,8 +129,9 @@ namespace
     }
   };
 
-  /// CUDA cores: a lane has a column and half of the rows; each row goes into the sums of all rows around it.
-  template <typename Number, int radius>
+  /// CUDA cores: a lane has a column and half of the rows; each row goes into the sums of all rows around it. `box`: not only
+  /// taps on the axes.
+  template <typename Number, int radius, bool box>
   struct ByFma
   {
     static constexpr bool is_available = true;
@@ -154,7 +155,8 @@ namespace
         for (int dx = 0; dx < width; ++dx)
 #pragma unroll
           for (int dy = 0; dy < width; ++dy)
-            sums[width - 1 - dy] += weights.at[dy][dx] * place[dx];
+            if (box || dx == radius || dy == radius)
+              sums[width - 1 - dy] += weights.at[dy][dx] * place[dx];
         if (row >= 2 * radius)
           store_point(n, x0 + column, y0 + first + row - 2 * radius, sums[0], to);
 #pragma unroll
@@ -196,6 +198,16 @@ namespace
         Arithmetic::T::shared_bytes, grid, weights, from, to, stream);
   }
 
+  template <typename Number, int radius>
+  void launch_fma(
+      const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream)
+  {
+    if (has_taps_off_axes(stencil))
+      launch_tiles<ByFma<Number, radius, true>>(stencil, grid, from, to, stream);
+    else
+      launch_tiles<ByFma<Number, radius, false>>(stencil, grid, from, to, stream);
+  }
+
   template <int radius>
   void launch_unit(const Stencil &stencil, const Grid &grid, TileUnit unit, const double *from,
       double *to, Stream stream)
@@ -205,7 +217,7 @@ namespace
     switch (unit)
     {
       case TileUnit::fma:
-        return launch_tiles<ByFma<double, radius>>(stencil, grid, from, to, stream);
+        return launch_fma<double, radius>(stencil, grid, from, to, stream);
       case TileUnit::m8n8k4:
         return launch_tiles<ByMma<Small, radius>>(stencil, grid, from, to, stream);
       case TileUnit::m16n8k4:
@@ -222,7 +234,7 @@ namespace
     switch (unit)
     {
       case SingleTileUnit::fma:
-        return launch_tiles<ByFma<float, radius>>(stencil, grid, from, to, stream);
+        return launch_fma<float, radius>(stencil, grid, from, to, stream);
       case SingleTileUnit::tf32:
         return launch_tiles<ByTf32<radius, false>>(stencil, grid, from, to, stream);
       case SingleTileUnit::tf32_corrected:

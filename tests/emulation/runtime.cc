@@ -126,6 +126,8 @@ extern "C"
         : attribute == cudaDevAttrMaxThreadsPerMultiProcessor ? 2048
         : attribute == cudaDevAttrCooperativeLaunch           ? 1
         : attribute == cudaDevAttrClockRate                   ? 1000000
+        : attribute == cudaDevAttrMemoryClockRate             ? 500000
+        : attribute == cudaDevAttrGlobalMemoryBusWidth        ? 64
                                                               : 0;
     return cudaSuccess;
   }

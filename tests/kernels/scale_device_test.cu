@@ -115,7 +115,7 @@ namespace
   }
 
   /// The product of two TF32 numbers is exact in the accumulator: only the factor is rounded to TF32.
-  TEST_F(ScaleDevice, Tf32)
+  void check_tf32(Kernel<float> *kernel)
   {
     for (const std::int64_t size : {1, 3, 63, 65, 4096, 4163})
     {
@@ -125,7 +125,7 @@ namespace
       DeviceArray<float> device_a(size + beyond), device_b(size + beyond);
       device_a.copy_from_host(a.data());
       device_b.copy_from_host(b.data());
-      scale::mma_tf32(size, q, device_b.data(), device_a.data(), nullptr);
+      kernel(size, q, device_b.data(), device_a.data(), nullptr);
       device_a.copy_to_host(a.data());
       for (std::size_t i = 0; i < a.size(); ++i)
         ASSERT_EQ(
@@ -134,8 +134,15 @@ namespace
     }
   }
 
+  TEST_F(ScaleDevice, Tf32) { check_tf32(scale::mma_tf32); }
+
   TEST_F(ScaleDevice, Fp16) { check_all<Half>(scale::mma_fp16, to_half); }
 
-  TEST_F(ScaleDevice, Wmma) { check_all<double>(scale::wmma, to_same); }
+  TEST_F(ScaleDevice, Wmma)
+  {
+    check_all<double>(scale::wmma, to_same);
+    check_tf32(scale::wmma_tf32);
+    check_all<Half>(scale::wmma_fp16, to_half);
+  }
 } // namespace
 } // namespace tensormg

@@ -10,6 +10,7 @@
 #include "kernels/spmv/cusparse.h"
 #include "operators/sparse/block_matrix.h"
 #include "operators/sparse/generators.h"
+#include "operators/sparse/sliced_ell.h"
 #include "tests/support/sparse_cases.h"
 
 namespace tensormg
@@ -115,6 +116,36 @@ namespace
       }
   }
 
+  template <typename Number>
+  void check_slices()
+  {
+    for (const sparse::Generator &generator : sparse::generators())
+      if (generator.name == std::string("poisson7"))
+      {
+        const sparse::SparseMatrix<double> matrix = generator.make(30'000);
+        const sparse::SparseMatrix<Number> rounded = sparse::convert<Number>(matrix);
+        const sparse::SlicedEll<Number> slices = sparse::make_sliced_ell<Number>(matrix);
+        const auto copy = [](const auto &array) {
+          using T = std::remove_const_t<std::remove_reference_t<decltype(array[0])>>;
+          return on_device(std::vector<T>(array.begin(), array.end()));
+        };
+        const auto slice_begin = copy(slices.slice_begin), column = copy(slices.column);
+        const auto value = copy(slices.value);
+        Sell<Number> view = slices.view();
+        view.slice_begin = slice_begin.data();
+        view.column = column.data();
+        view.value = value.data();
+        const std::vector<Number> x = test::random_vector<Number>(matrix.columns);
+        const auto device_x = on_device(x);
+        std::vector<Number> y = test::poisoned<Number>(matrix.rows);
+        DeviceArray<Number> device_y = on_device(y);
+        const CusparseProduct<Number> product(view, device_x.data(), device_y.data());
+        product.multiply(nullptr);
+        device_y.copy_to_host(y.data());
+        test::expect_right(rounded.view(), x, y);
+      }
+  }
+
   TEST(SpmvCusparse, AgreesWithTheReference)
   {
     if (device_count() == 0)
@@ -128,6 +159,8 @@ namespace
     }
     check_blocks<double>();
     check_blocks<float>();
+    check_slices<double>();
+    check_slices<float>();
   }
 } // namespace
 } // namespace tensormg

@@ -133,7 +133,8 @@ namespace
           64. * low_rank_flops(radius, 2, TileUnit::fma), 2. * 2. * (2 * radius + 1) * (72. + 64.));
     // Three taps of four columns; three planes with three taps of two points.
     EXPECT_EQ(2. * low_rank_planes_flops(TileUnit::fma), 2. * (3. * 4. + 3. * 3. * 2.));
-    EXPECT_LT(low_rank_flops(3, 1, TileUnit::fma), tile_flops(3, TileUnit::fma));
+    EXPECT_LT(low_rank_flops(3, 1, TileUnit::fma), tile_flops(3, true, TileUnit::fma));
+    EXPECT_EQ(tile_flops(3, false, TileUnit::fma), 2. * 13.);
     EXPECT_LT(low_rank_planes_flops(TileUnit::fma), planes_flops(1, true, TileUnit::fma));
   }
 } // namespace

@@ -19,8 +19,8 @@ def entry(class_name, kernel, problem="16 MB", **others):
             "place": "host", "outcome": "measured", "error": 1e-16, "milliseconds": 2.0,
             "flops": 1e6, "bytes": 16e6, "intensity_flops_per_byte": 0.0625,
             "working_set_bytes": 16e6, "gb_per_second": 8.0, "gflops_per_second": 0.5,
-            "percent_of_scale": 80.0, "percent_of_peak": 1.0, "predicted_overlapped_ms": 1.6,
-            "predicted_unoverlapped_ms": 1.7, "gain": None, "figures": [], "verdict": "bound by memory",
+            "percent_of_scale": 80.0, "percent_of_theoretical_bandwidth": None, "percent_of_peak": 1.0, "predicted_overlapped_ms": 1.6,
+            "predicted_unoverlapped_ms": 1.7, "gain": None, "figures": [], "library_kernels": [], "verdict": "bound by memory",
             **others}
 
 
