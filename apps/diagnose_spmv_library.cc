@@ -11,53 +11,67 @@ namespace tensormg::diagnose
 {
 namespace
 {
-  template <typename Number, spmv::CusparseAlgorithm algorithm>
-  class CusparseCsr : public DeviceProduct<Number>
+  double seconds_since(std::chrono::steady_clock::time_point start)
+  {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  /// In some format of its own, which the derived class makes.
+  template <typename Number>
+  class ByCusparse : public DeviceProduct<Number>
   {
   public:
-    explicit CusparseCsr(const ProductProblem &problem)
-      : DeviceProduct<Number>(problem)
-      , structure_(problem.structure())
-      , values_(problem.device_values<Number>())
-    {
-      const auto start = std::chrono::steady_clock::now();
-      product_.emplace(
-          spmv::Csr<Number>{problem.matrix.rows, problem.matrix.columns,
-              structure_->row_begin.data(), structure_->column.data(), values_->data()},
-          problem.matrix.entries(), this->x(), this->y(), algorithm);
-      preprocessing_ =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    }
+    using DeviceProduct<Number>::DeviceProduct;
 
-    std::vector<Figure> figures() const override
-    {
-      return {{"preprocessing on the device", 1e3 * preprocessing_, "ms"}};
-    }
+  protected:
+    std::optional<spmv::CusparseProduct<Number>> product_;
+    double preprocessing_ = 0.; ///< seconds
 
   private:
     void product(const Number *, Compute<Number> *, Stream stream) override
     {
       product_->multiply(stream);
     }
+  };
 
+  template <typename Number, spmv::CusparseAlgorithm algorithm>
+  class CusparseCsr : public ByCusparse<Number>
+  {
+  public:
+    explicit CusparseCsr(const ProductProblem &problem)
+      : ByCusparse<Number>(problem)
+      , structure_(problem.structure())
+      , values_(problem.device_values<Number>())
+    {
+      const auto start = std::chrono::steady_clock::now();
+      this->product_.emplace(
+          spmv::Csr<Number>{problem.matrix.rows, problem.matrix.columns,
+              structure_->row_begin.data(), structure_->column.data(), values_->data()},
+          problem.matrix.entries(), this->x(), this->y(), algorithm);
+      this->preprocessing_ = seconds_since(start);
+    }
+
+    std::vector<Figure> figures() const override
+    {
+      return {{"preprocessing on the device", 1e3 * this->preprocessing_, "ms"}};
+    }
+
+  private:
     std::shared_ptr<const DeviceStructure> structure_;
     std::shared_ptr<const DeviceArray<Number>> values_;
-    std::optional<spmv::CusparseProduct<Number>> product_;
-    double preprocessing_ = 0.; ///< seconds
   };
 
   template <typename Number>
-  class CusparseBlocks : public DeviceProduct<Number>
+  class CusparseBlocks : public ByCusparse<Number>
   {
   public:
     CusparseBlocks(const ProductProblem &problem, std::int32_t block)
-      : DeviceProduct<Number>(problem)
+      : ByCusparse<Number>(problem)
     {
       const auto start = std::chrono::steady_clock::now();
       const sparse::BlockMatrix<Number> matrix =
           sparse::make_blocks<Number>(problem.matrix, block, parts_of(problem.team()));
-      preprocessing_ =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      this->preprocessing_ = seconds_since(start);
       stored_ = matrix.value.size();
       block_ = block;
       row_begin_ = on_device(matrix.row_begin);
@@ -67,7 +81,7 @@ namespace
       view.row_begin = row_begin_.data();
       view.column = column_.data();
       view.value = value_.data();
-      product_.emplace(view, this->x(), this->y());
+      this->product_.emplace(view, this->x(), this->y());
     }
 
     /// One column per block instead of one per entry, and the zeros within blocks.
@@ -83,38 +97,30 @@ namespace
 
     std::vector<Figure> figures() const override
     {
-      return {{"preprocessing on the host", 1e3 * preprocessing_, "ms"},
+      return {{"preprocessing on the host", 1e3 * this->preprocessing_, "ms"},
           {"blocks", static_cast<double>(block_), "rows and columns each"},
           {"stored entries", static_cast<double>(stored_) / this->matrix().entries(),
               "per entry of the matrix"}};
     }
 
   private:
-    void product(const Number *, Compute<Number> *, Stream stream) override
-    {
-      product_->multiply(stream);
-    }
-
-    double preprocessing_ = 0.; ///< seconds
     std::int64_t stored_ = 0;
     std::int32_t block_ = 1;
     DeviceArray<std::int32_t> row_begin_, column_;
     DeviceArray<Number> value_;
-    std::optional<spmv::CusparseProduct<Number>> product_;
   };
 
   template <typename Number>
-  class CusparseSlices : public DeviceProduct<Number>
+  class CusparseSlices : public ByCusparse<Number>
   {
   public:
     explicit CusparseSlices(const ProductProblem &problem)
-      : DeviceProduct<Number>(problem)
+      : ByCusparse<Number>(problem)
     {
       const auto start = std::chrono::steady_clock::now();
       const sparse::SlicedEll<Number> matrix =
           sparse::make_sliced_ell<Number>(problem.matrix, parts_of(problem.team()));
-      preprocessing_ =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      this->preprocessing_ = seconds_since(start);
       stored_ = matrix.value.size();
       slice_begin_ = on_device(matrix.slice_begin);
       column_ = on_device(matrix.column);
@@ -123,29 +129,22 @@ namespace
       view.slice_begin = slice_begin_.data();
       view.column = column_.data();
       view.value = value_.data();
-      product_.emplace(view, this->x(), this->y());
+      this->product_.emplace(view, this->x(), this->y());
     }
 
     double executed_flops() const override { return 2. * static_cast<double>(stored_); }
 
     std::vector<Figure> figures() const override
     {
-      return {{"preprocessing on the host", 1e3 * preprocessing_, "ms"},
+      return {{"preprocessing on the host", 1e3 * this->preprocessing_, "ms"},
           {"stored entries", static_cast<double>(stored_) / this->matrix().entries(),
               "per entry of the matrix"}};
     }
 
   private:
-    void product(const Number *, Compute<Number> *, Stream stream) override
-    {
-      product_->multiply(stream);
-    }
-
-    double preprocessing_ = 0.; ///< seconds
     std::int64_t stored_ = 0;
     DeviceArray<std::int32_t> slice_begin_, column_;
     DeviceArray<Number> value_;
-    std::optional<spmv::CusparseProduct<Number>> product_;
   };
 } // namespace
 
@@ -179,6 +178,10 @@ std::unique_ptr<Candidate> make_device_slices(const ProductProblem &problem, Thr
   if (filling > most_filling)
     throw NotAvailable("sliced ELL would store " + format_number(filling) +
         " numbers for each entry; allowed are " + format_number(most_filling));
+  require_device_bytes(
+      static_cast<std::int64_t>(filling * static_cast<double>(problem.matrix.entries()) *
+          (sizeof(Number) + sizeof(std::int32_t))),
+      "the slices");
   return std::make_unique<CusparseSlices<Number>>(problem);
 }
 

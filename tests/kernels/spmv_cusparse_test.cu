@@ -86,6 +86,26 @@ namespace
     }
   }
 
+  constexpr auto copy_to_device = [](const auto &array) {
+    using T = std::remove_const_t<std::remove_reference_t<decltype(array[0])>>;
+    return on_device(std::vector<T>(array.begin(), array.end()));
+  };
+
+  /// In a format whose arrays are on the device.
+  template <typename Number, typename View>
+  void check_product(const sparse::SparseMatrix<double> &matrix, const View &view)
+  {
+    const sparse::SparseMatrix<Number> rounded = sparse::convert<Number>(matrix);
+    const std::vector<Number> x = test::random_vector<Number>(matrix.columns);
+    const auto device_x = on_device(x);
+    std::vector<Number> y = test::poisoned<Number>(matrix.rows);
+    DeviceArray<Number> device_y = on_device(y);
+    const CusparseProduct<Number> product(view, device_x.data(), device_y.data());
+    product.multiply(nullptr);
+    device_y.copy_to_host(y.data());
+    test::expect_right(rounded.view(), x, y);
+  }
+
   template <typename Number>
   void check_blocks()
   {
@@ -93,26 +113,15 @@ namespace
       if (generator.name == std::string("elasticity"))
       {
         const sparse::SparseMatrix<double> matrix = generator.make(30'000);
-        const sparse::SparseMatrix<Number> rounded = sparse::convert<Number>(matrix);
         const sparse::BlockMatrix<Number> blocks = sparse::make_blocks<Number>(matrix, 3);
-        const auto copy = [](const auto &array) {
-          using T = std::remove_const_t<std::remove_reference_t<decltype(array[0])>>;
-          return on_device(std::vector<T>(array.begin(), array.end()));
-        };
-        const auto row_begin = copy(blocks.row_begin), column = copy(blocks.column);
-        const auto value = copy(blocks.value);
+        const auto row_begin = copy_to_device(blocks.row_begin),
+                   column = copy_to_device(blocks.column);
+        const auto value = copy_to_device(blocks.value);
         Bsr<Number> view = blocks.view();
         view.row_begin = row_begin.data();
         view.column = column.data();
         view.value = value.data();
-        const std::vector<Number> x = test::random_vector<Number>(matrix.columns);
-        const auto device_x = on_device(x);
-        std::vector<Number> y = test::poisoned<Number>(matrix.rows);
-        DeviceArray<Number> device_y = on_device(y);
-        const CusparseProduct<Number> product(view, device_x.data(), device_y.data());
-        product.multiply(nullptr);
-        device_y.copy_to_host(y.data());
-        test::expect_right(rounded.view(), x, y);
+        check_product<Number>(matrix, view);
       }
   }
 
@@ -123,26 +132,15 @@ namespace
       if (generator.name == std::string("poisson7"))
       {
         const sparse::SparseMatrix<double> matrix = generator.make(30'000);
-        const sparse::SparseMatrix<Number> rounded = sparse::convert<Number>(matrix);
         const sparse::SlicedEll<Number> slices = sparse::make_sliced_ell<Number>(matrix);
-        const auto copy = [](const auto &array) {
-          using T = std::remove_const_t<std::remove_reference_t<decltype(array[0])>>;
-          return on_device(std::vector<T>(array.begin(), array.end()));
-        };
-        const auto slice_begin = copy(slices.slice_begin), column = copy(slices.column);
-        const auto value = copy(slices.value);
+        const auto slice_begin = copy_to_device(slices.slice_begin),
+                   column = copy_to_device(slices.column);
+        const auto value = copy_to_device(slices.value);
         Sell<Number> view = slices.view();
         view.slice_begin = slice_begin.data();
         view.column = column.data();
         view.value = value.data();
-        const std::vector<Number> x = test::random_vector<Number>(matrix.columns);
-        const auto device_x = on_device(x);
-        std::vector<Number> y = test::poisoned<Number>(matrix.rows);
-        DeviceArray<Number> device_y = on_device(y);
-        const CusparseProduct<Number> product(view, device_x.data(), device_y.data());
-        product.multiply(nullptr);
-        device_y.copy_to_host(y.data());
-        test::expect_right(rounded.view(), x, y);
+        check_product<Number>(matrix, view);
       }
   }
 

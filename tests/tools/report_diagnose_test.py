@@ -19,8 +19,9 @@ def entry(class_name, kernel, problem="16 MB", **others):
             "place": "host", "outcome": "measured", "error": 1e-16, "milliseconds": 2.0,
             "flops": 1e6, "bytes": 16e6, "intensity_flops_per_byte": 0.0625,
             "working_set_bytes": 16e6, "gb_per_second": 8.0, "gflops_per_second": 0.5,
-            "percent_of_scale": 80.0, "percent_of_theoretical_bandwidth": None, "percent_of_peak": 1.0, "predicted_overlapped_ms": 1.6,
-            "predicted_unoverlapped_ms": 1.7, "gain": None, "figures": [], "library_kernels": [], "verdict": "bound by memory",
+            "percent_of_scale": 80.0, "percent_of_theoretical_bandwidth": None, "percent_of_peak": 1.0,
+            "predicted_overlapped_ms": 1.6, "predicted_unoverlapped_ms": 1.7, "gain": None, "figures": [],
+            "library_kernels": [], "verdict": "bound by memory",
             **others}
 
 
@@ -62,6 +63,8 @@ class ReportDiagnose(unittest.TestCase):
         gain = {"twin": "cuda", "measured": 1.1, "alpha": 2.0, "bound_unoverlapped": 1.2}
         page = self.page_of(diagnosis(
             entries=[entry("scale", "cuda"), entry("scale", "mma", gain=gain),
+                     entry("scale", "library", library_kernels=["its_kernel"],
+                           percent_of_theoretical_bandwidth=84.3),
                      entry("scale", "bad", outcome="failed", reason="differs by 1 <here>"),
                      entry("scale", "far", outcome="not available", reason="no GPU")],
             accuracy=[{"method": "TF32", "range": "1", "length": n, "error": 1e-4, "bound": 1e-3,
@@ -69,7 +72,7 @@ class ReportDiagnose(unittest.TestCase):
         for part in ("a &lt;CPU&gt;", "No device: no GPU", "1 kernels gave wrong results", "FAILED",
                      "differs by 1 &lt;here&gt;", "not available", "bound by memory", "TF32",
                      "No kernel of this class exists in this version", "Not written yet: the device",
-                     "The answer", "<b>scale</b> gains: 1.10 times as fast"):
+                     "runs its_kernel", "84.3", "% of clock and bus", "The answer", "<b>scale</b> gains: 1.10 times as fast"):
             self.assertIn(part, page)
         if HAS_MATPLOTLIB:
             self.assertEqual(page.count("<svg"), 5)
