@@ -23,7 +23,7 @@ namespace
   constexpr int quick_repetitions = 5;
   constexpr double quick_seconds = 0.2;
   // A quick run is to end within 60 seconds and a full one within 8 minutes, with its plots.
-  constexpr double quick_limit = 45., full_limit = 420.;
+  constexpr double quick_limit = 45., full_limit = 450.;
   constexpr std::size_t quick_entries = 2; ///< of a list
 
   template <typename T>

@@ -139,6 +139,6 @@ void add_diagnose(std::vector<ParameterEntry> &table)
       "Time after which a kernel gets no further repetitions.");
   diagnose.number("time_limit", &DiagnoseOptions::time_limit, at_least(0.),
       "Seconds for all classes together, shared among them; what has not begun by then is left out and "
-      "listed so. 0 takes 45 for a quick run and 420 for a full one.");
+      "listed so. 0 takes 45 for a quick run and 450 for a full one.");
 }
 } // namespace tensormg

@@ -99,7 +99,7 @@ struct DiagnoseOptions
   std::vector<int> sum_lengths{16, 256, 4096};
   int repetitions = 15;    ///< of every timing
   double max_seconds = 1.; ///< no further repetition after this time
-  double time_limit = 0.;  ///< seconds of all classes together; 0: 45 if quick, otherwise 420
+  double time_limit = 0.;  ///< seconds of all classes together; 0: 45 if quick, otherwise 450
 };
 
 struct Parameters

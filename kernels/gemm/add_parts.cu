@@ -87,7 +87,7 @@ void add_parts(const Division &division, int rows, int columns, int m, int n, co
     float *c, Stream stream)
 {
   const Sums sums{division, rows, columns, m, n, partial, c};
-  const int n_slices = division.parts >= slices ? slices : 1;
+  const int n_slices = division.parts >= 2 * slices ? slices : 1;
   const auto quads = static_cast<std::int64_t>(division.divided()) * rows * columns / 4;
   const std::int64_t blocks = quads * n_slices / (width * slices);
   if (blocks > 0)

@@ -13,8 +13,8 @@
 //   fp16_wgmma      the last rung: wgmma, copies by TMA, warpgroups that copy or multiply, persistent blocks; the size
 //                   decides on the shape of tiles and whether some are divided along k (wgmma_plan.h). Same input,
 //                   same bits on devices of one kind
-//   fp64<shape>     DGEMM on mma.sync.m8n8k4, m16n8k4 or m16n8k8, three stages; few tiles are smaller, and divided along k;
-//                   cuda_cores: the same on CUDA cores
+//   fp64<shape>     DGEMM on mma.sync.m8n8k4, m16n8k4 or m16n8k8, three stages; few tiles are smaller, and what
+//                   multiprocessors cannot share evenly is divided along k; cuda_cores: the same on CUDA cores
 //   Single<policy>  A, B and C in FP32 by factors in TF32 or FP16, on mma.sync, WMMA or CUDA cores, with and without
 //                   correction of what the rounding of factors loses (kernels/precision/methods.h has the methods)
 //   single_wgmma    the corrected product by wgmma, like fp16_wgmma: A and B are split in two FP16 matrices each in a
@@ -79,7 +79,7 @@ enum class Fp64Shape : std::uint8_t
   m16n8k8,
   cuda_cores
 };
-/// Numbers that fp64() needs room for: sums of parts along k where C has few tiles (kernels/gemm/divided.h). Depends on the
+/// Numbers that fp64() needs room for: sums of parts along k (kernels/gemm/divided.h). Depends on the
 /// current device.
 template <Fp64Shape shape>
 std::int64_t fp64_workspace(const Size &size);

@@ -1,4 +1,4 @@
-// Products on mma.sync with few tiles and long k: parts along k by blocks of their own, whose sums are added afterwards in the order of
+// Products on mma.sync with too few tiles: parts along k by blocks of their own, whose sums are added afterwards in the order of
 // the parts.
 #pragma once
 
@@ -15,76 +15,85 @@ namespace internal
 {
   inline constexpr int add_threads = 256, add_slices = 8;
 
-  /// c_i = sum over p of partial[p count + i]
+  /// The sums of all parts of the divided tiles to C, m x n. The tile of part p begins at partial + p tile_m tile_n.
   ///
   /// A block adds numbers that lie next to each other, many parts in slices of which each has its own threads.
-  template <typename Number, int slices>
+  template <typename Number, int tile_m, int tile_n, int slices>
   __global__ void __launch_bounds__(add_threads) add_divided_kernel(
-      std::int64_t count, int parts, const Number *__restrict__ partial, Number *__restrict__ c)
+      Division division, int m, int n, const Number *__restrict__ partial, Number *__restrict__ c)
   {
-    constexpr int width = add_threads / slices;
+    constexpr int width = add_threads / slices, numbers = tile_m * tile_n;
+    static_assert(numbers % width == 0);
     __shared__ Number of_slices[slices][width];
-    const int column = static_cast<int>(threadIdx.x) % width,
-              slice = static_cast<int>(threadIdx.x) / width;
-    const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * width + column;
+    const int thread = static_cast<int>(threadIdx.x), slice = thread / width;
+    const int block = static_cast<int>(blockIdx.x), tile = block / (numbers / width);
+    const int at = block % (numbers / width) * width + thread % width;
+    const Position position = position_of(division, division.whole + tile);
+    const int row = position.m * tile_m + at / tile_n, column = position.n * tile_n + at % tile_n;
+    const bool exists = row < m && column < n;
+    const int parts = division.parts;
     const int begin = parts * slice / slices, end = parts * (slice + 1) / slices;
     Number sum = 0;
-    if (at < count)
+    if (exists)
     {
+      const Number *const from = partial + static_cast<std::int64_t>(tile) * parts * numbers + at;
 #pragma unroll 8
       for (int part = begin; part < end; ++part)
-        sum += partial[part * count + at];
+        sum += from[static_cast<std::int64_t>(part) * numbers];
     }
     if constexpr (slices > 1)
     {
-      of_slices[slice][column] = sum;
+      of_slices[slice][thread % width] = sum;
       __syncthreads();
 #pragma unroll
       for (int s = 1; s < slices; ++s)
-        sum += slice == 0 ? of_slices[s][column] : 0;
+        sum += slice == 0 ? of_slices[s][thread % width] : 0;
     }
-    if (slice == 0 && at < count)
-      c[at] = sum;
+    if (slice == 0 && exists)
+      c[static_cast<std::int64_t>(row) * n + column] = sum;
   }
 
-  template <typename Number, int slices>
-  void add_divided(std::int64_t count, int parts, const Number *partial, Number *c, Stream stream)
+  template <typename T, int slices>
+  void add_divided(const Division &division, const Size &size, const typename T::Result *partial,
+      typename T::Result *c, Stream stream)
   {
-    launch("launching the sum of a divided product", add_divided_kernel<Number, slices>,
-        dim3(static_cast<unsigned>(divide_up(count, add_threads / slices))), dim3(add_threads), 0,
-        stream, count, parts, partial, c);
+    using Number = typename T::Result;
+    const std::int64_t blocks =
+        static_cast<std::int64_t>(division.divided()) * T::m * T::n / (add_threads / slices);
+    launch("launching the sum of a divided product", add_divided_kernel<Number, T::m, T::n, slices>,
+        dim3(static_cast<unsigned>(blocks)), dim3(add_threads), 0, stream, division,
+        static_cast<int>(size.m), static_cast<int>(size.n), partial, c);
   }
 } // namespace internal
 
-/// How often the product is divided on the current device; 1: not at all.
+/// On the current device.
 template <typename Config>
-int parts_of(const Size &size)
+Work work_of(const Size &size)
 {
-  return parts_along_k(
-      size, blocking_of<Config>(), Tile<Config>::k, device_properties().multiprocessors);
+  return {size, blocking_of<Config>(), Tile<Config>::k, device_properties().multiprocessors};
 }
 
 /// Numbers of workspace that run_divided() needs.
 template <typename Config>
-std::int64_t divided_numbers(const Size &size)
+std::int64_t divided_numbers(const Division &division)
 {
-  const int parts = parts_of<Config>(size);
-  return parts > 1 ? parts * size.m * size.n : 0;
+  using T = Tile<Config>;
+  return static_cast<std::int64_t>(division.sections() - division.whole) * T::m * T::n;
 }
 
 /// One product, divided or not.
 template <typename Config>
-void run_divided(const char *name, const Size &size, const typename Tile<Config>::Stored *a,
-    const typename Tile<Config>::Stored *b, typename Tile<Config>::Result *c,
-    typename Tile<Config>::Result *workspace, Stream stream)
+void run_divided(const char *name, const Size &size, const Division &division,
+    const typename Tile<Config>::Stored *a, const typename Tile<Config>::Stored *b,
+    typename Tile<Config>::Result *c, typename Tile<Config>::Result *workspace, Stream stream)
 {
-  const int parts = parts_of<Config>(size);
-  if (parts == 1)
+  using T = Tile<Config>;
+  if (division.divided() == 0)
     return run<Config>(name, size, a, b, c, stream);
-  run<Config, true>(name, size, a, b, workspace, stream, parts);
-  const auto add = parts < 2 * internal::add_slices
-      ? internal::add_divided<typename Tile<Config>::Result, 1>
-      : internal::add_divided<typename Tile<Config>::Result, internal::add_slices>;
-  add(size.m * size.n, parts, workspace, c, stream);
+  run_sections<Config>(name, size, division, a, b, c, workspace, stream);
+  const auto add = division.parts < 2 * internal::add_slices
+      ? internal::add_divided<T, 1>
+      : internal::add_divided<T, internal::add_slices>;
+  add(division, size, workspace, c, stream);
 }
 } // namespace tensormg::gemm

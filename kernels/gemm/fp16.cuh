@@ -19,6 +19,7 @@ struct Naive
   static constexpr bool buffered = false;
   static constexpr bool copies_first = false;
   static constexpr bool batched = false;
+  static constexpr int least_blocks = 1;
   using LayoutA = mma::RowMajor<k>;
   using LayoutB = mma::RowMajor<n>;
 };

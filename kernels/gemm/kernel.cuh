@@ -76,11 +76,21 @@ __device__ void store_opaque_sums(const Sums<T> &sums, int m, int n, int first_r
     }
 }
 
-/// divided: block (x, y) has part y of gridDim.y parts along k, and c is where the sums of all parts go, one C after the other.
+__device__ inline Section section_of_block(const Tiles &tiles, int steps)
+{
+  return {tile_position(static_cast<int>(blockIdx.x), tiles.m, tiles.n), 0, steps, -1};
+}
+__device__ inline Section section_of_block(const Division &division, int)
+{
+  return section_of(division, static_cast<int>(blockIdx.x));
+}
+
+/// A block has a tile, or a section of a division: sums of parts along k go to `partial`, tile after tile.
 template <typename T, bool divided = false>
-__global__ void __launch_bounds__(T::threads) product_kernel(int m, int n, int k, int tiles_m,
-    int tiles_n, const typename T::Stored *__restrict__ a, const typename T::Stored *__restrict__ b,
-    typename T::Result *__restrict__ c)
+__global__ void __launch_bounds__(T::threads, T::least_blocks)
+    product_kernel(int m, int n, int k, std::conditional_t<divided, Division, Tiles> tiles,
+        const typename T::Stored *__restrict__ a, const typename T::Stored *__restrict__ b,
+        typename T::Result *__restrict__ c, typename T::Result *__restrict__ partial)
 {
   using Stored = typename T::Stored;
   using S = typename T::S;
@@ -88,7 +98,8 @@ __global__ void __launch_bounds__(T::threads) product_kernel(int m, int n, int k
   {
     auto *const shared_a = reinterpret_cast<Stored *>(dynamic_shared());
     Stored *const shared_b = shared_a + T::stages * T::size_a;
-    const Position tile = tile_position(static_cast<int>(blockIdx.x), tiles_m, tiles_n);
+    const Section section = section_of_block(tiles, (k + T::k - 1) / T::k);
+    const Position tile = section.tile;
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     const int warp_row = warp / T::warps_n * T::warp_m, warp_column = warp % T::warps_n * T::warp_n;
     // One matrix after the other: each starts where rows may start. Others would pay for it with registers.
@@ -103,14 +114,7 @@ __global__ void __launch_bounds__(T::threads) product_kernel(int m, int n, int k
         a, m, k);
     const TileLoader<Stored, typename T::LayoutB, T::k, T::n, T::threads, T::copies> load_b(
         b, k, n);
-    const int all_steps = (k + T::k - 1) / T::k;
-    const auto begin_of_part = [&](unsigned part) {
-      return static_cast<int>(static_cast<std::int64_t>(all_steps) * part / gridDim.y);
-    };
-    const int first_step = divided ? begin_of_part(blockIdx.y) : 0;
-    const int steps = divided ? begin_of_part(blockIdx.y + 1) - first_step : all_steps;
-    if constexpr (divided)
-      c += static_cast<std::int64_t>(blockIdx.y) * m * n;
+    const int first_step = divided ? section.first : 0, steps = section.end - first_step;
     const auto load = [&](int step, int slot) {
       load_a.load(tile.m * T::m, (first_step + step) * T::k, shared_a + slot * T::size_a);
       load_b.load((first_step + step) * T::k, tile.n * T::n, shared_b + slot * T::size_b);
@@ -149,7 +153,16 @@ __global__ void __launch_bounds__(T::threads) product_kernel(int m, int n, int k
             warp_column, lane);
       }
     }
-    const int first_row = tile.m * T::m + warp_row, first_column = tile.n * T::n + warp_column;
+    int first_row = tile.m * T::m + warp_row, first_column = tile.n * T::n + warp_column;
+    if constexpr (divided)
+      if (section.partial >= 0)
+      {
+        c = partial + static_cast<std::int64_t>(section.partial) * (T::m * T::n);
+        first_row = warp_row;
+        first_column = warp_column;
+        m = T::m;
+        n = T::n;
+      }
     if constexpr (is_opaque<S>)
     {
       static_assert(T::warps * S::m * S::n * sizeof(typename T::Result) <= T::shared_bytes);
@@ -194,41 +207,68 @@ struct Unaligned : Config
       sizeof(typename Config::Policy::Stored) < 4 ? Copies::numbers : Copies::async_numbers;
 };
 
-/// `count` products, or parts of one.
-template <typename T, bool divided = false>
-void launch_product(const char *name, const Size &size, const Tiles &tiles, std::int64_t count,
-    const typename T::Stored *a, const typename T::Stored *b, typename T::Result *c, Stream stream)
+/// On a grid of `blocks`.
+template <typename T, bool divided>
+void launch_product(const char *name, const Size &size,
+    const std::conditional_t<divided, Division, Tiles> &tiles, dim3 blocks,
+    const typename T::Stored *a, const typename T::Stored *b, typename T::Result *c,
+    typename T::Result *partial, Stream stream)
 {
   if constexpr (T::S::min_capability > 80)
     tensor::require_compiled_for(T::S::min_capability, product_kernel<T, divided>);
   allow_shared_bytes(reinterpret_cast<const void *>(product_kernel<T, divided>), T::shared_bytes);
-  launch(name, product_kernel<T, divided>,
-      dim3(static_cast<unsigned>(tiles.m * tiles.n), static_cast<unsigned>(count)),
-      dim3(T::threads), T::shared_bytes, stream, static_cast<int>(size.m), static_cast<int>(size.n),
-      static_cast<int>(size.k), tiles.m, tiles.n, a, b, c);
+  launch(name, product_kernel<T, divided>, blocks, dim3(T::threads), T::shared_bytes, stream,
+      static_cast<int>(size.m), static_cast<int>(size.n), static_cast<int>(size.k), tiles, a, b, c,
+      partial);
 }
 
-/// `count` products of matrices that lie one after the other; one without Config::batched. divided: of one product `count` parts
-/// along k, c as product_kernel() says.
-template <typename Config, bool divided = false>
+/// Whether rows of A and B start at multiples of what copies take at once.
+template <typename Config>
+bool has_whole_words(const Size &size)
+{
+  constexpr int per_word = numbers_per_word<typename Tile<Config>::Stored>;
+  return Config::copies == Copies::numbers || (size.k % per_word == 0 && size.n % per_word == 0);
+}
+
+/// function(Tile<...>()), the tile with copies that the size allows.
+template <typename Config, typename Function>
+void with_tile(const Size &size, const Function &function)
+{
+  if constexpr (Config::copies != Copies::numbers)
+    if (!has_whole_words<Config>(size))
+      return function(Tile<Unaligned<Config>>());
+  function(Tile<Config>());
+}
+
+/// `count` products of matrices that lie one after the other; one without Config::batched.
+template <typename Config>
 void run(const char *name, const Size &size, const typename Tile<Config>::Stored *a,
     const typename Tile<Config>::Stored *b, typename Tile<Config>::Result *c, Stream stream,
     std::int64_t count = 1)
 {
-  using T = Tile<Config>;
-  const Tiles tiles = tiles_of(size, T::m, T::n);
+  const Tiles tiles = tiles_of(size, Config::m, Config::n);
   if (tiles.m * tiles.n == 0 || count == 0)
     return;
-  if (count > (T::batched || divided ? most_matrices : 1))
-    throw std::length_error("a batch of " + std::to_string(count) + " products; at most " +
-        std::to_string(T::batched || divided ? most_matrices : 1));
-  if constexpr (T::copies != Copies::numbers)
-  {
-    constexpr int per_word = numbers_per_word<typename T::Stored>;
-    if (size.k % per_word != 0 || size.n % per_word != 0)
-      return launch_product<Tile<Unaligned<Config>>, divided>(
-          name, size, tiles, count, a, b, c, stream);
-  }
-  launch_product<T, divided>(name, size, tiles, count, a, b, c, stream);
+  constexpr std::int64_t most = Config::batched ? most_matrices : 1;
+  if (count > most)
+    throw std::length_error(
+        "a batch of " + std::to_string(count) + " products; at most " + std::to_string(most));
+  with_tile<Config>(size, [&]<typename T>(T) {
+    launch_product<T, false>(name, size, tiles,
+        dim3(static_cast<unsigned>(tiles.m * tiles.n), static_cast<unsigned>(count)), a, b, c,
+        nullptr, stream);
+  });
+}
+
+/// One product by the sections of a division: whole tiles to C, sums of parts to `partial`, T::m x T::n numbers each.
+template <typename Config>
+void run_sections(const char *name, const Size &size, const Division &division,
+    const typename Tile<Config>::Stored *a, const typename Tile<Config>::Stored *b,
+    typename Tile<Config>::Result *c, typename Tile<Config>::Result *partial, Stream stream)
+{
+  with_tile<Config>(size, [&]<typename T>(T) {
+    launch_product<T, true>(name, size, division, dim3(static_cast<unsigned>(division.sections())),
+        a, b, c, partial, stream);
+  });
 }
 } // namespace tensormg::gemm

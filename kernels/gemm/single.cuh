@@ -17,6 +17,7 @@ struct SingleConfig
   static constexpr Copies copies = Copies::async;
   static constexpr Fill fill = Fill::numbers;
   static constexpr bool batched = true;
+  static constexpr int least_blocks = 1;
   static constexpr bool buffered = false; ///< the split fragments fill the registers
   using LayoutA = mma::RowMajor<k + 4>;
   using LayoutB = mma::RowMajor<n + 8>;
@@ -89,15 +90,17 @@ using SingleConfigOf =
 template <SinglePolicy policy>
 std::int64_t Single<policy>::workspace(const Size &size)
 {
-  return divided_numbers<SingleConfigOf<policy>>(size);
+  using Config = SingleConfigOf<policy>;
+  return divided_numbers<Config>(divide_few_tiles(work_of<Config>(size)));
 }
 
 template <SinglePolicy policy>
 void Single<policy>::multiply(
     const Size &size, const float *a, const float *b, float *c, float *workspace, Stream stream)
 {
-  run_divided<SingleConfigOf<policy>>(
-      "launching the FP32 product", size, a, b, c, workspace, stream);
+  using Config = SingleConfigOf<policy>;
+  run_divided<Config>("launching the FP32 product", size, divide_few_tiles(work_of<Config>(size)),
+      a, b, c, workspace, stream);
 }
 
 template <SinglePolicy policy>

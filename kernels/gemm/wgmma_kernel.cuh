@@ -1,4 +1,4 @@
-// The kernels of fp16_wgmma() and single_wgmma(): a persistent block of one warpgroup that copies and one or two that multiply.
+// The kernels of fp16_wgmma() and single_wgmma(): a persistent block of one warpgroup that copies and one to three that multiply.
 // One thread has the copy engine (TMA) fill a ring of stages; barriers in shared memory say which stages are full
 // and which are empty. Each multiplying warpgroup has 64 rows of sums in registers and takes its operands straight
 // from shared memory. Blocks may come in clusters with tiles below each other: each loads its share of the tile of B, for
@@ -37,14 +37,20 @@ struct Parts
   static constexpr int term_bytes_a = tile_m * row_bytes, bytes_a = shape.terms * term_bytes_a;
   static constexpr int block_bytes = tile_k * row_bytes, blocks_b = shape.blocks_b();
   static constexpr int bytes_b = blocks_b * block_bytes, term_bytes_b = bytes_b / shape.terms;
-  /// B is loaded in so many pieces of whole blocks or some of their rows.
-  static constexpr int pieces_b = std::lcm(blocks_b, shape.cluster);
-  static constexpr int own_pieces_b = pieces_b / shape.cluster;
-  static constexpr int piece_rows = tile_k * blocks_b / pieces_b;
+  /// B is loaded in pieces of whole blocks or some of their rows, by the blocks of a cluster in turn: all load as many where rows
+  /// in groups of eight, which the pattern in shared memory repeats, can be divided so.
+  static constexpr int rows_b = tile_k * blocks_b, even_pieces = std::lcm(blocks_b, shape.cluster);
+  static constexpr int piece_rows = rows_b % (8 * even_pieces) == 0 ? rows_b / even_pieces : 8;
+  static constexpr int pieces_b = rows_b / piece_rows;
   static constexpr int stage_bytes = bytes_a + bytes_b;
   static constexpr int ring_bytes = shape.stages * stage_bytes;
   static constexpr int rows_bytes = consumer_warps * static_cast<int>(sizeof(RowsOfWarp));
   static constexpr int shared_bytes = ring_bytes + rows_bytes + 2 * shape.stages * 8;
+  /// The warpgroup that copies leaves registers to those that multiply.
+  static constexpr bool moves_registers = shape.groups > 1 && shape.per_multiprocessor == 1;
+  static constexpr int registers_of_copies = shape.groups == 2 ? 40 : 32;
+  static constexpr int registers_of_products = shape.groups == 2 ? 232 : 160;
+  static_assert(shape.groups <= 3);
   static_assert(shape.per_multiprocessor * (shared_bytes + 1024) <= 228 * 1024);
   static_assert(stage_bytes % 1024 == 0 && piece_rows % 8 == 0);
   static_assert(shape.terms == 1 || (!shape.side_by_side && tile_n % 64 == 0));
@@ -87,9 +93,11 @@ __device__ void copy_tiles(
       pipeline::load_box(
           a, map_a, full, k, 0, (section.tile.m * shape.cluster + rank) * P::tile_m, 0);
 #pragma unroll
-      for (int i = 0; i < P::own_pieces_b; ++i)
+      for (int first = 0; first < P::pieces_b; first += shape.cluster)
       {
-        const int row = (rank * P::own_pieces_b + i) * P::piece_rows; // of all blocks
+        const int row = (first + rank) * P::piece_rows; // of all blocks
+        if (P::pieces_b % shape.cluster != 0 && row >= P::rows_b)
+          break;
         constexpr int blocks_of_term = P::blocks_b / shape.terms;
         const int block = row / tile_k;
         cluster::load_box_for_all<shape.cluster>(b + row * row_bytes, map_b, full,
@@ -180,6 +188,8 @@ __device__ void multiply(
     mma::multiply_64x256x16(sums, a, b, accumulate);
   else if constexpr (count == 112)
     mma::multiply_64x224x16(sums, a, b, accumulate);
+  else if constexpr (count == 96)
+    mma::multiply_64x192x16(sums, a, b, accumulate);
   else if constexpr (count == 64)
     mma::multiply_64x128x16(sums, a, b, accumulate);
   else
@@ -284,15 +294,15 @@ __device__ void run_block(
   pipeline::let_next_kernel_start();
   if (threadIdx.x < warpgroup)
   {
-    if constexpr (shape.groups == 2 && shape.per_multiprocessor == 1)
-      pipeline::shrink_registers<40>();
+    if constexpr (P::moves_registers)
+      pipeline::shrink_registers<P::registers_of_copies>();
     if (threadIdx.x == 0)
       copy_tiles<shape>(ring, map_a, map_b, work);
   }
   else
   {
-    if constexpr (shape.groups == 2 && shape.per_multiprocessor == 1)
-      pipeline::grow_registers<232>();
+    if constexpr (P::moves_registers)
+      pipeline::grow_registers<P::registers_of_products>();
     multiply(ring, static_cast<int>(threadIdx.x) / warpgroup - 1);
   }
 }

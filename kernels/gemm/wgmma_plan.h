@@ -42,13 +42,15 @@ struct Shape
 
 inline constexpr std::array shapes{
     Shape{2, 256, 2, 4, 1, false, 1, 0.75, 4.2}, // large products
-    Shape{2, 224, 2, 4, 1, false, 1, 0.66, 3.7}, // where those have a few tiles in a last wave
+    Shape{2, 224, 2, 4, 1, false, 1, 0.67, 3.7}, // where those have a few tiles in a last wave
     Shape{2, 256, 1, 4, 1, false, 1, 0.77, 3.3}, // a wave or few steps: clusters start later
     Shape{2, 128, 1, 6, 1, false, 1, 0.45, 1.7}, // few tiles
     Shape{2, 128, 2, 8, 1, true, 1, 0.22, 2.8},  // few tiles, rows that do not begin with lines
     Shape{2, 128, 1, 8, 1, true, 1, 0.21, 1.3},  // fewer
     Shape{1, 64, 1, 6, 2, false, 1, 0.28, 0.9},  // many tiles with few steps
     Shape{1, 64, 1, 12, 1, false, 1, 0.14, 1.5}, // one or a few tiles, divided along k
+    Shape{3, 192, 2, 4, 1, false, 1, 0.84, 4.0}, // where larger tiles are a little more than a wave
+    Shape{1, 192, 5, 6, 1, false, 1, 0.37, 1.5}, // up to 320 rows and few columns, divided along k
 };
 
 /// The same for factors in two terms.
@@ -79,9 +81,10 @@ struct Plan
 };
 
 /// Of microseconds.
-inline constexpr double start_time = 1.5, add_time = 8., add_time_of_million = 5.;
+inline constexpr double start_time = 1.5, add_time = 4., add_time_of_million = 2.;
 /// A row of 128 bytes that the copy engine of a multiprocessor loads; twice as much if it lies in two lines of the cache.
-inline constexpr double row_time = 0.00114;
+/// Blocks that work on parts along k load rows that few others load at that time.
+inline constexpr double row_time = 0.0014, row_time_of_parts = 0.0019;
 
 /// Whole waves of tiles stay whole; the tiles of the last one are divided along k, `parts` at most: if the last column of tiles is
 /// enough for it and C fills it in part only, tiles of that column.
@@ -106,7 +109,7 @@ constexpr double written_sums(const Division &division, const Shape &shape, cons
 }
 
 /// Of a step along k: products, or copies of rows of A and of this block's share of B.
-constexpr double step_time(const Shape &shape, const Size &size)
+constexpr double step_time(const Shape &shape, const Size &size, double row_time)
 {
   constexpr int line = 64;
   // Rows of copies of a matrix begin where lines do; factors in two terms are copies.
@@ -120,32 +123,33 @@ constexpr double step_time(const Shape &shape, const Size &size)
 
 /// Microseconds from the end of what ran before.
 constexpr double time_of(
-    const Division &division, const Shape &shape, const Size &size, int resident, double step_time)
+    const Division &division, const Shape &shape, const Size &size, int resident)
 {
-  const auto waves = [&](int sections, std::int64_t steps) {
+  const auto waves = [&](int sections, std::int64_t steps, double row_time) {
     return static_cast<double>(divide_up(sections, resident)) *
-        (static_cast<double>(steps) * step_time + shape.tile_time);
+        (static_cast<double>(steps) * step_time(shape, size, row_time) + shape.tile_time);
   };
   const int parts = division.sections() - division.whole;
-  double time = start_time + waves(division.whole, division.steps);
+  double time = start_time + waves(division.whole, division.steps, row_time);
   if (parts > 0)
-    time += waves(parts, divide_up(division.steps, division.parts)) + add_time +
+    time += waves(parts, divide_up(division.steps, division.parts), row_time_of_parts) + add_time +
         add_time_of_million * 1e-6 * written_sums(division, shape, size);
   return time;
 }
 
-/// By one of `table`; of the shapes `residents` clusters each run at once.
+/// By one of `table`; of the shapes `residents` clusters each run at once, of the first at least one.
 inline Plan plan_of(const Size &size, std::span<const Shape> table, std::span<const int> residents)
 {
   Plan best;
   double least = 0.;
   for (std::size_t i = 0; i < table.size(); ++i)
   {
+    if (residents[i] == 0) // parts of a device may have no room for a large cluster
+      continue;
     const Shape &shape = table[i];
-    const double step = step_time(shape, size);
     const auto consider = [&](int parts) {
       const Division division = division_of(size, shape, residents[i], parts);
-      const double time = time_of(division, shape, size, residents[i], step);
+      const double time = time_of(division, shape, size, residents[i]);
       if (least == 0. || time < least)
       {
         best = {static_cast<int>(i), shape, division};

@@ -3,6 +3,7 @@
 // it is older.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <map>
@@ -318,7 +319,8 @@ extern "C"
   cudaError_t cudaOccupancyMaxActiveClusters(
       int *clusters, const void *, const cudaLaunchConfig_t *config)
   {
-    *clusters = 3 / static_cast<int>(config->attrs[0].val.clusterDim.x);
+    // Whole grids run at once, so that a cluster has room that is larger than the device.
+    *clusters = std::max(1, 3 / static_cast<int>(config->attrs[0].val.clusterDim.x));
     return cudaSuccess;
   }
 }

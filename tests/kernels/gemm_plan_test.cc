@@ -81,24 +81,31 @@ namespace
     EXPECT_EQ(division_of({64, 64, 64}, large, 66, 66).whole, 1);
   }
 
-  /// Eleven columns of tiles of 128 x 256 are a wave, and eight columns of numbers are left.
-  TEST(GemmPlan, WhatIsLeftOfAFullWaveIsTheLastColumn)
+  /// Eleven columns of tiles of 128 x 256 are a wave, and eight columns of numbers are left: 120 tiles of 192 x 192 are less than one.
+  TEST(GemmPlan, ALittleMoreThanAWaveIsLessThanOneOfOtherTiles)
   {
     const Size size{1536, 2824, 2048};
     const Plan plan = plan_of(size, shapes, h200());
-    const Division &division = plan.division;
-    EXPECT_EQ(plan.shape.rows(), 128);
-    EXPECT_EQ(plan.shape.tile_n, 256);
+    EXPECT_EQ(plan.shape.block_rows(), 192);
+    EXPECT_EQ(plan.shape.tile_n, 192);
+    EXPECT_EQ(plan.division.sections(), 60);
+    EXPECT_EQ(plan.division.parts, 1);
+  }
+
+  TEST(GemmPlan, WhatIsLeftOfAFullWaveIsTheLastColumn)
+  {
+    const Size size{1536, 2824, 2048};
+    const Shape &shape = shapes[2];
+    const Division division = division_of(size, shape, 132, 11);
     EXPECT_EQ(division.whole, 132);
     EXPECT_EQ(division.divided(), 12);
     EXPECT_EQ(division.parts, 11);
     for (int i = 0; i < division.sections(); ++i)
       EXPECT_EQ(section_of(division, i).tile.n == 11, i >= division.whole) << i;
-    EXPECT_EQ(written_sums(division, plan.shape, size), 11. * 1536. * 8.);
+    EXPECT_EQ(written_sums(division, shape, size), 11. * 1536. * 8.);
     // Undivided it would be two waves.
-    const double step = step_time(plan.shape, size);
-    EXPECT_LT(time_of(division, plan.shape, size, 132, step),
-        0.8 * time_of(division_of(size, plan.shape, 132, 1), plan.shape, size, 132, step));
+    EXPECT_LT(time_of(division, shape, size, 132),
+        0.8 * time_of(division_of(size, shape, 132, 1), shape, size, 132));
   }
 
   TEST(GemmPlan, TheLastColumnIsLastOnlyWhereItIsDividedAndNotFull)
@@ -126,10 +133,27 @@ namespace
   TEST(GemmPlan, StepsTakeLongerWhereRowsDoNotBeginWithLines)
   {
     const Shape &narrow = shapes[4], &large = shapes[0];
-    EXPECT_GT(step_time(narrow, {1000, 1000, 1000}), step_time(narrow, {1024, 1024, 1024}));
+    const auto time = [](const Shape &shape, const Size &size) {
+      return step_time(shape, size, row_time);
+    };
+    EXPECT_GT(time(narrow, {1000, 1000, 1000}), time(narrow, {1024, 1024, 1024}));
     // These are copied.
-    EXPECT_EQ(step_time(narrow, {1000, 1001, 1001}), step_time(narrow, {1024, 1024, 1024}));
-    EXPECT_EQ(step_time(large, {1000, 1000, 1000}), large.step_time);
+    EXPECT_EQ(time(narrow, {1000, 1001, 1001}), time(narrow, {1024, 1024, 1024}));
+    EXPECT_EQ(time(large, {1000, 1000, 1000}), large.step_time);
+    EXPECT_GT(step_time(narrow, {1024, 1024, 1024}, row_time_of_parts), narrow.step_time);
+  }
+
+  /// Five tiles below each other share those of B: a column is a cluster.
+  TEST(GemmPlan, FewRowsAreOneClusterDividedAlongK)
+  {
+    for (const Size size : {Size{300, 520, 16384}, {320, 320, 32768}})
+    {
+      const Plan plan = plan_of(size, shapes, h200());
+      EXPECT_EQ(plan.shape.cluster, 5);
+      EXPECT_EQ(plan.division.whole, 0);
+      EXPECT_EQ(plan.division.tiles.m, 1);
+      EXPECT_GE(plan.division.sections(), 18);
+    }
   }
 
   TEST(GemmPlan, LargeProductsHaveTheLargestTiles)
@@ -141,10 +165,15 @@ namespace
       EXPECT_EQ(plan.division.parts, 1);
       EXPECT_EQ(plan.partial_numbers(), 0);
     }
-    // 400 tiles of 256 x 256 are six waves and four tiles, 460 of 256 x 224 are seven waves without two.
+    // 400 tiles of 256 x 256 are six waves and four tiles, which are divided.
     const Plan plan = plan_of({5000, 5000, 5000}, shapes, h200());
-    EXPECT_EQ(plan.shape.tile_n, 224);
-    EXPECT_EQ(plan.division.sections(), 460);
+    EXPECT_EQ(plan.index, 0);
+    EXPECT_EQ(plan.division.whole, 396);
+    EXPECT_GT(plan.division.parts, 1);
+    // As many waves as of 340 tiles of 256 x 256, of fewer columns.
+    const Plan narrow = plan_of({8704, 2464, 4096}, shapes, h200());
+    EXPECT_EQ(narrow.shape.tile_n, 224);
+    EXPECT_EQ(narrow.division.sections(), 374);
   }
 
   TEST(GemmPlan, FewTilesAreDividedAlongK)

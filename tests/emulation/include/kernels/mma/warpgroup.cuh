@@ -92,6 +92,10 @@ inline void multiply_64x224x16(float (&d)[112], SharedMatrix a, SharedMatrix b, 
 {
   internal::multiply(d, a, b, accumulate);
 }
+inline void multiply_64x192x16(float (&d)[96], SharedMatrix a, SharedMatrix b, bool accumulate)
+{
+  internal::multiply(d, a, b, accumulate);
+}
 inline void multiply_64x128x16(float (&d)[64], SharedMatrix a, SharedMatrix b, bool accumulate)
 {
   internal::multiply(d, a, b, accumulate);
