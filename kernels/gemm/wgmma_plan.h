@@ -84,7 +84,7 @@ struct Plan
 inline constexpr double start_time = 1.5, add_time = 4., add_time_of_million = 2.;
 /// A row of 128 bytes that the copy engine of a multiprocessor loads; twice as much if it lies in two lines of the cache.
 /// Blocks that work on parts along k load rows that few others load at that time.
-inline constexpr double row_time = 0.0014, row_time_of_parts = 0.0019;
+inline constexpr double row_time = 0.0016, row_time_of_parts = 0.0019;
 
 /// Whole waves of tiles stay whole; the tiles of the last one are divided along k, `parts` at most: if the last column of tiles is
 /// enough for it and C fills it in part only, tiles of that column.

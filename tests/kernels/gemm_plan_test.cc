@@ -139,7 +139,7 @@ namespace
     EXPECT_GT(time(narrow, {1000, 1000, 1000}), time(narrow, {1024, 1024, 1024}));
     // These are copied.
     EXPECT_EQ(time(narrow, {1000, 1001, 1001}), time(narrow, {1024, 1024, 1024}));
-    EXPECT_EQ(time(large, {1000, 1000, 1000}), large.step_time);
+    EXPECT_EQ(time(large, {1024, 1024, 1024}), large.step_time);
     EXPECT_GT(step_time(narrow, {1024, 1024, 1024}, row_time_of_parts), narrow.step_time);
   }
 
