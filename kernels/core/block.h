@@ -18,8 +18,25 @@ enum class Side : std::uint8_t
 inline constexpr int max_degree = 8;
 inline constexpr int max_n = max_degree + 1;
 
-/// Rows of x are padded to a multiple of this many cells, so that every row starts aligned.
+/// Rows of x are padded to a multiple of this many cells at least, so that every row starts aligned.
 inline constexpr std::int64_t row_granularity = 8;
+
+/// Cells of a row with its padding. In 2D, where rows are long, it starts at a line of 128 bytes even of half-precision numbers, or
+/// at half or a quarter of one, as far as that takes at most a 32nd more: on a GPU reading across lines costs up to a quarter of
+/// the bandwidth. Rows are not padded to whole pages: on a CPU those of all modes would meet in the same places of the first
+/// cache (docs/kernels.md, on both).
+constexpr std::int64_t padded_cells(int dim, std::int64_t cells)
+{
+  constexpr std::int64_t line = 64, page = 512, most_part = 32;
+  const auto padded = [&](std::int64_t to) { return (cells + to - 1) / to * to; };
+  const std::int64_t least = padded(row_granularity);
+  if (dim == 2)
+    for (std::int64_t to = line; to > row_granularity; to /= 2)
+      if ((padded(to) - cells) * most_part <= cells &&
+          (padded(to) == least || padded(to) % page != 0))
+        return padded(to);
+  return least;
+}
 
 /// A Cartesian block of cells with n = degree + 1 modes per direction.
 ///
@@ -38,7 +55,7 @@ struct Block
     : dim(dim_)
     , n(degree + 1)
     , cells(cells_)
-    , pitch((cells_[0] + row_granularity - 1) / row_granularity * row_granularity)
+    , pitch(padded_cells(dim_, cells_[0]))
   {}
 
   constexpr int degree() const { return n - 1; }

@@ -44,6 +44,7 @@ public:
     , row(block.row())
     , plane(block.plane())
     , pitch(block.pitch)
+    , covered(padded_cells(3, block.cells[0]))
     , x_line(pitch + 2 * margin)
     , weights(a)
   {
@@ -214,24 +215,35 @@ private:
     // The first chunk needs the trace of the last cell where x is periodic.
     if (a.sides[0] == Side::wrap)
       for (int k = 0; k < nz; ++k)
-        trace_x(start + k * plane, k, (pitch - 1) / chunk * chunk, pitch);
+        trace_x(start + k * plane, k, (covered - 1) / chunk * chunk, covered);
     for (int k = 0; k < nz; ++k)
-      trace_x(start + k * plane, k, 0, std::min(chunk, pitch));
-    for (std::int64_t x0 = 0; x0 < pitch; x0 += chunk)
+      trace_x(start + k * plane, k, 0, std::min(chunk, covered));
+    for (std::int64_t x0 = 0; x0 < covered; x0 += chunk)
     {
-      const std::int64_t x1 = std::min(x0 + chunk, pitch);
+      const std::int64_t x1 = std::min(x0 + chunk, covered);
       for (int k = 0; k < nz; ++k)
       {
         couple_y(cy, cz * nz + k, k, x0, x1);
-        if (x1 < pitch)
-          trace_x(start + k * plane, k, x1, std::min(x1 + chunk, pitch));
+        if (x1 < covered)
+          trace_x(start + k * plane, k, x1, std::min(x1 + chunk, covered));
         for (int j = 0; j < n; ++j)
           close_x(k, j, x0, x1);
       }
       for (int j = 0; j < n; ++j)
         finish(cy, local_cy, cz, j, x0, x1);
     }
+    if (covered < pitch)
+      clear_padding(a.dst + start);
     std::swap(y_carry[0], y_carry[1]);
+  }
+
+  /// What lies behind the chunks in the rows of a strip.
+  void clear_padding(Number *strip) const
+  {
+    for (int k = 0; k < nz; ++k)
+      for (int line = 0; line < n * n; ++line)
+        std::fill(strip + k * plane + line * pitch + covered,
+            strip + k * plane + (line + 1) * pitch, Number{});
   }
 
   /// x traces (VL, VR, DL, DR) of plane k of a strip for the cells [x0, x1).
@@ -266,7 +278,7 @@ private:
       vr[-1] = wrap ? vr[end - 1] : value_sign(a.sides[0]) * vl[0];
       dr[-1] = wrap ? dr[end - 1] : -value_sign(a.sides[0]) * dl[0];
     }
-    if (x1 == pitch)
+    if (x1 == covered)
     {
       vl[end] = wrap ? vl[0] : value_sign(a.sides[1]) * vr[end - 1];
       dl[end] = wrap ? dl[0] : -value_sign(a.sides[1]) * dr[end - 1];
@@ -340,7 +352,8 @@ private:
   const Block block;
   const RowRange range;
   const std::int64_t row, plane, pitch;
-  const std::int64_t x_line; ///< pitch and a margin on each side
+  const std::int64_t covered; ///< cells in chunks: padded to whole registers
+  const std::int64_t x_line;  ///< pitch and a margin on each side
   const CpuWeights<dim, n, form, C> weights;
   bool streaming = false;
   std::int64_t tile = 1;

@@ -88,7 +88,7 @@ public:
     x0 = at.x * layout.cells();
     y0 = at.y * layout.rows;
     rows = min(layout.rows, p.ny - y0);
-    end = min(layout.cells(), p.nx - x0);
+    end = max(0, min(layout.cells(), p.nx - x0)); // the last tiles may have padding alone
   }
 
   __device__ __forceinline__ void run()

@@ -79,7 +79,7 @@ LinesParameters<typename Tile::Number, Tile::n> lines_parameters(
   p.nx = static_cast<int>(block.cells[0]);
   p.ny = static_cast<int>(block.cells[1]);
   p.nz = static_cast<int>(block.cells[2]);
-  p.grid = {(p.nx + Tile::layout.cells() - 1) / Tile::layout.cells(),
+  p.grid = {static_cast<int>((block.pitch + Tile::layout.cells() - 1) / Tile::layout.cells()),
       (p.ny + Tile::layout.rows - 1) / Tile::layout.rows, p.nz, lines_chunk<Tile>(block)};
   return p;
 }

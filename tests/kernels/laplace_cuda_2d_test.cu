@@ -12,6 +12,7 @@
 #include "operators/cell_basis.h"
 #include "tests/support/few_cases.h"
 #include "tests/support/random_vector.h"
+#include "tests/support/wide_rows.h"
 
 namespace tensormg
 {
@@ -23,6 +24,7 @@ namespace
   {
     std::int64_t nx, ny;
     std::array<Side, 4> sides;
+    bool wide_rows = false;
   };
 
   constexpr Side D = Side::dirichlet, N = Side::neumann, W = Side::wrap, G = Side::ghost;
@@ -43,6 +45,9 @@ namespace
       {65, 2, {N, N, G, G}},
       {257, 2, {D, D, D, D}},
       {301, 7, {W, W, G, D}},
+      {7, 3, {W, W, G, N}, true},
+      {33, 4, {N, D, D, G}, true},
+      {65, 2, {W, W, D, D}, true},
   };
 
   /// Numbers on either side of a vector; keeps its alignment.
@@ -129,7 +134,8 @@ namespace
     SCOPED_TRACE(testing::Message() << "degree " << degree << " cells " << c.nx << "x" << c.ny
                                     << " form " << int(form) << " old " << int(old_kind));
     const CellBasis basis = make_cell_basis(degree);
-    const Block block(2, degree, {c.nx, c.ny, 1});
+    const Block narrow(2, degree, {c.nx, c.ny, 1});
+    const Block block = c.wide_rows ? test::with_wide_rows(narrow) : narrow;
     const auto src = test::random_vector<Number>(block, 1);
     const auto b = test::random_vector<Number>(block, 2);
     const auto old = test::random_vector<Number>(block, 3);

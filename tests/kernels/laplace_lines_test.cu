@@ -12,6 +12,7 @@
 #include "operators/cell_basis.h"
 #include "tests/support/few_cases.h"
 #include "tests/support/random_vector.h"
+#include "tests/support/wide_rows.h"
 
 namespace tensormg
 {
@@ -25,6 +26,7 @@ namespace
   {
     std::array<std::int64_t, 3> cells;
     std::array<Side, 6> sides;
+    bool wide_rows = false; ///< in 2D
   };
 
   constexpr Side D = Side::dirichlet, N = Side::neumann, W = Side::wrap, G = Side::ghost;
@@ -37,6 +39,8 @@ namespace
       {{17, 3, 3}, {W, W, D, G, D, G}},
       {{8, 9, 1}, {N, D, G, G, G, G}},
       {{67, 2, 2}, {N, N, D, D, N, D}},
+      {{9, 3, 1}, {D, N, G, D, N, N}, true},
+      {{40, 2, 1}, {W, W, D, G, N, N}, true},
   };
 
   // Results in FP16 may be rounded to the other neighbour of a sum: their last bit is between 2^-11 and 2^-10 of the
@@ -90,6 +94,12 @@ namespace
     DeviceArray<Number> memory_;
   };
 
+  Block block_of(const Case &c, int dim, int degree)
+  {
+    const Block block(dim, degree, {c.cells[0], c.cells[1], dim == 3 ? c.cells[2] : 1});
+    return c.wide_rows && dim == 2 ? test::with_wide_rows(block) : block;
+  }
+
   /// Vectors and ghosts of a case on both sides of the bus.
   template <typename Number>
   class Problem
@@ -102,7 +112,7 @@ namespace
 
     Problem(const Case &c, int dim, int degree, const std::array<double, 3> &factor, bool with_old)
       : basis(make_cell_basis(degree))
-      , block(dim, degree, {c.cells[0], c.cells[1], dim == 3 ? c.cells[2] : 1})
+      , block(block_of(c, dim, degree))
       , src_(test::random_vector<Number>(block, 1))
       , b_(test::random_vector<Number>(block, 2))
       , old_(test::random_vector<Number>(block, 3))

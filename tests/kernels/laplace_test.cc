@@ -12,6 +12,7 @@
 #include "operators/cell_basis.h"
 #include "tests/support/random_vector.h"
 #include "tests/support/sanitized.h"
+#include "tests/support/wide_rows.h"
 
 namespace tensormg
 {
@@ -25,6 +26,7 @@ namespace
     int dim;
     std::array<std::int64_t, 3> cells;
     std::array<Side, 6> sides;
+    bool wide_rows = false;
   };
 
   constexpr Side D = Side::dirichlet, N = Side::neumann, W = Side::wrap, G = Side::ghost;
@@ -39,7 +41,15 @@ namespace
       {2, {1, 1, 1}, {D, N, D, D, D, D}},
       {2, {9, 5, 1}, {W, W, G, G, D, D}},
       {2, {33, 4, 1}, {D, D, D, N, D, D}},
+      {2, {9, 5, 1}, {W, W, G, G, D, D}, true},
+      {2, {65, 3, 1}, {N, D, D, G, D, D}, true},
   };
+
+  Block block_of(const Case &c, int degree)
+  {
+    const Block block(c.dim, degree, c.cells);
+    return c.wide_rows ? test::with_wide_rows(block) : block;
+  }
 
   template <typename Number>
   class LaplaceTest : public testing::Test
@@ -61,7 +71,7 @@ namespace
         << "dim " << c.dim << " degree " << degree << " cells " << c.cells[0] << "x" << c.cells[1]
         << "x" << c.cells[2] << " form " << int(form));
     const CellBasis basis = make_cell_basis(degree);
-    const Block block(c.dim, degree, c.cells);
+    const Block block = block_of(c, degree);
     const auto src = test::random_vector<Number>(block, 1);
     const auto b = test::random_vector<Number>(block, 2);
     const auto old = test::random_vector<Number>(block, 3);
@@ -167,7 +177,7 @@ namespace
                 << c.cells[1] << "x" << c.cells[2] << " form " << int(form) << ' '
                 << laplace::to_string(backend));
             const CellBasis basis = make_cell_basis(degree);
-            const Block block(c.dim, degree, c.cells);
+            const Block block = block_of(c, degree);
             const auto src = test::random_vector<TypeParam>(block, 1);
             const auto b = test::random_vector<TypeParam>(block, 2);
             const auto old = test::random_vector<TypeParam>(block, 3);
@@ -245,7 +255,7 @@ namespace
               << "dim " << c.dim << " degree " << degree << " cells " << c.cells[0] << "x"
               << c.cells[1] << "x" << c.cells[2] << " side " << s);
           const CellBasis basis = make_cell_basis(degree);
-          const Block block(c.dim, degree, c.cells);
+          const Block block = block_of(c, degree);
           const auto u = test::random_vector<TypeParam>(block, 4);
           const std::int64_t size = laplace::ghost_size(block, s), half = size / 2;
           std::vector<Compute<TypeParam>> packed(size, NAN);
@@ -296,7 +306,7 @@ namespace
       {
         const int degree = 3;
         const CellBasis basis = make_cell_basis(degree);
-        const Block block(c.dim, degree, c.cells);
+        const Block block = block_of(c, degree);
         const auto u = test::random_vector<double>(block, 1),
                    w = test::random_vector<double>(block, 2);
         Vector<double> bu(block), bw(block);

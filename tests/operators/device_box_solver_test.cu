@@ -84,6 +84,7 @@ namespace
     this->compare(wide);
     this->compare(test::box(3, 1, {3, 2, 65}, 0, "NNPPNN"));
     this->compare(test::box(2, 4, {2, 27, 1}, 0, "DDDD"));
+    this->compare(test::box(2, 1, {312, 3, 1}, 0, "DDNN")); // rows padded to 320 cells
   }
 
   TEST(DeviceBoxMemory, CountsWhatItHolds)

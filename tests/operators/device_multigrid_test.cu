@@ -59,6 +59,8 @@ namespace
         Solve(test::box(2, degree, {2, 1, 1}, 3, "DDPP"))
             .compare(with(Precision::single_precision));
     }
+    // Rows of 312 cells, padded to 320, and of half as many.
+    Solve(test::cubes(2, 2, {39, 1, 1}, 3, "DDPP")).compare(with(Precision::half_precision));
   }
 
   // The result of a cycle is another one, the solve takes no longer.

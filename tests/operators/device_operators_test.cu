@@ -99,6 +99,7 @@ namespace
       SCOPED_TRACE(boundary);
       this->compare_operator(test::box(2, 3, {3, 2, 1}, 0, boundary));
     }
+    this->compare_operator(test::box(2, 2, {312, 2, 1}, 0, "DNPP")); // rows padded to 320 cells
   }
 
   TYPED_TEST(DeviceOperators, LaplaceInThreeDimensions)

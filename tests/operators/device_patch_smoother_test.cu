@@ -169,6 +169,7 @@ namespace
       this->check(test::cubes(3, 1, {3, 2, 5}, 0, "PPDDPP"), backend);
       this->check(test::box(3, 3, {1, 3, 1}, 1, "DNNNPP"), backend);
       this->check(test::box(2, 2, {11, 3, 1}, 0, "NDPP"), backend);
+      this->check(test::box(2, 1, {312, 2, 1}, 0, "PPND"), backend); // rows padded to 320 cells
       this->check(test::box(2, 5, {2, 1, 1}, 1, "DD"), backend);
       this->check(test::cubes(2, 2, {2, 1, 1}, 0, "NN"), backend); // singular on its patch
     }

@@ -24,7 +24,8 @@ namespace
   // ones, the others a distributed finest level at most.
   const Problem problems[] = {test::box(3, 3, {3, 1, 1}, 4, "DNPPDD"),
       test::box(2, 4, {3, 1, 1}, 5, "DDPP"), test::box(3, 1, {1, 3, 2}, 3, "PP"),
-      test::box(2, 8, {5, 1, 1}, 1, "NN"), test::box(3, 2, {2, 1, 1}, 2, "DD")};
+      test::box(2, 8, {5, 1, 1}, 1, "NN"), test::box(3, 2, {2, 1, 1}, 2, "DD"),
+      test::box(2, 1, {39, 1, 1}, 3, "DDPP")};
 
   /// A polynomial of the degree of the space in each direction.
   double polynomial(int degree, double x, double y, double z)
