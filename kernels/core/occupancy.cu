@@ -49,7 +49,7 @@ void require_compiled_for(int min_capability, const void *kernel)
         capability_text(attributes.ptxVersion));
 }
 
-int resident_clusters(
+int clusters_with_room(
     const void *kernel, int blocks, int threads, int shared_bytes, int min_capability)
 {
   static std::mutex mutex;
@@ -67,12 +67,18 @@ int resident_clusters(
       "asking for shared memory");
   const int resident = blocks == 1 ? ask_blocks(kernel, device, threads, shared_bytes)
                                    : ask_clusters(kernel, blocks, threads, shared_bytes);
+  return known[key] = resident;
+}
+
+int resident_clusters(
+    const void *kernel, int blocks, int threads, int shared_bytes, int min_capability)
+{
+  const int resident = clusters_with_room(kernel, blocks, threads, shared_bytes, min_capability);
   if (resident == 0)
     throw DeviceError("a kernel needs " + std::to_string(shared_bytes) +
         " bytes of shared memory and " + std::to_string(threads) +
         " threads per block, which this device does not have");
-  // Only now: who asks again after an error must not be told of no blocks.
-  return known[key] = resident;
+  return resident;
 }
 
 int resident_blocks(const void *kernel, int threads, int shared_bytes, int min_capability)

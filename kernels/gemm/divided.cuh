@@ -1,5 +1,5 @@
-// Products on mma.sync with too few tiles: parts along k by blocks of their own, whose sums are added afterwards in the order of
-// the parts.
+// Products on mma.sync with too few tiles, or with some beyond whole waves: parts along k by blocks of their own, whose sums are
+// added afterwards in the order of the parts.
 #pragma once
 
 #include <algorithm>

@@ -46,7 +46,7 @@ inline Division divided(const Work &work, int parts)
 inline Division divide_few_tiles(const Work &work)
 {
   const int tiles = undivided(work).whole;
-  if (tiles == 0 || 2 * tiles > work.multiprocessors)
+  if (tiles == 0 || tiles > work.multiprocessors / 2)
     return undivided(work);
   const int blocks = std::min(work.blocking.blocks, most_blocks_of_part * work.multiprocessors);
   return divided(work, std::clamp(work.steps() / least_steps_of_part, 1, blocks / tiles));
@@ -56,6 +56,7 @@ inline Division divide_few_tiles(const Work &work)
 /// takes `alone` times as long. The sums of parts are written and read by the whole device, and added by a kernel of their own.
 inline double time_of(const Division &division, const Work &work, double alone)
 {
+  // Of sweeps on an H100 (docs/performance/gemm-plans-h100.json), for both sizes of tiles.
   constexpr double sums_of_part = 8., kernel = 12.;
   const int multiprocessors = work.multiprocessors;
   const auto time = [&](int blocks, std::int64_t steps) {

@@ -23,8 +23,10 @@ struct Fp64Config
   static constexpr bool buffered = true;
   static constexpr bool copies_first = copies_first_;
   static constexpr bool batched = false;
-  static constexpr int least_blocks = 2;
-  static constexpr double alone = m_ == 64 ? 1.5 : 1.1; ///< divided.h; measured
+  static constexpr int least_blocks =
+      2; ///< else sections take registers that cost the second block
+  static constexpr double alone =
+      m_ == 64 ? 1.5 : 1.1; ///< divided.h; docs/performance/gemm-plans-h100.json
   using LayoutA = mma::RowMajor<k + 4>;
   using LayoutB = mma::RowMajor<n + 4>;
   static_assert(!is_mma<S> ||

@@ -154,10 +154,11 @@ __global__ void __launch_bounds__(T::threads, T::least_blocks)
       }
     }
     int first_row = tile.m * T::m + warp_row, first_column = tile.n * T::n + warp_column;
+    typename T::Result *to = c;
     if constexpr (divided)
       if (section.partial >= 0)
       {
-        c = partial + static_cast<std::int64_t>(section.partial) * (T::m * T::n);
+        to = partial + static_cast<std::int64_t>(section.partial) * (T::m * T::n);
         first_row = warp_row;
         first_column = warp_column;
         m = T::m;
@@ -170,10 +171,10 @@ __global__ void __launch_bounds__(T::threads, T::least_blocks)
         wait_copies<0>();
       __syncthreads(); // nobody reads tiles of A and B any more
       store_opaque_sums<T>(sums, m, n, first_row, first_column, lane,
-          reinterpret_cast<typename T::Result *>(dynamic_shared()) + warp * S::m * S::n, c);
+          reinterpret_cast<typename T::Result *>(dynamic_shared()) + warp * S::m * S::n, to);
     }
     else
-      store_sums<T>(sums, m, n, first_row, first_column, lane, c);
+      store_sums<T>(sums, m, n, first_row, first_column, lane, to);
   }
 }
 

@@ -61,7 +61,11 @@ private:
   static Residents ask_for_residents(std::index_sequence<i...>)
   {
     tensor::require_compiled_for(90, Kernels::template kernel<0>());
-    return {resident_clusters(reinterpret_cast<const void *>(Kernels::template kernel<i>()),
+    // The first shape must run; others are not taken where they find no room, as clusters of five on a part of a device.
+    resident_clusters(reinterpret_cast<const void *>(Kernels::template kernel<0>()),
+        Kernels::table[0].cluster, Parts<Kernels::table[0]>::threads,
+        Parts<Kernels::table[0]>::shared_bytes);
+    return {clusters_with_room(reinterpret_cast<const void *>(Kernels::template kernel<i>()),
         Kernels::table[i].cluster, Parts<Kernels::table[i]>::threads,
         Parts<Kernels::table[i]>::shared_bytes)...};
   }

@@ -1,7 +1,8 @@
 // Which shape of tiles, and which division along k, fp16_wgmma() and single_wgmma() take for a product.
 //
 // Time is estimated as in quantisation.h: sections of tiles x what a step along k costs + what a tile costs. The costs of a
-// shape are measured on an H200 with products that fill it (docs/diagnostics.md, gemm).
+// shape are measured on an H200 with products that fill it, those of rows and of sums of parts by a sweep on an H100
+// (docs/diagnostics.md, gemm).
 // Tests: tests/kernels/gemm_plan_test.cc.
 #pragma once
 
@@ -42,7 +43,7 @@ struct Shape
 
 inline constexpr std::array shapes{
     Shape{2, 256, 2, 4, 1, false, 1, 0.75, 4.2}, // large products
-    Shape{2, 224, 2, 4, 1, false, 1, 0.67, 3.7}, // where those have a few tiles in a last wave
+    Shape{2, 224, 2, 4, 1, false, 1, 0.67, 3.7}, // as many waves with fewer columns
     Shape{2, 256, 1, 4, 1, false, 1, 0.77, 3.3}, // a wave or few steps: clusters start later
     Shape{2, 128, 1, 6, 1, false, 1, 0.45, 1.7}, // few tiles
     Shape{2, 128, 2, 8, 1, true, 1, 0.22, 2.8},  // few tiles, rows that do not begin with lines

@@ -165,7 +165,7 @@ namespace
       check_plan<Number>(shapes, shape, 0, 1, {131, 267, 65});
       check_plan<Number>(shapes, shape, 1, 3, {300, 264, 200});
       check_plan<Number>(shapes, shape, 2, 3, {300, 267, 200}); // of the last column of tiles
-      check_plan<Number>(shapes, shape, 1, 17, {65, 73, 1100}); // many parts are added in slices
+      check_plan<Number>(shapes, shape, 1, 33, {65, 73, 2130}); // many parts are added in slices
     }
     check_plan<Number>(shapes, 0, 2, 2, {5, 513, 131});
     // More rows of tiles than a band: the last column is not the end of the order without it.

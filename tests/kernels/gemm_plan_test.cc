@@ -20,7 +20,8 @@ namespace
   {
     Residents result{};
     for (std::size_t i = 0; i < result.size(); ++i)
-      result[i] = 132 * shapes[i].per_multiprocessor / shapes[i].cluster;
+      result[i] =
+          shapes[i].cluster == 5 ? 22 : 132 * shapes[i].per_multiprocessor / shapes[i].cluster;
     return result;
   }
 
@@ -174,6 +175,18 @@ namespace
     const Plan narrow = plan_of({8704, 2464, 4096}, shapes, h200());
     EXPECT_EQ(narrow.shape.tile_n, 224);
     EXPECT_EQ(narrow.division.sections(), 374);
+  }
+
+  /// As clusters of five on a part of a device.
+  TEST(GemmPlan, ShapesWithoutRoomAreNotTaken)
+  {
+    for (const Size size : {Size{300, 520, 16384}, {1536, 2824, 2048}, {64, 64, 65536}})
+      for (std::size_t i = 1; i < shapes.size(); ++i)
+      {
+        Residents residents = h200();
+        residents[i] = 0;
+        EXPECT_NE(plan_of(size, shapes, residents).index, static_cast<int>(i));
+      }
   }
 
   TEST(GemmPlan, FewTilesAreDividedAlongK)

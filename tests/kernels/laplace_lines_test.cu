@@ -54,7 +54,9 @@ namespace
   /// With few cases every degree gets one in each dimension.
   bool left_out(std::size_t index, int degree, int dim)
   {
-    return test::has_few_cases() &&
+    // Tiles of the highest degree are narrow: some have padding alone.
+    const bool has_empty_tiles = cases[index].wide_rows && dim == 2 && degree == max_degree;
+    return test::has_few_cases() && !has_empty_tiles &&
         index != static_cast<std::size_t>(degree + 2 * dim) % std::size(cases);
   }
 

@@ -25,8 +25,8 @@ namespace
   // Tiles are 8, 16 or 32 coarse cells wide and, in 2D, 4 high. Twice a pitch of the coarse block may be
   // more than that of the fine one (12 cells: 16 and 24).
   const Case cases[] = {{2, {1, 1, 1}}, {2, {5, 3, 1}}, {2, {12, 4, 1}}, {2, {33, 5, 1}},
-      {2, {71, 2, 1}}, {2, {156, 2, 1}}, {3, {1, 1, 1}}, {3, {2, 3, 1}}, {3, {12, 2, 1}},
-      {3, {9, 1, 2}}, {3, {33, 1, 1}}};
+      {2, {71, 2, 1}}, {2, {156, 2, 1}}, {2, {764, 1, 1}}, {3, {1, 1, 1}}, {3, {2, 3, 1}},
+      {3, {12, 2, 1}}, {3, {9, 1, 2}}, {3, {33, 1, 1}}};
 
   Block fine_block(const Case &c, int degree)
   {

@@ -15,8 +15,8 @@ namespace
     int dim;
     std::array<std::int64_t, 3> coarse;
   };
-  const Case cases[] = {
-      {3, {1, 1, 1}}, {3, {3, 2, 1}}, {3, {9, 1, 2}}, {2, {5, 3, 1}}, {2, {20, 2, 1}}};
+  const Case cases[] = {{3, {1, 1, 1}}, {3, {3, 2, 1}}, {3, {9, 1, 2}}, {2, {5, 3, 1}},
+      {2, {20, 2, 1}}, {2, {156, 2, 1}}, {2, {764, 1, 1}}};
 
   Block fine_block(const Case &c, int degree)
   {
