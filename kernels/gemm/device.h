@@ -25,7 +25,7 @@
 // do that, so they are copied to a workspace with longer rows first. Source of the correction: H. Ootomo and R. Yokota, IJHPCA 36 (2022).
 // A, B, C and workspaces are aligned to 16 bytes. Queued in the stream. Without CUDA all but wgmma_workspace() throw DeviceError;
 // std::length_error for sizes from 2^31 on.
-// Tests: tests/kernels/gemm_device_test.cu.
+// Tests: tests/kernels/gemm_device_test.cu, gemm_batched_device_test.cu.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,13 @@
-// Products on mma.sync with too few tiles, or with some beyond whole waves: parts along k by blocks of their own, whose sums are
-// added afterwards in the order of the parts.
+// Products on mma.sync with too few tiles, or with some beyond whole waves: equal shares of
+// their steps along k, whose sums are added afterwards in the order of k.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/core/compiled_for.cuh"
 #include "kernels/core/device.h"
+#include "kernels/core/pipeline.cuh"
 #include "kernels/gemm/divided.h"
 #include "kernels/gemm/kernel.cuh"
 
@@ -15,12 +17,12 @@ namespace internal
 {
   inline constexpr int add_threads = 256, add_slices = 8;
 
-  /// The sums of all parts of the divided tiles to C, m x n. The tile of part p begins at partial + p tile_m tile_n.
+  /// The sums of all sections of the divided tiles to C, m x n. Those of section p begin at partial + p tile_m tile_n.
   ///
-  /// A block adds numbers that lie next to each other, many parts in slices of which each has its own threads.
+  /// A block adds numbers that lie next to each other, many sections in slices of which each has its own threads.
   template <typename Number, int tile_m, int tile_n, int slices>
   __global__ void __launch_bounds__(add_threads) add_divided_kernel(
-      Division division, int m, int n, const Number *__restrict__ partial, Number *__restrict__ c)
+      StreamK product, int m, int n, const Number *__restrict__ partial, Number *__restrict__ c)
   {
     constexpr int width = add_threads / slices, numbers = tile_m * tile_n;
     static_assert(numbers % width == 0);
@@ -28,15 +30,17 @@ namespace internal
     const int thread = static_cast<int>(threadIdx.x), slice = thread / width;
     const int block = static_cast<int>(blockIdx.x), tile = block / (numbers / width);
     const int at = block % (numbers / width) * width + thread % width;
-    const Position position = position_of(division, division.whole + tile);
+    const Position position = tile_position(product.whole + tile, product.tiles.m, product.tiles.n);
     const int row = position.m * tile_m + at / tile_n, column = position.n * tile_n + at % tile_n;
     const bool exists = row < m && column < n;
-    const int parts = division.parts;
-    const int begin = parts * slice / slices, end = parts * (slice + 1) / slices;
+    const Partials partials = partials_of(product, tile);
+    const int begin = partials.count * slice / slices, end = partials.count * (slice + 1) / slices;
+    const Number *const from = partial + static_cast<std::int64_t>(partials.first) * numbers + at;
+    if constexpr (compiled_for::has_copy_engine)
+      pipeline::wait_for_kernel_before();
     Number sum = 0;
     if (exists)
     {
-      const Number *const from = partial + static_cast<std::int64_t>(tile) * parts * numbers + at;
 #pragma unroll 8
       for (int part = begin; part < end; ++part)
         sum += from[static_cast<std::int64_t>(part) * numbers];
@@ -54,15 +58,22 @@ namespace internal
   }
 
   template <typename T, int slices>
-  void add_divided(const Division &division, const Size &size, const typename T::Result *partial,
+  void add_divided(const StreamK &product, const Size &size, const typename T::Result *partial,
       typename T::Result *c, Stream stream)
   {
     using Number = typename T::Result;
     const std::int64_t blocks =
-        static_cast<std::int64_t>(division.divided()) * T::m * T::n / (add_threads / slices);
-    launch("launching the sum of a divided product", add_divided_kernel<Number, T::m, T::n, slices>,
-        dim3(static_cast<unsigned>(blocks)), dim3(add_threads), 0, stream, division,
-        static_cast<int>(size.m), static_cast<int>(size.n), partial, c);
+        static_cast<std::int64_t>(product.divided()) * T::m * T::n / (add_threads / slices);
+    const auto start = [&](auto launch_it) {
+      launch_it("launching the sum of a divided product",
+          add_divided_kernel<Number, T::m, T::n, slices>, dim3(static_cast<unsigned>(blocks)),
+          dim3(add_threads), 0, stream, product, static_cast<int>(size.m), static_cast<int>(size.n),
+          partial, c);
+    };
+    if (device_properties().code_capability >= 90)
+      start([](auto &&...arguments) { launch_overlapping(arguments...); });
+    else
+      start([](auto &&...arguments) { launch(arguments...); });
   }
 } // namespace internal
 
@@ -75,25 +86,25 @@ Work work_of(const Size &size)
 
 /// Numbers of workspace that run_divided() needs.
 template <typename Config>
-std::int64_t divided_numbers(const Division &division)
+std::int64_t divided_numbers(const StreamK &product)
 {
   using T = Tile<Config>;
-  return static_cast<std::int64_t>(division.sections() - division.whole) * T::m * T::n;
+  return static_cast<std::int64_t>(product.partials()) * T::m * T::n;
 }
 
 /// One product, divided or not.
 template <typename Config>
-void run_divided(const char *name, const Size &size, const Division &division,
+void run_divided(const char *name, const Size &size, const StreamK &product,
     const typename Tile<Config>::Stored *a, const typename Tile<Config>::Stored *b,
     typename Tile<Config>::Result *c, typename Tile<Config>::Result *workspace, Stream stream)
 {
   using T = Tile<Config>;
-  if (division.divided() == 0)
+  if (product.shares == 0)
     return run<Config>(name, size, a, b, c, stream);
-  run_sections<Config>(name, size, division, a, b, c, workspace, stream);
-  const auto add = division.parts < 2 * internal::add_slices
+  run_shares<Config>(name, size, product, a, b, c, workspace, stream);
+  const auto add = product.shares < 2 * internal::add_slices * product.divided()
       ? internal::add_divided<T, 1>
       : internal::add_divided<T, internal::add_slices>;
-  add(division, size, workspace, c, stream);
+  add(product, size, workspace, c, stream);
 }
 } // namespace tensormg::gemm

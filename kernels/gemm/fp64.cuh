@@ -23,10 +23,11 @@ struct Fp64Config
   static constexpr bool buffered = true;
   static constexpr bool copies_first = copies_first_;
   static constexpr bool batched = false;
-  static constexpr int least_blocks =
-      2; ///< else sections take registers that cost the second block
-  static constexpr double alone =
-      m_ == 64 ? 1.5 : 1.1; ///< divided.h; docs/performance/gemm-plans-h100.json
+  // Else sections take registers that cost the second block.
+  static constexpr int least_blocks = 2;
+  // Of m16n8k4; docs/performance/gemm-shares-h200.json.
+  static constexpr Costs costs =
+      m_ == 64 ? Costs{0.316, 1.06, 1.35, 0.7} : Costs{0.606, 1.05, 1.05, 1.4};
   using LayoutA = mma::RowMajor<k + 4>;
   using LayoutB = mma::RowMajor<n + 4>;
   static_assert(!is_mma<S> ||
@@ -73,38 +74,49 @@ struct Fp64ConfigsOf<Fp64Shape::cuda_cores>
   using Small = Fp64CudaConfig<64, 2>;
 };
 
-/// Small tiles if all large ones fit on the device at once.
-template <Fp64Shape shape>
-bool takes_small(const Size &size)
+/// How a product is computed.
+struct Fp64Plan
 {
-  return waves_of(size, blocking_of<typename Fp64ConfigsOf<shape>::Large>()).waves <= 1;
-}
+  bool is_small; ///< small tiles
+  StreamK product;
+};
 
-template <typename Config>
-Division fp64_division(const Size &size)
+/// Small tiles only if all large ones fit on the device at once.
+template <Fp64Shape shape>
+Fp64Plan fp64_plan(const Size &size)
 {
-  return divide_rest(work_of<Config>(size), Config::alone);
+  using Small = typename Fp64ConfigsOf<shape>::Small;
+  using Large = typename Fp64ConfigsOf<shape>::Large;
+  const Work large = work_of<Large>(size);
+  const StreamK by_large = divide_rest(large, Large::costs);
+  if (waves_of(size, large.blocking).waves > 1)
+    return {false, by_large};
+  const Work small = work_of<Small>(size);
+  const StreamK by_small = divide_rest(small, Small::costs);
+  return time_of(by_large, large, Large::costs) < time_of(by_small, small, Small::costs)
+      ? Fp64Plan{false, by_large}
+      : Fp64Plan{true, by_small};
 }
 
 template <Fp64Shape shape>
 std::int64_t fp64_workspace(const Size &size)
 {
   using Configs = Fp64ConfigsOf<shape>;
-  using Small = typename Configs::Small;
-  using Large = typename Configs::Large;
-  return takes_small<shape>(size) ? divided_numbers<Small>(fp64_division<Small>(size))
-                                  : divided_numbers<Large>(fp64_division<Large>(size));
+  const Fp64Plan plan = fp64_plan<shape>(size);
+  return plan.is_small ? divided_numbers<typename Configs::Small>(plan.product)
+                       : divided_numbers<typename Configs::Large>(plan.product);
 }
 
 template <Fp64Shape shape>
 void fp64(
     const Size &size, const double *a, const double *b, double *c, double *workspace, Stream stream)
 {
+  const Fp64Plan plan = fp64_plan<shape>(size);
   const auto by = [&]<typename Config>(Config) {
-    run_divided<Config>("launching the FP64 product", size, fp64_division<Config>(size), a, b, c,
-        workspace, stream);
+    run_divided<Config>(
+        "launching the FP64 product", size, plan.product, a, b, c, workspace, stream);
   };
-  if (takes_small<shape>(size))
+  if (plan.is_small)
     by(typename Fp64ConfigsOf<shape>::Small());
   else
     by(typename Fp64ConfigsOf<shape>::Large());
@@ -113,7 +125,8 @@ void fp64(
 template <Fp64Shape shape>
 double fp64_shared_bytes(const Size &size)
 {
-  return takes_small<shape>(size) ? shared_bytes_of<typename Fp64ConfigsOf<shape>::Small>(size)
-                                  : shared_bytes_of<typename Fp64ConfigsOf<shape>::Large>(size);
+  return fp64_plan<shape>(size).is_small
+      ? shared_bytes_of<typename Fp64ConfigsOf<shape>::Small>(size)
+      : shared_bytes_of<typename Fp64ConfigsOf<shape>::Large>(size);
 }
 } // namespace tensormg::gemm

@@ -2,11 +2,14 @@
 // tiles of A and B in shared memory.
 #pragma once
 
+#include "kernels/core/compiled_for.cuh"
 #include "kernels/core/launch.cuh"
 #include "kernels/core/occupancy.h"
+#include "kernels/core/pipeline.cuh"
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/gemm/multiply.cuh"
 #include "kernels/gemm/quantisation.h"
+#include "kernels/gemm/stream_k.h"
 #include "kernels/gemm/tile_order.h"
 #include "kernels/tensor/device_resources.cuh"
 
@@ -76,105 +79,132 @@ __device__ void store_opaque_sums(const Sums<T> &sums, int m, int n, int first_r
     }
 }
 
-__device__ inline Section section_of_block(const Tiles &tiles, int steps)
-{
-  return {tile_position(static_cast<int>(blockIdx.x), tiles.m, tiles.n), 0, steps, -1};
-}
-__device__ inline Section section_of_block(const Division &division, int)
-{
-  return section_of(division, static_cast<int>(blockIdx.x));
-}
-
-/// A block has a tile, or a section of a division: sums of parts along k go to `partial`, tile after tile.
-template <typename T, bool divided = false>
-__global__ void __launch_bounds__(T::threads, T::least_blocks)
-    product_kernel(int m, int n, int k, std::conditional_t<divided, Division, Tiles> tiles,
-        const typename T::Stored *__restrict__ a, const typename T::Stored *__restrict__ b,
-        typename T::Result *__restrict__ c, typename T::Result *__restrict__ partial)
+/// A section of a tile: `step_of(i)` along k, i < steps. With `divided` sums go to `partial`, unless it is null.
+template <typename T, bool divided, typename StepOf>
+__device__ __forceinline__ void multiply_section(const Position &tile, int steps,
+    const StepOf &step_of, int m, int n, int k, const typename T::Stored *a,
+    const typename T::Stored *b, typename T::Result *c, typename T::Result *partial)
 {
   using Stored = typename T::Stored;
   using S = typename T::S;
-  if constexpr (mma::is_available<S>)
+  auto *const shared_a = reinterpret_cast<Stored *>(dynamic_shared());
+  Stored *const shared_b = shared_a + T::stages * T::size_a;
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const int warp_row = warp / T::warps_n * T::warp_m, warp_column = warp % T::warps_n * T::warp_n;
+  const TileLoader<Stored, typename T::LayoutA, T::m, T::k, T::threads, T::copies> load_a(a, m, k);
+  const TileLoader<Stored, typename T::LayoutB, T::k, T::n, T::threads, T::copies> load_b(b, k, n);
+  const auto load = [&](int step, int slot) {
+    const int at = step_of(step) * T::k;
+    load_a.load(tile.m * T::m, at, shared_a + slot * T::size_a);
+    load_b.load(at, tile.n * T::n, shared_b + slot * T::size_b);
+  };
+
+  Sums<T> sums{};
+  if constexpr (T::stages == 1)
+    for (int step = 0; step < steps; ++step)
+    {
+      load(step, 0);
+      __syncthreads();
+      multiply_tiles<T>(sums, shared_a, shared_b, warp_row, warp_column, lane);
+      __syncthreads();
+    }
+  else if constexpr (T::buffered)
+    multiply_in_stages<T>(sums, shared_a, shared_b, steps, load, warp_row, warp_column, lane);
+  else
   {
-    auto *const shared_a = reinterpret_cast<Stored *>(dynamic_shared());
-    Stored *const shared_b = shared_a + T::stages * T::size_a;
-    const Section section = section_of_block(tiles, (k + T::k - 1) / T::k);
-    const Position tile = section.tile;
-    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    const int warp_row = warp / T::warps_n * T::warp_m, warp_column = warp % T::warps_n * T::warp_n;
+#pragma unroll
+    for (int step = 0; step < T::stages - 1; ++step)
+    {
+      if (step < steps)
+        load(step, step);
+      commit_copies();
+    }
+    for (int step = 0; step < steps; ++step)
+    {
+      // The tiles of this step have landed, and nobody reads those of the last one any more.
+      wait_copies<T::stages - 2>();
+      __syncthreads();
+      if (step + T::stages - 1 < steps)
+        load(step + T::stages - 1, (step + T::stages - 1) % T::stages);
+      commit_copies();
+      const int slot = step % T::stages;
+      multiply_tiles<T>(sums, shared_a + slot * T::size_a, shared_b + slot * T::size_b, warp_row,
+          warp_column, lane);
+    }
+  }
+  int first_row = tile.m * T::m + warp_row, first_column = tile.n * T::n + warp_column;
+  if constexpr (divided)
+    if (partial != nullptr)
+    {
+      c = partial;
+      first_row = warp_row;
+      first_column = warp_column;
+      m = T::m;
+      n = T::n;
+    }
+  if constexpr (is_opaque<S>)
+  {
+    static_assert(T::warps * S::m * S::n * sizeof(typename T::Result) <= T::shared_bytes);
+    if constexpr (T::stages > 1)
+      wait_copies<0>();
+    __syncthreads(); // nobody reads tiles of A and B any more
+    store_opaque_sums<T>(sums, m, n, first_row, first_column, lane,
+        reinterpret_cast<typename T::Result *>(dynamic_shared()) + warp * S::m * S::n, c);
+  }
+  else
+    store_sums<T>(sums, m, n, first_row, first_column, lane, c);
+}
+
+/// A block has a tile.
+template <typename T>
+__global__ void __launch_bounds__(T::threads, T::least_blocks)
+    product_kernel(int m, int n, int k, Tiles tiles, const typename T::Stored *__restrict__ a,
+        const typename T::Stored *__restrict__ b, typename T::Result *__restrict__ c)
+{
+  if constexpr (mma::is_available<typename T::S>)
+  {
     // One matrix after the other: each starts where rows may start. Others would pay for it with registers.
-    if constexpr (T::batched && !divided)
+    if constexpr (T::batched)
     {
       const std::int64_t matrix = blockIdx.y;
       a += matrix * m * k;
       b += matrix * k * n;
       c += matrix * m * n;
     }
-    const TileLoader<Stored, typename T::LayoutA, T::m, T::k, T::threads, T::copies> load_a(
-        a, m, k);
-    const TileLoader<Stored, typename T::LayoutB, T::k, T::n, T::threads, T::copies> load_b(
-        b, k, n);
-    const int first_step = divided ? section.first : 0, steps = section.end - first_step;
-    const auto load = [&](int step, int slot) {
-      load_a.load(tile.m * T::m, (first_step + step) * T::k, shared_a + slot * T::size_a);
-      load_b.load((first_step + step) * T::k, tile.n * T::n, shared_b + slot * T::size_b);
-    };
+    multiply_section<T, false>(
+        tile_position(static_cast<int>(blockIdx.x), tiles.m, tiles.n), (k + T::k - 1) / T::k,
+        [](int step) { return step; }, m, n, k, a, b, c, nullptr);
+  }
+}
 
-    Sums<T> sums{};
-    if constexpr (T::stages == 1)
-      for (int step = 0; step < steps; ++step)
-      {
-        load(step, 0);
-        __syncthreads();
-        multiply_tiles<T>(sums, shared_a, shared_b, warp_row, warp_column, lane);
-        __syncthreads();
-      }
-    else if constexpr (T::buffered)
-      multiply_in_stages<T>(sums, shared_a, shared_b, steps, load, warp_row, warp_column, lane);
-    else
+/// A block has a whole tile or the sections of a share, whose sums go to `partial`, tile after tile.
+template <typename T>
+__global__ void __launch_bounds__(T::threads, T::least_blocks)
+    shares_kernel(int m, int n, int k, StreamK product, const typename T::Stored *__restrict__ a,
+        const typename T::Stored *__restrict__ b, typename T::Result *__restrict__ c,
+        typename T::Result *__restrict__ partial)
+{
+  if constexpr (mma::is_available<typename T::S>)
+  {
+    if constexpr (compiled_for::has_copy_engine)
+      pipeline::let_next_kernel_start();
+    for (int index = 0;; ++index)
     {
-#pragma unroll
-      for (int step = 0; step < T::stages - 1; ++step)
+      const SectionOfShare section = section_of(product, static_cast<int>(blockIdx.x), index);
+      if (section.first == section.end)
+        break;
+      if (index > 0)
       {
-        if (step < steps)
-          load(step, step);
-        commit_copies();
-      }
-      for (int step = 0; step < steps; ++step)
-      {
-        // The tiles of this step have landed, and nobody reads those of the last one any more.
-        wait_copies<T::stages - 2>();
-        __syncthreads();
-        if (step + T::stages - 1 < steps)
-          load(step + T::stages - 1, (step + T::stages - 1) % T::stages);
-        commit_copies();
-        const int slot = step % T::stages;
-        multiply_tiles<T>(sums, shared_a + slot * T::size_a, shared_b + slot * T::size_b, warp_row,
-            warp_column, lane);
-      }
-    }
-    int first_row = tile.m * T::m + warp_row, first_column = tile.n * T::n + warp_column;
-    typename T::Result *to = c;
-    if constexpr (divided)
-      if (section.partial >= 0)
-      {
-        to = partial + static_cast<std::int64_t>(section.partial) * (T::m * T::n);
-        first_row = warp_row;
-        first_column = warp_column;
-        m = T::m;
-        n = T::n;
-      }
-    if constexpr (is_opaque<S>)
-    {
-      static_assert(T::warps * S::m * S::n * sizeof(typename T::Result) <= T::shared_bytes);
-      if constexpr (T::stages > 1)
         wait_copies<0>();
-      __syncthreads(); // nobody reads tiles of A and B any more
-      store_opaque_sums<T>(sums, m, n, first_row, first_column, lane,
-          reinterpret_cast<typename T::Result *>(dynamic_shared()) + warp * S::m * S::n, to);
+        __syncthreads(); // nobody reads tiles of the section before any more
+      }
+      multiply_section<T, true>(
+          tile_position(section.tile, product.tiles.m, product.tiles.n), section.steps(),
+          [&](int step) { return section.step(step); }, m, n, k, a, b, c,
+          section.partial < 0
+              ? nullptr
+              : partial + static_cast<std::int64_t>(section.partial) * (T::m * T::n));
     }
-    else
-      store_sums<T>(sums, m, n, first_row, first_column, lane, to);
   }
 }
 
@@ -208,19 +238,13 @@ struct Unaligned : Config
       sizeof(typename Config::Policy::Stored) < 4 ? Copies::numbers : Copies::async_numbers;
 };
 
-/// On a grid of `blocks`.
-template <typename T, bool divided>
-void launch_product(const char *name, const Size &size,
-    const std::conditional_t<divided, Division, Tiles> &tiles, dim3 blocks,
-    const typename T::Stored *a, const typename T::Stored *b, typename T::Result *c,
-    typename T::Result *partial, Stream stream)
+/// Before a kernel of T is started: the device has its instructions and room.
+template <typename T, typename Kernel>
+void prepare(Kernel *kernel)
 {
   if constexpr (T::S::min_capability > 80)
-    tensor::require_compiled_for(T::S::min_capability, product_kernel<T, divided>);
-  allow_shared_bytes(reinterpret_cast<const void *>(product_kernel<T, divided>), T::shared_bytes);
-  launch(name, product_kernel<T, divided>, blocks, dim3(T::threads), T::shared_bytes, stream,
-      static_cast<int>(size.m), static_cast<int>(size.n), static_cast<int>(size.k), tiles, a, b, c,
-      partial);
+    tensor::require_compiled_for(T::S::min_capability, kernel);
+  allow_shared_bytes(reinterpret_cast<const void *>(kernel), T::shared_bytes);
 }
 
 /// Whether rows of A and B start at multiples of what copies take at once.
@@ -255,21 +279,25 @@ void run(const char *name, const Size &size, const typename Tile<Config>::Stored
     throw std::length_error(
         "a batch of " + std::to_string(count) + " products; at most " + std::to_string(most));
   with_tile<Config>(size, [&]<typename T>(T) {
-    launch_product<T, false>(name, size, tiles,
-        dim3(static_cast<unsigned>(tiles.m * tiles.n), static_cast<unsigned>(count)), a, b, c,
-        nullptr, stream);
+    prepare<T>(product_kernel<T>);
+    launch(name, product_kernel<T>,
+        dim3(static_cast<unsigned>(tiles.m * tiles.n), static_cast<unsigned>(count)),
+        dim3(T::threads), T::shared_bytes, stream, static_cast<int>(size.m),
+        static_cast<int>(size.n), static_cast<int>(size.k), tiles, a, b, c);
   });
 }
 
-/// One product by the sections of a division: whole tiles to C, sums of parts to `partial`, T::m x T::n numbers each.
+/// One product by equal shares: whole tiles to C, sums of sections to `partial`, T::m x T::n numbers each.
 template <typename Config>
-void run_sections(const char *name, const Size &size, const Division &division,
+void run_shares(const char *name, const Size &size, const StreamK &product,
     const typename Tile<Config>::Stored *a, const typename Tile<Config>::Stored *b,
     typename Tile<Config>::Result *c, typename Tile<Config>::Result *partial, Stream stream)
 {
   with_tile<Config>(size, [&]<typename T>(T) {
-    launch_product<T, true>(name, size, division, dim3(static_cast<unsigned>(division.sections())),
-        a, b, c, partial, stream);
+    prepare<T>(shares_kernel<T>);
+    launch(name, shares_kernel<T>, dim3(static_cast<unsigned>(product.blocks())), dim3(T::threads),
+        T::shared_bytes, stream, static_cast<int>(size.m), static_cast<int>(size.n),
+        static_cast<int>(size.k), product, a, b, c, partial);
   });
 }
 } // namespace tensormg::gemm

@@ -93,8 +93,8 @@ namespace
     in_workspace<Number, float, multiply, wgmma_workspace<Number>>(size, a, b, c, stream);
   }
   // Few tiles and long k, which is divided if it is a single tile (the emulated device has three blocks); rows that start anywhere.
-  constexpr std::array long_sizes{
-      Size{3, 18, 1032}, Size{5, 17, 1031}, Size{60, 60, 640}, Size{130, 72, 640}};
+  constexpr std::array long_sizes{Size{3, 18, 1032}, Size{5, 17, 1031}, Size{60, 60, 640},
+      Size{130, 72, 640}, Size{20, 36, 2112}}; // in sixteen shares, which are added in slices
   constexpr bool is_single_tile(const Size &size) { return size.m <= 64 && size.n <= 64; }
 
   // Rows of A, of B and of C that start anywhere; tiles cut off in all directions.
@@ -217,6 +217,13 @@ namespace
       test::check_product<double, double>(multiply, size, 0., test::of_double);
     }
     EXPECT_EQ(fp64_workspace<shape>({3, 18, 127}), 0);
+    // One large tile beyond two for each multiprocessor; the last rows and columns are cut off.
+    const std::int64_t rows = 128 * (2 * device_properties().multiprocessors + 1);
+    for (const Size &size : {Size{rows, 64, 400}, Size{rows - 5, 61, 399}})
+    {
+      EXPECT_GT(fp64_workspace<shape>(size), 0);
+      test::check_product<double, double>(multiply, size, 0., test::of_double);
+    }
     // More large tiles (128 x 64) than fit on the device at once: three or more rows of them, at most two blocks on a multiprocessor.
     const std::int64_t columns = 64 * (2 * device_properties().multiprocessors / 3 + 1);
     for (const Size &size : {Size{3 * 128, columns, 48}, Size{2 * 128 + 3, columns - 3, 35}})
@@ -299,54 +306,6 @@ namespace
     check_single<Unit::cuda_cores, Format::fp16>(test::of_tf32, test::of_float);
     check_single<Unit::cuda_cores, Format::fp16, Correction::outside>(
         of_correction, test::of_float);
-  }
-
-  /// Every matrix of a batch is its product, and nothing beyond is written.
-  TEST_F(GemmDevice, Batches)
-  {
-    constexpr SinglePolicy policies[]{{Unit::mma, Format::tf32, Correction::outside},
-        {Unit::wmma, Format::tf32, Correction::outside}, {Unit::cuda_cores, Format::fp32},
-        {Unit::mma, Format::tf32, Correction::three_products},
-        {Unit::mma, Format::fp16, Correction::outside}};
-    const auto check = [&](auto kernel, const Size &size) {
-      const std::int64_t count = 5;
-      const std::int64_t size_a = size.m * size.k, size_b = size.k * size.n,
-                         size_c = size.m * size.n;
-      const auto a = test::gemm_numbers<float>(count * size_a, 0.1),
-                 b = test::gemm_numbers<float>(count * size_b, 0.7);
-      std::vector<float> c(static_cast<std::size_t>(count * size_c + 1), 5.F);
-      std::fill_n(c.begin(), count * size_c, std::numeric_limits<float>::quiet_NaN());
-      DeviceArray<float> device_a(count * size_a), device_b(count * size_b),
-          device_c(static_cast<std::int64_t>(c.size()));
-      device_a.copy_from_host(a.data());
-      device_b.copy_from_host(b.data());
-      device_c.copy_from_host(c.data());
-      kernel(size, count, device_a.data(), device_b.data(), device_c.data(), nullptr);
-      device_c.copy_to_host(c.data());
-      std::vector<double> row(static_cast<std::size_t>(size.n)), magnitude(row.size());
-      for (std::int64_t i = 0; i < count * size.m; ++i)
-      {
-        const float *const from_a = a.data() + i / size.m * size_a;
-        const float *const from_b = b.data() + i / size.m * size_b;
-        reference_row(size, i % size.m, from_a, from_b, row.data());
-        magnitude_row(size, i % size.m, from_a, from_b, magnitude.data());
-        for (std::size_t j = 0; j < row.size(); ++j)
-          ASSERT_NEAR(c[static_cast<std::size_t>(i) * row.size() + j], row[j], 4e-6 * magnitude[j])
-              << i << ", " << j;
-      }
-      EXPECT_EQ(c.back(), 5.F);
-    };
-    const auto check_all = [&]<std::size_t... i>(const Size &size, std::index_sequence<i...>)
-    {
-      (check(Single<policies[i]>::multiply_batch, size), ...);
-    };
-    for (const Size size : {Size{16, 8, 8}, {17, 9, 5}, {130, 136, 20}, {1, 1, 1}})
-      check_all(size, std::make_index_sequence<std::size(policies)>());
-    EXPECT_NO_THROW(
-        (Single<policies[0]>::multiply_batch({8, 8, 8}, 0, nullptr, nullptr, nullptr, nullptr)));
-    EXPECT_THROW(
-        (Single<policies[0]>::multiply_batch({8, 8, 8}, 65536, nullptr, nullptr, nullptr, nullptr)),
-        std::length_error);
   }
 
   /// Without correction a product is as bad as its format: the policies differ.
