@@ -18,7 +18,7 @@
 //   Single<policy>  A, B and C in FP32 by factors in TF32 or FP16, on mma.sync, WMMA or CUDA cores, with and without
 //                   correction of what the rounding of factors loses (kernels/precision/methods.h has the methods)
 //   single_wgmma    the corrected product by wgmma, like fp16_wgmma: A and B are split in two FP16 matrices each in a
-//                   workspace first (two_terms.h), three products per step
+//                   workspace first (two_terms.h), or by the blocks of few tiles with long k, three products per step
 //   cublas_*        cuBLAS, to compare with
 //
 // Matrices whose rows do not start at multiples of 16 bytes are loaded number by number; the copy engine of wgmma cannot
@@ -59,8 +59,8 @@ template <Rung rung>
 double fp16_shared_bytes(const Size &size);
 
 /// Numbers that fp16_wgmma (Half) and single_wgmma (float) need room for: copies of A and B where k and n are no multiples
-/// of 8 (Half), both in two terms (float), and sums of parts along k. Depends on the current device; throws DeviceError
-/// below compute capability 9.0.
+/// of 8 (Half), both in two terms (float) if they are split first, and sums of parts along k. Depends on the current device;
+/// throws DeviceError below compute capability 9.0.
 template <typename Number>
 std::int64_t wgmma_workspace(const Size &size);
 

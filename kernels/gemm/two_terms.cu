@@ -1,15 +1,13 @@
 #include "kernels/gemm/two_terms.h"
 
 #include <algorithm>
-#include <bit>
 #include <stdexcept>
 #include <string>
 
 #include "kernels/core/divisor.h"
 #include "kernels/core/launch.cuh"
 #include "kernels/core/pipeline.cuh"
-#include "kernels/gemm/units.cuh"
-#include "kernels/mma/instructions.cuh"
+#include "kernels/gemm/two_terms.cuh"
 
 namespace tensormg::gemm
 {
@@ -19,21 +17,6 @@ namespace
   constexpr int piece = 64, piece_threads = piece / width; ///< columns; rows are whole pieces
   constexpr int pieces_of_thread = 4;
   constexpr int pieces_of_block = threads / piece_threads * pieces_of_thread;
-
-  /// Two numbers as two pairs of FP16 numbers.
-  struct Split
-  {
-    std::uint32_t big, small;
-    __device__ Split(float x, float y)
-      : big(mma::to_halves(x, y))
-    {
-      const auto rounded = [&](int shift) {
-        return as_float(std::bit_cast<Half>(static_cast<std::uint16_t>(big >> shift)));
-      };
-      small = mma::to_halves(
-          (x - rounded(0)) * scale_of_small_term, (y - rounded(16)) * scale_of_small_term);
-    }
-  };
 
   struct Pieces
   {

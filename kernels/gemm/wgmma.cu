@@ -6,7 +6,7 @@ namespace tensormg::gemm
 {
 namespace
 {
-  struct Kernels
+  struct Kernels : wgmma::HalfFactors
   {
     static constexpr auto &table = wgmma::shapes;
     template <std::size_t index>

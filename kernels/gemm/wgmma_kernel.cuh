@@ -30,6 +30,7 @@ struct RowsOfWarp
 template <Shape shape>
 struct Parts
 {
+  static constexpr bool is_persistent = true;
   static constexpr int threads = warpgroup * (1 + shape.groups);
   static constexpr int consumer_warps = 4 * shape.groups;
   static constexpr int tile_m = shape.block_rows(), tile_n = shape.tile_n;
@@ -204,10 +205,11 @@ __device__ void store_section(const float (&sums)[count], const Work &work, cons
   constexpr int rows = shape.rows(), columns = shape.tile_n;
   const int row_of_c = section.tile.m * rows + row, column_of_c = section.tile.n * columns + column;
   const Target c{work.c, work.m, work.n, work.n};
-  if (section.partial < 0 && work.n % 4 != 0)
-    store_by_rows(sums, c, row_of_c, column_of_c,
-        rows_of_warps[static_cast<int>(threadIdx.x) / 32 - warpgroup / 32]);
-  else if (section.partial < 0)
+  if constexpr (!shape.splits) // n is a multiple of 4 otherwise
+    if (section.partial < 0 && work.n % 4 != 0)
+      return store_by_rows(sums, c, row_of_c, column_of_c,
+          rows_of_warps[static_cast<int>(threadIdx.x) / 32 - warpgroup / 32]);
+  if (section.partial < 0)
     store_by_four(sums, c, row_of_c, column_of_c);
   else
     store_by_four(sums,

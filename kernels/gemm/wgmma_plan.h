@@ -21,7 +21,7 @@
 
 namespace tensormg::gemm::wgmma
 {
-inline constexpr int tile_k = 64; ///< 128 bytes: a row of a tile in shared memory
+inline constexpr int tile_k = 64; ///< 128 bytes: a row of a tile in shared memory, of FP16 numbers
 
 /// A block has `groups` warpgroups that multiply, each with 64 rows, below each other or side by side, and `tile_n` columns. A
 /// cluster has `cluster` blocks below each other. Factors are FP16 numbers or sums of two.
@@ -32,9 +32,11 @@ struct Shape
   int terms;
   /// Microseconds of a step along k where tensor cores bound it, and of a tile beyond its steps.
   double step_time, tile_time;
+  bool splits = false; ///< factors come in FP32, blocks make the two terms
 
   constexpr int block_rows() const { return side_by_side ? 64 : 64 * groups; }
   constexpr int rows() const { return block_rows() * cluster; } ///< of a cluster
+  constexpr int step_k() const { return splits ? tile_k / 2 : tile_k; }
   /// Whether sums of parts are written only in columns that C has: to ask for that costs narrow tiles registers in their loop.
   constexpr bool has_edges() const { return tile_n > 128; }
   /// Of 64 columns of B, one term after the other.
@@ -62,6 +64,12 @@ inline constexpr std::array corrected_shapes{
     Shape{1, 64, 1, 6, 1, false, 2, 0.37, 0.7},  // fewer, and those divided along k
 };
 
+/// The same for factors in FP32, for few tiles and long k (times of an H100).
+inline constexpr std::array split_shapes{
+    Shape{2, 128, 1, 5, 1, false, 2, 0.86, 2.5, true}, // divided along k
+    Shape{1, 64, 1, 12, 1, false, 2, 0.46, 1.5, true}, // one or a few tiles
+};
+
 /// Clusters of each shape that run at once.
 template <std::size_t n_shapes>
 using ResidentsOf = std::array<int, n_shapes>;
@@ -72,6 +80,7 @@ struct Plan
   int index = 0; ///< in the table of shapes
   Shape shape{};
   Division division{};
+  double time = 0.; ///< estimated, in microseconds
 
   /// Sums of parts, in FP32.
   constexpr std::int64_t partial_numbers() const
@@ -86,13 +95,15 @@ inline constexpr double start_time = 1.5, add_time = 4., add_time_of_million = 2
 /// A row of 128 bytes that the copy engine of a multiprocessor loads; twice as much if it lies in two lines of the cache.
 /// Blocks that work on parts along k load rows that few others load at that time.
 inline constexpr double row_time = 0.0016, row_time_of_parts = 0.0019;
+/// Splitting before the product reads and writes each number of a factor; bytes of a microsecond.
+inline constexpr double splitting_start_time = 2., splitting_bytes = 3.2e6;
 
 /// Whole waves of tiles stay whole; the tiles of the last one are divided along k, `parts` at most: if the last column of tiles is
 /// enough for it and C fills it in part only, tiles of that column.
 inline Division division_of(const Size &size, const Shape &shape, int resident, int parts)
 {
   const Tiles tiles = tiles_of(size, shape.rows(), shape.tile_n);
-  const int all = tiles.m * tiles.n, steps = static_cast<int>(divide_up(size.k, tile_k));
+  const int all = tiles.m * tiles.n, steps = static_cast<int>(divide_up(size.k, shape.step_k()));
   parts = std::min(parts, steps);
   if (parts <= 1)
     return {tiles, steps, all, 1};
@@ -112,14 +123,26 @@ constexpr double written_sums(const Division &division, const Shape &shape, cons
 /// Of a step along k: products, or copies of rows of A and of this block's share of B.
 constexpr double step_time(const Shape &shape, const Size &size, double row_time)
 {
-  constexpr int line = 64;
-  // Rows of copies of a matrix begin where lines do; factors in two terms are copies.
+  const int line = shape.step_k();
+  // Rows of copies of a matrix begin where lines do; factors in two terms are copies unless blocks make them.
   const auto lines = [&](std::int64_t columns) {
-    return shape.terms == 1 && has_aligned_rows(columns) && columns % line != 0 ? 2 : 1;
+    const bool is_copy = !shape.splits && (shape.terms == 2 || !has_aligned_rows(columns));
+    return !is_copy && columns % line != 0 ? 2 : 1;
   };
-  const double rows = shape.terms * shape.block_rows() * lines(size.k) +
-      static_cast<double>(tile_k * shape.blocks_b()) / shape.cluster * lines(size.n);
+  // A number in FP32 takes as much as its two terms.
+  const double rows = shape.step_k() * shape.terms * shape.block_rows() / tile_k * lines(size.k) +
+      static_cast<double>(shape.step_k() * shape.blocks_b()) / shape.cluster * lines(size.n);
   return std::max(shape.step_time, shape.per_multiprocessor * row_time * rows);
+}
+
+/// Of what makes two terms of factors before the product.
+constexpr double splitting_time(const Shape &shape, const Size &size)
+{
+  constexpr double bytes = 8.; // of a number
+  if (shape.terms == 1 || shape.splits)
+    return 0.;
+  return splitting_start_time +
+      bytes * static_cast<double>(size.k) * static_cast<double>(size.m + size.n) / splitting_bytes;
 }
 
 /// Microseconds from the end of what ran before.
@@ -131,7 +154,8 @@ constexpr double time_of(
         (static_cast<double>(steps) * step_time(shape, size, row_time) + shape.tile_time);
   };
   const int parts = division.sections() - division.whole;
-  double time = start_time + waves(division.whole, division.steps, row_time);
+  double time =
+      start_time + splitting_time(shape, size) + waves(division.whole, division.steps, row_time);
   if (parts > 0)
     time += waves(parts, divide_up(division.steps, division.parts), row_time_of_parts) + add_time +
         add_time_of_million * 1e-6 * written_sums(division, shape, size);
@@ -142,7 +166,6 @@ constexpr double time_of(
 inline Plan plan_of(const Size &size, std::span<const Shape> table, std::span<const int> residents)
 {
   Plan best;
-  double least = 0.;
   for (std::size_t i = 0; i < table.size(); ++i)
   {
     if (residents[i] == 0) // parts of a device may have no room for a large cluster
@@ -151,11 +174,8 @@ inline Plan plan_of(const Size &size, std::span<const Shape> table, std::span<co
     const auto consider = [&](int parts) {
       const Division division = division_of(size, shape, residents[i], parts);
       const double time = time_of(division, shape, size, residents[i]);
-      if (least == 0. || time < least)
-      {
-        best = {static_cast<int>(i), shape, division};
-        least = time;
-      }
+      if (best.time == 0. || time < best.time)
+        best = {static_cast<int>(i), shape, division, time};
       return division;
     };
     const Division whole = consider(1);
@@ -169,22 +189,42 @@ inline Plan plan_of(const Size &size, std::span<const Shape> table, std::span<co
   return best;
 }
 
+/// Whether the copy engine can read factors in FP32 where they are: rows start at multiples of 16 bytes.
+constexpr bool can_be_split_by_blocks(const Size &size)
+{
+  return size.k % 4 == 0 && size.n % 4 == 0;
+}
+
+/// Of FP32 factors: split before the product, or by the blocks that multiply.
+inline Plan corrected_plan_of(const Size &size,
+    const ResidentsOf<corrected_shapes.size()> &residents,
+    const ResidentsOf<split_shapes.size()> &residents_of_split)
+{
+  const Plan before = plan_of(size, corrected_shapes, residents);
+  if (!can_be_split_by_blocks(size))
+    return before;
+  const Plan within = plan_of(size, split_shapes, residents_of_split);
+  return within.time < before.time ? within : before;
+}
+
 /// For the current device; of Half or float, whose factors have two terms. Throws DeviceError below compute capability 9.0.
 template <typename Number>
 Plan plan_of(const Size &size);
 
-/// Numbers that the factors take in a workspace.
+/// Numbers that the factors take in a workspace for products by a shape.
 template <typename Number>
-constexpr std::int64_t factor_numbers(const Size &size)
+constexpr std::int64_t factor_numbers(const Size &size, const Shape &shape)
 {
+  if (shape.splits)
+    return 0;
   // Two terms in FP16 take as much as FP32 numbers.
   return std::is_same_v<Number, Half>
       ? aligned_numbers(size)
       : size.m * aligned_columns(size.k) + size.k * aligned_columns(size.n);
 }
 
-/// fp16_wgmma() and single_wgmma() by a plan for this size, k > 0. `workspace` has factor_numbers<Number>(size), `partial` the
-/// plan's partial_numbers().
+/// fp16_wgmma() and single_wgmma() by a plan for this size, k > 0. `workspace` has factor_numbers<Number>(size, plan.shape),
+/// `partial` the plan's partial_numbers().
 template <typename Number>
 void multiply(const Plan &plan, const Size &size, const Number *a, const Number *b, float *c,
     Number *workspace, float *partial, Stream stream);

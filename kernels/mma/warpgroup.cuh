@@ -1,5 +1,6 @@
 // Products of a warpgroup (four warps) on Hopper: wgmma, D += A B with A 64 x 16 and B 16 x 256 in shared memory, in
-// FP16 (BF16; TF32 with half as many k) with sums in FP32; or with fewer columns. The only file with assembly for it. tests/emulation has another version.
+// FP16 (BF16; TF32 with half as many k) with sums in FP32; with fewer columns; or with A in registers. The only file with assembly for it.
+// tests/emulation has another version.
 //
 // Accumulators: with g = lane / 4, t = lane % 4, register i of warp w is D[16 w + g + 8 (i / 2 % 2)][8 (i / 4) + 2 t + i % 2].
 //
@@ -15,6 +16,7 @@
 #include <cstdint>
 
 #include "kernels/core/compiled_for.cuh"
+#include "kernels/mma/fragment.h"
 
 namespace tensormg::mma
 {
@@ -235,6 +237,54 @@ __device__ inline void multiply_64x64x16(
                "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]),
                "+f"(d[31])
                : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(accumulate)));
+}
+
+/// D += A B, or D = A B without `accumulate`, with A in registers: every warp has the fragment of its 16 rows. They
+/// may not change before the product is complete.
+__device__ inline void multiply_64x128x16(
+    float (&d)[64], const FragmentA<M16N8K16<Half>> &a, SharedMatrix b, bool accumulate)
+{
+  if constexpr (!compiled_for::has_wgmma)
+    return compiled_for::stop();
+  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %69, 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
+               "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+               "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+               "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+               "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+               "}, {%64, %65, %66, %67}, %68, p, 1, 1, 1;\n\t}"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
+               "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]),
+               "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]),
+               "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
+               "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]),
+               "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]),
+               "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]), "+f"(d[42]),
+               "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]),
+               "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]),
+               "+f"(d[55]), "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]),
+               "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
+               : "r"(a.registers[0]), "r"(a.registers[1]), "r"(a.registers[2]), "r"(a.registers[3]),
+               "l"(b.bits), "r"(static_cast<int>(accumulate)));
+}
+__device__ inline void multiply_64x64x16(
+    float (&d)[32], const FragmentA<M16N8K16<Half>> &a, SharedMatrix b, bool accumulate)
+{
+  if constexpr (!compiled_for::has_wgmma)
+    return compiled_for::stop();
+  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %37, 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
+               "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+               "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+               "}, {%32, %33, %34, %35}, %36, p, 1, 1, 1;\n\t}"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
+               "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]),
+               "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]),
+               "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
+               "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]),
+               "+f"(d[31])
+               : "r"(a.registers[0]), "r"(a.registers[1]), "r"(a.registers[2]), "r"(a.registers[3]),
+               "l"(b.bits), "r"(static_cast<int>(accumulate)));
 }
 
 /// The same with A and B in BF16.

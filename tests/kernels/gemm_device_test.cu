@@ -89,14 +89,14 @@ namespace
   template <typename Number, auto multiply>
   void by_wgmma(const Size &size, const Number *a, const Number *b, float *c, Stream stream)
   {
-    EXPECT_GE(wgmma_workspace<Number>(size), size.k > 0 ? wgmma::factor_numbers<Number>(size) : 0);
+    const wgmma::Plan plan = wgmma::plan_of<Number>(size);
+    EXPECT_GE(wgmma_workspace<Number>(size), wgmma::factor_numbers<Number>(size, plan.shape));
     in_workspace<Number, float, multiply, wgmma_workspace<Number>>(size, a, b, c, stream);
   }
   // Few tiles and long k, which is divided if it is a single tile (the emulated device has three blocks); rows that start anywhere.
   constexpr std::array long_sizes{Size{3, 18, 1032}, Size{5, 17, 1031}, Size{60, 60, 640},
       Size{130, 72, 640}, Size{20, 36, 2112}}; // in sixteen shares, which are added in slices
   constexpr bool is_single_tile(const Size &size) { return size.m <= 64 && size.n <= 64; }
-
   // Rows of A, of B and of C that start anywhere; tiles cut off in all directions.
   constexpr std::array odd_sizes{Size{1, 1, 1}, Size{5, 7, 3}, Size{17, 41, 136}, Size{17, 40, 131},
       Size{130, 262, 72}, Size{131, 267, 65}, Size{300, 516, 328}};
@@ -136,7 +136,7 @@ namespace
               parts, parts > 1 && size.n % s.tile_n != 0 && divided <= tiles.m}};
       constexpr std::int64_t guards = 8;
       const std::int64_t sums = plan.partial_numbers();
-      DeviceArray<Number> workspace(wgmma::factor_numbers<Number>(size));
+      DeviceArray<Number> workspace(wgmma::factor_numbers<Number>(size, s));
       DeviceArray<float> partial(sums + guards);
       std::vector<float> host(static_cast<std::size_t>(sums + guards)), first, again;
       for (std::vector<float> *const result : {&first, &again})

@@ -25,6 +25,11 @@ namespace
     return result;
   }
 
+  Plan corrected_plan(const Size &size)
+  {
+    return corrected_plan_of(size, {66, 132, 132, 132}, {132, 132});
+  }
+
   void expect_each_step_once(const Division &division)
   {
     const Tiles &tiles = division.tiles;
@@ -200,6 +205,55 @@ namespace
     EXPECT_LE(shape.tile_n, 128);
   }
 
+  /// Their factors take longer to split before the product than the product.
+  TEST(GemmPlan, FewTilesWithLongKAreSplitByTheirBlocks)
+  {
+    for (const Size size : {Size{64, 64, 65536}, {256, 256, 16384}, {128, 128, 32768}})
+    {
+      const Plan plan = corrected_plan(size);
+      EXPECT_TRUE(plan.shape.splits);
+      EXPECT_EQ(plan.division.whole, 0);
+      EXPECT_GE(plan.division.sections(), 66);
+      EXPECT_LE(plan.division.sections(), 132);
+      EXPECT_EQ(factor_numbers<float>(size, plan.shape), 0);
+      expect_each_step_once(plan.division);
+    }
+    EXPECT_EQ(corrected_plan({64, 64, 65536}).shape.tile_n, 64);
+    EXPECT_EQ(corrected_plan({256, 256, 16384}).shape.tile_n, 128);
+  }
+
+  TEST(GemmPlan, LargeProductsAreSplitBefore)
+  {
+    for (const Size size : {Size{4096, 4096, 4096}, {2048, 2048, 2048}, {1000, 1000, 1000}})
+    {
+      const Plan plan = corrected_plan(size);
+      EXPECT_FALSE(plan.shape.splits);
+      EXPECT_EQ(factor_numbers<float>(size, plan.shape),
+          size.m * aligned_columns(size.k) + size.k * aligned_columns(size.n));
+    }
+  }
+
+  /// The engine cannot read them where they are.
+  TEST(GemmPlan, RowsThatStartAnywhereAreSplitBefore)
+  {
+    for (const Size size : {Size{64, 64, 65535}, {64, 63, 65536}, {256, 258, 16384}})
+      EXPECT_FALSE(corrected_plan(size).shape.splits);
+    EXPECT_TRUE(corrected_plan({63, 60, 65532}).shape.splits);
+  }
+
+  TEST(GemmPlan, SplittingBeforeTheProductTakesTime)
+  {
+    const Size size{256, 256, 16384};
+    EXPECT_EQ(splitting_time(shapes[0], size), 0.);
+    EXPECT_EQ(splitting_time(split_shapes[0], size), 0.);
+    EXPECT_NEAR(splitting_time(corrected_shapes[0], size), 23., 0.1);
+    // Two terms in FP16 are as many bytes as a number in FP32, of which a step has half as many.
+    EXPECT_EQ(step_time(split_shapes[0], size, 1.), step_time(corrected_shapes[1], size, 1.) / 2.);
+    // Nothing is copied to rows that begin with lines.
+    EXPECT_EQ(step_time(split_shapes[0], {256, 260, 16388}, 1.),
+        2. * step_time(split_shapes[0], size, 1.));
+  }
+
   TEST(GemmPlan, CopiesOfRowsThatTheEngineDoesNotTake)
   {
     EXPECT_EQ(aligned_numbers({4096, 1000, 72}), 0);
@@ -211,7 +265,10 @@ namespace
   TEST(GemmPlan, NothingToDo)
   {
     for (const Size size : {Size{0, 8, 8}, {8, 0, 8}, {8, 8, 0}})
+    {
       EXPECT_EQ(plan_of(size, shapes, h200()).partial_numbers(), 0);
+      EXPECT_EQ(corrected_plan(size).partial_numbers(), 0);
+    }
     EXPECT_THROW(plan_of({std::int64_t(1) << 31, 1, 1}, shapes, h200()), std::length_error);
   }
 } // namespace

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "kernels/core/half.h"
+#include "kernels/mma/fragment.h"
 #include "tests/emulation/emulation.h"
 
 namespace tensormg::mma
@@ -82,6 +83,31 @@ namespace internal
       d[i] = static_cast<float>(sum);
     }
   }
+
+  /// A in registers: every warp has the fragment of its 16 rows.
+  template <int count>
+  void multiply(
+      float (&d)[count], const FragmentA<M16N8K16<Half>> &a, SharedMatrix b, bool accumulate)
+  {
+    using S = M16N8K16<Half>;
+    emulation::collective(~0u, a, [&](auto of_lane) {
+      const int lane = emulation::thread->lane;
+      for (int i = 0; i < count; ++i)
+      {
+        const int row = lane / 4 + 8 * (i / 2 % 2), column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
+        double sum = accumulate ? static_cast<double>(d[i]) : 0.;
+        for (int k = 0; k < S::k; ++k)
+        {
+          const Holder in_a = holder_of<S, Operand::a>({row, k});
+          sum += static_cast<double>(
+                     Half::to_float_portable(of_lane(in_a.lane).get(in_a.element).bits)) *
+              static_cast<double>(b.at(column, k));
+        }
+        d[i] = static_cast<float>(sum);
+      }
+      return 0;
+    });
+  }
 } // namespace internal
 
 inline void multiply_64x256x16(float (&d)[128], SharedMatrix a, SharedMatrix b, bool accumulate)
@@ -101,6 +127,17 @@ inline void multiply_64x128x16(float (&d)[64], SharedMatrix a, SharedMatrix b, b
   internal::multiply(d, a, b, accumulate);
 }
 inline void multiply_64x64x16(float (&d)[32], SharedMatrix a, SharedMatrix b, bool accumulate)
+{
+  internal::multiply(d, a, b, accumulate);
+}
+
+inline void multiply_64x128x16(
+    float (&d)[64], const FragmentA<M16N8K16<Half>> &a, SharedMatrix b, bool accumulate)
+{
+  internal::multiply(d, a, b, accumulate);
+}
+inline void multiply_64x64x16(
+    float (&d)[32], const FragmentA<M16N8K16<Half>> &a, SharedMatrix b, bool accumulate)
 {
   internal::multiply(d, a, b, accumulate);
 }
