@@ -92,7 +92,7 @@ __device__ void arrive_at(pipeline::Barrier *barrier, int rank)
                : "memory");
 }
 
-/// launch_overlapping() of a kernel with __cluster_dims__; the grid has whole clusters.
+/// launch_overlapping() of a kernel with __cluster_dims__, if any; the grid has whole clusters.
 template <typename... P, typename... A>
 void launch_clusters(const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
     std::size_t shared_bytes, Stream stream, A &&...arguments)

@@ -12,7 +12,8 @@ void require_compiled_for(int min_capability, const void *kernel);
 /// require_compiled_for() does.
 int resident_blocks(const void *kernel, int threads, int shared_bytes, int min_capability = 80);
 
-/// The same for whole clusters of `blocks` blocks, which may leave multiprocessors without work; 0 where a cluster finds no room.
+/// The same for whole clusters of `blocks` blocks, which may leave multiprocessors without work; 0 where a cluster finds no
+/// room; more shared memory than a block may have throws.
 int clusters_with_room(
     const void *kernel, int blocks, int threads, int shared_bytes, int min_capability = 90);
 

@@ -14,18 +14,19 @@
 //                   decides on the shape of tiles and whether some are divided along k (wgmma_plan.h). Same input,
 //                   same bits on devices of one kind
 //   fp64<shape>     DGEMM on mma.sync.m8n8k4, m16n8k4 or m16n8k8, three stages; few tiles are smaller, and what
-//                   multiprocessors cannot share evenly is divided along k; cuda_cores: the same on CUDA cores
+//                   multiprocessors cannot share evenly is shared along k; cuda_cores: the same on CUDA cores
 //   Single<policy>  A, B and C in FP32 by factors in TF32 or FP16, on mma.sync, WMMA or CUDA cores, with and without
 //                   correction of what the rounding of factors loses (kernels/precision/methods.h has the methods)
 //   single_wgmma    the corrected product by wgmma, like fp16_wgmma: A and B are split in two FP16 matrices each in a
-//                   workspace first (two_terms.h), or by the blocks of few tiles with long k, three products per step
+//                   workspace first (two_terms.h); few tiles with long k are split by the blocks that multiply
 //   cublas_*        cuBLAS, to compare with
 //
 // Matrices whose rows do not start at multiples of 16 bytes are loaded number by number; the copy engine of wgmma cannot
 // do that, so they are copied to a workspace with longer rows first. Source of the correction: H. Ootomo and R. Yokota, IJHPCA 36 (2022).
 // A, B, C and workspaces are aligned to 16 bytes. Queued in the stream. Without CUDA all but wgmma_workspace() throw DeviceError;
 // std::length_error for sizes from 2^31 on.
-// Tests: tests/kernels/gemm_device_test.cu, gemm_batched_device_test.cu.
+// Tests: tests/kernels/gemm_device_test.cu, gemm_batched_device_test.cu, gemm_shares_device_test.cu,
+// gemm_split_device_test.cu.
 #pragma once
 
 #include <cstdint>

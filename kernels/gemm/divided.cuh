@@ -1,5 +1,5 @@
 // Products on mma.sync with too few tiles, or with some beyond whole waves: equal shares of
-// their steps along k, whose sums are added afterwards in the order of k.
+// their steps along k, whose sums are added afterwards in a fixed order.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,11 @@ namespace internal
 
   /// The sums of all sections of the divided tiles to C, m x n. Those of section p begin at partial + p tile_m tile_n.
   ///
-  /// A block adds numbers that lie next to each other, many sections in slices of which each has its own threads.
+  /// A block adds numbers that lie next to each other, many sections in slices of which each has its own threads. `partial` is written
+  /// while this kernel waits: without __restrict__, loads past the coherent cache are not allowed.
   template <typename Number, int tile_m, int tile_n, int slices>
-  __global__ void __launch_bounds__(add_threads) add_divided_kernel(
-      StreamK product, int m, int n, const Number *__restrict__ partial, Number *__restrict__ c)
+  __global__ void __launch_bounds__(add_threads)
+      add_divided_kernel(StreamK product, int m, int n, const Number *partial, Number *c)
   {
     constexpr int width = add_threads / slices, numbers = tile_m * tile_n;
     static_assert(numbers % width == 0);

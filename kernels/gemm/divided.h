@@ -70,14 +70,15 @@ struct Costs
 /// Steps along k that a section takes longer than its own: its first tiles must come, and its sums go. Shares that cross the ends of
 /// tiles have more sections than one, but for few of them.
 inline constexpr double steps_of_section = 2.1, crossing = 1.5;
-inline constexpr double add_time = 4.4; ///< of the kernel that adds sums
-inline constexpr std::int64_t cached_bytes = 25'000'000;
+inline constexpr double add_time = 4.4;      ///< of the kernel that adds sums
+inline constexpr double cached_bytes = 25e6; ///< of factors: half of the second cache
 
-/// Time of an FP64 product, but for what all take. Of sweeps on an H200 (docs/performance/gemm-shares-h200.json).
+/// Time of an FP64 product, but for what all take. Of sweeps on an H200 (docs/performance/gemm-shares.json).
 inline double time_of(const StreamK &product, const Work &work, const Costs &costs)
 {
   const Size &size = work.size;
-  const bool is_cached = (size.m + size.n) * size.k * 8 <= cached_bytes;
+  const bool is_cached =
+      8. * static_cast<double>(size.m + size.n) * static_cast<double>(size.k) <= cached_bytes;
   const int multiprocessors = work.multiprocessors, at_once = work.blocking.blocks;
   const auto time = [&](int blocks, double steps) {
     const int last = blocks % at_once;

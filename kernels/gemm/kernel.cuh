@@ -172,8 +172,9 @@ __global__ void __launch_bounds__(T::threads, T::least_blocks)
       c += matrix * m * n;
     }
     multiply_section<T, false>(
-        tile_position(static_cast<int>(blockIdx.x), tiles.m, tiles.n), (k + T::k - 1) / T::k,
-        [](int step) { return step; }, m, n, k, a, b, c, nullptr);
+        tile_position(static_cast<int>(blockIdx.x), tiles.m, tiles.n),
+        k / T::k + (k % T::k != 0 ? 1 : 0), [](int step) { return step; }, m, n, k, a, b, c,
+        nullptr);
   }
 }
 

@@ -24,7 +24,7 @@ namespace tensormg::gemm::wgmma
 inline constexpr int tile_k = 64; ///< 128 bytes: a row of a tile in shared memory, of FP16 numbers
 
 /// A block has `groups` warpgroups that multiply, each with 64 rows, below each other or side by side, and `tile_n` columns. A
-/// cluster has `cluster` blocks below each other. Factors are FP16 numbers or sums of two.
+/// cluster has `cluster` blocks below each other. Factors are FP16 numbers or sums of two, `splits`: FP32 numbers.
 struct Shape
 {
   int groups, tile_n, cluster, stages, per_multiprocessor;
@@ -64,7 +64,8 @@ inline constexpr std::array corrected_shapes{
     Shape{1, 64, 1, 6, 1, false, 2, 0.37, 0.7},  // fewer, and those divided along k
 };
 
-/// The same for factors in FP32, for few tiles and long k (times of an H100).
+/// The same for factors in FP32, for few tiles and long k; times of an H100, where tensor cores run as fast
+/// (docs/performance/gemm-shares.json).
 inline constexpr std::array split_shapes{
     Shape{2, 128, 1, 5, 1, false, 2, 0.86, 2.5, true}, // divided along k
     Shape{1, 64, 1, 12, 1, false, 2, 0.46, 1.5, true}, // one or a few tiles
@@ -95,7 +96,7 @@ inline constexpr double start_time = 1.5, add_time = 4., add_time_of_million = 2
 /// A row of 128 bytes that the copy engine of a multiprocessor loads; twice as much if it lies in two lines of the cache.
 /// Blocks that work on parts along k load rows that few others load at that time.
 inline constexpr double row_time = 0.0016, row_time_of_parts = 0.0019;
-/// Splitting before the product reads and writes each number of a factor; bytes of a microsecond.
+/// Splitting before the product reads and writes each number of a factor; bytes of a microsecond, between those of an H100 and an H200.
 inline constexpr double splitting_start_time = 2., splitting_bytes = 3.2e6;
 
 /// Whole waves of tiles stay whole; the tiles of the last one are divided along k, `parts` at most: if the last column of tiles is
@@ -129,9 +130,11 @@ constexpr double step_time(const Shape &shape, const Size &size, double row_time
     const bool is_copy = !shape.splits && (shape.terms == 2 || !has_aligned_rows(columns));
     return !is_copy && columns % line != 0 ? 2 : 1;
   };
-  // A number in FP32 takes as much as its two terms.
+  // A number in FP32 takes as much as its two terms. Rows of B in FP32 are several lines, and one more where they begin anywhere.
+  const double lines_b =
+      shape.splits ? 1. + (lines(size.n) - 1) * 32. / shape.tile_n : lines(size.n);
   const double rows = shape.step_k() * shape.terms * shape.block_rows() / tile_k * lines(size.k) +
-      static_cast<double>(shape.step_k() * shape.blocks_b()) / shape.cluster * lines(size.n);
+      static_cast<double>(shape.step_k() * shape.blocks_b()) / shape.cluster * lines_b;
   return std::max(shape.step_time, shape.per_multiprocessor * row_time * rows);
 }
 
@@ -204,7 +207,7 @@ inline Plan corrected_plan_of(const Size &size,
   if (!can_be_split_by_blocks(size))
     return before;
   const Plan within = plan_of(size, split_shapes, residents_of_split);
-  return within.time < before.time ? within : before;
+  return within.time > 0. && within.time < before.time ? within : before; // 0: no shape has room
 }
 
 /// For the current device; of Half or float, whose factors have two terms. Throws DeviceError below compute capability 9.0.

@@ -43,7 +43,11 @@ struct SplitParts
   static_assert(step_k * 4 == row_bytes && products == 2);
   static_assert(shape.per_multiprocessor * (shared_bytes + 1024) <= 228 * 1024);
   static_assert(stage_bytes % 1024 == 0 && bytes_a % 1024 == 0 && term_bytes % 1024 == 0);
-  static_assert(shape.stages > turns && slots >= turns);
+  // A warp knows that the step before the last one of its slot has been multiplied: a stage whose last round may still be under way
+  // would have the parity that it waits for.
+  static_assert(slots >= turns && (shape.stages % turns == 0 || shape.stages >= turns + slots));
+  static_assert(!moves_registers ||
+      warpgroup * (registers_of_splitting + shape.groups * registers_of_products) <= 65536);
 };
 
 struct SplitRing
@@ -185,6 +189,7 @@ __device__ void multiply_split_section(
   using P = SplitParts<shape>;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int row = group * 64 + static_cast<int>(threadIdx.x) / 32 % 4 * 16; ///< the warp's first
+  // A plain arrival of one lane: products have taken what all lanes have read.
   const auto release = [&](pipeline::Barrier *barrier) {
     __syncwarp();
     if (lane == 0)

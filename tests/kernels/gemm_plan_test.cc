@@ -250,8 +250,17 @@ namespace
     // Two terms in FP16 are as many bytes as a number in FP32, of which a step has half as many.
     EXPECT_EQ(step_time(split_shapes[0], size, 1.), step_time(corrected_shapes[1], size, 1.) / 2.);
     // Nothing is copied to rows that begin with lines.
-    EXPECT_EQ(step_time(split_shapes[0], {256, 260, 16388}, 1.),
-        2. * step_time(split_shapes[0], size, 1.));
+    EXPECT_EQ(step_time(split_shapes[0], {256, 256, 16388}, 1.),
+        1.5 * step_time(split_shapes[0], size, 1.)); // rows of A in two lines
+    EXPECT_EQ(step_time(split_shapes[0], {256, 260, 16384}, 1.),
+        1.125 * step_time(split_shapes[0], size, 1.)); // of B in five instead of four
+  }
+
+  TEST(GemmPlan, ATableWithoutRoomIsNotTaken)
+  {
+    const Size size{64, 64, 65536};
+    EXPECT_FALSE(corrected_plan_of(size, {66, 132, 132, 132}, {0, 0}).shape.splits);
+    EXPECT_EQ(corrected_plan_of(size, {66, 132, 132, 132}, {132, 0}).index, 0);
   }
 
   TEST(GemmPlan, CopiesOfRowsThatTheEngineDoesNotTake)

@@ -1,9 +1,7 @@
 // FP32 products by wgmma whose blocks split the factors in two terms themselves: every shape of tiles, whole and divided along k.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -43,8 +41,7 @@ namespace
         shape, s, {tiles, steps, std::max(0, tiles.m * tiles.n - divided), std::min(parts, steps)}};
   }
 
-  /// With the last `divided` tiles in `parts` parts. Nothing is written beyond the sums of parts, no other workspace is there, and
-  /// the same again has the same bits.
+  /// With the last `divided` tiles in `parts` parts. There is no workspace but that of sums.
   void check_plan(int shape, int divided, int parts, const Size &size)
   {
     SCOPED_TRACE("shape " + std::to_string(shape) + ", " + std::to_string(divided) + " tiles in " +
@@ -53,23 +50,9 @@ namespace
                               Stream stream) {
       const wgmma::Plan plan = plan_with(shape, divided, parts, size);
       EXPECT_EQ(wgmma::factor_numbers<float>(size, plan.shape), 0);
-      constexpr std::int64_t guards = 8;
-      const std::int64_t sums = plan.partial_numbers();
-      DeviceArray<float> partial(sums + guards);
-      std::vector<float> host(static_cast<std::size_t>(sums + guards)), first, again;
-      for (std::vector<float> *const result : {&first, &again})
-      {
-        device::fill_bytes(
-            partial.data(), 0xff, static_cast<std::size_t>(sums + guards) * 4, stream);
-        wgmma::multiply(plan, size, a, b, c, static_cast<float *>(nullptr), partial.data(), stream);
-        partial.copy_to_host(host.data());
-        for (std::size_t i = host.size() - guards; i < host.size(); ++i)
-          EXPECT_TRUE(std::isnan(host[i]));
-        result->resize(static_cast<std::size_t>(size.m * size.n));
-        device::to_host(result->data(), c, result->size() * 4, stream);
-        device::synchronize(stream);
-      }
-      EXPECT_EQ(first, again);
+      test::run_twice(size, plan.partial_numbers(), c, stream, [&](float *partial) {
+        wgmma::multiply(plan, size, a, b, c, static_cast<float *>(nullptr), partial, stream);
+      });
     };
     test::check_product<float, float>(multiply, size, of_correction, test::of_float);
   }
@@ -108,15 +91,8 @@ namespace
       EXPECT_EQ(wgmma_workspace<float>(size), plan.partial_numbers());
       const auto multiply = [](const Size &s, const float *a, const float *b, float *c,
                                 Stream stream) {
-        constexpr std::int64_t guards = 8;
-        const std::int64_t numbers = wgmma_workspace<float>(s);
-        DeviceArray<float> workspace(numbers + guards);
-        std::vector<float> host(static_cast<std::size_t>(numbers + guards));
-        device::fill_bytes(workspace.data(), 0xff, host.size() * 4, stream);
-        single_wgmma(s, a, b, c, workspace.data(), stream);
-        workspace.copy_to_host(host.data());
-        for (std::size_t i = host.size() - guards; i < host.size(); ++i)
-          EXPECT_TRUE(std::isnan(host[i]));
+        test::run_twice(s, wgmma_workspace<float>(s), c, stream,
+            [&](float *workspace) { single_wgmma(s, a, b, c, workspace, stream); });
       };
       test::check_product<float, float>(multiply, size, of_correction, test::of_float);
     }

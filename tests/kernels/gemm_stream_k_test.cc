@@ -116,11 +116,14 @@ namespace
         for (int i = 0; i < section.steps(); ++i)
           ++seen.at(static_cast<std::size_t>(section.step(i) - section.first));
         EXPECT_EQ(seen, std::vector<int>(seen.size(), 1));
-        bool has_multiple = false;
-        for (int share = 0; share < product.shares; ++share)
-          has_multiple =
-              has_multiple || (block >= product.whole && product.begin(share) == section.start);
-        EXPECT_TRUE(has_multiple || section.start == section.first);
+        if (block < product.whole)
+          return;
+        // The first multiple of a share's length in it, if there is one.
+        int expected = section.first;
+        for (int share = product.shares - 1; share >= 0; --share)
+          if (product.begin(share) >= section.first && product.begin(share) < section.end)
+            expected = static_cast<int>(product.begin(share));
+        EXPECT_EQ(section.start, expected);
       });
   }
 
