@@ -108,9 +108,9 @@ private:
   {
     constexpr Shape shape = Kernels::table[index];
     const Size &size = product.size;
-    const int clusters = Layout<index>::is_persistent
-        ? std::min(residents()[index], division.sections())
-        : division.sections();
+    const int resident = residents()[index]; // asking allows the shared memory, too
+    const int clusters = Layout<index>::is_persistent ? std::min(resident, division.sections())
+                                                      : division.sections();
     cluster::launch_clusters("launching the product by wgmma", Kernels::template kernel<index>(),
         dim3(static_cast<unsigned>(clusters * shape.cluster)), dim3(Layout<index>::threads),
         Layout<index>::shared_bytes, stream, Kernels::template map_a<shape>(product),
