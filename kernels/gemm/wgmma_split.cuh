@@ -137,12 +137,8 @@ __device__ void copy_and_split(const SplitRing &ring, const CUtensorMap *map_a,
         reinterpret_cast<const float *>(ring.stages + stage * P::stage_bytes + P::bytes_a),
         ring.terms + slot * P::slot_bytes, warp_of_step, lane);
     pipeline::fence_copies(); // wgmma reads shared memory as the copy engine does
-    __syncwarp();
-    if (lane == 0)
-    {
-      pipeline::arrive(ring.split + slot);
-      pipeline::arrive(ring.left + stage);
-    }
+    pipeline::arrive(ring.split + slot);
+    pipeline::arrive(ring.left + stage);
   }
 }
 
@@ -189,12 +185,6 @@ __device__ void multiply_split_section(
   using P = SplitParts<shape>;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int row = group * 64 + static_cast<int>(threadIdx.x) / 32 % 4 * 16; ///< the warp's first
-  // A plain arrival of one lane: products have taken what all lanes have read.
-  const auto release = [&](pipeline::Barrier *barrier) {
-    __syncwarp();
-    if (lane == 0)
-      pipeline::arrive(barrier);
-  };
   pipeline::RingPosition<shape.stages> at;
   pipeline::RingPosition<P::slots> terms_at;
   constexpr int count = P::tile_n / 2;
@@ -223,13 +213,13 @@ __device__ void multiply_split_section(
       multiply(corrections, a[i].small, big.after(16 * row_bytes * i));
       multiply(corrections, a[i].big, small.after(16 * row_bytes * i));
       mma::warpgroup_commit();
-      // All of A has come to registers that products have taken.
+      // Products have taken all of A from registers, so a plain arrival is enough before the engine overwrites it.
       if (i + 1 == P::products)
-        release(ring.left + slot);
+        pipeline::arrive(ring.left + slot);
       // The groups before these two are complete: their factors of A can be replaced.
       mma::warpgroup_wait<2>();
       if (i == 0 && previous >= 0)
-        release(ring.empty + previous);
+        pipeline::arrive(ring.empty + previous);
       if (i + 1 < P::products)
         a[i + 1].fill(ring.stages + slot * P::stage_bytes, row, lane, i + 1);
       else if (step + 1 < section.end)
@@ -272,12 +262,13 @@ __global__ void __launch_bounds__(
     for (int slot = 0; slot < shape.stages; ++slot)
     {
       pipeline::init(ring.copied + slot, 1);
-      pipeline::init(ring.left + slot, P::warps_of_step + P::consumer_warps);
+      pipeline::init(
+          ring.left + slot, pipeline::warp_arrivals * (P::warps_of_step + P::consumer_warps));
     }
     for (int slot = 0; slot < P::slots; ++slot)
     {
-      pipeline::init(ring.split + slot, P::warps_of_step);
-      pipeline::init(ring.empty + slot, P::consumer_warps);
+      pipeline::init(ring.split + slot, pipeline::warp_arrivals * P::warps_of_step);
+      pipeline::init(ring.empty + slot, pipeline::warp_arrivals * P::consumer_warps);
     }
     pipeline::fence_init();
   }
