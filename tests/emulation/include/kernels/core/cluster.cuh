@@ -76,8 +76,8 @@ void load_box_for_all(
     emulation::Block &other = internal::block<blocks>(r);
     void *const place = internal::there(other, static_cast<unsigned char *>(to));
     pipeline::Barrier *const its = internal::there(other, barrier);
-    other.copies.push_back({[=] {
-                              const int bytes = emulation::copy_box(place, map, {c0, c1, c2, c3});
+    other.copies.push_back({[=, box = *map] {
+                              const int bytes = emulation::copy_box(place, &box, {c0, c1, c2, c3});
                               pipeline::internal::change(its, 0, -bytes);
                             },
         its});

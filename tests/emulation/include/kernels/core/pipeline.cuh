@@ -119,8 +119,9 @@ inline void load_box(
   if (reinterpret_cast<std::uintptr_t>(to) % 128 != 0)
     throw std::runtime_error("a box copied to an address that is not aligned to 128 bytes");
   emulation::thread->block->copies.push_back(
-      {[=] {
-         const int bytes = emulation::copy_box(to, map, {c0, c1, c2, c3});
+      // The thread may have returned, and with it its copy of the parameters, before the box lands.
+      {[=, box = *map] {
+         const int bytes = emulation::copy_box(to, &box, {c0, c1, c2, c3});
          internal::change(barrier, 0, -bytes);
        },
           barrier});
