@@ -65,7 +65,7 @@ inline constexpr std::array corrected_shapes{
 };
 
 /// The same for factors in FP32, for few tiles and long k; times of an H100, where tensor cores run as fast
-/// (docs/performance/gemm-shares.json).
+/// (docs/performance/gemm-shares-h100.json).
 inline constexpr std::array split_shapes{
     Shape{2, 128, 1, 5, 1, false, 2, 0.86, 2.5, true}, // divided along k
     Shape{1, 64, 1, 12, 1, false, 2, 0.46, 1.5, true}, // one or a few tiles
@@ -96,7 +96,8 @@ inline constexpr double start_time = 1.5, add_time = 4., add_time_of_million = 2
 /// A row of 128 bytes that the copy engine of a multiprocessor loads; twice as much if it lies in two lines of the cache.
 /// Blocks that work on parts along k load rows that few others load at that time.
 inline constexpr double row_time = 0.0016, row_time_of_parts = 0.0019;
-/// Splitting before the product reads and writes each number of a factor; bytes of a microsecond, between those of an H100 and an H200.
+/// Splitting before the product reads and writes each number of a factor. Bytes of a microsecond: an H100 has 2.8e6 from memory; with
+/// these the plan takes the faster of both ways in all sizes of docs/performance/gemm-shares-h100.json, run 4.
 inline constexpr double splitting_start_time = 2., splitting_bytes = 3.2e6;
 
 /// Whole waves of tiles stay whole; the tiles of the last one are divided along k, `parts` at most: if the last column of tiles is

@@ -75,16 +75,8 @@ namespace
   template <typename Number, typename Result, auto multiply, auto workspace_numbers>
   void in_workspace(const Size &size, const Number *a, const Number *b, Result *c, Stream stream)
   {
-    constexpr std::int64_t guards = 8;
-    const std::int64_t numbers = workspace_numbers(size);
-    DeviceArray<Number> workspace(numbers + guards);
-    device::fill_bytes(workspace.data(), 0xff,
-        static_cast<std::size_t>(numbers + guards) * sizeof(Number), stream);
-    multiply(size, a, b, c, workspace.data(), stream);
-    std::vector<Number> host(static_cast<std::size_t>(numbers + guards));
-    workspace.copy_to_host(host.data());
-    for (std::size_t i = host.size() - guards; i < host.size(); ++i)
-      EXPECT_TRUE(std::isnan(static_cast<float>(host[i])));
+    test::run_in_workspace<Number>(workspace_numbers(size), stream,
+        [&](Number *workspace) { multiply(size, a, b, c, workspace, stream); });
   }
   template <typename Number, auto multiply>
   void by_wgmma(const Size &size, const Number *a, const Number *b, float *c, Stream stream)
@@ -95,7 +87,8 @@ namespace
   }
   // Few tiles and long k, which is divided if it is a single tile (the emulated device has three blocks); rows that start anywhere.
   constexpr std::array long_sizes{Size{3, 18, 1032}, Size{5, 17, 1031}, Size{60, 60, 640},
-      Size{130, 72, 640}, Size{20, 36, 2112}}; // in sixteen shares, which are added in slices
+      Size{130, 72, 640},
+      Size{20, 36, 2112}}; // in sixteen shares or more on a device, added in slices
   constexpr bool is_single_tile(const Size &size) { return size.m <= 64 && size.n <= 64; }
   // Rows of A, of B and of C that start anywhere; tiles cut off in all directions.
   constexpr std::array odd_sizes{Size{1, 1, 1}, Size{5, 7, 3}, Size{17, 41, 136}, Size{17, 40, 131},

@@ -87,25 +87,31 @@ void check_product(const Kernel &kernel, const Size &size, double factor, double
     ASSERT_EQ(c[i], beyond);
 }
 
-/// product(workspace) to C, with so many numbers of workspace that are not a number: nothing is written beyond them, and the same
-/// again to a C that is not a number has the same bits.
+/// product(workspace), with so many numbers of workspace that are not a number: nothing is written beyond them.
 template <typename Number, typename Product>
-void run_twice(
-    const Size &size, std::int64_t numbers, Number *c, Stream stream, const Product &product)
+void run_in_workspace(std::int64_t numbers, Stream stream, const Product &product)
 {
   constexpr std::int64_t guards = 8;
   DeviceArray<Number> workspace(numbers + guards);
   std::vector<Number> host(static_cast<std::size_t>(numbers + guards));
+  device::fill_bytes(workspace.data(), 0xff, host.size() * sizeof(Number), stream);
+  product(workspace.data());
+  workspace.copy_to_host(host.data());
+  for (std::size_t i = host.size() - guards; i < host.size(); ++i)
+    EXPECT_TRUE(std::isnan(static_cast<float>(host[i])));
+}
+
+/// The same with sums of C's type; and the same again to a C that is not a number has the same bits.
+template <typename Number, typename Product>
+void run_twice(
+    const Size &size, std::int64_t numbers, Number *c, Stream stream, const Product &product)
+{
   std::vector<Number> results[2];
   for (std::vector<Number> &result : results)
   {
     result.resize(static_cast<std::size_t>(size.m * size.n));
     device::fill_bytes(c, 0xff, result.size() * sizeof(Number), stream);
-    device::fill_bytes(workspace.data(), 0xff, host.size() * sizeof(Number), stream);
-    product(workspace.data());
-    workspace.copy_to_host(host.data());
-    for (std::size_t i = host.size() - guards; i < host.size(); ++i)
-      EXPECT_TRUE(std::isnan(host[i]));
+    run_in_workspace<Number>(numbers, stream, product);
     device::to_host(result.data(), c, result.size() * sizeof(Number), stream);
     device::synchronize(stream);
   }
