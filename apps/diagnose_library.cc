@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace tensormg::diagnose
 {
@@ -12,17 +11,12 @@ std::vector<LibraryComparison> csr_against_library(const Diagnosis &diagnosis)
     return entry.class_name == "spmv" && entry.kernel == "csr_merge" &&
         entry.place == Place::device && entry.outcome == Outcome::measured;
   };
-  std::map<std::string, double> bytes; ///< by matrix, in the widest precision
-  for (const Entry &entry : diagnosis.entries)
-    if (is_compared(entry))
-      bytes[entry.problem] = std::max(bytes[entry.problem], entry.working_set);
-
   const double least = 2e6 * diagnosis.parameters.diagnose.cached_megabytes;
   std::vector<LibraryComparison> result;
   for (const Entry &entry : diagnosis.entries)
   {
     const Entry *const library = diagnosis.twin_of(entry);
-    if (!is_compared(entry) || library == nullptr || bytes[entry.problem] <= least)
+    if (!is_compared(entry) || library == nullptr || entry.working_set <= least)
       continue;
     auto comparison = std::find_if(result.begin(), result.end(),
         [&](const LibraryComparison &c) { return c.precision == entry.precision; });

@@ -23,8 +23,8 @@ struct LibraryComparison
   double mean = 1.; ///< geometric
 };
 
-/// By precision, in the order of the entries; none without a device or cuSPARSE. A matrix is bound by memory if the bytes of its
-/// product in the widest precision are more than twice what is meant to fit into caches (diagnose.cached_megabytes).
+/// By precision, in the order of the entries; none without a device or cuSPARSE. A matrix is bound by memory in a precision
+/// if the bytes of its product are more than twice what is meant to fit into caches (diagnose.cached_megabytes).
 std::vector<LibraryComparison> csr_against_library(const Diagnosis &diagnosis);
 
 /// Means, ranges and matrices, a line per precision; empty if there is nothing to compare.

@@ -132,8 +132,10 @@ namespace
         product("cusparse_csr1", "double", "large", 9., 40e6),
         product("cusparse_csr2", "double", "large", 4., 40e6),
         product("csr_merge", "double", "large", 1., 40e6),
-        product("cusparse_csr2", "half", "large", 1.2, 20e6),
-        product("csr_merge", "half", "large", 1.5, 20e6), // of a matrix that is large in double
+        product("cusparse_csr2", "half", "large", 1.2, 33e6),
+        product("csr_merge", "half", "large", 1.5, 33e6),
+        product("cusparse_csr2", "half", "other", 9., 25e6),
+        product("csr_merge", "half", "other", 1.5, 25e6), // large in double alone
         product("cusparse_csr1", "double", "other", 3., 50e6),
         product("csr_merge", "double", "other", 3., 50e6),
         product("cusparse_csr1", "double", "small", 9., 30e6),
