@@ -147,6 +147,13 @@ namespace
                 "; allowed: a part of the box, vtu_lower < vtu_upper");
   }
 
+  void check_diagnose(const Parameters &p, const Origins &origins)
+  {
+    if (p.diagnose.matrices.empty() && p.diagnose.matrix_files.empty())
+      fail(p, origins, {"diagnose.matrices", "diagnose.matrix_files"},
+          "no matrix is left for spmv; allowed: nothing in one of them");
+  }
+
   /// While it lives, what is written to std::cerr lands in text(). deal.II's parser prints there
   /// before it throws; the message to the user shall be the only one.
   class CapturedErrors
@@ -304,6 +311,7 @@ void check_parameters(const Parameters &parameters, const Origins &origins)
   check_boundary(parameters, origins);
   check_solver(parameters, origins);
   check_output(parameters, origins);
+  check_diagnose(parameters, origins);
   check_expressions(parameters, origins);
 }
 

@@ -133,6 +133,16 @@ class Diagnose(unittest.TestCase):
             self.assertLess(entry["error"], 1e-13 if entry["precision"] == "double" else 2e-5)
             self.assertGreater(entry["error"], 0 if "dg" in entry["problem"] else -1)
 
+    def test_files_alone(self):
+        path, _, _ = self.unpack("cont-201")
+        (self.folder / "files.prm").write_text(
+            f"subsection diagnose\n  set matrices =\n  set matrix_files = {path}\nend\n", encoding="utf-8")
+        result = self.run_program("spmv", "files.prm", "--set", "diagnose.repetitions=2", *SMALL[1:])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        data = json.loads((self.folder / "output/diagnose.json").read_text(encoding="utf-8"))
+        self.assertEqual({entry["problem"].split(",")[0] for entry in data["entries"]}, {str(path)})
+        self.expect_error(self.run_program("spmv", "--set", "diagnose.matrices="), 2, "no matrix is left for spmv")
+
     def test_unusable_matrix(self):
         (self.folder / "bad.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n",
                                              encoding="utf-8")
