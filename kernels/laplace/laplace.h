@@ -157,9 +157,9 @@ constexpr Work work_per_dof(Form form, int dim, int bytes_per_number)
 }
 
 /// What sums over modes are formed in. On tensor cores the face terms are products of numbers that may be rounded
-/// before, the diagonal is not; vectors of FP32 have tf32x3 (as accurate as FP32) and tf32, vectors of FP16 have
-/// fp16 and fp16x2 (only the weights are rounded, to 11 and to 22 bits; in 3D kernels of low degrees round traces, or for
-/// the residual what is as small as it: jumps).
+/// before, the diagonal is not; vectors of FP32 have tf32x3 and fp16x3 (as accurate as FP32; fp16x3 up to 65504) and
+/// tf32, vectors of FP16 have fp16 and fp16x2 (only the weights are rounded, to 11 and to 22 bits; in 3D kernels of low
+/// degrees round traces, or for the residual what is as small as it: jumps).
 using tensor::Arithmetic;
 
 /// The function for these choices; without `arithmetic` the first row of the table (select.cc) that fits. Throws

@@ -20,6 +20,7 @@ struct LinesKernel
 LinesKernel<double> mma_lines_fp64(int dim, int degree);
 LinesKernel<float> mma_lines_tf32(int dim, int degree);
 LinesKernel<float> mma_lines_tf32x3(int dim, int degree);
+LinesKernel<float> mma_lines_fp16x3(int dim, int degree);
 LinesKernel<Half> mma_lines_fp16(int dim, int degree);
 LinesKernel<Half> mma_lines_fp16x2(int dim, int degree);
 
@@ -27,6 +28,7 @@ LinesKernel<Half> mma_lines_fp16x2(int dim, int degree);
 LinesKernel<double> wmma_lines_fp64(int dim, int degree);
 LinesKernel<float> wmma_lines_tf32(int dim, int degree);
 LinesKernel<float> wmma_lines_tf32x3(int dim, int degree);
+LinesKernel<float> wmma_lines_fp16x3(int dim, int degree);
 LinesKernel<Half> wmma_lines_fp16(int dim, int degree);
 LinesKernel<Half> wmma_lines_fp16x2(int dim, int degree);
 

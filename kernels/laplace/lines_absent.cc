@@ -14,11 +14,13 @@ namespace
 LinesKernel<double> mma_lines_fp64(int, int) { refuse(); }
 LinesKernel<float> mma_lines_tf32(int, int) { refuse(); }
 LinesKernel<float> mma_lines_tf32x3(int, int) { refuse(); }
+LinesKernel<float> mma_lines_fp16x3(int, int) { refuse(); }
 LinesKernel<Half> mma_lines_fp16(int, int) { refuse(); }
 LinesKernel<Half> mma_lines_fp16x2(int, int) { refuse(); }
 LinesKernel<double> wmma_lines_fp64(int, int) { refuse(); }
 LinesKernel<float> wmma_lines_tf32(int, int) { refuse(); }
 LinesKernel<float> wmma_lines_tf32x3(int, int) { refuse(); }
+LinesKernel<float> wmma_lines_fp16x3(int, int) { refuse(); }
 LinesKernel<Half> wmma_lines_fp16(int, int) { refuse(); }
 LinesKernel<Half> wmma_lines_fp16x2(int, int) { refuse(); }
 LinesKernel<double> cuda_lines_double(int, int) { refuse(); }

@@ -17,7 +17,7 @@ namespace tensormg::laplace::lines
 template <Arithmetic arithmetic, int n>
 struct WmmaShape
 {
-  static constexpr bool fp16 = sizeof(StorageOf<arithmetic>) == 2;
+  static constexpr bool fp16 = multiplies_halves(arithmetic);
   static constexpr bool fp64 = arithmetic == Arithmetic::fp64;
   using Multiplicand = std::conditional_t<fp64, double,
       std::conditional_t<fp16, __half, nvcuda::wmma::precision::tf32>>;
@@ -49,15 +49,20 @@ private:
   using Sum = nvcuda::wmma::fragment<nvcuda::wmma::accumulator, S::rows, S::columns, S::depth, C>;
   static constexpr int steps = (2 * n + S::depth - 1) / S::depth, length = steps * S::depth;
   static constexpr int tiles = (n + S::columns - 1) / S::columns, width = tiles * S::columns;
-  static constexpr bool splits_data = arithmetic == Arithmetic::tf32x3;
+  static constexpr bool splits_data = tensor::is_split(arithmetic);
   static constexpr int parts = splits_data || arithmetic == Arithmetic::fp16x2 ? 2 : 1;
+  /// Rests of a split are scaled, so that their products have sums of their own.
+  static constexpr C scale = rest_scale(arithmetic);
+  static constexpr bool is_scaled = scale != 1;
+  /// Numbers of FP32 are split when a fragment has them in TF32, and before they are stored in FP16.
+  static constexpr int stored_parts = splits_data && S::fp16 ? 2 : 1;
 
   static constexpr int weight_bytes = parts * length * width * int(sizeof(Field));
   static constexpr int warp_bytes =
-      std::max(length * int(sizeof(Field)), width *int(sizeof(C))) * S::rows;
+      std::max(stored_parts * length * int(sizeof(Field)), width *int(sizeof(C))) * S::rows;
 
   Field *const weights_;        ///< [part][number m][sum i], of the block
-  unsigned char *const memory_; ///< of this warp: [number m][cell], then [sum i][cell]
+  unsigned char *const memory_; ///< of this warp: [part][number m][cell], then [sum i][cell]
   B weight_[parts][tiles][steps];
 
 public:
@@ -82,7 +87,7 @@ public:
       {
         const Field rounded = round(rest);
         weights_[part * length * width + at] = rounded;
-        rest -= number(rounded);
+        rest = (rest - number(rounded)) * scale;
       }
     }
     __syncthreads();
@@ -139,14 +144,21 @@ public:
       for (int first = 0; first < length; first += 4)
       {
         const int m = first + lane / 8;
-        numbers[m * S::rows + 8 * half + cell] =
-            m < 2 * n ? field(operands.of[half][first / 4]) : Field(0.F);
+        const Number value = m < 2 * n ? operands.of[half][first / 4] : Number();
+        Field *const place = numbers + m * S::rows + 8 * half + cell;
+        *place = field(value);
+        if constexpr (stored_parts == 2)
+          place[length * S::rows] = round((value - number(*place)) * scale);
       }
     __syncwarp();
-    Sum sum[tiles];
+    Sum sum[tiles], sum_of_rests[is_scaled ? tiles : 1];
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile)
+    {
       wmma::fill_fragment(sum[tile], C(0));
+      if constexpr (is_scaled)
+        wmma::fill_fragment(sum_of_rests[tile], C(0));
+    }
 #pragma unroll
     for (int step = 0; step < steps; ++step)
     {
@@ -155,16 +167,24 @@ public:
       if constexpr (splits_data)
       {
         A rest;
-#pragma unroll
-        for (int e = 0; e < a.num_elements; ++e)
+        if constexpr (stored_parts == 2)
+          wmma::load_matrix_sync(rest, numbers + (length + step * S::depth) * S::rows, S::rows);
+        else
         {
-          const float whole = a.x[e];
-          a.x[e] = wmma::__float_to_tf32(whole);
-          rest.x[e] = wmma::__float_to_tf32(whole - a.x[e]);
+#pragma unroll
+          for (int e = 0; e < a.num_elements; ++e)
+          {
+            const float whole = a.x[e];
+            a.x[e] = wmma::__float_to_tf32(whole);
+            rest.x[e] = wmma::__float_to_tf32(whole - a.x[e]);
+          }
         }
 #pragma unroll
         for (int tile = 0; tile < tiles; ++tile)
-          wmma::mma_sync(sum[tile], rest, weight_[0][tile][step], sum[tile]);
+        {
+          Sum &small = is_scaled ? sum_of_rests[tile] : sum[tile];
+          wmma::mma_sync(small, rest, weight_[0][tile][step], small);
+        }
       }
       else if constexpr (arithmetic == Arithmetic::tf32)
       {
@@ -176,8 +196,17 @@ public:
       for (int part = parts - 1; part >= 0; --part)
 #pragma unroll
         for (int tile = 0; tile < tiles; ++tile)
-          wmma::mma_sync(sum[tile], a, weight_[part][tile][step], sum[tile]);
+        {
+          Sum &to = is_scaled && part == 1 ? sum_of_rests[tile] : sum[tile];
+          wmma::mma_sync(to, a, weight_[part][tile][step], to);
+        }
     }
+    if constexpr (is_scaled)
+#pragma unroll
+      for (int tile = 0; tile < tiles; ++tile)
+#pragma unroll
+        for (int e = 0; e < sum[tile].num_elements; ++e)
+          sum[tile].x[e] += sum_of_rests[tile].x[e] / scale;
     __syncwarp(); // the numbers have been read
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile)
@@ -203,7 +232,13 @@ private:
           f(half, lane % 8, first / 4, first + lane / 8);
   }
   __device__ __forceinline__ static double field(double value) { return value; }
-  __device__ __forceinline__ static float field(float value) { return value; }
+  __device__ __forceinline__ static Field field(float value)
+  {
+    if constexpr (S::fp16)
+      return round(value);
+    else
+      return value;
+  }
   __device__ __forceinline__ static __half field(Half value)
   {
     return std::bit_cast<__half>(value);

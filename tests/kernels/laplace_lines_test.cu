@@ -47,7 +47,7 @@ namespace
   // largest entry. How often that happens tells fp16x2 from fp16 (SecondPartsCount).
   template <Arithmetic arithmetic, typename Number>
   constexpr double tolerance = sizeof(Number) == 2 || arithmetic == Arithmetic::tf32 ? 1e-3
-      : arithmetic == Arithmetic::tf32x3                                             ? 1e-6
+      : tensor::is_split(arithmetic)                                                 ? 1e-6
       : arithmetic == Arithmetic::fp32                                               ? 2e-6
                                                                                      : 4e-15;
 
@@ -240,11 +240,13 @@ namespace
   using Products = testing::Types<Product<fp64, Backend::mma, &laplace::mma_lines_fp64>,
       Product<tf32, Backend::mma, &laplace::mma_lines_tf32>,
       Product<tf32x3, Backend::mma, &laplace::mma_lines_tf32x3>,
+      Product<fp16x3, Backend::mma, &laplace::mma_lines_fp16x3>,
       Product<fp16, Backend::mma, &laplace::mma_lines_fp16>,
       Product<fp16x2, Backend::mma, &laplace::mma_lines_fp16x2>,
       Product<fp64, Backend::wmma, &laplace::wmma_lines_fp64>,
       Product<tf32, Backend::wmma, &laplace::wmma_lines_tf32>,
       Product<tf32x3, Backend::wmma, &laplace::wmma_lines_tf32x3>,
+      Product<fp16x3, Backend::wmma, &laplace::wmma_lines_fp16x3>,
       Product<fp16, Backend::wmma, &laplace::wmma_lines_fp16>,
       Product<fp16x2, Backend::wmma, &laplace::wmma_lines_fp16x2>,
       Product<fp64, Backend::cuda, &laplace::cuda_lines_double>,
