@@ -144,11 +144,12 @@ public:
       for (int first = 0; first < length; first += 4)
       {
         const int m = first + lane / 8;
-        const Number value = m < 2 * n ? operands.of[half][first / 4] : Number();
-        Field *const place = numbers + m * S::rows + 8 * half + cell;
-        *place = field(value);
+        const int place = m * S::rows + 8 * half + cell;
+        numbers[place] = m < 2 * n ? field(operands.of[half][first / 4]) : Field(0.F);
         if constexpr (stored_parts == 2)
-          place[length * S::rows] = round((value - number(*place)) * scale);
+          numbers[length * S::rows + place] = m < 2 * n
+              ? round((operands.of[half][first / 4] - number(numbers[place])) * scale)
+              : Field(0.F);
       }
     __syncwarp();
     Sum sum[tiles], sum_of_rests[is_scaled ? tiles : 1];
