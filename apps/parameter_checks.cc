@@ -151,7 +151,7 @@ namespace
   {
     if (p.diagnose.matrices.empty() && p.diagnose.matrix_files.empty())
       fail(p, origins, {"diagnose.matrices", "diagnose.matrix_files"},
-          "no matrix is left for spmv; allowed: nothing in one of them");
+          "no matrix is left for spmv; allowed: nothing in one of the two");
   }
 
   /// While it lives, what is written to std::cerr lands in text(). deal.II's parser prints there

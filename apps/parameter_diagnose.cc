@@ -94,19 +94,11 @@ void add_diagnose(std::vector<ParameterEntry> &table)
       "Working set of the problems that shall stay in the last cache: less than half of it.");
   diagnose.number("memory_megabytes", &DiagnoseOptions::memory_megabytes, above(0.),
       "Working set of the problems that shall come from memory: at least five times the last cache.");
-  const std::vector<std::string> matrices = matrix_names();
-  diagnose.add(
-      "matrices",
+  diagnose.word_list("matrices", &DiagnoseOptions::matrices, matrix_names(),
       "spmv: matrices made by a rule, each so large that a product goes through cached_megabytes and "
       "through memory_megabytes; twin_NAME is a random matrix with the published features of NAME, in "
       "its size.",
-      "a list of " + join(matrices, ", ") + ", or nothing where there are matrix_files",
-      any_pattern(),
-      [matrices](DiagnoseOptions &o, const std::string &text) -> std::string {
-        o.matrices.clear();
-        return text.empty() ? "" : read_words(o.matrices, matrices, text);
-      },
-      [](const DiagnoseOptions &o) { return join(o.matrices, ", "); });
+      "where there are matrix_files");
   diagnose.add(
       "matrix_files", "spmv: further matrices, as Matrix Market files.",
       "a list of paths, separated by commas, or nothing", any_pattern(),

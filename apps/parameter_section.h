@@ -167,15 +167,20 @@ public:
         [=](const auto &data) { return write_list(data.*member); });
   }
 
-  /// Different words of a list.
+  /// Different words of a list. `when_empty`: on what condition there may be none; empty: never.
   template <typename Struct, typename Known>
   void word_list(const char *key, std::vector<std::string> Struct::*member, const Known &known,
-      const char *description) const
+      const char *description, const std::string &when_empty = "") const
   {
     const std::vector<std::string> list(known.begin(), known.end());
     add(
-        key, description, "a list of " + join(list, ", "), any_pattern(),
-        [=](auto &data, const std::string &text) { return read_words(data.*member, list, text); },
+        key, description,
+        "a list of " + join(list, ", ") + (when_empty.empty() ? "" : ", or nothing " + when_empty),
+        any_pattern(),
+        [=](auto &data, const std::string &text) -> std::string {
+          const std::string complaint = read_words(data.*member, list, text);
+          return text.empty() && !when_empty.empty() ? "" : complaint;
+        },
         [=](const auto &data) { return join(data.*member, ", "); });
   }
 

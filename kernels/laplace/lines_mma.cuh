@@ -56,7 +56,7 @@ private:
   static constexpr bool splits_data = tensor::is_split(arithmetic);
   static constexpr int parts = splits_data || arithmetic == Arithmetic::fp16x2 ? 2 : 1;
   /// Rests of a split are scaled, so that their products have sums of their own.
-  static constexpr C scale = rest_scale(arithmetic);
+  static constexpr C scale = tensor::rest_scale(arithmetic);
   static constexpr bool is_scaled = scale != 1;
 
   B weight_[parts][tiles][steps];

@@ -25,11 +25,6 @@ constexpr bool multiplies_halves(Arithmetic arithmetic)
   return arithmetic == Arithmetic::fp16 || arithmetic == Arithmetic::fp16x2 ||
       arithmetic == Arithmetic::fp16x3;
 }
-/// What rests of a split are multiplied by, which would else be lost below 2^-24.
-constexpr float rest_scale(Arithmetic arithmetic)
-{
-  return arithmetic == Arithmetic::fp16x3 ? 0x1p11F : 1.F;
-}
 
 /// A tile has `groups` times 8 cells in x, `rows` cells in y and one in z. Strides, in numbers:
 ///   u     [rows + 2 rows of cells][mode k][mode j][mode i][8 groups cells]   one row of cells below and above

@@ -52,7 +52,7 @@ private:
   static constexpr bool splits_data = tensor::is_split(arithmetic);
   static constexpr int parts = splits_data || arithmetic == Arithmetic::fp16x2 ? 2 : 1;
   /// Rests of a split are scaled, so that their products have sums of their own.
-  static constexpr C scale = rest_scale(arithmetic);
+  static constexpr C scale = tensor::rest_scale(arithmetic);
   static constexpr bool is_scaled = scale != 1;
   /// Numbers of FP32 are split when a fragment has them in TF32, and before they are stored in FP16.
   static constexpr int stored_parts = splits_data && S::fp16 ? 2 : 1;

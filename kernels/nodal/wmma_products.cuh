@@ -62,7 +62,7 @@ struct WmmaTile
   /// Numbers that stand for one in shared memory: WMMA does not say which entry a lane has, so it takes the halves of a split
   /// from there; floats are split in the fragment.
   static constexpr int parts = arithmetic == tensor::Arithmetic::fp16x3 ? 2 : 1;
-  static constexpr float rest_scale = parts == 2 ? 2048.F : 1.F; ///< of the second term
+  static constexpr float rest_scale = tensor::rest_scale(arithmetic);
   static constexpr int dim = dim_;
   static constexpr int size = size_;
   static constexpr int width = width_;

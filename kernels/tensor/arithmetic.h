@@ -25,6 +25,12 @@ constexpr bool is_split(Arithmetic arithmetic)
   return arithmetic == Arithmetic::tf32x3 || arithmetic == Arithmetic::fp16x3;
 }
 
+/// What the second term of a split is multiplied by, so that it does not underflow in FP16.
+constexpr float rest_scale(Arithmetic arithmetic)
+{
+  return arithmetic == Arithmetic::fp16x3 ? 2048.F : 1.F;
+}
+
 /// Unit roundoff of a multiplicand as it is used.
 constexpr double roundoff(Arithmetic arithmetic)
 {

@@ -22,8 +22,6 @@ struct Product
   using C = typename S::Accumulator;
   static constexpr int terms = terms_;
   static constexpr bool is_packed = mma::is_packed<S>;
-  /// What the second term is multiplied by, so that it does not underflow in FP16.
-  static constexpr float rest_scale = is_packed ? 2048.F : 1.F;
 
   template <mma::Operand operand>
   struct Terms
@@ -37,6 +35,7 @@ struct Product
       ? Arithmetic::fp64
       : is_packed ? (terms == 2 ? Arithmetic::fp16x3 : Arithmetic::fp16)
                   : (terms == 2 ? Arithmetic::tf32x3 : Arithmetic::tf32);
+  static constexpr float rest_scale = tensor::rest_scale(arithmetic);
 };
 
 /// Bytes of one term of an operand, per lane and per access.
