@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/core/compiled_for.cuh"
+#include "kernels/core/dependent.cuh"
 #include "kernels/core/device.h"
-#include "kernels/core/pipeline.cuh"
 #include "kernels/gemm/divided.h"
 #include "kernels/gemm/kernel.cuh"
 
@@ -20,7 +19,7 @@ namespace internal
   /// The sums of all sections of the divided tiles to C, m x n. Those of section p begin at partial + p tile_m tile_n.
   ///
   /// A block adds numbers that lie next to each other, many sections in slices of which each has its own threads. `partial` is written
-  /// while this kernel waits: without __restrict__, loads past the coherent cache are not allowed.
+  /// while this kernel waits.
   template <typename Number, int tile_m, int tile_n, int slices>
   __global__ void __launch_bounds__(add_threads)
       add_divided_kernel(StreamK product, int m, int n, const Number *partial, Number *c)
@@ -37,8 +36,7 @@ namespace internal
     const Partials partials = partials_of(product, tile);
     const int begin = partials.count * slice / slices, end = partials.count * (slice + 1) / slices;
     const Number *const from = partial + static_cast<std::int64_t>(partials.first) * numbers + at;
-    if constexpr (compiled_for::has_copy_engine)
-      pipeline::wait_for_kernel_before();
+    dependent::wait_for_kernel_before();
     Number sum = 0;
     if (exists)
     {
@@ -65,16 +63,10 @@ namespace internal
     using Number = typename T::Result;
     const std::int64_t blocks =
         static_cast<std::int64_t>(product.divided()) * T::m * T::n / (add_threads / slices);
-    const auto start = [&](auto launch_it) {
-      launch_it("launching the sum of a divided product",
-          add_divided_kernel<Number, T::m, T::n, slices>, dim3(static_cast<unsigned>(blocks)),
-          dim3(add_threads), 0, stream, product, static_cast<int>(size.m), static_cast<int>(size.n),
-          partial, c);
-    };
-    if (device_properties().code_capability >= 90)
-      start([](auto &&...arguments) { launch_overlapping(arguments...); });
-    else
-      start([](auto &&...arguments) { launch(arguments...); });
+    dependent::launch("launching the sum of a divided product",
+        add_divided_kernel<Number, T::m, T::n, slices>, dim3(static_cast<unsigned>(blocks)),
+        dim3(add_threads), 0, stream, product, static_cast<int>(size.m), static_cast<int>(size.n),
+        partial, c);
   }
 } // namespace internal
 

@@ -2,10 +2,9 @@
 // tiles of A and B in shared memory.
 #pragma once
 
-#include "kernels/core/compiled_for.cuh"
+#include "kernels/core/dependent.cuh"
 #include "kernels/core/launch.cuh"
 #include "kernels/core/occupancy.h"
-#include "kernels/core/pipeline.cuh"
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/gemm/multiply.cuh"
 #include "kernels/gemm/quantisation.h"
@@ -187,8 +186,7 @@ __global__ void __launch_bounds__(T::threads, T::least_blocks)
 {
   if constexpr (mma::is_available<typename T::S>)
   {
-    if constexpr (compiled_for::has_copy_engine)
-      pipeline::let_next_kernel_start();
+    dependent::let_next_kernel_start();
     for (int index = 0;; ++index)
     {
       const SectionOfShare section = section_of(product, static_cast<int>(blockIdx.x), index);

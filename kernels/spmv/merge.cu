@@ -1,3 +1,4 @@
+#include "kernels/core/dependent.cuh"
 #include "kernels/core/launch.cuh"
 #include "kernels/spmv/device_parts.cuh"
 #include "kernels/spmv/spmv.h"
@@ -182,6 +183,7 @@ namespace
           Compute<Number> *__restrict__ y, Carry<Compute<Number>> *__restrict__ carries)
   {
     using Result = Compute<Number>;
+    dependent::let_next_kernel_start();
     alignas(16) __shared__ Result products[room];
     __shared__ std::int32_t row_ends[tile];
 
@@ -242,6 +244,7 @@ namespace
       carry_kernel(std::int32_t rows, std::int64_t blocks, const Carry<Result> *carries, Result *y)
   {
     constexpr int at_once = 4; ///< of a lane: a dense row crosses thousands of blocks
+    dependent::wait_for_kernel_before();
     const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) * other_threads + threadIdx.x;
     const int lane = static_cast<int>(threadIdx.x) % warp;
     const auto row_of = [&](std::int64_t b) { return b >= 0 && b < blocks ? carries[b].row : -1; };
@@ -305,7 +308,7 @@ void cuda_merge(const Csr<Number> &matrix, std::int32_t entries, const std::int3
                                                             : merge_kernel<Number, false>,
       dim3(static_cast<unsigned>(blocks)), dim3(threads), 0, stream, matrix, entries, first_rows, x,
       y, carries);
-  launch("launching the carries of the sparse product", carry_kernel<Compute<Number>>,
+  dependent::launch("launching the carries of the sparse product", carry_kernel<Compute<Number>>,
       dim3(static_cast<unsigned>((blocks + other_threads - 1) / other_threads)),
       dim3(other_threads), 0, stream, matrix.rows, blocks,
       static_cast<const Carry<Compute<Number>> *>(carries), y);

@@ -3,6 +3,8 @@
 
 #include <cuda_fp16.h>
 
+#include "kernels/core/compiled_for.cuh"
+#include "kernels/core/dependent.cuh"
 #include "kernels/core/launch.cuh"
 #include "kernels/mma/instructions.cuh"
 #include "kernels/spmv/device_parts.cuh"
@@ -102,16 +104,19 @@ namespace
 
     __device__ void add(const Four<double> &value, const Four<double> &x)
     {
+      if constexpr (!mma::is_available<S>)
+        return compiled_for::stop();
+      else
 #pragma unroll
-      for (int slice = 0; slice < slices_per_group; ++slice)
-      {
-        mma::FragmentA<S> a;
-        mma::FragmentB<S> b;
-        a.registers[0] = value.of[slice / 2 * 2];
-        a.registers[1] = value.of[slice / 2 * 2 + 1];
-        b.registers[0] = x.of[slice];
-        mma::mma_sync(products[slice], a, b);
-      }
+        for (int slice = 0; slice < slices_per_group; ++slice)
+        {
+          mma::FragmentA<S> a;
+          mma::FragmentB<S> b;
+          a.registers[0] = value.of[slice / 2 * 2];
+          a.registers[1] = value.of[slice / 2 * 2 + 1];
+          b.registers[0] = x.of[slice];
+          mma::mma_sync(products[slice], a, b);
+        }
     }
     __device__ double sum(int lane) const
     {
@@ -227,6 +232,7 @@ namespace
   {
     using Number = typename Sum::Number;
     using Result = Compute<Number>;
+    dependent::let_next_kernel_start();
     const int lane = static_cast<int>(threadIdx.x) % warp,
               part = static_cast<int>(threadIdx.x) / warp % W::parts;
     const std::int32_t own = static_cast<std::int32_t>(blockIdx.x) * W::groups_per_block +
@@ -308,14 +314,15 @@ namespace
 
   /// A block per long row: every thread adds some pieces, then all threads, in an order that is always the same.
   template <typename Number>
-  __global__ void __launch_bounds__(piece_threads) piece_kernel(Sliced<Number> matrix,
-      const Compute<Number> *__restrict__ pieces, Compute<Number> *__restrict__ y)
+  __global__ void __launch_bounds__(piece_threads)
+      piece_kernel(Sliced<Number> matrix, const Compute<Number> *pieces, Compute<Number> *y)
   {
     using Result = Compute<Number>;
     __shared__ Result warp_sums[piece_threads / warp];
     const int thread = static_cast<int>(threadIdx.x);
     const std::int32_t end = matrix.piece_begin[blockIdx.x + 1];
     Result sum = 0;
+    dependent::wait_for_kernel_before();
 #pragma unroll 4
     for (std::int32_t p = matrix.piece_begin[blockIdx.x] + thread; p < end; p += piece_threads)
       sum += pieces[p];
@@ -353,7 +360,7 @@ namespace
     else
       launch_groups<Sum, ForLongRows>(matrix, x, y, pieces, stream);
     if (matrix.long_rows > 0)
-      launch("launching the sums of long rows", piece_kernel<Number>,
+      dependent::launch("launching the sums of long rows", piece_kernel<Number>,
           dim3(static_cast<unsigned>(matrix.long_rows)), dim3(piece_threads), 0, stream, matrix,
           static_cast<const Compute<Number> *>(pieces), y);
   }
