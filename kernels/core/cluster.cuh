@@ -50,16 +50,17 @@ template <int blocks>
 __device__ void load_box_for_all(
     void *to, const CUtensorMap *map, pipeline::Barrier *barrier, int c0, int c1, int c2, int c3)
 {
-  if constexpr (!compiled_for::has_copy_engine)
-    return compiled_for::stop();
   if constexpr (blocks == 1)
-    return pipeline::load_box(to, map, barrier, c0, c1, c2, c3);
-  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-               ".multicast::cluster [%0], [%1, {%3, %4, %5, %6}], [%2], %7;" ::"r"(
-                   pipeline::shared_address(to)),
-               "l"(map), "r"(pipeline::shared_address(barrier)), "r"(c0), "r"(c1), "r"(c2), "r"(c3),
-               "h"(static_cast<std::uint16_t>((1 << blocks) - 1))
-               : "memory");
+    pipeline::load_box(to, map, barrier, c0, c1, c2, c3);
+  else if constexpr (compiled_for::has_multicast)
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1, {%3, %4, %5, %6}], [%2], %7;" ::"r"(
+                     pipeline::shared_address(to)),
+                 "l"(map), "r"(pipeline::shared_address(barrier)), "r"(c0), "r"(c1), "r"(c2),
+                 "r"(c3), "h"(static_cast<std::uint16_t>((1 << blocks) - 1))
+                 : "memory");
+  else
+    compiled_for::stop();
 }
 
 /// The same place in the shared memory of block `rank`, to be read or written.

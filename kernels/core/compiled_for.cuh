@@ -25,6 +25,8 @@ inline constexpr bool has_setmaxnreg = true;
 #else
 inline constexpr bool has_setmaxnreg = false;
 #endif
+/// Copies to all blocks of a cluster: PTX for any GPU may have them, but ptxas advises against that, which -Werror forbids.
+inline constexpr bool has_multicast = has_setmaxnreg;
 
 /// In place of an instruction that is not there: the kernel ends with an error, never with a wrong result.
 __device__ inline void stop() { asm volatile("trap;"); }

@@ -232,7 +232,6 @@ namespace
   {
     using Number = typename Sum::Number;
     using Result = Compute<Number>;
-    dependent::let_next_kernel_start();
     const int lane = static_cast<int>(threadIdx.x) % warp,
               part = static_cast<int>(threadIdx.x) / warp % W::parts;
     const std::int32_t own = static_cast<std::int32_t>(blockIdx.x) * W::groups_per_block +
