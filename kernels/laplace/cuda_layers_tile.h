@@ -9,7 +9,8 @@ namespace tensormg::laplace
 {
 /// `rows` rows of 16 lanes, a lane with `width` neighbouring cells in x (as a rule 8 bytes of sums). Half a warp works on a row of cells in a plane
 /// (mode k of a layer): the halves have two rows, or, with `split`, the even and the odd modes j of the same one.
-/// `groups` groups of warps take a plane each, one after the other. Two more warps copy.
+/// `groups` groups of warps take a plane each, one after the other. Two more warps copy. With `split` `row_warps` warps share the lines in
+/// x of a row; each of them sums the rows beside it for itself.
 ///
 /// Two layers of src are in shared memory, and a ring of planes of the cells around the tile:
 ///   own    [2 layers][n modes k][rows][n modes j][n modes i][cells_x]; B u takes the place of u
@@ -18,7 +19,7 @@ namespace tensormg::laplace
 /// its place takes B u.
 /// The blocks of a cluster read a row of the other one where it lies: their halo is lower or upper.
 template <typename Number_, int n_, int rows_, int groups_, int halo_ring_, bool split_ = false,
-    int width_ = 8 / int(sizeof(Compute<Number_>)), int cluster_ = 1>
+    int width_ = 8 / int(sizeof(Compute<Number_>)), int cluster_ = 1, int row_warps_ = 1>
 struct LayersTile
 {
   using Number = Number_;
@@ -36,7 +37,8 @@ struct LayersTile
   static constexpr int cluster = cluster_; ///< blocks with rows of cells beside each other, 1 or 2
   static constexpr int cells_y = rows * cluster; ///< of a cluster
   static constexpr int modes = n * n;            ///< of a plane
-  static constexpr int group_warps = split ? rows : rows / 2;
+  static constexpr int row_warps = row_warps_;   ///< that share the lines in x of a row of cells
+  static constexpr int group_warps = split ? rows * row_warps : rows / 2;
   static constexpr int warps = groups * group_warps;
 
   /// Two more warps copy, a third one talks to the block beside; registers are given to warps by fours. Where so many warps
@@ -95,7 +97,7 @@ struct LayersTile
   static constexpr double shared_bytes_per_dof =
       sizeof(Number) * (7. + double(halo_bytes) / own_box) + sizeof(C) * 2.;
 
-  static_assert(split || rows % 2 == 0, "half a warp has a row of cells");
+  static_assert(split || (rows % 2 == 0 && row_warps == 1), "half a warp has a row of cells");
   static_assert(cluster == 1 || (cluster == 2 && in_place));
   static_assert(halo_ring <= n, "a plane's barrier serves one layer after the other");
   static_assert(rows * n <= 256, "boxes of the copy engine");

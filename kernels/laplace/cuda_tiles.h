@@ -3,7 +3,8 @@
 // and old), traces parked in shared memory, vectors in the second ring, slots of results on their way (0: written by the
 // lanes). Arguments of MarchTile: modes, cells per thread, threads per row of cells, rows of cells, threads per column,
 // planes of the rings (own, halo, edges, b and old). Arguments of LayersTile: modes, rows of cells, groups of warps,
-// planes of the ring (halo), halves of warps split the modes of a row, cells per lane, blocks of a cluster.
+// planes of the ring (halo), halves of warps split the modes of a row, cells per lane, blocks of a cluster, warps that share
+// the lines in x of a row.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +33,10 @@ template <>
 struct CudaTile<double, 5, false> : LayersTile<double, 5, 4, 5, 5>
 {};
 template <>
-struct CudaTile<double, 6, false> : LayersTile<double, 6, 2, 6, 6>
+struct CudaTile<double, 6, false> : LayersTile<double, 6, 2, 6, 6, true, 1, 2>
 {};
 template <>
-struct CudaTile<double, 7, false> : LayersTile<double, 7, 1, 7, 7, true>
+struct CudaTile<double, 7, false> : LayersTile<double, 7, 1, 7, 7, true, 1, 1, 2>
 {};
 template <>
 struct CudaTile<double, 8, false> : LayersTile<double, 8, 1, 8, 8, true, 1, 2>
@@ -82,10 +83,10 @@ template <>
 struct CudaTile<float, 5, false> : LayersTile<float, 5, 4, 5, 5>
 {};
 template <>
-struct CudaTile<float, 6, false> : LayersTile<float, 6, 2, 6, 6>
+struct CudaTile<float, 6, false> : LayersTile<float, 6, 2, 6, 6, true, 2, 2>
 {};
 template <>
-struct CudaTile<float, 7, false> : LayersTile<float, 7, 1, 7, 7, true>
+struct CudaTile<float, 7, false> : LayersTile<float, 7, 1, 7, 7, true, 2, 1, 2>
 {};
 template <>
 struct CudaTile<float, 8, false> : LayersTile<float, 8, 1, 8, 8, true, 2, 2>
