@@ -36,7 +36,7 @@ template <>
 struct CudaTile<double, 6, false> : LayersTile<double, 6, 2, 6, 6, true, 1, 2>
 {};
 template <>
-struct CudaTile<double, 7, false> : LayersTile<double, 7, 1, 7, 7, true, 1, 1, 2>
+struct CudaTile<double, 7, false> : LayersTile<double, 7, 1, 7, 7, true>
 {};
 template <>
 struct CudaTile<double, 8, false> : LayersTile<double, 8, 1, 8, 8, true, 1, 2>
