@@ -180,7 +180,8 @@ CompareEntry run_entry(const Choice &choice, const CompareOptions &options, MPI_
   return entry;
 }
 
-Comparison run_comparison(const Parameters &parameters, MPI_Comm communicator, Console &console)
+Comparison run_comparison(const Parameters &parameters, MPI_Comm communicator, Console &console,
+    const std::function<void(const Comparison &)> &keep)
 {
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
@@ -214,6 +215,8 @@ Comparison run_comparison(const Parameters &parameters, MPI_Comm communicator, C
           console.normal(group_heading(dim, dofs, form, step));
           run_group(comparison, choices_of(options, dim, dofs, form, step),
               counter ? &*counter : nullptr, communicator, console);
+          if (keep)
+            keep(comparison);
         }
   if (counter && comparison.no_counters.empty() && !counter->trouble().empty())
   {
@@ -221,6 +224,7 @@ Comparison run_comparison(const Parameters &parameters, MPI_Comm communicator, C
     console.warning("instructions were not counted to the end of the run: " + counter->trouble());
   }
   check_scale(comparison, communicator, console);
+  comparison.complete = true;
   return comparison;
 }
 
@@ -251,20 +255,22 @@ int compare_program(const Parameters &parameters, MPI_Comm communicator, Console
 {
   if (parameters.compare.solve)
     return compare_solves(parameters, communicator, console);
-  const Comparison comparison = run_comparison(parameters, communicator, console);
-  console.result(verdicts_text(comparison));
-  console.result(not_available_text(comparison));
-
   const std::filesystem::path directory = parameters.output.directory;
   const std::filesystem::path csv = directory / "compare.csv", json = directory / "compare.json";
-  on_first_rank(communicator, [&] {
-    std::ostringstream text;
-    write_compare_csv(comparison, text);
-    write_file(csv, text.str());
-    text.str("");
-    write_compare_json(comparison, text);
-    write_file(json, text.str());
-  });
+  const auto write_files = [&](const Comparison &so_far) {
+    on_first_rank(communicator, [&] {
+      std::ostringstream text;
+      write_compare_csv(so_far, text);
+      write_file(csv, text.str());
+      text.str("");
+      write_compare_json(so_far, text);
+      write_file(json, text.str());
+    });
+  };
+  const Comparison comparison = run_comparison(parameters, communicator, console, write_files);
+  console.result(verdicts_text(comparison));
+  console.result(not_available_text(comparison));
+  write_files(comparison);
   console.normal("\nfiles        " + csv.string() + ", " + json.string() + '\n');
   return compare_exit_code(comparison, communicator, console);
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,6 +56,7 @@ struct Comparison
   std::string no_device;         ///< why there is none
   std::string no_counters; ///< why instructions on the device are not counted; empty if they are
   std::vector<CompareEntry> entries;
+  bool complete = false; ///< the run has come to its end
 
   const Machine &machine(Place place) const;
   /// The yardstick of the run: the device's, or the host's if there is no device.
@@ -90,8 +92,10 @@ double percent_of_peak(const CompareEntry &entry, const Machine &machine);
 CompareEntry run_entry(const Choice &choice, const CompareOptions &options, MPI_Comm communicator,
     InstructionCounter *counter = nullptr);
 
-/// All entries in the order of the lists; shows each as soon as it is there. Collective.
-Comparison run_comparison(const Parameters &parameters, MPI_Comm communicator, Console &console);
+/// All entries in the order of the lists; shows each as soon as it is there. `keep` gets what is known after each group of
+/// them, so that a run that is stopped later was not in vain. Collective.
+Comparison run_comparison(const Parameters &parameters, MPI_Comm communicator, Console &console,
+    const std::function<void(const Comparison &)> &keep = {});
 
 /// exit_check_failed if an entry failed, exit_unexpected if none could be measured, otherwise 0; says
 /// so. Collective.

@@ -185,7 +185,7 @@ void write_compare_json(const Comparison &comparison, std::ostream &out)
   const Json json{{"device", main.name},
       {"driver", main.driver.empty() ? Json(nullptr) : Json(main.driver)}, {"git", git_hash},
       {"version", version}, {"date", comparison.date}, {"command", comparison.command},
-      {"ranks", comparison.ranks},
+      {"complete", comparison.complete}, {"ranks", comparison.ranks},
       {"no_device", comparison.no_device.empty() ? Json(nullptr) : Json(comparison.no_device)},
       {"no_counters",
           comparison.no_counters.empty() ? Json(nullptr) : Json(comparison.no_counters)},

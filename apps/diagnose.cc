@@ -273,7 +273,8 @@ void leave_out(
   run.console.normal("  " + problem + ": left out, " + entry.reason + '\n');
 }
 
-Diagnosis run_diagnosis(const Parameters &parameters, Console &console)
+Diagnosis run_diagnosis(const Parameters &parameters, Console &console,
+    const std::function<void(const Diagnosis &)> &keep)
 {
   const DiagnoseOptions options = effective(parameters.diagnose);
   const RunClock clock(options.time_limit);
@@ -307,10 +308,14 @@ Diagnosis run_diagnosis(const Parameters &parameters, Console &console)
     // Class ceilings prints what was measured of the machines.
     diagnosis.class_seconds.emplace_back(
         name, clock.elapsed() - begin + (name == "ceilings" ? of_machines : 0.));
+    diagnosis.seconds = clock.elapsed();
+    if (keep)
+      keep(diagnosis);
   }
   check_memory_again(diagnosis, options, team, console);
   diagnosis.no_counters = counters.trouble();
   diagnosis.seconds = clock.elapsed();
+  diagnosis.complete = true;
   return diagnosis;
 }
 
@@ -350,7 +355,17 @@ int program(const Parameters &parameters, MPI_Comm communicator, Console &consol
     throw ParameterError("diagnose runs as one process, not " + std::to_string(n_ranks) +
         "; diagnose.threads sets its threads");
   prepare_directory(parameters.output.directory, communicator);
-  const Diagnosis diagnosis = run_diagnosis(parameters, console);
+  const std::filesystem::path directory = parameters.output.directory;
+  const std::filesystem::path csv = directory / "diagnose.csv", json = directory / "diagnose.json";
+  const auto write_files = [&](const Diagnosis &so_far) {
+    std::ostringstream text;
+    write_csv(so_far, text);
+    write_file(csv, text.str());
+    text.str("");
+    write_json(so_far, text);
+    write_file(json, text.str());
+  };
+  const Diagnosis diagnosis = run_diagnosis(parameters, console, write_files);
   console.result(verdicts_text(diagnosis));
   console.result(bounds_text(diagnosis));
   console.result(missing_text(diagnosis));
@@ -359,14 +374,7 @@ int program(const Parameters &parameters, MPI_Comm communicator, Console &consol
     console.result(", " + name + ' ' + format_number(seconds));
   console.result("\n");
 
-  const std::filesystem::path directory = parameters.output.directory;
-  const std::filesystem::path csv = directory / "diagnose.csv", json = directory / "diagnose.json";
-  std::ostringstream text;
-  write_csv(diagnosis, text);
-  write_file(csv, text.str());
-  text.str("");
-  write_json(diagnosis, text);
-  write_file(json, text.str());
+  write_files(diagnosis);
   console.normal("\nfiles        " + csv.string() + ", " + json.string() + '\n');
   return exit_code(diagnosis, console);
 }

@@ -2,6 +2,7 @@
 // rest. Every kernel is checked before it is timed, and its time is shown beside what theory predicts.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -97,6 +98,7 @@ struct Diagnosis
   std::vector<Quantisation> quantisations;
   double seconds = 0.;                                       ///< that the whole run took
   std::vector<std::pair<std::string, double>> class_seconds; ///< that each class took
+  bool complete = false;                                     ///< the run has come to its end
 
   bool wants(Place place) const;
   const Machine &machine(Place place) const;
@@ -147,8 +149,10 @@ std::optional<Gain> gain(const Entry &entry, const Diagnosis &diagnosis);
 /// The options of a run: lists cut short if it shall be quick, "all" and automatic values replaced.
 DiagnoseOptions effective(const DiagnoseOptions &options);
 
-/// Everything the parameters ask for; shows each entry as soon as it is there.
-Diagnosis run_diagnosis(const Parameters &parameters, Console &console);
+/// Everything the parameters ask for; shows each entry as soon as it is there. `keep` gets what is known after each class,
+/// so that a run that is stopped later was not in vain.
+Diagnosis run_diagnosis(const Parameters &parameters, Console &console,
+    const std::function<void(const Diagnosis &)> &keep = {});
 
 /// exit_check_failed if an entry failed, exit_unexpected if nothing was measured, otherwise 0; says so.
 int exit_code(const Diagnosis &diagnosis, Console &console);

@@ -309,7 +309,7 @@ void write_json(const Diagnosis &diagnosis, std::ostream &out)
         {"in_range", accuracy.in_range}, {"wrong", accuracy.is_wrong()},
         {"remark", accuracy.remark}, {"place", place_word(accuracy.place)}});
   const Json json{{"version", version}, {"git", git_hash}, {"date", diagnosis.date},
-      {"command", diagnosis.command},
+      {"command", diagnosis.command}, {"complete", diagnosis.complete},
       {"no_counters", diagnosis.no_counters.empty() ? Json(nullptr) : Json(diagnosis.no_counters)},
       {"no_device", diagnosis.no_device.empty() ? Json(nullptr) : Json(diagnosis.no_device)},
       {"machines", machines}, {"classes", classes_json(diagnosis)}, {"entries", entries},

@@ -195,6 +195,8 @@ def machines_part(diagnosis):
         parts.append(table(("unit", "rate", "machine balance (flop/byte)", "α over the plain unit",
                             "limit 2-2/(1+α) if memory-bound"), rows))
         parts.append(caches_part(machine.get("caches", [])))
+    if not diagnosis.get("complete", True):
+        parts.append("<p>The run was stopped before its end: what follows is what was known by then.</p>\n")
     if diagnosis.get("no_device"):
         parts.append(f"<p>No device: {html.escape(diagnosis['no_device'])}. Nothing here says anything "
                      "about tensor cores.</p>\n")

@@ -167,7 +167,14 @@ namespace
         "output.directory=" + directory.path().string()});
     std::ostringstream out, error;
     Console console(MPI_COMM_SELF, Verbosity::normal, out, error);
-    const Comparison comparison = run_comparison(parameters, MPI_COMM_SELF, console);
+    std::vector<std::size_t> kept;
+    const Comparison comparison =
+        run_comparison(parameters, MPI_COMM_SELF, console, [&](const Comparison &so_far) {
+          EXPECT_FALSE(so_far.complete);
+          kept.push_back(so_far.entries.size());
+        });
+    EXPECT_EQ(kept, (std::vector<std::size_t>{18, 36, 54, 72, 90, 108})); // 2D and 3D, three forms
+    EXPECT_TRUE(comparison.complete);
     ASSERT_EQ(comparison.entries.size(), 108u);
     for (const CompareEntry &entry : comparison.entries)
     {

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -53,6 +54,21 @@ class Diagnose(unittest.TestCase):
         data = json.loads((self.folder / "output/diagnose/diagnose.json").read_text(encoding="utf-8"))
         self.assertEqual([row["name"] for row in data["classes"]], ["scale", "ceilings"])
         self.assertEqual({entry["outcome"] for entry in data["entries"]}, {"measured"})
+
+    def test_a_stopped_run_keeps_what_it_had(self):
+        command = [str(PROGRAMS / "tensormg-diagnose"), "precision", "scale", *SMALL,
+                   "--set", "diagnose.repetitions=100000", "--set", "diagnose.max_seconds=20"]
+        path = self.folder / "output/diagnose/diagnose.json"
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL) as run:
+            end = time.monotonic() + 200
+            while not path.exists() and run.poll() is None and time.monotonic() < end:
+                time.sleep(0.05)
+            run.kill()
+        self.assertTrue(path.exists())
+        data = json.loads(path.read_text(encoding="utf-8"))
+        self.assertFalse(data["complete"])
+        self.assertTrue(data["accuracy"])
+        self.assertEqual(data["entries"], [])
 
     def test_every_class(self):
         """All classes that have kernels give measured entries or errors, and the others say that they have none."""
