@@ -288,7 +288,10 @@ Diagnosis run_diagnosis(const Parameters &parameters, Console &console,
   measure_machines(diagnosis, options, team);
   console.normal(machines_text(diagnosis));
   if (diagnosis.machines.empty())
+  {
+    diagnosis.complete = true;
     return diagnosis;
+  }
   const double of_machines = clock.elapsed();
   RunCounters counters(options.counters);
   Run run{diagnosis, options, team, console, matrix_files, clock, &counters};
@@ -309,6 +312,7 @@ Diagnosis run_diagnosis(const Parameters &parameters, Console &console,
     diagnosis.class_seconds.emplace_back(
         name, clock.elapsed() - begin + (name == "ceilings" ? of_machines : 0.));
     diagnosis.seconds = clock.elapsed();
+    diagnosis.no_counters = counters.trouble();
     if (keep)
       keep(diagnosis);
   }

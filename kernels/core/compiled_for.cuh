@@ -25,7 +25,8 @@ inline constexpr bool has_setmaxnreg = true;
 #else
 inline constexpr bool has_setmaxnreg = false;
 #endif
-/// Copies to all blocks of a cluster: PTX for any GPU may have them, but ptxas advises against that, which -Werror forbids.
+/// Copies to all blocks of a cluster (.multicast::cluster). Compute capability 9.0 has them, but ptxas warns where they are
+/// not compiled for one very GPU, and warnings are errors.
 inline constexpr bool has_multicast = has_setmaxnreg;
 
 /// In place of an instruction that is not there: the kernel ends with an error, never with a wrong result.

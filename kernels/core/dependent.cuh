@@ -1,5 +1,6 @@
 // A small kernel that adds up what the one before it in the stream has left: where the device can (compute capability
-// 9.0), its blocks come while the last of the kernel before work, and wait. On others it starts as any kernel does.
+// 9.0), it is made ready, and where the kernel before announces its end, its blocks come, while the last blocks of that
+// one work; then it waits. On others it starts as any kernel does.
 #pragma once
 
 #include <utility>

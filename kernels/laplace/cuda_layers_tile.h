@@ -92,12 +92,14 @@ struct LayersTile
   static constexpr int worker_offset = barrier_offset + 8 * barriers;
   static constexpr int shared_bytes = worker_offset + 8;
 
-  /// The engine writes a plane with its halo and reads the result; u is read for z, for x and twice for y, the sum
-  /// of x and y is written and read, and the result is written.
+  /// The engine writes a plane with its halo and reads the result; u is read for z, for x and, by each warp of a row, twice
+  /// for y, the sum of x and y is written and read, and the result is written.
   static constexpr double shared_bytes_per_dof =
-      sizeof(Number) * (7. + double(halo_bytes) / own_box) + sizeof(C) * 2.;
+      sizeof(Number) * (5. + 2. * row_warps + double(halo_bytes) / own_box) + sizeof(C) * 2.;
 
   static_assert(split || (rows % 2 == 0 && row_warps == 1), "half a warp has a row of cells");
+  static_assert(
+      row_warps >= 1 && 2 * row_warps <= n, "each warp of a row has an even and an odd mode j");
   static_assert(cluster == 1 || (cluster == 2 && in_place));
   static_assert(halo_ring <= n, "a plane's barrier serves one layer after the other");
   static_assert(rows * n <= 256, "boxes of the copy engine");

@@ -223,7 +223,8 @@ namespace
     return std::is_same_v<Sum, ByLargeMma> ? blocks * 3 / 4 : blocks; // twice as many sums
   }
 
-  /// One warp per group, or several.
+  /// One warp per group, or several. It does not announce its end to the kernel that adds pieces: its blocks are so short that
+  /// the announcement of each would take longer than they do.
   template <typename Sum, typename W>
   __global__ void __launch_bounds__(W::threads, resident<Sum, W>())
       group_kernel(Sliced<typename Sum::Number> matrix, const typename Sum::Number *__restrict__ x,
