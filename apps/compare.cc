@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <sstream>
 
 #include "apps/compare_report.h"
 #include "apps/compare_solve.h"
@@ -255,23 +253,17 @@ int compare_program(const Parameters &parameters, MPI_Comm communicator, Console
 {
   if (parameters.compare.solve)
     return compare_solves(parameters, communicator, console);
-  const std::filesystem::path directory = parameters.output.directory;
-  const std::filesystem::path csv = directory / "compare.csv", json = directory / "compare.json";
+  const TableFiles files(parameters.output.directory, "compare");
   const auto write_files = [&](const Comparison &so_far) {
-    on_first_rank(communicator, [&] {
-      std::ostringstream text;
-      write_compare_csv(so_far, text);
-      write_file(csv, text.str());
-      text.str("");
-      write_compare_json(so_far, text);
-      write_file(json, text.str());
-    });
+    files.write(
+        communicator, [&](std::ostream &out) { write_compare_csv(so_far, out); },
+        [&](std::ostream &out) { write_compare_json(so_far, out); });
   };
   const Comparison comparison = run_comparison(parameters, communicator, console, write_files);
   console.result(verdicts_text(comparison));
   console.result(not_available_text(comparison));
   write_files(comparison);
-  console.normal("\nfiles        " + csv.string() + ", " + json.string() + '\n');
+  console.normal(files.text());
   return compare_exit_code(comparison, communicator, console);
 }
 } // namespace tensormg

@@ -305,17 +305,11 @@ int converge_program(const Parameters &parameters, MPI_Comm communicator, Consol
   const Study study = run_study(parameters, communicator, console);
   console.result(study_text(study));
 
-  const std::filesystem::path directory = parameters.output.directory;
-  const std::filesystem::path csv = directory / "converge.csv", json = directory / "converge.json";
-  on_first_rank(communicator, [&] {
-    std::ostringstream text;
-    write_study_csv(study, text);
-    write_file(csv, text.str());
-    text.str("");
-    write_study_json(study, text);
-    write_file(json, text.str());
-  });
-  console.normal("\nfiles        " + csv.string() + ", " + json.string() + '\n');
+  const TableFiles files(parameters.output.directory, "converge");
+  files.write(
+      communicator, [&](std::ostream &out) { write_study_csv(study, out); },
+      [&](std::ostream &out) { write_study_json(study, out); });
+  console.normal(files.text());
 
   const RunRecord &last = study.degrees.back().runs.back();
   if (!last.report.converged())

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <sstream>
 #include <stdexcept>
 
 #include "apps/diagnose_classes.h"
@@ -317,7 +315,6 @@ Diagnosis run_diagnosis(const Parameters &parameters, Console &console,
       keep(diagnosis);
   }
   check_memory_again(diagnosis, options, team, console);
-  diagnosis.no_counters = counters.trouble();
   diagnosis.seconds = clock.elapsed();
   diagnosis.complete = true;
   return diagnosis;
@@ -359,15 +356,11 @@ int program(const Parameters &parameters, MPI_Comm communicator, Console &consol
     throw ParameterError("diagnose runs as one process, not " + std::to_string(n_ranks) +
         "; diagnose.threads sets its threads");
   prepare_directory(parameters.output.directory, communicator);
-  const std::filesystem::path directory = parameters.output.directory;
-  const std::filesystem::path csv = directory / "diagnose.csv", json = directory / "diagnose.json";
+  const TableFiles files(parameters.output.directory, "diagnose");
   const auto write_files = [&](const Diagnosis &so_far) {
-    std::ostringstream text;
-    write_csv(so_far, text);
-    write_file(csv, text.str());
-    text.str("");
-    write_json(so_far, text);
-    write_file(json, text.str());
+    files.write(
+        communicator, [&](std::ostream &out) { write_csv(so_far, out); },
+        [&](std::ostream &out) { write_json(so_far, out); });
   };
   const Diagnosis diagnosis = run_diagnosis(parameters, console, write_files);
   console.result(verdicts_text(diagnosis));
@@ -379,7 +372,7 @@ int program(const Parameters &parameters, MPI_Comm communicator, Console &consol
   console.result("\n");
 
   write_files(diagnosis);
-  console.normal("\nfiles        " + csv.string() + ", " + json.string() + '\n');
+  console.normal(files.text());
   return exit_code(diagnosis, console);
 }
 } // namespace tensormg::diagnose

@@ -104,6 +104,28 @@ void prepare_directory(const std::filesystem::path &directory, MPI_Comm communic
         "; allowed: a directory that can be created and written to");
 }
 
+TableFiles::TableFiles(const std::filesystem::path &directory, const std::string &name)
+  : csv(directory / (name + ".csv"))
+  , json(directory / (name + ".json"))
+{}
+
+void TableFiles::write(MPI_Comm communicator, const Write &write_csv, const Write &write_json) const
+{
+  on_first_rank(communicator, [&] {
+    std::ostringstream text;
+    write_csv(text);
+    write_file(csv, text.str());
+    text.str("");
+    write_json(text);
+    write_file(json, text.str());
+  });
+}
+
+std::string TableFiles::text() const
+{
+  return "\nfiles        " + csv.string() + ", " + json.string() + '\n';
+}
+
 void forget_record(const std::filesystem::path &directory, MPI_Comm communicator)
 {
   on_first_rank(communicator, [&] { std::filesystem::remove(directory / "run.json"); });

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,19 @@ void write_file(const std::filesystem::path &file, const std::string &content);
 /// Calls `action` on rank 0; an exception there becomes a std::runtime_error on every rank.
 /// Collective.
 void on_first_rank(MPI_Comm communicator, const std::function<void()> &action);
+
+/// NAME.csv and NAME.json in a directory: a table as it is read by programs and, with all else, by people.
+struct TableFiles
+{
+  using Write = std::function<void(std::ostream &)>;
+  std::filesystem::path csv, json;
+
+  TableFiles(const std::filesystem::path &directory, const std::string &name);
+  /// What these functions write, on rank 0. Collective.
+  void write(MPI_Comm communicator, const Write &write_csv, const Write &write_json) const;
+  /// Where they are, as a line for the user.
+  std::string text() const;
+};
 
 /// Removes the run.json of an earlier run: whatever stops this one, its record shall not pass for
 /// this one's. Collective.

@@ -75,7 +75,8 @@ void launch_cooperative(const char *name, void (*kernel)(P...), dim3 grid, dim3 
 }
 
 /// The same for a kernel that may start before the one before it in the stream has ended: it calls
-/// pipeline::wait_for_kernel_before() before it reads what the kernel before may write, or writes anything. From compute capability 9.0 on.
+/// pipeline::wait_for_kernel_before() before it reads what the kernel before may write, or writes anything. From compute
+/// capability 9.0 on.
 template <typename... P, typename... A>
 void launch_overlapping(const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
     std::size_t shared_bytes, Stream stream, A &&...arguments)

@@ -290,8 +290,6 @@ public:
     }
   }
 
-  static constexpr int pairs = (n + 1) / 2;
-
   /// The same for the modes j = half, half + 2, ...
   __device__ __forceinline__ void write_rows(
       const HalfFaces (&faces_y)[n], const Plane &plane, C of_z) const
@@ -301,12 +299,12 @@ public:
     C *const to = plane.sum + first;
     const C *const edges = shared.edges(warp);
     // Warps of a row take pairs of modes by turns.
-    const int first_pair = Tile::row_warps == 1 ? 0 : warp % Tile::row_warps;
+    const int first_pair = warp % Tile::row_warps;
 #pragma unroll
-    for (int pair = 0; pair < pairs; pair += Tile::row_warps)
+    for (int pair = 0; 2 * pair < n; pair += Tile::row_warps)
     {
       const int even = 2 * (pair + first_pair);
-      if (Tile::row_warps > 1 && even >= n)
+      if (even >= n)
         break;
       // With an odd number of modes the second half has one less; there it works in vain on its first one, which nobody else
       // writes meanwhile.

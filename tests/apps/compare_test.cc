@@ -237,6 +237,7 @@ namespace
     const auto json = test::parse_json(test::content(directory / "compare.json"));
     for (const char *key : {"device", "driver", "git", "date", "command"})
       EXPECT_TRUE(json.contains(key)) << key;
+    EXPECT_EQ(json["complete"], true);
     EXPECT_GT(json["scale_bandwidth_gb_per_s"], 0.1);
     EXPECT_EQ(json["failed"].size(), 0u);
     std::size_t host_entries = 0;

@@ -52,6 +52,7 @@ class Diagnose(unittest.TestCase):
                      "verdict"):
             self.assertIn(part, result.stdout)
         data = json.loads((self.folder / "output/diagnose/diagnose.json").read_text(encoding="utf-8"))
+        self.assertTrue(data["complete"])
         self.assertEqual([row["name"] for row in data["classes"]], ["scale", "ceilings"])
         self.assertEqual({entry["outcome"] for entry in data["entries"]}, {"measured"})
 

@@ -59,6 +59,10 @@ class ReportDiagnose(unittest.TestCase):
         self.assertEqual(result.returncode, 0 if HAS_MATPLOTLIB else NO_MATPLOTLIB, result.stderr)
         return self.json.with_suffix(".html").read_text(encoding="utf-8")
 
+    def test_a_stopped_run(self):
+        self.assertIn("stopped before its end", self.page_of(diagnosis(complete=False)))
+        self.assertNotIn("stopped before its end", self.page_of(diagnosis(complete=True)))
+
     def test_everything(self):
         gain = {"twin": "cuda", "measured": 1.1, "alpha": 2.0, "bound_unoverlapped": 1.2}
         page = self.page_of(diagnosis(
