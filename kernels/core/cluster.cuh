@@ -1,6 +1,6 @@
 // Device primitives of clusters: blocks that run at the same time and reach each other's shared memory. A kernel says
 // by __cluster_dims__ how many blocks (along x) a cluster has, and is started by launch_clusters(). Thin names over PTX;
-// source: PTX ISA 8.x, sections "barrier.cluster", "cp.async.bulk.tensor", "mapa", "mbarrier.arrive". Needs compute
+// source: PTX ISA 8.x, sections "barrier.cluster", "cp.async.bulk.tensor", "mapa", "mbarrier.arrive", "st.async". Needs compute
 // capability 9.0. tests/emulation has another version of this file.
 #pragma once
 
@@ -91,6 +91,34 @@ __device__ void arrive_at(pipeline::Barrier *barrier, int rank)
                    pipeline::shared_address(barrier)),
                "r"(rank)
                : "memory");
+}
+
+/// Writes a Letter of 16 bytes to the place of `to` in block `rank`, where the barrier at the place of `barrier` counts the
+/// bytes. Nobody waits for it here; who has waited there, by wait_for_letters(), sees it.
+template <int blocks, typename Letter>
+__device__ void send(Letter *to, const Letter &letter, pipeline::Barrier *barrier, int rank)
+{
+  static_assert(sizeof(Letter) == 16);
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
+  union
+  {
+    Letter whole;
+    std::uint64_t words[2];
+  };
+  whole = letter;
+  asm volatile("{\n\t.reg .b32 place, remote;\n\tmapa.shared::cluster.u32 place, %0, %4;\n\t"
+               "mapa.shared::cluster.u32 remote, %1, %4;\n\t"
+               "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 "
+               "[place], {%2, %3}, [remote];\n\t}" ::"r"(pipeline::shared_address(to)),
+               "r"(pipeline::shared_address(barrier)), "l"(words[0]), "l"(words[1]), "r"(rank)
+               : "memory");
+}
+
+/// Waits, for a bounded time, until what others send() in this phase has come.
+__device__ inline void wait_for_letters(pipeline::Barrier *barrier, unsigned parity)
+{
+  pipeline::wait_bounded<30, pipeline::Scope::cluster>(barrier, parity);
 }
 
 /// launch_overlapping() of a kernel with __cluster_dims__, if any; the grid has whole clusters.

@@ -75,8 +75,16 @@ __device__ inline void arrive_expect(Barrier *barrier, unsigned bytes)
                : "memory");
 }
 
+/// From whom what a thread sees after a wait may come.
+enum class Scope : std::uint8_t
+{
+  block,
+  cluster
+};
+
 /// Has the phase of the given parity ended? Waits for it as long as the device sees fit.
-__device__ inline bool try_wait(Barrier *barrier, unsigned parity)
+template <Scope scope = Scope::block>
+__device__ bool try_wait(Barrier *barrier, unsigned parity)
 {
   if constexpr (!compiled_for::has_copy_engine)
   {
@@ -84,12 +92,20 @@ __device__ inline bool try_wait(Barrier *barrier, unsigned parity)
     return true;
   }
   std::uint32_t done;
-  asm volatile("{\n\t.reg .pred p;\n\t"
-               "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2;\n\t"
-               "selp.u32 %0, 1, 0, p;\n\t}"
-               : "=r"(done)
-               : "r"(shared_address(barrier)), "r"(parity)
-               : "memory");
+  if constexpr (scope == Scope::cluster)
+    asm volatile("{\n\t.reg .pred p;\n\t"
+                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n\t"
+                 "selp.u32 %0, 1, 0, p;\n\t}"
+                 : "=r"(done)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
+  else
+    asm volatile("{\n\t.reg .pred p;\n\t"
+                 "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2;\n\t"
+                 "selp.u32 %0, 1, 0, p;\n\t}"
+                 : "=r"(done)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
   return done != 0;
 }
 
@@ -102,7 +118,7 @@ __device__ inline void wait(Barrier *barrier, unsigned parity)
 
 /// wait() for another block: after about `most_seconds` in vain the kernel ends with an error (a trap, which the host sees as a
 /// failed launch) instead of waiting for ever. The clock is read only where the first look was in vain.
-template <unsigned most_seconds = 30>
+template <unsigned most_seconds = 30, Scope scope = Scope::block>
 __device__ void wait_bounded(Barrier *barrier, unsigned parity)
 {
   constexpr int log_unit = 20; // of time: 2^20 ns, so that 32 bits are enough
@@ -112,10 +128,10 @@ __device__ void wait_bounded(Barrier *barrier, unsigned parity)
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
     return static_cast<std::uint32_t>(nanoseconds >> log_unit);
   };
-  if (try_wait(barrier, parity))
+  if (try_wait<scope>(barrier, parity))
     return;
   const std::uint32_t start = now();
-  while (!try_wait(barrier, parity))
+  while (!try_wait<scope>(barrier, parity))
     if (now() - start > most_units)
       compiled_for::stop();
 }
@@ -147,6 +163,22 @@ __device__ inline void load_box(
                " [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(shared_address(to)),
                "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
                : "memory");
+}
+
+/// load_box() of what other blocks read soon: L2 gives it up after everything else. While a kernel that writes as much as it reads
+/// goes through memory, the cells that its blocks read around their tiles are then still there.
+__device__ inline void load_box_kept(
+    void *to, const CUtensorMap *map, Barrier *barrier, int c0, int c1, int c2, int c3)
+{
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
+  asm volatile(
+      "{\n\t.reg .b64 policy;\n\t"
+      "createpolicy.fractional.L2::evict_last.b64 policy, 1.0;\n\t"
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".L2::cache_hint [%0], [%1, {%3, %4, %5, %6}], [%2], policy;\n\t}" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
+      : "memory");
 }
 
 /// load_box() of what nobody reads again soon: L2 gives it up before anything else.

@@ -220,9 +220,9 @@ namespace column
           pipeline::Barrier *full = shared.own_full(at.slot);
           pipeline::wait(shared.own_empty(at.slot), at.parity ^ 1u);
           pipeline::arrive_expect(full, Tile::own_box + 2 * Tile::side_box);
-          pipeline::load_box(shared.own(at.slot), &p.own, full, s.x0, 0, y - Tile::n, plane);
-          pipeline::load_box(shared.side(at.slot, false), &p.side, full, s.left, 0, y, plane);
-          pipeline::load_box(shared.side(at.slot, true), &p.side, full, s.right, 0, y, plane);
+          pipeline::load_box_kept(shared.own(at.slot), &p.own, full, s.x0, 0, y - Tile::n, plane);
+          pipeline::load_box_kept(shared.side(at.slot, false), &p.side, full, s.left, 0, y, plane);
+          pipeline::load_box_kept(shared.side(at.slot, true), &p.side, full, s.right, 0, y, plane);
           at.advance();
         }
       }

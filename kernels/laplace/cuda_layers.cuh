@@ -5,10 +5,11 @@
 // around the tile plane by plane.
 //   x and y   A group of warps takes a plane: a lane sums the lines in y of the rows below and above its cell, then, line
 //             by line, its own ones in x, and writes the sum of all but z over u (WideFloat: beside it, in FP64).
-//   z         When all planes of the layer are there, warps take lines in z: traces of the layer above (whose u is
-//             in shared memory), those of the layers before in registers; faces are added in place.
-//   out       The copy engine writes the layer to memory and reads the one after the next into its place.
-// With clusters of two blocks the row beyond the tile on one side is read from the other block's shared memory: that block
+//   z         Warps take lines in z: traces of the layer above, plane by plane as it comes, those of the layers before in
+//             registers; when all have done x and y, faces are added in place, plane by plane.
+//   out       The copy engine writes planes to memory and reads those of the layer after the next into their place.
+// With clusters of two blocks the row beyond the tile on one side is one of the other block: that block sends its traces
+// (cuda_layers_mail.cuh), or, where there is no room for them, the row is read from its shared memory; then the block
 // tells when its layer is there, and overwrites a plane when both have read it.
 // Nobody holds B u, and the engine has as long as x and y of a layer take.
 #pragma once
@@ -56,6 +57,12 @@ namespace layers
     using Number = typename Tile::Number;
     using C = typename Tile::C;
     using Barrier = pipeline::Barrier;
+    static constexpr int first_done = 2 * Tile::steps_in;
+    static constexpr int met_at = first_done + 2 * Tile::steps_out;
+    static constexpr int first_halo = met_at + 1;
+    static constexpr int first_group = first_halo + Tile::n + Tile::halo_ring;
+    static constexpr int first_beside = first_group + (Tile::by_mail ? 2 * Tile::n : Tile::groups);
+    static_assert(first_beside + 2 == Tile::barriers);
     unsigned char *base;
 
     /// Plane k of the layer with that number in the order of copies.
@@ -92,24 +99,37 @@ namespace layers
     {
       return reinterpret_cast<Barrier *>(base + Tile::barrier_offset) + index;
     }
-    /// The layer has been copied; everybody has worked on it and has read the one after it.
-    __device__ Barrier *full(int layer) const { return barrier(layer % 2); }
-    __device__ Barrier *done(int layer) const { return barrier(2 + layer % 2); }
+    /// Plane k of the layer, and those waited for with it, have been copied; everybody has worked on it, and those written
+    /// with it, and has read the layer after it.
+    __device__ Barrier *full(int layer, int k) const
+    {
+      return barrier(layer % 2 * Tile::steps_in + k / Tile::planes_in);
+    }
+    __device__ Barrier *done(int layer, int k) const
+    {
+      return barrier(first_done + layer % 2 * Tile::steps_out + k / Tile::planes_out);
+    }
     static __device__ unsigned parity(int layer) { return layer / 2 % 2; }
     /// All warps meet, and those of a group.
-    __device__ Barrier *met() const { return barrier(4); }
+    __device__ Barrier *met() const { return barrier(met_at); }
     /// What lies around plane k of a layer is there; groups may wait for several planes that have the same slot, one
     /// after the other, which a barrier of the slot could not tell apart.
-    __device__ Barrier *halo_full(int k) const { return barrier(5 + k); }
-    __device__ Barrier *halo_empty(int slot) const { return barrier(5 + Tile::n + slot); }
-    __device__ Barrier *group(int group) const
+    __device__ Barrier *halo_full(int k) const { return barrier(first_halo + k); }
+    __device__ Barrier *halo_empty(int slot) const { return barrier(first_halo + Tile::n + slot); }
+    __device__ Barrier *group(int group) const { return barrier(first_group + group); }
+    /// Mail for plane k has come; that for the other block has been read there.
+    __device__ Barrier *mail_full(int k) const { return barrier(first_group + k); }
+    __device__ Barrier *mail_empty(int k) const { return barrier(first_group + Tile::n + k); }
+    template <typename Letter>
+    __device__ Letter *mail(int k) const
     {
-      return barrier(5 + Tile::n + Tile::halo_ring + group);
+      static_assert(sizeof(Letter) == Tile::letter_bytes);
+      return reinterpret_cast<Letter *>(base + Tile::mail_offset + k * Tile::mail_bytes);
     }
     /// The block beside has the layer with that number among its own.
     __device__ Barrier *beside_full(int own_layer) const
     {
-      return barrier(5 + Tile::n + Tile::halo_ring + Tile::groups + own_layer % 2);
+      return barrier(first_beside + own_layer % 2);
     }
   };
 
@@ -118,18 +138,28 @@ namespace layers
   {
     constexpr unsigned of_group = pipeline::warp_arrivals * Tile::group_warps;
     constexpr unsigned all = pipeline::warp_arrivals * Tile::warps;
+    constexpr bool tells_beside = Tile::cluster > 1 && !Tile::by_mail;
     for (int layer = 0; layer < 2; ++layer)
     {
-      pipeline::init(shared.full(layer), 1);
-      pipeline::init(shared.done(layer), all + (Tile::cluster > 1 ? 1 : 0));
+      for (int k = 0; k < Tile::n; k += Tile::planes_in)
+        pipeline::init(shared.full(layer, k), 1);
+      for (int k = 0; k < Tile::n; k += Tile::planes_out)
+        pipeline::init(shared.done(layer, k), all + (tells_beside && k == 0 ? 1 : 0));
     }
     pipeline::init(shared.met(), all);
     for (int k = 0; k < Tile::n; ++k)
       pipeline::init(shared.halo_full(k), 1);
     for (int slot = 0; slot < Tile::halo_ring; ++slot)
       pipeline::init(shared.halo_empty(slot), of_group);
-    for (int group = 0; group < Tile::groups; ++group)
-      pipeline::init(shared.group(group), of_group + (Tile::cluster > 1 ? Tile::group_warps : 0));
+    if constexpr (Tile::by_mail)
+      for (int k = 0; k < Tile::n; ++k)
+      {
+        pipeline::init(shared.mail_full(k), 1);
+        pipeline::init(shared.mail_empty(k), 1);
+      }
+    else
+      for (int group = 0; group < Tile::groups; ++group)
+        pipeline::init(shared.group(group), of_group + (tells_beside ? Tile::group_warps : 0));
     for (int layer = 0; layer < 2; ++layer)
       pipeline::init(shared.beside_full(layer), 1);
     pipeline::fence_init();
@@ -166,48 +196,63 @@ namespace layers
     }
   };
 
-  /// Writes plane after plane of a layer that is done, and reads the layer after the next to its place.
-  template <typename Tile, int k = 0>
-  __device__ void replace(const LayersParameters<Tile> &p, const Shared<Tile> &shared,
-      const Layers<Tile> &next, int layer)
+  /// Planes first, first + 1, ... of a layer, those that take the place of others at a time.
+  template <typename Tile>
+  __device__ void read_planes(const LayersParameters<Tile> &p, const Shared<Tile> &shared,
+      const Layers<Tile> &in, int layer, int first)
   {
-    if constexpr (k < Tile::n)
+    constexpr int n = Tile::n;
+    for (int k = first; k < min(first + Tile::planes_out, n); ++k)
     {
-      pipeline::wait_stores_read<Tile::n - 1 - k>();
-      if (next.more)
-        pipeline::load_box(shared.own(layer, k), &p.own, shared.full(layer), next.s.x0, 0,
-            next.s.y0 * Tile::n, next.c * Tile::n + k);
-      replace<Tile, k + 1>(p, shared, next, layer);
+      pipeline::Barrier *full = shared.full(layer, k);
+      if (k % Tile::planes_in == 0)
+        pipeline::arrive_expect(full, min(Tile::planes_in, n - k) * Tile::own_box);
+      pipeline::load_box_kept(
+          shared.own(layer, k), &p.own, full, in.s.x0, 0, in.s.y0 * n, in.c * n + k);
     }
   }
 
+  /// Writes planes when they are done, and reads those of the layer after the next to their place.
   template <typename Tile>
   __device__ void copy_layers(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
   {
-    InStep step(p.progress, p.longest);
+    constexpr int n = Tile::n, step = Tile::planes_out;
+    InStep in_step(p.progress, p.longest);
     Layers<Tile> in(p, shared.worker()), out(p, shared.worker());
     for (int layer = 0; in.more || out.more; ++layer)
     {
-      if (layer >= 2)
+      const bool replaces = layer >= 2, writes = replaces && out.is_own();
+      for (int first = 0; first < n; first += step)
       {
-        pipeline::wait(shared.done(layer), Shared<Tile>::parity(layer - 2));
-        if (out.is_own())
-          for (int k = 0; k < Tile::n; ++k)
-            pipeline::store_box(&p.result, shared.own(layer, k), out.s.x0, 0, out.s.y0 * Tile::n,
-                out.c * Tile::n + k);
-        out.advance();
+        if (replaces)
+          pipeline::wait(shared.done(layer, first), Shared<Tile>::parity(layer - 2));
+        if (writes)
+          for (int k = first; k < min(first + step, n); ++k)
+            pipeline::store_box(
+                &p.result, shared.own(layer, k), out.s.x0, 0, out.s.y0 * n, out.c * n + k);
+        if (first == 0)
+        {
+          if (in.more && in.is_own())
+            in_step.begin_layer();
+          continue;
+        }
+        // What was written before these planes has been read. The last step may have fewer.
+        if (first + step <= n)
+          pipeline::wait_stores_read<step>();
+        else
+          pipeline::wait_stores_read<n % step>();
+        if (in.more)
+          read_planes(p, shared, in, layer, first - step);
       }
+      pipeline::wait_stores_read<0>();
       if (in.more)
-      {
-        if (in.is_own())
-          step.begin_layer();
-        pipeline::arrive_expect(shared.full(layer), Tile::n * Tile::own_box);
-      }
-      replace(p, shared, in, layer);
+        read_planes(p, shared, in, layer, (Tile::steps_out - 1) * step);
+      if (replaces)
+        out.advance();
       if (in.more)
         in.advance();
     }
-    step.end();
+    in_step.end();
   }
 
   /// Copies the cells around the tile.
@@ -228,11 +273,11 @@ namespace layers
           pipeline::arrive_expect(full, Tile::halo_box);
           const auto to = [&](int offset) { return shared.halo(at.slot, offset); };
           if (Tile::cluster == 1 || is_first)
-            pipeline::load_box(to(0), &p.row_beside, full, s.x0, 0, y - Tile::n, plane);
+            pipeline::load_box_kept(to(0), &p.row_beside, full, s.x0, 0, y - Tile::n, plane);
           if (Tile::cluster == 1 || !is_first)
-            pipeline::load_box(to(Tile::upper_at), &p.row_beside, full, s.x0, 0, above, plane);
-          pipeline::load_box(to(Tile::left_at), &p.side, full, s.left, 0, y, plane);
-          pipeline::load_box(to(Tile::right_at), &p.side, full, s.right, 0, y, plane);
+            pipeline::load_box_kept(to(Tile::upper_at), &p.row_beside, full, s.x0, 0, above, plane);
+          pipeline::load_box_kept(to(Tile::left_at), &p.side, full, s.left, 0, y, plane);
+          pipeline::load_box_kept(to(Tile::right_at), &p.side, full, s.right, 0, y, plane);
           at.advance();
         }
   }
@@ -244,12 +289,13 @@ namespace layers
     int layer = 0, own = 0;
     for (Layers<Tile> in(p, shared.worker()); in.more; in.advance(), ++layer)
     {
-      pipeline::wait(shared.full(layer), Shared<Tile>::parity(layer));
+      for (int k = 0; k < Tile::n; k += Tile::planes_in)
+        pipeline::wait(shared.full(layer, k), Shared<Tile>::parity(layer));
       if (in.is_own())
         cluster::arrive_at<Tile::cluster>(
             shared.beside_full(own++), 1 - cluster::rank<Tile::cluster>());
       // Otherwise the layer after the next could be there before this thread has seen this one.
-      pipeline::arrive(shared.done(layer));
+      pipeline::arrive(shared.done(layer, 0));
     }
   }
 } // namespace layers

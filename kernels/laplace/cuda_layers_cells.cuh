@@ -1,15 +1,20 @@
 // The warps that compute in the layer kernel on CUDA cores, and the kernel: see cuda_layers.cuh.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/core/shared_memory.cuh"
-#include "kernels/laplace/cuda_layers_planes.cuh"
+#include "kernels/laplace/cuda_layers_mail.cuh"
 
 namespace tensormg::laplace::layers
 {
+template <typename Tile>
+using WorkOf = std::conditional_t<Tile::by_mail, MailWork<Tile>, PlaneWork<Tile>>;
+
 template <typename Tile, Form form>
-class Cells : PlaneWork<Tile>
+class Cells : WorkOf<Tile>
 {
-  using Work = PlaneWork<Tile>;
+  using Work = WorkOf<Tile>;
   using typename Work::C;
   using typename Work::Number;
   using typename Work::Trace;
@@ -26,8 +31,8 @@ class Cells : PlaneWork<Tile>
   Trace top[strips_per_warp];   ///< of this layer
   int layer = 0;                ///< number of layer c in the order of copies
   int planes = 0;               ///< of cells around the tile that were copied before layer c
-  // Parities of the phases that are waited for next.
-  unsigned halo_parity = 0, met = 0, in_group = 0;
+  // Parities of the phases that are waited for next; of what comes once per own layer.
+  unsigned own_parity = 0, met = 0, in_group = 0;
 
 public:
   using Work::Work;
@@ -51,32 +56,48 @@ public:
         add_z(c);
         ++layer;
         planes += n;
-        halo_parity ^= 1u;
+        own_parity ^= 1u;
       }
       if (s.after)
       {
-        pipeline::arrive_to_overwrite(shared.done(layer));
+        release(layer);
         ++layer;
       }
     }
   }
 
 private:
+  __device__ __forceinline__ void wait_full(int l, int k) const
+  {
+    pipeline::wait(shared.full(l, k), Shared<Tile>::parity(l));
+  }
   __device__ __forceinline__ void wait_full(int l) const
   {
-    pipeline::wait(shared.full(l), Shared<Tile>::parity(l));
+    for (int k = 0; k < n; k += Tile::planes_in)
+      wait_full(l, k);
   }
-  // Lines in z: strip `t` of this warp is lines 2 (warp + t warps) + half of a plane, each of 16 lanes.
-  __device__ __forceinline__ int strip(int t) const { return warp + t * Tile::warps; }
-  __device__ __forceinline__ bool has(int t) const
+  /// A layer of which nothing is written has been read.
+  __device__ __forceinline__ void release(int l) const
   {
-    return (t + 1) * Tile::warps <= Tile::rows * modes / 2 ||
-        2 * strip(t) + half < Tile::rows * modes;
+    for (int k = 0; k < n; k += Tile::planes_out)
+      pipeline::arrive_to_overwrite(shared.done(l, k));
   }
-  __device__ __forceinline__ int at_strip(int t) const
+
+  // Lines in z: strip `t` of this warp is lines 2 (warp + t warps) + half of a plane, each of 16 lanes. A warp without its
+  // last strip reads the last line in vain, so that nothing branches.
+  static constexpr int lines = Tile::rows * modes;
+  static constexpr bool all_have(int t) { return (t + 1) * Tile::warps <= lines / 2; }
+  __device__ __forceinline__ int wanted_line(int t) const
   {
-    return strip(t) * (2 * mode_x) + lane * width;
+    return 2 * (warp + t * Tile::warps) + half;
   }
+  __device__ __forceinline__ bool has(int t) const { return all_have(t) || wanted_line(t) < lines; }
+  __device__ __forceinline__ int line(int t) const
+  {
+    return all_have(t) ? wanted_line(t) : min(wanted_line(t), lines - 1);
+  }
+  __device__ __forceinline__ int at_strip(int t) const { return line(t) * mode_x + cell; }
+
   __device__ __forceinline__ LineSums<V> sums_z(int l, int t) const
   {
     const Number *from = shared.own(l, 0) + at_strip(t);
@@ -88,10 +109,11 @@ private:
   }
   __device__ __forceinline__ Trace ghost_z(int side, int t) const
   {
-    const int line = 2 * strip(t) + half, cy = line / modes;
+    const int cy = line(t) / modes;
     if (cy > s.last_y)
       return {V(C(0)), V(C(0))};
-    return ghost(side, p.block.rows_per_plane(), (s.y0 + cy) * n + line % modes / n, line % n);
+    return ghost(
+        side, p.block.rows_per_plane(), (s.y0 + cy) * n + line(t) % modes / n, line(t) % n);
   }
 
   /// The traces below the first layer and at its top.
@@ -102,23 +124,21 @@ private:
     {
 #pragma unroll
       for (int t = 0; t < strips_per_warp; ++t)
-        if (has(t))
-          below[t] = sums_z(layer, t).upper();
+        below[t] = sums_z(layer, t).upper();
       ++layer;
       wait_full(layer);
     }
     const bool from_ghost = p.sides[4] == Side::ghost;
 #pragma unroll
     for (int t = 0; t < strips_per_warp; ++t)
-      if (has(t))
-      {
-        const LineSums<V> sums = sums_z(layer, t);
-        top[t] = sums.upper();
-        if (!s.before)
-          below[t] = from_ghost ? ghost_z(4, t) : behind(4, sums.lower());
-      }
+    {
+      const LineSums<V> sums = sums_z(layer, t);
+      top[t] = sums.upper();
+      if (!s.before)
+        below[t] = from_ghost ? ghost_z(4, t) : behind(4, sums.lower());
+    }
     if (s.before)
-      pipeline::arrive_to_overwrite(shared.done(layer - 1));
+      release(layer - 1);
     else
     {
       // Nobody writes to the layer before all have read it; otherwise done() of the layer before says so.
@@ -136,9 +156,9 @@ private:
   __device__ __forceinline__ void read_b(V (&b)[n], int c, int t) const
   {
     // Where there is nothing, something else, which nobody stores: a selected zero would have to wait for the number.
-    const int line = min(2 * strip(t) + half, (s.last_y + 1) * modes - 1);
+    const int there = min(line(t), (s.last_y + 1) * modes - 1);
     const int x = min(s.x0 + cell, int(p.block.pitch) - width);
-    const Number *from = p.input + c * (n * p.plane) + (s.y0 * modes + line) * p.block.pitch + x;
+    const Number *from = p.input + c * (n * p.plane) + (s.y0 * modes + there) * p.block.pitch + x;
 #pragma unroll
     for (int k = 0; k < n; ++k)
       b[k] = load_pack_once<width>(from + k * p.plane);
@@ -154,49 +174,76 @@ private:
         read_b(b[t], c, t); // asked for before anybody waits
     Trace above[strips_per_warp], next_top[strips_per_warp];
     if (c + 1 < s.z1 || s.after)
-    {
-      wait_full(layer + 1);
-#pragma unroll
-      for (int t = 0; t < strips_per_warp; ++t)
-        if (has(t))
-        {
-          const LineSums<V> sums = sums_z(layer + 1, t);
-          above[t] = sums.lower();
-          next_top[t] = sums.upper();
-        }
-    }
+      sum_above(above, next_top);
     else
 #pragma unroll
       for (int t = 0; t < strips_per_warp; ++t)
-        if (has(t))
-          above[t] = p.sides[5] == Side::ghost ? ghost_z(5, t) : behind(5, top[t]);
+        above[t] = p.sides[5] == Side::ghost ? ghost_z(5, t) : behind(5, top[t]);
     meet();
+    Faces<V> faces[strips_per_warp];
 #pragma unroll
     for (int t = 0; t < strips_per_warp; ++t)
-      if (has(t))
-      {
-        const Faces<V> faces(below[t], above[t]);
-        const C *const from = shared.sum(layer, 0) + at_strip(t);
-        Number *const to = shared.own(layer, 0) + at_strip(t);
-        V sum[n];
+    {
+      faces[t] = Faces<V>(below[t], above[t]);
+      below[t] = top[t];
+      top[t] = next_top[t];
+    }
 #pragma unroll
-        for (int k = 0; k < n; ++k)
+    for (int first = 0; first < n; first += Tile::planes_out)
+      finish_planes(first, faces, b);
+  }
+
+  /// Traces of the layer above at its bottom and its top, plane by plane as it comes.
+  __device__ __forceinline__ void sum_above(
+      Trace (&above)[strips_per_warp], Trace (&next_top)[strips_per_warp]) const
+  {
+    LineSums<V> sums[strips_per_warp];
+    const Number *const from = shared.own(layer + 1, 0);
+#pragma unroll
+    for (int k = 0; k < n; ++k)
+    {
+      if (k % Tile::planes_in == 0)
+        wait_full(layer + 1, k);
+#pragma unroll
+      for (int t = 0; t < strips_per_warp; ++t)
+        sums[t].add(k, p.v[k], p.h[k], load(from + at_strip(t) + k * next_plane));
+    }
+#pragma unroll
+    for (int t = 0; t < strips_per_warp; ++t)
+    {
+      above[t] = sums[t].lower();
+      next_top[t] = sums[t].upper();
+    }
+  }
+
+  /// Faces in z and b of the planes that are written with plane `first`.
+  __device__ __forceinline__ void finish_planes(
+      int first, const Faces<V> (&faces)[strips_per_warp], const V (&b)[strips_per_warp][n]) const
+  {
+    const C *const from = shared.sum(layer, first);
+    Number *const to = shared.own(layer, first);
+    V sum[Tile::planes_out][strips_per_warp];
+#pragma unroll
+    for (int m = 0; m < Tile::planes_out; ++m)
+#pragma unroll
+      for (int t = 0; t < strips_per_warp; ++t)
+        if (first + m < n)
+          sum[m][t] = load(from + at_strip(t) + m * next_sums);
+#pragma unroll
+    for (int m = 0; m < Tile::planes_out; ++m)
+#pragma unroll
+      for (int t = 0; t < strips_per_warp; ++t)
+        if (first + m < n)
         {
-          sum[k] = load(from + k * next_sums);
+          const int k = first + m;
           if constexpr (form == Form::residual)
-            sum[k] = b[t][k] + sum[k];
+            sum[m][t] = b[t][k] + sum[m][t];
+          add_product(sum[m][t], p.vd[2][k], faces[t].v[k % 2]);
+          add_product(sum[m][t], p.gd[2][k], faces[t].g[k % 2]);
+          if (has(t))
+            write_rounded(to + at_strip(t) + m * next_plane, sum[m][t]);
         }
-#pragma unroll
-        for (int k = 0; k < n; ++k)
-        {
-          add_product(sum[k], p.vd[2][k], faces.v[k % 2]);
-          add_product(sum[k], p.gd[2][k], faces.g[k % 2]);
-          write_rounded(to + k * next_plane, sum[k]);
-        }
-        below[t] = top[t];
-        top[t] = next_top[t];
-      }
-    pipeline::arrive_to_overwrite(shared.done(layer));
+    pipeline::arrive_to_overwrite(shared.done(layer, first));
   }
 
   /// Faces in x and y and the diagonal, of plane k of layer c.
@@ -205,14 +252,32 @@ private:
     const typename Work::Plane plane{
         shared.own(layer, k), shared.sum(layer, k), (planes + k) % Tile::halo_ring, c * n + k};
     typename Work::FacesY faces_y[n];
-    if constexpr (Tile::cluster > 1)
-      pipeline::wait_bounded(shared.beside_full(planes / n), planes / n / 2 % 2);
-    pipeline::wait(shared.halo_full(k), halo_parity);
-    this->sum_y(faces_y, plane);
-    this->sum_edges(plane);
-    pipeline::arrive_to_overwrite(shared.halo_empty(plane.slot));
-    // All have read the layer for z, and the sums of the layer before; and those who work on the rows beside have read
-    // this plane.
+    if constexpr (Tile::by_mail)
+      this->exchange_y(faces_y, plane, k, own_parity);
+    else
+    {
+      if constexpr (Tile::cluster > 1)
+        pipeline::wait_bounded(shared.beside_full(planes / n), planes / n / 2 % 2);
+      pipeline::wait(shared.halo_full(k), own_parity);
+      this->sum_y(faces_y, plane);
+      this->sum_edges(plane);
+      pipeline::arrive_to_overwrite(shared.halo_empty(plane.slot));
+      has_read_rows_beside();
+    }
+    // All have read the layer for z, and the sums of the layer before.
+    if (c > s.z0 || s.before)
+      pipeline::wait(
+          shared.done(layer - 1, Tile::in_place ? 0 : k), Shared<Tile>::parity(layer - 1));
+    if constexpr (!Tile::by_mail)
+      wait_for_rows_beside();
+    this->write_rows(faces_y, plane, p.lambda[2][k]);
+    if constexpr (Tile::by_mail)
+      this->has_read_mail(k);
+  }
+
+  // Those who work on rows beside each other in a plane read it before they write to it.
+  __device__ __forceinline__ void has_read_rows_beside() const
+  {
     if constexpr (Tile::in_place)
       pipeline::arrive(shared.group(group));
     if constexpr (Tile::cluster > 1)
@@ -221,8 +286,9 @@ private:
       if (lane == 0)
         cluster::arrive_at<Tile::cluster>(shared.group(group), 1 - cluster::rank<Tile::cluster>());
     }
-    if (c > s.z0 || s.before)
-      pipeline::wait(shared.done(layer - 1), Shared<Tile>::parity(layer - 1));
+  }
+  __device__ __forceinline__ void wait_for_rows_beside()
+  {
     if constexpr (Tile::in_place)
     {
       if constexpr (Tile::cluster > 1)
@@ -231,7 +297,6 @@ private:
         pipeline::wait(shared.group(group), in_group);
       in_group ^= 1u;
     }
-    this->write_rows(faces_y, plane, p.lambda[2][k]);
   }
 };
 
@@ -272,7 +337,7 @@ __global__ void __cluster_dims__(Tile::cluster, 1, 1) __launch_bounds__(Tile::th
       copy_layers(p, shared);
     if (service == 32)
       copy_halo(p, shared);
-    if (Tile::cluster > 1 && service == 64)
+    if (Tile::cluster > 1 && !Tile::by_mail && service == 64)
       tell_beside(p, shared);
   }
   // The block beside may still read.

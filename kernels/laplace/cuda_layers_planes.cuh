@@ -85,7 +85,7 @@ public:
   __device__ __forceinline__ int row_of(int which) const
   {
     const int member = warp % Tile::group_warps;
-    return Tile::split ? member / Tile::row_warps : 2 * member + which;
+    return Tile::split ? member : 2 * member + which;
   }
 
   /// A plane in shared memory and its sums, the slot of the cells around it, and its number in the block.
@@ -298,18 +298,13 @@ public:
     const Number *const own = plane.own + first;
     C *const to = plane.sum + first;
     const C *const edges = shared.edges(warp);
-    // Warps of a row take pairs of modes by turns.
-    const int first_pair = warp % Tile::row_warps;
 #pragma unroll
-    for (int pair = 0; 2 * pair < n; pair += Tile::row_warps)
+    for (int even = 0; even < n; even += 2)
     {
-      const int even = 2 * (pair + first_pair);
-      if (even >= n)
-        break;
       // With an odd number of modes the second half has one less; there it works in vain on its first one, which nobody else
       // writes meanwhile.
       constexpr int most = n - 1;
-      const int odd = even < most ? even + 1 : 2 * first_pair + 1;
+      const int odd = even < most ? even + 1 : 1;
       const bool mine = even < most || half == 0;
       const auto of_half = [&](const C(&table)[n]) { return half == 0 ? table[even] : table[odd]; };
       const C of_yz = of_z + of_half(p.lambda[1]), vd = of_half(p.vd[1]), gd = of_half(p.gd[1]);

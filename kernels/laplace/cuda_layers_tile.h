@@ -7,19 +7,21 @@
 
 namespace tensormg::laplace
 {
-/// `rows` rows of 16 lanes, a lane with `width` neighbouring cells in x (as a rule 8 bytes of sums). Half a warp works on a row of cells in a plane
-/// (mode k of a layer): the halves have two rows, or, with `split`, the even and the odd modes j of the same one.
-/// `groups` groups of warps take a plane each, one after the other. Two more warps copy. With `split` `row_warps` warps share the lines in
-/// x of a row; each of them sums the rows beside it for itself.
+/// `rows` rows of 16 lanes, a lane with `width` neighbouring cells in x (as a rule 8 bytes of sums). Half a warp works on a
+/// row of cells in a plane (mode k of a layer): the halves have two rows, or, with `split`, the even and the odd modes j of
+/// the same one. `groups` groups of warps take a plane each, one after the other. Two more warps copy. `planes_out` planes
+/// of a layer are written, and replaced by those of the layer after the next, at a time, and `planes_in` planes waited for.
 ///
 /// Two layers of src are in shared memory, and a ring of planes of the cells around the tile:
 ///   own    [2 layers][n modes k][rows][n modes j][n modes i][cells_x]; B u takes the place of u
 ///   halo   lower, upper [n][n][cells_x]; left, right [rows][n][n][halo_x]
 /// Where a Number would round the sums of x and y, these have a place of their own, for one layer, and u is there until
 /// its place takes B u.
-/// The blocks of a cluster read a row of the other one where it lies: their halo is lower or upper.
+/// The halo of the blocks of a cluster is lower or upper. On the other side they send each other the traces of their rows
+/// (`by_mail`), for which there must be room, or read a row of the other one where it lies.
 template <typename Number_, int n_, int rows_, int groups_, int halo_ring_, bool split_ = false,
-    int width_ = 8 / int(sizeof(Compute<Number_>)), int cluster_ = 1, int row_warps_ = 1>
+    int width_ = 8 / int(sizeof(Compute<Number_>)), int cluster_ = 1, int planes_out_ = n_,
+    int planes_in_ = n_>
 struct LayersTile
 {
   using Number = Number_;
@@ -35,15 +37,18 @@ struct LayersTile
   static constexpr int lanes_x = 16;
   static constexpr int cells_x = lanes_x * width;
   static constexpr int cluster = cluster_; ///< blocks with rows of cells beside each other, 1 or 2
-  static constexpr int cells_y = rows * cluster; ///< of a cluster
-  static constexpr int modes = n * n;            ///< of a plane
-  static constexpr int row_warps = row_warps_;   ///< that share the lines in x of a row of cells
-  static constexpr int group_warps = split ? rows * row_warps : rows / 2;
+  static constexpr int cells_y = rows * cluster;                         ///< of a cluster
+  static constexpr int modes = n * n;                                    ///< of a plane
+  static constexpr int planes_out = planes_out_, planes_in = planes_in_; ///< at a time
+  static constexpr int steps_out = (n + planes_out - 1) / planes_out;    ///< of a layer
+  static constexpr int steps_in = (n + planes_in - 1) / planes_in;
+  static constexpr int group_warps = split ? rows : rows / 2;
   static constexpr int warps = groups * group_warps;
+  static constexpr bool by_mail = cluster > 1 && halo_ring == n;
 
-  /// Two more warps copy, a third one talks to the block beside; registers are given to warps by fours. Where so many warps
+  /// Two more warps copy; a third one tells the block beside which layers it may read; registers are given to warps by fours. Where so many warps
   /// would have more than the warps of all groups, a group of warps copies and gives them its registers.
-  static constexpr int service_warps = cluster > 1 ? 3 : 2;
+  static constexpr int service_warps = cluster > 1 && !by_mail ? 3 : 2;
   static constexpr int plain_registers = 65536 / (128 * ((warps + service_warps + 3) / 4)) / 8 * 8;
   static constexpr int consumer_groups = (warps + 3) / 4;
   static constexpr int service_registers = 40;
@@ -81,26 +86,32 @@ struct LayersTile
       in_place ? own_bytes : align(int(sizeof(C)) * cells_x * modes * rows);
   static constexpr int sum_offset = 2 * n * own_bytes;
   static constexpr int halo_offset = sum_offset + (in_place ? 0 : n * sum_bytes);
-  static constexpr int edge_offset = halo_offset + halo_ring * halo_bytes;
+  /// Traces of the row of cells in the block beside: [n planes][n lines i][16 lanes] letters.
+  static constexpr int letter_bytes = 2 * width * int(sizeof(C));
+  static constexpr int mail_bytes = n * lanes_x * letter_bytes; ///< of a plane
+  static constexpr int mail_offset = halo_offset + halo_ring * halo_bytes;
+  static constexpr int edge_offset = mail_offset + (by_mail ? n * mail_bytes : 0);
   /// Per warp: traces of the cells beside its rows in a plane, [half unless split][left, right][j][V, D].
   static constexpr int edge_numbers = (split ? 4 : 8) * n;
   /// Per warp: the segment that it works on.
   static constexpr int place_bytes = 64;
   static constexpr int place_offset = edge_offset + align(warps * edge_numbers * int(sizeof(C)));
   static constexpr int barrier_offset = place_offset + warps * place_bytes;
-  static constexpr int barriers = 7 + n + halo_ring + groups;
+  static constexpr int barriers =
+      2 * (steps_in + steps_out) + 3 + n + halo_ring + (by_mail ? 2 * n : groups);
   static constexpr int worker_offset = barrier_offset + 8 * barriers;
   static constexpr int shared_bytes = worker_offset + 8;
 
   /// The engine writes a plane with its halo and reads the result; u is read for z, for x and, by each warp of a row, twice
   /// for y, the sum of x and y is written and read, and the result is written.
   static constexpr double shared_bytes_per_dof =
-      sizeof(Number) * (5. + 2. * row_warps + double(halo_bytes) / own_box) + sizeof(C) * 2.;
+      sizeof(Number) * (7. + double(halo_bytes) / own_box) + sizeof(C) * 2. +
+      (by_mail ? 2. * mail_bytes / (rows * modes * cells_x) : 0.);
 
-  static_assert(split || (rows % 2 == 0 && row_warps == 1), "half a warp has a row of cells");
-  static_assert(
-      row_warps >= 1 && 2 * row_warps <= n, "each warp of a row has an even and an odd mode j");
+  static_assert(split || rows % 2 == 0, "half a warp has a row of cells");
   static_assert(cluster == 1 || (cluster == 2 && in_place));
+  static_assert(!by_mail || (split && rows == 1 && groups == n),
+      "a warp has a plane, all of which lies beside the other block");
   static_assert(halo_ring <= n, "a plane's barrier serves one layer after the other");
   static_assert(rows * n <= 256, "boxes of the copy engine");
   static_assert(shared_bytes <= 232448, "227 KiB per block");

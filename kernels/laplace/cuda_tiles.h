@@ -3,8 +3,8 @@
 // and old), traces parked in shared memory, vectors in the second ring, slots of results on their way (0: written by the
 // lanes). Arguments of MarchTile: modes, cells per thread, threads per row of cells, rows of cells, threads per column,
 // planes of the rings (own, halo, edges, b and old). Arguments of LayersTile: modes, rows of cells, groups of warps,
-// planes of the ring (halo), halves of warps split the modes of a row, cells per lane, blocks of a cluster, warps that share
-// the lines in x of a row.
+// planes of the ring (halo), halves of warps split the modes of a row, cells per lane, blocks of a cluster, planes that are
+// written at a time, and waited for.
 #pragma once
 
 #include <cstdint>
@@ -27,22 +27,22 @@ template <>
 struct CudaTile<double, 3, false> : ColumnTile<double, 3, 1, 8, 8>
 {};
 template <>
-struct CudaTile<double, 4, false> : LayersTile<double, 4, 4, 4, 4, false, 2>
+struct CudaTile<double, 4, false> : LayersTile<double, 4, 4, 4, 4, false, 2, 1, 1, 1>
 {};
 template <>
-struct CudaTile<double, 5, false> : LayersTile<double, 5, 4, 5, 5>
+struct CudaTile<double, 5, false> : LayersTile<double, 5, 4, 5, 5, false, 1, 1, 1, 1>
 {};
 template <>
-struct CudaTile<double, 6, false> : LayersTile<double, 6, 2, 6, 6, true, 1, 2>
+struct CudaTile<double, 6, false> : LayersTile<double, 6, 2, 6, 6, true, 1, 1, 6, 2>
 {};
 template <>
-struct CudaTile<double, 7, false> : LayersTile<double, 7, 1, 7, 7, true>
+struct CudaTile<double, 7, false> : LayersTile<double, 7, 1, 7, 7, true, 1, 1, 7, 4>
 {};
 template <>
-struct CudaTile<double, 8, false> : LayersTile<double, 8, 1, 8, 8, true, 1, 2>
+struct CudaTile<double, 8, false> : LayersTile<double, 8, 1, 8, 8, true, 1, 2, 8, 4>
 {};
 template <>
-struct CudaTile<double, 9, false> : LayersTile<double, 9, 1, 9, 3, true, 1, 2>
+struct CudaTile<double, 9, false> : LayersTile<double, 9, 1, 9, 3, true, 1, 2, 9, 3>
 {};
 
 template <>
@@ -77,22 +77,22 @@ template <>
 struct CudaTile<float, 3, false> : ColumnTile<float, 3, 2, 8, 6, 0, false, 2, 2>
 {};
 template <>
-struct CudaTile<float, 4, false> : LayersTile<float, 4, 4, 4, 4, false, 4>
+struct CudaTile<float, 4, false> : LayersTile<float, 4, 4, 4, 4, false, 4, 1, 1, 1>
 {};
 template <>
-struct CudaTile<float, 5, false> : LayersTile<float, 5, 4, 5, 5>
+struct CudaTile<float, 5, false> : LayersTile<float, 5, 4, 5, 5, false, 2, 1, 1, 1>
 {};
 template <>
-struct CudaTile<float, 6, false> : LayersTile<float, 6, 2, 6, 6, true, 2, 2>
+struct CudaTile<float, 6, false> : LayersTile<float, 6, 2, 6, 6, true, 2, 1, 6, 2>
 {};
 template <>
-struct CudaTile<float, 7, false> : LayersTile<float, 7, 1, 7, 7, true, 2, 1, 2>
+struct CudaTile<float, 7, false> : LayersTile<float, 7, 1, 7, 7, true, 2, 1, 7, 4>
 {};
 template <>
-struct CudaTile<float, 8, false> : LayersTile<float, 8, 1, 8, 8, true, 2, 2>
+struct CudaTile<float, 8, false> : LayersTile<float, 8, 1, 8, 8, true, 2, 2, 8, 4>
 {};
 template <>
-struct CudaTile<float, 9, false> : LayersTile<float, 9, 1, 9, 3, true, 2, 2>
+struct CudaTile<float, 9, false> : LayersTile<float, 9, 1, 9, 3, true, 2, 2, 9, 3>
 {};
 
 template <>
@@ -133,7 +133,7 @@ template <>
 struct CudaTile<WideFloat, 5, false> : LayersTile<WideFloat, 5, 4, 5, 5>
 {};
 template <>
-struct CudaTile<WideFloat, 6, false> : LayersTile<WideFloat, 6, 2, 6, 6, true>
+struct CudaTile<WideFloat, 6, false> : LayersTile<WideFloat, 6, 2, 6, 6, true, 1, 1, 2, 2>
 {};
 template <>
 struct CudaTile<WideFloat, 7, false> : LayersTile<WideFloat, 7, 2, 7, 5, true>
@@ -142,7 +142,7 @@ template <>
 struct CudaTile<WideFloat, 8, false> : LayersTile<WideFloat, 8, 1, 8, 8, true>
 {};
 template <>
-struct CudaTile<WideFloat, 9, false> : LayersTile<WideFloat, 9, 1, 9, 3, true>
+struct CudaTile<WideFloat, 9, false> : LayersTile<WideFloat, 9, 1, 9, 3, true, 1, 1, 9, 3>
 {};
 
 template <>
@@ -216,7 +216,7 @@ struct CudaNarrowTile
   : std::conditional_t<residual, CudaResidualTile<Number, n>, CudaTile<Number, n, false>>
 {};
 template <>
-struct CudaNarrowTile<float, 4, false> : LayersTile<float, 4, 8, 2, 4>
+struct CudaNarrowTile<float, 4, false> : LayersTile<float, 4, 8, 2, 4, false, 2, 1, 1, 1>
 {};
 template <>
 struct CudaNarrowTile<Half, 4, false> : ColumnTile<Half, 4, 1, 12, 9, 0, false, 2, 2>

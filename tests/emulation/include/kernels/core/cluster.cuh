@@ -96,6 +96,26 @@ void arrive_at(pipeline::Barrier *barrier, int rank)
   pipeline::arrive(internal::there(internal::block<blocks>(rank), barrier));
 }
 
+/// Lands when somebody waits for it, as copies do.
+template <int blocks, typename Letter>
+void send(Letter *to, const Letter &letter, pipeline::Barrier *barrier, int rank)
+{
+  static_assert(sizeof(Letter) == 16);
+  emulation::Block &other = internal::block<blocks>(rank);
+  Letter *const place = internal::there(other, to);
+  pipeline::Barrier *const its = internal::there(other, barrier);
+  other.copies.push_back({[=] {
+                            *place = letter;
+                            pipeline::internal::change(its, 0, -16);
+                          },
+      its});
+}
+
+inline void wait_for_letters(pipeline::Barrier *barrier, unsigned parity)
+{
+  pipeline::wait(barrier, parity);
+}
+
 template <typename... P, typename... A>
 void launch_clusters(const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
     std::size_t shared_bytes, Stream stream, A &&...arguments)

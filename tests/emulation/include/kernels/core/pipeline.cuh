@@ -126,6 +126,11 @@ inline void load_box(
        },
           barrier});
 }
+inline void load_box_kept(
+    void *to, const CUtensorMap *map, Barrier *barrier, int c0, int c1, int c2, int c3)
+{
+  load_box(to, map, barrier, c0, c1, c2, c3);
+}
 inline void load_box_once(
     void *to, const CUtensorMap *map, Barrier *barrier, int c0, int c1, int c2, int c3)
 {
