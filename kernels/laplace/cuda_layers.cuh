@@ -217,7 +217,7 @@ namespace layers
   __device__ void copy_layers(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
   {
     constexpr int n = Tile::n, step = Tile::planes_out;
-    InStep in_step(p.progress, p.longest);
+    InStep in_step(p.progress, p.longest, Tile::apart);
     Layers<Tile> in(p, shared.worker()), out(p, shared.worker());
     for (int layer = 0; in.more || out.more; ++layer)
     {

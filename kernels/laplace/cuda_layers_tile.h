@@ -11,6 +11,7 @@ namespace tensormg::laplace
 /// row of cells in a plane (mode k of a layer): the halves have two rows, or, with `split`, the even and the odd modes j of
 /// the same one. `groups` groups of warps take a plane each, one after the other. Two more warps copy. `planes_out` planes
 /// of a layer are written, and replaced by those of the layer after the next, at a time, and `planes_in` planes waited for.
+/// Blocks are kept within `apart` layers of each other (InStep).
 ///
 /// Two layers of src are in shared memory, and a ring of planes of the cells around the tile:
 ///   own    [2 layers][n modes k][rows][n modes j][n modes i][cells_x]; B u takes the place of u
@@ -21,7 +22,7 @@ namespace tensormg::laplace
 /// (`by_mail`), for which there must be room, or read a row of the other one where it lies.
 template <typename Number_, int n_, int rows_, int groups_, int halo_ring_, bool split_ = false,
     int width_ = 8 / int(sizeof(Compute<Number_>)), int cluster_ = 1, int planes_out_ = n_,
-    int planes_in_ = n_>
+    int planes_in_ = n_, int apart_ = 1>
 struct LayersTile
 {
   using Number = Number_;
@@ -40,6 +41,7 @@ struct LayersTile
   static constexpr int cells_y = rows * cluster;                         ///< of a cluster
   static constexpr int modes = n * n;                                    ///< of a plane
   static constexpr int planes_out = planes_out_, planes_in = planes_in_; ///< at a time
+  static constexpr int apart = apart_;                                   ///< layers
   static constexpr int steps_out = (n + planes_out - 1) / planes_out;    ///< of a layer
   static constexpr int steps_in = (n + planes_in - 1) / planes_in;
   static constexpr int group_warps = split ? rows : rows / 2;

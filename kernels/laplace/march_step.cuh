@@ -8,16 +8,17 @@
 
 namespace tensormg::laplace
 {
-/// Keeps the blocks within `lag` layers of each other, so that halos are read from the L2 cache. Only a
+/// Keeps the blocks within `apart` layers of each other, so that halos are read from the L2 cache. Only a
 /// matter of speed: a wait gives up after a bounded number of looks. One thread per block uses it.
 /// `progress`: two counters that are zero before and after the launch; nullptr: nobody waits.
 class InStep
 {
 public:
   /// longest: layers of the block that has the most.
-  __device__ InStep(unsigned *progress, int longest)
+  __device__ InStep(unsigned *progress, int longest, int apart = 1)
     : progress_(progress)
     , longest_(longest)
+    , apart_(apart)
     , give_up_(progress == nullptr)
   {}
 
@@ -25,10 +26,10 @@ public:
   {
     if (give_up_)
       return;
-    constexpr int lag = 1, looks = 20000;
+    constexpr int looks = 20000;
     volatile unsigned *seen = progress_;
     atomicAdd(progress_, 1u);
-    const long needed = long(++begun_ - lag) * gridDim.x;
+    const long needed = long(++begun_ - apart_) * gridDim.x;
     for (int look = 0; !give_up_ && needed > 0 && long(*seen) < needed; ++look)
       give_up_ = look == looks;
   }
@@ -50,7 +51,7 @@ public:
 
 private:
   unsigned *progress_;
-  int longest_;
+  int longest_, apart_;
   int begun_ = 0;
   bool give_up_;
 };
