@@ -115,7 +115,7 @@ __device__ void send(Letter *to, const Letter &letter, pipeline::Barrier *barrie
                : "memory");
 }
 
-/// Waits, for a bounded time, until what others send() in this phase has come.
+/// Waits, for a bounded time, until what others send() in this phase has come, or until they have arrived.
 __device__ inline void wait_for_letters(pipeline::Barrier *barrier, unsigned parity)
 {
   pipeline::wait_bounded<30, pipeline::Scope::cluster>(barrier, parity);

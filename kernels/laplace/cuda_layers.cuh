@@ -1,8 +1,8 @@
 // The `cuda` backend in 3D, B u for degrees 3 and more, b - B u for 4 and more: two layers of cells in shared memory,
 // docs/kernels.md.
 //
-// A block owns a tile of cells in x-y and marches through the layers. One thread copies whole layers, one the cells
-// around the tile plane by plane.
+// A block owns a tile of cells in x-y and marches through the layers. One thread copies planes of the tile, one those of
+// the cells around it.
 //   x and y   A group of warps takes a plane: a lane sums the lines in y of the rows below and above its cell, then, line
 //             by line, its own ones in x, and writes the sum of all but z over u (WideFloat: beside it, in FP64).
 //   z         Warps take lines in z: traces of the layer above, plane by plane as it comes, those of the layers before in
@@ -110,14 +110,15 @@ namespace layers
       return barrier(first_done + layer % 2 * Tile::steps_out + k / Tile::planes_out);
     }
     static __device__ unsigned parity(int layer) { return layer / 2 % 2; }
-    /// All warps meet, and those of a group.
+    /// All warps meet.
     __device__ Barrier *met() const { return barrier(met_at); }
     /// What lies around plane k of a layer is there; groups may wait for several planes that have the same slot, one
     /// after the other, which a barrier of the slot could not tell apart.
     __device__ Barrier *halo_full(int k) const { return barrier(first_halo + k); }
     __device__ Barrier *halo_empty(int slot) const { return barrier(first_halo + Tile::n + slot); }
+    /// Those who work on rows beside each other meet; nobody does by mail.
     __device__ Barrier *group(int group) const { return barrier(first_group + group); }
-    /// Mail for plane k has come; that for the other block has been read there.
+    /// Mail for plane k of this block has come; what this block has sent for plane k of the other one has been read there.
     __device__ Barrier *mail_full(int k) const { return barrier(first_group + k); }
     __device__ Barrier *mail_empty(int k) const { return barrier(first_group + Tile::n + k); }
     template <typename Letter>
@@ -236,7 +237,8 @@ namespace layers
             in_step.begin_layer();
           continue;
         }
-        // What was written before these planes has been read. The last step may have fewer.
+        // The planes of the step before have been read by the engine: of what was written, these may not have been. The last
+        // step may have fewer planes.
         if (first + step <= n)
           pipeline::wait_stores_read<step>();
         else

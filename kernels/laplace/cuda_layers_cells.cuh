@@ -31,8 +31,9 @@ class Cells : WorkOf<Tile>
   Trace top[strips_per_warp];   ///< of this layer
   int layer = 0;                ///< number of layer c in the order of copies
   int planes = 0;               ///< of cells around the tile that were copied before layer c
-  // Parities of the phases that are waited for next; of what comes once per own layer.
-  unsigned own_parity = 0, met = 0, in_group = 0;
+  /// Of the phases of this layer, of halo_full(), mail_full() and mail_empty(): the next own layer has the other one.
+  unsigned own_parity = 0;
+  unsigned met = 0, in_group = 0; ///< of the phases that are waited for next
 
 public:
   using Work::Work;
@@ -84,8 +85,9 @@ private:
   }
 
   // Lines in z: strip `t` of this warp is lines 2 (warp + t warps) + half of a plane, each of 16 lanes. A warp without its
-  // last strip reads the last line in vain, so that nothing branches.
+  // last strip reads its first one again, in vain, so that nothing branches; another warp's line that one may be writing.
   static constexpr int lines = Tile::rows * modes;
+  static_assert(lines / 2 >= Tile::warps);
   static constexpr bool all_have(int t) { return (t + 1) * Tile::warps <= lines / 2; }
   __device__ __forceinline__ int wanted_line(int t) const
   {
@@ -94,7 +96,7 @@ private:
   __device__ __forceinline__ bool has(int t) const { return all_have(t) || wanted_line(t) < lines; }
   __device__ __forceinline__ int line(int t) const
   {
-    return all_have(t) ? wanted_line(t) : min(wanted_line(t), lines - 1);
+    return has(t) ? wanted_line(t) : wanted_line(0);
   }
   __device__ __forceinline__ int at_strip(int t) const { return line(t) * mode_x + cell; }
 
@@ -264,7 +266,8 @@ private:
       pipeline::arrive_to_overwrite(shared.halo_empty(plane.slot));
       has_read_rows_beside();
     }
-    // All have read the layer for z, and the sums of the layer before.
+    // Who has finished its first planes of the layer before has read all of this one for z. Sums that have their own place
+    // take that of the same plane there.
     if (c > s.z0 || s.before)
       pipeline::wait(
           shared.done(layer - 1, Tile::in_place ? 0 : k), Shared<Tile>::parity(layer - 1));
@@ -272,7 +275,7 @@ private:
       wait_for_rows_beside();
     this->write_rows(faces_y, plane, p.lambda[2][k]);
     if constexpr (Tile::by_mail)
-      this->has_read_mail(k);
+      this->has_read_mail(k); // not before: write_rows() has used all of it
   }
 
   // Those who work on rows beside each other in a plane read it before they write to it.
@@ -340,7 +343,7 @@ __global__ void __cluster_dims__(Tile::cluster, 1, 1) __launch_bounds__(Tile::th
     if (Tile::cluster > 1 && !Tile::by_mail && service == 64)
       tell_beside(p, shared);
   }
-  // The block beside may still read.
+  // The block beside may still read, or say that it has read mail, for which nobody waits any more.
   if constexpr (Tile::cluster > 1)
     cluster::synchronize<Tile::cluster>();
 }

@@ -30,22 +30,23 @@ public:
   __device__ __forceinline__ void exchange_y(
       HalfFaces (&faces)[n], const Plane &plane, int k, unsigned parity) const
   {
-    pipeline::wait_bounded(shared.mail_empty(k), parity ^ 1u);
+    cluster::wait_for_letters(shared.mail_empty(k), parity ^ 1u);
     send(plane, k);
     pipeline::wait(shared.halo_full(k), parity);
     Trace around[half_lines];
     sum_around(around, plane);
     this->sum_edges(plane);
     pipeline::arrive_to_overwrite(shared.halo_empty(plane.slot));
+    // Letters may be there already: without this arrival the phase does not end.
     if (lane == 0)
       pipeline::arrive_expect(shared.mail_full(k), Tile::mail_bytes);
     cluster::wait_for_letters(shared.mail_full(k), parity);
-    if (is_first() ? s.upper_end : s.lower_end)
+    if (is_first() && s.upper_end)
       reflect(plane, k);
     couple_y(faces, around, k);
   }
 
-  /// The mail for plane k has been read, and what was read used.
+  /// The mail for plane k has been read, and what was read has been used: the arrival does not order reads.
   __device__ __forceinline__ void has_read_mail(int k) const
   {
     __syncwarp();
@@ -54,7 +55,8 @@ public:
   }
 
 private:
-  static constexpr int half_lines = (n + 1) / 2;
+  static_assert(n % 2 == 0);
+  static constexpr int half_lines = n / 2;
 
   /// Traces of a line i in y of the cells of a lane.
   struct alignas(16) Letter
@@ -72,9 +74,7 @@ private:
   /// Line 2 pair + half in y of the cells of a lane at `row`.
   __device__ __forceinline__ LineSums<V> sum_line(const Number *row, int pair) const
   {
-    // With an odd number of lines the second half sums one that is not used.
-    const int back = 2 * pair + 1 < n ? 0 : half * mode_x;
-    const Number *from = row + half * mode_x + 2 * pair * mode_x - back;
+    const Number *from = row + (2 * pair + half) * mode_x;
     LineSums<V> sums;
 #pragma unroll
     for (int j = 0; j < n; ++j)
@@ -96,24 +96,21 @@ private:
         traces.v.at[w] = fma(sign, sums.ov.at[w], sums.ev.at[w]);
         traces.d.at[w] = fma(sign, sums.ed.at[w], sums.od.at[w]);
       }
-      if (2 * pair + 1 < n || half == 0)
-        cluster::send<Tile::cluster>(letter(k, 2 * pair + half), traces, shared.mail_full(k),
-            1 - cluster::rank<Tile::cluster>());
+      cluster::send<Tile::cluster>(letter(k, 2 * pair + half), traces, shared.mail_full(k),
+          1 - cluster::rank<Tile::cluster>());
     }
   }
 
-  /// The other block has no cells, or its mail is not meant: what lies behind the end of the block takes its place.
+  /// The second block lies beyond the end: what is behind it takes the place of its letters.
   __device__ __forceinline__ void reflect(const Plane &plane, int k) const
   {
-    const int side = is_first() ? 3 : 2;
 #pragma unroll 1
-    for (int pair = 0; 2 * pair + half < n; ++pair)
+    for (int pair = 0; pair < half_lines; ++pair)
     {
       const int i = 2 * pair + half;
-      const LineSums<V> sums = sum_line(plane.own + cell + pair * (2 * mode_x), 0);
-      const Trace trace = p.sides[side] == Side::ghost
-          ? ghost(side, p.block.planes(), plane.index, i)
-          : behind(side, is_first() ? sums.upper() : sums.lower());
+      const Trace trace = p.sides[3] == Side::ghost
+          ? ghost(3, p.block.planes(), plane.index, i)
+          : behind(3, sum_line(plane.own + cell, pair).upper());
       *letter(k, i) = {trace.v, trace.d};
     }
     __syncwarp();
@@ -136,8 +133,7 @@ private:
     if (beside.ghost)
 #pragma unroll
       for (int pair = 0; pair < half_lines; ++pair)
-        around[pair] =
-            ghost(upper ? 3 : 2, p.block.planes(), plane.index, min(2 * pair + half, n - 1));
+        around[pair] = ghost(upper ? 3 : 2, p.block.planes(), plane.index, 2 * pair + half);
   }
 
   /// Both sides for the modes j = half, half + 2, ...: HalfFaces of lower traces m and upper ones p are

@@ -19,7 +19,7 @@ namespace tensormg::laplace
 /// Where a Number would round the sums of x and y, these have a place of their own, for one layer, and u is there until
 /// its place takes B u.
 /// The halo of the blocks of a cluster is lower or upper. On the other side they send each other the traces of their rows
-/// (`by_mail`), for which there must be room, or read a row of the other one where it lies.
+/// (`by_mail`), if the ring has all planes of the halo, or read a row of the other one where it lies.
 template <typename Number_, int n_, int rows_, int groups_, int halo_ring_, bool split_ = false,
     int width_ = 8 / int(sizeof(Compute<Number_>)), int cluster_ = 1, int planes_out_ = n_,
     int planes_in_ = n_, int apart_ = 1>
@@ -48,7 +48,7 @@ struct LayersTile
   static constexpr int warps = groups * group_warps;
   static constexpr bool by_mail = cluster > 1 && halo_ring == n;
 
-  /// Two more warps copy; a third one tells the block beside which layers it may read; registers are given to warps by fours. Where so many warps
+  /// Two more warps copy; a third one tells the block beside which layers it may read, if it reads any; registers are given to warps by fours. Where so many warps
   /// would have more than the warps of all groups, a group of warps copies and gives them its registers.
   static constexpr int service_warps = cluster > 1 && !by_mail ? 3 : 2;
   static constexpr int plain_registers = 65536 / (128 * ((warps + service_warps + 3) / 4)) / 8 * 8;
@@ -104,11 +104,11 @@ struct LayersTile
   static constexpr int worker_offset = barrier_offset + 8 * barriers;
   static constexpr int shared_bytes = worker_offset + 8;
 
-  /// The engine writes a plane with its halo and reads the result; u is read for z, for x and, by each warp of a row, twice
-  /// for y, the sum of x and y is written and read, and the result is written.
+  /// The engine writes a plane with its halo and reads the result; u is read for z, for x and twice for y, the sum of x and y
+  /// is written and read, and the result is written. A letter is written once, and both halves of a warp read it.
   static constexpr double shared_bytes_per_dof =
       sizeof(Number) * (7. + double(halo_bytes) / own_box) + sizeof(C) * 2. +
-      (by_mail ? 2. * mail_bytes / (rows * modes * cells_x) : 0.);
+      (by_mail ? 3. * mail_bytes / (rows * modes * cells_x) : 0.);
 
   static_assert(split || rows % 2 == 0, "half a warp has a row of cells");
   static_assert(cluster == 1 || (cluster == 2 && in_place));

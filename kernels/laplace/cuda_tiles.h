@@ -3,8 +3,8 @@
 // and old), traces parked in shared memory, vectors in the second ring, slots of results on their way (0: written by the
 // lanes). Arguments of MarchTile: modes, cells per thread, threads per row of cells, rows of cells, threads per column,
 // planes of the rings (own, halo, edges, b and old). Arguments of LayersTile: modes, rows of cells, groups of warps,
-// planes of the ring (halo), halves of warps split the modes of a row, cells per lane, blocks of a cluster, planes that are
-// written at a time, and waited for, layers between blocks.
+// planes of the ring (halo), halves of warps split the modes of a row, cells per lane, blocks of a cluster (by mail, if the
+// ring has all planes), planes that are written at a time, and waited for, layers between blocks.
 #pragma once
 
 #include <cstdint>

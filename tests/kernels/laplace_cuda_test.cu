@@ -40,6 +40,7 @@ namespace
       {{131, 25, 2}, {N, N, D, N, N, N}},
       {{140, 13, 2}, {W, W, G, G, D, G}},
       {{97, 14, 3}, {D, N, G, N, G, D}},
+      {{18, 3, 3}, {D, D, D, N, N, D}},
   };
 
   template <typename Number>
@@ -47,9 +48,12 @@ namespace
       : sizeof(Number) == 4                        ? 2e-6
                                                    : 1e-3;
 
-  /// With few cases every degree gets every third one, and every case a third of the degrees.
+  /// With few cases every degree gets every third one, and every case a third of the degrees; of degree 7, whose clusters
+  /// have two rows of cells, also those that end in the middle of one.
   bool left_out(std::size_t index, int degree)
   {
+    if (degree == 7 && (index == 3 || index == 10))
+      return false;
     return test::has_few_cases() &&
         ((index + static_cast<std::size_t>(degree)) % 3 != 0 || (index >= 7 && degree > 3));
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <stdexcept>
 #include <utility>
 
 #include "kernels/core/launch.cuh"
@@ -101,6 +102,8 @@ template <int blocks, typename Letter>
 void send(Letter *to, const Letter &letter, pipeline::Barrier *barrier, int rank)
 {
   static_assert(sizeof(Letter) == 16);
+  if (reinterpret_cast<std::uintptr_t>(to) % 16 != 0)
+    throw std::runtime_error("a letter that is not aligned to 16 bytes");
   emulation::Block &other = internal::block<blocks>(rank);
   Letter *const place = internal::there(other, to);
   pipeline::Barrier *const its = internal::there(other, barrier);
