@@ -6,7 +6,7 @@
 #     --tools LIST      of test,memcheck,racecheck,initcheck,synccheck (default: all); test: the program alone
 #     --programs REGEX  only programs whose name matches, e.g. kernels-laplace
 #     --limit SECONDS   for a program with a tool (1200)
-#     --jobs N          run so many at a time (1)
+#     --jobs N          run so many at a time (1); those whose source says "Needs a GPU of its own" run alone, last
 #     --output FILE     the summary (BUILD/check_device.json)
 #     --no-build        take the programs as they are
 #
@@ -90,14 +90,25 @@ check()
 }
 
 number=1000000 # so that names are in the order of numbers
-for tool in "${tool_list[@]}"; do
-  while read -r name; do
-    while (($(jobs -pr | wc -l) >= jobs)); do wait -n || true; done
-    number=$((number + 1))
-    check "$number" "$name" "$tool" &
-  done < <(find tests -name '*_test.cu' | sed 's|^tests/||; s|_test\.cu$||; s|/|-|g' | sort | grep -E -e "$programs" || true)
-done
-wait
+sources()
+{
+  find tests -name '*_test.cu' | sort | xargs grep "$1" 'Needs a GPU of its own' || true
+}
+run_all() # AT_A_TIME: programs of the sources on stdin, with each tool
+{
+  local names tool name
+  names=$(sed 's|^tests/||; s|_test\.cu$||; s|/|-|g' | grep -E -e "$programs" || true)
+  for tool in "${tool_list[@]}"; do
+    for name in $names; do
+      while (($(jobs -pr | wc -l) >= $1)); do wait -n || true; done
+      number=$((number + 1))
+      check "$number" "$name" "$tool" &
+    done
+  done
+  wait
+}
+run_all "$jobs" < <(sources -L)
+run_all 1 < <(sources -l)
 ((number > 1000000)) || usage "no program matches '$programs'" 1
 
 escaped=${command//\\/\\\\}

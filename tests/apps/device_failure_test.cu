@@ -1,5 +1,5 @@
 // A device that runs out of memory or fails in the middle of a solve: an error that says so, and no file that
-// looks like a result. The last test leaves a device with which this process can do nothing more.
+// looks like a result. The last test leaves a device with which this process can do nothing more. Needs a GPU of its own.
 #include <cstdint>
 #include <filesystem>
 #include <functional>

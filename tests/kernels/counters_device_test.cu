@@ -1,4 +1,4 @@
-// Hardware counters of kernels of which is known what bounds them.
+// Hardware counters of kernels of which is known what bounds them. Needs a GPU of its own.
 #include <cmath>
 #include <string>
 
