@@ -129,7 +129,7 @@ namespace mma_layers
         {
           pipeline::wait(shared.own_empty(at.slot), at.parity ^ 1u);
           pipeline::arrive_expect(shared.own_full(at.slot), Tile::own_box);
-          pipeline::load_box(shared.own(at.slot), &p.own, shared.own_full(at.slot), s.x0, 0,
+          pipeline::load_box_kept(shared.own(at.slot), &p.own, shared.own_full(at.slot), s.x0, 0,
               s.y0 * Tile::n, c * Tile::n + k);
           at.advance();
         }
@@ -151,10 +151,10 @@ namespace mma_layers
         unsigned char *to = shared.halo(at.slot);
         pipeline::wait(shared.halo_empty(at.slot), at.parity ^ 1u);
         pipeline::arrive_expect(full, 2 * (Tile::row_box + Tile::side_box));
-        pipeline::load_box(to, &p.row_beside, full, s.x0, 0, y - Tile::n, plane);
-        pipeline::load_box(to + Tile::upper_at, &p.row_beside, full, s.x0, 0, above, plane);
-        pipeline::load_box(to + Tile::left_at, &p.side, full, s.left, 0, y, plane);
-        pipeline::load_box(to + Tile::right_at, &p.side, full, s.right, 0, y, plane);
+        pipeline::load_box_kept(to, &p.row_beside, full, s.x0, 0, y - Tile::n, plane);
+        pipeline::load_box_kept(to + Tile::upper_at, &p.row_beside, full, s.x0, 0, above, plane);
+        pipeline::load_box_kept(to + Tile::left_at, &p.side, full, s.left, 0, y, plane);
+        pipeline::load_box_kept(to + Tile::right_at, &p.side, full, s.right, 0, y, plane);
         at.advance();
       }
   }

@@ -29,7 +29,8 @@ class Cells
   const LinesAt<Tile, x_blocks> own_at;
   /// D without the part of k, of this lane's columns.
   float2 diagonal[Tile::multiplies_diagonal ? 1 : tiles];
-  Trace below[groups]; ///< in z, at the top of the layer before
+  Trace below[groups];                     ///< in z, at the top of the layer before
+  Trace top[Tile::keeps_top ? groups : 1]; ///< and of this one
   /// Of the traces in z below and above, what modes k of one parity want in their place: values below + above and half
   /// derivatives below - above (k even), values below - above and half derivatives below + above (k odd).
   struct FacesZ
@@ -61,6 +62,9 @@ class Cells
     std::uint32_t flip; ///< bits: behind a closed side
   } left_end, right_end;
   int last_cell; ///< of the warp's, 0..15
+  /// Where lanes take traces beside their cells from, exchange_x().
+  Choice<Tile::chooses_by_masks> first_row, last_row, low_ends, high_ends, left_closed,
+      right_closed, ends_low;
   /// p.scale for the lane's two cells; 0 beyond the last one: padding is zero in src and stays zero in dst.
   float scale[2];
 
@@ -212,10 +216,10 @@ private:
   __device__ __forceinline__ Beside beside_y(bool upper) const;
   __device__ __forceinline__ void begin_segment();
   __device__ __forceinline__ A load_lines_z(int group, int block, int from) const;
-  template <typename Use>
-  __device__ __forceinline__ void sum_z(bool left, int from, const Use &use) const;
-  __device__ __forceinline__ void traces_z(Trace (&result)[groups], bool left, int from) const;
-  __device__ __forceinline__ void close_above(int c, const Trace (&top)[groups]);
+  template <bool at_lower, bool at_upper, typename Use>
+  __device__ __forceinline__ void sum_z(int from, const Use &use) const;
+  template <int count>
+  __device__ __forceinline__ void close_above(int c, const Trace (&at_top)[count]);
   template <typename Above>
   __device__ __forceinline__ void combine(int group, const Above &above);
 

@@ -1,6 +1,8 @@
 // Traces and multiplicands that a lane of the tensor-core layer kernel holds: see mma_layers.cuh.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/laplace/mma_layers_weights.cuh"
 
 namespace tensormg::laplace::mma_layers
@@ -54,7 +56,25 @@ struct alignas(8 * parts) Traces
     return result;
   }
 
+  /// This + (values, -half derivatives) of the other, or this + (-values, half derivatives); rounded once.
+  __device__ __forceinline__ Traces with_values(const Traces &other) const
+  {
+    return with_signs(other, 0xbc003c00u); // (1, -1)
+  }
+  __device__ __forceinline__ Traces with_derivatives(const Traces &other) const
+  {
+    return with_signs(other, 0x3c00bc00u); // (-1, 1)
+  }
+
 private:
+  __device__ __forceinline__ Traces with_signs(const Traces &other, std::uint32_t signs) const
+  {
+    static_assert(parts == 1);
+    Traces result;
+    result.low[0] = mma::fused_halves(other.low[0], signs, low[0]);
+    result.high[0] = mma::fused_halves(other.high[0], signs, high[0]);
+    return result;
+  }
   __device__ __forceinline__ static void split(std::uint32_t (&to)[parts], float a, float b)
   {
     to[0] = mma::to_halves(a, b);
@@ -63,6 +83,38 @@ private:
       const float2 first = to_floats(to[0]);
       to[1] = mma::to_halves(a - first.x, b - first.y);
     }
+  }
+};
+
+/// Register r of sums, as such or as traces.
+__device__ __forceinline__ float number_of(const D &sums, int r) { return sums.registers[r]; }
+template <int parts>
+__device__ __forceinline__ float number_of(const Traces<parts> &traces, int r)
+{
+  return traces.number(r);
+}
+
+/// Which of two words a lane takes: by a predicate, or by a mask, which takes a register and no instruction to be looked up.
+template <bool by_mask>
+class Choice
+{
+  std::conditional_t<by_mask, std::uint32_t, bool> first_ = {};
+
+public:
+  Choice() = default;
+  __device__ __forceinline__ Choice(bool first)
+  {
+    if constexpr (by_mask)
+      first_ = first ? ~0u : 0u;
+    else
+      first_ = first;
+  }
+  __device__ __forceinline__ std::uint32_t of(std::uint32_t first, std::uint32_t second) const
+  {
+    if constexpr (by_mask)
+      return mma::select_bits(first_, first, second);
+    else
+      return first_ ? first : second;
   }
 };
 

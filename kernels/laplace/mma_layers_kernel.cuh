@@ -95,13 +95,15 @@ __device__ __forceinline__ void Cells<Tile, form>::work_at_once(int layer, int k
 template <typename Tile, Form form>
 __device__ __forceinline__ void Cells<Tile, form>::work_on_layer(int c)
 {
-  Trace top[groups];
-  traces_z(top, false, 0);
+  Trace at_top[Tile::keeps_top ? 1 : groups];
+  if constexpr (!Tile::keeps_top)
+    sum_z<false, true>(
+        0, [&](int group, const D &, const D &upper) { at_top[group] = Trace(upper); });
   if constexpr (Tile::overlaps)
   {
     Plane at, next;
     work<false, true>(next, at, c, -1, odd);
-    close_above(c, top);
+    close_above(c, at_top);
 #pragma unroll 1
     for (int k = 0; k + 2 < n; k += 2)
     {
@@ -118,7 +120,7 @@ __device__ __forceinline__ void Cells<Tile, form>::work_on_layer(int c)
   }
   else
   {
-    close_above(c, top);
+    close_above(c, at_top);
 #pragma unroll 1
     for (int k = 0; k + 1 < n; k += 2)
     {

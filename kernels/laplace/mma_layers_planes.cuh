@@ -98,9 +98,6 @@ __device__ __forceinline__ void Cells<Tile, form>::exchange_x(
   // the others left ends, which the cell before wants above.
   const bool of_right_end = lane % 4 < 2;
   const int from = of_right_end ? (lane + 28) % 32 : (lane + 4) % 32;
-  const bool first_row = of_right_end && lane < 4, last_row = !of_right_end && lane >= 28;
-  const bool low_ends = !of_right_end && lane / 4 == last_cell;
-  const bool high_ends = !of_right_end && lane / 4 + 8 == last_cell;
 #pragma unroll
   for (int pair = 0; pair < Tile::pairs; ++pair)
   {
@@ -108,15 +105,15 @@ __device__ __forceinline__ void Cells<Tile, form>::exchange_x(
 #pragma unroll
     for (int part = 0; part < Tile::parts; ++part)
     {
-      const std::uint32_t at_end = last_cell < 8 ? own.low[part] : own.high[part];
+      const std::uint32_t at_end = ends_low.of(own.low[part], own.high[part]);
       const std::uint32_t low = __shfl_sync(all, own.low[part], from);
       const std::uint32_t high = __shfl_sync(all, own.high[part], from);
       const std::uint32_t before = left_end.flip ^
-          __shfl_sync(all, left_end.closed ? own.low[part] : outside.low[part], left_end.from);
+          __shfl_sync(all, left_closed.of(own.low[part], outside.low[part]), left_end.from);
       const std::uint32_t after = right_end.flip ^
-          __shfl_sync(all, right_end.closed ? at_end : outside.high[part], right_end.from);
-      faces[pair].low[part] = first_row ? before : low_ends ? after : last_row ? high : low;
-      faces[pair].high[part] = first_row ? low : high_ends ? after : high;
+          __shfl_sync(all, right_closed.of(at_end, outside.high[part]), right_end.from);
+      faces[pair].low[part] = first_row.of(before, low_ends.of(after, last_row.of(high, low)));
+      faces[pair].high[part] = first_row.of(low, high_ends.of(after, high));
     }
   }
 }

@@ -122,6 +122,12 @@ struct MmaLayersTile
   /// And for those of the other products, but for z. B u of p = 7 is slower with them.
   static constexpr bool holds_all = parts == 1 && (n != 8 || inputs == 2);
 
+  /// Lines in z are summed once for both of their ends, and the traces at the top held until the layer above is worked on. In
+  /// two parts there are no registers for that: they are summed again.
+  static constexpr bool keeps_top = parts == 1;
+  /// Where a lane takes traces of the cells beside from is a mask, not a predicate: fewer instructions, and more registers.
+  static constexpr bool chooses_by_masks = n != 6;
+
   /// The engine writes a plane with its halo; a warp reads src for z twice, for x and the diagonal; the warps of a strip
   /// read the rows of cells below and above, each all of them unless they share the traces; the result passes through.
   static constexpr double shared_bytes_per_dof =

@@ -79,6 +79,13 @@ __device__ __forceinline__ void Cells<Tile, form>::begin_segment()
   right_end.closed = s.right_closed && last;
   right_end.from = right_end.closed ? (4 * (last_cell % 8) + t + 30) % 32 : t;
   right_end.flip = right_end.closed ? flip(1) : 0;
+  first_row = t < 2 && lane < 4;
+  last_row = t >= 2 && lane >= 28;
+  low_ends = t >= 2 && lane / 4 == last_cell;
+  high_ends = t >= 2 && lane / 4 + 8 == last_cell;
+  left_closed = left_end.closed;
+  right_closed = right_end.closed;
+  ends_low = last_cell < 8;
   beside[0] = beside_y(false);
   beside[1] = beside_y(true);
   if constexpr (Tile::holds_weights)
@@ -97,17 +104,22 @@ __device__ __forceinline__ void Cells<Tile, form>::begin_segment()
   if (s.before)
   {
     wait_layer(0);
-    traces_z(below, false, 0);
+    sum_z<false, true>(
+        0, [&](int group, const D &, const D &upper) { below[group] = Trace(upper); });
     release_layer();
   }
   wait_layer(0);
-  if (!s.before)
-  {
-    traces_z(below, true, 0);
+  if (Tile::keeps_top || !s.before)
+    sum_z<true, Tile::keeps_top>(0, [&](int group, const D &lower, const D &upper) {
+      if constexpr (Tile::keeps_top)
+        top[group] = Trace(upper);
+      if (!s.before)
+        below[group] = Trace(lower).flipped(flip(4));
+    });
+  if (!s.before && p.sides[4] == Side::ghost)
 #pragma unroll
     for (int group = 0; group < groups; ++group)
-      below[group] = p.sides[4] == Side::ghost ? ghost_z(4, group) : below[group].flipped(flip(4));
-  }
+      below[group] = ghost_z(4, group);
 }
 
 /// Lines 4 group .. 4 group + 3 in z of the layer whose planes begin at `from`.
@@ -120,69 +132,87 @@ __device__ __forceinline__ A Cells<Tile, form>::load_lines_z(int group, int bloc
   return load_cells(shared.own(own_slot(from + min(at / 4, n - 1))) +
       Tile::Rows::at(line, cell0 + lane / 8 % 2 * 8));
 }
-/// Passes sums at the left or right ends of own lines in z to use(group, sums).
+/// Passes sums at the ends of own lines in z that are wanted to use(group, lower, upper).
 template <typename Tile, Form form>
-template <typename Use>
-__device__ __forceinline__ void Cells<Tile, form>::sum_z(bool left, int from, const Use &use) const
+template <bool at_lower, bool at_upper, typename Use>
+__device__ __forceinline__ void Cells<Tile, form>::sum_z(int from, const Use &use) const
 {
-  typename W::Held ends[Tile::z_blocks];
+  typename W::Held left[Tile::z_blocks], right[Tile::z_blocks];
 #pragma unroll
   for (int block = 0; block < Tile::z_blocks; ++block)
-    ends[block] = weights.hold(W::z_trace(left, block));
+  {
+    if constexpr (at_lower)
+      left[block] = weights.hold(W::z_trace(true, block));
+    if constexpr (at_upper)
+      right[block] = weights.hold(W::z_trace(false, block));
+  }
 #pragma unroll
   for (int group = 0; group < groups; ++group)
   {
-    D sums{};
+    D lower{}, upper{};
 #pragma unroll
     for (int block = 0; block < Tile::z_blocks; ++block)
-      add_numbers(sums, load_lines_z(group, block, from), ends[block].part);
-    use(group, sums);
+    {
+      const A u = load_lines_z(group, block, from);
+      if constexpr (at_lower)
+        add_numbers(lower, u, left[block].part);
+      if constexpr (at_upper)
+        add_numbers(upper, u, right[block].part);
+    }
+    use(group, lower, upper);
   }
 }
-template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::traces_z(
-    Trace (&result)[groups], bool left, int from) const
-{
-  sum_z(left, from, [&](int group, const D &sums) { result[group] = Trace(sums); });
-}
 
-/// Traces in z above layer c. The last plane there may be late: its place was that of the plane just finished.
+/// Traces in z above layer c, of which the faces in z are then known. The last plane there may be late: its place was
+/// that of the plane just finished.
 template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::close_above(int c, const Trace (&top)[groups])
+template <int count>
+__device__ __forceinline__ void Cells<Tile, form>::close_above(int c, const Trace (&at_top)[count])
 {
+  const auto of_this = [&](int group) {
+    if constexpr (Tile::keeps_top)
+      return top[group];
+    else
+      return at_top[group];
+  };
   if (c + 1 < s.z1 || s.after)
   {
     wait_layer(n);
-    sum_z(true, n, [&](int group, const D &sums) {
-      combine(group, [&](int r) { return sums.registers[r]; });
+    sum_z<true, Tile::keeps_top>(n, [&](int group, const D &lower, const D &upper) {
+      combine(group, lower);
+      below[group] = of_this(group);
+      if constexpr (Tile::keeps_top)
+        top[group] = Trace(upper);
     });
   }
   else
 #pragma unroll
     for (int group = 0; group < groups; ++group)
-    {
-      const Trace above =
-          p.sides[5] == Side::ghost ? ghost_z(5, group) : top[group].flipped(flip(5));
-      combine(group, [&](int r) { return above.number(r); });
-    }
-#pragma unroll
-  for (int group = 0; group < groups; ++group)
-    below[group] = top[group];
+      combine(
+          group, p.sides[5] == Side::ghost ? ghost_z(5, group) : of_this(group).flipped(flip(5)));
 }
-/// above(r): register r of the sums of a group above the layer
+/// above: sums or traces of a group above the layer
 template <typename Tile, Form form>
 template <typename Above>
 __device__ __forceinline__ void Cells<Tile, form>::combine(int group, const Above &above)
 {
-  float plus[4], minus[4];
-#pragma unroll
-  for (int r = 0; r < 4; ++r)
+  if constexpr (Tile::parts == 1)
   {
-    const float a = below[group].number(r), b = above(r);
-    plus[r] = a + b;
-    minus[r] = a - b;
+    even.of[group] = below[group].with_values(Trace(above));
+    odd.of[group] = below[group].with_derivatives(Trace(above));
   }
-  even.of[group] = Trace(plus[0], minus[1], plus[2], minus[3]);
-  odd.of[group] = Trace(minus[0], plus[1], minus[2], plus[3]);
+  else
+  {
+    float plus[4], minus[4];
+#pragma unroll
+    for (int r = 0; r < 4; ++r)
+    {
+      const float a = below[group].number(r), b = number_of(above, r);
+      plus[r] = a + b;
+      minus[r] = a - b;
+    }
+    even.of[group] = Trace(plus[0], minus[1], plus[2], minus[3]);
+    odd.of[group] = Trace(minus[0], plus[1], minus[2], plus[3]);
+  }
 }
 } // namespace tensormg::laplace::mma_layers

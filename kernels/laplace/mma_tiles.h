@@ -41,16 +41,16 @@ struct MmaResidualTile<4> : MmaColumnTile<4, 64, 6, 2, 7, 2, 1>
 
 // Modes, cells in x, rows of cells, lines of a warp, planes of the rings (src, around the tile, b and old or results alone).
 template <>
-struct MmaTile<5, false> : MmaLayersTile<5, 32, 6, 5, 10, 4, 3, 0>
+struct MmaTile<5, false> : MmaLayersTile<5, 32, 6, 5, 11, 4, 2, 0>
 {};
 template <>
 struct MmaTile<6, false> : MmaLayersTile<6, 32, 4, 6, 14, 4, 2, 0>
 {};
 template <>
-struct MmaTile<7, false> : MmaLayersTile<7, 32, 2, 4, 17, 4, 4, 0>
+struct MmaTile<7, false> : MmaLayersTile<7, 32, 2, 4, 16, 5, 3, 0>
 {};
 template <>
-struct MmaTile<8, false> : MmaLayersTile<8, 32, 2, 4, 18, 4, 2, 0>
+struct MmaTile<8, false> : MmaLayersTile<8, 32, 2, 4, 16, 5, 2, 0>
 {};
 template <>
 struct MmaTile<9, false> : MmaLayersTile<9, 32, 1, 3, 20, 4, 3, 0>
@@ -75,6 +75,9 @@ struct MmaTile<9, true> : MmaLayersTile<9, 32, 1, 3, 18, 4, 4>
 /// Rows of 64 cells instead of 32: half as many requests to L2, for the boxes beside the tile and in all.
 template <int n, bool fused>
 struct MmaWideTile : MmaTile<n, fused>
+{};
+template <>
+struct MmaWideTile<6, false> : MmaLayersTile<6, 64, 2, 6, 14, 4, 2, 0>
 {};
 template <>
 struct MmaWideTile<5, true> : MmaLayersTile<5, 64, 2, 5, 12, 4, 4>

@@ -5,6 +5,8 @@
 //   ldmatrix<form>(a, row)   fills a fragment; row: the lane's row of ldmatrix_row
 //   to_tf32(x), to_half(x), to_bf16(x), to_halves(x, y)   float -> multiplicand by the conversion instruction
 //   stmatrix_transposed(r, row)               accumulators -> rows in shared memory
+//   fused_halves(a, b, c)                     a b + c of two halves each
+//   select_bits(mask, a, b)                   bits of a or b
 //   reciprocal(x)                             1 / x by the instruction
 //
 // All 32 lanes of the warp must call them together. A shape that the GPU compiled for does not have
@@ -251,6 +253,23 @@ __device__ inline std::uint32_t to_halves(float low, float high)
 {
   std::uint32_t bits;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+  return bits;
+}
+
+/// a b + c of two numbers of FP16 each, rounded once: fma.rn.f16x2.
+__device__ inline std::uint32_t fused_halves(std::uint32_t a, std::uint32_t b, std::uint32_t c)
+{
+  std::uint32_t bits;
+  asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(bits) : "r"(a), "r"(b), "r"(c));
+  return bits;
+}
+
+/// The bits of a where those of mask are set, of b elsewhere: lop3. Written in C++ with a mask that came from a predicate,
+/// the compiler goes back to the predicate.
+__device__ inline std::uint32_t select_bits(std::uint32_t mask, std::uint32_t a, std::uint32_t b)
+{
+  std::uint32_t bits;
+  asm("lop3.b32 %0, %1, %2, %3, 0xca;" : "=r"(bits) : "r"(mask), "r"(a), "r"(b));
   return bits;
 }
 

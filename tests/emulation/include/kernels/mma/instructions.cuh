@@ -2,6 +2,7 @@
 // formed in double and rounded once, where the hardware truncates: close, not equal.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -126,6 +127,20 @@ inline Bf16 to_bf16(float value) { return Bf16::round(value); }
 inline std::uint32_t to_halves(float low, float high)
 {
   return std::uint32_t(Half(low).bits) | std::uint32_t(Half(high).bits) << 16;
+}
+
+inline std::uint32_t fused_halves(std::uint32_t a, std::uint32_t b, std::uint32_t c)
+{
+  const auto number = [](std::uint32_t halves, int shift) {
+    return Half::to_float_portable(static_cast<std::uint16_t>(halves >> shift));
+  };
+  const auto fused = [&](int at) { return std::fma(number(a, at), number(b, at), number(c, at)); };
+  return to_halves(fused(0), fused(16));
+}
+
+inline std::uint32_t select_bits(std::uint32_t mask, std::uint32_t a, std::uint32_t b)
+{
+  return (a & mask) | (b & ~mask);
 }
 
 inline float reciprocal(float x) { return 1.F / x; }
