@@ -5,7 +5,7 @@
 // columns. There a warp holds B u of its cells in a layer, n^3 modes, until the traces of the layer above are known;
 // here those are known before: the planes of a layer and of the one above are in shared memory together. So a plane
 // is finished when it is worked on, accumulators live for one plane only, and several warps share the cells.
-//   at the start of a layer   traces in z at the top of its own lines; those of the layer above at the bottom, as late
+//   at the start of a layer   traces in z at both ends of own lines of the layer above, as late
 //                             as possible, since its last plane may have just been asked for; of both and of those
 //                             below sums and differences
 //   plane by plane            x: traces of own lines, of the cells beside by a shuffle
