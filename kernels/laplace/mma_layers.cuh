@@ -5,9 +5,9 @@
 // columns. There a warp holds B u of its cells in a layer, n^3 modes, until the traces of the layer above are known;
 // here those are known before: the planes of a layer and of the one above are in shared memory together. So a plane
 // is finished when it is worked on, accumulators live for one plane only, and several warps share the cells.
-//   at the start of a layer   traces in z at both ends of own lines of the layer above, as late
-//                             as possible, since its last plane may have just been asked for; of both and of those
-//                             below sums and differences
+//   at the start of a layer   traces in z at both ends of own lines of the layer above, as late as possible, since its
+//                             last plane may have just been asked for; sums and differences of those at its bottom and
+//                             at the top of the layer below. Those at its top wait (two parts: are summed again).
 //   plane by plane            x: traces of own lines, of the cells beside by a shuffle
 //                             y: traces of the rows of cells below and above, from the tile or its halo
 //                             and, of the plane before, traces x weights and D u added up, b, x_{k-1} (with it D u) in

@@ -125,13 +125,15 @@ struct MmaLayersTile
   /// Lines in z are summed once for both of their ends, and the traces at the top held until the layer above is worked on. In
   /// two parts there are no registers for that: they are summed again.
   static constexpr bool keeps_top = parts == 1;
-  /// Where a lane takes traces of the cells beside from is a mask, not a predicate: fewer instructions, and more registers.
+  /// Where a lane takes traces of the cells beside from is a mask, not a predicate: fewer instructions, and more registers,
+  /// which p = 5 with all weights in registers has not.
   static constexpr bool chooses_by_masks = n != 6;
 
-  /// The engine writes a plane with its halo; a warp reads src for z twice, for x and the diagonal; the warps of a strip
-  /// read the rows of cells below and above, each all of them unless they share the traces; the result passes through.
+  /// The engine writes a plane with its halo; a warp reads src for z once (without keeps_top: twice), for x and the diagonal;
+  /// the warps of a strip read the rows of cells below and above, each all of them unless they share the traces; the result
+  /// passes through.
   static constexpr double shared_bytes_per_dof =
-      2. * (6. + 2. * (shares_y ? 1 : split) + double(halo_bytes) / own_box);
+      2. * ((keeps_top ? 5. : 6.) + 2. * (shares_y ? 1 : split) + double(halo_bytes) / own_box);
 
   static_assert((split - 1) * own_modes + 16 * (x_blocks - 1) <= modes,
       "only the last 16 modes of a warp may have some that are not its own");

@@ -63,7 +63,7 @@ __device__ __forceinline__ typename Cells<Tile, form>::Beside Cells<Tile, form>:
   return result;
 }
 
-/// Addresses, and the traces below the first layer.
+/// Addresses, the traces below the first layer, and those at its top if they are held.
 template <typename Tile, Form form>
 __device__ __forceinline__ void Cells<Tile, form>::begin_segment()
 {

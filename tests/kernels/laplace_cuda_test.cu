@@ -29,7 +29,7 @@ namespace
 
   constexpr Side D = Side::dirichlet, N = Side::neumann, W = Side::wrap, G = Side::ghost;
 
-  // The tiles have up to 128 x 16 cells; case 7 has more tiles than a device has multiprocessors.
+  // The tiles have up to 128 x 16 cells.
   const Case cases[] = {
       {{1, 1, 1}, {D, D, D, D, D, D}},
       {{1, 2, 3}, {W, W, D, D, D, D}},
@@ -294,6 +294,20 @@ namespace
     EXPECT_TRUE(laplace::prefers_wide_tile(152)); // 19 times 16 bytes
     for (const std::int64_t cells : {1, 32, 96, 160})
       EXPECT_FALSE(laplace::prefers_wide_tile(cells));
+  }
+
+  // More tiles than multiprocessors, so that blocks march through several layers and traces at their tops wait for the next.
+  TEST(LaplaceMma, SegmentsOfSeveralLayers)
+  {
+    if (const std::string why = why_no_copy_engine(); !why.empty())
+      GTEST_SKIP() << why;
+    const std::int64_t tiles = device_properties().multiprocessors + 2;
+    const std::array<std::int64_t, 5> rows{laplace::MmaTile<5, true>::rows,
+        laplace::MmaTile<6, true>::rows, laplace::MmaTile<7, true>::rows,
+        laplace::MmaTile<8, true>::rows, laplace::MmaTile<9, true>::rows};
+    for (int degree = 4; degree <= laplace::mma_max_degree<Half>(3); ++degree)
+      if (!test::has_few_cases() || degree == 7)
+        compare_mma({{2, rows.at(std::size_t(degree - 4)) * tiles, 3}, {D, N, D, N, G, D}}, degree);
   }
 
   // Weights of very different size: nothing may leave the range of FP16 on the way.

@@ -129,6 +129,7 @@ inline std::uint32_t to_halves(float low, float high)
   return std::uint32_t(Half(low).bits) | std::uint32_t(Half(high).bits) << 16;
 }
 
+/// Rounded twice, but for factors of 1 and -1, where the sum of two halves in FP32 is exact enough.
 inline std::uint32_t fused_halves(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 {
   const auto number = [](std::uint32_t halves, int shift) {
