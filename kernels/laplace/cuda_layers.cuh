@@ -4,7 +4,8 @@
 // A block owns a tile of cells in x-y and marches through the layers. One thread copies planes of the tile, one those of
 // the cells around it.
 //   x and y   A group of warps takes a plane: a lane sums the lines in y of the rows below and above its cell, then, line
-//             by line, its own ones in x, and writes the sum of all but z over u (WideFloat: beside it, in FP64).
+//             by line, its own ones in x, and writes the sum of all but z over u (WideFloat: beside it, in FP64). The warps
+//             of a team share the lines of a row (cuda_layers_team.cuh).
 //   z         Warps take lines in z: traces of the layer above, plane by plane as it comes, those of the layers before in
 //             registers; when all have done x and y, faces are added in place, plane by plane.
 //   out       The copy engine writes planes to memory and reads those of the layer after the next into their place.
@@ -62,7 +63,8 @@ namespace layers
     static constexpr int first_halo = met_at + 1;
     static constexpr int first_group = first_halo + Tile::n + Tile::halo_ring;
     static constexpr int first_beside = first_group + (Tile::by_mail ? 2 * Tile::n : Tile::groups);
-    static_assert(first_beside + 2 == Tile::barriers);
+    static constexpr int first_faces = first_beside + 2;
+    static_assert(first_faces + (Tile::team > 1 ? Tile::groups : 0) == Tile::barriers);
     unsigned char *base;
 
     /// Plane k of the layer with that number in the order of copies.
@@ -118,6 +120,8 @@ namespace layers
     __device__ Barrier *halo_empty(int slot) const { return barrier(first_halo + Tile::n + slot); }
     /// Those who work on rows beside each other meet; nobody does by mail.
     __device__ Barrier *group(int group) const { return barrier(first_group + group); }
+    /// Warps of a team have written the faces in y of their lines.
+    __device__ Barrier *faces(int group) const { return barrier(first_faces + group); }
     /// Mail for plane k of this block has come; what this block has sent for plane k of the other one has been read there.
     __device__ Barrier *mail_full(int k) const { return barrier(first_group + k); }
     __device__ Barrier *mail_empty(int k) const { return barrier(first_group + Tile::n + k); }
@@ -163,6 +167,9 @@ namespace layers
         pipeline::init(shared.group(group), of_group + (tells_beside ? Tile::group_warps : 0));
     for (int layer = 0; layer < 2; ++layer)
       pipeline::init(shared.beside_full(layer), 1);
+    if constexpr (Tile::team > 1)
+      for (int group = 0; group < Tile::groups; ++group)
+        pipeline::init(shared.faces(group), of_group);
     pipeline::fence_init();
   }
 
@@ -220,6 +227,9 @@ namespace layers
     constexpr int n = Tile::n, step = Tile::planes_out;
     InStep in_step(p.progress, p.longest, Tile::apart);
     Layers<Tile> in(p, shared.worker()), out(p, shared.worker());
+    // Whether layer - 1, which those who have done layer - 2 work on, is one of the segment, and its parity as in Cells.
+    bool worked_on = false;
+    unsigned own_parity = 1;
     for (int layer = 0; in.more || out.more; ++layer)
     {
       const bool replaces = layer >= 2, writes = replaces && out.is_own();
@@ -227,6 +237,10 @@ namespace layers
       {
         if (replaces)
           pipeline::wait(shared.done(layer, first), Shared<Tile>::parity(layer - 2));
+        // The engine does one thing after the other: cells around the tile for which the ring had no room before go first, since
+        // these planes are not needed until the layer ends.
+        if (first >= Tile::halo_ring && worked_on)
+          pipeline::wait(shared.halo_full(first), own_parity);
         if (writes)
           for (int k = first; k < min(first + step, n); ++k)
             pipeline::store_box(
@@ -249,6 +263,8 @@ namespace layers
       pipeline::wait_stores_read<0>();
       if (in.more)
         read_planes(p, shared, in, layer, (Tile::steps_out - 1) * step);
+      worked_on = in.more && in.is_own();
+      own_parity ^= worked_on ? 1u : 0u;
       if (replaces)
         out.advance();
       if (in.more)

@@ -5,11 +5,13 @@
 
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/laplace/cuda_layers_mail.cuh"
+#include "kernels/laplace/cuda_layers_team.cuh"
 
 namespace tensormg::laplace::layers
 {
 template <typename Tile>
-using WorkOf = std::conditional_t<Tile::by_mail, MailWork<Tile>, PlaneWork<Tile>>;
+using WorkOf = std::conditional_t<Tile::by_mail, MailWork<Tile>,
+    std::conditional_t<(Tile::team > 1), TeamWork<Tile>, PlaneWork<Tile>>>;
 
 template <typename Tile, Form form>
 class Cells : WorkOf<Tile>
@@ -261,10 +263,22 @@ private:
       if constexpr (Tile::cluster > 1)
         pipeline::wait_bounded(shared.beside_full(planes / n), planes / n / 2 % 2);
       pipeline::wait(shared.halo_full(k), own_parity);
-      this->sum_y(faces_y, plane);
-      this->sum_edges(plane);
+      if constexpr (Tile::team > 1)
+      {
+        this->write_own_faces(plane);
+        pipeline::arrive(shared.faces(group));
+        has_read_rows_beside();
+        pipeline::wait(shared.faces(group), in_group);
+        this->read_faces(faces_y, plane);
+      }
+      else
+      {
+        this->sum_y(faces_y, plane);
+        this->sum_edges(plane);
+      }
       pipeline::arrive_to_overwrite(shared.halo_empty(plane.slot));
-      has_read_rows_beside();
+      if constexpr (Tile::team == 1)
+        has_read_rows_beside();
     }
     // Who has finished its first planes of the layer before has read all of this one for z. Sums that have their own place
     // take that of the same plane there.
@@ -273,7 +287,10 @@ private:
           shared.done(layer - 1, Tile::in_place ? 0 : k), Shared<Tile>::parity(layer - 1));
     if constexpr (!Tile::by_mail)
       wait_for_rows_beside();
-    this->write_rows(faces_y, plane, p.lambda[2][k]);
+    if constexpr (Tile::team > 1)
+      this->write_own_rows(faces_y, plane, p.lambda[2][k]);
+    else
+      this->write_rows(faces_y, plane, p.lambda[2][k]);
     if constexpr (Tile::by_mail)
       this->has_read_mail(k); // not before: write_rows() has used all of it
   }

@@ -85,7 +85,7 @@ public:
   __device__ __forceinline__ int row_of(int which) const
   {
     const int member = warp % Tile::group_warps;
-    return Tile::split ? member : 2 * member + which;
+    return Tile::split ? member / Tile::team : 2 * member + which;
   }
 
   /// A plane in shared memory and its sums, the slot of the cells around it, and its number in the block.
@@ -227,31 +227,34 @@ public:
     {
       const int line = first + lane;
       if (line < edge_lines)
-      {
-        const bool right = line / n % 2 == 1, closed = right ? s.right_closed : s.left_closed;
-        const int cy = row_of(line / (2 * n)), j = line % n;
-        const Number *from = closed
-            ? plane.own + cy * row_y + j * mode_y + (right ? s.last_x : 0)
-            : shared.halo(plane.slot, right ? Tile::right_at : Tile::left_at) +
-                (cy * n + j) * n * Tile::halo_x + (right ? 0 : s.left_cell);
-        const int stride = closed ? mode_x : Tile::halo_x;
-        LineSums<Pack<C, 1>> sums;
-#pragma unroll
-        for (int i = 0; i < n; ++i)
-          sums.add(i, p.v[i], p.h[i], load_pack<1>(from + i * stride));
-        auto trace = right != closed ? sums.lower() : sums.upper();
-        if (closed)
-        {
-          const C sign = p.sides[right] == Side::dirichlet ? C(-1) : C(1);
-          trace = {sign * trace.v, -sign * trace.d};
-        }
-        Pack<C, 2> both;
-        both.at[0] = trace.v.at[0];
-        both.at[1] = trace.d.at[0];
-        write_pack(shared.edges(warp) + 2 * line, both);
-      }
+        sum_edge(plane, row_of(line / (2 * n)), line / n % 2 == 1, line % n, line);
     }
     __syncwarp();
+  }
+
+  /// Traces beside row cy, of line j, go to place `line`.
+  __device__ __forceinline__ void sum_edge(
+      const Plane &plane, int cy, bool right, int j, int line) const
+  {
+    const bool closed = right ? s.right_closed : s.left_closed;
+    const Number *from = closed ? plane.own + cy * row_y + j * mode_y + (right ? s.last_x : 0)
+                                : shared.halo(plane.slot, right ? Tile::right_at : Tile::left_at) +
+            (cy * n + j) * n * Tile::halo_x + (right ? 0 : s.left_cell);
+    const int stride = closed ? mode_x : Tile::halo_x;
+    LineSums<Pack<C, 1>> sums;
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+      sums.add(i, p.v[i], p.h[i], load_pack<1>(from + i * stride));
+    auto trace = right != closed ? sums.lower() : sums.upper();
+    if (closed)
+    {
+      const C sign = p.sides[right] == Side::dirichlet ? C(-1) : C(1);
+      trace = {sign * trace.v, -sign * trace.d};
+    }
+    Pack<C, 2> both;
+    both.at[0] = trace.v.at[0];
+    both.at[1] = trace.d.at[0];
+    write_pack(shared.edges(warp) + 2 * line, both);
   }
 
   /// Line by line in x, so that sums may replace u. of_z = c_z lambda_k.
@@ -294,10 +297,6 @@ public:
   __device__ __forceinline__ void write_rows(
       const HalfFaces (&faces_y)[n], const Plane &plane, C of_z) const
   {
-    const int first = row_of(half) * row_y + cell;
-    const Number *const own = plane.own + first;
-    C *const to = plane.sum + first;
-    const C *const edges = shared.edges(warp);
 #pragma unroll
     for (int even = 0; even < n; even += 2)
     {
@@ -308,29 +307,39 @@ public:
       const bool mine = even < most || half == 0;
       const auto of_half = [&](const C(&table)[n]) { return half == 0 ? table[even] : table[odd]; };
       const C of_yz = of_z + of_half(p.lambda[1]), vd = of_half(p.vd[1]), gd = of_half(p.gd[1]);
-      const int j = half == 0 ? even : odd;
-      V u[n];
-      LineSums<V> sums;
+      write_line(half == 0 ? even : odd, mine, of_yz, vd, gd, faces_y, plane);
+    }
+  }
+
+  /// Line j of them, if it is this half's: `vd` and `gd` are the factors of its faces in y, of_yz = c_z lambda_k + c_y lambda_j.
+  __device__ __forceinline__ void write_line(int j, bool mine, C of_yz, C vd, C gd,
+      const HalfFaces (&faces_y)[n], const Plane &plane) const
+  {
+    const int first = row_of(half) * row_y + cell;
+    const Number *const own = plane.own + first;
+    C *const to = plane.sum + first;
+    const C *const edges = shared.edges(warp);
+    V u[n];
+    LineSums<V> sums;
 #pragma unroll
-      for (int i = 0; i < n; ++i)
-      {
-        u[i] = load(own + j * mode_y + i * mode_x);
-        sums.add(i, p.v[i], p.h[i], u[i]);
-      }
-      const Faces<V> faces = couple(load_pack<2>(edges + 2 * j),
-          load_pack<2>(edges + 2 * n + 2 * j), sums.lower(), sums.upper());
+    for (int i = 0; i < n; ++i)
+    {
+      u[i] = load(own + j * mode_y + i * mode_x);
+      sums.add(i, p.v[i], p.h[i], u[i]);
+    }
+    const Faces<V> faces = couple(load_pack<2>(edges + 2 * j), load_pack<2>(edges + 2 * n + 2 * j),
+        sums.lower(), sums.upper());
 #pragma unroll
-      for (int i = 0; i < n; ++i)
-      {
-        V sum = of_yz * u[i];
-        add_product(sum, p.lambda[0][i], u[i]);
-        add_product(sum, p.vd[0][i], faces.v[i % 2]);
-        add_product(sum, p.gd[0][i], faces.g[i % 2]);
-        add_product(sum, vd, faces_y[i].v);
-        add_product(sum, gd, faces_y[i].g);
-        if (mine)
-          write_pack(to + j * mode_y + i * mode_x, sum);
-      }
+    for (int i = 0; i < n; ++i)
+    {
+      V sum = of_yz * u[i];
+      add_product(sum, p.lambda[0][i], u[i]);
+      add_product(sum, p.vd[0][i], faces.v[i % 2]);
+      add_product(sum, p.gd[0][i], faces.g[i % 2]);
+      add_product(sum, vd, faces_y[i].v);
+      add_product(sum, gd, faces_y[i].g);
+      if (mine)
+        write_pack(to + j * mode_y + i * mode_x, sum);
     }
   }
 

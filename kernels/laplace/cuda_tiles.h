@@ -4,7 +4,8 @@
 // lanes). Arguments of MarchTile: modes, cells per thread, threads per row of cells, rows of cells, threads per column,
 // planes of the rings (own, halo, edges, b and old). Arguments of LayersTile: modes, rows of cells, groups of warps,
 // planes of the ring (halo), halves of warps split the modes of a row, cells per lane, blocks of a cluster (by mail, if the
-// ring has all planes), planes that are written at a time, and waited for, layers between blocks.
+// ring has all planes), planes that are written at a time, and waited for, layers between blocks,
+// warps that share the lines of a row.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ template <>
 struct CudaTile<double, 8, false> : LayersTile<double, 8, 1, 8, 8, true, 1, 2, 8, 4>
 {};
 template <>
-struct CudaTile<double, 9, false> : LayersTile<double, 9, 1, 9, 3, true, 1, 2, 9, 3>
+struct CudaTile<double, 9, false> : LayersTile<double, 9, 1, 3, 3, true, 1, 2, 3, 3, 1, 3>
 {};
 
 template <>
@@ -92,7 +93,7 @@ template <>
 struct CudaTile<float, 8, false> : LayersTile<float, 8, 1, 8, 8, true, 2, 2, 8, 4>
 {};
 template <>
-struct CudaTile<float, 9, false> : LayersTile<float, 9, 1, 9, 3, true, 2, 2, 9, 3>
+struct CudaTile<float, 9, false> : LayersTile<float, 9, 1, 3, 3, true, 2, 2, 3, 3, 1, 3>
 {};
 
 template <>
