@@ -1,7 +1,9 @@
 #include "apps/compare.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "apps/compare_report.h"
 #include "apps/compare_solve.h"
@@ -27,6 +29,8 @@ namespace
           ", allowed is " + format_residual(entry.tolerance);
       return;
     }
+    if (entry.place == Place::device)
+      std::this_thread::sleep_for(std::chrono::duration<double>(options.rest_seconds));
     entry.time = measure([&](int runs) { return candidate.milliseconds(runs); },
         options.repetitions, options.max_seconds);
     entry.outcome = Outcome::measured;

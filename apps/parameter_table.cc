@@ -282,6 +282,9 @@ namespace
         "Timings of every entry, after some that do not count; the median is reported.");
     compare.number("max_seconds", &CompareOptions::max_seconds, above(0.),
         "Time after which an entry gets no further repetitions.");
+    compare.number("rest_seconds", &CompareOptions::rest_seconds, at_least(0.),
+        "Pause between the check of an entry on the GPU and its timings, so that these begin at the "
+        "clock of a chip at rest; after work that takes much power it is lower.");
   }
 } // namespace
 

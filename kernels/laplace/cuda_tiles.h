@@ -87,7 +87,7 @@ template <>
 struct CudaTile<float, 6, false> : LayersTile<float, 6, 2, 6, 6, true, 2, 1, 6, 2>
 {};
 template <>
-struct CudaTile<float, 7, false> : LayersTile<float, 7, 1, 7, 7, true, 2, 1, 4, 4, 2>
+struct CudaTile<float, 7, false> : LayersTile<float, 7, 1, 7, 7, true, 2, 1, 7, 3, 2>
 {};
 template <>
 struct CudaTile<float, 8, false> : LayersTile<float, 8, 1, 8, 8, true, 2, 2, 8, 4>

@@ -104,6 +104,7 @@ subsection compare
   set precisions  = tf32, double
   set repetitions = 3
   set max_seconds = 0.25
+  set rest_seconds = 0
 end
 subsection diagnose
   set classes          = spmv, scale
@@ -187,6 +188,7 @@ end
     EXPECT_EQ(p.compare.precisions, (std::vector<std::string>{"tf32", "double"}));
     EXPECT_EQ(p.compare.repetitions, 3);
     EXPECT_EQ(p.compare.max_seconds, 0.25);
+    EXPECT_EQ(p.compare.rest_seconds, 0.);
     EXPECT_EQ(p.diagnose.classes, (std::vector<std::string>{"spmv", "scale"}));
     EXPECT_TRUE(p.diagnose.quick && !p.diagnose.counters);
     EXPECT_TRUE(p.diagnose.place == "both" && p.diagnose.threads == 3);
