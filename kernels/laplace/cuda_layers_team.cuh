@@ -92,9 +92,10 @@ public:
     for (int t = 0; t < pairs; ++t)
       if (has_pair(t))
       {
-        // With an odd number of modes the second half has one less; there it works in vain on the line of the first one.
-        const int even = 2 * pair(t), j = even + half < n ? even + half : even;
-        write_line(j, j % 2 == half, of_z + p.lambda[1][j], p.vd[1][j], p.gd[1][j], faces_y, plane);
+        // With an odd number of modes the second half has one less; there it works in vain on its first one, which it has
+        // written itself.
+        const int wanted = 2 * pair(t) + half, j = wanted < n ? wanted : 2 * pair(0) + 1;
+        write_line(j, j == wanted, of_z + p.lambda[1][j], p.vd[1][j], p.gd[1][j], faces_y, plane);
       }
   }
 
