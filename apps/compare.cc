@@ -53,7 +53,8 @@ namespace
   }
 
   void run_group(Comparison &comparison, const std::vector<Choice> &choices,
-      InstructionCounter *counter, MPI_Comm communicator, Console &console)
+      InstructionCounter *counter, MPI_Comm communicator, Console &console,
+      const std::function<void(const Comparison &)> &keep)
   {
     const std::size_t first = comparison.entries.size();
     for (const Choice &choice : choices)
@@ -61,8 +62,11 @@ namespace
       comparison.entries.push_back(
           run_entry(choice, comparison.parameters.compare, communicator, counter));
       const CompareEntry &entry = comparison.entries.back();
-      if (entry.outcome != Outcome::not_available)
-        console.normal(entry_text(comparison, entry));
+      if (entry.outcome == Outcome::not_available)
+        continue;
+      console.normal(entry_text(comparison, entry));
+      if (keep)
+        keep(comparison);
     }
     console.normal(bounds_text(comparison, first));
   }
@@ -216,9 +220,7 @@ Comparison run_comparison(const Parameters &parameters, MPI_Comm communicator, C
         {
           console.normal(group_heading(dim, dofs, form, step));
           run_group(comparison, choices_of(options, dim, dofs, form, step),
-              counter ? &*counter : nullptr, communicator, console);
-          if (keep)
-            keep(comparison);
+              counter ? &*counter : nullptr, communicator, console, keep);
         }
   if (counter && comparison.no_counters.empty() && !counter->trouble().empty())
   {

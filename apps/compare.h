@@ -92,8 +92,8 @@ double percent_of_peak(const CompareEntry &entry, const Machine &machine);
 CompareEntry run_entry(const Choice &choice, const CompareOptions &options, MPI_Comm communicator,
     InstructionCounter *counter = nullptr);
 
-/// All entries in the order of the lists; shows each as soon as it is there. `keep` gets what is known after each group of
-/// them, so that a run that is stopped later was not in vain. Collective.
+/// All entries in the order of the lists; shows each as soon as it is there. `keep` gets what is known after each one
+/// that was checked, so that a run that is stopped later was not in vain. Collective.
 Comparison run_comparison(const Parameters &parameters, MPI_Comm communicator, Console &console,
     const std::function<void(const Comparison &)> &keep = {});
 

@@ -173,9 +173,14 @@ namespace
           EXPECT_FALSE(so_far.complete);
           kept.push_back(so_far.entries.size());
         });
-    EXPECT_EQ(kept, (std::vector<std::size_t>{18, 36, 54, 72, 90, 108})); // 2D and 3D, three forms
     EXPECT_TRUE(comparison.complete);
-    ASSERT_EQ(comparison.entries.size(), 108u);
+    ASSERT_EQ(comparison.entries.size(), 108u); // 2D and 3D, three forms
+    std::vector<std::size_t> measured;          // what is known when each is
+    for (std::size_t i = 0; i < comparison.entries.size(); ++i)
+      if (comparison.entries[i].outcome == Outcome::measured)
+        measured.push_back(i + 1);
+    EXPECT_GE(measured.size(), 24u);
+    EXPECT_EQ(kept, measured);
     for (const CompareEntry &entry : comparison.entries)
     {
       SCOPED_TRACE(entry.choice.form + ' ' + entry.choice.precision + ' ' + entry.choice.backend);
