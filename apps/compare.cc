@@ -62,7 +62,10 @@ namespace
       comparison.entries.push_back(
           run_entry(choice, comparison.parameters.compare, communicator, counter));
       const CompareEntry &entry = comparison.entries.back();
-      if (entry.outcome == Outcome::not_available)
+      // Entries of the device are known to the first rank alone.
+      int is_available = entry.outcome != Outcome::not_available ? 1 : 0;
+      MPI_Bcast(&is_available, 1, MPI_INT, 0, communicator);
+      if (is_available == 0)
         continue;
       console.normal(entry_text(comparison, entry));
       if (keep)

@@ -284,7 +284,7 @@ namespace
         "Time after which an entry gets no further repetitions.");
     compare.number("rest_seconds", &CompareOptions::rest_seconds, at_least(0.),
         "Pause between the check of an entry on the GPU and its timings, so that these begin at the "
-        "clock of a chip at rest; after work that takes much power it is lower.");
+        "clock of a chip at rest; after work that takes much power it is lower. Not for solve.");
   }
 } // namespace
 

@@ -302,7 +302,7 @@ private:
       pipeline::arrive(shared.group(group));
     if constexpr (Tile::cluster > 1)
     {
-      __syncwarp(); // after the fence of all lanes
+      __syncwarp(); // all lanes have used what they read (teams), or are behind their fence
       if (lane == 0)
         cluster::arrive_at<Tile::cluster>(shared.group(group), 1 - cluster::rank<Tile::cluster>());
     }
