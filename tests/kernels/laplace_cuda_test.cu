@@ -6,6 +6,7 @@
 
 #include "kernels/core/device.h"
 #include "kernels/laplace/cuda.h"
+#include "kernels/laplace/cuda_tiles.h"
 #include "kernels/laplace/mma.h"
 #include "kernels/laplace/mma_tiles.h"
 #include "kernels/laplace/reference.h"
@@ -183,43 +184,13 @@ namespace
       }
   }
 
-  TYPED_TEST(LaplaceCuda, CudaEqualsReference)
-  {
-    for (std::size_t index = 0; index < std::size(cases); ++index)
-      for (int degree = 1; degree <= max_degree; ++degree)
-        for (const bool with_old : {true, false})
-        {
-          const Case &c = cases[index];
-          if (left_out(index, degree))
-            continue;
-          Inputs<TypeParam> inputs(c, degree, with_old);
-          for (const Form form : {Form::apply, Form::residual, Form::chebyshev})
-          {
-            if (!with_old && form != Form::chebyshev)
-              continue;
-            SCOPED_TRACE(testing::Message()
-                << "degree " << degree << " cells " << c.cells[0] << "x" << c.cells[1] << "x"
-                << c.cells[2] << " form " << int(form) << " old " << with_old);
-            const auto expected = inputs.run(Backend::device_reference, form);
-            const auto found = inputs.run(Backend::cuda, form);
-            EXPECT_LT(difference(found, expected.data()), tolerance<TypeParam>);
-            EXPECT_TRUE(padding_is_zero(inputs.block, found));
-            if (test::runs_again())
-            {
-              const auto again = inputs.run(Backend::cuda, form);
-              EXPECT_EQ(
-                  std::memcmp(found.data(), again.data(), found.size() * sizeof(TypeParam)), 0);
-            }
-          }
-        }
-  }
-
-  /// Sums of halves in FP32, and traces rounded to halves between two products.
-  void compare_mma(const Case &c, int degree)
+  /// All forms of one kernel; `more` gets the inputs, the form, the reference's result and the kernel's.
+  template <typename Number, typename More>
+  void compare(Backend backend, double allowed, const Case &c, int degree, const More &more)
   {
     for (const bool with_old : {true, false})
     {
-      Inputs<Half> inputs(c, degree, with_old);
+      Inputs<Number> inputs(c, degree, with_old);
       for (const Form form : {Form::apply, Form::residual, Form::chebyshev})
       {
         if (!with_old && form != Form::chebyshev)
@@ -228,31 +199,70 @@ namespace
             << "degree " << degree << " cells " << c.cells[0] << "x" << c.cells[1] << "x"
             << c.cells[2] << " form " << int(form) << " old " << with_old);
         const auto expected = inputs.run(Backend::device_reference, form);
-        const auto found = inputs.run(Backend::mma, form);
-        EXPECT_LT(difference(found, expected.data()), 1e-3);
+        const auto found = inputs.run(backend, form);
+        EXPECT_LT(difference(found, expected.data()), allowed);
         EXPECT_TRUE(padding_is_zero(inputs.block, found));
         if (test::runs_again())
         {
-          const auto again = inputs.run(Backend::mma, form);
-          EXPECT_EQ(std::memcmp(found.data(), again.data(), found.size() * sizeof(Half)), 0);
+          const auto again = inputs.run(backend, form);
+          EXPECT_EQ(std::memcmp(found.data(), again.data(), found.size() * sizeof(Number)), 0);
         }
-        if (form == Form::residual && degree >= laplace::mma_accurate_min_degree)
-        {
-          // Traces and weights of 22 bits: hardly a result is rounded in another direction than the reference's.
-          const auto accurate = inputs.run(laplace::mma_accurate_residual(degree));
-          EXPECT_LT(difference(accurate, expected.data()), 1e-4);
-          EXPECT_TRUE(padding_is_zero(inputs.block, accurate));
-        }
-        if (form == Form::chebyshev && with_old)
-        {
-          inputs.device.dst = inputs.device_old.data();
-          laplace::select<Half>(Backend::mma, form, 3, degree)(inputs.device);
-          std::vector<Half> in_place(inputs.block.size());
-          inputs.device_old.copy_to_host(in_place.data());
-          EXPECT_EQ(std::memcmp(found.data(), in_place.data(), found.size() * sizeof(Half)), 0);
-        }
+        more(inputs, form, expected, found);
       }
     }
+  }
+
+  template <typename Number>
+  void compare_cuda(const Case &c, int degree)
+  {
+    compare<Number>(Backend::cuda, tolerance<Number>, c, degree, [](const auto &...) {});
+  }
+
+  TYPED_TEST(LaplaceCuda, CudaEqualsReference)
+  {
+    for (std::size_t index = 0; index < std::size(cases); ++index)
+      for (int degree = 1; degree <= max_degree; ++degree)
+        if (!left_out(index, degree))
+          compare_cuda<TypeParam>(cases[index], degree);
+  }
+
+  // More tiles than multiprocessors, so that blocks march through several layers.
+  TYPED_TEST(LaplaceCuda, SegmentsOfSeveralLayers)
+  {
+    const std::int64_t tiles = device_properties().multiprocessors + 2;
+    const auto rows = []<int... n>(std::integer_sequence<int, n...>)
+    {
+      return std::array<std::int64_t, sizeof...(n)>{
+          laplace::CudaTile<TypeParam, n + 2, false>::cells_y...};
+    }
+    (std::make_integer_sequence<int, max_degree>());
+    for (int degree = 1; degree <= max_degree; ++degree)
+      if (!test::has_few_cases() || degree == 8)
+        compare_cuda<TypeParam>(
+            {{2, rows.at(std::size_t(degree - 1)) * tiles, 3}, {D, N, G, N, G, D}}, degree);
+  }
+
+  /// Sums of halves in FP32, and traces rounded to halves between two products.
+  void compare_mma(const Case &c, int degree)
+  {
+    compare<Half>(Backend::mma, 1e-3, c, degree,
+        [&](Inputs<Half> &inputs, Form form, const auto &expected, const auto &found) {
+          if (form == Form::residual && degree >= laplace::mma_accurate_min_degree)
+          {
+            // Traces and weights of 22 bits: hardly a result is rounded in another direction than the reference's.
+            const auto accurate = inputs.run(laplace::mma_accurate_residual(degree));
+            EXPECT_LT(difference(accurate, expected.data()), 1e-4);
+            EXPECT_TRUE(padding_is_zero(inputs.block, accurate));
+          }
+          if (form == Form::chebyshev && inputs.device.old != nullptr)
+          {
+            inputs.device.dst = inputs.device_old.data();
+            laplace::select<Half>(Backend::mma, form, 3, degree)(inputs.device);
+            std::vector<Half> in_place(inputs.block.size());
+            inputs.device_old.copy_to_host(in_place.data());
+            EXPECT_EQ(std::memcmp(found.data(), in_place.data(), found.size() * sizeof(Half)), 0);
+          }
+        });
   }
 
   /// Why its kernels cannot run; empty if they can.
