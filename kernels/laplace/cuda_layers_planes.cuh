@@ -165,36 +165,45 @@ public:
   /// j = half, half + 2, ... need.
   __device__ __forceinline__ void sum_y(HalfFaces (&faces)[n], const Plane &plane) const
   {
+    sum_lines_y(faces, plane, [](int i) { return i; });
+  }
+
+  /// Of lines line(0), line(1), ...
+  template <int lines, typename Line>
+  __device__ __forceinline__ void sum_lines_y(
+      HalfFaces (&faces)[lines], const Plane &plane, const Line &line) const
+  {
     const bool upper = half == 1;
     const Beside beside = beside_y(upper, plane);
     const C odd_v = upper ? -beside.odd : beside.odd, even_d = upper ? -beside.even : beside.even;
-    Trace traces[n];
+    Trace traces[lines];
 #pragma unroll
-    for (int i = 0; i < n; ++i)
+    for (int t = 0; t < lines; ++t)
     {
+      const Number *const from = beside.row + line(t) * mode_x;
       LineSums<V> sums;
 #pragma unroll
       for (int j = 0; j < n; ++j)
-        sums.add(j, p.v[j], p.h[j], load(beside.row + j * mode_y + i * mode_x));
-      traces[i] = {beside.even * sums.ev, even_d * sums.ed};
-      add_product(traces[i].v, odd_v, sums.ov);
-      add_product(traces[i].d, beside.odd, sums.od);
+        sums.add(j, p.v[j], p.h[j], load(from + j * mode_y));
+      traces[t] = {beside.even * sums.ev, even_d * sums.ed};
+      add_product(traces[t].v, odd_v, sums.ov);
+      add_product(traces[t].d, beside.odd, sums.od);
     }
     if (__any_sync(~0u, beside.ghost))
 #pragma unroll
-      for (int i = 0; i < n; ++i)
+      for (int t = 0; t < lines; ++t)
         if (beside.ghost)
-          traces[i] = ghost(upper ? 3 : 2, p.block.planes(), plane.index, i);
+          traces[t] = ghost(upper ? 3 : 2, p.block.planes(), plane.index, line(t));
     const C sign = upper ? C(-1) : C(1);
 #pragma unroll
-    for (int i = 0; i < n; ++i)
+    for (int t = 0; t < lines; ++t)
 #pragma unroll
       for (int w = 0; w < width; ++w)
       {
-        const C v = __shfl_xor_sync(~0u, traces[i].v.at[w], 16);
-        const C d = __shfl_xor_sync(~0u, traces[i].d.at[w], 16);
-        faces[i].v.at[w] = fma(sign, traces[i].d.at[w], -d);
-        faces[i].g.at[w] = fma(sign, v, traces[i].v.at[w]);
+        const C v = __shfl_xor_sync(~0u, traces[t].v.at[w], 16);
+        const C d = __shfl_xor_sync(~0u, traces[t].d.at[w], 16);
+        faces[t].v.at[w] = fma(sign, traces[t].d.at[w], -d);
+        faces[t].g.at[w] = fma(sign, v, traces[t].v.at[w]);
       }
   }
 

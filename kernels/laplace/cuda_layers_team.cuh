@@ -13,16 +13,13 @@ class TeamWork : public PlaneWork<Tile>
 {
 public:
   using Work = PlaneWork<Tile>;
-  using typename Work::Beside;
   using typename Work::C;
   using typename Work::HalfFaces;
   using typename Work::Number;
   using typename Work::Plane;
-  using typename Work::Trace;
-  using typename Work::V;
-  using Work::beside_y, Work::ghost, Work::load, Work::sum_edge, Work::write_line;
   using Work::half, Work::lane, Work::p, Work::cell, Work::shared, Work::warp;
-  using Work::n, Work::width, Work::mode_x, Work::mode_y;
+  using Work::load, Work::sum_edge, Work::write_line;
+  using Work::n, Work::mode_x, Work::mode_y;
   using Work::Work;
   static constexpr int lines = (n + Tile::team - 1) / Tile::team; ///< in y, of a warp at most
   static constexpr int pairs = ((n + 1) / 2 + Tile::team - 1) / Tile::team;
@@ -31,48 +28,17 @@ public:
   /// What the faces in y give to own lines i; and what lies beside own lines j in x.
   __device__ __forceinline__ void write_own_faces(const Plane &plane) const
   {
-    const bool upper = half == 1;
-    const Beside beside = beside_y(upper, plane);
-    const C odd_v = upper ? -beside.odd : beside.odd, even_d = upper ? -beside.even : beside.even;
-    Trace traces[lines];
-#pragma unroll
-    for (int t = 0; t < lines; ++t)
-    {
-      const Number *from = beside.row + line(t) * mode_x;
-      LineSums<V> sums;
-#pragma unroll
-      for (int j = 0; j < n; ++j)
-        sums.add(j, p.v[j], p.h[j], load(from + j * mode_y));
-      traces[t] = {beside.even * sums.ev, even_d * sums.ed};
-      add_product(traces[t].v, odd_v, sums.ov);
-      add_product(traces[t].d, beside.odd, sums.od);
-    }
-    if (__any_sync(~0u, beside.ghost))
-#pragma unroll
-      for (int t = 0; t < lines; ++t)
-        if (beside.ghost)
-          traces[t] = ghost(upper ? 3 : 2, p.block.planes(), plane.index, line(t));
+    HalfFaces faces[lines];
+    this->sum_lines_y(faces, plane, [this](int t) { return line(t); });
     __syncwarp(); // all lanes have read what is overwritten
-    const C sign = upper ? C(-1) : C(1);
     Number *const to = faces_at(plane);
 #pragma unroll
     for (int t = 0; t < lines; ++t)
-    {
-      HalfFaces faces;
-#pragma unroll
-      for (int w = 0; w < width; ++w)
-      {
-        const C v = __shfl_xor_sync(~0u, traces[t].v.at[w], 16);
-        const C d = __shfl_xor_sync(~0u, traces[t].d.at[w], 16);
-        faces.v.at[w] = fma(sign, traces[t].d.at[w], -d);
-        faces.g.at[w] = fma(sign, v, traces[t].v.at[w]);
-      }
       if (has_line(t))
       {
-        write_pack(to + line(t) * mode_x, faces.v);
-        write_pack(to + line(t) * mode_x + mode_y, faces.g);
+        write_pack(to + line(t) * mode_x, faces[t].v);
+        write_pack(to + line(t) * mode_x + mode_y, faces[t].g);
       }
-    }
     sum_own_edges(plane);
   }
 
