@@ -4,16 +4,10 @@
 
 #include <cstdint>
 
+#include "kernels/core/shared_address.cuh"
+
 namespace tensormg
 {
-/// An address in shared memory as the copy instructions take it.
-using SharedAddress = std::uint32_t;
-
-__device__ __forceinline__ SharedAddress shared_address(const void *pointer)
-{
-  return static_cast<SharedAddress>(__cvta_generic_to_shared(pointer));
-}
-
 /// 16 bytes, both addresses aligned to 16, past the L1 cache: copies of fewer bytes go through it, and
 /// many in flight exhaust what shared memory leaves of it.
 __device__ __forceinline__ void copy_async(SharedAddress to, const void *from)

@@ -116,6 +116,25 @@ __device__ inline void wait(Barrier *barrier, unsigned parity)
     ;
 }
 
+/// wait() of a thread that is going to copy what others have written, or to where others have read, and who called arrive() then:
+/// orders what they did before these copies. The proxy fence that the order needs may lie anywhere on the way from the one to the
+/// other (PTX ISA, "proxy-preserved base causality order"); here no warp that computes waits for it.
+__device__ inline void wait_to_copy(Barrier *barrier, unsigned parity)
+{
+  wait(barrier, parity);
+  fence_copies();
+}
+
+/// wait() for one and for the other; looks at both before it waits for what they say.
+__device__ inline void wait(Barrier *one, unsigned parity_of_one, Barrier *other, unsigned parity)
+{
+  const bool first = try_wait(one, parity_of_one), second = try_wait(other, parity);
+  if (first && second)
+    return;
+  wait(one, parity_of_one);
+  wait(other, parity);
+}
+
 /// wait() for another block: after about `most_seconds` in vain the kernel ends with an error (a trap, which the host sees as a
 /// failed launch) instead of waiting for ever. The clock is read only where the first look was in vain.
 template <unsigned most_seconds = 30, Scope scope = Scope::block>
@@ -197,7 +216,7 @@ __device__ inline void load_box_once(
 }
 
 /// Copies a box from shared memory to a 4D tensor, without what lies outside of it. Those who wrote the box have called
-/// fence_copies() before they arrived where this thread has waited. As with load_box_once(), L2 gives it up early.
+/// fence_copies() before they arrived where this thread has waited, or this thread has called wait_to_copy(). As with load_box_once(), L2 gives it up early.
 __device__ inline void store_box(
     const CUtensorMap *map, const void *from, int c0, int c1, int c2, int c3)
 {

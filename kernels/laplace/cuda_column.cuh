@@ -207,15 +207,16 @@ namespace column
   __device__ void produce(const ColumnParameters<Tile> &p, const Shared<Tile> &shared)
   {
     pipeline::RingPosition<Tile::ring> at;
-    InStep step(p.progress, p.longest);
+    // Two steps per layer: within a whole one L2 loses rows of cells before the block beside wants them.
+    InStep step(p.progress, 2 * p.longest);
     Place s;
     for (int index = 0; place(p, index, s); ++index)
       for (int c = s.z0 - s.before; c < s.z1 + s.after; ++c)
       {
-        if (c >= s.z0 && c < s.z1)
-          step.begin_layer();
         for (int k = 0; k < Tile::n; ++k)
         {
+          if (c >= s.z0 && c < s.z1 && (k == 0 || k == Tile::n / 2))
+            step.begin_step();
           const int y = s.y0 * Tile::n, plane = c * Tile::n + k;
           pipeline::Barrier *full = shared.own_full(at.slot);
           pipeline::wait(shared.own_empty(at.slot), at.parity ^ 1u);

@@ -225,7 +225,7 @@ namespace layers
   __device__ void copy_layers(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
   {
     constexpr int n = Tile::n, step = Tile::planes_out;
-    InStep in_step(p.progress, p.longest, Tile::apart);
+    InStep in_step(p.progress, Tile::steps * p.longest, Tile::steps == 1 ? Tile::apart : 1);
     Layers<Tile> in(p, shared.worker()), out(p, shared.worker());
     // Whether layer - 1, which those who have done layer - 2 work on, is one of the segment, and its parity as in Cells.
     bool worked_on = false;
@@ -245,12 +245,12 @@ namespace layers
           for (int k = first; k < min(first + step, n); ++k)
             pipeline::store_box(
                 &p.result, shared.own(layer, k), out.s.x0, 0, out.s.y0 * n, out.c * n + k);
+        if ((first == 0 || Tile::steps > 1) && in.more && in.is_own())
+          in_step.begin_step();
+        if constexpr (Tile::steps_out == 1)
+          in_step.look_ahead();
         if (first == 0)
-        {
-          if (in.more && in.is_own())
-            in_step.begin_layer();
           continue;
-        }
         // The planes of the step before have been read by the engine: of what was written, these may not have been. The last
         // step may have fewer planes.
         if (first + step <= n)

@@ -11,7 +11,8 @@ namespace tensormg::laplace
 /// row of cells in a plane (mode k of a layer): the halves have two rows, or, with `split`, the even and the odd modes j of
 /// the same one; `team` warps share its lines. `groups` groups of warps take a plane each, one after the other. Two more
 /// warps copy. `planes_out` planes of a layer are written, and replaced by those of the layer after the next, at a time, and
-/// `planes_in` planes waited for. Blocks are kept within `apart` layers of each other (InStep).
+/// `planes_in` planes waited for. Blocks are kept within `apart` layers of each other (InStep), teams within one of the steps in
+/// which planes are replaced: others lose more by waiting than by what L2 loses.
 ///
 /// Two layers of src are in shared memory, and a ring of planes of the cells around the tile:
 ///   own    [2 layers][n modes k][rows][n modes j][n modes i][cells_x]; B u takes the place of u
@@ -45,6 +46,7 @@ struct LayersTile
   static constexpr int steps_out = (n + planes_out - 1) / planes_out;    ///< of a layer
   static constexpr int steps_in = (n + planes_in - 1) / planes_in;
   static constexpr int team = team_; ///< warps that share the lines of a row of cells in a plane
+  static constexpr int steps = team > 1 ? steps_out : 1; ///< of a layer, for InStep
   static constexpr int group_warps = split ? rows * team : rows / 2;
   static constexpr int warps = groups * group_warps;
   static constexpr bool by_mail = cluster > 1 && halo_ring == n;

@@ -178,7 +178,7 @@ namespace march
       for (int c = s.z0 - s.before; c < s.z1 + s.after; ++c)
       {
         if (c >= s.z0 && c < s.z1)
-          step.begin_layer();
+          step.begin_step();
         for (int k = 0; k < Tile::n; ++k)
         {
           pipeline::wait(shared.own_empty(at.slot), at.parity ^ 1u);

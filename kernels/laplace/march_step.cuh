@@ -8,13 +8,13 @@
 
 namespace tensormg::laplace
 {
-/// Keeps the blocks within `apart` layers of each other, so that halos are read from the L2 cache. Only a
+/// Keeps the blocks within `apart` steps (layers, or parts of them) of each other, so that halos are read from the L2 cache. Only a
 /// matter of speed: a wait gives up after a bounded number of looks. One thread per block uses it.
 /// `progress`: two counters that are zero before and after the launch; nullptr: nobody waits.
 class InStep
 {
 public:
-  /// longest: layers of the block that has the most.
+  /// longest: steps of the block that has the most.
   __device__ InStep(unsigned *progress, int longest, int apart = 1)
     : progress_(progress)
     , longest_(longest)
@@ -22,19 +22,28 @@ public:
     , give_up_(progress == nullptr)
   {}
 
-  __device__ void begin_layer()
+  __device__ void begin_step()
   {
     if (give_up_)
       return;
     constexpr int looks = 20000;
-    volatile unsigned *seen = progress_;
     atomicAdd(progress_, 1u);
     const long needed = long(++begun_ - apart_) * gridDim.x;
-    for (int look = 0; !give_up_ && needed > 0 && long(*seen) < needed; ++look)
+    if (long(seen_) >= needed)
+      return;
+    for (int look = 0; !give_up_ && long(read()) < needed; ++look)
       give_up_ = look == looks;
   }
 
-  /// After the last layer.
+  /// Begins to read how far the others are: the next begin_step() does not wait for memory if that was far enough. Worth it where
+  /// there is nothing else to do meanwhile that a load would hold up.
+  __device__ void look_ahead()
+  {
+    if (progress_ != nullptr)
+      seen_ = read();
+  }
+
+  /// After the last step.
   __device__ void end()
   {
     if (progress_ == nullptr)
@@ -50,9 +59,12 @@ public:
   static constexpr int first_worker_bit = 11, bits_of_workers = 10;
 
 private:
+  __device__ unsigned read() const { return *static_cast<volatile const unsigned *>(progress_); }
+
   unsigned *progress_;
   int longest_, apart_;
   int begun_ = 0;
+  unsigned seen_ = 0;
   bool give_up_;
 };
 

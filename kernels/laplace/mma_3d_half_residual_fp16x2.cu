@@ -16,10 +16,10 @@ namespace
   template <int... i>
   KernelResources resources_of_index(int index, std::integer_sequence<int, i...>)
   {
-    using Function = KernelResources();
+    using Function = KernelResources(std::int64_t);
     static constexpr Function *instances[] = {
         &resources_of_mma<MmaAccurateTile<mma_accurate_min_degree + 1 + i>, Form::residual>...};
-    return instances[index]();
+    return instances[index](row_granularity); // the same for all rows
   }
 } // namespace
 

@@ -48,12 +48,13 @@ Apply<Half> *mma_3d_half_instance(int degree)
 }
 
 template <typename Tile, Form form>
-KernelResources resources_of_mma()
+KernelResources resources_of_mma(std::int64_t cells_x)
 {
   if constexpr (Tile::owns_columns)
     return resources_of_kernel<Tile, form>(&mma_column::mma_column_kernel<Tile, form>);
   else
-    return resources_of_kernel<Tile, form>(&mma_layers::mma_layers_kernel<Tile, form>);
+    return resources_of_kernel<Tile, form>(
+        mma_layers_kernel_of<Tile, form>(mma_layers_rescales<form>(cells_x, 1.f)));
 }
 
 /// Of the tile that launch_mma_of_modes() takes for blocks with so many cells in x.
@@ -64,8 +65,8 @@ KernelResources mma_resources_of_rows(std::int64_t cells_x)
   using Wide = MmaWideTile<n, form != Form::apply>;
   if constexpr (Wide::cells_x > Tile::cells_x)
     if (prefers_wide_tile(cells_x))
-      return resources_of_mma<Wide, form>();
-  return resources_of_mma<Tile, form>();
+      return resources_of_mma<Wide, form>(cells_x);
+  return resources_of_mma<Tile, form>(cells_x);
 }
 
 template <Form form, int... n>

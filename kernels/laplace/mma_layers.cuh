@@ -46,15 +46,19 @@ namespace mma_layers
     using Barrier = pipeline::Barrier;
     unsigned char *base;
 
-    __device__ unsigned char *own(int slot) const { return base + slot * Tile::own_bytes; }
-    __device__ unsigned char *halo(int slot) const
+    // Bytes from the base.
+    static __device__ int own_at(int slot) { return slot * Tile::own_bytes; }
+    static __device__ int halo_at(int slot) { return Tile::halo_offset + slot * Tile::halo_bytes; }
+    static __device__ int input_at(int slot, int part)
     {
-      return base + Tile::halo_offset + slot * Tile::halo_bytes;
+      return Tile::input_offset + slot * Tile::input_bytes + part * Tile::own_bytes;
     }
+    __device__ unsigned char *own(int slot) const { return base + own_at(slot); }
+    __device__ unsigned char *halo(int slot) const { return base + halo_at(slot); }
     /// part 0: b and the result, 1: old
     __device__ unsigned char *input(int slot, int part) const
     {
-      return base + Tile::input_offset + slot * Tile::input_bytes + part * Tile::own_bytes;
+      return base + input_at(slot, part);
     }
     /// Where a warp keeps its segment, so that it takes no registers.
     __device__ Place &place(int warp) const
@@ -118,16 +122,16 @@ namespace mma_layers
   __device__ void produce_own(const MmaLayersParameters<Tile> &p, const Shared<Tile> &shared)
   {
     pipeline::RingPosition<Tile::ring> at;
-    InStep step(p.progress, p.longest);
+    InStep step(p.progress, Tile::steps * p.longest);
     Place s;
     for (int index = 0; place(p, index, s); ++index)
       for (int c = s.z0 - s.before; c < s.z1 + s.after; ++c)
       {
-        if (c >= s.z0 && c < s.z1)
-          step.begin_layer();
         for (int k = 0; k < Tile::n; ++k)
         {
-          pipeline::wait(shared.own_empty(at.slot), at.parity ^ 1u);
+          if (c >= s.z0 && c < s.z1 && Tile::begins_step(k))
+            step.begin_step();
+          pipeline::wait_to_copy(shared.own_empty(at.slot), at.parity ^ 1u);
           pipeline::arrive_expect(shared.own_full(at.slot), Tile::own_box);
           pipeline::load_box_kept(shared.own(at.slot), &p.own, shared.own_full(at.slot), s.x0, 0,
               s.y0 * Tile::n, c * Tile::n + k);
@@ -149,7 +153,7 @@ namespace mma_layers
         const int y = s.y0 * Tile::n, above = y + (s.last_y + 1) * Tile::n;
         pipeline::Barrier *full = shared.halo_full(at.slot);
         unsigned char *to = shared.halo(at.slot);
-        pipeline::wait(shared.halo_empty(at.slot), at.parity ^ 1u);
+        pipeline::wait_to_copy(shared.halo_empty(at.slot), at.parity ^ 1u);
         pipeline::arrive_expect(full, 2 * (Tile::row_box + Tile::side_box));
         pipeline::load_box_kept(to, &p.row_beside, full, s.x0, 0, y - Tile::n, plane);
         pipeline::load_box_kept(to + Tile::upper_at, &p.row_beside, full, s.x0, 0, above, plane);
@@ -168,7 +172,7 @@ namespace mma_layers
     for (int index = 0; place(p, index, s); ++index)
       for (int plane = s.z0 * Tile::n; plane < s.z1 * Tile::n; ++plane)
       {
-        pipeline::wait(shared.result(at.slot), at.parity);
+        pipeline::wait_to_copy(shared.result(at.slot), at.parity);
         pipeline::store_box(&p.result, shared.input(at.slot, 0), s.x0, 0, s.y0 * Tile::n, plane);
         pipeline::wait_stores_read();
         pipeline::arrive(shared.input_empty(at.slot));

@@ -5,12 +5,15 @@
 
 namespace tensormg::laplace::mma_layers
 {
-template <typename Tile, Form form>
+/// `rescales`: sums are not yet results: they are in units of p.scale other than one, or some of the warp's 16 cells may be padding.
+template <typename Tile, Form form, bool rescales>
 class Cells
 {
   using Number = typename Tile::Number;
   using W = Weights<Tile>;
   using Trace = Traces<Tile::parts>;
+  /// Lines of the cells before (rows 0..7) and after the warp's (rows 8..15), slots are modes of a line.
+  using Ends = SmallA[Tile::end_blocks];
   static constexpr int n = Tile::n, modes = Tile::modes, tiles = Tile::tiles;
   using Lines = typename Tile::Lines;
   static constexpr int groups = Tile::groups, x_blocks = Tile::x_blocks;
@@ -25,8 +28,12 @@ class Cells
   const int strip;            ///< 16 cells with the warps that share a plane of theirs
   const int cy, cell0, share; ///< row of cells, first cell, which lines
   const int first_mode;       ///< of a plane
-  unsigned char *const spare; ///< this lane's part
+  /// Where this lane writes lines of the last 16 modes of a plane's result, in slot 0, and bytes from there to the next slot: what
+  /// is no mode of the warp's goes to a place of its own.
+  SharedAddress last_result;
+  int last_result_step;
   const LinesAt<Tile, x_blocks> own_at;
+  const int z_face_words; ///< this lane's, Weights
   /// D without the part of k, of this lane's columns.
   float2 diagonal[Tile::multiplies_diagonal ? 1 : tiles];
   Trace below[groups];                     ///< in z, at the top of the layer before
@@ -41,9 +48,11 @@ class Cells
   pipeline::RingPosition<Tile::halo_ring> halo;
   pipeline::RingPosition<Tile::input_ring> input;
   pipeline::RingPosition<2> mail_in, mail_out;
-  Place &s;                ///< in shared memory
-  int beside_at[x_blocks]; ///< lines of the eight cells before and after the warp's, ...
-  bool beside_in_halo;     ///< ... in the halo (this lane's)
+  Place &s; ///< in shared memory
+  /// Modes of the cells before and after the warp's that this lane reads, if plane 0 of the tile or, where before or after is a
+  /// cell beside the tile, of the halo began at the base.
+  SharedAddress ends_at[2][Tile::end_words];
+  bool end_in_halo[2];
 
   /// Weights of traces in y.
   static constexpr int held_blocks = y_blocks < Lines::weights ? y_blocks : Lines::weights;
@@ -53,25 +62,19 @@ class Cells
   typename W::Held held_x_trace[Tile::holds_all ? x_blocks : 1][Tile::pairs];
   typename W::SmallHeld held_x_face[Tile::holds_all ? Tile::pairs : 1][tiles];
   typename W::Held held_y_face[Tile::holds_all ? line_tiles : 1][tiles];
+  typename W::SmallHeld held_ends[Tile::holds_all ? Tile::end_blocks : 1];
 
-  /// Where the traces beside the warp's cells in x come from: a cell beside them, or behind a closed side its own one.
-  struct End
-  {
-    bool closed;
-    int from;           ///< lane
-    std::uint32_t flip; ///< bits: behind a closed side
-  } left_end, right_end;
   int last_cell; ///< of the warp's, 0..15
+  int ends_from; ///< lane that has the trace before or after the warp's cells, of the first lines
   /// Where lanes take traces beside their cells from, exchange_x().
-  Choice<Tile::chooses_by_masks> first_row, last_row, low_ends, high_ends, left_closed,
-      right_closed, ends_low;
+  Choice<Tile::chooses_by_masks> first_row, last_row, low_ends, high_ends;
   /// p.scale for the lane's two cells; 0 beyond the last one: padding is zero in src and stays zero in dst.
   float scale[2];
 
   /// Where the traces on one side in y come from.
   struct Beside
   {
-    int at[y_blocks]; ///< lines of a plane
+    SharedAddress at[y_blocks]; ///< lines, if their plane began at the base
     bool in_halo;
     bool left;          ///< which end of those lines
     std::uint32_t flip; ///< bits: behind a closed side
@@ -90,10 +93,16 @@ public:
     , cell0(strip % (Tile::cells_x / 16) * 16)
     , share(warp % Tile::split)
     , first_mode(share * Tile::lines * n)
-    , spare(shared_.base + Tile::spare_offset + warp * Tile::spare_bytes + lane % 8 * 16)
-    , own_at(cy, first_mode, cell0)
+    , own_at(shared_.base, cy, first_mode, cell0)
     , s(shared_.place(warp))
+    , z_face_words(weights.z_face_of_lane())
   {
+    const int last_line = 16 * (x_blocks - 1) + lane / 16 * 8 + lane % 8;
+    const bool is_own = last_line < Tile::own_modes && first_mode + last_line < modes;
+    last_result = is_own
+        ? own_at.of(x_blocks - 1) + Shared<Tile>::input_at(0, 0)
+        : lane_address(shared.base + Tile::spare_offset + warp * Tile::spare_bytes + lane % 8 * 16);
+    last_result_step = is_own ? Tile::input_bytes : 0;
     if constexpr (Tile::holds_all)
       hold_all();
     if constexpr (!Tile::multiplies_diagonal)
@@ -161,24 +170,27 @@ private:
   {
 #pragma unroll 1
     for (int k = 0; k < n; ++k)
-      pipeline::arrive_to_overwrite(shared.own_empty(own_slot(k)));
+      pipeline::arrive(shared.own_empty(own_slot(k)));
     advance();
   }
-  /// After a fence.
   __device__ __forceinline__ void release_halo()
   {
     pipeline::arrive(shared.halo_empty(halo.slot));
     halo.advance();
   }
   /// b and old are there, and room for the result.
+  __device__ __forceinline__ auto input_barrier() const
+  {
+    return form == Form::apply ? shared.input_empty(input.slot) : shared.input_full(input.slot);
+  }
+  __device__ __forceinline__ unsigned input_parity() const
+  {
+    return form == Form::apply ? input.parity ^ 1u : input.parity;
+  }
   __device__ __forceinline__ void wait_input() const
   {
-    if constexpr (form == Form::apply)
-      pipeline::wait(shared.input_empty(input.slot), input.parity ^ 1u);
-    else
-      pipeline::wait(shared.input_full(input.slot), input.parity);
+    pipeline::wait(input_barrier(), input_parity());
   }
-  /// After a fence.
   __device__ __forceinline__ void hand_over_result()
   {
     pipeline::arrive(shared.result(input.slot));
@@ -196,7 +208,6 @@ private:
       {
         pipeline::wait(shared.halo_full(halo.slot), halo.parity);
         wait_input();
-        pipeline::fence_copies();
         release_halo();
         hand_over_result();
       }
@@ -208,6 +219,7 @@ private:
   {
     return p.sides[side] == Side::dirichlet ? 0x00008000u : 0x80000000u;
   }
+  __device__ __forceinline__ void find_ends();
 
   __device__ __forceinline__ Trace ghost(
       int side, unsigned lines, unsigned line, unsigned i, bool exists) const;
@@ -215,7 +227,7 @@ private:
   __device__ __forceinline__ Trace ghost_y(int side, int plane, int lines) const;
   __device__ __forceinline__ Beside beside_y(bool upper) const;
   __device__ __forceinline__ void begin_segment();
-  __device__ __forceinline__ A load_lines_z(int group, int block, int from) const;
+  __device__ __forceinline__ SharedAddress lines_z_at(int first, int pair, int from) const;
   template <bool at_lower, bool at_upper, typename Use>
   __device__ __forceinline__ void sum_z(int from, const Use &use) const;
   template <int count>
@@ -250,8 +262,15 @@ private:
     return Tile::holds_all ? held_x_face[Tile::holds_all ? pair : 0][tile]
                            : weights.hold_x_face(pair, tile);
   }
+  __device__ __forceinline__ auto ends_trace(int block) const
+  {
+    return Tile::holds_all ? held_ends[Tile::holds_all ? block : 0] : weights.hold_ends(block);
+  }
   __device__ __forceinline__ void hold_all()
   {
+#pragma unroll
+    for (int block = 0; block < Tile::end_blocks; ++block)
+      held_ends[block] = weights.hold_ends(block);
 #pragma unroll
     for (int pair = 0; pair < Tile::pairs; ++pair)
     {
@@ -269,13 +288,18 @@ private:
         held_y_face[lines][tile] =
             weights.hold(W::y_face(0, lines, tile) + share * (line_tiles * tiles));
   }
+  /// With the signs of what lies behind a closed side: a lane's column is lane / 4, a value if that is even.
   __device__ __forceinline__ void hold_weights()
   {
 #pragma unroll
     for (int side = 0; side < 2; ++side)
+    {
+      const bool flips = (beside[side].flip & (lane / 4 % 2 == 0 ? 0x00008000u : 0x80000000u)) != 0;
 #pragma unroll
       for (int block = 0; block < held_blocks; ++block)
-        held[side][block] = weights.hold(W::y_trace(beside[side].left, first_y_block() + block));
+        held[side][block] = weights.hold(W::y_trace(beside[side].left, first_y_block() + block))
+                                .flipped(flips ? 0x80008000u : 0u);
+    }
   }
 
   /// A plane whose traces are known: own modes, traces beside this warp's lines.
@@ -287,7 +311,7 @@ private:
   /// What becomes traces.
   struct SumsX
   {
-    D own[Tile::pairs], outside[Tile::pairs];
+    D own[Tile::pairs], ends;
   };
   using SumsY = D[2][own_line_tiles];
   using TracesY = Trace[2][line_tiles];
@@ -295,16 +319,17 @@ private:
 
   __device__ __forceinline__ A load_row(int side, int block, int k) const
   {
-    return load_cells((beside[side].in_halo ? shared.halo(halo.slot) : shared.own(own_slot(k))) +
-        beside[side].at[block]);
+    return load_cells(beside[side].at[block] +
+        (beside[side].in_halo ? Shared<Tile>::halo_at(halo.slot)
+                              : Shared<Tile>::own_at(own_slot(k))));
   }
   __device__ __forceinline__ void work_on_layer(int c);
   __device__ __forceinline__ void work_at_once(int layer, int k, const FacesZ &z);
   template <bool finishes, bool begins>
   __device__ __forceinline__ void work(Plane &at, Plane &next, int layer, int k, const FacesZ &z);
-  __device__ __forceinline__ void read(A (&u)[x_blocks], A (&around)[x_blocks], int k) const;
+  __device__ __forceinline__ void read(A (&u)[x_blocks], Ends &ends, int k) const;
   __device__ __forceinline__ void multiply_x(
-      SumsX &x, const A (&u)[x_blocks], const A (&around)[x_blocks]) const;
+      SumsX &x, const A (&u)[x_blocks], const Ends &ends) const;
   __device__ __forceinline__ void multiply_y(SumsY &y, int k) const;
   __device__ __forceinline__ void exchange_x(Trace (&faces)[Tile::pairs], const SumsX &sums) const;
   __device__ __forceinline__ void hand_over_y(TracesY &faces, const SumsY &sums);

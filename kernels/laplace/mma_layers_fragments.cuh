@@ -127,6 +127,32 @@ __device__ __forceinline__ void add_numbers(D &sum, const A &a, const B (&weight
     mma::mma_sync(sum, a, weights[part]);
 }
 
+template <int parts>
+__device__ __forceinline__ void add_numbers(D &sum, const SmallA &a, const SmallB (&weights)[parts])
+{
+  add_small(sum, [&](mma::FragmentC<SmallShape> &same) {
+#pragma unroll
+    for (int part = 0; part < parts; ++part)
+      mma::mma_sync(same, a, weights[part]);
+  });
+}
+
+/// sum += numbers of two times eight slots, or of the first eight alone, times weights
+template <int parts>
+__device__ __forceinline__ void add_pairs(
+    D &sum, const SmallA &first, const SmallA &second, const B (&weights)[parts], bool both)
+{
+  const A all{{first.registers[0], first.registers[1], second.registers[0], second.registers[1]}};
+  SmallB of_first[parts];
+#pragma unroll
+  for (int part = 0; part < parts; ++part)
+    of_first[part] = SmallB{{weights[part].registers[0]}};
+  if (both)
+    add_numbers(sum, all, weights);
+  else
+    add_numbers(sum, first, of_first);
+}
+
 /// sum += traces of two groups of 4 lines (slots 0..7 and 8..15) times weights; the product of two second parts
 /// is less than what the sum is rounded by
 template <int parts>
@@ -158,28 +184,28 @@ __device__ __forceinline__ void add_traces(
   });
 }
 
-/// Bytes from the beginning of a plane: this lane's line in each block of 16 modes, eight lines and eight cells
-/// per matrix of ldmatrix. Lanes whose mode does not exist read one that does (its weights are zero, but it
+/// This lane's line in each block of 16 modes, if their plane began at the base: eight lines and eight cells per
+/// matrix of ldmatrix. Lanes whose mode does not exist read one that does (its weights are zero, but it
 /// must be a number).
 template <typename Tile, int blocks>
 struct LinesAt
 {
-  int first, last;
+  SharedAddress first, last;
 
   LinesAt() = default;
   /// Modes `mode` .. `mode` + 16 blocks - 1 of a row of cells, at 16 cells from `cell` on.
-  __device__ __forceinline__ LinesAt(int row, int mode, int cell)
+  __device__ __forceinline__ LinesAt(const unsigned char *base, int row, int mode, int cell)
   {
     const int lane = threadIdx.x % 32;
     const int line = mode + lane / 16 * 8 + lane % 8, at_cell = cell + lane / 8 % 2 * 8;
     const int bounded = line < Tile::modes ? line : mode;
-    first = Tile::Rows::at(row * Tile::modes + bounded, at_cell);
+    first = lane_address(base + Tile::Rows::at(row * Tile::modes + bounded, at_cell));
     last = line + 16 * (blocks - 1) < Tile::modes
-        ? Tile::Rows::at(row * Tile::modes + line + 16 * (blocks - 1), at_cell)
+        ? lane_address(base + Tile::Rows::at(row * Tile::modes + line + 16 * (blocks - 1), at_cell))
         : first;
   }
   /// Rows of 16 lines are permuted alike.
-  __device__ __forceinline__ int of(int block) const
+  __device__ __forceinline__ SharedAddress of(int block) const
   {
     return block == blocks - 1 ? last : first + block * 16 * Tile::row_bytes;
   }

@@ -8,22 +8,25 @@ namespace tensormg::laplace::mma_layers
 {
 /// Finishes plane k of the layer, whose traces are known, and forms those of plane k + 1; both at once, so that the one
 /// goes on while the other waits for products, shared memory or shuffles.
-template <typename Tile, Form form>
+template <typename Tile, Form form, bool rescales>
 template <bool finishes, bool begins>
-__device__ __forceinline__ void Cells<Tile, form>::work(
+__device__ __forceinline__ void Cells<Tile, form, rescales>::work(
     Plane &at, Plane &next, int layer, int k, const FacesZ &z)
 {
-  if constexpr (begins)
+  if constexpr (begins && finishes)
+    pipeline::wait(shared.halo_full(halo.slot), halo.parity, input_barrier(), input_parity());
+  else if constexpr (begins)
     pipeline::wait(shared.halo_full(halo.slot), halo.parity);
+  else if constexpr (finishes)
+    wait_input();
   if constexpr (finishes)
   {
-    wait_input();
     take_y(at.y);
     take_ghosts(at.y, layer * n + k);
   }
-  A around[x_blocks];
+  Ends ends;
   if constexpr (begins)
-    read(next.u, around, k + 1);
+    read(next.u, ends, k + 1);
   Accumulators sum = {};
   if constexpr (finishes)
   {
@@ -37,7 +40,7 @@ __device__ __forceinline__ void Cells<Tile, form>::work(
   SumsY y{};
   if constexpr (begins)
   {
-    multiply_x(x, next.u, around);
+    multiply_x(x, next.u, ends);
     multiply_y(y, k + 1);
   }
   A b[form == Form::apply ? 1 : x_blocks], old[form == Form::chebyshev ? x_blocks : 1];
@@ -50,7 +53,6 @@ __device__ __forceinline__ void Cells<Tile, form>::work(
   }
   if constexpr (finishes)
     write(sum, at.u, b, old, k);
-  pipeline::fence_copies();
   if constexpr (begins)
   {
     pipeline::arrive(shared.own_empty(own_slot(k + 1)));
@@ -61,18 +63,19 @@ __device__ __forceinline__ void Cells<Tile, form>::work(
 }
 
 /// One plane from beginning to end.
-template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::work_at_once(int layer, int k, const FacesZ &z)
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::work_at_once(
+    int layer, int k, const FacesZ &z)
 {
   pipeline::wait(shared.halo_full(halo.slot), halo.parity);
   wait_input();
   Plane at;
-  A around[x_blocks];
-  read(at.u, around, k);
+  Ends ends;
+  read(at.u, ends, k);
   SumsY y{};
   multiply_y(y, k);
   SumsX x{};
-  multiply_x(x, at.u, around);
+  multiply_x(x, at.u, ends);
   Accumulators sum = {};
   if constexpr (Tile::multiplies_diagonal)
     add_diagonal(sum, at.u, k);
@@ -86,14 +89,13 @@ __device__ __forceinline__ void Cells<Tile, form>::work_at_once(int layer, int k
   take_ghosts(at.y, layer * n + k);
   add_y(sum, at.y);
   write(sum, at.u, b, old, k);
-  pipeline::fence_copies();
   pipeline::arrive(shared.own_empty(own_slot(k)));
   release_halo();
   hand_over_result();
 }
 
-template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::work_on_layer(int c)
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::work_on_layer(int c)
 {
   Trace at_top[Tile::keeps_top ? 1 : groups];
   if constexpr (!Tile::keeps_top)
@@ -133,9 +135,9 @@ __device__ __forceinline__ void Cells<Tile, form>::work_on_layer(int c)
 }
 
 /// The sums, b and old: to where b was, which this warp alone has read.
-template <typename Tile, Form form>
+template <typename Tile, Form form, bool rescales>
 template <int blocks_b, int blocks_old>
-__device__ __forceinline__ void Cells<Tile, form>::write(const Accumulators &sum,
+__device__ __forceinline__ void Cells<Tile, form, rescales>::write(const Accumulators &sum,
     const A (&u)[x_blocks], const A (&b)[blocks_b], const A (&old)[blocks_old], int k) const
 {
   std::uint32_t halves[2 * tiles];
@@ -147,8 +149,9 @@ __device__ __forceinline__ void Cells<Tile, form>::write(const Accumulators &sum
     {
       const int r = tile % 2 * 2 + high;
       // In the fused forms the sums have the other sign.
-      const float2 faces{scale[high] * sum[tile].registers[2 * high],
-          scale[high] * sum[tile].registers[2 * high + 1]};
+      float2 faces{sum[tile].registers[2 * high], sum[tile].registers[2 * high + 1]};
+      if constexpr (rescales)
+        faces = {scale[high] * faces.x, scale[high] * faces.y};
       float2 result = faces;
       if constexpr (form != Form::apply)
       {
@@ -173,9 +176,7 @@ __device__ __forceinline__ void Cells<Tile, form>::write(const Accumulators &sum
       halves[2 * tile + high] = mma::to_halves(result.x, result.y);
     }
   }
-  unsigned char *const to = shared.input(input.slot, 0);
-  const int last_line = 16 * (x_blocks - 1) + lane / 16 * 8 + lane % 8;
-  const bool is_own = last_line < Tile::own_modes && first_mode + last_line < modes;
+  const int to = Shared<Tile>::input_at(input.slot, 0);
 #pragma unroll
   for (int block = 0; block < x_blocks; ++block)
   {
@@ -183,12 +184,17 @@ __device__ __forceinline__ void Cells<Tile, form>::write(const Accumulators &sum
 #pragma unroll
     for (int r = 0; r < 4 && 4 * block + r < 2 * tiles; ++r)
       four[r] = halves[4 * block + r];
-    const bool writes = block + 1 < x_blocks || is_own;
-    mma::stmatrix_transposed(four, writes ? to + own_at.of(block) : spare);
+    if (block + 1 < x_blocks)
+      mma::stmatrix_transposed(four, own_at.of(block) + to);
+    else if constexpr (tiles % 2 == 0)
+      mma::stmatrix_transposed(four, last_result + input.slot * last_result_step);
+    else
+      mma::stmatrix_transposed({halves[2 * tiles - 2], halves[2 * tiles - 1]},
+          last_result + input.slot * last_result_step);
   }
 }
 
-template <typename Tile, Form form>
+template <typename Tile, Form form, bool rescales>
 __global__ __launch_bounds__(Tile::threads, 1) void mma_layers_kernel(
     const __grid_constant__ MmaLayersParameters<Tile> p)
 {
@@ -205,7 +211,7 @@ __global__ __launch_bounds__(Tile::threads, 1) void mma_layers_kernel(
     pipeline::grow_registers<Tile::consumer_registers>();
     const int warp = __shfl_sync(~0u, int(threadIdx.x) / 32, 0);
     if (warp < Tile::warps)
-      Cells<Tile, form>(p, shared, warp).run();
+      Cells<Tile, form, rescales>(p, shared, warp).run();
     return;
   }
   pipeline::shrink_registers<Tile::service_registers>();

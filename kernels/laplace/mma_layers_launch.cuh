@@ -10,21 +10,24 @@
 namespace tensormg::laplace
 {
 /// A power of two such that the weights of the faces in units of it are at most 1024 = 2^-6 of the largest FP16
-/// number, those of D at most 32 times that, and their second parts are no subnormal numbers if they matter.
-template <typename Tile>
-float mma_layers_scale(const MmaLayersParameters<Tile> &p)
+/// number, those of D at most 32 times that, and their second parts are no subnormal numbers if they matter; 1 if that will do.
+inline float mma_layers_scale(const Arguments<Half> &a)
 {
-  float most = 0.f, diagonal = 0.f;
-  for (int d = 0; d < 3; ++d)
+  double most = 0., diagonal = 0.;
+  for (const double factor : a.factor)
   {
-    for (int m = 0; m < Tile::n; ++m)
-      most = std::max({most, std::abs(p.vd[d][m]), std::abs(p.gd[d][m])});
-    diagonal += *std::max_element(p.lambda[d], p.lambda[d] + Tile::n);
+    double of_direction = 0.;
+    for (int m = 0; m < a.basis->n; ++m)
+    {
+      most = std::max({most, std::abs(factor * a.basis->v[m]), std::abs(factor * a.basis->g[m])});
+      of_direction = std::max(of_direction, factor * a.basis->lambda[m]);
+    }
+    diagonal += of_direction;
   }
   most = std::max(most, diagonal / 32);
   int exponent = 0;
   std::frexp(most, &exponent); // most < 2^exponent
-  return std::ldexp(1.f, std::max(exponent - 10, -15));
+  return exponent > -4 && exponent <= 10 ? 1.f : std::ldexp(1.f, std::max(exponent - 10, -15));
 }
 
 template <typename Tile, Form form>
@@ -50,18 +53,36 @@ MmaLayersParameters<Tile> mma_layers_parameters(const Arguments<Half> &a, int bl
   for (int slot = 0; slot < 16 * Tile::y_blocks; ++slot)
     p.y_modes[slot] = static_cast<signed char>(Tile::Lines::mode(slot / 16, slot % 16));
   p.diagonal_sign = form == Form::apply ? 1.f : -1.f;
-  p.scale = mma_layers_scale(p);
+  p.scale = mma_layers_scale(a);
   p.alpha = static_cast<float>(a.alpha);
   p.u_factor = static_cast<float>(1. + a.theta - a.alpha);
   p.theta = static_cast<float>(a.theta);
   return p;
 }
 
+/// B u has a kernel of its own for warps whose 16 cells all exist and sums that need no scale.
+template <Form form>
+bool mma_layers_rescales(std::int64_t cells_x, float scale)
+{
+  return form != Form::apply || scale != 1.f || cells_x % 16 != 0;
+}
+
+template <typename Tile, Form form>
+auto mma_layers_kernel_of(bool rescales)
+{
+  auto kernel = &mma_layers::mma_layers_kernel<Tile, form, true>;
+  if constexpr (form == Form::apply)
+    if (!rescales)
+      kernel = &mma_layers::mma_layers_kernel<Tile, form, false>;
+  return kernel;
+}
+
 /// Starts dst = B src (or its fused forms) in a.stream.
 template <typename Tile, Form form>
 void launch_mma_layers(const Arguments<Half> &a)
 {
-  const auto kernel = &mma_layers::mma_layers_kernel<Tile, form>;
+  const auto kernel = mma_layers_kernel_of<Tile, form>(
+      mma_layers_rescales<form>(a.block.cells[0], mma_layers_scale(a)));
   const int blocks = resident_blocks(
       reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes, 90);
   // Cooperative, since the blocks look at each other's progress.

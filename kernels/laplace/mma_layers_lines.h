@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 namespace tensormg::laplace
 {
@@ -69,4 +70,55 @@ struct LineBlocks
 };
 static_assert(LineBlocks<5>::complete() && LineBlocks<6>::complete() && LineBlocks<7>::complete() &&
     LineBlocks<8>::complete() && LineBlocks<9>::complete());
+
+/// Which modes of a line in x of a cell beside a warp's a lane reads, t = lane % 4: words 2 b and 2 b + 1 are its slots 2 t and
+/// 2 t + 1 in product b. Shared memory is read a word of all lanes at a time, so modes are dealt out such that few of those that
+/// are read together, of all the lines of a warp, share their banks: their numbers differ modulo 8 (SwizzledRows). Bank
+/// conflicts for one side: n = 5, 7: 4 cycles, 6, 9: 5, 8: 8, whose modes in the order of memory take 6, 7, 10, 6 and 8.
+template <int n>
+struct EndSlots
+{
+  static constexpr int words = n <= 8 ? 2 : 3;
+  /// -1: none
+  static constexpr int mode(int word, int t)
+  {
+    const int digit = int(modes >> (16 * word + 4 * t) & 15u);
+    return digit < n ? digit : -1;
+  }
+  // In four bits each, as tiles_of_blocks.
+  static constexpr std::uint64_t modes = n == 5 ? 0x4321fff0
+      : n == 6                                  ? 0x5410ff32
+      : n == 7                                  ? 0x6521f430
+      : n == 8                                  ? 0x76543210
+                                                : 0xfffffff687524310;
+
+  static constexpr bool complete()
+  {
+    int found = 0;
+    for (int word = 0; word < words; ++word)
+      for (int t = 0; t < 4; ++t)
+        if (mode(word, t) >= 0)
+          found |= 1 << mode(word, t);
+    return found == (1 << n) - 1;
+  }
+  /// Of `lines` lines one after the other, all words of one side.
+  static constexpr int cycles(int lines)
+  {
+    int sum = 0;
+    for (int word = 0; word < words; ++word)
+    {
+      int of_bank[8] = {};
+      for (int line = 0; line < lines; ++line)
+        for (int t = 0; t < 4; ++t)
+          if (mode(word, t) >= 0)
+            ++of_bank[(line * n + mode(word, t)) % 8];
+      sum += *std::max_element(of_bank, of_bank + 8);
+    }
+    return sum;
+  }
+};
+static_assert(EndSlots<5>::complete() && EndSlots<6>::complete() && EndSlots<7>::complete() &&
+    EndSlots<8>::complete() && EndSlots<9>::complete());
+static_assert(EndSlots<5>::cycles(5) == 4 && EndSlots<6>::cycles(6) == 5 &&
+    EndSlots<7>::cycles(4) == 4 && EndSlots<8>::cycles(4) == 8 && EndSlots<9>::cycles(3) == 5);
 } // namespace tensormg::laplace

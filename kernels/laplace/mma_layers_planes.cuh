@@ -6,40 +6,49 @@
 
 namespace tensormg::laplace::mma_layers
 {
-/// Reads own modes in plane k of the layer, and those of the cells before (rows 0..7) and after them (rows 8..15).
-template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::read(
-    A (&u)[x_blocks], A (&around)[x_blocks], int k) const
+/// Reads own modes in plane k of the layer, and those of the cells before and after them.
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::read(
+    A (&u)[x_blocks], Ends &ends, int k) const
 {
-  const unsigned char *const own_plane = shared.own(own_slot(k));
-  const unsigned char *const beside_plane = beside_in_halo ? shared.halo(halo.slot) : own_plane;
+  const int own_plane = Shared<Tile>::own_at(own_slot(k));
 #pragma unroll
   for (int block = 0; block < x_blocks; ++block)
-    u[block] = load_cells(own_plane + own_at.of(block));
+    u[block] = load_cells(own_at.of(block) + own_plane);
 #pragma unroll
-  for (int block = 0; block < x_blocks; ++block)
-    around[block] = load_cells(beside_plane + beside_at[block]);
+  for (int side = 0; side < 2; ++side)
+  {
+    const int plane = end_in_halo[side] ? Shared<Tile>::halo_at(halo.slot) : own_plane;
+    std::uint32_t modes_of_line[Tile::end_words];
+#pragma unroll
+    for (int word = 0; word < Tile::end_words; ++word)
+      modes_of_line[word] = read_16_bits(ends_at[side][word] + plane);
+#pragma unroll
+    for (int block = 0; block < Tile::end_blocks; ++block)
+      ends[block].registers[side] = 2 * block + 1 < Tile::end_words
+          ? modes_of_line[2 * block] | modes_of_line[2 * block + 1] << 16
+          : modes_of_line[2 * block];
+  }
 }
 
-template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::multiply_x(
-    SumsX &x, const A (&u)[x_blocks], const A (&around)[x_blocks]) const
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::multiply_x(
+    SumsX &x, const A (&u)[x_blocks], const Ends &ends) const
 {
+#pragma unroll
+  for (int block = 0; block < Tile::end_blocks; ++block)
+    add_numbers(x.ends, ends[block], ends_trace(block).part);
 #pragma unroll
   for (int block = 0; block < x_blocks; ++block)
 #pragma unroll
     for (int pair = 0; pair < Tile::pairs; ++pair)
       if (W::overlap(16 * block, 16, pair))
-      {
-        const auto ends = x_trace(block, pair);
-        add_numbers(x.own[pair], u[block], ends.part);
-        add_numbers(x.outside[pair], around[block], ends.part);
-      }
+        add_numbers(x.own[pair], u[block], x_trace(block, pair).part);
 }
 
 /// The rows of cells below and above.
-template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::multiply_y(SumsY &y, int k) const
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::multiply_y(SumsY &y, int k) const
 {
 #pragma unroll
   for (int block = 0; block < y_blocks; ++block)
@@ -50,15 +59,18 @@ __device__ __forceinline__ void Cells<Tile, form>::multiply_y(SumsY &y, int k) c
 }
 
 /// Traces beside own lines in y, or those that this warp forms for all of its strip.
-template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::hand_over_y(TracesY &faces, const SumsY &sums)
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::hand_over_y(
+    TracesY &faces, const SumsY &sums)
 {
 #pragma unroll
   for (int side = 0; side < 2; ++side)
 #pragma unroll
     for (int lines = 0; lines < own_line_tiles; ++lines)
     {
-      const Trace own = Trace(sums[side][lines]).flipped(beside[side].flip);
+      Trace own(sums[side][lines]);
+      if constexpr (!Tile::holds_weights) // their signs are those of the weights otherwise
+        own = own.flipped(beside[side].flip);
       if constexpr (Tile::shares_y)
         *reinterpret_cast<Trace *>(shared.mail(strip, mail_out.slot, side, share)) = own;
       else
@@ -73,8 +85,8 @@ __device__ __forceinline__ void Cells<Tile, form>::hand_over_y(TracesY &faces, c
 
 /// What the warps of a strip have handed over. When one of them writes there again, all have arrived at the plane between,
 /// and have read this one before.
-template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::take_y(TracesY &faces)
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::take_y(TracesY &faces)
 {
   if constexpr (Tile::shares_y)
   {
@@ -90,37 +102,36 @@ __device__ __forceinline__ void Cells<Tile, form>::take_y(TracesY &faces)
 }
 
 /// Traces beside own lines in x, from those of the cells before and after.
-template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::exchange_x(
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::exchange_x(
     Trace (&faces)[Tile::pairs], const SumsX &sums) const
 {
   // Lanes with t = lane % 4 < 2 hold right ends of lines, which the next cell, one row further, wants below its own;
   // the others left ends, which the cell before wants above.
   const bool of_right_end = lane % 4 < 2;
   const int from = of_right_end ? (lane + 28) % 32 : (lane + 4) % 32;
+  // Of the cell before lanes with an even t hold the traces of line lane / 4, of the one after the others.
+  const Trace ends(sums.ends);
 #pragma unroll
   for (int pair = 0; pair < Tile::pairs; ++pair)
   {
-    const Trace own(sums.own[pair]), outside(sums.outside[pair]);
+    const Trace own(sums.own[pair]);
 #pragma unroll
     for (int part = 0; part < Tile::parts; ++part)
     {
-      const std::uint32_t at_end = ends_low.of(own.low[part], own.high[part]);
       const std::uint32_t low = __shfl_sync(all, own.low[part], from);
       const std::uint32_t high = __shfl_sync(all, own.high[part], from);
-      const std::uint32_t before = left_end.flip ^
-          __shfl_sync(all, left_closed.of(own.low[part], outside.low[part]), left_end.from);
-      const std::uint32_t after = right_end.flip ^
-          __shfl_sync(all, right_closed.of(at_end, outside.high[part]), right_end.from);
-      faces[pair].low[part] = first_row.of(before, low_ends.of(after, last_row.of(high, low)));
-      faces[pair].high[part] = first_row.of(low, high_ends.of(after, high));
+      const std::uint32_t end =
+          __shfl_sync(all, lane % 2 == 0 ? ends.low[part] : ends.high[part], ends_from + 8 * pair);
+      faces[pair].low[part] = low_ends.of(end, last_row.of(high, low));
+      faces[pair].high[part] = high_ends.of(end, first_row.of(low, high));
     }
   }
 }
 
 /// Faces in x.
-template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::add_x(
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::add_x(
     Accumulators &sum, const Trace (&faces)[Tile::pairs]) const
 {
 #pragma unroll
@@ -132,8 +143,8 @@ __device__ __forceinline__ void Cells<Tile, form>::add_x(
 }
 
 /// Faces in y.
-template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::add_y(
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::add_y(
     Accumulators &sum, const Trace (&faces)[2][line_tiles]) const
 {
 #pragma unroll
@@ -144,29 +155,33 @@ __device__ __forceinline__ void Cells<Tile, form>::add_y(
 }
 
 /// D u: products with diagonal matrices, weights in two parts.
-template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::add_diagonal(
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::add_diagonal(
     Accumulators &sum, const A (&u)[x_blocks], int k) const
 {
 #pragma unroll
-  for (int tile = 0; tile < tiles; ++tile)
+  for (int pair = 0; pair < Tile::tile_pairs; ++pair)
   {
-    const uint2 both = weights.diagonal(share, k, tile);
-    const SmallA modes{
-        {u[tile / 2].registers[tile % 2 * 2], u[tile / 2].registers[tile % 2 * 2 + 1]}};
-    add_small(sum[tile], [&](mma::FragmentC<SmallShape> &same) {
-      mma::mma_sync(same, modes, SmallB{{both.x}});
-      mma::mma_sync(same, modes, SmallB{{both.y}});
-    });
+    const uint4 words = weights.diagonal(share, k, pair);
+    const std::uint32_t parts_of[4] = {words.x, words.y, words.z, words.w};
+#pragma unroll
+    for (int second = 0; second < 2 && 2 * pair + second < tiles; ++second)
+    {
+      const SmallA modes{{u[pair].registers[2 * second], u[pair].registers[2 * second + 1]}};
+      add_small(sum[2 * pair + second], [&](mma::FragmentC<SmallShape> &same) {
+        mma::mma_sync(same, modes, SmallB{{parts_of[2 * second]}});
+        mma::mma_sync(same, modes, SmallB{{parts_of[2 * second + 1]}});
+      });
+    }
   }
 }
 
 /// Faces in z.
-template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::add_z(
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::add_z(
     Accumulators &sum, int k, const FacesZ &faces) const
 {
-  const auto of_k = weights.hold_z_face(k);
+  const auto of_k = weights.hold_z_face(z_face_words, k);
 #pragma unroll
   for (int tile = 0; tile < tiles; ++tile)
   {
@@ -177,23 +192,25 @@ __device__ __forceinline__ void Cells<Tile, form>::add_z(
   }
 }
 
-template <typename Tile, Form form>
+template <typename Tile, Form form, bool rescales>
 template <int blocks_b, int blocks_old>
-__device__ __forceinline__ void Cells<Tile, form>::read_input(
+__device__ __forceinline__ void Cells<Tile, form, rescales>::read_input(
     A (&b)[blocks_b], A (&old)[blocks_old]) const
 {
   if constexpr (form != Form::apply)
 #pragma unroll
     for (int block = 0; block < x_blocks; ++block)
     {
-      b[block] = load_cells(shared.input(input.slot, 0) + own_at.of(block));
+      b[block] = load_cells(own_at.of(block) + Shared<Tile>::input_at(input.slot, 0));
       if constexpr (form == Form::chebyshev)
-        old[block] = p.has_old ? load_cells(shared.input(input.slot, 1) + own_at.of(block)) : A{};
+        old[block] =
+            p.has_old ? load_cells(own_at.of(block) + Shared<Tile>::input_at(input.slot, 1)) : A{};
     }
 }
 
-template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::take_ghosts(TracesY &faces, int plane) const
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::take_ghosts(
+    TracesY &faces, int plane) const
 {
   if (beside[0].ghost || beside[1].ghost)
 #pragma unroll

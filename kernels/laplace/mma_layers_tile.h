@@ -49,6 +49,7 @@ struct MmaLayersTile
   static constexpr int line_tiles = Lines::line_tiles;   ///< of 3 or 4 lines in y
   static constexpr int groups = (own_modes + 3) / 4;     ///< of 4 lines in z
   static constexpr int z_blocks = (4 * n + 15) / 16;     ///< multiplicands of such a group
+  static constexpr int z_pairs = (n + 1) / 2;            ///< of planes
 
   static constexpr int cells_y = rows;
   static constexpr int consumer_groups = (warps + 3) / 4;
@@ -93,13 +94,18 @@ struct MmaLayersTile
   static constexpr int place_bytes = 64; ///< of a warp
   static constexpr int place_offset = spare_offset + warps * spare_bytes;
   static constexpr int constant_offset = place_offset + warps * place_bytes;
+  static_assert(constant_offset % 16 == 0);
   // Multiplicands that all warps share, in the order of Weights (mma_layers_weights.cuh).
   static constexpr int entries =
       x_blocks * pairs + 2 * Lines::weights + split * line_tiles * tiles + 2 * z_blocks;
-  static constexpr int small_entries = pairs * tiles;
-  static constexpr int diagonal_bytes = multiplies_diagonal ? 64 * split * tiles * n : 0;
+  static constexpr int end_blocks =
+      (n + 7) / 8; ///< of 8 modes of a line in x of the cells before and after a warp's
+  static constexpr int end_words = EndSlots<n>::words; ///< modes of one of those that a lane reads
+  static constexpr int small_entries = pairs * tiles + end_blocks;
+  static constexpr int tile_pairs = (tiles + 1) / 2;
+  static constexpr int diagonal_bytes = multiplies_diagonal ? 128 * split * tile_pairs * n : 0;
   static constexpr int constant_bytes =
-      (parts * (256 * entries + 128 * small_entries + 4 * n) + 7) / 8 * 8 + diagonal_bytes;
+      (parts * (256 * entries + 128 * small_entries + 24 * n) + 15) / 16 * 16 + diagonal_bytes;
   static constexpr int barrier_offset = constant_offset + constant_bytes;
   static constexpr int barriers =
       2 * (ring + halo_ring) + 3 * input_ring + (split > 1 ? 2 * strips : 0);
@@ -114,6 +120,14 @@ struct MmaLayersTile
   static constexpr int own_y_blocks = shares_y ? y_blocks / split : y_blocks; ///< that a warp forms
   static constexpr int own_line_tiles = shares_y ? 1 : line_tiles;
   static constexpr int shared_bytes = mail_offset + (shares_y ? strips * mail_bytes : 0);
+
+  /// Blocks are kept within a third of a layer of each other (InStep): within a whole one L2 loses rows of cells before the block
+  /// beside wants them, the more the faster a layer is done.
+  static constexpr int steps = 3;
+  static constexpr bool begins_step(int k)
+  {
+    return k == 0 || k * steps / n != (k - 1) * steps / n;
+  }
 
   /// There are registers for two planes at a time, and for the weights of traces in y.
   static constexpr bool overlaps = parts == 1;

@@ -7,9 +7,9 @@
 namespace tensormg::laplace::mma_layers
 {
 /// Traces of a ghost: `line` of `lines`, mode i.
-template <typename Tile, Form form>
-__device__ __forceinline__ typename Cells<Tile, form>::Trace Cells<Tile, form>::ghost(
-    int side, unsigned lines, unsigned line, unsigned i, bool exists) const
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ typename Cells<Tile, form, rescales>::Trace Cells<Tile, form,
+    rescales>::ghost(int side, unsigned lines, unsigned line, unsigned i, bool exists) const
 {
   // The numbers of a side, a surface, are fewer than 2^32.
   const unsigned pitch = static_cast<unsigned>(p.block.pitch);
@@ -20,25 +20,25 @@ __device__ __forceinline__ typename Cells<Tile, form>::Trace Cells<Tile, form>::
   return {here ? values[at] : 0.f, here ? derivatives[at] : 0.f, next ? values[at + 8] : 0.f,
       next ? derivatives[at + 8] : 0.f};
 }
-template <typename Tile, Form form>
-__device__ __forceinline__ typename Cells<Tile, form>::Trace Cells<Tile, form>::ghost_z(
-    int side, int group) const
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ typename Cells<Tile, form, rescales>::Trace Cells<Tile, form,
+    rescales>::ghost_z(int side, int group) const
 {
   const int mode = first_mode + 4 * group + lane % 4;
   return ghost(
       side, unsigned(p.block.cells[1]) * n, (s.y0 + cy) * n + mode / n, mode % n, mode < modes);
 }
-template <typename Tile, Form form>
-__device__ __forceinline__ typename Cells<Tile, form>::Trace Cells<Tile, form>::ghost_y(
-    int side, int plane, int lines) const
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ typename Cells<Tile, form, rescales>::Trace Cells<Tile, form,
+    rescales>::ghost_y(int side, int plane, int lines) const
 {
   const int i = Lines::per_tile * lines + lane % 4;
   return ghost(side, unsigned(p.block.cells[2]) * n, plane, i, lane % 4 < Lines::per_tile && i < n);
 }
 
-template <typename Tile, Form form>
-__device__ __forceinline__ typename Cells<Tile, form>::Beside Cells<Tile, form>::beside_y(
-    bool upper) const
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ typename Cells<Tile, form, rescales>::Beside Cells<Tile, form,
+    rescales>::beside_y(bool upper) const
 {
   const int side = upper ? 3 : 2;
   const bool edge = upper ? cy == s.last_y : cy == 0;
@@ -57,50 +57,56 @@ __device__ __forceinline__ typename Cells<Tile, form>::Beside Cells<Tile, form>:
     // Where there is no mode the line of one that is as much modulo 8: its weights are zero, but it must be a number.
     const int mode = p.y_modes[16 * (first_y_block() + block) + slot];
     const int line = row * modes + (mode < 0 ? slot % 8 : mode);
-    result.at[block] = Tile::Rows::at(line, cell0 + lane / 8 % 2 * 8) +
-        (result.in_halo && upper ? Tile::upper_at : 0);
+    result.at[block] = lane_address(shared.base + Tile::Rows::at(line, cell0 + lane / 8 % 2 * 8) +
+        (result.in_halo && upper ? Tile::upper_at : 0));
   }
   return result;
 }
 
+/// Where the traces before and after the warp's cells in x come from: cells beside them, or behind a closed side its own ones.
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::find_ends()
+{
+  const bool last = s.last_x < cell0 + 16; // the last cell of the tile is one of this warp's
+  const bool left_closed = s.left_closed && cell0 == 0, right_closed = s.right_closed && last;
+  const int row = lane / 4, t = lane % 4;
+  // Lanes of the right ends of lines (t < 2) want the cell before, those of the left ends the one after.
+  first_row = t < 2 && row == 0;
+  last_row = t >= 2 && row == 7;
+  low_ends = t < 2 ? row == 0 : row == last_cell;
+  high_ends = t >= 2 && row + 8 == last_cell;
+  ends_from = 4 * (t % 2) + (t < 2 ? (left_closed ? 2 : 0) : right_closed ? 3 : 1);
+  end_in_halo[0] = cell0 == 0 && !left_closed;
+  end_in_halo[1] = (last || cell0 + 16 == Tile::cells_x) && !right_closed;
+  const int before = left_closed ? 0 : cell0 - 1;
+  const int after = right_closed ? s.last_x : cell0 + 16;
+#pragma unroll
+  for (int word = 0; word < Tile::end_words; ++word)
+  {
+    // Where there is no line or mode another one is read: its weights are zero, but it must be a number.
+    const int mode = EndSlots<n>::mode(word, t), i = mode < 0 ? EndSlots<n>::mode(word, 0) : mode;
+    const int line = cy * modes + min(first_mode + min(row, Tile::lines - 1) * n + i, modes - 1);
+    ends_at[0][word] = lane_address(shared.base +
+        (end_in_halo[0] ? Tile::left_at + 16 * line + 2 * s.left_cell
+                        : Tile::Rows::at(line, before)));
+    ends_at[1][word] = lane_address(
+        shared.base + (end_in_halo[1] ? Tile::right_at + 16 * line : Tile::Rows::at(line, after)));
+  }
+}
+
 /// Addresses, the traces below the first layer, and those at its top if they are held.
-template <typename Tile, Form form>
-__device__ __forceinline__ void Cells<Tile, form>::begin_segment()
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::begin_segment()
 {
   const bool last = s.last_x < cell0 + 16; // the last cell of the tile is one of this warp's
   last_cell = last ? s.last_x - cell0 : 15;
   scale[0] = lane / 4 <= last_cell ? p.scale : 0.f;
   scale[1] = lane / 4 + 8 <= last_cell ? p.scale : 0.f;
-  // Lanes of the right ends of lines (t = lane % 4 < 2) ask for the first, those of the left ends for the second.
-  const int t = lane % 4;
-  left_end.closed = s.left_closed && cell0 == 0;
-  left_end.from = left_end.closed ? t + 2 : 4 * (cell0 == 0 ? s.left_cell : 7) + t;
-  left_end.flip = left_end.closed ? flip(0) : 0;
-  right_end.closed = s.right_closed && last;
-  right_end.from = right_end.closed ? (4 * (last_cell % 8) + t + 30) % 32 : t;
-  right_end.flip = right_end.closed ? flip(1) : 0;
-  first_row = t < 2 && lane < 4;
-  last_row = t >= 2 && lane >= 28;
-  low_ends = t >= 2 && lane / 4 == last_cell;
-  high_ends = t >= 2 && lane / 4 + 8 == last_cell;
-  left_closed = left_end.closed;
-  right_closed = right_end.closed;
-  ends_low = last_cell < 8;
+  find_ends();
   beside[0] = beside_y(false);
   beside[1] = beside_y(true);
   if constexpr (Tile::holds_weights)
     hold_weights();
-  // The cells beside this warp's: from a box beside the tile, or from the tile.
-  const bool right = lane / 8 % 2 == 1;
-  beside_in_halo = right ? last || cell0 + 16 == Tile::cells_x : cell0 == 0;
-#pragma unroll
-  for (int block = 0; block < x_blocks; ++block)
-  {
-    const int mode = min(first_mode + 16 * block + lane / 16 * 8 + lane % 8, modes - 1);
-    beside_at[block] = beside_in_halo
-        ? (right ? Tile::right_at : Tile::left_at) + 16 * (cy * modes + mode)
-        : Tile::Rows::at(cy * modes + mode, right ? cell0 + 16 : cell0 - 8);
-  }
   if (s.before)
   {
     wait_layer(0);
@@ -122,20 +128,23 @@ __device__ __forceinline__ void Cells<Tile, form>::begin_segment()
       below[group] = ghost_z(4, group);
 }
 
-/// Lines 4 group .. 4 group + 3 in z of the layer whose planes begin at `from`.
-template <typename Tile, Form form>
-__device__ __forceinline__ A Cells<Tile, form>::load_lines_z(int group, int block, int from) const
+/// Where this lane finds its line in z, of eight lines from `first` of the warp's on, in planes 2 pair and 2 pair + 1 of the layer whose
+/// planes begin at `from`. Matrices 0 and 1 of ldmatrix are lines 0..3 in the first plane and 4..7 in the second one, 2 and 3 the
+/// others: eight different lines of a plane lie in different banks, the same line of two planes does not.
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ SharedAddress Cells<Tile, form, rescales>::lines_z_at(
+    int first, int pair, int from) const
 {
-  // Slot of the multiplicand: mode k = at / 4 of line at % 4.
-  const int at = block * 16 + lane / 16 * 8 + lane % 8;
-  const int line = cy * modes + min(first_mode + 4 * group + at % 4, modes - 1);
-  return load_cells(shared.own(own_slot(from + min(at / 4, n - 1))) +
-      Tile::Rows::at(line, cell0 + lane / 8 % 2 * 8));
+  const int row = lane % 8;
+  const int line = first_mode + first + 4 * (lane / 16 ^ row / 4) + row % 4;
+  return shared_address(shared.base +
+             Tile::Rows::at(cy * modes + min(line, modes - 1), cell0 + lane / 8 % 2 * 8)) +
+      Shared<Tile>::own_at(own_slot(from + min(2 * pair + row / 4, n - 1)));
 }
 /// Passes sums at the ends of own lines in z that are wanted to use(group, lower, upper).
-template <typename Tile, Form form>
+template <typename Tile, Form form, bool rescales>
 template <bool at_lower, bool at_upper, typename Use>
-__device__ __forceinline__ void Cells<Tile, form>::sum_z(int from, const Use &use) const
+__device__ __forceinline__ void Cells<Tile, form, rescales>::sum_z(int from, const Use &use) const
 {
   typename W::Held left[Tile::z_blocks], right[Tile::z_blocks];
 #pragma unroll
@@ -146,28 +155,53 @@ __device__ __forceinline__ void Cells<Tile, form>::sum_z(int from, const Use &us
     if constexpr (at_upper)
       right[block] = weights.hold(W::z_trace(false, block));
   }
+  SharedAddress planes_at[Tile::z_pairs];
 #pragma unroll
-  for (int group = 0; group < groups; ++group)
+  for (int pair = 0; pair < Tile::z_pairs; ++pair)
+    planes_at[pair] = lines_z_at(0, pair, from);
+#pragma unroll
+  for (int eight = 0; eight < (groups + 1) / 2; ++eight)
   {
-    D lower{}, upper{};
+    // Lines of eight are permuted like those of the first eight.
+    constexpr int last_warp = (Tile::split - 1) * Tile::own_modes;
+    A read[Tile::z_pairs];
 #pragma unroll
-    for (int block = 0; block < Tile::z_blocks; ++block)
+    for (int pair = 0; pair < Tile::z_pairs; ++pair)
+      read[pair] = load_cells(last_warp + 8 * eight + 7 < modes
+              ? planes_at[pair] + 8 * eight * Tile::row_bytes
+              : lines_z_at(8 * eight, pair, from));
+#pragma unroll
+    for (int group = 2 * eight; group < 2 * eight + 2 && group < groups; ++group)
     {
-      const A u = load_lines_z(group, block, from);
-      if constexpr (at_lower)
-        add_numbers(lower, u, left[block].part);
-      if constexpr (at_upper)
-        add_numbers(upper, u, right[block].part);
+      // The lines of this group in two planes: slots 0..3 (lanes with t < 2) are those of the first one.
+      SmallA u[2 * Tile::z_blocks];
+      const bool from_first = (lane % 4 < 2) == (group % 2 == 0);
+#pragma unroll
+      for (int pair = 0; pair < Tile::z_pairs; ++pair)
+#pragma unroll
+        for (int r = 0; r < 2; ++r)
+          u[pair].registers[r] = from_first ? read[pair].registers[r] : read[pair].registers[r + 2];
+      D lower{}, upper{};
+#pragma unroll
+      for (int block = 0; block < Tile::z_blocks; ++block)
+      {
+        const bool whole = 2 * block + 1 < Tile::z_pairs;
+        if constexpr (at_lower)
+          add_pairs(lower, u[2 * block], u[2 * block + 1], left[block].part, whole);
+        if constexpr (at_upper)
+          add_pairs(upper, u[2 * block], u[2 * block + 1], right[block].part, whole);
+      }
+      use(group, lower, upper);
     }
-    use(group, lower, upper);
   }
 }
 
 /// Traces in z above layer c, of which the faces in z are then known. The last plane there may be late: its place was
 /// that of the plane just finished.
-template <typename Tile, Form form>
+template <typename Tile, Form form, bool rescales>
 template <int count>
-__device__ __forceinline__ void Cells<Tile, form>::close_above(int c, const Trace (&at_top)[count])
+__device__ __forceinline__ void Cells<Tile, form, rescales>::close_above(
+    int c, const Trace (&at_top)[count])
 {
   const auto of_this = [&](int group) {
     if constexpr (Tile::keeps_top)
@@ -192,9 +226,9 @@ __device__ __forceinline__ void Cells<Tile, form>::close_above(int c, const Trac
           group, p.sides[5] == Side::ghost ? ghost_z(5, group) : of_this(group).flipped(flip(5)));
 }
 /// above: sums or traces of a group above the layer
-template <typename Tile, Form form>
+template <typename Tile, Form form, bool rescales>
 template <typename Above>
-__device__ __forceinline__ void Cells<Tile, form>::combine(int group, const Above &above)
+__device__ __forceinline__ void Cells<Tile, form, rescales>::combine(int group, const Above &above)
 {
   if constexpr (Tile::parts == 1)
   {

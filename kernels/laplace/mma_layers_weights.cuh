@@ -9,6 +9,9 @@ namespace tensormg::laplace::mma_layers
 using namespace mma_weights;
 
 /// Rows (slots) and columns of the weights:
+///   ends     slot: mode of a line (EndSlots) of the cell before or after a warp's; column c: value or half derivative (c % 2) at its
+///            right end (c < 2) or left one (c < 4), or of the warp's own cell, as they are behind a closed side: at its left
+///            end (c < 6) or right one
 ///   x_trace  slot: own mode jl n + i of a block of 16; column c: of line c % 4 / 2 of a pair, at the right end
 ///            (c < 4) or the left one, value or half derivative (c % 2)
 ///   x_face   slot s: trace below (s < 4) or above line s % 4 / 2 of a pair, s % 2; column: own mode of a tile
@@ -26,7 +29,7 @@ class Weights
   static constexpr int small_at = Tile::entries * parts * 256;
   static constexpr int z_faces_at = small_at + Tile::small_entries * parts * 128;
   static constexpr int diagonal_at = Tile::constant_bytes - Tile::diagonal_bytes;
-  static constexpr int plane_bytes = 64 * Tile::split * Tile::tiles;
+  static constexpr int plane_bytes = 128 * Tile::split * Tile::tile_pairs;
 
 public:
   __device__ __forceinline__ explicit Weights(unsigned char *shared)
@@ -62,6 +65,15 @@ public:
   struct Held
   {
     B part[parts];
+
+    __device__ __forceinline__ Held flipped(std::uint32_t bits) const
+    {
+      Held result;
+#pragma unroll
+      for (int at = 0; at < parts; ++at)
+        result.part[at] = B{{part[at].registers[0] ^ bits, part[at].registers[1] ^ bits}};
+      return result;
+    }
   };
   struct SmallHeld
   {
@@ -86,29 +98,44 @@ public:
     return held;
   }
 
-  /// z_face: the same two numbers for every line.
-  __device__ __forceinline__ Held hold_z_face(int k) const
+  /// ends
+  __device__ __forceinline__ SmallHeld hold_ends(int block) const
   {
-    const int lane = threadIdx.x % 32, slot = lane % 4, column = lane / 4;
+    SmallHeld held;
+#pragma unroll
+    for (int part = 0; part < parts; ++part)
+      held.part[part] = read_small_weights(
+          base + small_at + (part * Tile::small_entries + Tile::pairs * Tile::tiles + block) * 128);
+    return held;
+  }
+
+  /// z_face: the same two numbers for every line, in a lane's first word, in its second one, or in none of them.
+  __device__ __forceinline__ int z_face_of_lane() const
+  {
+    const int slot = threadIdx.x % 4, column = threadIdx.x % 32 / 4;
+    return z_faces_at + 8 * (slot == column ? 0 : slot + 4 == column ? 1 : 2);
+  }
+  __device__ __forceinline__ Held hold_z_face(int of_lane, int k) const
+  {
     Held held;
 #pragma unroll
     for (int part = 0; part < parts; ++part)
     {
-      const std::uint32_t both =
-          reinterpret_cast<const std::uint32_t *>(base + z_faces_at)[part * n + k];
-      held.part[part] = B{{slot == column ? both : 0, slot + 4 == column ? both : 0}};
+      const uint2 both = *reinterpret_cast<const uint2 *>(base + of_lane + 24 * (part * n + k));
+      held.part[part] = B{{both.x, both.y}};
     }
     return held;
   }
 
-  /// D in plane k as a diagonal matrix, in two parts.
-  __device__ __forceinline__ uint2 diagonal(int share, int k, int tile) const
+  /// D in plane k as diagonal matrices of two tiles, each in two parts. Only lanes on the diagonal read: all of them, with a place for
+  /// zeros, would take shared memory twice as long.
+  __device__ __forceinline__ uint4 diagonal(int share, int k, int pair) const
   {
-    uint2 both{0, 0};
+    uint4 words{0, 0, 0, 0};
     if (is_on_diagonal())
-      both = *reinterpret_cast<const uint2 *>(base + diagonal_at + k * plane_bytes +
-          (share * Tile::tiles + tile) * 64 + threadIdx.x % 32 / 4 * 8);
-    return both;
+      words = *reinterpret_cast<const uint4 *>(base + diagonal_at + k * plane_bytes +
+          (share * Tile::tile_pairs + pair) * 128 + threadIdx.x % 32 / 4 * 16);
+    return words;
   }
 
   /// All threads of the block.
@@ -126,6 +153,12 @@ public:
     {
       const int entry = at / 32, here = entry % Tile::small_entries;
       write_pair<SmallShape>(base, words + at, at % 32, 0, [&](int slot, int column) {
+        if (here >= Tile::pairs * Tile::tiles)
+          return rounded(
+              end_weight(p,
+                  EndSlots<n>::mode(2 * (here - Tile::pairs * Tile::tiles) + slot % 2, slot / 2),
+                  column),
+              entry / Tile::small_entries);
         const int mode = here % Tile::tiles * 8 + column;
         const int line = here / Tile::tiles * 2 + slot % 4 / 2;
         return mode < Tile::own_modes && mode / n == line
@@ -133,14 +166,26 @@ public:
             : Half{};
       });
     }
-    for (int at = threadIdx.x; at < parts * n * 2; at += Tile::threads)
+    for (int at = threadIdx.x; at < parts * n * 12; at += Tile::threads)
+    {
+      const int word = at / 2 % 6; // 0 and 3 are not zero
       reinterpret_cast<Half *>(base + z_faces_at)[at] =
-          rounded(beside(p, 2, false, at / 2 % n, at % 2), at / (2 * n));
+          word % 3 == 0 ? rounded(beside(p, 2, false, at / 12 % n, at % 2), at / (12 * n)) : Half{};
+    }
     for (int at = threadIdx.x; at < Tile::diagonal_bytes / 4; at += Tile::threads)
       reinterpret_cast<std::uint32_t *>(base + diagonal_at)[at] = diagonal_word(p, at);
   }
 
 private:
+  __device__ static float end_weight(const MmaLayersParameters<Tile> &p, int i, int column)
+  {
+    if (i < 0)
+      return 0.f;
+    const bool left = column / 2 == 1 || column / 2 == 2;
+    const int flipped = p.sides[column / 6] == Side::dirichlet ? 0 : 1; // behind a closed side
+    const float weight = at_end(p, left, i, column % 2);
+    return column >= 4 && column % 2 == flipped ? -weight : weight;
+  }
   /// Of a small multiplicand.
   __device__ __forceinline__ static bool is_on_diagonal()
   {
@@ -149,14 +194,15 @@ private:
   }
   __device__ static std::uint32_t diagonal_word(const MmaLayersParameters<Tile> &p, int at)
   {
-    const int k = at / (plane_bytes / 4), share = at / (16 * Tile::tiles) % Tile::split;
-    const int own = at / 16 % Tile::tiles * 8 + at / 2 % 8, mode = share * Tile::own_modes + own;
+    const int k = at / (plane_bytes / 4), share = at / (32 * Tile::tile_pairs) % Tile::split;
+    const int own = (2 * (at / 32 % Tile::tile_pairs) + at / 2 % 2) * 8 + at / 4 % 8;
+    const int mode = share * Tile::own_modes + own;
     if (own >= Tile::own_modes || mode >= Tile::modes)
       return 0;
     const float value = p.diagonal_sign *
         (p.lambda[0][mode % n] + p.lambda[1][mode / n] + p.lambda[2][k]) / p.scale;
     const Half half = rounded(value, at % 2);
-    return std::uint32_t(std::bit_cast<std::uint16_t>(half)) << (at / 2 % 2 * 16);
+    return std::uint32_t(std::bit_cast<std::uint16_t>(half)) << (at / 4 % 2 * 16);
   }
   /// A line of a tile; -1: none.
   __device__ static int line_y(int tile, int at)

@@ -53,7 +53,7 @@ template <>
 struct MmaTile<8, false> : MmaLayersTile<8, 32, 2, 4, 16, 5, 2, 0>
 {};
 template <>
-struct MmaTile<9, false> : MmaLayersTile<9, 32, 1, 3, 20, 4, 3, 0>
+struct MmaTile<9, false> : MmaLayersTile<9, 32, 1, 3, 19, 5, 3, 0>
 {};
 
 template <>
@@ -69,7 +69,7 @@ template <>
 struct MmaTile<8, true> : MmaLayersTile<8, 32, 2, 4, 16, 3, 3>
 {};
 template <>
-struct MmaTile<9, true> : MmaLayersTile<9, 32, 1, 3, 18, 4, 4>
+struct MmaTile<9, true> : MmaLayersTile<9, 32, 1, 3, 18, 5, 3>
 {};
 
 /// Rows of 64 cells instead of 32: half as many requests to L2, for the boxes beside the tile and in all.
@@ -77,16 +77,22 @@ template <int n, bool fused>
 struct MmaWideTile : MmaTile<n, fused>
 {};
 template <>
-struct MmaWideTile<6, false> : MmaLayersTile<6, 64, 2, 6, 14, 4, 2, 0>
+struct MmaWideTile<5, false> : MmaLayersTile<5, 64, 3, 5, 12, 6, 2, 0>
 {};
 template <>
-struct MmaWideTile<5, true> : MmaLayersTile<5, 64, 2, 5, 12, 4, 4>
+struct MmaWideTile<6, false> : MmaLayersTile<6, 64, 2, 6, 13, 5, 3, 0>
 {};
 template <>
-struct MmaWideTile<6, true> : MmaLayersTile<6, 64, 2, 6, 12, 3, 3>
+struct MmaWideTile<7, false> : MmaLayersTile<7, 64, 1, 4, 16, 5, 2, 0>
 {};
 template <>
-struct MmaWideTile<7, true> : MmaLayersTile<7, 64, 1, 4, 16, 3, 3>
+struct MmaWideTile<5, true> : MmaLayersTile<5, 64, 2, 5, 11, 4, 4>
+{};
+template <>
+struct MmaWideTile<6, true> : MmaLayersTile<6, 64, 2, 6, 12, 4, 3>
+{};
+template <>
+struct MmaWideTile<7, true> : MmaLayersTile<7, 64, 1, 4, 15, 4, 3>
 {};
 template <>
 struct MmaWideTile<8, true> : MmaLayersTile<8, 64, 1, 4, 16, 2, 3>

@@ -68,7 +68,8 @@ __device__ inline float beside(
 }
 
 /// Reads 16 cells and 16 modes from eight and eight lines; each lane gives the address of one of them.
-__device__ __forceinline__ A load_cells(const unsigned char *line)
+template <typename Address>
+__device__ __forceinline__ A load_cells(Address line)
 {
   A a;
   mma::ldmatrix<mma::LdmatrixForm::transposed>(a, line);

@@ -20,6 +20,7 @@
 #include <cstdint>
 
 #include "kernels/core/compiled_for.cuh"
+#include "kernels/core/shared_address.cuh"
 #include "kernels/mma/chaining.h"
 #include "kernels/mma/fragment.h"
 #include "kernels/mma/ldmatrix_maps.h"
@@ -216,12 +217,16 @@ __device__ inline void mma_sync(FragmentC<S> &d, const FragmentA<S> &a, const Fr
 /// the 16 bytes, 16-byte aligned, of the entry ldmatrix_row<S, operand>(form, lane), in lanes below
 /// 8 n_registers; the others may pass any address in shared memory.
 template <LdmatrixForm form, typename S, Operand operand>
-__device__ inline void ldmatrix(Fragment<S, operand> &fragment, const void *row)
+__device__ inline void ldmatrix(Fragment<S, operand> &fragment, SharedAddress row)
 {
   static_assert(has_ldmatrix<S, operand>(form),
       "ldmatrix moves 16-bit elements, and 32-bit multiplicands in its plain form");
-  internal::load_matrices<form>(
-      fragment.registers, static_cast<std::uint32_t>(__cvta_generic_to_shared(row)));
+  internal::load_matrices<form>(fragment.registers, row);
+}
+template <LdmatrixForm form, typename S, Operand operand>
+__device__ inline void ldmatrix(Fragment<S, operand> &fragment, const void *row)
+{
+  ldmatrix<form>(fragment, shared_address(row));
 }
 
 /// To nearest, ties away from zero: cvt.rna.tf32.f32. The same as Tf32::round.
@@ -296,22 +301,25 @@ __device__ inline double reciprocal(double x)
 /// 2 (lane % 4)) and the next one of matrix m, and becomes part of rows 2 (lane % 4), 2 (lane % 4) + 1 in shared
 /// memory. `row`: in lane 8 m + r the 16 bytes, 16-byte aligned, for row r of matrix m. Four matrices, or
 /// two (lanes 16.. may then pass any address in shared memory). Needs sm_90. PTX ISA, "stmatrix".
-__device__ inline void stmatrix_transposed(const std::uint32_t (&r)[4], void *row)
+__device__ inline void stmatrix_transposed(const std::uint32_t (&r)[4], SharedAddress row)
 {
   if constexpr (!compiled_for::has_copy_engine)
     return compiled_for::stop();
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                   static_cast<std::uint32_t>(__cvta_generic_to_shared(row))),
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row),
                "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
                : "memory");
 }
-__device__ inline void stmatrix_transposed(const std::uint32_t (&r)[2], void *row)
+__device__ inline void stmatrix_transposed(const std::uint32_t (&r)[2], SharedAddress row)
 {
   if constexpr (!compiled_for::has_copy_engine)
     return compiled_for::stop();
-  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(
-                   static_cast<std::uint32_t>(__cvta_generic_to_shared(row))),
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(row),
                "r"(r[0]), "r"(r[1])
                : "memory");
+}
+template <std::size_t matrices>
+__device__ inline void stmatrix_transposed(const std::uint32_t (&r)[matrices], void *row)
+{
+  stmatrix_transposed(r, shared_address(row));
 }
 } // namespace tensormg::mma

@@ -6,17 +6,11 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/core/shared_address.cuh"
 #include "tests/emulation/emulation.h"
 
 namespace tensormg
 {
-using SharedAddress = std::uintptr_t;
-
-inline SharedAddress shared_address(const void *pointer)
-{
-  return reinterpret_cast<SharedAddress>(pointer);
-}
-
 /// 4, 8 or 16 bytes, or zeros.
 template <int bytes = 16>
 void copy_async_or_zero(SharedAddress to, const void *from, bool is_there)

@@ -90,6 +90,12 @@ inline void wait(Barrier *barrier, unsigned parity)
     emulation::land_copies(barrier);
   }
 }
+inline void wait_to_copy(Barrier *barrier, unsigned parity) { wait(barrier, parity); }
+inline void wait(Barrier *one, unsigned parity_of_one, Barrier *other, unsigned parity)
+{
+  wait(one, parity_of_one);
+  wait(other, parity);
+}
 /// No wait of the emulation is for ever: if everybody waits, the launch ends with an error.
 template <unsigned most_seconds = 30>
 void wait_bounded(Barrier *barrier, unsigned parity)

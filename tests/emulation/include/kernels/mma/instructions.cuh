@@ -8,6 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "kernels/core/shared_address.cuh"
 #include "kernels/mma/chaining.h"
 #include "kernels/mma/fragment.h"
 #include "kernels/mma/ldmatrix_maps.h"
@@ -121,6 +122,12 @@ void ldmatrix(Fragment<S, operand> &fragment, const void *row)
   });
 }
 
+template <LdmatrixForm form, typename S, Operand operand>
+void ldmatrix(Fragment<S, operand> &fragment, SharedAddress row)
+{
+  ldmatrix<form>(fragment, reinterpret_cast<const void *>(row));
+}
+
 inline Tf32 to_tf32(float value) { return Tf32::round(value); }
 inline Half to_half(float value) { return Half(value); }
 inline Bf16 to_bf16(float value) { return Bf16::round(value); }
@@ -171,5 +178,10 @@ void stmatrix_transposed(const std::uint32_t (&r)[matrices], void *row)
       }
     return 0;
   });
+}
+template <std::size_t matrices>
+void stmatrix_transposed(const std::uint32_t (&r)[matrices], SharedAddress row)
+{
+  stmatrix_transposed(r, reinterpret_cast<void *>(row));
 }
 } // namespace tensormg::mma
