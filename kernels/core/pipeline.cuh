@@ -8,15 +8,13 @@
 #include <cuda.h>
 
 #include "kernels/core/compiled_for.cuh"
+#include "kernels/core/shared_address.cuh"
 
 namespace tensormg::pipeline
 {
 using Barrier = std::uint64_t;
 
-__device__ inline std::uint32_t shared_address(const void *pointer)
-{
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
-}
+using tensormg::shared_address;
 
 /// Makes the barrier ready for phases of `count` arrivals each.
 __device__ inline void init(Barrier *barrier, unsigned count)
@@ -116,23 +114,25 @@ __device__ inline void wait(Barrier *barrier, unsigned parity)
     ;
 }
 
-/// wait() of a thread that is going to copy what others have written, or to where others have read, and who called arrive() then:
-/// orders what they did before these copies. The proxy fence that the order needs may lie anywhere on the way from the one to the
-/// other (PTX ISA, "proxy-preserved base causality order"); here no warp that computes waits for it.
+/// wait() of a thread that is going to copy what others have written to shared memory, or to overwrite what they have read. They
+/// call arrive() without a fence of their own; the one here orders what is known to this thread before its copies. For what has
+/// been written this is as good as fences of the writers. Readers should have used what they read when they arrive (above).
 __device__ inline void wait_to_copy(Barrier *barrier, unsigned parity)
 {
   wait(barrier, parity);
   fence_copies();
 }
 
-/// wait() for one and for the other; looks at both before it waits for what they say.
-__device__ inline void wait(Barrier *one, unsigned parity_of_one, Barrier *other, unsigned parity)
+/// wait() for both; looks at both before it waits for what they say.
+__device__ inline void wait(
+    Barrier *first, unsigned parity_of_first, Barrier *second, unsigned parity_of_second)
 {
-  const bool first = try_wait(one, parity_of_one), second = try_wait(other, parity);
-  if (first && second)
+  const bool first_ended = try_wait(first, parity_of_first);
+  const bool second_ended = try_wait(second, parity_of_second);
+  if (first_ended && second_ended)
     return;
-  wait(one, parity_of_one);
-  wait(other, parity);
+  wait(first, parity_of_first);
+  wait(second, parity_of_second);
 }
 
 /// wait() for another block: after about `most_seconds` in vain the kernel ends with an error (a trap, which the host sees as a

@@ -94,8 +94,8 @@ public:
     , share(warp % Tile::split)
     , first_mode(share * Tile::lines * n)
     , own_at(shared_.base, cy, first_mode, cell0)
-    , s(shared_.place(warp))
     , z_face_words(weights.z_face_of_lane())
+    , s(shared_.place(warp))
   {
     const int last_line = 16 * (x_blocks - 1) + lane / 16 * 8 + lane % 8;
     const bool is_own = last_line < Tile::own_modes && first_mode + last_line < modes;
@@ -170,7 +170,7 @@ private:
   {
 #pragma unroll 1
     for (int k = 0; k < n; ++k)
-      pipeline::arrive(shared.own_empty(own_slot(k)));
+      pipeline::arrive_to_overwrite(shared.own_empty(own_slot(k)));
     advance();
   }
   __device__ __forceinline__ void release_halo()

@@ -10,8 +10,10 @@
 namespace tensormg::laplace
 {
 /// A power of two such that the weights of the faces in units of it are at most 1024 = 2^-6 of the largest FP16
-/// number, those of D at most 32 times that, and their second parts are no subnormal numbers if they matter; 1 if that will do.
-inline float mma_layers_scale(const Arguments<Half> &a)
+/// number, those of D at most 32 times that, and their second parts are no subnormal numbers if they matter. B u, where only D has
+/// a second part, has 1 if the largest weight is between 1/16 and 1024.
+template <Form form>
+float mma_layers_scale(const Arguments<Half> &a)
 {
   double most = 0., diagonal = 0.;
   for (const double factor : a.factor)
@@ -27,7 +29,9 @@ inline float mma_layers_scale(const Arguments<Half> &a)
   most = std::max(most, diagonal / 32);
   int exponent = 0;
   std::frexp(most, &exponent); // most < 2^exponent
-  return exponent > -4 && exponent <= 10 ? 1.f : std::ldexp(1.f, std::max(exponent - 10, -15));
+  if (form == Form::apply && exponent > -4 && exponent <= 10)
+    return 1.f;
+  return std::ldexp(1.f, std::max(exponent - 10, -15));
 }
 
 template <typename Tile, Form form>
@@ -53,14 +57,15 @@ MmaLayersParameters<Tile> mma_layers_parameters(const Arguments<Half> &a, int bl
   for (int slot = 0; slot < 16 * Tile::y_blocks; ++slot)
     p.y_modes[slot] = static_cast<signed char>(Tile::Lines::mode(slot / 16, slot % 16));
   p.diagonal_sign = form == Form::apply ? 1.f : -1.f;
-  p.scale = mma_layers_scale(a);
+  p.scale = mma_layers_scale<form>(a);
   p.alpha = static_cast<float>(a.alpha);
   p.u_factor = static_cast<float>(1. + a.theta - a.alpha);
   p.theta = static_cast<float>(a.theta);
   return p;
 }
 
-/// B u has a kernel of its own for warps whose 16 cells all exist and sums that need no scale.
+/// Whether sums become results only by a factor for each cell: the scale, zero for padding. B u has a kernel of its own for
+/// where they do not.
 template <Form form>
 bool mma_layers_rescales(std::int64_t cells_x, float scale)
 {
@@ -82,7 +87,7 @@ template <typename Tile, Form form>
 void launch_mma_layers(const Arguments<Half> &a)
 {
   const auto kernel = mma_layers_kernel_of<Tile, form>(
-      mma_layers_rescales<form>(a.block.cells[0], mma_layers_scale(a)));
+      mma_layers_rescales<form>(a.block.cells[0], mma_layers_scale<form>(a)));
   const int blocks = resident_blocks(
       reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes, 90);
   // Cooperative, since the blocks look at each other's progress.

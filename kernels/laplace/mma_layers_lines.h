@@ -73,8 +73,8 @@ static_assert(LineBlocks<5>::complete() && LineBlocks<6>::complete() && LineBloc
 
 /// Which modes of a line in x of a cell beside a warp's a lane reads, t = lane % 4: words 2 b and 2 b + 1 are its slots 2 t and
 /// 2 t + 1 in product b. Shared memory is read a word of all lanes at a time, so modes are dealt out such that few of those that
-/// are read together, of all the lines of a warp, share their banks: their numbers differ modulo 8 (SwizzledRows). Bank
-/// conflicts for one side: n = 5, 7: 4 cycles, 6, 9: 5, 8: 8, whose modes in the order of memory take 6, 7, 10, 6 and 8.
+/// are read together, of all the lines of a warp, share their banks: their numbers differ modulo 8 (SwizzledRows). For
+/// n = 5 to 9 one side takes 4, 5, 4, 8 and 5 cycles (in the order of memory 5, 10, 4, 8 and 5).
 template <int n>
 struct EndSlots
 {

@@ -174,7 +174,7 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::sum_z(int from, con
     for (int group = 2 * eight; group < 2 * eight + 2 && group < groups; ++group)
     {
       // The lines of this group in two planes: slots 0..3 (lanes with t < 2) are those of the first one.
-      SmallA u[2 * Tile::z_blocks];
+      SmallA u[2 * Tile::z_blocks] = {};
       const bool from_first = (lane % 4 < 2) == (group % 2 == 0);
 #pragma unroll
       for (int pair = 0; pair < Tile::z_pairs; ++pair)
