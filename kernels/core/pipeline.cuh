@@ -114,9 +114,9 @@ __device__ inline void wait(Barrier *barrier, unsigned parity)
     ;
 }
 
-/// wait() of a thread that is going to copy what others have written to shared memory, or to overwrite what they have read. They
-/// call arrive() without a fence of their own; the one here orders what is known to this thread before its copies. For what has
-/// been written this is as good as fences of the writers. Readers should have used what they read when they arrive (above).
+/// wait() of a thread that is going to copy what others have written to shared memory: they call arrive() without a fence of their
+/// own. Those who have read what is going to be overwritten need theirs (arrive_to_overwrite()): the compiler lets a plain
+/// arrival go before the use of what was read.
 __device__ inline void wait_to_copy(Barrier *barrier, unsigned parity)
 {
   wait(barrier, parity);

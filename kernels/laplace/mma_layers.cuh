@@ -131,7 +131,7 @@ namespace mma_layers
         {
           if (c >= s.z0 && c < s.z1 && Tile::begins_step(k))
             step.begin_step();
-          pipeline::wait_to_copy(shared.own_empty(at.slot), at.parity ^ 1u);
+          pipeline::wait(shared.own_empty(at.slot), at.parity ^ 1u);
           pipeline::arrive_expect(shared.own_full(at.slot), Tile::own_box);
           pipeline::load_box_kept(shared.own(at.slot), &p.own, shared.own_full(at.slot), s.x0, 0,
               s.y0 * Tile::n, c * Tile::n + k);
@@ -153,7 +153,7 @@ namespace mma_layers
         const int y = s.y0 * Tile::n, above = y + (s.last_y + 1) * Tile::n;
         pipeline::Barrier *full = shared.halo_full(at.slot);
         unsigned char *to = shared.halo(at.slot);
-        pipeline::wait_to_copy(shared.halo_empty(at.slot), at.parity ^ 1u);
+        pipeline::wait(shared.halo_empty(at.slot), at.parity ^ 1u);
         pipeline::arrive_expect(full, 2 * (Tile::row_box + Tile::side_box));
         pipeline::load_box_kept(to, &p.row_beside, full, s.x0, 0, y - Tile::n, plane);
         pipeline::load_box_kept(to + Tile::upper_at, &p.row_beside, full, s.x0, 0, above, plane);

@@ -173,6 +173,13 @@ private:
       pipeline::arrive_to_overwrite(shared.own_empty(own_slot(k)));
     advance();
   }
+  /// Plane k of the layer and the cells around it.
+  __device__ __forceinline__ void release_plane(int k)
+  {
+    pipeline::arrive_to_overwrite(shared.own_empty(own_slot(k)));
+    release_halo();
+  }
+  /// After a fence, if anything has been read.
   __device__ __forceinline__ void release_halo()
   {
     pipeline::arrive(shared.halo_empty(halo.slot));

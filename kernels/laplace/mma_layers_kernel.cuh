@@ -50,16 +50,14 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::work(
   {
     hand_over_y(next.y, y);
     exchange_x(next.x, x);
+    // Before the results are written: the fence waits for what is under way, and for them the thread that stores has another one.
+    release_plane(k + 1);
   }
   if constexpr (finishes)
-    write(sum, at.u, b, old, k);
-  if constexpr (begins)
   {
-    pipeline::arrive(shared.own_empty(own_slot(k + 1)));
-    release_halo();
-  }
-  if constexpr (finishes)
+    write(sum, at.u, b, old, k);
     hand_over_result();
+  }
 }
 
 /// One plane from beginning to end.
@@ -88,9 +86,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::work_at_once(
   take_y(at.y);
   take_ghosts(at.y, layer * n + k);
   add_y(sum, at.y);
+  release_plane(k);
   write(sum, at.u, b, old, k);
-  pipeline::arrive(shared.own_empty(own_slot(k)));
-  release_halo();
   hand_over_result();
 }
 
