@@ -58,6 +58,23 @@ __device__ inline void arrive_to_overwrite(Barrier *barrier)
   arrive(barrier);
 }
 
+/// The same without a fence: one arrival behind instructions that need all that has been read. `zero`: of zero_after() what they gave.
+__device__ inline void arrive_behind(Barrier *barrier, std::uint32_t zero)
+{
+  if constexpr (!compiled_for::has_copy_engine)
+    return compiled_for::stop();
+  asm volatile(
+      "mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier) + zero)
+      : "memory");
+}
+
+/// Zero when all `results` are there. zero: a parameter of the kernel that is zero, which the compiler does not know.
+template <typename... Words>
+__device__ std::uint32_t zero_after(std::uint32_t zero, Words... results)
+{
+  return (results ^ ...) & zero;
+}
+
 /// Barriers that warps arrive at count every lane: one lane for all of them after a __syncwarp() is no
 /// faster (measured), and tools that follow each lane on its own do not see the order.
 inline constexpr unsigned warp_arrivals = 32;

@@ -1,8 +1,8 @@
 // The `cuda` backend in 3D, B u for degrees 3 and more, b - B u for 4 and more: two layers of cells in shared memory,
 // docs/kernels.md.
 //
-// A block owns a tile of cells in x-y and marches through the layers. One thread copies planes of the tile, one those of
-// the cells around it.
+// A block owns a tile of cells in x-y and marches through the layers. One thread copies planes of the tile, or one reads and
+// another one writes them (`writes_apart`), one copies those of the cells around it.
 //   x and y   A group of warps takes a plane: a lane sums the lines in y of the rows below and above its cell, then, line
 //             by line, its own ones in x, and writes the sum of all but z over u (WideFloat: beside it, in FP64). The warps
 //             of a team share the lines of a row (cuda_layers_team.cuh).
@@ -64,7 +64,8 @@ namespace layers
     static constexpr int first_group = first_halo + Tile::n + Tile::halo_ring;
     static constexpr int first_beside = first_group + (Tile::by_mail ? 2 * Tile::n : Tile::groups);
     static constexpr int first_faces = first_beside + 2;
-    static_assert(first_faces + (Tile::team > 1 ? Tile::groups : 0) == Tile::barriers);
+    static constexpr int first_written = first_faces + (Tile::team > 1 ? Tile::groups : 0);
+    static_assert(first_written + (Tile::writes_apart ? 2 * Tile::steps_out : 0) == Tile::barriers);
     unsigned char *base;
 
     /// Plane k of the layer with that number in the order of copies.
@@ -111,6 +112,11 @@ namespace layers
     {
       return barrier(first_done + layer % 2 * Tile::steps_out + k / Tile::planes_out);
     }
+    /// writes_apart: planes have been written, or need not be: others may take their place.
+    __device__ Barrier *written(int layer, int k) const
+    {
+      return barrier(first_written + layer % 2 * Tile::steps_out + k / Tile::planes_out);
+    }
     static __device__ unsigned parity(int layer) { return layer / 2 % 2; }
     /// All warps meet.
     __device__ Barrier *met() const { return barrier(met_at); }
@@ -143,13 +149,16 @@ namespace layers
   {
     constexpr unsigned of_group = pipeline::warp_arrivals * Tile::group_warps;
     constexpr unsigned all = pipeline::warp_arrivals * Tile::warps;
-    constexpr bool tells_beside = Tile::cluster > 1 && !Tile::by_mail;
     for (int layer = 0; layer < 2; ++layer)
     {
       for (int k = 0; k < Tile::n; k += Tile::planes_in)
         pipeline::init(shared.full(layer, k), 1);
       for (int k = 0; k < Tile::n; k += Tile::planes_out)
-        pipeline::init(shared.done(layer, k), all + (tells_beside && k == 0 ? 1 : 0));
+      {
+        pipeline::init(shared.done(layer, k), all + (Tile::tells_beside && k == 0 ? 1 : 0));
+        if constexpr (Tile::writes_apart)
+          pipeline::init(shared.written(layer, k), 1);
+      }
     }
     pipeline::init(shared.met(), all);
     for (int k = 0; k < Tile::n; ++k)
@@ -164,7 +173,8 @@ namespace layers
       }
     else
       for (int group = 0; group < Tile::groups; ++group)
-        pipeline::init(shared.group(group), of_group + (tells_beside ? Tile::group_warps : 0));
+        pipeline::init(
+            shared.group(group), of_group + (Tile::tells_beside ? Tile::group_warps : 0));
     for (int layer = 0; layer < 2; ++layer)
       pipeline::init(shared.beside_full(layer), 1);
     if constexpr (Tile::team > 1)
@@ -220,7 +230,44 @@ namespace layers
     }
   }
 
-  /// Writes planes when they are done, and reads those of the layer after the next to their place.
+  /// writes_apart: reads planes to the place of those of the layer before the last, when these have been written.
+  template <typename Tile>
+  __device__ void read_layers(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
+  {
+    InStep in_step(p.progress, p.longest, Tile::apart);
+    int layer = 0;
+    for (Layers<Tile> in(p, shared.worker()); in.more; in.advance(), ++layer)
+      for (int first = 0; first < Tile::n; first += Tile::planes_out)
+      {
+        if (layer >= 2)
+          pipeline::wait(shared.written(layer - 2, first), Shared<Tile>::parity(layer - 2));
+        if (first == 0 && in.is_own())
+          in_step.begin_step();
+        read_planes(p, shared, in, layer, first);
+      }
+    in_step.end();
+  }
+
+  /// writes_apart: writes planes when they are done.
+  template <typename Tile>
+  __device__ void write_layers(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
+  {
+    constexpr int n = Tile::n;
+    int layer = 0;
+    for (Layers<Tile> out(p, shared.worker()); out.more; out.advance(), ++layer)
+      for (int first = 0; first < n; first += Tile::planes_out)
+      {
+        pipeline::wait(shared.done(layer, first), Shared<Tile>::parity(layer));
+        if (out.is_own())
+          for (int k = first; k < min(first + Tile::planes_out, n); ++k)
+            pipeline::store_box(
+                &p.result, shared.own(layer, k), out.s.x0, 0, out.s.y0 * n, out.c * n + k);
+        pipeline::wait_stores_read<0>();
+        pipeline::arrive(shared.written(layer, first));
+      }
+  }
+
+  /// Otherwise: writes planes when they are done, and reads those of the layer after the next to their place.
   template <typename Tile>
   __device__ void copy_layers(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
   {

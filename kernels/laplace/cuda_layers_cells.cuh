@@ -353,11 +353,18 @@ __global__ void __cluster_dims__(Tile::cluster, 1, 1) __launch_bounds__(Tile::th
   {
     if constexpr (Tile::moves_registers)
       pipeline::shrink_registers<Tile::service_registers>();
-    if (service == 0)
+    if constexpr (Tile::writes_apart)
+    {
+      if (service == 0)
+        read_layers(p, shared);
+      if (service == 64)
+        write_layers(p, shared);
+    }
+    else if (service == 0)
       copy_layers(p, shared);
     if (service == 32)
       copy_halo(p, shared);
-    if (Tile::cluster > 1 && !Tile::by_mail && service == 64)
+    if (Tile::tells_beside && service == 64)
       tell_beside(p, shared);
   }
   // The block beside may still read, or say that it has read mail, for which nobody waits any more.

@@ -46,14 +46,20 @@ struct LayersTile
   static constexpr int steps_out = (n + planes_out - 1) / planes_out;    ///< of a layer
   static constexpr int steps_in = (n + planes_in - 1) / planes_in;
   static constexpr int team = team_; ///< warps that share the lines of a row of cells in a plane
-  static constexpr int steps = team > 1 ? steps_out : 1; ///< of a layer, for InStep
   static constexpr int group_warps = split ? rows * team : rows / 2;
   static constexpr int warps = groups * group_warps;
   static constexpr bool by_mail = cluster > 1 && halo_ring == n;
 
   /// Two more warps copy; a third one tells the block beside which layers it may read, if it reads any; registers are given to warps by fours. Where so many warps
   /// would have more than the warps of all groups, a group of warps copies and gives them its registers.
-  static constexpr int service_warps = cluster > 1 && !by_mail ? 3 : 2;
+  /// `writes_apart`: a warp of its own writes, so that reading the planes that leave one by one does not wait for the next
+  /// ones to be done, if there are registers for it.
+  static constexpr bool tells_beside = cluster > 1 && !by_mail;
+  static constexpr int fewest_service_warps = tells_beside ? 3 : 2;
+  static constexpr bool writes_apart = cluster == 1 && steps_out > 1 &&
+      (warps + fewest_service_warps + 1 + 3) / 4 == (warps + fewest_service_warps + 3) / 4;
+  static constexpr int service_warps = fewest_service_warps + (writes_apart ? 1 : 0);
+  static constexpr int steps = team > 1 ? steps_out : 1; ///< of a layer, for InStep
   static constexpr int plain_registers = 65536 / (128 * ((warps + service_warps + 3) / 4)) / 8 * 8;
   static constexpr int consumer_groups = (warps + 3) / 4;
   static constexpr int service_registers = 40;
@@ -103,7 +109,7 @@ struct LayersTile
   static constexpr int place_offset = edge_offset + align(warps * edge_numbers * int(sizeof(C)));
   static constexpr int barrier_offset = place_offset + warps * place_bytes;
   static constexpr int barriers = 2 * (steps_in + steps_out) + 3 + n + halo_ring +
-      (by_mail ? 2 * n : groups) + (team > 1 ? groups : 0);
+      (by_mail ? 2 * n : groups) + (team > 1 ? groups : 0) + (writes_apart ? 2 * steps_out : 0);
   static constexpr int worker_offset = barrier_offset + 8 * barriers;
   static constexpr int shared_bytes = worker_offset + 8;
 
@@ -121,6 +127,8 @@ struct LayersTile
       "faces in y of one row of sums take the place of cells around the tile");
   static_assert(!by_mail || (split && rows == 1 && groups == n),
       "a warp has a plane, all of which lies beside the other block");
+  static_assert(
+      halo_ring == n || !writes_apart, "copy_layers() asks for cells around the tile first");
   static_assert(halo_ring <= n, "a plane's barrier serves one layer after the other");
   static_assert(rows * n <= 256, "boxes of the copy engine");
   static_assert(shared_bytes <= 232448, "227 KiB per block");

@@ -30,6 +30,7 @@ struct MmaLayersParameters : ColumnParameters<Tile>
   float lambda[3][Tile::n];                 ///< c_d lambda
   float diagonal_sign;                      ///< of D in the sums: -1 in the residual
   float alpha, u_factor, theta;             ///< chebyshev: alpha; 1 + theta - alpha; theta
+  std::uint32_t zero;                       ///< is zero: pipeline::zero_after()
   signed char y_modes[16 * Tile::y_blocks]; ///< LineBlocks::mode
 };
 

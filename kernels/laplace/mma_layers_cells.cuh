@@ -130,10 +130,12 @@ public:
         continue;
       }
       begin_segment();
+      Plane at;
+      begin_layers(at);
 #pragma unroll 1
       for (int c = s.z0; c < s.z1; ++c)
       {
-        work_on_layer(c);
+        work_on_layer(at, c);
         advance();
       }
       if (s.after)
@@ -142,6 +144,21 @@ public:
   }
 
 private:
+  /// A plane whose traces are known: own modes, traces beside this warp's lines.
+  struct Plane
+  {
+    A u[x_blocks];
+    Trace x[Tile::pairs], y[2][line_tiles]; ///< y: on its way, if the warps of a strip share it
+  };
+  /// What becomes traces.
+  struct SumsX
+  {
+    D own[Tile::pairs], ends;
+  };
+  using SumsY = D[2][own_line_tiles];
+  using TracesY = Trace[2][line_tiles];
+  using Accumulators = D[tiles];
+
   __device__ __forceinline__ int own_slot(int k) const
   {
     const int slot = own.slot + k;
@@ -173,17 +190,40 @@ private:
       pipeline::arrive_to_overwrite(shared.own_empty(own_slot(k)));
     advance();
   }
-  /// Plane k of the layer and the cells around it.
-  __device__ __forceinline__ void release_plane(int k)
+  /// Plane k of the layer and the cells around it, which the copy engine may overwrite when all that has been read of them is there:
+  /// behind a fence, or `behind_sums`, of plane k, with which the arrival waits for nothing else. What has been read of it for z
+  /// is in results that have been written by then, if a layer before has them.
+  template <bool behind_sums>
+  __device__ __forceinline__ void release_plane(int k, const SumsX &x, const SumsY &y)
   {
-    pipeline::arrive_to_overwrite(shared.own_empty(own_slot(k)));
-    release_halo();
+    if constexpr (!behind_sums || !Tile::releases_behind_sums)
+    {
+      pipeline::arrive_to_overwrite(shared.own_empty(own_slot(k)));
+      release_halo(0);
+      return;
+    }
+    std::uint32_t words = bits_of(x.ends);
+#pragma unroll
+    for (int pair = 0; pair < Tile::pairs; ++pair)
+      words ^= bits_of(x.own[pair]);
+#pragma unroll
+    for (int side = 0; side < 2; ++side)
+#pragma unroll
+      for (int lines = 0; lines < own_line_tiles; ++lines)
+        words ^= bits_of(y[side][lines]);
+    const std::uint32_t zero = pipeline::zero_after(p.zero, words);
+    pipeline::arrive_behind(shared.own_empty(own_slot(k)), zero);
+    release_halo(zero);
   }
-  /// After a fence, if anything has been read.
-  __device__ __forceinline__ void release_halo()
+  /// Behind what gave `zero`, or a fence.
+  __device__ __forceinline__ void release_halo(std::uint32_t zero)
   {
-    pipeline::arrive(shared.halo_empty(halo.slot));
+    pipeline::arrive_behind(shared.halo_empty(halo.slot), zero);
     halo.advance();
+  }
+  static __device__ __forceinline__ std::uint32_t bits_of(const D &sums)
+  {
+    return __float_as_uint(sums.registers[0]);
   }
   /// b and old are there, and room for the result.
   __device__ __forceinline__ auto input_barrier() const
@@ -215,7 +255,7 @@ private:
       {
         pipeline::wait(shared.halo_full(halo.slot), halo.parity);
         wait_input();
-        release_halo();
+        release_halo(0);
         hand_over_result();
       }
     }
@@ -309,28 +349,14 @@ private:
     }
   }
 
-  /// A plane whose traces are known: own modes, traces beside this warp's lines.
-  struct Plane
-  {
-    A u[x_blocks];
-    Trace x[Tile::pairs], y[2][line_tiles]; ///< y: on its way, if the warps of a strip share it
-  };
-  /// What becomes traces.
-  struct SumsX
-  {
-    D own[Tile::pairs], ends;
-  };
-  using SumsY = D[2][own_line_tiles];
-  using TracesY = Trace[2][line_tiles];
-  using Accumulators = D[tiles];
-
   __device__ __forceinline__ A load_row(int side, int block, int k) const
   {
     return load_cells(beside[side].at[block] +
         (beside[side].in_halo ? Shared<Tile>::halo_at(halo.slot)
                               : Shared<Tile>::own_at(own_slot(k))));
   }
-  __device__ __forceinline__ void work_on_layer(int c);
+  __device__ __forceinline__ void begin_layers(Plane &first);
+  __device__ __forceinline__ void work_on_layer(Plane &at, int c);
   __device__ __forceinline__ void work_at_once(int layer, int k, const FacesZ &z);
   template <bool finishes, bool begins>
   __device__ __forceinline__ void work(Plane &at, Plane &next, int layer, int k, const FacesZ &z);

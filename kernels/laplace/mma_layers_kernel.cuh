@@ -50,8 +50,7 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::work(
   {
     hand_over_y(next.y, y);
     exchange_x(next.x, x);
-    // Before the results are written: the fence waits for what is under way, and for them the thread that stores has another one.
-    release_plane(k + 1);
+    release_plane<finishes>(k + 1, x, y);
   }
   if constexpr (finishes)
   {
@@ -82,44 +81,63 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::work_at_once(
   A b[form == Form::apply ? 1 : x_blocks], old[form == Form::chebyshev ? x_blocks : 1];
   read_input(b, old);
   exchange_x(at.x, x);
+  release_plane<false>(k, x, y);
   add_x(sum, at.x);
   take_y(at.y);
   take_ghosts(at.y, layer * n + k);
   add_y(sum, at.y);
-  release_plane(k);
   write(sum, at.u, b, old, k);
   hand_over_result();
 }
 
+/// Begins plane 0 of the segment's first layer, if there are two planes at a time.
 template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::work_on_layer(int c)
+__device__ __forceinline__ void Cells<Tile, form, rescales>::begin_layers(Plane &first)
+{
+  if constexpr (Tile::overlaps)
+  {
+    Plane none;
+    work<false, true>(none, first, s.z0, -1, odd);
+  }
+}
+
+/// `at`: plane 0 of the layer, whose traces are known, and then that of the next one.
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::work_on_layer(Plane &at, int c)
 {
   Trace at_top[Tile::keeps_top ? 1 : groups];
   if constexpr (!Tile::keeps_top)
     sum_z<false, true>(
         0, [&](int group, const D &, const D &upper) { at_top[group] = Trace(upper); });
+  close_above(c, at_top);
   if constexpr (Tile::overlaps)
   {
-    Plane at, next;
-    work<false, true>(next, at, c, -1, odd);
-    close_above(c, at_top);
+    Plane next;
 #pragma unroll 1
     for (int k = 0; k + 2 < n; k += 2)
     {
       work<true, true>(at, next, c, k, even);
       work<true, true>(next, at, c, k + 1, odd);
     }
+    const bool last = c + 1 == s.z1;
     if constexpr (n % 2 == 0)
     {
       work<true, true>(at, next, c, n - 2, even);
-      work<true, false>(next, at, c, n - 1, odd);
+      if (last)
+        work<true, false>(next, at, c, n - 1, odd);
+      else
+        work<true, true>(next, at, c, n - 1, odd);
     }
-    else
+    else if (last)
       work<true, false>(at, next, c, n - 1, even);
+    else
+    {
+      work<true, true>(at, next, c, n - 1, even);
+      at = next;
+    }
   }
   else
   {
-    close_above(c, at_top);
 #pragma unroll 1
     for (int k = 0; k + 1 < n; k += 2)
     {

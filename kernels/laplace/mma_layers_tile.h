@@ -79,8 +79,10 @@ struct MmaLayersTile
   static constexpr int row_box = row_bytes * modes;
   static constexpr int side_box = 16 * modes * rows;
   static constexpr int own_bytes = align(own_box);
-  static constexpr int upper_at = align(row_box);
-  static constexpr int left_at = 2 * align(row_box);
+  /// The row above begins behind the one below, where the copy engine may write; its lines are permuted as if they followed.
+  static constexpr int upper_at = (row_box + 127) / 128 * 128;
+  static constexpr int upper_line = upper_at / row_bytes;
+  static constexpr int left_at = (upper_at + row_box + 127) / 128 * 128;
   static constexpr int right_at = left_at + (side_box + 127) / 128 * 128;
   static constexpr int halo_bytes = align(right_at + side_box);
 
@@ -129,12 +131,15 @@ struct MmaLayersTile
     return k == 0 || k * steps / n != (k - 1) * steps / n;
   }
 
+  /// There are registers to release planes without a fence, by arrivals that need the sums of what has been read.
+  static constexpr bool releases_behind_sums = consumer_registers >= 200;
+
   /// There are registers for two planes at a time, and for the weights of traces in y.
   static constexpr bool overlaps = parts == 1;
   static constexpr bool holds_weights =
       consumer_registers >= 200 && (parts == 1 || n == 8 || shares_y);
-  /// And for those of the other products, but for z. B u of p = 7 is slower with them.
-  static constexpr bool holds_all = parts == 1 && (n != 8 || inputs == 2);
+  /// And for those of the other products, but for z.
+  static constexpr bool holds_all = parts == 1;
 
   /// Lines in z are summed once for both of their ends, and the traces at the top held until the layer above is worked on. In
   /// two parts there are no registers for that: they are summed again.

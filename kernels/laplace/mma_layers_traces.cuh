@@ -56,9 +56,9 @@ __device__ __forceinline__ typename Cells<Tile, form, rescales>::Beside Cells<Ti
   {
     // Where there is no mode the line of one that is as much modulo 8: its weights are zero, but it must be a number.
     const int mode = p.y_modes[16 * (first_y_block() + block) + slot];
-    const int line = row * modes + (mode < 0 ? slot % 8 : mode);
-    result.at[block] = lane_address(shared.base + Tile::Rows::at(line, cell0 + lane / 8 % 2 * 8) +
-        (result.in_halo && upper ? Tile::upper_at : 0));
+    const int line = row * modes + (mode < 0 ? slot % 8 : mode) +
+        (result.in_halo && upper ? Tile::upper_line : 0);
+    result.at[block] = lane_address(shared.base + Tile::Rows::at(line, cell0 + lane / 8 % 2 * 8));
   }
   return result;
 }

@@ -77,13 +77,13 @@ template <int n, bool fused>
 struct MmaWideTile : MmaTile<n, fused>
 {};
 template <>
-struct MmaWideTile<5, false> : MmaLayersTile<5, 64, 3, 5, 12, 6, 2, 0>
+struct MmaWideTile<5, false> : MmaLayersTile<5, 64, 3, 5, 13, 6, 3, 0>
 {};
 template <>
-struct MmaWideTile<6, false> : MmaLayersTile<6, 64, 2, 6, 13, 5, 3, 0>
+struct MmaWideTile<6, false> : MmaLayersTile<6, 64, 2, 6, 14, 5, 3, 0>
 {};
 template <>
-struct MmaWideTile<7, false> : MmaLayersTile<7, 64, 1, 4, 16, 5, 2, 0>
+struct MmaWideTile<7, false> : MmaLayersTile<7, 64, 1, 4, 16, 5, 3, 0>
 {};
 template <>
 struct MmaWideTile<5, true> : MmaLayersTile<5, 64, 2, 5, 11, 4, 4>
