@@ -1,4 +1,4 @@
-// Which numbers the tensor-core layer kernel reads at a time: every one of them once, and from how many banks of shared memory.
+// Where the tensor-core layer kernel keeps numbers, and which it reads at a time: every one of them once, and from how many banks of shared memory.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -71,12 +71,43 @@ namespace
       }
   }
 
+  /// Rows below and above and what lies beside have places of their own, where the copy engine may write, and lines of the row
+  /// above lie where they would if they followed those of the row below.
+  template <typename Tile>
+  void check_halo()
+  {
+    std::set<int> places;
+    const auto take = [&](int at) {
+      EXPECT_TRUE(places.insert(at).second) << at;
+      EXPECT_TRUE(at >= 0 && at + 2 <= Tile::halo_bytes) << at;
+    };
+    for (const int first : {0, Tile::upper_line})
+      for (int line = 0; line < Tile::modes; ++line)
+        for (int cell = 0; cell < Tile::cells_x; ++cell)
+        {
+          const int at = Tile::Rows::at(first + line, cell);
+          EXPECT_EQ(at / Tile::row_bytes, first + line);
+          take(at);
+        }
+    for (const int side : {Tile::left_at, Tile::right_at})
+      for (int at = 0; at < Tile::side_box; at += 2)
+        take(side + at);
+    EXPECT_EQ(Tile::upper_at, Tile::row_bytes * Tile::upper_line);
+    for (const int at : {Tile::upper_at, Tile::left_at, Tile::right_at})
+      EXPECT_EQ(at % 128, 0);
+    EXPECT_EQ(Tile::halo_bytes % Tile::Rows::period, 0);
+  }
+
   template <int n>
   void check_degree()
   {
     SCOPED_TRACE(testing::Message() << "n = " << n);
     check_ends<MmaTile<n, false>>();
     check_ends<MmaWideTile<n, false>>();
+    check_halo<MmaTile<n, false>>();
+    check_halo<MmaWideTile<n, false>>();
+    check_halo<MmaTile<n, true>>();
+    check_halo<MmaWideTile<n, true>>();
     check_lines_z<MmaTile<n, false>>();
     check_lines_z<MmaWideTile<n, false>>();
     // Blocks wait for each other as often in every layer as InStep is told.
@@ -86,7 +117,7 @@ namespace
     EXPECT_EQ(begun, (MmaTile<n, false>::steps));
   }
 
-  TEST(MmaLayersTile, ReadsEveryNumberFromManyBanks)
+  TEST(MmaLayersTile, HasPlacesAndBanksForEveryNumber)
   {
     check_degree<5>();
     check_degree<6>();
