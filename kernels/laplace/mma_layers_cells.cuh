@@ -192,7 +192,8 @@ private:
   }
   /// Plane k of the layer and the cells around it, which the copy engine may overwrite when all that has been read of them is there:
   /// behind a fence, or `behind_sums`, of plane k, with which the arrival waits for nothing else. What has been read of it for z
-  /// is in results that have been written by then, if a layer before has them.
+  /// is in results of the layer before, which have been written by then. In the first layer of a segment there are none: that of all
+  /// its planes is behind the fence with which plane 0 is released, before any other one.
   template <bool behind_sums>
   __device__ __forceinline__ void release_plane(int k, const SumsX &x, const SumsY &y)
   {

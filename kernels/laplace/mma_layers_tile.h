@@ -157,6 +157,8 @@ struct MmaLayersTile
   static_assert((split - 1) * own_modes + 16 * (x_blocks - 1) <= modes,
       "only the last 16 modes of a warp may have some that are not its own");
   static_assert(!shares_y || (split == line_tiles && own_y_blocks * split == y_blocks));
+  static_assert(!overlaps || keeps_top,
+      "plane 0 of a layer is released before the layer is worked on, when nobody may read it again");
   static_assert(lines <= 8, "lines of the cells before and after are rows of half a fragment");
   static_assert(ring >= 2 * n, "two layers must be in shared memory as a whole");
   static_assert(rows * n <= 256, "boxes of the copy engine");
