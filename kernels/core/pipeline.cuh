@@ -68,11 +68,10 @@ __device__ inline void arrive_behind(Barrier *barrier, std::uint32_t zero)
       : "memory");
 }
 
-/// Zero when all `results` are there. zero: a parameter of the kernel that is zero, which the compiler does not know.
-template <typename... Words>
-__device__ std::uint32_t zero_after(std::uint32_t zero, Words... results)
+/// Zero when `result` is there. zero: a parameter of the kernel that is zero, which the compiler does not know.
+__device__ inline std::uint32_t zero_after(std::uint32_t zero, std::uint32_t result)
 {
-  return (results ^ ...) & zero;
+  return result & zero;
 }
 
 /// Barriers that warps arrive at count every lane: one lane for all of them after a __syncwarp() is no
@@ -132,7 +131,7 @@ __device__ inline void wait(Barrier *barrier, unsigned parity)
 }
 
 /// wait() of a thread that is going to copy what others have written to shared memory: they call arrive() without a fence of their
-/// own. Those who have read what is going to be overwritten need theirs (arrive_to_overwrite()): the compiler lets a plain
+/// own. Those who have read what is going to be overwritten need theirs (arrive_to_overwrite(), or arrive_behind()): the compiler lets a plain
 /// arrival go before the use of what was read.
 __device__ inline void wait_to_copy(Barrier *barrier, unsigned parity)
 {

@@ -10,7 +10,7 @@ namespace tensormg::laplace
 /// `rows` rows of 16 lanes, a lane with `width` neighbouring cells in x (as a rule 8 bytes of sums). Half a warp works on a
 /// row of cells in a plane (mode k of a layer): the halves have two rows, or, with `split`, the even and the odd modes j of
 /// the same one; `team` warps share its lines. `groups` groups of warps take a plane each, one after the other. Two more
-/// warps copy. `planes_out` planes of a layer are written, and replaced by those of the layer after the next, at a time, and
+/// warps copy (`writes_apart`: three). `planes_out` planes of a layer are written, and replaced by those of the layer after the next, at a time, and
 /// `planes_in` planes waited for. Blocks are kept within `apart` layers of each other (InStep), teams within one of the steps in
 /// which planes are replaced: others lose more by waiting than by what L2 loses.
 ///
@@ -55,10 +55,9 @@ struct LayersTile
   /// `writes_apart`: a warp of its own writes, so that reading the planes that leave one by one does not wait for the next
   /// ones to be done, if there are registers for it.
   static constexpr bool tells_beside = cluster > 1 && !by_mail;
-  static constexpr int fewest_service_warps = tells_beside ? 3 : 2;
   static constexpr bool writes_apart = cluster == 1 && steps_out > 1 &&
-      (warps + fewest_service_warps + 1 + 3) / 4 == (warps + fewest_service_warps + 3) / 4;
-  static constexpr int service_warps = fewest_service_warps + (writes_apart ? 1 : 0);
+      (warps + 3 + 3) / 4 == (warps + 2 + 3) / 4;
+  static constexpr int service_warps = tells_beside || writes_apart ? 3 : 2;
   static constexpr int steps = team > 1 ? steps_out : 1; ///< of a layer, for InStep
   static constexpr int plain_registers = 65536 / (128 * ((warps + service_warps + 3) / 4)) / 8 * 8;
   static constexpr int consumer_groups = (warps + 3) / 4;
@@ -127,6 +126,7 @@ struct LayersTile
       "faces in y of one row of sums take the place of cells around the tile");
   static_assert(!by_mail || (split && rows == 1 && groups == n),
       "a warp has a plane, all of which lies beside the other block");
+  static_assert(team == 1 || !writes_apart, "read_layers() looks at other blocks once per layer");
   static_assert(
       halo_ring == n || !writes_apart, "copy_layers() asks for cells around the tile first");
   static_assert(halo_ring <= n, "a plane's barrier serves one layer after the other");

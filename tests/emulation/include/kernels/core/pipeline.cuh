@@ -73,11 +73,7 @@ inline void fence_copies() {}
 inline void arrive(Barrier *barrier) { internal::change(barrier, 1, 0); }
 inline void arrive_to_overwrite(Barrier *barrier) { arrive(barrier); }
 inline void arrive_behind(Barrier *barrier, std::uint32_t /*zero*/) { arrive(barrier); }
-template <typename... Words>
-std::uint32_t zero_after(std::uint32_t zero, Words... results)
-{
-  return (results ^ ...) & zero;
-}
+inline std::uint32_t zero_after(std::uint32_t zero, std::uint32_t result) { return result & zero; }
 inline void arrive_expect(Barrier *barrier, unsigned bytes)
 {
   internal::change(barrier, 1, static_cast<int>(bytes));
