@@ -139,16 +139,33 @@ __device__ inline void wait_to_copy(Barrier *barrier, unsigned parity)
   fence_copies();
 }
 
-/// wait() for both; looks at both before it waits for what they say.
-__device__ inline void wait(
-    Barrier *first, unsigned parity_of_first, Barrier *second, unsigned parity_of_second)
+/// A barrier and the parity of one of its phases.
+struct Phase
 {
-  const bool first_ended = try_wait(first, parity_of_first);
-  const bool second_ended = try_wait(second, parity_of_second);
-  if (first_ended && second_ended)
+  Barrier *barrier;
+  unsigned parity;
+};
+
+/// wait() for `count` phases, at(0), ..., at(count - 1); looks at all of them before it waits for what they say: a look takes as long as a
+/// read of shared memory, and looks one after the other that long each.
+template <int count, typename At>
+__device__ __forceinline__ void wait_all(const At &at)
+{
+  bool ended = true;
+#pragma unroll
+  for (int index = 0; index < count; ++index)
+  {
+    const Phase phase = at(index);
+    ended &= try_wait(phase.barrier, phase.parity);
+  }
+  if (ended)
     return;
-  wait(first, parity_of_first);
-  wait(second, parity_of_second);
+#pragma unroll
+  for (int index = 0; index < count; ++index)
+  {
+    const Phase phase = at(index);
+    wait(phase.barrier, phase.parity);
+  }
 }
 
 /// wait() for another block: after about `most_seconds` in vain the kernel ends with an error (a trap, which the host sees as a

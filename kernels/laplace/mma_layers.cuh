@@ -73,9 +73,12 @@ namespace mma_layers
     }
     // Each slot has a barrier that says full and one that says empty; one of the input ring a third one, which says that
     // the result is there.
-    static constexpr int halos = 2 * Tile::ring, inputs = halos + 2 * Tile::halo_ring;
-    __device__ Barrier *own_full(int slot) const { return barrier(2 * slot); }
-    __device__ Barrier *own_empty(int slot) const { return barrier(2 * slot + 1); }
+    static constexpr int empty = 2, halos = empty + Tile::ring,
+                         inputs = halos + 2 * Tile::halo_ring;
+    /// All planes of a layer are there.
+    __device__ Barrier *layer_full(unsigned layer) const { return barrier(layer % 2); }
+    static __device__ unsigned layer_parity(unsigned layer) { return layer / 2 % 2; }
+    __device__ Barrier *own_empty(int slot) const { return barrier(empty + slot); }
     __device__ Barrier *halo_full(int slot) const { return barrier(halos + 2 * slot); }
     __device__ Barrier *halo_empty(int slot) const { return barrier(halos + 2 * slot + 1); }
     __device__ Barrier *input_full(int slot) const { return barrier(inputs + 2 * slot); }
@@ -89,6 +92,11 @@ namespace mma_layers
     {
       return barrier(inputs + 3 * Tile::input_ring + 2 * strip + slot);
     }
+    /// All warps hold the weights that mail takes the place of.
+    __device__ Barrier *held() const
+    {
+      return barrier(inputs + 3 * Tile::input_ring + 2 * Tile::strips);
+    }
     /// Where a lane finds or puts its traces of a tile's lines on one side (0: below, 1: above).
     __device__ unsigned char *mail(int strip, int slot, int side, int lines) const
     {
@@ -101,10 +109,14 @@ namespace mma_layers
   __device__ void initialise(const Shared<Tile> &shared)
   {
     constexpr unsigned all = pipeline::warp_arrivals * Tile::warps;
-    for (int slot = 0; slot < Tile::ring + Tile::halo_ring; ++slot)
+    for (unsigned layer = 0; layer < 2; ++layer)
+      pipeline::init(shared.layer_full(layer), 1);
+    for (int slot = 0; slot < Tile::ring; ++slot)
+      pipeline::init(shared.own_empty(slot), all);
+    for (int slot = 0; slot < Tile::halo_ring; ++slot)
     {
-      pipeline::init(shared.barrier(2 * slot), 1);
-      pipeline::init(shared.barrier(2 * slot + 1), all);
+      pipeline::init(shared.halo_full(slot), 1);
+      pipeline::init(shared.halo_empty(slot), all);
     }
     for (int slot = 0; slot < Tile::input_ring; ++slot)
     {
@@ -112,6 +124,8 @@ namespace mma_layers
       pipeline::init(shared.input_empty(slot), 1);
       pipeline::init(shared.result(slot), all);
     }
+    if constexpr (Tile::split > 1)
+      pipeline::init(shared.held(), all);
     if constexpr (Tile::shares_y)
       for (int at = 0; at < 2 * Tile::strips; ++at)
         pipeline::init(shared.mailed(at / 2, at % 2), pipeline::warp_arrivals * Tile::split);
@@ -125,17 +139,22 @@ namespace mma_layers
     pipeline::RingPosition<Tile::ring> at;
     InStep step(p.progress, Tile::steps * p.longest);
     Place s;
+    unsigned layer = 0;
     for (int index = 0; place(p, index, s); ++index)
-      for (int c = s.z0 - s.before; c < s.z1 + s.after; ++c)
+      for (int c = s.z0 - s.before; c < s.z1 + s.after; ++c, ++layer)
       {
+        pipeline::Barrier *full = shared.layer_full(layer);
+        // The layer before the one before may still be on its way, if nobody has waited for it.
+        pipeline::wait(full, Shared<Tile>::layer_parity(layer) ^ 1u);
         for (int k = 0; k < Tile::n; ++k)
         {
           if (c >= s.z0 && c < s.z1 && Tile::begins_step(k))
             step.begin_step();
           pipeline::wait(shared.own_empty(at.slot), at.parity ^ 1u);
-          pipeline::arrive_expect(shared.own_full(at.slot), Tile::own_box);
-          pipeline::load_box_kept(shared.own(at.slot), &p.own, shared.own_full(at.slot), s.x0, 0,
-              s.y0 * Tile::n, c * Tile::n + k);
+          if (k == 0)
+            pipeline::arrive_expect(full, Tile::n * Tile::own_box);
+          pipeline::load_box_kept(
+              shared.own(at.slot), &p.own, full, s.x0, 0, s.y0 * Tile::n, c * Tile::n + k);
           at.advance();
         }
       }

@@ -16,9 +16,12 @@ class Cells
   using Ends = SmallA[Tile::end_blocks];
   static constexpr int n = Tile::n, modes = Tile::modes, tiles = Tile::tiles;
   using Lines = typename Tile::Lines;
+  using Own = typename Tile::Own;
+  using Planes = typename Tile::Planes;
   static constexpr int groups = Tile::groups, x_blocks = Tile::x_blocks;
   static constexpr int y_blocks = Tile::own_y_blocks, line_tiles = Tile::line_tiles;
   static constexpr int own_line_tiles = Tile::own_line_tiles;
+  static constexpr int y_tiles = W::y_tiles;
   static constexpr unsigned all = ~0u;
 
   const MmaLayersParameters<Tile> &p;
@@ -27,11 +30,11 @@ class Cells
   const int lane;
   const int strip;            ///< 16 cells with the warps that share a plane of theirs
   const int cy, cell0, share; ///< row of cells, first cell, which lines
-  const int first_mode;       ///< of a plane
-  /// Where this lane writes lines of the last 16 modes of a plane's result, in slot 0, and bytes from there to the next slot: what
+  /// Where this lane writes lines of the last blocks of a plane's result, in slot 0, and bytes from there to the next slot: what
   /// is no mode of the warp's goes to a place of its own.
-  SharedAddress last_result;
-  int last_result_step;
+  static constexpr int partial_blocks = Tile::partial_blocks;
+  SharedAddress partial_result[partial_blocks];
+  int partial_result_step[partial_blocks];
   const LinesAt<Tile, x_blocks> own_at;
   const int z_face_words; ///< this lane's, Weights
   /// D without the part of k, of this lane's columns.
@@ -44,7 +47,8 @@ class Cells
   {
     Trace of[groups];
   } even, odd;
-  pipeline::RingPosition<Tile::ring> own; ///< plane 0 of the current layer
+  int first_slot = 0; ///< of the ring of planes: plane 0 of the current layer
+  unsigned turn = 0;  ///< number of the current layer, of those that this block has
   pipeline::RingPosition<Tile::halo_ring> halo;
   pipeline::RingPosition<Tile::input_ring> input;
   pipeline::RingPosition<2> mail_in, mail_out;
@@ -61,7 +65,8 @@ class Cells
   /// Those of the other products, but for z.
   typename W::Held held_x_trace[Tile::holds_all ? x_blocks : 1][Tile::pairs];
   typename W::SmallHeld held_x_face[Tile::holds_all ? Tile::pairs : 1][tiles];
-  typename W::Held held_y_face[Tile::holds_all ? line_tiles : 1][tiles];
+  typename W::Held held_y_face[Tile::holds_all && !Own::by_parity ? y_tiles : 1][tiles];
+  typename W::SmallHeld held_joined_y_face[Tile::holds_all && Own::by_parity ? tiles : 1];
   typename W::SmallHeld held_ends[Tile::holds_all ? Tile::end_blocks : 1];
 
   int last_cell; ///< of the warp's, 0..15
@@ -92,25 +97,38 @@ public:
     , cy(strip / (Tile::cells_x / 16))
     , cell0(strip % (Tile::cells_x / 16) * 16)
     , share(warp % Tile::split)
-    , first_mode(share * Tile::lines * n)
-    , own_at(shared_.base, cy, first_mode, cell0)
+    , own_at(shared_.base, cy, share, cell0)
     , z_face_words(weights.z_face_of_lane())
     , s(shared_.place(warp))
   {
-    const int last_line = 16 * (x_blocks - 1) + lane / 16 * 8 + lane % 8;
-    const bool is_own = last_line < Tile::own_modes && first_mode + last_line < modes;
-    last_result = is_own
-        ? own_at.of(x_blocks - 1) + Shared<Tile>::input_at(0, 0)
-        : lane_address(shared.base + Tile::spare_offset + warp * Tile::spare_bytes + lane % 8 * 16);
-    last_result_step = is_own ? Tile::input_bytes : 0;
+#pragma unroll
+    for (int at = 0; at < partial_blocks; ++at)
+    {
+      const int block = x_blocks - partial_blocks + at;
+      const SharedAddress line = own_at.of(block);
+      const bool is_own = Own::exists(share, 16 * block + lane / 16 * 8 + lane % 8);
+      // The place of its own lies in the same banks.
+      partial_result[at] = is_own
+          ? line + Shared<Tile>::input_at(0, 0)
+          : lane_address(shared.base + Tile::spare_offset + warp * Tile::spare_bytes) +
+              Tile::in_spare(line);
+      partial_result_step[at] = is_own ? Tile::input_bytes : 0;
+    }
     if constexpr (Tile::holds_all)
+    {
       hold_all();
+      if constexpr (Tile::shares_y) // traces take their place
+      {
+        pipeline::arrive(shared.held());
+        pipeline::wait(shared.held(), 0);
+      }
+    }
     if constexpr (!Tile::multiplies_diagonal)
 #pragma unroll
       for (int tile = 0; tile < tiles; ++tile)
       {
-        const int mode = min(first_mode + 8 * tile + 2 * (lane % 4), modes - 1);
-        const int next = min(mode + 1, modes - 1);
+        const int mode = Own::mode(share, 8 * tile + 2 * (lane % 4));
+        const int next = Own::mode(share, 8 * tile + 2 * (lane % 4) + 1);
         diagonal[tile] = {p.lambda[0][mode % n] + p.lambda[1][mode / n],
             p.lambda[0][next % n] + p.lambda[1][next / n]};
       }
@@ -161,27 +179,20 @@ private:
 
   __device__ __forceinline__ int own_slot(int k) const
   {
-    const int slot = own.slot + k;
+    const int slot = first_slot + k;
     return slot < Tile::ring ? slot : slot - Tile::ring;
   }
-  /// Planes from .. from + n - 1, counted from the current layer's first one, have arrived.
-  __device__ __forceinline__ void wait_layer(int from) const
+  /// All planes of the current layer (ahead = 0) or of the next one have arrived.
+  __device__ __forceinline__ void wait_layer(unsigned ahead) const
   {
-#pragma unroll 1
-    for (int k = from; k < from + n; ++k)
-    {
-      const bool next = own.slot + k >= Tile::ring;
-      pipeline::wait(shared.own_full(own_slot(k)), own.parity ^ unsigned(next));
-    }
+    pipeline::wait(shared.layer_full(turn + ahead), Shared<Tile>::layer_parity(turn + ahead));
   }
   __device__ __forceinline__ void advance()
   {
-    own.slot += n;
-    if (own.slot >= Tile::ring)
-    {
-      own.slot -= Tile::ring;
-      own.parity ^= 1u;
-    }
+    ++turn;
+    first_slot += n;
+    if (first_slot >= Tile::ring)
+      first_slot -= Tile::ring;
   }
   __device__ __forceinline__ void release_layer()
   {
@@ -275,7 +286,7 @@ private:
   __device__ __forceinline__ Trace ghost_y(int side, int plane, int lines) const;
   __device__ __forceinline__ Beside beside_y(bool upper) const;
   __device__ __forceinline__ void begin_segment();
-  __device__ __forceinline__ SharedAddress lines_z_at(int first, int pair, int from) const;
+  __device__ __forceinline__ SharedAddress lines_z_at(int tile, int pair, int from) const;
   template <bool at_lower, bool at_upper, typename Use>
   __device__ __forceinline__ void sum_z(int from, const Use &use) const;
   template <int count>
@@ -297,13 +308,20 @@ private:
   }
   __device__ __forceinline__ auto y_face(int lines, int tile) const
   {
-    return Tile::holds_all ? held_y_face[Tile::holds_all ? lines : 0][tile]
-                           : weights.hold(W::y_face(0, lines, tile) + share * (line_tiles * tiles));
+    return Tile::holds_all
+        ? held_y_face[Tile::holds_all ? lines : 0][tile]
+        : weights.hold_once(W::y_face(0, lines, tile) + share * (y_tiles * tiles));
+  }
+  /// By parity.
+  __device__ __forceinline__ auto joined_y_face(int tile) const
+  {
+    return Tile::holds_all ? held_joined_y_face[Tile::holds_all ? tile : 0]
+                           : weights.hold_y_face(share, tile);
   }
   __device__ __forceinline__ auto x_trace(int block, int pair) const
   {
     return Tile::holds_all ? held_x_trace[Tile::holds_all ? block : 0][pair]
-                           : weights.hold(W::x_trace(block, pair));
+                           : weights.hold_once(W::x_trace(block, pair));
   }
   __device__ __forceinline__ auto x_face(int pair, int tile) const
   {
@@ -314,28 +332,7 @@ private:
   {
     return Tile::holds_all ? held_ends[Tile::holds_all ? block : 0] : weights.hold_ends(block);
   }
-  __device__ __forceinline__ void hold_all()
-  {
-#pragma unroll
-    for (int block = 0; block < Tile::end_blocks; ++block)
-      held_ends[block] = weights.hold_ends(block);
-#pragma unroll
-    for (int pair = 0; pair < Tile::pairs; ++pair)
-    {
-#pragma unroll
-      for (int block = 0; block < x_blocks; ++block)
-        held_x_trace[block][pair] = weights.hold(W::x_trace(block, pair));
-#pragma unroll
-      for (int tile = 0; tile < tiles; ++tile)
-        held_x_face[pair][tile] = weights.hold_x_face(pair, tile);
-    }
-#pragma unroll
-    for (int lines = 0; lines < line_tiles; ++lines)
-#pragma unroll
-      for (int tile = 0; tile < tiles; ++tile)
-        held_y_face[lines][tile] =
-            weights.hold(W::y_face(0, lines, tile) + share * (line_tiles * tiles));
-  }
+  __device__ __forceinline__ void hold_all();
   /// With the signs of what lies behind a closed side: a lane's column is lane / 4, a value if that is even.
   __device__ __forceinline__ void hold_weights()
   {

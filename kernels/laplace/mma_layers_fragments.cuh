@@ -56,14 +56,23 @@ struct alignas(8 * parts) Traces
     return result;
   }
 
-  /// This + (values, -half derivatives) of the other, or this + (-values, half derivatives); rounded once.
-  __device__ __forceinline__ Traces with_values(const Traces &other) const
+  /// What even modes want of the traces below (this) and above: values below + above, half derivatives below - above; or odd
+  /// ones: values below - above, half derivatives below + above; rounded once.
+  __device__ __forceinline__ Traces joined(const Traces &above, bool even) const
   {
-    return with_signs(other, 0xbc003c00u); // (1, -1)
-  }
-  __device__ __forceinline__ Traces with_derivatives(const Traces &other) const
-  {
-    return with_signs(other, 0x3c00bc00u); // (-1, 1)
+    if constexpr (parts == 1)
+      return with_signs(above, even ? 0xbc003c00u : 0x3c00bc00u); // (1, -1), (-1, 1)
+    else
+    {
+      float sums[4];
+#pragma unroll
+      for (int r = 0; r < 4; ++r)
+      {
+        const float b = above.number(r);
+        sums[r] = number(r) + (even == (r % 2 == 0) ? b : -b);
+      }
+      return {sums[0], sums[1], sums[2], sums[3]};
+    }
   }
 
 private:
@@ -184,25 +193,26 @@ __device__ __forceinline__ void add_traces(
   });
 }
 
-/// This lane's line in each block of 16 modes, if their plane began at the base: eight lines and eight cells per
+/// This lane's line in each block of 16 modes of a warp, if their plane began at the base: eight lines and eight cells per
 /// matrix of ldmatrix. Lanes whose mode does not exist read one that does (its weights are zero, but it
 /// must be a number).
 template <typename Tile, int blocks>
 struct LinesAt
 {
+  static_assert(blocks <= 2 || !Tile::Own::by_parity, "blocks follow one another");
   SharedAddress first, last;
 
   LinesAt() = default;
-  /// Modes `mode` .. `mode` + 16 blocks - 1 of a row of cells, at 16 cells from `cell` on.
-  __device__ __forceinline__ LinesAt(const unsigned char *base, int row, int mode, int cell)
+  /// Of a row of cells, at 16 cells from `cell` on.
+  __device__ __forceinline__ LinesAt(const unsigned char *base, int row, int share, int cell)
+    : first(lane_address(base + in_plane(row, share, cell, 0)))
+    , last(lane_address(base + in_plane(row, share, cell, blocks - 1)))
+  {}
+  static __device__ __forceinline__ int in_plane(int row, int share, int cell, int block)
   {
     const int lane = threadIdx.x % 32;
-    const int line = mode + lane / 16 * 8 + lane % 8, at_cell = cell + lane / 8 % 2 * 8;
-    const int bounded = line < Tile::modes ? line : mode;
-    first = lane_address(base + Tile::Rows::at(row * Tile::modes + bounded, at_cell));
-    last = line + 16 * (blocks - 1) < Tile::modes
-        ? lane_address(base + Tile::Rows::at(row * Tile::modes + line + 16 * (blocks - 1), at_cell))
-        : first;
+    const int mode = Tile::Own::mode(share, 16 * block + lane / 16 * 8 + lane % 8);
+    return Tile::Rows::at(row * Tile::modes + mode, cell + lane / 8 % 2 * 8);
   }
   /// Rows of 16 lines are permuted alike.
   __device__ __forceinline__ SharedAddress of(int block) const

@@ -13,12 +13,13 @@ template <bool finishes, bool begins>
 __device__ __forceinline__ void Cells<Tile, form, rescales>::work(
     Plane &at, Plane &next, int layer, int k, const FacesZ &z)
 {
-  if constexpr (begins && finishes)
-    pipeline::wait(shared.halo_full(halo.slot), halo.parity, input_barrier(), input_parity());
-  else if constexpr (begins)
-    pipeline::wait(shared.halo_full(halo.slot), halo.parity);
-  else if constexpr (finishes)
-    wait_input();
+  constexpr bool takes = finishes && Tile::shares_y;
+  pipeline::wait_all<int(begins) + int(finishes) + int(takes)>([&](int index) {
+    return begins && index == 0 ? pipeline::Phase{shared.halo_full(halo.slot), halo.parity}
+        : index == int(begins)
+        ? pipeline::Phase{input_barrier(), input_parity()}
+        : pipeline::Phase{shared.mailed(strip, mail_in.slot), mail_in.parity};
+  });
   if constexpr (finishes)
   {
     take_y(at.y);
@@ -199,13 +200,14 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::write(const Accumul
 #pragma unroll
     for (int r = 0; r < 4 && 4 * block + r < 2 * tiles; ++r)
       four[r] = halves[4 * block + r];
-    if (block + 1 < x_blocks)
-      mma::stmatrix_transposed(four, own_at.of(block) + to);
-    else if constexpr (tiles % 2 == 0)
-      mma::stmatrix_transposed(four, last_result + input.slot * last_result_step);
+    const int partial = block - (x_blocks - partial_blocks);
+    const SharedAddress at = partial < 0
+        ? own_at.of(block) + to
+        : partial_result[max(partial, 0)] + input.slot * partial_result_step[max(partial, 0)];
+    if (block + 1 < x_blocks || tiles % 2 == 0)
+      mma::stmatrix_transposed(four, at);
     else
-      mma::stmatrix_transposed({halves[2 * tiles - 2], halves[2 * tiles - 1]},
-          last_result + input.slot * last_result_step);
+      mma::stmatrix_transposed({halves[2 * tiles - 2], halves[2 * tiles - 1]}, at);
   }
 }
 

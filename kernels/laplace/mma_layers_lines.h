@@ -71,6 +71,95 @@ struct LineBlocks
 static_assert(LineBlocks<5>::complete() && LineBlocks<6>::complete() && LineBlocks<7>::complete() &&
     LineBlocks<8>::complete() && LineBlocks<9>::complete());
 
+/// Which modes of a plane a warp owns, and in which of its slots: eight slots are a tile, the columns of a product, sixteen are a block,
+/// what ldmatrix reads at a time.
+///
+/// Natural order: lines j from share * lines on, slot (j - first) n + i. By parity (n = 7): each of two warps owns lines j of one parity,
+/// so that of faces in y a sum and a difference of the traces below and above are all that its modes want (FacesZ). A tile has four
+/// modes i of two such lines, j and j + 4, of which eight lines of a plane lie in different banks (SwizzledRows); what it wants of faces in
+/// y and x are 8 slots each. Lines of seven modes have a place for an eighth.
+template <int n, int lines>
+struct OwnModes
+{
+  static constexpr bool by_parity = n == 7;
+  static constexpr int slots = by_parity ? 8 * lines : n * lines;
+
+  /// j of a warp's line; n or more: it has none.
+  static constexpr int line(int share, int row)
+  {
+    return by_parity ? 4 * (row % 2) + row / 2 * 2 + share : share * lines + row;
+  }
+  /// Which of the warp's lines.
+  static constexpr int row(int slot) { return by_parity ? slot / 16 * 2 + slot % 8 / 4 : slot / n; }
+  /// i, n or more: none.
+  static constexpr int mode_of_line(int slot)
+  {
+    return by_parity ? slot / 8 % 2 * 4 + slot % 4 : slot % n;
+  }
+  /// Whether there is such a mode.
+  static constexpr bool exists(int share, int slot)
+  {
+    return slot < slots && mode_of_line(slot) < n && line(share, row(slot)) < n;
+  }
+  /// Mode j n + i of a plane; where there is none, one that lies in the bank where it would: it is read, for nothing.
+  static constexpr int mode(int share, int slot)
+  {
+    const int natural = line(share, row(slot)) * n + mode_of_line(slot);
+    return natural < n * n && (exists(share, slot) || !by_parity) ? natural : natural % 8;
+  }
+  /// Whether a block of `count` slots has modes of the lines of a pair.
+  static constexpr bool overlap(int first, int count, int pair)
+  {
+    return by_parity ? first / 16 == pair
+                     : first < n * (2 * pair + 2) && first + count > n * 2 * pair;
+  }
+
+  static constexpr bool complete()
+  {
+    int found[n * n] = {};
+    for (int share = 0; share < (n + lines - 1) / lines; ++share)
+      for (int slot = 0; slot < slots; ++slot)
+        if (exists(share, slot))
+          ++found[mode(share, slot)];
+    return std::all_of(found, found + n * n, [](int times) { return times == 1; });
+  }
+};
+static_assert(OwnModes<5, 5>::complete() && OwnModes<6, 6>::complete() &&
+    OwnModes<7, 4>::complete() && OwnModes<8, 4>::complete() && OwnModes<9, 3>::complete());
+
+/// Which planes of a layer are read together for the lines in z, two at a time: the sums of even and of odd modes k give the traces at
+/// both ends, so a pair has planes of one parity, as a product has.
+template <int n>
+struct PlanePairs
+{
+  /// Of that parity.
+  static constexpr int count(int parity) { return (n - parity + 3) / 4; }
+  static constexpr int pairs = count(0) + count(1);
+  /// Number of a pair among all of them.
+  static constexpr int pair(int parity, int at) { return parity * count(0) + at; }
+  /// n or more: there is no second one.
+  static constexpr int plane(int pair, int second)
+  {
+    const int parity = pair < count(0) ? 0 : 1;
+    return 4 * (pair - parity * count(0)) + 2 * second + parity;
+  }
+  /// Multiplicands of 16 slots.
+  static constexpr int blocks(int parity) { return (count(parity) + 1) / 2; }
+
+  static constexpr bool complete()
+  {
+    int found[n] = {};
+    for (int parity = 0; parity < 2; ++parity)
+      for (int at = 0; at < count(parity); ++at)
+        for (int second = 0; second < 2; ++second)
+          if (const int k = plane(pair(parity, at), second); k < n)
+            ++found[k];
+    return std::all_of(found, found + n, [](int times) { return times == 1; });
+  }
+};
+static_assert(PlanePairs<5>::complete() && PlanePairs<6>::complete() && PlanePairs<7>::complete() &&
+    PlanePairs<8>::complete() && PlanePairs<9>::complete());
+
 /// Which modes of a line in x of a cell beside a warp's a lane reads, t = lane % 4: words 2 b and 2 b + 1 are its slots 2 t and
 /// 2 t + 1 in product b. Shared memory is read a word of all lanes at a time, so modes are dealt out such that few of those that
 /// are read together, of all the lines of a warp, share their banks: their numbers differ modulo 8 (SwizzledRows). For
@@ -101,17 +190,18 @@ struct EndSlots
           found |= 1 << mode(word, t);
     return found == (1 << n) - 1;
   }
-  /// Of `lines` lines one after the other, all words of one side.
-  static constexpr int cycles(int lines)
+  /// Of the lines of a warp, all words of one side.
+  template <int lines>
+  static constexpr int cycles(int share)
   {
     int sum = 0;
     for (int word = 0; word < words; ++word)
     {
       int of_bank[8] = {};
-      for (int line = 0; line < lines; ++line)
+      for (int row = 0; row < lines; ++row)
         for (int t = 0; t < 4; ++t)
-          if (mode(word, t) >= 0)
-            ++of_bank[(line * n + mode(word, t)) % 8];
+          if (const int j = OwnModes<n, lines>::line(share, row); j < n && mode(word, t) >= 0)
+            ++of_bank[(j * n + mode(word, t)) % 8];
       sum += *std::max_element(of_bank, of_bank + 8);
     }
     return sum;
@@ -119,6 +209,7 @@ struct EndSlots
 };
 static_assert(EndSlots<5>::complete() && EndSlots<6>::complete() && EndSlots<7>::complete() &&
     EndSlots<8>::complete() && EndSlots<9>::complete());
-static_assert(EndSlots<5>::cycles(5) == 4 && EndSlots<6>::cycles(6) == 5 &&
-    EndSlots<7>::cycles(4) == 4 && EndSlots<8>::cycles(4) == 8 && EndSlots<9>::cycles(3) == 5);
+static_assert(EndSlots<5>::cycles<5>(0) == 4 && EndSlots<6>::cycles<6>(0) == 5 &&
+    EndSlots<7>::cycles<4>(0) == 4 && EndSlots<7>::cycles<4>(1) <= 4 &&
+    EndSlots<8>::cycles<4>(0) == 8 && EndSlots<9>::cycles<3>(0) == 5);
 } // namespace tensormg::laplace

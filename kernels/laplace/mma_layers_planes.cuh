@@ -6,6 +6,36 @@
 
 namespace tensormg::laplace::mma_layers
 {
+/// Weights that stay in registers from the start.
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::hold_all()
+{
+#pragma unroll
+  for (int block = 0; block < Tile::end_blocks; ++block)
+    held_ends[block] = weights.hold_ends(block);
+#pragma unroll
+  for (int pair = 0; pair < Tile::pairs; ++pair)
+  {
+#pragma unroll
+    for (int block = 0; block < x_blocks; ++block)
+      held_x_trace[block][pair] = weights.hold_once(W::x_trace(block, pair));
+#pragma unroll
+    for (int tile = 0; tile < tiles; ++tile)
+      held_x_face[pair][tile] = weights.hold_x_face(pair, tile);
+  }
+#pragma unroll
+  for (int tile = 0; tile < tiles; ++tile)
+  {
+    if constexpr (Own::by_parity)
+      held_joined_y_face[tile] = weights.hold_y_face(share, tile);
+    else
+#pragma unroll
+      for (int lines = 0; lines < y_tiles; ++lines)
+        held_y_face[lines][tile] =
+            weights.hold_once(W::y_face(0, lines, tile) + share * (y_tiles * tiles));
+  }
+}
+
 /// Reads own modes in plane k of the layer, and those of the cells before and after them.
 template <typename Tile, Form form, bool rescales>
 __device__ __forceinline__ void Cells<Tile, form, rescales>::read(
@@ -42,7 +72,7 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::multiply_x(
   for (int block = 0; block < x_blocks; ++block)
 #pragma unroll
     for (int pair = 0; pair < Tile::pairs; ++pair)
-      if (W::overlap(16 * block, 16, pair))
+      if (Own::overlap(16 * block, 16, pair))
         add_numbers(x.own[pair], u[block], x_trace(block, pair).part);
 }
 
@@ -90,7 +120,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::take_y(TracesY &fac
 {
   if constexpr (Tile::shares_y)
   {
-    pipeline::wait(shared.mailed(strip, mail_in.slot), mail_in.parity);
+    if constexpr (!Tile::overlaps) // with the other barriers of the plane otherwise
+      pipeline::wait(shared.mailed(strip, mail_in.slot), mail_in.parity);
 #pragma unroll
     for (int side = 0; side < 2; ++side)
 #pragma unroll
@@ -138,7 +169,7 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::add_x(
   for (int pair = 0; pair < Tile::pairs; ++pair)
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile)
-      if (W::overlap(8 * tile, 8, pair))
+      if (Own::overlap(8 * tile, 8, pair))
         add_traces(sum[tile], faces[pair], x_face(pair, tile).part);
 }
 
@@ -147,11 +178,39 @@ template <typename Tile, Form form, bool rescales>
 __device__ __forceinline__ void Cells<Tile, form, rescales>::add_y(
     Accumulators &sum, const Trace (&faces)[2][line_tiles]) const
 {
+  if constexpr (Own::by_parity)
+  {
 #pragma unroll
-  for (int lines = 0; lines < line_tiles; ++lines)
+    for (int lines = 0; lines < line_tiles; ++lines)
+    {
+      const Trace joined = faces[0][lines].joined(faces[1][lines], share == 0);
 #pragma unroll
-    for (int tile = 0; tile < tiles; ++tile)
-      add_traces(sum[tile], faces[0][lines], faces[1][lines], y_face(lines, tile).part);
+      for (int tile = lines; tile < tiles; tile += line_tiles)
+        add_traces(sum[tile], joined, joined_y_face(tile).part);
+    }
+  }
+  else if constexpr (Tile::joins_y)
+  {
+    static_assert(
+        line_tiles == 2 && Tile::lines % 2 == 0, "a tile is a line, even if its number is");
+#pragma unroll
+    for (int parity = 0; parity < 2; ++parity)
+    {
+      const Trace first = faces[0][0].joined(faces[1][0], parity == 0);
+      const Trace second = faces[0][1].joined(faces[1][1], parity == 0);
+#pragma unroll
+      for (int tile = parity; tile < tiles; tile += 2)
+        add_traces(sum[tile], first, second, y_face(0, tile).part);
+    }
+  }
+  else
+  {
+#pragma unroll
+    for (int lines = 0; lines < line_tiles; ++lines)
+#pragma unroll
+      for (int tile = 0; tile < tiles; ++tile)
+        add_traces(sum[tile], faces[0][lines], faces[1][lines], y_face(lines, tile).part);
+  }
 }
 
 /// D u: products with diagonal matrices, weights in two parts.

@@ -40,16 +40,17 @@ struct MmaLayersTile
   static constexpr int strips = rows * (cells_x / 16);  ///< of 16 cells
   static constexpr int split = (n + lines - 1) / lines; ///< warps per strip
   static constexpr int warps = strips * split;
-  static constexpr int own_modes = lines * n;            ///< of a warp, in a plane
-  static constexpr int tiles = (own_modes + 7) / 8;      ///< of 8 modes: its accumulators
-  static constexpr int x_blocks = (own_modes + 15) / 16; ///< of 16 modes: its multiplicands
-  static constexpr int pairs = (lines + 1) / 2;          ///< of lines in x: traces at both ends
-  using Lines = LineBlocks<n>;                           ///< in y
-  static constexpr int y_blocks = Lines::blocks;         ///< of 16 modes: a whole plane
-  static constexpr int line_tiles = Lines::line_tiles;   ///< of 3 or 4 lines in y
-  static constexpr int groups = (own_modes + 3) / 4;     ///< of 4 lines in z
-  static constexpr int z_blocks = (4 * n + 15) / 16;     ///< multiplicands of such a group
-  static constexpr int z_pairs = (n + 1) / 2;            ///< of planes
+  using Own = OwnModes<n, lines>;
+  static constexpr int tiles = (Own::slots + 7) / 8;      ///< of 8 modes: its accumulators
+  static constexpr int x_blocks = (Own::slots + 15) / 16; ///< of 16 modes: its multiplicands
+  /// At the end of those: some of their modes may be none of the warp's.
+  static constexpr int partial_blocks = Own::by_parity ? x_blocks : 1;
+  static constexpr int pairs = (lines + 1) / 2;        ///< of lines in x: traces at both ends
+  using Lines = LineBlocks<n>;                         ///< in y
+  static constexpr int y_blocks = Lines::blocks;       ///< of 16 modes: a whole plane
+  static constexpr int line_tiles = Lines::line_tiles; ///< of 3 or 4 lines in y
+  static constexpr int groups = (Own::slots + 3) / 4;  ///< of 4 lines in z
+  using Planes = PlanePairs<n>;
 
   static constexpr int cells_y = rows;
   static constexpr int consumer_groups = (warps + 3) / 4;
@@ -89,6 +90,12 @@ struct MmaLayersTile
   static constexpr int input_bytes = own_bytes * (inputs == 0 ? 1 : inputs);
   /// Per warp: where it writes what is no mode of its own.
   static constexpr int spare_bytes = 128;
+  /// In the banks where a line at that address is.
+  template <typename Address>
+  static constexpr Address in_spare(Address at)
+  {
+    return at % spare_bytes / 16 * 16;
+  }
 
   static constexpr int halo_offset = ring * own_bytes;
   static constexpr int input_offset = halo_offset + halo_ring * halo_bytes;
@@ -97,21 +104,31 @@ struct MmaLayersTile
   static constexpr int place_offset = spare_offset + warps * spare_bytes;
   static constexpr int constant_offset = place_offset + warps * place_bytes;
   static_assert(constant_offset % 16 == 0);
+  /// There are registers for the weights of products in x and of faces in y.
+  static constexpr bool holds_all = parts == 1;
+  /// Sums and differences of the traces below and above instead of both, where a tile has few lines j (FacesZ).
+  static constexpr bool joins_y = Own::by_parity || (n == 8 && parts == 1);
   // Multiplicands that all warps share, in the order of Weights (mma_layers_weights.cuh).
-  static constexpr int entries =
-      x_blocks * pairs + 2 * Lines::weights + split * line_tiles * tiles + 2 * z_blocks;
   static constexpr int end_blocks =
       (n + 7) / 8; ///< of 8 modes of a line in x of the cells before and after a warp's
   static constexpr int end_words = EndSlots<n>::words; ///< modes of one of those that a lane reads
-  static constexpr int small_entries = pairs * tiles + end_blocks;
   static constexpr int tile_pairs = (tiles + 1) / 2;
   static constexpr int diagonal_bytes = multiplies_diagonal ? 128 * split * tile_pairs * n : 0;
+  static constexpr int entries =
+      2 * Lines::weights + Planes::pairs; ///< that are read again and again
   static constexpr int constant_bytes =
-      (parts * (256 * entries + 128 * small_entries + 24 * n) + 15) / 16 * 16 + diagonal_bytes;
+      (parts * (256 * entries + 24 * n) + 15) / 16 * 16 + diagonal_bytes;
   static constexpr int barrier_offset = constant_offset + constant_bytes;
   static constexpr int barriers =
-      2 * (ring + halo_ring) + 3 * input_ring + (split > 1 ? 2 * strips : 0);
-  static constexpr int mail_offset = (barrier_offset + 8 * barriers + 15) / 16 * 16;
+      2 + ring + 2 * halo_ring + 3 * input_ring + (split > 1 ? 2 * strips + 1 : 0);
+  /// And those that are read once, if warps hold them (holds_all): traces on their way in y take their place then.
+  static constexpr int y_faces = Own::by_parity ? 0 : split * tiles * (joins_y ? 1 : line_tiles);
+  static constexpr int held_entries = x_blocks * pairs + y_faces;
+  static constexpr int small_entries =
+      pairs * tiles + end_blocks + (Own::by_parity ? split * tiles : 0);
+  static constexpr int held_offset = (barrier_offset + 8 * barriers + 15) / 16 * 16;
+  static constexpr int held_end = held_offset + parts * (256 * held_entries + 128 * small_entries);
+  static constexpr int mail_offset = holds_all ? held_offset : held_end;
   static constexpr int trace_bytes = 8 * parts; ///< of a lane
   /// Per strip: traces in y of two planes on their way, [2 planes][below, above][line tile][lane].
   static constexpr int mail_bytes = 2 * 2 * line_tiles * 32 * trace_bytes;
@@ -121,7 +138,8 @@ struct MmaLayersTile
       split > 1 && mail_offset + strips *mail_bytes <= most_shared_bytes;
   static constexpr int own_y_blocks = shares_y ? y_blocks / split : y_blocks; ///< that a warp forms
   static constexpr int own_line_tiles = shares_y ? 1 : line_tiles;
-  static constexpr int shared_bytes = mail_offset + (shares_y ? strips * mail_bytes : 0);
+  static constexpr int mail_end = mail_offset + (shares_y ? strips * mail_bytes : 0);
+  static constexpr int shared_bytes = mail_end > held_end ? mail_end : held_end;
 
   /// Blocks are kept within a third of a layer of each other (InStep): within a whole one L2 loses rows of cells before the block
   /// beside wants them, the more the faster a layer is done.
@@ -138,9 +156,6 @@ struct MmaLayersTile
   static constexpr bool overlaps = parts == 1;
   static constexpr bool holds_weights =
       consumer_registers >= 200 && (parts == 1 || n == 8 || shares_y);
-  /// And for those of the other products, but for z.
-  static constexpr bool holds_all = parts == 1;
-
   /// Lines in z are summed once for both of their ends, and the traces at the top held until the layer above is worked on. In
   /// two parts there are no registers for that: they are summed again.
   static constexpr bool keeps_top = parts == 1;
@@ -154,12 +169,14 @@ struct MmaLayersTile
   static constexpr double shared_bytes_per_dof =
       2. * ((keeps_top ? 5. : 6.) + 2. * (shares_y ? 1 : split) + double(halo_bytes) / own_box);
 
-  static_assert((split - 1) * own_modes + 16 * (x_blocks - 1) <= modes,
+  static_assert(Own::by_parity || (split - 1) * Own::slots + 16 * (x_blocks - 1) <= modes,
       "only the last 16 modes of a warp may have some that are not its own");
+  static_assert(!Own::by_parity || split == 2, "lines of one parity each");
   static_assert(!shares_y || (split == line_tiles && own_y_blocks * split == y_blocks));
   static_assert(!overlaps || keeps_top,
       "plane 0 of a layer is released before the layer is worked on, when nobody may read it again");
   static_assert(lines <= 8, "lines of the cells before and after are rows of half a fragment");
+  static_assert(ring < 3 * n, "two barriers for layers");
   static_assert(ring >= 2 * n, "two layers must be in shared memory as a whole");
   static_assert(rows * n <= 256, "boxes of the copy engine");
   static_assert(shared_bytes <= most_shared_bytes);

@@ -24,9 +24,9 @@ template <typename Tile, Form form, bool rescales>
 __device__ __forceinline__ typename Cells<Tile, form, rescales>::Trace Cells<Tile, form,
     rescales>::ghost_z(int side, int group) const
 {
-  const int mode = first_mode + 4 * group + lane % 4;
-  return ghost(
-      side, unsigned(p.block.cells[1]) * n, (s.y0 + cy) * n + mode / n, mode % n, mode < modes);
+  const int slot = 4 * group + lane % 4, mode = Own::mode(share, slot);
+  return ghost(side, unsigned(p.block.cells[1]) * n, (s.y0 + cy) * n + mode / n, mode % n,
+      Own::exists(share, slot));
 }
 template <typename Tile, Form form, bool rescales>
 __device__ __forceinline__ typename Cells<Tile, form, rescales>::Trace Cells<Tile, form,
@@ -85,7 +85,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::find_ends()
   {
     // Where there is no line or mode another one is read: its weights are zero, but it must be a number.
     const int mode = EndSlots<n>::mode(word, t), i = mode < 0 ? EndSlots<n>::mode(word, 0) : mode;
-    const int line = cy * modes + min(first_mode + min(row, Tile::lines - 1) * n + i, modes - 1);
+    const int j = min(Own::line(share, min(row, Tile::lines - 1)), n - 1);
+    const int line = cy * modes + j * n + i;
     ends_at[0][word] = lane_address(shared.base +
         (end_in_halo[0] ? Tile::left_at + 16 * line + 2 * s.left_cell
                         : Tile::Rows::at(line, before)));
@@ -128,69 +129,64 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::begin_segment()
       below[group] = ghost_z(4, group);
 }
 
-/// Where this lane finds its line in z, of eight lines from `first` of the warp's on, in planes 2 pair and 2 pair + 1 of the layer whose
+/// Where this lane finds its line in z, of the eight lines of a tile, in the planes of a pair of the layer whose
 /// planes begin at `from`. Matrices 0 and 1 of ldmatrix are lines 0..3 in the first plane and 4..7 in the second one, 2 and 3 the
 /// others: eight different lines of a plane lie in different banks, the same line of two planes does not.
 template <typename Tile, Form form, bool rescales>
 __device__ __forceinline__ SharedAddress Cells<Tile, form, rescales>::lines_z_at(
-    int first, int pair, int from) const
+    int tile, int pair, int from) const
 {
   const int row = lane % 8;
-  const int line = first_mode + first + 4 * (lane / 16 ^ row / 4) + row % 4;
-  return shared_address(shared.base +
-             Tile::Rows::at(cy * modes + min(line, modes - 1), cell0 + lane / 8 % 2 * 8)) +
-      Shared<Tile>::own_at(own_slot(from + min(2 * pair + row / 4, n - 1)));
+  const int mode = Own::mode(share, 8 * tile + 4 * (lane / 16 ^ row / 4) + row % 4);
+  const int first = Planes::plane(pair, 0), second = Planes::plane(pair, 1);
+  return shared_address(shared.base + Tile::Rows::at(cy * modes + mode, cell0 + lane / 8 % 2 * 8)) +
+      Shared<Tile>::own_at(own_slot(from + (row / 4 == 0 || second >= n ? first : second)));
 }
 /// Passes sums at the ends of own lines in z that are wanted to use(group, lower, upper).
 template <typename Tile, Form form, bool rescales>
 template <bool at_lower, bool at_upper, typename Use>
 __device__ __forceinline__ void Cells<Tile, form, rescales>::sum_z(int from, const Use &use) const
 {
-  typename W::Held left[Tile::z_blocks], right[Tile::z_blocks];
+  typename W::Held held_z[Planes::pairs];
 #pragma unroll
-  for (int block = 0; block < Tile::z_blocks; ++block)
-  {
-    if constexpr (at_lower)
-      left[block] = weights.hold(W::z_trace(true, block));
-    if constexpr (at_upper)
-      right[block] = weights.hold(W::z_trace(false, block));
-  }
-  SharedAddress planes_at[Tile::z_pairs];
+  for (int pair = 0; pair < Planes::pairs; ++pair)
+    held_z[pair] = weights.hold(W::z_trace(pair));
+  SharedAddress planes_at[Planes::pairs];
 #pragma unroll
-  for (int pair = 0; pair < Tile::z_pairs; ++pair)
+  for (int pair = 0; pair < Planes::pairs; ++pair)
     planes_at[pair] = lines_z_at(0, pair, from);
 #pragma unroll
-  for (int eight = 0; eight < (groups + 1) / 2; ++eight)
+  for (int tile = 0; tile < tiles; ++tile)
   {
-    // Lines of eight are permuted like those of the first eight.
-    constexpr int last_warp = (Tile::split - 1) * Tile::own_modes;
-    A read[Tile::z_pairs];
+    // Lines of a tile are permuted like those of the first one, if they follow one another.
+    constexpr int last_warp = (Tile::split - 1) * Own::slots;
+    const bool follows = !Own::by_parity && last_warp + 8 * tile + 7 < modes;
+    A read[Planes::pairs];
 #pragma unroll
-    for (int pair = 0; pair < Tile::z_pairs; ++pair)
-      read[pair] = load_cells(last_warp + 8 * eight + 7 < modes
-              ? planes_at[pair] + 8 * eight * Tile::row_bytes
-              : lines_z_at(8 * eight, pair, from));
+    for (int pair = 0; pair < Planes::pairs; ++pair)
+      read[pair] = load_cells(
+          follows ? planes_at[pair] + 8 * tile * Tile::row_bytes : lines_z_at(tile, pair, from));
 #pragma unroll
-    for (int group = 2 * eight; group < 2 * eight + 2 && group < groups; ++group)
+    for (int group = 2 * tile; group < 2 * tile + 2 && group < groups; ++group)
     {
-      // The lines of this group in two planes: slots 0..3 (lanes with t < 2) are those of the first one.
-      SmallA u[2 * Tile::z_blocks] = {};
-      const bool from_first = (lane % 4 < 2) == (group % 2 == 0);
+      // The other group's lines are in the same products, with weights that are zero.
+      const auto add = [&](D &sum, int parity) {
 #pragma unroll
-      for (int pair = 0; pair < Tile::z_pairs; ++pair)
+        for (int pair = Planes::pair(parity, 0);
+             pair < Planes::pair(parity, 0) + Planes::count(parity); ++pair)
+          add_numbers(
+              sum, read[pair], (group % 2 == 0 ? held_z[pair] : W::swapped(held_z[pair])).part);
+      };
+      D of_even{}, lower{};
+      add(of_even, 0);
+      D upper = of_even;
+      add(upper, 1);
+      // Values at the left end have the other sign for odd modes, derivatives for even ones.
+      if constexpr (at_lower)
 #pragma unroll
-        for (int r = 0; r < 2; ++r)
-          u[pair].registers[r] = from_first ? read[pair].registers[r] : read[pair].registers[r + 2];
-      D lower{}, upper{};
-#pragma unroll
-      for (int block = 0; block < Tile::z_blocks; ++block)
-      {
-        const bool whole = 2 * block + 1 < Tile::z_pairs;
-        if constexpr (at_lower)
-          add_pairs(lower, u[2 * block], u[2 * block + 1], left[block].part, whole);
-        if constexpr (at_upper)
-          add_pairs(upper, u[2 * block], u[2 * block + 1], right[block].part, whole);
-      }
+        for (int r = 0; r < 4; ++r)
+          lower.registers[r] = fmaf(r % 2 == 0 ? 2.f : -2.f, of_even.registers[r],
+              r % 2 == 0 ? -upper.registers[r] : upper.registers[r]);
       use(group, lower, upper);
     }
   }
@@ -211,7 +207,7 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::close_above(
   };
   if (c + 1 < s.z1 || s.after)
   {
-    wait_layer(n);
+    wait_layer(1);
     sum_z<true, Tile::keeps_top>(n, [&](int group, const D &lower, const D &upper) {
       combine(group, lower);
       below[group] = of_this(group);
@@ -232,8 +228,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::combine(int group, 
 {
   if constexpr (Tile::parts == 1)
   {
-    even.of[group] = below[group].with_values(Trace(above));
-    odd.of[group] = below[group].with_derivatives(Trace(above));
+    even.of[group] = below[group].joined(Trace(above), true);
+    odd.of[group] = below[group].joined(Trace(above), false);
   }
   else
   {

@@ -83,7 +83,10 @@ template <>
 struct MmaWideTile<6, false> : MmaLayersTile<6, 64, 2, 6, 14, 5, 3, 0>
 {};
 template <>
-struct MmaWideTile<7, false> : MmaLayersTile<7, 64, 1, 4, 16, 5, 3, 0>
+struct MmaWideTile<7, false> : MmaLayersTile<7, 64, 1, 4, 17, 5, 2, 0>
+{};
+template <>
+struct MmaWideTile<8, false> : MmaLayersTile<8, 64, 1, 4, 17, 3, 2, 0>
 {};
 template <>
 struct MmaWideTile<5, true> : MmaLayersTile<5, 64, 2, 5, 11, 4, 4>

@@ -39,36 +39,112 @@ namespace
 
     // Of each cell and warp.
     for (int cell = 0; cell < Tile::cells_x; cell += 5)
-      for (int first = 0; first + Tile::own_modes <= Tile::modes; first += Tile::own_modes)
+      for (int share = 0; share < Tile::split; ++share)
       {
         int sum = 0;
         for (int word = 0; word < Slots::words; ++word)
         {
           std::set<int> bytes;
-          for (int line = 0; line < Tile::lines; ++line)
-            for (int t = 0; t < 4; ++t)
-              if (Slots::mode(word, t) >= 0)
-                bytes.insert(Tile::Rows::at(first + line * Tile::n + Slots::mode(word, t), cell));
+          for (int row = 0; row < Tile::lines; ++row)
+            if (const int j = Tile::Own::line(share, row); j < Tile::n)
+              for (int t = 0; t < 4; ++t)
+                if (Slots::mode(word, t) >= 0)
+                  bytes.insert(Tile::Rows::at(j * Tile::n + Slots::mode(word, t), cell));
           sum += cycles(bytes);
         }
-        EXPECT_EQ(sum, Slots::cycles(Tile::lines)) << "cell " << cell << ", mode " << first;
+        EXPECT_EQ(sum, Slots::template cycles<Tile::lines>(share)) << "cell " << cell;
       }
   }
 
-  /// Lines in z by eights, four of them in a plane and four in the next one: a matrix of ldmatrix takes one cycle.
+  /// Lines in z by eights, four of them in a plane and four in another one: a matrix of ldmatrix takes one cycle.
   template <typename Tile>
   void check_lines_z()
   {
-    for (int first = 0; first + 8 <= Tile::modes; ++first)
-      for (const int half : {0, 4})
-      {
-        std::set<int> bytes;
-        for (int row = 0; row < 8; ++row)
-          for (int word = 0; word < 4; ++word)
-            bytes.insert(
-                row / 4 * Tile::own_bytes + Tile::Rows::at(first + (row ^ half), 8) + 4 * word);
-        EXPECT_EQ(cycles(bytes), 1) << "line " << first;
-      }
+    for (int share = 0; share < Tile::split; ++share)
+      for (int tile = 0; tile < Tile::tiles; ++tile)
+        for (const int half : {0, 4})
+        {
+          std::set<int> bytes;
+          for (int row = 0; row < 8; ++row)
+            for (int word = 0; word < 4; ++word)
+              bytes.insert(row / 4 * Tile::own_bytes +
+                  Tile::Rows::at(Tile::Own::mode(share, 8 * tile + (row ^ half)), 8) + 4 * word);
+          EXPECT_EQ(cycles(bytes), 1) << "share " << share << ", tile " << tile;
+        }
+  }
+
+  /// Every mode of a plane is owned by one slot of one warp; eight lines that are read or written at once lie in different banks, those
+  /// for which there is no mode included.
+  template <typename Tile>
+  void check_own_modes()
+  {
+    using Own = typename Tile::Own;
+    std::multiset<int> modes;
+    for (int share = 0; share < Tile::split; ++share)
+      for (int block = 0; block < Tile::x_blocks; ++block)
+        for (int matrix = 0; matrix < 2; ++matrix)
+          for (const int cell : {0, 8, Tile::cells_x - 8})
+          {
+            std::set<int> read, written;
+            for (int row = 0; row < 8; ++row)
+            {
+              const int slot = 16 * block + 8 * matrix + row, mode = Own::mode(share, slot);
+              ASSERT_TRUE(mode >= 0 && mode < Tile::modes);
+              const int at = Tile::Rows::at(mode, cell);
+              const bool exists = Own::exists(share, slot);
+              EXPECT_TRUE(exists || block >= Tile::x_blocks - Tile::partial_blocks);
+              if (exists && cell == 0)
+                modes.insert(mode);
+              for (int byte = 0; byte < 16; byte += 4)
+              {
+                read.insert(at + byte);
+                written.insert((exists ? at : Tile::spare_offset + Tile::in_spare(at)) + byte);
+              }
+              if (exists)
+              {
+                EXPECT_EQ(
+                    mode, Own::line(share, Own::row(slot)) * Tile::n + Own::mode_of_line(slot));
+              }
+            }
+            EXPECT_EQ(read.size(), 32u);
+            EXPECT_EQ(written.size(), 32u);
+            EXPECT_EQ(cycles(read), 1) << "share " << share << ", block " << block;
+            EXPECT_EQ(cycles(written), 1) << "share " << share << ", block " << block;
+          }
+    EXPECT_EQ(modes.size(), std::size_t(Tile::modes));
+    for (int mode = 0; mode < Tile::modes; ++mode)
+      EXPECT_EQ(modes.count(mode), 1u) << mode;
+    if (Own::by_parity) // of one parity per warp, a tile those of four modes i and of two lines
+      for (int share = 0; share < Tile::split; ++share)
+        for (int slot = 0; slot < Own::slots; ++slot)
+          if (Own::exists(share, slot))
+          {
+            EXPECT_EQ(Own::line(share, Own::row(slot)) % 2, share);
+            EXPECT_EQ(Own::mode_of_line(slot) / Tile::Lines::per_tile, slot / 8 % Tile::line_tiles);
+            EXPECT_EQ(Own::row(slot) / 2, slot / 16);
+          }
+  }
+
+  /// All planes of a layer are in one pair, with those of one parity.
+  template <int n>
+  void check_plane_pairs()
+  {
+    using Planes = PlanePairs<n>;
+    std::multiset<int> planes;
+    for (int parity = 0; parity < 2; ++parity)
+      for (int at = 0; at < Planes::count(parity); ++at)
+        for (int second = 0; second < 2; ++second)
+        {
+          const int pair = Planes::pair(parity, at), k = Planes::plane(pair, second);
+          EXPECT_LT(pair, Planes::pairs);
+          EXPECT_EQ(k % 2, parity);
+          EXPECT_TRUE(k < n || second == 1);
+          if (k < n)
+            planes.insert(k);
+        }
+    EXPECT_EQ(planes.size(), std::size_t(n));
+    for (int k = 0; k < n; ++k)
+      EXPECT_EQ(planes.count(k), 1u) << k;
   }
 
   /// Rows below and above and what lies beside have places of their own, where the copy engine may write, and lines of the row
@@ -110,6 +186,13 @@ namespace
     check_halo<MmaWideTile<n, true>>();
     check_lines_z<MmaTile<n, false>>();
     check_lines_z<MmaWideTile<n, false>>();
+    check_own_modes<MmaTile<n, false>>();
+    check_own_modes<MmaWideTile<n, false>>();
+    check_own_modes<MmaTile<n, true>>();
+    check_plane_pairs<n>();
+    // Traces on their way in y take the place of what warps hold by then, and of nothing else.
+    EXPECT_GE((MmaTile<n, false>::mail_offset),
+        (MmaTile<n, false>::barrier_offset + 8 * MmaTile<n, false>::barriers));
     // Blocks wait for each other as often in every layer as InStep is told.
     int begun = 0;
     for (int k = 0; k < n; ++k)

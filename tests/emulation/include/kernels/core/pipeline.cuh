@@ -93,10 +93,16 @@ inline void wait(Barrier *barrier, unsigned parity)
   }
 }
 inline void wait_to_copy(Barrier *barrier, unsigned parity) { wait(barrier, parity); }
-inline void wait(Barrier *one, unsigned parity_of_one, Barrier *other, unsigned parity)
+struct Phase
 {
-  wait(one, parity_of_one);
-  wait(other, parity);
+  Barrier *barrier;
+  unsigned parity;
+};
+template <int count, typename At>
+void wait_all(const At &at)
+{
+  for (int index = 0; index < count; ++index)
+    wait(at(index).barrier, at(index).parity);
 }
 /// No wait of the emulation is for ever: if everybody waits, the launch ends with an error.
 template <unsigned most_seconds = 30>
