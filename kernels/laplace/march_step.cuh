@@ -29,9 +29,7 @@ public:
     constexpr int looks = 20000;
     atomicAdd(progress_, 1u);
     const long needed = long(++begun_ - apart_) * gridDim.x;
-    if (long(seen_) >= needed)
-      return;
-    for (int look = 0; !give_up_ && long(read()) < needed; ++look)
+    for (int look = 0; !give_up_ && long(seen_) < needed && long(read()) < needed; ++look)
       give_up_ = look == looks;
   }
 
