@@ -146,8 +146,8 @@ struct Phase
   unsigned parity;
 };
 
-/// wait() for `count` phases, at(0), ..., at(count - 1); looks at all of them before it waits for what they say: a look takes as long as a
-/// read of shared memory, and looks one after the other that long each.
+/// wait() for `count` phases, at(0), ..., at(count - 1); looks at all of them at once: a look takes as long as a
+/// read of shared memory, and looks one after the other that long each. Where one is late the device may take its time over the look.
 template <int count, typename At>
 __device__ __forceinline__ void wait_all(const At &at)
 {

@@ -12,8 +12,8 @@
 //                             y: traces of the rows of cells below and above, from the tile or its halo
 //                             and, of the plane before, traces x weights and D u added up, b, x_{k-1} (with it D u) in
 //                             FP32; the result goes to b's place in shared memory, from where the copy engine writes it
-// The warps that share 16 cells form traces in y for each other, where shared memory has room. Beyond that warps never
-// meet: what they need of each other's cells they sum themselves.
+// The warps that share 16 cells form traces in y for each other. Beyond that warps never meet, once all hold their
+// weights: what they need of each other's cells they sum themselves.
 // With parts = 2 weights and traces are sums of two numbers of FP16, 22 bits: for residuals.
 #pragma once
 
@@ -40,7 +40,6 @@ namespace mma_layers
   using column::place;
   using column::produce_input;
 
-  using column::Place;
   template <typename Tile>
   struct Shared
   {
@@ -71,8 +70,8 @@ namespace mma_layers
     {
       return reinterpret_cast<Barrier *>(base + Tile::barrier_offset) + index;
     }
-    // Each slot has a barrier that says full and one that says empty; one of the input ring a third one, which says that
-    // the result is there.
+    // Each slot has a barrier that says empty and, but for planes of the tile, one that says full; one of the input ring a
+    // third one, which says that the result is there. Planes of the tile are waited for by layers, two barriers in turn.
     static constexpr int empty = 2, halos = empty + Tile::ring,
                          inputs = halos + 2 * Tile::halo_ring;
     /// All planes of a layer are there.
@@ -124,7 +123,7 @@ namespace mma_layers
       pipeline::init(shared.input_empty(slot), 1);
       pipeline::init(shared.result(slot), all);
     }
-    if constexpr (Tile::split > 1)
+    if constexpr (Tile::mail_replaces_weights)
       pipeline::init(shared.held(), all);
     if constexpr (Tile::shares_y)
       for (int at = 0; at < 2 * Tile::strips; ++at)

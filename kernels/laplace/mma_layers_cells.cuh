@@ -30,9 +30,9 @@ class Cells
   const int lane;
   const int strip;            ///< 16 cells with the warps that share a plane of theirs
   const int cy, cell0, share; ///< row of cells, first cell, which lines
+  static constexpr int partial_blocks = Tile::partial_blocks;
   /// Where this lane writes lines of the last blocks of a plane's result, in slot 0, and bytes from there to the next slot: what
   /// is no mode of the warp's goes to a place of its own.
-  static constexpr int partial_blocks = Tile::partial_blocks;
   SharedAddress partial_result[partial_blocks];
   int partial_result_step[partial_blocks];
   const LinesAt<Tile, x_blocks> own_at;
@@ -117,7 +117,7 @@ public:
     if constexpr (Tile::holds_all)
     {
       hold_all();
-      if constexpr (Tile::shares_y) // traces take their place
+      if constexpr (Tile::mail_replaces_weights)
       {
         pipeline::arrive(shared.held());
         pipeline::wait(shared.held(), 0);
@@ -287,7 +287,7 @@ private:
   __device__ __forceinline__ Beside beside_y(bool upper) const;
   __device__ __forceinline__ void begin_segment();
   __device__ __forceinline__ SharedAddress lines_z_at(int tile, int pair, int from) const;
-  template <bool at_lower, bool at_upper, typename Use>
+  template <bool at_lower, typename Use>
   __device__ __forceinline__ void sum_z(int from, const Use &use) const;
   template <int count>
   __device__ __forceinline__ void close_above(int c, const Trace (&at_top)[count]);

@@ -146,22 +146,6 @@ __device__ __forceinline__ void add_numbers(D &sum, const SmallA &a, const Small
   });
 }
 
-/// sum += numbers of two times eight slots, or of the first eight alone, times weights
-template <int parts>
-__device__ __forceinline__ void add_pairs(
-    D &sum, const SmallA &first, const SmallA &second, const B (&weights)[parts], bool both)
-{
-  const A all{{first.registers[0], first.registers[1], second.registers[0], second.registers[1]}};
-  SmallB of_first[parts];
-#pragma unroll
-  for (int part = 0; part < parts; ++part)
-    of_first[part] = SmallB{{weights[part].registers[0]}};
-  if (both)
-    add_numbers(sum, all, weights);
-  else
-    add_numbers(sum, first, of_first);
-}
-
 /// sum += traces of two groups of 4 lines (slots 0..7 and 8..15) times weights; the product of two second parts
 /// is less than what the sum is rounded by
 template <int parts>

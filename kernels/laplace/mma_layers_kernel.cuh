@@ -108,8 +108,7 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::work_on_layer(Plane
 {
   Trace at_top[Tile::keeps_top ? 1 : groups];
   if constexpr (!Tile::keeps_top)
-    sum_z<false, true>(
-        0, [&](int group, const D &, const D &upper) { at_top[group] = Trace(upper); });
+    sum_z<false>(0, [&](int group, const D &, const D &upper) { at_top[group] = Trace(upper); });
   close_above(c, at_top);
   if constexpr (Tile::overlaps)
   {

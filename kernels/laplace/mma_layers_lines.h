@@ -1,4 +1,4 @@
-// Which modes of a plane are multiplied together for the sums along y in the tensor-core layer kernel: see
+// Which modes and planes are multiplied together in the tensor-core layer kernel, and who owns them: see
 // mma_layers.cuh.
 #pragma once
 
@@ -143,8 +143,6 @@ struct PlanePairs
     const int parity = pair < count(0) ? 0 : 1;
     return 4 * (pair - parity * count(0)) + 2 * second + parity;
   }
-  /// Multiplicands of 16 slots.
-  static constexpr int blocks(int parity) { return (count(parity) + 1) / 2; }
 
   static constexpr bool complete()
   {

@@ -121,9 +121,10 @@ struct MmaLayersTile
   static constexpr int barrier_offset = constant_offset + constant_bytes;
   static constexpr int barriers =
       2 + ring + 2 * halo_ring + 3 * input_ring + (split > 1 ? 2 * strips + 1 : 0);
-  /// And those that are read once, if warps hold them (holds_all): traces on their way in y take their place then.
-  static constexpr int y_faces = Own::by_parity ? 0 : split * tiles * (joins_y ? 1 : line_tiles);
-  static constexpr int held_entries = x_blocks * pairs + y_faces;
+  static constexpr int y_face_entries =
+      Own::by_parity ? 0 : split * tiles * (joins_y ? 1 : line_tiles);
+  /// Those that are read once, if warps hold them (holds_all): traces on their way in y take their place then.
+  static constexpr int held_entries = x_blocks * pairs + y_face_entries;
   static constexpr int small_entries =
       pairs * tiles + end_blocks + (Own::by_parity ? split * tiles : 0);
   static constexpr int held_offset = (barrier_offset + 8 * barriers + 15) / 16 * 16;
@@ -136,6 +137,7 @@ struct MmaLayersTile
   static constexpr int most_shared_bytes = 232448; ///< 227 KiB per block
   static constexpr bool shares_y =
       split > 1 && mail_offset + strips *mail_bytes <= most_shared_bytes;
+  static constexpr bool mail_replaces_weights = holds_all && shares_y;
   static constexpr int own_y_blocks = shares_y ? y_blocks / split : y_blocks; ///< that a warp forms
   static constexpr int own_line_tiles = shares_y ? 1 : line_tiles;
   static constexpr int mail_end = mail_offset + (shares_y ? strips * mail_bytes : 0);
@@ -163,15 +165,18 @@ struct MmaLayersTile
   /// which p = 5 with all weights in registers has not.
   static constexpr bool chooses_by_masks = n != 6;
 
-  /// The engine writes a plane with its halo; a warp reads src for z once (without keeps_top: twice), for x and the diagonal;
-  /// the warps of a strip read the rows of cells below and above, each all of them unless they share the traces; the result
-  /// passes through.
-  static constexpr double shared_bytes_per_dof =
-      2. * ((keeps_top ? 5. : 6.) + 2. * (shares_y ? 1 : split) + double(halo_bytes) / own_box);
+  /// The engine writes a plane with its halo; a warp reads src for z once (without keeps_top: twice), in pairs of planes and whole
+  /// tiles, for x and the diagonal; the warps of a strip read the rows of cells below and above, each all of them unless they
+  /// share the traces; the result passes through.
+  static constexpr double reads_for_z = 2. * Planes::pairs / n * 8 * tiles * split / modes;
+  static constexpr double shared_bytes_per_dof = 2. *
+      (4. + (keeps_top ? 1. : 2.) * reads_for_z + 2. * (shares_y ? 1 : split) +
+          double(halo_bytes) / own_box);
 
   static_assert(Own::by_parity || (split - 1) * Own::slots + 16 * (x_blocks - 1) <= modes,
       "only the last 16 modes of a warp may have some that are not its own");
-  static_assert(!Own::by_parity || split == 2, "lines of one parity each");
+  static_assert(!Own::by_parity || (split == 2 && Lines::per_tile == 4 && Lines::line_tiles == 2),
+      "lines of one parity each, tiles of four modes i");
   static_assert(!shares_y || (split == line_tiles && own_y_blocks * split == y_blocks));
   static_assert(!overlaps || keeps_top,
       "plane 0 of a layer is released before the layer is worked on, when nobody may read it again");

@@ -111,13 +111,12 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::begin_segment()
   if (s.before)
   {
     wait_layer(0);
-    sum_z<false, true>(
-        0, [&](int group, const D &, const D &upper) { below[group] = Trace(upper); });
+    sum_z<false>(0, [&](int group, const D &, const D &upper) { below[group] = Trace(upper); });
     release_layer();
   }
   wait_layer(0);
   if (Tile::keeps_top || !s.before)
-    sum_z<true, Tile::keeps_top>(0, [&](int group, const D &lower, const D &upper) {
+    sum_z<true>(0, [&](int group, const D &lower, const D &upper) {
       if constexpr (Tile::keeps_top)
         top[group] = Trace(upper);
       if (!s.before)
@@ -142,9 +141,9 @@ __device__ __forceinline__ SharedAddress Cells<Tile, form, rescales>::lines_z_at
   return shared_address(shared.base + Tile::Rows::at(cy * modes + mode, cell0 + lane / 8 % 2 * 8)) +
       Shared<Tile>::own_at(own_slot(from + (row / 4 == 0 || second >= n ? first : second)));
 }
-/// Passes sums at the ends of own lines in z that are wanted to use(group, lower, upper).
+/// Passes sums at the upper end of own lines in z, and at the lower one if wanted, to use(group, lower, upper).
 template <typename Tile, Form form, bool rescales>
-template <bool at_lower, bool at_upper, typename Use>
+template <bool at_lower, typename Use>
 __device__ __forceinline__ void Cells<Tile, form, rescales>::sum_z(int from, const Use &use) const
 {
   typename W::Held held_z[Planes::pairs];
@@ -193,7 +192,7 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::sum_z(int from, con
 }
 
 /// Traces in z above layer c, of which the faces in z are then known. The last plane there may be late: its place was
-/// that of the plane just finished.
+/// that of a plane finished a moment ago.
 template <typename Tile, Form form, bool rescales>
 template <int count>
 __device__ __forceinline__ void Cells<Tile, form, rescales>::close_above(
@@ -208,7 +207,7 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::close_above(
   if (c + 1 < s.z1 || s.after)
   {
     wait_layer(1);
-    sum_z<true, Tile::keeps_top>(n, [&](int group, const D &lower, const D &upper) {
+    sum_z<true>(n, [&](int group, const D &lower, const D &upper) {
       combine(group, lower);
       below[group] = of_this(group);
       if constexpr (Tile::keeps_top)

@@ -12,7 +12,7 @@ using namespace mma_weights;
 ///   ends     slot: mode of a line (EndSlots) of the cell before or after a warp's; column c: value or half derivative (c % 2) at its
 ///            right end (c < 2) or left one (c < 4), or of the warp's own cell, as they are behind a closed side: at its left
 ///            end (c < 6) or right one
-///   x_trace  slot: own mode jl n + i of a block of 16; column c: of line c % 4 / 2 of a pair, at the right end
+///   x_trace  slot: of a block of 16 (OwnModes); column c: of line c % 4 / 2 of a pair, at the right end
 ///            (c < 4) or the left one, value or half derivative (c % 2)
 ///   x_face   slot s: trace below (s < 4) or above line s % 4 / 2 of a pair, s % 2; column: own mode of a tile
 ///   y_trace  slot: mode j n + i of a block (LineBlocks); column c: of line i = c / 2 of a tile at one end, c % 2
@@ -58,7 +58,7 @@ public:
   {
     return y_faces + (share * y_tiles + lines) * Tile::tiles + tile;
   }
-  static_assert(y_faces + Tile::y_faces == Tile::held_entries);
+  static_assert(y_faces + Tile::y_face_entries == Tile::held_entries);
   // and with eight slots.
   static constexpr int ends = Tile::pairs * Tile::tiles;
   static constexpr int small_y_faces = ends + Tile::end_blocks;

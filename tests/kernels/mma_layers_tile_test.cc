@@ -125,6 +125,21 @@ namespace
           }
   }
 
+  /// Traces on their way in y take the place of weights that all warps hold by then, of nothing else, and never of those that are read
+  /// again and again.
+  template <typename Tile>
+  void check_mail()
+  {
+    EXPECT_EQ(Tile::shares_y, Tile::split > 1);
+    const int barriers_end = Tile::barrier_offset + 8 * Tile::barriers;
+    EXPECT_GE(Tile::barrier_offset, Tile::constant_offset + Tile::constant_bytes);
+    EXPECT_GE(Tile::mail_offset, Tile::holds_all ? barriers_end : Tile::held_end);
+    EXPECT_EQ(
+        Tile::mail_end - Tile::mail_offset, Tile::shares_y ? Tile::strips * Tile::mail_bytes : 0);
+    EXPECT_GE(Tile::shared_bytes, std::max(Tile::mail_end, Tile::held_end));
+    EXPECT_LE(Tile::shared_bytes, Tile::most_shared_bytes);
+  }
+
   /// All planes of a layer are in one pair, with those of one parity.
   template <int n>
   void check_plane_pairs()
@@ -190,9 +205,12 @@ namespace
     check_own_modes<MmaWideTile<n, false>>();
     check_own_modes<MmaTile<n, true>>();
     check_plane_pairs<n>();
-    // Traces on their way in y take the place of what warps hold by then, and of nothing else.
-    EXPECT_GE((MmaTile<n, false>::mail_offset),
-        (MmaTile<n, false>::barrier_offset + 8 * MmaTile<n, false>::barriers));
+    check_mail<MmaTile<n, false>>();
+    check_mail<MmaWideTile<n, false>>();
+    check_mail<MmaTile<n, true>>();
+    check_mail<MmaWideTile<n, true>>();
+    if constexpr (n > 5)
+      check_mail<MmaAccurateTile<n>>();
     // Blocks wait for each other as often in every layer as InStep is told.
     int begun = 0;
     for (int k = 0; k < n; ++k)
