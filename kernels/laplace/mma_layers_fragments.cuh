@@ -14,6 +14,16 @@ __device__ __forceinline__ float2 to_floats(std::uint32_t halves)
   return __half22float2(both);
 }
 
+template <int parts>
+struct Traces;
+/// Register r of sums, as such or as traces.
+__device__ __forceinline__ float number_of(const D &sums, int r) { return sums.registers[r]; }
+template <int parts>
+__device__ __forceinline__ float number_of(const Traces<parts> &traces, int r)
+{
+  return traces.number(r);
+}
+
 /// Two columns (value and half derivative of one line) at two cells, 8 rows of a fragment apart; each number as the sum
 /// of `parts` numbers of FP16.
 template <int parts>
@@ -56,19 +66,20 @@ struct alignas(8 * parts) Traces
     return result;
   }
 
-  /// What even modes want of the traces below (this) and above: values below + above, half derivatives below - above; or odd
+  /// What even modes want of the traces below (this) and above, sums or traces: values below + above, half derivatives below - above; or odd
   /// ones: values below - above, half derivatives below + above; rounded once.
-  __device__ __forceinline__ Traces joined(const Traces &above, bool even) const
+  template <typename Above>
+  __device__ __forceinline__ Traces joined(const Above &above, bool even) const
   {
     if constexpr (parts == 1)
-      return with_signs(above, even ? 0xbc003c00u : 0x3c00bc00u); // (1, -1), (-1, 1)
+      return with_signs(Traces(above), even ? 0xbc003c00u : 0x3c00bc00u); // (1, -1), (-1, 1)
     else
     {
       float sums[4];
 #pragma unroll
       for (int r = 0; r < 4; ++r)
       {
-        const float b = above.number(r);
+        const float b = number_of(above, r);
         sums[r] = number(r) + (even == (r % 2 == 0) ? b : -b);
       }
       return {sums[0], sums[1], sums[2], sums[3]};
@@ -94,14 +105,6 @@ private:
     }
   }
 };
-
-/// Register r of sums, as such or as traces.
-__device__ __forceinline__ float number_of(const D &sums, int r) { return sums.registers[r]; }
-template <int parts>
-__device__ __forceinline__ float number_of(const Traces<parts> &traces, int r)
-{
-  return traces.number(r);
-}
 
 /// Which of two words a lane takes: by a predicate, or by a mask, which takes a register and no instruction to be looked up.
 template <bool by_mask>

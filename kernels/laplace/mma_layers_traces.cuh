@@ -225,23 +225,7 @@ template <typename Tile, Form form, bool rescales>
 template <typename Above>
 __device__ __forceinline__ void Cells<Tile, form, rescales>::combine(int group, const Above &above)
 {
-  if constexpr (Tile::parts == 1)
-  {
-    even.of[group] = below[group].joined(Trace(above), true);
-    odd.of[group] = below[group].joined(Trace(above), false);
-  }
-  else
-  {
-    float plus[4], minus[4];
-#pragma unroll
-    for (int r = 0; r < 4; ++r)
-    {
-      const float a = below[group].number(r), b = number_of(above, r);
-      plus[r] = a + b;
-      minus[r] = a - b;
-    }
-    even.of[group] = Trace(plus[0], minus[1], plus[2], minus[3]);
-    odd.of[group] = Trace(minus[0], plus[1], minus[2], plus[3]);
-  }
+  even.of[group] = below[group].joined(above, true);
+  odd.of[group] = below[group].joined(above, false);
 }
 } // namespace tensormg::laplace::mma_layers
