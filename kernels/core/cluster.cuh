@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "kernels/core/compiled_for.cuh"
@@ -93,26 +94,32 @@ __device__ void arrive_at(pipeline::Barrier *barrier, int rank)
                : "memory");
 }
 
-/// Writes a Letter of 16 bytes to the place of `to` in block `rank`, where the barrier at the place of `barrier` counts the
+/// Writes a Letter of 8 or 16 bytes to the place of `to` in block `rank`, where the barrier at the place of `barrier` counts the
 /// bytes. Nobody waits for it here; who has waited there, by wait_for_letters(), sees it.
 template <int blocks, typename Letter>
 __device__ void send(Letter *to, const Letter &letter, pipeline::Barrier *barrier, int rank)
 {
-  static_assert(sizeof(Letter) == 16);
+  constexpr int words = int(sizeof(Letter)) / 8;
+  static_assert(sizeof(Letter) == 8 || sizeof(Letter) == 16);
   if constexpr (!compiled_for::has_copy_engine)
     return compiled_for::stop();
-  union
-  {
-    Letter whole;
-    std::uint64_t words[2];
-  };
-  whole = letter;
-  asm volatile("{\n\t.reg .b32 place, remote;\n\tmapa.shared::cluster.u32 place, %0, %4;\n\t"
-               "mapa.shared::cluster.u32 remote, %1, %4;\n\t"
-               "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 "
-               "[place], {%2, %3}, [remote];\n\t}" ::"r"(pipeline::shared_address(to)),
-               "r"(pipeline::shared_address(barrier)), "l"(words[0]), "l"(words[1]), "r"(rank)
-               : "memory");
+  std::uint64_t word[words];
+  memcpy(word, &letter, sizeof(Letter));
+  const std::uint32_t at = pipeline::shared_address(to), count = pipeline::shared_address(barrier);
+  if constexpr (words == 1)
+    asm volatile("{\n\t.reg .b32 place, remote;\n\tmapa.shared::cluster.u32 place, %0, %3;\n\t"
+                 "mapa.shared::cluster.u32 remote, %1, %3;\n\t"
+                 "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 "
+                 "[place], %2, [remote];\n\t}" ::"r"(at),
+                 "r"(count), "l"(word[0]), "r"(rank)
+                 : "memory");
+  else
+    asm volatile("{\n\t.reg .b32 place, remote;\n\tmapa.shared::cluster.u32 place, %0, %4;\n\t"
+                 "mapa.shared::cluster.u32 remote, %1, %4;\n\t"
+                 "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 "
+                 "[place], {%2, %3}, [remote];\n\t}" ::"r"(at),
+                 "r"(count), "l"(word[0]), "l"(word[1]), "r"(rank)
+                 : "memory");
 }
 
 /// Waits, for a bounded time, until what others send() in this phase has come, or until they have arrived.

@@ -146,28 +146,6 @@ struct Phase
   unsigned parity;
 };
 
-/// wait() for `count` phases, at(0), ..., at(count - 1); looks at all of them at once: a look takes as long as a
-/// read of shared memory, and looks one after the other that long each. Where one is late the device may take its time over the look.
-template <int count, typename At>
-__device__ __forceinline__ void wait_all(const At &at)
-{
-  bool ended = true;
-#pragma unroll
-  for (int index = 0; index < count; ++index)
-  {
-    const Phase phase = at(index);
-    ended &= try_wait(phase.barrier, phase.parity);
-  }
-  if (ended)
-    return;
-#pragma unroll
-  for (int index = 0; index < count; ++index)
-  {
-    const Phase phase = at(index);
-    wait(phase.barrier, phase.parity);
-  }
-}
-
 /// wait() for another block: after about `most_seconds` in vain the kernel ends with an error (a trap, which the host sees as a
 /// failed launch) instead of waiting for ever. The clock is read only where the first look was in vain.
 template <unsigned most_seconds = 30, Scope scope = Scope::block>
@@ -186,6 +164,32 @@ __device__ void wait_bounded(Barrier *barrier, unsigned parity)
   while (!try_wait<scope>(barrier, parity))
     if (now() - start > most_units)
       compiled_for::stop();
+}
+
+/// wait() for `count` phases, at(0), ..., at(count - 1); looks at all of them at once: a look takes as long as a
+/// read of shared memory, and looks one after the other that long each. Where one is late the device may take its time over the look.
+/// bounded: wait_bounded().
+template <int count, bool bounded = false, typename At>
+__device__ __forceinline__ void wait_all(const At &at)
+{
+  bool ended = true;
+#pragma unroll
+  for (int index = 0; index < count; ++index)
+  {
+    const Phase phase = at(index);
+    ended &= try_wait(phase.barrier, phase.parity);
+  }
+  if (ended)
+    return;
+#pragma unroll
+  for (int index = 0; index < count; ++index)
+  {
+    const Phase phase = at(index);
+    if constexpr (bounded)
+      wait_bounded(phase.barrier, phase.parity);
+    else
+      wait(phase.barrier, phase.parity);
+  }
 }
 
 /// A position in a ring of `slots` and the parity of the phase that its barrier is in.

@@ -13,6 +13,7 @@
 // have the other sign, times a factor per mode in the end.
 #pragma once
 
+#include "kernels/core/cluster.cuh"
 #include "kernels/core/pack.cuh"
 #include "kernels/core/pipeline.cuh"
 #include "kernels/laplace/column_tile.h"
@@ -122,6 +123,23 @@ namespace column
   __device__ bool place(const TileParameters<Tile> &p, int index, Place &at)
   {
     return place(p, blockIdx.x, index, at);
+  }
+
+  /// The index-th segment of this block. The blocks of a cluster have rows of the same one.
+  template <typename Tile>
+  __device__ bool own_place(const TileParameters<Tile> &p, int worker, int index, Place &at)
+  {
+    if (!place(p, worker, index, at))
+      return false;
+    if constexpr (Tile::cluster > 1)
+    {
+      const int ny = p.block.cells[1];
+      at.y0 += cluster::rank<Tile::cluster>() * Tile::rows;
+      at.last_y = min(Tile::rows, ny - at.y0) - 1;
+      at.lower_end = at.y0 == 0;
+      at.upper_end = at.y0 + Tile::rows >= ny;
+    }
+    return true;
   }
 
   template <typename Tile>

@@ -33,24 +33,8 @@ struct LayersParameters : TileParameters<Tile>
 
 namespace layers
 {
+  using column::own_place;
   using column::Place;
-
-  /// The index-th segment of this block. The blocks of a cluster have rows of the same one.
-  template <typename Tile>
-  __device__ bool own_place(const TileParameters<Tile> &p, int worker, int index, Place &at)
-  {
-    if (!column::place(p, worker, index, at))
-      return false;
-    if constexpr (Tile::cluster > 1)
-    {
-      const int ny = p.block.cells[1];
-      at.y0 += cluster::rank<Tile::cluster>() * Tile::rows;
-      at.last_y = min(Tile::rows, ny - at.y0) - 1;
-      at.lower_end = at.y0 == 0;
-      at.upper_end = at.y0 + Tile::rows >= ny;
-    }
-    return true;
-  }
 
   template <typename Tile>
   struct Shared

@@ -53,7 +53,7 @@ KernelResources resources_of_mma(std::int64_t cells_x)
   if constexpr (Tile::owns_columns)
     return resources_of_kernel<Tile, form>(&mma_column::mma_column_kernel<Tile, form>);
   else
-    return resources_of_kernel<Tile, form>(
+    return resources_of_kernel<Tile, form, Tile::cluster>(
         mma_layers_kernel_of<Tile, form>(mma_layers_rescales<form>(cells_x, 1.f)));
 }
 

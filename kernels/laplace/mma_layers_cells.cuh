@@ -84,6 +84,8 @@ class Cells
     bool left;          ///< which end of those lines
     std::uint32_t flip; ///< bits: behind a closed side
     bool ghost;         ///< they lie in memory instead
+    /// The other block sends them; `at` are own lines, of which it wants those at that end.
+    bool letters;
   } beside[2];
 
 public:
@@ -120,6 +122,11 @@ public:
       if constexpr (Tile::mail_replaces_weights)
       {
         pipeline::arrive(shared.held());
+        if constexpr (Tile::cluster > 1)
+        {
+          pipeline::fence_copies(); // an arrival there does not wait for reads here
+          cluster::arrive_at<Tile::cluster>(shared.held(), 1 - cluster::rank<Tile::cluster>());
+        }
         pipeline::wait(shared.held(), 0);
       }
     }
@@ -137,7 +144,7 @@ public:
   __device__ __forceinline__ void run()
   {
     Place here;
-    for (int index = 0; column::place(p, index, here); ++index)
+    for (int index = 0; own_place(p, shared.worker(), index, here); ++index)
     {
       __syncwarp();
       s = here;
@@ -269,8 +276,15 @@ private:
         wait_input();
         release_halo(0);
         hand_over_result();
+        if (Tile::cluster > 1 && cell0 <= s.last_x)
+          pass_letters();
       }
     }
+  }
+  /// On which side (0: below) the other block of the cluster is.
+  static __device__ __forceinline__ int side_of_other()
+  {
+    return cluster::rank<Tile::cluster>() == 0 ? 1 : 0;
   }
 
   /// What lies behind a Dirichlet or Neumann side has the own traces there but for one sign each.
@@ -365,6 +379,7 @@ private:
   __device__ __forceinline__ void exchange_x(Trace (&faces)[Tile::pairs], const SumsX &sums) const;
   __device__ __forceinline__ void hand_over_y(TracesY &faces, const SumsY &sums);
   __device__ __forceinline__ void take_y(TracesY &faces);
+  __device__ __forceinline__ void pass_letters();
   __device__ __forceinline__ void take_ghosts(TracesY &faces, int plane) const;
   template <int blocks_b, int blocks_old>
   __device__ __forceinline__ void read_input(A (&b)[blocks_b], A (&old)[blocks_old]) const;

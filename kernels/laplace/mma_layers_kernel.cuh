@@ -14,17 +14,23 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::work(
     Plane &at, Plane &next, int layer, int k, const FacesZ &z)
 {
   constexpr bool takes = finishes && Tile::shares_y;
-  pipeline::wait_all<int(begins) + int(finishes) + int(takes)>([&](int index) {
-    return begins && index == 0 ? pipeline::Phase{shared.halo_full(halo.slot), halo.parity}
-        : index == int(begins)
-        ? pipeline::Phase{input_barrier(), input_parity()}
-        : pipeline::Phase{shared.mailed(strip, mail_in.slot), mail_in.parity};
-  });
-  if constexpr (finishes)
-  {
+  // Letters may be late: they are waited for where they are wanted, with the room for the result. Scope::block is enough for what is sent
+  // to this block's shared memory: Scope::cluster also has L1 invalidated after every look, through which none of it passes (2 %).
+  constexpr bool waits_later = takes && begins && Tile::cluster > 1;
+  const auto phase = [&](int index) {
+    return index == 0 ? pipeline::Phase{shared.halo_full(halo.slot), halo.parity}
+        : index == 1  ? pipeline::Phase{input_barrier(), input_parity()}
+                      : pipeline::Phase{shared.mailed(strip, mail_in.slot), mail_in.parity};
+  };
+  const auto take = [&] {
     take_y(at.y);
     take_ghosts(at.y, layer * n + k);
-  }
+  };
+  constexpr int first = begins ? 0 : 1, end = waits_later ? 1 : 1 + int(finishes) + int(takes);
+  pipeline::wait_all<end - first, takes && (Tile::cluster > 1) && !waits_later>(
+      [&](int index) { return phase(first + index); });
+  if constexpr (finishes && !waits_later)
+    take();
   Ends ends;
   if constexpr (begins)
     read(next.u, ends, k + 1);
@@ -34,6 +40,11 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::work(
     if constexpr (Tile::multiplies_diagonal)
       add_diagonal(sum, at.u, k);
     add_z(sum, k, z);
+    if constexpr (waits_later)
+    {
+      pipeline::wait_all<2, true>([&](int index) { return phase(2 - index); });
+      take();
+    }
     add_y(sum, at.y);
     add_x(sum, at.x);
   }
@@ -210,16 +221,34 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::write(const Accumul
   }
 }
 
+/// Barriers and weights, and for a cluster its number in the schedule.
+template <typename Tile>
+__device__ __forceinline__ void prepare(
+    const MmaLayersParameters<Tile> &p, const Shared<Tile> &shared)
+{
+  if (threadIdx.x == 0)
+    initialise<Tile>(shared);
+  if constexpr (Tile::cluster > 1)
+    if (threadIdx.x == 0 && cluster::rank<Tile::cluster>() == 0)
+      shared.worker_of_cluster() = take_worker(
+          p.progress, p.l2_halves, blockIdx.x / Tile::cluster, gridDim.x / Tile::cluster);
+  Weights<Tile>(shared.base).fill(p);
+  cluster::synchronize<Tile::cluster>();
+  if constexpr (Tile::cluster > 1)
+  {
+    int *worker = &shared.worker_of_cluster();
+    if (threadIdx.x == 0 && cluster::rank<Tile::cluster>() > 0)
+      *worker = *cluster::there<Tile::cluster>(worker, 0);
+    __syncthreads();
+  }
+}
+
 template <typename Tile, Form form, bool rescales>
-__global__ __launch_bounds__(Tile::threads, 1) void mma_layers_kernel(
-    const __grid_constant__ MmaLayersParameters<Tile> p)
+__device__ __forceinline__ void work_of_block(const MmaLayersParameters<Tile> &p)
 {
   static_assert(Tile::multiplies_diagonal ? form != Form::chebyshev : form != Form::apply);
   const Shared<Tile> shared{dynamic_shared()};
-  if (threadIdx.x == 0)
-    initialise<Tile>(shared);
-  Weights<Tile>(shared.base).fill(p);
-  __syncthreads();
+  prepare(p, shared);
 
   const int service = int(threadIdx.x) - 128 * Tile::consumer_groups;
   if (service < 0)
@@ -240,5 +269,21 @@ __global__ __launch_bounds__(Tile::threads, 1) void mma_layers_kernel(
       produce_input<&pipeline::load_box_once>(p, shared);
   if (service == 96)
     store_results(p, shared);
+}
+
+template <typename Tile, Form form, bool rescales>
+__global__ __launch_bounds__(Tile::threads, 1) void mma_layers_kernel(
+    const __grid_constant__ MmaLayersParameters<Tile> p)
+{
+  work_of_block<Tile, form, rescales>(p);
+}
+
+/// For clusters. Blocks without are not started as clusters of one, which puts neighbours beside each other and costs 5 to 9 %.
+template <typename Tile, Form form, bool rescales>
+__global__ void __cluster_dims__(Tile::cluster, 1, 1) __launch_bounds__(Tile::threads, 1)
+    mma_layers_cluster_kernel(const __grid_constant__ MmaLayersParameters<Tile> p)
+{
+  work_of_block<Tile, form, rescales>(p);
+  cluster::synchronize<Tile::cluster>(); // the other block may still send
 }
 } // namespace tensormg::laplace::mma_layers

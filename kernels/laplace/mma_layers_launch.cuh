@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/core/l2_halves.h"
 #include "kernels/laplace/cuda_column_launch.cuh"
 #include "kernels/laplace/mma_layers_kernel.cuh"
 
@@ -38,7 +39,8 @@ template <typename Tile, Form form>
 MmaLayersParameters<Tile> mma_layers_parameters(const Arguments<Half> &a, int blocks)
 {
   MmaLayersParameters<Tile> p{};
-  static_cast<ColumnParameters<Tile> &>(p) = column_parameters<Tile, form>(a, blocks);
+  static_cast<ColumnParameters<Tile> &>(p) =
+      column_parameters<Tile, form>(a, blocks / Tile::cluster);
   constexpr int n = Tile::n, cells = Tile::cells_x;
   constexpr BoxLayout layout =
       Tile::row_bytes == 128 ? BoxLayout::swizzled_128 : BoxLayout::swizzled_64;
@@ -58,6 +60,8 @@ MmaLayersParameters<Tile> mma_layers_parameters(const Arguments<Half> &a, int bl
     p.y_modes[slot] = static_cast<signed char>(Tile::Lines::mode(slot / 16, slot % 16));
   p.diagonal_sign = form == Form::apply ? 1.f : -1.f;
   p.scale = mma_layers_scale<form>(a);
+  if (Tile::cluster > 1)
+    p.l2_halves = l2_halves(a.stream);
   p.alpha = static_cast<float>(a.alpha);
   p.u_factor = static_cast<float>(1. + a.theta - a.alpha);
   p.theta = static_cast<float>(a.theta);
@@ -72,13 +76,22 @@ bool mma_layers_rescales(std::int64_t cells_x, float scale)
   return form != Form::apply || scale != 1.f || cells_x % 16 != 0;
 }
 
+template <typename Tile, Form form, bool rescales>
+constexpr auto mma_layers_instance()
+{
+  if constexpr (Tile::cluster > 1)
+    return &mma_layers::mma_layers_cluster_kernel<Tile, form, rescales>;
+  else
+    return &mma_layers::mma_layers_kernel<Tile, form, rescales>;
+}
+
 template <typename Tile, Form form>
 auto mma_layers_kernel_of(bool rescales)
 {
-  auto kernel = &mma_layers::mma_layers_kernel<Tile, form, true>;
+  auto kernel = mma_layers_instance<Tile, form, true>();
   if constexpr (form == Form::apply)
     if (!rescales)
-      kernel = &mma_layers::mma_layers_kernel<Tile, form, false>;
+      kernel = mma_layers_instance<Tile, form, false>();
   return kernel;
 }
 
@@ -88,8 +101,9 @@ void launch_mma_layers(const Arguments<Half> &a)
 {
   const auto kernel = mma_layers_kernel_of<Tile, form>(
       mma_layers_rescales<form>(a.block.cells[0], mma_layers_scale<form>(a)));
-  const int blocks = resident_blocks(
-      reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes, 90);
+  const int blocks = Tile::cluster *
+      resident_clusters(
+          reinterpret_cast<const void *>(kernel), Tile::cluster, Tile::threads, Tile::shared_bytes);
   // Cooperative, since the blocks look at each other's progress.
   launch_cooperative("launching the Laplace kernel of layers on tensor cores", kernel, blocks,
       Tile::threads, Tile::shared_bytes, a.stream, mma_layers_parameters<Tile, form>(a, blocks));

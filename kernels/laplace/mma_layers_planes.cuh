@@ -102,19 +102,32 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::hand_over_y(
       if constexpr (!Tile::holds_weights) // their signs are those of the weights otherwise
         own = own.flipped(beside[side].flip);
       if constexpr (Tile::shares_y)
-        *reinterpret_cast<Trace *>(shared.mail(strip, mail_out.slot, side, share)) = own;
+      {
+        const auto mail = [&](int of_side) {
+          return reinterpret_cast<Trace *>(shared.mail(strip, mail_out.slot, of_side, share));
+        };
+        // Also where nobody reads it: pass_letters().
+        if (Tile::cluster > 1 && side == side_of_other())
+          cluster::send<Tile::cluster>(mail(1 - side), own, shared.mailed(strip, mail_out.slot),
+              1 - cluster::rank<Tile::cluster>());
+        if (Tile::cluster == 1 || !beside[side].letters)
+          *mail(side) = own;
+      }
       else
         faces[side][lines] = own;
     }
   if constexpr (Tile::shares_y)
   {
-    pipeline::arrive(shared.mailed(strip, mail_out.slot));
+    if constexpr (Tile::cluster > 1)
+      pipeline::arrive_expect(shared.mailed(strip, mail_out.slot), sizeof(Trace));
+    else
+      pipeline::arrive(shared.mailed(strip, mail_out.slot));
     mail_out.advance();
   }
 }
 
 /// What the warps of a strip have handed over. When one of them writes there again, all have arrived at the plane between,
-/// and have read this one before.
+/// and have read this one before; so have those of the other block, without whose letters nobody goes on.
 template <typename Tile, Form form, bool rescales>
 __device__ __forceinline__ void Cells<Tile, form, rescales>::take_y(TracesY &faces)
 {
@@ -130,6 +143,23 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::take_y(TracesY &fac
             *reinterpret_cast<const Trace *>(shared.mail(strip, mail_in.slot, side, lines));
     mail_in.advance();
   }
+}
+
+/// The row of this block lies beyond the end, that of the other one does not. Neither may run ahead, since letters of two planes in
+/// the same place would be counted together; so letters are sent here, too, to where nobody reads, and those of the other block
+/// counted.
+template <typename Tile, Form form, bool rescales>
+__device__ __forceinline__ void Cells<Tile, form, rescales>::pass_letters()
+{
+  const int warp = int(threadIdx.x) / 32;
+  unsigned char *spare = shared.base + Tile::spare_offset + warp * Tile::spare_bytes;
+  auto *to = reinterpret_cast<Trace *>(spare) + lane % (Tile::spare_bytes / int(sizeof(Trace)));
+  cluster::send<Tile::cluster>(to, Trace(0.f, 0.f, 0.f, 0.f), shared.mailed(strip, mail_out.slot),
+      1 - cluster::rank<Tile::cluster>());
+  pipeline::arrive_expect(shared.mailed(strip, mail_out.slot), sizeof(Trace));
+  cluster::wait_for_letters(shared.mailed(strip, mail_in.slot), mail_in.parity);
+  mail_out.advance();
+  mail_in.advance();
 }
 
 /// Traces beside own lines in x, from those of the cells before and after.

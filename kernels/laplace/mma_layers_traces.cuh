@@ -46,10 +46,11 @@ __device__ __forceinline__ typename Cells<Tile, form, rescales>::Beside Cells<Ti
   const bool closed = end && p.sides[side] != Side::ghost;
   Beside result;
   result.ghost = end && !closed;
-  result.in_halo = edge && !closed;
-  result.left = closed != upper;
+  result.letters = Tile::cluster > 1 && !end && upper == (side_of_other() == 1);
+  result.in_halo = edge && !closed && !result.letters;
+  result.left = (closed || result.letters) != upper;
   result.flip = closed ? flip(side) : 0;
-  const int row = closed ? cy : edge ? 0 : upper ? cy + 1 : cy - 1;
+  const int row = closed || result.letters ? cy : edge ? 0 : upper ? cy + 1 : cy - 1;
   const int slot = lane / 16 * 8 + lane % 8;
 #pragma unroll
   for (int block = 0; block < y_blocks; ++block)

@@ -39,7 +39,8 @@ template <>
 struct MmaResidualTile<4> : MmaColumnTile<4, 64, 6, 2, 7, 2, 1>
 {};
 
-// Modes, cells in x, rows of cells, lines of a warp, planes of the rings (src, around the tile, b and old or results alone).
+// Modes, cells in x, rows of cells, lines of a warp, planes of the rings (src, around the tile, b and old or results alone);
+// of B u also vectors read (0), terms of weights and traces, blocks of a cluster.
 template <>
 struct MmaTile<5, false> : MmaLayersTile<5, 32, 6, 5, 11, 4, 2, 0>
 {};
@@ -53,7 +54,7 @@ template <>
 struct MmaTile<8, false> : MmaLayersTile<8, 32, 2, 4, 16, 5, 2, 0>
 {};
 template <>
-struct MmaTile<9, false> : MmaLayersTile<9, 32, 1, 3, 19, 5, 3, 0>
+struct MmaTile<9, false> : MmaLayersTile<9, 32, 1, 3, 20, 7, 3, 0, 1, 2>
 {};
 
 template <>
@@ -86,7 +87,7 @@ template <>
 struct MmaWideTile<7, false> : MmaLayersTile<7, 64, 1, 4, 17, 5, 2, 0>
 {};
 template <>
-struct MmaWideTile<8, false> : MmaLayersTile<8, 64, 1, 4, 17, 3, 2, 0>
+struct MmaWideTile<8, false> : MmaLayersTile<8, 64, 1, 4, 18, 5, 2, 0, 1, 2>
 {};
 template <>
 struct MmaWideTile<5, true> : MmaLayersTile<5, 64, 2, 5, 11, 4, 4>

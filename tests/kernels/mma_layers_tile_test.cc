@@ -133,7 +133,12 @@ namespace
     EXPECT_EQ(Tile::shares_y, Tile::split > 1);
     const int barriers_end = Tile::barrier_offset + 8 * Tile::barriers;
     EXPECT_GE(Tile::barrier_offset, Tile::constant_offset + Tile::constant_bytes);
-    EXPECT_GE(Tile::mail_offset, Tile::holds_all ? barriers_end : Tile::held_end);
+    EXPECT_GE(Tile::worker_offset, barriers_end);
+    const int worker_end = Tile::worker_offset + (Tile::cluster > 1 ? int(sizeof(int)) : 0);
+    EXPECT_GE(Tile::held_offset, worker_end);
+    EXPECT_GE(Tile::mail_offset, Tile::holds_all ? worker_end : Tile::held_end);
+    EXPECT_EQ(Tile::mail_offset % Tile::trace_bytes, 0);
+    EXPECT_EQ(Tile::spare_offset % Tile::trace_bytes, 0);
     EXPECT_EQ(
         Tile::mail_end - Tile::mail_offset, Tile::shares_y ? Tile::strips * Tile::mail_bytes : 0);
     EXPECT_GE(Tile::shared_bytes, std::max(Tile::mail_end, Tile::held_end));
@@ -172,12 +177,14 @@ namespace
       EXPECT_TRUE(places.insert(at).second) << at;
       EXPECT_TRUE(at >= 0 && at + 2 <= Tile::halo_bytes) << at;
     };
-    for (const int first : {0, Tile::upper_line})
+    EXPECT_EQ(Tile::halo_rows, 3 - Tile::cluster);
+    for (int row = 0; row < Tile::halo_rows;
+         ++row) // of the blocks of a cluster both are at the beginning
       for (int line = 0; line < Tile::modes; ++line)
         for (int cell = 0; cell < Tile::cells_x; ++cell)
         {
-          const int at = Tile::Rows::at(first + line, cell);
-          EXPECT_EQ(at / Tile::row_bytes, first + line);
+          const int at = Tile::Rows::at(row * Tile::upper_line + line, cell);
+          EXPECT_EQ(at / Tile::row_bytes, row * Tile::upper_line + line);
           take(at);
         }
     for (const int side : {Tile::left_at, Tile::right_at})

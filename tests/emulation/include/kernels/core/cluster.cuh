@@ -101,15 +101,15 @@ void arrive_at(pipeline::Barrier *barrier, int rank)
 template <int blocks, typename Letter>
 void send(Letter *to, const Letter &letter, pipeline::Barrier *barrier, int rank)
 {
-  static_assert(sizeof(Letter) == 16);
-  if (reinterpret_cast<std::uintptr_t>(to) % 16 != 0)
-    throw std::runtime_error("a letter that is not aligned to 16 bytes");
+  static_assert(sizeof(Letter) == 8 || sizeof(Letter) == 16);
+  if (reinterpret_cast<std::uintptr_t>(to) % sizeof(Letter) != 0)
+    throw std::runtime_error("a letter that is not aligned to its bytes");
   emulation::Block &other = internal::block<blocks>(rank);
   Letter *const place = internal::there(other, to);
   pipeline::Barrier *const its = internal::there(other, barrier);
   other.copies.push_back({[=] {
                             *place = letter;
-                            pipeline::internal::change(its, 0, -16);
+                            pipeline::internal::change(its, 0, -int(sizeof(Letter)));
                           },
       its});
 }

@@ -98,7 +98,7 @@ struct Phase
   Barrier *barrier;
   unsigned parity;
 };
-template <int count, typename At>
+template <int count, bool bounded = false, typename At>
 void wait_all(const At &at)
 {
   for (int index = 0; index < count; ++index)
