@@ -95,12 +95,13 @@ __device__ void arrive_at(pipeline::Barrier *barrier, int rank)
 }
 
 /// Writes a Letter of 8 or 16 bytes to the place of `to` in block `rank`, where the barrier at the place of `barrier` counts the
-/// bytes. Nobody waits for it here; who has waited there, by wait_for_letters(), sees it.
+/// bytes. Nobody waits for it here; who has waited there sees it, by wait_for_letters() as PTX has it, and as measured
+/// by a wait of block scope, too, since shared memory does not pass through L1.
 template <int blocks, typename Letter>
 __device__ void send(Letter *to, const Letter &letter, pipeline::Barrier *barrier, int rank)
 {
   constexpr int words = int(sizeof(Letter)) / 8;
-  static_assert(sizeof(Letter) == 8 || sizeof(Letter) == 16);
+  static_assert(blocks > 1 && (sizeof(Letter) == 8 || sizeof(Letter) == 16));
   if constexpr (!compiled_for::has_copy_engine)
     return compiled_for::stop();
   std::uint64_t word[words];

@@ -9,7 +9,7 @@
 //                             last plane may have just been asked for; sums and differences of those at its bottom and
 //                             at the top of the layer below. Those at its top wait (two parts: are summed again).
 //   plane by plane            x: traces of own lines, of the cells beside by a shuffle
-//                             y: traces of the rows of cells below and above, from the tile or its halo
+//                             y: traces of the rows of cells below and above, from the tile, its halo or a letter
 //                             and, of the plane before, traces x weights and D u added up, b, x_{k-1} (with it D u) in
 //                             FP32; the result goes to b's place in shared memory, from where the copy engine writes it
 // The warps that share 16 cells form traces in y for each other. With clusters of two blocks the row beyond the tile on one

@@ -127,7 +127,10 @@ public:
           pipeline::fence_copies(); // an arrival there does not wait for reads here
           cluster::arrive_at<Tile::cluster>(shared.held(), 1 - cluster::rank<Tile::cluster>());
         }
-        pipeline::wait(shared.held(), 0);
+        if constexpr (Tile::cluster > 1)
+          cluster::wait_for_letters(shared.held(), 0);
+        else
+          pipeline::wait(shared.held(), 0);
       }
     }
     if constexpr (!Tile::multiplies_diagonal)
@@ -263,7 +266,7 @@ private:
     input.advance();
   }
 
-  /// Cells outside of the block: takes from the rings what the other warps take.
+  /// Cells outside of the block: takes from the rings what the other warps take, and letters.
   __device__ __forceinline__ void pass_by()
   {
     for (int c = s.z0 - s.before; c < s.z1 + s.after; ++c)
@@ -276,8 +279,9 @@ private:
         wait_input();
         release_halo(0);
         hand_over_result();
-        if (Tile::cluster > 1 && cell0 <= s.last_x)
-          pass_letters();
+        if constexpr (Tile::cluster > 1)
+          if (cell0 <= s.last_x)
+            pass_letters();
       }
     }
   }

@@ -247,6 +247,7 @@ template <typename Tile, Form form, bool rescales>
 __device__ __forceinline__ void work_of_block(const MmaLayersParameters<Tile> &p)
 {
   static_assert(Tile::multiplies_diagonal ? form != Form::chebyshev : form != Form::apply);
+  static_assert(form == Form::apply || Tile::inputs > 0);
   const Shared<Tile> shared{dynamic_shared()};
   prepare(p, shared);
 
@@ -284,6 +285,6 @@ __global__ void __cluster_dims__(Tile::cluster, 1, 1) __launch_bounds__(Tile::th
     mma_layers_cluster_kernel(const __grid_constant__ MmaLayersParameters<Tile> p)
 {
   work_of_block<Tile, form, rescales>(p);
-  cluster::synchronize<Tile::cluster>(); // the other block may still send
+  cluster::synchronize<Tile::cluster>(); // no block ends while the other one may reach its memory
 }
 } // namespace tensormg::laplace::mma_layers

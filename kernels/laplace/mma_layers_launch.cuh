@@ -60,7 +60,7 @@ MmaLayersParameters<Tile> mma_layers_parameters(const Arguments<Half> &a, int bl
     p.y_modes[slot] = static_cast<signed char>(Tile::Lines::mode(slot / 16, slot % 16));
   p.diagonal_sign = form == Form::apply ? 1.f : -1.f;
   p.scale = mma_layers_scale<form>(a);
-  if (Tile::cluster > 1)
+  if constexpr (Tile::cluster > 1)
     p.l2_halves = l2_halves(a.stream);
   p.alpha = static_cast<float>(a.alpha);
   p.u_factor = static_cast<float>(1. + a.theta - a.alpha);

@@ -106,10 +106,10 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::hand_over_y(
         const auto mail = [&](int of_side) {
           return reinterpret_cast<Trace *>(shared.mail(strip, mail_out.slot, of_side, share));
         };
-        // Also where nobody reads it: pass_letters().
-        if (Tile::cluster > 1 && side == side_of_other())
-          cluster::send<Tile::cluster>(mail(1 - side), own, shared.mailed(strip, mail_out.slot),
-              1 - cluster::rank<Tile::cluster>());
+        if constexpr (Tile::cluster > 1)
+          if (side == side_of_other()) // also where nobody reads it: pass_letters()
+            cluster::send<Tile::cluster>(mail(1 - side), own, shared.mailed(strip, mail_out.slot),
+                1 - cluster::rank<Tile::cluster>());
         if (Tile::cluster == 1 || !beside[side].letters)
           *mail(side) = own;
       }
@@ -127,7 +127,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::hand_over_y(
 }
 
 /// What the warps of a strip have handed over. When one of them writes there again, all have arrived at the plane between,
-/// and have read this one before; so have those of the other block, without whose letters nobody goes on.
+/// and have read this one before; so have those of the other block, without whose letters
+/// nobody goes on: a warp's reads come before its letters, which are sent by later instructions with sums that need later reads.
 template <typename Tile, Form form, bool rescales>
 __device__ __forceinline__ void Cells<Tile, form, rescales>::take_y(TracesY &faces)
 {

@@ -233,5 +233,12 @@ namespace
     check_degree<8>();
     check_degree<9>();
   }
+
+  TEST(MmaLayersTile, WideRowsWhereTheyCoverLittleMore)
+  {
+    EXPECT_TRUE(prefers_wide_tile(152)); // 19 times 16 bytes
+    for (const int cells : {1, 32, 96, 160})
+      EXPECT_FALSE(prefers_wide_tile(cells));
+  }
 } // namespace
 } // namespace tensormg::laplace
