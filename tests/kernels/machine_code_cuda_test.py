@@ -131,7 +131,7 @@ CLAIMS = {
     "laplace/cuda_3d_high_float_apply": [("kernel", NONE)],
     "laplace/cuda_3d_low_half_apply": [("kernel", NONE)],
     "laplace/cuda_3d_high_half_apply": [("kernel", NONE)],
-    "laplace/mma_3d_half_apply": [("mma_(column|layers)_kernel", ("HMMA.16816.F32", "HMMA.1688.F32"))],
+    "laplace/mma_3d_half_apply": [("mma_(column|layers|layers_cluster)_kernel", ("HMMA.16816.F32", "HMMA.1688.F32"))],
     "laplace/mma_lines_tf32x3": [("MmaProduct.*ArithmeticE3ELi2E", "HMMA.1684.F32.TF32"),
                                  ("MmaProduct.*ArithmeticE3ELi[3-9]E", "HMMA.1688.F32.TF32")],
     "laplace/wmma_lines_fp16": [("WmmaProduct", "HMMA.16816.F32")],
