@@ -40,6 +40,12 @@ class Operators(unittest.TestCase):
         self.assertIn("1: [operator-0.json](docs/performance/operator-0.json), a device, revision revision0", lines[-1])
         self.assertIn("2: [operator-1.json]", lines[-1])
 
+    def test_timed_twice(self):
+        lines = self.lines_of([entry("mma", 8000, 300), entry("mma", 8000, 200), entry("cuda", 8000, 240),
+                               entry("cuda", 8000, 250)])
+        self.assertEqual(len(lines), 5)
+        self.assertIn("| 240 (60) |", lines[2])
+
     def test_what_is_left_out(self):
         lines = self.lines_of([entry("cuda", 8000, 200), entry("cpu", 8000, 1, place="host"),
                                entry("cuda", 8000, 900, form="nodal"), entry("cuda", 400, 900, dimension=2)])
