@@ -142,6 +142,26 @@ namespace column
     return true;
   }
 
+  /// The number of this block in the schedule, or of its cluster, by take_worker(): first one thread of a cluster takes it, then, behind
+  /// cluster::synchronize(), the other block reads it (take_number(), share_number(); all threads of all blocks call both).
+  template <typename Tile, typename Parameters>
+  __device__ __forceinline__ void take_number(const Parameters &p, int &number)
+  {
+    if (threadIdx.x == 0 && cluster::rank<Tile::cluster>() == 0)
+      number = take_worker(
+          p.progress, p.l2_halves, blockIdx.x / Tile::cluster, gridDim.x / Tile::cluster);
+  }
+  template <typename Tile>
+  __device__ __forceinline__ void share_number(int &number)
+  {
+    if constexpr (Tile::cluster > 1)
+    {
+      if (threadIdx.x == 0 && cluster::rank<Tile::cluster>() > 0)
+        number = *cluster::there<Tile::cluster>(&number, 0);
+      __syncthreads();
+    }
+  }
+
   template <typename Tile>
   struct Shared
   {

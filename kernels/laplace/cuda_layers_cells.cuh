@@ -326,19 +326,10 @@ __global__ void __cluster_dims__(Tile::cluster, 1, 1) __launch_bounds__(Tile::th
 {
   const Shared<Tile> shared{dynamic_shared()};
   if (threadIdx.x == 0)
-  {
     initialise<Tile>(shared);
-    if (cluster::rank<Tile::cluster>() == 0)
-      shared.worker() = take_worker(
-          p.progress, p.l2_halves, blockIdx.x / Tile::cluster, gridDim.x / Tile::cluster);
-  }
+  column::take_number<Tile>(p, shared.worker());
   cluster::synchronize<Tile::cluster>();
-  if constexpr (Tile::cluster > 1)
-  {
-    if (threadIdx.x == 0 && cluster::rank<Tile::cluster>() > 0)
-      shared.worker() = *cluster::there<Tile::cluster>(&shared.worker(), 0);
-    __syncthreads();
-  }
+  column::share_number<Tile>(shared.worker());
 
   const int service = int(threadIdx.x) - Tile::first_service;
   if (service < 0)

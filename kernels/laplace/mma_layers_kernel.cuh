@@ -229,18 +229,11 @@ __device__ __forceinline__ void prepare(
   if (threadIdx.x == 0)
     initialise<Tile>(shared);
   if constexpr (Tile::cluster > 1)
-    if (threadIdx.x == 0 && cluster::rank<Tile::cluster>() == 0)
-      shared.worker_of_cluster() = take_worker(
-          p.progress, p.l2_halves, blockIdx.x / Tile::cluster, gridDim.x / Tile::cluster);
+    column::take_number<Tile>(p, shared.worker_of_cluster());
   Weights<Tile>(shared.base).fill(p);
   cluster::synchronize<Tile::cluster>();
   if constexpr (Tile::cluster > 1)
-  {
-    int *worker = &shared.worker_of_cluster();
-    if (threadIdx.x == 0 && cluster::rank<Tile::cluster>() > 0)
-      *worker = *cluster::there<Tile::cluster>(worker, 0);
-    __syncthreads();
-  }
+    column::share_number<Tile>(shared.worker_of_cluster());
 }
 
 template <typename Tile, Form form, bool rescales>
