@@ -8,7 +8,7 @@
 #include "kernels/laplace/cuda.h"
 #include "kernels/laplace/cuda_column_launch.cuh"
 #include "kernels/laplace/cuda_launch.cuh"
-#include "kernels/laplace/cuda_layers_launch.cuh"
+#include "kernels/laplace/cuda_rounds_launch.cuh"
 #include "kernels/laplace/cuda_tiles.h"
 
 namespace tensormg::laplace
@@ -21,6 +21,12 @@ template <typename Tile>
 concept TileOfLayers = requires
 {
   Tile::strips_per_warp;
+};
+
+template <typename Tile>
+concept TileOfRounds = requires
+{
+  Tile::rounds;
 };
 
 template <typename Tile, Form form>
@@ -36,6 +42,8 @@ void launch_tile(const Arguments<typename Tile::Number> &a)
   }
   else if constexpr (TileOfLayers<Tile>)
     launch_layers<Tile, form>(a);
+  else if constexpr (TileOfRounds<Tile>)
+    launch_rounds<Tile, form>(a);
   else
     launch_march<Tile, form>(a);
 }
@@ -101,7 +109,7 @@ KernelResources resources_of_kernel(auto *function)
   const int blocks =
       cluster * resident_clusters(kernel, cluster, Tile::threads, Tile::shared_bytes);
   result.occupancy = double(blocks) / multiprocessors * Tile::threads / threads;
-  constexpr bool is_input_there = form != Form::apply && !TileOfLayers<Tile>;
+  constexpr bool is_input_there = form != Form::apply && !TileOfLayers<Tile> && !TileOfRounds<Tile>;
   result.shared_bytes_per_dof =
       Tile::shared_bytes_per_dof + (is_input_there ? 4. * sizeof(typename Tile::Number) : 0.);
   return result;
@@ -113,6 +121,8 @@ KernelResources resources_3d()
     return resources_of_kernel<Tile, form>(&column::column_kernel<Tile, form>);
   else if constexpr (TileOfLayers<Tile>)
     return resources_of_kernel<Tile, form, Tile::cluster>(&layers::layers_kernel<Tile, form>);
+  else if constexpr (TileOfRounds<Tile>)
+    return resources_of_kernel<Tile, form, Tile::cluster>(&rounds::rounds_kernel<Tile, form>);
   else
     return resources_of_kernel<Tile, form>(&march::march_kernel<Tile, form>);
 }

@@ -4,14 +4,12 @@
 // A block owns a tile of cells in x-y and marches through the layers. One thread copies planes of the tile, or one reads and
 // another one writes them (`writes_apart`), one copies those of the cells around it.
 //   x and y   A group of warps takes a plane: a lane sums the lines in y of the rows below and above its cell, then, line
-//             by line, its own ones in x, and writes the sum of all but z over u (WideFloat: beside it, in FP64). The warps
-//             of a team share the lines of a row (cuda_layers_team.cuh).
+//             by line, its own ones in x, and writes the sum of all but z over u (WideFloat: beside it, in FP64).
 //   z         Warps take lines in z: traces of the layer above, plane by plane as it comes, those of the layers before in
 //             registers; when all have done x and y, faces are added in place, plane by plane.
 //   out       The copy engine writes planes to memory and reads those of the layer after the next into their place.
 // With clusters of two blocks the row beyond the tile on one side is one of the other block: that block sends its traces
-// (cuda_layers_mail.cuh), or, where there is no room for them, the row is read from its shared memory; then the block
-// tells when its layer is there, and overwrites a plane when both have read it.
+// (cuda_layers_mail.cuh).
 // Nobody holds B u, and the engine has as long as x and y of a layer take.
 #pragma once
 
@@ -46,9 +44,7 @@ namespace layers
     static constexpr int met_at = first_done + 2 * Tile::steps_out;
     static constexpr int first_halo = met_at + 1;
     static constexpr int first_group = first_halo + Tile::n + Tile::halo_ring;
-    static constexpr int first_beside = first_group + (Tile::by_mail ? 2 * Tile::n : Tile::groups);
-    static constexpr int first_faces = first_beside + 2;
-    static constexpr int first_written = first_faces + (Tile::team > 1 ? Tile::groups : 0);
+    static constexpr int first_written = first_group + (Tile::by_mail ? 2 * Tile::n : Tile::groups);
     static_assert(first_written + (Tile::writes_apart ? 2 * Tile::steps_out : 0) == Tile::barriers);
     unsigned char *base;
 
@@ -110,8 +106,6 @@ namespace layers
     __device__ Barrier *halo_empty(int slot) const { return barrier(first_halo + Tile::n + slot); }
     /// Those who work on rows beside each other meet; nobody does by mail.
     __device__ Barrier *group(int group) const { return barrier(first_group + group); }
-    /// Warps of a team have written the faces in y of their lines.
-    __device__ Barrier *faces(int group) const { return barrier(first_faces + group); }
     /// Mail for plane k of this block has come; what this block has sent for plane k of the other one has been read there.
     __device__ Barrier *mail_full(int k) const { return barrier(first_group + k); }
     __device__ Barrier *mail_empty(int k) const { return barrier(first_group + Tile::n + k); }
@@ -120,11 +114,6 @@ namespace layers
     {
       static_assert(sizeof(Letter) == Tile::letter_bytes);
       return reinterpret_cast<Letter *>(base + Tile::mail_offset + k * Tile::mail_bytes);
-    }
-    /// The block beside has the layer with that number among its own.
-    __device__ Barrier *beside_full(int own_layer) const
-    {
-      return barrier(first_beside + own_layer % 2);
     }
   };
 
@@ -139,7 +128,7 @@ namespace layers
         pipeline::init(shared.full(layer, k), 1);
       for (int k = 0; k < Tile::n; k += Tile::planes_out)
       {
-        pipeline::init(shared.done(layer, k), all + (Tile::tells_beside && k == 0 ? 1 : 0));
+        pipeline::init(shared.done(layer, k), all);
         if constexpr (Tile::writes_apart)
           pipeline::init(shared.written(layer, k), 1);
       }
@@ -157,13 +146,7 @@ namespace layers
       }
     else
       for (int group = 0; group < Tile::groups; ++group)
-        pipeline::init(
-            shared.group(group), of_group + (Tile::tells_beside ? Tile::group_warps : 0));
-    for (int layer = 0; layer < 2; ++layer)
-      pipeline::init(shared.beside_full(layer), 1);
-    if constexpr (Tile::team > 1)
-      for (int group = 0; group < Tile::groups; ++group)
-        pipeline::init(shared.faces(group), of_group);
+        pipeline::init(shared.group(group), of_group);
     pipeline::fence_init();
   }
 
@@ -256,11 +239,8 @@ namespace layers
   __device__ void copy_layers(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
   {
     constexpr int n = Tile::n, step = Tile::planes_out;
-    InStep in_step(p.progress, Tile::steps * p.longest, Tile::steps == 1 ? Tile::apart : 1);
+    InStep in_step(p.progress, p.longest, Tile::apart);
     Layers<Tile> in(p, shared.worker()), out(p, shared.worker());
-    // Whether layer - 1, which those who have done layer - 2 work on, is one of the segment, and its parity as in Cells.
-    bool worked_on = false;
-    unsigned own_parity = 1;
     for (int layer = 0; in.more || out.more; ++layer)
     {
       const bool replaces = layer >= 2, writes = replaces && out.is_own();
@@ -268,15 +248,11 @@ namespace layers
       {
         if (replaces)
           pipeline::wait(shared.done(layer, first), Shared<Tile>::parity(layer - 2));
-        // The engine does one thing after the other: cells around the tile for which the ring had no room before go first, since
-        // these planes are not needed until the layer ends.
-        if (first >= Tile::halo_ring && worked_on)
-          pipeline::wait(shared.halo_full(first), own_parity);
         if (writes)
           for (int k = first; k < min(first + step, n); ++k)
             pipeline::store_box(
                 &p.result, shared.own(layer, k), out.s.x0, 0, out.s.y0 * n, out.c * n + k);
-        if ((first == 0 || Tile::steps > 1) && in.more && in.is_own())
+        if (first == 0 && in.more && in.is_own())
           in_step.begin_step();
         if constexpr (Tile::steps_out == 1)
           in_step.look_ahead();
@@ -294,8 +270,6 @@ namespace layers
       pipeline::wait_stores_read<0>();
       if (in.more)
         read_planes(p, shared, in, layer, (Tile::steps_out - 1) * step);
-      worked_on = in.more && in.is_own();
-      own_parity ^= worked_on ? 1u : 0u;
       if (replaces)
         out.advance();
       if (in.more)
@@ -329,23 +303,6 @@ namespace layers
           pipeline::load_box_kept(to(Tile::right_at), &p.side, full, s.right, 0, y, plane);
           at.advance();
         }
-  }
-
-  /// Tells the block beside which layers it may read.
-  template <typename Tile>
-  __device__ void tell_beside(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
-  {
-    int layer = 0, own = 0;
-    for (Layers<Tile> in(p, shared.worker()); in.more; in.advance(), ++layer)
-    {
-      for (int k = 0; k < Tile::n; k += Tile::planes_in)
-        pipeline::wait(shared.full(layer, k), Shared<Tile>::parity(layer));
-      if (in.is_own())
-        cluster::arrive_at<Tile::cluster>(
-            shared.beside_full(own++), 1 - cluster::rank<Tile::cluster>());
-      // Otherwise the layer after the next could be there before this thread has seen this one.
-      pipeline::arrive(shared.done(layer, 0));
-    }
   }
 } // namespace layers
 } // namespace tensormg::laplace

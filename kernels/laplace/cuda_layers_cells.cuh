@@ -5,13 +5,11 @@
 
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/laplace/cuda_layers_mail.cuh"
-#include "kernels/laplace/cuda_layers_team.cuh"
 
 namespace tensormg::laplace::layers
 {
 template <typename Tile>
-using WorkOf = std::conditional_t<Tile::by_mail, MailWork<Tile>,
-    std::conditional_t<(Tile::team > 1), TeamWork<Tile>, PlaneWork<Tile>>>;
+using WorkOf = std::conditional_t<Tile::by_mail, MailWork<Tile>, PlaneWork<Tile>>;
 
 template <typename Tile, Form form>
 class Cells : WorkOf<Tile>
@@ -260,63 +258,27 @@ private:
       this->exchange_y(faces_y, plane, k, own_parity);
     else
     {
-      if constexpr (Tile::cluster > 1)
-        pipeline::wait_bounded(shared.beside_full(planes / n), planes / n / 2 % 2);
       pipeline::wait(shared.halo_full(k), own_parity);
-      if constexpr (Tile::team > 1)
-      {
-        this->write_own_faces(plane);
-        pipeline::arrive(shared.faces(group));
-        has_read_rows_beside();
-        pipeline::wait(shared.faces(group), in_group);
-        this->read_faces(faces_y, plane);
-      }
-      else
-      {
-        this->sum_y(faces_y, plane);
-        this->sum_edges(plane);
-      }
+      this->sum_y(faces_y, plane);
+      this->sum_edges(plane);
       pipeline::arrive_to_overwrite(shared.halo_empty(plane.slot));
-      if constexpr (Tile::team == 1)
-        has_read_rows_beside();
+      if constexpr (Tile::in_place)
+        pipeline::arrive(shared.group(group));
     }
     // Who has finished its first planes of the layer before has read all of this one for z. Sums that have their own place
     // take that of the same plane there.
     if (c > s.z0 || s.before)
       pipeline::wait(
           shared.done(layer - 1, Tile::in_place ? 0 : k), Shared<Tile>::parity(layer - 1));
-    if constexpr (!Tile::by_mail)
-      wait_for_rows_beside();
-    if constexpr (Tile::team > 1)
-      this->write_own_rows(faces_y, plane, p.lambda[2][k]);
-    else
-      this->write_rows(faces_y, plane, p.lambda[2][k]);
-    if constexpr (Tile::by_mail)
-      this->has_read_mail(k); // not before: write_rows() has used all of it
-  }
-
-  // Those who work on rows beside each other in a plane read it before they write to it.
-  __device__ __forceinline__ void has_read_rows_beside() const
-  {
-    if constexpr (Tile::in_place)
-      pipeline::arrive(shared.group(group));
-    if constexpr (Tile::cluster > 1)
+    // Those who work on rows beside each other in a plane read it before they write to it.
+    if constexpr (!Tile::by_mail && Tile::in_place)
     {
-      __syncwarp(); // all lanes have used what they read (teams), or are behind their fence
-      if (lane == 0)
-        cluster::arrive_at<Tile::cluster>(shared.group(group), 1 - cluster::rank<Tile::cluster>());
-    }
-  }
-  __device__ __forceinline__ void wait_for_rows_beside()
-  {
-    if constexpr (Tile::in_place)
-    {
-      if constexpr (Tile::cluster > 1)
-        pipeline::wait_bounded(shared.group(group), in_group);
-      else
-        pipeline::wait(shared.group(group), in_group);
+      pipeline::wait(shared.group(group), in_group);
       in_group ^= 1u;
     }
+    this->write_rows(faces_y, plane, p.lambda[2][k]);
+    if constexpr (Tile::by_mail)
+      this->has_read_mail(k); // not before: write_rows() has used all of it
   }
 };
 
@@ -355,10 +317,8 @@ __global__ void __cluster_dims__(Tile::cluster, 1, 1) __launch_bounds__(Tile::th
       copy_layers(p, shared);
     if (service == 32)
       copy_halo(p, shared);
-    if (Tile::tells_beside && service == 64)
-      tell_beside(p, shared);
   }
-  // The block beside may still read, or say that it has read mail, for which nobody waits any more.
+  // The block beside may still say that it has read mail, for which nobody waits any more.
   if constexpr (Tile::cluster > 1)
     cluster::synchronize<Tile::cluster>();
 }

@@ -3,76 +3,35 @@
 
 #include <type_traits>
 
-#include "kernels/laplace/cuda_column_lines.cuh"
-#include "kernels/laplace/cuda_layers.cuh"
+#include "kernels/laplace/cuda_layers_lines.cuh"
 
 namespace tensormg::laplace::layers
 {
-using column::Faces;
-using column::LineSums;
-
 /// What a lane does in plane k of a layer, [rows][n modes j][n modes i][cells_x]:
 ///   sum_ij = (c_x lambda_i + c_y lambda_j + c_z lambda_k) u_ij + faces in x (v_i, g_i) + faces in y (v_j, g_j),
 /// CellBasis. The members are for Cells, which adds the faces in z.
 template <typename Tile>
-class PlaneWork
+class PlaneWork : public LineWork<Tile>
 {
 public:
-  using Number = typename Tile::Number;
-  using C = typename Tile::C;
-  static constexpr int n = Tile::n, modes = Tile::modes, width = Tile::width;
-  using V = Pack<C, width>;
-  using Trace = column::Trace<V>;
-  static constexpr int mode_x = Tile::cells_x; ///< numbers between modes in x in a plane
-  static constexpr int mode_y = mode_x * n;    ///< between modes in y
-  static constexpr int row_y = mode_y * n;     ///< between rows of cells
+  using Lines = LineWork<Tile>;
+  using Lines::cell, Lines::half, Lines::lane, Lines::p, Lines::s, Lines::warp;
+  using Lines::load, Lines::ghost, Lines::couple;
+  using Lines::n, Lines::width, Lines::mode_x, Lines::mode_y, Lines::row_y;
+  using typename Lines::C;
+  using typename Lines::Number;
+  using typename Lines::Trace;
+  using typename Lines::V;
 
-  const LayersParameters<Tile> &p;
   const Shared<Tile> &shared;
-  const int lane, warp, group, half;
-  const int cell; ///< first cell of this lane in its row
-  Place &s;
+  const int group;
 
   __device__ __forceinline__ PlaneWork(
       const LayersParameters<Tile> &p_, const Shared<Tile> &shared_, int warp_)
-    : p(p_)
+    : Lines(p_, warp_, shared_.place(warp_))
     , shared(shared_)
-    , lane(threadIdx.x % 32)
-    , warp(warp_)
     , group(warp_ / Tile::group_warps)
-    , half(lane / 16)
-    , cell(lane % 16 * width)
-    , s(shared_.place(warp_))
   {}
-
-  template <typename T>
-  __device__ __forceinline__ V load(const T *from) const
-  {
-    return load_pack<width>(from);
-  }
-
-  /// What lies behind a Dirichlet or Neumann side, from the own traces there.
-  __device__ __forceinline__ Trace behind(int side, const Trace &inside) const
-  {
-    const C sign = p.sides[side] == Side::dirichlet ? C(-1) : C(1);
-    return {sign * inside.v, -sign * inside.d};
-  }
-
-  /// Traces of a ghost: `line` of `lines`, mode i; padding is ignored.
-  __device__ __forceinline__ Trace ghost(
-      int side, std::int64_t lines, std::int64_t line, int i) const
-  {
-    const C *from = p.ghost[side] + line * p.block.row() + i * p.block.pitch + s.x0 + cell;
-    Trace result;
-#pragma unroll
-    for (int w = 0; w < width; ++w)
-    {
-      const bool there = cell + w <= s.last_x;
-      result.v.at[w] = there ? from[w] : C(0);
-      result.d.at[w] = there ? from[lines * p.block.row() + w] : C(0);
-    }
-    return result;
-  }
 
   /// Faces of the modes j of one parity.
   struct HalfFaces
@@ -85,7 +44,7 @@ public:
   __device__ __forceinline__ int row_of(int which) const
   {
     const int member = warp % Tile::group_warps;
-    return Tile::split ? member / Tile::team : 2 * member + which;
+    return Tile::split ? member : 2 * member + which;
   }
 
   /// A plane in shared memory and its sums, the slot of the cells around it, and its number in the block.
@@ -109,13 +68,8 @@ public:
     const int cy = row_of(half);
     const Number *const own = plane.own + cy * row_y + cell;
     const bool in_tile = upper ? cy + 1 < Tile::rows : cy > 0;
-    const int rank = cluster::rank<Tile::cluster>();
-    const bool in_cluster = Tile::cluster > 1 && !in_tile && upper == (rank == 0);
     Beside result{shared.halo(plane.slot, upper ? Tile::upper_at : 0) + cell, C(1), C(1), false};
-    if (in_cluster)
-      result.row = cluster::there<Tile::cluster>(plane.own, 1 - rank) +
-          (upper ? 0 : (Tile::rows - 1) * row_y) + cell;
-    else if (in_tile)
+    if (in_tile)
       result.row = upper ? own + row_y : own - row_y;
     const bool end = cy == (upper ? s.last_y : 0) && (upper ? s.upper_end : s.lower_end);
     if (end)
@@ -165,45 +119,37 @@ public:
   /// j = half, half + 2, ... need.
   __device__ __forceinline__ void sum_y(HalfFaces (&faces)[n], const Plane &plane) const
   {
-    sum_lines_y(faces, plane, [](int i) { return i; });
-  }
-
-  /// Of lines line(0), line(1), ...
-  template <int lines, typename Line>
-  __device__ __forceinline__ void sum_lines_y(
-      HalfFaces (&faces)[lines], const Plane &plane, const Line &line) const
-  {
     const bool upper = half == 1;
     const Beside beside = beside_y(upper, plane);
     const C odd_v = upper ? -beside.odd : beside.odd, even_d = upper ? -beside.even : beside.even;
-    Trace traces[lines];
+    Trace traces[n];
 #pragma unroll
-    for (int t = 0; t < lines; ++t)
+    for (int i = 0; i < n; ++i)
     {
-      const Number *const from = beside.row + line(t) * mode_x;
+      const Number *const from = beside.row + i * mode_x;
       LineSums<V> sums;
 #pragma unroll
       for (int j = 0; j < n; ++j)
         sums.add(j, p.v[j], p.h[j], load(from + j * mode_y));
-      traces[t] = {beside.even * sums.ev, even_d * sums.ed};
-      add_product(traces[t].v, odd_v, sums.ov);
-      add_product(traces[t].d, beside.odd, sums.od);
+      traces[i] = {beside.even * sums.ev, even_d * sums.ed};
+      add_product(traces[i].v, odd_v, sums.ov);
+      add_product(traces[i].d, beside.odd, sums.od);
     }
     if (__any_sync(~0u, beside.ghost))
 #pragma unroll
-      for (int t = 0; t < lines; ++t)
+      for (int i = 0; i < n; ++i)
         if (beside.ghost)
-          traces[t] = ghost(upper ? 3 : 2, p.block.planes(), plane.index, line(t));
+          traces[i] = ghost(upper ? 3 : 2, p.block.planes(), plane.index, i);
     const C sign = upper ? C(-1) : C(1);
 #pragma unroll
-    for (int t = 0; t < lines; ++t)
+    for (int i = 0; i < n; ++i)
 #pragma unroll
       for (int w = 0; w < width; ++w)
       {
-        const C v = __shfl_xor_sync(~0u, traces[t].v.at[w], 16);
-        const C d = __shfl_xor_sync(~0u, traces[t].d.at[w], 16);
-        faces[t].v.at[w] = fma(sign, traces[t].d.at[w], -d);
-        faces[t].g.at[w] = fma(sign, v, traces[t].v.at[w]);
+        const C v = __shfl_xor_sync(~0u, traces[i].v.at[w], 16);
+        const C d = __shfl_xor_sync(~0u, traces[i].d.at[w], 16);
+        faces[i].v.at[w] = fma(sign, traces[i].d.at[w], -d);
+        faces[i].g.at[w] = fma(sign, v, traces[i].v.at[w]);
       }
   }
 
@@ -350,35 +296,6 @@ public:
       if (mine)
         write_pack(to + j * mode_y + i * mode_x, sum);
     }
-  }
-
-  /// A line in x from its traces at both ends and those beside the row.
-  __device__ __forceinline__ Faces<V> couple(const Pack<C, 2> &outside_left,
-      const Pack<C, 2> &outside_right, const Trace &left, const Trace &right) const
-  {
-    const bool first = cell == 0, last_lane = cell == Tile::cells_x - width;
-    const auto is_last = [&](int w) { return cell + w == s.last_x; };
-    const bool ends = is_last(width - 1);
-    const C lower_v = __shfl_up_sync(~0u, ends ? C(0) : right.v.at[width - 1], 1);
-    const C lower_d = __shfl_up_sync(~0u, ends ? C(0) : right.d.at[width - 1], 1);
-    const C upper_v = __shfl_down_sync(~0u, left.v.at[0], 1);
-    const C upper_d = __shfl_down_sync(~0u, left.d.at[0], 1);
-    Trace m, a;
-    m.v.at[0] = first ? outside_left.at[0] : lower_v;
-    m.d.at[0] = first ? outside_left.at[1] : lower_d;
-    // The last lane of a row has nothing behind its last cell unless that is the block's or the tile's last one.
-    const bool beyond = last_lane && !ends;
-    a.v.at[width - 1] = ends ? outside_right.at[0] : beyond ? C(0) : upper_v;
-    a.d.at[width - 1] = ends ? outside_right.at[1] : beyond ? C(0) : upper_d;
-#pragma unroll
-    for (int w = 0; w + 1 < width; ++w)
-    {
-      a.v.at[w] = is_last(w) ? outside_right.at[0] : left.v.at[w + 1];
-      a.d.at[w] = is_last(w) ? outside_right.at[1] : left.d.at[w + 1];
-      m.v.at[w + 1] = is_last(w) ? C(0) : right.v.at[w];
-      m.d.at[w + 1] = is_last(w) ? C(0) : right.d.at[w];
-    }
-    return {m, a};
   }
 };
 } // namespace tensormg::laplace::layers

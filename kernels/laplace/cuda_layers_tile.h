@@ -9,10 +9,10 @@ namespace tensormg::laplace
 {
 /// `rows` rows of 16 lanes, a lane with `width` neighbouring cells in x (as a rule 8 bytes of sums). Half a warp works on a
 /// row of cells in a plane (mode k of a layer): the halves have two rows, or, with `split`, the even and the odd modes j of
-/// the same one; `team` warps share its lines. `groups` groups of warps take a plane each, one after the other. Two more
+/// the same one. `groups` groups of warps take a plane each, one after the other. Two more
 /// warps copy (`writes_apart`: three). `planes_out` planes of a layer are written, and replaced by those of the layer after the next, at a time, and
-/// `planes_in` planes waited for. Blocks are kept within `apart` layers of each other (InStep), teams within one of the steps in
-/// which planes are replaced: others lose more by waiting than by what L2 loses.
+/// `planes_in` planes waited for. Blocks are kept within `apart` layers of each other (InStep); steps of part of a layer lose more
+/// by waiting than by what L2 loses.
 ///
 /// Two layers of src are in shared memory, and a ring of planes of the cells around the tile:
 ///   own    [2 layers][n modes k][rows][n modes j][n modes i][cells_x]; B u takes the place of u
@@ -20,10 +20,10 @@ namespace tensormg::laplace
 /// Where a Number would round the sums of x and y, these have a place of their own, for one layer, and u is there until
 /// its place takes B u.
 /// The halo of the blocks of a cluster is lower or upper. On the other side they send each other the traces of their rows
-/// (`by_mail`), if the ring has all planes of the halo, or read a row of the other one where it lies.
+/// (`by_mail`).
 template <typename Number_, int n_, int rows_, int groups_, int halo_ring_, bool split_ = false,
     int width_ = 8 / int(sizeof(Compute<Number_>)), int cluster_ = 1, int planes_out_ = n_,
-    int planes_in_ = n_, int apart_ = 1, int team_ = 1>
+    int planes_in_ = n_, int apart_ = 1>
 struct LayersTile
 {
   using Number = Number_;
@@ -45,20 +45,17 @@ struct LayersTile
   static constexpr int apart = apart_;                                   ///< layers
   static constexpr int steps_out = (n + planes_out - 1) / planes_out;    ///< of a layer
   static constexpr int steps_in = (n + planes_in - 1) / planes_in;
-  static constexpr int team = team_; ///< warps that share the lines of a row of cells in a plane
-  static constexpr int group_warps = split ? rows * team : rows / 2;
+  static constexpr int group_warps = split ? rows : rows / 2;
   static constexpr int warps = groups * group_warps;
-  static constexpr bool by_mail = cluster > 1 && halo_ring == n;
+  static constexpr bool by_mail = cluster > 1;
 
-  /// Two more warps copy; a third one tells the block beside which layers it may read, if it reads any; registers are given to warps by fours. Where so many warps
+  /// Two more warps copy; registers are given to warps by fours. Where so many warps
   /// would have more than the warps of all groups, a group of warps copies and gives them its registers.
   /// `writes_apart`: a warp of its own writes, so that reading the planes that leave one by one does not wait for the next
   /// ones to be done, if there are registers for it.
-  static constexpr bool tells_beside = cluster > 1 && !by_mail;
   static constexpr bool writes_apart = cluster == 1 && steps_out > 1 &&
       (warps + 3 + 3) / 4 == (warps + 2 + 3) / 4;
-  static constexpr int service_warps = tells_beside || writes_apart ? 3 : 2;
-  static constexpr int steps = team > 1 ? steps_out : 1; ///< of a layer, for InStep
+  static constexpr int service_warps = writes_apart ? 3 : 2;
   static constexpr int plain_registers = 65536 / (128 * ((warps + service_warps + 3) / 4)) / 8 * 8;
   static constexpr int consumer_groups = (warps + 3) / 4;
   static constexpr int service_registers = 40;
@@ -107,28 +104,21 @@ struct LayersTile
   static constexpr int place_bytes = 64;
   static constexpr int place_offset = edge_offset + align(warps * edge_numbers * int(sizeof(C)));
   static constexpr int barrier_offset = place_offset + warps * place_bytes;
-  static constexpr int barriers = 2 * (steps_in + steps_out) + 3 + n + halo_ring +
-      (by_mail ? 2 * n : groups) + (team > 1 ? groups : 0) + (writes_apart ? 2 * steps_out : 0);
+  static constexpr int barriers = 2 * (steps_in + steps_out) + 1 + n + halo_ring +
+      (by_mail ? 2 * n : groups) + (writes_apart ? 2 * steps_out : 0);
   static constexpr int worker_offset = barrier_offset + 8 * barriers;
   static constexpr int shared_bytes = worker_offset + 8;
 
   /// The engine writes a plane with its halo and reads the result; u is read for z, for x and twice for y, the sum of x and y
-  /// is written and read, and the result is written. A letter is written once, and both halves of a warp read it. Faces in y of
-  /// a team's lines are written once, and all of its warps read them.
+  /// is written and read, and the result is written. A letter is written once, and both halves of a warp read it.
   static constexpr double shared_bytes_per_dof =
       sizeof(Number) * (7. + double(halo_bytes) / own_box) + sizeof(C) * 2. +
-      (by_mail ? 3. * mail_bytes / (rows * modes * cells_x) : 0.) +
-      (team > 1 ? sizeof(C) * 4. * (1 + team) / n : 0.);
+      (by_mail ? 3. * mail_bytes / (rows * modes * cells_x) : 0.);
 
   static_assert(split || rows % 2 == 0, "half a warp has a row of cells");
   static_assert(cluster == 1 || (cluster == 2 && in_place));
-  static_assert(team == 1 || (split && rows == 1 && in_place && !by_mail),
-      "faces in y of one row of sums take the place of cells around the tile");
-  static_assert(!by_mail || (split && rows == 1 && groups == n),
+  static_assert(!by_mail || (split && rows == 1 && groups == n && halo_ring == n),
       "a warp has a plane, all of which lies beside the other block");
-  static_assert(team == 1 || !writes_apart, "read_layers() looks at other blocks once per layer");
-  static_assert(
-      halo_ring == n || !writes_apart, "copy_layers() asks for cells around the tile first");
   static_assert(halo_ring <= n, "a plane's barrier serves one layer after the other");
   static_assert(rows * n <= 256, "boxes of the copy engine");
   static_assert(shared_bytes <= 232448, "227 KiB per block");

@@ -3,9 +3,9 @@
 // and old), traces parked in shared memory, vectors in the second ring, slots of results on their way (0: written by the
 // lanes). Arguments of MarchTile: modes, cells per thread, threads per row of cells, rows of cells, threads per column,
 // planes of the rings (own, halo, edges, b and old). Arguments of LayersTile: modes, rows of cells, groups of warps,
-// planes of the ring (halo), halves of warps split the modes of a row, cells per lane, blocks of a cluster (by mail, if the
-// ring has all planes), planes that are written at a time, and waited for, layers between blocks,
-// warps that share the lines of a row.
+// planes of the ring (halo), halves of warps split the modes of a row, cells per lane, blocks of a cluster (by mail),
+// planes that are written at a time, and waited for, layers between blocks. Arguments of RoundsTile: modes, warps, planes of
+// a round, rounds of the rings (own, halo), whether the lines in x of a warp have the same faces in y.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 
 #include "kernels/laplace/column_tile.h"
 #include "kernels/laplace/cuda_layers_tile.h"
+#include "kernels/laplace/cuda_rounds_tile.h"
 #include "kernels/laplace/march_tile.h"
 
 namespace tensormg::laplace
@@ -43,7 +44,7 @@ template <>
 struct CudaTile<double, 8, false> : LayersTile<double, 8, 1, 8, 8, true, 1, 2, 8, 4>
 {};
 template <>
-struct CudaTile<double, 9, false> : LayersTile<double, 9, 1, 3, 3, true, 1, 2, 3, 3, 1, 3>
+struct CudaTile<double, 9, false> : RoundsTile<double, 9, 14, 3, 4, 2, true>
 {};
 
 template <>
@@ -93,7 +94,7 @@ template <>
 struct CudaTile<float, 8, false> : LayersTile<float, 8, 1, 8, 8, true, 2, 2, 8, 4>
 {};
 template <>
-struct CudaTile<float, 9, false> : LayersTile<float, 9, 1, 3, 3, true, 2, 2, 3, 3, 1, 3>
+struct CudaTile<float, 9, false> : RoundsTile<float, 9, 14, 3, 4, 2, false>
 {};
 
 template <>

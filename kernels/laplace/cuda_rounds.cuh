@@ -1,0 +1,204 @@
+// The `cuda` backend in 3D, B u and b - B u where two layers leave no room in shared memory for the cells around them (p = 8):
+// docs/kernels.md.
+//
+// A block owns a row of cells in x and marches through the layers; the blocks of a cluster have rows beside each other. A layer
+// is in shared memory, the next one comes, and B u of the layer before waits in registers for what it gets from this one.
+//   z        A lane takes lines in z of this layer, raw u, as the planes come. The layer before gets its faces above and is written.
+//   rounds   A few planes at a time. A lane sums a line in y of its row, for the other block, and of the row on the other side; then
+//            one in x, and writes the sums of x and y over u; then it reads those of its lines in z into registers. These planes are
+//            replaced by the next ones.
+// Everybody arrives at a barrier after each of these and waits for it one piece of work later.
+#pragma once
+
+#include "kernels/laplace/cuda_layers.cuh"
+#include "kernels/laplace/cuda_rounds_tile.h"
+
+namespace tensormg::laplace::rounds
+{
+using column::own_place;
+using column::Place;
+using layers::Layers;
+
+template <typename Tile>
+using Parameters = LayersParameters<Tile>;
+template <typename Tile>
+using OwnPosition = pipeline::RingPosition<Tile::own_ring>;
+template <typename Tile>
+using HaloPosition = pipeline::RingPosition<Tile::halo_ring>;
+
+template <typename Tile>
+struct Shared
+{
+  using Number = typename Tile::Number;
+  using C = typename Tile::C;
+  using Barrier = pipeline::Barrier;
+  unsigned char *base;
+
+  /// Plane m of a round in that slot.
+  __device__ Number *own(int slot, int m) const
+  {
+    return reinterpret_cast<Number *>(base + (slot * Tile::planes + m) * Tile::own_bytes);
+  }
+  /// `at`: 0, left_at, right_at
+  __device__ Number *halo(int slot, int m, int at) const
+  {
+    return reinterpret_cast<Number *>(
+        base + Tile::halo_offset + (slot * Tile::planes + m) * Tile::halo_bytes + at);
+  }
+  template <typename Letter>
+  __device__ Letter *mail(int slot, int line) const
+  {
+    static_assert(sizeof(Letter) == Tile::letter_bytes);
+    return reinterpret_cast<Letter *>(
+        base + Tile::mail_offset + slot * Tile::mail_bytes + line * Tile::line_mail);
+  }
+  /// Traces beside lines of a round.
+  __device__ C *edges(int slot) const
+  {
+    return reinterpret_cast<C *>(base + Tile::edge_offset) + slot * Tile::edge_numbers;
+  }
+  /// Where a warp keeps its segment, so that it takes no registers.
+  __device__ Place &place(int warp) const
+  {
+    static_assert(sizeof(Place) <= Tile::place_bytes);
+    return *reinterpret_cast<Place *>(base + Tile::place_offset + warp * Tile::place_bytes);
+  }
+  /// The number of this cluster in the schedule: take_worker().
+  __device__ int &worker() const { return *reinterpret_cast<int *>(base + Tile::worker_offset); }
+  __device__ Barrier *barrier(int index) const
+  {
+    return reinterpret_cast<Barrier *>(base + Tile::barrier_offset) + index;
+  }
+  // Each slot has a barrier that says full and one that says empty.
+  __device__ Barrier *own_full(int slot) const { return barrier(2 * slot); }
+  __device__ Barrier *own_empty(int slot) const { return barrier(2 * slot + 1); }
+  static constexpr int first_halo = 2 * Tile::own_ring;
+  __device__ Barrier *halo_full(int slot) const { return barrier(first_halo + 2 * slot); }
+  __device__ Barrier *halo_empty(int slot) const { return barrier(first_halo + 2 * slot + 1); }
+  /// Faces of odd modes j.
+  template <typename Letter>
+  __device__ Letter *odd_faces(int line) const
+  {
+    return reinterpret_cast<Letter *>(base + Tile::faces_offset + line * Tile::line_mail);
+  }
+  static constexpr int others = first_halo + 2 * Tile::halo_ring;
+  /// Letters of a round have come. Nobody says that their place may be taken: the other block sends those of the round after the
+  /// next when it has read those of the next one, which are sent from here when nobody needs these any more.
+  __device__ Barrier *mail_full(int slot) const { return barrier(others + slot); }
+  /// All have summed their lines in z; have written what the faces in y of a round give, and what lies beside it in x; the sums
+  /// of x and y.
+  __device__ Barrier *summed_z() const { return barrier(others + 2); }
+  __device__ Barrier *faces() const { return barrier(others + 3); }
+  __device__ Barrier *sums() const { return barrier(others + 4); }
+  static_assert(others + 5 == Tile::barriers);
+};
+
+template <typename Tile>
+__device__ void initialise(const Shared<Tile> &shared)
+{
+  constexpr unsigned all = pipeline::warp_arrivals * Tile::warps;
+  for (int slot = 0; slot < Tile::own_ring; ++slot)
+  {
+    pipeline::init(shared.own_full(slot), 1);
+    pipeline::init(shared.own_empty(slot), all);
+  }
+  for (int slot = 0; slot < Tile::halo_ring; ++slot)
+  {
+    pipeline::init(shared.halo_full(slot), 1);
+    pipeline::init(shared.halo_empty(slot), all + pipeline::warp_arrivals);
+  }
+  for (int slot = 0; slot < 2; ++slot)
+    pipeline::init(shared.mail_full(slot), 1);
+  pipeline::init(shared.summed_z(), all);
+  pipeline::init(shared.faces(), all + pipeline::warp_arrivals);
+  pipeline::init(shared.sums(), all);
+  pipeline::fence_init();
+}
+
+/// Copies the layers of all segments of this block and those before and after them, and the cells around its own ones: the row below
+/// that of the first block or above that of the second one, and beside rows. Slots are given back in turns: what lies around a round is
+/// summed, then sums of the round before are read. So one thread asks for both in turns. In front of the halo of a round it asks
+/// for the tile of the one behind the round before, which nobody needs the halo for that has to come first.
+template <typename Tile>
+class Copier
+{
+  const Parameters<Tile> &p;
+  const Shared<Tile> &shared;
+  InStep in_step;
+  Layers<Tile> in, around;
+  OwnPosition<Tile> own;
+  HaloPosition<Tile> halo;
+  int round = 0; ///< of the layer that is read
+
+public:
+  __device__ Copier(const Parameters<Tile> &p_, const Shared<Tile> &shared_)
+    : p(p_)
+    , shared(shared_)
+    , in_step(p_.progress, Tile::rounds * p_.longest)
+    , in(p_, shared_.worker())
+    , around(p_, shared_.worker())
+  {}
+  __device__ void run()
+  {
+    int asked_for = 0, wanted = 1, here = 0; // rounds of the tile
+    for (; around.more; around.advance())
+    {
+      if (!around.is_own())
+      {
+        here += Tile::rounds;
+        continue;
+      }
+      for (int of_layer = 0; of_layer < Tile::rounds; ++of_layer)
+      {
+        for (; asked_for < wanted && in.more; ++asked_for)
+          read_own();
+        read_halo(of_layer);
+        wanted = ++here + 1;
+      }
+    }
+    while (in.more)
+      read_own();
+    in_step.end();
+  }
+
+private:
+  __device__ void read_own()
+  {
+    const int first = round * Tile::planes, end = min(first + Tile::planes, Tile::n);
+    pipeline::Barrier *full = shared.own_full(own.slot);
+    in_step.look_ahead();
+    pipeline::wait(shared.own_empty(own.slot), own.parity ^ 1u);
+    if (in.is_own())
+      in_step.begin_step();
+    pipeline::arrive_expect(full, (end - first) * Tile::own_box);
+    for (int k = first; k < end; ++k)
+      pipeline::load_box_kept(shared.own(own.slot, k - first), &p.own, full, in.s.x0, 0,
+          in.s.y0 * Tile::n, in.c * Tile::n + k);
+    own.advance();
+    if (++round == Tile::rounds)
+    {
+      round = 0;
+      in.advance();
+    }
+  }
+  __device__ void read_halo(int of_layer)
+  {
+    const Place &s = around.s;
+    const int first = of_layer * Tile::planes, end = min(first + Tile::planes, Tile::n);
+    const int y = s.y0 * Tile::n;
+    const int beyond = cluster::rank<Tile::cluster>() == 0 ? y - Tile::n : y + Tile::n;
+    pipeline::Barrier *full = shared.halo_full(halo.slot);
+    pipeline::wait(shared.halo_empty(halo.slot), halo.parity ^ 1u);
+    pipeline::arrive_expect(full, (end - first) * Tile::halo_box);
+    for (int k = first; k < end; ++k)
+    {
+      const int plane = around.c * Tile::n + k;
+      const auto to = [&](int offset) { return shared.halo(halo.slot, k - first, offset); };
+      pipeline::load_box_kept(to(0), &p.row_beside, full, s.x0, 0, beyond, plane);
+      pipeline::load_box_kept(to(Tile::left_at), &p.side, full, s.left, 0, y, plane);
+      pipeline::load_box_kept(to(Tile::right_at), &p.side, full, s.right, 0, y, plane);
+    }
+    halo.advance();
+  }
+};
+} // namespace tensormg::laplace::rounds

@@ -1,0 +1,97 @@
+// The warp that sums the lines beside a row in x, in the kernel that works on a layer in rounds: see cuda_rounds.cuh.
+#pragma once
+
+#include "kernels/laplace/cuda_column_lines.cuh"
+#include "kernels/laplace/cuda_rounds.cuh"
+
+namespace tensormg::laplace::rounds
+{
+/// A warp that sums the lines beside the row in x, a round ahead.
+template <typename Tile>
+class Edges
+{
+  using C = typename Tile::C;
+  using Number = typename Tile::Number;
+  static constexpr int n = Tile::n;
+  const Parameters<Tile> &p;
+  const Shared<Tile> &shared;
+  const int lane = threadIdx.x % 32;
+  OwnPosition<Tile> own;
+  HaloPosition<Tile> halo;
+  pipeline::RingPosition<2> edges;
+  unsigned faces = 0, summed_z = 0;
+
+public:
+  __device__ Edges(const Parameters<Tile> &p_, const Shared<Tile> &shared_)
+    : p(p_)
+    , shared(shared_)
+  {}
+  __device__ void run()
+  {
+    Place s;
+    for (int index = 0; own_place(p, shared.worker(), index, s); ++index)
+    {
+      skip(s.before);
+      for (int c = s.z0; c < s.z1; ++c)
+        for (int round = 0; round < Tile::rounds; ++round)
+        {
+          // At closed sides it sums lines of the tile, which others have seen to be there. It does not look at barriers of the ring,
+          // since nobody waits for it before slots are filled again.
+          if (round == 0)
+          {
+            if (s.left_closed || s.right_closed)
+              pipeline::wait(shared.summed_z(), summed_z);
+            summed_z ^= 1u;
+          }
+          pipeline::wait(shared.halo_full(halo.slot), halo.parity);
+          const int lines = min(Tile::planes, n - round * Tile::planes) * n;
+#pragma unroll 1
+          for (int line = lane; line < 2 * lines; line += 32)
+            sum(s, line >= lines, line % lines);
+          pipeline::arrive_to_overwrite(shared.halo_empty(halo.slot));
+          pipeline::arrive(shared.faces());
+          // When all have written faces they have read what lay beside the round before the last.
+          pipeline::wait(shared.faces(), faces);
+          faces ^= 1u;
+          own.advance();
+          halo.advance();
+          edges.advance();
+        }
+      skip(s.after);
+    }
+  }
+
+private:
+  __device__ void skip(bool layer)
+  {
+    if (layer)
+      for (int round = 0; round < Tile::rounds; ++round)
+        own.advance();
+  }
+  /// Line j of plane m: line = m n + j.
+  __device__ __forceinline__ void sum(const Place &s, bool right, int line) const
+  {
+    const int m = line / n, j = line % n;
+    const bool closed = right ? s.right_closed : s.left_closed;
+    const Number *from = closed
+        ? shared.own(own.slot, m) + j * n * Tile::cells_x + (right ? s.last_x : 0)
+        : shared.halo(halo.slot, m, right ? Tile::right_at : Tile::left_at) + j * n * Tile::halo_x +
+            (right ? 0 : s.left_cell);
+    const int stride = closed ? Tile::cells_x : Tile::halo_x;
+    column::LineSums<Pack<C, 1>> sums;
+#pragma unroll
+    for (int i = 0; i < n; ++i)
+      sums.add(i, p.v[i], p.h[i], load_pack<1>(from + i * stride));
+    auto trace = right != closed ? sums.lower() : sums.upper();
+    if (closed)
+    {
+      const C sign = p.sides[right] == Side::dirichlet ? C(-1) : C(1);
+      trace = {sign * trace.v, -sign * trace.d};
+    }
+    Pack<C, 2> both;
+    both.at[0] = trace.v.at[0];
+    both.at[1] = trace.d.at[0];
+    write_pack(shared.edges(edges.slot) + (right ? Tile::edge_numbers / 2 : 0) + 2 * line, both);
+  }
+};
+} // namespace tensormg::laplace::rounds

@@ -1,0 +1,22 @@
+// Launch of the kernel that works on a layer in rounds.
+#pragma once
+
+#include "kernels/laplace/cuda_layers_launch.cuh"
+#include "kernels/laplace/cuda_rounds_cells.cuh"
+
+namespace tensormg::laplace
+{
+/// Starts dst = B src or b - B src in a.stream.
+template <typename Tile, Form form>
+void launch_rounds(const Arguments<typename Tile::Number> &a)
+{
+  static_assert(form != Form::chebyshev);
+  const auto kernel = &rounds::rounds_kernel<Tile, form>;
+  const int blocks = Tile::cluster *
+      resident_clusters(
+          reinterpret_cast<const void *>(kernel), Tile::cluster, Tile::threads, Tile::shared_bytes);
+  // Cooperative, since the blocks look at each other's progress.
+  launch_cooperative("launching the Laplace kernel of rounds", kernel, blocks, Tile::threads,
+      Tile::shared_bytes, a.stream, layers_parameters<Tile, form>(a, blocks));
+}
+} // namespace tensormg::laplace

@@ -1,0 +1,115 @@
+// What a block of the kernel that works on a layer in rounds owns, and where it keeps it in shared memory: see cuda_rounds.cuh.
+#pragma once
+
+#include "kernels/core/block.h"
+#include "kernels/core/half.h"
+
+namespace tensormg::laplace
+{
+/// A row of 16 lanes, each with neighbouring cells in x of 8 bytes together. `warps` work on `planes` planes of the row at a time, a
+/// round: half a warp has a line of them. Rings, in rounds:
+///   own    [own_ring][planes][n modes j][n modes i][cells_x]; sums of x and y take the place of u
+///   halo   [halo_ring][planes] row beyond [n][n][cells_x]; left, right [n][n][halo_x]
+///   mail   [2][planes][n lines i][16 lanes] letters (V, D) of the block that has the row on the other side; what the faces in y
+///          give to even modes j, (v, g), takes their place
+///   faces  [planes][n lines i][16 lanes] (v, g) of odd modes j
+///   edges  [2][left, right][planes][n lines j][V, D] beside the row
+/// `pairs_lines`: the two lines in x of a warp have modes j of one parity in the same plane, as far as that goes, and so the same
+/// faces in y. Blocks are kept within a round of each other (InStep).
+template <typename Number_, int n_, int warps_, int planes_, int own_ring_, int halo_ring_,
+    bool pairs_lines_>
+struct RoundsTile
+{
+  using Number = Number_;
+  using C = Compute<Number>;
+  static constexpr int n = n_;
+  static constexpr bool owns_columns = false;
+  static constexpr int planes = planes_;
+  static constexpr int rounds = (n + planes - 1) / planes; ///< of a layer
+  static constexpr int own_ring = own_ring_, halo_ring = halo_ring_;
+  static constexpr bool pairs_lines = pairs_lines_;
+
+  static constexpr int rows = 1;                 ///< of cells, of a block
+  static constexpr int cluster = 2;              ///< blocks with rows beside each other
+  static constexpr int cells_y = rows * cluster; ///< of a cluster
+  static constexpr int lanes_x = 16;
+  static constexpr int width = 8 / int(sizeof(C)); ///< cells of a lane
+  static constexpr int cells_x = lanes_x * width;
+  static constexpr int modes = n * n; ///< of a plane
+  static constexpr int halo_x = 16 / int(sizeof(Number));
+
+  static constexpr int warps = warps_;
+  static constexpr int units = 2 * warps;                    ///< halves of warps
+  static constexpr int strips = (modes + units - 1) / units; ///< lines in z of a lane
+  /// One warp copies, one sums lines beside the row.
+  static constexpr int service_warps = 2;
+  static constexpr int threads = 32 * (warps + service_warps);
+  static constexpr int most_registers = 65536 / threads / 8 * 8;
+  static constexpr int consumer_registers = most_registers;
+
+  static constexpr int planes_of(int round)
+  {
+    return round + 1 < rounds ? planes : n - round * planes;
+  }
+  static constexpr int lines_of(int round) { return planes_of(round) * n; }
+
+  /// A line of a round: plane m of it, mode j.
+  struct Line
+  {
+    int m, j;
+  };
+  /// The line in x of half a warp.
+  static constexpr Line line_in_x(int round, int unit)
+  {
+    if (!pairs_lines)
+      return {unit / n, unit % n};
+    constexpr int evens = (n + 1) / 2, odds = n / 2, pairs = evens / 2 + odds / 2;
+    constexpr int singles = evens % 2 + odds % 2;
+    const int warp = unit / 2, half = unit % 2, paired = planes_of(round) * pairs;
+    if (warp < paired)
+    {
+      const int pair = warp % pairs, odd = pair >= evens / 2;
+      return {warp / pairs, odd + 4 * (pair - odd * (evens / 2)) + 2 * half};
+    }
+    const int rest = unit - 2 * paired, first = evens % 2 == 1 ? 2 * (evens - 1) : 2 * odds - 1;
+    return {rest / singles, rest % singles == 0 ? first : 2 * odds - 1};
+  }
+
+  static constexpr int align(int bytes) { return (bytes + 127) / 128 * 128; }
+  static constexpr int own_box = int(sizeof(Number)) * cells_x * modes;
+  static constexpr int side_box = 16 * modes;
+  static constexpr int own_bytes = align(own_box);
+  static constexpr int left_at = own_bytes;
+  static constexpr int right_at = left_at + align(side_box);
+  static constexpr int halo_bytes = right_at + align(side_box);
+  static constexpr int halo_box = own_box + 2 * side_box;
+  static constexpr int letter_bytes = 16;
+  static constexpr int line_mail = lanes_x * letter_bytes;  ///< letters of a line
+  static constexpr int mail_bytes = planes * n * line_mail; ///< of a round
+  static constexpr int edge_numbers = 2 * planes * n * 2;   ///< of a round
+  static constexpr int place_bytes = 48;
+
+  static constexpr int halo_offset = own_ring * planes * own_bytes;
+  static constexpr int mail_offset = halo_offset + halo_ring * planes * halo_bytes;
+  static constexpr int faces_offset = mail_offset + 2 * mail_bytes;
+  static constexpr int edge_offset = faces_offset + mail_bytes;
+  static constexpr int place_offset = edge_offset + align(2 * edge_numbers * int(sizeof(C)));
+  static constexpr int barrier_offset = place_offset + warps * place_bytes;
+  static constexpr int barriers = 2 * own_ring + 2 * halo_ring + 3 + 2;
+  static constexpr int worker_offset = barrier_offset + 8 * barriers;
+  static constexpr int shared_bytes = worker_offset + 8;
+
+  /// The engine writes a plane with its halo; u is read for z, for x and to be sent, the row beyond is read; sums of x and y are
+  /// written and read. Of a line two letters are written and read, and what the faces in y give, 4 numbers, is written; of these every
+  /// number reads two.
+  static constexpr double shared_bytes_per_dof =
+      sizeof(Number) * (5. + double(halo_bytes) / own_box) + sizeof(C) * (4. + 8. / n);
+
+  static_assert(sizeof(C) == sizeof(Number), "sums take the place of u");
+  static_assert(planes * n <= units, "half a warp has a line of a round");
+  static_assert(own_ring >= rounds, "all of a layer is there when z is summed");
+  static_assert(rows * n <= 256, "boxes of the copy engine");
+  static_assert(shared_bytes <= 232448, "227 KiB per block");
+  static_assert(threads <= 1024);
+};
+} // namespace tensormg::laplace

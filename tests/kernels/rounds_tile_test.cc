@@ -1,0 +1,96 @@
+// The kernel that works on a layer in rounds: every line of a round is somebody's, and nothing overlaps in shared memory.
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "kernels/laplace/cuda_tiles.h"
+
+namespace tensormg::laplace
+{
+namespace
+{
+  template <typename Tile>
+  void check_lines()
+  {
+    int planes = 0;
+    for (int round = 0; round < Tile::rounds; ++round)
+    {
+      const int lines = Tile::lines_of(round);
+      ASSERT_LE(lines, Tile::units);
+      std::set<std::pair<int, int>> seen;
+      int alone = 0; // units whose neighbour in the warp has other faces in y, or no line
+      for (int unit = 0; unit < lines; ++unit)
+      {
+        const auto [m, j] = Tile::line_in_x(round, unit);
+        EXPECT_TRUE(m >= 0 && m < Tile::planes_of(round) && j >= 0 && j < Tile::n)
+            << "unit " << unit << ": " << m << " " << j;
+        EXPECT_TRUE(seen.insert({m, j}).second) << "unit " << unit << ": " << m << " " << j;
+        if ((unit ^ 1) >= lines)
+          ++alone;
+        else
+        {
+          const auto other = Tile::line_in_x(round, unit ^ 1);
+          alone += other.m != m || other.j % 2 != j % 2 ? 1 : 0;
+        }
+      }
+      EXPECT_EQ(int(seen.size()), lines);
+      if (Tile::pairs_lines) // of an odd number of modes one is left over per plane
+        EXPECT_EQ(alone, Tile::n % 2 * Tile::planes_of(round));
+      planes += Tile::planes_of(round);
+    }
+    EXPECT_EQ(planes, Tile::n);
+    EXPECT_GE(Tile::strips * Tile::units, Tile::modes);
+  }
+
+  template <typename Tile>
+  void check_memory()
+  {
+    // Begin and end of everything, in the order of memory.
+    const std::vector<std::pair<int, int>> parts{
+        {0, Tile::own_ring * Tile::planes * Tile::own_bytes},
+        {Tile::halo_offset, Tile::halo_ring * Tile::planes * Tile::halo_bytes},
+        {Tile::mail_offset, 2 * Tile::mail_bytes},
+        {Tile::faces_offset, Tile::planes * Tile::n * Tile::line_mail},
+        {Tile::edge_offset, 2 * Tile::edge_numbers * int(sizeof(typename Tile::C))},
+        {Tile::place_offset, Tile::warps * Tile::place_bytes},
+        {Tile::barrier_offset, 8 * Tile::barriers},
+        {Tile::worker_offset, int(sizeof(int))},
+    };
+    int end = 0;
+    for (const auto &[offset, bytes] : parts)
+    {
+      EXPECT_GE(offset, end);
+      EXPECT_EQ(offset % 8, 0);
+      end = offset + bytes;
+    }
+    EXPECT_LE(end, Tile::shared_bytes);
+    EXPECT_LE(Tile::shared_bytes, 232448);
+    // The copy engine writes boxes to multiples of 128 bytes, letters have 16.
+    for (const int offset : {Tile::own_bytes, Tile::halo_offset, Tile::halo_bytes, Tile::left_at,
+             Tile::right_at, Tile::mail_offset, Tile::faces_offset, Tile::edge_offset})
+      EXPECT_EQ(offset % 128, 0);
+    EXPECT_GE(Tile::own_bytes, Tile::own_box);
+    EXPECT_GE(Tile::halo_bytes - Tile::right_at, Tile::side_box);
+    EXPECT_GE(Tile::right_at - Tile::left_at, Tile::side_box);
+  }
+
+  TEST(RoundsTile, EveryLineOfARoundIsTakenOnce)
+  {
+    check_lines<CudaTile<double, 9, false>>();
+    check_lines<CudaTile<float, 9, false>>();
+    check_lines<RoundsTile<double, 8, 12, 3, 4, 2, true>>();
+    check_lines<RoundsTile<double, 7, 14, 4, 4, 2, true>>();
+    check_lines<RoundsTile<float, 6, 9, 3, 4, 2, true>>();
+    check_lines<RoundsTile<float, 5, 13, 5, 2, 1, false>>();
+  }
+
+  TEST(RoundsTile, NothingOverlaps)
+  {
+    check_memory<CudaTile<double, 9, false>>();
+    check_memory<CudaTile<float, 9, false>>();
+    check_memory<RoundsTile<double, 7, 14, 4, 4, 2, true>>();
+  }
+} // namespace
+} // namespace tensormg::laplace
