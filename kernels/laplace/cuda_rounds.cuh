@@ -82,15 +82,19 @@ struct Shared
     return reinterpret_cast<Letter *>(base + Tile::faces_offset + line * Tile::line_mail);
   }
   static constexpr int others = first_halo + 2 * Tile::halo_ring;
-  /// Letters of a round have come. Nobody says that their place may be taken: the other block sends those of the round after the
-  /// next when it has read those of the next one, which are sent from here when nobody needs these any more.
-  __device__ Barrier *mail_full(int slot) const { return barrier(others + slot); }
+  /// Letters of a round for the lines of a warp have come, from the same warp of the other block. Nobody says that their place may be
+  /// taken: before the other block sends those of the round after the next, all of its warps have combined the letters of the
+  /// next round, which each warp here sends when it has read all that these letters became (write_sums()).
+  __device__ Barrier *mail_full(int slot, int warp) const
+  {
+    return barrier(others + 3 + slot * Tile::warps + warp);
+  }
   /// All have summed their lines in z; have written what the faces in y of a round give, and what lies beside it in x; the sums
   /// of x and y.
-  __device__ Barrier *summed_z() const { return barrier(others + 2); }
-  __device__ Barrier *faces() const { return barrier(others + 3); }
-  __device__ Barrier *sums() const { return barrier(others + 4); }
-  static_assert(others + 5 == Tile::barriers);
+  __device__ Barrier *summed_z() const { return barrier(others); }
+  __device__ Barrier *faces() const { return barrier(others + 1); }
+  __device__ Barrier *sums() const { return barrier(others + 2); }
+  static_assert(others + 3 + 2 * Tile::warps == Tile::barriers);
 };
 
 template <typename Tile>
@@ -107,8 +111,9 @@ __device__ void initialise(const Shared<Tile> &shared)
     pipeline::init(shared.halo_full(slot), 1);
     pipeline::init(shared.halo_empty(slot), all + pipeline::warp_arrivals);
   }
-  for (int slot = 0; slot < 2; ++slot)
-    pipeline::init(shared.mail_full(slot), 1);
+  for (int warp = 0; warp < Tile::warps; ++warp)
+    for (int slot = 0; slot < 2; ++slot)
+      pipeline::init(shared.mail_full(slot, warp), 1);
   pipeline::init(shared.summed_z(), all);
   pipeline::init(shared.faces(), all + pipeline::warp_arrivals);
   pipeline::init(shared.sums(), all);

@@ -93,7 +93,7 @@ public:
     }
     if (has_line<round>())
       cluster::send<Tile::cluster>(shared.template mail<Letter>(mail_slot(), unit) + lane % 16,
-          traces, shared.mail_full(mail_slot()), 1 - cluster::rank<Tile::cluster>());
+          traces, shared.mail_full(mail_slot(), warp), 1 - cluster::rank<Tile::cluster>());
   }
 
   /// The row beyond, of the next round: its slot may be taken.
@@ -124,10 +124,10 @@ public:
     if (first ? s.lower_end : s.upper_end)
       around = beyond<round>(first ? 2 : 3, c);
     // Letters may be there already: without this arrival the phase does not end.
-    if (threadIdx.x == 0)
-      pipeline::arrive_expect(
-          shared.mail_full(mail_slot()), Tile::lines_of(round) * Tile::line_mail);
-    pipeline::wait_bounded(shared.mail_full(mail_slot()), index / 2 % 2);
+    if (lane == 0)
+      pipeline::arrive_expect(shared.mail_full(mail_slot(), warp),
+          max(0, min(2, Tile::lines_of(round) - 2 * warp)) * Tile::line_mail);
+    pipeline::wait_bounded(shared.mail_full(mail_slot(), warp), index / 2 % 2);
     Letter *const letter = shared.template mail<Letter>(mail_slot(), unit) + lane % 16;
     Letter inner = *letter;
     if constexpr (!all_have_line<round>)

@@ -95,7 +95,7 @@ struct RoundsTile
   static constexpr int edge_offset = faces_offset + mail_bytes;
   static constexpr int place_offset = edge_offset + align(2 * edge_numbers * int(sizeof(C)));
   static constexpr int barrier_offset = place_offset + warps * place_bytes;
-  static constexpr int barriers = 2 * own_ring + 2 * halo_ring + 3 + 2;
+  static constexpr int barriers = 2 * own_ring + 2 * halo_ring + 3 + 2 * warps;
   static constexpr int worker_offset = barrier_offset + 8 * barriers;
   static constexpr int shared_bytes = worker_offset + 8;
 
