@@ -8,6 +8,7 @@
 #include "kernels/laplace/cuda.h"
 #include "kernels/laplace/cuda_column_launch.cuh"
 #include "kernels/laplace/cuda_launch.cuh"
+#include "kernels/laplace/cuda_layers_launch.cuh"
 #include "kernels/laplace/cuda_rounds_launch.cuh"
 #include "kernels/laplace/cuda_tiles.h"
 

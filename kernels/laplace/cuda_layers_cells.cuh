@@ -19,7 +19,7 @@ class Cells : WorkOf<Tile>
   using typename Work::Number;
   using typename Work::Trace;
   using typename Work::V;
-  using Work::cell, Work::group, Work::half, Work::lane, Work::p, Work::s, Work::shared, Work::warp;
+  using Work::cell, Work::group, Work::half, Work::p, Work::s, Work::shared, Work::warp;
   using Work::load, Work::behind, Work::ghost;
   using Work::n, Work::modes, Work::width, Work::mode_x;
   static constexpr int strips_per_warp = Tile::strips_per_warp;

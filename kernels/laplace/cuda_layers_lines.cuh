@@ -1,4 +1,4 @@
-// What a lane of the kernels that keep layers of one row of cells after the other needs at the ends of lines: see cuda_layers.cuh,
+// What lanes do at the ends of lines, in the kernels that keep whole layers of their rows of cells in shared memory: cuda_layers.cuh,
 // cuda_rounds.cuh.
 #pragma once
 

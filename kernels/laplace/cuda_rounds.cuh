@@ -121,16 +121,17 @@ __device__ void initialise(const Shared<Tile> &shared)
 }
 
 /// Copies the layers of all segments of this block and those before and after them, and the cells around its own ones: the row below
-/// that of the first block or above that of the second one, and beside rows. Slots are given back in turns: what lies around a round is
-/// summed, then sums of the round before are read. So one thread asks for both in turns. In front of the halo of a round it asks
-/// for the tile of the one behind the round before, which nobody needs the halo for that has to come first.
+/// that of the first block or above that of the second one, and beside rows. One thread asks for both in turns, as slots are given back:
+/// tile of round r, halo of r, tile of r + 1, ... Layers that are only summed in z have no halo; their tiles follow the halo of the next
+/// round that is worked on.
 template <typename Tile>
 class Copier
 {
   const Parameters<Tile> &p;
   const Shared<Tile> &shared;
   InStep in_step;
-  Layers<Tile> in, around;
+  Layers<Tile> in;     ///< of the tile
+  Layers<Tile> around; ///< of the halo
   OwnPosition<Tile> own;
   HaloPosition<Tile> halo;
   int round = 0; ///< of the layer that is read
@@ -145,7 +146,8 @@ public:
   {}
   __device__ void run()
   {
-    int asked_for = 0, wanted = 1, here = 0; // rounds of the tile
+    // Numbers of rounds of the tile: asked for; to be asked for before the next halo; that have their halo, or have none.
+    int asked_for = 0, wanted = 1, here = 0;
     for (; around.more; around.advance())
     {
       if (!around.is_own())
@@ -169,7 +171,7 @@ public:
 private:
   __device__ void read_own()
   {
-    const int first = round * Tile::planes, end = min(first + Tile::planes, Tile::n);
+    const int first = round * Tile::planes, end = first + Tile::planes;
     pipeline::Barrier *full = shared.own_full(own.slot);
     in_step.look_ahead();
     pipeline::wait(shared.own_empty(own.slot), own.parity ^ 1u);
@@ -189,9 +191,9 @@ private:
   __device__ void read_halo(int of_layer)
   {
     const Place &s = around.s;
-    const int first = of_layer * Tile::planes, end = min(first + Tile::planes, Tile::n);
+    const int first = of_layer * Tile::planes, end = first + Tile::planes;
     const int y = s.y0 * Tile::n;
-    const int beyond = cluster::rank<Tile::cluster>() == 0 ? y - Tile::n : y + Tile::n;
+    const int y_beyond = cluster::rank<Tile::cluster>() == 0 ? y - Tile::n : y + Tile::n;
     pipeline::Barrier *full = shared.halo_full(halo.slot);
     pipeline::wait(shared.halo_empty(halo.slot), halo.parity ^ 1u);
     pipeline::arrive_expect(full, (end - first) * Tile::halo_box);
@@ -199,7 +201,7 @@ private:
     {
       const int plane = around.c * Tile::n + k;
       const auto to = [&](int offset) { return shared.halo(halo.slot, k - first, offset); };
-      pipeline::load_box_kept(to(0), &p.row_beside, full, s.x0, 0, beyond, plane);
+      pipeline::load_box_kept(to(0), &p.row_beside, full, s.x0, 0, y_beyond, plane);
       pipeline::load_box_kept(to(Tile::left_at), &p.side, full, s.left, 0, y, plane);
       pipeline::load_box_kept(to(Tile::right_at), &p.side, full, s.right, 0, y, plane);
     }

@@ -98,7 +98,7 @@ private:
       wait_own(own_index + round);
       const Number *const from = shared.own(own_slot(own_index + round), 0) + cell;
 #pragma unroll
-      for (int m = 0; m < Tile::planes_of(round); ++m)
+      for (int m = 0; m < Tile::planes; ++m)
 #pragma unroll
         for (int t = 0; t < strips; ++t)
         {
@@ -169,8 +169,8 @@ private:
   /// Faces in y of the first round of layer c, of which the first planes are there.
   __device__ __forceinline__ void begin_rounds(int c)
   {
-    this->template send<0>();
-    this->template sum_around<0>();
+    this->send();
+    this->sum_around();
     this->template combine_y<0>(c);
   }
 
@@ -184,17 +184,13 @@ private:
     pipeline::arrive(shared.sums());
     ++own_index;
     ++index;
-    if constexpr (more)
+    const bool next_layer = !more && c + 1 < s.z1;
+    if (more || next_layer)
     {
-      this->template send<round + 1>();
-      this->template sum_around<round + 1>();
-    }
-    const bool next = !more && c + 1 < s.z1;
-    if (next)
-    {
-      wait_own(own_index);
-      this->template send<0>();
-      this->template sum_around<0>();
+      if constexpr (!more)
+        wait_own(own_index);
+      this->send();
+      this->sum_around();
     }
     V b[Tile::planes][strips];
     if constexpr (form == Form::residual)
@@ -206,7 +202,7 @@ private:
 #pragma unroll
     for (int t = 0; t < strips; ++t)
 #pragma unroll
-      for (int m = 0; m < Tile::planes_of(round); ++m)
+      for (int m = 0; m < Tile::planes; ++m)
       {
         V &to = held[t][round * Tile::planes + m];
         to = to + load(shared.own(here, m) + line(t) * mode_x + cell);
@@ -214,7 +210,7 @@ private:
           to = to + b[m][t];
       }
     pipeline::arrive_to_overwrite(shared.own_empty(here));
-    if (next)
+    if (next_layer)
       this->template combine_y<0>(c + 1);
     if constexpr (more)
       add_round<round + 1>(c);
@@ -233,7 +229,7 @@ private:
       const Number *const from = p.input + (c * n + round * Tile::planes) * p.plane +
           (y * modes + line(t)) * p.block.pitch + x;
 #pragma unroll
-      for (int m = 0; m < Tile::planes_of(round); ++m)
+      for (int m = 0; m < Tile::planes; ++m)
         b[m][t] = load_pack_once<width>(from + m * p.plane);
     }
   }

@@ -44,10 +44,9 @@ public:
             summed_z ^= 1u;
           }
           pipeline::wait(shared.halo_full(halo.slot), halo.parity);
-          const int lines = min(Tile::planes, n - round * Tile::planes) * n;
 #pragma unroll 1
-          for (int line = lane; line < 2 * lines; line += 32)
-            sum(s, line >= lines, line % lines);
+          for (int line = lane; line < 2 * Tile::lines; line += 32)
+            sum(s, line >= Tile::lines, line % Tile::lines);
           pipeline::arrive_to_overwrite(shared.halo_empty(halo.slot));
           pipeline::arrive(shared.faces());
           // When all have written faces they have read what lay beside the round before the last.

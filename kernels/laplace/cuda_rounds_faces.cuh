@@ -35,7 +35,7 @@ public:
     , shared(shared_)
   {}
 
-  /// Traces of a line i in y of the cells of a lane, or (v, g), what the faces in y give to it.
+  /// Traces (V, D) of a line i in y of the cells of a lane; afterwards what the faces in y give to it, (v, g).
   struct alignas(16) Letter
   {
     V v, d;
@@ -53,17 +53,11 @@ public:
   __device__ __forceinline__ int mail_slot() const { return int(index % 2); }
 
   // Lines in x and y of a round: half a warp has one; those without one take the last one, in vain.
-  template <int round>
-  static constexpr bool all_have_line = Tile::lines_of(round) == Tile::units;
-  template <int round>
-  __device__ __forceinline__ bool has_line() const
-  {
-    return all_have_line<round> || unit() < Tile::lines_of(round);
-  }
-  template <int round>
+  static constexpr bool all_have_line = Tile::lines == Tile::units;
+  __device__ __forceinline__ bool has_line() const { return all_have_line || unit() < Tile::lines; }
   __device__ __forceinline__ int line_of() const
   {
-    return all_have_line<round> ? unit() : min(unit(), Tile::lines_of(round) - 1);
+    return all_have_line ? unit() : min(unit(), Tile::lines - 1);
   }
 
   __device__ __forceinline__ Sums sum_y(const Number *from) const
@@ -77,11 +71,10 @@ public:
   /// The row of the first block is below that of the second.
   static __device__ __forceinline__ bool is_first() { return cluster::rank<Tile::cluster>() == 0; }
 
-  /// Traces of this row to the other block.
-  template <int round>
+  /// Traces of this row to the other block, of the round that is worked on next.
   __device__ __forceinline__ void send() const
   {
-    const int unit = line_of<round>(), m = unit / n, i = unit % n;
+    const int unit = line_of(), m = unit / n, i = unit % n;
     const Sums of = sum_y(shared.own(own_slot(own_index), m) + i * mode_x + cell);
     const C sign = is_first() ? C(1) : C(-1); // the upper or the lower ends of lines
     Letter traces;
@@ -91,16 +84,15 @@ public:
       traces.v.at[w] = fma(sign, of.ov.at[w], of.ev.at[w]);
       traces.d.at[w] = fma(sign, of.ed.at[w], of.od.at[w]);
     }
-    if (has_line<round>())
+    if (has_line())
       cluster::send<Tile::cluster>(shared.template mail<Letter>(mail_slot(), unit) + lane % 16,
           traces, shared.mail_full(mail_slot(), warp), 1 - cluster::rank<Tile::cluster>());
   }
 
-  /// The row beyond, of the next round: its slot may be taken.
-  template <int round>
+  /// The row beyond, of the round that is worked on next: its slot may be taken.
   __device__ __forceinline__ void sum_around()
   {
-    const int unit = line_of<round>(), m = unit / n, i = unit % n;
+    const int unit = line_of(), m = unit / n, i = unit % n;
     const int slot = int(index % Tile::halo_ring);
     pipeline::wait(shared.halo_full(slot), index / Tile::halo_ring % 2);
     const Sums of = sum_y(shared.halo(slot, m, 0) + i * mode_x + cell);
@@ -119,29 +111,30 @@ public:
   template <int round>
   __device__ __forceinline__ void combine_y(int c)
   {
-    const int unit = line_of<round>();
+    const int unit = line_of();
     const bool first = is_first();
     if (first ? s.lower_end : s.upper_end)
-      around = beyond<round>(first ? 2 : 3, c);
+      around = behind_side<round>(first ? 2 : 3, c);
     // Letters may be there already: without this arrival the phase does not end.
     if (lane == 0)
       pipeline::arrive_expect(shared.mail_full(mail_slot(), warp),
-          max(0, min(2, Tile::lines_of(round) - 2 * warp)) * Tile::line_mail);
+          max(0, min(2, Tile::lines - 2 * warp)) * Tile::line_mail);
+    // Of block scope: cluster::send().
     pipeline::wait_bounded(shared.mail_full(mail_slot(), warp), index / 2 % 2);
     Letter *const letter = shared.template mail<Letter>(mail_slot(), unit) + lane % 16;
     Letter inner = *letter;
-    if constexpr (!all_have_line<round>)
+    if constexpr (!all_have_line)
       __syncwarp(); // those without a line have read another one's letters, in whose place something is written
     if (first && s.upper_end) // the other block lies beyond the end
     {
-      const Trace trace = beyond<round>(3, c);
+      const Trace trace = behind_side<round>(3, c);
       inner = {trace.v, trace.d};
     }
     // The first block has m around its tile, the second one p.
     const C sign = first ? C(1) : C(-1);
     const Letter even{sign * (around.d - inner.d), around.v + inner.v};
     const Letter odd{-(around.d + inner.d), sign * (inner.v - around.v)};
-    if (has_line<round>())
+    if (has_line())
     {
       *letter = even;
       shared.template odd_faces<Letter>(unit)[lane % 16] = odd;
@@ -149,9 +142,9 @@ public:
     pipeline::arrive(shared.faces());
   }
   template <int round>
-  __device__ __forceinline__ Trace beyond(int side, int c) const
+  __device__ __forceinline__ Trace behind_side(int side, int c) const
   {
-    const int unit = line_of<round>(), m = unit / n, i = unit % n;
+    const int unit = line_of(), m = unit / n, i = unit % n;
     if (p.sides[side] == Side::ghost)
     {
       if (s.last_y < 0)
@@ -166,7 +159,7 @@ public:
   template <int round>
   __device__ __forceinline__ void write_sums() const
   {
-    const auto [m, j] = Tile::line_in_x(round, line_of<round>());
+    const auto [m, j] = Tile::line_in_x(line_of());
     const int k = round * Tile::planes + m;
     Number *const line = shared.own(own_slot(own_index), m) + j * mode_y + cell;
     const Letter *const faces_y = (j % 2 == 0 ? shared.template mail<Letter>(mail_slot(), m * n)
@@ -183,7 +176,7 @@ public:
     }
     const column::Faces<V> faces_x = couple(
         load_pack<2>(edges), load_pack<2>(edges + Tile::edge_numbers / 2), of.lower(), of.upper());
-    if constexpr (!all_have_line<round>)
+    if constexpr (!all_have_line)
       __syncwarp(); // those without a line have read another one's
     const C of_yz = p.lambda[2][k] + p.lambda[1][j], vd = p.vd[1][j], gd = p.gd[1][j];
 #pragma unroll
@@ -196,7 +189,7 @@ public:
       const Letter of_y = faces_y[16 * i];
       add_product(sum, vd, of_y.v);
       add_product(sum, gd, of_y.d);
-      if (has_line<round>())
+      if (has_line())
         write_pack(line + i * mode_x, sum);
     }
   }

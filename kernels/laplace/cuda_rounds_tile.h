@@ -25,7 +25,8 @@ struct RoundsTile
   static constexpr int n = n_;
   static constexpr bool owns_columns = false;
   static constexpr int planes = planes_;
-  static constexpr int rounds = (n + planes - 1) / planes; ///< of a layer
+  static constexpr int rounds = n / planes; ///< of a layer
+  static constexpr int lines = planes * n;  ///< in x of a round, and in y
   static constexpr int own_ring = own_ring_, halo_ring = halo_ring_;
   static constexpr bool pairs_lines = pairs_lines_;
 
@@ -45,34 +46,30 @@ struct RoundsTile
   static constexpr int service_warps = 2;
   static constexpr int threads = 32 * (warps + service_warps);
   static constexpr int most_registers = 65536 / threads / 8 * 8;
-  static constexpr int consumer_registers = most_registers;
-
-  static constexpr int planes_of(int round)
-  {
-    return round + 1 < rounds ? planes : n - round * planes;
-  }
-  static constexpr int lines_of(int round) { return planes_of(round) * n; }
+  static constexpr int consumer_registers = 0; ///< nobody hands over any
 
   /// A line of a round: plane m of it, mode j.
   struct Line
   {
     int m, j;
   };
-  /// The line in x of half a warp.
-  static constexpr Line line_in_x(int round, int unit)
+  /// The line in x of half a warp in a round.
+  static constexpr Line line_in_x(int unit)
   {
     if (!pairs_lines)
       return {unit / n, unit % n};
+    // Pairs of even and of odd modes; of either parity one is left over where there is an odd number of them.
     constexpr int evens = (n + 1) / 2, odds = n / 2, pairs = evens / 2 + odds / 2;
     constexpr int singles = evens % 2 + odds % 2;
-    const int warp = unit / 2, half = unit % 2, paired = planes_of(round) * pairs;
-    if (warp < paired)
+    const int warp = unit / 2, half = unit % 2;
+    if (warp < planes * pairs)
     {
-      const int pair = warp % pairs, odd = pair >= evens / 2;
+      const int pair = warp % pairs, odd = pair >= evens / 2 ? 1 : 0;
       return {warp / pairs, odd + 4 * (pair - odd * (evens / 2)) + 2 * half};
     }
-    const int rest = unit - 2 * paired, first = evens % 2 == 1 ? 2 * (evens - 1) : 2 * odds - 1;
-    return {rest / singles, rest % singles == 0 ? first : 2 * odds - 1};
+    const int rest = unit - 2 * planes * pairs, of_plane = singles > 1 ? rest % 2 : 0;
+    const bool is_even = evens % 2 == 1 && of_plane == 0;
+    return {rest / (singles > 1 ? 2 : 1), is_even ? 2 * (evens - 1) : 2 * odds - 1};
   }
 
   static constexpr int align(int bytes) { return (bytes + 127) / 128 * 128; }
@@ -84,10 +81,10 @@ struct RoundsTile
   static constexpr int halo_bytes = right_at + align(side_box);
   static constexpr int halo_box = own_box + 2 * side_box;
   static constexpr int letter_bytes = 16;
-  static constexpr int line_mail = lanes_x * letter_bytes;  ///< letters of a line
-  static constexpr int mail_bytes = planes * n * line_mail; ///< of a round
-  static constexpr int edge_numbers = 2 * planes * n * 2;   ///< of a round
-  static constexpr int place_bytes = 48;
+  static constexpr int line_mail = lanes_x * letter_bytes; ///< letters of a line
+  static constexpr int mail_bytes = lines * line_mail;     ///< of a round
+  static constexpr int edge_numbers = 4 * lines;           ///< of a round
+  static constexpr int place_bytes = 48;                   ///< of a segment
 
   static constexpr int halo_offset = own_ring * planes * own_bytes;
   static constexpr int mail_offset = halo_offset + halo_ring * planes * halo_bytes;
@@ -106,7 +103,10 @@ struct RoundsTile
       sizeof(Number) * (5. + double(halo_bytes) / own_box) + sizeof(C) * (4. + 8. / n);
 
   static_assert(sizeof(C) == sizeof(Number), "sums take the place of u");
-  static_assert(planes * n <= units, "half a warp has a line of a round");
+  static_assert(n % planes == 0, "who reads letters of a round sends some of the next one");
+  static_assert(lines <= units, "half a warp has a line of a round");
+  static_assert(halo_ring + 1 >= rounds && own_ring >= 2,
+      "the thread that copies has asked for a layer before it waits for what that layer gives back");
   static_assert(own_ring >= rounds, "all of a layer is there when z is summed");
   static_assert(rows * n <= 256, "boxes of the copy engine");
   static_assert(shared_bytes <= 232448, "227 KiB per block");

@@ -14,33 +14,26 @@ namespace
   template <typename Tile>
   void check_lines()
   {
-    int planes = 0;
-    for (int round = 0; round < Tile::rounds; ++round)
+    std::set<std::pair<int, int>> seen;
+    int alone = 0; // units whose neighbour in the warp has other faces in y, or no line
+    for (int unit = 0; unit < Tile::lines; ++unit)
     {
-      const int lines = Tile::lines_of(round);
-      ASSERT_LE(lines, Tile::units);
-      std::set<std::pair<int, int>> seen;
-      int alone = 0; // units whose neighbour in the warp has other faces in y, or no line
-      for (int unit = 0; unit < lines; ++unit)
+      const auto [m, j] = Tile::line_in_x(unit);
+      EXPECT_TRUE(m >= 0 && m < Tile::planes && j >= 0 && j < Tile::n)
+          << "unit " << unit << ": " << m << " " << j;
+      EXPECT_TRUE(seen.insert({m, j}).second) << "unit " << unit << ": " << m << " " << j;
+      if ((unit ^ 1) >= Tile::lines)
+        ++alone;
+      else
       {
-        const auto [m, j] = Tile::line_in_x(round, unit);
-        EXPECT_TRUE(m >= 0 && m < Tile::planes_of(round) && j >= 0 && j < Tile::n)
-            << "unit " << unit << ": " << m << " " << j;
-        EXPECT_TRUE(seen.insert({m, j}).second) << "unit " << unit << ": " << m << " " << j;
-        if ((unit ^ 1) >= lines)
-          ++alone;
-        else
-        {
-          const auto other = Tile::line_in_x(round, unit ^ 1);
-          alone += other.m != m || other.j % 2 != j % 2 ? 1 : 0;
-        }
+        const auto other = Tile::line_in_x(unit ^ 1);
+        alone += other.m != m || other.j % 2 != j % 2 ? 1 : 0;
       }
-      EXPECT_EQ(int(seen.size()), lines);
-      if (Tile::pairs_lines) // of an odd number of modes one is left over per plane
-        EXPECT_EQ(alone, Tile::n % 2 * Tile::planes_of(round));
-      planes += Tile::planes_of(round);
     }
-    EXPECT_EQ(planes, Tile::n);
+    EXPECT_EQ(int(seen.size()), Tile::planes * Tile::n);
+    if (Tile::pairs_lines) // one mode of each parity that has an odd number of them
+      EXPECT_EQ(alone, ((Tile::n + 1) / 2 % 2 + Tile::n / 2 % 2) * Tile::planes);
+    EXPECT_EQ(Tile::planes * Tile::rounds, Tile::n);
     EXPECT_GE(Tile::strips * Tile::units, Tile::modes);
   }
 
@@ -52,7 +45,7 @@ namespace
         {0, Tile::own_ring * Tile::planes * Tile::own_bytes},
         {Tile::halo_offset, Tile::halo_ring * Tile::planes * Tile::halo_bytes},
         {Tile::mail_offset, 2 * Tile::mail_bytes},
-        {Tile::faces_offset, Tile::planes * Tile::n * Tile::line_mail},
+        {Tile::faces_offset, Tile::lines * Tile::line_mail},
         {Tile::edge_offset, 2 * Tile::edge_numbers * int(sizeof(typename Tile::C))},
         {Tile::place_offset, Tile::warps * Tile::place_bytes},
         {Tile::barrier_offset, 8 * Tile::barriers},
@@ -80,17 +73,18 @@ namespace
   {
     check_lines<CudaTile<double, 9, false>>();
     check_lines<CudaTile<float, 9, false>>();
-    check_lines<RoundsTile<double, 8, 12, 3, 4, 2, true>>();
-    check_lines<RoundsTile<double, 7, 14, 4, 4, 2, true>>();
+    check_lines<RoundsTile<double, 9, 14, 3, 4, 2, false>>();
+    check_lines<RoundsTile<double, 8, 8, 2, 6, 3, true>>();
+    check_lines<RoundsTile<double, 7, 4, 1, 8, 6, true>>();
     check_lines<RoundsTile<float, 6, 9, 3, 4, 2, true>>();
-    check_lines<RoundsTile<float, 5, 13, 5, 2, 1, false>>();
+    check_lines<RoundsTile<float, 5, 13, 5, 2, 1, true>>();
   }
 
   TEST(RoundsTile, NothingOverlaps)
   {
     check_memory<CudaTile<double, 9, false>>();
     check_memory<CudaTile<float, 9, false>>();
-    check_memory<RoundsTile<double, 7, 14, 4, 4, 2, true>>();
+    check_memory<RoundsTile<double, 7, 4, 1, 8, 6, true>>();
   }
 } // namespace
 } // namespace tensormg::laplace
