@@ -31,8 +31,11 @@ namespace
       }
     }
     EXPECT_EQ(int(seen.size()), Tile::planes * Tile::n);
-    if (Tile::pairs_lines) // one mode of each parity that has an odd number of them
+    if (Tile::pairs_lines)
+    {
+      // One mode of each parity that has an odd number of them.
       EXPECT_EQ(alone, ((Tile::n + 1) / 2 % 2 + Tile::n / 2 % 2) * Tile::planes);
+    }
     EXPECT_EQ(Tile::planes * Tile::rounds, Tile::n);
     EXPECT_GE(Tile::strips * Tile::units, Tile::modes);
   }
