@@ -10,6 +10,30 @@ namespace tensormg::laplace::layers
 using column::Faces;
 using column::LineSums;
 
+/// Traces (V, D) beside a line in x, at its left or right end: `from` has the modes i of the cell there, or, at a closed end, of the line's
+/// own last cell, whose reflection is taken.
+template <typename Tile, typename Number>
+__device__ __forceinline__ Pack<typename Tile::C, 2> sum_beside(
+    const LayersParameters<Tile> &p, const Number *from, bool right, bool closed)
+{
+  using C = typename Tile::C;
+  const int stride = closed ? Tile::cells_x : Tile::halo_x;
+  LineSums<Pack<C, 1>> sums;
+#pragma unroll
+  for (int i = 0; i < Tile::n; ++i)
+    sums.add(i, p.v[i], p.h[i], load_pack<1>(from + i * stride));
+  auto trace = right != closed ? sums.lower() : sums.upper();
+  if (closed)
+  {
+    const C sign = p.sides[right] == Side::dirichlet ? C(-1) : C(1);
+    trace = {sign * trace.v, -sign * trace.d};
+  }
+  Pack<C, 2> both;
+  both.at[0] = trace.v.at[0];
+  both.at[1] = trace.d.at[0];
+  return both;
+}
+
 /// A lane has `width` neighbouring cells of a row of 16 lanes.
 template <typename Tile>
 class LineWork

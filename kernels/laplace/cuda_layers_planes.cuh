@@ -195,21 +195,7 @@ public:
     const Number *from = closed ? plane.own + cy * row_y + j * mode_y + (right ? s.last_x : 0)
                                 : shared.halo(plane.slot, right ? Tile::right_at : Tile::left_at) +
             (cy * n + j) * n * Tile::halo_x + (right ? 0 : s.left_cell);
-    const int stride = closed ? mode_x : Tile::halo_x;
-    LineSums<Pack<C, 1>> sums;
-#pragma unroll
-    for (int i = 0; i < n; ++i)
-      sums.add(i, p.v[i], p.h[i], load_pack<1>(from + i * stride));
-    auto trace = right != closed ? sums.lower() : sums.upper();
-    if (closed)
-    {
-      const C sign = p.sides[right] == Side::dirichlet ? C(-1) : C(1);
-      trace = {sign * trace.v, -sign * trace.d};
-    }
-    Pack<C, 2> both;
-    both.at[0] = trace.v.at[0];
-    both.at[1] = trace.d.at[0];
-    write_pack(shared.edges(warp) + 2 * line, both);
+    write_pack(shared.edges(warp) + 2 * line, sum_beside<Tile>(p, from, right, closed));
   }
 
   /// Line by line in x, so that sums may replace u. of_z = c_z lambda_k.

@@ -1,7 +1,7 @@
 // The warp that sums the lines beside a row in x, in the kernel that works on a layer in rounds: see cuda_rounds.cuh.
 #pragma once
 
-#include "kernels/laplace/cuda_column_lines.cuh"
+#include "kernels/laplace/cuda_layers_lines.cuh"
 #include "kernels/laplace/cuda_rounds.cuh"
 
 namespace tensormg::laplace::rounds
@@ -76,21 +76,8 @@ private:
         ? shared.own(own.slot, m) + j * n * Tile::cells_x + (right ? s.last_x : 0)
         : shared.halo(halo.slot, m, right ? Tile::right_at : Tile::left_at) + j * n * Tile::halo_x +
             (right ? 0 : s.left_cell);
-    const int stride = closed ? Tile::cells_x : Tile::halo_x;
-    column::LineSums<Pack<C, 1>> sums;
-#pragma unroll
-    for (int i = 0; i < n; ++i)
-      sums.add(i, p.v[i], p.h[i], load_pack<1>(from + i * stride));
-    auto trace = right != closed ? sums.lower() : sums.upper();
-    if (closed)
-    {
-      const C sign = p.sides[right] == Side::dirichlet ? C(-1) : C(1);
-      trace = {sign * trace.v, -sign * trace.d};
-    }
-    Pack<C, 2> both;
-    both.at[0] = trace.v.at[0];
-    both.at[1] = trace.d.at[0];
-    write_pack(shared.edges(edges.slot) + (right ? Tile::edge_numbers / 2 : 0) + 2 * line, both);
+    write_pack(shared.edges(edges.slot) + (right ? Tile::edge_numbers / 2 : 0) + 2 * line,
+        layers::sum_beside<Tile>(p, from, right, closed));
   }
 };
 } // namespace tensormg::laplace::rounds
