@@ -148,8 +148,12 @@ namespace column
   __device__ __forceinline__ void take_number(const Parameters &p, int &number)
   {
     if (threadIdx.x == 0 && cluster::rank<Tile::cluster>() == 0)
-      number = take_worker(
-          p.progress, p.l2_halves, blockIdx.x / Tile::cluster, gridDim.x / Tile::cluster);
+    {
+      const int workers = gridDim.x / Tile::cluster;
+      number = take_worker(p.progress, p.l2_halves, blockIdx.x / Tile::cluster, workers);
+      if constexpr (Tile::halves_of_rows)
+        number = worker_with_half_of_rows(number, workers, p.tiles_x);
+    }
   }
   template <typename Tile>
   __device__ __forceinline__ void share_number(int &number)

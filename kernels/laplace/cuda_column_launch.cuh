@@ -8,6 +8,28 @@
 
 namespace tensormg::laplace
 {
+template <typename Tile>
+int tiles_in_x(const Block &block)
+{
+  return static_cast<int>((block.cells[0] + Tile::cells_x - 1) / Tile::cells_x);
+}
+/// Tiles of blocks, or of clusters of them.
+template <typename Tile>
+int tiles_of(const Block &block)
+{
+  return tiles_in_x<Tile>(block) *
+      static_cast<int>((block.cells[1] + Tile::cells_y - 1) / Tile::cells_y);
+}
+
+/// Blocks to start where there is room for so many clusters.
+template <typename Tile>
+int blocks_to_start(const Block &block, int clusters)
+{
+  if constexpr (Tile::whole_columns)
+    clusters = blocks_for_whole_columns(tiles_of<Tile>(block), clusters);
+  return clusters * Tile::cluster;
+}
+
 template <typename Tile, Form form>
 TileParameters<Tile> tile_parameters(const Arguments<typename Tile::Number> &a, int blocks)
 {
@@ -42,9 +64,8 @@ TileParameters<Tile> tile_parameters(const Arguments<typename Tile::Number> &a, 
   p.dst = a.dst;
   p.row = block.row();
   p.plane = block.plane();
-  p.tiles_x = static_cast<int>((block.cells[0] + Tile::cells_x - 1) / Tile::cells_x);
-  const int tiles_y = static_cast<int>((block.cells[1] + Tile::cells_y - 1) / Tile::cells_y);
-  p.schedule = MarchSchedule(p.tiles_x * tiles_y, static_cast<int>(block.cells[2]), blocks);
+  p.tiles_x = tiles_in_x<Tile>(block);
+  p.schedule = MarchSchedule(tiles_of<Tile>(block), static_cast<int>(block.cells[2]), blocks);
   p.longest = p.schedule.longest();
   p.progress = a.progress;
   return p;

@@ -47,6 +47,8 @@ struct RoundsTile
   static constexpr int threads = 32 * (warps + service_warps);
   static constexpr int most_registers = 65536 / threads / 8 * 8;
   static constexpr int consumer_registers = 0; ///< nobody hands over any
+  /// As in LayersTile: neither gains.
+  static constexpr bool whole_columns = false, halves_of_rows = false;
 
   /// A line of a round: plane m of it, mode j.
   struct Line

@@ -136,4 +136,27 @@ private:
   int levels_ = 0;
   std::array<Level, max_levels> level_{};
 };
+
+/// Blocks out of `most` for a MarchSchedule without cuts: as few as the same number of rounds of whole columns needs, if the
+/// columns divide evenly and the blocks that stay idle are worth less than 4 % of the time; else all. A cut reads layers
+/// twice, and blocks in different layers find less of each other's cells in L2.
+constexpr int blocks_for_whole_columns(int tiles, int most)
+{
+  const long rounds = (tiles + most - 1) / most;
+  return tiles % rounds == 0 && 100 * rounds * most <= 104L * tiles
+      ? static_cast<int>(tiles / rounds)
+      : most;
+}
+
+/// For the blocks of take_worker(), of which the first half is near one half of L2: their numbers such that this half has the
+/// left half of every row of tiles in a round, instead of the lower rows. `number` itself unless the blocks have whole rows of an
+/// even number of tiles.
+constexpr int worker_with_half_of_rows(int number, int workers, int tiles_x)
+{
+  if (tiles_x % 2 != 0 || workers % tiles_x != 0)
+    return number;
+  const int width = tiles_x / 2, half = workers / 2;
+  const int of_half = number % half;
+  return of_half / width * tiles_x + (number < half ? 0 : width) + of_half % width;
+}
 } // namespace tensormg::laplace

@@ -101,9 +101,9 @@ void launch_mma_layers(const Arguments<Half> &a)
 {
   const auto kernel = mma_layers_kernel_of<Tile, form>(
       mma_layers_rescales<form>(a.block.cells[0], mma_layers_scale<form>(a)));
-  const int blocks = Tile::cluster *
-      resident_clusters(
-          reinterpret_cast<const void *>(kernel), Tile::cluster, Tile::threads, Tile::shared_bytes);
+  const int blocks = blocks_to_start<Tile>(a.block,
+      resident_clusters(reinterpret_cast<const void *>(kernel), Tile::cluster, Tile::threads,
+          Tile::shared_bytes));
   // Cooperative, since the blocks look at each other's progress.
   launch_cooperative("launching the Laplace kernel of layers on tensor cores", kernel, blocks,
       Tile::threads, Tile::shared_bytes, a.stream, mma_layers_parameters<Tile, form>(a, blocks));
