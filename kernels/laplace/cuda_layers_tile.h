@@ -49,9 +49,10 @@ struct LayersTile
   static constexpr int warps = groups * group_warps;
   static constexpr bool by_mail = cluster > 1;
 
-  /// For the launch: blocks_for_whole_columns(), which lose where blocks are two layers apart; for what is near which half of
-  /// L2: worker_with_half_of_rows(), which gain where the row beside is sent and sides in x take few sectors of L2.
-  static constexpr bool whole_columns = apart == 1;
+  /// For the launch: blocks_for_whole_columns(), which lose where blocks are two layers apart (WideFloat: not measured); for
+  /// what is near which half of L2: worker_with_half_of_rows(), which gain where the row beside is sent and sides in x take few sectors
+  /// of L2.
+  static constexpr bool whole_columns = apart == 1 && sizeof(C) == sizeof(Number);
   static constexpr bool halves_of_rows = by_mail && sizeof(Number) == 8;
 
   /// Two more warps copy; registers are given to warps by fours. Where so many warps

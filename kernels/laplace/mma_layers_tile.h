@@ -55,8 +55,8 @@ struct MmaLayersTile
 
   static constexpr int cluster = cluster_; ///< blocks with rows of cells beside each other, 1 or 2
   static constexpr int cells_y = rows * cluster; ///< of a cluster
-  /// As in LayersTile. With nine modes the warps compute all the time: a block less is a loss.
-  static constexpr bool whole_columns = n < 9, halves_of_rows = false;
+  /// As in LayersTile. With nine modes the warps compute all the time: a block less is a loss. Two parts: not measured.
+  static constexpr bool whole_columns = n < 9 && parts == 1, halves_of_rows = false;
   static constexpr int consumer_groups = (warps + 3) / 4;
   static constexpr int threads = 128 * (consumer_groups + 1);
 
