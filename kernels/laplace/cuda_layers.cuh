@@ -40,18 +40,19 @@ namespace layers
     using Number = typename Tile::Number;
     using C = typename Tile::C;
     using Barrier = pipeline::Barrier;
-    static constexpr int first_done = 2 * Tile::steps_in;
-    static constexpr int met_at = first_done + 2 * Tile::steps_out;
+    static constexpr int first_done = Tile::layers * Tile::steps_in;
+    static constexpr int met_at = first_done + Tile::layers * Tile::steps_out;
     static constexpr int first_halo = met_at + 1;
     static constexpr int first_group = first_halo + Tile::n + Tile::halo_ring;
     static constexpr int first_written = first_group + (Tile::by_mail ? 2 * Tile::n : Tile::groups);
-    static_assert(first_written + (Tile::writes_apart ? 2 * Tile::steps_out : 0) == Tile::barriers);
+    static_assert(first_written + (Tile::writes_apart ? Tile::layers * Tile::steps_out : 0) ==
+        Tile::barriers);
     unsigned char *base;
 
     /// Plane k of the layer with that number in the order of copies.
     __device__ Number *own(int layer, int k) const
     {
-      return reinterpret_cast<Number *>(base + (layer % 2 * Tile::n + k) * Tile::own_bytes);
+      return reinterpret_cast<Number *>(base + Tile::slot(layer, k) * Tile::own_bytes);
     }
     /// The sums of x and y of that plane.
     __device__ C *sum(int layer, int k) const
@@ -86,18 +87,18 @@ namespace layers
     /// with it, and has read the layer after it.
     __device__ Barrier *full(int layer, int k) const
     {
-      return barrier(layer % 2 * Tile::steps_in + k / Tile::planes_in);
+      return barrier(layer % Tile::layers * Tile::steps_in + k / Tile::planes_in);
     }
     __device__ Barrier *done(int layer, int k) const
     {
-      return barrier(first_done + layer % 2 * Tile::steps_out + k / Tile::planes_out);
+      return barrier(first_done + layer % Tile::layers * Tile::steps_out + k / Tile::planes_out);
     }
     /// writes_apart: planes have been written, or need not be: others may take their place.
     __device__ Barrier *written(int layer, int k) const
     {
-      return barrier(first_written + layer % 2 * Tile::steps_out + k / Tile::planes_out);
+      return barrier(first_written + layer % Tile::layers * Tile::steps_out + k / Tile::planes_out);
     }
-    static __device__ unsigned parity(int layer) { return layer / 2 % 2; }
+    static __device__ unsigned parity(int layer) { return layer / Tile::layers % 2; }
     /// All warps meet.
     __device__ Barrier *met() const { return barrier(met_at); }
     /// What lies around plane k of a layer is there; groups may wait for several planes that have the same slot, one
@@ -122,7 +123,7 @@ namespace layers
   {
     constexpr unsigned of_group = pipeline::warp_arrivals * Tile::group_warps;
     constexpr unsigned all = pipeline::warp_arrivals * Tile::warps;
-    for (int layer = 0; layer < 2; ++layer)
+    for (int layer = 0; layer < Tile::layers; ++layer)
     {
       for (int k = 0; k < Tile::n; k += Tile::planes_in)
         pipeline::init(shared.full(layer, k), 1);
@@ -181,36 +182,42 @@ namespace layers
     }
   };
 
+  template <typename Tile>
+  __device__ void read_plane(const LayersParameters<Tile> &p, const Shared<Tile> &shared,
+      const Layers<Tile> &in, int layer, int k)
+  {
+    constexpr int n = Tile::n;
+    pipeline::Barrier *full = shared.full(layer, k);
+    if (k % Tile::planes_in == 0)
+      pipeline::arrive_expect(full, min(Tile::planes_in, n - k) * Tile::own_box);
+    pipeline::load_box_kept(
+        shared.own(layer, k), &p.own, full, in.s.x0, 0, in.s.y0 * n, in.c * n + k);
+  }
   /// Planes first, first + 1, ... of a layer, those that take the place of others at a time.
   template <typename Tile>
   __device__ void read_planes(const LayersParameters<Tile> &p, const Shared<Tile> &shared,
       const Layers<Tile> &in, int layer, int first)
   {
-    constexpr int n = Tile::n;
-    for (int k = first; k < min(first + Tile::planes_out, n); ++k)
-    {
-      pipeline::Barrier *full = shared.full(layer, k);
-      if (k % Tile::planes_in == 0)
-        pipeline::arrive_expect(full, min(Tile::planes_in, n - k) * Tile::own_box);
-      pipeline::load_box_kept(
-          shared.own(layer, k), &p.own, full, in.s.x0, 0, in.s.y0 * n, in.c * n + k);
-    }
+    for (int k = first; k < min(first + Tile::planes_out, Tile::n); ++k)
+      read_plane(p, shared, in, layer, k);
   }
 
-  /// writes_apart: reads planes to the place of those of the layer before the last, when these have been written.
+  /// writes_apart: reads planes to the place of earlier ones, when these have been written.
   template <typename Tile>
   __device__ void read_layers(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
   {
+    constexpr int n = Tile::n;
     InStep in_step(p.progress, p.longest, Tile::apart);
     int layer = 0;
     for (Layers<Tile> in(p, shared.worker()); in.more; in.advance(), ++layer)
-      for (int first = 0; first < Tile::n; first += Tile::planes_out)
+      for (int k = 0; k < n; ++k)
       {
-        if (layer >= 2)
-          pipeline::wait(shared.written(layer - 2, first), Shared<Tile>::parity(layer - 2));
-        if (first == 0 && in.is_own())
+        const int replaced = layer * n + k - Tile::own_ring, of = replaced / n;
+        if (replaced >= 0)
+          pipeline::wait(shared.written(of, replaced % n), Shared<Tile>::parity(of));
+        if (k == 0 && in.is_own())
           in_step.begin_step();
-        read_planes(p, shared, in, layer, first);
+        read_plane(p, shared, in, layer, k);
       }
     in_step.end();
   }

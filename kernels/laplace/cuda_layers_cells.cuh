@@ -23,9 +23,6 @@ class Cells : WorkOf<Tile>
   using Work::load, Work::behind, Work::ghost;
   using Work::n, Work::modes, Work::width, Work::mode_x;
   static constexpr int strips_per_warp = Tile::strips_per_warp;
-  // Numbers between planes of u and between planes of sums.
-  static constexpr int next_plane = Tile::own_bytes / int(sizeof(Number));
-  static constexpr int next_sums = Tile::sum_bytes / int(sizeof(C));
 
   Trace below[strips_per_warp]; ///< in z: of the layer before, at its top
   Trace top[strips_per_warp];   ///< of this layer
@@ -102,11 +99,10 @@ private:
 
   __device__ __forceinline__ LineSums<V> sums_z(int l, int t) const
   {
-    const Number *from = shared.own(l, 0) + at_strip(t);
     LineSums<V> sums;
 #pragma unroll
     for (int k = 0; k < n; ++k)
-      sums.add(k, p.v[k], p.h[k], load(from + k * next_plane));
+      sums.add(k, p.v[k], p.h[k], load(shared.own(l, k) + at_strip(t)));
     return sums;
   }
   __device__ __forceinline__ Trace ghost_z(int side, int t) const
@@ -200,7 +196,6 @@ private:
       Trace (&above)[strips_per_warp], Trace (&next_top)[strips_per_warp]) const
   {
     LineSums<V> sums[strips_per_warp];
-    const Number *const from = shared.own(layer + 1, 0);
 #pragma unroll
     for (int k = 0; k < n; ++k)
     {
@@ -208,7 +203,7 @@ private:
         wait_full(layer + 1, k);
 #pragma unroll
       for (int t = 0; t < strips_per_warp; ++t)
-        sums[t].add(k, p.v[k], p.h[k], load(from + at_strip(t) + k * next_plane));
+        sums[t].add(k, p.v[k], p.h[k], load(shared.own(layer + 1, k) + at_strip(t)));
     }
 #pragma unroll
     for (int t = 0; t < strips_per_warp; ++t)
@@ -222,15 +217,13 @@ private:
   __device__ __forceinline__ void finish_planes(
       int first, const Faces<V> (&faces)[strips_per_warp], const V (&b)[strips_per_warp][n]) const
   {
-    const C *const from = shared.sum(layer, first);
-    Number *const to = shared.own(layer, first);
     V sum[Tile::planes_out][strips_per_warp];
 #pragma unroll
     for (int m = 0; m < Tile::planes_out; ++m)
 #pragma unroll
       for (int t = 0; t < strips_per_warp; ++t)
         if (first + m < n)
-          sum[m][t] = load(from + at_strip(t) + m * next_sums);
+          sum[m][t] = load(shared.sum(layer, first + m) + at_strip(t));
 #pragma unroll
     for (int m = 0; m < Tile::planes_out; ++m)
 #pragma unroll
@@ -243,7 +236,7 @@ private:
           add_product(sum[m][t], p.vd[2][k], faces[t].v[k % 2]);
           add_product(sum[m][t], p.gd[2][k], faces[t].g[k % 2]);
           if (has(t))
-            write_rounded(to + at_strip(t) + m * next_plane, sum[m][t]);
+            write_rounded(shared.own(layer, k) + at_strip(t), sum[m][t]);
         }
     pipeline::arrive_to_overwrite(shared.done(layer, first));
   }

@@ -14,8 +14,8 @@ namespace tensormg::laplace
 /// `planes_in` planes waited for. Blocks are kept within `apart` layers of each other (InStep); steps of part of a layer lose more
 /// by waiting than by what L2 loses.
 ///
-/// Two layers of src are in shared memory, and a ring of planes of the cells around the tile:
-///   own    [2 layers][n modes k][rows][n modes j][n modes i][cells_x]; B u takes the place of u
+/// Two layers of src are in shared memory, or some planes more, and a ring of planes of the cells around the tile:
+///   own    [own_ring planes][rows][n modes j][n modes i][cells_x], slot(); B u takes the place of u
 ///   halo   lower, upper [n][n][cells_x]; left, right [rows][n][n][halo_x]
 /// Where a Number would round the sums of x and y, these have a place of their own, for one layer, and u is there until
 /// its place takes B u.
@@ -23,7 +23,7 @@ namespace tensormg::laplace
 /// (`by_mail`).
 template <typename Number_, int n_, int rows_, int groups_, int halo_ring_, bool split_ = false,
     int width_ = 8 / int(sizeof(Compute<Number_>)), int cluster_ = 1, int planes_out_ = n_,
-    int planes_in_ = n_, int apart_ = 1>
+    int planes_in_ = n_, int apart_ = 1, int own_ring_ = 2 * n_>
 struct LayersTile
 {
   using Number = Number_;
@@ -33,6 +33,14 @@ struct LayersTile
   static constexpr int rows = rows_; ///< of cells
   static constexpr int groups = groups_;
   static constexpr int halo_ring = halo_ring_; ///< planes of the cells around the tile
+  static constexpr int own_ring = own_ring_;   ///< planes of the tile
+  /// That may be on their way at the same time: each has barriers.
+  static constexpr int layers = own_ring > 2 * n ? 3 : 2;
+  /// Place of plane k of a layer, which are numbered in the order of copies.
+  static constexpr int slot(int layer, int k)
+  {
+    return own_ring == 2 * n ? layer % 2 * n + k : (layer * n + k) % own_ring;
+  }
   static constexpr bool split = split_;
 
   static constexpr int width = width_; ///< cells per lane
@@ -97,7 +105,7 @@ struct LayersTile
   static constexpr bool in_place = sizeof(C) == sizeof(Number);
   static constexpr int sum_bytes =
       in_place ? own_bytes : align(int(sizeof(C)) * cells_x * modes * rows);
-  static constexpr int sum_offset = 2 * n * own_bytes;
+  static constexpr int sum_offset = own_ring * own_bytes;
   static constexpr int halo_offset = sum_offset + (in_place ? 0 : n * sum_bytes);
   /// Traces of the row of cells in the block beside: [n planes][n lines i][16 lanes] letters.
   static constexpr int letter_bytes = 2 * width * int(sizeof(C));
@@ -110,8 +118,8 @@ struct LayersTile
   static constexpr int place_bytes = 64;
   static constexpr int place_offset = edge_offset + align(warps * edge_numbers * int(sizeof(C)));
   static constexpr int barrier_offset = place_offset + warps * place_bytes;
-  static constexpr int barriers = 2 * (steps_in + steps_out) + 1 + n + halo_ring +
-      (by_mail ? 2 * n : groups) + (writes_apart ? 2 * steps_out : 0);
+  static constexpr int barriers = layers * (steps_in + steps_out) + 1 + n + halo_ring +
+      (by_mail ? 2 * n : groups) + (writes_apart ? layers * steps_out : 0);
   static constexpr int worker_offset = barrier_offset + 8 * barriers;
   static constexpr int shared_bytes = worker_offset + 8;
 
@@ -125,6 +133,9 @@ struct LayersTile
   static_assert(cluster == 1 || (cluster == 2 && in_place));
   static_assert(!by_mail || (split && rows == 1 && groups == n && halo_ring == n),
       "a warp has a plane, all of which lies beside the other block");
+  static_assert(own_ring >= 2 * n && own_ring <= 3 * n);
+  static_assert(own_ring == 2 * n || (writes_apart && in_place),
+      "copy_layers() reads planes to where it has written those of two layers before");
   static_assert(halo_ring <= n, "a plane's barrier serves one layer after the other");
   static_assert(rows * n <= 256, "boxes of the copy engine");
   static_assert(shared_bytes <= 232448, "227 KiB per block");

@@ -4,7 +4,7 @@
 // lanes). Arguments of MarchTile: modes, cells per thread, threads per row of cells, rows of cells, threads per column,
 // planes of the rings (own, halo, edges, b and old). Arguments of LayersTile: modes, rows of cells, groups of warps,
 // planes of the ring (halo), halves of warps split the modes of a row, cells per lane, blocks of a cluster (by mail),
-// planes that are written at a time, and waited for, layers between blocks. Arguments of RoundsTile: modes, warps, planes of
+// planes that are written at a time, and waited for, layers between blocks, planes of the tile. Arguments of RoundsTile: modes, warps, planes of
 // a round, rounds of the rings (own, halo), whether the lines in x of a warp have the same faces in y.
 #pragma once
 
@@ -38,7 +38,7 @@ template <>
 struct CudaTile<double, 6, false> : LayersTile<double, 6, 2, 6, 6, true, 1, 1, 6, 2>
 {};
 template <>
-struct CudaTile<double, 7, false> : LayersTile<double, 7, 1, 7, 7, true, 1, 1, 4, 4, 2>
+struct CudaTile<double, 7, false> : LayersTile<double, 7, 1, 7, 7, true, 1, 1, 4, 4, 1, 18>
 {};
 template <>
 struct CudaTile<double, 8, false> : LayersTile<double, 8, 1, 8, 8, true, 1, 2, 8, 4>
