@@ -24,8 +24,15 @@ class Cells : RoundWork<Tile>
   static constexpr int strips = Tile::strips;
   static constexpr int next_plane = Tile::own_bytes / int(sizeof(Number));
 
-  V held[strips][n];   ///< B u of lines in z, but for the faces above
-  Trace top[strips];   ///< of the layer worked on
+  /// Both faces in z are added when a layer is done; else those below are there before its sums. With b of the residual registers are
+  /// few: traces below wait in fewer than what they give.
+  static constexpr bool faces_at_once = form == Form::residual;
+  /// Each number begins where the one before it has been written, so that writes do not come all at once.
+  static constexpr bool begins_meanwhile = !faces_at_once && sizeof(C) == 8;
+
+  V held[strips][n]; ///< sums of lines in z, but for the faces above, or for both
+  Trace top[strips]; ///< of the layer worked on
+  Trace below[faces_at_once ? strips : 1];
   unsigned layers = 0; ///< that have been worked on
 
 public:
@@ -135,28 +142,91 @@ private:
     const int x = s.x0 + cell;
     const bool writes = c > s.z0 && x < int(p.block.pitch) && s.last_y >= 0;
     const bool first = c == s.z0 && !s.before;
-    Number *const layer = p.dst + (c - 1) * (n * p.plane) + s.y0 * modes * p.block.pitch + x;
+    Number *const results = p.dst + (c - 1) * (n * p.plane) + s.y0 * modes * p.block.pitch + x;
+    if constexpr (begins_meanwhile)
 #pragma unroll
-    for (int t = 0; t < strips; ++t)
-    {
-      Trace below = top[t];
-      if (first)
-        below = p.sides[4] == Side::ghost ? ghost_z(4, t) : behind(4, lower[t]);
-      top[t] = upper[t];
-      Number *to = layer + line(t) * p.block.pitch;
-      const bool writes_line = writes && has(t);
-#pragma unroll
-      for (int k = 0; k < n; ++k, to += p.plane)
+      for (int t = 0; t < strips; ++t)
       {
-        V result = held[t][k];
-        add_product(result, p.vd[2][k], -lower[t].d);
-        add_product(result, p.gd[2][k], lower[t].v);
-        if (writes_line)
-          store_once(to, result);
-        held[t][k] = p.gd[2][k] * (k % 2 == 0 ? below.v : -below.v);
-        add_product(held[t][k], p.vd[2][k], k % 2 == 0 ? below.d : -below.d);
+        Trace next_below = top[t];
+        if (first)
+          next_below = below_first(lower[t], t);
+        top[t] = upper[t];
+        Number *to = results + line(t) * p.block.pitch;
+        const bool writes_line = writes && has(t);
+#pragma unroll
+        for (int k = 0; k < n; ++k, to += p.plane)
+        {
+          V result = held[t][k];
+          finish(result, k, lower[t], t);
+          if (writes_line)
+            store_once(to, result);
+          begin(held[t][k], k, next_below);
+        }
+      }
+    else
+    {
+#pragma unroll
+      for (int t = 0; t < strips; ++t)
+      {
+#pragma unroll
+        for (int k = 0; k < n; ++k)
+          finish(held[t][k], k, lower[t], t);
+        if (writes && has(t))
+          write_strip(results + line(t) * p.block.pitch, t);
+      }
+      Trace next_below[strips];
+      if (first)
+#pragma unroll
+        for (int t = 0; t < strips; ++t)
+          next_below[t] = below_first(lower[t], t);
+      else
+#pragma unroll
+        for (int t = 0; t < strips; ++t)
+          next_below[t] = top[t];
+#pragma unroll
+      for (int t = 0; t < strips; ++t)
+      {
+        top[t] = upper[t];
+        if constexpr (faces_at_once)
+          below[t] = next_below[t];
+        else
+#pragma unroll
+          for (int k = 0; k < n; ++k)
+            begin(held[t][k], k, next_below[t]);
       }
     }
+  }
+  /// Plane k of layer c - 1, with what is above.
+  __device__ __forceinline__ void finish(V &sum, int k, const Trace &above, int t) const
+  {
+    if constexpr (faces_at_once)
+    {
+      const column::Faces<V> faces(below[t], above);
+      add_product(sum, p.vd[2][k], faces.v[k % 2]);
+      add_product(sum, p.gd[2][k], faces.g[k % 2]);
+    }
+    else
+    {
+      add_product(sum, p.vd[2][k], -above.d);
+      add_product(sum, p.gd[2][k], above.v);
+    }
+  }
+  /// Plane k of layer c, with what is below.
+  __device__ __forceinline__ void begin(V &sum, int k, const Trace &traces) const
+  {
+    sum = p.gd[2][k] * (k % 2 == 0 ? traces.v : -traces.v);
+    add_product(sum, p.vd[2][k], k % 2 == 0 ? traces.d : -traces.d);
+  }
+  /// Below the first layer of the block.
+  __device__ __forceinline__ Trace below_first(const Trace &lower, int t) const
+  {
+    return p.sides[4] == Side::ghost ? ghost_z(4, t) : behind(4, lower);
+  }
+  __device__ __forceinline__ void write_strip(Number *to, int t) const
+  {
+#pragma unroll
+    for (int k = 0; k < n; ++k, to += p.plane)
+      store_once(to, held[t][k]);
   }
   static __device__ __forceinline__ void store_once(Number *to, const V &value)
   {
@@ -205,9 +275,11 @@ private:
       for (int m = 0; m < Tile::planes; ++m)
       {
         V &to = held[t][round * Tile::planes + m];
-        to = to + load(shared.own(here, m) + line(t) * mode_x + cell);
+        const V sum = load(shared.own(here, m) + line(t) * mode_x + cell);
         if constexpr (form == Form::residual)
-          to = to + b[m][t];
+          to = b[m][t] + sum;
+        else
+          to = to + sum;
       }
     pipeline::arrive_to_overwrite(shared.own_empty(here));
     if (next_layer)
