@@ -1,9 +1,7 @@
 #include "apps/compare.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <thread>
 
 #include "apps/compare_report.h"
 #include "apps/compare_solve.h"
@@ -29,10 +27,9 @@ namespace
           ", allowed is " + format_residual(entry.tolerance);
       return;
     }
-    if (entry.place == Place::device)
-      std::this_thread::sleep_for(std::chrono::duration<double>(options.rest_seconds));
     entry.time = measure([&](int runs) { return candidate.milliseconds(runs); },
-        options.repetitions, options.max_seconds);
+        options.repetitions, options.max_seconds,
+        entry.place == Place::device ? Pace::of_device(options.rest_seconds) : Pace{});
     entry.outcome = Outcome::measured;
     if (counter != nullptr && entry.place == Place::device)
       if (const auto counted = counter->per_run(candidate, entry.time.runs, entry.time.median))

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <fstream>
+#include <thread>
 #include <vector>
 
 #include "apps/parameter_text.h"
@@ -14,32 +16,43 @@ namespace tensormg
 namespace
 {
   constexpr double shortest_sample = 3.; ///< milliseconds
-  constexpr double warm_up = 30.;        ///< milliseconds
 } // namespace
 
-Milliseconds measure(
-    const std::function<double(int runs)> &time, int repetitions, double max_seconds)
+Milliseconds measure(const std::function<double(int runs)> &time, int repetitions,
+    double max_seconds, const Pace &pace)
 {
+  const auto rest = [&] { std::this_thread::sleep_for(std::chrono::duration<double>(pace.pause)); };
   Milliseconds result;
+  rest();
   const double first = time(1);
   if (first > 1e3 * max_seconds)
     return {first, first, first, 0., 1, 1};
   // The first run may have been slow for reasons of its own.
-  double spent = first, one = first;
-  do
-  {
-    const double again = time(1);
-    one = std::min(one, again);
-    spent += again;
-  }
-  while (spent < warm_up);
+  double busy = first, one = first;
+  const auto warm_up = [&] {
+    do
+    {
+      const double again = time(1);
+      one = std::min(one, again);
+      busy += again;
+    }
+    while (busy < pace.warm_up);
+  };
+  warm_up();
   result.runs = std::clamp(static_cast<int>(std::ceil(shortest_sample / one)), 1, 1000);
 
   std::vector<double> samples;
   double total = 0.;
   while (static_cast<int>(samples.size()) < repetitions && total < 1e3 * max_seconds)
   {
+    if (busy > pace.burst)
+    {
+      rest();
+      busy = 0.;
+      warm_up();
+    }
     const double sample = time(result.runs);
+    busy += sample;
     total += sample;
     samples.push_back(sample / result.runs);
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -48,11 +49,24 @@ struct Milliseconds
   int runs = 1;
 };
 
+/// How runs follow one another.
+struct Pace
+{
+  double warm_up = 30.; ///< milliseconds of runs that do not count
+  double burst = std::numeric_limits<double>::infinity(); ///< milliseconds, warm-up and all
+  /// Seconds without work, at the begin and behind each burst; then it is warmed up again.
+  double pause = 0.;
+
+  /// For a GPU that takes more power than it may: such kernels run for 25 to 40 ms before the clock falls
+  /// (docs/kernels.md, "Power").
+  static Pace of_device(double pause) { return {5., 20., pause}; }
+};
+
 /// `time(runs)` is the time of `runs` runs in milliseconds. Runs that take less than a few
 /// milliseconds are timed several at once. The first runs do not count, unless they alone take longer
-/// than `max_seconds`.
-Milliseconds measure(
-    const std::function<double(int runs)> &time, int repetitions, double max_seconds);
+/// than `max_seconds`. Pauses are not in that time.
+Milliseconds measure(const std::function<double(int runs)> &time, int repetitions,
+    double max_seconds, const Pace &pace = {});
 
 /// Time of `other` over time of `one`, of single runs: the median over pairs of samples taken by turns, of so many runs each. What
 /// the machine does to both (clock, power, temperature) is not in it. The first pair does not count; no further pair begins

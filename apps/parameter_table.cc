@@ -283,8 +283,8 @@ namespace
     compare.number("max_seconds", &CompareOptions::max_seconds, above(0.),
         "Time after which an entry gets no further repetitions.");
     compare.number("rest_seconds", &CompareOptions::rest_seconds, at_least(0.),
-        "Pause between the check of an entry on the GPU and its timings, so that these begin at the "
-        "clock of a chip at rest; after work that takes much power it is lower. Not for solve.");
+        "Pause between the check of an entry on the GPU and its timings, and between bursts of these "
+        "of 20 ms, so that all are at the clock of a chip that has rested; under load it falls. Not for solve.");
   }
 } // namespace
 

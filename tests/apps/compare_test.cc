@@ -1,8 +1,11 @@
 // The comparison: wrong kernels are noticed, missing ones named, and the files say what was measured.
 // ranks: 1 2
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <sstream>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -167,6 +170,29 @@ namespace
     EXPECT_EQ(measure([](int runs) { return 0.1 * runs; }, 3, 1.).runs, 30);
     EXPECT_EQ(measure([](int) { return 5e3; }, 9, 1.).samples, 1);
     EXPECT_EQ(measure([](int) { return 600.; }, 9, 1.).samples, 2);
+  }
+
+  TEST(CompareMeasure, RestsBetweenBursts)
+  {
+    using Clock = std::chrono::steady_clock;
+    constexpr double pause = 0.02;
+    int calls = 0;
+    std::vector<int> after_pause;
+    Clock::time_point last = Clock::now();
+    const auto time = measure(
+        [&](int) {
+          if (std::chrono::duration<double>(Clock::now() - last).count() >= pause)
+            after_pause.push_back(calls);
+          last = Clock::now();
+          return ++calls == 1 ? 40. : 10.; // the first run is slow
+        },
+        5, 1., {.warm_up = 45., .burst = 65., .pause = pause});
+    // Warm-up 40, 10, samples 10, 10; warm-up 5 times 10, samples 10, 10; warm-up, a sample.
+    EXPECT_EQ(time.samples, 5);
+    EXPECT_EQ(calls, 4 + 7 + 6);
+    EXPECT_DOUBLE_EQ(time.slowest, 10.);
+    for (const int begin : {0, 4, 11}) // the machine may add others
+      EXPECT_EQ(std::count(after_pause.begin(), after_pause.end(), begin), 1) << begin;
   }
 
   /// An entry of 1e9 unknowns that takes `milliseconds` on a machine of 1 TB/s and 10 TFLOP/s.
