@@ -70,7 +70,7 @@ inline constexpr StripChoice strip_choices_half[2][max_degree] = {
    {4, 4, 3, 3, 0, false, false},
    {4, 4, 2, 3, 0, false, false},
    {4, 4, 2, 3, 0, false, true},
-   {2, 4, 3, 2, 0, true, true},
+   {4, 2, 4, 2, 0, true, true},
    {2, 4, 2, 3, 0, true, true},
    {2, 4, 2, 2, 0, true, true},
    {2, 4, 2, 2, 0, true, false}},
