@@ -57,8 +57,8 @@ struct Pace
   /// Seconds without work, at the begin and behind each burst; then it is warmed up again.
   double pause = 0.;
 
-  /// For a GPU that takes more power than it may: such kernels run for 25 to 40 ms before the clock falls
-  /// (docs/kernels.md, "Power").
+  /// For a GPU: of a kernel that takes more power than it may the clock falls after 25 ms or more
+  /// (docs/kernels.md, "What is timed").
   static Pace of_device(double pause) { return {5., 20., pause}; }
 };
 
