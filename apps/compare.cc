@@ -27,9 +27,12 @@ namespace
           ", allowed is " + format_residual(entry.tolerance);
       return;
     }
-    entry.time = measure([&](int runs) { return candidate.milliseconds(runs); },
-        options.repetitions, options.max_seconds,
-        entry.place == Place::device ? Pace::of_device(options.rest_seconds) : Pace{});
+    const auto time = [&](int runs) { return candidate.milliseconds(runs); };
+    const Pace pace = entry.place == Place::device ? Pace::of_device(options.rest_seconds) : Pace{};
+    entry.time = measure(time, options.repetitions, options.max_seconds, pace);
+    if (entry.place == Place::device)
+      entry.under_load =
+          measure_under_load(time, device_clock(), entry.time.runs, pace, options.lasting_seconds);
     entry.outcome = Outcome::measured;
     if (counter != nullptr && entry.place == Place::device)
       if (const auto counted = counter->per_run(candidate, entry.time.runs, entry.time.median))

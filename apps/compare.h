@@ -12,6 +12,7 @@
 
 #include <mpi.h>
 
+#include "apps/compare_clock.h"
 #include "apps/compare_counters.h"
 #include "apps/compare_machine.h"
 #include "apps/compare_table.h"
@@ -39,11 +40,18 @@ struct CompareEntry
   laplace::Work work{0., 0.}; ///< per degree of freedom
   std::optional<Resources> resources;
   std::optional<double> instructions_per_dof; ///< of one thread each, by the counters of the device
+  UnderLoad under_load;                       ///< of the device
 
   double seconds() const { return 1e-3 * time.median; }
   double bytes() const { return work.bytes * static_cast<double>(dofs); }
   double flops() const { return work.flops * static_cast<double>(dofs); }
   double dofs_per_second() const { return static_cast<double>(dofs) / seconds(); }
+  std::optional<double> lasting_dofs_per_second() const
+  {
+    return under_load.lasting
+        ? std::optional(1e3 * static_cast<double>(dofs) / under_load.lasting->milliseconds)
+        : std::nullopt;
+  }
 };
 
 struct Comparison

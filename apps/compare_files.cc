@@ -95,6 +95,10 @@ namespace
     json["bound"] = tightest.name;
     json["bound_holds"] = holds(tightest, entry);
     json["instructions_per_dof"] = optional(entry.instructions_per_dof);
+    const auto &lasting = entry.under_load.lasting;
+    json["clock_ghz"] = optional(entry.under_load.burst_gigahertz);
+    json["lasting_milliseconds"] = lasting ? Json(lasting->milliseconds) : Json(nullptr);
+    json["lasting_clock_ghz"] = lasting ? optional(lasting->gigahertz) : Json(nullptr);
     const auto &resources = entry.resources;
     json["registers"] = resources ? Json(resources->registers) : Json(nullptr);
     json["registers_of_computing_threads"] = resources && resources->computing_registers > 0
@@ -126,6 +130,10 @@ namespace
           << entry.resources->occupancy << ',';
     else
       out << ",,,";
+    const auto &lasting = entry.under_load.lasting;
+    write_if_known(entry.under_load.burst_gigahertz);
+    write_if_known(lasting ? std::optional(lasting->milliseconds) : std::nullopt);
+    write_if_known(lasting ? lasting->gigahertz : std::nullopt);
     const std::vector<Bound> bounds = predict(entry, machine);
     for (const char *name : bound_names)
       write_if_known(predicted_milliseconds(bounds, name));
@@ -141,7 +149,8 @@ void write_compare_csv(const Comparison &comparison, std::ostream &out)
   constexpr std::string_view of_measured_ones =
       "milliseconds,milliseconds_fastest,milliseconds_slowest,milliseconds_between_quartiles,"
       "gdofs_per_second,bytes,percent_of_scale,tflops_per_second,percent_of_peak,"
-      "instructions_per_dof,registers,shared_bytes,occupancy";
+      "instructions_per_dof,registers,shared_bytes,occupancy,clock_ghz,lasting_milliseconds,"
+      "lasting_clock_ghz";
   out << of_every_entry << ',' << of_measured_ones;
   for (const char *name : bound_names)
     out << ",predicted_milliseconds_" << key_of(name);

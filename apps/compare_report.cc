@@ -106,6 +106,17 @@ namespace
         : text + " (" + std::to_string(resources.computing_registers) + ')';
   }
 
+  std::string clock_text(const std::optional<double> &gigahertz)
+  {
+    return gigahertz ? format_number(*gigahertz) : "-";
+  }
+
+  std::string lasting_text(const CompareEntry &entry)
+  {
+    const auto speed = entry.lasting_dofs_per_second();
+    return speed ? giga(*speed) + " at " + clock_text(entry.under_load.lasting->gigahertz) : "-";
+  }
+
   std::string bytes_text(int bytes) { return format_number(bytes / 1024.) + " KiB"; }
 
   /// The verdict on the entries of one degree and precision, fastest first.
@@ -175,7 +186,7 @@ std::string bounds_text(const Comparison &comparison, std::size_t first)
 {
   TextTable table("  ", 3);
   table.add_row({"p", "precision", "backend", "measured", "memory", "shared", "issue", "arithmetic",
-      "bound", "registers", "shared/block", "occupancy", "wavefronts"});
+      "bound", "registers", "shared/block", "occupancy", "wavefronts", "GHz", "lasting"});
   bool empty = true;
   for (std::size_t i = first; i < comparison.entries.size(); ++i)
   {
@@ -199,12 +210,15 @@ std::string bounds_text(const Comparison &comparison, std::size_t first)
     row.push_back(resources ? percent(100. * resources->occupancy) + " %" : "-");
     row.push_back(
         resources && resources->wavefronts ? format_number(*resources->wavefronts) + " x" : "-");
+    row.push_back(clock_text(entry.under_load.burst_gigahertz));
+    row.push_back(lasting_text(entry));
     table.add_row(row);
   }
   return empty
       ? "  nothing was measured\n"
       : "\n  predicted ms if only one bound held (issue: by hardware counters); registers: as "
-        "compiled (of threads\n  that compute, where others give them theirs)\n" +
+        "compiled (of threads\n  that compute, where others give them theirs); GHz: clock while timed; "
+        "lasting: GDoF/s and GHz when run without pauses\n" +
           table.text();
 }
 

@@ -285,6 +285,9 @@ namespace
     compare.number("rest_seconds", &CompareOptions::rest_seconds, at_least(0.),
         "Pause between the check of an entry on the GPU and its timings, and between bursts of these "
         "of 20 ms, so that all are at the clock of a chip that has rested; under load it falls. Not for solve.");
+    compare.number("lasting_seconds", &CompareOptions::lasting_seconds, at_least(0.),
+        "Time for which an entry on the GPU runs once more without pauses; how fast it is in the second "
+        "half, and at which clock, is told apart. 0: it does not. Not for solve.");
   }
 } // namespace
 

@@ -70,9 +70,10 @@ struct CompareOptions
   bool solve = false; ///< whole solves instead of the operator
   std::vector<std::string> solvers{"fgmres"};
   std::vector<std::string> smoothers{"chebyshev"};
-  int repetitions = 20;      ///< of every timing
-  double max_seconds = 2.;   ///< no further repetition after this time
-  double rest_seconds = 0.1; ///< without work before an entry on the device is timed
+  int repetitions = 20;         ///< of every timing
+  double max_seconds = 2.;      ///< no further repetition after this time
+  double rest_seconds = 0.1;    ///< without work before an entry on the device is timed
+  double lasting_seconds = 0.2; ///< of work without pauses, timed apart
 };
 
 /// Lists of words: those of diagnose_* in apps/parameter_words.h.

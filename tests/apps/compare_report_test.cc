@@ -73,7 +73,8 @@ namespace
     entry.error = 0.25;
     entry.time.spread = 0.5;
     entry.resources = Resources{128, 65536, 0.25, 180., std::nullopt};
-    std::ostringstream csv;
+    entry.under_load = {1.5, UnderLoad::Lasting{25., 1.25}};
+    std::ostringstream csv, json;
     write_compare_csv(comparison, csv);
     std::istringstream lines(csv.str());
     std::string names, values;
@@ -101,6 +102,21 @@ namespace
     EXPECT_EQ(columns["bound"], "shared memory");
     EXPECT_EQ(columns["bound_holds"], "1");
     EXPECT_EQ(columns["reason"], "");
+    EXPECT_EQ(columns["clock_ghz"], "1.5");
+    EXPECT_EQ(columns["lasting_milliseconds"], "25");
+    EXPECT_EQ(columns["lasting_clock_ghz"], "1.25");
+
+    EXPECT_NE(bounds_text(comparison, 0).find("40.0 at 1.25"), std::string::npos)
+        << bounds_text(comparison, 0);
+    write_compare_json(comparison, json);
+    const auto object = test::parse_json(json.str())["entries"][0];
+    EXPECT_EQ(object["clock_ghz"], 1.5);
+    EXPECT_EQ(object["lasting_milliseconds"], 25.);
+    EXPECT_EQ(object["lasting_clock_ghz"], 1.25);
+    entry.under_load = {};
+    std::ostringstream without;
+    write_compare_json(comparison, without);
+    EXPECT_TRUE(test::parse_json(without.str())["entries"][0]["lasting_clock_ghz"].is_null());
   }
 
   TEST(CompareReport, AFailedCheckIsNamedAndNotTimed)

@@ -195,6 +195,37 @@ namespace
       EXPECT_EQ(std::count(after_pause.begin(), after_pause.end(), begin), 1) << begin;
   }
 
+  TEST(CompareMeasure, ClockInABurstAndSpeedUnderLastingLoad)
+  {
+    double now = 0., begin = 0.; // milliseconds
+    std::vector<double> starts;
+    const CoreClock clock{[&] { starts.push_back(begin = now); },
+        [&]() -> std::optional<double> { return 1e-3 * (now - begin); }};
+    // 1 ms each for the first 30 ms, then 2.
+    const auto time = [&](int runs) {
+      const double before = now;
+      for (int r = 0; r < runs; ++r)
+        now += now < 30. ? 1. : 2.;
+      return now - before;
+    };
+    const Pace pace{.warm_up = 5., .burst = 20., .pause = 0.};
+    const UnderLoad load = measure_under_load(time, clock, 3, pace, 0.1);
+    // Warm-up until 5, sample until 8; by threes half of the time until 58, and the other one, 9 times 6.
+    EXPECT_EQ(starts, (std::vector<double>{5., 58.}));
+    EXPECT_DOUBLE_EQ(load.burst_gigahertz.value_or(0.), 3e-3);
+    ASSERT_TRUE(load.lasting.has_value());
+    EXPECT_DOUBLE_EQ(load.lasting->milliseconds, 2.);
+    EXPECT_DOUBLE_EQ(load.lasting->gigahertz.value_or(0.), 54e-3);
+
+    EXPECT_FALSE(measure_under_load(time, clock, 3, pace, 0.).lasting.has_value());
+    EXPECT_FALSE(measure_under_load(time, clock, 3, pace, 12e-3).lasting.has_value()); // 6 ms alone
+    const CoreClock unknown{[] {}, []() -> std::optional<double> { return std::nullopt; }};
+    const UnderLoad other = measure_under_load(time, unknown, 1, pace, 0.02);
+    EXPECT_EQ(other.burst_gigahertz, std::nullopt);
+    ASSERT_TRUE(other.lasting.has_value());
+    EXPECT_EQ(other.lasting->gigahertz, std::nullopt);
+  }
+
   /// An entry of 1e9 unknowns that takes `milliseconds` on a machine of 1 TB/s and 10 TFLOP/s.
   struct Example
   {
