@@ -30,7 +30,7 @@ namespace
     const auto time = [&](int runs) { return candidate.milliseconds(runs); };
     const Pace pace = entry.place == Place::device ? Pace::of_device(options.rest_seconds) : Pace{};
     entry.time = measure(time, options.repetitions, options.max_seconds, pace);
-    if (entry.place == Place::device)
+    if (entry.place == Place::device && entry.time.median <= 1e3 * options.max_seconds)
       entry.under_load =
           measure_under_load(time, device_clock(), entry.time.runs, pace, options.lasting_seconds);
     entry.outcome = Outcome::measured;

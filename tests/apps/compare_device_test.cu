@@ -47,6 +47,7 @@ namespace
             continue;
           ++measured;
           EXPECT_EQ(entry.instructions_per_dof, std::nullopt); // nobody counts here
+          EXPECT_FALSE(entry.under_load.lasting.has_value()); // a run takes longer than max_seconds
           if (row.backend == std::string("device_reference"))
             continue;
           ASSERT_TRUE(entry.resources.has_value());
@@ -107,6 +108,12 @@ namespace
     EXPECT_GT(*entry.instructions_per_dof, entry.work.flops / 2.);
     EXPECT_LT(*entry.instructions_per_dof * entry.dofs_per_second(), 1.1 * peak);
     EXPECT_GT(predicted_milliseconds(predict(entry, machine), "issue").value_or(0.), 0.);
+
+    const double gigahertz = entry.under_load.burst_gigahertz.value_or(0.);
+    EXPECT_TRUE(gigahertz > 0.2 && gigahertz < 4.) << gigahertz;
+    ASSERT_TRUE(entry.under_load.lasting.has_value());
+    EXPECT_LT(entry.under_load.lasting->gigahertz.value_or(9.), 1.05 * gigahertz);
+    EXPECT_GT(entry.under_load.lasting->milliseconds, 0.5 * entry.time.median);
   }
 } // namespace
 } // namespace tensormg
