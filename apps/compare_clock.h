@@ -12,8 +12,8 @@ namespace tensormg
 struct CoreClock
 {
   std::function<void()> start;
-  std::function<std::optional<double>()>
-      gigahertz; ///< since start(); unknown if the device does not tell
+  /// Since start(); unknown if the device does not tell.
+  std::function<std::optional<double>()> gigahertz;
 };
 
 /// That of the current device.
