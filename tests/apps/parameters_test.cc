@@ -105,6 +105,7 @@ subsection compare
   set repetitions = 3
   set max_seconds = 0.25
   set rest_seconds = 0
+  set lasting_seconds = 0.5
 end
 subsection diagnose
   set classes          = spmv, scale
@@ -187,6 +188,7 @@ end
     EXPECT_EQ(p.compare.precisions, (std::vector<std::string>{"tf32", "double"}));
     EXPECT_TRUE(p.compare.repetitions == 3 && p.compare.max_seconds == 0.25);
     EXPECT_EQ(p.compare.rest_seconds, 0.);
+    EXPECT_EQ(p.compare.lasting_seconds, 0.5);
     EXPECT_EQ(p.diagnose.classes, (std::vector<std::string>{"spmv", "scale"}));
     EXPECT_TRUE(p.diagnose.quick && !p.diagnose.counters);
     EXPECT_TRUE(p.diagnose.place == "both" && p.diagnose.threads == 3);
