@@ -157,19 +157,19 @@ template <>
 struct CudaTile<Half, 4, false> : ColumnTile<Half, 4, 2, 8, 5, 0, true, 2, 2>
 {};
 template <>
-struct CudaTile<Half, 5, false> : MarchTile<Half, 5, 2, 8, 6, 1, 12, 3, 8>
+struct CudaTile<Half, 5, false> : LayersTile<Half, 5, 4, 5, 5>
 {};
 template <>
-struct CudaTile<Half, 6, false> : MarchTile<Half, 6, 2, 8, 4, 1, 14, 3, 12>
+struct CudaTile<Half, 6, false> : LayersTile<Half, 6, 2, 6, 6, true>
 {};
 template <>
-struct CudaTile<Half, 7, false> : MarchTile<Half, 7, 2, 8, 2, 2, 14, 4, 12>
+struct CudaTile<Half, 7, false> : LayersTile<Half, 7, 2, 7, 5, true>
 {};
 template <>
-struct CudaTile<Half, 8, false> : MarchTile<Half, 8, 2, 8, 2, 2, 14, 2, 12>
+struct CudaTile<Half, 8, false> : LayersTile<Half, 8, 1, 8, 8, true>
 {};
 template <>
-struct CudaTile<Half, 9, false> : MarchTile<Half, 9, 2, 8, 2, 2, 13, 2, 8>
+struct CudaTile<Half, 9, false> : LayersTile<Half, 9, 1, 9, 3, true, 2, 1, 9, 3>
 {};
 
 template <>
@@ -200,7 +200,7 @@ struct CudaTile<Half, 9, true> : MarchTile<Half, 9, 2, 8, 2, 2, 12, 2, 8, 2>
 /// Of the residual, which reads b alone: room for more planes. The layer kernel has none of it in shared memory, its tile is
 /// that of B u.
 template <typename Number, int n>
-struct CudaResidualTile : CudaTile<Number, n, (n < 5 || std::is_same_v<Number, Half>)>
+struct CudaResidualTile : CudaTile<Number, n, (n < 5)>
 {};
 template <>
 struct CudaResidualTile<Half, 2> : ColumnTile<Half, 2, 4, 12, 8, 4, false, 1, 2>
@@ -210,6 +210,13 @@ struct CudaResidualTile<Half, 3> : ColumnTile<Half, 3, 2, 12, 6, 5, false, 1, 2>
 {};
 template <>
 struct CudaResidualTile<Half, 4> : ColumnTile<Half, 4, 2, 8, 5, 2, true, 1>
+{};
+/// With b two rows of cells, or two cells per lane, leave too few registers.
+template <>
+struct CudaResidualTile<Half, 7> : LayersTile<Half, 7, 1, 7, 7, true>
+{};
+template <>
+struct CudaResidualTile<Half, 9> : LayersTile<Half, 9, 1, 9, 3, true, 1, 1, 9, 3>
 {};
 
 /// Rows of 32 cells instead of 64, for those that 64 does not divide.

@@ -181,7 +181,7 @@ constexpr Backend fastest_device_backend(Form form, int dim, int degree, int cap
                                                                               : Backend::cuda;
   const bool on_tensor_cores = sizeof(Number) == 2 && dim == 3 &&
       ((form == Form::chebyshev && degree >= 3) ||
-          (form == Form::residual && (degree == 3 || degree >= 5)));
+          (form == Form::residual && (degree == 3 || degree >= 6)));
   return on_tensor_cores ? Backend::mma : Backend::cuda;
 }
 

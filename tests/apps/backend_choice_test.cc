@@ -47,7 +47,7 @@ namespace
           // Below 9.0 tensor cores were faster at three degrees, from 9.0 on for most steps.
           const bool on_tensor_cores = capability < 90 ? degree == 3 || degree == 4 || degree == 6
               : form == chebyshev                      ? degree >= 3
-              : form == residual                       ? degree == 3 || degree >= 5
+              : form == residual                       ? degree == 3 || degree >= 6
                                                        : false;
           EXPECT_EQ(laplace::fastest_device_backend<Half>(form, 3, degree, capability),
               on_tensor_cores ? laplace::Backend::mma : laplace::Backend::cuda);

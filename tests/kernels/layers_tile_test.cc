@@ -67,6 +67,10 @@ namespace
     check<CudaTile<double, 8, false>>();
     check<CudaTile<float, 7, false>>();
     check<CudaTile<WideFloat, 9, false>>();
+    check<CudaTile<Half, 5, false>>(); // sums of x and y in a place of their own
+    check<CudaTile<Half, 9, false>>();
+    check<CudaResidualTile<Half, 7>>();
+    check<CudaResidualTile<Half, 9>>();
   }
 } // namespace
 } // namespace tensormg::laplace
