@@ -19,8 +19,7 @@ MarchParameters<Tile> march_parameters(const Arguments<typename Tile::Number> &a
   p.own = make_box_map(block, a.src, Tile::cells_x, Tile::cells_y * n);
   p.halo_y = make_box_map(block, a.src, Tile::cells_x, n);
   p.halo_x = make_box_map(block, a.src, Tile::halo_x, Tile::cells_y * n);
-  if (form != Form::apply)
-    p.b = make_box_map(block, a.b, Tile::cells_x, Tile::cells_y * n);
+  p.b = make_box_map(block, a.b, Tile::cells_x, Tile::cells_y * n);
   p.has_old = form == Form::chebyshev && a.old != nullptr && a.theta != 0.;
   if (p.has_old)
     p.old = make_box_map(block, a.old, Tile::cells_x, Tile::cells_y * n);
@@ -52,7 +51,7 @@ MarchParameters<Tile> march_parameters(const Arguments<typename Tile::Number> &a
   return p;
 }
 
-/// Starts dst = B src (or its fused forms) in a.stream.
+/// Starts b - B src or a Chebyshev step in a.stream.
 template <typename Tile, Form form>
 void launch_march(const Arguments<typename Tile::Number> &a)
 {

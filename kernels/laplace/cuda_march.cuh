@@ -1,9 +1,9 @@
-// The `cuda` backend in 3D: blocks march through the layers of cells, docs/kernels.md.
+// The `cuda` backend in 3D, forms that read b: blocks march through the layers of cells, docs/kernels.md.
 //
 // A block owns a tile of cells in x-y and visits the planes (mode k of layer c) in the order of memory.
 // Of the four service warps, one copies the planes of the tile into a ring in shared memory, one those of
-// the cells around it, and the others sum the lines of these cells to their traces ("edges"), as far ahead
-// as the planes of the tile are: so the halo is read while it is still in the L2 cache.
+// the cells around it, one b and old, and one sums the lines of the cells around it to their traces ("edges"),
+// as far ahead as the planes of the tile are: so the halo is read while it is still in the L2 cache.
 // The consumers hold B u of one layer in registers and add, per layer:
 //   faces in z    sums over the n planes of the layer in the ring; the traces go from layer to layer in
 //                 registers. The layer before is then complete and written.

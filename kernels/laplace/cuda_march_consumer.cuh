@@ -11,6 +11,7 @@ namespace tensormg::laplace::march
 template <typename Tile, Form form, int type>
 class Consumer
 {
+  static_assert(form != Form::apply);
   using Number = typename Tile::Number;
   using C = typename Tile::C;
   using Slot = typename Tile::Slot;
@@ -42,7 +43,7 @@ class Consumer
   pipeline::RingPosition<Tile::ring> own;
   pipeline::RingPosition<Tile::edge_ring> edge; ///< of the plane to be staged
   int edge_now = 0;                             ///< slot of the plane whose faces are added
-  pipeline::RingPosition<Tile::input_ring == 0 ? 1 : Tile::input_ring> input;
+  pipeline::RingPosition<Tile::input_ring> input;
   int buffer = 0;               ///< of the exchange, for the plane that is published next
   unsigned exchange_parity = 0; ///< bit b: parity of the phase of buffer b that is waited for next
   Place s;
@@ -189,68 +190,37 @@ private:
       unrolled<1, n>([&](auto k) __attribute__((always_inline)) { wait_own(k); });
     if (!starts && is_there)
       wait_own(0);
-    const Tables<Tile> tables{p, own.slot};
     if (c == 0 && p.sides[4] == Side::ghost)
       unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
         load_ghost_z(4, mode_y(m), carry_v[m], carry_d[m]);
       });
-    if constexpr (form == Form::apply)
-      unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
-        V u[n], vl, dl, vr, dr;
-        if (is_there)
-        {
-          LineSums<Tile> sums;
-          unrolled<0, n>([&](auto k) __attribute__((always_inline)) {
-            u[k] = load_pack<width>(shared.own(own_slot(k)) + own_at + mode_y(m) * line);
-            sums.template add<k>(tables, u[k]);
-          });
-          vl = sums.vl(), dl = sums.dl(), vr = sums.vr(), dr = sums.dr();
-        }
-        else
-          close_above<m>(vl, dl);
-        if (stores && finishes)
-          unrolled<0, n>([&](auto k) __attribute__((always_inline)) {
-            finish<k, m>(vl, dl);
-            store<k, m>(c - 1, sum[k][m]);
-          });
-        if (starts)
-        {
-          close_below(c, vl, dl, carry_v[m], carry_d[m]);
-          unrolled<0, n>([&](auto k) __attribute__((always_inline)) { start<k, m>(u[k]); });
-          carry_v[m] = vr;
-          carry_d[m] = dr;
-        }
-      });
-    else
-    {
-      // Plane by plane, as b and old arrive; src is read once more instead of being kept.
-      V vl[modes], dl[modes], vr[modes], dr[modes];
-      unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
-        if (is_there)
-        {
-          const LineSums<Tile> sums = sums_z<m>();
-          vl[m] = sums.vl();
-          dl[m] = sums.dl();
-          vr[m] = sums.vr();
-          dr[m] = sums.dr();
-        }
-        else
-          close_above<m>(vl[m], dl[m]);
-        close_below(c, vl[m], dl[m], carry_v[m], carry_d[m]);
-      });
-      unrolled<0, n>([&](auto k) __attribute__((always_inline)) {
-        if (finishes)
-          finish_plane<k>(c - 1, vl, dl);
-        if (starts)
-          unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
-            start<k, m>(load_pack<width>(shared.own(own_slot(k)) + own_at + mode_y(m) * line));
-          });
-      });
-      unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
-        carry_v[m] = vr[m];
-        carry_d[m] = dr[m];
-      });
-    }
+    // Plane by plane, as b and old arrive; src is read once more instead of being kept.
+    V vl[modes], dl[modes], vr[modes], dr[modes];
+    unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
+      if (is_there)
+      {
+        const LineSums<Tile> sums = sums_z<m>();
+        vl[m] = sums.vl();
+        dl[m] = sums.dl();
+        vr[m] = sums.vr();
+        dr[m] = sums.dr();
+      }
+      else
+        close_above<m>(vl[m], dl[m]);
+      close_below(c, vl[m], dl[m], carry_v[m], carry_d[m]);
+    });
+    unrolled<0, n>([&](auto k) __attribute__((always_inline)) {
+      if (finishes)
+        finish_plane<k>(c - 1, vl, dl);
+      if (starts)
+        unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
+          start<k, m>(load_pack<width>(shared.own(own_slot(k)) + own_at + mode_y(m) * line));
+        });
+    });
+    unrolled<0, modes>([&](auto m) __attribute__((always_inline)) {
+      carry_v[m] = vr[m];
+      carry_d[m] = dr[m];
+    });
   }
 
   /// At the lower side of the block the traces below layer 0 follow from its own.

@@ -239,11 +239,7 @@ __device__ __forceinline__ void consume(const MarchParameters<Tile> &p, const Sh
   Consumer<Tile, form, type>(p, shared, threadIdx.x - type * Tile::column_warps * 32).run();
 }
 
-/// Warps that sum the halo; with b and old, one more is needed to copy those.
-template <Form form>
-inline constexpr int helpers = form == Form::apply ? 2 : 1;
-
-template <typename Tile, Form form>
+template <typename Tile>
 __device__ void initialise(const Shared<Tile> &shared)
 {
   for (int slot = 0; slot < Tile::ring; ++slot)
@@ -254,11 +250,11 @@ __device__ void initialise(const Shared<Tile> &shared)
   for (int slot = 0; slot < Tile::halo_ring; ++slot)
   {
     pipeline::init(shared.halo_full(slot), 1);
-    pipeline::init(shared.halo_empty(slot), pipeline::warp_arrivals * helpers<form>);
+    pipeline::init(shared.halo_empty(slot), pipeline::warp_arrivals);
   }
   for (int slot = 0; slot < Tile::edge_ring; ++slot)
   {
-    pipeline::init(shared.edge_full(slot), pipeline::warp_arrivals * helpers<form>);
+    pipeline::init(shared.edge_full(slot), pipeline::warp_arrivals);
     pipeline::init(shared.edge_empty(slot), 1);
   }
   for (int slot = 0; slot < Tile::input_ring; ++slot)
@@ -277,7 +273,7 @@ __global__ __launch_bounds__(Tile::threads, 1) void march_kernel(
 {
   const Shared<Tile> shared{dynamic_shared()};
   if (threadIdx.x == 0)
-    initialise<Tile, form>(shared);
+    initialise<Tile>(shared);
   __syncthreads();
 
   const int service = int(threadIdx.x) - 128 * Tile::consumer_groups;
@@ -288,16 +284,13 @@ __global__ __launch_bounds__(Tile::threads, 1) void march_kernel(
     return;
   }
   pipeline::shrink_registers<Tile::service_registers>();
-  if (service >= 32 * (4 - helpers<form>))
-    sum_edges<Tile, helpers<form>>(p, shared, 3 - service / 32);
+  if (service >= 96)
+    sum_edges<Tile, 1>(p, shared, 3 - service / 32);
   else if (service == 0)
     produce_own(p, shared);
   else if (service == 32)
     produce_halo(p, shared);
-  else if constexpr (form != Form::apply)
-  {
-    if (service == 64)
-      produce_input(p, shared);
-  }
+  else if (service == 64)
+    produce_input(p, shared);
 }
 } // namespace tensormg::laplace::march

@@ -13,7 +13,7 @@ namespace tensormg::laplace
 /// j = type + types * m of one cell row in y, and all modes k in z. Four service warps copy and sum the
 /// halo.
 template <typename Number_, int n_, int width_, int packs_, int rows_, int types_, int ring_,
-    int halo_ring_, int edge_ring_, int input_ring_ = 0>
+    int halo_ring_, int edge_ring_, int input_ring_>
 struct MarchTile
 {
   using Number = Number_;
@@ -28,7 +28,7 @@ struct MarchTile
   static constexpr int ring = ring_;   ///< planes of the tile itself
   static constexpr int halo_ring = halo_ring_;   ///< planes of the cells around it
   static constexpr int edge_ring = edge_ring_;   ///< planes of the traces of those cells
-  static constexpr int input_ring = input_ring_; ///< planes of b and old; 0: form apply only
+  static constexpr int input_ring = input_ring_; ///< planes of b and old
 
   static constexpr int columns = packs * n * cells_y; ///< threads per type
   static constexpr int column_warps = (columns + 31) / 32;
