@@ -23,7 +23,7 @@ namespace strip
     using Number = typename Tile::Number;
     using C = typename Tile::C;
     using V = Pack<C, Tile::width>;
-    static constexpr int n = Tile::n, width = Tile::width, rows = Tile::rows;
+    static constexpr int n = Tile::n, width = Tile::width;
     static constexpr bool line_wise = Tile::inputs > 0 && Tile::input_lines < n;
 
     const StripParameters<Tile> &p;
@@ -51,31 +51,31 @@ namespace strip
     __device__ __forceinline__ void run()
     {
       copies.start();
-      int slot = 0, slot_before = 0; // of rows r and r - 1
+      int row = 0, row_before = 0; // where rows r and r - 1 begin in the ring
       if (at.y0 == 0)
       {
-        wait_copies<(rows - 1) * n>();
+        wait_copies<Tile::lines - n>();
         __syncwarp();
-        faces_y.close_below(copies.source(slot, 0));
+        faces_y.close_below(copies.source(row, 0));
       }
       for (int r = at.first; r <= at.y1; ++r)
       {
-        wait_copies<(rows - 2) * n>();
+        wait_copies<Tile::lines - 2 * n>();
         __syncwarp();
         if (r < p.ny)
-          faces_y.sum_row(copies.source(slot, 0));
+          faces_y.sum_row([&](int j) { return copies.source(row, j); });
         else
           faces_y.close_above();
         const int c = r - 1;
         if (c >= at.y0)
         {
-          sum_edges(slot_before);
-          finish_row(slot_before);
+          sum_edges(row_before);
+          finish_row(row_before);
         }
         else if (c >= at.first)
-          copies.refill_row(slot_before);
-        slot_before = slot;
-        slot = slot + 1 == rows ? 0 : slot + 1;
+          copies.refill_row(row_before);
+        row_before = row;
+        row = copies.next_row(row);
       }
     }
 
@@ -86,11 +86,11 @@ namespace strip
     }
 
     /// Traces of the cells left and right of a row: lane q does mode j = q on the left, 16 + q on the right.
-    __device__ __forceinline__ void sum_edges(int slot)
+    __device__ __forceinline__ void sum_edges(int row)
     {
       const int j = min(lane % 16, n - 1);
       const Number *line =
-          copies.edge(slot, j, at.right()) + at.edge_cell(p.nx) % Tile::chunk_numbers;
+          copies.edge(row, j, at.right()) + at.edge_cell(p.nx) % Tile::chunk_numbers;
       LineSums<Pack<C, 1>> sums;
 #pragma unroll
       for (int i = 0; i < n; ++i)
@@ -104,15 +104,15 @@ namespace strip
     }
 
     /// Row c. Unrolled, the weights of mode j are operands; rolled, they are loaded.
-    __device__ __forceinline__ void finish_row(int slot)
+    __device__ __forceinline__ void finish_row(int row)
     {
       constexpr int pairs = Tile::rolled ? 1 : n;
 #pragma unroll pairs
       for (int j = 0; j < n; j += 2)
       {
-        finish_line<false>(slot, j);
+        finish_line<false>(row, j);
         if (j + 1 < n)
-          finish_line<true>(slot, j + 1);
+          finish_line<true>(row, j + 1);
       }
     }
 
@@ -140,7 +140,7 @@ namespace strip
 
     /// Line j of row c: all faces, b and old; writes it and refills its slots.
     template <bool odd>
-    __device__ __forceinline__ void finish_line(int slot, int j)
+    __device__ __forceinline__ void finish_line(int row, int j)
     {
       if constexpr (line_wise)
       {
@@ -150,7 +150,7 @@ namespace strip
       V u[n], b[n], old[n];
 #pragma unroll
       for (int i = 0; i < n; ++i)
-        u[i] = load_pack<width>(copies.source(slot, j) + i * Tile::cells);
+        u[i] = load_pack<width>(copies.source(row, j) + i * Tile::cells);
       if constexpr (Tile::inputs > 0)
       {
 #pragma unroll
@@ -161,7 +161,7 @@ namespace strip
           for (int i = 0; i < n; ++i)
             old[i] = load_pack<width>(copies.input(1) + i * Tile::cells);
       }
-      copies.refill(slot, j);
+      copies.refill(row, j);
 
       LineSums<V> sums;
 #pragma unroll
@@ -273,7 +273,8 @@ namespace strip
   {
     unsigned char *memory = dynamic_shared();
     const int warp = threadIdx.x / 32;
-    const int x0 = (int(blockIdx.x) % p.blocks_x * Tile::warps + warp) * Tile::cells;
+    // Strips are dealt out to warps, not to blocks, so that none is idle where the last block of a row would be.
+    const int number = int(blockIdx.x) * Tile::warps + __shfl_sync(~0u, warp, 0);
     typename Tile::C *table = reinterpret_cast<typename Tile::C *>(memory + Tile::table_offset);
     if constexpr (Tile::rolled)
     {
@@ -282,9 +283,9 @@ namespace strip
             p.diagonal[at / Tile::n][at % Tile::n];
       __syncthreads();
     }
-    if (x0 < p.pitch)
-      Strip<Tile, form>(
-          p, memory + warp * Tile::warp_bytes, table, x0, int(blockIdx.x) / p.blocks_x)
+    if (number < p.strips * p.segments)
+      Strip<Tile, form>(p, memory + warp * Tile::warp_bytes, table, number % p.strips * Tile::cells,
+          number / p.strips)
           .run();
   }
 } // namespace strip

@@ -21,7 +21,7 @@ struct StripParameters
   C keep, theta;                ///< chebyshev: 1 + theta - alpha, theta
   std::int64_t pitch;
   int nx, ny;
-  int blocks_x, segments; ///< the grid: groups of strips, parts in y
+  int strips, segments; ///< in x, parts in y: a warp has one of one
   Side sides[4];
   const C *ghost[2];           ///< below, above
   const Number *src, *b, *old; ///< old: nullptr if it does not count
@@ -130,9 +130,9 @@ namespace strip
     __device__ __forceinline__ void start()
     {
 #pragma unroll 1
-      for (int line = 0; line < Tile::rows * n; ++line)
+      for (int line = 0; line < Tile::lines; ++line)
       {
-        copy_source(0, line);
+        copy_source(line);
         if constexpr (Tile::inputs > 0)
           if (line < Tile::input_lines)
             copy_inputs();
@@ -140,31 +140,34 @@ namespace strip
       }
     }
 
-    /// This lane has read line j of a slot and the lines of b and old at the head of their rings.
-    __device__ __forceinline__ void refill(int slot, int j)
+    /// This lane has read line j of the row that begins at `row` and the lines of b and old at the head of their rings.
+    __device__ __forceinline__ void refill(int row, int j)
     {
       __syncwarp(); // and so have the others
-      copy_source(slot, j);
+      copy_source(position(row, j));
       if constexpr (Tile::inputs > 0)
         copy_inputs();
       commit_copies();
     }
 
     /// A row of src has been read for its traces only.
-    __device__ __forceinline__ void refill_row(int slot)
+    __device__ __forceinline__ void refill_row(int row)
     {
 #pragma unroll 1
       for (int j = 0; j < n; ++j)
       {
-        copy_source(slot, j);
+        copy_source(position(row, j));
         commit_copies();
       }
     }
 
+    /// Where the row behind one begins, in lines of the ring.
+    static __device__ __forceinline__ int next_row(int row) { return wrapped(row + n); }
+
     /// This lane's pack of line j, mode i = 0; modes are Tile::cells numbers apart.
-    __device__ __forceinline__ const Number *source(int slot, int j) const
+    __device__ __forceinline__ const Number *source(int row, int j) const
     {
-      return numbers(slot * Tile::row_bytes + j * Tile::line_bytes) + lane * Tile::width;
+      return numbers(position(row, j) * Tile::line_bytes) + lane * Tile::width;
     }
     /// The same of b (0) or old (1), in the line at the head of the ring.
     __device__ __forceinline__ const Number *input(int which) const
@@ -174,9 +177,9 @@ namespace strip
           lane * Tile::width;
     }
     /// Chunks of the left or right edge of line j.
-    __device__ __forceinline__ const Number *edge(int slot, int j, bool right) const
+    __device__ __forceinline__ const Number *edge(int row, int j, bool right) const
     {
-      return numbers(Tile::edge_offset + slot * Tile::edge_row_bytes + j * Tile::edge_line_bytes) +
+      return numbers(Tile::edge_offset + position(row, j) * Tile::edge_line_bytes) +
           (right ? n : 0) * Tile::chunk_numbers;
     }
 
@@ -186,13 +189,23 @@ namespace strip
       return reinterpret_cast<const Number *>(memory + offset);
     }
 
-    __device__ __forceinline__ void copy_source(int slot, int j)
+    static __device__ __forceinline__ int wrapped(int line)
+    {
+      return line < Tile::lines ? line : line - Tile::lines;
+    }
+    /// Of line j of the row that begins at `row`; only a ring that is no whole number of rows ends within one.
+    static __device__ __forceinline__ int position(int row, int j)
+    {
+      return Tile::more_lines > 0 ? wrapped(row + j) : row + j;
+    }
+
+    __device__ __forceinline__ void copy_source(int line)
     {
       if (source_lines > 0)
       {
-        copy_line(slot * Tile::row_bytes + j * Tile::line_bytes, source_from);
+        copy_line(line * Tile::line_bytes, source_from);
         if (copies_edge)
-          copy_async(edge_to + slot * Tile::edge_row_bytes + j * Tile::edge_line_bytes, edge_from);
+          copy_async(edge_to + line * Tile::edge_line_bytes, edge_from);
         edge_from += n * p.pitch;
       }
       --source_lines;

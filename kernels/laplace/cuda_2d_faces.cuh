@@ -61,16 +61,21 @@ public:
     , at(at_)
   {}
 
-  /// Row c + 1 has arrived (this lane's first pack): closes the faces between c and c + 1.
-  __device__ __forceinline__ void sum_row(const Number *row)
+  /// Row c + 1 has arrived (line(j): this lane's first pack of line j): closes the faces between c and c + 1.
+  template <typename Line>
+  __device__ __forceinline__ void sum_row(const Line &line)
   {
+    const Number *lines[n];
+#pragma unroll
+    for (int j = 0; j < n; ++j)
+      lines[j] = line(j);
 #pragma unroll
     for (int i = 0; i < n; ++i)
     {
       LineSums<V> sums;
 #pragma unroll
       for (int j = 0; j < n; ++j)
-        sums.add(j, p.v[j], p.h[j], load_pack<width>(row + (j * n + i) * Tile::cells));
+        sums.add(j, p.v[j], p.h[j], load_pack<width>(lines[j] + i * Tile::cells));
       add_face(i, sums.vl(), sums.dl());
       below_v[i] = here(2 * i);
       below_d[i] = here(2 * i + 1);

@@ -14,18 +14,18 @@ namespace tensormg::laplace
 /// the cells between them must be in the cache when the second one asks for them.
 inline constexpr int max_strip_rows = 40;
 
-/// Parts in y for which all blocks finish soonest: whole waves of resident blocks, few rows read twice.
-inline int strip_segments(int blocks_x, int ny, int resident)
+/// Parts in y for which all warps finish soonest: whole waves of resident warps, few rows read twice.
+inline int strip_segments(int strips, int ny, int resident)
 {
   const auto ceil_div = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   const std::int64_t fewest = ceil_div(ny, max_strip_rows);
-  const std::int64_t first = ceil_div(fewest * blocks_x, resident);
+  const std::int64_t first = ceil_div(fewest * strips, resident);
   std::int64_t best = fewest, least = -1;
   for (std::int64_t waves = first; waves < first + 16; ++waves)
   {
-    const std::int64_t parts = std::clamp<std::int64_t>(waves * resident / blocks_x, fewest, ny);
+    const std::int64_t parts = std::clamp<std::int64_t>(waves * resident / strips, fewest, ny);
     // A part reads one more row on either side and needs the time of about one row to start.
-    const std::int64_t time = ceil_div(parts * blocks_x, resident) * (ceil_div(ny, parts) + 3);
+    const std::int64_t time = ceil_div(parts * strips, resident) * (ceil_div(ny, parts) + 3);
     if (least < 0 || time < least)
     {
       least = time;
@@ -68,9 +68,8 @@ StripParameters<Tile> strip_parameters(const Arguments<typename Tile::Number> &a
   p.dst = a.dst;
   p.b = a.b;
   p.old = a.theta != 0. ? a.old : nullptr;
-  constexpr int cells = Tile::cells * Tile::warps;
-  p.blocks_x = static_cast<int>((block.pitch + cells - 1) / cells);
-  p.segments = strip_segments(p.blocks_x, p.ny, resident);
+  p.strips = static_cast<int>((block.pitch + Tile::cells - 1) / Tile::cells);
+  p.segments = strip_segments(p.strips, p.ny, resident * Tile::warps);
   return p;
 }
 
@@ -83,8 +82,9 @@ void launch_strip(const Arguments<typename Tile::Number> &a)
   const int resident =
       resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);
   const StripParameters<Tile> p = strip_parameters<Tile, form>(a, resident);
-  launch("launching the Laplace kernel in 2D", kernel, p.blocks_x * p.segments, Tile::threads,
-      Tile::shared_bytes, a.stream, p);
+  const int blocks = (p.strips * p.segments + Tile::warps - 1) / Tile::warps;
+  launch("launching the Laplace kernel in 2D", kernel, blocks, Tile::threads, Tile::shared_bytes,
+      a.stream, p);
 }
 
 template <typename Tile, Form form>

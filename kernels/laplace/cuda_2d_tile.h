@@ -12,23 +12,25 @@ namespace tensormg::laplace
 /// A strip of 32 lanes times `width` neighbouring cells in x that one warp marches along in y.
 ///
 /// Shared memory of a warp:
-///   source  [rows][n modes j][n modes i][32 lanes][width]   cells of src
+///   source  [lines][n modes i][32 lanes][width]             cells of src: a ring of lines, of mode j each
 ///   inputs  [b, old][input_lines][n modes i][32][width]     lines (of mode j) of b and old
-///   edges   [rows][n modes j][left, right][n modes i]       16 bytes each with the cell beside the strip
+///   edges   [lines][left, right][n modes i]                 16 bytes each with the cell beside the strip
 ///   traces  [left, right][n modes j][V, D]                  of the edges of one row
 ///   parking [2 n traces][32][width]                         of the newest row, lane-private
 template <typename Number_, int n_, int inputs_, int width_, int warps_, int blocks_, int rows_,
-    int input_lines_ = 0, bool rolled_ = false, bool parked_ = false>
+    int input_lines_ = 0, bool rolled_ = false, bool parked_ = false, int more_lines_ = 0>
 struct StripTile
 {
   using Number = Number_;
   using C = Compute<Number>;
-  static constexpr int n = n_;                     ///< modes per direction
-  static constexpr int inputs = inputs_;           ///< 0: src alone, 1: b, 2: b and old
-  static constexpr int width = width_;             ///< cells per lane
-  static constexpr int warps = warps_;             ///< of a block, neighbours in x
-  static constexpr int blocks = blocks_;           ///< per multiprocessor, by registers
-  static constexpr int rows = rows_;               ///< of cells in the ring of src
+  static constexpr int n = n_;                   ///< modes per direction
+  static constexpr int inputs = inputs_;         ///< 0: src alone, 1: b, 2: b and old
+  static constexpr int width = width_;           ///< cells per lane
+  static constexpr int warps = warps_;           ///< of a block
+  static constexpr int blocks = blocks_;         ///< per multiprocessor, by registers
+  static constexpr int rows = rows_;             ///< of cells in the ring of src
+  static constexpr int more_lines = more_lines_; ///< and of the next one
+  static constexpr int lines = rows_ * n_ + more_lines_;
   static constexpr int input_lines = input_lines_; ///< in the rings of b and old
   static constexpr bool rolled = rolled_; ///< the loop over the lines of a row is not unrolled
   static constexpr bool parked = parked_; ///< the traces of the newest row wait in shared memory
@@ -38,7 +40,6 @@ struct StripTile
   static constexpr int pack_bytes = width * int(sizeof(Number)); ///< one access of a lane
   static constexpr int mode_bytes = 32 * pack_bytes;
   static constexpr int line_bytes = n * mode_bytes;
-  static constexpr int row_bytes = n * line_bytes;
 
   /// One access of cp.async past the L1 cache.
   static constexpr int chunk_bytes = 16;
@@ -47,12 +48,11 @@ struct StripTile
 
   /// One chunk more than needed, so that lanes that read the lines of one row meet in few banks.
   static constexpr int edge_line_bytes = (2 * n + 1) * chunk_bytes;
-  static constexpr int edge_row_bytes = n * edge_line_bytes;
 
   static constexpr int input_bytes = input_lines * line_bytes; ///< of b, or of old
-  static constexpr int input_offset = rows * row_bytes;
+  static constexpr int input_offset = lines * line_bytes;
   static constexpr int edge_offset = input_offset + inputs * input_bytes;
-  static constexpr int trace_offset = edge_offset + rows * edge_row_bytes;
+  static constexpr int trace_offset = edge_offset + lines * edge_line_bytes;
   static constexpr int park_offset = (trace_offset + 4 * n * int(sizeof(C)) + 127) / 128 * 128;
   static constexpr int park_bytes = 32 * width * int(sizeof(C)); ///< of one trace
   static constexpr int warp_bytes = park_offset + (parked ? 2 * n * park_bytes : 0);
@@ -75,6 +75,7 @@ struct StripTile
   static_assert(inputs == 0 || input_lines > 0);
   // With fewer lines than a row the wait is line by line, for everything but the newest copies.
   static_assert(inputs == 0 || input_lines < n || input_lines >= (rows - 1) * n);
+  static_assert(more_lines == 0 || inputs == 0, "b and old are waited for with whole rows");
   static_assert(n <= 16, "half a warp copies one edge");
 };
 } // namespace tensormg::laplace

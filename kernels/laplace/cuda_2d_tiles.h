@@ -14,19 +14,20 @@ struct StripChoice
 {
   int width, warps, blocks, rows, input_lines;
   bool rolled, parked;
+  int more_lines = 0;
 };
 
 // clang-format off
 // By degree, 1 to 8: first for `apply`, then for the forms that read b and old.
 inline constexpr StripChoice strip_choices_double[2][max_degree] = {
   {{2, 4, 3, 3, 0, false, false},
-   {2, 4, 2, 2, 0, false, false},
+   {2, 4, 2, 2, 0, false, false, 2},
    {2, 4, 2, 2, 0, false, false},
    {1, 4, 2, 2, 0, false, false},
    {1, 6, 1, 2, 0, false, false},
    {1, 6, 1, 2, 0, false, false},
-   {1, 4, 1, 2, 0, true, true},
-   {1, 4, 1, 2, 0, true, true}},
+   {1, 4, 1, 2, 0, true, true, 2},
+   {1, 4, 1, 2, 0, true, true, 1}},
   {{2, 4, 3, 2, 4, false, false},
    {2, 4, 2, 2, 3, false, false},
    {2, 3, 2, 2, 4, false, false},
@@ -43,7 +44,7 @@ inline constexpr StripChoice strip_choices_float[2][max_degree] = {
    {2, 4, 2, 2, 0, false, false},
    {2, 4, 2, 2, 0, true, false},
    {2, 6, 1, 2, 0, false, false},
-   {2, 4, 1, 2, 0, true, true},
+   {2, 4, 1, 2, 0, true, true, 3},
    {2, 4, 1, 2, 0, true, true}},
   {{4, 4, 3, 2, 4, false, false},
    {4, 4, 2, 2, 3, false, false},
@@ -72,8 +73,8 @@ inline constexpr StripChoice strip_choices_half[2][max_degree] = {
    {4, 4, 2, 3, 0, false, true},
    {4, 2, 4, 2, 0, true, true},
    {2, 4, 2, 3, 0, true, true},
-   {2, 4, 2, 2, 0, true, true},
-   {2, 4, 2, 2, 0, true, false}},
+   {2, 4, 2, 2, 0, true, true, 2},
+   {2, 4, 2, 2, 0, true, false, 1}},
   {{8, 4, 2, 3, 4, false, false},
    {4, 4, 2, 3, 6, false, false},
    {4, 4, 2, 2, 4, false, false},
@@ -108,7 +109,7 @@ struct StripTileOf
 private:
   template <int warps>
   using WithWarps = StripTile<Number, degree + 1, inputs, choice.width, warps, choice.blocks,
-      choice.rows, choice.input_lines, choice.rolled, choice.parked>;
+      choice.rows, choice.input_lines, choice.rolled, choice.parked, choice.more_lines>;
   using Chosen = WithWarps<choice.warps>;
   static constexpr int warps_that_fit =
       (shared_memory_limit::of_block - Chosen::table_bytes) / Chosen::warp_bytes;
