@@ -273,7 +273,8 @@ namespace strip
   {
     unsigned char *memory = dynamic_shared();
     const int warp = threadIdx.x / 32;
-    // Strips are dealt out to warps, not to blocks, so that none is idle where the last block of a row would be.
+    // Strips are dealt out to warps, not to blocks, so that none is idle where the last block of a row would be. By a shuffle the
+    // compiler knows the number to be the same for all lanes, and holds what follows from it in uniform registers.
     const int number = int(blockIdx.x) * Tile::warps + __shfl_sync(~0u, warp, 0);
     typename Tile::C *table = reinterpret_cast<typename Tile::C *>(memory + Tile::table_offset);
     if constexpr (Tile::rolled)
