@@ -75,7 +75,7 @@ namespace strip
         else if (c >= at.first)
           copies.refill_row(row_before);
         row_before = row;
-        row = copies.next_row(row);
+        row = Tile::next_row(row);
       }
     }
 

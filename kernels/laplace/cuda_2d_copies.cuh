@@ -21,7 +21,7 @@ struct StripParameters
   C keep, theta;                ///< chebyshev: 1 + theta - alpha, theta
   std::int64_t pitch;
   int nx, ny;
-  int strips, segments; ///< in x, parts in y: a warp has one of one
+  int strips, segments; ///< in x; parts in y. A warp has one part of one strip.
   Side sides[4];
   const C *ghost[2];           ///< below, above
   const Number *src, *b, *old; ///< old: nullptr if it does not count
@@ -144,7 +144,7 @@ namespace strip
     __device__ __forceinline__ void refill(int row, int j)
     {
       __syncwarp(); // and so have the others
-      copy_source(position(row, j));
+      copy_source(Tile::position(row, j));
       if constexpr (Tile::inputs > 0)
         copy_inputs();
       commit_copies();
@@ -156,18 +156,15 @@ namespace strip
 #pragma unroll 1
       for (int j = 0; j < n; ++j)
       {
-        copy_source(position(row, j));
+        copy_source(Tile::position(row, j));
         commit_copies();
       }
     }
 
-    /// Where the row behind one begins, in lines of the ring.
-    static __device__ __forceinline__ int next_row(int row) { return wrapped(row + n); }
-
     /// This lane's pack of line j, mode i = 0; modes are Tile::cells numbers apart.
     __device__ __forceinline__ const Number *source(int row, int j) const
     {
-      return numbers(position(row, j) * Tile::line_bytes) + lane * Tile::width;
+      return numbers(Tile::position(row, j) * Tile::line_bytes) + lane * Tile::width;
     }
     /// The same of b (0) or old (1), in the line at the head of the ring.
     __device__ __forceinline__ const Number *input(int which) const
@@ -179,7 +176,7 @@ namespace strip
     /// Chunks of the left or right edge of line j.
     __device__ __forceinline__ const Number *edge(int row, int j, bool right) const
     {
-      return numbers(Tile::edge_offset + position(row, j) * Tile::edge_line_bytes) +
+      return numbers(Tile::edge_offset + Tile::position(row, j) * Tile::edge_line_bytes) +
           (right ? n : 0) * Tile::chunk_numbers;
     }
 
@@ -187,16 +184,6 @@ namespace strip
     __device__ __forceinline__ const Number *numbers(int offset) const
     {
       return reinterpret_cast<const Number *>(memory + offset);
-    }
-
-    static __device__ __forceinline__ int wrapped(int line)
-    {
-      return line < Tile::lines ? line : line - Tile::lines;
-    }
-    /// Of line j of the row that begins at `row`; only a ring that is no whole number of rows ends within one.
-    static __device__ __forceinline__ int position(int row, int j)
-    {
-      return Tile::more_lines > 0 ? wrapped(row + j) : row + j;
     }
 
     __device__ __forceinline__ void copy_source(int line)

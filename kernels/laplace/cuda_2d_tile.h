@@ -23,17 +23,27 @@ struct StripTile
 {
   using Number = Number_;
   using C = Compute<Number>;
-  static constexpr int n = n_;                   ///< modes per direction
-  static constexpr int inputs = inputs_;         ///< 0: src alone, 1: b, 2: b and old
-  static constexpr int width = width_;           ///< cells per lane
-  static constexpr int warps = warps_;           ///< of a block
-  static constexpr int blocks = blocks_;         ///< per multiprocessor, by registers
-  static constexpr int rows = rows_;             ///< of cells in the ring of src
-  static constexpr int more_lines = more_lines_; ///< and of the next one
-  static constexpr int lines = rows_ * n_ + more_lines_;
-  static constexpr int input_lines = input_lines_; ///< in the rings of b and old
+  static constexpr int n = n_;           ///< modes per direction
+  static constexpr int inputs = inputs_; ///< 0: src alone, 1: b, 2: b and old
+  static constexpr int width = width_;   ///< cells per lane
+  static constexpr int warps = warps_;   ///< of a block
+  static constexpr int blocks = blocks_; ///< per multiprocessor, by registers
+  static constexpr int rows = rows_;     ///< of cells in the ring of src
+  /// Of src in the ring beyond those rows: a ring of two rows is waited for as a whole the moment its last line has been asked for.
+  static constexpr int more_lines = more_lines_;
+  static constexpr int lines = rows * n + more_lines; ///< of the ring
+  static constexpr int input_lines = input_lines_;    ///< in the rings of b and old
   static constexpr bool rolled = rolled_; ///< the loop over the lines of a row is not unrolled
   static constexpr bool parked = parked_; ///< the traces of the newest row wait in shared memory
+
+  /// Where the row behind one begins, in lines of the ring.
+  static constexpr int next_row(int row) { return wrapped(row + n); }
+  /// Of line j of the row that begins at `row`; only a ring that is no whole number of rows ends within one.
+  static constexpr int position(int row, int j)
+  {
+    return more_lines > 0 ? wrapped(row + j) : row + j;
+  }
+  static constexpr int wrapped(int line) { return line < lines ? line : line - lines; }
 
   static constexpr int threads = 32 * warps;
   static constexpr int cells = 32 * width;                       ///< of a strip in x

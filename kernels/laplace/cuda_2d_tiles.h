@@ -14,7 +14,7 @@ struct StripChoice
 {
   int width, warps, blocks, rows, input_lines;
   bool rolled, parked;
-  int more_lines = 0;
+  int more_lines = 0; ///< of the ring of src, where shared memory has room and it is faster
 };
 
 // clang-format off
