@@ -284,27 +284,6 @@ __device__ inline void prefetch_map(const CUtensorMap *map)
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-/// Reads table[offset / sizeof(C)] of a kernel's parameters from constant memory. `now` is not used, but
-/// ties the load to the place where its value is known.
-template <int offset>
-__device__ inline double read_parameter(const double *table, int now)
-{
-  double value;
-  asm("{\n\t.reg .u64 t; // %2\n\tcvta.to.param.u64 t, %1;\n\tld.param.f64 %0, [t+%3];\n\t}"
-      : "=d"(value)
-      : "l"(table), "r"(now), "n"(offset));
-  return value;
-}
-template <int offset>
-__device__ inline float read_parameter(const float *table, int now)
-{
-  float value;
-  asm("{\n\t.reg .u64 t; // %2\n\tcvta.to.param.u64 t, %1;\n\tld.param.f32 %0, [t+%3];\n\t}"
-      : "=f"(value)
-      : "l"(table), "r"(now), "n"(offset));
-  return value;
-}
-
 /// In a kernel started by launch_overlapping(): the kernel before it in the stream has ended, and what it wrote is seen.
 __device__ inline void wait_for_kernel_before()
 {

@@ -7,7 +7,6 @@
 
 #include "kernels/laplace/cuda.h"
 #include "kernels/laplace/cuda_column_launch.cuh"
-#include "kernels/laplace/cuda_launch.cuh"
 #include "kernels/laplace/cuda_layers_launch.cuh"
 #include "kernels/laplace/cuda_rounds_launch.cuh"
 #include "kernels/laplace/cuda_tiles.h"
@@ -15,19 +14,14 @@
 namespace tensormg::laplace
 {
 template <typename Number, Form form, int degree>
-using TileOf = std::conditional_t<form == Form::residual, CudaResidualTile<Number, degree + 1>,
-    CudaTile<Number, degree + 1, form != Form::apply>>;
+using TileOf = std::conditional_t<form == Form::apply, CudaTile<Number, degree + 1, false>,
+    std::conditional_t<form == Form::residual, CudaResidualTile<Number, degree + 1>,
+        CudaChebyshevTile<Number, degree + 1>>>;
 
 template <typename Tile>
 concept TileOfLayers = requires
 {
   Tile::strips_per_warp;
-};
-
-template <typename Tile>
-concept TileOfRounds = requires
-{
-  Tile::rounds;
 };
 
 template <typename Tile, Form form>
@@ -43,10 +37,8 @@ void launch_tile(const Arguments<typename Tile::Number> &a)
   }
   else if constexpr (TileOfLayers<Tile>)
     launch_layers<Tile, form>(a);
-  else if constexpr (TileOfRounds<Tile>)
-    launch_rounds<Tile, form>(a);
   else
-    launch_march<Tile, form>(a);
+    launch_rounds<Tile, form>(a);
 }
 
 template <typename Number, Form form, int degree>
@@ -110,7 +102,7 @@ KernelResources resources_of_kernel(auto *function)
   const int blocks =
       cluster * resident_clusters(kernel, cluster, Tile::threads, Tile::shared_bytes);
   result.occupancy = double(blocks) / multiprocessors * Tile::threads / threads;
-  constexpr bool is_input_there = form != Form::apply && !TileOfLayers<Tile> && !TileOfRounds<Tile>;
+  constexpr bool is_input_there = form != Form::apply && Tile::owns_columns;
   result.shared_bytes_per_dof =
       Tile::shared_bytes_per_dof + (is_input_there ? 4. * sizeof(typename Tile::Number) : 0.);
   return result;
@@ -122,10 +114,8 @@ KernelResources resources_3d()
     return resources_of_kernel<Tile, form>(&column::column_kernel<Tile, form>);
   else if constexpr (TileOfLayers<Tile>)
     return resources_of_kernel<Tile, form, Tile::cluster>(&layers::layers_kernel<Tile, form>);
-  else if constexpr (TileOfRounds<Tile>)
-    return resources_of_kernel<Tile, form, Tile::cluster>(&rounds::rounds_kernel<Tile, form>);
   else
-    return resources_of_kernel<Tile, form>(&march::march_kernel<Tile, form>);
+    return resources_of_kernel<Tile, form, Tile::cluster>(&rounds::rounds_kernel<Tile, form>);
 }
 
 /// Of the tile that launch_3d() takes for blocks with so many cells in x, without ghosts.

@@ -1,5 +1,5 @@
-// The `cuda` backend in 3D, B u for degrees 3 and more, b - B u for 4 and more: two layers of cells in shared memory,
-// docs/kernels.md.
+// The `cuda` backend in 3D, degrees 3 and more (FP32 and FP16: b - B u and Chebyshev steps from 4 on): two layers of cells in
+// shared memory, docs/kernels.md.
 //
 // A block owns a tile of cells in x-y and marches through the layers. One thread copies planes of the tile, or one reads and
 // another one writes them (`writes_apart`), one copies those of the cells around it.
@@ -24,8 +24,12 @@ struct LayersParameters : TileParameters<Tile>
 {
   using C = typename Tile::C;
   CUtensorMap row_beside;             ///< boxes of one row of cells of src
-  C lambda[3][Tile::n];               ///< c_d lambda; negative in the residual
+  C lambda[3][Tile::n];               ///< c_d lambda times diagonal_factor()
   const typename Tile::Number *input; ///< b, for lanes
+  const typename Tile::Number *old;   ///< chebyshev, for lanes; nullptr: zero
+  C theta;                            ///< chebyshev
+  C factor[Tile::n][Tile::modes];     ///< chebyshev: alpha / D, [k][j n + i]
+  C of_old[Tile::n][Tile::modes];     ///< chebyshev: -theta D / alpha
   const std::uint8_t *l2_halves;      ///< of take_worker()
 };
 

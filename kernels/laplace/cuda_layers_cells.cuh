@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "kernels/core/copy_async.cuh"
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/laplace/cuda_layers_mail.cuh"
 
@@ -23,6 +24,9 @@ class Cells : WorkOf<Tile>
   using Work::load, Work::behind, Work::ghost;
   using Work::n, Work::modes, Work::width, Work::mode_x;
   static constexpr int strips_per_warp = Tile::strips_per_warp;
+  /// old is read when b is there: all of a layer, or, if it is finished in steps, each step's one step before, of which L2 has been
+  /// told with b.
+  static constexpr bool prefetches_old = form == Form::chebyshev && Tile::steps_out > 1;
 
   Trace below[strips_per_warp]; ///< in z: of the layer before, at its top
   Trace top[strips_per_warp];   ///< of this layer
@@ -150,26 +154,64 @@ private:
     met ^= 1u;
   }
 
-  /// b of the residual, of which nothing goes through shared memory: in layer c, what strip `t` of this warp needs.
-  __device__ __forceinline__ void read_b(V (&b)[n], int c, int t) const
+  /// Where strip `t` of this warp is in plane 0 of layer c of b or old, of which nothing goes through shared memory.
+  __device__ __forceinline__ const Number *place_of(const Number *input, int c, int t) const
   {
     // Where there is nothing, something else, which nobody stores: a selected zero would have to wait for the number.
     const int there = min(line(t), (s.last_y + 1) * modes - 1);
     const int x = min(s.x0 + cell, int(p.block.pitch) - width);
-    const Number *from = p.input + c * (n * p.plane) + (s.y0 * modes + there) * p.block.pitch + x;
+    return input + c * (n * p.plane) + (s.y0 * modes + there) * p.block.pitch + x;
+  }
+  /// `count` planes of all strips from `first` on.
+  template <int count>
+  __device__ __forceinline__ void read_once(
+      V (&numbers)[strips_per_warp][count], const Number *input, int c, int first) const
+  {
 #pragma unroll
-    for (int k = 0; k < n; ++k)
-      b[k] = load_pack_once<width>(from + k * p.plane);
+    for (int t = 0; t < strips_per_warp; ++t)
+    {
+      const Number *const from = place_of(input, c, t);
+#pragma unroll
+      for (int m = 0; m < count; ++m)
+        if (first + m < n)
+          numbers[t][m] = load_pack_once<width>(from + (first + m) * p.plane);
+    }
+  }
+  /// Those that are finished with plane `first`.
+  using Old = V[strips_per_warp][Tile::planes_out];
+  __device__ __forceinline__ void read_old(Old &old, int c, int first) const
+  {
+    if (p.old != nullptr)
+      read_once(old, p.old, c, first);
+    else
+#pragma unroll
+      for (int t = 0; t < strips_per_warp; ++t)
+#pragma unroll
+        for (int m = 0; m < Tile::planes_out; ++m)
+          old[t][m] = V(C(0));
+  }
+  __device__ __forceinline__ void prefetch_old(int c) const
+  {
+    if (p.old == nullptr)
+      return;
+#pragma unroll
+    for (int t = 0; t < strips_per_warp; ++t)
+    {
+      const Number *const from = place_of(p.old, c, t);
+#pragma unroll
+      for (int k = 0; k < n; ++k)
+        prefetch_to_l2(from + k * p.plane);
+    }
   }
 
   /// Adds the faces in z to the sums of the other directions in layer c: the layer is done.
   __device__ __forceinline__ void add_z(int c)
   {
     V b[strips_per_warp][n];
-    if constexpr (form == Form::residual)
-#pragma unroll
-      for (int t = 0; t < strips_per_warp; ++t)
-        read_b(b[t], c, t); // asked for before anybody waits
+    if constexpr (form != Form::apply)
+      read_once(b, p.input, c, 0); // asked for before anybody waits
+    if constexpr (prefetches_old)
+      prefetch_old(c);
     Trace above[strips_per_warp], next_top[strips_per_warp];
     if (c + 1 < s.z1 || s.after)
       sum_above(above, next_top);
@@ -177,6 +219,9 @@ private:
 #pragma unroll
       for (int t = 0; t < strips_per_warp; ++t)
         above[t] = p.sides[5] == Side::ghost ? ghost_z(5, t) : behind(5, top[t]);
+    Old old, next_old;
+    if constexpr (form == Form::chebyshev)
+      read_old(old, c, 0);
     meet();
     Faces<V> faces[strips_per_warp];
 #pragma unroll
@@ -188,7 +233,19 @@ private:
     }
 #pragma unroll
     for (int first = 0; first < n; first += Tile::planes_out)
-      finish_planes(first, faces, b);
+    {
+      const int next = first + Tile::planes_out;
+      if constexpr (form == Form::chebyshev)
+        if (next < n)
+          read_old(next_old, c, next);
+      finish_planes(first, faces, b, old);
+      if constexpr (form == Form::chebyshev)
+#pragma unroll
+        for (int t = 0; t < strips_per_warp; ++t)
+#pragma unroll
+          for (int m = 0; m < Tile::planes_out; ++m)
+            old[t][m] = next_old[t][m];
+    }
   }
 
   /// Traces of the layer above at its bottom and its top, plane by plane as it comes.
@@ -213,9 +270,9 @@ private:
     }
   }
 
-  /// Faces in z and b of the planes that are written with plane `first`.
-  __device__ __forceinline__ void finish_planes(
-      int first, const Faces<V> (&faces)[strips_per_warp], const V (&b)[strips_per_warp][n]) const
+  /// Faces in z, b and old of the planes that are written with plane `first`.
+  __device__ __forceinline__ void finish_planes(int first, const Faces<V> (&faces)[strips_per_warp],
+      const V (&b)[strips_per_warp][n], const Old &old) const
   {
     V sum[Tile::planes_out][strips_per_warp];
 #pragma unroll
@@ -231,10 +288,15 @@ private:
         if (first + m < n)
         {
           const int k = first + m;
-          if constexpr (form == Form::residual)
+          if constexpr (form != Form::apply)
             sum[m][t] = b[t][k] + sum[m][t];
           add_product(sum[m][t], p.vd[2][k], faces[t].v[k % 2]);
           add_product(sum[m][t], p.gd[2][k], faces[t].g[k % 2]);
+          if constexpr (form == Form::chebyshev)
+          {
+            sum[m][t] = p.factor[k][line(t) % modes] * sum[m][t];
+            add_product(sum[m][t], -p.theta, old[t][m]);
+          }
           if (has(t))
             write_rounded(shared.own(layer, k) + at_strip(t), sum[m][t]);
         }

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "kernels/core/copy_async.cuh"
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/laplace/cuda_rounds_edges.cuh"
 #include "kernels/laplace/cuda_rounds_faces.cuh"
@@ -25,8 +26,8 @@ class Cells : RoundWork<Tile>
   static constexpr int next_plane = Tile::own_bytes / int(sizeof(Number));
 
   /// Both faces in z are added when a layer is done; else those below are there before its sums. With b of the residual registers are
-  /// few: traces below wait in fewer than what they give.
-  static constexpr bool faces_at_once = form == Form::residual;
+  /// few, and old takes their place later: traces below wait in fewer than what they give.
+  static constexpr bool faces_at_once = form != Form::apply;
   /// Each number begins where the one before it has been written, so that writes do not come all at once.
   static constexpr bool begins_meanwhile = !faces_at_once && sizeof(C) == 8;
 
@@ -204,6 +205,8 @@ private:
       const column::Faces<V> faces(below[t], above);
       add_product(sum, p.vd[2][k], faces.v[k % 2]);
       add_product(sum, p.gd[2][k], faces.g[k % 2]);
+      if constexpr (form == Form::chebyshev)
+        sum = p.factor[k][line(t)] * sum;
     }
     else
     {
@@ -262,9 +265,12 @@ private:
       this->send();
       this->sum_around();
     }
-    V b[Tile::planes][strips];
-    if constexpr (form == Form::residual)
-      read_b<round>(b, c);
+    const bool has_old = form == Form::chebyshev && p.old != nullptr;
+    Numbers b, old;
+    if constexpr (form != Form::apply)
+      read_once<round>(b, p.input, c);
+    if (has_old)
+      prefetch<round>(p.old, c);
     pipeline::wait(shared.sums(), (index - 1) % 2);
     const int here = own_slot(own_index - 1);
     if constexpr (more)
@@ -276,34 +282,69 @@ private:
       {
         V &to = held[t][round * Tile::planes + m];
         const V sum = load(shared.own(here, m) + line(t) * mode_x + cell);
-        if constexpr (form == Form::residual)
+        if constexpr (form != Form::apply)
           to = b[m][t] + sum;
         else
           to = to + sum;
       }
     pipeline::arrive_to_overwrite(shared.own_empty(here));
+    if (has_old) // not before b has been added: there are no registers for both
+      read_once<round>(old, p.old, c);
     if (next_layer)
       this->template combine_y<0>(c + 1);
+    if (has_old)
+      add_old<round>(old);
     if constexpr (more)
       add_round<round + 1>(c);
   }
 
-  /// b of the residual does not pass shared memory.
+  /// Of b or old in a round, neither of which passes shared memory.
+  using Numbers = V[Tile::planes][strips];
   template <int round>
-  __device__ __forceinline__ void read_b(V (&b)[Tile::planes][strips], int c) const
+  __device__ __forceinline__ const Number *place_of(const Number *input, int c, int t) const
   {
     // Where there is nothing, something else, which nobody stores: a selected zero would have to wait for the number.
     const int y = s.last_y < 0 ? s.y0 - 1 : s.y0;
     const int x = min(s.x0 + cell, int(p.block.pitch) - width);
+    return input + (c * n + round * Tile::planes) * p.plane +
+        (y * modes + line(t)) * p.block.pitch + x;
+  }
+  template <int round>
+  __device__ __forceinline__ void read_once(Numbers &numbers, const Number *input, int c) const
+  {
 #pragma unroll
     for (int t = 0; t < strips; ++t)
     {
-      const Number *const from = p.input + (c * n + round * Tile::planes) * p.plane +
-          (y * modes + line(t)) * p.block.pitch + x;
+      const Number *const from = place_of<round>(input, c, t);
 #pragma unroll
       for (int m = 0; m < Tile::planes; ++m)
-        b[m][t] = load_pack_once<width>(from + m * p.plane);
+        numbers[m][t] = load_pack_once<width>(from + m * p.plane);
     }
+  }
+  template <int round>
+  __device__ __forceinline__ void prefetch(const Number *input, int c) const
+  {
+#pragma unroll
+    for (int t = 0; t < strips; ++t)
+    {
+      const Number *const from = place_of<round>(input, c, t);
+#pragma unroll
+      for (int m = 0; m < Tile::planes; ++m)
+        prefetch_to_l2(from + m * p.plane);
+    }
+  }
+  /// Such that what the sums are multiplied by in the end gives -theta old.
+  template <int round>
+  __device__ __forceinline__ void add_old(const Numbers &old)
+  {
+#pragma unroll
+    for (int t = 0; t < strips; ++t)
+#pragma unroll
+      for (int m = 0; m < Tile::planes; ++m)
+      {
+        constexpr int first = round * Tile::planes;
+        add_product(held[t][first + m], p.of_old[first + m][line(t)], old[m][t]);
+      }
   }
 };
 

@@ -6,11 +6,10 @@
 
 namespace tensormg::laplace
 {
-/// Starts dst = B src or b - B src in a.stream.
+/// Starts dst = B src or its fused forms in a.stream.
 template <typename Tile, Form form>
 void launch_rounds(const Arguments<typename Tile::Number> &a)
 {
-  static_assert(form != Form::chebyshev);
   const auto kernel = &rounds::rounds_kernel<Tile, form>;
   const int blocks = blocks_to_start<Tile>(a.block,
       resident_clusters(reinterpret_cast<const void *>(kernel), Tile::cluster, Tile::threads,

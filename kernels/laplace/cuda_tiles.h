@@ -1,8 +1,7 @@
 // The tile of the 3D kernel for each degree and number type, and by its type which kernel that is.
 // (docs/kernels.md). Arguments of ColumnTile: modes, cells per lane, rows of cells, planes of the rings (src, b
 // and old), traces parked in shared memory, vectors in the second ring, slots of results on their way (0: written by the
-// lanes). Arguments of MarchTile: modes, cells per thread, threads per row of cells, rows of cells, threads per column,
-// planes of the rings (own, halo, edges, b and old). Arguments of LayersTile: modes, rows of cells, groups of warps,
+// lanes). Arguments of LayersTile: modes, rows of cells, groups of warps,
 // planes of the ring (halo), halves of warps split the modes of a row, cells per lane, blocks of a cluster (by mail),
 // planes that are written at a time, and waited for, layers between blocks, planes of the tile. Arguments of RoundsTile: modes, warps, planes of
 // a round, rounds of the rings (own, halo), whether the lines in x of a warp have the same faces in y.
@@ -14,13 +13,14 @@
 #include "kernels/laplace/column_tile.h"
 #include "kernels/laplace/cuda_layers_tile.h"
 #include "kernels/laplace/cuda_rounds_tile.h"
-#include "kernels/laplace/march_tile.h"
 
 namespace tensormg::laplace
 {
-/// `fused`: forms that read b and old.
+/// `fused`: forms that read b and old, where these pass shared memory: low degrees.
 template <typename Number, int n, bool fused>
 struct CudaTile;
+template <typename Number>
+constexpr int most_fused_modes = sizeof(Number) == 8 ? 3 : 4;
 
 template <>
 struct CudaTile<double, 2, false> : ColumnTile<double, 2, 2, 12, 6>
@@ -52,24 +52,6 @@ struct CudaTile<double, 2, true> : ColumnTile<double, 2, 2, 8, 5, 3>
 {};
 template <>
 struct CudaTile<double, 3, true> : ColumnTile<double, 3, 1, 8, 5, 2>
-{};
-template <>
-struct CudaTile<double, 4, true> : MarchTile<double, 4, 1, 16, 4, 1, 6, 2, 5, 3>
-{};
-template <>
-struct CudaTile<double, 5, true> : MarchTile<double, 5, 1, 8, 6, 1, 7, 2, 5, 2>
-{};
-template <>
-struct CudaTile<double, 6, true> : MarchTile<double, 6, 1, 8, 4, 1, 8, 2, 6, 2>
-{};
-template <>
-struct CudaTile<double, 7, true> : MarchTile<double, 7, 1, 8, 2, 2, 9, 2, 8, 3>
-{};
-template <>
-struct CudaTile<double, 8, true> : MarchTile<double, 8, 1, 8, 2, 2, 10, 2, 8, 2>
-{};
-template <>
-struct CudaTile<double, 9, true> : MarchTile<double, 9, 1, 8, 2, 2, 11, 1, 6, 1>
 {};
 
 template <>
@@ -105,21 +87,6 @@ struct CudaTile<float, 3, true> : ColumnTile<float, 3, 2, 8, 5, 2>
 {};
 template <>
 struct CudaTile<float, 4, true> : ColumnTile<float, 4, 1, 8, 5, 2, false, 2, 1>
-{};
-template <>
-struct CudaTile<float, 5, true> : MarchTile<float, 5, 2, 8, 6, 1, 7, 2, 5, 2>
-{};
-template <>
-struct CudaTile<float, 6, true> : MarchTile<float, 6, 2, 8, 4, 1, 8, 2, 6, 2>
-{};
-template <>
-struct CudaTile<float, 7, true> : MarchTile<float, 7, 2, 8, 2, 2, 9, 2, 8, 3>
-{};
-template <>
-struct CudaTile<float, 8, true> : MarchTile<float, 8, 2, 8, 2, 2, 11, 2, 9, 2>
-{};
-template <>
-struct CudaTile<float, 9, true> : MarchTile<float, 9, 2, 8, 2, 2, 11, 1, 6, 1>
 {};
 
 template <>
@@ -181,26 +148,11 @@ struct CudaTile<Half, 3, true> : ColumnTile<Half, 3, 2, 12, 6, 3, false, 2, 2>
 template <>
 struct CudaTile<Half, 4, true> : ColumnTile<Half, 4, 2, 8, 5, 1, true>
 {};
-template <>
-struct CudaTile<Half, 5, true> : MarchTile<Half, 5, 2, 8, 6, 1, 9, 3, 7, 3>
-{};
-template <>
-struct CudaTile<Half, 6, true> : MarchTile<Half, 6, 2, 8, 4, 1, 10, 3, 8, 4>
-{};
-template <>
-struct CudaTile<Half, 7, true> : MarchTile<Half, 7, 2, 8, 2, 2, 10, 3, 8, 4>
-{};
-template <>
-struct CudaTile<Half, 8, true> : MarchTile<Half, 8, 2, 8, 2, 2, 12, 2, 9, 4>
-{};
-template <>
-struct CudaTile<Half, 9, true> : MarchTile<Half, 9, 2, 8, 2, 2, 12, 2, 8, 2>
-{};
 
-/// Of the residual, which reads b alone: room for more planes. The layer kernel has none of it in shared memory, its tile is
-/// that of B u.
+/// Of the residual, which reads b alone: room for more planes. The layer kernels have none of it in shared memory, their tiles are
+/// those of B u.
 template <typename Number, int n>
-struct CudaResidualTile : CudaTile<Number, n, (n < 5)>
+struct CudaResidualTile : CudaTile<Number, n, (n <= most_fused_modes<Number>)>
 {};
 template <>
 struct CudaResidualTile<Half, 2> : ColumnTile<Half, 2, 4, 12, 8, 4, false, 1, 2>
@@ -217,6 +169,27 @@ struct CudaResidualTile<Half, 7> : LayersTile<Half, 7, 1, 7, 7, true>
 {};
 template <>
 struct CudaResidualTile<Half, 9> : LayersTile<Half, 9, 1, 9, 3, true, 1, 1, 9, 3>
+{};
+
+/// Of the Chebyshev step, where a lane holds numbers of b and old in registers: with fewer lines in z per warp than for B u.
+template <typename Number, int n>
+struct CudaChebyshevTile : std::conditional_t<n <= most_fused_modes<Number>,
+                               CudaTile<Number, n, true>, CudaResidualTile<Number, n>>
+{};
+template <>
+struct CudaChebyshevTile<double, 4> : LayersTile<double, 4, 4, 4, 4>
+{};
+template <>
+struct CudaChebyshevTile<double, 5> : LayersTile<double, 5, 2, 5, 5>
+{};
+template <>
+struct CudaChebyshevTile<double, 7> : LayersTile<double, 7, 1, 7, 7, true>
+{};
+template <>
+struct CudaChebyshevTile<float, 7> : LayersTile<float, 7, 1, 7, 7, true, 2>
+{};
+template <>
+struct CudaChebyshevTile<Half, 8> : LayersTile<Half, 8, 1, 8, 6, true, 2>
 {};
 
 /// Rows of 32 cells instead of 64, for those that 64 does not divide.

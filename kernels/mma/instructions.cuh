@@ -286,16 +286,6 @@ __device__ inline float reciprocal(float x)
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
 }
-/// The same in double precision: rcp.approx.ftz.f64 has 20 bits, each Newton step doubles them.
-__device__ inline double reciprocal(double x)
-{
-  double result;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(result) : "d"(x));
-#pragma unroll
-  for (int step = 0; step < 2; ++step)
-    result = fma(result, fma(-x, result, 1.), result);
-  return result;
-}
 
 /// Writes 8 x 8 matrices of 16-bit elements transposed: lane's register m holds entries (lane / 4,
 /// 2 (lane % 4)) and the next one of matrix m, and becomes part of rows 2 (lane % 4), 2 (lane % 4) + 1 in shared

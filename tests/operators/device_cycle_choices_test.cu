@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -28,12 +29,28 @@ namespace
     }
   };
 
-  /// One cycle for the right-hand side.
-  Vector<double> cycle(Solve &solve, laplace::Backend backend, Precision precision)
+  /// One cycle for each of several right-hand sides.
+  std::vector<Vector<double>> cycles(Solve &solve, laplace::Backend backend, Precision precision)
   {
     solve.backend = backend;
-    solve.make(with(precision))->apply(solve.x, solve.b, 1.);
-    return solve.solution();
+    const auto multigrid = solve.make(with(precision));
+    std::vector<Vector<double>> results;
+    for (unsigned seed = 0; seed < 8; ++seed)
+    {
+      copy_to_device(test::hashed_vector<double>(solve.level, seed), solve.b, solve.stream.get());
+      multigrid->apply(solve.x, solve.b, 1.);
+      results.push_back(solve.solution());
+    }
+    return results;
+  }
+
+  /// Relative difference, in the mean: on few cells that of one solution may be a large number that is rounded otherwise.
+  double distance(const std::vector<Vector<double>> &a, const std::vector<Vector<double>> &b)
+  {
+    double sum = 0.;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      sum += test::relative_difference(a[i], b[i]);
+    return sum / static_cast<double>(a.size());
   }
 
   // The cycle whose steps are corrected is nearer to that with FP32 arithmetic, which rounds the same vectors. Not with mma in
@@ -47,14 +64,14 @@ namespace
             {test::cubes(3, 4, {1, 1, 1}, 1, "DDNNPP"), Backends{automatic, wmma}}})
     {
       Solve solve(problem);
-      const Vector<double> expected = cycle(solve, cuda, Precision::half_precision);
+      const auto expected = cycles(solve, cuda, Precision::half_precision);
       for (const laplace::Backend backend : backends)
       {
-        const auto distance = [&](Precision precision) {
-          return test::relative_difference(cycle(solve, backend, precision), expected);
+        const auto distance_of = [&](Precision precision) {
+          return distance(cycles(solve, backend, precision), expected);
         };
-        EXPECT_LT(
-            2. * distance(Precision::corrected_half_precision), distance(Precision::half_precision))
+        EXPECT_LT(1.5 * distance_of(Precision::corrected_half_precision),
+            distance_of(Precision::half_precision))
             << problem.dim << "D, " << laplace::to_string(backend);
       }
     }

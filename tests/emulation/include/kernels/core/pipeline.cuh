@@ -172,11 +172,6 @@ inline void prefetch_map(const CUtensorMap *) {}
 inline void wait_for_kernel_before() {}
 inline void let_next_kernel_start() {}
 
-template <int offset, typename C>
-C read_parameter(const C *table, int)
-{
-  return table[offset / sizeof(C)];
-}
 template <int count>
 void grow_registers()
 {}

@@ -152,7 +152,6 @@ inline std::uint32_t select_bits(std::uint32_t mask, std::uint32_t a, std::uint3
 }
 
 inline float reciprocal(float x) { return 1.F / x; }
-inline double reciprocal(double x) { return 1. / x; }
 
 template <std::size_t matrices>
 void stmatrix_transposed(const std::uint32_t (&r)[matrices], void *row)
