@@ -163,6 +163,13 @@ struct CudaResidualTile<Half, 3> : ColumnTile<Half, 3, 2, 12, 6, 5, false, 1, 2>
 template <>
 struct CudaResidualTile<Half, 4> : ColumnTile<Half, 4, 2, 8, 5, 2, true, 1>
 {};
+/// More planes than two layers, and writing them in steps, gain nothing here: lanes read b at once.
+template <>
+struct CudaResidualTile<double, 7> : LayersTile<double, 7, 1, 7, 7, true>
+{};
+template <>
+struct CudaResidualTile<float, 7> : LayersTile<float, 7, 1, 7, 7, true, 2>
+{};
 /// With b two rows of cells, or two cells per lane, leave too few registers.
 template <>
 struct CudaResidualTile<Half, 7> : LayersTile<Half, 7, 1, 7, 7, true>
@@ -181,12 +188,6 @@ struct CudaChebyshevTile<double, 4> : LayersTile<double, 4, 4, 4, 4>
 {};
 template <>
 struct CudaChebyshevTile<double, 5> : LayersTile<double, 5, 2, 5, 5>
-{};
-template <>
-struct CudaChebyshevTile<double, 7> : LayersTile<double, 7, 1, 7, 7, true>
-{};
-template <>
-struct CudaChebyshevTile<float, 7> : LayersTile<float, 7, 1, 7, 7, true, 2>
 {};
 template <>
 struct CudaChebyshevTile<Half, 8> : LayersTile<Half, 8, 1, 8, 6, true, 2>
