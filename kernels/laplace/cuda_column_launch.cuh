@@ -30,6 +30,25 @@ int blocks_to_start(const Block &block, int clusters)
   return clusters * Tile::cluster;
 }
 
+/// D of mode (i, j, k).
+template <typename Number>
+double diagonal_of(const Arguments<Number> &a, int i, int j, int k)
+{
+  const auto &lambda = a.basis->lambda;
+  return a.factor[0] * lambda[i] + a.factor[1] * lambda[j] + a.factor[2] * lambda[k];
+}
+
+/// x_new = u + theta (u - old) + alpha / D (b - D u - faces) = alpha / D (b - faces + D (keep u - drop old))
+struct ChebyshevShares
+{
+  double keep, drop;
+
+  ChebyshevShares(double alpha, double theta)
+    : keep(alpha != 0. ? (1. + theta - alpha) / alpha : 0.)
+    , drop(alpha != 0. ? theta / alpha : 0.)
+  {}
+};
+
 template <typename Tile, Form form>
 TileParameters<Tile> tile_parameters(const Arguments<typename Tile::Number> &a, int blocks)
 {
@@ -39,11 +58,14 @@ TileParameters<Tile> tile_parameters(const Arguments<typename Tile::Number> &a, 
   const Block &block = a.block;
   p.own = make_box_map(block, a.src, Tile::cells_x, (Tile::rows + 2) * n);
   p.side = make_box_map(block, a.src, Tile::halo_x, Tile::rows * n);
-  if (form != Form::apply)
-    p.b = make_box_map(block, a.b, Tile::cells_x, Tile::rows * n);
   p.has_old = form == Form::chebyshev && a.old != nullptr && a.theta != 0.;
-  if (p.has_old)
-    p.old = make_box_map(block, a.old, Tile::cells_x, Tile::rows * n);
+  if constexpr (Tile::owns_columns)
+  {
+    if (form != Form::apply)
+      p.b = make_box_map(block, a.b, Tile::cells_x, Tile::rows * n);
+    if (p.has_old)
+      p.old = make_box_map(block, a.old, Tile::cells_x, Tile::rows * n);
+  }
   Block padded = block;
   padded.cells[0] = padded.pitch;
   p.result = make_box_map(padded, a.dst, Tile::cells_x, 1, BoxLayout::plain, n);
@@ -78,20 +100,17 @@ ColumnParameters<Tile> column_parameters(const Arguments<typename Tile::Number> 
   constexpr int n = Tile::n;
   ColumnParameters<Tile> p{};
   static_cast<TileParameters<Tile> &>(p) = tile_parameters<Tile, form>(a, blocks);
-  const auto &lambda = a.basis->lambda;
   for (int k = 0; k < n; ++k)
     for (int j = 0; j < n; ++j)
       for (int i = 0; i < n; ++i)
       {
-        const double diagonal =
-            a.factor[0] * lambda[i] + a.factor[1] * lambda[j] + a.factor[2] * lambda[k];
+        const double diagonal = diagonal_of(a, i, j, k);
         p.diagonal[k][j][i] = static_cast<C>(form == Form::residual ? -diagonal : diagonal);
         p.factor[k][j][i] = static_cast<C>(a.alpha / diagonal);
       }
-  // x_new = u + theta (u - old) + alpha / D (b - D u - faces)
-  //       = alpha / D (b - faces + D ((1 + theta - alpha) u - theta old) / alpha)
-  p.keep = static_cast<C>(a.alpha != 0. ? (1. + a.theta - a.alpha) / a.alpha : 0.);
-  p.drop = static_cast<C>(a.alpha != 0. ? a.theta / a.alpha : 0.);
+  const ChebyshevShares shares(a.alpha, a.theta);
+  p.keep = static_cast<C>(shares.keep);
+  p.drop = static_cast<C>(shares.drop);
   return p;
 }
 

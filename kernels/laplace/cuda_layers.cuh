@@ -13,6 +13,8 @@
 // Nobody holds B u, and the engine has as long as x and y of a layer take.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/core/cluster.cuh"
 #include "kernels/laplace/cuda_column.cuh"
 #include "kernels/laplace/cuda_layers_tile.h"
@@ -24,14 +26,24 @@ struct LayersParameters : TileParameters<Tile>
 {
   using C = typename Tile::C;
   CUtensorMap row_beside;             ///< boxes of one row of cells of src
-  C lambda[3][Tile::n];               ///< c_d lambda times diagonal_factor()
+  C lambda[3][Tile::n];               ///< c_d lambda times what D u is multiplied by in the sums
   const typename Tile::Number *input; ///< b, for lanes
-  const typename Tile::Number *old;   ///< chebyshev, for lanes; nullptr: zero
-  C theta;                            ///< chebyshev
-  C factor[Tile::n][Tile::modes];     ///< chebyshev: alpha / D, [k][j n + i]
-  C of_old[Tile::n][Tile::modes];     ///< chebyshev: -theta D / alpha
   const std::uint8_t *l2_halves;      ///< of take_worker()
 };
+
+/// And for Chebyshev steps, ChebyshevShares.
+template <typename Tile>
+struct LayersStepParameters : LayersParameters<Tile>
+{
+  using C = typename Tile::C;
+  const typename Tile::Number *old; ///< for lanes; nullptr: zero
+  C theta;
+  C factor[Tile::n][Tile::modes]; ///< alpha / D, [k][j n + i]
+  C of_old[Tile::n][Tile::modes]; ///< what old is multiplied by in the sums
+};
+template <typename Tile, Form form>
+using LayersParametersOf =
+    std::conditional_t<form == Form::chebyshev, LayersStepParameters<Tile>, LayersParameters<Tile>>;
 
 namespace layers
 {

@@ -69,6 +69,11 @@ public:
   }
 
 private:
+  /// Of Chebyshev steps only, which alone have them.
+  __device__ __forceinline__ const LayersStepParameters<Tile> &step() const
+  {
+    return static_cast<const LayersStepParameters<Tile> &>(p);
+  }
   __device__ __forceinline__ void wait_full(int l, int k) const
   {
     pipeline::wait(shared.full(l, k), Shared<Tile>::parity(l));
@@ -181,8 +186,8 @@ private:
   using Old = V[strips_per_warp][Tile::planes_out];
   __device__ __forceinline__ void read_old(Old &old, int c, int first) const
   {
-    if (p.old != nullptr)
-      read_once(old, p.old, c, first);
+    if (step().old != nullptr)
+      read_once(old, step().old, c, first);
     else
 #pragma unroll
       for (int t = 0; t < strips_per_warp; ++t)
@@ -192,12 +197,12 @@ private:
   }
   __device__ __forceinline__ void prefetch_old(int c) const
   {
-    if (p.old == nullptr)
+    if (step().old == nullptr)
       return;
 #pragma unroll
     for (int t = 0; t < strips_per_warp; ++t)
     {
-      const Number *const from = place_of(p.old, c, t);
+      const Number *const from = place_of(step().old, c, t);
 #pragma unroll
       for (int k = 0; k < n; ++k)
         prefetch_to_l2(from + k * p.plane);
@@ -294,8 +299,8 @@ private:
           add_product(sum[m][t], p.gd[2][k], faces[t].g[k % 2]);
           if constexpr (form == Form::chebyshev)
           {
-            sum[m][t] = p.factor[k][line(t) % modes] * sum[m][t];
-            add_product(sum[m][t], -p.theta, old[t][m]);
+            sum[m][t] = step().factor[k][line(t) % modes] * sum[m][t];
+            add_product(sum[m][t], -step().theta, old[t][m]);
           }
           if (has(t))
             write_rounded(shared.own(layer, k) + at_strip(t), sum[m][t]);
@@ -339,7 +344,7 @@ private:
 
 template <typename Tile, Form form>
 __global__ void __cluster_dims__(Tile::cluster, 1, 1) __launch_bounds__(Tile::threads, 1)
-    layers_kernel(const __grid_constant__ LayersParameters<Tile> p)
+    layers_kernel(const __grid_constant__ LayersParametersOf<Tile, form> p)
 {
   const Shared<Tile> shared{dynamic_shared()};
   if (threadIdx.x == 0)

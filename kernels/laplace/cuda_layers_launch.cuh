@@ -7,22 +7,12 @@
 
 namespace tensormg::laplace
 {
-/// What D u is multiplied by in the sums. The Chebyshev step is
-///   x_new = u + theta (u - old) + alpha / D (b - D u - faces)
-///         = alpha / D (b - faces + D u (1 + theta - alpha) / alpha) - theta old.
-template <Form form>
-double diagonal_factor(double alpha, double theta)
-{
-  if constexpr (form == Form::chebyshev)
-    return alpha != 0. ? (1. + theta - alpha) / alpha : 0.;
-  return form == Form::apply ? 1. : -1.;
-}
-
 template <typename Tile, Form form>
-LayersParameters<Tile> layers_parameters(const Arguments<typename Tile::Number> &a, int blocks)
+LayersParametersOf<Tile, form> layers_parameters(
+    const Arguments<typename Tile::Number> &a, int blocks)
 {
   using C = typename Tile::C;
-  LayersParameters<Tile> p{};
+  LayersParametersOf<Tile, form> p{};
   static_cast<TileParameters<Tile> &>(p) = tile_parameters<Tile, form>(a, blocks / Tile::cluster);
   constexpr int n = Tile::n, cells = Tile::cells_x;
   p.own = make_box_map(a.block, a.src, cells, Tile::rows * n);
@@ -31,25 +21,25 @@ LayersParameters<Tile> layers_parameters(const Arguments<typename Tile::Number> 
   p.result = make_box_map(padded, a.dst, cells, Tile::rows * n);
   p.row_beside = make_box_map(a.block, a.src, cells, n);
   p.l2_halves = l2_halves(a.stream);
-  const auto &lambda = a.basis->lambda;
-  const double of_diagonal = diagonal_factor<form>(a.alpha, a.theta);
-  for (int d = 0; d < 3; ++d)
-    for (int m = 0; m < n; ++m)
-      p.lambda[d][m] = static_cast<C>(of_diagonal * a.factor[d] * lambda[m]);
-  p.input = a.b;
+  double of_diagonal = form == Form::apply ? 1. : -1.;
   if constexpr (form == Form::chebyshev)
   {
+    const ChebyshevShares shares(a.alpha, a.theta);
+    of_diagonal = shares.keep;
     for (int k = 0; k < n; ++k)
       for (int mode = 0; mode < Tile::modes; ++mode)
       {
-        const double diagonal = a.factor[0] * lambda[mode % n] + a.factor[1] * lambda[mode / n] +
-            a.factor[2] * lambda[k];
+        const double diagonal = diagonal_of(a, mode % n, mode / n, k);
         p.factor[k][mode] = static_cast<C>(a.alpha / diagonal);
-        p.of_old[k][mode] = static_cast<C>(a.alpha != 0. ? -a.theta / a.alpha * diagonal : 0.);
+        p.of_old[k][mode] = static_cast<C>(-shares.drop * diagonal);
       }
     p.theta = static_cast<C>(a.theta);
     p.old = p.has_old ? a.old : nullptr;
   }
+  for (int d = 0; d < 3; ++d)
+    for (int m = 0; m < n; ++m)
+      p.lambda[d][m] = static_cast<C>(of_diagonal * a.factor[d] * a.basis->lambda[m]);
+  p.input = a.b;
   return p;
 }
 

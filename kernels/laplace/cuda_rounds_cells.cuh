@@ -54,6 +54,11 @@ public:
   }
 
 private:
+  /// Of Chebyshev steps only, which alone have them.
+  __device__ __forceinline__ const LayersStepParameters<Tile> &step() const
+  {
+    return static_cast<const LayersStepParameters<Tile> &>(p);
+  }
   /// Layer c, or what lies behind the last one.
   __device__ __forceinline__ void work_on(int c)
   {
@@ -206,7 +211,7 @@ private:
       add_product(sum, p.vd[2][k], faces.v[k % 2]);
       add_product(sum, p.gd[2][k], faces.g[k % 2]);
       if constexpr (form == Form::chebyshev)
-        sum = p.factor[k][line(t)] * sum;
+        sum = step().factor[k][line(t)] * sum;
     }
     else
     {
@@ -265,12 +270,12 @@ private:
       this->send();
       this->sum_around();
     }
-    const bool has_old = form == Form::chebyshev && p.old != nullptr;
+    const bool has_old = form == Form::chebyshev && step().old != nullptr;
     Numbers b, old;
     if constexpr (form != Form::apply)
       read_once<round>(b, p.input, c);
     if (has_old)
-      prefetch<round>(p.old, c);
+      prefetch<round>(step().old, c);
     pipeline::wait(shared.sums(), (index - 1) % 2);
     const int here = own_slot(own_index - 1);
     if constexpr (more)
@@ -289,7 +294,7 @@ private:
       }
     pipeline::arrive_to_overwrite(shared.own_empty(here));
     if (has_old) // not before b has been added: there are no registers for both
-      read_once<round>(old, p.old, c);
+      read_once<round>(old, step().old, c);
     if (next_layer)
       this->template combine_y<0>(c + 1);
     if (has_old)
@@ -343,14 +348,14 @@ private:
       for (int m = 0; m < Tile::planes; ++m)
       {
         constexpr int first = round * Tile::planes;
-        add_product(held[t][first + m], p.of_old[first + m][line(t)], old[m][t]);
+        add_product(held[t][first + m], step().of_old[first + m][line(t)], old[m][t]);
       }
   }
 };
 
 template <typename Tile, Form form>
 __global__ void __cluster_dims__(Tile::cluster, 1, 1) __launch_bounds__(Tile::threads, 1)
-    rounds_kernel(const __grid_constant__ LayersParameters<Tile> p)
+    rounds_kernel(const __grid_constant__ LayersParametersOf<Tile, form> p)
 {
   const Shared<Tile> shared{dynamic_shared()};
   if (threadIdx.x == 0)
