@@ -95,26 +95,40 @@ def operators():
     return table(head, rows) + "\n\nRuns: " + "; ".join(notes) + "."
 
 
+def method_of(entry):
+    chosen = entry["parameters"]["solver"]
+    text = entry["solver"]
+    if chosen["full_multigrid"] == "true":
+        cycles = chosen["full_multigrid_cycles"]
+        text += f", full multigrid ({cycles} cycle{'s' if cycles != '1' else ''})"
+    if entry["solver"] == "fgmres" and int(chosen["restart"]) < entry["iterations"]:
+        text += f", restart {chosen['restart']}"
+    return text
+
+
 def solves():
-    data = read(folder / "solve-h200.json")
+    """A line per mesh, method and precision: of the last run that has it (solve-again-*: after solve-h200, by name)."""
+    newest, notes = {}, []
+    for path in [folder / "solve-h200.json"] + sorted(folder.glob("solve-again-*-h200.json")):
+        data = read(path)
+        source = f" ({data['scale_bandwidth_source']})" if "scale_bandwidth_source" in data else ""
+        notes.append(f"{len(notes) + 1}: [{path.name}](docs/performance/{path.name}), {data['device']}, revision {data['git']}, "
+                     f"scale bandwidth {data['scale_bandwidth_gb_per_s']:.0f} GB/s{source}")
+        for entry in data["entries"]:
+            key = (entry["degree"], tuple(entry["cells"]), method_of(entry), entry["precision"])
+            newest[key] = (len(notes), entry)
+    order = {"half": 0, "single": 1, "double": 2}
+    large = {key: entry["dofs"] >= 4e8 for key, (_, entry) in newest.items()}
     rows = []
-    for entry in data["entries"]:
-        cells = entry["cells"]
-        chosen = entry["parameters"]["solver"]
-        start = ""
-        if chosen["full_multigrid"] == "true":
-            cycles = chosen["full_multigrid_cycles"]
-            start = f", full multigrid ({cycles} cycle{'s' if cycles != '1' else ''})"
-        if entry["solver"] == "fgmres" and int(chosen["restart"]) < entry["iterations"]:
-            start += f", restart {chosen['restart']}"
-        rows.append([str(entry["degree"]), "x".join(map(str, cells)), millions(entry["dofs"]),
-                     entry["solver"] + start, entry["precision"], str(entry["iterations"]),
-                     f"{1e3 * entry['solve_seconds']:.1f}", f"{entry['dofs_per_second'] / 1e9:.2f}",
-                     f"{1e3 * entry['setup_seconds']:.0f}"])
-    text = (f"{data['device']}, revision {data['git']}, scale bandwidth {data['scale_bandwidth_gb_per_s']:.0f} GB/s, "
-            "right-hand side 1, relative residual 1e-8, V(4,4)-cycle.\n\n")
-    return text + table(["degree", "cells", "unknowns", "method", "V-cycle", "iterations", "solve: ms", "GDoF/s",
-                         "setup: ms"], rows)
+    for key in sorted(newest, key=lambda k: (not large[k], k[0], k[1] if large[k] else [-c for c in k[1]], order[k[3]])):
+        number, entry = newest[key]
+        degree, cells, method, precision = key
+        rows.append([str(degree), "x".join(map(str, cells)), millions(entry["dofs"]), method, precision,
+                     str(entry["iterations"]), f"{1e3 * entry['solve_seconds']:.1f}",
+                     f"{entry['dofs_per_second'] / 1e9:.2f}", f"{1e3 * entry['setup_seconds']:.0f}", str(number)])
+    return ("Right-hand side 1, relative residual 1e-8, V(4,4)-cycle.\n\n" +
+            table(["degree", "cells", "unknowns", "method", "V-cycle", "iterations", "solve: ms", "GDoF/s", "setup: ms",
+                   "run"], rows) + "\n\nRuns: " + "; ".join(notes) + ".")
 
 
 tables = {"cpu": cpu, "operators": operators, "solves": solves}

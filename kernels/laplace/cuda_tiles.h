@@ -163,6 +163,10 @@ struct CudaResidualTile<Half, 3> : ColumnTile<Half, 3, 2, 12, 6, 5, false, 1, 2>
 template <>
 struct CudaResidualTile<Half, 4> : ColumnTile<Half, 4, 2, 8, 5, 2, true, 1>
 {};
+/// The step, which reads old as well, stays with the column kernel.
+template <>
+struct CudaResidualTile<float, 4> : CudaTile<float, 4, false>
+{};
 /// More planes than two layers, and writing them in steps, gain nothing here: lanes read b at once.
 template <>
 struct CudaResidualTile<double, 7> : LayersTile<double, 7, 1, 7, 7, true>
@@ -198,8 +202,8 @@ template <typename Number, int n, bool residual>
 struct CudaNarrowTile
   : std::conditional_t<residual, CudaResidualTile<Number, n>, CudaTile<Number, n, false>>
 {};
-template <>
-struct CudaNarrowTile<float, 4, false> : LayersTile<float, 4, 8, 2, 4, false, 2, 1, 1, 1>
+template <bool residual>
+struct CudaNarrowTile<float, 4, residual> : LayersTile<float, 4, 8, 2, 4, false, 2, 1, 1, 1>
 {};
 template <>
 struct CudaNarrowTile<Half, 4, false> : ColumnTile<Half, 4, 1, 12, 9, 0, false, 2, 2>
