@@ -4,10 +4,6 @@
 #include <bit>
 #include <cstdint>
 
-#if defined(__F16C__)
-#include <immintrin.h>
-#endif
-
 namespace tensormg
 {
 /// Sixteen bits with the layout of IEEE 754 binary16 (and of CUDA's __half). Round to nearest even;
@@ -15,6 +11,12 @@ namespace tensormg
 struct Half
 {
   std::uint16_t bits;
+
+#if defined(__F16C__)
+  // By the compiler's functions: <immintrin.h> is half of what nvcc would have to read, three times per file.
+  using Floats = float __attribute__((vector_size(16)));
+  using Halves = short __attribute__((vector_size(16)));
+#endif
 
   Half() = default;
   explicit Half(float value)
@@ -25,7 +27,7 @@ struct Half
   static std::uint16_t from_float(float value)
   {
 #if defined(__F16C__)
-    return static_cast<std::uint16_t>(_cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT));
+    return static_cast<std::uint16_t>(__builtin_ia32_vcvtps2ph(Floats{value, 0, 0, 0}, 0)[0]);
 #else
     return from_float_portable(value);
 #endif
@@ -34,7 +36,7 @@ struct Half
   static float to_float(std::uint16_t half)
   {
 #if defined(__F16C__)
-    return _cvtsh_ss(half);
+    return __builtin_ia32_vcvtph2ps(Halves{static_cast<short>(half), 0, 0, 0, 0, 0, 0, 0})[0];
 #else
     return to_float_portable(half);
 #endif
