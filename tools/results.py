@@ -117,10 +117,9 @@ def solves():
         for entry in data["entries"]:
             key = (entry["degree"], tuple(entry["cells"]), method_of(entry), entry["precision"])
             newest[key] = (len(notes), entry)
-    order = {"half": 0, "single": 1, "double": 2}
-    large = {key: entry["dofs"] >= 4e8 for key, (_, entry) in newest.items()}
+    meshes = list(dict.fromkeys(key[:2] for key in newest))  # in the order of the first run
     rows = []
-    for key in sorted(newest, key=lambda k: (not large[k], k[0], k[1] if large[k] else [-c for c in k[1]], order[k[3]])):
+    for key in sorted(newest, key=lambda key: meshes.index(key[:2])):
         number, entry = newest[key]
         degree, cells, method, precision = key
         rows.append([str(degree), "x".join(map(str, cells)), millions(entry["dofs"]), method, precision,
