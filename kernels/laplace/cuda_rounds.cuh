@@ -37,13 +37,13 @@ struct Shared
   /// Plane m of a round in that slot.
   __device__ Number *own(int slot, int m) const
   {
-    return reinterpret_cast<Number *>(base + (slot * Tile::planes + m) * Tile::own_bytes);
+    return reinterpret_cast<Number *>(base + (slot * Tile::planes + m) * Tile::plane_bytes);
   }
-  /// `at`: 0, left_at, right_at
-  __device__ Number *halo(int slot, int m, int at) const
+  /// The row beyond.
+  __device__ Number *beyond(int slot, int m) const { return halo(slot, m * Tile::plane_bytes); }
+  __device__ Number *beside(int slot, int m, bool right) const
   {
-    return reinterpret_cast<Number *>(
-        base + Tile::halo_offset + (slot * Tile::planes + m) * Tile::halo_bytes + at);
+    return halo(slot, (right ? Tile::right_at : Tile::left_at) + m * Tile::side_bytes);
   }
   template <typename Letter>
   __device__ Letter *mail(int slot, int line) const
@@ -95,6 +95,12 @@ struct Shared
   __device__ Barrier *faces() const { return barrier(others + 1); }
   __device__ Barrier *sums() const { return barrier(others + 2); }
   static_assert(others + 3 + 2 * Tile::warps == Tile::barriers);
+
+private:
+  __device__ Number *halo(int slot, int at) const
+  {
+    return reinterpret_cast<Number *>(base + Tile::halo_offset + slot * Tile::halo_bytes + at);
+  }
 };
 
 template <typename Tile>
@@ -127,6 +133,7 @@ __device__ void initialise(const Shared<Tile> &shared)
 template <typename Tile>
 class Copier
 {
+  using Number = typename Tile::Number;
   const Parameters<Tile> &p;
   const Shared<Tile> &shared;
   InStep in_step;
@@ -171,16 +178,14 @@ public:
 private:
   __device__ void read_own()
   {
-    const int first = round * Tile::planes, end = first + Tile::planes;
     pipeline::Barrier *full = shared.own_full(own.slot);
     in_step.look_ahead();
     pipeline::wait(shared.own_empty(own.slot), own.parity ^ 1u);
     if (in.is_own())
       in_step.begin_step();
-    pipeline::arrive_expect(full, (end - first) * Tile::own_box);
-    for (int k = first; k < end; ++k)
-      pipeline::load_box_kept(shared.own(own.slot, k - first), &p.own, full, in.s.x0, 0,
-          in.s.y0 * Tile::n, in.c * Tile::n + k);
+    pipeline::arrive_expect(full, Tile::own_box);
+    pipeline::load_box_kept(shared.own(own.slot, 0), &p.own, full, in.s.x0, 0, in.s.y0 * Tile::n,
+        in.c * Tile::n + round * Tile::planes);
     own.advance();
     if (++round == Tile::rounds)
     {
@@ -191,20 +196,18 @@ private:
   __device__ void read_halo(int of_layer)
   {
     const Place &s = around.s;
-    const int first = of_layer * Tile::planes, end = first + Tile::planes;
+    const int plane = around.c * Tile::n + of_layer * Tile::planes;
     const int y = s.y0 * Tile::n;
     const int y_beyond = cluster::rank<Tile::cluster>() == 0 ? y - Tile::n : y + Tile::n;
     pipeline::Barrier *full = shared.halo_full(halo.slot);
     pipeline::wait(shared.halo_empty(halo.slot), halo.parity ^ 1u);
-    pipeline::arrive_expect(full, (end - first) * Tile::halo_box);
-    for (int k = first; k < end; ++k)
-    {
-      const int plane = around.c * Tile::n + k;
-      const auto to = [&](int offset) { return shared.halo(halo.slot, k - first, offset); };
-      pipeline::load_box_kept(to(0), &p.row_beside, full, s.x0, 0, y_beyond, plane);
-      pipeline::load_box_kept(to(Tile::left_at), &p.side, full, s.left, 0, y, plane);
-      pipeline::load_box_kept(to(Tile::right_at), &p.side, full, s.right, 0, y, plane);
-    }
+    pipeline::arrive_expect(full, Tile::halo_box);
+    const auto read = [&](Number *to, const CUtensorMap &from, int x, int y_from) {
+      pipeline::load_box_kept(to, &from, full, x, 0, y_from, plane);
+    };
+    read(shared.beyond(halo.slot, 0), p.row_beside, s.x0, y_beyond);
+    read(shared.beside(halo.slot, 0, false), p.side, s.left, y);
+    read(shared.beside(halo.slot, 0, true), p.side, s.right, y);
     halo.advance();
   }
 };

@@ -23,7 +23,7 @@ class Cells : RoundWork<Tile>
   using Work::load, Work::behind, Work::ghost, Work::unit, Work::own_slot, Work::wait_own;
   using Work::n, Work::modes, Work::width, Work::mode_x;
   static constexpr int strips = Tile::strips;
-  static constexpr int next_plane = Tile::own_bytes / int(sizeof(Number));
+  static constexpr int next_plane = Tile::plane_bytes / int(sizeof(Number));
 
   /// Both faces in z are added when a layer is done; else those below are there before its sums. With b of the residual registers are
   /// few, and old takes their place later: traces below wait in fewer than what they give.

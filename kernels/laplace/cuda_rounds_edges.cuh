@@ -74,8 +74,7 @@ private:
     const bool closed = right ? s.right_closed : s.left_closed;
     const Number *from = closed
         ? shared.own(own.slot, m) + j * n * Tile::cells_x + (right ? s.last_x : 0)
-        : shared.halo(halo.slot, m, right ? Tile::right_at : Tile::left_at) + j * n * Tile::halo_x +
-            (right ? 0 : s.left_cell);
+        : shared.beside(halo.slot, m, right) + j * n * Tile::halo_x + (right ? 0 : s.left_cell);
     write_pack(shared.edges(edges.slot) + (right ? Tile::edge_numbers / 2 : 0) + 2 * line,
         layers::sum_beside<Tile>(p, from, right, closed));
   }

@@ -95,7 +95,7 @@ public:
     const int unit = line_of(), m = unit / n, i = unit % n;
     const int slot = int(index % Tile::halo_ring);
     pipeline::wait(shared.halo_full(slot), index / Tile::halo_ring % 2);
-    const Sums of = sum_y(shared.halo(slot, m, 0) + i * mode_x + cell);
+    const Sums of = sum_y(shared.beyond(slot, m) + i * mode_x + cell);
     const C sign = is_first() ? C(1) : C(-1);
 #pragma unroll
     for (int w = 0; w < width; ++w)

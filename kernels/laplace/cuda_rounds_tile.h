@@ -9,7 +9,7 @@ namespace tensormg::laplace
 /// A row of 16 lanes, each with neighbouring cells in x of 8 bytes together. `warps` work on `planes` planes of the row at a time, a
 /// round: half a warp has a line of them. Rings, in rounds:
 ///   own    [own_ring][planes][n modes j][n modes i][cells_x]; sums of x and y take the place of u
-///   halo   [halo_ring][planes] row beyond [n][n][cells_x]; left, right [n][n][halo_x]
+///   halo   [halo_ring] row beyond [planes][n][n][cells_x]; left, right [planes][n][n][halo_x]
 ///   mail   [2][planes][n lines i][16 lanes] letters (V, D) of the block that has the row on the other side; what the faces in y
 ///          give to even modes j, (v, g), takes their place
 ///   faces  [planes][n lines i][16 lanes] (v, g) of odd modes j
@@ -75,10 +75,12 @@ struct RoundsTile
   }
 
   static constexpr int align(int bytes) { return (bytes + 127) / 128 * 128; }
-  static constexpr int own_box = int(sizeof(Number)) * cells_x * modes;
-  static constexpr int side_box = 16 * modes;
-  static constexpr int own_bytes = align(own_box);
-  static constexpr int left_at = own_bytes;
+  static constexpr int plane_bytes = int(sizeof(Number)) * cells_x * modes; ///< of a row of cells
+  static constexpr int side_bytes = 16 * modes; ///< of what lies beside it in a plane
+  // The copy engine reads the planes of a round as one box.
+  static constexpr int own_box = planes * plane_bytes;
+  static constexpr int side_box = planes * side_bytes;
+  static constexpr int left_at = own_box;
   static constexpr int right_at = left_at + align(side_box);
   static constexpr int halo_bytes = right_at + align(side_box);
   static constexpr int halo_box = own_box + 2 * side_box;
@@ -88,8 +90,8 @@ struct RoundsTile
   static constexpr int edge_numbers = 4 * lines;           ///< of a round
   static constexpr int place_bytes = 48;                   ///< of a segment
 
-  static constexpr int halo_offset = own_ring * planes * own_bytes;
-  static constexpr int mail_offset = halo_offset + halo_ring * planes * halo_bytes;
+  static constexpr int halo_offset = own_ring * own_box;
+  static constexpr int mail_offset = halo_offset + halo_ring * halo_bytes;
   static constexpr int faces_offset = mail_offset + 2 * mail_bytes;
   static constexpr int edge_offset = faces_offset + mail_bytes;
   static constexpr int place_offset = edge_offset + align(2 * edge_numbers * int(sizeof(C)));
@@ -98,12 +100,13 @@ struct RoundsTile
   static constexpr int worker_offset = barrier_offset + 8 * barriers;
   static constexpr int shared_bytes = worker_offset + 8;
 
-  /// The engine writes a plane with its halo; u is read for z, for x and to be sent, the row beyond is read; sums of x and y are
+  /// The engine writes a round with its halo; u is read for z, for x and to be sent, the row beyond is read; sums of x and y are
   /// written and read. Of a line two letters are written and read, and what the faces in y give, 4 numbers, is written; of these every
   /// number reads two.
   static constexpr double shared_bytes_per_dof =
       sizeof(Number) * (5. + double(halo_bytes) / own_box) + sizeof(C) * (4. + 8. / n);
 
+  static_assert(own_box % 128 == 0, "boxes begin there");
   static_assert(sizeof(C) == sizeof(Number), "sums take the place of u");
   static_assert(n % planes == 0, "who reads letters of a round sends some of the next one");
   static_assert(lines <= units, "half a warp has a line of a round");

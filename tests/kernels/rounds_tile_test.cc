@@ -45,8 +45,8 @@ namespace
   {
     // Begin and end of everything, in the order of memory.
     const std::vector<std::pair<int, int>> parts{
-        {0, Tile::own_ring * Tile::planes * Tile::own_bytes},
-        {Tile::halo_offset, Tile::halo_ring * Tile::planes * Tile::halo_bytes},
+        {0, Tile::own_ring * Tile::own_box},
+        {Tile::halo_offset, Tile::halo_ring * Tile::halo_bytes},
         {Tile::mail_offset, 2 * Tile::mail_bytes},
         {Tile::faces_offset, Tile::lines * Tile::line_mail},
         {Tile::edge_offset, 2 * Tile::edge_numbers * int(sizeof(typename Tile::C))},
@@ -64,10 +64,11 @@ namespace
     EXPECT_LE(end, Tile::shared_bytes);
     EXPECT_LE(Tile::shared_bytes, 232448);
     // The copy engine writes boxes to multiples of 128 bytes, letters have 16.
-    for (const int offset : {Tile::own_bytes, Tile::halo_offset, Tile::halo_bytes, Tile::left_at,
+    for (const int offset : {Tile::own_box, Tile::halo_offset, Tile::halo_bytes, Tile::left_at,
              Tile::right_at, Tile::mail_offset, Tile::faces_offset, Tile::edge_offset})
       EXPECT_EQ(offset % 128, 0);
-    EXPECT_GE(Tile::own_bytes, Tile::own_box);
+    EXPECT_EQ(Tile::own_box, Tile::planes * Tile::plane_bytes);
+    EXPECT_EQ(Tile::left_at, Tile::own_box);
     EXPECT_GE(Tile::halo_bytes - Tile::right_at, Tile::side_box);
     EXPECT_GE(Tile::right_at - Tile::left_at, Tile::side_box);
   }
