@@ -206,8 +206,9 @@ namespace layers
     pipeline::Barrier *full = shared.full(layer, k);
     if (k % Tile::planes_in == 0)
       pipeline::arrive_expect(full, min(Tile::planes_in, n - k) * Tile::own_box);
-    pipeline::load_box_kept(
-        shared.own(layer, k), &p.own, full, in.s.x0, 0, in.s.y0 * n, in.c * n + k);
+    if (k % Tile::read_box == 0)
+      pipeline::load_box_kept(
+          shared.own(layer, k), &p.own, full, in.s.x0, 0, in.s.y0 * n, in.c * n + k);
   }
   /// Planes first, first + 1, ... of a layer, those that take the place of others at a time.
   template <typename Tile>
@@ -272,7 +273,7 @@ namespace layers
         if (replaces)
           pipeline::wait(shared.done(layer, first), Shared<Tile>::parity(layer - 2));
         if (writes)
-          for (int k = first; k < min(first + step, n); ++k)
+          for (int k = first; k < min(first + step, n); k += Tile::write_box)
             pipeline::store_box(
                 &p.result, shared.own(layer, k), out.s.x0, 0, out.s.y0 * n, out.c * n + k);
         if (first == 0 && in.more && in.is_own())

@@ -15,10 +15,10 @@ LayersParametersOf<Tile, form> layers_parameters(
   LayersParametersOf<Tile, form> p{};
   static_cast<TileParameters<Tile> &>(p) = tile_parameters<Tile, form>(a, blocks / Tile::cluster);
   constexpr int n = Tile::n, cells = Tile::cells_x;
-  p.own = make_box_map(a.block, a.src, cells, Tile::rows * n);
+  p.own = make_box_map(a.block, a.src, cells, Tile::rows * n, BoxLayout::plain, Tile::read_box);
   Block padded = a.block;
   padded.cells[0] = padded.pitch;
-  p.result = make_box_map(padded, a.dst, cells, Tile::rows * n);
+  p.result = make_box_map(padded, a.dst, cells, Tile::rows * n, BoxLayout::plain, Tile::write_box);
   p.row_beside = make_box_map(a.block, a.src, cells, n);
   p.l2_halves = l2_halves(a.stream);
   double of_diagonal = form == Form::apply ? 1. : -1.;

@@ -94,6 +94,8 @@ struct LayersTile
   static constexpr int own_box = row_box * rows;
   static constexpr int side_box = 16 * modes * rows;
   static constexpr int own_bytes = align(own_box);
+  /// Planes that the copy engine reads and writes as one box: InBoxes.
+  static constexpr int read_box = 1, write_box = 1;
   static constexpr int halo_rows = cluster > 1 ? 1 : 2; ///< lower, upper
   static constexpr int halo_box = halo_rows * row_box + 2 * side_box;
   static constexpr int upper_at = cluster > 1 ? 0 : align(row_box);
@@ -140,5 +142,18 @@ struct LayersTile
   static_assert(rows * n <= 256, "boxes of the copy engine");
   static_assert(shared_bytes <= 232448, "227 KiB per block");
   static_assert(threads <= 1024);
+};
+
+/// A LayersTile whose planes that are waited for together are one request of the copy engine, unless the last ones are fewer, as are
+/// those of a layer that is written at once.
+template <typename Tile>
+struct InBoxes : Tile
+{
+  static constexpr int read_box = Tile::n % Tile::planes_in == 0 ? Tile::planes_in : 1;
+  static constexpr int write_box = Tile::steps_out == 1 ? Tile::n : 1;
+
+  static_assert(Tile::own_bytes == Tile::own_box && Tile::own_ring == 2 * Tile::n,
+      "planes of a layer lie behind each other");
+  static_assert(Tile::planes_out % read_box == 0, "planes of a box are replaced together");
 };
 } // namespace tensormg::laplace

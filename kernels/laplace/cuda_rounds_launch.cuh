@@ -18,7 +18,7 @@ void launch_rounds(const Arguments<typename Tile::Number> &a)
   const auto box_of_round = [&](int cells) {
     return make_box_map(a.block, a.src, cells, Tile::n, BoxLayout::plain, Tile::planes);
   };
-  p.own = p.row_beside = box_of_round(Tile::cells_x);
+  p.row_beside = box_of_round(Tile::cells_x);
   p.side = box_of_round(Tile::halo_x);
   // Cooperative, since the blocks look at each other's progress.
   launch_cooperative("launching the Laplace kernel of rounds", kernel, blocks, Tile::threads,

@@ -78,6 +78,7 @@ struct RoundsTile
   static constexpr int plane_bytes = int(sizeof(Number)) * cells_x * modes; ///< of a row of cells
   static constexpr int side_bytes = 16 * modes; ///< of what lies beside it in a plane
   // The copy engine reads the planes of a round as one box.
+  static constexpr int read_box = planes, write_box = 1;
   static constexpr int own_box = planes * plane_bytes;
   static constexpr int side_box = planes * side_bytes;
   static constexpr int left_at = own_box;

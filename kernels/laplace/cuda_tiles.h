@@ -35,7 +35,7 @@ template <>
 struct CudaTile<double, 5, false> : LayersTile<double, 5, 4, 5, 5, false, 1, 1, 1, 1>
 {};
 template <>
-struct CudaTile<double, 6, false> : LayersTile<double, 6, 2, 6, 6, true, 1, 1, 6, 2>
+struct CudaTile<double, 6, false> : InBoxes<LayersTile<double, 6, 2, 6, 6, true, 1, 1, 6, 2>>
 {};
 template <>
 struct CudaTile<double, 7, false> : LayersTile<double, 7, 1, 7, 7, true, 1, 1, 4, 4, 1, 18>
@@ -67,10 +67,10 @@ template <>
 struct CudaTile<float, 5, false> : LayersTile<float, 5, 4, 5, 5, false, 2, 1, 1, 1>
 {};
 template <>
-struct CudaTile<float, 6, false> : LayersTile<float, 6, 2, 6, 6, true, 2, 1, 6, 2>
+struct CudaTile<float, 6, false> : InBoxes<LayersTile<float, 6, 2, 6, 6, true, 2, 1, 6, 2>>
 {};
 template <>
-struct CudaTile<float, 7, false> : LayersTile<float, 7, 1, 7, 7, true, 2, 1, 7, 3, 2>
+struct CudaTile<float, 7, false> : InBoxes<LayersTile<float, 7, 1, 7, 7, true, 2, 1, 7, 3, 2>>
 {};
 template <>
 struct CudaTile<float, 8, false> : LayersTile<float, 8, 1, 8, 8, true, 2, 2, 8, 4>
@@ -102,7 +102,7 @@ template <>
 struct CudaTile<WideFloat, 5, false> : LayersTile<WideFloat, 5, 4, 5, 5>
 {};
 template <>
-struct CudaTile<WideFloat, 6, false> : LayersTile<WideFloat, 6, 2, 6, 6, true, 1, 1, 2, 2>
+struct CudaTile<WideFloat, 6, false> : InBoxes<LayersTile<WideFloat, 6, 2, 6, 6, true, 1, 1, 2, 2>>
 {};
 template <>
 struct CudaTile<WideFloat, 7, false> : LayersTile<WideFloat, 7, 2, 7, 5, true>
@@ -162,6 +162,13 @@ struct CudaResidualTile<Half, 3> : ColumnTile<Half, 3, 2, 12, 6, 5, false, 1, 2>
 {};
 template <>
 struct CudaResidualTile<Half, 4> : ColumnTile<Half, 4, 2, 8, 5, 2, true, 1>
+{};
+/// In boxes they lose, as do Chebyshev steps.
+template <>
+struct CudaResidualTile<double, 6> : LayersTile<double, 6, 2, 6, 6, true, 1, 1, 6, 2>
+{};
+template <>
+struct CudaResidualTile<float, 6> : LayersTile<float, 6, 2, 6, 6, true, 2, 1, 6, 2>
 {};
 /// The step, which reads old as well, stays with the column kernel.
 template <>

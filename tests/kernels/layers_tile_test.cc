@@ -48,12 +48,43 @@ namespace
     return true;
   }
 
+  /// A box has its planes one behind the other, which are waited for and given back together, and boxes cover a layer.
+  template <typename Tile>
+  constexpr bool boxes_lie_in_order()
+  {
+    for (const int planes : {Tile::read_box, Tile::write_box})
+    {
+      if (Tile::n % planes != 0 || (planes > 1 && Tile::own_bytes != Tile::own_box))
+        return false;
+      for (int layer = 0; layer < 6; ++layer)
+        for (int k = 0; k < Tile::n; ++k)
+          if (Tile::slot(layer, k) != Tile::slot(layer, k / planes * planes) + k % planes)
+            return false;
+    }
+    for (int k = 0; k < Tile::n; ++k)
+    {
+      const int first = k / Tile::read_box * Tile::read_box;
+      if (k / Tile::planes_in != first / Tile::planes_in ||
+          k / Tile::planes_out != first / Tile::planes_out ||
+          k / Tile::planes_out != k / Tile::write_box * Tile::write_box / Tile::planes_out)
+        return false;
+    }
+    return true;
+  }
+
+  template <typename Tile>
+  struct BoxOfLayer : Tile
+  {
+    static constexpr int read_box = 1, write_box = Tile::n;
+  };
+
   template <typename Tile>
   void check()
   {
     static_assert(has_places_of_their_own<Tile>());
     static_assert(replaces_its_predecessor<Tile>());
     static_assert(has_free_barriers<Tile>());
+    static_assert(boxes_lie_in_order<Tile>());
     EXPECT_LE(Tile::halo_offset + Tile::halo_ring * Tile::halo_bytes, Tile::mail_offset);
     EXPECT_GE(Tile::sum_offset, Tile::own_ring * Tile::own_bytes);
   }
@@ -65,12 +96,28 @@ namespace
     check<CudaTile<double, 6, false>>();
     check<CudaTile<double, 7, false>>(); // more than two layers
     check<CudaTile<double, 8, false>>();
+    check<CudaTile<float, 6, false>>();
     check<CudaTile<float, 7, false>>();
+    check<CudaTile<WideFloat, 6, false>>();
     check<CudaTile<WideFloat, 9, false>>();
     check<CudaTile<Half, 5, false>>(); // sums of x and y in a place of their own
     check<CudaTile<Half, 9, false>>();
     check<CudaResidualTile<Half, 7>>();
     check<CudaResidualTile<Half, 9>>();
+  }
+  TEST(LayersTile, BoxesLieInOrder)
+  {
+    check<InBoxes<CudaTile<double, 8, false>>>();
+    check<InBoxes<CudaResidualTile<double, 7>>>();
+    check<InBoxes<CudaResidualTile<float, 7>>>();
+    EXPECT_EQ((CudaTile<double, 6, false>::read_box), 2); // planes waited for together
+    EXPECT_EQ((CudaTile<double, 6, false>::write_box), 6);
+    EXPECT_EQ((CudaTile<float, 7, false>::read_box), 1); // the last ones are fewer
+    EXPECT_EQ((CudaTile<float, 7, false>::write_box), 7);
+    EXPECT_EQ((CudaResidualTile<double, 6>::write_box), 1);
+    EXPECT_EQ((CudaChebyshevTile<double, 6>::write_box), 1);
+    static_assert(!boxes_lie_in_order<BoxOfLayer<CudaTile<double, 7, false>>>(),
+        "its ring is more than two layers, and it leaves in steps");
   }
 } // namespace
 } // namespace tensormg::laplace
