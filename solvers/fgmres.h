@@ -105,6 +105,7 @@ public:
     if (callback)
       callback(0, residual / norm_b);
 
+    Progress progress{residual, 0};
     while (true)
     {
       report.true_relative_residual = residual / norm_b;
@@ -120,15 +121,17 @@ public:
         return stop(report, StopReason::not_finite, preconditioner.diagnose());
       space_.add_combination(scaled_solution(), z_, x);
       const double updated = true_residual(op, x, b, report.residuals.back());
-      // A cycle that the iteration limit cut short says nothing about stagnation.
-      const bool cut_short = report.iterations >= max_iterations_ && steps() < restart_ &&
-          report.residuals.back() > tolerance_ * norm_b;
-      if (updated > 0.9 * residual && updated > tolerance_ * norm_b && !cut_short)
+      // What the estimate believes and the residual does not have is rounding, which goes on for ever.
+      const bool is_rounding =
+          !(updated <= 0.9 * residual) && !(report.residuals.back() > 0.5 * updated);
+      if (!(updated <= tolerance_ * norm_b) &&
+          (is_rounding || progress.has_ended(updated, report.iterations, restart_)))
       {
         report.true_relative_residual = updated / norm_b;
         return stop(report, std::isfinite(updated) ? StopReason::stagnated : StopReason::not_finite,
-            "the true residual fell only from " + number_text(residual / norm_b) + " to " +
-                number_text(updated / norm_b) + " over one restart cycle; " +
+            "the true residual fell only from " + number_text(progress.residual / norm_b) + " to " +
+                number_text(updated / norm_b) + " over " +
+                std::to_string(report.iterations - progress.iteration) + " iterations; " +
                 preconditioner.diagnose());
       }
       residual = updated;
@@ -136,6 +139,24 @@ public:
   }
 
 private:
+  /// When the true residual fell by a tenth for the last time. Cycles may be short, by `restart` or by the limit of iterations: one of
+  /// them says nothing about stagnation.
+  struct Progress
+  {
+    double residual;
+    int iteration;
+
+    bool has_ended(double updated, int now, int restart)
+    {
+      constexpr int fewest = 10;
+      if (updated > 0.9 * residual)
+        return now - iteration >= std::max(restart, fewest);
+      if (std::isfinite(updated))
+        *this = {updated, now};
+      return !std::isfinite(updated);
+    }
+  };
+
   static SolveReport stop(SolveReport report, StopReason reason, std::string detail)
   {
     report.reason = reason;

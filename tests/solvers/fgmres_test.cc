@@ -249,6 +249,23 @@ namespace
     }
   }
 
+  TEST(Fgmres, SlowCyclesOfFewStepsGoOn)
+  {
+    // One step reduces the residual by up to 39/41.
+    DenseOperator a(n);
+    for (std::size_t i = 0; i < n; ++i)
+      a(i, i) = 1. + 39. * static_cast<double>(i) / (n - 1.);
+    const DenseVector b = random_dense(n, 8);
+    for (const int restart : {1, 2, 3})
+    {
+      const Result r = solve(a, identity(), b, 1e-8, 1000, restart);
+      EXPECT_TRUE(r.report.converged()) << r.report.detail;
+      expect_consistent(r, a, b);
+      if (restart == 1)
+        EXPECT_GT(r.report.residuals[2], 0.9 * r.report.residuals[1]);
+    }
+  }
+
   TEST(Fgmres, ToleranceBelowRounding)
   {
     for (const double tolerance : {1e-17, 0.})
