@@ -10,6 +10,7 @@
 #include "kernels/core/shared_memory.cuh"
 #include "kernels/transfer/cuda.h"
 #include "kernels/transfer/cuda_parameters.cuh"
+#include "kernels/transfer/cuda_partial.cuh"
 #include "kernels/transfer/cuda_tile.h"
 
 namespace tensormg::transfer
@@ -349,8 +350,10 @@ void for_tile(const Block &block, const F &f)
 }
 
 template <typename Number>
-void prolongate_cuda(const Prolongate<Number> &a, Stream stream)
+void prolongate_cuda(const Prolongate<Number> &a, Stream stream, Compute<Number> *between)
 {
+  if (n_halved(a.fine, a.coarse) < a.fine.dim)
+    return prolongate_partially(a, stream, between);
   for_tile(a.fine, [&]<int dim, int n>() {
     using Tile = TransferTile<Number, dim, n>;
     TransferParameters<Tile> p = transfer_parameters<Tile>(a.fine, a.coarse, *a.basis, a.factor);
@@ -366,8 +369,10 @@ void prolongate_cuda(const Prolongate<Number> &a, Stream stream)
 }
 
 template <typename Number>
-void restrict_cuda(const Restrict<Number> &a, Stream stream)
+void restrict_cuda(const Restrict<Number> &a, Stream stream, Compute<Number> *between)
 {
+  if (n_halved(a.fine, a.coarse) < a.fine.dim)
+    return restrict_partially(a, stream, between);
   for_tile(a.fine, [&]<int dim, int n>() {
     using Tile = TransferTile<Number, dim, n>;
     TransferParameters<Tile> p =

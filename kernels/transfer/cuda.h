@@ -11,6 +11,7 @@
 //                      to shared memory (n/4 instead of the second 1/4 where a plane does not fit into registers)
 // At p = 3 that is about 9 instructions where the memory of an H200 (4.2 TB/s) allows 16 in FP16 (a
 // multiprocessor issues 128 per clock), 32 in FP32: bound by bandwidth; at p = 7, FP16, 13 of 16.
+// Where not all directions are halved: one after the other, in each one thread per line of a coarse cell (cuda_partial.cuh).
 #pragma once
 
 #include "kernels/core/device.h"
@@ -18,8 +19,9 @@
 
 namespace tensormg::transfer
 {
+/// between: device memory for the vector between() of the blocks, or nullptr if that is empty.
 template <typename Number>
-void prolongate_cuda(const Prolongate<Number> &, Stream stream);
+void prolongate_cuda(const Prolongate<Number> &, Stream stream, Compute<Number> *between = nullptr);
 template <typename Number>
-void restrict_cuda(const Restrict<Number> &, Stream stream);
+void restrict_cuda(const Restrict<Number> &, Stream stream, Compute<Number> *between = nullptr);
 } // namespace tensormg::transfer

@@ -22,15 +22,19 @@ namespace
   void for_each_pair(const Block &fine, const Block &coarse, const CellBasis &basis, Function &&f)
   {
     const int n = fine.n, nz = fine.nz();
-    const std::int64_t children_z = fine.dim == 3 ? 2 : 1;
-    std::vector<double>
-        weights[2]; // of the lower and the upper child: [child's mode][parent's mode]
-    for (int child = 0; child < 2; ++child)
+    // Of the lower and the upper child, and of a cell that is not divided: [child's mode][parent's mode].
+    std::vector<double> weights[3];
+    for (int child = 0; child < 3; ++child)
       for (int a = 0; a < n; ++a)
         for (int i = 0; i < n; ++i)
-          weights[child].push_back(
-              (child == 1 && (a + i) % 2 == 1 ? -1. : 1.) * basis.prolongation[a * n + i]);
-    const auto row = [&](std::int64_t cell, int mode) { return &weights[cell % 2][mode * n]; };
+          weights[child].push_back(child == 2
+                  ? (a == i ? 1. : 0.)
+                  : (child == 1 && (a + i) % 2 == 1 ? -1. : 1.) * basis.prolongation[a * n + i]);
+    const std::array<bool, 3> is_halved = halved(fine, coarse);
+    const auto row = [&](int d, std::int64_t cell, int mode) {
+      return &weights[is_halved[d] ? cell % 2 : 2][mode * n];
+    };
+    const auto parent = [&](int d, std::int64_t cell) { return is_halved[d] ? cell / 2 : cell; };
     const double one = 1.;
     for (std::int64_t cz = 0; cz < fine.cells[2]; ++cz)
       for (std::int64_t cy = 0; cy < fine.cells[1]; ++cy)
@@ -39,13 +43,13 @@ namespace
             for (int j = 0; j < n; ++j)
               for (int i = 0; i < n; ++i)
               {
-                const double *in_x = row(cx, i), *in_y = row(cy, j);
-                const double *in_z = fine.dim == 3 ? row(cz, k) : &one;
+                const double *in_x = row(0, cx, i), *in_y = row(1, cy, j);
+                const double *in_z = fine.dim == 3 ? row(2, cz, k) : &one;
                 const std::int64_t at = fine.index(cx, cy, cz, i, j, k);
                 for (int c = 0; c < nz; ++c)
                   for (int b = 0; b < n; ++b)
                     for (int a = 0; a < n; ++a)
-                      f(at, coarse.index(cx / 2, cy / 2, cz / children_z, a, b, c),
+                      f(at, coarse.index(parent(0, cx), parent(1, cy), parent(2, cz), a, b, c),
                           in_x[a] * in_y[b] * in_z[c]);
               }
   }
@@ -78,7 +82,7 @@ void restrict_reference(const Restrict<Number> &r)
     src[at] = load(r.src[at]);
   for_each_pair(r.fine, r.coarse, *r.basis,
       [&](std::int64_t from, std::int64_t at, double w) { sum[at] += w * src[from]; });
-  const double factor = r.factor / (r.fine.dim == 3 ? 8. : 4.);
+  const double factor = r.factor / (1 << n_halved(r.fine, r.coarse));
   for (std::int64_t at = 0; at < r.coarse.size(); ++at)
     r.dst[at] = rounded<Number>(factor * sum[at]);
 }

@@ -20,17 +20,26 @@ namespace
   {
     int dim;
     std::array<std::int64_t, 3> coarse;
+    std::array<bool, 3> halved{true, true, true};
   };
 
   // Tiles are 8, 16 or 32 coarse cells wide and, in 2D, 4 high. Twice a pitch of the coarse block may be
   // more than that of the fine one (12 cells: 16 and 24).
   const Case cases[] = {{2, {1, 1, 1}}, {2, {5, 3, 1}}, {2, {12, 4, 1}}, {2, {33, 5, 1}},
       {2, {71, 2, 1}}, {2, {156, 2, 1}}, {2, {764, 1, 1}}, {3, {1, 1, 1}}, {3, {2, 3, 1}},
-      {3, {12, 2, 1}}, {3, {9, 1, 2}}, {3, {33, 1, 1}}};
+      {3, {12, 2, 1}}, {3, {9, 1, 2}}, {3, {33, 1, 1}},
+      // Semicoarsening: lanes are coarse cells in x, otherwise neighbours in memory, 128 per block.
+      {2, {71, 2, 1}, {true, false, false}}, {2, {5, 3, 1}, {false, true, false}},
+      {3, {140, 1, 1}, {true, false, false}}, {3, {12, 2, 1}, {false, true, false}},
+      {3, {9, 2, 3}, {false, false, true}}, {3, {3, 2, 1}, {true, true, false}},
+      {3, {9, 3, 1}, {true, false, true}}, {3, {1, 1, 2}, {false, true, true}}};
 
   Block fine_block(const Case &c, int degree)
   {
-    return {c.dim, degree, {2 * c.coarse[0], 2 * c.coarse[1], c.dim == 3 ? 2 * c.coarse[2] : 1}};
+    std::array<std::int64_t, 3> cells = c.coarse;
+    for (int d = 0; d < c.dim; ++d)
+      cells[d] *= c.halved[d] ? 2 : 1;
+    return {c.dim, degree, cells};
   }
 
   template <typename Number>
@@ -57,12 +66,13 @@ namespace
       transfer::prolongate_reference<Number>(
           {fine, coarse, &basis, 1.5, add, u.data(), expected.data()});
       Guarded<Number> src(u);
+      Guarded<Compute<Number>> between(transfer::between(fine, coarse).size());
       const auto run = [&] {
         Guarded<Number> dst(fine.size());
         if (add)
           dst.write(before.data());
-        transfer::prolongate_cuda<Number>(
-            {fine, coarse, &basis, 1.5, add, src.data(), dst.data()}, stream_.get());
+        transfer::prolongate_cuda<Number>({fine, coarse, &basis, 1.5, add, src.data(), dst.data()},
+            stream_.get(), between.data());
         Vector<Number> result(fine);
         EXPECT_TRUE(dst.read(result.data(), stream_.get())) << "written beyond the end";
         return result;
@@ -84,13 +94,14 @@ namespace
                  v = test::random_vector<Number>(coarse, 4);
       auto x = test::random_vector<Number>(fine, 2), d = test::random_vector<Number>(fine, 3);
       Guarded<Number> src(u), src_rest(v), dst(fine.size()), dst_rest(fine.size());
+      Guarded<Compute<Number>> between(transfer::between(fine, coarse).size());
       if (add)
         dst.write(x.data());
       if (add_rest)
         dst_rest.write(d.data());
       transfer::prolongate_cuda<Number>({fine, coarse, &basis, 1.5, add, src.data(), dst.data(),
                                             src_rest.data(), dst_rest.data(), add_rest},
-          stream_.get());
+          stream_.get(), between.data());
       transfer::prolongate_reference<Number>(
           {fine, coarse, &basis, 1.5, add, u.data(), x.data(), v.data(), d.data(), add_rest});
       Vector<Number> found(fine), found_rest(fine);
@@ -120,10 +131,11 @@ namespace
       Vector<Number> expected(coarse);
       transfer::restrict_reference<Number>({fine, coarse, &basis, 0.75, r.data(), expected.data()});
       Guarded<Number> src(r);
+      Guarded<Compute<Number>> between(transfer::between(fine, coarse).size());
       const auto run = [&] {
         Guarded<Number> dst(coarse.size());
         transfer::restrict_cuda<Number>(
-            {fine, coarse, &basis, 0.75, src.data(), dst.data()}, stream_.get());
+            {fine, coarse, &basis, 0.75, src.data(), dst.data()}, stream_.get(), between.data());
         Vector<Number> result(coarse);
         EXPECT_TRUE(dst.read(result.data(), stream_.get())) << "written beyond the end";
         return result;
