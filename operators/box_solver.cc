@@ -5,10 +5,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/laplace/reference.h"
+#include "operators/line_operator.h"
 
-extern "C" void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda,
-    double *w, double *work, const int *lwork, int *iwork, const int *liwork, int *info);
 extern "C" void dgemm_(const char *transa, const char *transb, const int *m, const int *n,
     const int *k, const double *alpha, const double *a, const int *lda, const double *b,
     const int *ldb, const double *beta, double *c, const int *ldc);
@@ -17,49 +15,6 @@ namespace tensormg
 {
 namespace
 {
-  /// The dense one-dimensional operator of `cells` cells; row-major, index cell * n + mode.
-  std::vector<double> line_operator(
-      const CellBasis &basis, std::int64_t cells, BoundaryKind lower, BoundaryKind upper)
-  {
-    const int n = basis.n;
-    const std::int64_t size = cells * n;
-    const laplace::DenseBlocks blocks = laplace::make_dense_blocks(basis);
-    std::vector<double> matrix(size * size, 0.);
-    const auto add = [&](std::int64_t row, std::int64_t column, const std::vector<double> &block) {
-      for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j)
-          matrix[(row * n + i) * size + column * n + j] += block[i * n + j];
-    };
-    for (std::int64_t c = 0; c < cells; ++c)
-    {
-      add(c, c, blocks.own);
-      if (c > 0 || lower == BoundaryKind::periodic)
-        add(c, (c + cells - 1) % cells, blocks.left);
-      else
-        add(c, c, lower == BoundaryKind::dirichlet ? blocks.dirichlet_left : blocks.neumann_left);
-      if (c + 1 < cells || upper == BoundaryKind::periodic)
-        add(c, (c + 1) % cells, blocks.right);
-      else
-        add(c, c, upper == BoundaryKind::dirichlet ? blocks.dirichlet_right : blocks.neumann_right);
-    }
-    return matrix;
-  }
-
-  /// Eigenvalues ascending; eigenvector e is row e of the row-major matrix on return.
-  std::vector<double> diagonalise(std::vector<double> &matrix, int size)
-  {
-    std::vector<double> values(size);
-    const int lwork = 1 + 6 * size + 2 * size * size, liwork = 3 + 5 * size;
-    std::vector<double> work(lwork);
-    std::vector<int> iwork(liwork);
-    int info = 0;
-    dsyevd_("V", "U", &size, matrix.data(), &size, values.data(), work.data(), &lwork, iwork.data(),
-        &liwork, &info);
-    if (info != 0)
-      throw std::runtime_error("dsyevd failed on a line operator of size " + std::to_string(size));
-    return values;
-  }
-
   /// Row-major C (m x n) = op(A) (m x k) B (k x n); lda is the row length of A as stored.
   void multiply(bool transpose_a, std::int64_t m, std::int64_t n, std::int64_t k, const double *a,
       std::int64_t lda, const double *b, std::int64_t ldb, double *c, std::int64_t ldc)
@@ -104,13 +59,11 @@ BoxSolver::BoxSolver(const LevelGrid &level, const CellBasis &basis, const Probl
         upper != problem.boundary[2 * d - 1])
     {
       vectors = line_operator(basis, whole_.cells[d], lower, upper);
-      values = diagonalise(vectors, static_cast<int>(size));
+      values = diagonalise(vectors, is_free(lower) && is_free(upper));
     }
     eigenvalues_[d] = values;
     for (double &value : eigenvalues_[d])
       value *= factors[d];
-    if (lower != BoundaryKind::dirichlet && upper != BoundaryKind::dirichlet)
-      eigenvalues_[d].front() = 0.; // the constant's, up to rounding
     const std::int64_t rows = d == 0 ? whole_.row() : size;
     q_[d].assign(rows * size, 0.);
     for (std::int64_t c = 0; c < whole_.cells[d]; ++c)

@@ -22,7 +22,8 @@ namespace
 
 template <typename Number>
 DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(const LevelGrid &level, const CellBasis &basis,
-    laplace::Backend backend, Stream stream, std::optional<laplace::Arithmetic> steps)
+    laplace::Backend backend, Stream stream, std::optional<laplace::Arithmetic> steps,
+    Diagonal diagonal)
   : level_(level)
   , basis_(basis)
   , backend_(backend)
@@ -74,6 +75,13 @@ DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(const LevelGrid &level, con
     }
   arguments_.stream = stream;
   arguments_.progress = progress_.data();
+  if constexpr (laplace::has_every_form<Number>)
+    if (diagonal == Diagonal::lines && level.has_exact_directions())
+    {
+      lines_ =
+          std::make_unique<LineInverse<Number, DeviceLines>>(level, basis, DeviceLines{stream});
+      rest_ = make_vector();
+    }
 }
 
 template <typename Number>
@@ -125,6 +133,14 @@ void DeviceLaplaceOperator<Number>::chebyshev_step(VectorType &dst, const Vector
     const VectorType *old, const VectorType &b, double theta,
     double alpha) requires laplace::has_every_form<Number>
 {
+  if (lines_ != nullptr)
+  {
+    residual(rest_, src, b);
+    const launch_profile::Operation operation(
+        (old != nullptr ? 4. : 3.) * dst.bytes(), "lines of a step");
+    return lines_->step(
+        dst.data(), src.data(), old ? old->data() : nullptr, rest_.data(), theta, alpha);
+  }
   laplace::Arguments<Number> a = arguments_;
   a.src = src.data();
   a.dst = dst.data();
@@ -140,6 +156,8 @@ void DeviceLaplaceOperator<Number>::inverse_diagonal(VectorType &dst, const Vect
     double alpha) const requires laplace::has_every_form<Number>
 {
   const launch_profile::Operation operation(dst.bytes() + b.bytes(), "a D^-1 b");
+  if (lines_ != nullptr)
+    return lines_->step(dst.data(), nullptr, nullptr, b.data(), 0., alpha);
   const double factor[3] = {arguments_.factor[0], arguments_.factor[1], arguments_.factor[2]};
   vector_kernels::cuda::inverse_diagonal(
       level_.block, basis_, factor, alpha, b.data(), dst.data(), stream_);

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 
 #include "kernels/laplace/laplace.h"
 #include "operators/device_vector.h"
 #include "operators/grid.h"
+#include "operators/line_inverse.h"
 
 namespace tensormg
 {
@@ -21,11 +23,12 @@ public:
 
   /// `backend` = automatic takes fastest_device_backend() for each form; mma and wmma serve all forms on tensor
   /// cores, in solver_arithmetic(); for WideFloat they take the fastest.
-  /// `steps` is what Chebyshev steps are computed in instead; automatic then takes mma for them.
+  /// Diagonal: as for LaplaceOperator. `steps` is what Chebyshev steps are computed in instead; automatic then takes mma for them.
   /// `level` and `basis` must outlive the operator. Throws std::invalid_argument unless `backend` is one
   /// for device memory that has these kernels and the level lies on one rank.
   DeviceLaplaceOperator(const LevelGrid &level, const CellBasis &basis, laplace::Backend backend,
-      Stream stream, std::optional<laplace::Arithmetic> steps = std::nullopt);
+      Stream stream, std::optional<laplace::Arithmetic> steps = std::nullopt,
+      Diagonal diagonal = Diagonal::cells);
 
   // Of numbers without every form (laplace.h) there is vmult() alone.
   /// dst = B src
@@ -40,6 +43,8 @@ public:
   /// dst = alpha D^-1 b; dst may be b
   void inverse_diagonal(VectorType &dst, const VectorType &b,
       double alpha) const requires laplace::has_every_form<Number>;
+
+  bool has_pointwise_diagonal() const { return lines_ == nullptr; }
 
   VectorType make_vector() const { return {level_.block, stream_}; }
   const LevelGrid &level() const { return level_; }
@@ -59,6 +64,8 @@ private:
   std::array<DeviceArray<Compute<Number>>, 6> traces_; ///< of the opposite cells, periodic sides
   DeviceArray<unsigned> progress_;
   laplace::Arguments<Number> arguments_;
+  std::unique_ptr<LineInverse<StepNumber<Number>, DeviceLines>> lines_;
+  VectorType rest_; ///< b - B src of a step with lines
 };
 
 extern template class DeviceLaplaceOperator<double>;

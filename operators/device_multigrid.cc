@@ -127,10 +127,12 @@ namespace
     }
 
     template <typename Number>
-    auto make_operator(const LevelGrid &level, const CellBasis &basis) const
+    auto make_operator(
+        const LevelGrid &level, const CellBasis &basis, Diagonal diagonal = Diagonal::cells) const
     {
       return std::make_unique<Operator<Number>>(level, basis, backend, stream,
-          std::is_same_v<Number, double> ? std::nullopt : steps); // those of full multigrid
+          std::is_same_v<Number, double> ? std::nullopt : steps, // those of full multigrid
+          diagonal);
     }
 
     template <typename Number>
@@ -159,7 +161,8 @@ namespace
     double lambda_max(
         const LevelGrid &level, const CellBasis &basis, const MultigridOptions &multigrid) const
     {
-      Operator<double> op(level, basis, backend, stream);
+      Operator<double> op(
+          level, basis, backend, stream, std::nullopt, diagonal_of_steps(multigrid));
       const Space space = make_space(level);
       DeviceVector<double> start = space.make_unset_vector<DeviceVector<double>>();
       vector_kernels::cuda::pseudo_random_vector(level.block, start.data(), stream);
@@ -194,7 +197,10 @@ namespace
       const bool split = split_multigrid(options) && l > coarsest;
       std::int64_t vectors = split ? 5 : 3;
       if (l > coarsest)
+      {
         vectors += schwarz_vectors(options);
+        total += stretched_level_memory(grid, l, options);
+      }
       if (l > coarsest && options.smoother == Smoother::patch)
         total += patch::device_table_bytes(block.n);
       total += vectors * block.size() * static_cast<std::int64_t>(sizeof(Number));

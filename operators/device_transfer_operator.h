@@ -20,6 +20,7 @@ public:
     , coarse_(coarse)
     , basis_(basis)
     , stream_(stream)
+    , between_(transfer::between(fine.block, coarse.block).size(), Unset())
   {}
 
   /// coarse = factor * R fine, R the L2 projection
@@ -27,7 +28,8 @@ public:
   {
     const launch_profile::Operation operation(fine.bytes() + coarse.bytes(), "restriction");
     transfer::restrict_cuda<Number>(
-        {fine_.block, coarse_.block, &basis_, factor, fine.data(), coarse.data()}, stream_);
+        {fine_.block, coarse_.block, &basis_, factor, fine.data(), coarse.data()}, stream_,
+        between_.data());
   }
   /// fine = factor * P coarse, or fine += ...
   void prolongate(
@@ -36,7 +38,8 @@ public:
     const launch_profile::Operation operation(
         (add ? 2. : 1.) * fine.bytes() + coarse.bytes(), "prolongation");
     transfer::prolongate_cuda<Number>(
-        {fine_.block, coarse_.block, &basis_, factor, add, coarse.data(), fine.data()}, stream_);
+        {fine_.block, coarse_.block, &basis_, factor, add, coarse.data(), fine.data()}, stream_,
+        between_.data());
   }
   void prolongate_pair(DeviceVector<Number> &x, DeviceVector<Number> &d,
       const DeviceVector<Number> &coarse, const DeviceVector<Number> *rest, double factor, bool add,
@@ -49,7 +52,7 @@ public:
     transfer::prolongate_cuda<Number>(
         {fine_.block, coarse_.block, &basis_, factor, add, coarse.data(), x.data(),
             rest != nullptr ? rest->data() : nullptr, d.data(), add_rest},
-        stream_);
+        stream_, between_.data());
   }
 
 private:
@@ -57,5 +60,6 @@ private:
   const LevelGrid &coarse_;
   const CellBasis &basis_;
   Stream stream_;
+  DeviceArray<Compute<Number>> between_; ///< empty where all directions are halved, or one
 };
 } // namespace tensormg

@@ -31,6 +31,7 @@ public:
     for (std::size_t l = coarsest; l < coarsest + count; ++l)
     {
       const LevelGrid &level = grid.levels[l];
+      coarsening_.push_back(l == coarsest ? 1. : coarsening_factor(level, grid.levels[l - 1]));
       spaces_.emplace_back(new Space(family.make_space(level))); // which may not be moved
       operators_.push_back(family.template make_operator<double>(level, basis));
       transfers_.push_back(l == coarsest
@@ -48,7 +49,7 @@ public:
   }
   void prolongate(std::size_t l, VectorType &x, const VectorType &coarser)
   {
-    transfers_[l]->prolongate(x, coarser, multigrid_prolongation_factor, false);
+    transfers_[l]->prolongate(x, coarser, coarsening_[l], false);
   }
   void residual(std::size_t l, VectorType &r, const VectorType &x, const VectorType &b)
   {
@@ -63,6 +64,7 @@ public:
 
 private:
   Preconditioner &preconditioner_;
+  std::vector<double> coarsening_; ///< Multigrid::Level::coarsening
   std::vector<std::unique_ptr<Space>> spaces_;
   std::vector<std::unique_ptr<Operator>> operators_;
   std::vector<std::unique_ptr<Transfer>> transfers_;

@@ -32,13 +32,72 @@ namespace
   /// communicate about.
   constexpr std::int64_t min_dofs_per_rank = 8192;
 
-  std::array<std::int64_t, 3> cells_on_level(const Problem &problem, int level)
+  /// Cells at most so many times as long as the shortest ones count as alike.
+  constexpr double alike = 1.5;
+
+  /// Goes down the levels of a box.
+  class Coarsening
   {
-    std::array<std::int64_t, 3> cells{1, 1, 1};
-    for (int d = 0; d < problem.dim; ++d)
-      cells[d] = problem.coarse_cells[d] << level;
-    return cells;
-  }
+  public:
+    explicit Coarsening(const Problem &problem)
+      : dim_(problem.dim)
+      , refinements_(problem.refinements)
+    {
+      for (int d = 0; d < dim_; ++d)
+      {
+        shape_.cells[d] = problem.coarse_cells[d] << refinements_;
+        size_[d] = (problem.upper[d] - problem.lower[d]) / static_cast<double>(shape_.cells[d]);
+      }
+    }
+
+    const LevelShape &shape() const { return shape_; }
+
+    /// Finds the directions that go down from here, and those of this level that are exact instead; false: it is the coarsest.
+    bool find_next()
+    {
+      for (;;)
+      {
+        double shortest = std::numeric_limits<double>::max();
+        for (int d = 0; d < dim_; ++d)
+          if (!shape_.exact[d])
+            shortest = std::min(shortest, size_[d]);
+        const auto is_short = [&](int d) {
+          return !shape_.exact[d] && size_[d] < alike * shortest;
+        };
+        bool all_short = true, any = false;
+        for (int d = 0; d < dim_; ++d)
+          all_short = all_short && (shape_.exact[d] || is_short(d));
+        for (int d = 0; d < dim_; ++d)
+        {
+          halves_[d] = is_short(d) && shape_.cells[d] % 2 == 0 &&
+              (!all_short || halvings_[d] < refinements_);
+          any = any || halves_[d];
+        }
+        if (any || all_short)
+          return any;
+        for (int d = 0; d < dim_; ++d)
+          shape_.exact[d] = shape_.exact[d] || is_short(d);
+      }
+    }
+
+    void go_down()
+    {
+      for (int d = 0; d < dim_; ++d)
+        if (halves_[d])
+        {
+          shape_.cells[d] /= 2;
+          size_[d] *= 2.;
+          ++halvings_[d];
+        }
+    }
+
+  private:
+    int dim_, refinements_;
+    LevelShape shape_;
+    std::array<double, 3> size_{1., 1., 1.};
+    std::array<int, 3> halvings_{0, 0, 0};
+    std::array<bool, 3> halves_{false, false, false};
+  };
 
   /// The division of y and z into ranks with the fewest cells on the fullest rank, then the smallest
   /// surface.
@@ -66,6 +125,26 @@ namespace
   std::int64_t first_cell(std::int64_t cells, int part, int parts) { return cells * part / parts; }
 } // namespace
 
+std::vector<LevelShape> level_shapes(const Problem &problem)
+{
+  std::vector<LevelShape> shapes;
+  Coarsening coarsening(problem);
+  while (coarsening.find_next())
+  {
+    shapes.push_back(coarsening.shape());
+    coarsening.go_down();
+  }
+  shapes.push_back({coarsening.shape().cells, {}}); // which is solved as a whole
+  std::reverse(shapes.begin(), shapes.end());
+  return shapes;
+}
+
+double coarsening_factor(const LevelGrid &fine, const LevelGrid &coarse)
+{
+  const double ratio = coarse.reference_length() / fine.reference_length();
+  return ratio * ratio;
+}
+
 Grid make_grid(const Problem &problem, MPI_Comm communicator)
 {
   Grid grid;
@@ -73,17 +152,23 @@ Grid make_grid(const Problem &problem, MPI_Comm communicator)
   grid.communicator = communicator;
   MPI_Comm_rank(communicator, &grid.rank);
   MPI_Comm_size(communicator, &grid.n_ranks);
-  const int finest = problem.refinements;
-  grid.ranks_per_direction = divide(cells_on_level(problem, finest), problem.dim, grid.n_ranks);
+  const std::vector<LevelShape> shapes = level_shapes(problem);
+  const int finest = static_cast<int>(shapes.size()) - 1;
+  grid.ranks_per_direction = divide(shapes.back().cells, problem.dim, grid.n_ranks);
   const auto &parts = grid.ranks_per_direction;
 
-  // The coarsest distributed level: every rank has cells, four per direction if the finest allows that.
-  // Borders are drawn on the next coarser level, so that they are even on every distributed one.
+  // The coarsest distributed level: every rank has cells, four per direction if the finest allows that, and exact
+  // directions are whole. Borders are drawn on the next coarser level, so that they are even on every distributed one
+  // above which their direction is halved.
   const auto can_distribute = [&](int level, std::int64_t per_rank) {
-    const auto cells = cells_on_level(problem, std::max(level - 1, 0));
-    const std::int64_t needed = level > 0 ? (per_rank + 1) / 2 : per_rank;
-    return (parts[1] == 1 || cells[1] >= needed * parts[1]) &&
-        (parts[2] == 1 || cells[2] >= needed * parts[2]);
+    const auto &here = shapes[level].cells, &below = shapes[std::max(level - 1, 0)].cells;
+    for (int d = 1; d < problem.dim; ++d)
+    {
+      const std::int64_t needed = below[d] < here[d] ? (per_rank + 1) / 2 : per_rank;
+      if (parts[d] > 1 && (below[d] < needed * parts[d] || shapes[level].exact[d]))
+        return false;
+    }
+    return true;
   };
   int coarsest_distributed = finest + 1;
   if (grid.n_ranks > 1 && can_distribute(finest, 1))
@@ -91,7 +176,7 @@ Grid make_grid(const Problem &problem, MPI_Comm communicator)
     coarsest_distributed = finest;
     for (int level = finest; level >= 0; --level)
     {
-      const Block whole(problem.dim, problem.degree, cells_on_level(problem, level));
+      const Block whole(problem.dim, problem.degree, shapes[level].cells);
       if (can_distribute(level, 4) && whole.dofs() >= min_dofs_per_rank * grid.n_ranks)
         coarsest_distributed = level;
     }
@@ -102,7 +187,8 @@ Grid make_grid(const Problem &problem, MPI_Comm communicator)
   for (int level = 0; level <= finest; ++level)
   {
     LevelGrid l;
-    l.global_cells = cells_on_level(problem, level);
+    l.global_cells = shapes[level].cells;
+    l.exact = shapes[level].exact;
     l.lower = problem.lower;
     l.replicated = !serial && level < coarsest_distributed;
     const bool divided = !serial && !l.replicated;
@@ -115,10 +201,10 @@ Grid make_grid(const Problem &problem, MPI_Comm communicator)
       if (divided && parts[d] > 1)
       {
         const int border_level = std::max(coarsest_distributed - 1, 0);
-        const auto coarse = cells_on_level(problem, border_level);
-        const int shift = level - border_level;
-        l.offset[d] = first_cell(coarse[d], part[d], parts[d]) << shift;
-        cells[d] = (first_cell(coarse[d], part[d] + 1, parts[d]) << shift) - l.offset[d];
+        const std::int64_t coarse = shapes[border_level].cells[d];
+        const std::int64_t ratio = l.global_cells[d] / coarse;
+        l.offset[d] = first_cell(coarse, part[d], parts[d]) * ratio;
+        cells[d] = first_cell(coarse, part[d] + 1, parts[d]) * ratio - l.offset[d];
       }
     }
     l.block = Block(problem.dim, problem.degree, cells);

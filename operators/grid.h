@@ -26,6 +26,9 @@ struct LevelGrid
   /// Rank that owns the neighbouring cells where sides[s] == Side::ghost (may be the own rank).
   std::array<int, 6> neighbour{-1, -1, -1, -1, -1, -1};
   bool replicated = false;
+  /// Directions with short cells that cannot be halved any more: the smoother takes their one-dimensional operator exactly
+  /// (operators/line_inverse.h). All their cells are in the block.
+  std::array<bool, 3> exact{false, false, false};
   /// Over which sums of local contributions are global ones; MPI_COMM_SELF if replicated.
   MPI_Comm communicator = MPI_COMM_SELF;
 
@@ -35,9 +38,26 @@ struct LevelGrid
   std::array<double, 3> direction_factors() const;
   /// Number of degrees of freedom on all ranks.
   std::int64_t global_dofs() const;
+  bool has_exact_directions() const { return exact[0] || exact[1] || exact[2]; }
 };
 
-/// All levels, coarsest first; level l has coarse_cells * 2^l cells per direction.
+/// What a level is before it is distributed.
+struct LevelShape
+{
+  std::array<std::int64_t, 3> cells{1, 1, 1};
+  std::array<bool, 3> exact{false, false, false}; ///< LevelGrid::exact
+
+  bool operator==(const LevelShape &) const = default;
+};
+
+/// The levels of a box, coarsest first; the finest has coarse_cells * 2^refinements cells per direction. Semicoarsening: to the
+/// next coarser level only the directions with short cells (h_d < 1.5 min h) are halved, until cells are about cubes; then all are,
+/// each at most to coarse_cells. So a box of cubes has the levels coarse_cells * 2^l. A direction with short cells whose number is odd
+/// (in the end one) is exact from that level down, and the others go on without it.
+/// Source: U. Trottenberg, C. Oosterlee, A. Schueller, Multigrid (2001), section 5.1.
+std::vector<LevelShape> level_shapes(const Problem &problem);
+
+/// All levels, coarsest first: level_shapes().
 /// Cells are divided in y and z only, in blocks whose borders are even on every distributed level
 /// but the coarsest one; levels too small for that are replicated.
 struct Grid
@@ -51,6 +71,9 @@ struct Grid
 
   const LevelGrid &finest() const { return levels.back(); }
 };
+
+/// (H_c / H_f)^2 by the reference lengths of a level and the next coarser one: what one solution of B_c e = R r stands for (solvers/multigrid.h).
+double coarsening_factor(const LevelGrid &fine, const LevelGrid &coarse);
 
 /// Distributes the box of `problem` over `communicator`. A mesh with fewer cells in y and z than ranks
 /// is replicated on every rank, on all levels.

@@ -6,7 +6,7 @@ namespace tensormg
 {
 template <typename Number>
 LaplaceOperator<Number>::LaplaceOperator(
-    const LevelGrid &level, const CellBasis &basis, laplace::Backend backend)
+    const LevelGrid &level, const CellBasis &basis, laplace::Backend backend, Diagonal diagonal)
   : level_(level)
   , basis_(basis)
   , backend_(backend)
@@ -23,6 +23,12 @@ LaplaceOperator<Number>::LaplaceOperator(
   arguments_.factor = level.direction_factors();
   arguments_.sides = level.sides;
   arguments_.ghost = exchange_.ghosts();
+  if constexpr (laplace::has_every_form<Number>)
+    if (diagonal == Diagonal::lines && level.has_exact_directions())
+    {
+      lines_ = std::make_unique<LineInverse<Number, HostLines>>(level, basis, HostLines());
+      rest_ = make_vector();
+    }
 }
 
 template <typename Number>
@@ -70,6 +76,12 @@ void LaplaceOperator<Number>::chebyshev_step(VectorType &dst, const VectorType &
     const VectorType *old, const VectorType &b, double theta,
     double alpha) requires laplace::has_every_form<Number>
 {
+  if (lines_ != nullptr)
+  {
+    residual(rest_, src, b);
+    return lines_->step(
+        dst.data(), src.data(), old ? old->data() : nullptr, rest_.data(), theta, alpha);
+  }
   laplace::Arguments<Number> a = arguments_;
   a.src = src.data();
   a.dst = dst.data();
@@ -84,6 +96,8 @@ template <typename Number>
 void LaplaceOperator<Number>::inverse_diagonal(VectorType &dst, const VectorType &b,
     double alpha) const requires laplace::has_every_form<Number>
 {
+  if (lines_ != nullptr)
+    return lines_->step(dst.data(), nullptr, nullptr, b.data(), 0., alpha);
   const double factor[3] = {arguments_.factor[0], arguments_.factor[1], arguments_.factor[2]};
   vector_kernels::inverse_diagonal(level_.block, basis_, factor, alpha, b.data(), dst.data());
 }

@@ -1,9 +1,12 @@
 // The SIPG Laplace operator on one level, in one number type, through one backend.
 #pragma once
 
+#include <memory>
+
 #include "kernels/laplace/laplace.h"
 #include "operators/ghost_exchange.h"
 #include "operators/grid.h"
+#include "operators/line_inverse.h"
 #include "operators/row_split.h"
 #include "operators/vector.h"
 
@@ -22,8 +25,9 @@ class LaplaceOperator
 public:
   using VectorType = Vector<Number>;
 
-  /// `level` and `basis` must outlive the operator.
-  LaplaceOperator(const LevelGrid &level, const CellBasis &basis, laplace::Backend backend);
+  /// `level` and `basis` must outlive the operator. Diagonal::lines: D is exact in the exact directions of the level, if it has any.
+  LaplaceOperator(const LevelGrid &level, const CellBasis &basis, laplace::Backend backend,
+      Diagonal diagonal = Diagonal::cells);
 
   // Of numbers without every form (laplace.h) there is vmult() alone.
   /// dst = B src
@@ -38,6 +42,8 @@ public:
   /// dst = alpha D^-1 b; dst may be b
   void inverse_diagonal(VectorType &dst, const VectorType &b,
       double alpha) const requires laplace::has_every_form<Number>;
+  /// Whether D is the diagonal of the cell blocks, so that D^-1 is a scaling.
+  bool has_pointwise_diagonal() const { return lines_ == nullptr; }
 
   VectorType make_vector() const { return VectorType(level_.block); }
   const LevelGrid &level() const { return level_; }
@@ -56,6 +62,9 @@ private:
   GhostExchange<Number> exchange_;
   RowSplit split_;
   laplace::Arguments<Number> arguments_;
+  /// If D has exact directions. Of numbers without steps: never.
+  std::unique_ptr<LineInverse<StepNumber<Number>, HostLines>> lines_;
+  VectorType rest_; ///< b - B src of a step with lines
 };
 
 extern template class LaplaceOperator<double>;

@@ -27,7 +27,8 @@ namespace tensormg
 {
 /// Family: what the hierarchy is made of and how a cycle is run. HostFamily (multigrid_preconditioner.cc)
 /// and DeviceFamily (device_multigrid.cc) have the same members:
-///   Space, Operator<Number>, Transfer<Number>, CoarseSolver<Number>, and functions that make them;
+///   Space, Operator<Number>, Transfer<Number>, CoarseSolver<Number>, and functions that make them, those of operators with a
+///   Diagonal;
 ///   patch_smoother(op, options, lambda), lambda_max(level, basis, options);
 ///   coarsest_level(grid): the level of the grid that is solved directly; clock() and observer(that level) for
 ///   Multigrid;
@@ -87,7 +88,8 @@ public:
     for (std::size_t l = coarsest_; l < grid.levels.size(); ++l)
     {
       const LevelGrid &level = grid.levels[l];
-      operators_.push_back(family.template make_operator<Number>(level, basis));
+      operators_.push_back(family.template make_operator<Number>(
+          level, basis, l > coarsest_ ? diagonal_of_steps(options) : Diagonal::cells));
       cycles_.emplace_back(family.make_runner());
       typename MG::Level entry;
       entry.op = operators_.back().get();
@@ -96,6 +98,7 @@ public:
         transfers_.push_back(
             family.template make_transfer<Number>(level, grid.levels[l - 1], basis));
         entry.to_coarser = transfers_.back().get();
+        entry.coarsening = coarsening_factor(level, grid.levels[l - 1]);
         const std::size_t like = representative_level(grid, l);
         if (needs_lambda_max(options) && like != estimated)
         {

@@ -54,9 +54,10 @@ namespace
     }
 
     template <typename Number>
-    auto make_operator(const LevelGrid &level, const CellBasis &basis) const
+    auto make_operator(
+        const LevelGrid &level, const CellBasis &basis, Diagonal diagonal = Diagonal::cells) const
     {
-      return std::make_unique<Operator<Number>>(level, basis, backend);
+      return std::make_unique<Operator<Number>>(level, basis, backend, diagonal);
     }
 
     template <typename Number>
@@ -85,7 +86,7 @@ namespace
     {
       if (options.smoother == Smoother::patch)
         return estimate_patch_lambda_max(level, basis, backend, options.eigenvalue_steps);
-      LaplaceOperator<double> op(level, basis, backend);
+      LaplaceOperator<double> op(level, basis, backend, Diagonal::lines);
       return estimate_lambda_max(op, options.eigenvalue_steps);
     }
   };
@@ -99,9 +100,10 @@ std::int64_t multigrid_memory(const Grid &grid, const MultigridOptions &options)
   const auto of_levels = [&](std::size_t from, std::size_t to, const MultigridOptions &numbers) {
     std::int64_t sum = 0;
     for (std::size_t l = from; l < to; ++l)
-      sum += ((split_multigrid(numbers) && l > from ? 5 : 3) +
-                 (l > from ? schwarz_vectors(numbers) : 0)) *
-          grid.levels[l].block.size() * bytes_per_number(numbers.precision);
+      sum += (l > from ? stretched_level_memory(grid, l, numbers) : 0) +
+          ((split_multigrid(numbers) && l > from ? 5 : 3) +
+              (l > from ? schwarz_vectors(numbers) : 0)) *
+              grid.levels[l].block.size() * bytes_per_number(numbers.precision);
     return sum;
   };
   const std::size_t in_single = levels_in_single(grid, options);

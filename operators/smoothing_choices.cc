@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/transfer/transfer.h"
+
 namespace tensormg
 {
 double smallest_eigenvalue(const Grid &grid)
@@ -25,19 +27,50 @@ double smallest_eigenvalue(const Grid &grid)
   return sum > 0. ? sum : smallest;
 }
 
+double condition_number(const Grid &grid, const CellBasis &basis)
+{
+  // B <= 2 D in every direction.
+  const auto factors = grid.finest().direction_factors();
+  const double largest = *std::max_element(basis.lambda.begin(), basis.lambda.begin() + basis.n);
+  return 2. * largest * (factors[0] + factors[1] + factors[2]) / smallest_eigenvalue(grid);
+}
+
 std::size_t representative_level(const Grid &grid, std::size_t l)
 {
   constexpr std::int64_t representative_cells = 8;
+  if (grid.levels[l].has_exact_directions())
+    return l;
   for (std::size_t coarser = 0; coarser < l; ++coarser)
   {
-    bool is_representative = true;
+    const LevelGrid &level = grid.levels[coarser];
+    bool is_representative = !level.has_exact_directions();
     for (int d = 0; d < grid.problem.dim; ++d)
-      if (grid.levels[coarser].global_cells[d] < representative_cells)
+      if (level.global_cells[d] < representative_cells)
         is_representative = false;
     if (is_representative)
       return coarser;
   }
   return l;
+}
+
+std::int64_t stretched_level_memory(
+    const Grid &grid, std::size_t l, const MultigridOptions &options)
+{
+  const LevelGrid &level = grid.levels[l];
+  const std::int64_t number = bytes_per_number(options.precision),
+                     computed = std::max<std::int64_t>(number, sizeof(float));
+  std::array<std::int64_t, 3> coarse = level.block.cells;
+  for (int d = 0; d < grid.problem.dim; ++d)
+    if (grid.levels[l - 1].global_cells[d] < level.global_cells[d])
+      coarse[d] /= 2;
+  std::int64_t bytes = computed *
+      transfer::between(level.block, Block(grid.problem.dim, grid.problem.degree, coarse)).size();
+  if (diagonal_of_steps(options) == Diagonal::lines && level.has_exact_directions())
+  {
+    const int directions = int(level.exact[0]) + int(level.exact[1]) + int(level.exact[2]);
+    bytes += level.block.size() * (number + directions * computed);
+  }
+  return bytes;
 }
 
 bool needs_lambda_max(const MultigridOptions &options)

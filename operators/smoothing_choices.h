@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "kernels/basis/cell_basis.h"
 #include "operators/grid.h"
+#include "operators/line_inverse.h"
 #include "solvers/chebyshev.h"
 #include "solvers/options.h"
 
@@ -14,8 +16,12 @@ namespace tensormg
 /// problem, which the discrete one approximates from above).
 double smallest_eigenvalue(const Grid &grid);
 
+/// Upper bound of the condition number of the operator on the finest level (constants left out where they are in the kernel).
+double condition_number(const Grid &grid, const CellBasis &basis);
+
 /// The level whose lambda_max serves level l >= 1: the spectrum's upper end hardly changes from 8 cells per
-/// direction on (docs/mathematics.md), so finer levels take the estimate of the first such level.
+/// direction on (docs/mathematics.md), so finer levels take the estimate of the first such level. A level with exact directions has one of
+/// its own: the longer its other cells, the nearer is D^-1 B to the identity.
 std::size_t representative_level(const Grid &grid, std::size_t l);
 
 /// Whether the smoother works with lambda_max: the multiplicative patch smoother and a damping factor given
@@ -25,6 +31,17 @@ bool needs_lambda_max(const MultigridOptions &options);
 /// Whether the result of a cycle is a sum of two vectors (solvers/multigrid.h): where smoothing steps round what they
 /// multiply to 11 bits.
 inline bool split_multigrid(const MultigridOptions &options) { return options.is_below_single(); }
+
+/// The D of the smoother's steps. Patches have exact directions by themselves: theirs hold all cells of one that is down to one or two.
+inline Diagonal diagonal_of_steps(const MultigridOptions &options)
+{
+  return options.smoother == Smoother::patch ? Diagonal::cells : Diagonal::lines;
+}
+
+/// Bytes beyond the vectors of the cycle that level l > 0 takes where it is stretched: steps with exact directions, and the vector between
+/// two directions of the transfer to the next coarser one.
+std::int64_t stretched_level_memory(
+    const Grid &grid, std::size_t l, const MultigridOptions &options);
 
 /// The steps of a Chebyshev or Jacobi smoother.
 std::vector<ThreeTermStep> smoothing_steps(const MultigridOptions &options, double lambda_max);

@@ -10,13 +10,14 @@ namespace tensormg
 {
 namespace
 {
-  /// The coarse cells under a fine block.
-  std::array<std::int64_t, 3> halved(const std::array<std::int64_t, 3> &fine, int dim)
+  /// The coarse cells under fine ones.
+  std::array<std::int64_t, 3> halved(
+      std::array<std::int64_t, 3> cells, const LevelGrid &fine, const LevelGrid &coarse)
   {
-    std::array<std::int64_t, 3> coarse = fine;
-    for (int d = 0; d < dim; ++d)
-      coarse[d] /= 2;
-    return coarse;
+    for (int d = 0; d < fine.block.dim; ++d)
+      if (coarse.global_cells[d] < fine.global_cells[d])
+        cells[d] /= 2;
+    return cells;
   }
 } // namespace
 
@@ -28,13 +29,14 @@ TransferOperator<Number>::TransferOperator(const LevelGrid &fine, const LevelGri
   , basis_(basis)
   , reference_(backend == laplace::Backend::reference)
   , gathers_(coarse.replicated && !fine.replicated)
-  , part_(fine.block.dim, fine.block.degree(), halved(fine.block.cells, fine.block.dim))
-  , offset_(halved(fine.offset, fine.block.dim))
+  , part_(fine.block.dim, fine.block.degree(), halved(fine.block.cells, fine, coarse))
+  , offset_(halved(fine.offset, fine, coarse))
 {
   if (!gathers_)
     return;
   for (int d = 1; d < fine.block.dim; ++d)
-    if (fine.offset[d] % 2 != 0 || fine.block.cells[d] % 2 != 0)
+    if (coarse.global_cells[d] < fine.global_cells[d] &&
+        (fine.offset[d] % 2 != 0 || fine.block.cells[d] % 2 != 0))
       throw std::logic_error("a distributed level has an odd border above a replicated one");
   buffer_ = Vector<Number>(part_);
   int n_ranks = 1;

@@ -52,7 +52,7 @@ inline std::vector<ThreeTermStep> damped_jacobi(int sweeps, double damping)
   return std::vector<ThreeTermStep>(sweeps, {0., damping});
 }
 
-/// Operator: chebyshev_step and inverse_diagonal as in operators/laplace_operator.h.
+/// Operator: chebyshev_step, inverse_diagonal and has_pointwise_diagonal as in operators/laplace_operator.h.
 template <typename Operator>
 class ThreeTermSmoother : public SmootherBase<typename Operator::VectorType>
 {
@@ -74,7 +74,7 @@ public:
     run_steps(x, b, work, zero_start ? 1 : 0);
   }
 
-  double first_step() const override { return steps_[0].alpha; }
+  double first_step() const override { return op_.has_pointwise_diagonal() ? steps_[0].alpha : 0.; }
   void smooth_after_first_step(VectorType &x, const VectorType &b, VectorType &work) override
   {
     run_steps(x, b, work, 1);

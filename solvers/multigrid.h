@@ -1,9 +1,9 @@
 // Geometric multigrid: V-cycle and W-cycle, in one number type.
 //
-// The level operators are dimensionless, B_l = (H_l^2 / a) M^-1 A. A coarse problem has H^2 four times
-// as large; the factors of restriction (1/4) and prolongation (4) cancel that, so that coarse vectors
+// The level operators are dimensionless, B_l = (H_l^2 / a) M^-1 A. A coarse problem has H^2 larger by a factor rho, 4 where all
+// directions are halved; the factors of restriction (1/rho) and prolongation (rho) cancel that, so that coarse vectors
 // keep the size of the residual and binary16 neither over- nor underflows:
-//   b_{l-1} = (4 * 1/4) R (b_l - B_l x_l),   x_l += 4 P x_{l-1}.
+//   b_{l-1} = (rho * 1/rho) R (b_l - B_l x_l),   x_l += rho P x_{l-1}.
 //
 // Rounding to binary16 leaves x an error of 2^-12 of its largest entry, rough, whose residual exceeds the one to
 // be reduced where x is smooth: its size grows with cells^2. So the solution of every level but the coarsest may
@@ -48,8 +48,8 @@ inline double steady_seconds()
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// From the scaling above: 4 from H^2 and 1/4 for restriction, 4 for prolongation.
-inline constexpr double multigrid_restriction_factor = 1., multigrid_prolongation_factor = 4.;
+/// From the scaling above: rho from H^2 and 1/rho for restriction. That of prolongation is Multigrid::Level::coarsening.
+inline constexpr double multigrid_restriction_factor = 1.;
 
 /// Operator: residual(), make_vector(), VectorType. Transfer: restrict_to(), prolongate(), prolongate_pair().
 template <typename Operator, typename Transfer>
@@ -65,6 +65,7 @@ public:
     Operator *op = nullptr;
     Transfer *to_coarser = nullptr;     ///< null on level 0
     std::unique_ptr<Smoother> smoother; ///< null on level 0
+    double coarsening = 4.;             ///< rho of this level and the next coarser one
   };
 
   /// Levels coarsest first. Everything pointed to must outlive the object. Where work is only queued, the
@@ -200,10 +201,10 @@ private:
   {
     Transfer &transfer = *levels_[l].to_coarser;
     if (is_split())
-      transfer.prolongate_pair(x_[l], d_[l], x_[l - 1], correction(l - 1),
-          multigrid_prolongation_factor, true, add_rest);
+      transfer.prolongate_pair(
+          x_[l], d_[l], x_[l - 1], correction(l - 1), levels_[l].coarsening, true, add_rest);
     else
-      transfer.prolongate(x_[l], x_[l - 1], multigrid_prolongation_factor, true);
+      transfer.prolongate(x_[l], x_[l - 1], levels_[l].coarsening, true);
   }
 
   /// Smooths d for B d = rest = b - B x.

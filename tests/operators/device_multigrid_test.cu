@@ -289,11 +289,11 @@ namespace
 
   TEST(DeviceCoarsestLevel, EndsWhereTheDirectSolverIsQuick)
   {
-    const Grid grid = make_grid(test::box(3, 3, {1, 1, 2}, 5, "DD"), MPI_COMM_SELF);
+    const Grid grid = make_grid(test::cubes(3, 3, {1, 1, 2}, 5, "DD"), MPI_COMM_SELF);
     EXPECT_EQ(device_coarsest_level(grid), 3u); // 8 x 8 x 16 cells: 64 unknowns in z
     EXPECT_EQ(device_coarsest_level(grid, {.longest_direct_line = 4}), 0u);
     EXPECT_EQ(device_coarsest_level(grid, {.longest_direct_line = 127}), 3u);
-    const Grid small = make_grid(test::box(2, 1, {1, 1, 1}, 3, "DD"), MPI_COMM_SELF);
+    const Grid small = make_grid(test::cubes(2, 1, {1, 1, 1}, 3, "DD"), MPI_COMM_SELF);
     EXPECT_EQ(device_coarsest_level(small), 3u);
     EXPECT_GT(device_multigrid_memory(grid, with(Precision::single_precision)),
         3 * 4 * grid.finest().block.size());

@@ -27,16 +27,11 @@ namespace
   };
 
   const Case cases[] = {
-      {2, 1, {1, 1, 1}, 0, "DD"},
-      {2, 3, {2, 1, 1}, 4, "DNPP"},
-      {2, 2, {1, 5, 1}, 2, "PPNN"},
-      {2, 4, {1, 1, 1}, 8, "PP"},
-      {3, 2, {1, 1, 1}, 0, "DN"},
-      {3, 3, {1, 1, 1}, 4, "DDNDPP"},
-      {3, 1, {2, 3, 1}, 3, "PPPPDN"},
-      {3, 2, {1, 2, 7}, 2, "NN"},
-      {3, 1, {3, 7, 5}, 0, "PP"},
-      {3, 5, {1, 1, 3}, 3, "DD"},
+      {2, 1, {1, 1, 1}, 0, "DD"}, {2, 3, {2, 1, 1}, 4, "DNPP"}, {2, 2, {1, 5, 1}, 2, "PPNN"},
+      {2, 4, {1, 1, 1}, 8, "PP"}, {3, 2, {1, 1, 1}, 0, "DN"}, {3, 3, {1, 1, 1}, 4, "DDNDPP"},
+      {3, 1, {2, 3, 1}, 3, "PPPPDN"}, {3, 2, {1, 2, 7}, 2, "NN"}, {3, 1, {3, 7, 5}, 0, "PP"},
+      {3, 5, {1, 1, 3}, 3, "DD"}, {3, 3, {24, 3, 1}, 2, "DDNNPP"}, // stretched: x is short
+      {3, 2, {2, 1, 16}, 3, "DNNNPP"},                             // z is
   };
 
   /// What the other ranks need to know of a block.
@@ -128,8 +123,9 @@ namespace
       const Grid grid = make_grid(problem, MPI_COMM_WORLD);
       EXPECT_EQ(grid.rank, rank);
       EXPECT_EQ(grid.n_ranks, n_ranks);
-      ASSERT_EQ(static_cast<int>(grid.levels.size()), c.refinements + 1);
-      for (int l = 0; l <= c.refinements; ++l)
+      const std::vector<LevelShape> shapes = level_shapes(problem);
+      ASSERT_EQ(grid.levels.size(), shapes.size());
+      for (std::size_t l = 0; l < shapes.size(); ++l)
       {
         SCOPED_TRACE(testing::Message() << "level " << l);
         const LevelGrid &level = grid.levels[l];
@@ -137,7 +133,9 @@ namespace
         std::int64_t dofs = level.block.dofs_per_cell();
         for (int d = 0; d < 3; ++d)
         {
-          EXPECT_EQ(level.global_cells[d], d < c.dim ? c.coarse[d] << l : 1);
+          EXPECT_EQ(level.global_cells[d], shapes[l].cells[d]);
+          EXPECT_TRUE(!level.exact[d] || level.block.cells[d] == level.global_cells[d])
+              << "an exact direction is whole on every rank";
           EXPECT_EQ(level.lower[d], problem.lower[d]);
           const double length = d < c.dim ? problem.upper[d] - problem.lower[d] : 1.;
           EXPECT_NEAR(
@@ -173,17 +171,73 @@ namespace
           if (shared)
             for (int d = 0; d < c.dim; ++d)
             {
-              EXPECT_EQ(level.offset[d] % 2, 0);
-              EXPECT_EQ(level.block.cells[d] % 2, 0);
+              const std::int64_t ratio = level.global_cells[d] / coarser.global_cells[d];
+              EXPECT_EQ(level.offset[d] % ratio, 0);
+              EXPECT_EQ(level.block.cells[d] % ratio, 0);
               if (!coarser.replicated) // a rank owns the children of its own cells
               {
-                EXPECT_EQ(level.offset[d], 2 * coarser.offset[d]);
-                EXPECT_EQ(level.block.cells[d], 2 * coarser.block.cells[d]);
+                EXPECT_EQ(level.offset[d], ratio * coarser.offset[d]);
+                EXPECT_EQ(level.block.cells[d], ratio * coarser.block.cells[d]);
               }
             }
         }
       }
     }
+  }
+
+  /// As "16x1x4(xz) 16x2x4": coarsest first, in parentheses the exact directions.
+  std::string shapes_of(int dim, Cells coarse, int refinements, std::array<double, 3> lengths)
+  {
+    Problem problem = test::cubes(dim, 1, coarse, refinements, "DD");
+    problem.lower = {3., -2., 1.};
+    for (int d = 0; d < dim; ++d)
+      problem.upper[d] = problem.lower[d] + lengths[d];
+    std::string text;
+    for (const LevelShape &shape : level_shapes(problem))
+    {
+      text += text.empty() ? "" : " ";
+      for (int d = 0; d < dim; ++d)
+        text += (d > 0 ? "x" : "") + std::to_string(shape.cells[d]);
+      std::string exact;
+      for (int d = 0; d < dim; ++d)
+        if (shape.exact[d])
+          exact += "xyz"[d];
+      text += exact.empty() ? "" : "(" + exact + ")";
+    }
+    return text;
+  }
+
+  TEST(LevelShapes, CubesAreHalvedInAllDirections)
+  {
+    EXPECT_EQ(shapes_of(3, {1, 1, 1}, 3, {1., 1., 1.}), "1x1x1 2x2x2 4x4x4 8x8x8");
+    EXPECT_EQ(shapes_of(2, {3, 5, 1}, 2, {3., 5., 1.}), "3x5 6x10 12x20");
+    EXPECT_EQ(shapes_of(2, {3, 3, 1}, 2, {1., 1.49, 1.}), "3x3 6x6 12x12") << "about cubes";
+    EXPECT_EQ(shapes_of(3, {7, 5, 3}, 0, {7., 5., 3.}), "7x5x3") << "nothing to halve";
+    EXPECT_EQ(shapes_of(3, {8, 8, 8}, 0, {1., 1., 1.}), "8x8x8") << "coarse_cells is the end";
+    EXPECT_EQ(shapes_of(2, {1, 1, 1}, 0, {1., 1000., 1.}), "1x1");
+  }
+
+  TEST(LevelShapes, ShortDirectionsAreHalvedFirst)
+  {
+    EXPECT_EQ(shapes_of(2, {1, 1, 1}, 2, {1., 1.6, 1.}), "1x1 1x2 2x4 4x4");
+    EXPECT_EQ(shapes_of(2, {1, 1, 1}, 4, {1., 4., 1.}), "1x1 1x2(x) 1x4 2x8 4x16 8x16 16x16");
+    EXPECT_EQ(shapes_of(2, {1, 1, 1}, 4, {1., 1000., 1.}),
+        "1x1 1x2(x) 1x4(x) 1x8(x) 1x16(x) 2x16 4x16 8x16 16x16");
+    EXPECT_EQ(shapes_of(3, {1, 1, 1}, 3, {1., 1., 0.01}),
+        "1x1x1 2x2x1(z) 4x4x1(z) 8x8x1(z) 8x8x2 8x8x4 8x8x8");
+    EXPECT_EQ(shapes_of(3, {1, 1, 1}, 2, {1., 10., 100.}),
+        "1x1x1 1x1x2(xy) 1x1x4(xy) 1x2x4(x) 1x4x4(x) 2x4x4 4x4x4");
+    EXPECT_EQ(
+        shapes_of(3, {8, 8, 8}, 1, {1., 1., 0.1}), "8x8x1 8x8x2 16x16x2 16x16x4 16x16x8 16x16x16")
+        << "the others go down to coarse_cells only";
+    EXPECT_EQ(shapes_of(3, {1000, 1, 1}, 0, {1., 1., 1.}), "125x1x1 250x1x1 500x1x1 1000x1x1");
+  }
+
+  TEST(LevelShapes, OddNumbersOfShortCellsAreExact)
+  {
+    EXPECT_EQ(shapes_of(3, {1, 1, 3}, 2, {1., 1., 0.01}), "1x1x3 2x2x3(z) 4x4x3(z) 4x4x6 4x4x12");
+    EXPECT_EQ(shapes_of(3, {7, 1, 2}, 0, {1., 1., 1.}), "7x1x1 7x1x2(x)");
+    EXPECT_EQ(shapes_of(2, {3, 1, 1}, 2, {0.01, 1., 1.}), "3x1 3x2(x) 3x4(x) 6x4 12x4");
   }
 
   TEST(Grid, UsesTheRanksWhereItCan)

@@ -144,8 +144,10 @@ namespace
             transfer.restrict_to(rw, w, 2.);
             const VectorSpace on_fine(fine), on_coarse(coarse);
             const double scale = on_fine.norm(pu) * on_fine.norm(w);
-            EXPECT_NEAR(on_fine.dot(pu, w), std::pow(2., fine.block.dim) * on_coarse.dot(u, rw),
-                1e-13 * scale);
+            double children = 1.;
+            for (int d = 0; d < fine.block.dim; ++d)
+              children *= fine.global_cells[d] / coarse.global_cells[d];
+            EXPECT_NEAR(on_fine.dot(pu, w), children * on_coarse.dot(u, rw), 1e-13 * scale);
             // The L2 projection leaves the coarse space alone.
             transfer.restrict_to(rw, pu, 0.5);
             EXPECT_LT(test::relative_difference(rw, u), 1e-12);

@@ -104,6 +104,7 @@ namespace
     std::vector<double> lambda; ///< of D^-1 B
     int steps = 0;
 
+    bool has_pointwise_diagonal() const { return true; }
     void inverse_diagonal(VectorType &x, const VectorType &b, double alpha) const
     {
       for (std::size_t i = 0; i < lambda.size(); ++i)
