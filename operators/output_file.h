@@ -1,6 +1,7 @@
 // A file that is there when it is complete, or not at all.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <ostream>
 #include <streambuf>
@@ -9,12 +10,13 @@
 
 namespace tensormg
 {
-/// A file that appears under its name only when it is complete. std::ofstream would lose the reason of a failure, which
-/// this keeps from the first failing system call.
+/// A file that appears under its name only when it is complete. Until then it has a name of its own in the same folder,
+/// which no other run uses: whoever writes the same file at the same time, what is there in the end is wholly one's.
+/// std::ofstream would lose the reason of a failure, which this keeps from the first failing system call.
 class OutputFile : private std::streambuf
 {
 public:
-  /// Opens path + ".part". std::system_error with the path and the system's reason if that fails.
+  /// Opens the file under its temporary name. std::system_error with the path and the system's reason if that fails.
   explicit OutputFile(const std::string &path);
   OutputFile(const OutputFile &) = delete;
   OutputFile &operator=(const OutputFile &) = delete;
@@ -36,4 +38,11 @@ private:
   int error_ = 0;
   bool complete_ = false;
 };
+
+/// Removes what killed runs have left of files in this folder. Nobody else may be writing there.
+void remove_partial_files(const std::filesystem::path &folder);
+
+/// Why no file can get this name, in the system's words; empty if one can. Leaves nothing behind, and a file that is
+/// there as it is.
+std::string trouble_with_file(const std::filesystem::path &path);
 } // namespace tensormg
