@@ -191,6 +191,6 @@ std::vector<std::string> write_field(const OutputOptions &output, const Grid &gr
     return {};
   }
   const std::filesystem::path base = std::filesystem::path(output.directory) / output.name;
-  return {write_field_output(grid, basis, u, base.string(), options)};
+  return {write_field_output(grid, basis, u, base.string(), options).path};
 }
 } // namespace tensormg

@@ -1,7 +1,8 @@
-# The libraries from outside: MPI, LAPACK, deal.II (as tensormg_dealii), nlohmann-json and CLI11.
+# The libraries from outside: MPI, LAPACK, zlib, deal.II (as tensormg_dealii), nlohmann-json and CLI11.
 set(MPI_CXX_SKIP_MPICXX ON) # the deprecated C++ bindings
 find_package(MPI REQUIRED COMPONENTS CXX)
 find_package(LAPACK REQUIRED)
+find_package(ZLIB REQUIRED) # compresses what ParaView reads
 
 # Header-only libraries: their CMake package, or just the header somewhere in the prefix path.
 function(tensormg_header_library package target header)

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/basis/cell_basis.h"
 #include "operators/grid.h"
@@ -39,17 +40,27 @@ std::optional<std::string> refuse_output(const Grid &grid, const FieldOutputOpti
 /// an exact solution. For a level of one rank.
 Grid needed_for_output(const Grid &grid, const FieldOutputOptions &options);
 
-/// Writes the finest level's solution u, or the part of it in the box of the options, to base + ".vtu", or with several ranks to a piece
-/// base + ".RANK.vtu" each and a record base + ".pvtu"; returns the file to be opened.
+/// The files of a solution on this grid: base + ".vtu", or with several ranks the record base + ".pvtu", which is to be
+/// opened, and a piece base + ".RANK.vtu" of each.
+std::vector<std::string> field_files(const Grid &grid, const std::string &base);
+
+struct FieldOutput
+{
+  std::string path;                   ///< to be opened
+  std::vector<std::string> in_double; ///< fields that single precision would not show
+};
+
+/// Writes the finest level's solution u, or the part of it in the box of the options, to field_files().
 ///
-/// Fields, in single precision, at the (degree + 1)^dim equidistant points of every cell: u, rank,
-/// and with an exact solution exact and error = u - exact (means subtracted for singular problems).
+/// Fields at the (degree + 1)^dim equidistant points of every cell: u, rank, and with an exact solution exact and
+/// error = u - exact (means subtracted for singular problems). Points are in double precision; a field is in single
+/// unless its values leave that range or vary too little in comparison to their size. Where a function is not finite, its value is NaN.
 /// Every file is written under a temporary name and renamed when it is complete. Afterwards what an
 /// earlier run with another number of ranks has left under `base` is removed.
 ///
 /// Collective over grid.communicator. If a rank cannot write, all ranks throw: that one
-/// std::system_error with the path and the system's reason, the others std::runtime_error.
+/// std::system_error with the path and the system's reason, the others std::runtime_error with the same words.
 /// std::invalid_argument if refuse_output() has a reason.
-std::string write_field_output(const Grid &grid, const CellBasis &basis, const Vector<double> &u,
+FieldOutput write_field_output(const Grid &grid, const CellBasis &basis, const Vector<double> &u,
     const std::string &base, const FieldOutputOptions &options = {});
 } // namespace tensormg

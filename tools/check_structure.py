@@ -6,7 +6,7 @@
 Rules
   include     kernels -> standard library, SIMD intrinsics, CUDA runtime and libraries, dlfcn.h, kernels
               solvers -> standard library, solvers
-              operators -> kernels, solvers, operators; deal.II, muParser, MPI, POSIX, CUDA runtime
+              operators -> kernels, solvers, operators; deal.II, muParser, zlib, MPI, POSIX, CUDA runtime
               apps -> everything above, apps, version.h; tests -> everything
               Project headers are named from the root, in quotes; everything else in <>.
   length      at most 400 lines in a source file
@@ -38,7 +38,7 @@ CUDA = re.compile(r"(cuda|cublas|cupti_|cusparse|cooperative_groups|mma\.h|nv/|n
 OUTSIDE = {
     "kernels": lambda name: name in INTRINSICS or name == "dlfcn.h" or CUDA.match(name),
     "solvers": lambda name: False,
-    "operators": lambda name: name in {"mpi.h", "muParser.h"} | POSIX
+    "operators": lambda name: name in {"mpi.h", "muParser.h", "zlib.h"} | POSIX
     or name.startswith("deal.II/")
     or CUDA.match(name),
     "apps": lambda name: True,
