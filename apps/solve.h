@@ -9,10 +9,6 @@
 
 namespace tensormg
 {
-/// A direct solve counts as converged up to this residual if the tolerance asks for less: rounding
-/// in the eigenvectors of fine grids does not permit more.
-inline constexpr double direct_tolerance = 1e-10;
-
 /// Solves the problem and writes what output.* asks for; also an iteration that did not converge
 /// ends in a record with files, and only record.report says so. Collective.
 ///

@@ -104,7 +104,6 @@ void solve_directly(const System &system, const Place &place, const typename Pla
   const std::optional<double> joules =
       place.joules(); // milliseconds, which are no part of the setup
   const double ready = now(system.communicator());
-  record.tolerance = std::max(system.options().tolerance, direct_tolerance);
   record.rhs_norm = space.norm(b);
   record.report =
       refine_directly(space, op, solver, x, b, system.options().tolerance, system.callback());

@@ -311,10 +311,13 @@ namespace
       EXPECT_EQ(record.report.reason, StopReason::stagnated) << solver;
       EXPECT_LT(record.report.true_relative_residual, 1e-12) << solver;
     }
-    // A direct solve is judged by what it can reach.
+    // Nor is a direct solve judged by another tolerance than that of the user.
     const RunRecord record = run({"solver.tolerance=1e-17", "solver.solver=direct"});
-    EXPECT_TRUE(record.report.converged());
-    EXPECT_EQ(record.tolerance, direct_tolerance);
+    EXPECT_EQ(record.report.reason, StopReason::stagnated);
+    EXPECT_EQ(record.tolerance, 1e-17);
+    EXPECT_LT(record.report.true_relative_residual, 1e-13);
+    EXPECT_NE(record.report.detail.find("rounding limits the direct solve to "), std::string::npos);
+    expect_converged({"solver.tolerance=1e-13", "solver.solver=direct"}, 3);
   }
 
   TEST_F(Solve, Refusals)
