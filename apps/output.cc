@@ -1,107 +1,25 @@
 #include "apps/output.h"
 
-#include <cerrno>
-#include <fstream>
+#include <array>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
-#include <system_error>
 
-#include <unistd.h>
-
+#include "apps/parameter_text.h"
 #include "operators/field_output.h"
+#include "operators/output_file.h"
+#include "operators/stale_files.h"
 
 namespace tensormg
 {
 namespace
 {
-  std::string system_message(int error) { return std::generic_category().message(error); }
-
-  /// A string of rank 0 on every rank.
-  std::string from_first_rank(std::string text, MPI_Comm communicator)
-  {
-    int length = static_cast<int>(text.size());
-    MPI_Bcast(&length, 1, MPI_INT, 0, communicator);
-    text.resize(static_cast<std::size_t>(length));
-    MPI_Bcast(text.data(), length, MPI_CHAR, 0, communicator);
-    return text;
-  }
-
-  /// What went wrong in `action` on rank 0; empty if nothing did.
-  std::string complaint_of_first_rank(MPI_Comm communicator, const std::function<void()> &action)
-  {
-    int rank = 0;
-    MPI_Comm_rank(communicator, &rank);
-    std::string complaint;
-    if (rank == 0)
-      try
-      {
-        action();
-      }
-      catch (const std::exception &error)
-      {
-        complaint = error.what();
-      }
-    return from_first_rank(complaint, communicator);
-  }
-
-  /// A name beside `file` that no other process uses.
-  std::filesystem::path temporary_name(const std::filesystem::path &file)
-  {
-    return file.string() + ".tmp" + std::to_string(::getpid());
-  }
+  constexpr std::array<const char *, 3> record_files{"residuals.csv", "parameters.prm", "run.json"};
 } // namespace
-
-void on_first_rank(MPI_Comm communicator, const std::function<void()> &action)
-{
-  const std::string complaint = complaint_of_first_rank(communicator, action);
-  if (!complaint.empty())
-    throw std::runtime_error(complaint);
-}
 
 void write_file(const std::filesystem::path &file, const std::string &content)
 {
-  const std::filesystem::path temporary = temporary_name(file);
-  std::error_code ignored;
-  errno = 0;
-  std::ofstream stream(temporary, std::ios::binary);
-  stream << content;
-  stream.close();
-  if (!stream)
-  {
-    const std::string reason = system_message(errno != 0 ? errno : EIO);
-    std::filesystem::remove(temporary, ignored);
-    throw std::runtime_error(file.string() + ": cannot be written (" + reason + ")");
-  }
-  std::error_code error;
-  std::filesystem::rename(temporary, file, error);
-  if (error)
-  {
-    std::filesystem::remove(temporary, ignored);
-    throw std::runtime_error(file.string() + ": cannot be written (" + error.message() + ")");
-  }
-}
-
-void prepare_directory(const std::filesystem::path &directory, MPI_Comm communicator)
-{
-  const std::string complaint = complaint_of_first_rank(communicator, [&] {
-    std::error_code error;
-    std::filesystem::create_directories(directory, error);
-    if (error)
-      throw std::runtime_error("cannot be created (" + error.message() + ")");
-    if (!std::filesystem::is_directory(directory))
-      throw std::runtime_error("is not a directory");
-    const std::filesystem::path probe = temporary_name(directory / "probe");
-    errno = 0;
-    const bool written = static_cast<bool>(std::ofstream(probe) << "test" << std::flush);
-    const int reason = errno != 0 ? errno : EIO;
-    std::filesystem::remove(probe, error);
-    if (!written)
-      throw std::runtime_error("cannot be written to (" + system_message(reason) + ")");
-  });
-  if (!complaint.empty())
-    throw ParameterError("output.directory = '" + directory.string() + "' " + complaint +
-        "; allowed: a directory that can be created and written to");
+  OutputFile(file.string()).write([&](std::ostream &out) { out << content; });
 }
 
 TableFiles::TableFiles(const std::filesystem::path &directory, const std::string &name)
@@ -134,8 +52,9 @@ void forget_record(const std::filesystem::path &directory, MPI_Comm communicator
 void write_record(RunRecord &record, MPI_Comm communicator)
 {
   const std::filesystem::path directory = record.parameters.output.directory;
-  const std::filesystem::path json = directory / "run.json", csv = directory / "residuals.csv",
-                              parameters = directory / "parameters.prm";
+  const std::filesystem::path csv = directory / record_files[0],
+                              parameters = directory / record_files[1],
+                              json = directory / record_files[2];
   for (const std::filesystem::path &file : {json, csv, parameters})
     record.files.push_back(file.string());
   on_first_rank(communicator, [&] {
@@ -178,19 +97,78 @@ FieldOutputOptions field_options(const OutputOptions &output)
   return options;
 }
 
-std::vector<std::string> write_field(const OutputOptions &output, const Grid &grid,
-    const CellBasis &basis, const Vector<double> &u, Console &console)
+std::string field_base(const OutputOptions &output, bool converged)
 {
-  const FieldOutputOptions options = field_options(output);
-  if (const std::optional<std::string> reason = refuse_output(grid, options))
+  const std::string stem = output.name + (converged ? "" : "_not_converged");
+  return (std::filesystem::path(output.directory) / stem).string();
+}
+
+bool has_no_field(const OutputOptions &output, const Grid &grid)
+{
+  return !output.write_vtu || refuse_output(grid, field_options(output)).has_value();
+}
+
+void check_output(const OutputOptions &output, const Grid &grid, Console &console)
+{
+  const std::string complaint = complaint_of_first_rank(grid.communicator, [&] {
+    for (const char *name : record_files)
+      if (const std::string trouble =
+              trouble_with_file(std::filesystem::path(output.directory) / name);
+          !trouble.empty())
+        throw std::runtime_error("output.directory = '" + output.directory + "': its file " + name +
+            " cannot be written (" + trouble + ")");
+    if (has_no_field(output, grid))
+      return;
+    for (const bool converged : {true, false})
+      for (const std::string &file : field_files(grid, field_base(output, converged)))
+        if (const std::string trouble = trouble_with_file(file); !trouble.empty())
+          throw std::runtime_error("output.name = '" + cut(output.name) + "': the file " +
+              cut(std::filesystem::path(file).filename().string()) + " cannot be written (" +
+              trouble + "); allowed: a name that the file system takes, also with the endings " +
+              "_not_converged and .vtu, and that no directory has; or output.write_vtu = false");
+  });
+  if (!complaint.empty())
+    throw ParameterError(complaint);
+  if (!output.write_vtu)
+    return;
+  if (const std::optional<std::string> reason = refuse_output(grid, field_options(output)))
+    console.warning("the solution will not be written for ParaView (output.vtu_max_cells = " +
+        std::to_string(output.vtu_max_cells) + "): " + *reason +
+        "; output.vtu_coarsening = " + std::to_string(output.vtu_coarsening + 1) +
+        " would write a coarser grid, output.write_vtu = false asks for none");
+}
+
+namespace
+{
+  /// The files of a field that is not of this run.
+  void warn_of_other_fields(const OutputOptions &output, const Grid &grid, Console &console)
   {
-    console.warning(
-        "no field output (output.vtu_max_cells = " + std::to_string(output.vtu_max_cells) +
-        "): " + *reason + "; output.vtu_coarsening = " + std::to_string(output.vtu_coarsening + 1) +
-        " would write a coarser grid");
-    return {};
+    const std::string found = complaint_of_first_rank(grid.communicator, [&] {
+      for (const bool converged : {true, false})
+        for (const auto &file : find_field_files(field_base(output, converged), 0))
+          throw std::runtime_error(file.string());
+    });
+    if (!found.empty())
+      console.warning(found + " is of an earlier run: this one writes no field");
   }
-  const std::filesystem::path base = std::filesystem::path(output.directory) / output.name;
-  return {write_field_output(grid, basis, u, base.string(), options).path};
+} // namespace
+
+void write_field(RunRecord &record, const Grid &grid, const CellBasis &basis,
+    const Vector<double> &u, Console &console)
+{
+  const OutputOptions &output = record.parameters.output;
+  const bool converged = record.report.converged();
+  if (has_no_field(output, grid) || record.report.reason == StopReason::not_finite)
+  {
+    warn_of_other_fields(output, grid, console);
+    return;
+  }
+  const FieldOutput written =
+      write_field_output(grid, basis, u, field_base(output, converged), field_options(output));
+  record.files.push_back(written.path);
+  on_first_rank(grid.communicator, [&] { remove_stale_files(field_base(output, !converged), 0); });
+  if (!written.in_double.empty())
+    console.normal("in double precision, since single would not show the values: " +
+        join(written.in_double, ", ") + '\n');
 }
 } // namespace tensormg

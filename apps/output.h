@@ -1,4 +1,4 @@
-// Files: the output directory, and what a solve writes into it.
+// Files: what a solve writes into the output directory.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include "apps/console.h"
+#include "apps/output_directory.h"
 #include "apps/run_record.h"
 #include "kernels/basis/cell_basis.h"
 #include "operators/field_output.h"
@@ -18,17 +19,9 @@
 
 namespace tensormg
 {
-/// Creates the directory and those above it, and writes a file into it for a test. Throws
-/// ParameterError on every rank if that is impossible. Collective.
-void prepare_directory(const std::filesystem::path &directory, MPI_Comm communicator);
-
 /// Puts `content` into a file under a temporary name, which then becomes the file's: nobody ever
-/// sees half of it. Throws std::runtime_error with the path and the system's reason.
+/// sees half of it. Throws std::system_error with the path and the system's reason.
 void write_file(const std::filesystem::path &file, const std::string &content);
-
-/// Calls `action` on rank 0; an exception there becomes a std::runtime_error on every rank.
-/// Collective.
-void on_first_rank(MPI_Comm communicator, const std::function<void()> &action);
 
 /// NAME.csv and NAME.json in a directory: a table as it is read by programs and, with all else, by people.
 struct TableFiles
@@ -59,8 +52,18 @@ Grid part_of_output(const Grid &grid, const OutputOptions &output);
 /// How the solution on that grid is written.
 FieldOutputOptions field_options(const OutputOptions &output);
 
-/// Writes the field u for ParaView and returns the files. A grid that is too large gives a warning
-/// and no files. Collective.
-std::vector<std::string> write_field(const OutputOptions &output, const Grid &grid,
-    const CellBasis &basis, const Vector<double> &u, Console &console);
+/// The files of a field: output.name, and if the solve has not converged, what says so: nobody shall take it for a
+/// solution.
+std::string field_base(const OutputOptions &output, bool converged);
+
+/// Before the solve: what could not be written after it. Throws ParameterError if a file of this run cannot get its
+/// name; a field that will not be written because it is too large is a warning. `grid`: the one of the output. Collective.
+void check_output(const OutputOptions &output, const Grid &grid, Console &console);
+
+/// Whether check_output() has warned that the field is too large, or none is asked for.
+bool has_no_field(const OutputOptions &output, const Grid &grid);
+
+/// Writes the field u for ParaView and adds it to record.files, or warns of one of another run that stays there. Collective.
+void write_field(RunRecord &record, const Grid &grid, const CellBasis &basis,
+    const Vector<double> &u, Console &console);
 } // namespace tensormg

@@ -109,7 +109,8 @@ namespace
         table, "solver", [](auto &p) -> auto & { return p.solver; });
     solver.word("solver", &SolverOptions::solver,
         "The method: fgmres and cg iterate with multigrid as preconditioner, direct solves by "
-        "fast diagonalisation of the whole grid without iterating.");
+        "fast diagonalisation of the whole grid, and corrects by the residual as long as that helps: "
+        "a tolerance below what rounding permits is not reached, and the solve has then failed.");
     solver.number("tolerance", &SolverOptions::tolerance,
         {.lower = 0., .upper = 1., .open_lower = true, .open_upper = true},
         "The iteration ends when the residual, relative to the right-hand side, is below it.");
@@ -183,7 +184,10 @@ namespace
     const Section output(
         table, "output", [](auto &p) -> auto & { return p.output; });
     output.add(
-        "directory", "Where files are written; created if missing.", "a path", any_pattern(),
+        "directory",
+        "Where files are written; created if missing. One run at a time: another one that is "
+        "started into the same directory is refused.",
+        "a path", any_pattern(),
         [](OutputOptions &o, const std::string &text) {
           o.directory = text;
           return text.empty() ? "is empty" : "";
@@ -194,8 +198,10 @@ namespace
         any_pattern(),
         [](OutputOptions &o, const std::string &text) { return read_file_name(o.name, text); },
         [](const OutputOptions &o) { return o.name; });
-    output.boolean(
-        "write_vtu", &OutputOptions::write_vtu, "Whether the solution is written for ParaView.");
+    output.boolean("write_vtu", &OutputOptions::write_vtu,
+        "Whether the solution is written for ParaView, as NAME.vtu "
+        "or .pvtu; NAME_not_converged if the solve has not converged. Coordinates are in double "
+        "precision, a field in single unless that would not show its values.");
     output.word("vtu_cells", &OutputOptions::vtu_cells,
         "high_order: curved Lagrange cells of the solution's degree (ParaView 5.5 or newer); "
         "subdivided: linear cells, readable everywhere.");

@@ -96,6 +96,25 @@ std::string to_text(double value)
   return std::string(buffer.data(), result.ptr);
 }
 
+std::string cut(const std::string &text)
+{
+  constexpr std::size_t longest = 100;
+  std::string begin = text;
+  if (text.size() > longest)
+  {
+    std::size_t end = longest;
+    const auto is_inside_a_character = [&](std::size_t i) {
+      return (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U;
+    };
+    while (end > longest - 3 && is_inside_a_character(end)) // of UTF-8
+      --end;
+    begin = text.substr(0, end) + "... (" + std::to_string(text.size()) + " characters)";
+  }
+  std::replace_if(
+      begin.begin(), begin.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  return begin;
+}
+
 std::string nearest(std::string_view text, const std::vector<std::string> &candidates)
 {
   std::string best;

@@ -24,6 +24,9 @@ std::optional<std::int64_t> to_integer(std::string_view text);
 /// The shortest text that reads back as the same number.
 std::string to_text(double value);
 
+/// A text of the user for a message: its begin and how long it is, if it is longer than fits into a line. In one line.
+std::string cut(const std::string &text);
+
 /// The candidate with the fewest edits from `text`; empty if none resembles it.
 std::string nearest(std::string_view text, const std::vector<std::string> &candidates);
 

@@ -1,6 +1,7 @@
 #include "apps/program.h"
 
 #include <algorithm>
+#include <csignal>
 #include <iostream>
 #include <new>
 #include <sstream>
@@ -11,6 +12,7 @@
 #include <CLI/CLI.hpp>
 #include <deal.II/base/multithread_info.h>
 
+#include "apps/output_directory.h"
 #include "apps/parameter_text.h"
 #include "apps/report.h"
 #include "kernels/core/device.h"
@@ -167,6 +169,7 @@ namespace
       return 0;
     }
     Console console(MPI_COMM_WORLD, parameters.output.verbosity);
+    const OutputDirectory directory(parameters.output.directory, MPI_COMM_WORLD);
     return program.run(parameters, MPI_COMM_WORLD, console);
   }
 
@@ -206,6 +209,7 @@ int run_program(int argc, char **argv, const Program &program)
   MPI_Comm private_communicator = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &private_communicator);
   limit_threads();
+  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow any more is an error with a message
   const int code = run_guarded(argc, argv, program, private_communicator);
   MPI_Comm_free(&private_communicator);
   MPI_Finalize();

@@ -13,6 +13,7 @@
 #include "apps/json_text.h"
 #include "apps/parameter_text.h"
 #include "apps/parameter_words.h"
+#include "apps/program.h"
 #include "kernels/laplace/laplace.h"
 #include "version.h"
 
@@ -156,6 +157,11 @@ RunRecord begin_record(const Parameters &parameters, const Grid &grid, const std
   return record;
 }
 
+int exit_code(const RunRecord &record)
+{
+  return record.files_trouble.empty() ? exit_code(record.report.reason) : int(exit_unexpected);
+}
+
 std::string precision_word(const RunRecord &record)
 {
   const SolverOptions &options = record.parameters.solver;
@@ -181,7 +187,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"converged", report.converged()},
       {"reason", to_string(report.reason)},
       {"detail", report.detail},
-      {"exit_code", exit_code(report.reason)},
+      {"exit_code", exit_code(record)},
       {"dimension", problem.dim},
       {"degree", problem.degree},
       {"cells", directions(record.cells, problem.dim)},
@@ -233,6 +239,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"host_cpu", record.host_cpu},
       {"date", record.date},
       {"files", record.files},
+      {"files_trouble", record.files_trouble.empty() ? Json(nullptr) : Json(record.files_trouble)},
       {"parameter_file", record.parameters.source},
       {"parameters", json_of_text(json_text(record.parameters))},
   };

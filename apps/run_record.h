@@ -79,6 +79,7 @@ struct RunRecord
   std::optional<double> algebraic_h1_error;
 
   std::vector<std::string> files; ///< what was written
+  std::string files_trouble;      ///< why one could not be, and the program fails; empty: all could
 
   double dofs_per_second() const;
   /// How fast the bytes of the operation went, relative to those of the scale kernel. More than 1: caches.
@@ -90,6 +91,9 @@ struct RunRecord
 
 /// A record with everything that is known before the solve.
 RunRecord begin_record(const Parameters &parameters, const Grid &grid, const std::string &backend);
+
+/// With which the program ends.
+int exit_code(const RunRecord &record);
 
 /// The word of the number type of the cycle; "double" for a direct solver.
 std::string precision_word(const RunRecord &record);

@@ -20,21 +20,21 @@ namespace
     return bytes;
   }
 
-  /// Writes all files; trouble with the field does not keep the record from being written. x: on the finest level of `grid`.
+  /// Writes all files; trouble with the field does not keep the record from being written, which tells of it. x: on the
+  /// finest level of `grid`.
   void write_files(const System &system, const Grid &grid, const Vector<double> &x, double begin,
       RunRecord &record)
   {
     std::exception_ptr trouble;
-    const bool is_finite = record.report.reason != StopReason::not_finite;
-    if (system.parameters.output.write_vtu && is_finite)
-      try
-      {
-        record.files = write_field(system.parameters.output, grid, system.basis, x, system.console);
-      }
-      catch (const std::exception &)
-      {
-        trouble = std::current_exception();
-      }
+    try
+    {
+      write_field(record, grid, system.basis, x, system.console);
+    }
+    catch (const std::exception &error)
+    {
+      trouble = std::current_exception();
+      record.files_trouble = error.what();
+    }
     record.total_seconds = now(system.communicator()) - begin;
     write_record(record, system.communicator());
     if (trouble)
@@ -47,7 +47,7 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   setup_times::reset();
   setup_times::resume();
   const double begin = now(communicator);
-  prepare_directory(parameters.output.directory, communicator);
+  const OutputDirectory directory(parameters.output.directory, communicator);
   const Problem &problem = parameters.problem;
   const Grid grid = setup_times::in_scope("grid", [&] { return make_grid(problem, communicator); });
   const CellBasis basis =
@@ -81,6 +81,9 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
     console.warning("the grid is too small for " + std::to_string(grid.n_ranks) +
         " ranks: every rank computes all of it");
 
+  const Grid written =
+      on_device ? part_of_output(grid, parameters.output) : grid_of_output(grid, parameters.output);
+  check_output(parameters.output, written, console);
   forget_record(parameters.output.directory, communicator);
 
   setup_times::pause();
@@ -94,8 +97,6 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
       setup_text(record) + levels_text(record) + summary_text(record, console.is_verbose()));
   if (console.is_quiet())
     console.result(result_line(record));
-  const Grid written =
-      on_device ? part_of_output(grid, parameters.output) : grid_of_output(grid, parameters.output);
   write_files(system, written, x, begin, record);
   console.normal(files_text(record));
   if (!record.report.converged())
@@ -107,6 +108,6 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
 
 int solve_program(const Parameters &parameters, MPI_Comm communicator, Console &console)
 {
-  return exit_code(run_solve(parameters, communicator, console).report.reason);
+  return exit_code(run_solve(parameters, communicator, console));
 }
 } // namespace tensormg
