@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -129,6 +130,33 @@ class Programs(unittest.TestCase):
         self.assertTrue((self.folder / "output/converge.csv").is_file())
         result = self.run_program("converge", "case.prm", "--set", "converge.order_tolerance=1e-6")
         self.expect_error(result, 7, "degree 1: the L2 error falls with order")
+
+    def test_one_run_per_directory(self):
+        """A second run is refused while the first one lives, however that ends."""
+        long = ["problem.dimension=3", "problem.refinements=5", "problem.exact_solution=",
+                "solver.tolerance=1e-17", "solver.max_iterations=1000000", "solver.solver=cg",
+                "multigrid.smoother=jacobi", "multigrid.damping=1e-9"]
+        command = [str(PROGRAMS / "tensormg-solve"), "case.prm", "-q"]
+        for setting in long:
+            command += ["--set", setting]
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as first:
+            lock = self.folder / "output/tensormg.lock"
+            try:
+                for _ in range(300):
+                    if lock.is_file() and lock.read_text():
+                        break
+                    time.sleep(0.1)
+                for program in ("solve", "converge"):
+                    second = self.run_program(program, "case.prm")
+                    self.expect_error(second, 2, f"is in use by another run (process {first.pid} on ")
+            finally:
+                first.kill()
+        (self.folder / "output/tensormg-0123456789abcdef.part").write_text("half a file")
+        third = self.run_program("solve", "case.prm", "-q")
+        self.assertEqual(third.returncode, 0, third.stderr)
+        left = sorted(file.name for file in (self.folder / "output").iterdir())
+        self.assertEqual(left, ["parameters.prm", "residuals.csv", "run.json", "solution.vtu"])
 
     @unittest.skipUnless(MPIRUN, "mpirun not found")
     def test_ranks(self):
