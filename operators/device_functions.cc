@@ -252,8 +252,9 @@ std::optional<Errors> errors_on_device(const Problem &problem, const LevelGrid &
         device_integrator(stream)(grid, exact, all_cells(grid.block), rule).value;
     return space.mean(basis, u) - integral / static_cast<double>(grid.block.n_cells());
   };
-  const auto squared_distance = [&](const TensorRule &rule, int direction, double factor,
-                                    const ScalarFunction &f, double shift) {
+  const auto squared_distance = [&](const Difference &difference, const TensorRule &rule,
+                                    const ScalarFunction &f) {
+    const auto [direction, factor, shift, unit] = difference;
     const auto steps = device_steps(f);
     if (!steps)
     {
@@ -266,7 +267,7 @@ std::optional<Errors> errors_on_device(const Problem &problem, const LevelGrid &
           rule[static_cast<std::size_t>(direction)].derivatives;
     DeviceArray<double> partial(ex::sum_blocks, stream);
     ex::distance_cuda(*steps, place_of(grid, all_cells(grid.block), evaluation, false), u.data(),
-        factor, shift, partial.data(), stream);
+        {factor, shift, unit}, partial.data(), stream);
     return sum(on_host(partial, stream), 0);
   };
   const Errors errors = errors_by(problem, grid, basis, {mean, squared_distance});

@@ -39,11 +39,11 @@ namespace
     return tensor_rule(grid.block, gauss_rule(basis, basis.n + 2));
   }
 
-  /// sum over the local cells and points of w (factor * D u - f - shift)^2, with D the derivative
-  /// in `direction` of the reference cell (-1: the value).
-  double squared_distance(const LevelGrid &grid, const TensorRule &rule, const Vector<double> &u,
-      int direction, double factor, const ScalarFunction &f, double shift)
+  /// ErrorSums::squared_distance() of the local cells.
+  double squared_distance(const LevelGrid &grid, const Difference &difference,
+      const TensorRule &rule, const Vector<double> &u, const ScalarFunction &f)
   {
+    const auto [direction, factor, shift, unit] = difference;
     TileEvaluator evaluator;
     TilePoints points;
     std::vector<double> of_u, of_f;
@@ -61,7 +61,7 @@ namespace
             double line = 0.;
             for (std::int64_t c = 0; c < tile.count; ++c, ++q)
             {
-              const double distance = factor * of_u[q] - of_f[q] - shift;
+              const double distance = unit * (factor * of_u[q] - of_f[q] - shift);
               line += distance * distance;
             }
             part += wx * wy * wz * line;
@@ -69,6 +69,20 @@ namespace
       sum += part;
     });
     return sum;
+  }
+
+  /// The square root of a sum of squares. If these leave the range of double precision, they are summed in another unit:
+  /// numbers of 1e-300 have an error, too.
+  double distance(
+      const ErrorSums &sums, Difference difference, const TensorRule &rule, const ScalarFunction &f)
+  {
+    constexpr double least = 0x1p-700, most = 0x1p1000;
+    constexpr double large_unit = 0x1p700, small_unit = 0x1p-700;
+    const double sum = sums.squared_distance(difference, rule, f);
+    if (sum > least && sum < most)
+      return std::sqrt(sum);
+    difference.unit = sum <= least ? large_unit : small_unit;
+    return std::sqrt(sums.squared_distance(difference, rule, f)) / difference.unit;
   }
 } // namespace
 
@@ -90,15 +104,16 @@ Errors errors_by(
 
   Errors errors;
   const double volume = cell_volume(grid);
-  errors.l2 = std::sqrt(volume * sums.squared_distance(rule, -1, 1., exact, shift));
+  errors.l2 = std::sqrt(volume) * distance(sums, {.shift = shift}, rule, exact);
   errors.has_h1 = n_given == problem.dim;
   if (errors.has_h1)
   {
     double sum = 0.;
     for (int d = 0; d < problem.dim; ++d)
-      sum += sums.squared_distance(rule, d, 1. / grid.cell_size[d],
-          ScalarFunction(problem.exact_gradient[d], problem.dim, problem.constants), 0.);
-    errors.h1_seminorm = std::sqrt(volume * sum);
+      sum = std::hypot(sum,
+          distance(sums, {.direction = d, .factor = 1. / grid.cell_size[d]}, rule,
+              ScalarFunction(problem.exact_gradient[d], problem.dim, problem.constants)));
+    errors.h1_seminorm = std::sqrt(volume) * sum;
   }
   return errors;
 }
@@ -109,11 +124,11 @@ Errors compute_errors(
   const auto mean = [&](const ScalarFunction &, const TensorRule &) {
     return mean_difference(problem, grid, basis, u);
   };
-  const auto distance = [&](const TensorRule &rule, int direction, double factor,
-                            const ScalarFunction &f, double shift) {
-    return sum_over_ranks(grid, squared_distance(grid, rule, u, direction, factor, f, shift));
+  const auto squares = [&](const Difference &difference, const TensorRule &rule,
+                           const ScalarFunction &f) {
+    return sum_over_ranks(grid, squared_distance(grid, difference, rule, u, f));
   };
-  return errors_by(problem, grid, basis, {mean, distance});
+  return errors_by(problem, grid, basis, {mean, squares});
 }
 
 double mean_difference(

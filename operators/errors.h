@@ -27,15 +27,24 @@ struct Errors
 Errors compute_errors(
     const Problem &problem, const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u);
 
+/// Which difference is squared and summed.
+struct Difference
+{
+  int direction = -1;
+  double factor = 1.;
+  double shift = 0.;
+  double unit = 1.; ///< a power of two that keeps the squares in the range of double precision
+};
+
 /// How errors_by() gets its sums, over all ranks.
 struct ErrorSums
 {
   /// mean(u) - mean(f), the latter by the rule
   std::function<double(const ScalarFunction &f, const TensorRule &rule)> mean_difference;
-  /// sum over cells and points of w (factor D u - f - shift)^2, D the derivative in `direction` on the
+  /// sum over cells and points of w (unit (factor D u - f - shift))^2, D the derivative in `direction` on the
   /// reference cell (-1: the value)
   std::function<double(
-      const TensorRule &rule, int direction, double factor, const ScalarFunction &f, double shift)>
+      const Difference &difference, const TensorRule &rule, const ScalarFunction &f)>
       squared_distance;
 };
 

@@ -18,8 +18,8 @@ namespace
     Steps steps;
     Place place;
     std::int64_t tiles_x, tiles; ///< groups of cells in a row, in the range
-    double scale;                ///< project: of the sum; distance: of u
-    double shift;
+    double scale;                ///< project: of the sum
+    DistanceScales distance;
   };
 
   struct Tile
@@ -216,7 +216,8 @@ namespace
           double sum = 0.;
           for (int i = 0; i < x.modes; ++i)
             sum = fma(x.matrix[qx * x.modes + i], in_y[(qy * x.modes + i) * width + c], sum);
-          const double distance = p.scale * sum - value_at(p, tile, c, qx, qy, qz) - p.shift;
+          const double distance = p.distance.unit *
+              (p.distance.factor * sum - value_at(p, tile, c, qx, qy, qz) - p.distance.shift);
           total += x.weight[qx] * y.weight[qy] * z.weight[qz] * distance * distance;
         }
       }
@@ -261,12 +262,11 @@ void integrate_cuda(const Steps &steps, const Place &place, double *partial, Str
       threads * sizeof(double), stream, parameters_of(steps, place), partial);
 }
 
-void distance_cuda(const Steps &steps, const Place &place, const double *u, double factor,
-    double shift, double *partial, Stream stream)
+void distance_cuda(const Steps &steps, const Place &place, const double *u,
+    const DistanceScales &scales, double *partial, Stream stream)
 {
   Parameters p = parameters_of(steps, place);
-  p.scale = factor;
-  p.shift = shift;
+  p.distance = scales;
   const std::size_t bytes = distance_bytes(place);
   allow_shared_bytes(reinterpret_cast<const void *>(&distance_kernel), bytes);
   launch("launching the distance to an expression", &distance_kernel, sum_blocks, threads, bytes,

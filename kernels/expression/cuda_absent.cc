@@ -12,7 +12,8 @@ namespace
 
 void project_cuda(const Steps &, const Place &, double, double *, Stream) { refuse(); }
 void integrate_cuda(const Steps &, const Place &, double *, Stream) { refuse(); }
-void distance_cuda(const Steps &, const Place &, const double *, double, double, double *, Stream)
+void distance_cuda(
+    const Steps &, const Place &, const double *, const DistanceScales &, double *, Stream)
 {
   refuse();
 }

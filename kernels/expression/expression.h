@@ -129,7 +129,13 @@ void project_cuda(const Steps &, const Place &, double scale, double *b, Stream 
 /// partial: 2 * sum_blocks numbers; the integral is the sum of the first half, that of |f| of the second.
 void integrate_cuda(const Steps &, const Place &, double *partial, Stream stream);
 
+/// unit (factor u - f - shift) is squared; the unit, a power of two, keeps the squares in the range of double precision.
+struct DistanceScales
+{
+  double factor = 1., shift = 0., unit = 1.;
+};
+
 /// partial: sum_blocks numbers, whose sum is the result. Ranges other than all cells are not for this one.
-void distance_cuda(const Steps &, const Place &, const double *u, double factor, double shift,
+void distance_cuda(const Steps &, const Place &, const double *u, const DistanceScales &scales,
     double *partial, Stream stream);
 } // namespace tensormg::expression

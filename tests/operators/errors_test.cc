@@ -125,6 +125,34 @@ TEST(Errors, SingularProblemsAreComparedWithoutMeans)
   EXPECT_NEAR(data.errors(u).l2, 1000. * 3., 1e-8);
 }
 
+TEST(Errors, OfNumbersWhoseSquaresLeaveTheRangeOfDoublePrecision)
+{
+  Case data{box(3, 2)};
+  const Vector<double> zero(data.grid().block);
+  data.problem.exact_solution = "1 + x";
+  data.problem.exact_gradient = {"1", "x", "z"};
+  const Errors one = data.errors(zero);
+  for (const std::string size : {"1e-300", "1e-200", "1e-110", "1e-90", "1e140", "1e200", "1e300"})
+  {
+    SCOPED_TRACE(size);
+    const double factor = std::stod(size);
+    data.problem.exact_solution = size + "*(1+x)";
+    data.problem.exact_gradient = {size, size + "*x", size + "*z"};
+    const Errors errors = data.errors(zero);
+    EXPECT_NEAR(errors.l2 / factor / one.l2, 1., 1e-13);
+    EXPECT_NEAR(errors.h1_seminorm / factor / one.h1_seminorm, 1., 1e-13);
+    // Also where the difference, not the solution, is that small.
+    Vector<double> u = data.projected(data.problem.exact_solution);
+    EXPECT_LT(data.errors(u).l2, 1e-13 * factor);
+  }
+  data.problem.exact_solution = "0";
+  data.problem.exact_gradient = {"0", "0", "0"};
+  EXPECT_EQ(data.errors(zero).l2, 0.);
+  EXPECT_EQ(data.errors(zero).h1_seminorm, 0.);
+  data.problem.exact_solution = "1/0";
+  EXPECT_FALSE(std::isfinite(data.errors(zero).l2));
+}
+
 TEST(Errors, IncompleteInput)
 {
   Case data{box(3, 2)};
