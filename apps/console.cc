@@ -71,7 +71,8 @@ void Console::complain(const std::string &kind, const std::string &text)
     return;
   // The streams may end in one terminal: keep their order.
   out_->flush();
-  *error_ << "tensormg: " << kind << ": " << text << std::endl;
+  // In one piece: the streams of several processes may end in one terminal, too, which would put theirs between.
+  *error_ << "tensormg: " + kind + ": " + text + '\n' << std::flush;
 }
 
 std::string format_count(std::int64_t n)

@@ -41,6 +41,41 @@ namespace
     EXPECT_EQ(format_seconds(1.234), "1.23 s");
   }
 
+  /// Counts the pieces in which it gets a text.
+  class Pieces : public std::streambuf
+  {
+  public:
+    int count = 0;
+    std::string text;
+
+  private:
+    std::streamsize xsputn(const char *begin, std::streamsize size) override
+    {
+      ++count;
+      text.append(begin, static_cast<std::size_t>(size));
+      return size;
+    }
+    int overflow(int character) override
+    {
+      ++count;
+      text += static_cast<char>(character);
+      return character;
+    }
+  };
+
+  TEST(Console, MessagesAreOnePiece)
+  {
+    Pieces pieces;
+    std::ostream error(&pieces);
+    std::ostringstream out;
+    Console console(MPI_COMM_SELF, Verbosity::normal, out, error);
+    console.warning("one");
+    EXPECT_EQ(pieces.count, 1);
+    console.error("two");
+    EXPECT_EQ(pieces.count, 2);
+    EXPECT_EQ(pieces.text, "tensormg: warning: one\ntensormg: error: two\n");
+  }
+
   TEST(Console, Tables)
   {
     TextTable table("| ", 1);
