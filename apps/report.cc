@@ -289,12 +289,28 @@ std::string levels_text(const RunRecord &record)
   return '\n' + table.text() + kernels_text(record);
 }
 
+namespace
+{
+  /// " after 7 iterations"
+  std::string ending_text(const RunRecord &record)
+  {
+    const SolveReport &report = record.report;
+    const SolverOptions &solver = record.parameters.solver;
+    const bool is_start = report.converged() && report.iterations == 0 && record.rhs_norm > 0. &&
+        solver.solver != OuterSolver::direct;
+    if (!is_start)
+      return " after " + plural(report.iterations, "iteration");
+    return (solver.full_multigrid ? " by the full-multigrid start, 0 iterations of "
+                                  : " with the initial guess, 0 iterations of ") +
+        to_word(solver.solver);
+  }
+} // namespace
+
 std::string summary_text(const RunRecord &record, bool verbose)
 {
   const SolveReport &report = record.report;
   std::string text = "\n";
-  std::string result =
-      std::string(to_string(report.reason)) + " after " + plural(report.iterations, "iteration");
+  std::string result = std::string(to_string(report.reason)) + ending_text(record);
   if (report.iterations > 0)
     result += ", mean reduction " + format_number(report.mean_reduction()) + " per iteration";
   text += line("result", result);
@@ -306,9 +322,10 @@ std::string summary_text(const RunRecord &record, bool verbose)
   if (record.l2_error)
     text += line("error", errors_text(record));
   if (record.algebraic_l2_error)
-    text += line(record.l2_error ? "" : "error",
-        "L2 " + format_residual(*record.algebraic_l2_error) + (record.l2_error ? " of it" : "") +
-            " from ending the iteration here (estimate)");
+    text += line(record.l2_error ? "" : "accuracy",
+        "more iterations would change the solution by about " +
+            format_residual(*record.algebraic_l2_error) + " in L2" +
+            (record.l2_error ? "" : "; the error of the discretisation is not known"));
   text += line("time",
       (record.device ? "device start " + format_seconds(record.device_start_seconds) + ", "
                      : std::string()) +

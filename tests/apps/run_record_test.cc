@@ -220,9 +220,31 @@ namespace
     expect_parts(levels_text(record), {"4 x 4", "256", "30.0", "outer", "70.0"});
     expect_parts(result_line(record), {"converged: 2 iterations", "256 DoFs", "L2 1.00e-03"});
     EXPECT_EQ(result_line(record).find('\n'), result_line(record).size() - 1);
+    record.algebraic_l2_error = 4.95e-13;
+    expect_parts(summary_text(record, false),
+        {"error        L2 1.00e-03\n             more iterations would change the solution by about "
+         "4.95e-13 in L2\n"});
+    record.l2_error.reset();
+    expect_parts(summary_text(record, false),
+        {"accuracy     more iterations", "the error of the discretisation is not known\n"});
     record.report.reason = StopReason::stagnated;
     record.report.detail = "the residual stays";
     expect_parts(summary_text(record, true), {"stagnated after", "the residual stays"});
+  }
+
+  TEST(Report, SolvesWithoutAnIteration)
+  {
+    const auto text_of = [](const std::vector<std::string> &overrides, double rhs_norm) {
+      RunRecord record = sample(overrides);
+      record.report.iterations = 0;
+      record.rhs_norm = rhs_norm;
+      return summary_text(record, false);
+    };
+    expect_parts(text_of({"solver.full_multigrid=true"}, 1.),
+        {"converged by the full-multigrid start, 0 iterations of fgmres\n"});
+    expect_parts(text_of({"problem.initial_guess=x", "solver.solver=cg"}, 1.),
+        {"converged with the initial guess, 0 iterations of cg\n"});
+    expect_parts(text_of({}, 0.), {"converged after 0 iterations\n"});
   }
 
   TEST(Report, Iterations)
