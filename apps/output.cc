@@ -168,7 +168,7 @@ void write_field(RunRecord &record, const Grid &grid, const CellBasis &basis,
   record.files.push_back(written.path);
   on_first_rank(grid.communicator, [&] { remove_stale_files(field_base(output, !converged), 0); });
   if (!written.in_double.empty())
-    console.normal("in double precision, since single would not show the values: " +
-        join(written.in_double, ", ") + '\n');
+    console.normal("fields       " + join(written.in_double, ", ") +
+        " in double precision, since single would not show the values\n");
 }
 } // namespace tensormg

@@ -22,6 +22,15 @@ namespace
 {
   using Json = nlohmann::ordered_json;
 
+  /// Without the mark that editors on Windows put in front.
+  std::string without_mark(const std::string &text, const std::string &file)
+  {
+    const std::string utf8 = "\xEF\xBB\xBF", utf16[] = {"\xFF\xFE", "\xFE\xFF"};
+    if (text.starts_with(utf16[0]) || text.starts_with(utf16[1]))
+      throw ParameterError(file + ": is text in UTF-16; allowed: UTF-8 or ASCII");
+    return text.starts_with(utf8) ? text.substr(utf8.size()) : text;
+  }
+
   std::string read_text(const std::string &file)
   {
     const std::filesystem::path path(file);
@@ -38,7 +47,7 @@ namespace
       text << stream.rdbuf();
     if (!stream.is_open() || stream.bad() || !text)
       throw ParameterError(file + ": cannot be read");
-    return text.str();
+    return without_mark(text.str(), file);
   }
 
   /// The rest of `line` after the keyword in lower or upper case, as deal.II reads it.
@@ -90,7 +99,7 @@ namespace
       if (!trim(pending).empty())
         throw ParameterError(place(first) + ": the last line ends with a backslash");
       if (!open_.empty())
-        throw ParameterError(open_.back().second + ": subsection '" + open_.back().first +
+        throw ParameterError(open_.back().second + ": subsection '" + cut(open_.back().first) +
             "' is not closed by 'end'");
       return std::move(assignments_);
     }
@@ -124,7 +133,7 @@ namespace
         throw ParameterError(
             where + ": 'include' is not supported; put all parameters into one file");
       else
-        throw ParameterError(where + ": cannot read '" + line +
+        throw ParameterError(where + ": cannot read '" + cut(line) +
             "'; allowed: subsection NAME, set KEY = VALUE, end, and # comments");
     }
 
@@ -191,7 +200,8 @@ namespace
         assignment.items.push_back(scalar_text(item).value_or(""));
       }
       if (!usable)
-        throw ParameterError(assignment.where + ": " + assignment.name() + " = " + value.dump() +
+        throw ParameterError(assignment.where + ": " + cut(assignment.name()) + " = " +
+            cut(value.dump(-1, ' ', false, Json::error_handler_t::replace)) +
             " cannot be used; allowed: a number, true or false, a text in quotes, or "
             "a list of these");
       assignments.push_back(assignment);
@@ -201,11 +211,17 @@ namespace
   std::vector<Assignment> read_json(const std::string &text, const std::string &file)
   {
     // The parser keeps the last of two equal keys, so they are looked for while it runs.
+    // No parameter needs more than two levels; a limit on them keeps what goes through them from overflowing the stack.
+    constexpr int deepest = 10;
     std::vector<std::set<std::string>> keys;
     std::deque<std::string> places;
     int line = 1;
-    const Json::parser_callback_t find_duplicates = [&](int, Json::parse_event_t event,
+    const Json::parser_callback_t find_duplicates = [&](int depth, Json::parse_event_t event,
                                                         Json &value) {
+      if (depth > deepest)
+        throw ParameterError(file + ":" + std::to_string(line) + ": values lie in more than " +
+            std::to_string(deepest) +
+            R"( others; allowed: {"section": {"key": value}}, where a value may be a list)");
       if (event == Json::parse_event_t::object_start)
         keys.emplace_back();
       else if (event == Json::parse_event_t::object_end)
@@ -214,7 +230,7 @@ namespace
       {
         places.push_back(file + ":" + std::to_string(line));
         if (!keys.back().insert(value).second)
-          throw ParameterError(places.back() + ": the key '" + value.get<std::string>() +
+          throw ParameterError(places.back() + ": the key '" + cut(value.get<std::string>()) +
               "' stands twice in the same place");
       }
       return true;
@@ -239,7 +255,7 @@ namespace
           text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
       throw ParameterError(file + ":" + std::to_string(1 + std::count(text.begin(), end, '\n')) +
           ": not valid JSON: " +
-          (begin == std::string::npos ? message : message.substr(begin + 2)));
+          cut_middle(begin == std::string::npos ? message : message.substr(begin + 2)));
     }
   }
 } // namespace
@@ -265,7 +281,7 @@ std::vector<Assignment> read_assignments(const std::string &file)
   std::map<std::string, std::string> seen;
   for (const Assignment &assignment : assignments)
     if (const auto [entry, is_new] = seen.emplace(assignment.name(), assignment.where); !is_new)
-      throw ParameterError(prefix(assignment.where) + assignment.name() +
+      throw ParameterError(prefix(assignment.where) + cut(assignment.name()) +
           " is set a second time; first in " + entry->second);
   return assignments;
 }
@@ -276,7 +292,7 @@ Assignment parse_override(const std::string &text)
   const std::string name = trim(text.substr(0, equals));
   const std::size_t dot = name.rfind('.');
   if (equals == std::string::npos || dot == std::string::npos || dot == 0 || dot + 1 == name.size())
-    throw ParameterError("--set " + text +
+    throw ParameterError("--set " + cut(text) +
         ": cannot be read; allowed: section.key=value, e.g. solver.tolerance=1e-10");
   return {name.substr(0, dot), name.substr(dot + 1), {trim(text.substr(equals + 1))}, "--set"};
 }

@@ -50,8 +50,11 @@ namespace
         "How often every cell of the coarsest grid is halved in each direction: the solve "
         "runs on coarse_cells * 2^refinements cells per direction.");
     problem.integer("degree", &Problem::degree, 1, 8, "Polynomial degree of the elements.");
-    problem.number(
-        "coefficient", &Problem::coefficient, above(0.), "The constant a in -div(a grad u) = f.");
+    problem.add(
+        "coefficient", "The constant a in -div(a grad u) = f.",
+        "one number > 0 for the whole box, from 1e-300 to 1e300", any_pattern(),
+        [](Problem &p, const std::string &text) { return read_coefficient(p.coefficient, text); },
+        [](const Problem &p) { return to_text(p.coefficient); });
     problem.add(
         "constants", "Names for numbers, usable in every expression; `pi` is always there.",
         "a list name=number, ... with names that have no other meaning; may be empty",
@@ -187,11 +190,8 @@ namespace
         "directory",
         "Where files are written; created if missing. One run at a time: another one that is "
         "started into the same directory is refused.",
-        "a path", any_pattern(),
-        [](OutputOptions &o, const std::string &text) {
-          o.directory = text;
-          return text.empty() ? "is empty" : "";
-        },
+        "a path, written in full: ~ and $ have no meaning", any_pattern(),
+        [](OutputOptions &o, const std::string &text) { return read_directory(o.directory, text); },
         [](const OutputOptions &o) { return o.directory; });
     output.add(
         "name", "Stem of the names of the field files.", "a file name without a directory",

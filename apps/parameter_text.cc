@@ -96,41 +96,41 @@ std::string to_text(double value)
   return std::string(buffer.data(), result.ptr);
 }
 
-std::string cut(const std::string &text)
-{
-  constexpr std::size_t longest = 100;
-  std::string begin = text;
-  if (text.size() > longest)
-  {
-    std::size_t end = longest;
-    const auto is_inside_a_character = [&](std::size_t i) {
-      return (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U;
-    };
-    while (end > longest - 3 && is_inside_a_character(end)) // of UTF-8
-      --end;
-    begin = text.substr(0, end) + "... (" + std::to_string(text.size()) + " characters)";
-  }
-  std::replace_if(
-      begin.begin(), begin.end(), [](unsigned char c) { return c < ' '; }, ' ');
-  return begin;
-}
-
 std::string nearest(std::string_view text, const std::vector<std::string> &candidates)
 {
+  // An abbreviation is more likely than a misspelling, unless it is only a letter.
   std::string best;
+  for (const std::string &candidate : candidates)
+    if (text.size() > 1 && candidate.starts_with(text) &&
+        (best.empty() || candidate.size() < best.size()))
+      best = candidate;
+  if (!best.empty())
+    return best;
   std::size_t best_distance = std::numeric_limits<std::size_t>::max();
   for (const std::string &candidate : candidates)
   {
-    const std::size_t distance = edit_distance(text, candidate);
     // Further away than this, it is another word and no misspelling.
-    if (distance <= std::max<std::size_t>(2, candidate.size() / 3) && distance < best_distance &&
-        distance < candidate.size())
+    const std::size_t farthest = std::max<std::size_t>(2, candidate.size() / 3);
+    if (text.size() > candidate.size() + farthest)
+      continue;
+    const std::size_t distance = edit_distance(text, candidate);
+    if (distance <= farthest && distance < best_distance && distance < candidate.size())
     {
       best = candidate;
       best_distance = distance;
     }
   }
   return best;
+}
+
+std::string one_with(std::string_view part, const std::vector<std::string> &candidates)
+{
+  constexpr std::size_t shortest_part = 4;
+  if (part.size() >= shortest_part)
+    for (const std::string &candidate : candidates)
+      if (candidate.find(part) != std::string::npos)
+        return candidate;
+  return "";
 }
 
 std::string suggestion(std::string_view text, const std::vector<std::string> &candidates)

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "operators/short_text.h"
+
 namespace tensormg
 {
 /// Without white space at both ends.
@@ -24,11 +26,11 @@ std::optional<std::int64_t> to_integer(std::string_view text);
 /// The shortest text that reads back as the same number.
 std::string to_text(double value);
 
-/// A text of the user for a message: its begin and how long it is, if it is longer than fits into a line. In one line.
-std::string cut(const std::string &text);
-
-/// The candidate with the fewest edits from `text`; empty if none resembles it.
+/// The shortest candidate that begins with `text`, or the one with the fewest edits from it; empty if none resembles it.
 std::string nearest(std::string_view text, const std::vector<std::string> &candidates);
+
+/// The first candidate with this part; empty if there is none, or the part is so short that it says nothing.
+std::string one_with(std::string_view part, const std::vector<std::string> &candidates);
 
 /// " (did you mean 'WORD'?)" with the nearest candidate; empty if none resembles the text.
 std::string suggestion(std::string_view text, const std::vector<std::string> &candidates);

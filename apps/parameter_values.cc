@@ -19,7 +19,7 @@ namespace
     const auto is_part = [&](unsigned char c) { return is_letter(c) || std::isdigit(c) != 0; };
     if (name.empty() || !is_letter(static_cast<unsigned char>(name[0])) ||
         !std::all_of(name.begin(), name.end(), is_part))
-      return "has '" + name + "' where a name of letters, digits and underscores should be";
+      return "has '" + cut(name) + "' where a name of letters, digits and underscores should be";
     for (const char *taken : {"x", "y", "z", "t", "pi", "_pi", "_e", "rand", "rand_seed"})
       if (name == taken)
         return "gives the name '" + name + "', which already has a meaning in expressions";
@@ -38,7 +38,7 @@ namespace
     {
       const std::optional<std::int64_t> value = to_integer(part);
       if (!value || *value < lower || *value > upper)
-        return "has the entry '" + part + "'";
+        return "has the entry '" + cut(part) + "'";
       if (!list.empty() && *value <= list.back())
         return "is not increasing";
       list.push_back(static_cast<Integer>(*value));
@@ -68,9 +68,10 @@ std::string read_constants(std::map<std::string, double> &constants, const std::
     const std::string number = equals == std::string::npos ? "" : trim(part.substr(equals + 1));
     const std::optional<double> value = to_number(number);
     if (!value)
-      return "gives '" + name + "' the value '" + number + "', which is not a finite number";
+      return "gives '" + cut(name) + "' the value '" + cut(number) +
+          "', which is not a finite number";
     if (!constants.emplace(name, *value).second)
-      return "gives '" + name + "' twice";
+      return "gives '" + cut(name) + "' twice";
   }
   return "";
 }
@@ -132,9 +133,9 @@ std::string read_words(
   for (const std::string &part : split(text, ','))
   {
     if (std::find(known.begin(), known.end(), part) == known.end())
-      return "has the entry '" + part + "'" + suggestion(part, known);
+      return "has the entry '" + cut(part) + "'" + suggestion(part, known);
     if (std::find(list.begin(), list.end(), part) != list.end())
-      return "has the entry '" + part + "' twice";
+      return "has the entry '" + cut(part) + "' twice";
     list.push_back(part);
   }
   return list.empty() ? "is empty" : "";
@@ -165,6 +166,30 @@ std::string read_file_name(std::string &name, const std::string &text)
   if (text.find('/') != std::string::npos)
     return "contains '/'";
   name = text;
+  return "";
+}
+std::string read_coefficient(double &coefficient, const std::string &text)
+{
+  const std::optional<double> value = to_number(text);
+  if (!value)
+    return text.find_first_of("xyz(?*<>") != std::string::npos
+        ? "is no number: a coefficient that varies in the box is not available"
+        : "is not a finite number of double precision";
+  if (!(*value >= least_coefficient && *value <= 1. / least_coefficient))
+    return "is out of range";
+  coefficient = *value;
+  return "";
+}
+
+std::string read_directory(std::string &directory, const std::string &text)
+{
+  if (text.empty())
+    return "is empty";
+  if (text.front() == '~')
+    return "begins with '~', which only a shell replaces";
+  if (text.find('$') != std::string::npos)
+    return "contains '$', which only a shell replaces";
+  directory = text;
   return "";
 }
 } // namespace tensormg

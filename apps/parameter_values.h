@@ -26,7 +26,7 @@ std::string read_directions(
     const std::string &part = parts[parts.size() == 1 ? 0 : static_cast<std::size_t>(d)];
     const auto value = parse(part);
     if (!value)
-      return "has the entry '" + part + "'";
+      return "has the entry '" + cut(part) + "'";
     values[static_cast<std::size_t>(d)] = *value;
   }
   return "";
@@ -69,6 +69,13 @@ std::string read_words(
 
 /// A backend of this build.
 std::string read_backend(std::string &backend, const std::string &text);
+
+/// One number for the whole box, such that dividing by it does not leave the range of double precision at once.
+inline constexpr double least_coefficient = 1e-300;
+std::string read_coefficient(double &coefficient, const std::string &text);
+
+/// A path without what a shell would replace.
+std::string read_directory(std::string &directory, const std::string &text);
 
 /// A word without the characters that a file name cannot have.
 std::string read_file_name(std::string &name, const std::string &text);

@@ -31,10 +31,12 @@ namespace
       if (entry.key == assignment.key)
         same_key.push_back(entry.name());
     }
-    const std::string start = prefix(assignment.where) + assignment.name() + ": ";
+    const std::string start = prefix(assignment.where) + cut(assignment.name()) + ": ";
     if (!keys.empty())
     {
       std::string guess = nearest(assignment.key, keys);
+      if (guess.empty() && same_key.empty())
+        guess = one_with(assignment.key, keys);
       if (!guess.empty())
         guess = assignment.section + "." + guess;
       else
@@ -51,20 +53,20 @@ namespace
       guess = same_key.front();
     throw ParameterError(start +
         (assignment.section.empty() ? "parameter outside every section"
-                                    : "unknown section '" + assignment.section + "'") +
+                                    : "unknown section '" + cut(assignment.section) + "'") +
         (guess.empty() ? "" : " (did you mean " + guess + "?)") +
         "; allowed sections: " + join(sections, ", "));
   }
 
-  [[noreturn]] void fail_value(const ParameterEntry &entry, const std::string &where,
+  [[noreturn]] void fail_value(const ParameterEntry &entry, const std::string &begin,
       const std::string &value, const std::string &complaint)
   {
-    throw ParameterError(prefix(where) + entry.name() + " = '" + value + "' " + complaint +
+    throw ParameterError(begin + entry.name() + " = '" + cut(value) + "' " + complaint +
         "; allowed: " + entry.allowed);
   }
 
   /// Gives the value of one assignment to the handler.
-  void apply(const Assignment &assignment, ParameterHandler &handler, Origins &origins)
+  void apply(const Assignment &assignment, ParameterHandler &handler, Parameters &parameters)
   {
     const ParameterEntry *entry = find_parameter(assignment.name());
     if (entry == nullptr)
@@ -74,8 +76,8 @@ namespace
     // Such a value could not be written to a .prm file and read back.
     if (value.find_first_of("#\n\r") != std::string::npos ||
         (!value.empty() && value.back() == '\\'))
-      fail_value(
-          *entry, assignment.where, value, "contains '#', a line break or a final backslash");
+      fail_value(*entry, prefix(assignment.where), value,
+          "contains '#', a line break or a final backslash");
 
     handler.enter_subsection(entry->section);
     try
@@ -87,10 +89,11 @@ namespace
       // deal.II only says that its pattern does not match; the entry knows why.
       Parameters scratch;
       const std::string complaint = entry->read(scratch, value);
-      fail_value(*entry, assignment.where, value, complaint.empty() ? "cannot be used" : complaint);
+      fail_value(*entry, prefix(assignment.where), value,
+          complaint.empty() ? "cannot be used" : complaint);
     }
     handler.leave_subsection();
-    origins[entry->name()] = assignment.where;
+    parameters.origins[entry->name()] = assignment.where;
   }
 
   Parameters read(const std::vector<Assignment> &from_file,
@@ -98,25 +101,21 @@ namespace
   {
     ParameterHandler handler;
     declare(handler);
-    Origins origins;
-    for (const Assignment &assignment : from_file)
-      apply(assignment, handler, origins);
-    for (const std::string &text : overrides)
-      apply(parse_override(text), handler, origins);
-
     Parameters parameters;
     parameters.source = source;
+    for (const Assignment &assignment : from_file)
+      apply(assignment, handler, parameters);
+    for (const std::string &text : overrides)
+      apply(parse_override(text), handler, parameters);
+
     for (const ParameterEntry &entry : parameter_table())
     {
       const std::string value = handler.get({entry.section}, entry.key);
       const std::string complaint = entry.read(parameters, value);
       if (!complaint.empty())
-      {
-        const auto origin = origins.find(entry.name());
-        fail_value(entry, origin == origins.end() ? source : origin->second, value, complaint);
-      }
+        fail_value(entry, place(parameters, entry.name()), value, complaint);
     }
-    check_parameters(parameters, origins);
+    check_parameters(parameters);
     return parameters;
   }
 
@@ -128,6 +127,14 @@ namespace
     return text;
   }
 } // namespace
+
+std::string place(const Parameters &parameters, const std::string &name)
+{
+  const auto origin = parameters.origins.find(name);
+  const std::string &where =
+      origin != parameters.origins.end() ? origin->second : parameters.source;
+  return where.empty() ? "" : prefix(where);
+}
 
 Parameters read_parameters(const std::string &file, const std::vector<std::string> &overrides)
 {

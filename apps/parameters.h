@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <iosfwd>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -114,7 +115,12 @@ struct Parameters
   CompareOptions compare;
   DiagnoseOptions diagnose;
   std::string source; ///< file they were read from, for messages; empty: none
+  /// Where each "section.key" was set: "file.prm:12", "file.json:12" or "--set"; missing: a default.
+  std::map<std::string, std::string> origins;
 };
+
+/// Where a parameter was set, as the begin of a message about it; empty for defaults without a file.
+std::string place(const Parameters &parameters, const std::string &name);
 
 enum class ParameterFormat : std::uint8_t
 {

@@ -127,10 +127,11 @@ namespace
     if (everyone_arrives(private_communicator))
     {
       if (rank == 0)
-        std::cerr << "tensormg: error: " << message << std::endl;
+        std::cerr << "tensormg: error: " + message + '\n' << std::flush;
       return code;
     }
-    std::cerr << "tensormg: error: on rank " << rank << ": " << message << std::endl;
+    std::cerr << "tensormg: error: on rank " + std::to_string(rank) + ": " + message + '\n'
+              << std::flush;
     MPI_Abort(MPI_COMM_WORLD, code);
     return code;
   }

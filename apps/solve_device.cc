@@ -68,10 +68,14 @@ namespace
 
     VectorType right_hand_side() const
     {
-      check_compatible(problem(), level(), system.basis, device_integrator(stream));
+      const Balance found =
+          check_compatible(problem(), level(), system.basis, device_integrator(stream));
       VectorType b = assembled("the right-hand side", assemble_on_device, assemble_right_hand_side);
       if (problem().is_singular())
+      {
         subtract_mean(b);
+        tell_of_removed_mean(system, found);
+      }
       return b;
     }
     VectorType initial_guess() const

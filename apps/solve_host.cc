@@ -43,11 +43,14 @@ namespace
     VectorType right_hand_side() const
     {
       const Problem &problem = system.parameters.problem;
-      check_compatible(problem, level(), system.basis);
+      const Balance found = check_compatible(problem, level(), system.basis);
       VectorType b;
       assemble_right_hand_side(problem, level(), system.basis, b);
       if (problem.is_singular())
+      {
         subtract_mean(b);
+        tell_of_removed_mean(system, found);
+      }
       return b;
     }
     VectorType initial_guess() const

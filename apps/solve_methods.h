@@ -12,6 +12,7 @@
 
 #include "apps/console.h"
 #include "apps/direct_refinement.h"
+#include "apps/parameter_checks.h"
 #include "apps/parameters.h"
 #include "apps/precision_fallback.h"
 #include "apps/report.h"
@@ -21,7 +22,9 @@
 #include "kernels/core/setup_times.h"
 #include "kernels/laplace/laplace.h"
 #include "operators/errors.h"
+#include "operators/functions.h"
 #include "operators/grid.h"
+#include "operators/right_hand_side.h"
 #include "operators/vector.h"
 #include "solvers/cg.h"
 #include "solvers/fgmres.h"
@@ -38,11 +41,15 @@ inline double now(MPI_Comm communicator)
 
 /// Calls `f`; what it says about its arguments are words about the user's parameters.
 template <typename Function>
-auto with_user_data(const Function &f)
+auto with_user_data(const Parameters &parameters, const Function &f)
 {
   try
   {
     return f();
+  }
+  catch (const ExpressionError &error)
+  {
+    fail_for(parameters, error);
   }
   catch (const std::invalid_argument &error)
   {
@@ -75,6 +82,21 @@ struct System
   }
 };
 
+/// A line, unless it is nothing but rounding.
+inline void tell_of_removed_mean(const System &system, const Balance &found)
+{
+  constexpr double rounding = 1e-12;
+  if (!(std::abs(found.defect()) > rounding))
+    return;
+  const Problem &problem = system.parameters.problem;
+  double volume = 1.;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
+    volume *= problem.upper[d] - problem.lower[d];
+  system.console.normal("the mean of the right-hand side and the fluxes, " +
+      format_number(found.integral / volume) + " (" + format_number(std::abs(found.defect())) +
+      " of that of their magnitudes), was removed: no side is dirichlet\n");
+}
+
 /// Evaluates the right-hand side, solves by the method that the parameters name, and measures errors; what
 /// happened goes to the record. Returns the solution.
 Vector<double> solve_on_host(const System &system, RunRecord &record);
@@ -96,7 +118,7 @@ void solve_directly(const System &system, const Place &place, const typename Pla
   const double begin = now(system.communicator());
   const auto space = place.make_space();
   auto op = place.template make_operator<double>();
-  auto solver = with_user_data(
+  auto solver = with_user_data(system.parameters,
       [&] { return setup_times::in_scope("direct solver", [&] { return place.make_direct(); }); });
   place.wait();
   setup_times::pause();
@@ -252,7 +274,7 @@ std::optional<std::size_t> iterate(const System &system, const SolverOptions &op
   const auto space = place.make_space();
   using Space = std::remove_const_t<decltype(space)>;
   auto op = place.template make_operator<double>();
-  const auto multigrid = with_user_data([&] {
+  const auto multigrid = with_user_data(system.parameters, [&] {
     const setup_times::Scope scope("multigrid");
     return place.make_preconditioner(options.multigrid);
   });
@@ -302,7 +324,7 @@ typename Place::VectorType start_vector(const System &system, const Place &place
 {
   // Its residual may be some ten orders larger, and squares of that are summed.
   constexpr double largest_start = 1e130;
-  auto x = with_user_data([&] { return place.initial_guess(); });
+  auto x = with_user_data(system.parameters, [&] { return place.initial_guess(); });
   if (system.parameters.problem.is_singular())
     place.subtract_mean(x);
   const double largest = place.max_abs(x), allowed = largest_start * factor;

@@ -40,14 +40,16 @@ void measure_errors(const System &system, const Place &place, const typename Pla
 {
   if (system.parameters.problem.exact_solution.empty())
     return;
-  const Errors errors = with_user_data([&] { return place.errors(x); });
+  const bool u_is_finite = std::isfinite(place.max_abs(x));
+  const Errors errors = with_user_data(system.parameters, [&] { return place.errors(x); });
   const bool of_a_solution = record.report.reason != StopReason::not_finite;
   const auto keep = [&](std::optional<double> &to, double error, const std::string &key) {
     if (std::isfinite(error))
       to = error;
     else if (of_a_solution)
-      system.console.warning(
-          "no error is shown: " + key + " is infinite or not a number somewhere in the box");
+      system.console.warning("no error is shown: " +
+          (u_is_finite ? key + " is infinite or not a number somewhere in the box"
+                       : "the solution leaves the range of double precision"));
   };
   keep(record.l2_error, errors.l2, "problem.exact_solution");
   if (errors.has_h1)
@@ -57,10 +59,14 @@ void measure_errors(const System &system, const Place &place, const typename Pla
 /// Divides b by a power of two, which is returned, if the square of its norm could leave the range of double
 /// precision: a norm that underflows would pass for b = 0.
 template <typename Place>
-double bring_into_range(const Place &place, typename Place::VectorType &b)
+double bring_into_range(const System &system, const Place &place, typename Place::VectorType &b)
 {
   const double largest = place.max_abs(b);
-  if (largest == 0. || !std::isfinite(largest) || (largest > 1e-100 && largest < 1e100))
+  if (!std::isfinite(largest))
+    fail_for(system.parameters, {"problem.right_hand_side", "problem.coefficient"},
+        "the right-hand side (H^2 / a) f of the system, H the smallest side of a cell, with its boundary values, leaves "
+        "the range of double precision; allowed: up to 1.8e308");
+  if (largest == 0. || (largest > 1e-100 && largest < 1e100))
     return 1.;
   const int exponent = std::ilogb(largest);
   place.scale(b, -exponent);
@@ -72,8 +78,9 @@ template <typename Place>
 typename Place::VectorType solve_in(const System &system, const Place &place, RunRecord &record)
 {
   const double begin = now(system.communicator());
-  typename Place::VectorType b = with_user_data([&] { return place.right_hand_side(); });
-  const double factor = bring_into_range(place, b);
+  typename Place::VectorType b =
+      with_user_data(system.parameters, [&] { return place.right_hand_side(); });
+  const double factor = bring_into_range(system, place, b);
   typename Place::VectorType x;
   if (has_guess(system))
     x = start_vector(system, place, factor);

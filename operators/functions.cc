@@ -10,6 +10,7 @@
 #include <muParser.h>
 
 #include "operators/function_program.h"
+#include "operators/short_text.h"
 
 namespace tensormg
 {
@@ -98,18 +99,44 @@ namespace
     }
     return text;
   }
+
+  /// muParser's message with the position, which some of its messages lack.
+  std::string words_of(const mu::Parser::exception_type &error)
+  {
+    std::string message = error.GetMsg();
+    while (!message.empty() && (message.back() == '.' || message.back() == '\n'))
+      message.pop_back();
+    if (message.find("position") == std::string::npos)
+      message += " at position " + std::to_string(error.GetPos());
+    return cut_middle(message);
+  }
 } // namespace
+
+ExpressionError::ExpressionError(const std::string &expression, const std::string &reason)
+  : std::invalid_argument("expression \"" + cut(expression) + "\" " + reason)
+  , expression_(expression)
+  , reason_(reason)
+{}
+
+ExpressionError::ExpressionError(
+    const std::string &key, const std::string &expression, const std::string &reason)
+  : std::invalid_argument(key + " = '" + cut(expression) + "' " + reason)
+  , key_(key)
+  , expression_(expression)
+  , reason_(reason)
+{}
 
 ScalarFunction::ScalarFunction(
     const std::string &expression, int dim, const std::map<std::string, double> &constants)
   : expression_(expression)
 {
-  const auto fail = [&](const std::string &message) {
-    throw std::invalid_argument("expression \"" + expression + "\": " + message);
-  };
+  const auto fail = [&](const std::string &reason) { throw ExpressionError(expression, reason); };
   if (std::all_of(expression.begin(), expression.end(),
           [](unsigned char c) { return std::isspace(c) != 0; }))
-    fail("it is empty");
+    fail("is empty");
+  if (expression.size() >= static_cast<std::size_t>(mu::MaxLenExpression))
+    fail("has " + std::to_string(expression.size()) + " characters; the longest one has " +
+        std::to_string(mu::MaxLenExpression - 1));
 
   const std::array<std::string, 3> names{"x", "y", "z"};
   std::array<double, 3> variables{};
@@ -122,22 +149,19 @@ ScalarFunction::ScalarFunction(
     for (const auto &[name, number] : constants)
     {
       if (std::find(names.begin(), names.begin() + dim, name) != names.begin() + dim)
-        fail("the constant " + name + " has the name of a coordinate");
+        fail("cannot be used: the constant " + name + " has the name of a coordinate");
       if (parser.GetFunDef().contains(name))
-        fail("the constant " + name + " has the name of a function");
+        fail("cannot be used: the constant " + name + " has the name of a function");
       parser.DefineConst(name, number);
     }
     parser.SetExpr(move_blanks(expression, parser));
     parser.Eval(); // parses
     if (parser.GetNumResults() != 1)
-      fail("it has " + std::to_string(parser.GetNumResults()) + " results separated by commas");
+      fail("has " + std::to_string(parser.GetNumResults()) + " results separated by commas");
   }
   catch (const mu::Parser::exception_type &error)
   {
-    // Some of muParser's messages name the position, others do not.
-    const std::string where = " (at position " + std::to_string(error.GetPos()) + ")";
-    const bool named = error.GetMsg().find("position") != std::string::npos;
-    fail(error.GetMsg() + (named ? "" : where));
+    fail("cannot be parsed: " + words_of(error));
   }
   try
   {
@@ -146,7 +170,7 @@ ScalarFunction::ScalarFunction(
   }
   catch (const std::invalid_argument &error)
   {
-    fail(error.what());
+    fail("cannot be used: " + std::string(error.what()));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 
 namespace tensormg
@@ -13,6 +14,23 @@ namespace expression
 {
   class Program;
 }
+
+/// An expression that cannot be used.
+class ExpressionError : public std::invalid_argument
+{
+public:
+  /// `reason` as in "is empty", "cannot be parsed: ...".
+  ExpressionError(const std::string &expression, const std::string &reason);
+  /// Of the parameter with this name.
+  ExpressionError(const std::string &key, const std::string &expression, const std::string &reason);
+
+  const std::string &key() const { return key_; } ///< empty: unknown
+  const std::string &expression() const { return expression_; }
+  const std::string &reason() const { return reason_; }
+
+private:
+  std::string key_, expression_, reason_;
+};
 
 /// A muParser expression in x, y (and z in 3D), compiled for evaluation at many points at once.
 ///
@@ -30,7 +48,7 @@ namespace expression
 class ScalarFunction
 {
 public:
-  /// Throws std::invalid_argument with the expression, muParser's message and the position if
+  /// Throws ExpressionError with the expression, muParser's message and the position if
   /// `expression` cannot be parsed, uses an unknown name (z in 2D), assigns to a variable or has
   /// several results, or if a name in `constants` cannot be used.
   ScalarFunction(

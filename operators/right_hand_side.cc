@@ -27,31 +27,31 @@ namespace
                          : grid.offset[d] + grid.block.cells[d] == grid.global_cells[d];
   }
 
-  /// Calls use(function of `expression`); what goes wrong with the function gets the name in front.
+  /// Calls use(function of `expression`); what goes wrong with the function gets the parameter's name.
   template <typename Use>
   auto with_function(
-      const Problem &problem, const std::string &name, const std::string &expression, Use &&use)
+      const Problem &problem, const std::string &key, const std::string &expression, Use &&use)
   {
     try
     {
       return use(ScalarFunction(expression, problem.dim, problem.constants));
     }
-    catch (const std::invalid_argument &error)
+    catch (const ExpressionError &error)
     {
-      throw std::invalid_argument(name + ": " + error.what());
+      throw ExpressionError(key, error.expression(), error.reason());
     }
   }
 
   template <typename Use>
   auto with_right_hand_side(const Problem &problem, Use &&use)
   {
-    return with_function(problem, "right-hand side", problem.right_hand_side, use);
+    return with_function(problem, "problem.right_hand_side", problem.right_hand_side, use);
   }
 
   template <typename Use>
   auto with_boundary_value(const Problem &problem, int side, Use &&use)
   {
-    return with_function(problem, "boundary value on side " + std::string(side_names[side]),
+    return with_function(problem, "boundary." + std::string(side_names[side]) + "_value",
         problem.boundary_value[side], use);
   }
 
@@ -104,9 +104,10 @@ void visit_right_hand_side(const Problem &problem, const LevelGrid &grid, const 
 void visit_initial_guess(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
     const RightHandSideTerm &use)
 {
-  with_function(problem, "initial guess", problem.initial_guess, [&](const ScalarFunction &f) {
-    use(f, all_cells(grid.block), tensor_rule(grid.block, gauss_rule(basis, basis.n + 1)), 1.);
-  });
+  with_function(
+      problem, "problem.initial_guess", problem.initial_guess, [&](const ScalarFunction &f) {
+        use(f, all_cells(grid.block), tensor_rule(grid.block, gauss_rule(basis, basis.n + 1)), 1.);
+      });
 }
 
 namespace
@@ -139,8 +140,8 @@ void project_initial_guess(
       [&](const RightHandSideTerm &use) { visit_initial_guess(problem, grid, basis, use); });
 }
 
-double incompatibility(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
-    int n_points, const Integrator &by)
+Balance balance(const Problem &problem, const LevelGrid &grid, const CellBasis &basis, int n_points,
+    const Integrator &by)
 {
   const Block &block = grid.block;
   const LineRule line = gauss_rule(basis, n_points);
@@ -164,21 +165,28 @@ double incompatibility(const Problem &problem, const LevelGrid &grid, const Cell
       sums[1] += area * flux.magnitude;
     }
   MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_DOUBLE, MPI_SUM, grid.communicator);
-  return sums[1] > 0. ? sums[0] / sums[1] : 0.;
+  return {sums[0], sums[1]};
 }
 
-void check_compatible(
+double incompatibility(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
+    int n_points, const Integrator &by)
+{
+  return balance(problem, grid, basis, n_points, by).defect();
+}
+
+Balance check_compatible(
     const Problem &problem, const LevelGrid &grid, const CellBasis &basis, const Integrator &by)
 {
   if (!problem.is_singular())
-    return;
-  const double defect = incompatibility(problem, grid, basis, basis.n + 1, by);
-  if (std::abs(defect) <= compatibility_tolerance)
-    return;
+    return {};
+  const Balance found = balance(problem, grid, basis, basis.n + 1, by);
+  const double defect = found.defect();
+  if (!std::isfinite(defect) || std::abs(defect) <= compatibility_tolerance)
+    return found;
   const double finer = incompatibility(problem, grid, basis, basis.n + 4, by);
   const double tolerance = compatibility_tolerance + 4. * std::abs(finer - defect);
-  if (std::abs(finer) <= tolerance)
-    return;
+  if (!(std::abs(finer) > tolerance))
+    return found;
   std::ostringstream message;
   message << "the problem has no solution: without a Dirichlet side the integrals of the "
              "right-hand side and of the Neumann fluxes must cancel, but their sum is "

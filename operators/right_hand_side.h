@@ -29,8 +29,8 @@ void assemble_right_hand_side(
 using RightHandSideTerm = std::function<void(
     const ScalarFunction &f, const CellRange &range, const TensorRule &rule, double scale)>;
 
-/// Calls use(term) for all terms in their order. What use() says about a function (std::invalid_argument)
-/// gets the name of that function in front.
+/// Calls use(term) for all terms in their order. What use() says about a function (ExpressionError) gets the name of
+/// that function's parameter.
 void visit_right_hand_side(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
     const RightHandSideTerm &use);
 
@@ -47,9 +47,19 @@ void visit_initial_guess(const Problem &problem, const LevelGrid &grid, const Ce
 using Integrator = std::function<Integral(const LevelGrid &grid, const ScalarFunction &f,
     const CellRange &range, const TensorRule &rule)>;
 
-/// (int f + int q) / (int |f| + int |q|), the relative defect of the condition under which the
-/// problem without Dirichlet sides has a solution; q over the Neumann sides; 0 if both vanish.
-/// Gauss quadrature with n_points per direction. Collective over grid.communicator.
+/// What must vanish so that a problem without Dirichlet sides has a solution, and to what that is relative.
+struct Balance
+{
+  double integral = 0.;  ///< int f + int q, q over the Neumann sides
+  double magnitude = 0.; ///< int |f| + int |q|
+  double defect() const { return magnitude > 0. ? integral / magnitude : 0.; }
+};
+
+/// By Gauss quadrature with n_points per direction. Collective over grid.communicator.
+Balance balance(const Problem &problem, const LevelGrid &grid, const CellBasis &basis, int n_points,
+    const Integrator &by = integrate);
+
+/// Its defect.
 double incompatibility(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
     int n_points, const Integrator &by = integrate);
 
@@ -59,8 +69,9 @@ inline constexpr double compatibility_tolerance = 1e-6;
 /// Does nothing for problems with a Dirichlet side. Otherwise throws std::invalid_argument, naming
 /// the defect and the tolerance, if f and the Neumann fluxes do not balance. The tolerance is
 /// compatibility_tolerance plus four times the change of the defect with more quadrature points, so
-/// that a problem is not refused for what the mesh cannot integrate. Collective.
-void check_compatible(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
+/// that a problem is not refused for what the mesh cannot integrate. Nor does it say anything of functions that are
+/// not finite, which the right-hand side has words for. Returns the balance. Collective.
+Balance check_compatible(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
     const Integrator &by = integrate);
 
 /// Subtracts the mean of the function with the coefficients b, which is what is left of the defect

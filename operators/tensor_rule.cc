@@ -43,17 +43,15 @@ namespace
   }
 
   [[noreturn]] void throw_not_finite(
-      const ScalarFunction &f, const TilePoints &points, const std::vector<double> &values)
+      const ScalarFunction &f, int dim, const TilePoints &points, const std::vector<double> &values)
   {
     const auto &[x, y, z] = points.coordinates;
     std::size_t q = 0;
     while (q + 1 < values.size() && std::isfinite(values[q]))
       ++q;
-    std::ostringstream message;
-    message << "expression \"" << f.expression() << "\" is "
-            << (std::isinf(values[q]) ? "infinite" : "not a number") << " at (" << x[q % x.size()]
-            << ", " << y[q / x.size() % y.size()] << ", " << z[q / x.size() / y.size()] << ")";
-    throw std::invalid_argument(message.str());
+    throw ExpressionError(f.expression(),
+        not_finite_text(values[q],
+            {x[q % x.size()], y[q / x.size() % y.size()], z[q / x.size() / y.size()]}, dim));
   }
 
   /// The projection of a constant needs no points, and most of its coefficients are zero.
@@ -146,6 +144,16 @@ CellRange side_cells(const Block &block, int side)
   return range;
 }
 
+std::string not_finite_text(double value, const std::array<double, 3> &point, int dim)
+{
+  std::ostringstream text;
+  text << "is " << (std::isinf(value) ? "infinite" : "not a number") << " at (";
+  for (int d = 0; d < dim; ++d)
+    text << (d > 0 ? ", " : "") << point[d];
+  text << ')';
+  return text.str();
+}
+
 void TilePoints::set(const LevelGrid &grid, const TensorRule &rule, const Tile &tile)
 {
   const std::array<std::int64_t, 3> first{tile.cx, tile.cy, tile.cz};
@@ -203,7 +211,7 @@ void add_projection(const LevelGrid &grid, const ScalarFunction &f, const CellRa
     if (!std::isfinite(value))
     {
       points.set(grid, rule, Tile{range.begin[0], 1, range.begin[1], range.begin[2]});
-      throw_not_finite(f, points, {value});
+      throw_not_finite(f, block.dim, points, {value});
     }
     if (value != 0.)
       add_constant(block, scale * value, range, rule, b);
@@ -226,7 +234,7 @@ void add_projection(const LevelGrid &grid, const ScalarFunction &f, const CellRa
 
     // Infinities and NaN at any point reach every mode of the cell.
     if (!std::all_of(xyz.begin(), xyz.begin() + count, [](double v) { return std::isfinite(v); }))
-      throw_not_finite(f, points, values);
+      throw_not_finite(f, block.dim, points, values);
     const double *from = xyz.data();
     for (int k = 0; k < nz; ++k)
       for (int j = 0; j < n; ++j)

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/basis/cell_basis.h"
@@ -103,8 +104,11 @@ private:
   std::vector<double> modes_, z_, yz_;
 };
 
+/// "is infinite at (0.5, 1)", for a value that is not finite.
+std::string not_finite_text(double value, const std::array<double, 3> &point, int dim);
+
 /// b_ijk += scale * sum_q P_i(qx) P_j(qy) P_k(qz) f(x_q) for the cells of the range, P the rule's
-/// projection. Throws std::invalid_argument naming the point if f is not finite there.
+/// projection. Throws ExpressionError naming the point if f is not finite there.
 void add_projection(const LevelGrid &grid, const ScalarFunction &f, const CellRange &range,
     const TensorRule &rule, double scale, Vector<double> &b);
 

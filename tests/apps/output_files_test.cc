@@ -197,7 +197,7 @@ namespace
   TEST_F(OutputFiles, FieldsInDoubleAreNamed)
   {
     run({"problem.right_hand_side=1e40"});
-    expect_said("in double precision, since single would not show the values: u\n");
+    expect_said("fields       u in double precision, since single would not show the values\n");
   }
 } // namespace
 } // namespace tensormg
