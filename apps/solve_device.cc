@@ -15,7 +15,6 @@
 #include "operators/device_multigrid.h"
 #include "operators/device_transfer_operator.h"
 #include "operators/device_vector_space.h"
-#include "operators/field_output.h"
 #include "operators/right_hand_side.h"
 
 namespace tensormg
@@ -173,19 +172,13 @@ namespace
     constexpr double max_seconds = 0.2;
     return 1e3 * bytes / measure(time, repetitions, max_seconds).median;
   }
-
-  bool will_be_written(const System &system)
-  {
-    const OutputOptions &output = system.parameters.output;
-    return output.write_vtu &&
-        !refuse_output(grid_of_output(system.grid, output), field_options(output));
-  }
 } // namespace
 
 Vector<double> solve_on_device(const System &system, RunRecord &record)
 {
-  const bool for_output = will_be_written(system);
-  const Grid written = part_of_output(system.grid, system.parameters.output);
+  const OutputOptions &output = system.parameters.output;
+  const bool for_output = !has_no_field(output, grid_of_output(system.grid, output));
+  const Grid written = part_of_output(system.grid, output);
   if (for_output)
     require_host_memory(system, written);
   const double begin = now(system.communicator());
@@ -204,7 +197,6 @@ Vector<double> solve_on_device(const System &system, RunRecord &record)
   if (!for_output)
     return {};
   return place.on_host(
-      on_level_of_output(system.parameters.output, system.grid, place, std::move(x)),
-      written.finest());
+      on_level_of_output(output, system.grid, place, std::move(x)), written.finest());
 }
 } // namespace tensormg

@@ -22,6 +22,13 @@ namespace
         type;
   }
 
+  /// The begin of an array in a piece, open for further attributes.
+  std::string array_head(const std::string &type, const std::string &name = "")
+  {
+    return R"(<DataArray format="binary" type=")" + type + '"' +
+        (name.empty() ? "" : " Name=\"" + name + '"');
+  }
+
   /// A file's name as the value of an attribute.
   std::string escaped(const std::string &name)
   {
@@ -209,7 +216,7 @@ std::vector<FieldWriter::Field> FieldWriter::make_fields()
 
 void FieldWriter::write_points(std::ostream &out)
 {
-  out << "<DataArray type=\"Float64\" NumberOfComponents=\"3\" format=\"binary\">";
+  out << array_head("Float64") << R"( NumberOfComponents="3">)";
   VtuArray array;
   for_each_tile(cells_, rule_, [&](const Tile &tile) {
     points_.set(grid_, rule_, tile);
@@ -242,7 +249,7 @@ void FieldWriter::write_cells(std::ostream &out) const
     }
   }
   const auto write = [&](const char *type, const char *name, VtuArray &array) {
-    out << "<DataArray type=\"" << type << "\" Name=\"" << name << "\" format=\"binary\">";
+    out << array_head(type, name) << '>';
     array.write(out);
     out << "</DataArray>\n";
   };
@@ -253,8 +260,7 @@ void FieldWriter::write_cells(std::ostream &out) const
 
 void FieldWriter::write_values(std::ostream &out, const Field &field)
 {
-  out << "<DataArray type=\"" << field.number_type() << "\" Name=\"" << field.name
-      << "\" format=\"binary\">";
+  out << array_head(field.number_type(), field.name) << '>';
   VtuArray array;
   for_each_value(field, [&](double value) {
     // Where an exact solution has no value, ParaView shows that it has none.
