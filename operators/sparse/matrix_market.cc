@@ -7,11 +7,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <fstream>
 #include <new>
-#include <sstream>
 #include <system_error>
 #include <vector>
+
+#include "operators/sparse/text_lines.h"
 
 namespace tensormg::sparse
 {
@@ -36,88 +38,6 @@ namespace
     double value;
   };
 
-  bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-  /// A text line by line, each cut into words.
-  class Lines
-  {
-  public:
-    Lines(std::string_view text, std::string name)
-      : rest_(text)
-      , name_(std::move(name))
-    {}
-
-    /// The next line, whatever it is; false at the end.
-    bool next()
-    {
-      if (rest_.empty())
-        return false;
-      const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-      line_ = rest_.substr(0, end);
-      rest_.remove_prefix(std::min(end + 1, rest_.size()));
-      ++number_;
-      return true;
-    }
-
-    /// The next line that is neither empty nor a comment.
-    bool next_with_content()
-    {
-      while (next())
-      {
-        const std::string_view word = peek();
-        if (!word.empty() && word[0] != '%')
-          return true;
-      }
-      return false;
-    }
-
-    /// Takes the next word of the line; empty if there is none.
-    std::string_view word()
-    {
-      const std::string_view found = peek();
-      line_.remove_prefix(static_cast<std::size_t>(found.data() + found.size() - line_.data()));
-      return found;
-    }
-
-    [[noreturn]] void fail(const std::string &text) const
-    {
-      throw MatrixMarketError(
-          name_ + ':' + std::to_string(std::max<std::int64_t>(1, number_)) + ": " + text);
-    }
-
-    void expect_end()
-    {
-      if (const std::string_view more = word(); !more.empty())
-        fail(quoted(more) + " behind what the line should hold");
-    }
-
-    /// A word for a message: short, and without bytes that a terminal would obey.
-    static std::string quoted(std::string_view word)
-    {
-      std::string text = "'";
-      for (const char c : word.substr(0, 40))
-        text += std::isprint(static_cast<unsigned char>(c)) != 0 ? c : '?';
-      return text + (word.size() > 40 ? "...'" : "'");
-    }
-
-    std::size_t bytes_left() const { return rest_.size(); }
-
-  private:
-    std::string_view peek()
-    {
-      while (!line_.empty() && is_blank(line_.front()))
-        line_.remove_prefix(1);
-      std::size_t end = 0;
-      while (end < line_.size() && !is_blank(line_[end]))
-        ++end;
-      return line_.substr(0, end);
-    }
-
-    std::string_view rest_, line_;
-    std::string name_;
-    std::int64_t number_ = 0;
-  };
-
   /// A number that is the whole word; a plus sign may stand before it.
   template <typename Number>
   bool read_number(std::string_view word, Number &value)
@@ -140,6 +60,17 @@ namespace
     return value;
   }
 
+  /// Also with the exponents of Fortran in double precision, 1d0 and 1D+3.
+  bool read_real(std::string_view word, double &value)
+  {
+    const std::size_t exponent = word.find_first_of("dD");
+    if (exponent == std::string_view::npos)
+      return read_number(word, value);
+    std::string text(word);
+    text[exponent] = 'e';
+    return read_number(std::string_view(text), value);
+  }
+
   double read_value(Lines &lines, Field field)
   {
     if (field == Field::pattern)
@@ -155,7 +86,7 @@ namespace
         lines.fail("the value is " + Lines::quoted(word) + "; allowed is an integer of 64 bits");
       value = static_cast<double>(integer);
     }
-    else if (!read_number(word, value) || !std::isfinite(value))
+    else if (!read_real(word, value) || !std::isfinite(value))
       lines.fail("the value is " + Lines::quoted(word) +
           "; allowed is a finite number of double precision");
     return value;
@@ -185,16 +116,60 @@ namespace
     std::int64_t rows = 0, columns = 0, entries = 0;
   };
 
-  Header read_header(Lines &lines)
+  std::string in_gib(double bytes)
   {
-    Header header;
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.3g GiB", bytes * 0x1p-30);
+    return text.data();
+  }
+
+  /// No memory on trust: neither for entries that the file cannot have nor for more than there is.
+  void check_sizes(const Lines &lines, const Header &header, std::size_t text, const Room &room)
+  {
+    // "1 1" and a line break is the shortest entry.
+    const std::size_t shortest = header.field == Field::pattern ? 4 : 6;
+    if (static_cast<std::size_t>(header.entries) * shortest > lines.bytes_left() + 1)
+      lines.fail(std::to_string(header.entries) + " entries do not fit into the " +
+          std::to_string(lines.bytes_left()) + " bytes behind this line");
+    const double triangles = header.symmetry == Symmetry::general ? 1. : 2.;
+    const auto rows = static_cast<double>(header.rows),
+               columns = static_cast<double>(header.columns),
+               entries = triangles * static_cast<double>(header.entries);
+    if (const double most = std::max(
+            1e6, room.most_sizes_per_entry * std::max(1., static_cast<double>(header.entries)));
+        std::max(rows, columns) > most)
+      lines.fail(std::to_string(header.rows) + " rows and " + std::to_string(header.columns) +
+          " columns for " + std::to_string(header.entries) + " entries; allowed are " +
+          std::to_string(std::llround(most)) + " of each");
+    const double matrix = matrix_bytes(header.rows, 0, 8) + (4. + 8.) * entries;
+    // Entries are sorted with as many again of them, if there is room.
+    const double reading = static_cast<double>(text) + 1.5 * sizeof(Entry) * entries;
+    const double beside =
+        room.per_row * rows + room.per_column * columns + room.per_entry * entries;
+    const double needed = matrix + std::max(reading, beside);
+    if (needed > room.bytes)
+      lines.fail(std::to_string(header.rows) + " rows, " + std::to_string(header.columns) +
+          " columns and " + std::to_string(header.entries) + " entries take " + in_gib(needed) +
+          " of memory" + (beside > reading ? ", with vectors" : "") + "; " + in_gib(room.bytes) +
+          " are available");
+  }
+
+  void read_banner(Lines &lines)
+  {
     if (!lines.next())
       lines.fail("the file is empty; it should begin with %%MatrixMarket");
     read_word<int, 1>(lines, "the begin of the file", {{{"%%matrixmarket", 0}}});
+  }
+
+  Header read_header(Lines &lines)
+  {
+    Header header;
+    read_banner(lines);
     read_word<int, 1>(lines, "the object", {{{"matrix", 0}}});
     read_word<int, 1>(lines, "the format", {{{"coordinate", 0}}});
-    header.field = read_word<Field, 3>(lines, "the field",
-        {{{"real", Field::real}, {"integer", Field::integer}, {"pattern", Field::pattern}}});
+    header.field = read_word<Field, 4>(lines, "the field",
+        {{{"real", Field::real}, {"double", Field::real}, {"integer", Field::integer},
+            {"pattern", Field::pattern}}});
     header.symmetry = read_word<Symmetry, 3>(lines, "the symmetry",
         {{{"general", Symmetry::general}, {"symmetric", Symmetry::symmetric},
             {"skew-symmetric", Symmetry::skew}}});
@@ -208,11 +183,6 @@ namespace
     if (header.symmetry != Symmetry::general && header.rows != header.columns)
       lines.fail("a symmetric matrix with " + std::to_string(header.rows) + " rows and " +
           std::to_string(header.columns) + " columns");
-    // No memory on trust: "1 1" and a line break is the shortest entry.
-    const std::size_t shortest = header.field == Field::pattern ? 4 : 6;
-    if (static_cast<std::size_t>(header.entries) * shortest > lines.bytes_left() + 1)
-      lines.fail(std::to_string(header.entries) + " entries do not fit into the " +
-          std::to_string(lines.bytes_left()) + " bytes behind this line");
     return header;
   }
 
@@ -227,8 +197,8 @@ namespace
     if (header.symmetry != Symmetry::general && entry.column > entry.row)
       lines.fail("an entry above the diagonal, although the matrix is symmetric: only the lower "
                  "triangle may be stored");
-    if (header.symmetry == Symmetry::skew && entry.column == entry.row)
-      lines.fail("an entry on the diagonal, although the matrix is skew-symmetric");
+    if (header.symmetry == Symmetry::skew && entry.column == entry.row && entry.value != 0.)
+      lines.fail("an entry on the diagonal that is not 0, although the matrix is skew-symmetric");
     return entry;
   }
 
@@ -269,7 +239,8 @@ namespace
   }
 
   /// Sorted into rows and by columns, entries at the same place added.
-  SparseMatrix<double> compress(std::vector<Entry> &entries, const Header &header)
+  SparseMatrix<double> compress(
+      std::vector<Entry> &entries, const Header &header, const Lines &lines)
   {
     std::stable_sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
       return a.row != b.row ? a.row < b.row : a.column < b.column;
@@ -281,6 +252,10 @@ namespace
         entries[used - 1].value += entries[e].value;
       else
         entries[used++] = entries[e];
+    for (std::size_t e = 0; e < used; ++e)
+      if (!std::isfinite(entries[e].value))
+        lines.fail("what is given for row " + std::to_string(entries[e].row + 1) + ", column " +
+            std::to_string(entries[e].column + 1) + " adds up to more than double precision holds");
     SparseMatrix<double> matrix;
     matrix.rows = static_cast<std::int32_t>(header.rows);
     matrix.columns = static_cast<std::int32_t>(header.columns);
@@ -297,17 +272,54 @@ namespace
       matrix.row_begin[row + 1] += matrix.row_begin[row];
     return matrix;
   }
+
+  /// The whole text of a file or pipe, no more than there is room for; what is no matrix is found out at once.
+  std::string read_text(const std::string &name, const Room &room)
+  {
+    errno = 0;
+    std::ifstream stream(name, std::ios::binary);
+    std::string text;
+    std::error_code unknown;
+    if (const std::uintmax_t size = std::filesystem::file_size(name, unknown);
+        !unknown && static_cast<double>(size) < room.bytes)
+      text.reserve(size); // not of a pipe
+    constexpr std::size_t at_once = std::size_t(1) << 24;
+    while (stream)
+    {
+      const std::size_t known = text.size();
+      if (static_cast<double>(known + at_once) > std::max(room.bytes, 2. * at_once))
+        throw MatrixMarketError(name + ": its text alone takes more than " +
+            in_gib(static_cast<double>(known)) + " of memory; " + in_gib(room.bytes) +
+            " are available");
+      text.resize(known + at_once);
+      stream.read(text.data() + known, static_cast<std::streamsize>(at_once));
+      text.resize(known + static_cast<std::size_t>(stream.gcount()));
+      if (known == 0)
+      {
+        Lines lines(without_byte_order_mark(text), name);
+        refuse_packed(text, lines);
+        if (!text.empty())
+          read_banner(lines);
+      }
+    }
+    if (!stream.eof())
+      throw MatrixMarketError(name + ": cannot be read: " + std::generic_category().message(errno));
+    return text;
+  }
 } // namespace
 
-SparseMatrix<double> parse_matrix_market(std::string_view text, const std::string &name)
+SparseMatrix<double> parse_matrix_market(
+    std::string_view text, const std::string &name, const Room &room)
 {
-  Lines lines(text, name);
+  Lines lines(without_byte_order_mark(text), name);
   try
   {
+    refuse_packed(text, lines);
     const Header header = read_header(lines);
+    check_sizes(lines, header, text.size(), room);
     std::vector<Entry> entries = read_entries(lines, header);
     mirror(entries, header, lines);
-    return compress(entries, header);
+    return compress(entries, header, lines);
   }
   catch (const std::bad_alloc &)
   {
@@ -315,18 +327,18 @@ SparseMatrix<double> parse_matrix_market(std::string_view text, const std::strin
   }
 }
 
-SparseMatrix<double> read_matrix_market(const std::filesystem::path &file)
+SparseMatrix<double> read_matrix_market(const std::filesystem::path &file, const Room &room)
 {
   std::error_code error;
   if (std::filesystem::is_directory(file, error))
     throw MatrixMarketError(file.string() + ": is a directory");
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  if (stream)
-    text << stream.rdbuf();
-  if (!stream || stream.bad() || (text.fail() && stream.peek() != std::char_traits<char>::eof()))
-    throw MatrixMarketError(
-        file.string() + ": cannot be read: " + std::generic_category().message(errno));
-  return parse_matrix_market(text.view(), file.string());
+  try
+  {
+    return parse_matrix_market(read_text(file.string(), room), file.string(), room);
+  }
+  catch (const std::bad_alloc &)
+  {
+    throw MatrixMarketError(file.string() + ": there is not enough memory for its text");
+  }
 }
 } // namespace tensormg::sparse

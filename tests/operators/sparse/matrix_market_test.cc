@@ -52,6 +52,15 @@ namespace
         (Dense{{2., 0., 5.}, {0., 0., -1.}, {5., -1., 0.}}));
     EXPECT_EQ(read("pattern symmetric", "2 2 2\n2 1\n2 2\n"), (Dense{{0., 1.}, {1., 1.}}));
     EXPECT_EQ(read("integer skew-symmetric", "2 2 1\n2 1 3\n"), (Dense{{0., -3.}, {3., 0.}}));
+    EXPECT_EQ(read("real skew-symmetric", "2 2 3\n1 1 0\n2 1 3\n2 2 -0.0\n"),
+        (Dense{{0., -3.}, {3., 0.}}));
+    EXPECT_EQ(read("double general", "1 2 2\n1 1 1.5\n1 2 2\n"), (Dense{{1.5, 2.}}));
+  }
+
+  TEST(MatrixMarket, ExponentsOfFortran)
+  {
+    EXPECT_EQ(read("real general", "1 4 4\n1 1 1d0\n1 2 1D+3\n1 3 -.5d-1\n1 4 +2.D1\n"),
+        (Dense{{1., 1000., -0.05, 20.}}));
   }
 
   TEST(MatrixMarket, LayoutIsFree)
@@ -65,16 +74,23 @@ namespace
                   "%%matrixmarket MATRIX Coordinate Real GENERAL\n2 2 2\n2 1 2\n1 2 1\n", "a")),
         expected);
     EXPECT_EQ(read("real general", "1 1 2\n1 1 2\n1 1 3\n"), (Dense{{5.}})) << "added";
+    EXPECT_EQ(read("real general % all of it", "2 2 2 % sizes\n1 2 1 % here\n2 1 2%%\n"), expected);
+    EXPECT_EQ(
+        dense(parse_matrix_market(
+            "\xef\xbb\xbf%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n", "a")),
+        (Dense{{2.}}))
+        << "byte order mark";
     EXPECT_EQ(read("real general", "0 0 0\n"), Dense{});
     EXPECT_EQ(read("real general", "2 3 0\n% nothing\n"), Dense(2, std::vector<double>(3, 0.)));
   }
 
-  void expect_error(const std::string &text, int line, const std::string &part)
+  void expect_error(
+      const std::string &text, int line, const std::string &part, const sparse::Room &room = {})
   {
     SCOPED_TRACE(text);
     try
     {
-      parse_matrix_market(text, "some/file.mtx");
+      parse_matrix_market(text, "some/file.mtx", room);
       ADD_FAILURE() << "was read";
     }
     catch (const MatrixMarketError &error)
@@ -96,7 +112,8 @@ namespace
     expect_error(std::string(1000, 'x'), 1, "...'");
     expect_error("%%MatrixMarket vector coordinate real general\n", 1, "readable: matrix");
     expect_error("%%MatrixMarket matrix array real general\n", 1, "readable: coordinate");
-    expect_error("%%MatrixMarket matrix coordinate complex general\n", 1, "real, integer, pattern");
+    expect_error(
+        "%%MatrixMarket matrix coordinate complex general\n", 1, "real, double, integer, pattern");
     expect_error("%%MatrixMarket matrix coordinate real hermitian\n", 1, "skew-symmetric");
     expect_error("%%MatrixMarket matrix coordinate real\n1 1 0\n", 1, "the symmetry is ''");
     expect_error("%%MatrixMarket matrix coordinate real general more\n", 1, "'more' behind");
@@ -118,6 +135,48 @@ namespace
         "%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n", 2, "2 rows and 3 columns");
   }
 
+  TEST(MatrixMarket, SizesThatDoNotFitIntoMemory)
+  {
+    const std::string header = "%%MatrixMarket matrix coordinate real general\n";
+    const sparse::Room room{0x1p32, 24., 8.};
+    expect_error(header + "2000000000 1 1\n1 1 3\n", 2,
+        "2000000000 rows, 1 columns and 1 entries take 52.2 GiB of memory, with vectors; 4 GiB are "
+        "available",
+        room);
+    expect_error(header + "1 2000000000 1\n1 1 3\n", 2, "take 14.9 GiB", room);
+    const sparse::Room little{1e5, 24., 8.};
+    std::string entries = "%%MatrixMarket matrix coordinate real symmetric\n2 2 3000\n";
+    for (int e = 0; e < 3000; ++e)
+      entries += "2 1 1\n";
+    expect_error(entries, 2, "available", little);
+    EXPECT_EQ(parse_matrix_market(entries, "a", {1e6, 24., 8.}).entries(), 2);
+  }
+
+  TEST(MatrixMarket, SizesForWhichThereAreTooFewEntries)
+  {
+    const std::string header = "%%MatrixMarket matrix coordinate real general\n";
+    sparse::Room room;
+    room.most_sizes_per_entry = 1000.;
+    expect_error(header + "1 1000001 1\n1 1 3\n", 2,
+        "1 rows and 1000001 columns for 1 entries; allowed are 1000000 of each", room);
+    EXPECT_EQ(parse_matrix_market(header + "1000000 1 1\n1 1 3\n", "a", room).rows, 1000000);
+  }
+
+  TEST(MatrixMarket, PackedFiles)
+  {
+    expect_error("\x1f\x8b\x08 more", 1, "compressed by gzip; unpack it first");
+    expect_error(std::string("\xfd"
+                             "7zXZ\0 more",
+                     11),
+        1, "compressed by xz; unpack it first (xz -dk)");
+    expect_error("BZh91AY", 1, "bzip2");
+    expect_error("\x28\xb5\x2f\xfd more", 1, "zstd");
+    expect_error("PK\x03\x04 more", 1, "ZIP archive");
+    std::string tar(512, 'a');
+    tar.replace(257, 5, "ustar");
+    expect_error(tar, 1, "tar archive; unpack it first");
+  }
+
   TEST(MatrixMarket, EntriesThatCannotBeUsed)
   {
     const std::string header = "%%MatrixMarket matrix coordinate real general\n% a\n3 2 2\n";
@@ -135,6 +194,11 @@ namespace
     expect_error(header + "1 1 1\n1 1 1e999\n", 5, "finite");
     expect_error(header + "1 1 1\n1 1 1 1\n", 5, "'1' behind");
     expect_error(header + "1 1 1\n1 1 0x10\n", 5, "'0x10'");
+    for (const char *wrong : {"d", "1d", "d1", "1d2d3", "1e2d3", "1d0.5", "0xd"})
+      expect_error(header + "1 1 1\n1 1 " + wrong + "\n", 5, "finite");
+    expect_error(header + "1 1 1\n1 1 % no value\n", 5, "the value is missing");
+    expect_error(header + "1 1 1e308\n1 1 1e308\n", 5,
+        "row 1, column 1 adds up to more than double precision");
     const std::string integer = "%%MatrixMarket matrix coordinate integer general\n1 1 1\n";
     expect_error(integer + "1 1 1.5\n", 3, "integer of 64 bits");
     expect_error(integer + "1 1 9223372036854775808\n", 3, "integer of 64 bits");
@@ -149,6 +213,8 @@ namespace
     expect_error(
         "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n1 2 1\n", 3, "above");
     expect_error("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 2 1\n", 3,
+        "on the diagonal");
+    expect_error("%%MatrixMarket matrix coordinate pattern skew-symmetric\n2 2 1\n2 2\n", 3,
         "on the diagonal");
   }
 
@@ -175,6 +241,7 @@ namespace
     expect_complaint(file, ":1: the file is empty");
     expect_complaint(directory.path() / "none.mtx", "No such file");
     expect_complaint(directory.path(), "directory");
+    expect_complaint("/dev/zero", ":1: the begin of the file"); // has no end
   }
 } // namespace
 } // namespace tensormg
