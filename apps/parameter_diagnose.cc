@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "apps/parameter_section.h"
+#include "apps/path_list.h"
 #include "kernels/stencil/stencil.h"
 #include "operators/sparse/generators.h"
 #include "operators/sparse/twins.h"
@@ -31,6 +32,9 @@ namespace
       names.emplace_back(shape.name);
     return names;
   }
+
+  /// Up to what no machine has, so that bytes can be counted in 64 bits.
+  constexpr Range megabytes{.lower = 0., .upper = 1e9, .open_lower = true};
 
   /// "100x200, 10x20x30": products of positive integers, `fewest` to three of them.
   std::string read_sizes(
@@ -90,9 +94,9 @@ void add_diagnose(std::vector<ParameterEntry> &table)
       [](const DiagnoseOptions &o) { return o.place; });
   diagnose.integer("threads", &DiagnoseOptions::threads, 0, 1024,
       "Threads of the kernels on the host; 0 takes all cores that the process may use.");
-  diagnose.number("cached_megabytes", &DiagnoseOptions::cached_megabytes, above(0.),
+  diagnose.number("cached_megabytes", &DiagnoseOptions::cached_megabytes, megabytes,
       "Working set of the problems that shall stay in the last cache: less than half of it.");
-  diagnose.number("memory_megabytes", &DiagnoseOptions::memory_megabytes, above(0.),
+  diagnose.number("memory_megabytes", &DiagnoseOptions::memory_megabytes, megabytes,
       "Working set of the problems that shall come from memory: at least five times the last cache.");
   diagnose.word_list("matrices", &DiagnoseOptions::matrices, matrix_names(),
       "spmv: matrices made by a rule, each so large that a product goes through cached_megabytes and "
@@ -101,14 +105,15 @@ void add_diagnose(std::vector<ParameterEntry> &table)
       "where there are matrix_files");
   diagnose.add(
       "matrix_files", "spmv: further matrices, as Matrix Market files.",
-      "a list of paths, separated by commas, or nothing", any_pattern(),
+      "a list of paths, separated by commas (a comma of a path is written \\,), or nothing",
+      any_pattern(),
       [](DiagnoseOptions &o, const std::string &text) -> std::string {
-        o.matrix_files = split(text, ',');
+        o.matrix_files = split_paths(text);
         const bool empty =
             std::find(o.matrix_files.begin(), o.matrix_files.end(), "") != o.matrix_files.end();
         return empty ? "has an empty entry" : "";
       },
-      [](const DiagnoseOptions &o) { return join(o.matrix_files, ", "); });
+      [](const DiagnoseOptions &o) { return join_paths(o.matrix_files); });
   diagnose.word_list("stencils", &DiagnoseOptions::stencils, stencil_names(),
       "stencil: shapes, with weights that have no structure; each on grids of cached_megabytes and of "
       "memory_megabytes.");

@@ -116,7 +116,7 @@ subsection diagnose
   set cached_megabytes = 0.5
   set memory_megabytes = 2048
   set matrices         = dg, twin_pwtk
-  set matrix_files     = a b.mtx, /c/d.mtx
+  set matrix_files     = a b.mtx, /c/d\,e.mtx
   set stencils         = 2d49pt
   set depths           = 3, 16
   set stencil_grids    = 10x20, 30x40x50
@@ -193,7 +193,7 @@ end
     EXPECT_EQ(p.diagnose.cached_megabytes, 0.5);
     EXPECT_EQ(p.diagnose.memory_megabytes, 2048.);
     EXPECT_EQ(p.diagnose.matrices, (std::vector<std::string>{"dg", "twin_pwtk"}));
-    EXPECT_EQ(p.diagnose.matrix_files, (std::vector<std::string>{"a b.mtx", "/c/d.mtx"}));
+    EXPECT_EQ(p.diagnose.matrix_files, (std::vector<std::string>{"a b.mtx", "/c/d,e.mtx"}));
     EXPECT_EQ(p.diagnose.stencils, std::vector<std::string>{"2d49pt"});
     EXPECT_EQ(p.diagnose.depths, (std::vector<int>{3, 16}));
     EXPECT_EQ(p.diagnose.stencil_grids,
