@@ -1,18 +1,19 @@
 #include "apps/diagnose.h"
 
 #include <algorithm>
-#include <cmath>
+#include <new>
 #include <stdexcept>
 
 #include "apps/diagnose_classes.h"
 #include "apps/diagnose_counters.h"
+#include "apps/diagnose_machine_run.h"
+#include "apps/diagnose_matrix_files.h"
 #include "apps/diagnose_report.h"
 #include "apps/diagnose_run.h"
 #include "apps/output.h"
 #include "apps/parameter_words.h"
 #include "apps/program.h"
 #include "kernels/peak/clock.h"
-#include "operators/sparse/matrix_market.h"
 
 namespace tensormg::diagnose
 {
@@ -29,66 +30,6 @@ namespace
   {
     if (list.size() > quick_entries)
       list.erase(list.begin() + quick_entries, list.end());
-  }
-
-  MachineOptions machine_options(const DiagnoseOptions &options)
-  {
-    MachineOptions result;
-    result.memory_bytes = 1e6 * options.memory_megabytes;
-    const std::vector<std::string> &classes = options.classes;
-    result.all_operations = std::find(classes.begin(), classes.end(), "ceilings") != classes.end();
-    result.repetitions = std::min(options.repetitions, 10);
-    result.max_seconds = options.max_seconds;
-    return result;
-  }
-
-  /// The files of class spmv, before anything is measured: a mistake in one should not cost a run.
-  std::vector<MatrixFile> read_matrix_files(const DiagnoseOptions &options)
-  {
-    std::vector<MatrixFile> files;
-    if (std::find(options.classes.begin(), options.classes.end(), "spmv") != options.classes.end())
-      for (const std::string &path : options.matrix_files)
-        try
-        {
-          files.push_back({path, sparse::read_matrix_market(path)});
-        }
-        catch (const sparse::MatrixMarketError &error)
-        {
-          throw ParameterError(error.what());
-        }
-    return files;
-  }
-
-  /// Measures what kernels will be compared with.
-  void measure_machines(Diagnosis &diagnosis, const DiagnoseOptions &options, ThreadTeam &team)
-  {
-    const MachineOptions what = machine_options(options);
-    if (diagnosis.wants(Place::device))
-      try
-      {
-        diagnosis.machines.push_back(measure_device(what));
-      }
-      catch (const DeviceError &error)
-      {
-        diagnosis.no_device = error.what();
-      }
-    if (diagnosis.wants(Place::host))
-      diagnosis.machines.push_back(measure_host(team, what));
-  }
-
-  /// A yardstick that changed makes percentages uncertain.
-  void check_memory_again(const Diagnosis &diagnosis, const DiagnoseOptions &options,
-      ThreadTeam &team, Console &console)
-  {
-    for (const Machine &machine : diagnosis.machines)
-    {
-      const double before = machine.memory_bandwidth();
-      const double again = measure_memory_again(machine, team, machine_options(options));
-      if (std::abs(again / before - 1.) > 0.05)
-        console.warning("the scale bandwidth of the " + std::string(place_word(machine.place)) +
-            " was " + format_number(1e-9 * before) + " GB/s at the begin of the run and is " +
-            format_number(1e-9 * again) + " GB/s at its end: percentages are uncertain by that");
-    }
   }
 } // namespace
 
@@ -201,8 +142,10 @@ DiagnoseOptions effective(const DiagnoseOptions &options)
   return result;
 }
 
-void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &options)
+void measure_entry(
+    Entry &entry, Candidate &candidate, const DiagnoseOptions &options, Progress &progress)
 {
+  const std::string name = entry.kernel + ' ' + entry.precision;
   entry.outcome = Outcome::failed;
   try
   {
@@ -212,6 +155,7 @@ void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &op
     entry.working_set = candidate.working_set();
     entry.items = candidate.items();
     entry.tolerance *= candidate.error_growth();
+    progress.begin(name + ": checking");
     entry.error = candidate.error();
     if (!(*entry.error <= entry.tolerance))
     {
@@ -219,6 +163,7 @@ void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &op
           ", allowed is " + format_residual(entry.tolerance);
       return;
     }
+    progress.begin(name + ": timing");
     std::optional<peak::ClockMeter> meter;
     if (entry.place == Place::device)
       meter.emplace().start();
@@ -241,6 +186,11 @@ void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &op
   {
     entry.outcome = entry.error ? Outcome::failed : Outcome::not_available;
     entry.reason = error.what();
+  }
+  catch (const std::bad_alloc &) // says nothing about the kernel
+  {
+    entry.outcome = Outcome::not_available;
+    entry.reason = out_of_host_memory();
   }
   catch (const std::exception &error) // nothing of what other kernels gave is lost
   {
@@ -271,6 +221,28 @@ void leave_out(
   run.console.normal("  " + problem + ": left out, " + entry.reason + '\n');
 }
 
+namespace
+{
+  /// What ends a whole class is an entry of it, not the end of the run.
+  void run_class(const ClassRow &row, Run &run)
+  {
+    if (row.run == nullptr)
+      return;
+    try
+    {
+      row.run(run);
+    }
+    catch (const NotAvailable &error)
+    {
+      leave_out(row.name, "the rest of the class", run, error.what());
+    }
+    catch (const std::bad_alloc &)
+    {
+      leave_out(row.name, "the rest of the class", run, out_of_host_memory());
+    }
+  }
+} // namespace
+
 Diagnosis run_diagnosis(const Parameters &parameters, Console &console,
     const std::function<void(const Diagnosis &)> &keep)
 {
@@ -280,10 +252,10 @@ Diagnosis run_diagnosis(const Parameters &parameters, Console &console,
   diagnosis.parameters = parameters;
   diagnosis.date = utc_now();
   diagnosis.command = command_line("diagnose", 1);
-  const std::vector<MatrixFile> matrix_files = read_matrix_files(options);
+  Progress progress = Progress::on_screen(console.is_quiet());
+  const std::vector<MatrixFile> matrix_files = read_matrix_files(options, console, progress);
   ThreadTeam team(options.threads);
-  console.normal("machines     measuring what they can do ...\n");
-  measure_machines(diagnosis, options, team);
+  measure_machines(diagnosis, options, team, console, progress);
   console.normal(machines_text(diagnosis));
   if (diagnosis.machines.empty())
   {
@@ -292,7 +264,7 @@ Diagnosis run_diagnosis(const Parameters &parameters, Console &console,
   }
   const double of_machines = clock.elapsed();
   RunCounters counters(options.counters);
-  Run run{diagnosis, options, team, console, matrix_files, clock, &counters};
+  Run run{diagnosis, options, team, console, matrix_files, clock, &counters, progress};
   double weights = 0.;
   for (const std::string &name : options.classes)
     weights += find_class(name).weight;
@@ -304,8 +276,9 @@ Diagnosis run_diagnosis(const Parameters &parameters, Console &console,
     weights -= row.weight;
     console.normal(class_heading(row, ++count, options.classes.size()) + "  after " +
         format_number(begin) + " s, for at most " + format_number(share) + " s\n");
-    if (row.run != nullptr)
-      row.run(run);
+    run.progress.begin(name);
+    run.progress.rest();
+    run_class(row, run);
     // Class ceilings prints what was measured of the machines.
     diagnosis.class_seconds.emplace_back(
         name, clock.elapsed() - begin + (name == "ceilings" ? of_machines : 0.));
@@ -314,7 +287,7 @@ Diagnosis run_diagnosis(const Parameters &parameters, Console &console,
     if (keep)
       keep(diagnosis);
   }
-  check_memory_again(diagnosis, options, team, console);
+  check_memory_again(diagnosis, options, team, console, run.progress);
   diagnosis.seconds = clock.elapsed();
   diagnosis.complete = true;
   return diagnosis;
@@ -341,8 +314,11 @@ int exit_code(const Diagnosis &diagnosis, Console &console)
   }
   if (measured == 0)
   {
-    console.error("nothing could be measured" +
-        (diagnosis.no_device.empty() ? std::string() : ": " + diagnosis.no_device));
+    const bool is_device_missed = !diagnosis.no_device.empty() && diagnosis.wants(Place::device);
+    const std::string reason = is_device_missed ? diagnosis.no_device
+        : diagnosis.entries.empty()             ? ""
+                                                : diagnosis.entries.front().reason;
+    console.error("nothing could be measured" + (reason.empty() ? "" : ": " + reason));
     return exit_unexpected;
   }
   return 0;

@@ -89,7 +89,7 @@ struct Diagnosis
   std::string date;    ///< UTC, begin of the run
   std::string command; ///< as the user types it
   std::vector<Machine> machines;
-  std::string no_device;   ///< why there is none, if one was wanted
+  std::string no_device;   ///< why none was used; empty: one was
   std::string no_counters; ///< why there are none, or no further ones
   std::vector<Entry> entries;
   std::vector<Accuracy> accuracies;

@@ -8,17 +8,11 @@
 #include "apps/diagnose.h"
 #include "apps/diagnose_clock.h"
 #include "apps/diagnose_counters.h"
-#include "operators/sparse/sparse_matrix.h"
+#include "apps/diagnose_matrix_files.h"
+#include "apps/progress.h"
 
 namespace tensormg::diagnose
 {
-/// A matrix that a user has named.
-struct MatrixFile
-{
-  std::string path;
-  sparse::SparseMatrix<double> matrix;
-};
-
 /// What a class gets.
 struct Run
 {
@@ -29,6 +23,7 @@ struct Run
   const std::vector<MatrixFile> &matrix_files;
   RunClock clock{}; ///< nothing is left out unless it has a limit
   RunCounters *counters = nullptr;
+  Progress progress{}; ///< says nothing by default
 };
 
 struct ClassRow

@@ -68,7 +68,8 @@ namespace
         {"theoretical_bandwidth_gb_per_s",
             machine.theoretical_bandwidth > 0. ? Json(1e-9 * machine.theoretical_bandwidth)
                                                : Json(nullptr)},
-        {"ceilings", ceilings}, {"stream", stream}, {"caches", caches}};
+        {"ceilings", ceilings}, {"stream", stream}, {"caches", caches},
+        {"remarks", machine.remarks}};
   }
 
   Json gain_json(const Entry &entry, const Diagnosis &diagnosis)

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "apps/console.h"
 #include "apps/diagnose_caches.h"
 #include "apps/diagnose_table.h"
 #include "kernels/core/device.h"
@@ -52,6 +53,9 @@ namespace
   constexpr double smallest_on_device = 1e6;   ///< below, the launch takes most of the time
   constexpr double smallest_past_caches = 4e6; ///< per thread; below, streaming stores only lose
   constexpr double bytes_per_call = 16e6;      ///< on the host: so many passes over small arrays
+
+  /// Of as many times the rate of one thread: the clock is lower when all cores work.
+  constexpr double expected_of_threads = 0.6;
 
   /// Sizes in bytes, each twice the one before, up to `largest` exactly.
   std::vector<double> sweep_sizes(double smallest, double largest)
@@ -115,7 +119,12 @@ namespace
         const double smallest =
             team.size() * (stores == Stores::cached ? smallest_on_host : smallest_past_caches);
         for (const double bytes : sweep_sizes(smallest, options.memory_bytes))
+        {
+          options.begin(std::string("bandwidth of the host: ") + stream::to_string(operation) +
+              (stores == Stores::streaming ? " past the caches, " : ", ") +
+              format_number(1e-6 * bytes) + " MB");
           samples.push_back(sample_on_host(team, arrays, operation, stores, bytes, options));
+        }
       }
     return samples;
   }
@@ -148,8 +157,12 @@ namespace
     for (const Operation operation : stream::all_operations)
       if (operation == Operation::scale || options.all_operations)
         for (const double bytes : sweep_sizes(smallest_on_device, largest))
+        {
+          options.begin(std::string("bandwidth of the device: ") + stream::to_string(operation) +
+              ", " + format_number(1e-6 * bytes) + " MB");
           samples.push_back(
               sample_on_device(operation, b.data(), a.data(), stream.get(), timer, bytes, options));
+        }
     return samples;
   }
 } // namespace
@@ -219,6 +232,20 @@ roofline::Rates Machine::rates(const std::string &ceiling, double working_set) c
   return {rate(ceiling), scale_bandwidth(working_set)};
 }
 
+std::string remark_on_threads(const Machine &machine, int threads, int cores)
+{
+  const double all = machine.rate("FP64 FMA"), one = machine.rate("FP64 FMA, one thread");
+  if (threads < 2 || all >= expected_of_threads * std::min(threads, cores) * one)
+    return "";
+  const std::string count = std::to_string(threads) + " threads";
+  return (all < one ? count + " are slower than one"
+                    : count + " are only " + format_number(all / one) + " times as fast as one") +
+      " in FP64 (" + format_number(1e-9 * all) + " and " + format_number(1e-9 * one) +
+      " GFLOP/s): the machine is busy" +
+      (threads > cores ? ", or " + std::to_string(cores) + " cores are too few" : "") +
+      ", and rates and percentages of the host are uncertain";
+}
+
 Machine measure_host(ThreadTeam &team, const MachineOptions &options)
 {
   Machine machine;
@@ -236,6 +263,7 @@ Machine measure_host(ThreadTeam &team, const MachineOptions &options)
   {
     if (row.place != Place::host)
       continue;
+    options.begin(std::string("rate of the host: ") + row.name);
     double one = 0.;
     ThreadTeam caller(1);
     ThreadTeam &used = row.one_thread ? caller : team;
@@ -251,6 +279,8 @@ Machine measure_host(ThreadTeam &team, const MachineOptions &options)
         options.repetitions, options.max_seconds);
     machine.ceilings.push_back({&row, one * used.size() / (1e-3 * time.fastest), time, {}});
   }
+  if (std::string remark = remark_on_threads(machine, team.size(), usable_cores()); !remark.empty())
+    machine.remarks.push_back(std::move(remark));
   return machine;
 }
 
@@ -280,6 +310,7 @@ Machine measure_device(const MachineOptions &options)
   {
     if (row.place != Place::device || !peak::device_has(row.unit))
       continue;
+    options.begin(std::string("rate of the device: ") + row.name);
     double amount = 0., least = std::numeric_limits<double>::infinity();
     // Of the fastest sample: the clock recovers for a while from the unit before, which may have been one that lowers it.
     std::optional<double> clock;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/measurement.h"
+#include "apps/progress.h"
 #include "apps/thread_team.h"
 #include "kernels/peak/peak.h"
 #include "kernels/roofline/roofline.h"
@@ -68,6 +69,7 @@ struct Machine
   std::vector<Ceiling> ceilings;
   std::vector<StreamSample> stream; ///< ascending sizes within an operation and kind of stores
   std::vector<CacheSample> caches;  ///< of a device, if all operations were asked for
+  std::vector<std::string> remarks; ///< what makes these numbers uncertain
 
   /// Throws std::logic_error if the row of that name was not measured.
   const Ceiling &ceiling(const std::string &name) const;
@@ -90,7 +92,16 @@ struct MachineOptions
   bool all_operations = false; ///< read, write and copy as well as scale
   int repetitions = 10;
   double max_seconds = 0.5;
+  Progress *progress = nullptr;
+  void begin(const std::string &step) const
+  {
+    if (progress != nullptr)
+      progress->begin(step);
+  }
 };
+
+/// A remark if all threads together are hardly faster than one alone, or slower; empty if not. `cores` are those that the process may use.
+std::string remark_on_threads(const Machine &machine, int threads, int cores);
 
 Machine measure_host(ThreadTeam &team, const MachineOptions &options);
 

@@ -102,6 +102,8 @@ void run_precision(Run &run)
     const std::size_t first = run.diagnosis.accuracies.size();
     for (const std::int64_t length : run.options.sum_lengths)
     {
+      run.progress.begin(
+          std::string("factors ") + range.name + ", sums of " + std::to_string(length));
       const FactorSamples factors(range, length);
       std::vector<Accuracy> &list = run.diagnosis.accuracies;
       for (const Method &method : precision::methods())
@@ -126,6 +128,7 @@ void run_precision(Run &run)
         }
     }
     run.console.normal(accuracy_text(run.diagnosis, first));
+    run.progress.rest();
   }
   if (has_device)
     run_device_units(run);

@@ -105,6 +105,16 @@ namespace
   };
 } // namespace
 
+std::string no_device_text(const Diagnosis &diagnosis)
+{
+  return diagnosis.no_device.empty() ? ""
+                                     : "no device    " + diagnosis.no_device +
+          (diagnosis.wants(Place::host)
+                  ? ";\n             kernels of the host run, and nothing here "
+                    "says anything about tensor cores\n"
+                  : "\n");
+}
+
 std::string machines_text(const Diagnosis &diagnosis)
 {
   std::string text;
@@ -121,8 +131,6 @@ std::string machines_text(const Diagnosis &diagnosis)
           unit_of(ceiling.row->unit);
     text += '\n';
   }
-  if (!diagnosis.no_device.empty())
-    text += "  no device: " + diagnosis.no_device + '\n';
   return text;
 }
 

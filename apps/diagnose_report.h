@@ -10,7 +10,10 @@
 
 namespace tensormg::diagnose
 {
-/// The machines with what they give at most, or why there is no device.
+/// What a run without a device says first; empty if it has one.
+std::string no_device_text(const Diagnosis &diagnosis);
+
+/// The machines with what they give at most.
 std::string machines_text(const Diagnosis &diagnosis);
 
 /// Class `ceilings`: bandwidth by size, rate, balance and alpha by unit.

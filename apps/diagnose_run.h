@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <new>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -14,8 +15,9 @@
 namespace tensormg::diagnose
 {
 /// The check, and the timing if it passes. An exception makes the entry a failed one, std::invalid_argument before the check is
-/// through one that is not available: a kernel's error never ends the run.
-void measure_entry(Entry &entry, Candidate &candidate, const DiagnoseOptions &options);
+/// through and a lack of memory one that is not available: a kernel's error never ends the run.
+void measure_entry(
+    Entry &entry, Candidate &candidate, const DiagnoseOptions &options, Progress &progress);
 
 /// The entry of a row, without what only its candidate knows and which of its twins is the fastest.
 template <typename Problem>
@@ -45,6 +47,8 @@ Entry run_row(const Row<Problem> &row, const std::string &class_name, const Prob
     entry.reason = run.diagnosis.no_device;
     return entry;
   }
+  const std::string name = entry.kernel + ' ' + entry.precision;
+  run.progress.begin(name + ": making its data");
   try
   {
     made = row.make(problem, run.team);
@@ -52,6 +56,11 @@ Entry run_row(const Row<Problem> &row, const std::string &class_name, const Prob
   catch (const NotAvailable &error)
   {
     entry.reason = error.what();
+    return entry;
+  }
+  catch (const std::bad_alloc &)
+  {
+    entry.reason = out_of_host_memory();
     return entry;
   }
   catch (const std::invalid_argument &error) // of the kernel itself
@@ -70,7 +79,7 @@ Entry run_row(const Row<Problem> &row, const std::string &class_name, const Prob
     entry.reason = error.what();
     return entry;
   }
-  measure_entry(entry, *made, run.options);
+  measure_entry(entry, *made, run.options, run.progress);
   return entry;
 }
 
@@ -173,6 +182,7 @@ void run_rows(std::span<const Row<Problem>> rows, const std::string &class_name,
         measure_by_turns(entry, *candidate, *twin, twin_row_of(entry, rows), problem, run);
       run.diagnosis.entries.push_back(std::move(entry));
       run.console.normal(entry_text(run.diagnosis, run.diagnosis.entries.back()));
+      run.progress.rest();
       if (run.counters != nullptr)
         run.counters->keep(std::move(candidate), run.diagnosis);
       if (run.counters != nullptr && run.counters->are_large())

@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -99,9 +101,10 @@ namespace
   std::unique_ptr<Candidate> make_on_host(const Problem &problem, ThreadTeam &team)
   {
     const SparseMatrix<double> &m = problem.matrix;
-    require_host_bytes(spmv::work(m.rows, m.columns, m.entries(), sizeof(Number)).bytes +
-            8. * static_cast<double>(m.rows),
-        "the matrix and its vectors");
+    require_within_format<Number>(problem);
+    const double copies =
+        std::is_same_v<Number, double> ? m.rows : static_cast<double>(m.rows) + m.entries();
+    require_host_bytes(sizeof(Number) * copies, "the result and a copy of the entries");
     return std::make_unique<HostProduct<Number, method>>(problem, team);
   }
 
@@ -236,6 +239,7 @@ namespace
 
   void run_matrix(const std::string &name, const SparseMatrix<double> &matrix, Run &run)
   {
+    run.progress.begin(name + ": describing the matrix");
     const sparse::Fingerprint f = sparse::fingerprint(matrix);
     const double bytes = spmv::work(matrix.rows, matrix.columns, matrix.entries(), 8).bytes;
     run.console.normal("  " + name + ": " + format_count(f.rows) + " rows, " +
@@ -257,6 +261,7 @@ namespace
 
   void run_generated(const std::string &name, Run &run)
   {
+    run.progress.begin(name + ": making the matrix");
     if (const sparse::Twin *twin = find_twin(name))
     {
       if (run.clock.is_spent())
@@ -283,22 +288,28 @@ namespace
 
 void run_spmv(Run &run)
 {
-  for (const MatrixFile &file : run.matrix_files)
-    run_matrix(file.path, file.matrix, run);
-  for (const std::string &name : run.options.matrices)
+  const auto unless_impossible = [&](const std::string &name, const auto &work) {
+    const auto leave = [&](const std::string &reason) { leave_out("spmv", name, run, reason); };
     try
     {
-      run_generated(name, run);
+      work();
     }
     catch (const NotAvailable &error)
     {
-      Entry entry;
-      entry.class_name = "spmv";
-      entry.problem = name;
-      entry.kernel = "all";
-      entry.reason = error.what();
-      run.diagnosis.entries.push_back(entry);
-      run.console.normal("  " + name + ": not available: " + entry.reason + '\n');
+      leave(error.what());
     }
+    catch (const std::bad_alloc &)
+    {
+      leave(out_of_host_memory());
+    }
+    catch (const std::length_error &error) // more than a matrix can have
+    {
+      leave(error.what());
+    }
+  };
+  for (const MatrixFile &file : run.matrix_files)
+    unless_impossible(file.path, [&] { run_matrix(file.path, file.matrix, run); });
+  for (const std::string &name : run.options.matrices)
+    unless_impossible(name, [&] { run_generated(name, run); });
 }
 } // namespace tensormg::diagnose

@@ -26,6 +26,8 @@ struct ProductReference
 
   Array<Number> x;
   Array<double> exact, magnitude;
+  double largest_entry = 0.; ///< magnitude of the matrix's entries, before they are rounded
+  double largest_sum = 0.;   ///< of |A| |x|; may be infinite
 
 private:
   ThreadTeam &team_;
@@ -87,6 +89,11 @@ private:
   mutable std::shared_ptr<const DeviceStructure> structure_;
   mutable std::tuple<ProductParts<double>, ProductParts<float>, ProductParts<Half>> parts_;
 };
+
+/// Throws NotAvailable if an entry is beyond the format, or what a row adds up to beyond that of the sums: no kernel can be
+/// right then.
+template <typename Number>
+void require_within_format(const ProductProblem &problem);
 
 /// A copy in device memory, complete on return.
 template <typename T>

@@ -1,8 +1,10 @@
 // What the kernels of class `spmv` share: vectors, references, and copies of a matrix in device memory.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
 
+#include "apps/console.h"
 #include "apps/diagnose_spmv.h"
 #include "operators/random_numbers.h"
 
@@ -17,6 +19,26 @@ namespace
   {
     return static_cast<Number>(static_cast<Compute<Number>>(value));
   }
+
+  double largest_magnitude(const Array<double> &values, ThreadTeam &team)
+  {
+    return largest_of_parts(team, values.size(), [&](std::int64_t begin, std::int64_t end) {
+      double largest = 0.;
+      for (std::int64_t i = begin; i < end; ++i)
+        largest = std::max(largest, std::abs(values[i]));
+      return largest;
+    });
+  }
+
+  /// The largest number of a format, and its name for a message.
+  template <typename Number>
+  constexpr double largest_number = static_cast<double>(std::numeric_limits<Number>::max());
+  template <>
+  constexpr double largest_number<Half> = 65504.;
+  template <typename Number>
+  constexpr const char *format_name = sizeof(Number) == 8 ? "FP64"
+      : sizeof(Number) == 4                               ? "FP32"
+                                                          : "FP16";
 } // namespace
 
 sparse::ForParts parts_of(ThreadTeam &team)
@@ -40,7 +62,8 @@ ProductReference<Number>::ProductReference(
   for_parts(team, matrix.rows, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row)
     {
-      double sum = 0., of_magnitudes = std::numeric_limits<double>::min();
+      // Below its normal numbers a format has no relative precision.
+      double sum = 0., of_magnitudes = std::numeric_limits<Result>::min();
       for (std::int32_t e = matrix.row_begin[row]; e < matrix.row_begin[row + 1]; ++e)
       {
         const double product =
@@ -53,6 +76,8 @@ ProductReference<Number>::ProductReference(
       magnitude[row] = of_magnitudes;
     }
   });
+  largest_entry = largest_magnitude(matrix.value, team);
+  largest_sum = largest_magnitude(magnitude, team);
 }
 
 template <typename Number>
@@ -76,8 +101,27 @@ std::shared_ptr<const ProductReference<Number>> ProductProblem::reference() cons
 {
   auto &known = parts<Number>().reference;
   if (known == nullptr)
+  {
+    require_host_bytes(sizeof(Number) * static_cast<double>(matrix.columns) +
+            16. * static_cast<double>(matrix.rows),
+        "the vectors");
     known = std::make_shared<const ProductReference<Number>>(matrix, team_);
+  }
   return known;
+}
+
+template <typename Number>
+void require_within_format(const ProductProblem &problem)
+{
+  using Result = Compute<Number>;
+  const auto reference = problem.reference<Number>();
+  if (reference->largest_entry > largest_number<Number>)
+    throw NotAvailable("an entry of magnitude " + format_number(reference->largest_entry) +
+        " is beyond " + format_name<Number>);
+  // Rounding may add to partial sums.
+  if (!(reference->largest_sum < 0.5 * largest_number<Result>))
+    throw NotAvailable("the magnitudes of a row add up to " +
+        format_number(reference->largest_sum) + ", beyond sums in " + format_name<Result>);
 }
 
 std::shared_ptr<const DeviceStructure> ProductProblem::structure() const
@@ -139,6 +183,9 @@ template struct ProductReference<Half>;
 template std::shared_ptr<const ProductReference<double>> ProductProblem::reference() const;
 template std::shared_ptr<const ProductReference<float>> ProductProblem::reference() const;
 template std::shared_ptr<const ProductReference<Half>> ProductProblem::reference() const;
+template void require_within_format<double>(const ProductProblem &);
+template void require_within_format<float>(const ProductProblem &);
+template void require_within_format<Half>(const ProductProblem &);
 template std::shared_ptr<const DeviceArray<double>> ProductProblem::device_values() const;
 template std::shared_ptr<const DeviceArray<float>> ProductProblem::device_values() const;
 template std::shared_ptr<const DeviceArray<Half>> ProductProblem::device_values() const;

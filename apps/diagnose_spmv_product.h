@@ -69,17 +69,13 @@ private:
   DeviceTimer timer_;
 };
 
-/// Throws NotAvailable or DeviceError if there is no room for it, or an entry is beyond the format.
+/// Throws NotAvailable or DeviceError if there is no room for it, or it is beyond the format.
 template <typename Number>
 void require_memory(const ProductProblem &problem)
 {
   const sparse::SparseMatrix<double> &m = problem.matrix;
   const double bytes = spmv::work(m.rows, m.columns, m.entries(), sizeof(Number)).bytes;
   require_device_bytes(static_cast<std::int64_t>(bytes), "the matrix and its vectors");
-  constexpr double largest_half = 65504.;
-  if constexpr (std::is_same_v<Number, Half>)
-    for (const double value : m.value)
-      if (std::abs(value) > largest_half)
-        throw NotAvailable("an entry of " + format_number(value) + " is beyond FP16");
+  require_within_format<Number>(problem);
 }
 } // namespace tensormg::diagnose

@@ -277,6 +277,7 @@ std::unique_ptr<Candidate> make_device_stencil(const StencilProblem &problem, Th
     throw std::invalid_argument("only with radius 1");
   if (is_low_rank_planes(method))
     stencil::require_low_rank_planes(s);
+  require_host_bytes(sizeof(Number) * static_cast<double>(problem.grid.size()), "the grid");
   require_device_bytes(
       3 * static_cast<std::int64_t>(sizeof(Number)) * problem.grid.size(), "the grids");
   return std::make_unique<DeviceStencil<Number, method>>(problem);

@@ -73,6 +73,12 @@ struct Row
   std::unique_ptr<Candidate> (*make)(const Problem &, ThreadTeam &);
 };
 
+/// Bytes that this process can still get: of the machine, of its control group, and below the limit of its address space.
+double available_host_bytes();
+
+/// Why something was not measured that ended with std::bad_alloc.
+std::string out_of_host_memory();
+
 /// Throws NotAvailable unless so many bytes more fit into host memory.
 void require_host_bytes(double bytes, const std::string &what_for);
 

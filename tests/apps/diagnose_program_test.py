@@ -167,11 +167,70 @@ class Diagnose(unittest.TestCase):
         self.expect_error(result, 2, "bad.mtx:3: the row is '3'")
         self.assertNotIn("machines", result.stdout)  # nothing was measured before
 
+    def spmv_of(self, text, *arguments, name="a.mtx"):
+        """A run of spmv on the matrix of this text."""
+        (self.folder / name).write_text("%%MatrixMarket matrix coordinate real general\n" + text, encoding="utf-8")
+        return self.run_program("spmv", *SMALL, "--set", "diagnose.matrices=", "--set", f"diagnose.matrix_files={name}",
+                                *arguments)
+
+    def test_matrices_beyond_a_format(self):
+        """They say nothing about kernels."""
+        for text, available in (("2 2 2\n1 1 1e39\n2 2 1\n", ["double"]),
+                                ("1 3 3\n1 1 3e38\n1 2 3e38\n1 3 3e38\n", ["double"]),
+                                ("1 2 2\n1 1 1e-44\n1 2 1e-310\n", ["double", "single"])):
+            result = self.spmv_of(text)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            data = json.loads((self.folder / "output/diagnose/diagnose.json").read_text(encoding="utf-8"))
+            for entry in data["entries"]:
+                self.assertEqual(entry["outcome"], "measured" if entry["precision"] in available else "not available", entry)
+                self.assertTrue(entry["precision"] in available or "FP32" in entry["reason"])
+        result = self.spmv_of("1 3 3\n1 1 1.7e308\n1 2 1.7e308\n1 3 1.7e308\n")
+        self.expect_error(result, 1, "nothing could be measured: the magnitudes of a row add up to inf, beyond sums in FP64")
+
+    def test_sizes_are_not_believed(self):
+        """Neither those that memory cannot hold nor those for which there are no entries; at once."""
+        for sizes in ("1 2000000000 1", "2000000000 1 1"):
+            begin = time.monotonic()
+            self.expect_error(self.spmv_of(f"{sizes}\n1 1 3\n"), 2, "a.mtx:2: ")
+            self.assertLess(time.monotonic() - begin, 10)  # less than one second, if nothing else runs
+        # A matrix as a person may have it, and an address space that is too small for it. Sanitizers need a large one.
+        limited = f"ulimit -v 3000000; exec {PROGRAMS}/tensormg-diagnose"
+        if subprocess.run(["bash", "-c", f"{limited} --version"], capture_output=True, check=False).returncode != 0:
+            return
+        (self.folder / "large.mtx").write_text(
+            "%%MatrixMarket matrix coordinate pattern general\n100000000 1 100000\n" + "1 1\n" * 100000, encoding="utf-8")
+        command = f"{limited} spmv --set diagnose.matrix_files=large.mtx --quick"
+        result = subprocess.run(["bash", "-c", command], cwd=self.folder, capture_output=True, text=True, check=False, timeout=250)
+        self.expect_error(result, 2, "large.mtx:2: 100000000 rows, 1 columns and 100000 entries take 2.61 GiB of memory")
+
+    def test_paths_with_a_comma(self):
+        result = self.spmv_of("1 1 1\n1 1 3\n", name="a,b.mtx")
+        self.expect_error(result, 2, "there is 'a,b.mtx': in diagnose.matrix_files a comma of a path is written \\,")
+        result = self.spmv_of("1 1 1\n1 1 3\n", "--set", r"diagnose.matrix_files=a\,b.mtx", name="a,b.mtx")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_no_device(self):
+        """Comes first, and stands in the file."""
+        result = self.run_program("scale", *SMALL, "--quiet")
+        self.assertEqual(result.stdout.splitlines()[0], "no device    diagnose.place = host;")
+        self.assertIn("nothing here says anything about tensor cores", result.stdout.splitlines()[1])
+        path = self.folder / "output/diagnose/diagnose.json"
+        self.assertEqual(json.loads(path.read_text(encoding="utf-8"))["no_device"], "diagnose.place = host")
+        result = self.run_program("scale", *SMALL, "--set", "diagnose.place=auto")
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if all(machine["place"] == "host" for machine in data["machines"]):
+            self.assertTrue(data["no_device"])
+            self.assertTrue(result.stdout.startswith(f"no device    {data['no_device']}"), result.stdout)
+        else:
+            self.assertIsNone(data["no_device"])
+
     def test_errors(self):
         self.expect_error(self.run_program("sclae"), 2, "did you mean 'scale'")
         self.expect_error(self.run_program("a.prm", "b.prm"), 2, "two parameter files")
         self.expect_error(self.run_program("missing.prm"), 2, "missing.prm")
         self.expect_error(self.run_program("scale", "--set", "diagnose.place=moon"), 2, "diagnose.place")
+        self.expect_error(self.run_program("scale", "--set", "diagnose.place=host", "--set", "diagnose.memory_megabytes=1e9"), 2,
+                          "diagnose.memory_megabytes: the arrays of the bandwidth need")
         self.expect_error(self.run_program("stencil", "--set", "diagnose.stencil_grids=3x4x5x6"), 2,
                           "has the entry '3x4x5x6'")
         if MPIRUN:

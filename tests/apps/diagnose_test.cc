@@ -145,7 +145,10 @@ namespace
   {
     return std::make_unique<FakeCandidate>(problem);
   }
-  std::unique_ptr<Candidate> break_down(const Problem &, ThreadTeam &) { throw std::bad_alloc(); }
+  std::unique_ptr<Candidate> break_down(const Problem &, ThreadTeam &)
+  {
+    throw std::domain_error("broken");
+  }
   std::unique_ptr<Candidate> refuse(const Problem &, ThreadTeam &)
   {
     throw NotAvailable("not on this machine");
