@@ -1,6 +1,7 @@
 """The plots of tools/report_diagnose.py, and what they and its page count over the entries of a diagnosis."""
 
 import math
+import re
 
 MARKS = "osD^vP*X<>"
 
@@ -15,7 +16,7 @@ def distinct(values):
 
 
 def name_of(entry):
-    return f"{entry['kernel']}, {entry['precision']}"
+    return ", ".join(filter(None, (entry["kernel"], entry["precision"])))
 
 
 def levels(units):
@@ -30,6 +31,33 @@ def levels(units):
     return found
 
 
+def tick_text(value, _=None):
+    """1000 and 1e-6."""
+    if 1 <= value < 1e6:
+        return f"{value:.3f}".rstrip("0").rstrip(".")
+    return re.sub(r"e([-+])0?", lambda sign: "e" + sign[1].strip("+"), f"{value:.3g}")
+
+
+def spread(heights, distance):
+    """Falling numbers, moved down so far that all are this distance apart."""
+    result = []
+    for height in heights:
+        result.append(min(height, result[-1] - distance) if result else height)
+    return result
+
+
+def plain_ticks(axis):
+    """Numbers as people write them, and enough of them, on a logarithmic axis."""
+    from matplotlib import ticker
+    low, high = sorted(axis.get_view_interval())
+    decades = math.log10(high / low)
+    steps = ((1,) if decades > 3 else (1, 2, 5) if decades > 1.2 else (1, 1.5, 2, 3, 5, 7) if decades > 0.5
+             else (1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9))
+    axis.set_major_locator(ticker.LogLocator(subs=steps, numticks=12))
+    axis.set_major_formatter(ticker.FuncFormatter(tick_text))
+    axis.set_minor_formatter(ticker.NullFormatter())
+
+
 # Plots: each takes matplotlib's pyplot and the diagnosis, and gives a figure, or None without data.
 
 def plot_roofline(pyplot, diagnosis):
@@ -39,6 +67,7 @@ def plot_roofline(pyplot, diagnosis):
     figure, axes = pyplot.subplots(figsize=(9, 5.5))
     intensities = [e["intensity_flops_per_byte"] for e in entries]
     left, right = min(intensities) / 3, max(max(intensities), 32) * 3
+    labels = []
     for machine in diagnosis["machines"]:
         bandwidth = machine["scale_bandwidth_gb_per_s"]
         units = [c for c in machine["ceilings"] if c["counted"] == "flops"]
@@ -46,10 +75,10 @@ def plot_roofline(pyplot, diagnosis):
         axes.plot([left, top / bandwidth], [left * bandwidth, top], color="0.3", linewidth=1)
         axes.annotate(f"{machine['place']}: scale {bandwidth:.0f} GB/s", (left, left * bandwidth),
                       xytext=(14, 0), textcoords="offset points", fontsize=8, color="0.3")
-        for rate, names in levels(units):
+        found = levels(units)
+        for rate, _ in found:
             axes.plot([min(rate / bandwidth, right), right], [rate, rate], color="0.3", linewidth=1)
-            axes.annotate(f"{machine['place']}: {', '.join(names)}", (right, rate), xytext=(4, 0),
-                          textcoords="offset points", fontsize=6, color="0.3", va="center")
+        labels += [(rate, f"{machine['place']}: {', '.join(names)}") for rate, names in found]
     # Every entry is in a table of the page; here a class is one kind of mark, the fastest of each problem is filled.
     for c, class_name in enumerate(distinct(e["class"] for e in entries)):
         best = {}
@@ -67,8 +96,17 @@ def plot_roofline(pyplot, diagnosis):
                       label=f"{class_name}{', fastest of its problem' if fastest else ', others'}")
     axes.set(xscale="log", yscale="log", xlim=(left, right), ylabel="useful GFLOP/s",
              xlabel="useful flop per compulsory byte")
+    labels.sort(reverse=True)
+    low, high = map(math.log10, axes.get_ylim())
+    heights = [(math.log10(rate) - low) / (high - low) for rate, _ in labels]
+    for (_, text), height, moved in zip(labels, heights, spread(heights, 0.028)):
+        axes.annotate(text, (1, height), xycoords="axes fraction", xytext=(1.03, moved), fontsize=7, color="0.3",
+                      va="center", arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.6,
+                                               "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)})
     axes.grid(True, which="major", color="0.9", linewidth=0.6)
-    axes.legend(fontsize=7, frameon=False, loc="lower right")
+    axes.legend(fontsize=8, frameon=False, loc="upper center", ncol=3, bbox_to_anchor=(0.5, -0.12))
+    for axis in (axes.xaxis, axes.yaxis):
+        plain_ticks(axis)
     return figure
 
 
@@ -92,7 +130,9 @@ def plot_bandwidth(pyplot, diagnosis):
     axes.set(xscale="log", yscale="log", xlabel="working set in MB, all arrays together",
              ylabel="GB/s")
     axes.grid(True, which="both", color="0.92", linewidth=0.6)
-    axes.legend(fontsize=7, ncol=2, frameon=False)
+    axes.legend(fontsize=8, ncol=3, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14))
+    for axis in (axes.xaxis, axes.yaxis):
+        plain_ticks(axis)
     return figure
 
 
@@ -140,6 +180,7 @@ def plot_gain(pyplot, diagnosis):
         axes.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -2 / len(rows)))
     axes.axvline(1, color="0.4", linewidth=0.8)
     axes.set_xscale("log")
+    plain_ticks(axes.xaxis)
     axes.set_yticks(places, [f"{r['class']}: {r['kernel']}, {r['precision']} / {r['twin']} ({r['problems']})"
                              for r in rows], fontsize=7)
     axes.set(ylim=(-1, len(rows)))
@@ -168,12 +209,14 @@ def plot_class(pyplot, diagnosis, class_name):
     for y, row in enumerate(reached):
         for x, part in enumerate(row):
             if not math.isnan(part):
-                axes.text(x, y, f"{part:.0f}", ha="center", va="center", fontsize=6,
+                axes.text(x, y, f"{part:.0f}", ha="center", va="center", fontsize=7,
                           color="white" if part < 60 else "black")
     axes.set_xticks(range(len(kernels)), kernels, rotation=60, ha="left", rotation_mode="anchor", fontsize=7)
     axes.xaxis.tick_top()
     axes.set_yticks(range(len(problems)), problems, fontsize=7)
-    figure.colorbar(colours, label="% of what theory (overlapped) allows", fraction=0.03, pad=0.01)
+    figure.colorbar(colours, fraction=0.03, pad=0.01)
+    # Below, where there is room for it however small the plot is.
+    axes.set_xlabel("% of what theory (overlapped) allows", fontsize=9)
     return figure
 
 
@@ -183,19 +226,35 @@ def plot_accuracy(pyplot, diagnosis):
         return None
     ranges = distinct(r["range"] for r in rows)
     methods = distinct(r["method"] for r in rows)
-    figure, panels = pyplot.subplots(1, len(ranges), figsize=(3.4 * len(ranges) + 1.6, 4.2),
-                                     sharey=True, squeeze=False)
-    for axes, entries_range in zip(panels[0], ranges):
-        for m, method in enumerate(methods):
+    # What a unit of the device gives is dashed, in the colour of its model.
+    models = distinct(method.removesuffix(", device") for method in methods)
+    across = min(2, len(ranges))
+    down = -(-len(ranges) // across)
+    figure, panels = pyplot.subplots(down, across, figsize=(9, 1 + 3.4 * down), sharex=True, sharey=True,
+                                     squeeze=False, layout="constrained")
+    for axes in panels.flat[len(ranges):]:
+        axes.set_visible(False)
+    for axes, entries_range in zip(panels.flat, ranges):
+        for method in methods:
+            m = models.index(method.removesuffix(", device"))
             line = [r for r in rows if (r["method"], r["range"]) == (method, entries_range)
                     and r["error"] is not None and r["error"] > 0]
             axes.plot([r["length"] for r in line], [r["error"] for r in line], linewidth=1.2,
-                      color=f"C{m % 10}", marker=MARKS[m % len(MARKS)], markersize=4, label=method)
-        axes.set(xscale="log", yscale="log", xlabel="length of the sums")
-        axes.set_title(f"entries {entries_range}", fontsize=9)
+                      color=f"C{m % 10}", marker=MARKS[m % len(MARKS)], label=method,
+                      **({"linestyle": "--", "markersize": 7, "markerfacecolor": "none"} if method != models[m]
+                         else {"markersize": 4}))
+        axes.set(xscale="log", yscale="log")
+        axes.set_title(f"entries {entries_range}", fontsize=10)
         axes.grid(True, which="major", color="0.9", linewidth=0.6)
-    panels[0][0].set_ylabel("largest error relative to |A| |B|")
-    panels[0][-1].legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+        lengths = sorted({r["length"] for r in rows})
+        axes.set_xticks(lengths, [str(n) for n in lengths])
+        axes.set_xticks([], minor=True)
+    plain_ticks(panels[0][0].yaxis)
+    figure.supxlabel("length of the sums", fontsize=10)
+    figure.supylabel("largest error relative to |A| |B|", fontsize=10)
+    handles, labels = panels[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, fontsize=10, frameon=False, loc="upper center", ncol=4,
+                  bbox_to_anchor=(0.5, 0))
     return figure
 
 

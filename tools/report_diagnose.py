@@ -10,9 +10,11 @@ JSON file. Exit codes: 0 written, 1 the file cannot be used or the page not be w
 import argparse
 import html
 import io
+import itertools
 import json
 import math
 import pathlib
+import re
 import sys
 
 sys.dont_write_bytecode = True  # nothing is left beside the scripts
@@ -24,12 +26,17 @@ HOLDS_FROM, TARGET = 0.8, 0.9  # of the time, as apps/diagnose.h has them
 NO_MATPLOTLIB = 77
 
 STYLE = """
-body { font: 15px/1.45 sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
+body { font: 15px/1.45 sans-serif; max-width: 1240px; margin: 2rem auto; padding: 0 1rem; color: #222 }
+.scroll { overflow-x: auto; max-width: 100% }
+nav ul { columns: 3; padding-left: 1.2rem }
 table { border-collapse: collapse; margin: 0.6rem 0 1.4rem; font-size: 13px }
 th, td { padding: 0.15rem 0.6rem; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap }
 th { border-bottom: 1px solid #888; font-weight: 600 }
-td.text, th.text { text-align: left } td.wide { white-space: normal; min-width: 22rem }
-svg { max-width: 100%; height: auto }
+th { white-space: normal; vertical-align: bottom }
+td.text, th.text { text-align: left; white-space: normal; overflow-wrap: break-word; max-width: 16rem }
+tr.above td { border-bottom: none }
+tr.below td { text-align: left; white-space: normal; color: #555; padding-left: 2rem; overflow-wrap: anywhere }
+td.wide { min-width: 15rem; max-width: none }
 .bad { color: #b00020; font-weight: 600 } .note { color: #666 }
 """
 
@@ -73,14 +80,15 @@ def cell(value, kind=""):
     return f'<td class="{kind}">{html.escape(str(value))}</td>' if kind else f"<td>{html.escape(str(value))}</td>"
 
 
-def table(titles, rows, text=1, wide=()):
-    """The first `text` columns are words, and those of `wide`, which may wrap."""
+def table(titles, rows, text=1, wide=(), below=()):
+    """The first `text` columns are words, and those of `wide`. Of each row, a text below it across all columns."""
     kinds = ["text" if c < text else "text wide" if c in wide else "" for c in range(len(titles))]
     head = "".join(f'<th class="{k.split()[0] if k else ""}">{html.escape(t)}</th>'
                    for t, k in zip(titles, kinds))
-    body = "".join("<tr>" + "".join(cell(v, k) for v, k in zip(row, kinds)) + "</tr>\n"
-                   for row in rows)
-    return f"<table><tr>{head}</tr>\n{body}</table>\n"
+    body = "".join(('<tr class="above">' if note else "<tr>") + "".join(cell(v, k) for v, k in zip(row, kinds)) + "</tr>\n"
+                   + (f'<tr class="below"><td colspan="{len(titles)}">{html.escape(note)}</td></tr>\n' if note else "")
+                   for row, note in itertools.zip_longest(rows, below))
+    return f'<div class="scroll"><table><tr>{head}</tr>\n{body}</table></div>\n'
 
 
 def gain_words(rows):
@@ -197,9 +205,6 @@ def machines_part(diagnosis):
         parts.append(caches_part(machine.get("caches", [])))
     if not diagnosis.get("complete", True):
         parts.append("<p>The run was stopped before its end: what follows is what was known by then.</p>\n")
-    if diagnosis.get("no_device"):
-        parts.append(f"<p>No device: {html.escape(diagnosis['no_device'])}. Nothing here says anything "
-                     "about tensor cores.</p>\n")
     return "".join(parts)
 
 
@@ -215,16 +220,16 @@ def class_part(diagnosis, row, plots):
     entries = [e for e in diagnosis["entries"] if e["class"] == name]
     rows = [(e["problem"], name_of(e), e["place"], number(e["error"]), number(e["milliseconds"]),
              number(e["gb_per_second"]), number(e["percent_of_scale"]),
-             number(e["percent_of_theoretical_bandwidth"]), number(e["gflops_per_second"]),
+             number(e.get("percent_of_theoretical_bandwidth")), number(e["gflops_per_second"]),
              number(e["percent_of_peak"]), number(e["predicted_overlapped_ms"]),
-             number(e["predicted_unoverlapped_ms"]), e["verdict"] + "".join(
-                 f"; {f['name']} {number(f['value'])} {f['unit']}" for f in e["figures"])
-             + "".join(f"; runs {kernel}" for kernel in e["library_kernels"]))
-            for e in entries if e["outcome"] == "measured"]
+             number(e["predicted_unoverlapped_ms"])) for e in entries if e["outcome"] == "measured"]
+    verdicts = [e["verdict"] + "".join(f"; {f['name']} {number(f['value'])} {f['unit']}" for f in e["figures"])
+                + "".join(f"; runs {kernel}" for kernel in e.get("library_kernels", []))
+                for e in entries if e["outcome"] == "measured"]
     if rows:
         parts.append(table(("problem", "kernel", "place", "error", "ms", "GB/s", "% of scale",
                             "% of clock and bus", "GFLOP/s", "% of unit", "ms overlapped",
-                            "ms un-overlapped", "verdict"), rows, text=3, wide=(12,)))
+                            "ms un-overlapped"), rows, text=3, below=verdicts))
     rest = [(e["problem"], name_of(e), e["outcome"].upper() if e["outcome"] == "failed"
              else e["outcome"], e["reason"]) for e in entries if e["outcome"] != "measured"]
     if rest:
@@ -284,20 +289,48 @@ def units_tables(diagnosis):
     return "".join(parts)
 
 
+def has_device(diagnosis):
+    return any(machine["place"] == "device" for machine in diagnosis["machines"])
+
+
+def warnings_part(diagnosis):
+    """What a reader must know before any number."""
+    text = ""
+    if not has_device(diagnosis):
+        reason = diagnosis.get("no_device") or "none was measured"
+        text += (f'<p class="bad">No device: {html.escape(reason)}. Nothing here says anything about tensor cores.</p>\n')
+    for machine in diagnosis["machines"]:
+        for remark in machine.get("remarks", []):
+            text += f'<p class="bad">Uncertain: {html.escape(remark)}.</p>\n'
+    return text
+
+
+def with_contents(body):
+    """The body below a list of its headings, which lead to them."""
+    names = re.findall("<h2>(.*?)</h2>", body)
+    for n, name in enumerate(names):
+        body = body.replace(f"<h2>{name}</h2>", f'<h2 id="part{n}">{name}</h2>', 1)
+    return ("<nav><p>Contents</p><ul>\n" + "".join(f'<li><a href="#part{n}">{name}</a></li>\n' for n, name in enumerate(names))
+            + "</ul></nav>\n" + body)
+
+
 def page(diagnosis, plots):
     failed = (sum(e["outcome"] == "failed" for e in diagnosis["entries"])
               + sum(r.get("wrong", False) for r in diagnosis["accuracy"]))
     head = (f"<p>{html.escape(diagnosis.get('date', ''))}, version "
             f"{html.escape(diagnosis.get('version', ''))} ({html.escape(diagnosis.get('git', ''))}), "
             f"<code>{html.escape(diagnosis.get('command', ''))}</code></p>\n")
+    head += warnings_part(diagnosis)
     if failed:
         head += f'<p class="bad">{failed} kernels gave wrong results and were not timed.</p>\n'
     names = ("roofline", "gain", "bandwidth", "quantisation")
+    title = ("What kernels gain from tensor cores" if has_device(diagnosis)
+             else "What kernels reach on this machine, without tensor cores")
+    body = (answer_part(diagnosis) + bounds_part(diagnosis) + machines_part(diagnosis)
+            + "".join(plots.get(n, "") for n in names)
+            + "".join(class_part(diagnosis, row, plots) for row in diagnosis["classes"]))
     return ("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>tensormg diagnose"
-            f"</title>\n<style>{STYLE}</style></head><body>\n<h1>What kernels gain from tensor cores"
-            f"</h1>\n{head}" + answer_part(diagnosis) + bounds_part(diagnosis) + machines_part(diagnosis) + "".join(plots.get(n, "") for n in names)
-            + "".join(class_part(diagnosis, row, plots) for row in diagnosis["classes"])
-            + "</body></html>\n")
+            f"</title>\n<style>{STYLE}</style></head><body>\n<h1>{title}</h1>\n{head}{with_contents(body)}</body></html>\n")
 
 
 def draw(diagnosis, stem):
@@ -314,7 +347,7 @@ def draw(diagnosis, stem):
         text = io.StringIO()
         figure.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None})
         svg = text.getvalue()
-        plots[name] = f"<p>{svg[svg.index('<svg'):]}</p>\n"
+        plots[name] = f'<div class="scroll">{svg[svg.index("<svg"):]}</div>\n'
         pyplot.close(figure)
     return plots
 

@@ -4,6 +4,7 @@
 import importlib.util
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -63,6 +64,64 @@ class ReportDiagnose(unittest.TestCase):
         self.assertIn("stopped before its end", self.page_of(diagnosis(complete=False)))
         self.assertNotIn("stopped before its end", self.page_of(diagnosis(complete=True)))
 
+    def test_without_a_device_that_comes_first(self):
+        page = self.page_of(diagnosis(entries=[entry("scale", "cuda")], no_device="no <GPU>"))
+        self.assertIn("<h1>What kernels reach on this machine, without tensor cores</h1>", page)
+        said = page.index('<p class="bad">No device: no &lt;GPU&gt;. Nothing here says anything about tensor cores.</p>')
+        self.assertLess(said, page.index("<nav>"))
+        self.assertIn("No device: none was measured", self.page_of(diagnosis(no_device=None)))
+        machine = {**diagnosis()["machines"][0], "place": "device"}
+        page = self.page_of(diagnosis(machines=[machine], no_device=None))
+        self.assertIn("<h1>What kernels gain from tensor cores</h1>", page)
+        self.assertNotIn("No device", page)
+
+    def test_what_makes_numbers_uncertain_comes_first(self):
+        machine = {**diagnosis()["machines"][0], "remarks": ["2 threads are <slower> than one"]}
+        page = self.page_of(diagnosis(machines=[machine]))
+        self.assertLess(page.index("Uncertain: 2 threads are &lt;slower&gt; than one."), page.index("<nav>"))
+
+    def test_contents_and_width(self):
+        page = self.page_of(diagnosis(entries=[entry("scale", "cuda", figures=[
+            {"name": "a figure", "value": 1.0, "unit": "of it"}])]))
+        names = re.findall('<h2 id="(.*?)">(.*?)</h2>', page)
+        self.assertEqual([name for _, name in names], ["Machines and their ceilings", "scale", "gemm", "precision"])
+        for link, name in names:
+            self.assertEqual(page.count(f'<li><a href="#{link}">{name}</a></li>'), 1)
+        self.assertNotIn("<h2>", page)
+        # What may be wider than the page scrolls in its own box, and long texts stand below their row.
+        self.assertIn("max-width: 1240px", page)
+        self.assertEqual(page.count("<table>"), page.count('<div class="scroll"><table>'))
+        self.assertEqual(page.count("<svg"), page.count('<div class="scroll"><svg'))
+        self.assertIn('<tr class="below"><td colspan="12">bound by memory; a figure 1.00 of it</td></tr>', page)
+
+    @unittest.skipUnless(HAS_MATPLOTLIB, "no matplotlib")
+    def test_ticks_are_plain_numbers(self):
+        sys.path.insert(0, str(SCRIPT.parent))
+        import diagnose_plots
+        import matplotlib
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+        for low, high in ((0.9, 1.3), (0.29, 1.9), (0.7, 80), (1e-17, 2), (0.01, 3e6)):
+            figure, axes = pyplot.subplots()
+            axes.set(xscale="log", xlim=(low, high))
+            diagnose_plots.plain_ticks(axes.xaxis)
+            figure.canvas.draw()
+            ticks = [t.get_text() for t in axes.get_xticklabels(which="both") if t.get_text()
+                     and low <= t.get_position()[0] <= high]
+            self.assertGreaterEqual(len(ticks), 3, (low, high))
+            self.assertLess(len(ticks), 14)
+            for text in ticks:
+                self.assertRegex(text, r"^[0-9.]+(e-?[1-9][0-9]*)?$")
+            pyplot.close(figure)
+        self.assertEqual([diagnose_plots.tick_text(x) for x in (1, 1.5, 1000, 1e6, 0.01, 1e-16)],
+                         ["1", "1.5", "1000", "1e6", "0.01", "1e-16"])
+
+    def test_labels_keep_their_distance(self):
+        sys.path.insert(0, str(SCRIPT.parent))
+        import diagnose_plots
+        self.assertEqual(diagnose_plots.spread([9, 8.5, 8.4, 2], 1), [9, 8, 7, 2])
+        self.assertEqual(diagnose_plots.spread([], 1), [])
+
     def test_everything(self):
         gain = {"twin": "cuda", "measured": 1.1, "alpha": 2.0, "bound_unoverlapped": 1.2}
         page = self.page_of(diagnosis(
@@ -95,7 +154,7 @@ class ReportDiagnose(unittest.TestCase):
     def bounds_of(self, entries):
         machine = {**diagnosis()["machines"][0], "place": "device"}
         page = self.page_of(diagnosis(machines=[machine], entries=entries))
-        return page[page.index("What bounds them"):page.index("Machines and their")]
+        return page[page.index("What bounds them</h2>"):page.index("Machines and their ceilings</h2>")]
 
     def test_the_clock_is_a_bound(self):
         """Also in files of before, which say of it that no bound holds."""
@@ -124,7 +183,7 @@ class ReportDiagnose(unittest.TestCase):
         machine = {**diagnosis()["machines"][0], "place": "device"}
         page = self.page_of(diagnosis(machines=[machine], entries=[
             counted(81.0), counted(82.0), counted(83.0), counted(79.0), counted(20.0), counted(99.0, predicted=1.9), uncounted]))
-        start = page.index("What bounds them")
+        start = page.index("What bounds them</h2>")
         self.assertIn('<tr><th class="text">class</th><th class="">memory (counters)</th><th class="">waiting at a &lt;barrier&gt;</th>',
                       page[start:])
         self.assertIn('<td class="text">scale</td><td>3</td><td>2</td><td>1</td><td>1</td>', page[start:])
