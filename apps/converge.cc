@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <iomanip>
 #include <limits>
 #include <ostream>
@@ -158,6 +159,16 @@ namespace
     return {{"degree", degree.degree}, {"runs", runs}};
   }
 
+  /// All orders that are known, coarsest pair of grids first.
+  std::vector<double> known_orders(const Study &study, const DegreeStudy &degree, const Norm &norm)
+  {
+    std::vector<double> orders;
+    for (std::size_t i = 1; i < degree.runs.size(); ++i)
+      if (const std::optional<double> measured = order(study, degree, i, norm))
+        orders.push_back(*measured);
+    return orders;
+  }
+
   /// The order on the finest pair of grids that shows one.
   std::optional<double> last_order(const Study &study, const DegreeStudy &degree, const Norm &norm)
   {
@@ -199,9 +210,40 @@ std::optional<MissedOrder> find_missed_order(const Study &study)
       const double expected = degree.degree + norm.order_above_degree;
       const std::optional<double> measured = last_order(study, degree, norm);
       if (measured && *measured < expected - study.parameters.converge.order_tolerance)
-        return MissedOrder{degree.degree, norm.name, *measured, expected};
+        return MissedOrder{
+            degree.degree, norm.name, *measured, expected, known_orders(study, degree, norm)};
     }
   return std::nullopt;
+}
+
+bool MissedOrder::is_rising() const
+{
+  return orders.size() > 1 &&
+      std::adjacent_find(orders.begin(), orders.end(), std::greater_equal<>()) == orders.end();
+}
+
+std::string missed_order_text(const MissedOrder &missed, const ConvergeOptions &options)
+{
+  std::vector<std::string> orders;
+  for (const double order : missed.orders)
+    orders.push_back(rate_text(order));
+  const std::string finer = "finer ones (converge.refinements = ..., " +
+      std::to_string(options.refinements.empty() ? 1 : options.refinements.back() + 1) + ")";
+  std::string text = "degree " + std::to_string(missed.degree) + ": the " + missed.norm +
+      " error falls with order " + rate_text(missed.measured) + " on the finest grids; expected " +
+      format_number(missed.expected) + " with a tolerance of " +
+      format_number(options.order_tolerance) + ". ";
+  if (missed.is_rising())
+    text += "The orders still rise (" + join(orders, ", ") +
+        "), as they do on grids that are too coarse for the solution (pre-asymptotic): add " +
+        finer;
+  else
+    text += (orders.size() > 1 ? "The orders do not rise (" + join(orders, ", ") + "): "
+                               : "One pair of grids does not tell why: ") +
+        "grids may be too coarse for the solution (pre-asymptotic; add " + finer +
+        "), the solution not smooth enough, or problem.exact_solution not that of the right-hand side "
+        "and the boundary values";
+  return text + ". converge.check_orders = false does without the check";
 }
 
 std::vector<int> unjudged_degrees(const Study &study)
@@ -267,7 +309,7 @@ void write_study_json(const Study &study, std::ostream &out)
   Json missed = nullptr;
   if (const auto order = find_missed_order(study))
     missed = {{"degree", order->degree}, {"norm", order->norm}, {"measured", order->measured},
-        {"expected", order->expected}};
+        {"expected", order->expected}, {"orders", order->orders}, {"rising", order->is_rising()}};
   const Json json{{"degrees", degrees}, {"solution_norm", study.solution_norm},
       {"gradient_norm", study.gradient_norm}, {"rounding_floor", rounding_floor},
       {"missed_order", missed}, {"version", version}, {"git_hash", git_hash},
@@ -322,10 +364,7 @@ int converge_program(const Parameters &parameters, MPI_Comm communicator, Consol
     return 0;
   if (const std::optional<MissedOrder> order = find_missed_order(study))
   {
-    console.error("degree " + std::to_string(order->degree) + ": the " + order->norm +
-        " error falls with order " + rate_text(order->measured) +
-        " on the finest grids; expected " + format_number(order->expected) +
-        " with a tolerance of " + format_number(parameters.converge.order_tolerance));
+    console.error(missed_order_text(*order, parameters.converge));
     return exit_order_missed;
   }
   for (const int degree : unjudged_degrees(study))

@@ -28,6 +28,10 @@ struct MissedOrder
   std::string norm; ///< "L2" or "gradient"
   double measured = 0.;
   double expected = 0.;
+  std::vector<double> orders{}; ///< all that are known, coarsest pair of grids first
+
+  /// As on grids that are too coarse to show the order: from each pair to the next it is higher.
+  bool is_rising() const;
 };
 
 /// Errors relative to the size of the solution below which rounding, not the mesh, determines them.
@@ -50,6 +54,9 @@ double observed_order(double coarse_error, double fine_error, int refinements);
 /// mesh (and not to rounding or to the tolerance of the solver), is lower than degree + 1 (L2) or degree (gradient) by more than the tolerance.
 /// A degree without such a pair is not judged, see unjudged_degrees().
 std::optional<MissedOrder> find_missed_order(const Study &study);
+
+/// What was missed, what may be the reason, and how to go on.
+std::string missed_order_text(const MissedOrder &missed, const ConvergeOptions &options);
 
 /// The degrees of which no L2 order is known.
 std::vector<int> unjudged_degrees(const Study &study);

@@ -55,6 +55,36 @@ namespace
     EXPECT_NEAR(missed->measured, 2.79, 1e-12);
   }
 
+  /// On grids that are too coarse for the solution: what helps is said.
+  TEST(Orders, ThatStillRise)
+  {
+    const auto text_of = [](const std::vector<double> &orders) {
+      std::vector<double> errors{0.1};
+      for (const double order : orders)
+        errors.push_back(errors.back() / std::exp2(order));
+      ConvergeOptions options;
+      options.order_tolerance = 0.2;
+      options.refinements = {1, 2, 3, 4};
+      return missed_order_text(find_missed_order(study_of(errors)).value(), options);
+    };
+    EXPECT_EQ(text_of({1.5, 2.25, 2.67}),
+        "degree 2: the L2 error falls with order 2.67 on the finest grids; expected 3.00 with a "
+        "tolerance of 0.200. The orders still rise (1.50, 2.25, 2.67), as they do on grids that are "
+        "too coarse for the solution (pre-asymptotic): add finer ones (converge.refinements = ..., 5). "
+        "converge.check_orders = false does without the check");
+    for (const std::vector<double> &orders :
+        {std::vector<double>{2.5, 1.5}, {1.5, 1.5, 1.6}, {2., 2.5, 2.4}})
+      EXPECT_NE(text_of(orders).find("The orders do not rise (" +
+                    std::string(orders[0] == 2.5 ? "2.50"
+                            : orders[0] == 2.    ? "2.00"
+                                                 : "1.50")),
+          std::string::npos)
+          << text_of(orders);
+    EXPECT_NE(text_of({2.}).find("One pair of grids does not tell why: grids may be too coarse"),
+        std::string::npos);
+    EXPECT_NE(text_of({2.}).find("problem.exact_solution"), std::string::npos);
+  }
+
   TEST(Orders, OfTheGradient)
   {
     EXPECT_FALSE(find_missed_order(study_of({1., 1. / 8.}, {1., 1. / 4.})));
@@ -136,6 +166,11 @@ namespace
         std::string::npos)
         << error_.str();
     EXPECT_NE(error_.str().find("expected 2.00"), std::string::npos);
+    for (const char *way : {"pre-asymptotic", "converge.refinements", "converge.check_orders"})
+      EXPECT_NE(error_.str().find(way), std::string::npos) << error_.str();
+    const auto json = test::parse_json(content(directory_ / "converge.json"));
+    EXPECT_EQ(json["missed_order"]["orders"].size(), 1U);
+    EXPECT_FALSE(json["missed_order"]["rising"]);
     EXPECT_EQ(
         run({"problem.exact_solution=1.001*sin(pi*x)*sin(pi*y)", "converge.check_orders=false"}),
         0);
