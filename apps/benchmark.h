@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include <mpi.h>
 #include <nlohmann/json_fwd.hpp>
 
+#include "apps/progress.h"
 #include "kernels/laplace/laplace.h"
 #include "solvers/options.h"
 
@@ -37,9 +39,17 @@ double measure_scale_bandwidth(MPI_Comm communicator, int repetitions);
 /// levels, `iterations` steps of FGMRES with a V(k, k)-cycle of fused Chebyshev steps.
 double model_solve_bytes(int dim, int iterations, int k, Precision precision);
 
+/// What each part gave, as a line, and what takes long meanwhile.
+struct BenchmarkVoice
+{
+  std::function<void(const std::string &line)> say = [](const std::string &) {};
+  Progress progress{}; ///< says nothing by default
+};
+
 /// Runs everything; the same object on every rank. Each operator is compared with the reference on a
 /// small mesh before it is timed. Throws std::runtime_error if a check or a solve fails.
-nlohmann::json run_benchmark(const BenchmarkOptions &options, MPI_Comm communicator);
+nlohmann::json run_benchmark(
+    const BenchmarkOptions &options, MPI_Comm communicator, BenchmarkVoice voice = {});
 
 /// The table for docs/.
 std::string benchmark_table(const nlohmann::json &result);

@@ -35,6 +35,16 @@ void require_writable(const std::string &output)
     throw tensormg::ParameterError(std::string("--output: ") + error.what());
   }
 }
+
+/// On standard error: the output is a table that people keep.
+tensormg::BenchmarkVoice voice_of(bool is_quiet)
+{
+  tensormg::BenchmarkVoice voice;
+  if (!is_quiet)
+    voice.say = [](const std::string &line) { std::fputs(line.c_str(), stderr); };
+  voice.progress = tensormg::Progress::on_screen(is_quiet);
+  return voice;
+}
 } // namespace
 
 int main(int argc, char **argv)
@@ -51,13 +61,16 @@ int main(int argc, char **argv)
   app.add_option("--repetitions", options.repetitions, "Of every kernel")
       ->check(CLI::Range(1, 1000));
   app.add_option("--output", output, "Stem of the result files, .json and .md are appended");
+  bool is_quiet = false;
+  app.add_flag("-q,--quiet", is_quiet, "Show only the table at the end, no line per part");
   int code = 0;
   try
   {
     app.parse(argc, argv);
     if (!output.empty())
       require_writable(output);
-    const nlohmann::json result = tensormg::run_benchmark(options, MPI_COMM_WORLD);
+    const nlohmann::json result =
+        tensormg::run_benchmark(options, MPI_COMM_WORLD, voice_of(is_quiet || rank > 0));
     if (rank == 0)
     {
       const std::string table = tensormg::benchmark_table(result);
