@@ -60,13 +60,15 @@ void measure_machines(Diagnosis &diagnosis, const DiagnoseOptions &options, Thre
 {
   const MachineOptions what = machine_options(options, progress);
   if (diagnosis.wants(Place::device) && device_count() > 0)
-    console.normal("machines     measuring what they can do ...\n");
+    console.normal("machines     measuring what the device can do ...\n");
+  progress.begin("arrays for the bandwidth of the device");
   progress.rest();
   measure_wanted_device(diagnosis, what);
   console.result(no_device_text(diagnosis));
   if (!diagnosis.wants(Place::host))
     return;
   console.normal("machines     measuring what the host can do ...\n");
+  progress.begin("arrays for the bandwidth of the host");
   progress.rest();
   try
   {

@@ -54,10 +54,11 @@ private:
       if (ends_ || Clock::now() < said_ + interval_)
         continue;
       said_ = Clock::now();
-      if (!step_.empty())
-        say_("tensormg: ... " + step_ + " (" +
-            std::to_string(std::lround(std::chrono::duration<double>(said_ - begin_).count())) +
-            " s)\n");
+      if (step_.empty())
+        continue;
+      const auto seconds = std::lround(std::chrono::duration<double>(said_ - begin_).count());
+      say_("tensormg: ... " + step_ +
+          (seconds > 0 ? " (" + std::to_string(seconds) + " s)\n" : "\n"));
     }
   }
 
