@@ -1,5 +1,7 @@
 #include "apps/parameter_table.h"
 
+#include <algorithm>
+
 #include <deal.II/base/parameter_handler.h>
 #include <deal.II/base/patterns.h>
 
@@ -340,11 +342,24 @@ const ParameterEntry *find_parameter(const std::string &name)
   return nullptr;
 }
 
-void declare(dealii::ParameterHandler &handler)
+std::vector<std::string> sections_of(const std::string &program, const Parameters &parameters)
+{
+  std::vector<std::string> sections;
+  for (std::size_t i = 0; i < section_readers.size(); ++i)
+    for (const std::string &reader : split(section_readers[i], ','))
+      if (reader == program || (parameters.compare.solve && reader == program + " --solve"))
+        sections.emplace_back(parameter_sections[i].first);
+  return sections;
+}
+
+void declare(dealii::ParameterHandler &handler, const std::vector<std::string> &sections)
 {
   const Parameters defaults;
   for (const ParameterEntry &entry : parameter_table())
   {
+    if (!sections.empty() &&
+        std::find(sections.begin(), sections.end(), entry.section) == sections.end())
+      continue;
     handler.enter_subsection(entry.section);
     handler.declare_entry(entry.key, entry.write(defaults), *entry.pattern,
         entry.description + " Allowed: " + entry.allowed + ".");

@@ -58,6 +58,15 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 9> pa
             "What `tensormg diagnose` measures. Other sections than this one and `output` play no "
             "part."}}};
 
+/// The programs that read these sections, in the same order; compare reads those of a problem for whole solves only.
+inline constexpr std::array<std::string_view, 9> section_readers{"solve, converge, compare --solve",
+    "solve, converge, compare --solve", "solve, converge, compare --solve",
+    "solve, converge, compare --solve", "solve, converge, compare --solve",
+    "solve, converge, compare, diagnose", "converge", "compare", "diagnose"};
+
+/// The sections that this program reads, as in "solve"; compare with its parameters.
+std::vector<std::string> sections_of(const std::string &program, const Parameters &parameters);
+
 /// The functions of every expression, for the reference; no constant may have one of their names.
 inline constexpr std::array<std::string_view, 36> expression_functions{"sin", "cos", "tan", "cot",
     "sec", "csc", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh",
@@ -70,6 +79,6 @@ const std::vector<ParameterEntry> &parameter_table();
 /// The entry of "section.key"; nullptr if there is none.
 const ParameterEntry *find_parameter(const std::string &name);
 
-/// Declares every entry, so that deal.II reads and writes the files.
-void declare(dealii::ParameterHandler &handler);
+/// Declares every entry of these sections, so that deal.II reads and writes the files; without sections: of all.
+void declare(dealii::ParameterHandler &handler, const std::vector<std::string> &sections = {});
 } // namespace tensormg

@@ -146,12 +146,16 @@ Parameters default_parameters(const std::vector<std::string> &overrides)
   return read({}, overrides, "");
 }
 
-void print_parameters(const Parameters &parameters, std::ostream &out, ParameterFormat format)
+void print_parameters(const Parameters &parameters, std::ostream &out, ParameterFormat format,
+    const std::vector<std::string> &sections)
 {
   ParameterHandler handler;
-  declare(handler);
+  declare(handler, sections);
   for (const ParameterEntry &entry : parameter_table())
   {
+    if (!sections.empty() &&
+        std::find(sections.begin(), sections.end(), entry.section) == sections.end())
+      continue;
     handler.enter_subsection(entry.section);
     handler.set(entry.key, entry.write(parameters));
     handler.leave_subsection();
@@ -190,10 +194,15 @@ void print_parameter_reference(std::ostream &out)
          "erfc(x)`.\n";
 
   const Parameters defaults;
-  for (const auto &[section, about] : parameter_sections)
+  for (std::size_t i = 0; i < parameter_sections.size(); ++i)
   {
+    const auto &[section, about] = parameter_sections[i];
+    std::vector<std::string> readers;
+    for (const std::string &reader : split(section_readers[i], ','))
+      readers.push_back("`" + reader + "`");
     out << "\n## " << section << "\n\n"
-        << about << "\n\n| key | default | allowed | meaning |\n|---|---|---|---|\n";
+        << about << "\n\nRead by " << join(readers, ", ")
+        << ".\n\n| key | default | allowed | meaning |\n|---|---|---|---|\n";
     for (const ParameterEntry &entry : parameter_table())
     {
       if (entry.section != section)

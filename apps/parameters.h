@@ -139,9 +139,9 @@ Parameters default_parameters(const std::vector<std::string> &overrides = {});
 void check_for_converge(const Parameters &parameters);
 
 /// Writes every value so that reading the text back gives the same run. In a .prm, every parameter
-/// carries its description, and the default where the value differs from it.
-void print_parameters(
-    const Parameters &parameters, std::ostream &out, ParameterFormat format = ParameterFormat::prm);
+/// carries its description, and the default where the value differs from it. With `sections`: only theirs.
+void print_parameters(const Parameters &parameters, std::ostream &out,
+    ParameterFormat format = ParameterFormat::prm, const std::vector<std::string> &sections = {});
 
 /// The commented .prm file of the defaults: a file to start from.
 void print_default_parameters(std::ostream &out);

@@ -13,6 +13,7 @@
 #include <deal.II/base/multithread_info.h>
 
 #include "apps/output_directory.h"
+#include "apps/parameter_table.h"
 #include "apps/parameter_text.h"
 #include "apps/report.h"
 #include "kernels/core/device.h"
@@ -42,6 +43,7 @@ namespace
     bool quiet = false;
     bool verbose = false;
     bool print_parameters = false;
+    bool all = false; ///< parameters, also those of other programs
 
     /// What is no word of the program is the file; the words are an override.
     void sort_arguments(const Program &program)
@@ -98,7 +100,9 @@ namespace
     CLI::Option *quiet = app.add_flag("-q,--quiet", line.quiet, "show only the result");
     app.add_flag("-v,--verbose", line.verbose, "show everything")->excludes(quiet);
     app.add_flag("--print-parameters", line.print_parameters,
-        "print all parameters as a commented file, and do nothing else");
+        "print the parameters of this program as a commented file, and do nothing else");
+    app.add_flag(
+        "--all", line.all, "with --print-parameters: also the parameters of the other programs");
     app.set_version_flag("--version", version_text());
     app.footer("Exit codes: 0 success, 1 unexpected error, 2 unusable arguments or parameters, "
                "3 iteration limit,\n4 stagnation, 5 NaN or Inf, 6 indefinite preconditioner, "
@@ -166,7 +170,11 @@ namespace
     if (line.print_parameters)
     {
       if (rank == 0)
-        print_parameters(parameters, std::cout);
+      {
+        const std::string word = program.name.substr(program.name.rfind(' ') + 1);
+        print_parameters(parameters, std::cout, ParameterFormat::prm,
+            line.all ? std::vector<std::string>{} : sections_of(word, parameters));
+      }
       return 0;
     }
     Console console(MPI_COMM_WORLD, parameters.output.verbosity);
@@ -203,9 +211,12 @@ namespace
   }
 } // namespace
 
+void survive_closed_screen() { std::signal(SIGPIPE, SIG_IGN); }
+
 int run_program(int argc, char **argv, const Program &program)
 {
   MPI_Init(&argc, &argv);
+  survive_closed_screen();
   // Messages of failing ranks must not meet those of the work that they left.
   MPI_Comm private_communicator = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &private_communicator);

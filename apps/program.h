@@ -45,8 +45,12 @@ struct Program
   std::vector<std::string> overrides_without_file = {};
 };
 
+/// Writing to a screen that is gone, as in `... | head -1`, no longer ends the process: a run goes on without one.
+/// Call after MPI_Init.
+void survive_closed_screen();
+
 /// main() of a program: initialises MPI, reads the command line
-///   [WORD ...] PARAMETER_FILE [--FLAG ...] --set SECTION.KEY=VALUE ... --quiet | --verbose --print-parameters --version
+///   [WORD ...] PARAMETER_FILE [--FLAG ...] --set SECTION.KEY=VALUE ... --quiet | --verbose --print-parameters [--all] --version
 /// and runs. Every exception ends in one line "tensormg: error: ..." and an exit code; if only some
 /// ranks fail, they end the others.
 int run_program(int argc, char **argv, const Program &program);
