@@ -1,5 +1,7 @@
 #include "apps/backend_choice.h"
 
+#include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 
 #include "apps/parameter_text.h"
@@ -23,7 +25,8 @@ namespace
   {
     return device.name + " has " + capability_text(10 * device.major + device.minor) +
         (device.code_capability == 0
-                ? ", for which this build has no code"
+                ? ", for which this build has no code; build for it: CUDAARCHS=" +
+                    std::to_string(10 * device.major + device.minor) + " TENSORMG_PRESET=cuda"
                 : ", with code of this build for " + capability_text(device.code_capability));
   }
 
@@ -35,6 +38,17 @@ namespace
         Backend::automatic, Form::apply, problem.dim, problem.degree);
     laplace::kernel_resources<double>(backend, Form::residual, problem.dim, problem.degree);
     laplace::kernel_resources<float>(backend, Form::chebyshev, problem.dim, problem.degree);
+  }
+
+  /// Why a GPU of this machine is of no use to a build with kernels for it, as with an old driver; empty where none
+  /// is there, or it is hidden.
+  std::string trouble_with_driver()
+  {
+    const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    const bool hidden = visible != nullptr && (*visible == '\0' || *visible == '-');
+    return built_with_cuda() && !hidden && std::filesystem::exists("/dev/nvidiactl")
+        ? why_no_device()
+        : "";
   }
 
   /// Why the device cannot be used for the problem with a backend of this name; empty if it has been chosen.
@@ -104,7 +118,7 @@ BackendChoice choose_backend(const Parameters &parameters, int n_ranks)
   {
     const bool on_tensor_cores = takes_tensor_cores(parameters.solver);
     if (device_count() == 0 && !on_tensor_cores)
-      return {};
+      return {laplace::Backend::cpu, trouble_with_driver()};
     std::string reason = missing_on_devices(n_ranks);
     if (reason.empty())
       reason = trouble_with_device(parameters.problem, word);

@@ -74,8 +74,11 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
     record.device_start_seconds = start_seconds;
   }
   console.normal(header_text(record, console.is_verbose()));
-  if (!choice.reason.empty())
+  // Several ranks are a choice of the user's; a device of no use to one rank is told in a quiet run, too.
+  if (!choice.reason.empty() && grid.n_ranks > 1)
     console.normal("the GPU is not used: " + choice.reason + '\n');
+  else if (!choice.reason.empty())
+    console.warning("the GPU is not used: " + choice.reason);
   check_memory(grid, parameters.solver, available, place);
   if (grid.n_ranks > 1 && grid.finest().replicated)
     console.warning("the grid is too small for " + std::to_string(grid.n_ranks) +
