@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
-"""The programs as a user meets them: exit codes, messages, and files, on one rank and under mpirun."""
+"""The programs as a user meets them: exit codes, messages, and files, on one rank and under mpirun.
+
+tools/before_build.py, which answers in their place before they are built, says the same.
+"""
 
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -79,7 +83,7 @@ class Programs(unittest.TestCase):
 
     def test_parameters_are_reproduced(self):
         self.run_program("solve", "case.prm", "-q")
-        again = self.run_program("solve", "output/parameters.prm", "--print-parameters")
+        again = self.run_program("solve", "output/parameters.prm", "--print-parameters", "--all")
         self.assertEqual(again.returncode, 0)
         self.assertEqual(again.stdout, (self.folder / "output/parameters.prm").read_text())
 
@@ -90,6 +94,82 @@ class Programs(unittest.TestCase):
                 result = self.run_program(program, argument)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertIn(part, result.stdout)
+
+    def test_parameters_of_a_program(self):
+        def sections(*arguments):
+            return re.findall("subsection (.*)", self.run_program(*arguments, "--print-parameters").stdout)
+
+        problem = ["problem", "boundary", "solver", "multigrid", "operator", "output"]
+        self.assertEqual(sections("solve"), problem)
+        self.assertEqual(sections("converge"), [*problem, "converge"])
+        self.assertEqual(sections("compare"), ["output", "compare"])
+        self.assertEqual(sections("compare", "--solve"), [*problem, "compare"])
+        self.assertEqual(sections("diagnose"), ["output", "diagnose"])
+        self.assertEqual(sections("solve", "--all"), [*problem, "converge", "compare", "diagnose"])
+
+    def test_closed_screen(self):
+        """Who reads goes after one line; the run goes on to its end."""
+        for arguments in ("", "--set solver.max_iterations=1"):
+            command = f"{PROGRAMS}/tensormg-solve case.prm {arguments} | head -n 1; exit ${{PIPESTATUS[0]}}"
+            result = subprocess.run(["bash", "-c", command], cwd=self.folder, capture_output=True, text=True, check=False)
+            self.assertEqual(len(result.stdout.splitlines()), 1)
+            self.assertEqual(result.returncode, 3 if arguments else 0, result.stderr)
+            record = json.loads((self.folder / "output/run.json").read_text(encoding="utf-8"))
+            self.assertEqual(record["converged"], not arguments)
+
+    def before_build(self, name, *arguments):
+        return subprocess.run([sys.executable, str(SOURCE / "tools/before_build.py"), name, *arguments], cwd=self.folder,
+                              capture_output=True, text=True, check=False, timeout=60)
+
+    def test_help_before_the_build(self):
+        def options(text):
+            return set(re.findall(r"(?m)^ *(?:-\w, ?)?(--[a-z-]+)", text))
+
+        for program in ("solve", "converge", "compare", "diagnose", "benchmark"):
+            early = self.before_build(program, "--help")
+            self.assertEqual(early.returncode, 3)
+            late = self.run_program(program, "--help").stdout
+            self.assertEqual(options(early.stdout) - {"--ranks"}, options(late), program)
+            self.assertGreaterEqual(len(options(late)), 6)
+
+    def test_parameters_before_the_build(self):
+        def words(text): # the lines are broken elsewhere by other versions of deal.II
+            return re.sub(r"[\s#]+", " ", text)
+
+        for program, *arguments in (("solve",), ("solve", "--all"), ("solve", "case.prm"), ("converge", "case.prm"), ("compare",),
+                                    ("compare", "--solve"), ("diagnose", "spmv", "gemm", "--quick"),
+                                    ("solve", "--set", "output.directory=a b", "-s", "multigrid.degree=3")):
+            early = self.before_build(program, *arguments, "--print-parameters")
+            late = self.run_program(program, *arguments, "--print-parameters")
+            self.assertEqual((early.returncode, late.returncode), (3, 0))
+            self.assertEqual(words(early.stdout), words(late.stdout))
+
+    def test_mistakes_before_the_build(self):
+        files = {"key.prm": "subsection solver\n  set tolerence = 1\nend\n", "section.prm": "subsection solvr\n set restart = 1\nend\n",
+                 "open.prm": "subsection solver\n", "line.prm": "tolerance = 1\n", "outside.prm": "set dimension = 3\n",
+                 "slash.prm": "subsection solver \\\n", "twice.prm": "subsection solver\n set restart = 1\n set restart = 2\nend\n",
+                 "text.txt": "x", "key.json": '{"solver":\n {"precision": "half"}}'}
+        for name, text in files.items():
+            (self.folder / name).write_text(text, encoding="utf-8")
+        settings = ("solver.tolerance=2", "solver.tolerance=1e-400", "solver.restart=0", "solver.restart=1.5", "solver.solver=gmres",
+                    "problem.lower=1,2,3", "problem.upper=1,b", "problem.coarse_cells=0", "converge.degrees=2, 1", "compare.forms=",
+                    "compare.backends=cpu, cudda", "solver.full_multigrid=yes", "output.name=a/b", "output.name=a#b",
+                    "multigrid.wwwwwwww=1", "tolerance=1", "qqqqqqq.wwwwwww=1")
+        cases = [("solve", name) for name in (*files, "no/such.prm")] + [("solve",), ("converge", "a.prm", "b.prm")]
+        cases += [("solve", "case.prm", "--set", setting) for setting in settings] + [("diagnose", "splv")]
+        for case in cases:
+            early, late = self.before_build(*case), self.run_program(*case)
+            self.assertEqual((early.returncode, early.stderr), (2, late.stderr), case)
+            self.assertEqual(late.returncode, 2, case)
+
+    def test_what_passes_before_the_build(self):
+        """Every shipped file, and what only the program can judge."""
+        for file in sorted((SOURCE / "params").glob("*.prm")):
+            for program in ("solve", "converge", "compare", "diagnose"):
+                result = self.before_build(program, str(file))
+                self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""), file)
+        for setting in ("problem.right_hand_side=)", "diagnose.matrices=", "output.vtu_lower=", "solver.tolerance=+.5", "problem.upper=1.e2"):
+            self.assertEqual(self.before_build("solve", "case.prm", "-s", setting).returncode, 0, setting)
 
     def test_usage_errors(self):
         self.expect_error(self.run_program("solve"), 2, "a parameter file is missing")
