@@ -1,76 +1,14 @@
 #!/usr/bin/env python3
-"""The launcher with programs that only print how they were started: options, ranks, failures.
-
-A copy of the launcher runs in a folder of its own; cmake, ninja and mpirun are replaced by scripts.
-"""
+"""The launcher with programs that only print how they were started: options, ranks, failures."""
 
 import os
-import pathlib
-import shutil
 import subprocess
-import tempfile
 import unittest
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
-PRINT_ARGUMENTS = '#!/bin/sh\necho "$(basename "$0"):" "$@"\n'
-# Runs what it is told to start, once.
-MPIRUN = """#!/bin/sh
-echo "mpirun: $*"
-[ "$1" != --version ] || echo "mpirun (Open MPI) 4.1.4"
-"""
-CMAKE = """#!/bin/sh
-echo "$*" >>cmake.txt
-mkdir -p build/release
-touch build/release/build.ninja
-echo "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" >build/release/CMakeCache.txt
-"""
-NINJA = """#!/bin/sh
-[ ! -e "$(dirname "$0")/broken" ] || { echo "error: this source is wrong"; exit 1; }
-echo "[1/1] Building CXX object"
-"""
+from launcher_copy import CORES, LauncherCopy
 
 
-class Launcher(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name) / "checkout"
-        self.tools = pathlib.Path(folder.name) / "tools"
-        for path in ("apps/solve_main.cc", "apps/converge_main.cc", "apps/diagnose_main.cc"):
-            self.write(self.root / path, "")
-        for name in ("cmake", "ninja", "mpirun", "ctest"):
-            text = {"cmake": CMAKE, "ninja": NINJA, "mpirun": MPIRUN}.get(name, PRINT_ARGUMENTS)
-            self.write(self.tools / name, text)
-        for name in ("solve", "converge", "diagnose"):
-            self.write(self.root / f"build/release/bin/tensormg-{name}", PRINT_ARGUMENTS)
-        shutil.copy(SOURCE / "tensormg", self.root)
-        shutil.copytree(SOURCE / "tools", self.root / "tools")
-        shutil.copy(SOURCE / "CMakeLists.txt", self.root)
-
-    def write(self, path, text):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        path.chmod(0o755)
-
-    def launch(self, *arguments, **variables):
-        environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith(("OMPI_", "PMI", "TENSORMG_"))}
-        environment["PATH"] = f"{self.tools}:{environment['PATH']}"
-        environment["TENSORMG_INSTALL"] = "no"
-        environment.update(variables)
-        return subprocess.run([str(self.root / "tensormg"), *arguments], cwd=self.root, check=False,
-                              env=environment, capture_output=True, text=True, timeout=60)
-
-    def started(self, *arguments, **variables):
-        """The line that the program, or mpirun in its place, has printed."""
-        result = self.launch(*arguments, **variables)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return result.stdout.strip()
-
-    def expect_error(self, result, code, text):
-        self.assertEqual(result.returncode, code, result.stderr)
-        self.assertIn(text, result.stderr)
-
+class Launcher(LauncherCopy):
     def test_ranks(self):
         for form in (("-n", "3"), ("--ranks", "3"), ("--ranks=3",)):
             for arguments in ((*form, "a.prm", "--set", "x.y=1"),
@@ -104,9 +42,10 @@ class Launcher(unittest.TestCase):
             inside = {variable: "4"}
             self.assertEqual(self.started("solve", "a.prm", **inside), "tensormg-solve: a.prm")
             self.expect_error(self.launch("solve", "a.prm", "-n", "2", **inside), 2, "-n inside")
-        self.assertFalse((self.root / "cmake.txt").exists(), "a rank has built")
+        self.assertEqual(self.configurations(), [], "a rank has built")
         (self.root / "build/release/bin/tensormg-solve").unlink()
-        self.expect_error(self.launch("solve", "a.prm", **inside), 11, "do not build")
+        self.expect_error(self.launch("solve", "a.prm", **inside), 11,
+                          "do not build: call TENSORMG_PRESET=release ./tensormg solve once without them")
 
     def test_ctest_gets_its_options(self):
         self.assertRegex(self.started("test", "-R", "x", "-n", "3"),
@@ -115,13 +54,12 @@ class Launcher(unittest.TestCase):
     def test_build_folder_of_another_checkout(self):
         self.launch("solve", "a.prm", "-n", "1")
         self.launch("solve", "a.prm", "-n", "1")
-        self.assertEqual((self.root / "cmake.txt").read_text().splitlines(), ["--preset release"])
+        self.assertEqual(self.configurations(), ["--preset release"])
         self.root = self.root.rename(self.root.with_name("moved"))
         self.write(self.root / "build/release/stale", "")
         self.launch("solve", "a.prm", "-n", "1")
         self.launch("solve", "a.prm", "-n", "1")
-        self.assertEqual((self.root / "cmake.txt").read_text().splitlines(),
-                         ["--preset release", "--preset release"])
+        self.assertEqual(self.configurations(), ["--preset release", "--preset release"])
         self.assertFalse((self.root / "build/release/stale").exists())
 
     def test_failing_build(self):
@@ -138,9 +76,46 @@ class Launcher(unittest.TestCase):
         self.expect_error(self.launch(), 2, "usage: ./tensormg SUBCOMMAND")
         self.expect_error(self.launch("slove"), 2, "unknown subcommand 'slove'; there are: solve")
         self.expect_error(self.launch("benchmark"), 2, "'benchmark' is not there yet; there are: "
-                                                       "converge diagnose solve test")
+                                                       "compare converge diagnose solve test")
         self.assertIn("-n N, --ranks N", self.started("--help"))
         self.assertRegex(self.started("--version"), r"^tensormg \d+\.\d+\.\d+ \(\w+\)$")
+
+    def test_one_rank_per_core(self):
+        for subcommand in ("solve", "converge", "compare"):
+            self.assertIn(f" -n {CORES} --bind-to core", self.started(subcommand, "a.prm"))
+
+    def test_ranks_of_two_runs_are_not_bound(self):
+        self.write(self.folder / "processes/17/comm", "tensormg-solve\n")
+        line = self.started("solve", "a.prm")
+        self.assertIn("--bind-to none", line)
+        self.assertNotIn("--bind-to core", line)
+        self.write(self.folder / "processes/17/comm", "bash\n")
+        self.assertIn("--bind-to core", self.started("solve", "a.prm"))
+
+    def test_without_mpirun(self):
+        (self.tools / "mpirun").unlink()
+        self.expect_error(self.launch("solve", "a.prm", "-n", "2"), 10, "not found: mpirun (package openmpi-bin")
+        self.assertEqual(self.started("solve", "a.prm", "-n", "1"), "tensormg-solve: a.prm")
+
+    def test_symbolic_link(self):
+        link = self.folder / "bin/tensormg"
+        link.parent.mkdir()
+        link.symlink_to(os.path.relpath(self.root / "tensormg", link.parent))
+        result = self.launch("solve", "a.prm", "-n", "1", command=str(link))
+        self.assertEqual(result.stdout, "tensormg-solve: a.prm\n", result.stderr)
+        result = self.launch("--version", command=str(link))
+        self.assertRegex(result.stdout, r"^tensormg \d+\.\d+\.\d+ ")
+
+    def test_closed_screen(self):
+        """Who reads goes after one line; the run goes on, and its exit code is the program's."""
+        goes_on = "#!/bin/sh\n[ \"$1\" != --version ] || exit 1\nfor i in 1 2 3 4 5 6; do echo $i || :; sleep 0.05; done\necho >ended\nexit 4\n"
+        for program, ranks in ((self.tools / "mpirun", "2"), (self.root / "build/release/bin/tensormg-solve", "1")):
+            self.write(program, goes_on)
+            result = subprocess.run(["bash", "-c", f"./tensormg solve a.prm -n {ranks} | head -n 1; exit ${{PIPESTATUS[0]}}"],
+                                    cwd=self.root, env=self.environment({}), capture_output=True, text=True, check=False)
+            self.assertEqual((result.returncode, result.stdout), (4, "1\n"), result.stderr)
+            self.assertTrue((self.root / "ended").exists())
+            (self.root / "ended").unlink()
 
 
 if __name__ == "__main__":
