@@ -9,11 +9,27 @@
 #
 # A skipped test (GTEST_SKIP) shows as skipped, never as passed: the entries per executable end with
 # code 77 if nothing failed and something was skipped.
-find_package(GTest REQUIRED)
+find_package(GTest QUIET)
+if(NOT GTest_FOUND)
+  tensormg_switched_off("all tests in C++" "install GoogleTest (libgtest-dev)")
+endif()
 include(GoogleTest)
 # The system's interpreter first: that is the one which packages of the distribution serve.
 find_program(TENSORMG_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH DOC "Interpreter of the Python tests")
 find_program(TENSORMG_PYTHON python3)
+if(NOT TENSORMG_PYTHON)
+  tensormg_switched_off("all tests in Python" "install python3")
+endif()
+# tensormg_python_module(module what package): without the module, tests in Python leave something out.
+function(tensormg_python_module module what package)
+  execute_process(COMMAND "${TENSORMG_PYTHON}" -c "import importlib.util as u, sys; sys.exit(u.find_spec('${module}') is None)"
+    RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
+  if(TENSORMG_PYTHON AND missing)
+    tensormg_switched_off("${what}" "install ${package}")
+  endif()
+endfunction()
+tensormg_python_module(matplotlib "tests of plots" "Matplotlib for ${TENSORMG_PYTHON} (python3-matplotlib)")
+tensormg_python_module(vtkmodules "the test that reads field output back" "VTK for ${TENSORMG_PYTHON} (python3-vtk9)")
 
 set(tensormg_test_environment
   OMP_NUM_THREADS=1
@@ -184,8 +200,12 @@ function(add_unit_test file)
   endforeach()
 endfunction()
 
-# Registers everything below `folder`.
-function(tensormg_add_tests folder)
+# GoogleTest is parsed once, not for every test. By a program, as the tests are: flags must be the same.
+set(tensormg_precompiled_source "${PROJECT_BINARY_DIR}/tests/precompiled.cc")
+file(CONFIGURE OUTPUT "${tensormg_precompiled_source}" CONTENT "int main() {}\n")
+
+# What tests in C++ are linked with.
+function(tensormg_add_test_libraries folder)
   add_library(tensormg_test_libraries INTERFACE)
   target_link_libraries(tensormg_test_libraries INTERFACE tensormg_programs tensormg_dealii GTest::gtest)
   # What several tests share: tests/support/*.cc (mpi_main.cc is linked by the tests with MPI only).
@@ -214,10 +234,6 @@ function(tensormg_add_tests folder)
   target_link_libraries(tensormg_mpi_main PUBLIC GTest::gtest MPI::MPI_CXX
     PRIVATE tensormg_options tensormg_warnings)
 
-  # GoogleTest is parsed once, not for every test. By a program, as the tests are: flags must be the same.
-  set(tensormg_precompiled_source "${PROJECT_BINARY_DIR}/tests/precompiled.cc")
-  file(CONFIGURE OUTPUT "${tensormg_precompiled_source}" CONTENT "int main() {}\n")
-  set(tensormg_precompiled_source "${tensormg_precompiled_source}" PARENT_SCOPE)
   foreach(code IN ITEMS calling_code program_code kernel_tests)
     set(name tensormg_precompiled_${code})
     set(libraries tensormg_test_libraries)
@@ -228,13 +244,28 @@ function(tensormg_add_tests folder)
     target_link_libraries(${name} PRIVATE ${libraries} tensormg_warnings tensormg_${code})
     target_precompile_headers(${name} PRIVATE <gtest/gtest.h>)
   endforeach()
+endfunction()
 
-  set(patterns "${folder}/*_test.cc" "${folder}/*_test.py")
-  if(TENSORMG_CUDA_ENABLED)
-    list(APPEND patterns "${folder}/*_test.cu")
-    add_custom_target(gpu_tests) # the executables of label gpu
+# Registers everything below `folder`.
+function(tensormg_add_tests folder)
+  set(patterns "")
+  if(TENSORMG_PYTHON)
+    list(APPEND patterns "${folder}/*_test.py")
   endif()
-  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${patterns})
+  if(GTest_FOUND)
+    tensormg_add_test_libraries("${folder}")
+    list(APPEND patterns "${folder}/*_test.cc")
+  endif()
+  if(TENSORMG_CUDA_ENABLED)
+    add_custom_target(gpu_tests) # the executables of label gpu
+    if(GTest_FOUND)
+      list(APPEND patterns "${folder}/*_test.cu")
+    endif()
+  endif()
+  set(files "")
+  if(patterns)
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS ${patterns})
+  endif()
   if(NOT TENSORMG_CUDA_ENABLED)
     list(FILTER files EXCLUDE REGEX "_cuda_test\\.py$")
   endif()

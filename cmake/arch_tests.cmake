@@ -59,7 +59,7 @@ function(tensormg_add_arch_tests arch)
 endfunction()
 
 foreach(arch IN LISTS TENSORMG_TEST_ARCHS)
-  if(NOT arch STREQUAL TENSORMG_ARCH)
+  if(GTest_FOUND AND NOT arch STREQUAL TENSORMG_ARCH)
     tensormg_add_arch_tests("${arch}")
   endif()
 endforeach()

@@ -56,6 +56,9 @@ function(tensormg_find_dealii)
   # lld 0.5 s.
   foreach(linker IN ITEMS lld gold)
     string(TOUPPER "TENSORMG_HAVE_${linker}" found)
+    if(NOT ${found}) # it may have been installed since
+      unset(${found} CACHE)
+    endif()
     check_linker_flag(CXX -fuse-ld=${linker} ${found})
     if(${found})
       target_link_options(tensormg_dealii INTERFACE "$<$<LINK_LANGUAGE:CXX>:-fuse-ld=${linker}>")
