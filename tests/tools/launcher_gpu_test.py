@@ -117,6 +117,13 @@ class LauncherWithGpu(LauncherCopy):
         self.build("cuda-portable")
         self.assertNotIn("-n", self.expect_silence("solve", "a.prm", TENSORMG_PRESET="cuda-portable"))
 
+    def test_what_is_built_for_gpus_is_taken(self):
+        (self.root / "build/cuda/bin/tensormg-solve").unlink()
+        self.build("cuda-portable")
+        self.assertEqual(self.started("solve", "a.prm"), "tensormg-solve: a.prm")
+        self.assertEqual(self.started("converge", "a.prm"), "tensormg-converge: a.prm")
+        self.assertEqual(self.configurations(), ["--preset cuda-portable", "--preset cuda"])
+
     def test_reason_comes_before_the_build(self):
         (self.root / "build/release/bin/tensormg-solve").unlink()
         (self.tools / "nvcc").unlink()

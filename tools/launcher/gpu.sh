@@ -84,7 +84,7 @@ choose_preset()
     gpu_trouble=$(why_no_cuda)
     found=$(first_built cuda cuda-portable)
     if [[ -z $gpu_trouble ]]; then
-      preset=cuda
+      preset=${found:-cuda} # what was built for GPUs elsewhere serves this one, too
     elif [[ -n $found ]] && ! command -v nvcc >/dev/null; then
       preset=$found as_built=yes gpu_trouble=''
     fi
