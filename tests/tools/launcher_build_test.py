@@ -54,6 +54,15 @@ class LauncherBuilds(LauncherCopy):
         self.launch("solve", "bad.prm")
         self.assertEqual(self.configurations(), ["--preset release"])
 
+    def test_without_python(self):
+        self.describe_parameters()
+        self.replace("tensormg", "system_python=/usr/bin/python3", "system_python=/none")
+        self.replace("tensormg", "command -v python3", "command -v no_python")
+        self.expect_error(self.launch("solve", "b.prm"), 2, "tensormg: error: b.prm: there is no such file")
+        self.assertEqual(self.configurations(), [])
+        self.launch("solve", "a.prm", "--set", "output.directory=b.prm")
+        self.assertEqual(self.configurations(), ["--preset release"])
+
     def test_missing_tools(self):
         for name, package in (("cmake", "cmake"), ("ninja", "ninja-build"), ("c++", "g++")):
             (self.tools / name).rename(self.folder / "away")

@@ -108,9 +108,12 @@ class Launcher(LauncherCopy):
 
     def test_closed_screen(self):
         """Who reads goes after one line; the run goes on, and its exit code is the program's."""
-        goes_on = "#!/bin/sh\n[ \"$1\" != --version ] || exit 1\nfor i in 1 2 3 4 5 6; do echo $i || :; sleep 0.05; done\necho >ended\nexit 4\n"
-        for program, ranks in ((self.tools / "mpirun", "2"), (self.root / "build/release/bin/tensormg-solve", "1")):
-            self.write(program, goes_on)
+        text = ("#!/bin/sh\n[ \"$1\" != --version ] || exit 1\nfor i in 1 2 3 4 5 6; do echo $i || {}; sleep 0.05; done\n"
+                "echo >ended\nexit 4\n")
+        # mpirun gives up when it cannot write, the program does not.
+        for program, ranks, trouble in ((self.tools / "mpirun", "2", "exit 9"),
+                                        (self.root / "build/release/bin/tensormg-solve", "1", ":")):
+            self.write(program, text.replace("{}", trouble))
             result = subprocess.run(["bash", "-c", f"./tensormg solve a.prm -n {ranks} | head -n 1; exit ${{PIPESTATUS[0]}}"],
                                     cwd=self.root, env=self.environment({}), capture_output=True, text=True, check=False)
             self.assertEqual((result.returncode, result.stdout), (4, "1\n"), result.stderr)

@@ -104,7 +104,7 @@ how_to_build()
 # Builds on a machine without a GPU are often for another one.
 tell_about_other_nodes()
 {
-  if built "$preset" || gpu_visible || [[ -n ${CUDA_VISIBLE_DEVICES+set} ]] || ! command -v nvcc >/dev/null; then
+  if [[ $subcommand == benchmark ]] || built "$preset" || gpu_visible || [[ -n ${CUDA_VISIBLE_DEVICES+set} ]] || ! command -v nvcc >/dev/null; then
     return
   fi
   if [[ $preset == release && -z ${TENSORMG_PRESET:-} ]]; then
