@@ -393,6 +393,7 @@ void check_memory(
   if (!changes.empty())
     text += "; " + std::to_string(grid.problem.refinements) + " would fit with " +
         join(changes, ", or with ");
-  throw ParameterError(text);
+  throw ParameterError(text +
+      (place == MemoryPlace::device ? "; operator.backend = cpu takes that of the node" : ""));
 }
 } // namespace tensormg

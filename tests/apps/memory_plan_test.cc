@@ -105,6 +105,8 @@ namespace
         {"multigrid.precision = half"});
     expect_message(
         [&] { check_memory(grid, options, 100.); }, {"no smaller number of refinements"});
+    expect_message([&] { check_memory(grid, options, 100., MemoryPlace::device); },
+        {"on a device with", "operator.backend = cpu takes that of the node"});
   }
 
   TEST(MemoryPlan, RecommendedRestartFits)
