@@ -34,6 +34,7 @@ class LauncherBuilds(LauncherCopy):
         self.assertIn("subsection diagnose", self.started("solve", "--print-parameters", "--all"))
         self.assertIn("set degree          = 2 # default: 3", self.started("solve", "a.prm", "--print-parameters"))
         self.assertRegex(self.started("solve", "--version"), r"^tensormg \d+\.\d+\.\d+ ")
+        self.assertEqual(self.started("diagnose", "--version"), "tensormg-diagnose: --version") # is built, and knows more
         self.assertEqual(self.configurations(), [])
 
     def test_mistakes_before_the_build(self):
