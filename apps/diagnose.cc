@@ -187,6 +187,11 @@ void measure_entry(
     entry.outcome = entry.error ? Outcome::failed : Outcome::not_available;
     entry.reason = error.what();
   }
+  catch (const NotAvailable &error)
+  {
+    entry.outcome = Outcome::not_available;
+    entry.reason = error.what();
+  }
   catch (const std::bad_alloc &) // says nothing about the kernel
   {
     entry.outcome = Outcome::not_available;

@@ -32,7 +32,10 @@ namespace
       , one_(1)
       , inputs_(problem.inputs<Number>(team))
       , c_(size_.m * size_.n)
-    {}
+    {
+      // OpenBLAS asks for 128 MiB when it is first called, and would ask for ever if they are not there.
+      require_host_bytes(0x1p28, "the buffers of BLAS");
+    }
 
     Work work() const override { return gemm::work(size_, sizeof(Number)); }
     double error_growth() const override { return expected_error(rounding, size_.k); }

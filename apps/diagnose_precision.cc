@@ -10,6 +10,7 @@
 
 #include "apps/diagnose_precision.h"
 #include "apps/diagnose_report.h"
+#include "apps/diagnose_run.h"
 #include "kernels/precision/methods.h"
 #include "operators/random_numbers.h"
 
@@ -102,8 +103,14 @@ void run_precision(Run &run)
     const std::size_t first = run.diagnosis.accuracies.size();
     for (const std::int64_t length : run.options.sum_lengths)
     {
-      run.progress.begin(
-          std::string("factors ") + range.name + ", sums of " + std::to_string(length));
+      const std::string about =
+          std::string("factors ") + range.name + ", sums of " + std::to_string(length);
+      if (run.clock.is_spent())
+      {
+        leave_out("precision", about, run);
+        continue;
+      }
+      run.progress.begin(about);
       const FactorSamples factors(range, length);
       std::vector<Accuracy> &list = run.diagnosis.accuracies;
       for (const Method &method : precision::methods())
@@ -127,7 +134,8 @@ void run_precision(Run &run)
           run.console.normal("  " + entry.problem + ": FAILED: " + entry.reason + '\n');
         }
     }
-    run.console.normal(accuracy_text(run.diagnosis, first));
+    if (run.diagnosis.accuracies.size() > first)
+      run.console.normal(accuracy_text(run.diagnosis, first));
     run.progress.rest();
   }
   if (has_device)

@@ -203,6 +203,27 @@ class Diagnose(unittest.TestCase):
         result = subprocess.run(["bash", "-c", command], cwd=self.folder, capture_output=True, text=True, check=False, timeout=250)
         self.expect_error(result, 2, "large.mtx:2: 100000000 rows, 1 columns and 100000 entries take 2.61 GiB of memory")
 
+    def test_a_small_address_space(self):
+        """Kernels for which it is too small are not available, and nothing waits for memory for ever."""
+        limited = f"ulimit -v 1100000; exec {PROGRAMS}/tensormg-diagnose"
+        if subprocess.run(["bash", "-c", f"{limited} --version"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("the program needs more by itself")
+        command = f"{limited} gemm smallmat {' '.join(SMALL)} --set diagnose.gemm_sizes=8x8x8,9000x9000x9"
+        result = subprocess.run(["bash", "-c", command], cwd=self.folder, capture_output=True, text=True, check=False, timeout=200)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        data = json.loads((self.folder / "output/diagnose/diagnose.json").read_text(encoding="utf-8"))
+        outcomes = {entry["outcome"] for entry in data["entries"]}
+        self.assertIn("measured", outcomes)
+        self.assertNotIn("failed", outcomes)
+        for entry in data["entries"]:
+            self.assertTrue(entry["outcome"] == "measured" or "memory" in entry["reason"], entry)
+
+    def test_precision_keeps_to_its_time(self):
+        result = self.run_program("precision", *SMALL, "--set", "diagnose.sum_lengths=100000, 200000",
+                                  "--set", "diagnose.time_limit=1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("factors 1e4 to 1e6, sums of 200000: left out, the class has had its time", result.stdout)
+
     def test_paths_with_a_comma(self):
         result = self.spmv_of("1 1 1\n1 1 3\n", name="a,b.mtx")
         self.expect_error(result, 2, "there is 'a,b.mtx': in diagnose.matrix_files a comma of a path is written \\,")
