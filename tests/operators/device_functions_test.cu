@@ -143,5 +143,25 @@ namespace
         EXPECT_FALSE(errors_on_device(problem, level, basis, on_device, stream()).has_value());
       }
   }
+
+  TEST_F(DeviceFunctions, ErrorsWhoseSquaresLeaveTheRangeOfDoublePrecision)
+  {
+    Problem problem = test::box(2, 3, {10, 3, 1}, 0, "DD");
+    const Grid grid = make_grid(problem, MPI_COMM_SELF);
+    const CellBasis basis = make_cell_basis(3);
+    const LevelGrid &level = grid.finest();
+    const DeviceVector<double> zero(level.block, stream());
+    for (const std::string size : {"1e-300", "1e-200", "1e200", "1e300"})
+    {
+      problem.exact_solution = size + "*(1+x)";
+      problem.exact_gradient = {size, size + "*y", ""};
+      const Errors expected = compute_errors(problem, level, basis, Vector<double>(level.block));
+      const auto found = errors_on_device(problem, level, basis, zero, stream());
+      ASSERT_TRUE(found.has_value());
+      EXPECT_GT(expected.l2 / std::stod(size), 0.1);
+      EXPECT_NEAR(found->l2 / expected.l2, 1., 1e-11);
+      EXPECT_NEAR(found->h1_seminorm / expected.h1_seminorm, 1., 1e-11);
+    }
+  }
 } // namespace
 } // namespace tensormg
