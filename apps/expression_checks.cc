@@ -78,18 +78,30 @@ namespace
   std::string complaint_about_values(
       const ScalarFunction &function, int dim, const Points &points, Need need)
   {
+    // In parts, since an evaluation needs several arrays of their size.
+    constexpr std::size_t rows_at_once = 32;
     const auto &[x, y, z] = points;
-    std::vector<double> values(x.size() * y.size() * z.size());
-    function.tensor_values(x, y, z, values.data());
-    const auto is_finite = [](double value) { return std::isfinite(value); };
-    if (need == Need::any && std::any_of(values.begin(), values.end(), is_finite))
-      return "";
-    const auto bad = std::find_if_not(values.begin(), values.end(), is_finite);
-    if (bad == values.end())
-      return "";
-    const auto q = static_cast<std::size_t>(bad - values.begin());
-    return not_finite_text(
-        *bad, {x[q % x.size()], y[q / x.size() % y.size()], z[q / x.size() / y.size()]}, dim);
+    std::string complaint;
+    std::vector<double> values;
+    for (const double &at_z : z)
+      for (std::size_t first = 0; first < y.size(); first += rows_at_once)
+      {
+        const std::size_t rows = std::min(rows_at_once, y.size() - first);
+        values.resize(x.size() * rows);
+        function.tensor_values(x, {y.data() + first, rows}, {&at_z, 1}, values.data());
+        for (std::size_t q = 0; q < values.size(); ++q)
+        {
+          const bool is_finite = std::isfinite(values[q]);
+          if (is_finite && need == Need::any)
+            return "";
+          if (!is_finite && complaint.empty())
+            complaint =
+                not_finite_text(values[q], {x[q % x.size()], y[first + q / x.size()], at_z}, dim);
+        }
+        if (need == Need::all && !complaint.empty())
+          return complaint;
+      }
+    return complaint;
   }
 
   void check_expression(const Parameters &p, const std::string &key, const std::string &expression,

@@ -147,6 +147,7 @@ CellRange side_cells(const Block &block, int side)
 std::string not_finite_text(double value, const std::array<double, 3> &point, int dim)
 {
   std::ostringstream text;
+  text.precision(10); // boxes may lie far from the origin
   text << "is " << (std::isinf(value) ? "infinite" : "not a number") << " at (";
   for (int d = 0; d < dim; ++d)
     text << (d > 0 ? ", " : "") << point[d];
