@@ -1,16 +1,13 @@
-// What a solve will hold in memory, and what the machine has: compared before anything is
-// allocated.
+// What a solve will hold in memory, compared with what the machine has before anything is allocated.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <iosfwd>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include <mpi.h>
 
+#include "apps/available_memory.h"
 #include "operators/grid.h"
 #include "solvers/options.h"
 
@@ -57,10 +54,6 @@ struct MemoryBudget
   static constexpr double usable_part = 0.95;
 };
 
-/// Bytes that this machine can give to processes: MemAvailable, or what is left up to the limit of
-/// the control group if that is less. Infinite if neither can be read.
-double available_memory();
-
 /// The budget of the node on which it is tightest, if this rank needs `bytes`. Collective.
 MemoryBudget make_memory_budget(double bytes, double available, MPI_Comm communicator);
 
@@ -68,10 +61,4 @@ MemoryBudget make_memory_budget(double bytes, double available, MPI_Comm communi
 /// there, how many refinements fit, and which parameters would help. Collective.
 void check_memory(const Grid &grid, const SolverOptions &options, double available,
     MemoryPlace place = MemoryPlace::host);
-
-/// The sources of available_memory(), apart for the tests.
-std::optional<double> read_meminfo(std::istream &meminfo);
-/// What is left below the limits of the control groups of a process and of all groups above them.
-/// `groups` is /proc/self/cgroup, `root` is /sys/fs/cgroup.
-std::optional<double> control_group_room(std::istream &groups, const std::filesystem::path &root);
 } // namespace tensormg

@@ -6,6 +6,7 @@
 #include "apps/parameter_file.h"
 #include "apps/parameter_table.h"
 #include "apps/parameter_text.h"
+#include "operators/grid.h"
 
 namespace tensormg
 {
@@ -97,10 +98,13 @@ namespace
     if (multigrid.single_levels > 0 && !multigrid.is_below_single())
       fail_for(p, {"multigrid.single_levels", "multigrid.precision"},
           "no level has shorter numbers than those of single; allowed: 0, or precision = half, 2xfp16 or tf32");
-    if (multigrid.single_levels > p.problem.refinements)
+    if (multigrid.single_levels == 0)
+      return;
+    const auto finest = static_cast<int>(level_shapes(p.problem).size()) - 1;
+    if (multigrid.single_levels > finest)
       fail_for(p, {"multigrid.single_levels", "problem.refinements"},
-          "the finest level, number " + std::to_string(p.problem.refinements) +
-              ", keeps multigrid.precision; allowed: at most problem.refinements");
+          "the finest level, number " + std::to_string(finest) +
+              ", keeps multigrid.precision; allowed: at most " + std::to_string(finest));
   }
 
   void check_output(const Parameters &p)

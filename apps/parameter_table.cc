@@ -139,7 +139,7 @@ namespace
     const Section multigrid(
         table, "multigrid", [](auto &p) -> auto & { return p.solver.multigrid; });
     multigrid.word("precision", &MultigridOptions::precision,
-        "Numbers of the cycle; half stores 16 bits and computes with 32. On the tensor cores of a GPU (backend auto, mma or "
+        "Numbers of the cycle; auto is single, and double for cells so flat that single holds too little. half stores 16 bits and computes with 32. On the tensor cores of a GPU (backend auto, mma or "
         "wmma): tf32 is single with smoothing steps in TF32, 2xfp16 is half with error-corrected smoothing steps.");
     multigrid.word(
         "cycle", &MultigridOptions::cycle, "Visits coarser levels once (v) or twice (w).");
@@ -154,7 +154,7 @@ namespace
     multigrid.number("smoothing_range", &MultigridOptions::smoothing_range, above(1.),
         "chebyshev of the first kind: smooths eigenvalues from lambda_max / "
         "smoothing_range to lambda_max.");
-    multigrid.integer("eigenvalue_steps", &MultigridOptions::eigenvalue_steps, 1, 1000,
+    multigrid.integer("eigenvalue_steps", &MultigridOptions::eigenvalue_steps, 6, 1000,
         "Lanczos steps for the estimate of lambda_max on each level.");
     multigrid.number("eigenvalue_safety", &MultigridOptions::eigenvalue_safety, at_least(1.),
         "Factor on the estimate of lambda_max.");

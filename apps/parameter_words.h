@@ -26,7 +26,8 @@ inline constexpr auto words<BoundaryKind> =
 
 template <>
 inline constexpr auto words<Precision> =
-    WordTable<Precision, 5>{{{to_string(Precision::double_precision), Precision::double_precision},
+    WordTable<Precision, 6>{{{to_string(Precision::automatic), Precision::automatic},
+        {to_string(Precision::double_precision), Precision::double_precision},
         {to_string(Precision::single_precision), Precision::single_precision},
         {to_string(Precision::tf32_precision), Precision::tf32_precision},
         {to_string(Precision::half_precision), Precision::half_precision},

@@ -175,7 +175,7 @@ std::string header_text(const RunRecord &record, bool verbose)
           (record.ranks > 1 ? " (" + std::to_string(distributed) + " distributed, " +
                       std::to_string(n_levels - distributed) + " on every rank)"
                             : ""));
-  text += line("method", method_text(parameters.solver));
+  text += line("method", method_text(record.solver));
   text += line("backend",
       record.backend + " (" +
           (record.device ? device_text(*record.device) : record.instruction_set) + "), " +
@@ -284,8 +284,8 @@ std::string levels_text(const RunRecord &record)
         l > 0 ? format_seconds(times.smoothing) : "-", l > 0 ? format_seconds(times.transfer) : "-",
         times.coarse > 0. ? format_seconds(times.coarse) : "-", percent(times.total())});
   }
-  table.add_row({"outer", to_word(record.parameters.solver.solver), "", "", "", "", "", "",
-      percent(total - in_cycles)});
+  table.add_row(
+      {"outer", to_word(record.solver.solver), "", "", "", "", "", "", percent(total - in_cycles)});
   return '\n' + table.text() + kernels_text(record);
 }
 
@@ -295,7 +295,7 @@ namespace
   std::string ending_text(const RunRecord &record)
   {
     const SolveReport &report = record.report;
-    const SolverOptions &solver = record.parameters.solver;
+    const SolverOptions &solver = record.solver;
     const bool is_start = report.converged() && report.iterations == 0 && record.rhs_norm > 0. &&
         solver.solver != OuterSolver::direct;
     if (!is_start)

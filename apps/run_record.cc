@@ -15,6 +15,8 @@
 #include "apps/parameter_words.h"
 #include "apps/program.h"
 #include "kernels/laplace/laplace.h"
+#include "operators/cell_basis.h"
+#include "operators/smoothing_choices.h"
 #include "version.h"
 
 namespace tensormg
@@ -148,9 +150,13 @@ RunRecord begin_record(const Parameters &parameters, const Grid &grid, const std
   record.ranks_per_direction = grid.ranks_per_direction;
   record.cells = grid.finest().global_cells;
   record.dofs = grid.finest().global_dofs();
-  record.tolerance = parameters.solver.tolerance;
-  record.precision = parameters.solver.multigrid.precision;
-  record.single_levels = parameters.solver.multigrid.single_levels;
+  SolverOptions &solver = record.solver;
+  solver = parameters.solver;
+  solver.multigrid =
+      with_chosen_precision(solver.multigrid, grid, make_cell_basis(parameters.problem.degree));
+  record.tolerance = solver.tolerance;
+  record.precision = solver.multigrid.precision;
+  record.single_levels = solver.multigrid.single_levels;
   for (const LevelGrid &level : grid.levels)
     record.levels.push_back({level.global_cells, level.global_dofs(),
         level.communicator != MPI_COMM_SELF, LevelTimes()});
@@ -164,7 +170,7 @@ int exit_code(const RunRecord &record)
 
 std::string precision_word(const RunRecord &record)
 {
-  const SolverOptions &options = record.parameters.solver;
+  const SolverOptions &options = record.solver;
   return to_word(
       options.solver == OuterSolver::direct ? Precision::double_precision : record.precision);
 }
@@ -180,7 +186,7 @@ std::string json_text(const Parameters &parameters)
 void write_run_json(const RunRecord &record, std::ostream &out)
 {
   const Problem &problem = record.parameters.problem;
-  const SolverOptions &solver = record.parameters.solver;
+  const SolverOptions &solver = record.solver;
   const SolveReport &report = record.report;
 
   const Json json{

@@ -1,5 +1,7 @@
 #include "apps/solve.h"
 
+#include <algorithm>
+#include <cmath>
 #include <exception>
 
 #include "apps/backend_choice.h"
@@ -8,6 +10,8 @@
 #include "apps/solve_methods.h"
 #include "kernels/core/setup_times.h"
 #include "operators/cell_basis.h"
+#include "operators/device_multigrid.h"
+#include "operators/smoothing_choices.h"
 
 namespace tensormg
 {
@@ -40,6 +44,38 @@ namespace
     if (trouble)
       std::rethrow_exception(trouble);
   }
+
+  /// The direct solver takes the eigenvectors of a line of each direction, with a time that grows with the cube of its unknowns.
+  void announce_direct_solver(const System &system, bool on_device)
+  {
+    constexpr std::int64_t long_line = 1500;
+    constexpr double seconds_of_cube = 2e-10; // on one core of a server
+    const std::size_t level = system.options().solver == OuterSolver::direct
+        ? system.grid.levels.size() - 1
+        : on_device ? device_coarsest_level(system.grid)
+                    : 0;
+    const auto &cells = system.grid.levels[level].global_cells;
+    const std::int64_t longest =
+        *std::max_element(cells.begin(), cells.end()) * (system.parameters.problem.degree + 1);
+    if (longest > long_line)
+      system.console.normal("setup of the direct solver: lines of " + std::to_string(longest) +
+          " unknowns, some " +
+          number_text(seconds_of_cube * std::pow(static_cast<double>(longest), 3)) + " s\n");
+  }
+
+  /// The user's choice, but it may fail.
+  void warn_of_precision(const System &system)
+  {
+    const SolverOptions &options = system.options();
+    if (options.solver != OuterSolver::direct &&
+        options.multigrid.precision != Precision::double_precision &&
+        needs_double(system.grid, system.basis))
+      system.console.warning(std::string("multigrid.precision = ") +
+          to_string(options.multigrid.precision) +
+          ": cells this flat make a condition number of some " +
+          number_text(condition_number(system.grid, system.basis)) +
+          ", of which it may hold too little; auto and double hold more");
+  }
 } // namespace
 
 RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console &console)
@@ -57,15 +93,15 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   const BackendChoice choice = choose_backend(parameters, grid.n_ranks);
   setup_times::resume();
   const double start_seconds = now(communicator) - gridded;
-  const System system{parameters, grid, basis, choice.backend, console};
   const bool on_device = laplace::is_device_backend(choice.backend);
 
   RunRecord record = setup_times::in_scope("record of the run",
-      [&] { return begin_record(parameters, grid, laplace::to_string(system.backend)); });
+      [&] { return begin_record(parameters, grid, laplace::to_string(choice.backend)); });
+  const System system{parameters, record.solver, grid, basis, choice.backend, console};
   const MemoryPlace place = on_device ? MemoryPlace::device : MemoryPlace::host;
   const double available =
       on_device ? static_cast<double>(free_device_bytes()) : available_memory();
-  record.memory = make_memory_plan(grid, parameters.solver, place);
+  record.memory = make_memory_plan(grid, record.solver, place);
   record.budget = make_memory_budget(record.memory.bytes(), available, communicator);
   record.memory_place = place;
   if (on_device)
@@ -79,11 +115,13 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
     console.normal("the GPU is not used: " + choice.reason + '\n');
   else if (!choice.reason.empty())
     console.warning("the GPU is not used: " + choice.reason);
-  check_memory(grid, parameters.solver, available, place);
+  check_memory(grid, record.solver, available, place);
   if (grid.n_ranks > 1 && grid.finest().replicated)
     console.warning("the grid is too small for " + std::to_string(grid.n_ranks) +
         " ranks: every rank computes all of it");
 
+  warn_of_precision(system);
+  announce_direct_solver(system, on_device);
   const Grid written =
       on_device ? part_of_output(grid, parameters.output) : grid_of_output(grid, parameters.output);
   check_output(parameters.output, written, console);
@@ -96,6 +134,9 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   record.setup_parts = setup_times::parts();
   record.peak_memory_bytes = peak_memory_of_all(communicator);
 
+  if (record.report.dropped_start)
+    console.warning("the residual of the full-multigrid start was larger than that of zero: the "
+                    "iteration started from zero");
   console.normal(
       setup_text(record) + levels_text(record) + summary_text(record, console.is_verbose()));
   if (console.is_quiet())
@@ -105,7 +146,7 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   if (!record.report.converged())
     console.error("the solve did not converge (" + std::string(to_string(record.report.reason)) +
         (record.report.detail.empty() ? "" : ": " + record.report.detail) +
-        "): the solution must not be used");
+        (record.is_rounding ? ")" : "): the solution must not be used"));
   return record;
 }
 

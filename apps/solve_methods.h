@@ -25,6 +25,7 @@
 #include "operators/functions.h"
 #include "operators/grid.h"
 #include "operators/right_hand_side.h"
+#include "operators/smoothing_choices.h"
 #include "operators/vector.h"
 #include "solvers/cg.h"
 #include "solvers/fgmres.h"
@@ -65,13 +66,14 @@ auto with_user_data(const Parameters &parameters, const Function &f)
 struct System
 {
   const Parameters &parameters;
+  const SolverOptions &solver; ///< RunRecord::solver
   const Grid &grid;
   const CellBasis &basis;
   laplace::Backend backend;
   Console &console;
 
   MPI_Comm communicator() const { return grid.communicator; }
-  const SolverOptions &options() const { return parameters.solver; }
+  const SolverOptions &options() const { return solver; }
 
   IterationCallback callback() const
   {
@@ -221,6 +223,21 @@ inline bool has_guess(const System &system)
       system.options().solver != OuterSolver::direct;
 }
 
+/// Adds to the report of a solve that did not converge that its residual is what rounding x leaves, where it is.
+inline void explain_rounding(const System &system, double norm_x, RunRecord &record)
+{
+  SolveReport &report = record.report;
+  if (report.converged() || !(report.rhs_norm > 0.))
+    return;
+  const double rounding =
+      0x1p-53 * largest_eigenvalue_bound(system.grid, system.basis) * norm_x / report.rhs_norm;
+  record.is_rounding = report.true_relative_residual <= rounding;
+  if (record.is_rounding)
+    report.detail += "; that is what rounding the solution to double precision leaves (up to " +
+        number_text(rounding) + "): the solution itself is as exact as that, and a larger " +
+        "solver.tolerance can be met";
+}
+
 /// Solves, and takes the times. The vectors of the method are gone afterwards: they make room for those of the
 /// error estimate, as the memory plan has no others.
 template <typename Method, typename Place, typename Space, typename Operator,
@@ -253,12 +270,15 @@ void iterate_by(Method method, const Iteration<Place> &iteration, const Space &s
   if (options.full_multigrid)
     if (space.norm(b) > 0.)
       multigrid.full_start(x, b, options.full_multigrid_cycles);
-  const bool starts_from_zero = !options.full_multigrid && !has_guess(system);
-  record.report = method.solve(op, multigrid, x, b, system.callback(), starts_from_zero);
+  const Start start = options.full_multigrid ? Start::given_if_better
+      : has_guess(system)                    ? Start::given
+                                             : Start::zero;
+  record.report = method.solve(op, multigrid, x, b, system.callback(), start);
   record.rhs_norm = record.report.rhs_norm;
   place.wait();
   record.report.seconds = now(system.communicator()) - ready;
   count_energy(place, joules, record);
+  explain_rounding(system, space.norm(x), record);
   record.kernels = place.stop_profile();
 }
 

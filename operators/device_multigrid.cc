@@ -229,6 +229,7 @@ std::int64_t device_multigrid_memory(const Grid &grid, const MultigridOptions &o
   {
     case Precision::double_precision:
       return memory<double>(grid, options);
+    case Precision::automatic:
     case Precision::single_precision:
     case Precision::tf32_precision:
       return memory<float>(grid, options);
@@ -240,9 +241,10 @@ std::int64_t device_multigrid_memory(const Grid &grid, const MultigridOptions &o
 }
 
 std::unique_ptr<DeviceMultigridPreconditioner> make_device_multigrid(const Grid &grid,
-    const CellBasis &basis, laplace::Backend backend, const MultigridOptions &options,
-    Stream stream, const DeviceCycleOptions &cycle_options)
+    const CellBasis &basis, laplace::Backend backend, const MultigridOptions &given, Stream stream,
+    const DeviceCycleOptions &cycle_options)
 {
+  const MultigridOptions options = with_chosen_precision(given, grid, basis);
   DeviceFamily family{backend, stream, cycle_options, std::nullopt};
   switch (options.precision)
   {
@@ -251,6 +253,7 @@ std::unique_ptr<DeviceMultigridPreconditioner> make_device_multigrid(const Grid 
     case Precision::tf32_precision:
       family.steps = laplace::Arithmetic::tf32;
       [[fallthrough]];
+    case Precision::automatic: // chosen above
     case Precision::single_precision:
       return std::make_unique<Implementation<float>>(family, grid, basis, options);
     case Precision::corrected_half_precision:

@@ -100,8 +100,9 @@ namespace
   };
 
   /// The division of y and z into ranks with the fewest cells on the fullest rank, then the smallest
-  /// surface.
-  std::array<int, 3> divide(const std::array<std::int64_t, 3> &cells, int dim, int n_ranks)
+  /// surface. most: parts of a direction.
+  std::array<int, 3> divide(const std::array<std::int64_t, 3> &cells,
+      const std::array<std::int64_t, 3> &most, int dim, int n_ranks)
   {
     std::array<int, 3> best{1, n_ranks, 1};
     std::int64_t best_cost = std::numeric_limits<std::int64_t>::max();
@@ -113,7 +114,7 @@ namespace
       const std::int64_t ly = (cells[1] + y - 1) / y, lz = (cells[2] + z - 1) / z;
       // A cell of volume weighs more than a cell of surface; ties go to slabs in z.
       const std::int64_t cost = 8 * ly * lz + (y > 1 ? 2 * lz : 0) + (z > 1 ? 2 * ly : 0);
-      if (y <= cells[1] && z <= cells[2] && cost <= best_cost)
+      if (y <= most[1] && z <= most[2] && cost <= best_cost)
       {
         best_cost = cost;
         best = {1, y, z};
@@ -141,7 +142,11 @@ std::vector<LevelShape> level_shapes(const Problem &problem)
 
 double coarsening_factor(const LevelGrid &fine, const LevelGrid &coarse)
 {
-  const double ratio = coarse.reference_length() / fine.reference_length();
+  double shortest = std::numeric_limits<double>::max();
+  for (int d = 0; d < fine.block.dim; ++d)
+    shortest = std::min(shortest,
+        fine.cell_size[d] * static_cast<double>(fine.global_cells[d] / coarse.global_cells[d]));
+  const double ratio = shortest / fine.reference_length();
   return ratio * ratio;
 }
 
@@ -154,7 +159,12 @@ Grid make_grid(const Problem &problem, MPI_Comm communicator)
   MPI_Comm_size(communicator, &grid.n_ranks);
   const std::vector<LevelShape> shapes = level_shapes(problem);
   const int finest = static_cast<int>(shapes.size()) - 1;
-  grid.ranks_per_direction = divide(shapes.back().cells, problem.dim, grid.n_ranks);
+  // Every part has cells on the next coarser level, where its borders are.
+  std::array<std::int64_t, 3> most = shapes[std::max(finest - 1, 0)].cells;
+  for (int d = 1; d < problem.dim; ++d)
+    if (shapes[finest].exact[d])
+      most[d] = 1;
+  grid.ranks_per_direction = divide(shapes[finest].cells, most, problem.dim, grid.n_ranks);
   const auto &parts = grid.ranks_per_direction;
 
   // The coarsest distributed level: every rank has cells, four per direction if the finest allows that, and exact
@@ -177,8 +187,9 @@ Grid make_grid(const Problem &problem, MPI_Comm communicator)
     for (int level = finest; level >= 0; --level)
     {
       const Block whole(problem.dim, problem.degree, shapes[level].cells);
-      if (can_distribute(level, 4) && whole.dofs() >= min_dofs_per_rank * grid.n_ranks)
-        coarsest_distributed = level;
+      if (!can_distribute(level, 4) || whole.dofs() < min_dofs_per_rank * grid.n_ranks)
+        break;
+      coarsest_distributed = level;
     }
   }
   const bool serial = grid.n_ranks == 1;

@@ -72,7 +72,7 @@ struct Grid
   const LevelGrid &finest() const { return levels.back(); }
 };
 
-/// (H_c / H_f)^2 by the reference lengths of a level and the next coarser one: what one solution of B_c e = R r stands for (solvers/multigrid.h).
+/// (H_c / H_f)^2 of a level and the next coarser one, by the sizes of the cells of the fine one: what one solution of B_c e = R r stands for (solvers/multigrid.h).
 double coarsening_factor(const LevelGrid &fine, const LevelGrid &coarse);
 
 /// Distributes the box of `problem` over `communicator`. A mesh with fewer cells in y and z than ranks

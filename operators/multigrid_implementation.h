@@ -27,17 +27,14 @@ namespace tensormg
 {
 /// Family: what the hierarchy is made of and how a cycle is run. HostFamily (multigrid_preconditioner.cc)
 /// and DeviceFamily (device_multigrid.cc) have the same members:
-///   Space, Operator<Number>, Transfer<Number>, CoarseSolver<Number>, and functions that make them, those of operators with a
-///   Diagonal;
+///   Space, Operator<Number>, Transfer<Number>, CoarseSolver<Number>, and functions that make them, operators with a Diagonal;
 ///   patch_smoother(op, options, lambda), lambda_max(level, basis, options);
 ///   coarsest_level(grid): the level of the grid that is solved directly; clock() and observer(that level) for
 ///   Multigrid;
-///   reserve<Number>(grid, coarsest level, vectors on each level but the finest, vectors on that): an object while which
-///   lives vectors are faster made;
-///   in_single(): the family of levels in single where those above are below it;
-///   Runner with run(f), which makes the work of f() happen and says whether f was called, and record(f), which says the
-///   same and after which run(f) takes no longer than it must, if the kernels of f() are there; loads_kernels: whether
-///   they have to be.
+///   reserve<Number>(grid, coarsest level, vectors on each level but the finest, vectors on that): an object while which lives
+///   vectors are faster made; in_single(): the family of levels in single where those above are below it;
+///   Runner with run(f), which makes the work of f() happen and says whether f was called, and record(f), which says the same and
+///   after which run(f) takes no longer than it must, if the kernels of f() are there; loads_kernels: whether they have to be.
 ///
 /// With MultigridOptions::single_levels the coarsest levels are a hierarchy of their own, in single, of which a cycle
 /// is what the levels above take for their coarse solver.

@@ -115,13 +115,15 @@ std::int64_t multigrid_memory(const Grid &grid, const MultigridOptions &options)
 }
 
 std::unique_ptr<MultigridPreconditioner> make_multigrid(const Grid &grid, const CellBasis &basis,
-    laplace::Backend backend, const MultigridOptions &options)
+    laplace::Backend backend, const MultigridOptions &given)
 {
+  const MultigridOptions options = with_chosen_precision(given, grid, basis);
   const HostFamily family{backend};
   switch (options.precision)
   {
     case Precision::double_precision:
       return std::make_unique<Implementation<double>>(family, grid, basis, options);
+    case Precision::automatic: // chosen above
     case Precision::single_precision:
       return std::make_unique<Implementation<float>>(family, grid, basis, options);
     case Precision::tf32_precision:

@@ -27,12 +27,37 @@ double smallest_eigenvalue(const Grid &grid)
   return sum > 0. ? sum : smallest;
 }
 
-double condition_number(const Grid &grid, const CellBasis &basis)
+double largest_eigenvalue_bound(const Grid &grid, const CellBasis &basis)
 {
   // B <= 2 D in every direction.
   const auto factors = grid.finest().direction_factors();
   const double largest = *std::max_element(basis.lambda.begin(), basis.lambda.begin() + basis.n);
-  return 2. * largest * (factors[0] + factors[1] + factors[2]) / smallest_eigenvalue(grid);
+  return 2. * largest * (factors[0] + factors[1] + factors[2]);
+}
+
+double condition_number(const Grid &grid, const CellBasis &basis)
+{
+  return largest_eigenvalue_bound(grid, basis) / smallest_eigenvalue(grid);
+}
+
+bool needs_double(const Grid &grid, const CellBasis &basis)
+{
+  constexpr double most = 1e9;
+  bool is_stretched = false;
+  for (std::size_t l = 1; l < grid.levels.size(); ++l)
+    for (int d = 0; d < grid.problem.dim; ++d)
+      is_stretched =
+          is_stretched || grid.levels[l].global_cells[d] == grid.levels[l - 1].global_cells[d];
+  return is_stretched && condition_number(grid, basis) > most;
+}
+
+MultigridOptions with_chosen_precision(
+    MultigridOptions options, const Grid &grid, const CellBasis &basis)
+{
+  if (options.precision == Precision::automatic)
+    options.precision =
+        needs_double(grid, basis) ? Precision::double_precision : Precision::single_precision;
+  return options;
 }
 
 std::size_t representative_level(const Grid &grid, std::size_t l)
@@ -53,18 +78,23 @@ std::size_t representative_level(const Grid &grid, std::size_t l)
   return l;
 }
 
+Block between_directions(const Grid &grid, std::size_t l)
+{
+  const LevelGrid &level = grid.levels[l];
+  std::array<std::int64_t, 3> coarse = level.block.cells;
+  for (int d = 0; d < grid.problem.dim; ++d)
+    if (grid.levels[l - 1].global_cells[d] < level.global_cells[d])
+      coarse[d] /= 2;
+  return transfer::between(level.block, Block(grid.problem.dim, grid.problem.degree, coarse));
+}
+
 std::int64_t stretched_level_memory(
     const Grid &grid, std::size_t l, const MultigridOptions &options)
 {
   const LevelGrid &level = grid.levels[l];
   const std::int64_t number = bytes_per_number(options.precision),
                      computed = std::max<std::int64_t>(number, sizeof(float));
-  std::array<std::int64_t, 3> coarse = level.block.cells;
-  for (int d = 0; d < grid.problem.dim; ++d)
-    if (grid.levels[l - 1].global_cells[d] < level.global_cells[d])
-      coarse[d] /= 2;
-  std::int64_t bytes = computed *
-      transfer::between(level.block, Block(grid.problem.dim, grid.problem.degree, coarse)).size();
+  std::int64_t bytes = computed * between_directions(grid, l).size();
   if (diagonal_of_steps(options) == Diagonal::lines && level.has_exact_directions())
   {
     const int directions = int(level.exact[0]) + int(level.exact[1]) + int(level.exact[2]);

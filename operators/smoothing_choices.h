@@ -16,8 +16,20 @@ namespace tensormg
 /// problem, which the discrete one approximates from above).
 double smallest_eigenvalue(const Grid &grid);
 
+/// Upper bound of the eigenvalues of the operator on the finest level.
+double largest_eigenvalue_bound(const Grid &grid, const CellBasis &basis);
+
 /// Upper bound of the condition number of the operator on the finest level (constants left out where they are in the kernel).
 double condition_number(const Grid &grid, const CellBasis &basis);
+
+/// Whether the cells are stretched, so that levels are coarsened in some directions only, and the condition number is beyond 1e9, as it is
+/// where a short direction has no Dirichlet side: then 24 bits hold too little of a correction, since rounding leaves roughness in the
+/// short direction, whose residual is larger than the one to be reduced by the condition number.
+bool needs_double(const Grid &grid, const CellBasis &basis);
+
+/// The options with a precision that is not automatic.
+MultigridOptions with_chosen_precision(
+    MultigridOptions options, const Grid &grid, const CellBasis &basis);
 
 /// The level whose lambda_max serves level l >= 1: the spectrum's upper end hardly changes from 8 cells per
 /// direction on (docs/mathematics.md), so finer levels take the estimate of the first such level. A level with exact directions has one of
@@ -37,6 +49,9 @@ inline Diagonal diagonal_of_steps(const MultigridOptions &options)
 {
   return options.smoother == Smoother::patch ? Diagonal::cells : Diagonal::lines;
 }
+
+/// The block of this rank between two directions of the transfer from level l > 0 (kernels/transfer/transfer.h); often empty.
+Block between_directions(const Grid &grid, std::size_t l);
 
 /// Bytes beyond the vectors of the cycle that level l > 0 takes where it is stretched: steps with exact directions, and the vector between
 /// two directions of the transfer to the next coarser one.

@@ -73,14 +73,12 @@ public:
     space_.cg_update(Space::quotient(0., dots[0], curvature), 1., p_, q, x, r);
   }
 
-  /// from_zero: x is zero, which saves the first residual.
-  ///
   /// Improves x. Converged means that the true residual, evaluated anew, meets the tolerance; where it
   /// disagrees with the recursion, the method starts again from it.
   template <BasisOperator<VectorType, DirectionVector> Operator,
       Preconditioner<DirectionVector> Precond>
   SolveReport solve(Operator &op, Precond &preconditioner, VectorType &x, const VectorType &b,
-      const IterationCallback &callback = {}, bool from_zero = false)
+      const IterationCallback &callback = {}, Start start = Start::given)
   {
     SolveReport report;
     const double norm_b = space_.norm(b);
@@ -96,10 +94,15 @@ public:
     has_direction_ = false;
     while (true)
     {
-      const bool is_b = from_zero && report.iterations == 0;
+      const bool is_b = start == Start::zero && report.iterations == 0;
       const double expected = report.residuals.empty() ? norm_b : report.residuals.back();
-      const double residual =
-          is_b ? take_residual(b, norm_b) : evaluate_residual(op, x, b, expected);
+      double residual = is_b ? take_residual(b, norm_b) : evaluate_residual(op, x, b, expected);
+      if (start == Start::given_if_better && report.residuals.empty() && !(residual <= norm_b))
+      {
+        report.dropped_start = true;
+        space_.axpby(0., b, 0., x);
+        residual = take_residual(b, norm_b);
+      }
       report.true_relative_residual = residual / norm_b;
       if (report.residuals.empty())
       {

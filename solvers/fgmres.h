@@ -33,6 +33,7 @@
 #include "solvers/concepts.h"
 #include "solvers/report.h"
 #include "solvers/short_numbers.h"
+#include "solvers/stagnation.h"
 
 namespace tensormg
 {
@@ -80,11 +81,10 @@ public:
     begin_basis_with(b, 1.);
   }
 
-  /// Improves x. Converged means that the true residual, evaluated anew, meets the tolerance. from_zero: x is
-  /// zero, which saves the first residual.
+  /// Improves x. Converged means that the true residual, evaluated anew, meets the tolerance.
   template <BasisOperator<VectorType, BasisVector> Operator, Preconditioner<BasisVector> Precond>
   SolveReport solve(Operator &op, Precond &preconditioner, VectorType &x, const VectorType &b,
-      const IterationCallback &callback = {}, bool from_zero = false)
+      const IterationCallback &callback = {}, Start start = Start::given)
   {
     SolveReport report;
     const double norm_b = space_.norm(b);
@@ -97,15 +97,21 @@ public:
       return report;
     }
     double residual = norm_b;
-    if (from_zero)
-      begin_basis_with(b, norm_b);
-    else
+    if (start != Start::zero)
       residual = true_residual(op, x, b, norm_b);
+    report.dropped_start = start == Start::given_if_better && !(residual <= norm_b);
+    if (report.dropped_start)
+      space_.axpby(0., b, 0., x);
+    if (start == Start::zero || report.dropped_start)
+    {
+      begin_basis_with(b, norm_b);
+      residual = norm_b;
+    }
     report.residuals.push_back(residual);
     if (callback)
       callback(0, residual / norm_b);
 
-    Progress progress{residual, 0};
+    Stagnation stagnation{residual, 0};
     while (true)
     {
       report.true_relative_residual = residual / norm_b;
@@ -125,13 +131,13 @@ public:
       const bool is_rounding =
           !(updated <= 0.9 * residual) && !(report.residuals.back() > 0.5 * updated);
       if (!(updated <= tolerance_ * norm_b) &&
-          (is_rounding || progress.has_ended(updated, report.iterations, restart_)))
+          (is_rounding || stagnation.has_come(updated, report.iterations, restart_)))
       {
         report.true_relative_residual = updated / norm_b;
         return stop(report, std::isfinite(updated) ? StopReason::stagnated : StopReason::not_finite,
-            "the true residual fell only from " + number_text(progress.residual / norm_b) + " to " +
-                number_text(updated / norm_b) + " over " +
-                std::to_string(report.iterations - progress.iteration) + " iterations; " +
+            "the true residual fell only from " + number_text(stagnation.residual / norm_b) +
+                " to " + number_text(updated / norm_b) + " over " +
+                std::to_string(report.iterations - stagnation.iteration) + " iterations; " +
                 preconditioner.diagnose());
       }
       residual = updated;
@@ -139,24 +145,6 @@ public:
   }
 
 private:
-  /// When the true residual fell by a tenth for the last time. Cycles may be short, by `restart` or by the limit of iterations: one of
-  /// them says nothing about stagnation.
-  struct Progress
-  {
-    double residual;
-    int iteration;
-
-    bool has_ended(double updated, int now, int restart)
-    {
-      constexpr int fewest = 10;
-      if (updated > 0.9 * residual)
-        return now - iteration >= std::max(restart, fewest);
-      if (std::isfinite(updated))
-        *this = {updated, now};
-      return !std::isfinite(updated);
-    }
-  };
-
   static SolveReport stop(SolveReport report, StopReason reason, std::string detail)
   {
     report.reason = reason;

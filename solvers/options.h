@@ -7,6 +7,7 @@ namespace tensormg
 {
 enum class Precision : std::uint8_t
 {
+  automatic, ///< "auto": single, or double where single holds too little (operators/smoothing_choices.h)
   double_precision, ///< "double"
   single_precision, ///< "single"
   tf32_precision,   ///< "tf32": as single, but smoothing steps in TF32, on tensor cores
@@ -19,6 +20,8 @@ constexpr const char *to_string(Precision precision)
 {
   switch (precision)
   {
+    case Precision::automatic:
+      return "auto";
     case Precision::double_precision:
       return "double";
     case Precision::single_precision:
@@ -33,13 +36,14 @@ constexpr const char *to_string(Precision precision)
   return "unknown";
 }
 
-/// Of the cycle's vectors.
+/// Of the cycle's vectors; of an automatic one that nobody has chosen yet, those of single.
 constexpr int bytes_per_number(Precision precision)
 {
   switch (precision)
   {
     case Precision::double_precision:
       return 8;
+    case Precision::automatic:
     case Precision::single_precision:
     case Precision::tf32_precision:
       return 4;
@@ -90,7 +94,7 @@ enum class SchwarzKind : std::uint8_t
 
 struct MultigridOptions
 {
-  Precision precision = Precision::single_precision;
+  Precision precision = Precision::automatic;
   Cycle cycle = Cycle::v;
   Smoother smoother = Smoother::chebyshev;
   ChebyshevKind chebyshev_kind = ChebyshevKind::fourth;

@@ -16,6 +16,14 @@ enum class StopReason : std::uint8_t
   indefinite_preconditioner, ///< cg met z'r <= 0, or p'Ap <= 0
 };
 
+/// What a method makes of the x that it is given.
+enum class Start : std::uint8_t
+{
+  zero,           ///< it is zero, which saves the first residual
+  given,          ///< the iteration starts from it
+  given_if_better ///< likewise, unless the residual of zero is smaller
+};
+
 /// The word for run.json and the screen: "converged", "iteration_limit", ...
 const char *to_string(StopReason reason);
 
@@ -37,6 +45,7 @@ struct SolveReport
   /// ||b - A x|| / ||b|| evaluated in FP64 after the last iteration.
   double true_relative_residual = 0.;
   double seconds = 0.;
+  bool dropped_start = false; ///< Start::given_if_better, and it was not
   bool converged() const { return reason == StopReason::converged; }
   /// Geometric mean reduction per iteration.
   double mean_reduction() const;

@@ -42,7 +42,8 @@ PROGRAMS = {
     "benchmark": ("Measures scale bandwidth, operator and solve on the CPU", [],
                   [("--degrees N ...", "polynomial degrees"), ("--dofs N", "unknowns wanted"), ("--dimension N", "2 or 3"),
                    ("--repetitions N", "of every kernel"),
-                   ("--output STEM", "stem of the result files, .json and .md are appended")]),
+                   ("--output STEM", "stem of the result files, .json and .md are appended"),
+                   ("--quiet", "no line per part")]),
 }
 EXIT_CODES = ("Exit codes: 0 success, 1 unexpected error, 2 unusable arguments or parameters, 3 iteration limit, "
               "4 stagnation, 5 NaN or Inf, 6 indefinite preconditioner, 7 convergence order missed, 8 wrong results of a "

@@ -193,7 +193,7 @@ namespace
         {{"problem.coarse_cells=1.5"}, {"problem.coarse_cells", "has the entry '1.5'", ">= 1"}},
         {{"boundary.left=robin"}, {"boundary.left = 'robin'", "dirichlet, neumann, periodic"}},
         {{"multigrid.precision=float"},
-            {"multigrid.precision = 'float'", "double, single, tf32, half"}},
+            {"multigrid.precision = 'float'", "auto, double, single, tf32, half"}},
         {{"multigrid.cycle=V"}, {"multigrid.cycle = 'V'", "allowed: v, w"}},
         {{"multigrid.smoother=sor"}, {"multigrid.smoother = 'sor'", "chebyshev, patch, jacobi"}},
         {{"multigrid.chebyshev_kind=4"}, {"multigrid.chebyshev_kind = '4'", "first, fourth"}},
@@ -201,7 +201,7 @@ namespace
             {"multigrid.schwarz_kind = 'x'", "multiplicative, additive"}},
         {{"multigrid.degree=0"}, {"multigrid.degree = '0'", "an integer from 1 to 100"}},
         {{"multigrid.smoothing_range=1"}, {"multigrid.smoothing_range = '1'", "a number > 1"}},
-        {{"multigrid.eigenvalue_steps=0"}, {"multigrid.eigenvalue_steps = '0'", "from 1 to 1000"}},
+        {{"multigrid.eigenvalue_steps=0"}, {"multigrid.eigenvalue_steps = '0'", "from 6 to 1000"}},
         {{"multigrid.eigenvalue_safety=0.99"}, {"multigrid.eigenvalue_safety", "a number >= 1"}},
         {{"multigrid.damping=-0.1"}, {"multigrid.damping = '-0.1'", "allowed: a number >= 0"}},
         {{"operator.backend=cpuu"},
@@ -333,7 +333,7 @@ namespace
         {{"output.vtu_upper=1,2"},
             {"output.vtu_upper = '1,2' has 2 entries, but problem.dimension is 3"}},
         {{"multigrid.single_levels=1"},
-            {"multigrid.single_levels = 1, multigrid.precision = single", "half, 2xfp16 or tf32"}},
+            {"multigrid.single_levels = 1, multigrid.precision = auto", "half, 2xfp16 or tf32"}},
         {{"multigrid.single_levels=3", "multigrid.precision=half", "problem.refinements=2"},
             {"multigrid.single_levels = 3, problem.refinements = 2", "at most"}},
     });
@@ -345,6 +345,9 @@ namespace
     EXPECT_NO_THROW(default_parameters({"problem.refinements=18"}));
     EXPECT_NO_THROW(default_parameters(
         {"multigrid.single_levels=3", "multigrid.precision=half", "problem.refinements=3"}));
+    // Stretched cells have more levels than refinements.
+    EXPECT_NO_THROW(default_parameters({"multigrid.single_levels=4", "multigrid.precision=half",
+        "problem.refinements=3", "problem.upper=1,1,0.1"}));
     EXPECT_NO_THROW(default_parameters({"solver.solver=cg", "multigrid.smoother=patch"}));
     EXPECT_NO_THROW(default_parameters({"multigrid.eigenvalue_safety=1", "multigrid.damping=0"}));
     EXPECT_NO_THROW(

@@ -221,7 +221,7 @@ end
     EXPECT_EQ(p.problem.exact_solution, "");
     EXPECT_EQ(p.solver.solver, OuterSolver::fgmres);
     EXPECT_EQ(p.solver.tolerance, 1e-8);
-    EXPECT_EQ(p.solver.multigrid.precision, Precision::single_precision);
+    EXPECT_EQ(p.solver.multigrid.precision, Precision::automatic);
     EXPECT_EQ(p.solver.multigrid.smoother, Smoother::chebyshev);
     EXPECT_EQ(p.backend, "auto");
     EXPECT_EQ(p.output.vtu_max_cells, 200000);

@@ -53,7 +53,7 @@ namespace
       Console silent = Console::silent(MPI_COMM_SELF);
       const Grid grid = make_grid(whole.problem, MPI_COMM_SELF);
       const CellBasis basis = make_cell_basis(whole.problem.degree);
-      const System system{whole, grid, basis, laplace::Backend::cuda, silent};
+      const System system{whole, whole.solver, grid, basis, laplace::Backend::cuda, silent};
       RunRecord record = begin_record(whole, grid, "cuda");
       record.device = device_properties();
       const Vector<double> x = solve_on_device(system, record);

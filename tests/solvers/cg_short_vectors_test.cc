@@ -119,7 +119,7 @@ namespace
     EXPECT_LE(relative_residual(a, r.x, b), 1.001e-10);
     // The same object once more, from zero.
     DenseVector x(n, 0.);
-    EXPECT_TRUE(solver.solve(a, p, x, b, {}, true).converged());
+    EXPECT_TRUE(solver.solve(a, p, x, b, {}, Start::zero).converged());
     EXPECT_LE(relative_residual(a, x, b), 1.001e-10);
   }
 

@@ -73,13 +73,13 @@ namespace
     space.size = n;
     LateSpace::waits = 0;
     const SolveReport report =
-        ConjugateGradients<LateSpace>(space, 1e-9, 300).solve(a, p, x, b, {}, true);
+        ConjugateGradients<LateSpace>(space, 1e-9, 300).solve(a, p, x, b, {}, Start::zero);
     EXPECT_TRUE(report.converged()) << report.detail;
     EXPECT_GT(report.iterations, 10);
     EXPECT_EQ(LateSpace::waits, report.iterations + 2) << "the norms of b and of the last residual";
 
     const DenseSpace dense{n};
-    ConjugateGradients<DenseSpace>(dense, 1e-9, 300).solve(a, p, of_dense, b, {}, true);
+    ConjugateGradients<DenseSpace>(dense, 1e-9, 300).solve(a, p, of_dense, b, {}, Start::zero);
     EXPECT_EQ(x, of_dense);
   }
 } // namespace

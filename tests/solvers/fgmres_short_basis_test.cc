@@ -238,7 +238,7 @@ namespace
     EXPECT_EQ(first, again) << "bitwise";
     solver.prepare(a, p, prepared, random_dense(n, 1), 8);
     EXPECT_EQ(prepared, DenseVector(n, 0.));
-    const SolveReport from_zero = solver.solve(a, p, prepared, random_dense(n, 1), {}, true);
+    const SolveReport from_zero = solver.solve(a, p, prepared, random_dense(n, 1), {}, Start::zero);
     EXPECT_EQ(from_zero.residuals, report.residuals);
     EXPECT_EQ(prepared, first);
   }

@@ -53,6 +53,7 @@ namespace
           transfers.push_back(
               std::make_unique<Transfer>(grid.levels[l], grid.levels[l - 1], basis, Backend::cpu));
           level.to_coarser = transfers.back().get();
+          level.coarsening = coarsening_factor(grid.levels[l], grid.levels[l - 1]);
           level.smoother = std::make_unique<ThreeTermSmoother<Operator>>(*level.op, steps);
         }
         levels.push_back(std::move(level));
@@ -181,7 +182,7 @@ namespace
   {
     for (const Cycle cycle : {Cycle::v, Cycle::w})
     {
-      Hierarchy h(test::box(3, 3, {3, 2, 4}, 0, "DNPPDD"), fourth_kind(1), cycle);
+      Hierarchy h(test::cubes(3, 3, {3, 2, 4}, 0, "DNPPDD"), fourth_kind(1), cycle);
       const Vector<double> b = h.hashed(1);
       Vector<double> r = h.space.make_vector();
       h.finest().residual(r, h.apply(b), b);
