@@ -45,20 +45,30 @@ namespace
       std::rethrow_exception(trouble);
   }
 
-  /// The direct solver takes the eigenvectors of a line of each direction, with a time that grows with the cube of its unknowns.
-  void announce_direct_solver(const System &system, bool on_device)
+  /// The direct solver and exact directions take the eigenvectors of a line, with a time that grows with the cube of its unknowns.
+  void announce_lines(const System &system, bool on_device)
   {
-    constexpr std::int64_t long_line = 1500;
+    constexpr std::int64_t long_line = 1500, most_exact_cells = 7;
     constexpr double seconds_of_cube = 2e-10; // on one core of a server
     const std::size_t level = system.options().solver == OuterSolver::direct
         ? system.grid.levels.size() - 1
         : on_device ? device_coarsest_level(system.grid)
                     : 0;
     const auto &cells = system.grid.levels[level].global_cells;
-    const std::int64_t longest =
-        *std::max_element(cells.begin(), cells.end()) * (system.parameters.problem.degree + 1);
+    std::int64_t longest = *std::max_element(cells.begin(), cells.end());
+    std::int64_t exact = 0; // the most cells of an exact direction
+    for (std::size_t l = level + 1; l < system.grid.levels.size(); ++l)
+      for (int d = 0; d < system.parameters.problem.dim; ++d)
+        if (const LevelGrid &here = system.grid.levels[l]; here.exact[d])
+          exact = std::max(exact, here.global_cells[d]);
+    if (exact > most_exact_cells)
+      system.console.warning(
+          "problem.coarse_cells: an odd number of short cells is not halved, and "
+          "the smoother solves whole lines of " +
+          std::to_string(exact) + " cells; even numbers, best powers of two, take less time");
+    longest = std::max(longest, exact) * (system.parameters.problem.degree + 1);
     if (longest > long_line)
-      system.console.normal("setup of the direct solver: lines of " + std::to_string(longest) +
+      system.console.normal("setup of direct solvers: lines of " + std::to_string(longest) +
           " unknowns, some " +
           number_text(seconds_of_cube * std::pow(static_cast<double>(longest), 3)) + " s\n");
   }
@@ -121,7 +131,7 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
         " ranks: every rank computes all of it");
 
   warn_of_precision(system);
-  announce_direct_solver(system, on_device);
+  announce_lines(system, on_device);
   const Grid written =
       on_device ? part_of_output(grid, parameters.output) : grid_of_output(grid, parameters.output);
   check_output(parameters.output, written, console);

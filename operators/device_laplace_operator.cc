@@ -23,7 +23,7 @@ namespace
 template <typename Number>
 DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(const LevelGrid &level, const CellBasis &basis,
     laplace::Backend backend, Stream stream, std::optional<laplace::Arithmetic> steps,
-    Diagonal diagonal)
+    LineSpectra *exact)
   : level_(level)
   , basis_(basis)
   , backend_(backend)
@@ -76,10 +76,10 @@ DeviceLaplaceOperator<Number>::DeviceLaplaceOperator(const LevelGrid &level, con
   arguments_.stream = stream;
   arguments_.progress = progress_.data();
   if constexpr (laplace::has_every_form<Number>)
-    if (diagonal == Diagonal::lines && level.has_exact_directions())
+    if (exact != nullptr && level.has_exact_directions())
     {
-      lines_ =
-          std::make_unique<LineInverse<Number, DeviceLines>>(level, basis, DeviceLines{stream});
+      lines_ = std::make_unique<LineInverse<Number, DeviceLines>>(
+          level, basis, *exact, DeviceLines{stream});
       rest_ = make_vector();
     }
 }

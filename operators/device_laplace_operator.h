@@ -23,12 +23,12 @@ public:
 
   /// `backend` = automatic takes fastest_device_backend() for each form; mma and wmma serve all forms on tensor
   /// cores, in solver_arithmetic(); for WideFloat they take the fastest.
-  /// Diagonal: as for LaplaceOperator. `steps` is what Chebyshev steps are computed in instead; automatic then takes mma for them.
+  /// `exact`: as for LaplaceOperator. `steps` is what Chebyshev steps are computed in instead; automatic then takes mma for them.
   /// `level` and `basis` must outlive the operator. Throws std::invalid_argument unless `backend` is one
   /// for device memory that has these kernels and the level lies on one rank.
   DeviceLaplaceOperator(const LevelGrid &level, const CellBasis &basis, laplace::Backend backend,
       Stream stream, std::optional<laplace::Arithmetic> steps = std::nullopt,
-      Diagonal diagonal = Diagonal::cells);
+      LineSpectra *exact = nullptr);
 
   // Of numbers without every form (laplace.h) there is vmult() alone.
   /// dst = B src

@@ -81,6 +81,7 @@ namespace
     Stream stream;
     DeviceCycleOptions options;
     std::optional<laplace::Arithmetic> steps; ///< of the smoother, if not what the backend takes
+    std::shared_ptr<LineSpectra> spectra = std::make_shared<LineSpectra>();
     std::shared_ptr<Space::Scratch> scratch = std::make_shared<Space::Scratch>(stream);
 
     DeviceFamily in_single() const
@@ -127,12 +128,11 @@ namespace
     }
 
     template <typename Number>
-    auto make_operator(
-        const LevelGrid &level, const CellBasis &basis, Diagonal diagonal = Diagonal::cells) const
+    auto make_operator(const LevelGrid &level, const CellBasis &basis, bool exact = false) const
     {
       return std::make_unique<Operator<Number>>(level, basis, backend, stream,
           std::is_same_v<Number, double> ? std::nullopt : steps, // those of full multigrid
-          diagonal);
+          exact ? spectra.get() : nullptr);
     }
 
     template <typename Number>
@@ -161,8 +161,8 @@ namespace
     double lambda_max(
         const LevelGrid &level, const CellBasis &basis, const MultigridOptions &multigrid) const
     {
-      Operator<double> op(
-          level, basis, backend, stream, std::nullopt, diagonal_of_steps(multigrid));
+      Operator<double> op(level, basis, backend, stream, std::nullopt,
+          has_exact_steps(multigrid) ? spectra.get() : nullptr);
       const Space space = make_space(level);
       DeviceVector<double> start = space.make_unset_vector<DeviceVector<double>>();
       vector_kernels::cuda::pseudo_random_vector(level.block, start.data(), stream);

@@ -99,25 +99,87 @@ namespace
     std::array<bool, 3> halves_{false, false, false};
   };
 
-  /// The division of y and z into ranks with the fewest cells on the fullest rank, then the smallest
-  /// surface. most: parts of a direction.
-  std::array<int, 3> divide(const std::array<std::int64_t, 3> &cells,
-      const std::array<std::int64_t, 3> &most, int dim, int n_ranks)
+  using Parts = std::array<int, 3>;
+
+  /// Whether every part has cells on the level, so many per direction, and exact directions are whole. Borders are drawn on
+  /// the next coarser level, so that they are even on every distributed one above which their direction is halved.
+  bool can_distribute(
+      const std::vector<LevelShape> &shapes, int level, const Parts &parts, std::int64_t per_rank)
   {
-    std::array<int, 3> best{1, n_ranks, 1};
-    std::int64_t best_cost = std::numeric_limits<std::int64_t>::max();
-    for (int z = 1; z <= (dim == 3 ? n_ranks : 1); ++z)
+    const auto &here = shapes[level].cells, &below = shapes[std::max(level - 1, 0)].cells;
+    for (int d = 1; d < 3; ++d)
     {
-      if (n_ranks % z != 0)
+      const std::int64_t needed = below[d] < here[d] ? (per_rank + 1) / 2 : per_rank;
+      if (parts[d] > 1 && (below[d] < needed * parts[d] || shapes[level].exact[d]))
+        return false;
+    }
+    return true;
+  }
+
+  /// The coarsest distributed level: four cells per rank and direction if the finest allows that. The number of levels if there is none.
+  int find_coarsest_distributed(
+      const Problem &problem, const std::vector<LevelShape> &shapes, const Parts &parts)
+  {
+    const int n_ranks = parts[1] * parts[2], finest = static_cast<int>(shapes.size()) - 1;
+    if (n_ranks == 1 || !can_distribute(shapes, finest, parts, 1))
+      return finest + 1;
+    int coarsest = finest;
+    for (int level = finest; level >= 0; --level)
+    {
+      const Block whole(problem.dim, problem.degree, shapes[level].cells);
+      if (!can_distribute(shapes, level, parts, 4) || whole.dofs() < min_dofs_per_rank * n_ranks)
+        break;
+      coarsest = level;
+    }
+    return coarsest;
+  }
+
+  /// Cells of the fullest rank, of all levels.
+  std::int64_t cells_of_all_levels(
+      const Problem &problem, const std::vector<LevelShape> &shapes, const Parts &parts)
+  {
+    const int distributed = find_coarsest_distributed(problem, shapes, parts);
+    std::int64_t sum = 0;
+    for (int level = 0; level < static_cast<int>(shapes.size()); ++level)
+    {
+      std::int64_t cells = 1;
+      for (int d = 0; d < 3; ++d)
+      {
+        const int divided = level >= distributed ? parts[d] : 1;
+        cells *= (shapes[level].cells[d] + divided - 1) / divided;
+      }
+      sum += cells;
+    }
+    return sum;
+  }
+
+  /// The division of y and z into ranks with the fewest cells on the fullest rank, of the finest level or, where levels are stretched
+  /// and a direction may soon be too short to be divided, of all of them; then the smallest surface.
+  Parts divide(const Problem &problem, const std::vector<LevelShape> &shapes, int n_ranks)
+  {
+    const auto &cells = shapes.back().cells;
+    bool is_stretched = false;
+    for (std::size_t l = 1; l < shapes.size(); ++l)
+      for (int d = 0; d < problem.dim; ++d)
+        is_stretched = is_stretched || shapes[l].cells[d] == shapes[l - 1].cells[d];
+    Parts best{1, n_ranks, 1};
+    std::array<std::int64_t, 2> best_cost{
+        std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max()};
+    for (int z = 1; z <= (problem.dim == 3 ? n_ranks : 1); ++z)
+    {
+      const Parts parts{1, n_ranks / z, z};
+      if (n_ranks % z != 0 ||
+          !can_distribute(shapes, static_cast<int>(shapes.size()) - 1, parts, 1))
         continue;
-      const int y = n_ranks / z;
-      const std::int64_t ly = (cells[1] + y - 1) / y, lz = (cells[2] + z - 1) / z;
+      const std::int64_t ly = (cells[1] + parts[1] - 1) / parts[1], lz = (cells[2] + z - 1) / z;
       // A cell of volume weighs more than a cell of surface; ties go to slabs in z.
-      const std::int64_t cost = 8 * ly * lz + (y > 1 ? 2 * lz : 0) + (z > 1 ? 2 * ly : 0);
-      if (y <= most[1] && z <= most[2] && cost <= best_cost)
+      const std::array<std::int64_t, 2> cost{
+          is_stretched ? cells_of_all_levels(problem, shapes, parts) : 0,
+          8 * ly * lz + (parts[1] > 1 ? 2 * lz : 0) + (z > 1 ? 2 * ly : 0)};
+      if (cost <= best_cost)
       {
         best_cost = cost;
-        best = {1, y, z};
+        best = parts;
       }
     }
     return best;
@@ -150,6 +212,14 @@ double coarsening_factor(const LevelGrid &fine, const LevelGrid &coarse)
   return ratio * ratio;
 }
 
+int halved_directions(const LevelGrid &fine, const LevelGrid &coarse)
+{
+  int count = 0;
+  for (int d = 0; d < fine.block.dim; ++d)
+    count += fine.global_cells[d] != coarse.global_cells[d] ? 1 : 0;
+  return count;
+}
+
 Grid make_grid(const Problem &problem, MPI_Comm communicator)
 {
   Grid grid;
@@ -159,39 +229,9 @@ Grid make_grid(const Problem &problem, MPI_Comm communicator)
   MPI_Comm_size(communicator, &grid.n_ranks);
   const std::vector<LevelShape> shapes = level_shapes(problem);
   const int finest = static_cast<int>(shapes.size()) - 1;
-  // Every part has cells on the next coarser level, where its borders are.
-  std::array<std::int64_t, 3> most = shapes[std::max(finest - 1, 0)].cells;
-  for (int d = 1; d < problem.dim; ++d)
-    if (shapes[finest].exact[d])
-      most[d] = 1;
-  grid.ranks_per_direction = divide(shapes[finest].cells, most, problem.dim, grid.n_ranks);
+  grid.ranks_per_direction = divide(problem, shapes, grid.n_ranks);
   const auto &parts = grid.ranks_per_direction;
-
-  // The coarsest distributed level: every rank has cells, four per direction if the finest allows that, and exact
-  // directions are whole. Borders are drawn on the next coarser level, so that they are even on every distributed one
-  // above which their direction is halved.
-  const auto can_distribute = [&](int level, std::int64_t per_rank) {
-    const auto &here = shapes[level].cells, &below = shapes[std::max(level - 1, 0)].cells;
-    for (int d = 1; d < problem.dim; ++d)
-    {
-      const std::int64_t needed = below[d] < here[d] ? (per_rank + 1) / 2 : per_rank;
-      if (parts[d] > 1 && (below[d] < needed * parts[d] || shapes[level].exact[d]))
-        return false;
-    }
-    return true;
-  };
-  int coarsest_distributed = finest + 1;
-  if (grid.n_ranks > 1 && can_distribute(finest, 1))
-  {
-    coarsest_distributed = finest;
-    for (int level = finest; level >= 0; --level)
-    {
-      const Block whole(problem.dim, problem.degree, shapes[level].cells);
-      if (!can_distribute(level, 4) || whole.dofs() < min_dofs_per_rank * grid.n_ranks)
-        break;
-      coarsest_distributed = level;
-    }
-  }
+  const int coarsest_distributed = find_coarsest_distributed(problem, shapes, parts);
   const bool serial = grid.n_ranks == 1;
 
   const std::array<int, 3> part{0, grid.rank % parts[1], grid.rank / parts[1]};

@@ -75,6 +75,9 @@ struct Grid
 /// (H_c / H_f)^2 of a level and the next coarser one, by the sizes of the cells of the fine one: what one solution of B_c e = R r stands for (solvers/multigrid.h).
 double coarsening_factor(const LevelGrid &fine, const LevelGrid &coarse);
 
+/// In how many directions a cell of the coarser level has two children.
+int halved_directions(const LevelGrid &fine, const LevelGrid &coarse);
+
 /// Distributes the box of `problem` over `communicator`. A mesh with fewer cells in y and z than ranks
 /// is replicated on every rank, on all levels.
 Grid make_grid(const Problem &problem, MPI_Comm communicator);

@@ -6,7 +6,7 @@ namespace tensormg
 {
 template <typename Number>
 LaplaceOperator<Number>::LaplaceOperator(
-    const LevelGrid &level, const CellBasis &basis, laplace::Backend backend, Diagonal diagonal)
+    const LevelGrid &level, const CellBasis &basis, laplace::Backend backend, LineSpectra *exact)
   : level_(level)
   , basis_(basis)
   , backend_(backend)
@@ -24,9 +24,9 @@ LaplaceOperator<Number>::LaplaceOperator(
   arguments_.sides = level.sides;
   arguments_.ghost = exchange_.ghosts();
   if constexpr (laplace::has_every_form<Number>)
-    if (diagonal == Diagonal::lines && level.has_exact_directions())
+    if (exact != nullptr && level.has_exact_directions())
     {
-      lines_ = std::make_unique<LineInverse<Number, HostLines>>(level, basis, HostLines());
+      lines_ = std::make_unique<LineInverse<Number, HostLines>>(level, basis, *exact, HostLines());
       rest_ = make_vector();
     }
 }

@@ -25,9 +25,10 @@ class LaplaceOperator
 public:
   using VectorType = Vector<Number>;
 
-  /// `level` and `basis` must outlive the operator. Diagonal::lines: D is exact in the exact directions of the level, if it has any.
+  /// `level` and `basis` must outlive the operator. With `exact`, D is exact in the exact
+  /// directions of the level, if it has any.
   LaplaceOperator(const LevelGrid &level, const CellBasis &basis, laplace::Backend backend,
-      Diagonal diagonal = Diagonal::cells);
+      LineSpectra *exact = nullptr);
 
   // Of numbers without every form (laplace.h) there is vmult() alone.
   /// dst = B src

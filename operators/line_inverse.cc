@@ -1,7 +1,5 @@
 #include "operators/line_inverse.h"
 
-#include "operators/line_operator.h"
-
 namespace tensormg
 {
 namespace
@@ -28,7 +26,7 @@ namespace
   }
 } // namespace
 
-LineTables make_line_tables(const LevelGrid &level, const CellBasis &basis)
+LineTables make_line_tables(const LevelGrid &level, const CellBasis &basis, LineSpectra &spectra)
 {
   const Block &block = level.block;
   const std::array<double, 3> factors = level.direction_factors();
@@ -43,8 +41,9 @@ LineTables make_line_tables(const LevelGrid &level, const CellBasis &basis)
       const BoundaryKind lower = kind_of(level.sides[2 * d]),
                          upper = kind_of(level.sides[2 * d + 1]);
       std::vector<double> &rows = tables.to_modes[d], &columns = tables.from_modes[d];
-      rows = line_operator(basis, block.cells[d], lower, upper);
-      values = diagonalise(rows, is_free(lower) && is_free(upper));
+      const LineSpectrum &spectrum = spectra.of(basis, block.cells[d], lower, upper);
+      rows = spectrum.vectors;
+      values = spectrum.values;
       columns.resize(rows.size());
       for (std::size_t e = 0; e < size; ++e)
         for (std::size_t u = 0; u < size; ++u)

@@ -11,16 +11,10 @@
 #include "kernels/core/wide_float.h"
 #include "kernels/line_inverse/line_inverse.h"
 #include "operators/grid.h"
+#include "operators/line_operator.h"
 
 namespace tensormg
 {
-/// What the D of an operator's steps is: the cell blocks, or these with the level's exact directions.
-enum class Diagonal : unsigned char
-{
-  cells,
-  lines
-};
-
 /// The number type of an operator's steps; those without every form have none, and this is never used.
 template <typename Number>
 using StepNumber = std::conditional_t<std::is_same_v<Number, WideFloat>, float, Number>;
@@ -31,7 +25,7 @@ struct LineTables
   std::array<std::vector<double>, 3> to_modes, from_modes; ///< V' and V
   std::array<std::vector<double>, 3> diagonal;
 };
-LineTables make_line_tables(const LevelGrid &level, const CellBasis &basis);
+LineTables make_line_tables(const LevelGrid &level, const CellBasis &basis, LineSpectra &spectra);
 
 /// Where arrays lie in host memory.
 struct HostLines
@@ -102,11 +96,11 @@ class LineInverse
   using C = Compute<Number>;
 
 public:
-  LineInverse(const LevelGrid &level, const CellBasis &basis, Place place)
+  LineInverse(const LevelGrid &level, const CellBasis &basis, LineSpectra &spectra, Place place)
     : block_(level.block)
     , place_(place)
   {
-    const LineTables tables = make_line_tables(level, basis);
+    const LineTables tables = make_line_tables(level, basis, spectra);
     for (int d = 0; d < 3; ++d)
     {
       diagonal_[d] = place_.template upload<C>(tables.diagonal[d]);

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "kernels/laplace/reference.h"
 
@@ -54,5 +55,17 @@ std::vector<double> diagonalise(std::vector<double> &matrix, bool is_singular)
   if (is_singular)
     values.front() = 0.; // the constant's, up to rounding
   return values;
+}
+
+const LineSpectrum &LineSpectra::of(
+    const CellBasis &basis, std::int64_t cells, BoundaryKind lower, BoundaryKind upper)
+{
+  for (const Entry &entry : entries_)
+    if (entry.cells == cells && entry.n == basis.n && entry.lower == lower && entry.upper == upper)
+      return entry.spectrum;
+  LineSpectrum spectrum{line_operator(basis, cells, lower, upper), {}};
+  spectrum.values = diagonalise(spectrum.vectors, is_free(lower) && is_free(upper));
+  entries_.push_back({cells, basis.n, lower, upper, std::move(spectrum)});
+  return entries_.back().spectrum;
 }
 } // namespace tensormg

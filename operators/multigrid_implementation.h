@@ -25,19 +25,17 @@
 
 namespace tensormg
 {
-/// Family: what the hierarchy is made of and how a cycle is run. HostFamily (multigrid_preconditioner.cc)
-/// and DeviceFamily (device_multigrid.cc) have the same members:
-///   Space, Operator<Number>, Transfer<Number>, CoarseSolver<Number>, and functions that make them, operators with a Diagonal;
-///   patch_smoother(op, options, lambda), lambda_max(level, basis, options);
-///   coarsest_level(grid): the level of the grid that is solved directly; clock() and observer(that level) for
-///   Multigrid;
-///   reserve<Number>(grid, coarsest level, vectors on each level but the finest, vectors on that): an object while which lives
-///   vectors are faster made; in_single(): the family of levels in single where those above are below it;
-///   Runner with run(f), which makes the work of f() happen and says whether f was called, and record(f), which says the same and
-///   after which run(f) takes no longer than it must, if the kernels of f() are there; loads_kernels: whether they have to be.
+/// Family: what the hierarchy is made of and how a cycle is run. HostFamily (multigrid_preconditioner.cc) and DeviceFamily
+/// (device_multigrid.cc) have the same members:
+///   Space, Operator<Number>, Transfer<Number>, CoarseSolver<Number>, and functions that make them, operators with exact
+///   steps or not; patch_smoother(op, options, lambda), lambda_max(level, basis, options); coarsest_level(grid): the
+///   level of the grid that is solved directly; clock() and observer(that level) for Multigrid;
+///   reserve<Number>(grid, coarsest level, vectors on each level but the finest, vectors on that): an object while which
+///   lives vectors are faster made; in_single(): the family of levels in single where those above are below it;
+///   Runner with run(f), which makes the work of f() happen and says whether f was called, and record(f), which says the
+///   same and after which run(f) takes no longer than it must, if its kernels are there; loads_kernels: whether they must be.
 ///
-/// With MultigridOptions::single_levels the coarsest levels are a hierarchy of their own, in single, of which a cycle
-/// is what the levels above take for their coarse solver.
+/// With MultigridOptions::single_levels the coarsest levels are a hierarchy of their own, in single, whose cycle is the coarse solver.
 template <typename Family, typename Number>
 class MultigridImplementation
   : public BasicMultigridPreconditioner<typename Family::Space::VectorType,
@@ -85,8 +83,9 @@ public:
     for (std::size_t l = coarsest_; l < grid.levels.size(); ++l)
     {
       const LevelGrid &level = grid.levels[l];
+      const MultigridOptions of_level = options_of_level(options, level);
       operators_.push_back(family.template make_operator<Number>(
-          level, basis, l > coarsest_ ? diagonal_of_steps(options) : Diagonal::cells));
+          level, basis, l > coarsest_ && has_exact_steps(of_level)));
       cycles_.emplace_back(family.make_runner());
       typename MG::Level entry;
       entry.op = operators_.back().get();
@@ -97,15 +96,16 @@ public:
         entry.to_coarser = transfers_.back().get();
         entry.coarsening = coarsening_factor(level, grid.levels[l - 1]);
         const std::size_t like = representative_level(grid, l);
-        if (needs_lambda_max(options) && like != estimated)
+        if (needs_lambda_max(of_level) && like != estimated)
         {
           const setup_times::Scope scope("eigenvalue estimate");
           lambda_max_ = options.eigenvalue_safety * naming_the_level(name_of_level(like), [&] {
-            return family.lambda_max(grid.levels[like], basis, options);
+            return family.lambda_max(grid.levels[like], basis, of_level);
           });
           estimated = like;
         }
-        entry.smoother = make_smoother(*entry.op, options);
+        entry.smoother = make_smoother(*entry.op, of_level);
+        entry.halved = halved_directions(level, grid.levels[l - 1]);
       }
       levels.push_back(std::move(entry));
     }

@@ -40,6 +40,7 @@ namespace
     };
 
     laplace::Backend backend;
+    std::shared_ptr<LineSpectra> spectra = std::make_shared<LineSpectra>();
 
     HostFamily in_single() const { return *this; }
     Space make_space(const LevelGrid &level) const { return Space(level); }
@@ -54,10 +55,10 @@ namespace
     }
 
     template <typename Number>
-    auto make_operator(
-        const LevelGrid &level, const CellBasis &basis, Diagonal diagonal = Diagonal::cells) const
+    auto make_operator(const LevelGrid &level, const CellBasis &basis, bool exact = false) const
     {
-      return std::make_unique<Operator<Number>>(level, basis, backend, diagonal);
+      return std::make_unique<Operator<Number>>(
+          level, basis, backend, exact ? spectra.get() : nullptr);
     }
 
     template <typename Number>
@@ -86,7 +87,7 @@ namespace
     {
       if (options.smoother == Smoother::patch)
         return estimate_patch_lambda_max(level, basis, backend, options.eigenvalue_steps);
-      LaplaceOperator<double> op(level, basis, backend, Diagonal::lines);
+      LaplaceOperator<double> op(level, basis, backend, spectra.get());
       return estimate_lambda_max(op, options.eigenvalue_steps);
     }
   };

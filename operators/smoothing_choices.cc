@@ -42,13 +42,10 @@ double condition_number(const Grid &grid, const CellBasis &basis)
 
 bool needs_double(const Grid &grid, const CellBasis &basis)
 {
-  constexpr double most = 1e9;
-  bool is_stretched = false;
-  for (std::size_t l = 1; l < grid.levels.size(); ++l)
-    for (int d = 0; d < grid.problem.dim; ++d)
-      is_stretched =
-          is_stretched || grid.levels[l].global_cells[d] == grid.levels[l - 1].global_cells[d];
-  return is_stretched && condition_number(grid, basis) > most;
+  constexpr double stretched = 1.5, most = 5e7;
+  const auto factors = grid.finest().direction_factors();
+  const double shortest = *std::min_element(factors.begin(), factors.begin() + grid.problem.dim);
+  return shortest < 1. / (stretched * stretched) && condition_number(grid, basis) > most;
 }
 
 MultigridOptions with_chosen_precision(
@@ -95,12 +92,32 @@ std::int64_t stretched_level_memory(
   const std::int64_t number = bytes_per_number(options.precision),
                      computed = std::max<std::int64_t>(number, sizeof(float));
   std::int64_t bytes = computed * between_directions(grid, l).size();
-  if (diagonal_of_steps(options) == Diagonal::lines && level.has_exact_directions())
-  {
-    const int directions = int(level.exact[0]) + int(level.exact[1]) + int(level.exact[2]);
-    bytes += level.block.size() * (number + directions * computed);
-  }
+  if (!level.has_exact_directions() || !has_exact_steps(options_of_level(options, level)))
+    return bytes;
+  bytes += level.block.size() * number; // the residual
+  for (int d = 0; d < grid.problem.dim; ++d)
+    if (level.exact[d])
+    {
+      const std::int64_t line = level.block.cells[d] * level.block.n;
+      // Numbers on their way; both matrices, and in FP64 those that levels share.
+      bytes += level.block.size() * computed +
+          line * line * (2 * computed + static_cast<std::int64_t>(sizeof(double)));
+    }
   return bytes;
+}
+
+MultigridOptions options_of_level(MultigridOptions options, const LevelGrid &level)
+{
+  bool fits = true;
+  for (int d = 0; d < level.block.dim; ++d)
+    fits = fits && (!level.exact[d] || level.global_cells[d] <= 2);
+  if (options.smoother == Smoother::patch && !fits)
+  {
+    options.smoother = Smoother::chebyshev;
+    options.chebyshev_kind = ChebyshevKind::fourth;
+    options.degree = 4;
+  }
+  return options;
 }
 
 bool needs_lambda_max(const MultigridOptions &options)

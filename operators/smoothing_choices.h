@@ -22,9 +22,9 @@ double largest_eigenvalue_bound(const Grid &grid, const CellBasis &basis);
 /// Upper bound of the condition number of the operator on the finest level (constants left out where they are in the kernel).
 double condition_number(const Grid &grid, const CellBasis &basis);
 
-/// Whether the cells are stretched, so that levels are coarsened in some directions only, and the condition number is beyond 1e9, as it is
-/// where a short direction has no Dirichlet side: then 24 bits hold too little of a correction, since rounding leaves roughness in the
-/// short direction, whose residual is larger than the one to be reduced by the condition number.
+/// Whether cells are stretched (by 1.5 or more) and the condition number is beyond 5e7, as it is where a short direction has no Dirichlet
+/// side: then 24 bits hold too little of a correction, since rounding leaves roughness in the short direction, whose residual is larger
+/// than the one to be reduced by the condition number. From 1e8 on single takes more iterations, or fails.
 bool needs_double(const Grid &grid, const CellBasis &basis);
 
 /// The options with a precision that is not automatic.
@@ -44,11 +44,16 @@ bool needs_lambda_max(const MultigridOptions &options);
 /// multiply to 11 bits.
 inline bool split_multigrid(const MultigridOptions &options) { return options.is_below_single(); }
 
-/// The D of the smoother's steps. Patches have exact directions by themselves: theirs hold all cells of one that is down to one or two.
-inline Diagonal diagonal_of_steps(const MultigridOptions &options)
+/// Whether D of the smoother's steps is exact in exact directions. Patches hold all cells of a direction that is down to one or two by
+/// themselves.
+inline bool has_exact_steps(const MultigridOptions &options)
 {
-  return options.smoother == Smoother::patch ? Diagonal::cells : Diagonal::lines;
+  return options.smoother != Smoother::patch;
 }
+
+/// The smoother of a level: where an exact direction has more than two cells, which is more than a patch holds, Chebyshev steps of degree 4
+/// take the place of patches.
+MultigridOptions options_of_level(MultigridOptions options, const LevelGrid &level);
 
 /// The block of this rank between two directions of the transfer from level l > 0 (kernels/transfer/transfer.h); often empty.
 Block between_directions(const Grid &grid, std::size_t l);

@@ -135,10 +135,10 @@ public:
       {
         report.true_relative_residual = updated / norm_b;
         return stop(report, std::isfinite(updated) ? StopReason::stagnated : StopReason::not_finite,
-            "the true residual fell only from " + number_text(stagnation.residual / norm_b) +
-                " to " + number_text(updated / norm_b) + " over " +
-                std::to_string(report.iterations - stagnation.iteration) + " iterations; " +
-                preconditioner.diagnose());
+            "the true residual was " + number_text(stagnation.residual / norm_b) +
+                " after iteration " + std::to_string(stagnation.iteration) + " and is " +
+                number_text(updated / norm_b) + " after iteration " +
+                std::to_string(report.iterations) + "; " + preconditioner.diagnose());
       }
       residual = updated;
     }

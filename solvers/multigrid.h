@@ -66,6 +66,7 @@ public:
     Transfer *to_coarser = nullptr;     ///< null on level 0
     std::unique_ptr<Smoother> smoother; ///< null on level 0
     double coarsening = 4.;             ///< rho of this level and the next coarser one
+    int halved = 2; ///< directions; of one alone the coarser level has half of the unknowns
   };
 
   /// Levels coarsest first. Everything pointed to must outlive the object. Where work is only queued, the
@@ -163,8 +164,9 @@ private:
       else
         level.smoother->smooth(x_[l], b_[l], work_[l], zero_start, true);
     });
-    // A second visit to the coarsest level would repeat an exact solve.
-    const int visits = cycle_ == Cycle::w && l > 1 ? 2 : 1;
+    // A second visit to the coarsest level would repeat an exact solve, and two visits to half of the unknowns are no less work than one
+    // to all of them: with many such levels the work would grow without bound.
+    const int visits = cycle_ == Cycle::w && l > 1 && level.halved > 1 ? 2 : 1;
     timed(times_[l].transfer, [&] {
       if (is_split() && !zero_start)
         level.op->residual(work_[l], d_[l], rest_[l]);

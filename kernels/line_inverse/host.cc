@@ -1,40 +1,43 @@
-// The passes in host memory: the lines of a group of neighbouring places at a time, so that inner loops run over memory.
+// The passes in host memory.
 #include <algorithm>
 #include <vector>
 
+#include "kernels/gemm/gemm.h"
 #include "kernels/line_inverse/line_inverse.h"
 
 namespace tensormg::line_inverse
 {
 namespace
 {
-  /// Neighbouring places whose lines are worked on at once.
-  constexpr std::int64_t group = 64;
+  /// Lines that are worked on at once.
+  constexpr std::int64_t most_lines = 256;
 
-  /// f(first place, places, sums[unknown of the line][place]) for all lines; in x a place is a row by itself.
+  /// f(position, value) for every number of the product along the lines, padding of rows in x excluded. Lines are packed as columns
+  /// and multiplied by BLAS.
   template <typename C, typename Src, typename F>
-  void for_each_group(const Block &block, int direction, const C *matrix, const Src *src, F &&f)
+  void for_each_product(const Block &block, int direction, const C *matrix, const Src *src, F &&f)
   {
     const LineStrides strides(block, direction);
-    const int size = static_cast<int>(block.cells[direction]) * block.n;
-    const std::int64_t line = direction == 0 ? block.row() : size * strides.mode;
-    const std::int64_t places = direction == 0 ? 1 : strides.mode;
-    std::vector<C> sums(static_cast<std::size_t>(size * std::min(group, places)));
-    for (std::int64_t first = 0; first < block.size(); first += line)
-      for (std::int64_t place = 0; place < places; place += group)
+    const std::int64_t size = block.cells[direction] * block.n;
+    // Neighbouring lines are neighbours in memory, or in x rows.
+    const std::int64_t step = direction == 0 ? block.row() : 1;
+    const std::int64_t lines =
+        direction == 0 ? block.planes() * block.rows_per_plane() : strides.mode;
+    const std::int64_t jump = direction == 1 ? block.plane() : block.size();
+    std::vector<C> in(static_cast<std::size_t>(size * std::min(most_lines, lines))), out(in.size());
+    for (std::int64_t begin = 0; begin < block.size(); begin += jump)
+      for (std::int64_t line = 0; line < lines; line += most_lines)
       {
-        const std::int64_t count = std::min(group, places - place);
-        std::fill(sums.begin(), sums.end(), C(0));
-        for (int e = 0; e < size; ++e)
-          for (int u = 0; u < size; ++u)
-          {
-            const C weight = matrix[e * size + u];
-            const Src *from = src + first + place + strides.offset(u);
-            C *sum = sums.data() + e * count;
-            for (std::int64_t at = 0; at < count; ++at)
-              sum[at] += weight * static_cast<C>(from[at]);
-          }
-        f(first + place, count, sums.data());
+        const std::int64_t count = std::min(most_lines, lines - line);
+        const std::int64_t first = begin + line * step;
+        for (std::int64_t u = 0; u < size; ++u)
+          for (std::int64_t at = 0; at < count; ++at)
+            in[u * count + at] =
+                static_cast<C>(src[first + strides.offset(static_cast<int>(u)) + at * step]);
+        gemm::blas<C>({size, count, size}, matrix, in.data(), out.data());
+        for (std::int64_t e = 0; e < size; ++e)
+          for (std::int64_t at = 0; at < count; ++at)
+            f(first + strides.offset(static_cast<int>(e)) + at * step, out[e * count + at]);
       }
   }
 
@@ -51,16 +54,8 @@ template <typename Src, typename C>
 void rotate(const Rotate<Src, C> &a)
 {
   const Block &block = a.block;
-  const LineStrides strides(block, a.direction);
-  const int size = static_cast<int>(block.cells[a.direction]) * block.n;
-  for_each_group<C>(block, a.direction, a.matrix, a.src,
-      [&](std::int64_t first, std::int64_t count, const C *sums) {
-        for (int e = 0; e < size; ++e)
-        {
-          C *to = a.dst + first + strides.offset(e);
-          std::copy_n(sums + e * count, count, to);
-        }
-      });
+  for_each_product<C>(
+      block, a.direction, a.matrix, a.src, [&](std::int64_t at, C value) { a.dst[at] = value; });
   if (a.direction == 0)
     clear_padding(block, a.dst);
   if (a.diagonal[0] == nullptr)
@@ -83,20 +78,12 @@ void rotate_and_add(const RotateAndAdd<Number> &a)
 {
   using C = Compute<Number>;
   const Block &block = a.block;
-  const LineStrides strides(block, a.direction);
-  const int size = static_cast<int>(block.cells[a.direction]) * block.n;
   const C alpha = static_cast<C>(a.alpha), theta = static_cast<C>(a.theta);
-  for_each_group<C>(block, a.direction, a.matrix, a.src,
-      [&](std::int64_t first, std::int64_t count, const C *sums) {
-        for (int e = 0; e < size; ++e)
-          for (std::int64_t at = 0; at < count; ++at)
-          {
-            const std::int64_t to = first + strides.offset(e) + at;
-            const C start = a.start != nullptr ? static_cast<C>(a.start[to]) : C(0);
-            const C old = a.old != nullptr ? static_cast<C>(a.old[to]) : C(0);
-            a.dst[to] = Number(start + theta * (start - old) + alpha * sums[e * count + at]);
-          }
-      });
+  for_each_product<C>(block, a.direction, a.matrix, a.src, [&](std::int64_t at, C value) {
+    const C start = a.start != nullptr ? static_cast<C>(a.start[at]) : C(0);
+    const C old = a.old != nullptr ? static_cast<C>(a.old[at]) : C(0);
+    a.dst[at] = Number(start + theta * (start - old) + alpha * value);
+  });
   if (a.direction == 0)
     clear_padding(block, a.dst);
 }

@@ -61,8 +61,9 @@ namespace
                    start = test::random_vector<Number>(level.block, 2),
                    old = test::random_vector<Number>(level.block, 3);
         Vector<Number> expected(level.block), found(level.block);
-        LineInverse<Number, HostLines> host(level, basis, HostLines());
-        LineInverse<Number, DeviceLines> device(level, basis, DeviceLines{stream});
+        LineSpectra spectra;
+        LineInverse<Number, HostLines> host(level, basis, spectra, HostLines());
+        LineInverse<Number, DeviceLines> device(level, basis, spectra, DeviceLines{stream});
         test::Guarded<Number> d_r(r), d_start(start), d_old(old), dst(level.block.size());
         const auto compare = [&](const Number *s, const Number *o, const Number *ds,
                                  const Number *d_o, Number *to) {

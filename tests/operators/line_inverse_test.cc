@@ -89,7 +89,8 @@ namespace
           b[at] = test::from_double<Number>(exact_b[at] / 64.); // of the size of binary16
         });
         test::poison(found);
-        LineInverse<Number, HostLines> lines(level, basis, HostLines());
+        LineSpectra spectra;
+        LineInverse<Number, HostLines> lines(level, basis, spectra, HostLines());
         lines.step(found.data(), nullptr, nullptr, b.data(), 0., 64.);
         // The numbers of b are rounded, and D^-1 of that is as large as x where D is small.
         EXPECT_LT(test::relative_difference(found, x), 50. * tolerance);
@@ -113,9 +114,25 @@ namespace
   {
     const CellBasis basis = make_cell_basis(2);
     const LevelGrid level = level_of({2, {2, 2, 1}, {false, false, false}, "DD"}, 2);
-    EXPECT_THROW((LineInverse<double, HostLines>(level, basis, HostLines())), std::logic_error);
-    EXPECT_TRUE(LaplaceOperator<double>(level, basis, laplace::Backend::cpu, Diagonal::lines)
+    LineSpectra spectra;
+    EXPECT_THROW(
+        (LineInverse<double, HostLines>(level, basis, spectra, HostLines())), std::logic_error);
+    EXPECT_TRUE(LaplaceOperator<double>(level, basis, laplace::Backend::cpu, &spectra)
                     .has_pointwise_diagonal());
+  }
+
+  TEST(LineSpectra, AreSharedWhereLinesAreAlike)
+  {
+    const CellBasis basis = make_cell_basis(2);
+    LineSpectra spectra;
+    const auto kind = BoundaryKind::dirichlet, other = BoundaryKind::neumann;
+    const LineSpectrum *first = &spectra.of(basis, 3, kind, other);
+    EXPECT_EQ(first, &spectra.of(basis, 3, kind, other));
+    EXPECT_NE(first, &spectra.of(basis, 3, other, kind));
+    EXPECT_NE(first, &spectra.of(basis, 5, kind, other));
+    EXPECT_EQ(first, &spectra.of(basis, 3, kind, other)) << "it stays where it is";
+    EXPECT_EQ(spectra.of(basis, 3, other, other).values.front(), 0.);
+    EXPECT_GT(first->values.front(), 0.);
   }
 
   TEST(LineInverse, StepsOfTheOperatorTakeIt)
@@ -124,7 +141,8 @@ namespace
     const LevelGrid level = level_of({3, {4, 2, 1}, {false, false, true}, "DDDDNN"}, 3);
     for (const auto backend : {laplace::Backend::reference, laplace::Backend::cpu})
     {
-      LaplaceOperator<double> op(level, basis, backend, Diagonal::lines);
+      LineSpectra spectra;
+      LaplaceOperator<double> op(level, basis, backend, &spectra);
       EXPECT_FALSE(op.has_pointwise_diagonal());
       const auto x = test::random_vector<double>(level.block, 1),
                  b = test::random_vector<double>(level.block, 2);

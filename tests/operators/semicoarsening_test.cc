@@ -102,7 +102,7 @@ namespace
       }
   }
 
-  // Without a Dirichlet side across the short direction the condition number grows with the square of the ratio, and beyond 1e9 numbers
+  // Without a Dirichlet side across the short direction the condition number grows with the square of the ratio, and beyond some 1e8 numbers
   // of 24 bits hold too little: there the cycle is in double.
   TEST(Semicoarsening, FreeShortSidesAtLargeRatios)
   {
@@ -132,8 +132,11 @@ namespace
     EXPECT_EQ(chosen(test::cubes(3, 8, {1, 1, 1}, 12, "NN")), Precision::single_precision)
         << "cubes are, however many";
     EXPECT_EQ(chosen(stretched(2, 3, 5, {1., 1e4, 1.}, "DD")), Precision::single_precision);
-    EXPECT_EQ(chosen(stretched(2, 3, 5, {1., 100., 1.}, "NNDD")), Precision::single_precision);
-    EXPECT_EQ(chosen(stretched(2, 3, 5, {1., 300., 1.}, "NNDD")), Precision::double_precision);
+    EXPECT_EQ(chosen(stretched(2, 3, 5, {1., 30., 1.}, "NNDD")), Precision::single_precision);
+    EXPECT_EQ(chosen(stretched(2, 3, 5, {1., 60., 1.}, "NNDD")), Precision::double_precision);
+    EXPECT_EQ(chosen(stretched(2, 8, 0, {1., 5.5e-4, 1.}, "NNPP", {4, 3, 1})),
+        Precision::double_precision)
+        << "with one level, too";
     MultigridOptions half;
     half.precision = Precision::half_precision;
     const Grid grid = make_grid(stretched(2, 3, 5, {1., 300., 1.}, "NNDD"), MPI_COMM_SELF);
@@ -185,6 +188,35 @@ namespace
         Solve solve(stretched(2, degree, 2, {1., 0.03, 1.}, boundary, {3, 5, 1}));
         EXPECT_TRUE(solve.grid.levels[1].exact[1]);
         EXPECT_LE(by_default(solve).iterations, limit(degree));
+      }
+  }
+
+  // Sines of both directions excite what single cannot correct: by default they are in double.
+  TEST(Semicoarsening, DefaultsHoldJustBeyondSingle)
+  {
+    for (const auto &[problem, most] : {std::pair{stretched(2, 2, 1, {1., 1.3e-4, 1.}, "PPNN"), 8},
+             std::pair{stretched(2, 2, 1, {2.15e-4, 0.25, 1.}, "PPNN", {3, 2, 1}), 8},
+             std::pair{stretched(2, 1, 1, {1., 4.8e-4, 1.}, "PPNN", {1, 3, 1}), 8}})
+    {
+      Solve solve(problem);
+      const MultigridOptions options = with_chosen_precision({}, solve.grid, solve.basis);
+      EXPECT_EQ(options.precision, Precision::double_precision);
+      EXPECT_LE(solve.fgmres(options).iterations, most);
+    }
+  }
+
+  TEST(Semicoarsening, PatchesOfOddNumbersOfShortCells)
+  {
+    for (const std::int64_t cells : {3, 5})
+      for (const SchwarzKind kind : {SchwarzKind::multiplicative, SchwarzKind::additive})
+      {
+        Solve solve(stretched(2, 2, 2, {0.01, 1., 1.}, "NNDD", {cells, 1, 1}));
+        MultigridOptions options;
+        options.precision = Precision::double_precision;
+        options.smoother = Smoother::patch;
+        options.schwarz_kind = kind;
+        options.degree = 2;
+        EXPECT_LE(solve.fgmres(options).iterations, 12) << cells;
       }
   }
 
