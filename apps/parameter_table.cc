@@ -33,7 +33,8 @@ namespace
     corner("lower", &Problem::lower, "Corner of the box with the smallest coordinates.");
     corner("upper", &Problem::upper, "Corner of the box with the largest coordinates.");
     problem.add(
-        "coarse_cells", "Cells of the coarsest grid per direction.",
+        "coarse_cells",
+        "Cells of the coarsest grid per direction. Where cells are stretched, even numbers are solved faster than odd ones.",
         std::string(one_per_direction) + "; integers >= 1", any_pattern(),
         [](Problem &p, const std::string &text) {
           p.coarse_cells = {1, 1, 1};
@@ -141,8 +142,8 @@ namespace
     multigrid.word("precision", &MultigridOptions::precision,
         "Numbers of the cycle; auto is single, and double for cells so flat that single holds too little. half stores 16 bits and computes with 32. On the tensor cores of a GPU (backend auto, mma or "
         "wmma): tf32 is single with smoothing steps in TF32, 2xfp16 is half with error-corrected smoothing steps.");
-    multigrid.word(
-        "cycle", &MultigridOptions::cycle, "Visits coarser levels once (v) or twice (w).");
+    multigrid.word("cycle", &MultigridOptions::cycle,
+        "Visits coarser levels once (v) or, if they have at most a quarter of the unknowns, twice (w).");
     multigrid.word("smoother", &MultigridOptions::smoother,
         "chebyshev: polynomial over the inverted cell blocks; patch: vertex-patch Schwarz; "
         "jacobi: damped inverted cell blocks.");

@@ -232,6 +232,11 @@ inline void explain_rounding(const System &system, double norm_x, RunRecord &rec
   const double rounding =
       0x1p-53 * largest_eigenvalue_bound(system.grid, system.basis) * norm_x / report.rhs_norm;
   record.is_rounding = report.true_relative_residual <= rounding;
+  const Precision precision = system.options().multigrid.precision;
+  if (!record.is_rounding && precision != Precision::double_precision &&
+      needs_double(system.grid, system.basis))
+    report.detail += std::string("; multigrid.precision = ") + to_string(precision) +
+        " holds too little for cells this flat: auto or double";
   if (record.is_rounding)
     report.detail += "; that is what rounding the solution to double precision leaves (up to " +
         number_text(rounding) + "): the solution itself is as exact as that, and a larger " +
