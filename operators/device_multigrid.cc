@@ -241,26 +241,26 @@ std::int64_t device_multigrid_memory(const Grid &grid, const MultigridOptions &o
 }
 
 std::unique_ptr<DeviceMultigridPreconditioner> make_device_multigrid(const Grid &grid,
-    const CellBasis &basis, laplace::Backend backend, const MultigridOptions &given, Stream stream,
-    const DeviceCycleOptions &cycle_options)
+    const CellBasis &basis, laplace::Backend backend, const MultigridOptions &options,
+    Stream stream, const DeviceCycleOptions &cycle_options)
 {
-  const MultigridOptions options = with_chosen_precision(given, grid, basis);
+  const MultigridOptions chosen = with_chosen_precision(options, grid, basis);
   DeviceFamily family{backend, stream, cycle_options, std::nullopt};
-  switch (options.precision)
+  switch (chosen.precision)
   {
     case Precision::double_precision:
-      return std::make_unique<Implementation<double>>(family, grid, basis, options);
+      return std::make_unique<Implementation<double>>(family, grid, basis, chosen);
     case Precision::tf32_precision:
       family.steps = laplace::Arithmetic::tf32;
       [[fallthrough]];
     case Precision::automatic: // chosen above
     case Precision::single_precision:
-      return std::make_unique<Implementation<float>>(family, grid, basis, options);
+      return std::make_unique<Implementation<float>>(family, grid, basis, chosen);
     case Precision::corrected_half_precision:
       family.steps = laplace::Arithmetic::fp16x2;
       [[fallthrough]];
     case Precision::half_precision:
-      return std::make_unique<Implementation<Half>>(family, grid, basis, options);
+      return std::make_unique<Implementation<Half>>(family, grid, basis, chosen);
   }
   return nullptr;
 }

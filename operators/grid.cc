@@ -206,8 +206,10 @@ double coarsening_factor(const LevelGrid &fine, const LevelGrid &coarse)
 {
   double shortest = std::numeric_limits<double>::max();
   for (int d = 0; d < fine.block.dim; ++d)
-    shortest = std::min(shortest,
-        fine.cell_size[d] * static_cast<double>(fine.global_cells[d] / coarse.global_cells[d]));
+  {
+    const std::int64_t children = fine.global_cells[d] / coarse.global_cells[d];
+    shortest = std::min(shortest, fine.cell_size[d] * static_cast<double>(children));
+  }
   const double ratio = shortest / fine.reference_length();
   return ratio * ratio;
 }

@@ -116,23 +116,23 @@ std::int64_t multigrid_memory(const Grid &grid, const MultigridOptions &options)
 }
 
 std::unique_ptr<MultigridPreconditioner> make_multigrid(const Grid &grid, const CellBasis &basis,
-    laplace::Backend backend, const MultigridOptions &given)
+    laplace::Backend backend, const MultigridOptions &options)
 {
-  const MultigridOptions options = with_chosen_precision(given, grid, basis);
+  const MultigridOptions chosen = with_chosen_precision(options, grid, basis);
   const HostFamily family{backend};
-  switch (options.precision)
+  switch (chosen.precision)
   {
     case Precision::double_precision:
-      return std::make_unique<Implementation<double>>(family, grid, basis, options);
+      return std::make_unique<Implementation<double>>(family, grid, basis, chosen);
     case Precision::automatic: // chosen above
     case Precision::single_precision:
-      return std::make_unique<Implementation<float>>(family, grid, basis, options);
+      return std::make_unique<Implementation<float>>(family, grid, basis, chosen);
     case Precision::tf32_precision:
     case Precision::corrected_half_precision:
-      throw std::invalid_argument(std::string("multigrid in ") + to_string(options.precision) +
+      throw std::invalid_argument(std::string("multigrid in ") + to_string(chosen.precision) +
           " takes the tensor cores of a device; in host memory there are double, single and half");
     case Precision::half_precision:
-      return std::make_unique<Implementation<Half>>(family, grid, basis, options);
+      return std::make_unique<Implementation<Half>>(family, grid, basis, chosen);
   }
   return nullptr;
 }
