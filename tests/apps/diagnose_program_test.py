@@ -221,8 +221,12 @@ class Diagnose(unittest.TestCase):
     def test_precision_keeps_to_its_time(self):
         result = self.run_program("precision", *SMALL, "--set", "diagnose.sum_lengths=100000, 200000",
                                   "--set", "diagnose.time_limit=1")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("factors 1e4 to 1e6, sums of 200000: left out, the class has had its time", result.stdout)
+        # On a busy machine nothing at all may be measured in that time, which is an error that says so.
+        self.assertIn(result.returncode, (0, 1), result.stderr)
+        if result.returncode == 0:
+            self.assertIn("factors 1e4 to 1e6, sums of 200000: left out, the class has had its time", result.stdout)
+        else:
+            self.assertIn("nothing could be measured: the class has had its time", result.stderr)
 
     def test_paths_with_a_comma(self):
         result = self.spmv_of("1 1 1\n1 1 3\n", name="a,b.mtx")
