@@ -227,8 +227,6 @@ inline bool has_guess(const System &system)
 inline void explain_rounding(const System &system, double norm_x, RunRecord &record)
 {
   SolveReport &report = record.report;
-  if (report.converged() || !(report.rhs_norm > 0.))
-    return;
   const double rounding =
       0x1p-53 * largest_eigenvalue_bound(system.grid, system.basis) * norm_x / report.rhs_norm;
   record.is_rounding = report.true_relative_residual <= rounding;
@@ -283,8 +281,9 @@ void iterate_by(Method method, const Iteration<Place> &iteration, const Space &s
   place.wait();
   record.report.seconds = now(system.communicator()) - ready;
   count_energy(place, joules, record);
-  explain_rounding(system, space.norm(x), record);
   record.kernels = place.stop_profile();
+  if (!record.report.converged() && record.rhs_norm > 0.)
+    explain_rounding(system, space.norm(x), record);
 }
 
 /// Returns the level that left the range of its numbers, if one did.

@@ -32,9 +32,6 @@ namespace
   /// communicate about.
   constexpr std::int64_t min_dofs_per_rank = 8192;
 
-  /// Cells at most so many times as long as the shortest ones count as alike.
-  constexpr double alike = 1.5;
-
   /// Goes down the levels of a box.
   class Coarsening
   {
@@ -62,7 +59,7 @@ namespace
           if (!shape_.exact[d])
             shortest = std::min(shortest, size_[d]);
         const auto is_short = [&](int d) {
-          return !shape_.exact[d] && size_[d] < alike * shortest;
+          return !shape_.exact[d] && size_[d] < alike_cells * shortest;
         };
         bool all_short = true, any = false;
         for (int d = 0; d < dim_; ++d)
@@ -220,6 +217,15 @@ int halved_directions(const LevelGrid &fine, const LevelGrid &coarse)
   for (int d = 0; d < fine.block.dim; ++d)
     count += fine.global_cells[d] != coarse.global_cells[d] ? 1 : 0;
   return count;
+}
+
+std::array<std::int64_t, 3> cells_below(
+    std::array<std::int64_t, 3> cells, const LevelGrid &fine, const LevelGrid &coarse)
+{
+  for (int d = 0; d < fine.block.dim; ++d)
+    if (coarse.global_cells[d] < fine.global_cells[d])
+      cells[d] /= 2;
+  return cells;
 }
 
 Grid make_grid(const Problem &problem, MPI_Comm communicator)

@@ -41,6 +41,9 @@ struct LevelGrid
   bool has_exact_directions() const { return exact[0] || exact[1] || exact[2]; }
 };
 
+/// Cells less than so many times as long as the shortest ones count as alike.
+inline constexpr double alike_cells = 1.5;
+
 /// What a level is before it is distributed.
 struct LevelShape
 {
@@ -51,7 +54,7 @@ struct LevelShape
 };
 
 /// The levels of a box, coarsest first; the finest has coarse_cells * 2^refinements cells per direction. Semicoarsening: to the
-/// next coarser level only the directions with short cells (h_d < 1.5 min h) are halved, until cells are about cubes; then all are,
+/// next coarser level only the directions with short cells (h_d < alike_cells * min h) are halved, until cells are about cubes; then all are,
 /// each at most to coarse_cells. So a box of cubes has the levels coarse_cells * 2^l. A direction with short cells whose number is odd
 /// (in the end one) is exact from that level down, and the others go on without it.
 /// Source: U. Trottenberg, C. Oosterlee, A. Schueller, Multigrid (2001), section 5.1.
@@ -77,6 +80,9 @@ double coarsening_factor(const LevelGrid &fine, const LevelGrid &coarse);
 
 /// In how many directions a cell of the coarser level has two children.
 int halved_directions(const LevelGrid &fine, const LevelGrid &coarse);
+/// The cells of the coarser level under `cells`, or the one that begins there, of the fine one.
+std::array<std::int64_t, 3> cells_below(
+    std::array<std::int64_t, 3> cells, const LevelGrid &fine, const LevelGrid &coarse);
 
 /// Distributes the box of `problem` over `communicator`. A mesh with fewer cells in y and z than ranks
 /// is replicated on every rank, on all levels.

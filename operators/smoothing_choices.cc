@@ -42,10 +42,10 @@ double condition_number(const Grid &grid, const CellBasis &basis)
 
 bool needs_double(const Grid &grid, const CellBasis &basis)
 {
-  constexpr double stretched = 1.5, most = 5e7;
+  constexpr double most = 5e7;
   const auto factors = grid.finest().direction_factors();
   const double shortest = *std::min_element(factors.begin(), factors.begin() + grid.problem.dim);
-  return shortest < 1. / (stretched * stretched) && condition_number(grid, basis) > most;
+  return shortest < 1. / (alike_cells * alike_cells) && condition_number(grid, basis) > most;
 }
 
 MultigridOptions with_chosen_precision(
@@ -78,11 +78,9 @@ std::size_t representative_level(const Grid &grid, std::size_t l)
 Block between_directions(const Grid &grid, std::size_t l)
 {
   const LevelGrid &level = grid.levels[l];
-  std::array<std::int64_t, 3> coarse = level.block.cells;
-  for (int d = 0; d < grid.problem.dim; ++d)
-    if (grid.levels[l - 1].global_cells[d] < level.global_cells[d])
-      coarse[d] /= 2;
-  return transfer::between(level.block, Block(grid.problem.dim, grid.problem.degree, coarse));
+  const Block coarse(grid.problem.dim, grid.problem.degree,
+      cells_below(level.block.cells, level, grid.levels[l - 1]));
+  return transfer::between(level.block, coarse);
 }
 
 std::int64_t stretched_level_memory(

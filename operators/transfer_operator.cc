@@ -8,19 +8,6 @@
 
 namespace tensormg
 {
-namespace
-{
-  /// The coarse cells under fine ones.
-  std::array<std::int64_t, 3> halved(
-      std::array<std::int64_t, 3> cells, const LevelGrid &fine, const LevelGrid &coarse)
-  {
-    for (int d = 0; d < fine.block.dim; ++d)
-      if (coarse.global_cells[d] < fine.global_cells[d])
-        cells[d] /= 2;
-    return cells;
-  }
-} // namespace
-
 template <typename Number>
 TransferOperator<Number>::TransferOperator(const LevelGrid &fine, const LevelGrid &coarse,
     const CellBasis &basis, laplace::Backend backend)
@@ -29,8 +16,8 @@ TransferOperator<Number>::TransferOperator(const LevelGrid &fine, const LevelGri
   , basis_(basis)
   , reference_(backend == laplace::Backend::reference)
   , gathers_(coarse.replicated && !fine.replicated)
-  , part_(fine.block.dim, fine.block.degree(), halved(fine.block.cells, fine, coarse))
-  , offset_(halved(fine.offset, fine, coarse))
+  , part_(fine.block.dim, fine.block.degree(), cells_below(fine.block.cells, fine, coarse))
+  , offset_(cells_below(fine.offset, fine, coarse))
 {
   if (!gathers_)
     return;

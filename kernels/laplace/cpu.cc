@@ -30,8 +30,8 @@ bool use_streaming_stores(const Arguments<Number> &a)
   constexpr std::int64_t cached_bytes = 8 << 20, line_bytes = 64;
   constexpr auto width = simd::native_width<Compute<Number>>;
   constexpr auto vector_bytes = width * static_cast<std::int64_t>(sizeof(Number));
-  // Half a register's line here, the other half after n - 1 other places: the processor cannot combine them on their way past the
-  // caches. With AVX2 (AMD family 25) that made the operator three times as slow.
+  // Half a line here, the other half after n - 1 other places: processors with registers of 32 bytes cannot combine them on their
+  // way past the caches.
   if (simd::register_bytes < line_bytes)
     return false;
   // A part of a line that bypasses the caches first throws out the line that reading old has brought.

@@ -84,18 +84,7 @@ namespace
                   interleave(in_x[0] + i * pitch, in_x[1] + i * pitch, line, pitch);
                   Number *to = dst + i * fine.pitch;
                   Number *rest = p.dst_rest == nullptr ? nullptr : p.dst_rest + (to - p.dst);
-                  simd::for_each_vector<C>(
-                      fine.pitch, [&](std::int64_t x, auto width) TENSORMG_INLINE {
-                        constexpr int W = width;
-                        simd::Vec<C, W> value = simd::load<W>(line + x);
-                        if (p.add)
-                          value += simd::load<W>(to + x);
-                        if (p.add_rest)
-                          value += simd::load<W>(rest + x);
-                        simd::store<W>(to + x, value);
-                        if (rest != nullptr)
-                          simd::store<W>(rest + x, value - simd::load<W>(to + x));
-                      });
+                  add_line(line, fine.pitch, to, rest, p.add, p.add_rest);
                 }
               }
         }

@@ -109,4 +109,22 @@ void dispatch(int dim, int n, Function &&f)
   else
     with_dim(std::integral_constant<int, 3>());
 }
+
+/// dst (+ rest) = line [+ dst] [+ rest]: the sum rounded in dst, what that takes away in rest unless it is nullptr.
+template <typename C, typename Number>
+TENSORMG_INLINE inline void add_line(
+    const C *line, std::int64_t length, Number *dst, Number *rest, bool add, bool add_rest)
+{
+  simd::for_each_vector<C>(length, [&](std::int64_t x, auto width) TENSORMG_INLINE {
+    constexpr int W = width;
+    simd::Vec<C, W> value = simd::load<W>(line + x);
+    if (add)
+      value += simd::load<W>(dst + x);
+    if (add_rest)
+      value += simd::load<W>(rest + x);
+    simd::store<W>(dst + x, value);
+    if (rest != nullptr)
+      simd::store<W>(rest + x, value - simd::load<W>(dst + x));
+  });
+}
 } // namespace tensormg::transfer

@@ -48,18 +48,8 @@ namespace
   template <typename C, typename Src, typename Dst>
   void write_line(const Expansion<Src, Dst> &e, const C *line, std::int64_t to, std::int64_t length)
   {
-    Dst *const dst = e.dst + to, *const rest = e.dst_rest == nullptr ? nullptr : e.dst_rest + to;
-    simd::for_each_vector<C>(length, [&](std::int64_t x, auto width) TENSORMG_INLINE {
-      constexpr int W = width;
-      simd::Vec<C, W> value = simd::load<W>(line + x);
-      if (e.add)
-        value += simd::load<W>(dst + x);
-      if (e.add_rest)
-        value += simd::load<W>(rest + x);
-      simd::store<W>(dst + x, value);
-      if (rest != nullptr)
-        simd::store<W>(rest + x, value - simd::load<W>(dst + x));
-    });
+    Dst *const rest = e.dst_rest == nullptr ? nullptr : e.dst_rest + to;
+    add_line(line, length, e.dst + to, rest, e.add, e.add_rest);
   }
 
   /// What is prolongated, in C.

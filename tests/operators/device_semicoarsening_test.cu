@@ -9,6 +9,7 @@ namespace tensormg
 namespace
 {
   using Solve = test::DeviceSolve;
+  using test::stretched;
   using test::with;
 
   class DeviceSemicoarsening : public testing::Test
@@ -19,15 +20,6 @@ namespace
         GTEST_SKIP() << why_no_device();
     }
   };
-
-  Problem stretched(int dim, int degree, int refinements, std::array<double, 3> lengths,
-      const std::string &boundary, std::array<std::int64_t, 3> coarse = {1, 1, 1})
-  {
-    Problem problem = test::cubes(dim, degree, coarse, refinements, boundary);
-    for (int d = 0; d < dim; ++d)
-      problem.upper[d] = lengths[d];
-    return problem;
-  }
 
   /// Few cases: one of so many.
   bool is_left_out(int turn, int of) { return test::has_few_cases() && turn % of != 0; }

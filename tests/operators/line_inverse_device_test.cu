@@ -3,7 +3,7 @@
 
 #include "operators/cell_basis.h"
 #include "operators/line_inverse.h"
-#include "tests/support/boxes.h"
+#include "tests/support/exact_lines.h"
 #include "tests/support/few_cases.h"
 #include "tests/support/guarded.h"
 #include "tests/support/random_vector.h"
@@ -12,13 +12,7 @@ namespace tensormg
 {
 namespace
 {
-  struct Case
-  {
-    int dim;
-    std::array<std::int64_t, 3> cells;
-    std::array<bool, 3> exact;
-    const char *boundary;
-  };
+  using Case = test::ExactLines;
   // Rows of more and of fewer numbers than a block of threads has.
   const Case cases[] = {{2, {1, 5, 1}, {true, false, false}, "DNPP"},
       {2, {140, 3, 1}, {false, true, false}, "DDNN"}, {2, {3, 4, 1}, {true, false, false}, "PPDD"},
@@ -54,9 +48,7 @@ namespace
         if (test::has_few_cases() && degree == 4)
           continue;
         const CellBasis basis = make_cell_basis(degree);
-        LevelGrid level =
-            make_grid(test::box(c.dim, degree, c.cells, 0, c.boundary), MPI_COMM_SELF).finest();
-        level.exact = c.exact;
+        const LevelGrid level = c.level(degree);
         const auto r = test::random_vector<Number>(level.block, 1),
                    start = test::random_vector<Number>(level.block, 2),
                    old = test::random_vector<Number>(level.block, 3);

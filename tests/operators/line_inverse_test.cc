@@ -6,33 +6,19 @@
 #include "operators/cell_basis.h"
 #include "operators/laplace_operator.h"
 #include "operators/line_operator.h"
-#include "tests/support/boxes.h"
+#include "tests/support/exact_lines.h"
 #include "tests/support/random_vector.h"
 
 namespace tensormg
 {
 namespace
 {
-  struct Case
-  {
-    int dim;
-    std::array<std::int64_t, 3> cells;
-    std::array<bool, 3> exact;
-    const char *boundary;
-  };
+  using Case = test::ExactLines;
   const Case cases[] = {{2, {1, 5, 1}, {true, false, false}, "DNPP"},
       {2, {9, 1, 1}, {false, true, false}, "DDNN"}, {2, {3, 4, 1}, {true, false, false}, "PPDD"},
       {3, {2, 3, 1}, {false, false, true}, "DDDNPP"}, {3, {1, 9, 1}, {true, false, true}, "NNDDNN"},
       {3, {1, 1, 5}, {true, true, false}, "DNDDPP"}, {3, {9, 3, 2}, {false, true, false}, "DDDNDD"},
       {3, {10, 2, 3}, {false, false, true}, "DDPPND"}};
-
-  LevelGrid level_of(const Case &c, int degree)
-  {
-    const Problem problem = test::box(c.dim, degree, c.cells, 0, c.boundary);
-    LevelGrid level = make_grid(problem, MPI_COMM_SELF).finest();
-    level.exact = c.exact;
-    return level;
-  }
 
   /// D x by plain loops, in double.
   Vector<double> apply_d(
@@ -81,7 +67,7 @@ namespace
       {
         SCOPED_TRACE(testing::Message() << c.dim << "D " << c.boundary << ", degree " << degree);
         const CellBasis basis = make_cell_basis(degree);
-        const LevelGrid level = level_of(c, degree);
+        const LevelGrid level = c.level(degree);
         const auto x = test::random_vector<double>(level.block, 1);
         const Vector<double> exact_b = apply_d(level, c, basis, x);
         Vector<Number> b(level.block), found(level.block);
@@ -113,7 +99,7 @@ namespace
   TEST(LineInverse, NeedsAnExactDirection)
   {
     const CellBasis basis = make_cell_basis(2);
-    const LevelGrid level = level_of({2, {2, 2, 1}, {false, false, false}, "DD"}, 2);
+    const LevelGrid level = Case{2, {2, 2, 1}, {false, false, false}, "DD"}.level(2);
     LineSpectra spectra;
     EXPECT_THROW(
         (LineInverse<double, HostLines>(level, basis, spectra, HostLines())), std::logic_error);
@@ -138,7 +124,7 @@ namespace
   TEST(LineInverse, StepsOfTheOperatorTakeIt)
   {
     const CellBasis basis = make_cell_basis(3);
-    const LevelGrid level = level_of({3, {4, 2, 1}, {false, false, true}, "DDDDNN"}, 3);
+    const LevelGrid level = Case{3, {4, 2, 1}, {false, false, true}, "DDDDNN"}.level(3);
     for (const auto backend : {laplace::Backend::reference, laplace::Backend::cpu})
     {
       LineSpectra spectra;

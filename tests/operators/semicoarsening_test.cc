@@ -16,16 +16,7 @@ namespace tensormg
 namespace
 {
   using test::Solve;
-
-  Problem stretched(int dim, int degree, int refinements, std::array<double, 3> lengths,
-      const std::string &boundary, std::array<std::int64_t, 3> coarse = {1, 1, 1})
-  {
-    Problem problem = test::cubes(dim, degree, coarse, refinements, boundary);
-    problem.coefficient = 1.;
-    for (int d = 0; d < dim; ++d)
-      problem.upper[d] = lengths[d];
-    return problem;
-  }
+  using test::stretched;
 
   bool only_one_rank()
   {

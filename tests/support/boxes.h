@@ -61,6 +61,17 @@ inline Problem cubes(int dim, int degree, std::array<std::int64_t, 3> coarse_cel
   return problem;
 }
 
+/// A box with a corner in the origin and edges of these lengths, a = 1.
+inline Problem stretched(int dim, int degree, int refinements, std::array<double, 3> lengths,
+    const std::string &boundary, std::array<std::int64_t, 3> coarse = {1, 1, 1})
+{
+  Problem problem = cubes(dim, degree, coarse, refinements, boundary);
+  problem.coefficient = 1.;
+  for (int d = 0; d < dim; ++d)
+    problem.upper[d] = lengths[d];
+  return problem;
+}
+
 /// All combinations of the five ways to close a direction.
 inline std::vector<std::string> boundary_mixtures(int dim)
 {
