@@ -86,7 +86,7 @@ function(tensormg_start_alone entry)
 endfunction()
 
 # Of the hardware itself, and of libraries.
-set(tensormg_not_emulated_tests "/(mma_(device|rounding)|peak_device|counters_device|gemm_cublas|spmv_cusparse)_test\\.cu$")
+set(tensormg_not_emulated_tests "/(mma/(device|rounding)|(peak|counters)/device|gemm/cublas|spmv/cusparse)_test\\.cu$")
 
 # add_unit_test(file): one source file, see the top of this file.
 function(add_unit_test file)
@@ -270,7 +270,7 @@ function(tensormg_add_tests folder)
     list(FILTER files EXCLUDE REGEX "_cuda_test\\.py$")
   endif()
   if(TENSORMG_SANITIZE) # constant maps, which have no memory to be wrong about
-    list(FILTER files EXCLUDE REGEX "/(march_schedule|mma_fragment|mma_layout|tensor_layout)_test\\.cc$")
+    list(FILTER files EXCLUDE REGEX "/(march/schedule|mma/fragment|mma/layout|tensor/layout)_test\\.cc$")
   endif()
   if(NOT TENSORMG_MEASURING)
     list(FILTER files EXCLUDE REGEX "${tensormg_measuring_sources}")

@@ -11,7 +11,7 @@ set(TENSORMG_TEST_ARCHS "" CACHE STRING
 include(CheckCXXSourceRuns)
 
 # The sources of operators/ that the tests of kernels/ use.
-set(tensormg_arch_sources cell_basis grid patch_correction vector)
+set(tensormg_arch_sources mesh/grid constant/patch_correction vectors/vector)
 list(TRANSFORM tensormg_arch_sources REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/operators/\\1.cc")
 
 # The kernels and what their tests use, compiled for `arch`; no part of the project that is compiled
@@ -41,13 +41,14 @@ function(tensormg_add_arch_tests arch)
   # call. Only tested, so that time to compile counts more than speed.
   target_compile_options(${library} PRIVATE -Wno-psabi "$<$<CONFIG:Release>:-O1>")
 
-  file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/kernels/*_test.cc")
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/kernels/*_test.cc")
   # Index maps, work models and plain loops are the same for every instruction set.
   list(FILTER files EXCLUDE REGEX
-    "/(adder_probe|device|march_schedule|mma_fragment|mma_layout|patch_inverse|precision|roofline|tensor_layout)_test\\.cc$")
+    "/(adder_probe|device|march/schedule|mma/fragment|mma/layout|patch_inverse|precision|roofline|tensor/layout)_test\\.cc$")
   foreach(file IN LISTS files)
-    cmake_path(GET file STEM stem)
-    string(REGEX REPLACE "_test$" "-${arch}" name "${stem}")
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/tests/kernels" OUTPUT_VARIABLE name)
+    string(REGEX REPLACE "_test\\.cc$" "-${arch}" name "${name}")
+    string(REPLACE "/" "-" name "${name}")
     set(target test-kernels-${name})
     add_executable(${target} "${file}")
     target_link_libraries(${target} PRIVATE

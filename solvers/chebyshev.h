@@ -52,7 +52,7 @@ inline std::vector<ThreeTermStep> damped_jacobi(int sweeps, double damping)
   return std::vector<ThreeTermStep>(sweeps, {0., damping});
 }
 
-/// Operator: chebyshev_step, inverse_diagonal and has_pointwise_diagonal as in operators/laplace_operator.h.
+/// Operator: chebyshev_step, inverse_diagonal and has_pointwise_diagonal as in operators/constant/laplace_operator.h.
 template <typename Operator>
 class ThreeTermSmoother : public SmootherBase<typename Operator::VectorType>
 {

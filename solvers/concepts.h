@@ -8,7 +8,7 @@
 
 namespace tensormg
 {
-/// Arithmetic on the outer vectors, see operators/vector_space.h for the meaning of each function.
+/// Arithmetic on the outer vectors, see operators/vectors/vector_space.h for the meaning of each function.
 template <typename S>
 concept OuterSpace = requires(
     const S &space, typename S::VectorType &y, const typename S::VectorType &x, double a)

@@ -21,8 +21,8 @@ sys.dont_write_bytecode = True  # nothing is left beside the scripts
 from diagnose_plots import distinct, figures_of, gains_by_kernel, geometric_mean, name_of
 
 REQUIRED = ("class", "problem", "kernel", "precision", "place", "outcome")
-BUSY_FROM = 80.0  # percent, as kernels/counters/counters.h has it
-HOLDS_FROM, TARGET = 0.8, 0.9  # of the time, as apps/diagnose.h has them
+BUSY_FROM = 80.0  # percent, as kernels/diagnostics/counters/counters.h has it
+HOLDS_FROM, TARGET = 0.8, 0.9  # of the time, as apps/diagnose/diagnose.h has them
 NO_MATPLOTLIB = 77
 
 STYLE = """

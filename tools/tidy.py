@@ -22,12 +22,12 @@ import sys
 SIZE = 8
 # Every program has its main(), every class of the diagnosis its table `rows`.
 APART = re.compile(
-    r"_main$|^(twins|sliced_matrix|device_methods|thread_team)$"
-    r"|^diagnose_(batched|classes|gemm|machine|precision|scale|smallmat|(spmv|stencil)(_device)?|stencil_check)$"
+    r"/main\.cc$|/sparse/(twins|sliced_matrix)\.cc$|/precision/device_methods\.cc$|/thread_team\.cc$"
+    r"|/diagnose/(gemm/(batched|gemm)|classes|machine|scale|smallmat|precision/precision"
+    r"|spmv/(spmv|device|twins)|stencil/(stencil|device|check))\.cc$"
 )
-PROGRAMS = ("compare", "diagnose")  # do not meet in one file: both measure
 # What is in files that are included is a finding as well; and they are included on purpose.
-FILTER = r"/(kernels|operators|solvers|apps)/[^/]*(/[^/]*)?\.(h|cc)$"
+FILTER = r"/(kernels|operators|solvers|apps)/([^/]*/)*[^/]*\.(h|cc)$"
 TOGETHER = ["--checks=-bugprone-suspicious-include", f"--header-filter={FILTER}"]
 
 
@@ -83,8 +83,7 @@ def main():
         if file not in commands:
             sys.exit(f"{file}: not in {arguments.build}/compile_commands.json")
         flags = flags_of(commands[file])
-        program = file.stem.split("_")[0]
-        key = file if APART.search(file.stem) else (file.parent, program if program in PROGRAMS else "", *flags)
+        key = file if APART.search(str(file)) else (file.parent, *flags)
         groups.setdefault(key, (flags, []))[1].append(file)
     parts = [
         (flags, sources[first : first + SIZE]) for flags, sources in groups.values() for first in range(0, len(sources), SIZE)

@@ -6,7 +6,7 @@
 
 #include <dlfcn.h>
 
-#include "kernels/core/device.h"
+#include "kernels/device/device.h"
 
 namespace tensormg
 {

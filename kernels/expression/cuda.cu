@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "kernels/core/launch.cuh"
-#include "kernels/core/shared_memory.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/shared_memory.cuh"
 #include "kernels/expression/evaluate.cuh"
 
 namespace tensormg::expression

@@ -9,14 +9,14 @@
 // The expression is a list of steps on numbers, run by every thread for its point: all threads of a warp do
 // the same step, so reading a step costs less than a division does. Nothing is compiled at run time.
 // Sums in a fixed order that depends on the grid alone. Work is queued in `stream`, nothing is allocated.
-// Oracle: operators/functions.h and operators/tensor_rule.h. Test: tests/operators/device_functions_test.cu.
+// Oracle: operators/data/functions.h and operators/data/tensor_rule.h. Test: tests/operators/data/device_functions_test.cu.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
 #include "kernels/core/block.h"
-#include "kernels/core/device.h"
+#include "kernels/device/device.h"
 
 namespace tensormg::expression
 {
@@ -103,7 +103,7 @@ constexpr std::uint8_t operand_of_result(int i)
 
 inline constexpr int max_points = max_n + 4;
 
-/// Points of one direction on the reference cell and what the modes are there (operators/tensor_rule.h).
+/// Points of one direction on the reference cell and what the modes are there (operators/data/tensor_rule.h).
 struct Line
 {
   int points = 1, modes = 1;

@@ -2,9 +2,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/core/launch.cuh"
-#include "kernels/core/pack.cuh"
-#include "kernels/core/shared_memory.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/pack.cuh"
+#include "kernels/device/shared_memory.cuh"
 #include "kernels/fast_diagonalisation/fast_diagonalisation.h"
 
 namespace tensormg::fast_diagonalisation

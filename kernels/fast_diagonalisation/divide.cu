@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "kernels/core/launch.cuh"
+#include "kernels/device/launch.cuh"
 #include "kernels/fast_diagonalisation/fast_diagonalisation.h"
 
 namespace tensormg::fast_diagonalisation

@@ -14,14 +14,14 @@
 // intermediate vector but `work` leaves shared memory. For 64^3 unknowns: 0.2 GFLOP, 3 launches; the
 // alternative, V-cycles on three coarser levels, has some 40 launches.
 // Sums in a fixed order: the same input gives the same bits. Queued in `stream`, nothing allocated.
-// Oracle: operators/box_solver.h. Test: tests/operators/device_box_solver_test.cu.
+// Oracle: operators/constant/box_solver.h. Test: tests/operators/constant/device_box_solver_test.cu.
 #pragma once
 
 #include <array>
 
 #include "kernels/core/block.h"
-#include "kernels/core/device.h"
 #include "kernels/core/half.h"
+#include "kernels/device/device.h"
 
 namespace tensormg::fast_diagonalisation
 {

@@ -1,9 +1,9 @@
 #include "kernels/laplace/cuda.h"
 
-#include "kernels/core/l2_halves.h"
-#include "kernels/core/launch.cuh"
-#include "kernels/core/pack.cuh"
-#include "kernels/laplace/cuda_2d.h"
+#include "kernels/device/l2_halves.h"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/pack.cuh"
+#include "kernels/laplace/strips_2d/strips_2d.h"
 
 namespace tensormg::laplace
 {

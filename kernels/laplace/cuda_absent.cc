@@ -1,9 +1,9 @@
 // The device functions that select.cc names, in a build without CUDA: select() refuses before.
 #if !defined(TENSORMG_HAVE_CUDA)
 
-#include "kernels/core/device.h"
+#include "kernels/device/device.h"
 #include "kernels/laplace/cuda.h"
-#include "kernels/laplace/reference_device.h"
+#include "kernels/laplace/reference/reference_device.h"
 
 namespace tensormg::laplace
 {

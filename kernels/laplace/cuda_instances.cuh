@@ -5,11 +5,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/laplace/column/launch.cuh"
 #include "kernels/laplace/cuda.h"
-#include "kernels/laplace/cuda_column_launch.cuh"
-#include "kernels/laplace/cuda_layers_launch.cuh"
-#include "kernels/laplace/cuda_rounds_launch.cuh"
 #include "kernels/laplace/cuda_tiles.h"
+#include "kernels/laplace/layers/launch.cuh"
+#include "kernels/laplace/rounds/launch.cuh"
 
 namespace tensormg::laplace
 {

@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/laplace/column_tile.h"
-#include "kernels/laplace/cuda_layers_tile.h"
-#include "kernels/laplace/cuda_rounds_tile.h"
+#include "kernels/laplace/column/tile.h"
+#include "kernels/laplace/layers/tile.h"
+#include "kernels/laplace/rounds/tile.h"
 
 namespace tensormg::laplace
 {

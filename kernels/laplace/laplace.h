@@ -21,7 +21,7 @@
 // computed in parts, those at ghosts last. Nothing is allocated per call beyond scratch kept by the calling
 // thread.
 // Work: apply reads u and writes y once (the rest is cached); see work_per_dof().
-// Oracle: reference.cc. Tests: tests/kernels/laplace_test.cc, tests/operators/laplace_oracle_test.cc.
+// Oracle: reference.cc. Tests: tests/kernels/laplace/laplace_test.cc, tests/operators/constant/laplace_oracle_test.cc.
 // Source of the form: rank-2 face coupling of the SIPG operator on tensor-product cells in the
 // eigenbasis of the cell block, docs/mathematics.md.
 #pragma once
@@ -35,9 +35,9 @@
 
 #include "kernels/basis/cell_basis.h"
 #include "kernels/core/block.h"
-#include "kernels/core/device.h"
 #include "kernels/core/half.h"
 #include "kernels/core/wide_float.h"
+#include "kernels/device/device.h"
 #include "kernels/tensor/arithmetic.h"
 
 namespace tensormg::laplace

@@ -1,7 +1,7 @@
 // The functions of mma.h that select.cc names, in a build without CUDA: select() refuses before.
 #if !defined(TENSORMG_HAVE_CUDA)
 
-#include "kernels/core/device.h"
+#include "kernels/device/device.h"
 #include "kernels/laplace/mma.h"
 
 namespace tensormg::laplace

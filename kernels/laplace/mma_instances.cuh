@@ -3,8 +3,8 @@
 
 #include "kernels/laplace/cuda_instances.cuh"
 #include "kernels/laplace/mma.h"
-#include "kernels/laplace/mma_column_launch.cuh"
-#include "kernels/laplace/mma_layers_launch.cuh"
+#include "kernels/laplace/mma_column/launch.cuh"
+#include "kernels/laplace/mma_layers/launch.cuh"
 #include "kernels/laplace/mma_tiles.h"
 
 namespace tensormg::laplace

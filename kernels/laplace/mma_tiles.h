@@ -2,8 +2,8 @@
 // the rings (src, b and old), vectors in the second one. docs/kernels.md.
 #pragma once
 
-#include "kernels/laplace/mma_column_tile.h"
-#include "kernels/laplace/mma_layers_tile.h"
+#include "kernels/laplace/mma_column/tile.h"
+#include "kernels/laplace/mma_layers/tile.h"
 
 namespace tensormg::laplace
 {

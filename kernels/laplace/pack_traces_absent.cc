@@ -1,7 +1,7 @@
 // The packing of traces on a device, in a build without CUDA. With CUDA, cuda.cu has it.
 #if !defined(TENSORMG_HAVE_CUDA)
 
-#include "kernels/core/device.h"
+#include "kernels/device/device.h"
 #include "kernels/laplace/cuda.h"
 
 namespace tensormg::laplace

@@ -5,13 +5,13 @@
 #include <type_traits>
 
 #include "kernels/laplace/cuda.h"
-#include "kernels/laplace/cuda_2d.h"
 #include "kernels/laplace/laplace.h"
-#include "kernels/laplace/lines.h"
+#include "kernels/laplace/lines/lines.h"
 #include "kernels/laplace/mma.h"
 #include "kernels/laplace/pack_traces.h"
-#include "kernels/laplace/reference.h"
-#include "kernels/laplace/reference_device.h"
+#include "kernels/laplace/reference/reference.h"
+#include "kernels/laplace/reference/reference_device.h"
+#include "kernels/laplace/strips_2d/strips_2d.h"
 #include "kernels/tensor/capability.h"
 
 namespace tensormg::laplace

@@ -1,7 +1,7 @@
 // The passes in device memory: one thread per number. Numbers of a line that the threads of a warp share come from the first cache.
 #include "kernels/core/divisor.h"
-#include "kernels/core/launch.cuh"
-#include "kernels/core/pack.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/pack.cuh"
 #include "kernels/line_inverse/line_inverse.h"
 
 namespace tensormg::line_inverse

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/gemm/gemm.h"
+#include "kernels/diagnostics/gemm/gemm.h"
 #include "kernels/line_inverse/line_inverse.h"
 
 namespace tensormg::line_inverse

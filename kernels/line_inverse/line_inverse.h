@@ -14,15 +14,15 @@
 // not zero), y rows_per_plane(), z planes().
 // Ensures: every entry of dst is written; sums are taken in the order of `in`: the same input gives the same bits.
 // Work: 2 C n flop per number and pass; reads src and writes dst once.
-// Oracle: the dense inverse in tests/operators/line_inverse_test.cc.
+// Oracle: the dense inverse in tests/operators/constant/line_inverse_test.cc.
 // Source: Lynch, Rice, Thomas, Numer. Math. 6 (1964).
 #pragma once
 
 #include <array>
 
 #include "kernels/core/block.h"
-#include "kernels/core/device.h"
 #include "kernels/core/half.h"
+#include "kernels/device/device.h"
 
 namespace tensormg::line_inverse
 {

@@ -12,7 +12,7 @@
 //
 // Source: CUDA C++ programming guide, "Shared memory" of compute capability 5.x and later; the groups,
 // and that conflicts are the wavefronts beyond 1, 2 or 4, from NVIDIA's developer forum (threads
-// 359822, 77228). Tests: tests/kernels/mma_layout_test.cc.
+// 359822, 77228). Tests: tests/kernels/mma/layout_test.cc.
 #pragma once
 
 #include <array>

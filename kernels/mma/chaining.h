@@ -18,7 +18,7 @@
 // constant matrix (V or U) is built once in the permuted order, by make_fragment. That every element
 // comes from the same lane, and from an element that is the same in all lanes, is proved below.
 //
-// Tests: tests/kernels/mma_fragment_test.cc.
+// Tests: tests/kernels/mma/fragment_test.cc.
 #pragma once
 
 #include <bit>

@@ -10,8 +10,8 @@
 // and always C[g + 8 (e/2)][2 t + e%2].
 //
 // Source: PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f64", "... mma.m16n8k4", "... mma.m16n8k8",
-// "... mma.m16n8k16 with floating point type". Tests: tests/kernels/mma_fragment_test.cc (against
-// those tables), tests/kernels/mma_device_test.cu (against the hardware).
+// "... mma.m16n8k16 with floating point type". Tests: tests/kernels/mma/fragment_test.cc (against
+// those tables), tests/kernels/mma/device_test.cu (against the hardware).
 #pragma once
 
 #include "kernels/mma/shapes.h"

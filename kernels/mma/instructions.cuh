@@ -13,14 +13,14 @@
 // is an error at compile time; where a kernel is built for several GPUs, ask
 // `if constexpr (is_available<S>)` first.
 //
-// Source: PTX ISA, "mma", "ldmatrix", "cvt". Tests: tests/kernels/mma_device_test.cu.
+// Source: PTX ISA, "mma", "ldmatrix", "cvt". Tests: tests/kernels/mma/device_test.cu.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/core/compiled_for.cuh"
-#include "kernels/core/shared_address.cuh"
+#include "kernels/device/compiled_for.cuh"
+#include "kernels/device/shared_address.cuh"
 #include "kernels/mma/chaining.h"
 #include "kernels/mma/fragment.h"
 #include "kernels/mma/ldmatrix_maps.h"

@@ -22,7 +22,7 @@
 // so the tile must start at a multiple of 1024, 512 and 256 bytes (of the period of the pattern).
 //
 // Source: CUDA driver API, CUtensorMapSwizzle; PTX ISA, "Tensor swizzling modes".
-// Tests: tests/kernels/mma_layout_test.cc.
+// Tests: tests/kernels/mma/layout_test.cc.
 #pragma once
 
 #include <array>

@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-#include "kernels/core/compiled_for.cuh"
+#include "kernels/device/compiled_for.cuh"
 #include "kernels/mma/fragment.h"
 
 namespace tensormg::mma

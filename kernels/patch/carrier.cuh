@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/core/pack.cuh"
+#include "kernels/device/pack.cuh"
 #include "kernels/patch/patches.h"
 
 namespace tensormg::patch

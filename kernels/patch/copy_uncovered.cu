@@ -2,8 +2,8 @@
 // that are not in y; of the others those that are not in x.
 #include <algorithm>
 
-#include "kernels/core/launch.cuh"
-#include "kernels/core/pack.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/pack.cuh"
 #include "kernels/patch/cuda.h"
 
 namespace tensormg::patch

@@ -25,12 +25,12 @@
 // DeviceKernel::pack makes of make_factors(), in device memory. `patches` is read before the call returns.
 //
 // Queued in `stream`, nothing is allocated; no atomics: the same input gives the same bits. There are kernels for
-// dim 2 and 3, degree 1..8. Oracle: reference.cc. Test: tests/kernels/patch_device_test.cu.
+// dim 2 and 3, degree 1..8. Oracle: reference.cc. Test: tests/kernels/patch/device_test.cu.
 #pragma once
 
 #include <cstddef>
 
-#include "kernels/core/device.h"
+#include "kernels/device/device.h"
 #include "kernels/patch/patches.h"
 
 namespace tensormg::patch

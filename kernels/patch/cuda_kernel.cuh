@@ -7,8 +7,8 @@
 //   solve()                        all threads: A^+ in place; begins and ends without a barrier
 #pragma once
 
-#include "kernels/core/launch.cuh"
-#include "kernels/core/shared_memory.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/shared_memory.cuh"
 #include "kernels/patch/carrier.cuh"
 #include "kernels/patch/cuda.h"
 #include "kernels/tensor/device_resources.cuh"

@@ -1,8 +1,8 @@
 // Pointwise; a thread has 16 bytes of both vectors at a time.
 #include <algorithm>
 
-#include "kernels/core/launch.cuh"
-#include "kernels/core/pack.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/pack.cuh"
 #include "kernels/patch/cuda.h"
 
 namespace tensormg::patch

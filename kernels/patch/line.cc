@@ -1,5 +1,5 @@
 // Which patches a direction has and how they end.
-#include "kernels/laplace/reference.h"
+#include "kernels/laplace/reference/reference.h"
 #include "kernels/patch/patch.h"
 
 namespace tensormg::patch

@@ -28,7 +28,7 @@
 // Ensures: x changes in the cells of the patches only; padding stays. Synchronous, single-threaded;
 // the same input gives the same bits. Nothing is allocated per call by `cpu` beyond scratch kept by
 // the calling thread. Throws std::invalid_argument for degrees that do not exist.
-// In device memory: cuda.h. Oracle: reference.cc. Test: tests/kernels/patch_test.cc.
+// In device memory: cuda.h. Oracle: reference.cc. Test: tests/kernels/patch/patch_test.cc.
 // Sources: Lynch, Rice, Thomas, Numer. Math. 6 (1964) for fast diagonalisation; Witte, Arndt,
 // Kanschat, Comput. Methods Appl. Math. 21 (2021) for its use in vertex patches of the SIPG method.
 #pragma once

@@ -15,8 +15,8 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/core/launch.cuh"
-#include "kernels/core/shared_memory.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/shared_memory.cuh"
 #include "kernels/patch_inverse/patch_inverse.h"
 #include "kernels/patch_inverse/reciprocal.cuh"
 #include "kernels/patch_inverse/reference.h"

@@ -6,15 +6,15 @@
 // (2D: without z), where L^+ is 1 / L_kji, and 0 where L_kji is exactly 0 (a singular patch's constant). With
 //   Q_d' M_d Q_d = 1,  Q_d' S_d Q_d = diag(l_d)
 // x solves (S_z x M_y x M_x + M_z x S_y x M_x + M_z x M_y x S_x) x = b, the nodal operator of
-// kernels/nodal/nodal.h; any other Q_d and l_d will do as well. A damping factor goes into the values.
+// kernels/diagnostics/nodal/nodal.h; any other Q_d and l_d will do as well. A damping factor goes into the values.
 //
 // dst = x, or dst += x if `add`. Entries of dst that belong to no tensor stay as they are.
 //
-// Arrays, errors, determinism, asynchrony: as in kernels/nodal/nodal.h. tables: what Kernel::pack made.
+// Arrays, errors, determinism, asynchrony: as in kernels/diagnostics/nodal/nodal.h. tables: what Kernel::pack made.
 // This one is for lexicographic vectors and for the comparison of CUDA cores with tensor cores. In the basis of the
 // solver (kernels/laplace), patches are corrected by kernels/patch; on a device by what is here between the ways
 // from and to memory (kernels/patch/cuda.h).
-// Oracle: reference.cc. Tests: tests/kernels/patch_inverse_test.cc, patch_inverse_device_test.cu.
+// Oracle: reference.cc. Tests: tests/kernels/patch_inverse/patch_inverse_test.cc, patch_inverse_device_test.cu.
 // Source: Lynch, Rice, Thomas, Numer. Math. 6 (1964).
 #pragma once
 
@@ -24,8 +24,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/core/device.h"
 #include "kernels/core/half.h"
+#include "kernels/device/device.h"
 #include "kernels/tensor/arithmetic.h"
 #include "kernels/tensor/batch.h"
 #include "kernels/tensor/resources.h"

@@ -1,7 +1,7 @@
 // What the current device can do with the code of this build.
 #pragma once
 
-#include "kernels/core/device.h"
+#include "kernels/device/device.h"
 
 namespace tensormg::tensor
 {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "kernels/core/cuda_check.h"
-#include "kernels/core/occupancy.h"
+#include "kernels/device/cuda_check.h"
+#include "kernels/device/occupancy.h"
 #include "kernels/tensor/resources.h"
 
 namespace tensormg::tensor

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "kernels/core/pack.cuh"
+#include "kernels/device/pack.cuh"
 #include "kernels/tensor/line_tile.h"
 #include "kernels/tensor/placement.h"
 

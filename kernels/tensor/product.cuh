@@ -6,7 +6,7 @@
 
 #include <cuda_fp16.h>
 
-#include "kernels/core/pack.cuh"
+#include "kernels/device/pack.cuh"
 #include "kernels/mma/instructions.cuh"
 #include "kernels/tensor/product.h"
 

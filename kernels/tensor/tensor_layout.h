@@ -3,7 +3,7 @@
 //
 //   offset = (z plane + y ld + x) ^ (bit `from` of y or z) << to ^ ...
 //
-// The XOR must keep the entries apart: is_injective() proves it, tests/kernels/tensor_layout_test.cc lists
+// The XOR must keep the entries apart: is_injective() proves it, tests/kernels/tensor/layout_test.cc lists
 // the layouts and counts their bank conflicts.
 #pragma once
 

@@ -4,10 +4,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "kernels/core/launch.cuh"
-#include "kernels/core/occupancy.h"
-#include "kernels/core/pack.cuh"
-#include "kernels/core/shared_memory.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/occupancy.h"
+#include "kernels/device/pack.cuh"
+#include "kernels/device/shared_memory.cuh"
 #include "kernels/transfer/cuda.h"
 #include "kernels/transfer/cuda_parameters.cuh"
 #include "kernels/transfer/cuda_partial.cuh"

@@ -14,7 +14,7 @@
 // Where not all directions are halved: one after the other, in each one thread per line of a coarse cell (cuda_partial.cuh).
 #pragma once
 
-#include "kernels/core/device.h"
+#include "kernels/device/device.h"
 #include "kernels/transfer/transfer.h"
 
 namespace tensormg::transfer

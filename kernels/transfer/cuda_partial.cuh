@@ -2,8 +2,8 @@
 // line of a coarse cell and its two children. Lanes are neighbours in memory.
 #pragma once
 
-#include "kernels/core/launch.cuh"
-#include "kernels/core/pack.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/pack.cuh"
 #include "kernels/transfer/cuda.h"
 
 namespace tensormg::transfer

@@ -15,7 +15,7 @@
 // Arrays: fine and coarse in Block's order, fine.cells = 2 * coarse.cells or coarse.cells in each of the dim directions, at least one
 // halved, same n. Padding zero on entry and on exit. Ensures: every entry of the result is written.
 // Work: prolongate with add reads fine and coarse, writes fine (of a pair both); restrict reads fine, writes coarse.
-// Oracle: reference.cc. Test: tests/kernels/transfer_test.cc.
+// Oracle: reference.cc. Test: tests/kernels/transfer/transfer_test.cc.
 #pragma once
 
 #include <array>

@@ -6,14 +6,14 @@
 // same input gives the same bits. Sums take two passes: at most `reduction_blocks` blocks leave one
 // partial sum each in `scratch`, then one block per sum adds those.
 //   scratch  device memory, scratch_size(sums) numbers; one call after the other may use the same
-//   result   device memory, or pinned host memory (kernels/core/device.h)
+//   result   device memory, or pinned host memory (kernels/device/device.h)
 // Bytes moved are those of vector.h: 16-byte accesses, each vector once (multi_dot reads w once per
-// dots_per_pass vectors). Oracle: kernels/vector/cpu.cc. Test: tests/kernels/vector_cuda_test.cu.
+// dots_per_pass vectors). Oracle: kernels/vector/cpu.cc. Test: tests/kernels/vector/cuda_test.cu.
 #pragma once
 
 #include <cstdint>
 
-#include "kernels/core/device.h"
+#include "kernels/device/device.h"
 #include "kernels/vector/vector.h"
 
 namespace tensormg::vector_kernels::cuda

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "kernels/core/divisor.h"
-#include "kernels/core/pack.cuh"
+#include "kernels/device/pack.cuh"
 #include "kernels/vector/cuda_reduction.cuh"
 
 namespace tensormg::vector_kernels::cuda

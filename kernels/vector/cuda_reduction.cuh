@@ -6,9 +6,9 @@
 #include <limits>
 #include <type_traits>
 
-#include "kernels/core/launch.cuh"
-#include "kernels/core/pack.cuh"
-#include "kernels/core/shared_memory.cuh"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/pack.cuh"
+#include "kernels/device/shared_memory.cuh"
 #include "kernels/vector/cuda.h"
 
 namespace tensormg::vector_kernels::cuda

@@ -1,7 +1,7 @@
 // CONTRACT of the vector kernels of the CPU: contiguous arrays of `size` numbers, 64-byte aligned,
 // size a multiple of row_granularity, padding zero (so sums need no mask). Sums are taken in double in
 // an order that depends on the size alone: the same input gives the same bits. x and y may be the same
-// array where a line says so. Single-threaded. Oracle and tests: tests/kernels/vector_test.cc.
+// array where a line says so. Single-threaded. Oracle and tests: tests/kernels/vector/vector_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The functions of cuBLAS that the project calls, on the CPU: plain loops, queued like launches.
-#include "kernels/core/cublas_functions.h"
+#include "kernels/device/cublas_functions.h"
 #include "tests/emulation/stream.h"
 
 struct cublasContext

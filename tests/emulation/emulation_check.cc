@@ -7,11 +7,11 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/core/copy_async.cuh"
-#include "kernels/core/device.h"
-#include "kernels/core/launch.cuh"
-#include "kernels/core/pipeline.cuh"
-#include "kernels/core/shared_memory.cuh"
+#include "kernels/device/copy_async.cuh"
+#include "kernels/device/device.h"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/pipeline.cuh"
+#include "kernels/device/shared_memory.cuh"
 
 namespace tensormg
 {

@@ -1,5 +1,5 @@
-// kernels/core/l2_halves.cu of the emulation: halves of different size, for those who deal out work by them.
-#include "kernels/core/l2_halves.h"
+// kernels/device/l2_halves.cu of the emulation: halves of different size, for those who deal out work by them.
+#include "kernels/device/l2_halves.h"
 
 #include <array>
 

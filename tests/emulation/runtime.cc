@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/core/device.h"
+#include "kernels/device/device.h"
 #include "tests/emulation/stream.h"
 
 struct CUstream_st

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "kernels/core/tensor_map.h"
+#include "kernels/device/tensor_map.h"
 
 namespace tensormg
 {

@@ -9,12 +9,12 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/basis/make_cell_basis.h"
 #include "kernels/vector/vector.h"
-#include "operators/box_solver.h"
-#include "operators/cell_basis.h"
-#include "operators/laplace_operator.h"
-#include "operators/transfer_operator.h"
-#include "operators/vector_space.h"
+#include "operators/constant/box_solver.h"
+#include "operators/constant/laplace_operator.h"
+#include "operators/constant/transfer_operator.h"
+#include "operators/vectors/vector_space.h"
 #include "solvers/chebyshev.h"
 #include "tests/support/boxes.h"
 
@@ -95,7 +95,7 @@ namespace
     }
   };
 
-  // The spectrum of D^-1 B ends at 2 (tests/operators/eigenvalue_estimate_test.cc).
+  // The spectrum of D^-1 B ends at 2 (tests/operators/multigrid/eigenvalue_estimate_test.cc).
   std::vector<ThreeTermStep> fourth_kind(int degree) { return chebyshev_fourth_kind(degree, 2.); }
 
   TEST(Multigrid, ContractsAsItShould)

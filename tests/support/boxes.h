@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "operators/grid.h"
-#include "operators/problem.h"
+#include "operators/mesh/grid.h"
+#include "operators/mesh/problem.h"
 #include "tests/support/random_vector.h"
 
 namespace tensormg::test

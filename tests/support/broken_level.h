@@ -5,9 +5,9 @@
 #include <limits>
 #include <string>
 
-#include "apps/backend_choice.h"
-#include "apps/solve_methods.h"
-#include "operators/cell_basis.h"
+#include "apps/common/backend_choice.h"
+#include "apps/solve/methods.h"
+#include "kernels/basis/make_cell_basis.h"
 #include "tests/support/sine_problem.h"
 #include "tests/support/temporary_directory.h"
 

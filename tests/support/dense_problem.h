@@ -27,7 +27,7 @@ V rounded(const DenseVector &x)
   return result;
 }
 
-/// The arithmetic of operators/vector_space.h on plain vectors.
+/// The arithmetic of operators/vectors/vector_space.h on plain vectors.
 struct DenseSpace
 {
   using VectorType = DenseVector;

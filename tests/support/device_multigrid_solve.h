@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "operators/cell_basis.h"
-#include "operators/device_laplace_operator.h"
-#include "operators/device_multigrid.h"
-#include "operators/device_vector_space.h"
-#include "operators/laplace_operator.h"
-#include "operators/right_hand_side.h"
-#include "operators/vector_space.h"
+#include "kernels/basis/make_cell_basis.h"
+#include "operators/constant/device_laplace_operator.h"
+#include "operators/constant/laplace_operator.h"
+#include "operators/data/right_hand_side.h"
+#include "operators/multigrid/device_multigrid.h"
+#include "operators/vectors/device_vector_space.h"
+#include "operators/vectors/vector_space.h"
 #include "solvers/fgmres.h"
 #include "solvers/mixed_operator.h"
 #include "tests/support/boxes.h"

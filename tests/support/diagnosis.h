@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "apps/diagnose.h"
+#include "apps/diagnose/diagnose.h"
 
 namespace tensormg::diagnose
 {

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "kernels/core/device.h"
+#include "kernels/device/device.h"
 
 namespace tensormg::test
 {

@@ -11,9 +11,9 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/core/device.h"
 #include "kernels/core/half.h"
-#include "kernels/gemm/gemm.h"
+#include "kernels/device/device.h"
+#include "kernels/diagnostics/gemm/gemm.h"
 
 namespace tensormg::test
 {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/core/device.h"
-#include "operators/vector.h"
+#include "kernels/device/device.h"
+#include "operators/vectors/vector.h"
 
 namespace tensormg::test
 {

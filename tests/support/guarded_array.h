@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/core/device.h"
+#include "kernels/device/device.h"
 
 namespace tensormg::test
 {

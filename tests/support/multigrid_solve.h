@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/basis/make_cell_basis.h"
 #include "kernels/vector/vector.h"
-#include "operators/cell_basis.h"
-#include "operators/laplace_operator.h"
-#include "operators/multigrid_preconditioner.h"
-#include "operators/vector_space.h"
+#include "operators/constant/laplace_operator.h"
+#include "operators/multigrid/multigrid_preconditioner.h"
+#include "operators/vectors/vector_space.h"
 #include "solvers/cg.h"
 #include "solvers/fgmres.h"
 #include "solvers/mixed_operator.h"

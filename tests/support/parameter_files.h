@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "apps/parameters.h"
+#include "apps/parameters/parameters.h"
 
 namespace tensormg
 {

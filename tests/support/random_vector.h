@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "operators/vector.h"
+#include "operators/vectors/vector.h"
 
 namespace tensormg::test
 {

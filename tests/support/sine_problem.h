@@ -1,7 +1,7 @@
 // The problem of a product of sines in 2D, for solves by the program.
 #pragma once
 
-#include "apps/parameters.h"
+#include "apps/parameters/parameters.h"
 #include "tests/support/temporary_directory.h"
 
 namespace tensormg::test

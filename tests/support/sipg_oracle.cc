@@ -14,7 +14,7 @@
 #include <deal.II/grid/grid_tools.h>
 #include <deal.II/grid/tria.h>
 
-#include "operators/cell_basis.h"
+#include "kernels/basis/make_cell_basis.h"
 
 namespace tensormg::test
 {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/smallmat/smallmat.h"
+#include "kernels/diagnostics/smallmat/smallmat.h"
 
 namespace tensormg::test
 {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/spmv/spmv.h"
+#include "kernels/diagnostics/spmv/spmv.h"
 
 namespace tensormg::test
 {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/stencil/stencil.h"
+#include "kernels/diagnostics/stencil/stencil.h"
 
 namespace tensormg::test
 {

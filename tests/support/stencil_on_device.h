@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/core/device.h"
+#include "kernels/device/device.h"
 #include "tests/support/stencil_cases.h"
 
 namespace tensormg::test

@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/laplace/reference.h"
-#include "operators/cell_basis.h"
+#include "kernels/basis/make_cell_basis.h"
+#include "kernels/laplace/reference/reference.h"
 #include "tests/support/random_vector.h"
 
 namespace tensormg::test

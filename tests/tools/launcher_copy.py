@@ -60,7 +60,7 @@ class LauncherCopy(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.root = self.folder / "checkout"
         self.tools = self.folder / "tools"
-        for path in ("apps/solve_main.cc", "apps/converge_main.cc", "apps/compare_main.cc", "apps/diagnose_main.cc",
+        for path in ("apps/solve/main.cc", "apps/converge/main.cc", "apps/compare/main.cc", "apps/diagnose/main.cc",
                      "kernels/x/x.cu"):
             self.write(self.root / path, "")
         for name in ("cmake", "ninja", "mpirun", "ctest", "c++"):

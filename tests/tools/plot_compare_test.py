@@ -65,7 +65,7 @@ class PlotCompare(unittest.TestCase):
         self.expect_plots([machine("host", 80), machine("device", 4000)], entries)
 
     def test_every_precision_has_a_colour_of_its_own(self):
-        words = (SCRIPT.parents[1] / "apps" / "parameter_words.h").read_text(encoding="utf-8")
+        words = (SCRIPT.parents[1] / "apps" / "parameters" / "words.h").read_text(encoding="utf-8")
         listed = re.search(r"compare_precisions\{(.*?)\}", words, re.S).group(1)
         specification = importlib.util.spec_from_file_location("plot_compare", SCRIPT)
         plot = importlib.util.module_from_spec(specification)

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "kernels/core/shared_address.cuh"
+#include "kernels/device/shared_address.cuh"
 #include "kernels/mma/chaining.h"
 #include "kernels/mma/fragment.h"
 #include "kernels/mma/ldmatrix_maps.h"

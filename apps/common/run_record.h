@@ -1,0 +1,113 @@
+// Everything that is known about a run when it is over, and the files that keep it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+#include "apps/parameters/parameters.h"
+#include "apps/solve/memory_plan.h"
+#include "kernels/core/setup_times.h"
+#include "kernels/device/device.h"
+#include "kernels/device/launch_profile.h"
+#include "operators/mesh/grid.h"
+#include "solvers/multigrid.h"
+#include "solvers/report.h"
+
+namespace tensormg
+{
+struct LevelRecord
+{
+  std::array<std::int64_t, 3> cells{1, 1, 1};
+  std::int64_t dofs = 0;
+  bool distributed = false; ///< over ranks; otherwise every rank holds all of it
+  LevelTimes times;         ///< of the slowest rank
+};
+
+/// What ran, where, on what, and how it ended. The same on every rank.
+struct RunRecord
+{
+  Parameters parameters;
+
+  std::string date; ///< UTC, begin of the run
+  std::string host_cpu;
+  std::string backend;
+  std::string instruction_set;
+  std::optional<DeviceProperties> device; ///< of a solve on a device
+  int ranks = 1;
+  int threads = 1; ///< per rank
+  std::array<int, 3> ranks_per_direction{1, 1, 1};
+
+  std::array<std::int64_t, 3> cells{1, 1, 1};
+  std::int64_t dofs = 0;
+  std::vector<LevelRecord> levels;              ///< coarsest first
+  MemoryPlan memory;                            ///< of rank 0
+  MemoryBudget budget;                          ///< of the tightest node
+  MemoryPlace memory_place = MemoryPlace::host; ///< what plan and budget are about
+  double peak_memory_bytes = 0.;                ///< largest resident sizes of all ranks, summed
+
+  SolveReport report;
+  double rhs_norm = 0.;      ///< 2-norm to which residuals are relative
+  double tolerance = 0.;     ///< by which true_relative_residual was judged
+  double setup_seconds = 0.; ///< hierarchy and solver, without the right-hand side
+  /// What setup_seconds went into, on rank 0.
+  std::vector<setup_times::Part> setup_parts;
+  double device_start_seconds = 0.; ///< until the device was ready; no part of the others
+  double rhs_seconds = 0.;
+  /// Of the whole device during the solve, if the driver counts it; of use for solves of a second and more.
+  std::optional<double> energy_joules;
+  double total_seconds = 0.; ///< with errors and field output, without what MPI needs to start
+  /// Not converged, but the residual is what rounding the solution leaves.
+  bool is_rounding = false;
+  SolverOptions solver; ///< of the parameters, with what was left to choose
+  Precision precision = Precision::double_precision; ///< of the cycle, in the end
+  int single_levels = 0; ///< so many levels, from the coarsest one, were in single in the end
+  std::string
+      precision_fallback; ///< what was wrong in half, if the solve went on with levels in single
+  /// output.level_times: what was launched on each level; section -1 is the outer method
+  std::vector<launch_profile::Entry> kernels;
+  /// Bandwidth of the scale kernel on the device, measured after the solve if there are `kernels`.
+  std::optional<double> scale_bytes_per_second;
+  std::optional<double> lambda_max; ///< of the smoothed operator on the finest level
+  std::optional<double> l2_error;
+  std::optional<double> h1_error; ///< of the gradient
+  /// Estimates of what the end of the iteration leaves of these errors, from one more cycle: the
+  /// distance to the exact solution of the discrete system. Unknown for a direct solve.
+  std::optional<double> algebraic_l2_error;
+  std::optional<double> algebraic_h1_error;
+
+  std::vector<std::string> files; ///< what was written
+  std::string files_trouble;      ///< why one could not be, and the program fails; empty: all could
+
+  double dofs_per_second() const;
+  /// How fast the bytes of the operation went, relative to those of the scale kernel. More than 1: caches.
+  std::optional<double> share_of_scale(const launch_profile::Entry &entry) const;
+  /// 0 without iterations
+  double ns_per_dof_and_iteration() const;
+  std::int64_t n_cells() const { return cells[0] * cells[1] * cells[2]; }
+};
+
+/// A record with everything that is known before the solve.
+RunRecord begin_record(const Parameters &parameters, const Grid &grid, const std::string &backend);
+
+/// With which the program ends.
+int exit_code(const RunRecord &record);
+
+/// The word of the number type of the cycle; "double" for a direct solver.
+std::string precision_word(const RunRecord &record);
+
+/// The parameters as the text of a JSON object, in UTF-8 also if names of files are not.
+std::string json_text(const Parameters &parameters);
+
+void write_run_json(const RunRecord &record, std::ostream &out);
+/// Columns iteration, residual, relative_residual; relative to the right-hand side.
+void write_residuals_csv(const RunRecord &record, std::ostream &out);
+
+/// The largest resident size of this process so far (VmHWM); 0 if unknown.
+double peak_memory();
+} // namespace tensormg

@@ -1,0 +1,178 @@
+#include "apps/parameters/checks.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/parameters/file.h"
+#include "apps/parameters/table.h"
+#include "apps/parameters/text.h"
+#include "operators/mesh/grid.h"
+
+namespace tensormg
+{
+namespace
+{
+  /// More degrees of freedom than this cannot be counted in 64 bits with room for sums.
+  constexpr double max_dofs = 4.6e18; // about 2^62
+
+  double number_of_dofs(const Problem &problem, int degree, int refinements)
+  {
+    double n = 1.;
+    for (int d = 0; d < problem.dim; ++d)
+      n *= std::ldexp(static_cast<double>(problem.coarse_cells[static_cast<std::size_t>(d)]),
+               refinements) *
+          (degree + 1);
+    return n;
+  }
+
+  void check_box(const Parameters &p)
+  {
+    const Problem &problem = p.problem;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
+    {
+      const std::string direction(1, "xyz"[d]);
+      const double length = problem.upper[d] - problem.lower[d];
+      if (!(length > 0.) || !std::isfinite(length))
+        fail_for(p, {"problem.lower", "problem.upper"},
+            "the box has the length " + to_text(length) + " in " + direction +
+                "; allowed: lower < upper in every direction");
+    }
+    if (number_of_dofs(problem, problem.degree, problem.refinements) > max_dofs)
+      fail_for(p,
+          {"problem.coarse_cells", "problem.refinements", "problem.degree", "problem.dimension"},
+          "these are more than 2^62 degrees of freedom");
+    for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
+    {
+      const double h = problem.cell_size(static_cast<int>(d));
+      // Beyond these bounds 1/h^2 leaves the range of double precision, or neighbouring vertices are
+      // the same number.
+      const bool has_vertices = problem.lower[d] + 0.5 * h > problem.lower[d] &&
+          problem.upper[d] - 0.5 * h < problem.upper[d];
+      if (!(h > 1e-100 && h < 1e100) || !has_vertices)
+        fail_for(p,
+            {"problem.lower", "problem.upper", "problem.coarse_cells", "problem.refinements"},
+            "cells of the size " + to_text(h) + " cannot be resolved in double precision");
+    }
+  }
+
+  void check_boundary(const Parameters &p)
+  {
+    const Problem &problem = p.problem;
+    for (std::size_t s = 0; s < side_names.size(); ++s)
+    {
+      const std::string side = std::string("boundary.") + side_names[s];
+      const std::string opposite = std::string("boundary.") + side_names[s ^ 1];
+      const bool has_value = problem.boundary_value[s] != "0";
+      if (s >= 2 * static_cast<std::size_t>(problem.dim))
+      {
+        if (problem.boundary[s] != BoundaryKind::dirichlet)
+          fail_for(p, {side, "problem.dimension"}, "this side exists in 3 dimensions only");
+        if (has_value)
+          fail_for(
+              p, {side + "_value", "problem.dimension"}, "this side exists in 3 dimensions only");
+        continue;
+      }
+      if (problem.boundary[s] != BoundaryKind::periodic)
+        continue;
+      if (problem.boundary[s ^ 1] != BoundaryKind::periodic)
+        fail_for(p, {side, opposite}, "a direction is periodic on both of its sides or on none");
+      if (has_value)
+        fail_for(p, {side, side + "_value"},
+            "a periodic side has no value; allowed: 0, or no " + side + "_value at all");
+    }
+  }
+
+  void check_solver(const Parameters &p)
+  {
+    if (p.solver.solver == OuterSolver::direct && p.solver.full_multigrid)
+      fail_for(p, {"solver.solver", "solver.full_multigrid"},
+          "a direct solve has no start value; allowed: full_multigrid = false, or solver = fgmres or "
+          "cg");
+    if (!p.problem.initial_guess.empty() && p.solver.solver == OuterSolver::direct)
+      fail_for(p, {"problem.initial_guess", "solver.solver"},
+          "a direct solve has no start value; allowed: no initial_guess, or solver = fgmres or cg");
+    if (!p.problem.initial_guess.empty() && p.solver.full_multigrid)
+      fail_for(p, {"problem.initial_guess", "solver.full_multigrid"},
+          "full multigrid makes a start value of its own; allowed: no initial_guess, or full_multigrid = false");
+    const MultigridOptions &multigrid = p.solver.multigrid;
+    if (multigrid.single_levels > 0 && !multigrid.is_below_single())
+      fail_for(p, {"multigrid.single_levels", "multigrid.precision"},
+          "no level has shorter numbers than those of single; allowed: 0, or precision = half, 2xfp16 or tf32");
+    if (multigrid.single_levels == 0)
+      return;
+    const auto finest = static_cast<int>(level_shapes(p.problem).size()) - 1;
+    if (multigrid.single_levels > finest)
+      fail_for(p, {"multigrid.single_levels", "problem.refinements"},
+          "the finest level, number " + std::to_string(finest) +
+              ", keeps multigrid.precision; allowed: at most " + std::to_string(finest));
+  }
+
+  void check_output(const Parameters &p)
+  {
+    if (!p.output.vtu_lower && !p.output.vtu_upper)
+      return;
+    const auto lower = p.output.vtu_lower.value_or(p.problem.lower),
+               upper = p.output.vtu_upper.value_or(p.problem.upper);
+    for (std::size_t d = 0; d < static_cast<std::size_t>(p.problem.dim); ++d)
+      if (!(std::max(lower[d], p.problem.lower[d]) < std::min(upper[d], p.problem.upper[d])))
+        fail_for(p, {"output.vtu_lower", "output.vtu_upper", "problem.lower", "problem.upper"},
+            std::string("nothing of the box lies between these in ") + "xyz"[d] +
+                "; allowed: a part of the box, vtu_lower < vtu_upper");
+  }
+
+  void check_diagnose(const Parameters &p)
+  {
+    if (p.diagnose.matrices.empty() && p.diagnose.matrix_files.empty())
+      fail_for(p, {"diagnose.matrices", "diagnose.matrix_files"},
+          "no matrix is left for spmv; allowed: nothing in one of the two");
+  }
+} // namespace
+
+void fail_for(
+    const Parameters &parameters, const std::vector<std::string> &names, const std::string &text)
+{
+  const auto &origins = parameters.origins;
+  std::string where;
+  for (const std::string &name : names)
+    if (const auto origin = origins.find(name); where.empty() && origin != origins.end())
+      where = origin->second;
+  std::vector<std::string> values;
+  for (const std::string &name : names)
+  {
+    const auto origin = origins.find(name);
+    const std::string from = origin == origins.end() ? " (default)"
+        : origin->second == where                    ? ""
+                                                     : " (" + origin->second + ")";
+    const std::string value = find_parameter(name)->write(parameters);
+    values.push_back(name + " = " + (value.empty() ? "(nothing)" : cut(value)) + from);
+  }
+  if (where.empty())
+    where = parameters.source.empty() ? "parameters" : parameters.source;
+  throw ParameterError(prefix(where) + join(values, ", ") + ": " + text);
+}
+
+void check_parameters(const Parameters &parameters)
+{
+  check_box(parameters);
+  check_boundary(parameters);
+  check_solver(parameters);
+  check_output(parameters);
+  check_diagnose(parameters);
+  check_expressions(parameters);
+}
+
+void check_for_converge(const Parameters &parameters)
+{
+  const ConvergeOptions &converge = parameters.converge;
+  if (parameters.problem.exact_solution.empty())
+    fail_for(parameters, {"problem.exact_solution"},
+        "a convergence study needs problem.exact_solution to compute errors");
+  if (converge.check_orders && converge.refinements.size() < 2)
+    fail_for(parameters, {"converge.refinements", "converge.check_orders"},
+        "an order needs two refinements; allowed: a longer list, or check_orders = false");
+  if (number_of_dofs(parameters.problem, converge.degrees.back(), converge.refinements.back()) >
+      max_dofs)
+    fail_for(parameters, {"problem.coarse_cells", "converge.refinements", "converge.degrees"},
+        "these are more than 2^62 degrees of freedom");
+}
+} // namespace tensormg

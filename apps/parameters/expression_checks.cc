@@ -1,0 +1,167 @@
+// Expressions: whether they can be parsed, and are finite where a solve evaluates them.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <deal.II/base/quadrature_lib.h>
+
+#include "apps/parameters/checks.h"
+#include "apps/parameters/text.h"
+#include "operators/data/functions.h"
+#include "operators/data/tensor_rule.h"
+
+namespace tensormg
+{
+namespace
+{
+  /// What muParser would accept, but surely is not meant; empty if nothing.
+  std::string suspicious(const std::string &expression)
+  {
+    if (expression.empty())
+      return "is empty";
+    int depth = 0;
+    for (std::size_t i = 0; i < expression.size(); ++i)
+    {
+      const char c = expression[i];
+      const char before = i > 0 ? expression[i - 1] : ' ';
+      const char after = i + 1 < expression.size() ? expression[i + 1] : ' ';
+      depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+      if (c == ';' || (c == ',' && depth == 0))
+        return std::string("has a '") + c + "' at position " + std::to_string(i) +
+            ", but one expression is needed";
+      if (c == '=' && after != '=' && std::string("=<>!").find(before) == std::string::npos)
+        return "assigns with '=' at position " + std::to_string(i) + "; '==' compares";
+    }
+    return "";
+  }
+
+  using Points = std::array<std::vector<double>, 3>;
+
+  /// Coordinates of quadrature points as a solve computes them, in rows and columns through the whole box: all of a small
+  /// grid, of a large one cells here and there and the outermost ones.
+  Points sample_points(const Problem &problem, int points_per_cell)
+  {
+    const std::int64_t most_cells = problem.dim == 3 ? 8 : 32;
+    const dealii::QGauss<1> rule(static_cast<unsigned int>(points_per_cell));
+    Points points{{{}, {}, {0.}}};
+    for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
+    {
+      points[d].clear();
+      const std::int64_t cells = problem.cells(static_cast<int>(d)),
+                         used = std::min(cells, most_cells);
+      const double size = problem.cell_size(static_cast<int>(d));
+      for (std::int64_t i = 0; i < used; ++i)
+      {
+        const double cell = used == cells
+            ? static_cast<double>(i)
+            : std::floor(static_cast<double>(i) * static_cast<double>(cells - 1) /
+                  static_cast<double>(used - 1));
+        for (const dealii::Point<1> &point : rule.get_points())
+          points[d].push_back(problem.lower[d] + (cell + point[0]) * size);
+      }
+    }
+    return points;
+  }
+
+  /// Which values must be finite.
+  enum class Need : std::uint8_t
+  {
+    all, ///< those of the data of the problem
+    any  ///< of a solution to compare with, which may have holes: the run says so
+  };
+
+  /// What is wrong with the values; empty if nothing is.
+  std::string complaint_about_values(
+      const ScalarFunction &function, int dim, const Points &points, Need need)
+  {
+    // In parts, since an evaluation needs several arrays of their size.
+    constexpr std::size_t rows_at_once = 32;
+    const auto &[x, y, z] = points;
+    std::string complaint;
+    std::vector<double> values;
+    for (const double &at_z : z)
+      for (std::size_t first = 0; first < y.size(); first += rows_at_once)
+      {
+        const std::size_t rows = std::min(rows_at_once, y.size() - first);
+        values.resize(x.size() * rows);
+        function.tensor_values(x, {y.data() + first, rows}, {&at_z, 1}, values.data());
+        for (std::size_t q = 0; q < values.size(); ++q)
+        {
+          const bool is_finite = std::isfinite(values[q]);
+          if (is_finite && need == Need::any)
+            return "";
+          if (!is_finite && complaint.empty())
+            complaint =
+                not_finite_text(values[q], {x[q % x.size()], y[first + q / x.size()], at_z}, dim);
+        }
+        if (need == Need::all && !complaint.empty())
+          return complaint;
+      }
+    return complaint;
+  }
+
+  void check_expression(const Parameters &p, const std::string &key, const std::string &expression,
+      const Points &points, Need need)
+  {
+    std::string complaint = suspicious(expression);
+    if (complaint.empty())
+      try
+      {
+        const ScalarFunction function(expression, p.problem.dim, p.problem.constants);
+        complaint = complaint_about_values(function, p.problem.dim, points, need);
+      }
+      catch (const ExpressionError &error)
+      {
+        complaint = error.reason();
+      }
+    if (!complaint.empty())
+      fail_for(p, ExpressionError(key, expression, complaint));
+  }
+} // namespace
+
+void fail_for(const Parameters &parameters, const ExpressionError &error)
+{
+  std::vector<std::string> constants;
+  for (const auto &constant : parameters.problem.constants)
+    constants.push_back(constant.first);
+  throw ParameterError(place(parameters, error.key()) + error.what() +
+      "; allowed: an expression in " + (parameters.problem.dim == 2 ? "x, y" : "x, y, z") +
+      " and the constants " + join(constants, ", ") + ", finite at all quadrature points");
+}
+
+void check_expressions(const Parameters &p)
+{
+  const Problem &problem = p.problem;
+  const Points points = sample_points(problem, problem.degree + 2),
+               points_of_errors = sample_points(problem, problem.degree + 3);
+  check_expression(p, "problem.right_hand_side", problem.right_hand_side, points, Need::all);
+  if (!problem.initial_guess.empty())
+    check_expression(p, "problem.initial_guess", problem.initial_guess, points, Need::all);
+  if (!problem.exact_solution.empty())
+    check_expression(
+        p, "problem.exact_solution", problem.exact_solution, points_of_errors, Need::any);
+  if (!problem.exact_gradient[0].empty())
+  {
+    if (problem.exact_solution.empty())
+      fail_for(p, {"problem.exact_gradient", "problem.exact_solution"},
+          "a gradient without a solution; allowed: both or none");
+    for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
+      check_expression(
+          p, "problem.exact_gradient", problem.exact_gradient[d], points_of_errors, Need::any);
+  }
+  for (std::size_t s = 0; s < 2 * static_cast<std::size_t>(problem.dim); ++s)
+  {
+    if (problem.boundary[s] == BoundaryKind::periodic)
+      continue;
+    Points on_side = points;
+    const double cells = s % 2 == 0 ? 0. : static_cast<double>(problem.cells(int(s / 2)));
+    on_side[s / 2] = {problem.lower[s / 2] + cells * problem.cell_size(int(s / 2))};
+    check_expression(p, std::string("boundary.") + side_names[s] + "_value",
+        problem.boundary_value[s], on_side, Need::all);
+  }
+}
+} // namespace tensormg

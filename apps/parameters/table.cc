@@ -1,0 +1,370 @@
+#include "apps/parameters/table.h"
+
+#include <algorithm>
+
+#include <deal.II/base/parameter_handler.h>
+#include <deal.II/base/patterns.h>
+
+#include "apps/parameters/diagnose.h"
+#include "apps/parameters/section.h"
+#include "apps/parameters/values.h"
+
+namespace tensormg
+{
+namespace
+{
+  constexpr const char *one_per_direction =
+      "one number for all directions, or one per direction, separated by commas";
+
+  void add_problem(std::vector<ParameterEntry> &table)
+  {
+    const Section problem(
+        table, "problem", [](auto &p) -> auto & { return p.problem; });
+    problem.integer("dimension", &Problem::dim, 2, 3, "Space dimension.");
+    const auto corner = [&](const char *key, std::array<double, 3> Problem::*member,
+                            const char *description) {
+      problem.add(
+          key, description, one_per_direction, any_pattern(),
+          [=](Problem &p, const std::string &text) {
+            return read_directions(p.*member, p.dim, text, to_number);
+          },
+          [=](const Problem &p) { return write_directions(p.*member, p.dim, to_text); });
+    };
+    corner("lower", &Problem::lower, "Corner of the box with the smallest coordinates.");
+    corner("upper", &Problem::upper, "Corner of the box with the largest coordinates.");
+    problem.add(
+        "coarse_cells",
+        "Cells of the coarsest grid per direction. Where cells are stretched, even numbers are solved faster than odd ones.",
+        std::string(one_per_direction) + "; integers >= 1", any_pattern(),
+        [](Problem &p, const std::string &text) {
+          p.coarse_cells = {1, 1, 1};
+          return read_directions(p.coarse_cells, p.dim, text,
+              [](const std::string &part) -> std::optional<std::int64_t> {
+                const auto value = to_integer(part);
+                const bool usable = value && *value >= 1 && *value <= max_int;
+                return usable ? value : std::nullopt;
+              });
+        },
+        [](const Problem &p) {
+          return write_directions(
+              p.coarse_cells, p.dim, [](std::int64_t n) { return std::to_string(n); });
+        });
+    problem.integer("refinements", &Problem::refinements, 0, 30,
+        "How often every cell of the coarsest grid is halved in each direction: the solve "
+        "runs on coarse_cells * 2^refinements cells per direction.");
+    problem.integer("degree", &Problem::degree, 1, 8, "Polynomial degree of the elements.");
+    problem.add(
+        "coefficient", "The constant a in -div(a grad u) = f.",
+        "one number > 0 for the whole box, from 1e-300 to 1e300", any_pattern(),
+        [](Problem &p, const std::string &text) { return read_coefficient(p.coefficient, text); },
+        [](const Problem &p) { return to_text(p.coefficient); });
+    problem.add(
+        "constants", "Names for numbers, usable in every expression; `pi` is always there.",
+        "a list name=number, ... with names that have no other meaning; may be empty",
+        any_pattern(),
+        [](Problem &p, const std::string &text) { return read_constants(p.constants, text); },
+        [](const Problem &p) { return write_constants(p.constants); });
+    problem.text(
+        "right_hand_side", &Problem::right_hand_side, "an expression in x, y, z", "The f.");
+    problem.text("initial_guess", &Problem::initial_guess, "an expression in x, y, z, or nothing",
+        "What the iteration starts from; without it, from zero. Not with direct or full_multigrid.");
+    problem.text("exact_solution", &Problem::exact_solution, "an expression in x, y, z, or nothing",
+        "The solution if it is known; errors are then computed.");
+    problem
+        .add(
+            "exact_gradient",
+            "Gradient of the exact solution if it is known; the error in the gradient is then computed.",
+            "one expression per direction, separated by semicolons, or nothing", any_pattern(),
+            [](Problem &p, const std::string &text) {
+              return read_gradient(p.exact_gradient, p.dim, text);
+            },
+            [](const Problem &p) { return write_gradient(p.exact_gradient, p.dim); })
+        .list_separator = ';';
+  }
+
+  void add_boundary(std::vector<ParameterEntry> &table)
+  {
+    const Section boundary(
+        table, "boundary", [](auto &p) -> auto & { return p.problem; });
+    const std::vector<std::string> kinds = first_column(words<BoundaryKind>);
+    for (std::size_t s = 0; s < side_names.size(); ++s)
+    {
+      const std::string side = side_names[s];
+      boundary.add(
+          side, "Kind of condition on the side " + side + ".", join(kinds, ", "),
+          words_pattern(kinds),
+          [s](Problem &p, const std::string &text) { return read_word(p.boundary[s], text); },
+          [s](const Problem &p) { return to_word(p.boundary[s]); });
+      boundary.add(
+          side + "_value",
+          "On the side " + side +
+              ": u if dirichlet, the flux a du/dn if neumann; a periodic "
+              "side has none.",
+          "an expression in x, y, z", any_pattern(),
+          [s](Problem &p, const std::string &text) {
+            p.boundary_value[s] = text;
+            return "";
+          },
+          [s](const Problem &p) { return p.boundary_value[s]; });
+    }
+  }
+
+  void add_solver(std::vector<ParameterEntry> &table)
+  {
+    const Section solver(
+        table, "solver", [](auto &p) -> auto & { return p.solver; });
+    solver.word("solver", &SolverOptions::solver,
+        "The method: fgmres and cg iterate with multigrid as preconditioner, direct solves by "
+        "fast diagonalisation of the whole grid, and corrects by the residual as long as that helps: "
+        "a tolerance below what rounding permits is not reached, and the solve has then failed.");
+    solver.number("tolerance", &SolverOptions::tolerance,
+        {.lower = 0., .upper = 1., .open_lower = true, .open_upper = true},
+        "The iteration ends when the residual, relative to the right-hand side, is below it.");
+    solver.integer("max_iterations", &SolverOptions::max_iterations, 1, max_int,
+        "After so many iterations the solve has failed.");
+    solver.integer("restart", &SolverOptions::restart, 1, max_int,
+        "fgmres: the most vectors of a basis; one in single precision is begun anew after fewer steps "
+        "if these have reduced the residual by 1e-4 to 1e-6.");
+    solver.word("basis_precision", &SolverOptions::basis_precision,
+        "Numbers in which fgmres stores its basis, cg its residual and directions (one computes with "
+        "them in double); auto is double for a cycle in double and single otherwise.");
+    solver.boolean("full_multigrid", &SolverOptions::full_multigrid,
+        "Whether the iteration starts from a full-multigrid approximation instead of zero.");
+    solver.integer("full_multigrid_cycles", &SolverOptions::full_multigrid_cycles, 1, max_int,
+        "Cycles on each level of that approximation; with two its error is about that of the "
+        "discretisation.");
+  }
+
+  void add_multigrid(std::vector<ParameterEntry> &table)
+  {
+    const Section multigrid(
+        table, "multigrid", [](auto &p) -> auto & { return p.solver.multigrid; });
+    multigrid.word("precision", &MultigridOptions::precision,
+        "Numbers of the cycle; auto is single, and double for cells so flat that single holds too little. half stores 16 bits and computes with 32. On the tensor cores of a GPU (backend auto, mma or "
+        "wmma): tf32 is single with smoothing steps in TF32, 2xfp16 is half with error-corrected smoothing steps.");
+    multigrid.word("cycle", &MultigridOptions::cycle,
+        "Visits coarser levels once (v) or, if they have at most a quarter of the unknowns, twice (w).");
+    multigrid.word("smoother", &MultigridOptions::smoother,
+        "chebyshev: polynomial over the inverted cell blocks; patch: vertex-patch Schwarz; "
+        "jacobi: damped inverted cell blocks.");
+    multigrid.word("chebyshev_kind", &MultigridOptions::chebyshev_kind,
+        "chebyshev: fourth needs no smoothing_range, first uses it.");
+    multigrid.integer("degree", &MultigridOptions::degree, 1, 100,
+        "Degree of the Chebyshev polynomial, or number of sweeps of the other smoothers, "
+        "before and again after the coarse correction.");
+    multigrid.number("smoothing_range", &MultigridOptions::smoothing_range, above(1.),
+        "chebyshev of the first kind: smooths eigenvalues from lambda_max / "
+        "smoothing_range to lambda_max.");
+    multigrid.integer("eigenvalue_steps", &MultigridOptions::eigenvalue_steps, 6, 1000,
+        "Lanczos steps for the estimate of lambda_max on each level.");
+    multigrid.number("eigenvalue_safety", &MultigridOptions::eigenvalue_safety, at_least(1.),
+        "Factor on the estimate of lambda_max.");
+    multigrid.word("schwarz_kind", &MultigridOptions::schwarz_kind,
+        "patch: corrections one colour after the other, or all at once.");
+    multigrid.number("damping", &MultigridOptions::damping, at_least(0.),
+        "jacobi and the additive patch: factor on the correction; 0 chooses it from the "
+        "estimate of lambda_max.");
+    multigrid.boolean("precision_fallback", &MultigridOptions::precision_fallback,
+        "half, 2xfp16, tf32: whether a solve whose cycle leaves the range of its numbers starts again with the "
+        "level on which that was, and all below it, in single; the run then says so.");
+    multigrid.integer("single_levels", &MultigridOptions::single_levels, 0, 60,
+        "half, 2xfp16, tf32: so many levels, from the coarsest one, are in single from the start.");
+  }
+
+  void add_operator(std::vector<ParameterEntry> &table)
+  {
+    const Section operators(
+        table, "operator", [](auto &p) -> auto & { return p; });
+    operators.add(
+        "backend",
+        "Implementation of the kernels; auto takes the best one that this build and this "
+        "machine have, reference is slow and simple.",
+        join(first_column(backend_words), ", ") + " (as far as built)",
+        words_pattern(first_column(backend_words)),
+        [](Parameters &p, const std::string &text) { return read_backend(p.backend, text); },
+        [](const Parameters &p) { return p.backend; });
+  }
+
+  void add_output(std::vector<ParameterEntry> &table)
+  {
+    const Section output(
+        table, "output", [](auto &p) -> auto & { return p.output; });
+    output.add(
+        "directory",
+        "Where files are written; created if missing. One run at a time: another one that is "
+        "started into the same directory is refused.",
+        "a path, written in full: ~ and $ have no meaning", any_pattern(),
+        [](OutputOptions &o, const std::string &text) { return read_directory(o.directory, text); },
+        [](const OutputOptions &o) { return o.directory; });
+    output.add(
+        "name", "Stem of the names of the field files.", "a file name without a directory",
+        any_pattern(),
+        [](OutputOptions &o, const std::string &text) { return read_file_name(o.name, text); },
+        [](const OutputOptions &o) { return o.name; });
+    output.boolean("write_vtu", &OutputOptions::write_vtu,
+        "Whether the solution is written for ParaView, as NAME.vtu "
+        "or .pvtu; NAME_not_converged if the solve has not converged. Coordinates are in double "
+        "precision, a field in single unless that would not show its values.");
+    output.word("vtu_cells", &OutputOptions::vtu_cells,
+        "high_order: curved Lagrange cells of the solution's degree (ParaView 5.5 or newer); "
+        "subdivided: linear cells, readable everywhere.");
+    output.integer("vtu_coarsening", &OutputOptions::vtu_coarsening, 0, 30,
+        "So many levels below the finest one lies the grid on which the solution is written, as its L2 "
+        "projection; at most the coarsest.");
+    const Section of_all(
+        table, "output", [](auto &p) -> auto & { return p; });
+    const auto corner = [&](const char *key, auto OutputOptions::*member, const char *description) {
+      of_all.add(
+          key, description, std::string("nothing, ") + one_per_direction, any_pattern(),
+          [=](Parameters &p, const std::string &text) -> std::string {
+            auto &value = p.output.*member;
+            value.reset();
+            return text.empty() ? ""
+                                : read_directions(value.emplace(), p.problem.dim, text, to_number);
+          },
+          [=](const Parameters &p) {
+            const auto &value = p.output.*member;
+            return value ? write_directions(*value, p.problem.dim, to_text) : std::string();
+          });
+    };
+    corner("vtu_lower", &OutputOptions::vtu_lower,
+        "Corner with the smallest coordinates of the part of the box that is written: all cells that "
+        "have points inside; nothing is problem.lower.");
+    corner("vtu_upper", &OutputOptions::vtu_upper,
+        "Corner of that part with the largest coordinates; nothing is problem.upper.");
+    output.integer("vtu_max_cells", &OutputOptions::vtu_max_cells, 0, max_int,
+        "More cells than this are not written, since the files would be huge.");
+    output.boolean("level_times", &OutputOptions::level_times,
+        "On a device: whether each part of a cycle is waited for, so that the report tells where "
+        "the time goes; the solve is slower then.");
+    output.word("verbosity", &OutputOptions::verbosity, "How much appears on the screen.");
+  }
+
+  void add_converge(std::vector<ParameterEntry> &table)
+  {
+    const Section converge(
+        table, "converge", [](auto &p) -> auto & { return p.converge; });
+    converge.increasing("degrees", &ConvergeOptions::degrees, 1, 8,
+        "Polynomial degrees of the study, in place of problem.degree.");
+    converge.increasing("refinements", &ConvergeOptions::refinements, 0, 30,
+        "Refinements of the study, in place of problem.refinements.");
+    converge.boolean("check_orders", &ConvergeOptions::check_orders,
+        "Whether the study fails if the error falls too slowly from the last but one to "
+        "the last refinement.");
+    converge.number("order_tolerance", &ConvergeOptions::order_tolerance, above(0.),
+        "check_orders asks for orders of at least degree + 1 (L2) and degree (gradient), less this.");
+  }
+
+  void add_compare(std::vector<ParameterEntry> &table)
+  {
+    const Section compare(
+        table, "compare", [](auto &p) -> auto & { return p.compare; });
+    compare.increasing("dimensions", &CompareOptions::dimensions, 2, 3, "Space dimensions.");
+    compare.increasing("degrees", &CompareOptions::degrees, 1, 8, "Polynomial degrees.");
+    compare.increasing("dofs", &CompareOptions::dofs, 1, 1'000'000'000'000,
+        "Degrees of freedom wanted, of all ranks together; every rank has a cube of cells of its "
+        "own, as nearly as possible of its share.");
+    compare.boolean("powers_of_two", &CompareOptions::powers_of_two,
+        "Whether cubes have a power of two of cells in each direction, as refinement of one cell "
+        "gives them, instead of a multiple of 8.");
+    compare.word_list("backends", &CompareOptions::backends, compare_backends,
+        "Implementations; one that this build or this machine lacks is listed as not available, "
+        "with the reason.");
+    compare.word_list("forms", &CompareOptions::forms, compare_forms,
+        "Forms of the operator: rank2, in the basis that the solver uses; nodal, by dense "
+        "contractions on the vertex patches of one colour, nodal_cells, on cells; patch_inverse: the "
+        "local inverse of these patches (docs/nodal.md).");
+    compare.word_list("steps", &CompareOptions::steps, compare_steps,
+        "apply: y = A u; residual: b - A u; chebyshev: one fused step of the smoother.");
+    compare.word_list("precisions", &CompareOptions::precisions, compare_precisions,
+        "Number types of the vectors; tf32 is single with products in TF32, 3xtf32 and 3xfp16 are "
+        "single with products of numbers that are split into two of TF32 or FP16; 2xfp16 is half with "
+        "constant factors that are split into two.");
+    compare.boolean("solve", &CompareOptions::solve,
+        "Whether whole solves of the problem are compared instead of the operator: refined until the "
+        "unknowns are nearest to dofs; dimensions, forms and steps then mean nothing.");
+    compare.word_list("solvers", &CompareOptions::solvers, first_column(words<OuterSolver>),
+        "solve: outer methods.");
+    compare.word_list("smoothers", &CompareOptions::smoothers, first_column(words<Smoother>),
+        "solve: smoothers.");
+    compare.integer("repetitions", &CompareOptions::repetitions, 1, 100000,
+        "Timings of every entry, after some that do not count; the median is reported.");
+    compare.number("max_seconds", &CompareOptions::max_seconds, above(0.),
+        "Time after which an entry gets no further repetitions.");
+    compare.number("rest_seconds", &CompareOptions::rest_seconds, at_least(0.),
+        "Pause between the check of an entry on the GPU and its timings, and between bursts of these "
+        "of 20 ms, so that all are at the clock of a chip that has rested; under load it falls. Not for solve.");
+    compare.number("lasting_seconds", &CompareOptions::lasting_seconds, at_least(0.),
+        "Time for which an entry on the GPU runs once more without pauses; how fast it is in the second "
+        "half, and at which clock, is told apart. 0: it does not. Not for solve.");
+  }
+} // namespace
+
+PatternPointer number_pattern(double lower, double upper)
+{
+  return dealii::Patterns::Double(lower, upper).clone();
+}
+
+PatternPointer integer_pattern(int lower, int upper)
+{
+  return dealii::Patterns::Integer(lower, upper).clone();
+}
+
+PatternPointer words_pattern(const std::vector<std::string> &list)
+{
+  return dealii::Patterns::Selection(join(list, "|")).clone();
+}
+
+PatternPointer any_pattern() { return dealii::Patterns::Anything().clone(); }
+
+const std::vector<ParameterEntry> &parameter_table()
+{
+  static const std::vector<ParameterEntry> table = [] {
+    std::vector<ParameterEntry> entries;
+    add_problem(entries);
+    add_boundary(entries);
+    add_solver(entries);
+    add_multigrid(entries);
+    add_operator(entries);
+    add_output(entries);
+    add_converge(entries);
+    add_compare(entries);
+    add_diagnose(entries);
+    return entries;
+  }();
+  return table;
+}
+
+const ParameterEntry *find_parameter(const std::string &name)
+{
+  for (const ParameterEntry &entry : parameter_table())
+    if (entry.name() == name)
+      return &entry;
+  return nullptr;
+}
+
+std::vector<std::string> sections_of(const std::string &program, const Parameters &parameters)
+{
+  std::vector<std::string> sections;
+  for (std::size_t i = 0; i < section_readers.size(); ++i)
+    for (const std::string &reader : split(section_readers[i], ','))
+      if (reader == program || (parameters.compare.solve && reader == program + " --solve"))
+        sections.emplace_back(parameter_sections[i].first);
+  return sections;
+}
+
+void declare(dealii::ParameterHandler &handler, const std::vector<std::string> &sections)
+{
+  const Parameters defaults;
+  for (const ParameterEntry &entry : parameter_table())
+  {
+    if (!sections.empty() &&
+        std::find(sections.begin(), sections.end(), entry.section) == sections.end())
+      continue;
+    handler.enter_subsection(entry.section);
+    handler.declare_entry(entry.key, entry.write(defaults), *entry.pattern,
+        entry.description + " Allowed: " + entry.allowed + ".");
+    handler.leave_subsection();
+  }
+}
+} // namespace tensormg

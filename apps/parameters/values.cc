@@ -1,0 +1,195 @@
+#include "apps/parameters/values.h"
+
+#include <algorithm>
+#include <cctype>
+#include <numbers>
+#include <optional>
+
+#include "apps/parameters/table.h"
+#include "apps/parameters/words.h"
+
+namespace tensormg
+{
+namespace
+{
+  /// What is wrong with a name for a constant; empty if nothing is.
+  std::string complaint_about_name(const std::string &name)
+  {
+    const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0 || c == '_'; };
+    const auto is_part = [&](unsigned char c) { return is_letter(c) || std::isdigit(c) != 0; };
+    if (name.empty() || !is_letter(static_cast<unsigned char>(name[0])) ||
+        !std::all_of(name.begin(), name.end(), is_part))
+      return "has '" + cut(name) + "' where a name of letters, digits and underscores should be";
+    for (const char *taken : {"x", "y", "z", "t", "pi", "_pi", "_e", "rand", "rand_seed"})
+      if (name == taken)
+        return "gives the name '" + name + "', which already has a meaning in expressions";
+    if (std::find(expression_functions.begin(), expression_functions.end(), name) !=
+        expression_functions.end())
+      return "gives the name '" + name + "', which is a function";
+    return "";
+  }
+
+  template <typename Integer>
+  std::string read_integers(
+      std::vector<Integer> &list, std::int64_t lower, std::int64_t upper, const std::string &text)
+  {
+    list.clear();
+    for (const std::string &part : split(text, ','))
+    {
+      const std::optional<std::int64_t> value = to_integer(part);
+      if (!value || *value < lower || *value > upper)
+        return "has the entry '" + cut(part) + "'";
+      if (!list.empty() && *value <= list.back())
+        return "is not increasing";
+      list.push_back(static_cast<Integer>(*value));
+    }
+    return list.empty() ? "is empty" : "";
+  }
+
+  template <typename Integer>
+  std::string write_integers(const std::vector<Integer> &list)
+  {
+    std::vector<std::string> parts;
+    for (const Integer value : list)
+      parts.push_back(std::to_string(value));
+    return join(parts, ", ");
+  }
+} // namespace
+
+std::string read_constants(std::map<std::string, double> &constants, const std::string &text)
+{
+  constants = {{"pi", std::numbers::pi}};
+  for (const std::string &part : split(text, ','))
+  {
+    const std::size_t equals = part.find('=');
+    const std::string name = trim(part.substr(0, equals));
+    if (std::string complaint = complaint_about_name(name); !complaint.empty())
+      return complaint;
+    const std::string number = equals == std::string::npos ? "" : trim(part.substr(equals + 1));
+    const std::optional<double> value = to_number(number);
+    if (!value)
+      return "gives '" + cut(name) + "' the value '" + cut(number) +
+          "', which is not a finite number";
+    if (!constants.emplace(name, *value).second)
+      return "gives '" + cut(name) + "' twice";
+  }
+  return "";
+}
+
+std::string write_constants(const std::map<std::string, double> &constants)
+{
+  std::vector<std::string> parts;
+  for (const auto &[name, value] : constants)
+    if (name != "pi")
+      parts.push_back(name + "=" + to_text(value));
+  return join(parts, ", ");
+}
+
+std::string read_gradient(std::array<std::string, 3> &gradient, int dim, const std::string &text)
+{
+  const std::vector<std::string> parts = split(text, ';');
+  gradient = {};
+  if (parts.empty())
+    return "";
+  if (parts.size() != static_cast<std::size_t>(dim))
+    return "has " + std::to_string(parts.size()) + " components, but problem.dimension is " +
+        std::to_string(dim);
+  for (std::size_t d = 0; d < parts.size(); ++d)
+  {
+    if (parts[d].empty())
+      return "has an empty component";
+    gradient[d] = parts[d];
+  }
+  return "";
+}
+
+std::string write_gradient(const std::array<std::string, 3> &gradient, int dim)
+{
+  if (gradient[0].empty())
+    return "";
+  return join({gradient.begin(), gradient.begin() + dim}, "; ");
+}
+
+std::string read_increasing(
+    std::vector<int> &list, std::int64_t lower, std::int64_t upper, const std::string &text)
+{
+  return read_integers(list, lower, upper, text);
+}
+
+std::string read_increasing(std::vector<std::int64_t> &list, std::int64_t lower, std::int64_t upper,
+    const std::string &text)
+{
+  return read_integers(list, lower, upper, text);
+}
+
+std::string write_list(const std::vector<int> &list) { return write_integers(list); }
+
+std::string write_list(const std::vector<std::int64_t> &list) { return write_integers(list); }
+
+std::string read_words(
+    std::vector<std::string> &list, const std::vector<std::string> &known, const std::string &text)
+{
+  list.clear();
+  for (const std::string &part : split(text, ','))
+  {
+    if (std::find(known.begin(), known.end(), part) == known.end())
+      return "has the entry '" + cut(part) + "'" + suggestion(part, known);
+    if (std::find(list.begin(), list.end(), part) != list.end())
+      return "has the entry '" + cut(part) + "' twice";
+    list.push_back(part);
+  }
+  return list.empty() ? "is empty" : "";
+}
+
+std::string read_backend(std::string &backend, const std::string &text)
+{
+  const std::vector<std::string> known = first_column(backend_words);
+  std::vector<std::string> available;
+  for (const auto &[word, built] : backend_words)
+    if (built)
+      available.emplace_back(word);
+
+  if (std::find(available.begin(), available.end(), text) != available.end())
+  {
+    backend = text;
+    return "";
+  }
+  if (std::find(known.begin(), known.end(), text) != known.end())
+    return "is not in this build (available: " + join(available, ", ") + ")";
+  return complaint_about_word(text, known);
+}
+
+std::string read_file_name(std::string &name, const std::string &text)
+{
+  if (text.empty())
+    return "is empty";
+  if (text.find('/') != std::string::npos)
+    return "contains '/'";
+  name = text;
+  return "";
+}
+std::string read_coefficient(double &coefficient, const std::string &text)
+{
+  const std::optional<double> value = to_number(text);
+  if (!value)
+    return text.find_first_of("xyz(?*<>") != std::string::npos
+        ? "is no number: a coefficient that varies in the box is not available"
+        : "is not a finite number of double precision";
+  if (!(*value >= least_coefficient && *value <= 1. / least_coefficient))
+    return "is out of range";
+  coefficient = *value;
+  return "";
+}
+
+std::string read_directory(std::string &directory, const std::string &text)
+{
+  if (text.empty())
+    return "is empty";
+  if (text.front() == '~')
+    return "begins with '~', which only a shell replaces";
+  if (text.find('$') != std::string::npos)
+    return "contains '$', which only a shell replaces";
+  directory = text;
+  return "";
+}
+} // namespace tensormg

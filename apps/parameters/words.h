@@ -1,0 +1,125 @@
+// The words of parameter files for the enumerations: one table each, used for reading and writing.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apps/parameters/parameters.h"
+
+namespace tensormg
+{
+template <typename Enum, std::size_t n>
+using WordTable = std::array<std::pair<std::string_view, Enum>, n>;
+
+/// The table of an enumeration; specialised below.
+template <typename Enum>
+inline constexpr auto words = nullptr;
+
+template <>
+inline constexpr auto words<BoundaryKind> =
+    WordTable<BoundaryKind, 3>{{{"dirichlet", BoundaryKind::dirichlet},
+        {"neumann", BoundaryKind::neumann}, {"periodic", BoundaryKind::periodic}}};
+
+template <>
+inline constexpr auto words<Precision> =
+    WordTable<Precision, 6>{{{to_string(Precision::automatic), Precision::automatic},
+        {to_string(Precision::double_precision), Precision::double_precision},
+        {to_string(Precision::single_precision), Precision::single_precision},
+        {to_string(Precision::tf32_precision), Precision::tf32_precision},
+        {to_string(Precision::half_precision), Precision::half_precision},
+        {to_string(Precision::corrected_half_precision), Precision::corrected_half_precision}}};
+
+template <>
+inline constexpr auto words<OuterSolver> = WordTable<OuterSolver, 3>{
+    {{"fgmres", OuterSolver::fgmres}, {"cg", OuterSolver::cg}, {"direct", OuterSolver::direct}}};
+
+template <>
+inline constexpr auto words<BasisPrecision> = WordTable<BasisPrecision, 3>{
+    {{"auto", BasisPrecision::automatic}, {"double", BasisPrecision::double_precision},
+        {"single", BasisPrecision::single_precision}}};
+
+template <>
+inline constexpr auto words<Cycle> = WordTable<Cycle, 2>{{{"v", Cycle::v}, {"w", Cycle::w}}};
+
+template <>
+inline constexpr auto words<Smoother> = WordTable<Smoother, 3>{
+    {{"chebyshev", Smoother::chebyshev}, {"patch", Smoother::patch}, {"jacobi", Smoother::jacobi}}};
+
+template <>
+inline constexpr auto words<ChebyshevKind> = WordTable<ChebyshevKind, 2>{
+    {{"first", ChebyshevKind::first}, {"fourth", ChebyshevKind::fourth}}};
+
+template <>
+inline constexpr auto words<SchwarzKind> = WordTable<SchwarzKind, 2>{
+    {{"multiplicative", SchwarzKind::multiplicative}, {"additive", SchwarzKind::additive}}};
+
+template <>
+inline constexpr auto words<VtuCells> = WordTable<VtuCells, 2>{
+    {{"high_order", VtuCells::high_order}, {"subdivided", VtuCells::subdivided}}};
+
+template <>
+inline constexpr auto words<Verbosity> = WordTable<Verbosity, 3>{
+    {{"quiet", Verbosity::quiet}, {"normal", Verbosity::normal}, {"verbose", Verbosity::verbose}}};
+
+/// The backends: every known word, and whether a solve may ask for it. "auto" is the best available one;
+/// what this build or machine lacks is said when the solve starts (apps/common/backend_choice.h).
+inline constexpr std::array<std::pair<std::string_view, bool>, 6> backend_words{{{"auto", true},
+    {"reference", true}, {"cpu", true}, {"cuda", true}, {"wmma", true}, {"mma", true}}};
+
+// The words of section `compare`. A word that this build or machine has no kernel for is reported, not
+// refused: the rows of apps/compare/table.cc say what there is.
+// Kernels of form nodal on tensor cores are named by where a tensor is between the contractions and, if it
+// matters, by the shape of mma.sync.
+inline constexpr auto compare_backends = std::to_array<std::string_view>({"reference", "cpu",
+    "device_reference", "cuda", "wmma", "mma", "mma_registers", "mma_registers_m8n8k4",
+    "mma_registers_m16n8k4", "mma_registers_m16n8k8", "mma_staged_plain", "mma_staged_plain_m8n8k4",
+    "mma_staged_plain_m16n8k4", "mma_staged_plain_m16n8k8", "mma_staged_plain_m16n8k16",
+    "mma_staged_padded", "mma_staged_padded_m8n8k4", "mma_staged_padded_m16n8k4",
+    "mma_staged_padded_m16n8k8", "mma_staged_padded_m16n8k16", "mma_staged_permuted",
+    "mma_staged_permuted_m8n8k4", "mma_staged_permuted_m16n8k4", "mma_staged_permuted_m16n8k8",
+    "mma_staged_permuted_m16n8k16", "mma_staged_chained_m16n8k16"});
+inline constexpr std::array<std::string_view, 4> compare_forms{
+    "rank2", "nodal", "nodal_cells", "patch_inverse"};
+inline constexpr std::array<std::string_view, 3> compare_steps{"apply", "residual", "chebyshev"};
+inline constexpr std::array<std::string_view, 7> compare_precisions{
+    "double", "single", "tf32", "3xtf32", "half", "2xfp16", "3xfp16"};
+
+// The words of section `diagnose`.
+inline constexpr std::array<std::string_view, 8> diagnose_classes{
+    "ceilings", "scale", "spmv", "stencil", "gemm", "smallmat", "precision", "all"};
+inline constexpr std::array<std::string_view, 4> diagnose_places{"auto", "host", "device", "both"};
+
+/// The word of an enumerator.
+template <typename Enum>
+std::string to_word(Enum value)
+{
+  for (const auto &[word, enumerator] : words<Enum>)
+    if (enumerator == value)
+      return std::string(word);
+  return "?";
+}
+
+/// The enumerator of a word; nothing if the table does not have it.
+template <typename Enum>
+std::optional<Enum> from_word(std::string_view text)
+{
+  for (const auto &[word, enumerator] : words<Enum>)
+    if (word == text)
+      return enumerator;
+  return std::nullopt;
+}
+
+/// The first column of a table.
+template <typename Table>
+std::vector<std::string> first_column(const Table &table)
+{
+  std::vector<std::string> list;
+  for (const auto &[word, value] : table)
+    list.emplace_back(word);
+  return list;
+}
+} // namespace tensormg

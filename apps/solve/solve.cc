@@ -1,0 +1,167 @@
+#include "apps/solve/solve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+
+#include "apps/common/backend_choice.h"
+#include "apps/common/output.h"
+#include "apps/common/report.h"
+#include "apps/solve/methods.h"
+#include "kernels/basis/make_cell_basis.h"
+#include "kernels/core/setup_times.h"
+#include "operators/multigrid/device_multigrid.h"
+#include "operators/multigrid/smoothing_choices.h"
+
+namespace tensormg
+{
+namespace
+{
+  double peak_memory_of_all(MPI_Comm communicator)
+  {
+    double bytes = peak_memory();
+    MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, communicator);
+    return bytes;
+  }
+
+  /// Writes all files; trouble with the field does not keep the record from being written, which tells of it. x: on the
+  /// finest level of `grid`.
+  void write_files(const System &system, const Grid &grid, const Vector<double> &x, double begin,
+      RunRecord &record)
+  {
+    std::exception_ptr trouble;
+    try
+    {
+      write_field(record, grid, system.basis, x, system.console);
+    }
+    catch (const std::exception &error)
+    {
+      trouble = std::current_exception();
+      record.files_trouble = error.what();
+    }
+    record.total_seconds = now(system.communicator()) - begin;
+    write_record(record, system.communicator());
+    if (trouble)
+      std::rethrow_exception(trouble);
+  }
+
+  /// The direct solver and exact directions take the eigenvectors of a line, with a time that grows with the cube of its unknowns.
+  void announce_lines(const System &system, bool on_device)
+  {
+    constexpr std::int64_t long_line = 1500, most_exact_cells = 7;
+    constexpr double seconds_of_cube = 2e-10; // on one core of a server
+    const std::size_t level = system.options().solver == OuterSolver::direct
+        ? system.grid.levels.size() - 1
+        : on_device ? device_coarsest_level(system.grid)
+                    : 0;
+    const auto &cells = system.grid.levels[level].global_cells;
+    std::int64_t longest = *std::max_element(cells.begin(), cells.end());
+    std::int64_t exact = 0; // the most cells of an exact direction
+    for (std::size_t l = level + 1; l < system.grid.levels.size(); ++l)
+      for (int d = 0; d < system.parameters.problem.dim; ++d)
+        if (const LevelGrid &here = system.grid.levels[l]; here.exact[d])
+          exact = std::max(exact, here.global_cells[d]);
+    if (exact > most_exact_cells)
+      system.console.warning(
+          "problem.coarse_cells: an odd number of short cells is not halved, and "
+          "the smoother solves whole lines of " +
+          std::to_string(exact) + " cells; even numbers, best powers of two, take less time");
+    longest = std::max(longest, exact) * (system.parameters.problem.degree + 1);
+    if (longest > long_line)
+      system.console.normal("setup of direct solvers: lines of " + std::to_string(longest) +
+          " unknowns, some " +
+          number_text(seconds_of_cube * std::pow(static_cast<double>(longest), 3)) + " s\n");
+  }
+
+  /// The user's choice, but it may fail.
+  void warn_of_precision(const System &system)
+  {
+    const SolverOptions &options = system.options();
+    if (options.solver != OuterSolver::direct &&
+        options.multigrid.precision != Precision::double_precision &&
+        needs_double(system.grid, system.basis))
+      system.console.warning(std::string("multigrid.precision = ") +
+          to_string(options.multigrid.precision) +
+          ": cells this flat make a condition number of some " +
+          number_text(condition_number(system.grid, system.basis)) +
+          ", of which it may hold too little; auto and double hold more");
+  }
+} // namespace
+
+RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console &console)
+{
+  setup_times::reset();
+  setup_times::resume();
+  const double begin = now(communicator);
+  const OutputDirectory directory(parameters.output.directory, communicator);
+  const Problem &problem = parameters.problem;
+  const Grid grid = setup_times::in_scope("grid", [&] { return make_grid(problem, communicator); });
+  const CellBasis basis =
+      setup_times::in_scope("cell basis", [&] { return make_cell_basis(problem.degree); });
+  const double gridded = now(communicator);
+  setup_times::pause();
+  const BackendChoice choice = choose_backend(parameters, grid.n_ranks);
+  setup_times::resume();
+  const double start_seconds = now(communicator) - gridded;
+  const bool on_device = laplace::is_device_backend(choice.backend);
+
+  RunRecord record = setup_times::in_scope("record of the run",
+      [&] { return begin_record(parameters, grid, laplace::to_string(choice.backend)); });
+  const System system{parameters, record.solver, grid, basis, choice.backend, console};
+  const MemoryPlace place = on_device ? MemoryPlace::device : MemoryPlace::host;
+  const double available =
+      on_device ? static_cast<double>(free_device_bytes()) : available_memory();
+  record.memory = make_memory_plan(grid, record.solver, place);
+  record.budget = make_memory_budget(record.memory.bytes(), available, communicator);
+  record.memory_place = place;
+  if (on_device)
+  {
+    record.device = setup_times::in_scope("properties of the device", device_properties);
+    record.device_start_seconds = start_seconds;
+  }
+  console.normal(header_text(record, console.is_verbose()));
+  // Several ranks are a choice of the user's; a device of no use to one rank is told in a quiet run, too.
+  if (!choice.reason.empty() && grid.n_ranks > 1)
+    console.normal("the GPU is not used: " + choice.reason + '\n');
+  else if (!choice.reason.empty())
+    console.warning("the GPU is not used: " + choice.reason);
+  check_memory(grid, record.solver, available, place);
+  if (grid.n_ranks > 1 && grid.finest().replicated)
+    console.warning("the grid is too small for " + std::to_string(grid.n_ranks) +
+        " ranks: every rank computes all of it");
+
+  warn_of_precision(system);
+  announce_lines(system, on_device);
+  const Grid written =
+      on_device ? part_of_output(grid, parameters.output) : grid_of_output(grid, parameters.output);
+  check_output(parameters.output, written, console);
+  forget_record(parameters.output.directory, communicator);
+
+  setup_times::pause();
+  record.setup_seconds = now(communicator) - begin - record.device_start_seconds;
+  const Vector<double> x =
+      on_device ? solve_on_device(system, record) : solve_on_host(system, record);
+  record.setup_parts = setup_times::parts();
+  record.peak_memory_bytes = peak_memory_of_all(communicator);
+
+  if (record.report.dropped_start)
+    console.warning("the residual of the full-multigrid start was larger than that of zero: the "
+                    "iteration started from zero");
+  console.normal(
+      setup_text(record) + levels_text(record) + summary_text(record, console.is_verbose()));
+  if (console.is_quiet())
+    console.result(result_line(record));
+  write_files(system, written, x, begin, record);
+  console.normal(files_text(record));
+  if (!record.report.converged())
+    console.error("the solve did not converge (" + std::string(to_string(record.report.reason)) +
+        (record.report.detail.empty() ? "" : ": " + record.report.detail) +
+        (record.is_rounding ? ")" : "): the solution must not be used"));
+  return record;
+}
+
+int solve_program(const Parameters &parameters, MPI_Comm communicator, Console &console)
+{
+  return exit_code(run_solve(parameters, communicator, console));
+}
+} // namespace tensormg

@@ -1,0 +1,21 @@
+// `tensormg solve`: from parameters to a solution, its record and its files.
+#pragma once
+
+#include <mpi.h>
+
+#include "apps/common/console.h"
+#include "apps/common/run_record.h"
+#include "apps/parameters/parameters.h"
+
+namespace tensormg
+{
+/// Solves the problem and writes what output.* asks for; also an iteration that did not converge
+/// ends in a record with files, and only record.report says so. Collective.
+///
+/// Throws ParameterError before the solve for data that cannot be used: a directory that cannot be
+/// written, too little memory, fluxes that do not balance, combinations that do not exist.
+RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console &console);
+
+/// The program after its parameters: run_solve(), and the exit code of how it ended.
+int solve_program(const Parameters &parameters, MPI_Comm communicator, Console &console);
+} // namespace tensormg

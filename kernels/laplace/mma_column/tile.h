@@ -1,0 +1,113 @@
+// What a block of the tensor-core column kernel owns, and where it keeps it in shared memory: see mma_column.cuh.
+#pragma once
+
+#include "kernels/core/block.h"
+#include "kernels/core/half.h"
+#include "kernels/laplace/march/swizzled_rows.h"
+
+namespace tensormg::laplace
+{
+/// `rows` rows of `cells_x` cells; a row belongs to `parts` warps, each with cells_x / parts neighbouring cells in
+/// fragments of 16, which it works on with all their modes while it marches along z. One more group of warps
+/// copies.
+///
+/// A slot of the ring holds one plane (mode k of a layer) of src:
+///   own    [rows + 2][n modes j][n modes i][cells_x]    with a row of cells below and above
+///   left   [rows][n modes j][n modes i][8 cells]        beside the tile
+///   right  likewise
+/// a slot of the second ring one plane of b, then of old if `inputs` = 2: [rows][n][n][cells_x] each, a slot of the
+/// third one plane of results on their way to memory. Rows of cells_x cells are permuted by the copy engine
+/// (SwizzledRows).
+template <int n_, int cells_x_, int rows_, int parts_, int ring_, int input_ring_ = 0,
+    int inputs_ = 2>
+struct MmaColumnTile
+{
+  using Number = Half;
+  using C = float;
+  static constexpr bool owns_columns = true;
+  static constexpr int n = n_;
+  static constexpr int rows = rows_;             ///< of cells
+  static constexpr int parts = parts_;           ///< warps per row
+  static constexpr int ring = ring_;             ///< planes of src
+  static constexpr int result_ring = n;          ///< plane k of a layer always has the same slot
+  static constexpr int input_ring = input_ring_; ///< planes of b and old; 0: form apply only
+
+  static constexpr int inputs = inputs_; ///< b and old: 2; Form::residual reads b alone
+
+  static constexpr int modes = n * n; ///< of a plane
+  static constexpr int tiles =
+      (modes + 7) / 8; ///< of 8 modes: accumulators of a plane and 16 cells
+  static constexpr int k_blocks = (modes + 15) / 16;  ///< of 16 modes: multiplicands of a plane
+  static constexpr int line_tiles = (n + 3) / 4;      ///< of 4 lines in x or y: traces of a plane
+  static constexpr int line_groups = (modes + 3) / 4; ///< of 4 lines in z
+  static constexpr int z_blocks = (4 * n + 15) / 16;  ///< multiplicands of such a group
+  static constexpr int fragments = cells_x_ / 16 / parts; ///< of 16 cells, per warp
+  static constexpr int warps = rows * parts;
+
+  static constexpr int cells_x = cells_x_;
+  static constexpr int cells_y = rows;
+  static constexpr int consumer_groups = (warps + 3) / 4;
+  static constexpr int threads = 128 * (consumer_groups + 1);
+
+  /// As in ColumnTile.
+  static constexpr int service_registers = 32;
+  static constexpr int launch_registers = 65536 / threads / 8 * 8;
+  static constexpr int pool =
+      (launch_registers + (launch_registers - service_registers) / consumer_groups) / 8 * 8;
+  static constexpr int consumer_registers = pool < 240 ? pool : 240;
+
+  static constexpr int halo_x = 8;
+  static constexpr int row_bytes = 2 * cells_x;
+
+  static constexpr int align(int bytes) { return (bytes + 1023) / 1024 * 1024; }
+  static constexpr int own_box = row_bytes * modes * (rows + 2);
+  static constexpr int side_box = 16 * modes * rows;
+  static constexpr int input_box = row_bytes * modes * rows;
+  static constexpr int left_at = own_box;
+  static constexpr int right_at = left_at + (side_box + 127) / 128 * 128;
+  /// Half a period of the permutation more than whole ones: lines in z read by one ldmatrix belong to two planes, whose
+  /// banks would be the same.
+  static constexpr int period = SwizzledRows<row_bytes>::period;
+  static constexpr int slot_bytes =
+      (right_at + side_box + period / 2 - 1) / period * period + period / 2;
+  static constexpr int input_bytes = align(input_box);
+
+  /// Per warp: where it writes what is no mode.
+  static constexpr int spare_bytes = 128;
+  /// Per warp: the segment that it works on.
+  static constexpr int place_bytes = 64;
+
+  // Multiplicands that all warps share, in the order of MmaConstants.
+  /// x and y: right and left, by block of modes and tile of lines; z: right and left, by block.
+  static constexpr int trace_entries = 4 * k_blocks * line_tiles + 2 * z_blocks;
+  /// x and y: by tile of lines and tile of modes; z: by k, lower and upper.
+  static constexpr int face_entries = 2 * line_tiles * tiles + 2 * n;
+  static constexpr int diagonal_entries = 5 * n * tiles; ///< by term, k and tile
+  static constexpr int entries = trace_entries + face_entries;
+  /// The residual, of jumps: the same, a cell alone by k, tile and part, beside ghosts in y and z at both ends.
+  static constexpr int jump_entries = entries + 2 * n * tiles + 4;
+  static constexpr int traced_bytes = 256 * entries + 128 * diagonal_entries + 4 * n * 8 * tiles;
+  static constexpr int constant_bytes =
+      traced_bytes > 256 * jump_entries ? traced_bytes : 256 * jump_entries;
+
+  static constexpr int input_offset = align(ring * slot_bytes);
+  static constexpr int result_offset = input_offset + inputs * input_ring * input_bytes;
+  static constexpr int spare_offset = result_offset + result_ring * input_bytes;
+  static constexpr int place_offset = spare_offset + warps * spare_bytes;
+  static constexpr int constant_offset = place_offset + warps * place_bytes;
+  static constexpr int barrier_offset = (constant_offset + constant_bytes + 7) / 8 * 8;
+  static constexpr int barriers = 2 * (ring + input_ring + result_ring);
+  static constexpr int shared_bytes = barrier_offset + 8 * barriers;
+
+  /// The engine writes a plane with its halo; src is read for z, for x and twice for the rows below and
+  /// above; the result passes through.
+  static constexpr double shared_bytes_per_dof = 2. * (6. + double(slot_bytes) / input_box);
+
+  static_assert(n <= 6 && (fragments == 1 || k_blocks == 1), "registers");
+  static_assert(parts == 1 || parts == 2 || parts == 4);
+  static_assert(ring > n, "a layer must be in shared memory as a whole, and one plane more");
+  static_assert((rows + 2) * n <= 256, "boxes of the copy engine");
+  static_assert(shared_bytes <= 232448, "227 KiB per block");
+  static_assert(threads <= 1024);
+};
+} // namespace tensormg::laplace

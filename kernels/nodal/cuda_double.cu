@@ -1,6 +1,0 @@
-#include "kernels/nodal/cuda_kernel.cuh"
-
-namespace tensormg::nodal
-{
-template Kernel<double> cuda_kernel<double>(int, int);
-} // namespace tensormg::nodal

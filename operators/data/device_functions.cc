@@ -1,0 +1,276 @@
+#include "operators/data/device_functions.h"
+
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "operators/data/function_program.h"
+#include "operators/data/tensor_rule.h"
+#include "operators/vectors/device_vector_space.h"
+
+namespace tensormg
+{
+namespace ex = expression;
+
+namespace
+{
+  ex::Code code_of(ex::Operation operation)
+  {
+    switch (operation)
+    {
+      case ex::Operation::add:
+        return ex::Code::add;
+      case ex::Operation::subtract:
+        return ex::Code::subtract;
+      case ex::Operation::multiply:
+        return ex::Code::multiply;
+      case ex::Operation::divide:
+        return ex::Code::divide;
+      case ex::Operation::power:
+        return ex::Code::power;
+      case ex::Operation::less:
+        return ex::Code::less;
+      case ex::Operation::less_equal:
+        return ex::Code::less_equal;
+      case ex::Operation::greater:
+        return ex::Code::greater;
+      case ex::Operation::greater_equal:
+        return ex::Code::greater_equal;
+      case ex::Operation::equal:
+        return ex::Code::equal;
+      case ex::Operation::not_equal:
+        return ex::Code::not_equal;
+      case ex::Operation::logical_and:
+        return ex::Code::logical_and;
+      case ex::Operation::logical_or:
+        return ex::Code::logical_or;
+      case ex::Operation::select:
+        return ex::Code::select;
+      case ex::Operation::call:
+        break; // Instruction::code says which
+    }
+    return ex::Code::identity;
+  }
+
+  /// Collects the steps of one expression.
+  class Translation
+  {
+  public:
+    bool add(const ex::Instruction &instruction)
+    {
+      const bool calls = instruction.operation == ex::Operation::call;
+      if (calls && !instruction.code)
+        return false;
+      const ex::Code code = calls ? *instruction.code : code_of(instruction.operation);
+      std::vector<std::uint8_t> operands;
+      for (const ex::Operand &operand : instruction.arguments)
+        operands.push_back(translate(operand));
+      const std::uint8_t result = translate(instruction.target);
+      if (!instruction.variadic)
+        push(code, result, operands);
+      else
+        push_all(code, result, operands);
+      return fits_;
+    }
+
+    std::optional<ex::Steps> finish(const ex::Operand &result)
+    {
+      steps_.value = translate(result);
+      return fits_ ? std::optional(steps_) : std::nullopt;
+    }
+
+  private:
+    /// Of any number of operands, one after the other.
+    void push_all(ex::Code code, std::uint8_t result, const std::vector<std::uint8_t> &operands)
+    {
+      std::uint8_t so_far = operands.front();
+      if (operands.size() == 1)
+        push(ex::Code::identity, result, {so_far});
+      for (std::size_t i = 1; i < operands.size(); ++i, so_far = result)
+        push(code, result, {so_far, operands[i]});
+    }
+
+    void push(ex::Code code, std::uint8_t result, const std::vector<std::uint8_t> &operands)
+    {
+      if (steps_.count == ex::max_steps || operands.empty() || operands.size() > 3)
+      {
+        fits_ = false;
+        return;
+      }
+      ex::Step &step = steps_.step[static_cast<std::size_t>(steps_.count++)];
+      step.code = code;
+      step.target = static_cast<std::uint8_t>(result - ex::operand_of_result(0));
+      for (std::size_t i = 0; i < operands.size(); ++i)
+        step.operand[i] = operands[i];
+    }
+
+    std::uint8_t number(double value)
+    {
+      if (n_numbers_ == ex::max_numbers)
+      {
+        fits_ = false;
+        return 0;
+      }
+      steps_.number[static_cast<std::size_t>(n_numbers_)] = value;
+      return ex::operand_of_number(n_numbers_++);
+    }
+
+    std::uint8_t translate(const ex::Operand &operand)
+    {
+      switch (operand.kind)
+      {
+        case ex::Operand::Kind::number:
+          return number(operand.number);
+        case ex::Operand::Kind::coordinate:
+          return static_cast<std::uint8_t>(operand.index);
+        case ex::Operand::Kind::result:
+          break;
+      }
+      if (operand.index >= ex::max_results)
+      {
+        fits_ = false;
+        return 0;
+      }
+      return ex::operand_of_result(operand.index);
+    }
+
+    ex::Steps steps_;
+    int n_numbers_ = 0;
+    bool fits_ = true;
+  };
+
+  /// With the modes' values at the points, or with their projection.
+  ex::Place place_of(
+      const LevelGrid &grid, const CellRange &range, const TensorRule &rule, bool projects)
+  {
+    ex::Place place;
+    place.block = grid.block;
+    place.begin = range.begin;
+    place.end = range.end;
+    place.lower = grid.lower;
+    place.cell_size = grid.cell_size;
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      ex::Line &line = place.line[d];
+      line.points = rule[d].n_points();
+      line.modes = rule[d].n_modes;
+      if (line.points > ex::max_points)
+        throw std::invalid_argument("too many points for the kernels of expressions");
+      std::copy(rule[d].points.begin(), rule[d].points.end(), line.point.begin());
+      std::copy(rule[d].weights.begin(), rule[d].weights.end(), line.weight.begin());
+      const std::vector<double> &matrix = projects ? rule[d].projection : rule[d].values;
+      std::copy(matrix.begin(), matrix.end(), line.matrix.begin());
+    }
+    return place;
+  }
+
+  std::vector<double> on_host(const DeviceArray<double> &partial, Stream stream)
+  {
+    std::vector<double> result(static_cast<std::size_t>(partial.size()));
+    partial.copy_to_host(result.data(), stream);
+    return result;
+  }
+
+  double sum(const std::vector<double> &partial, std::size_t begin)
+  {
+    const auto first = partial.begin() + static_cast<std::ptrdiff_t>(begin);
+    return std::accumulate(first, first + ex::sum_blocks, 0.);
+  }
+
+  Integral integrate_on_device(const ex::Steps &steps, const LevelGrid &grid,
+      const CellRange &range, const TensorRule &rule, Stream stream)
+  {
+    DeviceArray<double> partial(2 * ex::sum_blocks, stream);
+    ex::integrate_cuda(steps, place_of(grid, range, rule, true), partial.data(), stream);
+    const std::vector<double> sums = on_host(partial, stream);
+    return {sum(sums, 0), sum(sums, ex::sum_blocks)};
+  }
+} // namespace
+
+std::optional<ex::Steps> device_steps(const ScalarFunction &f)
+{
+  Translation translation;
+  for (const ex::Instruction &instruction : f.program().instructions())
+    if (!translation.add(instruction))
+      return std::nullopt;
+  return translation.finish(f.program().result());
+}
+
+namespace
+{
+  /// The sum of the terms that `visit` calls a function for.
+  bool assemble(decltype(visit_right_hand_side) &visit, const Problem &problem,
+      const LevelGrid &grid, const CellBasis &basis, DeviceVector<double> &result, Stream stream)
+  {
+    device::fill_bytes(
+        result.data(), 0, static_cast<std::size_t>(result.size()) * sizeof(double), stream);
+    bool can = true;
+    visit(problem, grid, basis,
+        [&](const ScalarFunction &f, const CellRange &range, const TensorRule &rule, double scale) {
+          if (f.is_constant() && f.value() == 0.)
+            return;
+          const auto steps = can ? device_steps(f) : std::nullopt;
+          can = steps.has_value();
+          if (can)
+            ex::project_cuda(
+                *steps, place_of(grid, range, rule, true), scale, result.data(), stream);
+        });
+    return can && std::isfinite(DeviceVectorSpace(grid, stream).max_abs(result));
+  }
+} // namespace
+
+bool assemble_on_device(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
+    DeviceVector<double> &b, Stream stream)
+{
+  return assemble(visit_right_hand_side, problem, grid, basis, b, stream);
+}
+
+bool project_guess_on_device(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
+    DeviceVector<double> &x, Stream stream)
+{
+  return assemble(visit_initial_guess, problem, grid, basis, x, stream);
+}
+
+Integrator device_integrator(Stream stream)
+{
+  return [stream](const LevelGrid &grid, const ScalarFunction &f, const CellRange &range,
+             const TensorRule &rule) {
+    const auto steps = device_steps(f);
+    return f.is_constant() || !steps ? integrate(grid, f, range, rule)
+                                     : integrate_on_device(*steps, grid, range, rule, stream);
+  };
+}
+
+std::optional<Errors> errors_on_device(const Problem &problem, const LevelGrid &grid,
+    const CellBasis &basis, const DeviceVector<double> &u, Stream stream)
+{
+  bool can = true;
+  const auto mean = [&](const ScalarFunction &exact, const TensorRule &rule) {
+    const DeviceVectorSpace space(grid, stream);
+    const double integral =
+        device_integrator(stream)(grid, exact, all_cells(grid.block), rule).value;
+    return space.mean(basis, u) - integral / static_cast<double>(grid.block.n_cells());
+  };
+  const auto squared_distance = [&](const Difference &difference, const TensorRule &rule,
+                                    const ScalarFunction &f) {
+    const auto [direction, factor, shift, unit] = difference;
+    const auto steps = device_steps(f);
+    if (!steps)
+    {
+      can = false;
+      return 0.;
+    }
+    TensorRule evaluation = rule;
+    if (direction >= 0)
+      evaluation[static_cast<std::size_t>(direction)].values =
+          rule[static_cast<std::size_t>(direction)].derivatives;
+    DeviceArray<double> partial(ex::sum_blocks, stream);
+    ex::distance_cuda(*steps, place_of(grid, all_cells(grid.block), evaluation, false), u.data(),
+        {factor, shift, unit}, partial.data(), stream);
+    return sum(on_host(partial, stream), 0);
+  };
+  const Errors errors = errors_by(problem, grid, basis, {mean, squared_distance});
+  return can ? std::optional(errors) : std::nullopt;
+}
+} // namespace tensormg

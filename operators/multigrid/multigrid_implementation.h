@@ -1,0 +1,400 @@
+// The multigrid preconditioner for a number type and a family of objects, in host or in device memory.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/core/setup_times.h"
+#include "kernels/device/kernel_loading.h"
+#include "operators/multigrid/cycle_trouble.h"
+#include "operators/multigrid/eigenvalue_estimate.h"
+#include "operators/multigrid/full_multigrid_levels.h"
+#include "operators/multigrid/multigrid_preconditioner.h"
+#include "operators/multigrid/single_levels.h"
+#include "operators/multigrid/smoothing_choices.h"
+#include "operators/vectors/vector_space.h"
+#include "solvers/chebyshev.h"
+#include "solvers/full_multigrid.h"
+
+namespace tensormg
+{
+/// Family: what the hierarchy is made of and how a cycle is run. HostFamily (multigrid_preconditioner.cc) and DeviceFamily
+/// (device_multigrid.cc) have the same members:
+///   Space, Operator<Number>, Transfer<Number>, CoarseSolver<Number>, and functions that make them, operators with exact
+///   steps or not; patch_smoother(op, options, lambda), lambda_max(level, basis, options); coarsest_level(grid): the
+///   level of the grid that is solved directly; clock() and observer(that level) for Multigrid;
+///   reserve<Number>(grid, coarsest level, vectors on each level but the finest, vectors on that): an object while which
+///   lives vectors are faster made; in_single(): the family of levels in single where those above are below it;
+///   Runner with run(f), which makes the work of f() happen and says whether f was called, and record(f), which says the
+///   same and after which run(f) takes no longer than it must, if its kernels are there; loads_kernels: whether they must be.
+///
+/// With MultigridOptions::single_levels the coarsest levels are a hierarchy of their own, in single, whose cycle is the coarse solver.
+template <typename Family, typename Number>
+class MultigridImplementation
+  : public BasicMultigridPreconditioner<typename Family::Space::VectorType,
+        typename Family::Space::WideFloatVector>
+{
+  using Space = typename Family::Space;
+  using OuterVector = typename Space::VectorType;
+  using BasisVector = typename Space::WideFloatVector;
+  using Operator = typename Family::template Operator<Number>;
+  using Transfer = typename Family::template Transfer<Number>;
+  using MG = Multigrid<Operator, Transfer>;
+  using FullLevels = FullMultigridLevels<Family, MultigridImplementation>;
+  using InSingle = MultigridImplementation<Family, float>;
+  template <typename, typename>
+  friend class MultigridImplementation; // that has one in single below it
+
+public:
+  MultigridImplementation(const Family &family, const Grid &grid, const CellBasis &basis,
+      const MultigridOptions &options)
+    : family_(family)
+    , grid_(grid)
+    , basis_(basis)
+    , precision_(options.precision)
+    , space_(family.make_space(grid.finest()))
+    , coarsest_(family.coarsest_level(grid))
+    , replayed_(grid.levels.size())
+  {
+    if (const std::size_t count = levels_in_single(grid, options); count > coarsest_)
+    {
+      if constexpr (!std::is_same_v<Number, double>)
+      {
+        lower_grid_ = std::make_unique<Grid>(coarsest_levels(grid, count));
+        lower_ = std::make_unique<InSingle>(
+            family.in_single(), *lower_grid_, basis, options_in_single(options));
+        lambda_max_ = lower_->lambda_max_;
+        coarsest_ = count - 1;
+      }
+    }
+    if constexpr (std::is_same_v<Number, Half>)
+      // A smooth residual of size s has a correction of size s / lambda_min at most.
+      largest_entry_ = power_of_two_below(std::min(1., 4096. * smallest_eigenvalue(grid)));
+    std::vector<typename MG::Level> levels;
+    std::size_t estimated = grid.levels.size();
+    cycles_.reserve(grid.levels.size());
+    for (std::size_t l = coarsest_; l < grid.levels.size(); ++l)
+    {
+      const LevelGrid &level = grid.levels[l];
+      const MultigridOptions of_level = options_of_level(options, level);
+      operators_.push_back(family.template make_operator<Number>(
+          level, basis, l > coarsest_ && has_exact_steps(of_level)));
+      cycles_.emplace_back(family.make_runner());
+      typename MG::Level entry;
+      entry.op = operators_.back().get();
+      if (l > coarsest_)
+      {
+        transfers_.push_back(
+            family.template make_transfer<Number>(level, grid.levels[l - 1], basis));
+        entry.to_coarser = transfers_.back().get();
+        entry.coarsening = coarsening_factor(level, grid.levels[l - 1]);
+        const std::size_t like = representative_level(grid, l);
+        if (needs_lambda_max(of_level) && like != estimated)
+        {
+          const setup_times::Scope scope("eigenvalue estimate");
+          lambda_max_ = options.eigenvalue_safety * naming_the_level(name_of_level(like), [&] {
+            return family.lambda_max(grid.levels[like], basis, of_level);
+          });
+          estimated = like;
+        }
+        entry.smoother = make_smoother(*entry.op, of_level);
+        entry.halved = halved_directions(level, grid.levels[l - 1]);
+      }
+      levels.push_back(std::move(entry));
+    }
+    std::unique_ptr<typename MG::CoarseSolver> coarse;
+    if constexpr (!std::is_same_v<Number, double>)
+      if (lower_ != nullptr)
+        coarse = std::make_unique<CycleInSingle<typename MG::VectorType, InSingle>>(
+            *lower_, options.cycle);
+    if (coarse == nullptr)
+      coarse = setup_times::in_scope("coarse solver", [&] {
+        return family.template make_coarse_solver<Number>(
+            grid.levels[coarsest_], basis, grid.problem);
+      });
+    const bool is_split = split_multigrid(options);
+    const std::int64_t vectors = is_split ? 5 : 3;
+    [[maybe_unused]] const auto memory =
+        family.template reserve<Number>(grid, coarsest_, vectors, vectors);
+    multigrid_ = std::make_unique<MG>(
+        std::move(levels), std::move(coarse), options.cycle, family.clock(), is_split);
+    multigrid_->set_observer(family.observer(static_cast<int>(coarsest_)));
+  }
+
+  void load_kernels(bool full_start) override
+  {
+    if constexpr (Family::loads_kernels)
+    {
+      const KernelLoading instead_of_running;
+      run(cycles_[finest()], work_of_cycle(finest()));
+      if (full_start)
+      {
+        // Kernels are the same on all levels of the same numbers.
+        const std::size_t enough = lower_ != nullptr ? lower_->size() + 1 : 2;
+        FullLevels levels(family_, *this, grid_, basis_, below(), std::min(enough, size()));
+        OuterVector x = levels.make_vector(levels.size() - 1),
+                    b = levels.make_vector(levels.size() - 1);
+        FullMultigrid<FullLevels>(levels).run(x, b, 2);
+      }
+    }
+    forget_visits();
+  }
+
+  void prepare(bool full_start, bool kernels_are_loaded) override
+  {
+    if (!kernels_are_loaded)
+      load_kernels(full_start);
+    if (lower_ != nullptr && full_start)
+      lower_->record_cycles(0);
+    record_cycles(full_start ? (lower_ != nullptr ? 1 : 0) : finest());
+    if (full_start)
+      make_full_multigrid();
+    forget_visits();
+  }
+
+  void apply(OuterVector &z, const OuterVector &r, double norm) override
+  {
+    cycle(finest(), space_, z, r, norm);
+  }
+  void apply(BasisVector &z, const BasisVector &r, double norm) override
+  {
+    cycle(finest(), space_, z, r, norm);
+  }
+
+  void full_start(OuterVector &x, const OuterVector &b, int cycles) override
+  {
+    make_full_multigrid();
+    full_->run(x, b, cycles);
+  }
+
+  /// r = one cycle for r that begins on level l, counted from the coarsest one.
+  void cycle_on(std::size_t l, const Space &space, OuterVector &r)
+  {
+    if (lower_ != nullptr)
+    {
+      if (l < lower_->size())
+        return lower_->cycle_on(l, space, r);
+      l -= lower_->size() - 1;
+    }
+    double norm = 1.;
+    if constexpr (!std::is_same_v<Number, Half>)
+      norm = space.norm(r);
+    cycle(l, space, r, r, norm);
+  }
+
+  /// x + d = one cycle (of the kind W: two) for b, all on the finest level, as part of a cycle of somebody else.
+  template <typename V>
+  void cycle_within(V &x, V &d, const V &b, Cycle kind)
+  {
+    space_.convert(Space::scale(1.), b, multigrid_->rhs(finest()));
+    multigrid_->run(finest());
+    if (kind == Cycle::w && finest() > 0)
+      multigrid_->run_again(finest());
+    space_.convert_to_pair(multigrid_->solution(finest()), x, d);
+  }
+
+  std::optional<std::size_t> broken_level() const override
+  {
+    const auto trouble = first_not_finite();
+    const auto level = trouble ? trouble : first_underflow();
+    return level ? std::optional(level->level) : std::nullopt;
+  }
+
+  std::string diagnose() const override
+  {
+    const auto describe = [&](const CycleTrouble &trouble) {
+      const bool is_lower = lower_ != nullptr && trouble.level <= coarsest_;
+      return trouble.what + " of " + name_of_level(trouble.level) + ", precision " +
+          to_string(is_lower ? Precision::single_precision : precision_);
+    };
+    if (const auto trouble = first_not_finite())
+      return describe(*trouble);
+    std::ostringstream text;
+    text << "all multigrid levels are finite; largest entry of the finest correction: "
+         << max_abs()(finest(), multigrid_->solution(finest()));
+    if (const auto trouble = first_underflow())
+      text << "; " << describe(*trouble);
+    return text.str();
+  }
+
+  std::vector<LevelTimes> times() const override
+  {
+    std::vector<LevelTimes> result = visited();
+    for (std::size_t l = 0; l < result.size(); ++l)
+      result[l].visits += replayed_[l];
+    if (lower_ != nullptr) // cycles of its own, of full multigrid
+      for (std::size_t l = 0; l <= coarsest_; ++l)
+        result[l].visits += lower_->replayed_[l];
+    return result;
+  }
+
+  double lambda_max() const override { return lambda_max_; }
+
+private:
+  /// What may be recorded and replayed.
+  struct Recordable
+  {
+    explicit Recordable(typename Family::Runner runner_)
+      : runner(std::move(runner_))
+    {}
+    typename Family::Runner runner;
+    std::vector<int> visits; ///< of the levels, each time
+  };
+
+  std::string name_of_level(std::size_t l) const
+  {
+    return tensormg::name_of_level(l, grid_.levels.size());
+  }
+
+  /// Of a vector on level l.
+  auto max_abs() const
+  {
+    return [this](std::size_t l, const auto &x) { return space_of(l).max_abs(x); };
+  }
+
+  std::optional<CycleTrouble> first_not_finite() const
+  {
+    auto trouble = not_finite_going_down(*multigrid_, max_abs(), coarsest_);
+    if (!trouble && lower_ != nullptr)
+      trouble = lower_->first_not_finite();
+    return trouble ? trouble
+                   : not_finite_going_up(*multigrid_, max_abs(), coarsest_, lower_ != nullptr);
+  }
+
+  std::optional<CycleTrouble> first_underflow() const
+  {
+    return underflow_going_down<Number>(*multigrid_, max_abs(), coarsest_);
+  }
+
+  auto work_of_cycle(std::size_t l)
+  {
+    return [this, l] { multigrid_->run(l, multigrid_->first_step(l) != 0.); };
+  }
+
+  void record_cycles(std::size_t from)
+  {
+    for (std::size_t l = from; l <= finest(); ++l)
+      count_visits(cycles_[l], [&] { return cycles_[l].runner.record(work_of_cycle(l)) ? 1 : 0; });
+  }
+
+  void forget_visits()
+  {
+    if (lower_ != nullptr)
+      lower_->forget_visits();
+    multigrid_->reset_times();
+    std::fill(replayed_.begin(), replayed_.end(), 0);
+  }
+
+  /// The times of what was called, by level of the grid.
+  std::vector<LevelTimes> visited() const
+  {
+    std::vector<LevelTimes> result =
+        lower_ != nullptr ? lower_->visited() : std::vector<LevelTimes>(coarsest_);
+    // The coarse solver's time is that of the levels below.
+    const auto &own = multigrid_->times();
+    result.insert(result.end(), own.begin() + (lower_ != nullptr ? 1 : 0), own.end());
+    return result;
+  }
+
+  /// f() says how often it called the function; notes what one call visits, if it did.
+  template <typename F>
+  int count_visits(Recordable &recordable, const F &f)
+  {
+    const std::vector<LevelTimes> before = visited();
+    const int calls = f();
+    recordable.visits.resize(before.size());
+    if (calls > 0)
+    {
+      const std::vector<LevelTimes> after = visited();
+      for (std::size_t l = 0; l < before.size(); ++l)
+        recordable.visits[l] = (after[l].visits - before[l].visits) / calls;
+    }
+    return calls;
+  }
+
+  template <typename F>
+  void run(Recordable &recordable, const F &f)
+  {
+    if (count_visits(recordable, [&] { return recordable.runner.run(f) ? 1 : 0; }) == 0)
+      for (std::size_t l = 0; l < recordable.visits.size(); ++l)
+        replayed_[l] += recordable.visits[l];
+  }
+
+  Space space_of(std::size_t l) const { return family_.make_space(operators_[l]->level()); }
+
+  std::unique_ptr<SmootherBase<typename Operator::VectorType>> make_smoother(
+      Operator &op, const MultigridOptions &options) const
+  {
+    if (options.smoother == Smoother::patch)
+      return family_.template make_patch_smoother<Number>(op, options, lambda_max_);
+    return std::make_unique<ThreeTermSmoother<Operator>>(op, smoothing_steps(options, lambda_max_));
+  }
+
+  std::size_t finest() const { return cycles_.size() - 1; }
+  /// The level of the grid on which the coarsest cycle begins, and how many levels there are from it.
+  std::size_t below() const { return lower_ != nullptr ? lower_->below() : coarsest_; }
+  std::size_t size() const { return grid_.levels.size() - below(); }
+
+  void make_full_multigrid()
+  {
+    if (full_ != nullptr)
+      return;
+    levels_ = std::make_unique<FullLevels>(family_, *this, grid_, basis_, below(), size());
+    [[maybe_unused]] const auto memory = family_.template reserve<double>(grid_, below(), 3, 1);
+    full_ = std::make_unique<FullMultigrid<FullLevels>>(*levels_);
+  }
+
+  /// z = one cycle for r that begins on level l; z and r may be the same vector.
+  template <typename V>
+  void cycle(std::size_t l, const Space &space, V &z, const V &r, double norm)
+  {
+    const typename Space::Scale scale = scale_to_range(space, r, norm);
+    // The first step of the smoother reads what the conversion has in its registers.
+    if (const double first_step = multigrid_->first_step(l); first_step != 0.)
+      space.convert_and_divide(operators_[l]->basis(), first_step, scale, r, multigrid_->rhs(l),
+          multigrid_->first_iterate(l));
+    else
+      space.convert(scale, r, multigrid_->rhs(l));
+    run(cycles_[l], work_of_cycle(l));
+    if (const auto *d = multigrid_->correction(l))
+      space.convert_sum(Space::inverse(scale), multigrid_->solution(l), *d, z);
+    else
+      space.convert(Space::inverse(scale), multigrid_->solution(l), z);
+  }
+
+  /// What r is multiplied by before it is rounded: a power of two.
+  template <typename V>
+  typename Space::Scale scale_to_range(const Space &space, const V &r, double norm) const
+  {
+    if constexpr (std::is_same_v<Number, Half>)
+      return space.scale_by_largest(largest_entry_, r);
+    else
+      return Space::scale(norm > 0. && std::isfinite(norm) ? power_of_two_below(1. / norm) : 1.);
+  }
+
+  Family family_;
+  const Grid &grid_;
+  const CellBasis &basis_;
+  Precision precision_;
+  Space space_;
+  std::unique_ptr<Grid> lower_grid_; ///< if there are levels in single below these
+  std::unique_ptr<InSingle> lower_;  ///< likewise, with the coarsest level of these as its finest
+  std::size_t coarsest_;
+  std::vector<Recordable> cycles_; ///< by the level on which they begin, counted from coarsest_
+  std::vector<std::unique_ptr<Operator>> operators_;
+  std::vector<std::unique_ptr<Transfer>> transfers_;
+  std::unique_ptr<MG> multigrid_;
+  std::unique_ptr<FullLevels> levels_;              ///< made when full multigrid is asked for
+  std::unique_ptr<FullMultigrid<FullLevels>> full_; ///< likewise
+  std::vector<int> replayed_; ///< visits of cycles that were not called, per level of the grid
+  double lambda_max_ = 0.;
+  double largest_entry_ = 1.;
+};
+} // namespace tensormg

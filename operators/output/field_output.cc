@@ -1,0 +1,212 @@
+#include "operators/output/field_output.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <exception>
+#include <functional>
+#include <iomanip>
+#include <limits>
+#include <memory>
+#include <ostream>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <mpi.h>
+
+#include "operators/output/field_writer.h"
+#include "operators/output/stale_files.h"
+
+namespace tensormg
+{
+namespace
+{
+  /// Of the whole grid; z counts one layer in 2D.
+  CellRange cells_inside(const LevelGrid &grid, const FieldOutputOptions &options)
+  {
+    constexpr double rounding = 1e-9;
+    CellRange range;
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      const auto position = [&](double x) {
+        const double cells = (x - grid.lower[d]) / grid.cell_size[d];
+        return std::clamp(cells, 0., static_cast<double>(grid.global_cells[d]));
+      };
+      const bool is_direction = d < static_cast<std::size_t>(grid.block.dim);
+      range.begin[d] = is_direction
+          ? static_cast<std::int64_t>(std::floor(position(options.lower[d]) + rounding))
+          : 0;
+      range.end[d] = is_direction
+          ? static_cast<std::int64_t>(std::ceil(position(options.upper[d]) - rounding))
+          : 1;
+    }
+    return range;
+  }
+
+  /// Those of them that this rank has, which may be none.
+  CellRange local_part(const CellRange &range, const LevelGrid &grid)
+  {
+    CellRange local = all_cells(grid.block);
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      local.begin[d] = std::max(range.begin[d] - grid.offset[d], std::int64_t(0));
+      local.end[d] =
+          std::max(std::min(range.end[d] - grid.offset[d], local.end[d]), local.begin[d]);
+    }
+    return local;
+  }
+
+  /// Coordinates, fields in single precision, the point's number in a cell.
+  double bytes_per_point(const Problem &problem)
+  {
+    const int n_fields = problem.exact_solution.empty() ? 2 : 4;
+    return 3. * sizeof(double) + n_fields * sizeof(float) + sizeof(std::int32_t);
+  }
+} // namespace
+
+std::int64_t n_output_cells(const Grid &grid, const FieldOutputOptions &options)
+{
+  return n_cells(cells_inside(grid.finest(), options));
+}
+
+std::optional<std::string> refuse_output(const Grid &grid, const FieldOutputOptions &options)
+{
+  const Problem &problem = grid.problem;
+  const LevelGrid &level = grid.finest();
+  const std::int64_t cells = n_output_cells(grid, options);
+  const double points = static_cast<double>(cells) * std::pow(problem.degree + 1, problem.dim);
+  std::ostringstream reason;
+  reason << "a file with " << cells << " cells of degree " << problem.degree << " (about "
+         << std::fixed << std::setprecision(1) << points * bytes_per_point(problem) / (1 << 30)
+         << " GiB before compression) is not written: ";
+  if (cells > options.max_cells)
+  {
+    reason << "the limit is " << options.max_cells
+           << " cells; raise it, refine less, or write a part of the box";
+    return reason.str();
+  }
+  // The writer numbers points and subdivided cells of a piece with 32 bits. Of a part of the box, one rank may have all.
+  const bool is_whole = points == static_cast<double>(level.global_dofs());
+  const int pieces = level.replicated || !is_whole ? 1 : grid.n_ranks;
+  if (points / pieces > 0.5 * std::numeric_limits<std::int32_t>::max())
+  {
+    reason << "it has too many points for one file per rank; use more ranks";
+    return reason.str();
+  }
+  return std::nullopt;
+}
+
+Grid needed_for_output(const Grid &grid, const FieldOutputOptions &options)
+{
+  Grid result = grid;
+  const CellRange cells = cells_inside(grid.finest(), options);
+  const bool takes_mean = grid.problem.is_singular() && !grid.problem.exact_solution.empty();
+  if (takes_mean || n_cells(cells) == 0)
+    return result;
+  LevelGrid &level = result.levels.back();
+  std::array<std::int64_t, 3> size = level.block.cells;
+  for (std::size_t d = 1; d < 3; ++d)
+  {
+    level.offset[d] = cells.begin[d];
+    size[d] = cells.end[d] - cells.begin[d];
+  }
+  level.block = Block(level.block.dim, level.block.degree(), size);
+  return result;
+}
+
+namespace
+{
+  /// A text of one rank on all ranks.
+  std::string broadcast(std::string text, int from, MPI_Comm communicator)
+  {
+    int length = static_cast<int>(text.size());
+    MPI_Bcast(&length, 1, MPI_INT, from, communicator);
+    text.resize(static_cast<std::size_t>(length));
+    MPI_Bcast(text.data(), length, MPI_CHAR, from, communicator);
+    return text;
+  }
+
+  /// Runs `action` if `active`, and afterwards throws on all ranks if it has thrown on one of them.
+  void run_together(
+      const Grid &grid, bool active, const std::string &path, const std::function<void()> &action)
+  {
+    std::exception_ptr failure;
+    std::string reason;
+    try
+    {
+      if (active)
+        action();
+    }
+    catch (const std::exception &error)
+    {
+      failure = std::current_exception();
+      reason = error.what();
+    }
+    catch (...)
+    {
+      failure = std::current_exception();
+    }
+    int failed_rank = failure ? grid.rank : grid.n_ranks;
+    MPI_Allreduce(MPI_IN_PLACE, &failed_rank, 1, MPI_INT, MPI_MIN, grid.communicator);
+    if (failed_rank == grid.n_ranks)
+      return;
+    reason = broadcast(reason, failed_rank, grid.communicator);
+    if (failure)
+      std::rethrow_exception(failure);
+    throw std::runtime_error("rank " + std::to_string(failed_rank) +
+        " could not write its part of " + path + ": " + reason);
+  }
+
+  /// STEM.0007.vtu
+  std::string piece_name(const std::string &base, int rank)
+  {
+    std::ostringstream name;
+    name << base << '.' << std::setw(4) << std::setfill('0') << rank << ".vtu";
+    return name.str();
+  }
+
+  /// Ranks with copies of the same cells leave the writing to the first one.
+  int count_pieces(const Grid &grid) { return grid.finest().replicated ? 1 : grid.n_ranks; }
+} // namespace
+
+std::vector<std::string> field_files(const Grid &grid, const std::string &base)
+{
+  const int n_pieces = count_pieces(grid);
+  if (n_pieces == 1)
+    return {base + ".vtu"};
+  std::vector<std::string> files{base + ".pvtu"};
+  for (int rank = 0; rank < n_pieces; ++rank)
+    files.push_back(piece_name(base, rank));
+  return files;
+}
+
+FieldOutput write_field_output(const Grid &grid, const CellBasis &basis, const Vector<double> &u,
+    const std::string &base, const FieldOutputOptions &options)
+{
+  if (const std::optional<std::string> reason = refuse_output(grid, options))
+    throw std::invalid_argument(*reason);
+  const std::vector<std::string> files = field_files(grid, base);
+  const std::string &path = files.front();
+  const int n_pieces = count_pieces(grid);
+  FieldWriter writer(grid, basis, u,
+      local_part(cells_inside(grid.finest(), options), grid.finest()), options.high_order);
+  run_together(grid, true, path, [&] { writer.measure(); });
+  writer.choose_numbers(grid.communicator);
+
+  if (n_pieces > 1)
+    run_together(grid, true, path,
+        [&] { writer.write_piece(files[static_cast<std::size_t>(grid.rank) + 1]); });
+  // Only now, so that a record never refers to pieces that are not there.
+  run_together(grid, grid.rank == 0, path, [&] {
+    if (n_pieces > 1)
+      writer.write_record(path, {files.begin() + 1, files.end()});
+    else
+      writer.write_piece(path);
+    remove_stale_files(base, n_pieces);
+  });
+  return {path, writer.fields_in_double()};
+}
+} // namespace tensormg

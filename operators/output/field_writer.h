@@ -1,0 +1,94 @@
+// The solution and what belongs to it as VTU files: the part of one rank, and the record of all parts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+#include "kernels/basis/cell_basis.h"
+#include "operators/data/functions.h"
+#include "operators/data/tensor_rule.h"
+#include "operators/mesh/grid.h"
+#include "operators/mesh/problem.h"
+#include "operators/output/vtu_shape.h"
+#include "operators/vectors/vector.h"
+
+namespace tensormg
+{
+std::int64_t n_cells(const CellRange &range);
+
+/// How large the values of a field are.
+struct FieldExtent
+{
+  double lowest = std::numeric_limits<double>::infinity();
+  double highest = -std::numeric_limits<double>::infinity();
+
+  void add(double value);
+  /// Whether single precision shows what double does: the largest value and those down to 2^-24 of it are in its range,
+  /// and they do not vary so little, in comparison, that little would be left of how they vary.
+  bool fits_single() const;
+};
+
+/// What stands in the first lines of every file that FieldWriter writes.
+inline constexpr const char *field_file_mark = "solution written by tensormg";
+
+/// The fields at the equidistant points of cells. Points are in double precision, a field in single where that shows it.
+class FieldWriter
+{
+public:
+  /// For the local cells of this range of the finest level.
+  FieldWriter(const Grid &grid, const CellBasis &basis, const Vector<double> &u,
+      const CellRange &cells, bool high_order);
+
+  /// Finds out how large this rank's values are.
+  void measure();
+  /// Chooses the numbers in which the fields are written, on all ranks alike. Collective.
+  void choose_numbers(MPI_Comm communicator);
+  /// Those that are not in single precision.
+  std::vector<std::string> fields_in_double() const;
+
+  /// This rank's cells.
+  void write_piece(const std::string &path);
+  /// The file that makes one data set of the pieces, which it names relative to its own folder.
+  void write_record(const std::string &path, const std::vector<std::string> &pieces) const;
+
+private:
+  struct Field
+  {
+    std::string name;
+    /// At the points of a tile.
+    std::function<void(const Tile &, std::vector<double> &)> values;
+    FieldExtent extent{};
+    bool in_double = false;
+    const char *number_type() const { return in_double ? "Float64" : "Float32"; }
+  };
+
+  std::vector<Field> make_fields();
+  int points_per_cell() const;
+  template <typename Use>
+  void for_each_value(const Field &field, const Use &use);
+  void write_points(std::ostream &out);
+  void write_cells(std::ostream &out) const;
+  void write_values(std::ostream &out, const Field &field);
+
+  const LevelGrid &grid_;
+  CellRange cells_;
+  const Problem &problem_;
+  TensorRule rule_;
+  VtuShape shape_;
+  int rank_;
+  const Vector<double> &u_;
+  std::unique_ptr<const ScalarFunction> exact_;
+  double shift_ = 0.;
+  TileEvaluator evaluator_;
+  TilePoints points_;
+  std::vector<double> other_;
+  std::vector<Field> fields_;
+};
+} // namespace tensormg

@@ -1,0 +1,345 @@
+#include "operators/vectors/device_vector_space.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "kernels/device/launch_profile.h"
+
+namespace tensormg
+{
+namespace vk = vector_kernels;
+using launch_profile::Operation;
+
+namespace
+{
+  constexpr int most_sums = vk::max_vectors + 1;
+  // Results on the host: those that are waited for, then those that are known later, each of which one function writes.
+  constexpr int of_update = most_sums, of_dot = of_update + 1, of_multi_dot = of_dot + 1,
+                n_results = of_multi_dot + most_sums;
+
+  template <typename Number>
+  std::vector<const Number *> pointers(
+      const std::vector<DeviceVector<Number>> &v, std::size_t count)
+  {
+    std::vector<const Number *> result;
+    for (std::size_t i = 0; i < count; ++i)
+      result.push_back(v[i].data());
+    return result;
+  }
+} // namespace
+
+DeviceVectorSpace::Scratch::Scratch(Stream stream)
+  : partial(vk::cuda::scratch_size(most_sums), stream)
+  , largest(1, stream)
+  , later(most_sums + 1, stream)
+  , result(n_results)
+{
+  // Read where nothing has been computed, when kernels are only loaded.
+  std::fill_n(result.data(), n_results, 1.);
+}
+
+DeviceVectorSpace::DeviceVectorSpace(
+    const LevelGrid &level, Stream stream, std::shared_ptr<Scratch> scratch)
+  : level_(level)
+  , stream_(stream)
+  , scratch_(scratch ? std::move(scratch) : std::make_shared<Scratch>(stream))
+{
+  if (level.communicator != MPI_COMM_SELF)
+    throw std::invalid_argument("vectors in device memory belong to one rank: the device backends "
+                                "cannot be distributed over several ranks yet");
+}
+
+double *DeviceVectorSpace::result_of_update() const { return result() + of_update; }
+
+double DeviceVectorSpace::wait_for_result() const
+{
+  device::synchronize(stream_);
+  return result()[0];
+}
+
+template <typename Number>
+double DeviceVectorSpace::dot(const DeviceVector<Number> &x, const DeviceVector<Number> &y) const
+{
+  const bool is_norm = &x == &y;
+  const Operation operation((is_norm ? 1. : 2.) * x.bytes(), is_norm ? "norm" : "dot product");
+  vk::cuda::dot(x.size(), x.data(), y.data(), partial(), result(), stream_);
+  return wait_for_result();
+}
+
+double DeviceVectorSpace::norm(const VectorType &x) const { return std::sqrt(dot(x, x)); }
+
+template <typename Number>
+double DeviceVectorSpace::max_abs(const DeviceVector<Number> &x) const
+{
+  const Operation operation(x.bytes(), "largest entry");
+  vk::cuda::max_abs(x.size(), x.data(), partial(), result(), stream_);
+  return wait_for_result();
+}
+
+template <typename Number>
+std::vector<double> DeviceVectorSpace::multi_dot(
+    const std::vector<DeviceVector<Number>> &v, int count, const DeviceVector<Number> &w) const
+{
+  const auto vectors = pointers(v, static_cast<std::size_t>(count));
+  const Operation operation((count + 1) * w.bytes(), "dot products");
+  vk::cuda::multi_dot(w.size(), count, vectors.data(), w.data(), partial(), result(), stream_);
+  device::synchronize(stream_);
+  return {result(), result() + count + 1};
+}
+
+template <typename Number>
+const double *DeviceVectorSpace::multi_update_later(const std::vector<double> &c,
+    const std::vector<DeviceVector<Number>> &v, DeviceVector<Number> &w, double factor) const
+{
+  const auto vectors = pointers(v, c.size());
+  Number *const to = w.data();
+  const Operation operation(
+      static_cast<double>(c.size() + 2) * w.bytes(), "orthogonalisation of a vector");
+  vk::cuda::multi_update(w.size(), static_cast<int>(c.size()), c.data(), vectors.data(), factor, to,
+      partial(), result_of_update(), w.largest_to_come(), stream_);
+  return result_of_update();
+}
+
+double DeviceVectorSpace::wait_for(const double *sum) const
+{
+  device::synchronize(stream_);
+  return *sum;
+}
+
+template <typename Number>
+void DeviceVectorSpace::add_combination(
+    const std::vector<double> &c, const std::vector<DeviceVector<Number>> &v, VectorType &x) const
+{
+  const auto vectors = pointers(v, c.size());
+  const double of_basis = static_cast<double>(x.block().dofs() * std::int64_t(sizeof(Number)));
+  const Operation operation(
+      static_cast<double>(c.size()) * of_basis + 2. * x.bytes(), "update of the solution");
+  vk::cuda::multi_update(x.size(), static_cast<int>(c.size()), c.data(), vectors.data(), 1.,
+      x.data(), partial(), nullptr, nullptr, stream_);
+}
+
+double DeviceVectorSpace::convert_with_norm(
+    double factor, const VectorType &src, WideFloatVector &dst) const
+{
+  const Operation operation(src.bytes() + dst.bytes(), "conversion with a norm");
+  WideFloat *const to = dst.data();
+  vk::cuda::convert_with_norm(
+      src.size(), factor, src.data(), to, partial(), result(), dst.largest_to_come(), stream_);
+  return std::sqrt(wait_for_result());
+}
+
+template <typename Number>
+void DeviceVectorSpace::axpby(
+    double a, const DeviceVector<Number> &x, double b, DeviceVector<Number> &y) const
+{
+  const Operation operation(x.bytes() + (b == 0. ? 1. : 2.) * y.bytes(), "a x + b y");
+  vk::cuda::axpby(x.size(), a, x.data(), b, y.data(), stream_);
+}
+
+template <typename Number>
+DeviceVectorSpace::Later DeviceVectorSpace::dot_later(
+    const DeviceVector<Number> &x, const DeviceVector<Number> &y) const
+{
+  const Operation operation(x.bytes() + y.bytes(), "dot product");
+  const Later sum{scratch_->later.data(), result() + of_dot};
+  vk::cuda::dot(
+      x.size(), x.data(), y.data(), partial(), scratch_->later.data(), stream_, result() + of_dot);
+  return sum;
+}
+
+template <typename Number>
+std::vector<DeviceVectorSpace::Later> DeviceVectorSpace::multi_dot_later(
+    const std::vector<DeviceVector<Number>> &v, int count, const DeviceVector<Number> &w) const
+{
+  const auto vectors = pointers(v, static_cast<std::size_t>(count));
+  const Operation operation((count + 1) * w.bytes(), "dot products");
+  double *const sums = scratch_->later.data() + 1, *const copies = result() + of_multi_dot;
+  vk::cuda::multi_dot(w.size(), count, vectors.data(), w.data(), partial(), sums, stream_, copies);
+  std::vector<Later> numbers;
+  for (int i = 0; i < count; ++i)
+    numbers.push_back({sums + i, copies + i});
+  return numbers;
+}
+
+template <typename Number>
+void DeviceVectorSpace::axpby(
+    double a, const DeviceVector<Number> &x, const Quotient &b, DeviceVector<Number> &y) const
+{
+  const Operation operation(x.bytes() + 2. * y.bytes(), "a x + b y");
+  vk::cuda::axpby(x.size(), a, x.data(), b, y.data(), stream_);
+}
+
+template <typename Number>
+double DeviceVectorSpace::cg_update(const Quotient &a, double unit, const DeviceVector<Number> &p,
+    const DeviceVector<Number> &q, VectorType &x, DeviceVector<Number> &r) const
+{
+  const Operation operation(2. * x.bytes() + 4. * r.bytes(), "update of conjugate gradients");
+  Number *const to = r.data();
+  vk::cuda::cg_update(x.size(), a, unit, p.data(), q.data(), x.data(), to, partial(), result(),
+      r.largest_to_come(), stream_);
+  return wait_for_result();
+}
+
+template <typename Number>
+DeviceVectorSpace::Scale DeviceVectorSpace::scale_by_largest(
+    double target, const DeviceVector<Number> &x) const
+{
+  if (x.largest() != nullptr)
+    return {target, x.largest(), false};
+  const Operation operation(x.bytes(), "largest entry");
+  vk::cuda::max_abs(x.size(), x.data(), partial(), scratch_->largest.data(), stream_);
+  return {target, scratch_->largest.data(), false};
+}
+
+template <typename To, typename From>
+void DeviceVectorSpace::convert(
+    const Scale &scale, const DeviceVector<From> &src, DeviceVector<To> &dst) const
+{
+  const Operation operation(src.bytes() + dst.bytes(), "conversion");
+  vk::cuda::convert(src.size(), scale, src.data(), dst.data(), stream_);
+}
+
+template <typename To, typename From>
+void DeviceVectorSpace::convert_sum(const Scale &scale, const DeviceVector<From> &x,
+    const DeviceVector<From> &d, DeviceVector<To> &dst) const
+{
+  const Operation operation(x.bytes() + d.bytes() + dst.bytes(), "conversion of a sum");
+  vk::cuda::convert_sum(x.size(), scale, x.data(), d.data(), dst.data(), stream_);
+}
+
+template <typename To, typename From>
+void DeviceVectorSpace::convert_to_pair(
+    const DeviceVector<From> &src, DeviceVector<To> &x, DeviceVector<To> &d) const
+{
+  const Operation operation(src.bytes() + x.bytes() + d.bytes(), "conversion to a pair");
+  vk::cuda::convert_to_pair(src.size(), src.data(), x.data(), d.data(), stream_);
+}
+
+template <typename Number, typename From>
+void DeviceVectorSpace::convert_and_divide(const CellBasis &basis, double alpha, const Scale &scale,
+    const DeviceVector<From> &src, DeviceVector<Number> &b, DeviceVector<Number> &x) const
+{
+  const auto factors = level_.direction_factors();
+  const double factor[3] = {factors[0], factors[1], factors[2]};
+  const Operation operation(src.bytes() + b.bytes() + x.bytes(), "conversion and a D^-1 b");
+  vk::cuda::convert_and_divide(
+      level_.block, basis, factor, alpha, scale, src.data(), b.data(), x.data(), stream_);
+}
+
+double DeviceVectorSpace::mean(const CellBasis &basis, const VectorType &x) const
+{
+  const Operation operation(x.bytes(), "mean");
+  vk::cuda::sum_of_means(level_.block, basis, x.data(), partial(), result(), stream_);
+  return wait_for_result() / static_cast<double>(level_.block.n_cells());
+}
+
+double DeviceVectorSpace::subtract_mean(const CellBasis &basis, VectorType &x) const
+{
+  const double old = mean(basis, x);
+  const Operation operation(2. * x.bytes(), "adding a constant");
+  vk::cuda::add_constant(level_.block, basis, -old, x.data(), stream_);
+  return old;
+}
+
+template double DeviceVectorSpace::dot(
+    const DeviceVector<double> &, const DeviceVector<double> &) const;
+template double DeviceVectorSpace::dot(
+    const DeviceVector<WideFloat> &, const DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::axpby(
+    double, const DeviceVector<double> &, double, DeviceVector<double> &) const;
+template void DeviceVectorSpace::axpby(
+    double, const DeviceVector<WideFloat> &, double, DeviceVector<WideFloat> &) const;
+template DeviceVectorSpace::Later DeviceVectorSpace::dot_later(
+    const DeviceVector<double> &, const DeviceVector<double> &) const;
+template std::vector<DeviceVectorSpace::Later> DeviceVectorSpace::multi_dot_later(
+    const std::vector<DeviceVector<double>> &, int, const DeviceVector<double> &) const;
+template void DeviceVectorSpace::axpby(
+    double, const DeviceVector<double> &, const Quotient &, DeviceVector<double> &) const;
+template double DeviceVectorSpace::cg_update(const Quotient &, double, const DeviceVector<double> &,
+    const DeviceVector<double> &, VectorType &, DeviceVector<double> &) const;
+template DeviceVectorSpace::Later DeviceVectorSpace::dot_later(
+    const DeviceVector<WideFloat> &, const DeviceVector<WideFloat> &) const;
+template std::vector<DeviceVectorSpace::Later> DeviceVectorSpace::multi_dot_later(
+    const std::vector<DeviceVector<WideFloat>> &, int, const DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::axpby(
+    double, const DeviceVector<WideFloat> &, const Quotient &, DeviceVector<WideFloat> &) const;
+template double DeviceVectorSpace::cg_update(const Quotient &, double,
+    const DeviceVector<WideFloat> &, const DeviceVector<WideFloat> &, VectorType &,
+    DeviceVector<WideFloat> &) const;
+template double DeviceVectorSpace::max_abs(const DeviceVector<double> &) const;
+template double DeviceVectorSpace::max_abs(const DeviceVector<float> &) const;
+template double DeviceVectorSpace::max_abs(const DeviceVector<Half> &) const;
+template double DeviceVectorSpace::max_abs(const DeviceVector<WideFloat> &) const;
+template std::vector<double> DeviceVectorSpace::multi_dot(
+    const std::vector<DeviceVector<double>> &, int, const DeviceVector<double> &) const;
+template const double *DeviceVectorSpace::multi_update_later(const std::vector<double> &,
+    const std::vector<DeviceVector<double>> &, DeviceVector<double> &, double) const;
+template void DeviceVectorSpace::add_combination(
+    const std::vector<double> &, const std::vector<DeviceVector<double>> &, VectorType &) const;
+template DeviceVectorSpace::Scale DeviceVectorSpace::scale_by_largest(
+    double, const DeviceVector<double> &) const;
+template std::vector<double> DeviceVectorSpace::multi_dot(
+    const std::vector<DeviceVector<WideFloat>> &, int, const DeviceVector<WideFloat> &) const;
+template const double *DeviceVectorSpace::multi_update_later(const std::vector<double> &,
+    const std::vector<DeviceVector<WideFloat>> &, DeviceVector<WideFloat> &, double) const;
+template void DeviceVectorSpace::add_combination(
+    const std::vector<double> &, const std::vector<DeviceVector<WideFloat>> &, VectorType &) const;
+template DeviceVectorSpace::Scale DeviceVectorSpace::scale_by_largest(
+    double, const DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<double> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<double> &, DeviceVector<float> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<double> &, DeviceVector<Half> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<double> &, DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<float> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<Half> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<WideFloat> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<WideFloat> &, DeviceVector<float> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<WideFloat> &, DeviceVector<Half> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<float> &, DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<Half> &, DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::convert_sum(const Scale &, const DeviceVector<double> &,
+    const DeviceVector<double> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert_sum(const Scale &, const DeviceVector<float> &,
+    const DeviceVector<float> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert_sum(const Scale &, const DeviceVector<Half> &,
+    const DeviceVector<Half> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert_sum(const Scale &, const DeviceVector<double> &,
+    const DeviceVector<double> &, DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::convert_sum(const Scale &, const DeviceVector<float> &,
+    const DeviceVector<float> &, DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::convert_sum(const Scale &, const DeviceVector<Half> &,
+    const DeviceVector<Half> &, DeviceVector<WideFloat> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<Half> &, DeviceVector<float> &) const;
+template void DeviceVectorSpace::convert(
+    const Scale &, const DeviceVector<float> &, DeviceVector<float> &) const;
+template void DeviceVectorSpace::convert_to_pair(
+    const DeviceVector<float> &, DeviceVector<Half> &, DeviceVector<Half> &) const;
+template void DeviceVectorSpace::convert_to_pair(
+    const DeviceVector<float> &, DeviceVector<float> &, DeviceVector<float> &) const;
+template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
+    const DeviceVector<double> &, DeviceVector<double> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
+    const DeviceVector<double> &, DeviceVector<float> &, DeviceVector<float> &) const;
+template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
+    const DeviceVector<double> &, DeviceVector<Half> &, DeviceVector<Half> &) const;
+template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
+    const DeviceVector<WideFloat> &, DeviceVector<double> &, DeviceVector<double> &) const;
+template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
+    const DeviceVector<WideFloat> &, DeviceVector<float> &, DeviceVector<float> &) const;
+template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
+    const DeviceVector<WideFloat> &, DeviceVector<Half> &, DeviceVector<Half> &) const;
+} // namespace tensormg

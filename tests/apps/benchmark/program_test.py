@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""tensormg-benchmark as a user meets it: what it says meanwhile, and the table that is kept."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[3]
+PROGRAM = pathlib.Path(os.environ.get("TENSORMG_BINARY_DIR", SOURCE / "build/release")) / "bin/tensormg-benchmark"
+SKIPPED = 77
+
+
+class Benchmark(unittest.TestCase):
+    def run_program(self, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            return subprocess.run([str(PROGRAM), "--degrees", "1", "2", "--dofs", "4000", "--dimension", "2", "--repetitions",
+                                   "1", *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=250)
+
+    def test_a_line_per_part(self):
+        result = self.run_program()
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(result.stdout.startswith("Measured on "))
+        self.assertNotIn("degree 1", result.stdout)
+        lines = [line for line in result.stderr.splitlines() if "MDoF/s" in line]
+        self.assertEqual(len(lines), 2 * (3 + 3))
+        self.assertRegex(lines[0], r"^  degree 1, [0-9]+\^2 cells, operator, double: [0-9.]+ MDoF/s$")
+        self.assertRegex(lines[-1], r"^  degree 2, [0-9]+\^2 cells, solve, half: [0-9.]+ MDoF/s$")
+
+    def test_quiet(self):
+        result = self.run_program("--quiet")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(result.stdout.startswith("Measured on "))
+        self.assertNotIn("degree", result.stderr)
+
+
+if __name__ == "__main__":
+    if not PROGRAM.exists():
+        print(f"no {PROGRAM}", file=sys.stderr)
+        sys.exit(SKIPPED)
+    unittest.main()

@@ -1,0 +1,129 @@
+// What the solution files show: coordinates and values as they are, wherever the box lies and however large they are.
+// ranks: 1 2
+#include "operators/output/field_writer.h"
+
+#include <cmath>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "kernels/basis/make_cell_basis.h"
+#include "operators/data/errors.h"
+#include "operators/output/field_output.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/vtu.h"
+
+namespace tensormg
+{
+namespace
+{
+  struct Written
+  {
+    FieldOutput output;
+    std::map<std::string, test::VtuField> fields;
+  };
+
+  /// 8 x 16 cells of degree 2, on all ranks, between these corners; u is the projection of this.
+  Written written(const std::string &u, const std::string &exact = "",
+      const std::array<double, 3> &lower = {0., 0., 0.},
+      const std::array<double, 3> &upper = {1., 1., 1.})
+  {
+    const test::TemporaryDirectory directory(MPI_COMM_WORLD);
+    Problem problem;
+    problem.dim = 2;
+    problem.degree = 2;
+    problem.coarse_cells = {1, 2, 1};
+    problem.refinements = 3;
+    problem.lower = lower;
+    problem.upper = upper;
+    problem.exact_solution = exact;
+    const CellBasis basis = make_cell_basis(problem.degree);
+    const Grid grid = make_grid(problem, MPI_COMM_WORLD);
+    const Vector<double> x = project(problem, grid.finest(), basis, u);
+    Written result;
+    result.output = write_field_output(grid, basis, x, directory / "a");
+    MPI_Barrier(MPI_COMM_WORLD);
+    const std::string file =
+        grid.n_ranks == 1 ? "a.vtu" : "a.000" + std::to_string(grid.rank) + ".vtu";
+    result.fields = test::read_vtu(directory / file);
+    if (grid.n_ranks > 1)
+    {
+      // The record announces what the pieces have.
+      const std::string record = test::content(result.output.path);
+      for (const auto &[name, field] : result.fields)
+        if (const std::size_t at = record.find("Name=\"" + name + "\""); at != std::string::npos)
+        {
+          EXPECT_EQ(record.rfind("type=\"" + field.type, at), at - field.type.size() - 8) << name;
+        }
+    }
+    return result;
+  }
+
+  TEST(FieldWriter, CoordinatesFarFromTheOrigin)
+  {
+    const auto fields = written("1", "", {0., 5400000., 0.}, {100., 5400100., 0.}).fields;
+    EXPECT_EQ(fields.at("").type, "Float64");
+    const std::vector<double> &points = fields.at("").values;
+    std::set<double> rows;
+    for (std::size_t i = 1; i < points.size(); i += 3)
+      rows.insert(points[i]);
+    int ranks = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    EXPECT_EQ(rows.size(), 2 * 16U / static_cast<unsigned int>(ranks) + 1);
+    double before = *rows.begin();
+    for (const double y : rows)
+    {
+      EXPECT_TRUE(y == *rows.begin() || y - before == 3.125) << y;
+      before = y;
+    }
+  }
+
+  TEST(FieldWriter, ValuesOutsideOfSinglePrecision)
+  {
+    for (const std::string size : {"1e40", "1e-45", "1e300", "1e-300", "1e-35"})
+    {
+      SCOPED_TRACE(size);
+      const Written result = written(size + "*(x+1)");
+      EXPECT_EQ(result.output.in_double, std::vector<std::string>{"u"});
+      EXPECT_EQ(result.fields.at("u").type, "Float64");
+      const std::vector<double> &points = result.fields.at("").values,
+                                &u = result.fields.at("u").values;
+      for (std::size_t i = 0; i < u.size(); ++i)
+        EXPECT_NEAR(u[i] / std::stod(size), points[3 * i] + 1., 1e-13);
+    }
+  }
+
+  TEST(FieldWriter, ValuesThatHardlyVary)
+  {
+    const Written result = written("1e6 + 1e-3*x", "0");
+    EXPECT_EQ(result.output.in_double, (std::vector<std::string>{"u", "error"}));
+    const std::vector<double> &u = result.fields.at("u").values;
+    const auto [least, largest] = std::minmax_element(u.begin(), u.end());
+    EXPECT_NEAR(*largest - *least, 1e-3, 1e-8);
+    EXPECT_EQ(result.fields.at("exact").type, "Float32");
+  }
+
+  TEST(FieldWriter, OrdinaryValuesAreInSinglePrecision)
+  {
+    for (const std::string u : {"1", "0", "x - y", "1e-9*x", "300 + 20*x", "sin(2*pi*x)*sin(pi*y)",
+             "exp(-1000*x)", "1e30*x"})
+    {
+      const Written result = written(u, u);
+      for (const char *name : {"u", "exact", "rank"})
+        EXPECT_EQ(result.fields.at(name).type, "Float32") << u;
+    }
+  }
+
+  TEST(FieldWriter, WhatIsNotFiniteIsNoNumber)
+  {
+    const std::vector<double> exact = written("1", "1/x + log(y)").fields.at("exact").values;
+    bool any = false;
+    for (const double value : exact)
+    {
+      any = any || std::isnan(value);
+      EXPECT_FALSE(std::isinf(value));
+    }
+    EXPECT_TRUE(any);
+  }
+} // namespace
+} // namespace tensormg
