@@ -10,8 +10,8 @@
 
 #include <mpi.h>
 
+#include "apps/common/memory_plan.h"
 #include "apps/parameters/parameters.h"
-#include "apps/solve/memory_plan.h"
 #include "kernels/core/setup_times.h"
 #include "kernels/device/device.h"
 #include "kernels/device/launch_profile.h"

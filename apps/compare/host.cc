@@ -3,10 +3,10 @@
 #include <chrono>
 
 #include "apps/common/console.h"
+#include "apps/common/memory_plan.h"
 #include "apps/compare/host.h"
 #include "apps/compare/operation.h"
 #include "apps/compare/table.h"
-#include "apps/solve/memory_plan.h"
 #include "kernels/basis/make_cell_basis.h"
 
 namespace tensormg

@@ -10,10 +10,10 @@
 #include "apps/common/console.h"
 #include "apps/diagnose/caches.h"
 #include "apps/diagnose/table.h"
+#include "kernels/core/array.h"
 #include "kernels/device/device.h"
 #include "kernels/diagnostics/peak/clock.h"
 #include "kernels/laplace/laplace.h"
-#include "kernels/core/array.h"
 
 namespace tensormg::diagnose
 {

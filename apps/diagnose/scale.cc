@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "apps/diagnose/run.h"
+#include "kernels/core/array.h"
 #include "kernels/core/random_numbers.h"
 #include "kernels/device/device.h"
 #include "kernels/diagnostics/scale/scale.h"
 #include "kernels/diagnostics/stream/stream.h"
-#include "kernels/core/array.h"
 
 namespace tensormg::diagnose
 {

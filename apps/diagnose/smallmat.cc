@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "apps/diagnose/run.h"
+#include "kernels/core/array.h"
 #include "kernels/core/random_numbers.h"
 #include "kernels/device/blas.h"
 #include "kernels/device/device.h"
 #include "kernels/diagnostics/smallmat/smallmat.h"
-#include "kernels/core/array.h"
 
 namespace tensormg::diagnose
 {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "operators/output/short_text.h"
+#include "operators/data/short_text.h"
 
 namespace tensormg
 {

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "apps/common/measurement.h"
+#include "apps/common/memory_plan.h"
 #include "apps/common/output_level.h"
-#include "apps/solve/memory_plan.h"
 #include "apps/solve/run.h"
 #include "kernels/device/energy.h"
 #include "kernels/diagnostics/scale/scale.h"

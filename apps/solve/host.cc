@@ -1,6 +1,6 @@
 // `tensormg solve` with vectors in host memory.
+#include "apps/common/memory_plan.h"
 #include "apps/common/output_level.h"
-#include "apps/solve/memory_plan.h"
 #include "apps/solve/run.h"
 #include "operators/constant/box_solver.h"
 #include "operators/constant/laplace_operator.h"

@@ -1,4 +1,4 @@
-// A flat array in host memory, for what is no block of cells: matrices, grids of stencils, samples.
+// A flat array in host memory.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "operators/vectors/vector.h"
+#include "kernels/core/host_memory.h"
 
 namespace tensormg
 {
-/// Owning, move-only, zero-initialised array of plain numbers; aligned as Vector is.
+/// Owning, move-only, zero-initialised array of plain numbers; aligned to a cache line.
 template <typename T>
 class Array
 {
@@ -21,7 +21,7 @@ public:
   Array() = default;
   explicit Array(std::int64_t size)
     : size_(size)
-    , data_(static_cast<T *>(detail::allocate(bytes_of(size))), Deleter{bytes_of(size)})
+    , data_(static_cast<T *>(host_memory::allocate(bytes_of(size))), Deleter{bytes_of(size)})
   {}
   Array(Array &&other) noexcept { swap(other); }
   Array &operator=(Array &&other) noexcept
@@ -49,7 +49,7 @@ private:
   struct Deleter
   {
     std::size_t bytes = 0;
-    void operator()(T *p) const { detail::release(p, bytes); }
+    void operator()(T *p) const { host_memory::release(p, bytes); }
   };
   static std::size_t bytes_of(std::int64_t size)
   {

@@ -1,6 +1,6 @@
 #include "kernels/device/cublas_functions.h"
 
-#include "kernels/core/shared_library.h"
+#include "kernels/device/shared_library.h"
 
 namespace tensormg
 {

@@ -4,8 +4,8 @@
 
 #include <cuda_runtime.h>
 
-#include "kernels/core/shared_library.h"
 #include "kernels/device/cuda_check.h"
+#include "kernels/device/shared_library.h"
 
 namespace tensormg
 {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/diagnostics/gemm/gemm.h"
+#include "kernels/core/host_blas.h"
 #include "kernels/line_inverse/line_inverse.h"
 
 namespace tensormg::line_inverse
@@ -34,7 +34,7 @@ namespace
           for (std::int64_t at = 0; at < count; ++at)
             in[u * count + at] =
                 static_cast<C>(src[first + strides.offset(static_cast<int>(u)) + at * step]);
-        gemm::blas<C>({size, count, size}, matrix, in.data(), out.data());
+        host_blas::multiply<C>(size, count, size, matrix, in.data(), out.data());
         for (std::int64_t e = 0; e < size; ++e)
           for (std::int64_t at = 0; at < count; ++at)
             f(first + strides.offset(static_cast<int>(e)) + at * step, out[e * count + at]);

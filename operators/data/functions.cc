@@ -10,7 +10,7 @@
 #include <muParser.h>
 
 #include "operators/data/function_program.h"
-#include "operators/output/short_text.h"
+#include "operators/data/short_text.h"
 
 namespace tensormg
 {

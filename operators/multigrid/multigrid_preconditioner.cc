@@ -4,10 +4,10 @@
 
 #include "operators/constant/box_solver.h"
 #include "operators/constant/laplace_operator.h"
-#include "operators/constant/patch_smoother.h"
 #include "operators/constant/transfer_operator.h"
 #include "operators/multigrid/eigenvalue_estimate.h"
 #include "operators/multigrid/multigrid_implementation.h"
+#include "operators/multigrid/patch_smoother.h"
 #include "operators/vectors/vector_space.h"
 
 namespace tensormg

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "apps/diagnose/run.h"
+#include "kernels/core/array.h"
 #include "kernels/core/random_numbers.h"
 #include "kernels/device/device.h"
 #include "kernels/diagnostics/gemm/device.h"
-#include "kernels/core/array.h"
 
 namespace tensormg::diagnose
 {

@@ -8,13 +8,13 @@
 #include <type_traits>
 #include <vector>
 
-#include "apps/common/kernel_names.h"
 #include "apps/diagnose/gemm/check.h"
+#include "apps/diagnose/kernel_names.h"
 #include "apps/diagnose/run.h"
+#include "kernels/core/array.h"
 #include "kernels/core/random_numbers.h"
 #include "kernels/device/device.h"
 #include "kernels/diagnostics/gemm/device.h"
-#include "kernels/core/array.h"
 
 namespace tensormg::diagnose::gemm_class
 {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "apps/common/kernel_names.h"
+#include "apps/diagnose/kernel_names.h"
 #include "apps/diagnose/precision/precision.h"
 #include "apps/diagnose/report.h"
 #include "kernels/device/device.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "apps/common/memory_plan.h"
 #include "apps/diagnose/table.h"
-#include "apps/solve/memory_plan.h"
 #include "kernels/diagnostics/sparse/matrix_market.h"
 
 namespace tensormg::diagnose

@@ -7,12 +7,12 @@
 #include <tuple>
 
 #include "apps/diagnose/table.h"
+#include "kernels/core/array.h"
 #include "kernels/core/half.h"
 #include "kernels/diagnostics/sparse/sliced_matrix.h"
 #include "kernels/diagnostics/sparse/sparse_matrix.h"
 #include "kernels/diagnostics/spmv/cusparse.h"
 #include "kernels/diagnostics/spmv/spmv.h"
-#include "kernels/core/array.h"
 
 namespace tensormg::diagnose
 {

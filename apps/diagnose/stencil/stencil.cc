@@ -12,9 +12,9 @@
 #include "apps/diagnose/run.h"
 #include "apps/diagnose/stencil/passes.h"
 #include "apps/diagnose/stencil/stencil.h"
+#include "kernels/core/array.h"
 #include "kernels/core/random_numbers.h"
 #include "kernels/diagnostics/stencil/stencil.h"
-#include "kernels/core/array.h"
 
 namespace tensormg::diagnose
 {

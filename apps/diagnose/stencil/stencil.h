@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "apps/diagnose/table.h"
+#include "kernels/core/array.h"
 #include "kernels/device/device.h"
 #include "kernels/diagnostics/stencil/stencil.h"
-#include "kernels/core/array.h"
 
 namespace tensormg::diagnose
 {

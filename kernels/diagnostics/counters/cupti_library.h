@@ -9,7 +9,7 @@
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
-#include "kernels/core/shared_library.h"
+#include "kernels/device/shared_library.h"
 
 namespace tensormg::counters
 {

@@ -5,8 +5,8 @@
 
 #include <cublas_v2.h>
 
-#include "kernels/core/shared_library.h"
 #include "kernels/device/cuda_check.h"
+#include "kernels/device/shared_library.h"
 #include "kernels/diagnostics/gemm/device.h"
 
 namespace tensormg::gemm

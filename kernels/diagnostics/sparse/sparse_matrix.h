@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "kernels/diagnostics/spmv/spmv.h"
 #include "kernels/core/array.h"
+#include "kernels/diagnostics/spmv/spmv.h"
 
 namespace tensormg::sparse
 {

@@ -5,8 +5,8 @@
 
 #include <cusparse.h>
 
-#include "kernels/core/shared_library.h"
 #include "kernels/device/cuda_check.h"
+#include "kernels/device/shared_library.h"
 
 namespace tensormg::spmv
 {

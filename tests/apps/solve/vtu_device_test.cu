@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "apps/common/memory_plan.h"
 #include "apps/common/output.h"
-#include "apps/solve/memory_plan.h"
 #include "apps/solve/methods.h"
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/device/device.h"

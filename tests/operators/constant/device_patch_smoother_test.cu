@@ -8,8 +8,8 @@
 
 #include "kernels/basis/make_cell_basis.h"
 #include "operators/constant/device_laplace_operator.h"
-#include "operators/constant/patch_smoother.h"
 #include "operators/multigrid/device_multigrid.h"
+#include "operators/multigrid/patch_smoother.h"
 #include "tests/support/boxes.h"
 #include "tests/support/guarded.h"
 

@@ -1,4 +1,4 @@
-#include "apps/common/kernel_names.h"
+#include "apps/diagnose/kernel_names.h"
 
 #include <cstdlib>
 #include <memory>

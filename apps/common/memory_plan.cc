@@ -1,4 +1,4 @@
-#include "apps/solve/memory_plan.h"
+#include "apps/common/memory_plan.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "operators/output/short_text.h"
+#include "operators/data/short_text.h"
 
 #include <algorithm>
 #include <cstddef>

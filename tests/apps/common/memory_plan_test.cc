@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "apps/common/memory_plan.h"
 #include "apps/parameters/parameters.h"
-#include "apps/solve/memory_plan.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 #include "tests/support/parameter_files.h"
 #include "tests/support/temporary_directory.h"

@@ -1,6 +1,6 @@
 // The vertex-patch smoother: exact where one patch is the domain, contraction, adjoint order,
 // precision, Neumann problems, and the iterations of a V(1,1)-cycle that uses it.
-#include "operators/constant/patch_smoother.h"
+#include "operators/multigrid/patch_smoother.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
+#include "kernels/core/host_blas.h"
+
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
-
-#include "kernels/diagnostics/gemm/gemm.h"
 
 extern "C"
 {
@@ -16,7 +16,7 @@ extern "C"
       const float *beta, float *c, const int *ldc);
 }
 
-namespace tensormg::gemm
+namespace tensormg::host_blas
 {
 namespace
 {
@@ -30,9 +30,10 @@ namespace
 } // namespace
 
 template <typename Number>
-void blas(const Size &size, const Number *a, const Number *b, Number *c)
+void multiply(std::int64_t rows, std::int64_t columns, std::int64_t inner, const Number *a,
+    const Number *b, Number *c)
 {
-  const int m = to_int(size.m), n = to_int(size.n), k = to_int(size.k);
+  const int m = to_int(rows), n = to_int(columns), k = to_int(inner);
   // BLAS goes by columns: what it sees are the transposed matrices, and C' = B' A'.
   const int row_a = std::max(1, k), row_b = std::max(1, n);
   const Number one = 1, zero = 0;
@@ -42,6 +43,8 @@ void blas(const Size &size, const Number *a, const Number *b, Number *c)
     sgemm_("N", "N", &n, &m, &k, &one, b, &row_b, a, &row_a, &zero, c, &row_b);
 }
 
-template void blas(const Size &, const double *, const double *, double *);
-template void blas(const Size &, const float *, const float *, float *);
-} // namespace tensormg::gemm
+template void multiply(
+    std::int64_t, std::int64_t, std::int64_t, const double *, const double *, double *);
+template void multiply(
+    std::int64_t, std::int64_t, std::int64_t, const float *, const float *, float *);
+} // namespace tensormg::host_blas

@@ -1,4 +1,4 @@
-#include "operators/constant/patch_smoother.h"
+#include "operators/multigrid/patch_smoother.h"
 
 #include "operators/multigrid/eigenvalue_estimate.h"
 #include "operators/vectors/vector_space.h"
