@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/core/host_blas.h"
 #include "kernels/diagnostics/roofline/roofline.h"
 
 namespace tensormg::gemm
@@ -37,5 +38,8 @@ void magnitude_row(const Size &size, std::int64_t row, const Number *a, const Nu
 
 /// Throws std::length_error if a size is beyond 32 bits.
 template <typename Number>
-void blas(const Size &size, const Number *a, const Number *b, Number *c);
+void blas(const Size &size, const Number *a, const Number *b, Number *c)
+{
+  host_blas::multiply(size.m, size.n, size.k, a, b, c);
+}
 } // namespace tensormg::gemm
