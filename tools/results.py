@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Result files under docs/performance and the tables of README.md that are made from them.
+"""Result files under docs/performance and the table of README.md that is made from them.
 
-    tools/results.py readme            rewrites the tables between <!-- results: NAME --> and <!-- end -->
-    tools/results.py readme --check    fails if they are not what the result files say
+    tools/results.py readme            rewrites the table between <!-- results: speed --> and <!-- end -->
+    tools/results.py readme --check    fails if it is not what the result files say
     tools/results.py solves OUT RUN... one result file from the run.json files of several solves
 
-A result file is one JSON object with device, driver, git, date, command, scale_bandwidth_gb_per_s (of the file
-named by --scale) and entries; an entry of a solve has the fields of run.json.
+A result file is called WHAT-DEVICE.json, one JSON object with device, driver, git, date, command,
+scale_bandwidth_gb_per_s (of the file named by --scale) and entries; an entry of a solve has the fields of run.json.
 """
 import argparse
 import json
@@ -16,6 +16,8 @@ import sys
 
 root = pathlib.Path(__file__).resolve().parent.parent
 folder = root / "docs" / "performance"
+SOLVES = ("solve-h200.json", "solve-again-h200.json")  # in the order in which they were measured
+OPERATORS, HOST = "operator-h200.json", "cpu.json"
 
 
 def read(path):
@@ -32,67 +34,24 @@ def table(head, rows):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
-def cpu():
-    data = read(folder / "cpu.json")
-    rows = []
-    for entry in data["degrees"]:
-        operator = {o["precision"]: o for o in entry["operators"]}
-        solve = {s["precision"]: s for s in entry["solves"]}
-        counts = sorted({s["iterations"] for s in entry["solves"]})
-        rows.append([str(entry["degree"]), millions(entry["dofs"]),
-                     f"{operator['double']['apply']['dofs_per_second'] / 1e6:.0f}"] +
-                    [f"{solve[p]['dofs_per_second'] / 1e6:.1f}" for p in ("double", "single", "half")] +
-                    [" to ".join(map(str, counts[:1] + counts[1:][-1:]))])
-    text = (f"{data['ranks']} ranks, {data['cpu']}, {data['instruction_set']}, scale bandwidth "
-            f"{data['scale_bytes_per_second'] / 1e9:.0f} GB/s, revision {data['git_hash']}.\n\n")
-    return text + table(["degree", "unknowns", "operator, double: MDoF/s", "solve, double: MDoF/s", "single",
-                         "half", "iterations"], rows)
+def rewrite(path, tables, check):
+    """Writes each table between its marks, or only looks; True if the file was different."""
+    before = path.read_text(encoding="utf-8")
+    used = []
 
+    def replace(match):
+        name = match.group(1)
+        if name not in tables:
+            sys.exit(f"{path.name}: no table is called {name}; there are {', '.join(tables)}")
+        used.append(name)
+        return f"<!-- results: {name} -->\n{tables[name]()}\n<!-- end -->"
 
-def cells_of(entry):
-    """Cells in each direction: as measured, or of a cube of so many unknowns."""
-    cells = entry.get("cells")
-    if cells is None:
-        cells = [round(entry["dofs"] ** (1 / 3) / (entry["degree"] + 1))] * 3
-    return "x".join(map(str, cells))
-
-
-def operators():
-    """A line per degree and run: the faster backend of that run, on that mesh, by the slower time of one that was timed twice; runs
-    are never mixed."""
-    precisions = ("double", "single", "half")
-    runs, notes = [], []
-    for path in sorted(folder.glob("operator-*.json")):
-        data = read(path)
-        slowest, best = {}, {}
-        for entry in data["entries"]:
-            if entry["form"] != "rank2" or entry["dimension"] != 3 or entry["place"] != "device":
-                continue
-            key = (entry["step"], entry["degree"], entry["precision"], cells_of(entry), entry["backend"])
-            if key not in slowest or entry["gdofs_per_second"] < slowest[key]["gdofs_per_second"]:
-                slowest[key] = entry
-        for (*key, _), entry in slowest.items():
-            key = tuple(key)
-            if key not in best or entry["gdofs_per_second"] > best[key]["gdofs_per_second"]:
-                best[key] = entry
-        runs.append(best)
-        notes.append(f"{len(runs)}: [{path.name}](docs/performance/{path.name}), {data['device']}, revision {data['git']}, "
-                     f"scale bandwidth {data['scale_bandwidth_gb_per_s']:.0f} GB/s")
-    names = {step: name for step, name in (("apply", "B u"), ("chebyshev", "Chebyshev step"))
-             if any(key[0] == step for best in runs for key in best)}
-    head = ["degree", "cells", "unknowns", "run"] + [f"{names[step]}, {p}" for step in names for p in precisions]
-    rows = []
-    meshes = sorted({(key[1], entry["dofs"], number, key[3])
-                     for number, best in enumerate(runs) for key, entry in best.items()})
-    for degree, dofs, number, cells in meshes:
-        row = [str(degree), cells, millions(dofs), str(number + 1)]
-        for step in names:
-            for precision in precisions:
-                entry = runs[number].get((step, degree, precision, cells))
-                row.append("" if entry is None else f"{entry['gdofs_per_second']:.0f} "
-                           f"({entry['percent_of_scale']:.0f})" + (" mma" if entry["backend"] == "mma" else ""))
-        rows.append(row)
-    return table(head, rows) + "\n\nRuns: " + "; ".join(notes) + "."
+    after = re.sub(r"<!-- results: (\w+) -->\n.*?<!-- end -->", replace, before, flags=re.S)
+    if missing := [name for name in tables if used.count(name) != 1]:
+        sys.exit(f"{path.name}: has not one place, <!-- results: NAME -->, for each of these tables: {', '.join(missing)}")
+    if not check:
+        path.write_text(after, encoding="utf-8")
+    return after != before
 
 
 def method_of(entry):
@@ -106,48 +65,49 @@ def method_of(entry):
     return text
 
 
-def solves():
-    """A line per mesh, method and precision: of the last run that has it (solve-again-*: after solve-h200, by name)."""
-    newest, notes = {}, []
-    for path in [folder / "solve-h200.json"] + sorted(folder.glob("solve-again-*-h200.json")):
-        data = read(path)
-        source = f" ({data['scale_bandwidth_source']})" if "scale_bandwidth_source" in data else ""
-        notes.append(f"{len(notes) + 1}: [{path.name}](docs/performance/{path.name}), {data['device']}, revision {data['git']}, "
-                     f"scale bandwidth {data['scale_bandwidth_gb_per_s']:.0f} GB/s{source}")
-        for entry in data["entries"]:
-            key = (entry["degree"], tuple(entry["cells"]), method_of(entry), entry["precision"])
-            newest[key] = (len(notes), entry)
-    meshes = list(dict.fromkeys(key[:2] for key in newest))  # in the order of the first run
+def linked(*names):
+    return ", ".join(f"[{name}](docs/performance/{name})" for name in names)
+
+
+def solves_on_gpu():
+    """By degree and method the largest mesh in half precision, as measured last."""
+    newest = {}
+    for name in SOLVES:
+        for entry in read(folder / name)["entries"]:
+            key = (entry["degree"], method_of(entry))
+            if entry["precision"] == "half" and entry["dofs"] >= newest.get(key, entry)["dofs"]:
+                newest[key] = entry
+    return newest
+
+
+def operators_on_gpu():
+    """By degree y = B u in double precision on the largest mesh: the faster backend, by the slower time of one timed twice."""
+    slowest, best = {}, {}
+    for entry in read(folder / OPERATORS)["entries"]:
+        if (entry["form"], entry["step"], entry["dimension"], entry["place"], entry["precision"]) == (
+                "rank2", "apply", 3, "device", "double"):
+            key = (entry["degree"], entry["dofs"], entry["backend"])
+            slowest[key] = min(slowest.get(key, entry), entry, key=lambda e: e["gdofs_per_second"])
+    for entry in slowest.values():
+        best[entry["degree"]] = max(best.get(entry["degree"], entry), entry, key=lambda e: (e["dofs"], e["gdofs_per_second"]))
+    return best
+
+
+def speed():
+    solves, operators = solves_on_gpu(), operators_on_gpu()
     rows = []
-    for key in sorted(newest, key=lambda key: meshes.index(key[:2])):
-        number, entry = newest[key]
-        degree, cells, method, precision = key
-        rows.append([str(degree), "x".join(map(str, cells)), millions(entry["dofs"]), method, precision,
-                     str(entry["iterations"]), f"{1e3 * entry['solve_seconds']:.1f}",
-                     f"{entry['dofs_per_second'] / 1e9:.2f}", f"{1e3 * entry['setup_seconds']:.0f}", str(number)])
-    return ("Right-hand side 1, relative residual 1e-8, V(4,4)-cycle.\n\n" +
-            table(["degree", "cells", "unknowns", "method", "V-cycle", "iterations", "solve: ms", "GDoF/s", "setup: ms",
-                   "run"], rows) + "\n\nRuns: " + "; ".join(notes) + ".")
-
-
-tables = {"cpu": cpu, "operators": operators, "solves": solves}
-
-
-def readme(check):
-    path = root / "README.md"
-    old = path.read_text(encoding="utf-8")
-
-    def replace(match):
-        name = match.group(1)
-        if name not in tables:
-            sys.exit(f"README.md: no table is called {name}; there are {', '.join(tables)}")
-        return f"<!-- results: {name} -->\n{tables[name]()}\n<!-- end -->"
-
-    new = re.sub(r"<!-- results: (\w+) -->\n.*?<!-- end -->", replace, old, flags=re.S)
-    if check and new != old:
-        sys.exit("README.md: its tables are not those of docs/performance; run tools/results.py readme")
-    if not check:
-        path.write_text(new, encoding="utf-8")
+    for entry in read(folder / HOST)["degrees"]:
+        degree = entry["degree"]
+        plain, full = (solves[degree, method] for method in ("fgmres", "fgmres, full multigrid (2 cycles)"))
+        host = next(s for s in entry["solves"] if s["precision"] == "single")
+        rows.append([str(degree), millions(plain["dofs"]), f"{plain['dofs_per_second'] / 1e9:.2f}",
+                     f"{full['dofs_per_second'] / 1e9:.2f}",
+                     f"{operators[degree]['gdofs_per_second']:.0f} ({operators[degree]['percent_of_scale']:.0f})",
+                     f"{host['dofs_per_second'] / 1e6:.1f}"])
+    return (table(["degree", "H200: unknowns", "solve: GDoF/s", "from full multigrid", "operator: GDoF/s (percent of scale)",
+                   "two CPU cores: solve: MDoF/s"], rows) +
+            f"\n\nCycle in half precision on the GPU ({linked(*SOLVES)}), in single on the CPU ({linked(HOST)}); "
+            f"operator: {linked(OPERATORS)}.")
 
 
 def collect(out, runs, scale, command):
@@ -182,7 +142,8 @@ def main():
     two.add_argument("--command", default="./tensormg solve params/throughput.prm")
     arguments = parser.parse_args()
     if arguments.what == "readme":
-        readme(arguments.check)
+        if rewrite(root / "README.md", {"speed": speed}, arguments.check) and arguments.check:
+            sys.exit("README.md: its table is not that of docs/performance; run tools/results.py readme")
     else:
         collect(arguments.out, arguments.runs, arguments.scale, arguments.command)
 
