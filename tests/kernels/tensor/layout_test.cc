@@ -1,10 +1,6 @@
 // Layouts of tensors in shared memory without a GPU: no two entries share a place, and the bank conflicts of
-// the accesses that the kernels make, which docs/nodal.md lists.
+// the accesses that the kernels make.
 #include <array>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-#include <string>
 
 #include <gtest/gtest.h>
 
@@ -249,70 +245,6 @@ namespace
     EXPECT_EQ(read.conflicts(), 0);
     EXPECT_EQ(written.count, 64); // 4096 halves of a field
     EXPECT_EQ(read.count, 128);   // of both
-  }
-
-  // ---- docs/nodal.md
-
-  std::string fraction(const Wavefronts &w)
-  {
-    return " " + std::to_string(w.count) + " / " + std::to_string(w.ideal) + " |";
-  }
-
-  template <typename S, typename Tile>
-  std::string staged_line(const std::string &name)
-  {
-    const StagedAccesses a = staged_accesses<S, Tile>();
-    return "| " + name + " |" + fraction(a.write_x) + fraction(a.read_y) + fraction(a.write_y) +
-        fraction(a.read_z) + fraction(a.sum()) + "\n";
-  }
-
-  template <typename S, int n>
-  std::string layouts_of(const std::string &name)
-  {
-    constexpr int bytes = sizeof(typename S::Accumulator);
-    return staged_line<S, Plain<n, bytes>>(name + ", plain") +
-        staged_line<S, Padded<n, bytes>>(name + ", padded") +
-        staged_line<S, Permuted<n, bytes>>(name + ", permuted");
-  }
-
-  template <typename S, int... n>
-  std::string permuted_of(const std::string &name)
-  {
-    return (staged_line<S, Permuted<n, sizeof(typename S::Accumulator)>>(
-                name + ", N = " + std::to_string(n) + ", permuted") +
-        ...);
-  }
-
-  template <int... n>
-  std::string line_tiles()
-  {
-    return (("| " + std::to_string(n) + " |" +
-                fraction(all_line_wavefronts<tensor::LineTile<double, 3, n>>()) +
-                fraction(all_line_wavefronts<tensor::LineTile<float, 3, n>>()) + "\n") +
-        ...);
-  }
-
-  // The tables of the documentation are these. Where one differs, the message is the right one.
-  TEST(TensorLayouts, DocumentedTables)
-  {
-    const char *source = std::getenv("TENSORMG_SOURCE_DIR");
-    std::ifstream file(std::string(source ? source : ".") + "/docs/nodal.md");
-    ASSERT_TRUE(file) << "docs/nodal.md: not found; run from the root of the repository";
-    std::stringstream text;
-    text << file.rdbuf();
-    const std::string tables[] = {layouts_of<mma::M16N8K4<double>, 8>("FP64, N = 8") +
-            layouts_of<mma::M16N8K4<double>, 16>("FP64, N = 16") +
-            layouts_of<mma::M16N8K8<Tf32>, 8>("TF32, N = 8") +
-            layouts_of<mma::M16N8K8<Tf32>, 16>("TF32, N = 16") +
-            layouts_of<mma::M16N8K16<Half>, 8>("FP16, N = 8") +
-            layouts_of<mma::M16N8K16<Half>, 16>("FP16, N = 16"),
-        permuted_of<mma::M16N8K4<double>, 9, 10, 12, 14>("FP64") +
-            staged_line<mma::M16N8K4<double>, Plain<18, 8>>("FP64, N = 18, plain") +
-            permuted_of<mma::M16N8K8<Tf32>, 9, 10, 12, 14, 18>("TF32") +
-            permuted_of<mma::M16N8K16<Half>, 9, 10, 12, 14, 18>("FP16"),
-        line_tiles<2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18>()};
-    for (const std::string &table : tables)
-      EXPECT_NE(text.str().find(table), std::string::npos) << table;
   }
 } // namespace
 } // namespace tensormg

@@ -138,7 +138,7 @@ namespace
         std::string::npos);
   }
 
-  // The counts of docs/nodal.md.
+  // As the layouts have them (kernels/tensor/shared_accesses.h).
   TEST(CompareTensor, PredictedWavefronts)
   {
     using namespace nodal;

@@ -22,7 +22,7 @@ namespace
     return times_expected * expected_error(rounding, k);
   }
 
-  /// The largest errors of a full run on an H200, docs/performance/diagnose-all-h200.json.
+  /// The largest errors of a full run on an H200, revision 1d39e5d.
   TEST(DiagnoseGemmCheck, AllowsWhatKernelsHaveAndNotMuchMore)
   {
     struct Largest
