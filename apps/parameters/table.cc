@@ -273,7 +273,7 @@ namespace
     compare.word_list("forms", &CompareOptions::forms, compare_forms,
         "Forms of the operator: rank2, in the basis that the solver uses; nodal, by dense "
         "contractions on the vertex patches of one colour, nodal_cells, on cells; patch_inverse: the "
-        "local inverse of these patches (docs/nodal.md).");
+        "local inverse of these patches (docs/diagnostics.md).");
     compare.word_list("steps", &CompareOptions::steps, compare_steps,
         "apply: y = A u; residual: b - A u; chebyshev: one fused step of the smoother.");
     compare.word_list("precisions", &CompareOptions::precisions, compare_precisions,

@@ -1,5 +1,5 @@
 // The accesses to shared memory of the kernels on tensors, one by one, and their bank conflicts by the count of
-// kernels/mma/bank_conflicts.h: what docs/nodal.md lists. Host only.
+// kernels/mma/bank_conflicts.h. Host only.
 #pragma once
 
 #include <algorithm>

@@ -73,7 +73,7 @@ inline constexpr double steps_of_section = 2.1, crossing = 1.5;
 inline constexpr double add_time = 4.4;      ///< of the kernel that adds sums
 inline constexpr double cached_bytes = 25e6; ///< of factors: half of the second cache
 
-/// Time of an FP64 product, but for what all take. Of sweeps on an H200 (docs/performance/gemm-shares-h200.json).
+/// Time of an FP64 product, but for what all take. Of sweeps on an H200, revision 2675e2d.
 inline double time_of(const StreamK &product, const Work &work, const Costs &costs)
 {
   const Size &size = work.size;

@@ -1,8 +1,8 @@
 // Which shape of tiles, and which division along k, fp16_wgmma() and single_wgmma() take for a product.
 //
 // Time is estimated as in quantisation.h: sections of tiles x what a step along k costs + what a tile costs. The costs of a
-// shape are measured on an H200 with products that fill it, those of rows and of sums of parts by a sweep on an H100
-// (docs/diagnostics.md, gemm).
+// shape are measured on an H200 with products that fill it, those of rows and of sums of parts by a sweep on an H100,
+// revision 37fbd28.
 // Tests: tests/kernels/diagnostics/gemm/plan_test.cc.
 #pragma once
 
@@ -64,8 +64,8 @@ inline constexpr std::array corrected_shapes{
     Shape{1, 64, 1, 6, 1, false, 2, 0.37, 0.7},  // fewer, and those divided along k
 };
 
-/// The same for factors in FP32, for few tiles and long k; times of an H100, where tensor cores run as fast
-/// (docs/performance/gemm-shares-h100.json).
+/// The same for factors in FP32, for few tiles and long k; times of an H100, where tensor cores run as fast, at
+/// revision 35b82db.
 inline constexpr std::array split_shapes{
     Shape{2, 128, 1, 5, 1, false, 2, 0.86, 2.5, true}, // divided along k
     Shape{1, 64, 1, 12, 1, false, 2, 0.46, 1.5, true}, // one or a few tiles
@@ -97,7 +97,7 @@ inline constexpr double start_time = 1.5, add_time = 4., add_time_of_million = 2
 /// Blocks that work on parts along k load rows that few others load at that time.
 inline constexpr double row_time = 0.0016, row_time_of_parts = 0.0019;
 /// Splitting before the product reads and writes each number of a factor. Bytes of a microsecond: an H100 has 2.8e6 from memory; with
-/// these the plan takes the faster of both ways in all sizes of docs/performance/gemm-shares-h100.json, run 4.
+/// these the plan takes the faster of both ways in all sizes of a sweep at revision 35b82db.
 inline constexpr double splitting_start_time = 2., splitting_bytes = 3.2e6;
 
 /// Whole waves of tiles stay whole; the tiles of the last one are divided along k, `parts` at most: if the last column of tiles is
