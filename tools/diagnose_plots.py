@@ -1,7 +1,8 @@
 """The plots of tools/report_diagnose.py, and what they and its page count over the entries of a diagnosis."""
 
 import math
-import re
+
+from plotting import distinct, label_levels, levels, plain_ticks
 
 MARKS = "osD^vP*X<>"
 
@@ -11,51 +12,8 @@ def measured(diagnosis, class_name=None):
             and class_name in (None, entry["class"])]
 
 
-def distinct(values):
-    return list(dict.fromkeys(values))
-
-
 def name_of(entry):
     return ", ".join(filter(None, (entry["kernel"], entry["precision"])))
-
-
-def levels(units):
-    """(GFLOP/s, names) of ceilings; those within a fifth of each other are one, with the highest rate."""
-    found = []
-    for unit in sorted(units, key=lambda u: -u["rate_per_second"]):
-        rate = unit["rate_per_second"] * 1e-9
-        if found and rate > found[-1][0] / 1.2:
-            found[-1][1].append(unit["name"])
-        else:
-            found.append((rate, [unit["name"]]))
-    return found
-
-
-def tick_text(value, _=None):
-    """1000 and 1e-6."""
-    if 1 <= value < 1e6:
-        return f"{value:.3f}".rstrip("0").rstrip(".")
-    return re.sub(r"e([-+])0?", lambda sign: "e" + sign[1].strip("+"), f"{value:.3g}")
-
-
-def spread(heights, distance):
-    """Falling numbers, moved down so far that all are this distance apart."""
-    result = []
-    for height in heights:
-        result.append(min(height, result[-1] - distance) if result else height)
-    return result
-
-
-def plain_ticks(axis):
-    """Numbers as people write them, and enough of them, on a logarithmic axis."""
-    from matplotlib import ticker
-    low, high = sorted(axis.get_view_interval())
-    decades = math.log10(high / low)
-    steps = ((1,) if decades > 3 else (1, 2, 5) if decades > 1.2 else (1, 1.5, 2, 3, 5, 7) if decades > 0.5
-             else (1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9))
-    axis.set_major_locator(ticker.LogLocator(subs=steps, numticks=12))
-    axis.set_major_formatter(ticker.FuncFormatter(tick_text))
-    axis.set_minor_formatter(ticker.NullFormatter())
 
 
 # Plots: each takes matplotlib's pyplot and the diagnosis, and gives a figure, or None without data.
@@ -67,15 +25,14 @@ def plot_roofline(pyplot, diagnosis):
     figure, axes = pyplot.subplots(figsize=(9, 5.5))
     intensities = [e["intensity_flops_per_byte"] for e in entries]
     left, right = min(intensities) / 3, max(max(intensities), 32) * 3
-    labels = []
+    labels, slopes = [], []
     for machine in diagnosis["machines"]:
         bandwidth = machine["scale_bandwidth_gb_per_s"]
         units = [c for c in machine["ceilings"] if c["counted"] == "flops"]
         top = max(c["rate_per_second"] for c in units) * 1e-9
         axes.plot([left, top / bandwidth], [left * bandwidth, top], color="0.3", linewidth=1)
-        axes.annotate(f"{machine['place']}: scale {bandwidth:.0f} GB/s", (left, left * bandwidth),
-                      xytext=(14, 0), textcoords="offset points", fontsize=8, color="0.3")
-        found = levels(units)
+        slopes.append(f"{machine['place']} {bandwidth:.0f} GB/s")
+        found = levels((c["name"], c["rate_per_second"] * 1e-9) for c in units)
         for rate, _ in found:
             axes.plot([min(rate / bandwidth, right), right], [rate, rate], color="0.3", linewidth=1)
         labels += [(rate, f"{machine['place']}: {', '.join(names)}") for rate, names in found]
@@ -96,13 +53,8 @@ def plot_roofline(pyplot, diagnosis):
                       label=f"{class_name}{', fastest of its problem' if fastest else ', others'}")
     axes.set(xscale="log", yscale="log", xlim=(left, right), ylabel="useful GFLOP/s",
              xlabel="useful flop per compulsory byte")
-    labels.sort(reverse=True)
-    low, high = map(math.log10, axes.get_ylim())
-    heights = [(math.log10(rate) - low) / (high - low) for rate, _ in labels]
-    for (_, text), height, moved in zip(labels, heights, spread(heights, 0.028)):
-        axes.annotate(text, (1, height), xycoords="axes fraction", xytext=(1.03, moved), fontsize=7, color="0.3",
-                      va="center", arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.6,
-                                               "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)})
+    axes.set_title("scale: " + ", ".join(slopes), fontsize=9)
+    label_levels(axes, labels)
     axes.grid(True, which="major", color="0.9", linewidth=0.6)
     axes.legend(fontsize=8, frameon=False, loc="upper center", ncol=3, bbox_to_anchor=(0.5, -0.12))
     for axis in (axes.xaxis, axes.yaxis):
@@ -204,7 +156,8 @@ def plot_class(pyplot, diagnosis, class_name):
     for e in entries:
         reached[problems.index(e["problem"])][kernels.index(label(e))] = (
             100 * e["predicted_overlapped_ms"] / e["milliseconds"])
-    figure, axes = pyplot.subplots(figsize=(2.5 + 0.42 * len(kernels), 1.6 + 0.2 * len(problems)))
+    column = min(0.42, max(0.25, 9 / len(kernels)))  # inches; many of them as narrow as their numbers allow, to fit on the page
+    figure, axes = pyplot.subplots(figsize=(2.5 + column * len(kernels), 1.6 + 0.2 * len(problems)))
     colours = axes.imshow(reached, aspect="auto", cmap="viridis", vmin=0, vmax=100)
     for y, row in enumerate(reached):
         for x, part in enumerate(row):
@@ -278,10 +231,10 @@ def plot_quantisation(pyplot, diagnosis):
         axes.plot(columns, rates(sweep, "library_milliseconds"), "x", markersize=5,
                   label="cublas")
         axes.set(xlabel="n", ylabel="useful TFLOP/s", ylim=(0, None))
-        axes.set_title(f"{sweep['kernel']}: m = {sweep['m']}, k = {sweep['k']}, tiles of "
-                       f"{sweep['tile_m']} x {sweep['tile_n']}, {sweep['blocks_at_once']} at once",
-                       fontsize=8)
-        axes.legend(fontsize=7, frameon=False, loc="lower right")
+        axes.set_title(f"{sweep['kernel']}: m = {sweep['m']}, k = {sweep['k']},\ntiles of "
+                       f"{sweep['tile_m']} x {sweep['tile_n']}, {sweep['blocks_at_once']} at once", fontsize=9)
+        axes.legend(fontsize=8, frameon=False, loc="lower right")
+    figure.tight_layout()
     return figure
 
 

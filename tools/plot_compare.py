@@ -7,8 +7,8 @@ Exit codes: 0 written, 1 the file cannot be used or the plots not be written, 77
 
 Colours are precisions, marks are backends. Of several sizes the largest is drawn. The panels of
 throughput show the device if there is one, otherwise the host; their dashed lines are the scale
-bandwidth. In the roofline both have their bandwidth as a slope and the peaks of the units in use as
-ceilings.
+bandwidth. In the roofline both have their bandwidth as a slope, in the title, and the peaks of the
+units in use as ceilings.
 """
 
 import argparse
@@ -16,16 +16,13 @@ import json
 import pathlib
 import sys
 
+sys.dont_write_bytecode = True  # nothing is left beside the scripts
+from plotting import (NO_MATPLOTLIB, distinct, fail, label_levels, legend_below, levels, pyplot_without_screen, write)
+
 REQUIRED = ("dimension", "degree", "precision", "form", "step", "backend", "place", "dofs_wanted",
             "gdofs_per_second", "bytes_per_dof", "flops_per_dof", "tflops_per_second", "unit")
 PRECISIONS = ("double", "single", "tf32", "half", "3xtf32", "3xfp16", "2xfp16")
 MARKS = "osD^vP*X<>pdhH8+x1234|_"
-NO_MATPLOTLIB = 77
-
-
-def fail(message, code=1):
-    print(f"tensormg: plot: {message}", file=sys.stderr)
-    sys.exit(code)
 
 
 def read_comparison(path):
@@ -56,10 +53,9 @@ def read_comparison(path):
     return comparison
 
 
-def distinct(entries, *keys):
+def values(entries, *keys):
     """The different values of the keys in the order in which they first appear."""
-    values = [tuple(entry[key] for key in keys) for entry in entries]
-    return list(dict.fromkeys(value if len(keys) > 1 else value[0] for value in values))
+    return distinct(tuple(entry[key] for key in keys) if len(keys) > 1 else entry[keys[0]] for entry in entries)
 
 
 class Style:
@@ -67,7 +63,7 @@ class Style:
 
     def __init__(self, entries):
         self.marks = {backend: MARKS[i % len(MARKS)]
-                      for i, backend in enumerate(distinct(entries, "backend"))}
+                      for i, backend in enumerate(values(entries, "backend"))}
 
     def of(self, precision, backend):
         return {"color": f"C{PRECISIONS.index(precision)}" if precision in PRECISIONS else "0.3",
@@ -75,14 +71,14 @@ class Style:
 
 
 def draw_throughput(axes, entries, bandwidths, style, title):
-    for precision, backend in distinct(entries, "precision", "backend"):
+    for precision, backend in values(entries, "precision", "backend"):
         rows = sorted((entry for entry in entries
                        if (entry["precision"], entry["backend"]) == (precision, backend)),
                       key=lambda entry: entry["degree"])
         axes.plot([row["degree"] for row in rows], [row["gdofs_per_second"] for row in rows],
                   linewidth=1.2, **style.of(precision, backend))
-    degrees = distinct(entries, "degree")
-    for place, precision, size in distinct(entries, "place", "precision", "bytes_per_dof"):
+    degrees = values(entries, "degree")
+    for place, precision, size in values(entries, "place", "precision", "bytes_per_dof"):
         limit = 1e-9 * bandwidths[place] / size
         axes.axhline(limit, linewidth=0.8, linestyle="--", alpha=0.7,
                      color=style.of(precision, entries[0]["backend"])["color"])
@@ -95,17 +91,19 @@ def draw_throughput(axes, entries, bandwidths, style, title):
     axes.set_xticks(sorted(degrees))
     axes.set_xlabel("degree p")
     axes.set_ylabel("GDoF/s")
-    axes.set_title(title, fontsize=10)
+    axes.set_title(title, fontsize=9)
     axes.grid(True, which="major", color="0.9", linewidth=0.6)
 
 
-def draw_roofline(axes, entries, machines, style, title):
+def draw_roofline(axes, entries, machines, style, about):
+    """The labels of its ceilings, (height, text)."""
     for entry in entries:
         axes.plot(entry["flops_per_dof"] / entry["bytes_per_dof"],
                   entry["tflops_per_second"], linestyle="none", alpha=0.75,
                   **style.of(entry["precision"], entry["backend"]))
     intensities = [entry["flops_per_dof"] / entry["bytes_per_dof"] for entry in entries]
     left, right = min(intensities) / 3, max(intensities) * 8
+    labels, slopes = [], []
     for machine in machines:
         units = sorted({entry["unit"] for entry in entries if entry["place"] == machine["place"]})
         peaks = {unit: machine["peaks_per_second"][unit] for unit in units
@@ -115,36 +113,63 @@ def draw_roofline(axes, entries, machines, style, title):
         line = {"color": "0.35", "linewidth": 1.0}
         corner = max(peaks.values()) / machine["bandwidth"]
         end = min(max(corner, left), right)
-        middle = (left * end) ** 0.5
         axes.plot([left, end], [1e-12 * machine["bandwidth"] * x for x in (left, end)], **line)
-        axes.annotate(f"{machine['place']}: {1e-9 * machine['bandwidth']:.0f} GB/s",
-                      (middle, 1e-12 * machine["bandwidth"] * middle), xytext=(-4, 2),
-                      textcoords="offset points", fontsize=7, color="0.35", ha="right")
-        for unit, peak in peaks.items():
-            begin = peak / machine["bandwidth"]
+        slopes.append(f"{machine['place']} {1e-9 * machine['bandwidth']:.0f} GB/s")
+        for peak, names in levels(peaks.items()):
+            begin = max(left, peak / machine["bandwidth"])
             if begin < right:
                 axes.plot([begin, right], [1e-12 * peak] * 2, **line)
-                axes.annotate(unit.replace("_", " "), (right, 1e-12 * peak), xytext=(-2, 2),
-                              textcoords="offset points", fontsize=7, color="0.35", ha="right")
+                labels.append((1e-12 * peak, f"{machine['place']}: {', '.join(n.replace('_', ' ') for n in names)}"))
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(left, right)
-    axes.set_xlabel("flop per byte (useful, by the work model)")
+    axes.set_xlabel("flop per byte (useful, by the work model)", fontsize=9)
     axes.set_ylabel("TFLOP/s")
-    axes.set_title(title, fontsize=10)
+    axes.set_title(f"roofline, {about}\nscale: {', '.join(slopes)}", fontsize=9)
     axes.grid(True, which="major", color="0.9", linewidth=0.6)
+    return labels
 
 
 def draw_legend(figure, entries, style):
     from matplotlib.lines import Line2D
     handles = [Line2D([], [], label=f"{backend}, {precision}", linewidth=1.2,
                       **style.of(precision, backend))
-               for precision, backend in distinct(entries, "precision", "backend")]
+               for precision, backend in values(entries, "precision", "backend")]
     handles.append(Line2D([], [], color="0.4", linewidth=0.8, linestyle="--",
                           label="scale bandwidth"))
-    columns = min(len(handles), 6)
-    figure.legend(handles=handles, loc="lower center", ncol=columns, frameon=False, fontsize=9)
-    return -(-len(handles) // columns)
+    legend_below(figure, handles, [handle.get_label() for handle in handles])
+
+
+def figure_of(pyplot, comparison):
+    entries, machines = comparison["entries"], comparison["machines"]
+    bandwidths = {machine["place"]: machine["bandwidth"] for machine in machines}
+    style = Style(entries)
+    rows = values(entries, "dimension", "form")
+    steps = values(entries, "step")
+    figure, axes = pyplot.subplots(len(rows), len(steps) + 1, figsize=(3.9 * (len(steps) + 1), 3.6 * len(rows) + 0.4),
+                                   squeeze=False)
+    labels = []
+    for (dimension, form), panels in zip(rows, axes):
+        here = [entry for entry in entries
+                if (entry["dimension"], entry["form"]) == (dimension, form)]
+        for step, panel in zip(steps, panels):
+            chosen = [entry for entry in here if entry["step"] == step]
+            # On the scale of a device the lines of the host would lie on the axis.
+            on_device = [entry for entry in chosen if entry["place"] == "device"]
+            chosen = on_device or chosen
+            if chosen:
+                draw_throughput(panel, chosen, bandwidths, style,
+                                f"{step}, {dimension}D, {form}\nabout {here[0]['dofs_wanted'] / 1e6:.3g} M DoF")
+            else:
+                panel.set_visible(False)
+        labels.append(draw_roofline(panels[-1], here, machines, style, f"{dimension}D, {form}"))
+    names = "; ".join(machine["name"] for machine in machines)
+    figure.suptitle(f"{names}, {comparison.get('date', '')[:10]}", fontsize=10)
+    figure.tight_layout()
+    for panels, of_panel in zip(axes, labels):
+        label_levels(panels[-1], of_panel)
+    draw_legend(figure, entries, style)
+    return figure
 
 
 def main():
@@ -154,48 +179,10 @@ def main():
     arguments = parser.parse_args()
     comparison = read_comparison(arguments.json)
     try:
-        import matplotlib
+        pyplot = pyplot_without_screen()
     except ImportError:
         fail("matplotlib is missing: install python3-matplotlib", NO_MATPLOTLIB)
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "tensormg"  # the same data gives the same file
-    from matplotlib import pyplot
-
-    entries, machines = comparison["entries"], comparison["machines"]
-    bandwidths = {machine["place"]: machine["bandwidth"] for machine in machines}
-    style = Style(entries)
-    rows = distinct(entries, "dimension", "form")
-    steps = distinct(entries, "step")
-    width, height = 3.9 * (len(steps) + 1), 3.6 * len(rows) + 0.9
-    figure, axes = pyplot.subplots(len(rows), len(steps) + 1, figsize=(width, height), squeeze=False)
-    for (dimension, form), panels in zip(rows, axes):
-        here = [entry for entry in entries
-                if (entry["dimension"], entry["form"]) == (dimension, form)]
-        about = f"{dimension}D, {form}, about {here[0]['dofs_wanted'] / 1e6:.3g} M DoF"
-        for step, panel in zip(steps, panels):
-            chosen = [entry for entry in here if entry["step"] == step]
-            # On the scale of a device the lines of the host would lie on the axis.
-            on_device = [entry for entry in chosen if entry["place"] == "device"]
-            chosen = on_device or chosen
-            if chosen:
-                draw_throughput(panel, chosen, bandwidths, style, f"{step} ({about})")
-            else:
-                panel.set_visible(False)
-        draw_roofline(panels[-1], here, machines, style, f"roofline ({dimension}D, {form})")
-    names = "; ".join(machine["name"] for machine in machines)
-    figure.suptitle(f"{names}, {comparison.get('date', '')[:10]}", fontsize=10)
-    lines = draw_legend(figure, entries, style)
-    figure.tight_layout(rect=(0, (0.1 + 0.22 * lines) / height, 1, 1))
-
-    stem = arguments.output or arguments.json.with_suffix("")
-    for extension in ("png", "svg"):
-        path = stem.with_name(f"{stem.name}.{extension}")
-        metadata = {"Date": None} if extension == "svg" else {}
-        try:
-            figure.savefig(path, dpi=150, metadata=metadata)
-        except OSError as error:
-            fail(f"{path}: {error.strerror}")
-        print(f"tensormg: wrote {path}", file=sys.stderr)
+    write(figure_of(pyplot, comparison), arguments.output or arguments.json.with_suffix(""))
 
 
 if __name__ == "__main__":

@@ -11,13 +11,10 @@ import csv
 import pathlib
 import sys
 
+sys.dont_write_bytecode = True  # nothing is left beside the scripts
+from plotting import NO_MATPLOTLIB, fail, legend_below, pyplot_without_screen, write
+
 REQUIRED = ("degree", "h", "l2_error", "h1_error", "limited_by")
-NO_MATPLOTLIB = 77
-
-
-def fail(message, code=1):
-    print(f"tensormg: plot: {message}", file=sys.stderr)
-    sys.exit(code)
 
 
 def read_study(path):
@@ -73,10 +70,22 @@ def draw(axes, study, key, order_above_degree, title):
     sizes = sorted({row["h"] for rows in study.values() for row in rows})
     axes.set_xticks(sizes, [f"{size:.3g}" for size in sizes])
     axes.minorticks_off()
+    axes.set_ylim(bottom=axes.get_ylim()[0] / 3)  # room for the order of the lowest line
     axes.set_xlabel("cell size h")
     axes.set_title(title)
     axes.grid(True, which="major", color="0.9", linewidth=0.6)
-    axes.legend(frameon=False, fontsize=9)
+
+
+def figure_of(pyplot, study):
+    panels = [("l2_error", 1, "L2 error")]
+    if any(row["h1_error"] for rows in study.values() for row in rows):
+        panels.append(("h1_error", 0, "error of the gradient"))
+    figure, axes = pyplot.subplots(1, len(panels), figsize=(4.8 * len(panels), 4.2), squeeze=False)
+    for panel, (key, order_above_degree, title) in zip(axes[0], panels):
+        draw(panel, study, key, order_above_degree, title)
+    figure.tight_layout()
+    legend_below(figure, *axes[0][0].get_legend_handles_labels())
+    return figure
 
 
 def main():
@@ -86,30 +95,10 @@ def main():
     arguments = parser.parse_args()
     study = read_study(arguments.csv)
     try:
-        import matplotlib
+        pyplot = pyplot_without_screen()
     except ImportError:
         fail("matplotlib is missing: install python3-matplotlib", NO_MATPLOTLIB)
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "tensormg"  # the same data gives the same file
-    from matplotlib import pyplot
-
-    panels = [("l2_error", 1, "L2 error")]
-    if any(row["h1_error"] for rows in study.values() for row in rows):
-        panels.append(("h1_error", 0, "error of the gradient"))
-    figure, axes = pyplot.subplots(1, len(panels), figsize=(4.8 * len(panels), 4.2), squeeze=False)
-    for panel, (key, order_above_degree, title) in zip(axes[0], panels):
-        draw(panel, study, key, order_above_degree, title)
-    figure.tight_layout()
-
-    stem = arguments.output or arguments.csv.with_suffix("")
-    for extension in ("png", "svg"):
-        path = stem.with_name(f"{stem.name}.{extension}")
-        metadata = {"Date": None} if extension == "svg" else {}
-        try:
-            figure.savefig(path, dpi=150, metadata=metadata)
-        except OSError as error:
-            fail(f"{path}: {error.strerror}")
-        print(f"tensormg: wrote {path}", file=sys.stderr)
+    write(figure_of(pyplot, study), arguments.output or arguments.csv.with_suffix(""))
 
 
 if __name__ == "__main__":

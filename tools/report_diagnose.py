@@ -18,12 +18,13 @@ import re
 import sys
 
 sys.dont_write_bytecode = True  # nothing is left beside the scripts
-from diagnose_plots import distinct, figures_of, gains_by_kernel, geometric_mean, name_of
+from diagnose_plots import figures_of, gains_by_kernel, geometric_mean, name_of
+from plotting import NO_MATPLOTLIB, distinct, pyplot_without_screen
+import plotting
 
 REQUIRED = ("class", "problem", "kernel", "precision", "place", "outcome")
 BUSY_FROM = 80.0  # percent, as kernels/diagnostics/counters/counters.h has it
 HOLDS_FROM, TARGET = 0.8, 0.9  # of the time, as apps/diagnose/diagnose.h has them
-NO_MATPLOTLIB = 77
 
 STYLE = """
 body { font: 15px/1.45 sans-serif; max-width: 1240px; margin: 2rem auto; padding: 0 1rem; color: #222 }
@@ -42,8 +43,7 @@ td.wide { min-width: 15rem; max-width: none }
 
 
 def fail(message, code=1):
-    print(f"tensormg: report: {message}", file=sys.stderr)
-    sys.exit(code)
+    plotting.fail(message, code, "report")
 
 
 def read_diagnosis(path):
@@ -171,11 +171,11 @@ def bounds_part(diagnosis):
 
 
 def numbers_by_class(pairs):
-    """A table of how often each pair of class and word occurs, the most frequent word first."""
+    """A table of how often each pair of class and word occurs: words down, the most frequent first."""
     pairs = list(pairs)
     words = sorted(distinct(word for _, word in pairs), key=lambda w: -sum(other == w for _, other in pairs))
-    return table(("class", *words), [(name, *(pairs.count((name, word)) or "" for word in words))
-                                     for name in distinct(name for name, _ in pairs)])
+    names = distinct(name for name, _ in pairs)
+    return table(("bound", *names), [(word, *(pairs.count((name, word)) or "" for name in names)) for word in words])
 
 
 def caches_part(samples):
@@ -335,10 +335,7 @@ def page(diagnosis, plots):
 
 def draw(diagnosis, stem):
     """The plots as SVG for the page, by name; each is also written as a PNG file."""
-    import matplotlib
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "tensormg"  # the same data gives the same page
-    from matplotlib import pyplot
+    pyplot = pyplot_without_screen()
     plots = {}
     for name, figure in figures_of(pyplot, diagnosis).items():
         if figure is None:

@@ -64,12 +64,30 @@ class PlotCompare(unittest.TestCase):
         entries += [entry("device", "cuda", p, "single", 200) for p in (1, 2)]
         self.expect_plots([machine("host", 80), machine("device", 4000)], entries)
 
+    @unittest.skipIf(importlib.util.find_spec("matplotlib") is None, "no matplotlib")
+    def test_texts_are_whole_and_apart(self):
+        sys.path[:0] = [str(SCRIPT.parent), str(pathlib.Path(__file__).parent)]
+        import plot_compare
+        import plot_texts
+        import plotting
+        units = {f"fp{n}_tensor_m16n8k{n}": 1e13 * n for n in (8, 9, 10, 16, 17, 64)}
+        machines = [{**machine(place, bandwidth), "peaks_per_second": units} for place, bandwidth in (("host", 80), ("device", 4000))]
+        entries = [entry(place, f"a_backend_with_a_long_name_{n}", p, "double", 100 + p, unit=unit, form=form)
+                   for form in ("nodal_cells", "patch_inverse") for n, unit in enumerate(units)
+                   for place in ("host", "device") for p in range(1, 9)]
+        self.json.write_text(json.dumps({"machines": machines, "entries": entries, "date": "2020-01-01"}), encoding="utf-8")
+        figure = plot_compare.figure_of(plotting.pyplot_without_screen(), plot_compare.read_comparison(self.json))
+        self.assertEqual(plot_texts.outside(figure), [])
+        self.assertEqual(plot_texts.overlapping(figure), [])
+        figure.text(0.5, 0.5, "one")
+        figure.text(0.5, 0.5, "other")
+        self.assertEqual(plot_texts.overlapping(figure), [("other", "one")])
+
     def test_every_precision_has_a_colour_of_its_own(self):
         words = (SCRIPT.parents[1] / "apps" / "parameters" / "words.h").read_text(encoding="utf-8")
         listed = re.search(r"compare_precisions\{(.*?)\}", words, re.S).group(1)
-        specification = importlib.util.spec_from_file_location("plot_compare", SCRIPT)
-        plot = importlib.util.module_from_spec(specification)
-        specification.loader.exec_module(plot)
+        sys.path.insert(0, str(SCRIPT.parent))
+        import plot_compare as plot
         self.assertEqual(sorted(plot.PRECISIONS), sorted(re.findall(r'"([^"]+)"', listed)))
         self.assertLessEqual(len(plot.PRECISIONS), 10)  # C0 to C9
 

@@ -43,6 +43,18 @@ class PlotConvergence(unittest.TestCase):
                           "1,4,256,1024,0.0625,6e-3,,0.25,,tolerance,5\n"
                           "2,2,16,144,0.25,1e-2,,1e-1,,mesh,5\n")
 
+    @unittest.skipIf(importlib.util.find_spec("matplotlib") is None, "no matplotlib")
+    def test_texts_are_whole_and_apart(self):
+        sys.path[:0] = [str(SCRIPT.parent), str(pathlib.Path(__file__).parent)]
+        import plot_convergence
+        import plot_texts
+        import plotting
+        rows = [f"{p},{r},1,1,{2.0**-r},{2.0**(-r * (p + 1))},,{2.0**(-r * p)},,mesh,5\n" for p in range(1, 9) for r in range(1, 6)]
+        self.csv.write_text(HEADER + "".join(rows), encoding="utf-8")
+        figure = plot_convergence.figure_of(plotting.pyplot_without_screen(), plot_convergence.read_study(self.csv))
+        self.assertEqual(plot_texts.outside(figure), [])
+        self.assertEqual(plot_texts.overlapping(figure), [])
+
     def test_without_gradient(self):
         self.expect_plots(HEADER + "1,2,16,64,0.25,1e-1,,,,mesh,5\n1,3,64,256,0.125,2e-2,2,,,mesh,5\n")
 

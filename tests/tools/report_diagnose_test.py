@@ -97,14 +97,12 @@ class ReportDiagnose(unittest.TestCase):
     @unittest.skipUnless(HAS_MATPLOTLIB, "no matplotlib")
     def test_ticks_are_plain_numbers(self):
         sys.path.insert(0, str(SCRIPT.parent))
-        import diagnose_plots
-        import matplotlib
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
+        import plotting
+        pyplot = plotting.pyplot_without_screen()
         for low, high in ((0.9, 1.3), (0.29, 1.9), (0.7, 80), (1e-17, 2), (0.01, 3e6)):
             figure, axes = pyplot.subplots()
             axes.set(xscale="log", xlim=(low, high))
-            diagnose_plots.plain_ticks(axes.xaxis)
+            plotting.plain_ticks(axes.xaxis)
             figure.canvas.draw()
             ticks = [t.get_text() for t in axes.get_xticklabels(which="both") if t.get_text()
                      and low <= t.get_position()[0] <= high]
@@ -113,14 +111,38 @@ class ReportDiagnose(unittest.TestCase):
             for text in ticks:
                 self.assertRegex(text, r"^[0-9.]+(e-?[1-9][0-9]*)?$")
             pyplot.close(figure)
-        self.assertEqual([diagnose_plots.tick_text(x) for x in (1, 1.5, 1000, 1e6, 0.01, 1e-16)],
+        self.assertEqual([plotting.tick_text(x) for x in (1, 1.5, 1000, 1e6, 0.01, 1e-16)],
                          ["1", "1.5", "1000", "1e6", "0.01", "1e-16"])
 
     def test_labels_keep_their_distance(self):
         sys.path.insert(0, str(SCRIPT.parent))
+        import plotting
+        self.assertEqual(plotting.spread([9, 8.5, 8.4, 2], 1), [9, 8, 7, 2])
+        self.assertEqual(plotting.spread([], 1), [])
+
+    @unittest.skipUnless(HAS_MATPLOTLIB, "no matplotlib")
+    def test_texts_are_whole_and_apart(self):
+        sys.path[:0] = [str(SCRIPT.parent), str(pathlib.Path(__file__).parent)]
         import diagnose_plots
-        self.assertEqual(diagnose_plots.spread([9, 8.5, 8.4, 2], 1), [9, 8, 7, 2])
-        self.assertEqual(diagnose_plots.spread([], 1), [])
+        import plot_texts
+        import plotting
+        units = [{"name": f"FP{n} unit with a long name", "rate_per_second": (1 + n / 4) * 1e12, "counted": "flops"} for n in range(8)]
+        machine = {**diagnosis()["machines"][0], "ceilings": units}
+        gain = {"twin": "a_twin_with_a_long_name", "measured": 1.1, "alpha": 2.0, "bound_unoverlapped": 1.2}
+        entries = [entry("scale", f"kernel_with_a_long_name_{k}", f"problem {n}, 1024 x 1024 x 1024", gain=gain)
+                   for k in range(40) for n in range(3)]
+        samples = [{"n": n, "predicted_ms": 0.1, "milliseconds": 0.11, "library_milliseconds": 0.1} for n in (1024, 8456)]
+        sweep = {"kernel": "a_kernel_with_a_long_name", "tile_m": 128, "tile_n": 256, "blocks_at_once": 12, "m": 384, "k": 2048,
+                 "samples": samples, "steps": []}
+        errors = [{"method": method, "range": range_of, "length": n, "error": 1e-4, "bound": 1e-3, "remark": ""}
+                  for method in ("TF32", "TF32, device", "FP16 corrected, device") for range_of in ("0.1 to 1", "1e-8 to 1e-6", "1")
+                  for n in (16, 4096)]
+        figures = diagnose_plots.figures_of(plotting.pyplot_without_screen(), diagnosis(
+            machines=[machine, {**machine, "place": "device"}], entries=entries, quantisation=[sweep, sweep], accuracy=errors))
+        for name, figure in figures.items():
+            if figure is not None:
+                self.assertEqual(plot_texts.outside(figure), [], name)
+                self.assertEqual(plot_texts.overlapping(figure), [], name)
 
     def test_everything(self):
         gain = {"twin": "cuda", "measured": 1.1, "alpha": 2.0, "bound_unoverlapped": 1.2}
@@ -151,6 +173,10 @@ class ReportDiagnose(unittest.TestCase):
         return entry("scale", "cuda", place="device", counters=counters, **{
             "bound": "arithmetic", "bound_holds": predicted >= 1.6, "predicted_overlapped_ms": predicted, **others})
 
+    @staticmethod
+    def rows_of(part):
+        return re.findall('<tr><td class="text">(.*?)</td><td>(.*?)</td></tr>', part)
+
     def bounds_of(self, entries):
         machine = {**diagnosis()["machines"][0], "place": "device"}
         page = self.page_of(diagnosis(machines=[machine], entries=entries))
@@ -161,19 +187,18 @@ class ReportDiagnose(unittest.TestCase):
         before = self.counted(20.0, predicted_at_clock_ms=1.85)
         now = self.counted(20.0, predicted_at_clock_ms=1.85, bound="clock", bound_holds=True)
         part = self.bounds_of([before, now, self.counted(20.0, predicted_at_clock_ms=1.55)])
-        self.assertIn('<th class="">clock (theory)</th><th class="">waiting at', part)
-        self.assertIn("<td>2</td><td>1</td>", part)
+        self.assertEqual(self.rows_of(part), [("clock (theory)", "2"), ("waiting at a &lt;barrier&gt;", "1")])
         self.assertNotIn("80 to 90 %", part)
 
     def test_counters_say_more_between_80_and_90_percent(self):
         part = self.bounds_of([self.counted(20.0, predicted=1.7), self.counted(85.0, predicted=1.7),
                                self.counted(85.0, predicted=1.79), self.counted(85.0, predicted=1.81),
                                {**self.counted(0.0, predicted=1.7), "counters": None}])
-        self.assertIn("<td>5</td>", part)
+        self.assertIn(("arithmetic (theory)", "5"), self.rows_of(part))
         below = part[part.index("warps.</p>"):]
         self.assertIn("80 to 90 %", below)
-        self.assertIn('<th class="">arithmetic: memory (counters)</th><th class="">arithmetic: waiting at a', below)
-        self.assertIn("<td>2</td><td>1</td>", below)
+        self.assertEqual(self.rows_of(below), [("arithmetic: memory (counters)", "2"),
+                                               ("arithmetic: waiting at a &lt;barrier&gt;", "1")])
 
     def test_bounds(self):
         """Theory first, then the busiest part, then what the warps wait for."""
@@ -183,12 +208,10 @@ class ReportDiagnose(unittest.TestCase):
         machine = {**diagnosis()["machines"][0], "place": "device"}
         page = self.page_of(diagnosis(machines=[machine], entries=[
             counted(81.0), counted(82.0), counted(83.0), counted(79.0), counted(20.0), counted(99.0, predicted=1.9), uncounted]))
-        start = page.index("What bounds them</h2>")
-        self.assertIn('<tr><th class="text">class</th><th class="">memory (counters)</th><th class="">waiting at a &lt;barrier&gt;</th>',
-                      page[start:])
-        self.assertIn('<td class="text">scale</td><td>3</td><td>2</td><td>1</td><td>1</td>', page[start:])
-        for bound in ("arithmetic (theory)", "not counted"):
-            self.assertIn(bound, page[start:])
+        part = page[page.index("What bounds them</h2>"):page.index("Machines and their ceilings</h2>")]
+        self.assertIn('<tr><th class="text">bound</th><th class="">scale</th></tr>', part)
+        self.assertEqual(self.rows_of(part), [("memory (counters)", "3"), ("waiting at a &lt;barrier&gt;", "2"),
+                                              ("arithmetic (theory)", "1"), ("not counted", "1")])
         nothing = self.page_of(diagnosis(entries=[entry("scale", "cuda")], no_counters="no <CUPTI>"))
         self.assertIn("No hardware counters: no &lt;CUPTI&gt;", nothing)
         self.assertNotIn("What bounds them", nothing)
