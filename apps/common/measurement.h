@@ -58,7 +58,7 @@ struct Pace
   double pause = 0.;
 
   /// For a GPU: of a kernel that takes more power than it may the clock falls after 25 ms or more
-  /// (docs/kernels.md, "What is timed").
+  /// (docs/kernels.md).
   static Pace of_device(double pause) { return {5., 20., pause}; }
 };
 

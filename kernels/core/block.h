@@ -24,7 +24,7 @@ inline constexpr std::int64_t row_granularity = 8;
 /// Cells of a row with its padding. In 2D, where rows are long, it starts at a line of 128 bytes even of half-precision numbers, or
 /// at half or a quarter of one, as far as that takes at most a 32nd more: on a GPU reading across lines costs up to a fifth of
 /// the bandwidth. Rows are not padded to whole pages: on a CPU those of all modes would meet in the same places of the first
-/// cache (docs/kernels.md, on both).
+/// cache (docs/kernels.md).
 constexpr std::int64_t padded_cells(int dim, std::int64_t cells)
 {
   constexpr std::int64_t line = 64, page = 512, most_part = 32;
