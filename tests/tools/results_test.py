@@ -4,6 +4,7 @@
 import importlib.util
 import json
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -63,6 +64,27 @@ class Speed(Results):
         lines = self.row([solve(20, 0.2), self.full], operators=[
             operator("mma", 64, 300), operator("mma", 64, 200), operator("cuda", 64, 240), operator("cuda", 64, 250), *others])
         self.assertIn("| 240 (60) |", lines[0])
+
+
+class Files(unittest.TestCase):
+    """docs/performance has what documents cite, and stays small."""
+    root = SCRIPT.parents[1]
+
+    def test_files_are_those_that_documents_cite(self):
+        documents = [self.root / "README.md", *self.root.glob("docs/*.md")]
+        texts = [path.read_text(encoding="utf-8") for path in documents]
+        cited = {name for text in texts for name in re.findall(r"performance/([\w.-]+\.json)\b", text)}
+        files = {path.name for path in (self.root / "docs" / "performance").iterdir()}
+        self.assertEqual(files - cited, set(), "no document cites them")
+        self.assertEqual(cited - files, set(), "documents cite them")
+
+    def test_names_and_sizes(self):
+        files = list((self.root / "docs" / "performance").iterdir())
+        for path in files:
+            self.assertRegex(path.name, r"^([a-z0-9-]+-(h200|h100|cpu)|cpu)\.json$")
+            data = json.loads(path.read_text(encoding="utf-8"))
+            self.assertTrue(data.get("git") or data.get("git_hash"), path.name)
+        self.assertLess(sum(path.stat().st_size for path in files), 3e6)
 
 
 class Rewrite(Results):
