@@ -33,6 +33,6 @@ std::string result_line(const RunRecord &record);
 /// "16 x 16 x 8"
 std::string cells_text(const std::array<std::int64_t, 3> &cells, int dim);
 
-/// "tensormg 0.1.0 (GIT HASH, COMPILER)" and "built with ..."
+/// "tensormg 0.2.0 (GIT HASH, COMPILER)" and "built with ..."
 std::string version_text();
 } // namespace tensormg
