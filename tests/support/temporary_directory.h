@@ -11,23 +11,29 @@
 
 namespace tensormg::test
 {
-/// Removed with its contents at the end. With a communicator all ranks share the one of rank 0.
+/// Removed with its contents at the end. With a communicator all ranks share the one of rank 0; without MPI it is of one process.
 class TemporaryDirectory
 {
 public:
   explicit TemporaryDirectory(MPI_Comm communicator = MPI_COMM_SELF)
     : communicator_(communicator)
   {
-    MPI_Comm_rank(communicator, &rank_);
+    int has_mpi = 0;
+    MPI_Initialized(&has_mpi);
+    has_mpi_ = has_mpi != 0;
+    if (has_mpi_)
+      MPI_Comm_rank(communicator, &rank_);
     std::string pattern = (std::filesystem::temp_directory_path() / "tensormg_XXXXXX").string();
     if (rank_ == 0 && ::mkdtemp(pattern.data()) == nullptr)
       pattern = ".";
-    MPI_Bcast(pattern.data(), static_cast<int>(pattern.size()), MPI_CHAR, 0, communicator);
+    if (has_mpi_)
+      MPI_Bcast(pattern.data(), static_cast<int>(pattern.size()), MPI_CHAR, 0, communicator);
     path_ = pattern;
   }
   ~TemporaryDirectory()
   {
-    MPI_Barrier(communicator_);
+    if (has_mpi_)
+      MPI_Barrier(communicator_);
     std::error_code ignored;
     if (rank_ == 0 && path_ != ".")
       std::filesystem::remove_all(path_, ignored);
@@ -40,6 +46,7 @@ public:
 
 private:
   MPI_Comm communicator_;
+  bool has_mpi_ = false;
   int rank_ = 0;
   std::filesystem::path path_;
 };
