@@ -4,13 +4,13 @@
 #include <memory>
 #include <thread>
 
-#include "kernels/diagnostics/peak/clock.h"
+#include "kernels/device/meters/clock.h"
 
 namespace tensormg
 {
 CoreClock device_clock()
 {
-  const auto meter = std::make_shared<peak::ClockMeter>();
+  const auto meter = std::make_shared<ClockMeter>();
   return {[meter] { meter->start(); }, [meter] { return meter->gigahertz(); }};
 }
 

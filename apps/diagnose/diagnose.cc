@@ -13,7 +13,7 @@
 #include "apps/diagnose/run.h"
 #include "apps/diagnose/spmv/matrix_files.h"
 #include "apps/parameters/words.h"
-#include "kernels/diagnostics/peak/clock.h"
+#include "kernels/device/meters/clock.h"
 
 namespace tensormg::diagnose
 {
@@ -164,7 +164,7 @@ void measure_entry(
       return;
     }
     progress.begin(name + ": timing");
-    std::optional<peak::ClockMeter> meter;
+    std::optional<ClockMeter> meter;
     if (entry.place == Place::device)
       meter.emplace().start();
     entry.time = measure([&](int runs) { return candidate.milliseconds(runs); },

@@ -12,7 +12,7 @@
 #include "apps/diagnose/table.h"
 #include "kernels/core/array.h"
 #include "kernels/device/device.h"
-#include "kernels/diagnostics/peak/clock.h"
+#include "kernels/device/meters/clock.h"
 #include "kernels/laplace/laplace.h"
 
 namespace tensormg::diagnose
@@ -305,7 +305,7 @@ Machine measure_device(const MachineOptions &options)
   device::synchronize(nullptr);
   const OwnedStream stream;
   DeviceTimer timer;
-  peak::ClockMeter meter;
+  ClockMeter meter;
   for (const CeilingRow &row : rows)
   {
     if (row.place != Place::device || !peak::device_has(row.unit))

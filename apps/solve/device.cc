@@ -5,7 +5,7 @@
 #include "apps/common/memory_plan.h"
 #include "apps/common/output_level.h"
 #include "apps/solve/run.h"
-#include "kernels/device/energy.h"
+#include "kernels/device/meters/energy.h"
 #include "kernels/diagnostics/scale/scale.h"
 #include "kernels/laplace/cuda.h"
 #include "operators/constant/device_box_solver.h"

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 
 struct cublasContext;
@@ -29,13 +30,13 @@ struct MatrixProduct
 class DeviceBlas
 {
 public:
-  explicit DeviceBlas(Stream stream);
-  ~DeviceBlas(); // NOLINT(performance-trivially-destructible): only without CUDA it were
+  TENSORMG_CUDA_FUNCTION explicit DeviceBlas(Stream stream);
+  TENSORMG_CUDA_FUNCTION ~DeviceBlas(); // NOLINT(performance-trivially-destructible): only without CUDA it were
   DeviceBlas(const DeviceBlas &) = delete;
   DeviceBlas &operator=(const DeviceBlas &) = delete;
 
   /// Throws std::length_error if a size is beyond 32 bits, DeviceError if cuBLAS fails.
-  void multiply(const MatrixProduct &product) const;
+  TENSORMG_CUDA_FUNCTION void multiply(const MatrixProduct &product) const;
 
 private:
   cublasContext *handle_ = nullptr;

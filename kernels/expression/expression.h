@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "kernels/core/block.h"
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 
 namespace tensormg::expression
@@ -124,10 +125,12 @@ struct Place
 /// Blocks of threads of the sums: as many partial sums are left.
 inline constexpr int sum_blocks = 528;
 
-void project_cuda(const Steps &, const Place &, double scale, double *b, Stream stream);
+TENSORMG_CUDA_FUNCTION void project_cuda(
+    const Steps &, const Place &, double scale, double *b, Stream stream);
 
 /// partial: 2 * sum_blocks numbers; the integral is the sum of the first half, that of |f| of the second.
-void integrate_cuda(const Steps &, const Place &, double *partial, Stream stream);
+TENSORMG_CUDA_FUNCTION void integrate_cuda(
+    const Steps &, const Place &, double *partial, Stream stream);
 
 /// unit (factor u - f - shift) is squared; the unit, a power of two, keeps the squares in the range of double precision.
 struct DistanceScales
@@ -136,6 +139,6 @@ struct DistanceScales
 };
 
 /// partial: sum_blocks numbers, whose sum is the result. Ranges other than all cells are not for this one.
-void distance_cuda(const Steps &, const Place &, const double *u, const DistanceScales &scales,
-    double *partial, Stream stream);
+TENSORMG_CUDA_FUNCTION void distance_cuda(const Steps &, const Place &, const double *u,
+    const DistanceScales &scales, double *partial, Stream stream);
 } // namespace tensormg::expression

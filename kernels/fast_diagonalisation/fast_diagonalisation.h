@@ -21,6 +21,7 @@
 
 #include "kernels/core/block.h"
 #include "kernels/core/half.h"
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 
 namespace tensormg::fast_diagonalisation
@@ -56,10 +57,10 @@ struct Arguments
 
 /// Throws std::invalid_argument unless is_small(block).
 template <typename Number>
-void solve_cuda(const Arguments<Number> &);
+TENSORMG_CUDA_FUNCTION void solve_cuda(const Arguments<Number> &);
 
 /// The division alone, for blocks that are not small and whose products cuBLAS makes:
 /// u[z][y][x] /= the sum of the eigenvalues, or 0 where that vanishes. Reads and writes u once.
-void divide_cuda(const std::array<std::int64_t, 3> &lengths,
+TENSORMG_CUDA_FUNCTION void divide_cuda(const std::array<std::int64_t, 3> &lengths,
     const std::array<const double *, 3> &eigenvalues, double *u, Stream stream);
 } // namespace tensormg::fast_diagonalisation

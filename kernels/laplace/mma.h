@@ -1,6 +1,7 @@
 // The `mma` backend: rank-2 face terms by mma.sync on tensor cores, vectors in device memory.
 #pragma once
 
+#include "kernels/device/cuda_function.h"
 #include "kernels/laplace/laplace.h"
 
 namespace tensormg::laplace
@@ -24,10 +25,10 @@ inline constexpr int mma_jumps_max_degree = 3;
 
 /// The residual with weights and traces of 22 bits, 3D, degrees for which it is faster than CUDA cores.
 inline constexpr int mma_accurate_min_degree = 5, mma_accurate_max_degree = 8;
-Apply<Half> *mma_accurate_residual(int degree);
-KernelResources mma_accurate_residual_resources(int degree);
+TENSORMG_CUDA_FUNCTION Apply<Half> *mma_accurate_residual(int degree);
+TENSORMG_CUDA_FUNCTION KernelResources mma_accurate_residual_resources(int degree);
 
 /// mma_3d_half_instance() for a form known at run time, of degrees up to mma_max_degree().
-Apply<Half> *mma_instance(Form form, int degree);
-KernelResources mma_resources(Form form, int degree, std::int64_t cells_x);
+TENSORMG_CUDA_FUNCTION Apply<Half> *mma_instance(Form form, int degree);
+TENSORMG_CUDA_FUNCTION KernelResources mma_resources(Form form, int degree, std::int64_t cells_x);
 } // namespace tensormg::laplace

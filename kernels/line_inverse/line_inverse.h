@@ -22,6 +22,7 @@
 
 #include "kernels/core/block.h"
 #include "kernels/core/half.h"
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 
 namespace tensormg::line_inverse
@@ -58,9 +59,9 @@ void rotate_and_add(const RotateAndAdd<Number> &);
 
 /// The same in device memory, queued in `stream`.
 template <typename Src, typename C>
-void rotate_cuda(const Rotate<Src, C> &, Stream stream);
+TENSORMG_CUDA_FUNCTION void rotate_cuda(const Rotate<Src, C> &, Stream stream);
 template <typename Number>
-void rotate_and_add_cuda(const RotateAndAdd<Number> &, Stream stream);
+TENSORMG_CUDA_FUNCTION void rotate_and_add_cuda(const RotateAndAdd<Number> &, Stream stream);
 
 /// Where the lines of a direction lie: a line begins at a position of its first cell and mode, and entry u is at
 /// offset(u) from there.

@@ -30,6 +30,7 @@
 
 #include <cstddef>
 
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 #include "kernels/patch/patches.h"
 
@@ -87,17 +88,18 @@ constexpr std::int64_t device_table_bytes(int n)
 
 /// y = x in all cells that no patch of the colour has.
 template <typename Number>
-void copy_uncovered_cuda(
+TENSORMG_CUDA_FUNCTION void copy_uncovered_cuda(
     const Block &block, const Patches &patches, const Number *x, Number *y, Stream stream);
 
 /// (x, old) = ((1 + theta) x - theta old, x): extrapolation of the three-term steps. theta = 0: old = x, whatever
 /// old was.
 template <typename Number>
-void extrapolate_cuda(std::int64_t size, double theta, Number *x, Number *old, Stream stream);
+TENSORMG_CUDA_FUNCTION void extrapolate_cuda(
+    std::int64_t size, double theta, Number *x, Number *old, Stream stream);
 
 /// What select_device() chooses from.
 template <typename Number>
-DeviceKernel<Number> correct_lines(int dim, int n);
+TENSORMG_CUDA_FUNCTION DeviceKernel<Number> correct_lines(int dim, int n);
 template <typename Number>
-DeviceKernel<Number> correct_tensor(int dim, int n);
+TENSORMG_CUDA_FUNCTION DeviceKernel<Number> correct_tensor(int dim, int n);
 } // namespace tensormg::patch

@@ -14,6 +14,7 @@
 // Where not all directions are halved: one after the other, in each one thread per line of a coarse cell (cuda_partial.cuh).
 #pragma once
 
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 #include "kernels/transfer/transfer.h"
 
@@ -21,7 +22,9 @@ namespace tensormg::transfer
 {
 /// between: device memory for the vector between() of the blocks, or nullptr if that is empty.
 template <typename Number>
-void prolongate_cuda(const Prolongate<Number> &, Stream stream, Compute<Number> *between = nullptr);
+TENSORMG_CUDA_FUNCTION void prolongate_cuda(
+    const Prolongate<Number> &, Stream stream, Compute<Number> *between = nullptr);
 template <typename Number>
-void restrict_cuda(const Restrict<Number> &, Stream stream, Compute<Number> *between = nullptr);
+TENSORMG_CUDA_FUNCTION void restrict_cuda(
+    const Restrict<Number> &, Stream stream, Compute<Number> *between = nullptr);
 } // namespace tensormg::transfer

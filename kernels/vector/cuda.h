@@ -13,6 +13,7 @@
 
 #include <cstdint>
 
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 #include "kernels/vector/vector.h"
 
@@ -47,69 +48,76 @@ struct Quotient
 
 /// x = pseudo_random(position), for a block that has all cells of the grid: positions count the unknowns in the order
 /// of Block, without padding, which becomes zero.
-void pseudo_random_vector(const Block &block, double *x, Stream stream);
+TENSORMG_CUDA_FUNCTION void pseudo_random_vector(const Block &block, double *x, Stream stream);
 
 /// copy: where the sum is left as well, or nullptr.
 template <typename Number>
-void dot(std::int64_t size, const Number *x, const Number *y, double *scratch, double *result,
-    Stream stream, double *copy = nullptr);
+TENSORMG_CUDA_FUNCTION void dot(std::int64_t size, const Number *x, const Number *y,
+    double *scratch, double *result, Stream stream, double *copy = nullptr);
 
 template <typename Number>
-void max_abs(std::int64_t size, const Number *x, double *scratch, double *result, Stream stream);
+TENSORMG_CUDA_FUNCTION void max_abs(
+    std::int64_t size, const Number *x, double *scratch, double *result, Stream stream);
 
 /// count + 1 sums. `v` is an array in host memory of pointers to device memory. copy: as for dot().
 template <typename Number>
-void multi_dot(std::int64_t size, int count, const Number *const *v, const Number *w,
-    double *scratch, double *result, Stream stream, double *copy = nullptr);
+TENSORMG_CUDA_FUNCTION void multi_dot(std::int64_t size, int count, const Number *const *v,
+    const Number *w, double *scratch, double *result, Stream stream, double *copy = nullptr);
 
 /// One sum, or none if `result` is nullptr. `c` and `v` are arrays in host memory. `largest`: where max |w_i| of
 /// the new w is left in device memory, as by max_abs; then scratch is needed for two sums. nullptr: nowhere; it
 /// needs a result.
 template <typename From, typename To>
-void multi_update(std::int64_t size, int count, const double *c, const From *const *v,
-    double factor, To *w, double *scratch, double *result, double *largest, Stream stream);
+TENSORMG_CUDA_FUNCTION void multi_update(std::int64_t size, int count, const double *c,
+    const From *const *v, double factor, To *w, double *scratch, double *result, double *largest,
+    Stream stream);
 
 /// One sum, and max |dst_i| in `largest` (device memory); scratch for two sums.
 template <typename To>
-void convert_with_norm(std::int64_t size, double factor, const double *src, To *dst,
-    double *scratch, double *result, double *largest, Stream stream);
+TENSORMG_CUDA_FUNCTION void convert_with_norm(std::int64_t size, double factor, const double *src,
+    To *dst, double *scratch, double *result, double *largest, Stream stream);
 
 /// One sum, and max |r_i| in `largest` (device memory); scratch for two sums. Where numerator and denominator of `a` are
 /// not positive, or their quotient is not finite, x and r stay as they are.
 template <typename Number>
-void cg_update(std::int64_t size, const Quotient &a, double unit, const Number *p, const Number *q,
-    double *x, Number *r, double *scratch, double *result, double *largest, Stream stream);
+TENSORMG_CUDA_FUNCTION void cg_update(std::int64_t size, const Quotient &a, double unit,
+    const Number *p, const Number *q, double *x, Number *r, double *scratch, double *result,
+    double *largest, Stream stream);
 
 template <typename Number>
-void axpby(std::int64_t size, double a, const Number *x, double b, Number *y, Stream stream);
+TENSORMG_CUDA_FUNCTION void axpby(
+    std::int64_t size, double a, const Number *x, double b, Number *y, Stream stream);
 template <typename Number>
-void axpby(
+TENSORMG_CUDA_FUNCTION void axpby(
     std::int64_t size, double a, const Number *x, const Quotient &b, Number *y, Stream stream);
 
 template <typename To, typename From>
-void convert(std::int64_t size, const Scale &scale, const From *src, To *dst, Stream stream);
+TENSORMG_CUDA_FUNCTION void convert(
+    std::int64_t size, const Scale &scale, const From *src, To *dst, Stream stream);
 
 template <typename To, typename From>
-void convert_sum(
+TENSORMG_CUDA_FUNCTION void convert_sum(
     std::int64_t size, const Scale &scale, const From *x, const From *d, To *dst, Stream stream);
 
 template <typename To, typename From>
-void convert_to_pair(std::int64_t size, const From *src, To *x, To *d, Stream stream);
+TENSORMG_CUDA_FUNCTION void convert_to_pair(
+    std::int64_t size, const From *src, To *x, To *d, Stream stream);
 
 template <typename Number>
-void inverse_diagonal(const Block &block, const CellBasis &basis, const double (&factor)[3],
-    double alpha, const Number *b, Number *x, Stream stream);
+TENSORMG_CUDA_FUNCTION void inverse_diagonal(const Block &block, const CellBasis &basis,
+    const double (&factor)[3], double alpha, const Number *b, Number *x, Stream stream);
 
 template <typename Number, typename From>
-void convert_and_divide(const Block &block, const CellBasis &basis, const double (&factor)[3],
-    double alpha, const Scale &scale, const From *src, Number *b, Number *x, Stream stream);
+TENSORMG_CUDA_FUNCTION void convert_and_divide(const Block &block, const CellBasis &basis,
+    const double (&factor)[3], double alpha, const Scale &scale, const From *src, Number *b,
+    Number *x, Stream stream);
 
 template <typename Number>
-void add_constant(
+TENSORMG_CUDA_FUNCTION void add_constant(
     const Block &block, const CellBasis &basis, double shift, Number *u, Stream stream);
 
 /// One sum.
 template <typename Number>
-void sum_of_means(const Block &block, const CellBasis &basis, const Number *u, double *scratch,
-    double *result, Stream stream);
+TENSORMG_CUDA_FUNCTION void sum_of_means(const Block &block, const CellBasis &basis,
+    const Number *u, double *scratch, double *result, Stream stream);
 } // namespace tensormg::vector_kernels::cuda

@@ -32,6 +32,7 @@
 #include <cstdint>
 
 #include "kernels/core/half.h"
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 #include "kernels/diagnostics/gemm/gemm.h"
 #include "kernels/diagnostics/gemm/quantisation.h"
@@ -50,28 +51,29 @@ enum class Rung : std::uint8_t
   cuda_cores
 };
 template <Rung rung>
-void fp16(const Size &size, const Half *a, const Half *b, float *c, Stream stream);
+TENSORMG_CUDA_FUNCTION void fp16(
+    const Size &size, const Half *a, const Half *b, float *c, Stream stream);
 
 /// How the rung divides C on the current device.
 template <Rung rung>
-Blocking fp16_blocking();
+TENSORMG_CUDA_FUNCTION Blocking fp16_blocking();
 /// Bytes that must pass through shared memory: tiles on their way in, fragments on their way out. Conflicts come on top.
 template <Rung rung>
-double fp16_shared_bytes(const Size &size);
+TENSORMG_CUDA_FUNCTION double fp16_shared_bytes(const Size &size);
 
 /// Numbers that fp16_wgmma (Half) and single_wgmma (float) need room for: copies of A and B where k and n are no multiples
 /// of 8 (Half), both in two terms (float) if they are split first, and sums of parts along k. Depends on the current device;
 /// throws DeviceError below compute capability 9.0.
 template <typename Number>
-std::int64_t wgmma_workspace(const Size &size);
+TENSORMG_CUDA_FUNCTION std::int64_t wgmma_workspace(const Size &size);
 
 /// `workspace` has wgmma_workspace<Half>(size) numbers. Throws DeviceError below compute capability 9.0.
-void fp16_wgmma(
+TENSORMG_CUDA_FUNCTION void fp16_wgmma(
     const Size &size, const Half *a, const Half *b, float *c, Half *workspace, Stream stream);
 /// The same by its largest tiles, never divided along k, whatever the size: to see what tiles and waves cost. k > 0.
-void fp16_wgmma_largest(
+TENSORMG_CUDA_FUNCTION void fp16_wgmma_largest(
     const Size &size, const Half *a, const Half *b, float *c, Half *workspace, Stream stream);
-Blocking fp16_wgmma_blocking(); ///< of fp16_wgmma_largest()
+TENSORMG_CUDA_FUNCTION Blocking fp16_wgmma_blocking(); ///< of fp16_wgmma_largest()
 
 enum class Fp64Shape : std::uint8_t
 {
@@ -83,12 +85,12 @@ enum class Fp64Shape : std::uint8_t
 /// Numbers that fp64() needs room for: sums of parts along k (kernels/diagnostics/gemm/divided.h). Depends on the
 /// current device.
 template <Fp64Shape shape>
-std::int64_t fp64_workspace(const Size &size);
+TENSORMG_CUDA_FUNCTION std::int64_t fp64_workspace(const Size &size);
 template <Fp64Shape shape>
-void fp64(const Size &size, const double *a, const double *b, double *c, double *workspace,
-    Stream stream);
+TENSORMG_CUDA_FUNCTION void fp64(const Size &size, const double *a, const double *b, double *c,
+    double *workspace, Stream stream);
 template <Fp64Shape shape>
-double fp64_shared_bytes(const Size &size);
+TENSORMG_CUDA_FUNCTION double fp64_shared_bytes(const Size &size);
 
 /// What multiplies in Single: the same tiles, copies and factors in shared memory for all.
 enum class Unit : std::uint8_t
@@ -123,27 +125,32 @@ struct Single
 {
   /// One product, divided along k where C has few tiles; `workspace` has workspace(size) numbers, which depends on the current
   /// device.
-  static void multiply(
+  TENSORMG_CUDA_FUNCTION static void multiply(
       const Size &size, const float *a, const float *b, float *c, float *workspace, Stream stream);
-  static std::int64_t workspace(const Size &size);
+  TENSORMG_CUDA_FUNCTION static std::int64_t workspace(const Size &size);
   /// Products C_i = A_i B_i, i < count, in FP32, matrix after matrix. Throws std::length_error for more than 65535.
-  static void multiply_batch(const Size &size, std::int64_t count, const float *a, const float *b,
-      float *c, Stream stream);
+  TENSORMG_CUDA_FUNCTION static void multiply_batch(const Size &size, std::int64_t count,
+      const float *a, const float *b, float *c, Stream stream);
 };
 
 /// Like {mma, fp16, outside}, by wgmma; `workspace` has wgmma_workspace<float>(size) numbers. Throws DeviceError below
 /// compute capability 9.0.
-void single_wgmma(
+TENSORMG_CUDA_FUNCTION void single_wgmma(
     const Size &size, const float *a, const float *b, float *c, float *workspace, Stream stream);
 
 /// By cuBLAS, which is loaded when it is first needed: DeviceError if there is none.
-void cublas_fp16(const Size &size, const Half *a, const Half *b, float *c, Stream stream);
-void cublas_bf16(const Size &size, const Bf16 *a, const Bf16 *b, float *c, Stream stream);
-void cublas_fp64(const Size &size, const double *a, const double *b, double *c, Stream stream);
+TENSORMG_CUDA_FUNCTION void cublas_fp16(
+    const Size &size, const Half *a, const Half *b, float *c, Stream stream);
+TENSORMG_CUDA_FUNCTION void cublas_bf16(
+    const Size &size, const Bf16 *a, const Bf16 *b, float *c, Stream stream);
+TENSORMG_CUDA_FUNCTION void cublas_fp64(
+    const Size &size, const double *a, const double *b, double *c, Stream stream);
 /// On CUDA cores.
-void cublas_fp32(const Size &size, const float *a, const float *b, float *c, Stream stream);
-void cublas_tf32(const Size &size, const float *a, const float *b, float *c, Stream stream);
+TENSORMG_CUDA_FUNCTION void cublas_fp32(
+    const Size &size, const float *a, const float *b, float *c, Stream stream);
+TENSORMG_CUDA_FUNCTION void cublas_tf32(
+    const Size &size, const float *a, const float *b, float *c, Stream stream);
 /// On CUDA cores, matrices as Single::multiply_batch() has them.
-void cublas_fp32_batched(
+TENSORMG_CUDA_FUNCTION void cublas_fp32_batched(
     const Size &size, std::int64_t count, const float *a, const float *b, float *c, Stream stream);
 } // namespace tensormg::gemm

@@ -16,6 +16,7 @@
 #include <array>
 #include <cstdint>
 
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 
 namespace tensormg::peak
@@ -63,12 +64,12 @@ constexpr bool host_has(Unit unit) { return unit == Unit::fp64 || unit == Unit::
 double cpu(Unit unit, std::int64_t rounds, double &sink);
 
 /// Does the current device have it?
-bool device_has(Unit unit);
+TENSORMG_CUDA_FUNCTION bool device_has(Unit unit);
 
 /// Numbers of `sink` that cuda() writes on the current device.
-std::int64_t cuda_sink_size();
+TENSORMG_CUDA_FUNCTION std::int64_t cuda_sink_size();
 
 /// Queues `rounds` rounds of the loop on the whole device; returns the amount of what is counted.
 /// `sink` lies in device memory. Throws DeviceError in a build without CUDA.
-double cuda(Unit unit, int rounds, double *sink, Stream stream);
+TENSORMG_CUDA_FUNCTION double cuda(Unit unit, int rounds, double *sink, Stream stream);
 } // namespace tensormg::peak

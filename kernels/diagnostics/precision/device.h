@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 #include "kernels/diagnostics/precision/adder_probe.h"
 
@@ -51,9 +52,9 @@ std::span<const DeviceMethodRow> device_methods();
 /// What the probe must know.
 UnitFormat format_of(TensorUnit unit);
 
-void device_dots(DeviceMethod method, std::int64_t length, std::int64_t samples, const float *a,
-    const float *b, double *results, Stream stream);
+TENSORMG_CUDA_FUNCTION void device_dots(DeviceMethod method, std::int64_t length,
+    std::int64_t samples, const float *a, const float *b, double *results, Stream stream);
 
-void device_sums(TensorUnit unit, std::int64_t tests, const double *a, const double *b,
-    const double *c, double *results, Stream stream);
+TENSORMG_CUDA_FUNCTION void device_sums(TensorUnit unit, std::int64_t tests, const double *a,
+    const double *b, const double *c, double *results, Stream stream);
 } // namespace tensormg::precision

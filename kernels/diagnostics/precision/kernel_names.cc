@@ -29,13 +29,3 @@ std::optional<bool> uses_tensor_cores(const std::string &kernel)
   return std::nullopt;
 }
 } // namespace tensormg::precision
-
-#if !defined(TENSORMG_HAVE_CUDA)
-namespace tensormg::precision
-{
-std::vector<std::string> recorded_kernels(const std::function<void(Stream)> &)
-{
-  throw DeviceError("no device: " + why_no_device());
-}
-} // namespace tensormg::precision
-#endif

@@ -18,6 +18,7 @@
 
 #include "kernels/core/block.h"
 #include "kernels/core/half.h"
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 
 namespace tensormg::scale
@@ -29,17 +30,25 @@ void cpu(std::int64_t size, double q, const double *b, double *a);
 
 /// Device memory; queued in the stream. All throw DeviceError in a build without CUDA.
 template <typename Number>
-void cuda(std::int64_t size, double q, const Number *b, Number *a, Stream stream);
+TENSORMG_CUDA_FUNCTION void cuda(
+    std::int64_t size, double q, const Number *b, Number *a, Stream stream);
 
-void mma_m8n8k4(std::int64_t size, double q, const double *b, double *a, Stream stream);
+TENSORMG_CUDA_FUNCTION void mma_m8n8k4(
+    std::int64_t size, double q, const double *b, double *a, Stream stream);
 /// Throws DeviceError where the GPU has no such shape.
-void mma_m16n8k4(std::int64_t size, double q, const double *b, double *a, Stream stream);
-void mma_tf32(std::int64_t size, double q, const float *b, float *a, Stream stream);
-void mma_fp16(std::int64_t size, double q, const Half *b, Half *a, Stream stream);
+TENSORMG_CUDA_FUNCTION void mma_m16n8k4(
+    std::int64_t size, double q, const double *b, double *a, Stream stream);
+TENSORMG_CUDA_FUNCTION void mma_tf32(
+    std::int64_t size, double q, const float *b, float *a, Stream stream);
+TENSORMG_CUDA_FUNCTION void mma_fp16(
+    std::int64_t size, double q, const Half *b, Half *a, Stream stream);
 
-void wmma(std::int64_t size, double q, const double *b, double *a, Stream stream);
-void wmma_tf32(std::int64_t size, double q, const float *b, float *a, Stream stream);
-void wmma_fp16(std::int64_t size, double q, const Half *b, Half *a, Stream stream);
+TENSORMG_CUDA_FUNCTION void wmma(
+    std::int64_t size, double q, const double *b, double *a, Stream stream);
+TENSORMG_CUDA_FUNCTION void wmma_tf32(
+    std::int64_t size, double q, const float *b, float *a, Stream stream);
+TENSORMG_CUDA_FUNCTION void wmma_fp16(
+    std::int64_t size, double q, const Half *b, Half *a, Stream stream);
 
 /// Flops that the tensor cores do per number: products with the zeros of q I as well.
 inline constexpr int mma_flops = 16;

@@ -25,6 +25,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 #include "kernels/diagnostics/roofline/roofline.h"
 
@@ -90,6 +91,6 @@ void cpu(Task task, int n, std::int64_t count, const double *factors, const doub
 
 /// Queued in the stream. Throws std::invalid_argument for another n, DeviceError in a build without CUDA and where the
 /// GPU lacks the instruction.
-void cuda(Task task, Unit unit, int n, std::int64_t count, const double *factors, const double *b,
-    double *c, Stream stream);
+TENSORMG_CUDA_FUNCTION void cuda(Task task, Unit unit, int n, std::int64_t count,
+    const double *factors, const double *b, double *c, Stream stream);
 } // namespace tensormg::smallmat

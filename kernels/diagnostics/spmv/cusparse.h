@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "kernels/core/half.h"
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 #include "kernels/diagnostics/spmv/spmv.h"
 
@@ -49,17 +50,19 @@ class CusparseProduct
 public:
   /// Preprocesses the matrix, which must not be empty, with a buffer of its own in device memory. Throws DeviceError
   /// if there is no cuSPARSE, and in a build without CUDA.
-  CusparseProduct(const Csr<Number> &matrix, std::int32_t entries, const Number *x,
-      Compute<Number> *y, CusparseAlgorithm algorithm);
+  TENSORMG_CUDA_FUNCTION CusparseProduct(const Csr<Number> &matrix, std::int32_t entries,
+      const Number *x, Compute<Number> *y, CusparseAlgorithm algorithm);
   /// In blocks, without preprocessing.
-  CusparseProduct(const Bsr<Number> &matrix, const Number *x, Compute<Number> *y);
+  TENSORMG_CUDA_FUNCTION CusparseProduct(
+      const Bsr<Number> &matrix, const Number *x, Compute<Number> *y);
   /// In sliced ELL, without preprocessing.
-  CusparseProduct(const Sell<Number> &matrix, const Number *x, Compute<Number> *y);
-  ~CusparseProduct();
+  TENSORMG_CUDA_FUNCTION CusparseProduct(
+      const Sell<Number> &matrix, const Number *x, Compute<Number> *y);
+  TENSORMG_CUDA_FUNCTION ~CusparseProduct();
   CusparseProduct(const CusparseProduct &) = delete;
   CusparseProduct &operator=(const CusparseProduct &) = delete;
 
-  void multiply(Stream stream) const;
+  TENSORMG_CUDA_FUNCTION void multiply(Stream stream) const;
 
 private:
   struct Data;

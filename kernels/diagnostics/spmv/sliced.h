@@ -29,6 +29,7 @@
 #include <cstdint>
 
 #include "kernels/core/half.h"
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 
 namespace tensormg::spmv
@@ -90,13 +91,13 @@ void reference_sliced(
     const Sliced<Number> &matrix, const Number *x, Compute<Number> *y, Compute<Number> *pieces);
 
 /// Device memory, queued in the stream; DeviceError in a build without CUDA.
-void cuda_sliced_mma(
+TENSORMG_CUDA_FUNCTION void cuda_sliced_mma(
     const Sliced<double> &matrix, const double *x, double *y, double *pieces, Stream stream);
-void cuda_sliced_mma(
+TENSORMG_CUDA_FUNCTION void cuda_sliced_mma(
     const Sliced<Half> &matrix, const Half *x, float *y, float *pieces, Stream stream);
-void cuda_sliced_mma_m16n8k4(
+TENSORMG_CUDA_FUNCTION void cuda_sliced_mma_m16n8k4(
     const Sliced<double> &matrix, const double *x, double *y, double *pieces, Stream stream);
 template <typename Number>
-void cuda_sliced_fma(const Sliced<Number> &matrix, const Number *x, Compute<Number> *y,
-    Compute<Number> *pieces, Stream stream);
+TENSORMG_CUDA_FUNCTION void cuda_sliced_fma(const Sliced<Number> &matrix, const Number *x,
+    Compute<Number> *y, Compute<Number> *pieces, Stream stream);
 } // namespace tensormg::spmv

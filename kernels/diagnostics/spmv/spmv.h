@@ -24,6 +24,7 @@
 #include <cstdint>
 
 #include "kernels/core/half.h"
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 #include "kernels/diagnostics/roofline/roofline.h"
 
@@ -105,18 +106,19 @@ constexpr int lanes_per_row(std::int64_t rows, std::int64_t entries)
 
 /// Queued in the stream; throws DeviceError in a build without CUDA, std::invalid_argument for other lanes.
 template <typename Number>
-void cuda_vector(const Csr<Number> &matrix, std::int32_t entries, const Number *x, Number *y,
-    int lanes, Stream stream);
+TENSORMG_CUDA_FUNCTION void cuda_vector(const Csr<Number> &matrix, std::int32_t entries,
+    const Number *x, Number *y, int lanes, Stream stream);
 
 /// Blocks of cuda_merge: so many carries it needs, in device memory.
-std::int64_t merge_blocks(std::int64_t rows, std::int64_t entries);
+TENSORMG_CUDA_FUNCTION std::int64_t merge_blocks(std::int64_t rows, std::int64_t entries);
 
 /// Where they begin: writes merge_blocks() + 1 rows to device memory.
 template <typename Number>
-void find_merge_rows(
+TENSORMG_CUDA_FUNCTION void find_merge_rows(
     const Csr<Number> &matrix, std::int32_t entries, std::int32_t *first_rows, Stream stream);
 
 template <typename Number>
-void cuda_merge(const Csr<Number> &matrix, std::int32_t entries, const std::int32_t *first_rows,
-    const Number *x, Compute<Number> *y, Carry<Compute<Number>> *carries, Stream stream);
+TENSORMG_CUDA_FUNCTION void cuda_merge(const Csr<Number> &matrix, std::int32_t entries,
+    const std::int32_t *first_rows, const Number *x, Compute<Number> *y,
+    Carry<Compute<Number>> *carries, Stream stream);
 } // namespace tensormg::spmv

@@ -6,11 +6,12 @@
 
 #include <cstdint>
 
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 
 namespace tensormg::stencil
 {
 template <typename Number>
-void cuda_sample(std::int64_t size, const Number *u, std::int64_t n_points,
+TENSORMG_CUDA_FUNCTION void cuda_sample(std::int64_t size, const Number *u, std::int64_t n_points,
     const std::int64_t *points, Number *values, int *not_finite, Stream stream);
 } // namespace tensormg::stencil

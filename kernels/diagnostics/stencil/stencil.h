@@ -34,6 +34,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 #include "kernels/diagnostics/roofline/roofline.h"
 
@@ -139,7 +140,7 @@ void cpu(const Stencil &stencil, const Grid &grid, const Plan &plan, const Numbe
 
 /// One step in device memory, queued in the stream. Throws DeviceError in a build without CUDA.
 template <typename Number>
-void cuda_naive(
+TENSORMG_CUDA_FUNCTION void cuda_naive(
     const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream);
 
 /// Steps that cuda_warps_steps can do in one pass at most; 1: it cannot. More do not pay (docs/diagnostics.md).
@@ -157,29 +158,30 @@ double fused_updates(const Stencil &stencil, const Grid &grid, int depth);
 /// `depth` steps in one pass: 2 or 4. Throws std::invalid_argument for other depths, for stencils of other
 /// radius than those of the shapes above, and for more than 2^30 rows.
 template <typename Number>
-void cuda_fused(const Stencil &stencil, const Grid &grid, int depth, const Number *from, Number *to,
-    Stream stream);
+TENSORMG_CUDA_FUNCTION void cuda_fused(const Stencil &stencil, const Grid &grid, int depth,
+    const Number *from, Number *to, Stream stream);
 
 /// One step by independent warps: no shared memory, no barriers. Accesses have 16 bytes where rows are multiples of 16
 /// bytes and both arrays are aligned to that, otherwise one number. Throws std::invalid_argument for stencils of other
 /// radius than those of the shapes above, and for more than 2^29 rows or points of a row or (3D) 65535 tiles across.
 template <typename Number>
-void cuda_warps(
+TENSORMG_CUDA_FUNCTION void cuda_warps(
     const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream);
 
 /// Points that cuda_warps computes on the current device, with aligned arrays; useful are grid.size().
 template <typename Number>
-double warps_updates(const Stencil &stencil, const Grid &grid);
+TENSORMG_CUDA_FUNCTION double warps_updates(const Stencil &stencil, const Grid &grid);
 
 /// Several steps by independent warps: 2, in 2D 2 to 6; as cuda_warps otherwise. Throws std::invalid_argument for other
 /// depths, for stencils of other radius than 1, and for more than 2^28 rows or points of a row or (3D) 65535 tiles across.
 template <typename Number>
-void cuda_warps_steps(const Stencil &stencil, const Grid &grid, int depth, const Number *from,
-    Number *to, Stream stream);
+TENSORMG_CUDA_FUNCTION void cuda_warps_steps(const Stencil &stencil, const Grid &grid, int depth,
+    const Number *from, Number *to, Stream stream);
 
 /// Points that cuda_warps_steps computes in all steps together; useful are depth * grid.size().
 template <typename Number>
-double warps_steps_updates(const Stencil &stencil, const Grid &grid, int depth);
+TENSORMG_CUDA_FUNCTION double warps_steps_updates(
+    const Stencil &stencil, const Grid &grid, int depth);
 
 /// What multiplies in cuda_tile.
 enum class TileUnit : std::uint8_t
@@ -228,20 +230,20 @@ constexpr double tile_flops(int radius, bool box, SingleTileUnit unit)
 
 /// One step in 2D. Throws std::invalid_argument for 3D and for other radii than 1, 2 and 3, DeviceError where the GPU
 /// has no such shape.
-void cuda_tile(const Stencil &stencil, const Grid &grid, TileUnit unit, const double *from,
-    double *to, Stream stream);
-void cuda_tile(const Stencil &stencil, const Grid &grid, SingleTileUnit unit, const float *from,
-    float *to, Stream stream);
-/// `steps` steps of radius 1 in 2D: 1, 2 or 3.
-void cuda_tile_steps(const Stencil &stencil, const Grid &grid, int steps, TileUnit unit,
+TENSORMG_CUDA_FUNCTION void cuda_tile(const Stencil &stencil, const Grid &grid, TileUnit unit,
     const double *from, double *to, Stream stream);
-void cuda_tile_steps(const Stencil &stencil, const Grid &grid, int steps, SingleTileUnit unit,
+TENSORMG_CUDA_FUNCTION void cuda_tile(const Stencil &stencil, const Grid &grid, SingleTileUnit unit,
     const float *from, float *to, Stream stream);
+/// `steps` steps of radius 1 in 2D: 1, 2 or 3.
+TENSORMG_CUDA_FUNCTION void cuda_tile_steps(const Stencil &stencil, const Grid &grid, int steps,
+    TileUnit unit, const double *from, double *to, Stream stream);
+TENSORMG_CUDA_FUNCTION void cuda_tile_steps(const Stencil &stencil, const Grid &grid, int steps,
+    SingleTileUnit unit, const float *from, float *to, Stream stream);
 
 /// What fused weights leave wrong: the points nearer to a side than the steps but one reach, step by step. 2D.
 template <typename Number>
-void cuda_border(const Stencil &stencil, const Grid &grid, int steps, const Number *from,
-    Number *to, Stream stream);
+TENSORMG_CUDA_FUNCTION void cuda_border(const Stencil &stencil, const Grid &grid, int steps,
+    const Number *from, Number *to, Stream stream);
 
 /// Flops per point of the form with `rank` terms, on the shape of the unit.
 constexpr double low_rank_flops(int radius, int rank, TileUnit unit)
@@ -257,12 +259,12 @@ constexpr double low_rank_flops(int radius, int rank, TileUnit unit)
 }
 
 /// One step in 2D. Throws std::invalid_argument if the weights are of no low rank (low_rank.h).
-void cuda_low_rank(const Stencil &stencil, const Grid &grid, TileUnit unit, const double *from,
-    double *to, Stream stream);
+TENSORMG_CUDA_FUNCTION void cuda_low_rank(const Stencil &stencil, const Grid &grid, TileUnit unit,
+    const double *from, double *to, Stream stream);
 /// `steps` steps in 2D as one with fused weights: of low rank if those of a step are of rank 1. Throws std::invalid_argument for 3D, if
 /// all steps together reach farther than 3 points, and if the fused weights are of no low rank.
-void cuda_low_rank_steps(const Stencil &stencil, const Grid &grid, int steps, TileUnit unit,
-    const double *from, double *to, Stream stream);
+TENSORMG_CUDA_FUNCTION void cuda_low_rank_steps(const Stencil &stencil, const Grid &grid, int steps,
+    TileUnit unit, const double *from, double *to, Stream stream);
 
 /// Steps that fused weights can do in 3D.
 inline constexpr int largest_planes_steps = 2;
@@ -284,15 +286,15 @@ constexpr double planes_flops(int radius, bool box, SingleTileUnit unit)
 }
 
 /// One step in 3D with radius 1. Throws std::invalid_argument otherwise, DeviceError where the GPU has no such shape.
-void cuda_planes(const Stencil &stencil, const Grid &grid, TileUnit unit, const double *from,
-    double *to, Stream stream);
-void cuda_planes(const Stencil &stencil, const Grid &grid, SingleTileUnit unit, const float *from,
-    float *to, Stream stream);
-/// The same for 1 step, and 2 with fused weights.
-void cuda_planes_steps(const Stencil &stencil, const Grid &grid, int steps, TileUnit unit,
+TENSORMG_CUDA_FUNCTION void cuda_planes(const Stencil &stencil, const Grid &grid, TileUnit unit,
     const double *from, double *to, Stream stream);
-void cuda_planes_steps(const Stencil &stencil, const Grid &grid, int steps, SingleTileUnit unit,
-    const float *from, float *to, Stream stream);
+TENSORMG_CUDA_FUNCTION void cuda_planes(const Stencil &stencil, const Grid &grid,
+    SingleTileUnit unit, const float *from, float *to, Stream stream);
+/// The same for 1 step, and 2 with fused weights.
+TENSORMG_CUDA_FUNCTION void cuda_planes_steps(const Stencil &stencil, const Grid &grid, int steps,
+    TileUnit unit, const double *from, double *to, Stream stream);
+TENSORMG_CUDA_FUNCTION void cuda_planes_steps(const Stencil &stencil, const Grid &grid, int steps,
+    SingleTileUnit unit, const float *from, float *to, Stream stream);
 
 /// Flops per point of cuda_low_rank_planes.
 constexpr double low_rank_planes_flops(TileUnit unit)
@@ -306,6 +308,6 @@ constexpr double low_rank_planes_flops(TileUnit unit)
   return 2. * rows * 3. / 2. + 3. * 2. * 16.;
 }
 /// One step in 3D. Throws std::invalid_argument unless the weights are a column times a plane (low_rank.h).
-void cuda_low_rank_planes(const Stencil &stencil, const Grid &grid, TileUnit unit,
-    const double *from, double *to, Stream stream);
+TENSORMG_CUDA_FUNCTION void cuda_low_rank_planes(const Stencil &stencil, const Grid &grid,
+    TileUnit unit, const double *from, double *to, Stream stream);
 } // namespace tensormg::stencil

@@ -16,6 +16,7 @@
 // Tests: tests/kernels/diagnostics/stream/device_test.cu.
 #pragma once
 
+#include "kernels/device/cuda_function.h"
 #include "kernels/diagnostics/stream/stream.h"
 
 namespace tensormg::stream
@@ -30,6 +31,6 @@ inline constexpr std::int64_t slice_granularity = 1024;
 constexpr const char *to_string(Cache cache) { return cache == Cache::first ? "L1" : "L2"; }
 
 /// Queued in the stream. Throws std::invalid_argument unless size and operation are as above; DeviceError in a build without CUDA.
-void cuda_slices(Operation operation, Cache cache, int slices, std::int64_t size, int passes,
-    double q, const double *b, double *a, Stream stream);
+TENSORMG_CUDA_FUNCTION void cuda_slices(Operation operation, Cache cache, int slices,
+    std::int64_t size, int passes, double q, const double *b, double *a, Stream stream);
 } // namespace tensormg::stream

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 
+#include "kernels/device/cuda_function.h"
 #include "kernels/device/device.h"
 
 namespace tensormg::stream
@@ -62,7 +63,7 @@ double cpu(Operation operation, Stores stores, std::int64_t size, std::int64_t p
 
 /// Device memory, one pass, past the caches; queued in the stream. `read` writes the sums of its blocks to `a`, n_sums(size)
 /// of them. Throws DeviceError in a build without CUDA.
-void cuda(
+TENSORMG_CUDA_FUNCTION void cuda(
     Operation operation, std::int64_t size, double q, const double *b, double *a, Stream stream);
-std::int64_t n_sums(std::int64_t size);
+TENSORMG_CUDA_FUNCTION std::int64_t n_sums(std::int64_t size);
 } // namespace tensormg::stream

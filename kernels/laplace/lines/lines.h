@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "kernels/device/cuda_function.h"
 #include "kernels/laplace/laplace.h"
 
 namespace tensormg::laplace
@@ -17,25 +18,25 @@ struct LinesKernel
 };
 
 /// By mma.sync; compiled in mma_lines_*.cu. Compute capability 8.0; FP64 has faster instructions from 9.0 on.
-LinesKernel<double> mma_lines_fp64(int dim, int degree);
-LinesKernel<float> mma_lines_tf32(int dim, int degree);
-LinesKernel<float> mma_lines_tf32x3(int dim, int degree);
-LinesKernel<float> mma_lines_fp16x3(int dim, int degree);
-LinesKernel<Half> mma_lines_fp16(int dim, int degree);
-LinesKernel<Half> mma_lines_fp16x2(int dim, int degree);
+TENSORMG_CUDA_FUNCTION LinesKernel<double> mma_lines_fp64(int dim, int degree);
+TENSORMG_CUDA_FUNCTION LinesKernel<float> mma_lines_tf32(int dim, int degree);
+TENSORMG_CUDA_FUNCTION LinesKernel<float> mma_lines_tf32x3(int dim, int degree);
+TENSORMG_CUDA_FUNCTION LinesKernel<float> mma_lines_fp16x3(int dim, int degree);
+TENSORMG_CUDA_FUNCTION LinesKernel<Half> mma_lines_fp16(int dim, int degree);
+TENSORMG_CUDA_FUNCTION LinesKernel<Half> mma_lines_fp16x2(int dim, int degree);
 
 /// By nvcuda::wmma; compiled in wmma_lines_*.cu. Compute capability 8.0.
-LinesKernel<double> wmma_lines_fp64(int dim, int degree);
-LinesKernel<float> wmma_lines_tf32(int dim, int degree);
-LinesKernel<float> wmma_lines_tf32x3(int dim, int degree);
-LinesKernel<float> wmma_lines_fp16x3(int dim, int degree);
-LinesKernel<Half> wmma_lines_fp16(int dim, int degree);
-LinesKernel<Half> wmma_lines_fp16x2(int dim, int degree);
+TENSORMG_CUDA_FUNCTION LinesKernel<double> wmma_lines_fp64(int dim, int degree);
+TENSORMG_CUDA_FUNCTION LinesKernel<float> wmma_lines_tf32(int dim, int degree);
+TENSORMG_CUDA_FUNCTION LinesKernel<float> wmma_lines_tf32x3(int dim, int degree);
+TENSORMG_CUDA_FUNCTION LinesKernel<float> wmma_lines_fp16x3(int dim, int degree);
+TENSORMG_CUDA_FUNCTION LinesKernel<Half> wmma_lines_fp16(int dim, int degree);
+TENSORMG_CUDA_FUNCTION LinesKernel<Half> wmma_lines_fp16x2(int dim, int degree);
 
 /// On CUDA cores, 3D; compiled in cuda_lines_*.cu. Compute capability 8.0. Sums in FP64 or, of FP32 and FP16, in FP32.
-LinesKernel<double> cuda_lines_double(int dim, int degree);
-LinesKernel<float> cuda_lines_float(int dim, int degree);
-LinesKernel<Half> cuda_lines_half(int dim, int degree);
+TENSORMG_CUDA_FUNCTION LinesKernel<double> cuda_lines_double(int dim, int degree);
+TENSORMG_CUDA_FUNCTION LinesKernel<float> cuda_lines_float(int dim, int degree);
+TENSORMG_CUDA_FUNCTION LinesKernel<Half> cuda_lines_half(int dim, int degree);
 /// Vectors in FP32, arithmetic in FP64: B u (Form::apply) is used.
-LinesKernel<WideFloat> cuda_lines_wide(int dim, int degree);
+TENSORMG_CUDA_FUNCTION LinesKernel<WideFloat> cuda_lines_wide(int dim, int degree);
 } // namespace tensormg::laplace

@@ -1,6 +1,7 @@
 // The `cuda` backend in two dimensions.
 #pragma once
 
+#include "kernels/device/cuda_function.h"
 #include "kernels/laplace/laplace.h"
 
 namespace tensormg::laplace
@@ -12,8 +13,8 @@ Apply<Number> *cuda_2d_instance(int degree);
 
 /// What these kernels take of the current device.
 template <typename Number, Form form>
-KernelResources cuda_2d_resources(int degree);
+TENSORMG_CUDA_FUNCTION KernelResources cuda_2d_resources(int degree);
 /// The same for a form known at run time.
 template <typename Number>
-KernelResources cuda_2d_resources(Form form, int degree);
+TENSORMG_CUDA_FUNCTION KernelResources cuda_2d_resources(Form form, int degree);
 } // namespace tensormg::laplace

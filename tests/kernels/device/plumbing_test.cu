@@ -10,7 +10,7 @@
 
 #include "kernels/device/device.h"
 #include "kernels/device/device_reservation.h"
-#include "kernels/device/energy.h"
+#include "kernels/device/meters/energy.h"
 #include "tests/support/device_allocations.h"
 
 namespace tensormg

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/diagnostics/peak/clock.h"
+#include "kernels/device/meters/clock.h"
 #include "kernels/diagnostics/peak/peak.h"
 
 namespace tensormg
@@ -46,7 +46,7 @@ namespace
   TEST_F(PeakDevice, TheClockIsBelowItsMaximum)
   {
     DeviceArray<double> sink(peak::cuda_sink_size());
-    peak::ClockMeter meter;
+    ClockMeter meter;
     meter.start();
     for (int i = 0; i < 20; ++i)
       peak::cuda(Unit::fp64, 2000, sink.data(), nullptr);

@@ -1,4 +1,4 @@
-#include "kernels/device/energy.h"
+#include "kernels/device/meters/energy.h"
 
 #include <exception>
 

@@ -33,4 +33,21 @@ std::string in_words(const Use &use)
           percent(use.waits[i].percent);
   return text;
 }
+
+// With CUPTI, cupti.cu has these.
+#if !defined(TENSORMG_HAVE_CUPTI)
+struct Counters::Session
+{};
+
+Counters::Counters()
+{
+  throw DeviceError(device_count() == 0
+          ? "no device: " + why_no_device()
+          : "this build has no CUPTI, whose headers were not found beside the CUDA toolkit");
+}
+Counters::~Counters() = default;
+Use Counters::measure(const std::function<double()> &) { return {}; }
+void Counters::switch_off() noexcept {}
+int Counters::passes() const { return 0; }
+#endif
 } // namespace tensormg::counters

@@ -1,8 +1,10 @@
-// What device.h declares, in a build without CUDA. With CUDA, device.cu takes its place.
+// The device in a build without CUDA: there is none, and what needs one throws DeviceError that says why. With CUDA, the
+// files *.cu of this folder take its place. Kernels need nothing of this kind (cuda_function.h).
 #if !defined(TENSORMG_HAVE_CUDA)
 
 #include "kernels/device/device.h"
 #include "kernels/device/device_reservation.h"
+#include "kernels/device/launch_profile.h"
 
 namespace tensormg
 {
@@ -48,6 +50,17 @@ DeviceReservation::DeviceReservation(std::int64_t) {}
 
 void DeviceTimer::start(Stream) { refuse(); }
 double DeviceTimer::stop(Stream) { refuse(); }
+
+namespace launch_profile
+{
+  void start(int) {}
+  void enter(int) {}
+  std::vector<Entry> stop() { return {}; }
+  void before(Stream) {}
+  void after(const char *, Stream) {}
+  void Operation::begin(double, const char *, const char *) {}
+  void Operation::end() {}
+} // namespace launch_profile
 } // namespace tensormg
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "kernels/device/device.h"
 
-namespace tensormg::peak
+namespace tensormg
 {
 /// What a multiprocessor has counted.
 struct ClockReading
@@ -36,4 +36,4 @@ private:
   DeviceArray<ClockReading> readings_;
   std::vector<ClockReading> begin_; ///< none if that did not work
 };
-} // namespace tensormg::peak
+} // namespace tensormg

@@ -1,11 +1,11 @@
-#include "kernels/diagnostics/peak/clock.h"
+#include "kernels/device/meters/clock.h"
 
 #include <exception>
 
 #include "kernels/device/cuda_check.h"
 #include "kernels/device/multiprocessor.cuh"
 
-namespace tensormg::peak
+namespace tensormg
 {
 namespace
 {
@@ -79,4 +79,4 @@ std::optional<double> ClockMeter::gigahertz() noexcept
     return std::nullopt;
   }
 }
-} // namespace tensormg::peak
+} // namespace tensormg
