@@ -75,27 +75,12 @@ namespace
       throw std::runtime_error("dsyev failed on a cell block of size " + std::to_string(n));
     return matrix; // column-major: vector e is matrix[e * n + .]
   }
-} // namespace
 
-CellBasis make_cell_basis(int degree)
-{
-  if (degree < 1 || degree > max_degree)
-    throw std::invalid_argument(
-        "degree " + std::to_string(degree) + " is not in 1.." + std::to_string(max_degree));
-  CellBasis basis;
-  const int n = degree + 1;
-  basis.n = n;
-  basis.penalty = degree * (degree + 1.);
-
-  // Traces of the orthonormal Legendre polynomials at x = 1; at x = 0 the parity gives the sign.
-  std::array<double, max_n> v{}, d{};
-  for (int m = 0; m < n; ++m)
+  /// The modes of one parity. v, d: traces of the orthonormal Legendre polynomials at x = 1.
+  void add_modes(int parity, const std::array<double, max_n> &v, const std::array<double, max_n> &d,
+      CellBasis &basis)
   {
-    v[m] = std::sqrt(2. * m + 1.);
-    d[m] = v[m] * m * (m + 1.);
-  }
-  for (int parity = 0; parity < 2; ++parity)
-  {
+    const int n = basis.n;
     const int size = (n + 1 - parity) / 2;
     std::vector<double> block(size * size);
     for (int a = 0; a < size; ++a)
@@ -130,6 +115,27 @@ CellBasis make_cell_basis(int degree)
       basis.g[i] = basis.h[i] - basis.penalty * basis.v[i];
     }
   }
+} // namespace
+
+CellBasis make_cell_basis(int degree)
+{
+  if (degree < 1 || degree > max_degree)
+    throw std::invalid_argument(
+        "degree " + std::to_string(degree) + " is not in 1.." + std::to_string(max_degree));
+  CellBasis basis;
+  const int n = degree + 1;
+  basis.n = n;
+  basis.penalty = degree * (degree + 1.);
+
+  // Traces of the orthonormal Legendre polynomials at x = 1; at x = 0 the parity gives the sign.
+  std::array<double, max_n> v{}, d{};
+  for (int m = 0; m < n; ++m)
+  {
+    v[m] = std::sqrt(2. * m + 1.);
+    d[m] = v[m] * m * (m + 1.);
+  }
+  for (int parity = 0; parity < 2; ++parity)
+    add_modes(parity, v, d, basis);
 
   std::vector<double> points, weights;
   gauss(n, points, weights);

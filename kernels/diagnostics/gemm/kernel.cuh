@@ -78,6 +78,33 @@ __device__ void store_opaque_sums(const Sums<T> &sums, int m, int n, int first_r
     }
 }
 
+/// With copies of the next steps under way while one is multiplied.
+template <typename T, typename Load>
+__device__ __forceinline__ void multiply_with_copies(Sums<T> &sums,
+    const typename T::Stored *shared_a, const typename T::Stored *shared_b, int steps,
+    const Load &load, int warp_row, int warp_column, int lane)
+{
+#pragma unroll
+  for (int step = 0; step < T::stages - 1; ++step)
+  {
+    if (step < steps)
+      load(step, step);
+    commit_copies();
+  }
+  for (int step = 0; step < steps; ++step)
+  {
+    // The tiles of this step have landed, and nobody reads those of the last one any more.
+    wait_copies<T::stages - 2>();
+    __syncthreads();
+    if (step + T::stages - 1 < steps)
+      load(step + T::stages - 1, (step + T::stages - 1) % T::stages);
+    commit_copies();
+    const int slot = step % T::stages;
+    multiply_tiles<T>(sums, shared_a + slot * T::size_a, shared_b + slot * T::size_b, warp_row,
+        warp_column, lane);
+  }
+}
+
 /// A section of a tile: `step_of(i)` along k, i < steps. With `divided` sums go to `partial`, unless it is null.
 template <typename T, bool divided, typename StepOf>
 __device__ __forceinline__ void multiply_section(const Position &tile, int steps,
@@ -110,27 +137,7 @@ __device__ __forceinline__ void multiply_section(const Position &tile, int steps
   else if constexpr (T::buffered)
     multiply_in_stages<T>(sums, shared_a, shared_b, steps, load, warp_row, warp_column, lane);
   else
-  {
-#pragma unroll
-    for (int step = 0; step < T::stages - 1; ++step)
-    {
-      if (step < steps)
-        load(step, step);
-      commit_copies();
-    }
-    for (int step = 0; step < steps; ++step)
-    {
-      // The tiles of this step have landed, and nobody reads those of the last one any more.
-      wait_copies<T::stages - 2>();
-      __syncthreads();
-      if (step + T::stages - 1 < steps)
-        load(step + T::stages - 1, (step + T::stages - 1) % T::stages);
-      commit_copies();
-      const int slot = step % T::stages;
-      multiply_tiles<T>(sums, shared_a + slot * T::size_a, shared_b + slot * T::size_b, warp_row,
-          warp_column, lane);
-    }
-  }
+    multiply_with_copies<T>(sums, shared_a, shared_b, steps, load, warp_row, warp_column, lane);
   int first_row = tile.m * T::m + warp_row, first_column = tile.n * T::n + warp_column;
   if constexpr (divided)
     if (partial != nullptr)

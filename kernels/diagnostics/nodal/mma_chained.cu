@@ -186,10 +186,63 @@ namespace
             to + i, Pack<float, 1>(add ? pack.at[i] + load_pack<1>(to + i).at[0] : pack.at[i]));
   }
 
+  /// Contracts a warp's two planes in x and y; they become V and W in shared memory.
+  __device__ __forceinline__ void contract_planes(ChainedSource &source, const ChainedMatrices &x,
+      const ChainedMatrices &y, Half *fields, const ChainedTile::Write &write)
+  {
+    using P = ChainedMatrices::P;
+#pragma unroll
+    for (int plane = 0; plane < 2; ++plane)
+    {
+      P::B u[2];
+      source.take(plane, u);
+      tensor::Sum<P> to_p[2], to_q[2];
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+      {
+        to_p[half].add(x.mass, u[half]);
+        to_q[half].add(x.stiffness, u[half]);
+      }
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+      {
+        const P::B of_p = operand_of(to_p, i);
+        tensor::Sum<P> v, w;
+        v.add(y.mass, of_p);
+        w.add(y.stiffness, of_p);
+        w.add(y.mass, operand_of(to_q, i));
+        store_sum(fields, write, plane, i, v);
+        store_sum(fields + ChainedTile::field_size, write, plane, i, w);
+      }
+    }
+  }
+
+  /// Contracts row y of V and W in z.
+  __device__ __forceinline__ void contract_row(const ChainedMatrices &z, const Half *fields,
+      const ChainedTile::Read &read, int row, tensor::Sum<ChainedMatrices::P> (&result)[2])
+  {
+    using P = ChainedMatrices::P;
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+    {
+      // Four matrices of 8 x 8: z < 8 and z >= 8 of V, the same of W.
+      mma::FragmentA<P::S> both;
+      mma::ldmatrix<mma::LdmatrixForm::transposed>(both, fields + read.at(row, i));
+      P::B v, w;
+#pragma unroll
+      for (int r = 0; r < 2; ++r)
+      {
+        v.term[0].registers[r] = both.registers[r];
+        w.term[0].registers[r] = both.registers[r + 2];
+      }
+      result[i].add(z.stiffness, v);
+      result[i].add(z.mass, w);
+    }
+  }
+
   __global__ void __launch_bounds__(ChainedTile::threads, ChainedTile::resident)
       chained_kernel(const __grid_constant__ ChainedParameters p)
   {
-    using P = ChainedMatrices::P;
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     auto *fields = reinterpret_cast<Half *>(dynamic_shared());
     const ChainedTile::Write write(lane, warp);
@@ -211,30 +264,7 @@ namespace
         load(y, 1);
         load(z, 2);
       }
-#pragma unroll
-      for (int plane = 0; plane < 2; ++plane)
-      {
-        P::B u[2];
-        source.take(plane, u);
-        tensor::Sum<P> to_p[2], to_q[2];
-#pragma unroll
-        for (int half = 0; half < 2; ++half)
-        {
-          to_p[half].add(x.mass, u[half]);
-          to_q[half].add(x.stiffness, u[half]);
-        }
-#pragma unroll
-        for (int i = 0; i < 2; ++i)
-        {
-          const P::B of_p = operand_of(to_p, i);
-          tensor::Sum<P> v, w;
-          v.add(y.mass, of_p);
-          w.add(y.stiffness, of_p);
-          w.add(y.mass, operand_of(to_q, i));
-          store_sum(fields, write, plane, i, v);
-          store_sum(fields + ChainedTile::field_size, write, plane, i, w);
-        }
-      }
+      contract_planes(source, x, y, fields, write);
       __syncthreads();
 
       Half *to = p.dst + source.position() + lane % 4 * 4 + warp * p.placement.stride[1] +
@@ -242,23 +272,8 @@ namespace
 #pragma unroll
       for (int row = 0; row < 2; ++row)
       {
-        tensor::Sum<P> result[2];
-#pragma unroll
-        for (int i = 0; i < 2; ++i)
-        {
-          // Four matrices of 8 x 8: z < 8 and z >= 8 of V, the same of W.
-          mma::FragmentA<P::S> both;
-          mma::ldmatrix<mma::LdmatrixForm::transposed>(both, fields + read.at(row, i));
-          P::B v, w;
-#pragma unroll
-          for (int r = 0; r < 2; ++r)
-          {
-            v.term[0].registers[r] = both.registers[r];
-            w.term[0].registers[r] = both.registers[r + 2];
-          }
-          result[i].add(z.stiffness, v);
-          result[i].add(z.mass, w);
-        }
+        tensor::Sum<ChainedMatrices::P> result[2];
+        contract_row(z, fields, read, row, result);
 #pragma unroll
         for (int half = 0; half < 2; ++half)
           store_quad(to + 8 * row * p.placement.stride[1] + 8 * half * p.placement.stride[2], p.add,

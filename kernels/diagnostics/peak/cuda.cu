@@ -205,6 +205,43 @@ namespace
     constexpr int k = std::is_same_v<Multiplicand, Tf32> ? 8 : 16;
     return 2. * 64 * 256 * k * unrolled / 128;
   }
+
+  double run_tensor_cores(Unit unit, int rounds, double *sink, Stream stream)
+  {
+    switch (unit)
+    {
+      case Unit::fp64_tensor:
+        return device_properties().code_capability >= 90
+            ? run_mma<mma::M16N8K16<double>>(rounds, sink, stream)
+            : run_mma<mma::M8N8K4<double>>(rounds, sink, stream);
+      case Unit::fp64_tensor_m8n8k4:
+        return run_mma<mma::M8N8K4<double>>(rounds, sink, stream);
+      case Unit::fp64_tensor_m16n8k4:
+        return run_mma<mma::M16N8K4<double>>(rounds, sink, stream);
+      case Unit::fp64_tensor_m16n8k8:
+        return run_mma<mma::M16N8K8<double>>(rounds, sink, stream);
+      case Unit::tf32_tensor_m16n8k4:
+        return run_mma<mma::M16N8K4<Tf32>>(rounds, sink, stream);
+      case Unit::fp16_tensor_m16n8k8:
+        return run_mma<mma::M16N8K8<Half>>(rounds, sink, stream);
+      case Unit::bf16_tensor_m16n8k8:
+        return run_mma<mma::M16N8K8<Bf16>>(rounds, sink, stream);
+      case Unit::fp16_wgmma:
+        return run_wgmma<Half>(rounds, sink, stream);
+      case Unit::bf16_wgmma:
+        return run_wgmma<Bf16>(rounds, sink, stream);
+      case Unit::tf32_wgmma:
+        return run_wgmma<Tf32>(rounds, sink, stream);
+      case Unit::tf32_tensor:
+        return run_mma<mma::M16N8K8<Tf32>>(rounds, sink, stream);
+      case Unit::fp16_tensor:
+        return run_mma<mma::M16N8K16<Half>>(rounds, sink, stream);
+      case Unit::bf16_tensor:
+        return run_mma<mma::M16N8K16<Bf16>>(rounds, sink, stream);
+      default:
+        return 0.;
+    }
+  }
 } // namespace
 
 bool device_has(Unit unit)
@@ -239,47 +276,6 @@ double cuda(Unit unit, int rounds, double *sink, Stream stream)
       fma_kernel<float><<<blocks, threads, 0, stream>>>(rounds, 0.5F, 0.5F, sink);
       per_thread = 2. * chains * unrolled;
       break;
-    case Unit::fp64_tensor:
-      per_thread = device_properties().code_capability >= 90
-          ? run_mma<mma::M16N8K16<double>>(rounds, sink, stream)
-          : run_mma<mma::M8N8K4<double>>(rounds, sink, stream);
-      break;
-    case Unit::fp64_tensor_m8n8k4:
-      per_thread = run_mma<mma::M8N8K4<double>>(rounds, sink, stream);
-      break;
-    case Unit::fp64_tensor_m16n8k4:
-      per_thread = run_mma<mma::M16N8K4<double>>(rounds, sink, stream);
-      break;
-    case Unit::fp64_tensor_m16n8k8:
-      per_thread = run_mma<mma::M16N8K8<double>>(rounds, sink, stream);
-      break;
-    case Unit::tf32_tensor_m16n8k4:
-      per_thread = run_mma<mma::M16N8K4<Tf32>>(rounds, sink, stream);
-      break;
-    case Unit::fp16_tensor_m16n8k8:
-      per_thread = run_mma<mma::M16N8K8<Half>>(rounds, sink, stream);
-      break;
-    case Unit::bf16_tensor_m16n8k8:
-      per_thread = run_mma<mma::M16N8K8<Bf16>>(rounds, sink, stream);
-      break;
-    case Unit::fp16_wgmma:
-      per_thread = run_wgmma<Half>(rounds, sink, stream);
-      break;
-    case Unit::bf16_wgmma:
-      per_thread = run_wgmma<Bf16>(rounds, sink, stream);
-      break;
-    case Unit::tf32_wgmma:
-      per_thread = run_wgmma<Tf32>(rounds, sink, stream);
-      break;
-    case Unit::tf32_tensor:
-      per_thread = run_mma<mma::M16N8K8<Tf32>>(rounds, sink, stream);
-      break;
-    case Unit::fp16_tensor:
-      per_thread = run_mma<mma::M16N8K16<Half>>(rounds, sink, stream);
-      break;
-    case Unit::bf16_tensor:
-      per_thread = run_mma<mma::M16N8K16<Bf16>>(rounds, sink, stream);
-      break;
     case Unit::shared_memory:
       shared_kernel<<<blocks, threads, 0, stream>>>(rounds, sink);
       per_thread = 16. * unrolled;
@@ -288,6 +284,8 @@ double cuda(Unit unit, int rounds, double *sink, Stream stream)
       issue_kernel<<<blocks, threads, 0, stream>>>(rounds, 0.5F, 0.5F, sink);
       per_thread = 1. * chains * unrolled;
       break;
+    default:
+      per_thread = run_tensor_cores(unit, rounds, sink, stream);
   }
   check_launch("peak kernel");
   return per_thread * rounds * blocks * threads;

@@ -40,6 +40,60 @@ namespace
     UnitFormat format_;
     std::vector<SumTest> list_;
   };
+
+  /// The tests that say it all, by their numbers.
+  struct Probe
+  {
+    Tests tests;
+    int last;                 ///< exponent of the last digit of 1
+    std::size_t above, below; ///< three quarters of the last digit, on both sides of zero
+    /// 2^j terms whose sum is the last digit: none is lost if j extra bits count.
+    std::vector<std::size_t> shares;
+    /// 1 - 1 + something that is lost beside 1: it survives in a later block only.
+    std::vector<std::size_t> places;
+    double subnormal_factor, subnormal_sum;
+    std::size_t factor, sum;
+    bool can_overflow;
+    std::size_t overflow;
+
+    explicit Probe(const UnitFormat &format)
+      : tests(format)
+      , last(1 - format.sum_digits)
+    {
+      above = tests.start(1.);
+      tests.product(0, 3., last - 2);
+      below = tests.start(-1.);
+      tests.product(0, -3., last - 2);
+      for (int j = 1; 1 << j <= format.length; ++j)
+      {
+        shares.push_back(tests.start(1.));
+        for (int k = 0; k < 1 << j; ++k)
+          tests.product(k, 1., last - j);
+      }
+      const int tiny = last - 7;
+      for (int k = 1; k < format.length; ++k)
+      {
+        places.push_back(tests.start(1.));
+        tests.product(0, -1., 0);
+        tests.product(k, 1., tiny);
+      }
+
+      subnormal_factor = std::ldexp(1., format.least_exponent - 2);
+      factor = tests.start(0.);
+      tests.factors(0, subnormal_factor, 16.);
+      const bool is_double = format.sum_digits == 53;
+      subnormal_sum = std::ldexp(1., (is_double ? -1022 : -126) - 2);
+      sum = tests.start(subnormal_sum);
+
+      const double largest = is_double ? std::numeric_limits<double>::max()
+                                       : static_cast<double>(std::numeric_limits<float>::max());
+      const int exponent = is_double ? 1023 : 127;
+      can_overflow = 2 * format.largest_exponent > exponent;
+      overflow = tests.start(can_overflow ? largest : 0.);
+      if (can_overflow)
+        tests.product(0, 1., exponent);
+    }
+  };
 } // namespace
 
 const char *to_string(Rounding rounding)
@@ -61,68 +115,27 @@ const char *to_string(Rounding rounding)
 AdderProperties probe_adder(const UnitFormat &format,
     const std::function<std::vector<double>(const std::vector<SumTest> &)> &sums)
 {
-  Tests tests(format);
-  const int last = 1 - format.sum_digits; // exponent of the last digit of 1
-  // Three quarters of the last digit, on both sides of zero.
-  const std::size_t above = tests.start(1.);
-  tests.product(0, 3., last - 2);
-  const std::size_t below = tests.start(-1.);
-  tests.product(0, -3., last - 2);
-
-  // 2^j terms whose sum is the last digit: none is lost if j extra bits count.
-  std::vector<std::size_t> shares;
-  for (int j = 1; 1 << j <= format.length; ++j)
-  {
-    shares.push_back(tests.start(1.));
-    for (int k = 0; k < 1 << j; ++k)
-      tests.product(k, 1., last - j);
-  }
-
-  // 1 - 1 + something that is lost beside 1: it survives in a later block only.
-  const int tiny = last - 7;
-  std::vector<std::size_t> places;
-  for (int k = 1; k < format.length; ++k)
-  {
-    places.push_back(tests.start(1.));
-    tests.product(0, -1., 0);
-    tests.product(k, 1., tiny);
-  }
-
-  const double subnormal_factor = std::ldexp(1., format.least_exponent - 2);
-  const std::size_t factor = tests.start(0.);
-  tests.factors(0, subnormal_factor, 16.);
-  const int least_of_sums = format.sum_digits == 53 ? -1022 : -126;
-  const double subnormal_sum = std::ldexp(1., least_of_sums - 2);
-  const std::size_t sum = tests.start(subnormal_sum);
-
-  const double largest = format.sum_digits == 53
-      ? std::numeric_limits<double>::max()
-      : static_cast<double>(std::numeric_limits<float>::max());
-  const int exponent = format.sum_digits == 53 ? 1023 : 127;
-  const bool can_overflow = 2 * format.largest_exponent > exponent;
-  const std::size_t overflow = tests.start(can_overflow ? largest : 0.);
-  if (can_overflow)
-    tests.product(0, 1., exponent);
-
-  const std::vector<double> result = sums(tests.list());
+  const Probe probe(format);
+  const std::vector<double> result = sums(probe.tests.list());
   AdderProperties found;
-  const bool grows = result[above] > 1., falls = result[below] < -1.;
+  const bool grows = result[probe.above] > 1., falls = result[probe.below] < -1.;
   found.rounding = grows ? (falls ? Rounding::nearest : Rounding::up)
                          : (falls ? Rounding::down : Rounding::towards_zero);
-  while (found.extra_bits < static_cast<int>(shares.size()) &&
-      result[shares[static_cast<std::size_t>(found.extra_bits)]] == 1. + std::ldexp(1., last))
+  while (found.extra_bits < static_cast<int>(probe.shares.size()) &&
+      result[probe.shares[static_cast<std::size_t>(found.extra_bits)]] ==
+          1. + std::ldexp(1., probe.last))
     ++found.extra_bits;
-  for (const std::size_t place : places)
+  for (const std::size_t place : probe.places)
   {
     if (result[place] != 0.)
       break;
     ++found.block;
   }
   found.block_is_whole = found.block == format.length;
-  found.keeps_subnormal_factors = result[factor] == 16. * subnormal_factor;
-  found.keeps_subnormal_sums = result[sum] == subnormal_sum;
-  if (can_overflow)
-    found.overflow_is_infinite = std::isinf(result[overflow]);
+  found.keeps_subnormal_factors = result[probe.factor] == 16. * probe.subnormal_factor;
+  found.keeps_subnormal_sums = result[probe.sum] == probe.subnormal_sum;
+  if (probe.can_overflow)
+    found.overflow_is_infinite = std::isinf(result[probe.overflow]);
   return found;
 }
 } // namespace tensormg::precision

@@ -126,52 +126,32 @@ namespace
           static_cast<Number>(static_cast<Compute<Number>>(is_entry ? matrix.value[entry] : 0.));
     }
   }
-} // namespace
 
-template <typename Number>
-std::int64_t SlicedMatrix<Number>::stored_in_quads() const
-{
-  std::int64_t quads = 0;
-  for (std::int32_t group = 0; group < groups; ++group)
-    quads += (block_begin[group + 1] - block_begin[group]) / slices_per_group;
-  return quads * spmv::quad_size;
-}
-
-template <typename Number>
-SlicedMatrix<Number> make_sliced(const SparseMatrix<double> &matrix, const ForParts &for_parts)
-{
-  SlicedMatrix<Number> result;
-  result.rows = matrix.rows;
-  Pieces pieces = cut_rows(matrix, result);
-  sort_rows(matrix, for_parts, pieces.rows);
-  const auto chunks = static_cast<std::int64_t>(pieces.chunks.size());
-  const auto rows = static_cast<std::int64_t>(pieces.rows.size());
-  result.chunks = static_cast<std::int32_t>(chunks);
-  result.groups = static_cast<std::int32_t>(chunks + (rows + group_rows - 1) / group_rows);
-  result.block_begin = Array<std::int32_t>(result.groups + std::int64_t(1));
-  std::int64_t blocks = 0;
-  for (std::int32_t group = 0; group < result.groups; ++group)
+  /// Blocks of a group: of its chunk, or of the longest of its rows.
+  std::int32_t blocks_of(
+      const SparseMatrix<double> &matrix, const Pieces &pieces, std::int64_t group)
   {
-    std::int32_t n = 0;
+    const auto chunks = static_cast<std::int64_t>(pieces.chunks.size());
+    const auto rows = static_cast<std::int64_t>(pieces.rows.size());
     if (group < chunks)
     {
       const Chunk &chunk = pieces.chunks[static_cast<std::size_t>(group)];
-      n = (chunk.last - chunk.first + block_size - 1) / block_size;
+      return (chunk.last - chunk.first + block_size - 1) / block_size;
     }
-    else
-      for (std::int64_t i = (group - chunks) * group_rows;
-           i < std::min(rows, (group - chunks + 1) * group_rows); ++i)
-        n = std::max(n, length_of(matrix, pieces.rows[static_cast<std::size_t>(i)]));
-    blocks += n;
-    // Places beyond the last block are named, though not used, by a kernel that steps over the rest.
-    check_size(0, 0, (blocks + 32) * block_size);
-    result.block_begin[group + 1] = static_cast<std::int32_t>(blocks);
+    std::int32_t n = 0;
+    for (std::int64_t i = (group - chunks) * group_rows;
+         i < std::min(rows, (group - chunks + 1) * group_rows); ++i)
+      n = std::max(n, length_of(matrix, pieces.rows[static_cast<std::size_t>(i)]));
+    return n;
   }
-  result.target = Array<std::int32_t>(std::int64_t(group_rows) * result.groups);
-  result.column = Array<std::int32_t>(blocks * block_size);
-  result.value = Array<Number>(blocks * block_size);
 
-  const auto fill = [&](std::int64_t group, int lane) {
+  /// A lane's part of a group, of a chunk or of rows.
+  template <typename Number>
+  void fill(const SparseMatrix<double> &matrix, const Pieces &pieces, std::int64_t group, int lane,
+      SlicedMatrix<Number> &result)
+  {
+    const auto chunks = static_cast<std::int64_t>(pieces.chunks.size());
+    const auto rows = static_cast<std::int64_t>(pieces.rows.size());
     const std::int64_t begin = std::int64_t(block_size) * result.block_begin[group],
                        n = result.block_begin[group + 1] - result.block_begin[group],
                        in_quads = n / slices_per_group * slices_per_group;
@@ -201,11 +181,46 @@ SlicedMatrix<Number> make_sliced(const SparseMatrix<double> &matrix, const ForPa
       return {first + (in_quad ? block / slices_per_group * quad_entries + t : block), first,
           matrix.row_begin[of + 1]};
     });
-  };
+  }
+} // namespace
+
+template <typename Number>
+std::int64_t SlicedMatrix<Number>::stored_in_quads() const
+{
+  std::int64_t quads = 0;
+  for (std::int32_t group = 0; group < groups; ++group)
+    quads += (block_begin[group + 1] - block_begin[group]) / slices_per_group;
+  return quads * spmv::quad_size;
+}
+
+template <typename Number>
+SlicedMatrix<Number> make_sliced(const SparseMatrix<double> &matrix, const ForParts &for_parts)
+{
+  SlicedMatrix<Number> result;
+  result.rows = matrix.rows;
+  Pieces pieces = cut_rows(matrix, result);
+  sort_rows(matrix, for_parts, pieces.rows);
+  const auto chunks = static_cast<std::int64_t>(pieces.chunks.size());
+  const auto rows = static_cast<std::int64_t>(pieces.rows.size());
+  result.chunks = static_cast<std::int32_t>(chunks);
+  result.groups = static_cast<std::int32_t>(chunks + (rows + group_rows - 1) / group_rows);
+  result.block_begin = Array<std::int32_t>(result.groups + std::int64_t(1));
+  std::int64_t blocks = 0;
+  for (std::int32_t group = 0; group < result.groups; ++group)
+  {
+    blocks += blocks_of(matrix, pieces, group);
+    // Places beyond the last block are named, though not used, by a kernel that steps over the rest.
+    check_size(0, 0, (blocks + 32) * block_size);
+    result.block_begin[group + 1] = static_cast<std::int32_t>(blocks);
+  }
+  result.target = Array<std::int32_t>(std::int64_t(group_rows) * result.groups);
+  result.column = Array<std::int32_t>(blocks * block_size);
+  result.value = Array<Number>(blocks * block_size);
+
   for_parts(result.groups, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t group = begin; group < end; ++group)
       for (int lane = 0; lane < group_rows; ++lane)
-        fill(group, lane);
+        fill(matrix, pieces, group, lane, result);
   });
   return result;
 }
