@@ -11,7 +11,7 @@
 #include "kernels/device/device.h"
 #include "kernels/device/device_reservation.h"
 #include "kernels/device/meters/energy.h"
-#include "tests/support/device_allocations.h"
+#include "tests/support/device/allocations.h"
 
 namespace tensormg
 {

@@ -8,8 +8,8 @@
 
 #include "kernels/mma/instructions.cuh"
 #include "kernels/mma/shared_layout.h"
-#include "tests/support/device_warp.cuh"
-#include "tests/support/emulated_warp.h"
+#include "tests/support/device/emulated_warp.h"
+#include "tests/support/device/warp.cuh"
 
 namespace tensormg
 {

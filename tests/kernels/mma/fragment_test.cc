@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/mma/chaining.h"
-#include "tests/support/emulated_warp.h"
+#include "tests/support/device/emulated_warp.h"
 
 namespace tensormg
 {

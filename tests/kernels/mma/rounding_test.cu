@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "kernels/mma/instructions.cuh"
-#include "tests/support/device_warp.cuh"
-#include "tests/support/emulated_warp.h"
+#include "tests/support/device/emulated_warp.h"
+#include "tests/support/device/warp.cuh"
 
 namespace tensormg
 {

@@ -7,7 +7,7 @@
 
 #include "kernels/patch_inverse/mma.h"
 #include "kernels/patch_inverse/patch_inverse.h"
-#include "tests/support/device_batches.h"
+#include "tests/support/device/batches.h"
 #include "tests/support/few_cases.h"
 
 namespace tensormg

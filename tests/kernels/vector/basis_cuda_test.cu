@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/device_reduction.h"
+#include "tests/support/device/reduction.h"
 #include "tests/support/guarded.h"
 #include "tests/support/vector_lines.h"
 

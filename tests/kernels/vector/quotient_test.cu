@@ -8,7 +8,7 @@
 
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/vector/cuda.h"
-#include "tests/support/device_reduction.h"
+#include "tests/support/device/reduction.h"
 #include "tests/support/guarded.h"
 #include "tests/support/vector_lines.h"
 

@@ -10,8 +10,8 @@
 
 #include "operators/data/device_functions.h"
 #include "operators/multigrid/device_multigrid.h"
-#include "tests/support/device_allocations.h"
-#include "tests/support/device_multigrid_solve.h"
+#include "tests/support/device/allocations.h"
+#include "tests/support/device/multigrid_solve.h"
 
 namespace tensormg
 {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "solvers/cg.h"
-#include "tests/support/device_multigrid_solve.h"
+#include "tests/support/device/multigrid_solve.h"
 #include "tests/support/few_cases.h"
 
 namespace tensormg

@@ -1,7 +1,7 @@
 // Boxes of stretched cells in device memory: iterations and solutions as in host memory, for each precision, smoother and boundary.
 #include <gtest/gtest.h>
 
-#include "tests/support/device_multigrid_solve.h"
+#include "tests/support/device/multigrid_solve.h"
 #include "tests/support/few_cases.h"
 
 namespace tensormg

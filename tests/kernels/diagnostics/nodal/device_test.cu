@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/diagnostics/nodal/nodal.h"
-#include "tests/support/device_batches.h"
+#include "tests/support/device/batches.h"
 #include "tests/support/few_cases.h"
 
 namespace tensormg

@@ -10,8 +10,8 @@
 
 #include "kernels/device/device.h"
 #include "kernels/diagnostics/stencil/stencil.h"
+#include "tests/support/device/stencil.h"
 #include "tests/support/stencil_cases.h"
-#include "tests/support/stencil_on_device.h"
 
 namespace tensormg
 {

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/mma/instructions.cuh"
-#include "tests/support/emulated_warp.h"
+#include "tests/support/device/emulated_warp.h"
 
 namespace tensormg::test
 {
