@@ -26,15 +26,9 @@
 
 namespace tensormg::patch_inverse
 {
+/// tables: [direction][End] LineTables
 template <typename Number>
-struct LineParameters
-{
-  tensor::Placement placement;
-  const Compute<Number> *tables; ///< [direction][End] LineTables
-  const Number *src;
-  Number *dst;
-  bool add;
-};
+using LineParameters = tensor::GroupParameters<Number, Compute<Number>>;
 
 /// Of one direction: Q' by columns, Q by columns, values.
 template <typename Tile>
@@ -197,15 +191,9 @@ __global__ void __launch_bounds__(Tile::threads, Tile::resident)
 template <typename Tile, typename Number>
 void apply_lines(const Arguments<Number> &a)
 {
-  LineParameters<Number> p{tensor::make_placement(a.batch, Tile::tensors),
-      reinterpret_cast<const Compute<Number> *>(a.tables), a.src, a.dst, a.add};
-  if (p.placement.n_groups() == 0)
-    return;
   const auto kernel = &lines_kernel<Tile, Number>;
-  constexpr int bytes = LineMemory<Tile>::bytes;
-  launch("launching the local inverse on lines", kernel,
-      tensor::persistent_grid(kernel, Tile::threads, bytes, p.placement.n_groups()),
-      dim3(Tile::threads), bytes, a.stream, p);
+  tensor::launch_groups("launching the local inverse on lines", kernel, Tile::threads,
+      LineMemory<Tile>::bytes, a.stream, LineParameters<Number>(a, Tile::tensors));
 }
 
 template <typename Tile>
@@ -230,9 +218,7 @@ std::vector<std::byte> pack_lines(const Factors &factors, int n)
         }
       to += LineTables<Tile>::size;
     }
-  std::vector<std::byte> bytes(numbers.size() * sizeof(C));
-  std::memcpy(bytes.data(), numbers.data(), bytes.size());
-  return bytes;
+  return tensor::to_bytes(numbers);
 }
 
 template <typename Tile, typename Number>

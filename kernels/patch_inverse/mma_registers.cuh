@@ -22,16 +22,6 @@
 
 namespace tensormg::patch_inverse
 {
-template <typename Number>
-struct RegisterParameters
-{
-  tensor::Placement placement;
-  const std::byte *tables;
-  const Number *src;
-  Number *dst;
-  bool add;
-};
-
 /// [x, y][End][Q', Q] fragments; then what goes to shared memory: [direction][End] values, [End][z][row] Q_z.
 template <typename P, typename Tile>
 struct RegisterTables
@@ -193,7 +183,7 @@ __device__ inline void solve_planes(const RegisterFactors<P, Tile> &factors,
 
 template <typename P, typename Tile, typename Number>
 __global__ void __launch_bounds__(Tile::threads, tensor::plane_blocks<Number, P::terms, Tile>)
-    registers_kernel(const __grid_constant__ RegisterParameters<Number> p)
+    registers_kernel(const __grid_constant__ tensor::GroupParameters<Number> p)
 {
   using C = typename P::C;
   using Tables = RegisterTables<P, Tile>;
@@ -221,16 +211,10 @@ __global__ void __launch_bounds__(Tile::threads, tensor::plane_blocks<Number, P:
 template <typename P, typename Tile, typename Number>
 void apply_registers(const Arguments<Number> &a)
 {
-  RegisterParameters<Number> p{
-      tensor::make_placement(a.batch, Tile::tensors), a.tables, a.src, a.dst, a.add};
-  if (p.placement.n_groups() == 0)
-    return;
   const auto kernel = &registers_kernel<P, Tile, Number>;
-  constexpr int bytes = RegisterTables<P, Tile>::shared_bytes;
-  launch("launching the local inverse in registers", kernel,
-      tensor::persistent_grid(
-          kernel, Tile::threads, bytes, (p.placement.n_groups() + Tile::warps - 1) / Tile::warps),
-      dim3(Tile::threads), bytes, a.stream, p);
+  tensor::launch_groups("launching the local inverse in registers", kernel, Tile::threads,
+      RegisterTables<P, Tile>::shared_bytes, a.stream,
+      tensor::GroupParameters<Number>(a, Tile::tensors), Tile::warps);
 }
 
 template <typename P, typename Tile, typename Number>

@@ -24,16 +24,6 @@
 
 namespace tensormg::patch_inverse
 {
-template <typename Number>
-struct StagedParameters
-{
-  tensor::Placement placement;
-  const std::byte *tables; ///< StagedTables
-  const Number *src;
-  Number *dst;
-  bool add;
-};
-
 /// A constant matrix in registers.
 template <typename P, int n>
 struct StagedMatrix
@@ -210,7 +200,8 @@ public:
   using typename Base::C;
   static constexpr int last = Tile::dim - 1;
 
-  __device__ StagedGroup(const StagedParameters<Number> &p, int box, unsigned group, C *field)
+  __device__ StagedGroup(
+      const tensor::GroupParameters<Number> &p, int box, unsigned group, C *field)
     : Base(field, p.tables, p.placement.boxes[box].end)
     , p_(p)
     , box_(box)
@@ -245,14 +236,14 @@ public:
   }
 
 private:
-  const StagedParameters<Number> &p_;
+  const tensor::GroupParameters<Number> &p_;
   int box_;
   unsigned first_;
 };
 
 template <typename P, typename Tile, typename Number>
 __global__ void __launch_bounds__(Tile::threads, Tile::resident)
-    staged_kernel(const __grid_constant__ StagedParameters<Number> p)
+    staged_kernel(const __grid_constant__ tensor::GroupParameters<Number> p)
 {
   if constexpr (mma::is_available<typename P::S>)
   {
@@ -288,17 +279,11 @@ constexpr int staged_bytes = Tile::field_size *static_cast<int>(sizeof(typename 
 template <typename P, typename Tile, typename Number>
 void apply_staged(const Arguments<Number> &a)
 {
-  StagedParameters<Number> p{
-      tensor::make_placement(a.batch, Tile::tensors), a.tables, a.src, a.dst, a.add};
-  if (p.placement.n_groups() == 0)
-    return;
   const auto kernel = &staged_kernel<P, Tile, Number>;
   if constexpr (P::S::min_capability > 80)
     tensor::require_compiled_for(P::S::min_capability, kernel);
-  constexpr int bytes = staged_bytes<P, Tile>;
-  launch("launching the local inverse on staged tensors", kernel,
-      tensor::persistent_grid(kernel, Tile::threads, bytes, p.placement.n_groups()),
-      dim3(Tile::threads), bytes, a.stream, p);
+  tensor::launch_groups("launching the local inverse on staged tensors", kernel, Tile::threads,
+      staged_bytes<P, Tile>, a.stream, tensor::GroupParameters<Number>(a, Tile::tensors));
 }
 
 template <typename P, typename Tile, typename Number>

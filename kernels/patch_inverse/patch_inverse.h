@@ -10,7 +10,7 @@
 //
 // dst = x, or dst += x if `add`. Entries of dst that belong to no tensor stay as they are.
 //
-// Arrays, errors, determinism, asynchrony: as in kernels/diagnostics/nodal/nodal.h. tables: what Kernel::pack made.
+// Arrays, errors, determinism, asynchrony: kernels/tensor/kernel.h.
 // This one is for lexicographic vectors and for the comparison of CUDA cores with tensor cores. In the basis of the
 // solver (kernels/laplace), patches are corrected by kernels/patch; on a device by what is here between the ways
 // from and to memory (kernels/patch/cuda.h).
@@ -25,10 +25,8 @@
 #include <vector>
 
 #include "kernels/core/half.h"
-#include "kernels/device/device.h"
 #include "kernels/tensor/arithmetic.h"
-#include "kernels/tensor/batch.h"
-#include "kernels/tensor/resources.h"
+#include "kernels/tensor/kernel.h"
 
 namespace tensormg::patch_inverse
 {
@@ -57,29 +55,11 @@ struct LineFactors
 using Factors = std::array<std::array<LineFactors, tensor::n_ends>, 3>;
 
 template <typename Number>
-struct Arguments
-{
-  tensor::Batch batch;
-  const std::byte *tables = nullptr;
-  const Number *src = nullptr; ///< b
-  Number *dst = nullptr;       ///< x
-  bool add = false;
-  Stream stream = nullptr; ///< device backends
-};
-
+using Arguments = tensor::Arguments<Number>;
 template <typename Number>
-using Apply = void(const Arguments<Number> &);
-/// The factors of tensors with n^dim entries as the kernel wants them. Throws std::invalid_argument if one has
-/// another size.
+using Kernel = tensor::Kernel<Number, Factors>;
+using tensor::Work;
 using PackFactors = std::vector<std::byte>(const Factors &, int n);
-
-template <typename Number>
-struct Kernel
-{
-  Apply<Number> *apply = nullptr;
-  PackFactors *pack = nullptr;
-  tensor::Resources (*resources)() = nullptr; ///< of a device backend, on the current device
-};
 
 /// The kernel for tensors of n^dim entries. Throws std::invalid_argument that lists what exists, and
 /// DeviceError if this build or machine has no device.
@@ -90,12 +70,6 @@ Kernel<Number> select(const Variant &variant, int dim, int n);
 template <typename Number>
 std::vector<Variant> variants(int dim, int n);
 
-/// Bytes and floating-point operations per entry of the batch (FMA counts two), every vector touched once.
-struct Work
-{
-  double bytes;
-  double flops;
-};
 constexpr Work work_per_entry(int dim, int n, int bytes_per_number, bool add)
 {
   return {(add ? 3. : 2.) * bytes_per_number, 2. * dim * 2. * n + dim + 1.};

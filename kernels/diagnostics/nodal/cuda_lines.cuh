@@ -23,15 +23,9 @@
 
 namespace tensormg::nodal
 {
+/// tables: [direction][End][mass, stiffness][a][row]
 template <typename Number>
-struct LineParameters
-{
-  tensor::Placement placement;
-  const Compute<Number> *tables; ///< [direction][End][mass, stiffness][a][row]
-  const Number *src;
-  Number *dst;
-  bool add;
-};
+using LineParameters = tensor::GroupParameters<Number, Compute<Number>>;
 
 template <typename Tile>
 struct LineMemory
@@ -169,15 +163,9 @@ __global__ void __launch_bounds__(Tile::threads, Tile::resident)
 template <typename Tile, typename Number>
 void apply_lines(const Arguments<Number> &a)
 {
-  LineParameters<Number> p{tensor::make_placement(a.batch, Tile::tensors),
-      reinterpret_cast<const Compute<Number> *>(a.tables), a.src, a.dst, a.add};
-  if (p.placement.n_groups() == 0)
-    return;
   const auto kernel = &lines_kernel<Tile, Number>;
-  constexpr int bytes = LineMemory<Tile>::bytes;
-  launch("launching the nodal operator on lines", kernel,
-      tensor::persistent_grid(kernel, Tile::threads, bytes, p.placement.n_groups()),
-      dim3(Tile::threads), bytes, a.stream, p);
+  tensor::launch_groups("launching the nodal operator on lines", kernel, Tile::threads,
+      LineMemory<Tile>::bytes, a.stream, LineParameters<Number>(a, Tile::tensors));
 }
 
 template <typename Tile>
@@ -198,9 +186,7 @@ std::vector<std::byte> pack_lines(const Matrices &matrices, int n)
                   static_cast<C>((*matrix)[i * n + a]);
         ++block;
       }
-  std::vector<std::byte> bytes(numbers.size() * sizeof(C));
-  std::memcpy(bytes.data(), numbers.data(), bytes.size());
-  return bytes;
+  return tensor::to_bytes(numbers);
 }
 
 template <typename Tile, typename Number>

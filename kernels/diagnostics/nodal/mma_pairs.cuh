@@ -53,7 +53,7 @@ struct PairTables
 class PairStream
 {
 public:
-  __device__ PairStream(const RegisterParameters<Half> &p, int lane)
+  __device__ PairStream(const tensor::GroupParameters<Half> &p, int lane)
     : p_(p)
     , lane_(lane)
     , group_(blockIdx.x * PairTables::Tile::warps + threadIdx.x / 32)
@@ -138,7 +138,7 @@ private:
           lane_ / 4 * p_.placement.stride[1];
   }
 
-  const RegisterParameters<Half> &p_;
+  const tensor::GroupParameters<Half> &p_;
   int lane_;
   unsigned group_; ///< the one that next_position_ has
   std::int64_t position_ = -1, next_position_ = -1;
@@ -152,7 +152,7 @@ private:
 inline constexpr int pair_blocks = 4;
 
 __global__ void __launch_bounds__(PairTables::Tile::threads, pair_blocks)
-    pairs_kernel(const __grid_constant__ RegisterParameters<Half> p)
+    pairs_kernel(const __grid_constant__ tensor::GroupParameters<Half> p)
 {
   using P = PairTables::P;
   using Along_x = PairTables::Along_x;
@@ -214,14 +214,9 @@ inline void apply_pairs(const Arguments<Half> &a)
     has_quads = has_quads && a.batch.step[d] % 4 == 0 && (d == 0 || a.batch.stride[d] % 4 == 0);
   if (!has_quads)
     return apply_registers<PairTables::P, Tile, Half>(a);
-  RegisterParameters<Half> p{tensor::make_placement(a.batch, 2), a.tables, a.src, a.dst, a.add};
-  if (p.placement.n_groups() == 0)
-    return;
-  constexpr int bytes = PairTables::Single::z_size * sizeof(float);
-  launch("launching the nodal operator on pairs in registers", &pairs_kernel,
-      tensor::persistent_grid(&pairs_kernel, Tile::threads, bytes,
-          (p.placement.n_groups() + Tile::warps - 1) / Tile::warps),
-      dim3(Tile::threads), bytes, a.stream, p);
+  tensor::launch_groups("launching the nodal operator on pairs in registers", &pairs_kernel,
+      Tile::threads, PairTables::Single::z_size * sizeof(float), a.stream,
+      tensor::GroupParameters<Half>(a, 2), Tile::warps);
 }
 
 inline tensor::Resources pair_resources()

@@ -23,16 +23,6 @@
 
 namespace tensormg::nodal
 {
-template <typename Number>
-struct RegisterParameters
-{
-  tensor::Placement placement;
-  const std::byte *tables;
-  const Number *src;
-  Number *dst;
-  bool add;
-};
-
 /// [End][slot] fragments of x, the same of y, then [End][z][row] coefficients (S[z'][z], M[z'][z]) of z. With
 /// m = 16 there is one slot, M above S; with m = 8 M and S have one each.
 template <typename P, typename Tile>
@@ -151,7 +141,7 @@ __device__ inline void contract_plane(const LinePair<P> &x, const LinePair<P> &y
 
 template <typename P, typename Tile, typename Number>
 __global__ void __launch_bounds__(Tile::threads, tensor::plane_blocks<Number, P::terms, Tile>)
-    registers_kernel(const __grid_constant__ RegisterParameters<Number> p)
+    registers_kernel(const __grid_constant__ tensor::GroupParameters<Number> p)
 {
   if constexpr (mma::is_available<typename P::S>)
   {
@@ -213,18 +203,12 @@ __global__ void __launch_bounds__(Tile::threads, tensor::plane_blocks<Number, P:
 template <typename P, typename Tile, typename Number>
 void apply_registers(const Arguments<Number> &a)
 {
-  RegisterParameters<Number> p{
-      tensor::make_placement(a.batch, Tile::tensors), a.tables, a.src, a.dst, a.add};
-  if (p.placement.n_groups() == 0)
-    return;
   const auto kernel = &registers_kernel<P, Tile, Number>;
   if constexpr (P::S::min_capability > 80)
     tensor::require_compiled_for(P::S::min_capability, kernel);
-  constexpr int bytes = RegisterTables<P, Tile>::z_size * sizeof(typename P::C);
-  launch("launching the nodal operator in registers", kernel,
-      tensor::persistent_grid(
-          kernel, Tile::threads, bytes, (p.placement.n_groups() + Tile::warps - 1) / Tile::warps),
-      dim3(Tile::threads), bytes, a.stream, p);
+  tensor::launch_groups("launching the nodal operator in registers", kernel, Tile::threads,
+      RegisterTables<P, Tile>::z_size * sizeof(typename P::C), a.stream,
+      tensor::GroupParameters<Number>(a, Tile::tensors), Tile::warps);
 }
 
 template <typename P, typename Tile, typename Number>

@@ -25,16 +25,6 @@
 
 namespace tensormg::nodal
 {
-template <typename Number>
-struct StagedParameters
-{
-  tensor::Placement placement;
-  const std::byte *tables; ///< [direction][End] MatrixPair
-  const Number *src;
-  Number *dst;
-  bool add;
-};
-
 /// M and S of one direction in registers; the products with a tile of eight lines.
 template <typename P, int n>
 struct MatrixPair
@@ -139,7 +129,7 @@ constexpr int staged_blocks = !Tile::is_regular   ? Tile::resident
 
 template <typename P, typename Tile, typename Number>
 __global__ void __launch_bounds__(Tile::threads, staged_blocks<P, Tile>)
-    staged_kernel(const __grid_constant__ StagedParameters<Number> p)
+    staged_kernel(const __grid_constant__ tensor::GroupParameters<Number> p)
 {
   if constexpr (mma::is_available<typename P::S>)
   {
@@ -202,17 +192,11 @@ constexpr int staged_bytes = 2 * Tile::field_size *static_cast<int>(sizeof(typen
 template <typename P, typename Tile, typename Number>
 void apply_staged(const Arguments<Number> &a)
 {
-  StagedParameters<Number> p{
-      tensor::make_placement(a.batch, Tile::tensors), a.tables, a.src, a.dst, a.add};
-  if (p.placement.n_groups() == 0)
-    return;
   const auto kernel = &staged_kernel<P, Tile, Number>;
   if constexpr (P::S::min_capability > 80)
     tensor::require_compiled_for(P::S::min_capability, kernel);
-  constexpr int bytes = staged_bytes<P, Tile>;
-  launch("launching the nodal operator on staged tensors", kernel,
-      tensor::persistent_grid(kernel, Tile::threads, bytes, p.placement.n_groups()),
-      dim3(Tile::threads), bytes, a.stream, p);
+  tensor::launch_groups("launching the nodal operator on staged tensors", kernel, Tile::threads,
+      staged_bytes<P, Tile>, a.stream, tensor::GroupParameters<Number>(a, Tile::tensors));
 }
 
 template <typename P, typename Tile>

@@ -22,11 +22,7 @@
 // Cost of comparing: a call of one colour does the arithmetic of N = 2 (p + 1) on (almost) all entries of the
 // mesh once. Throughput is entries per second of one such call; the published operator takes 2^dim of them.
 //
-// Arrays: src and dst of the positions in the batch, where a device backend says so in device memory; they
-// must not overlap. tables: what Kernel::pack made of the matrices, in the same memory, aligned to 16 bytes.
-// Ensures: the same input gives the same bits. Nothing is allocated on the device. Host backends are done on
-// return, device backends queue their work in `stream`.
-// Throws: std::invalid_argument (sizes that do not fit), DeviceError.
+// Arrays, errors, determinism, asynchrony: kernels/tensor/kernel.h.
 // Oracle: reference.cc. Tests: tests/kernels/diagnostics/nodal/nodal_test.cc, nodal_device_test.cu.
 #pragma once
 
@@ -37,10 +33,8 @@
 #include <vector>
 
 #include "kernels/core/half.h"
-#include "kernels/device/device.h"
 #include "kernels/tensor/arithmetic.h"
-#include "kernels/tensor/batch.h"
-#include "kernels/tensor/resources.h"
+#include "kernels/tensor/kernel.h"
 
 namespace tensormg::nodal
 {
@@ -94,29 +88,10 @@ struct LineMatrices
 using Matrices = std::array<std::array<LineMatrices, tensor::n_ends>, 3>;
 
 template <typename Number>
-struct Arguments
-{
-  tensor::Batch batch;
-  const std::byte *tables = nullptr;
-  const Number *src = nullptr;
-  Number *dst = nullptr;
-  bool add = false;
-  Stream stream = nullptr; ///< device backends
-};
-
+using Arguments = tensor::Arguments<Number>;
 template <typename Number>
-using Apply = void(const Arguments<Number> &);
-/// The matrices (n x n) as the kernel wants them, rounded or split once. Throws std::invalid_argument if one
-/// has another size.
-using PackMatrices = std::vector<std::byte>(const Matrices &, int n);
-
-template <typename Number>
-struct Kernel
-{
-  Apply<Number> *apply = nullptr;
-  PackMatrices *pack = nullptr;
-  tensor::Resources (*resources)() = nullptr; ///< of a device backend, on the current device
-};
+using Kernel = tensor::Kernel<Number, Matrices>;
+using tensor::Work;
 
 /// The kernel for tensors of n^dim entries. Throws std::invalid_argument that lists what exists, and
 /// DeviceError if this build or machine has no device.
@@ -127,13 +102,7 @@ Kernel<Number> select(const Variant &variant, int dim, int n);
 template <typename Number>
 std::vector<Variant> variants(int dim, int n);
 
-/// Bytes and floating-point operations per entry of the batch (FMA counts two), every vector touched once,
-/// zeros of the matrices counted, padding not.
-struct Work
-{
-  double bytes;
-  double flops;
-};
+/// Zeros of the matrices are counted, padding is not.
 constexpr Work work_per_entry(int dim, int n, int bytes_per_number, bool add)
 {
   return {(add ? 3. : 2.) * bytes_per_number, (dim == 3 ? 7. : 4.) * 2. * n};

@@ -48,18 +48,11 @@ __device__ inline std::int64_t wmma_position(
                 : -1;
 }
 
+/// The fields of a block, whose padding becomes zero.
 template <typename Tile>
-__global__ void __launch_bounds__(Tile::threads)
-    wmma_apply_kernel(const __grid_constant__ WmmaParameters<Tile> p)
+__device__ __forceinline__ void prepare_fields(
+    int n, int thread, typename Tile::Field *fields, WmmaField<Tile> &v, WmmaField<Tile> &w)
 {
-  using namespace nvcuda;
-  using Number = typename Tile::Number;
-  using Shape = typename Tile::Shape;
-  using C = Compute<Number>;
-  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
-  const int n = p.n, n_planes = Tile::planes(n), field_size = n_planes * Tile::plane;
-  auto *fields = reinterpret_cast<typename Tile::Field *>(dynamic_shared());
-  WmmaField<Tile> v, w;
   for (int part = 0; part < Tile::parts; ++part)
   {
     v.part[part] = fields + Tile::begin_v(n, part) * Tile::plane;
@@ -67,6 +60,35 @@ __global__ void __launch_bounds__(Tile::threads)
     for (int at = thread; at < Tile::padding(n) * Tile::plane; at += Tile::threads)
       fields[Tile::begin_padding(n, part) * Tile::plane + at] = typename Tile::Field(0.F);
   }
+}
+
+/// The tensors of a group from their fields to global memory.
+template <typename Tile>
+__device__ __forceinline__ void store_group(const WmmaParameters<Tile> &p, int box, unsigned first,
+    int field_size, int thread, const WmmaField<Tile> &v)
+{
+  using C = Compute<typename Tile::Number>;
+  for (int at = thread; at < field_size; at += Tile::threads)
+    if (const std::int64_t position = wmma_position<Tile>(p.placement, box, first, p.n, at);
+        position >= 0)
+    {
+      auto *to = p.dst + position;
+      store_pack(to, Pack<C, 1>((p.add ? load_pack<1>(to).at[0] : C(0)) + v.get(at)));
+    }
+}
+
+template <typename Tile>
+__global__ void __launch_bounds__(Tile::threads)
+    wmma_apply_kernel(const __grid_constant__ WmmaParameters<Tile> p)
+{
+  using namespace nvcuda;
+  using Shape = typename Tile::Shape;
+  using C = Compute<typename Tile::Number>;
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
+  const int n = p.n, n_planes = Tile::planes(n), field_size = n_planes * Tile::plane;
+  auto *fields = reinterpret_cast<typename Tile::Field *>(dynamic_shared());
+  WmmaField<Tile> v, w;
+  prepare_fields<Tile>(n, thread, fields, v, w);
   auto *scratch = reinterpret_cast<typename Shape::Sum *>(dynamic_shared() + Tile::field_bytes(n));
   WmmaWarp<Tile> products(n, scratch + warp * Tile::scratch, thread % 32);
   for (unsigned group = blockIdx.x; group < p.placement.n_groups(); group += gridDim.x)
@@ -113,14 +135,7 @@ __global__ void __launch_bounds__(Tile::threads)
       __syncthreads();
     }
 
-    for (int at = thread; at < field_size; at += Tile::threads)
-      if (const std::int64_t position = wmma_position<Tile>(p.placement, box, first, n, at);
-          position >= 0)
-      {
-        Number *to = p.dst + position;
-        const C y = (p.add ? load_pack<1>(to).at[0] : C(0)) + v.get(at);
-        store_pack(to, Pack<C, 1>(y));
-      }
+    store_group(p, box, first, field_size, thread, v);
     __syncthreads();
   }
 }
@@ -170,9 +185,7 @@ std::vector<std::byte> pack_wmma(const Matrices &matrices, int n)
               numbers[block * Tile::matrix_size + (begin + i) * Tile::size + begin + a] =
                   wmma_term<Tile>((*matrix)[i * n + a], term);
             }
-  std::vector<std::byte> bytes(numbers.size() * sizeof(Field));
-  std::memcpy(bytes.data(), numbers.data(), bytes.size());
-  return bytes;
+  return tensor::to_bytes(numbers);
 }
 
 template <typename Tile>
