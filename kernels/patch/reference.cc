@@ -2,23 +2,13 @@
 #include <cmath>
 #include <map>
 
+#include "kernels/core/in_double.h"
 #include "kernels/patch/patch.h"
 
 namespace tensormg::patch
 {
 namespace
 {
-  template <typename Number>
-  double load(Number x)
-  {
-    return static_cast<Compute<Number>>(x);
-  }
-  template <typename Number>
-  Number rounded(double x)
-  {
-    return Number(static_cast<Compute<Number>>(x));
-  }
-
   /// A^+ of a dense symmetric matrix that is definite, or singular with the given kernel.
   class DenseInverse
   {
@@ -165,14 +155,15 @@ void correct_reference(const Arguments<Number> &a)
         };
         u.clear();
         for_each_unknown(size, [&](const std::array<int, 3> &at) {
-          with_unknown(a.r, a.r_upper, at, [&](const auto &number) { u.push_back(load(number)); });
+          with_unknown(
+              a.r, a.r_upper, at, [&](const auto &number) { u.push_back(in_double(number)); });
         });
         inverse->second.apply(u);
         std::size_t next = 0;
         for_each_unknown(size, [&](const std::array<int, 3> &at) {
           with_unknown(a.x, a.x_upper, at, [&](auto &number) {
             using T = std::remove_reference_t<decltype(number)>;
-            number = rounded<T>(load(number) + a.damping * u[next]);
+            number = rounded<T>(in_double(number) + a.damping * u[next]);
           });
           ++next;
         });

@@ -1,22 +1,12 @@
 #include <vector>
 
+#include "kernels/core/in_double.h"
 #include "kernels/transfer/transfer.h"
 
 namespace tensormg::transfer
 {
 namespace
 {
-  template <typename Number>
-  double load(Number x)
-  {
-    return static_cast<Compute<Number>>(x);
-  }
-  template <typename Number>
-  Number rounded(double x)
-  {
-    return Number(static_cast<Compute<Number>>(x));
-  }
-
   /// Calls f(fine position, coarse position, weight) for every pair of a child's and a parent's mode.
   template <typename Function>
   void for_each_pair(const Block &fine, const Block &coarse, const CellBasis &basis, Function &&f)
@@ -61,16 +51,16 @@ void prolongate_reference(const Prolongate<Number> &p)
   std::vector<double> sum(p.fine.size(), 0.);
   std::vector<double> src(p.coarse.size());
   for (std::int64_t at = 0; at < p.coarse.size(); ++at)
-    src[at] = load(p.src[at]) + (p.src_rest != nullptr ? load(p.src_rest[at]) : 0.);
+    src[at] = in_double(p.src[at]) + (p.src_rest != nullptr ? in_double(p.src_rest[at]) : 0.);
   for_each_pair(p.fine, p.coarse, *p.basis,
       [&](std::int64_t at, std::int64_t from, double w) { sum[at] += w * src[from]; });
   for (std::int64_t at = 0; at < p.fine.size(); ++at)
   {
-    const double value = (p.add ? load(p.dst[at]) : 0.) + (p.add_rest ? load(p.dst_rest[at]) : 0.) +
-        p.factor * sum[at];
+    const double value = (p.add ? in_double(p.dst[at]) : 0.) +
+        (p.add_rest ? in_double(p.dst_rest[at]) : 0.) + p.factor * sum[at];
     p.dst[at] = rounded<Number>(value);
     if (p.dst_rest != nullptr)
-      p.dst_rest[at] = rounded<Number>(value - load(p.dst[at]));
+      p.dst_rest[at] = rounded<Number>(value - in_double(p.dst[at]));
   }
 }
 
@@ -79,7 +69,7 @@ void restrict_reference(const Restrict<Number> &r)
 {
   std::vector<double> sum(r.coarse.size(), 0.), src(r.fine.size());
   for (std::int64_t at = 0; at < r.fine.size(); ++at)
-    src[at] = load(r.src[at]);
+    src[at] = in_double(r.src[at]);
   for_each_pair(r.fine, r.coarse, *r.basis,
       [&](std::int64_t from, std::int64_t at, double w) { sum[at] += w * src[from]; });
   const double factor = r.factor / (1 << n_halved(r.fine, r.coarse));

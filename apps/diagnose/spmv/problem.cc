@@ -6,6 +6,7 @@
 
 #include "apps/common/console.h"
 #include "apps/diagnose/spmv/spmv.h"
+#include "kernels/core/in_double.h"
 #include "kernels/core/random_numbers.h"
 
 namespace tensormg::diagnose
@@ -13,12 +14,6 @@ namespace tensormg::diagnose
 namespace
 {
   constexpr std::uint64_t seed = 29;
-
-  template <typename Number>
-  Number rounded(double value)
-  {
-    return static_cast<Number>(static_cast<Compute<Number>>(value));
-  }
 
   double largest_magnitude(const Array<double> &values, ThreadTeam &team)
   {

@@ -4,9 +4,8 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 
-#include "kernels/core/half.h"
+#include "kernels/core/in_double.h"
 
 namespace tensormg::sparse
 {
@@ -34,15 +33,6 @@ namespace
     for (std::int64_t slice = 0; slice < slices_of(matrix); ++slice)
       stored += width_of(matrix, slice) * slice_rows;
     return stored;
-  }
-
-  template <typename Number>
-  Number rounded(double value)
-  {
-    if constexpr (std::is_same_v<Number, Half>)
-      return Half(static_cast<float>(value));
-    else
-      return static_cast<Number>(value);
   }
 } // namespace
 
