@@ -69,6 +69,9 @@ public:
     int halved = 2; ///< directions; of one alone the coarser level has half of the unknowns
   };
 
+  /// How many vectors the cycle holds on a level; of the coarsest one this is an upper bound.
+  static constexpr int vectors_of_level(bool split) { return split ? 5 : 3; }
+
   /// Levels coarsest first. Everything pointed to must outlive the object. Where work is only queued, the
   /// clock has to wait for it. split: the result is solution() + correction().
   Multigrid(std::vector<Level> levels, std::unique_ptr<CoarseSolver> coarse, Cycle cycle,

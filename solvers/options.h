@@ -7,7 +7,7 @@ namespace tensormg
 {
 enum class Precision : std::uint8_t
 {
-  automatic, ///< "auto": single, or double where single holds too little (operators/multigrid/smoothing_choices.h)
+  automatic, ///< "auto": single, or double where single holds too little (operators/constant/level_choices.h)
   double_precision, ///< "double"
   single_precision, ///< "single"
   tf32_precision,   ///< "tf32": as single, but smoothing steps in TF32, on tensor cores

@@ -168,7 +168,7 @@ namespace
     options.multigrid.precision = precision;
     const double dofs = static_cast<double>(grid.finest().global_dofs());
     const auto start = std::chrono::steady_clock::now();
-    const VectorSpace space(grid.finest());
+    const VectorSpace space(grid.finest().block, grid.finest().communicator);
     LaplaceOperator<double> op(grid.finest(), basis, laplace::Backend::cpu);
     const auto multigrid = make_multigrid(grid, basis, laplace::Backend::cpu, options.multigrid);
     LaplaceOperator<WideFloat> products(grid.finest(), basis, laplace::Backend::cpu);

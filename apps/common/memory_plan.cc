@@ -10,9 +10,9 @@
 #include "apps/parameters/words.h"
 #include "operators/constant/box_solver.h"
 #include "operators/constant/device_box_solver.h"
-#include "operators/multigrid/device_multigrid.h"
+#include "operators/constant/level_choices.h"
+#include "operators/constant/transfer_operator.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
-#include "operators/multigrid/smoothing_choices.h"
 
 namespace tensormg
 {
@@ -31,8 +31,8 @@ namespace
   double multigrid_bytes(const Grid &grid, const MultigridOptions &options, bool on_device)
   {
     if (numbers(grid.finest().block) < countable_numbers)
-      return static_cast<double>(
-          on_device ? device_multigrid_memory(grid, options) : multigrid_memory(grid, options));
+      return static_cast<double>(on_device ? multigrid_bytes<DeviceContext>(grid, options)
+                                           : multigrid_bytes<HostContext>(grid, options));
     return 3. * bytes_per_number(options.precision) * numbers(grid.finest().block);
   }
 
@@ -51,7 +51,8 @@ namespace
   {
     double bytes = 0.;
     for (std::size_t l = 1; l < grid.levels.size(); ++l)
-      bytes += sizeof(double) * numbers(between_directions(grid, l));
+      bytes +=
+          static_cast<double>(TransferOperator<double>::bytes(grid.levels[l], grid.levels[l - 1]));
     return bytes;
   }
 

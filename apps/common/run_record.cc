@@ -16,7 +16,7 @@
 #include "apps/parameters/words.h"
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/laplace/laplace.h"
-#include "operators/multigrid/smoothing_choices.h"
+#include "operators/constant/level_choices.h"
 #include "version.h"
 
 namespace tensormg

@@ -9,12 +9,12 @@
 #include "kernels/diagnostics/scale/scale.h"
 #include "kernels/laplace/cuda.h"
 #include "operators/constant/device_box_solver.h"
-#include "operators/constant/device_laplace_operator.h"
-#include "operators/constant/device_transfer_operator.h"
+#include "operators/constant/laplace_operator.h"
+#include "operators/constant/transfer_operator.h"
 #include "operators/data/device_functions.h"
 #include "operators/data/right_hand_side.h"
 #include "operators/multigrid/device_kernels_ahead.h"
-#include "operators/multigrid/device_multigrid.h"
+#include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/vectors/device_vector_space.h"
 
 namespace tensormg
@@ -42,16 +42,20 @@ namespace
 
     const LevelGrid &level() const { return system.grid.finest(); }
     const Problem &problem() const { return system.parameters.problem; }
-    DeviceVectorSpace make_space() const { return {level(), stream, scratch}; }
+    DeviceVectorSpace make_space() const
+    {
+      return {level().block, level().communicator, stream, scratch};
+    }
     VectorType make_vector() const { return {level().block, stream}; }
     VectorType restricted(const LevelGrid &fine, const LevelGrid &coarse, const VectorType &x) const
     {
       VectorType result(coarse.block, stream);
-      DeviceTransferOperator<double>(fine, coarse, system.basis, stream).restrict_to(result, x, 1.);
+      TransferOperator<double, DeviceContext>(fine, coarse, system.basis, system.backend, stream)
+          .restrict_to(result, x, 1.);
       return result;
     }
     template <typename Number>
-    DeviceLaplaceOperator<Number> make_operator() const
+    LaplaceOperator<Number, DeviceContext> make_operator() const
     {
       return {level(), system.basis, system.backend, stream};
     }
@@ -61,7 +65,7 @@ namespace
     }
     auto make_preconditioner(const MultigridOptions &options) const
     {
-      return make_device_multigrid(system.grid, system.basis, system.backend, options, stream,
+      return make_multigrid(system.grid, system.basis, system.backend, options, stream,
           {.level_times = system.parameters.output.level_times, .one_allocation = true});
     }
 
@@ -97,7 +101,10 @@ namespace
       for (const int part : {exponent / 2, exponent - exponent / 2})
         space.axpby(std::ldexp(1., part), x, 0., x);
     }
-    void subtract_mean(VectorType &x) const { make_space().subtract_mean(system.basis, x); }
+    void subtract_mean(VectorType &x) const
+    {
+      subtract_mean_on_device(level(), system.basis, x, make_space());
+    }
     void check_memory(const SolverOptions &options) const
     {
       // The solution and the right-hand side, which are there, are part of the plan.

@@ -21,7 +21,7 @@ namespace
     const System &system;
 
     const LevelGrid &level() const { return system.grid.finest(); }
-    VectorSpace make_space() const { return VectorSpace(level()); }
+    VectorSpace make_space() const { return VectorSpace(level().block, level().communicator); }
     template <typename Number>
     LaplaceOperator<Number> make_operator() const
     {

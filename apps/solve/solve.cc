@@ -10,8 +10,8 @@
 #include "apps/solve/methods.h"
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/core/setup_times.h"
-#include "operators/multigrid/device_multigrid.h"
-#include "operators/multigrid/smoothing_choices.h"
+#include "operators/constant/level_choices.h"
+#include "operators/multigrid/multigrid_preconditioner.h"
 
 namespace tensormg
 {
@@ -52,7 +52,7 @@ namespace
     constexpr double seconds_of_cube = 2e-10; // on one core of a server
     const std::size_t level = system.options().solver == OuterSolver::direct
         ? system.grid.levels.size() - 1
-        : on_device ? device_coarsest_level(system.grid)
+        : on_device ? coarsest_level<DeviceContext>(system.grid)
                     : 0;
     const auto &cells = system.grid.levels[level].global_cells;
     std::int64_t longest = *std::max_element(cells.begin(), cells.end());

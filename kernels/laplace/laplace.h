@@ -195,6 +195,21 @@ constexpr Arithmetic solver_arithmetic(Form form)
   return sizeof(Compute<Number>) == 4 ? Arithmetic::tf32x3 : Arithmetic::fp64;
 }
 
+/// A kernel and the backend that it is of.
+template <typename Number>
+struct Choice
+{
+  Apply<Number> *apply = nullptr;
+  Backend backend = Backend::reference;
+};
+
+/// The kernel of a solve: `backend`, or fastest_device_backend() where it is automatic. mma and wmma compute in
+/// solver_arithmetic(); where there is no such kernel because products have wider numbers than memory, the fastest takes its place.
+/// With `steps` the kernel is one on tensor cores in that arithmetic. Throws as select().
+template <typename Number>
+Choice<Number> choose(Backend backend, Form form, int dim, int degree,
+    std::optional<Arithmetic> steps = std::nullopt);
+
 /// What a kernel takes of a device.
 struct KernelResources
 {

@@ -279,6 +279,21 @@ Apply<Number> *select(
 }
 
 template <typename Number>
+Choice<Number> choose(
+    Backend backend, Form form, int dim, int degree, std::optional<Arithmetic> steps)
+{
+  const bool on_tensor_cores = backend == Backend::mma || backend == Backend::wmma;
+  std::optional<Arithmetic> arithmetic = steps;
+  if (steps && backend == Backend::automatic)
+    backend = Backend::mma;
+  else if (backend == Backend::automatic || (on_tensor_cores && !has_every_form<Number>))
+    backend = fastest_device_backend<Number>(form, dim, degree, tensor::device_capability_if_any());
+  if (!arithmetic && (backend == Backend::mma || backend == Backend::wmma))
+    arithmetic = solver_arithmetic<Number>(form);
+  return {select<Number>(backend, form, dim, degree, arithmetic), backend};
+}
+
+template <typename Number>
 std::optional<KernelResources> kernel_resources(Backend backend, Form form, int dim, int degree,
     std::optional<Arithmetic> arithmetic, std::int64_t cells_x)
 {
@@ -319,6 +334,10 @@ template Apply<double> *select<double>(Backend, Form, int, int, std::optional<Ar
 template Apply<float> *select<float>(Backend, Form, int, int, std::optional<Arithmetic>);
 template Apply<Half> *select<Half>(Backend, Form, int, int, std::optional<Arithmetic>);
 template Apply<WideFloat> *select<WideFloat>(Backend, Form, int, int, std::optional<Arithmetic>);
+template Choice<double> choose<double>(Backend, Form, int, int, std::optional<Arithmetic>);
+template Choice<float> choose<float>(Backend, Form, int, int, std::optional<Arithmetic>);
+template Choice<Half> choose<Half>(Backend, Form, int, int, std::optional<Arithmetic>);
+template Choice<WideFloat> choose<WideFloat>(Backend, Form, int, int, std::optional<Arithmetic>);
 template std::optional<KernelResources> kernel_resources<double>(
     Backend, Form, int, int, std::optional<Arithmetic>, std::int64_t);
 template std::optional<KernelResources> kernel_resources<float>(

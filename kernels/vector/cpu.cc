@@ -212,7 +212,7 @@ namespace
   /// f(position of the first cell of a line, alpha / diagonal) for all lines: all cells of one mode of x in a row.
   template <typename C, typename Function>
   TENSORMG_INLINE inline void for_each_line(const Block &block, const CellBasis &basis,
-      const double (&factor)[3], double alpha, Function &&f)
+      const std::array<double, 3> &factor, double alpha, Function &&f)
   {
     const int n = block.n, nz = block.nz();
     for (std::int64_t z = 0; z < block.planes(); ++z)
@@ -229,8 +229,8 @@ namespace
 } // namespace
 
 template <typename Number>
-void inverse_diagonal(const Block &block, const CellBasis &basis, const double (&factor)[3],
-    double alpha, const Number *b, Number *x)
+void inverse_diagonal(const Block &block, const CellBasis &basis,
+    const std::array<double, 3> &factor, double alpha, const Number *b, Number *x)
 {
   using C = Compute<Number>;
   for_each_line<C>(block, basis, factor, alpha, [&](std::int64_t at, C weight) TENSORMG_INLINE {
@@ -243,8 +243,9 @@ void inverse_diagonal(const Block &block, const CellBasis &basis, const double (
 }
 
 template <typename Number, typename From>
-void convert_and_divide(const Block &block, const CellBasis &basis, const double (&factor)[3],
-    double alpha, double scale, const From *src, Number *b, Number *x)
+void convert_and_divide(const Block &block, const CellBasis &basis,
+    const std::array<double, 3> &factor, double alpha, double scale, const From *src, Number *b,
+    Number *x)
 {
   using C = Compute<Number>;
   for_each_line<C>(block, basis, factor, alpha, [&](std::int64_t at, C weight) TENSORMG_INLINE {
@@ -350,24 +351,24 @@ template void convert(std::int64_t, double, const Half *, float *); // between l
 template void convert(std::int64_t, double, const float *, float *);
 template void convert_to_pair(std::int64_t, const float *, Half *, Half *);
 template void convert_to_pair(std::int64_t, const float *, float *, float *);
-template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
     double, const double *, double *, double *);
-template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
     double, const double *, float *, float *);
-template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
     double, const double *, Half *, Half *);
-template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
     double, const WideFloat *, double *, double *);
-template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
     double, const WideFloat *, float *, float *);
-template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
     double, const WideFloat *, Half *, Half *);
 template void inverse_diagonal(
-    const Block &, const CellBasis &, const double (&)[3], double, const double *, double *);
+    const Block &, const CellBasis &, const std::array<double, 3> &, double, const double *, double *);
 template void inverse_diagonal(
-    const Block &, const CellBasis &, const double (&)[3], double, const float *, float *);
+    const Block &, const CellBasis &, const std::array<double, 3> &, double, const float *, float *);
 template void inverse_diagonal(
-    const Block &, const CellBasis &, const double (&)[3], double, const Half *, Half *);
+    const Block &, const CellBasis &, const std::array<double, 3> &, double, const Half *, Half *);
 template void add_constant(const Block &, const CellBasis &, double, double *);
 template void add_constant(const Block &, const CellBasis &, double, float *);
 template void add_constant(const Block &, const CellBasis &, double, Half *);

@@ -11,6 +11,7 @@
 // dots_per_pass vectors). Oracle: kernels/vector/cpu.cc. Test: tests/kernels/vector/cuda_test.cu.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "kernels/device/cuda_function.h"
@@ -105,11 +106,11 @@ TENSORMG_CUDA_FUNCTION void convert_to_pair(
 
 template <typename Number>
 TENSORMG_CUDA_FUNCTION void inverse_diagonal(const Block &block, const CellBasis &basis,
-    const double (&factor)[3], double alpha, const Number *b, Number *x, Stream stream);
+    const std::array<double, 3> &factor, double alpha, const Number *b, Number *x, Stream stream);
 
 template <typename Number, typename From>
 TENSORMG_CUDA_FUNCTION void convert_and_divide(const Block &block, const CellBasis &basis,
-    const double (&factor)[3], double alpha, const Scale &scale, const From *src, Number *b,
+    const std::array<double, 3> &factor, double alpha, const Scale &scale, const From *src, Number *b,
     Number *x, Stream stream);
 
 template <typename Number>

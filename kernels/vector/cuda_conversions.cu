@@ -211,7 +211,7 @@ namespace
 
   template <typename C>
   Diagonal<C> make_diagonal(
-      const Block &block, const CellBasis &basis, const double (&factor)[3], int width)
+      const Block &block, const CellBasis &basis, const std::array<double, 3> &factor, int width)
   {
     Diagonal<C> diagonal{};
     for (int m = 0; m < block.n; ++m)
@@ -267,8 +267,8 @@ void convert_to_pair(std::int64_t size, const From *src, To *x, To *d, Stream st
 }
 
 template <typename Number>
-void inverse_diagonal(const Block &block, const CellBasis &basis, const double (&factor)[3],
-    double alpha, const Number *b, Number *x, Stream stream)
+void inverse_diagonal(const Block &block, const CellBasis &basis,
+    const std::array<double, 3> &factor, double alpha, const Number *b, Number *x, Stream stream)
 {
   constexpr int width = word<Number>;
   const auto diagonal = make_diagonal<Compute<Number>>(block, basis, factor, width);
@@ -279,8 +279,9 @@ void inverse_diagonal(const Block &block, const CellBasis &basis, const double (
 }
 
 template <typename Number, typename From>
-void convert_and_divide(const Block &block, const CellBasis &basis, const double (&factor)[3],
-    double alpha, const Scale &scale, const From *src, Number *b, Number *x, Stream stream)
+void convert_and_divide(const Block &block, const CellBasis &basis,
+    const std::array<double, 3> &factor, double alpha, const Scale &scale, const From *src,
+    Number *b, Number *x, Stream stream)
 {
   constexpr int width = unit<Number, From>;
   const auto diagonal = make_diagonal<Compute<Number>>(block, basis, factor, width);
@@ -317,22 +318,22 @@ template void convert(std::int64_t, const Scale &, const Half *, float *, Stream
 template void convert(std::int64_t, const Scale &, const float *, float *, Stream);
 template void convert_to_pair(std::int64_t, const float *, Half *, Half *, Stream);
 template void convert_to_pair(std::int64_t, const float *, float *, float *, Stream);
-template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
     const Scale &, const double *, double *, double *, Stream);
-template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
     const Scale &, const double *, float *, float *, Stream);
-template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
     const Scale &, const double *, Half *, Half *, Stream);
-template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
     const Scale &, const WideFloat *, double *, double *, Stream);
-template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
     const Scale &, const WideFloat *, float *, float *, Stream);
-template void convert_and_divide(const Block &, const CellBasis &, const double (&)[3], double,
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
     const Scale &, const WideFloat *, Half *, Half *, Stream);
-template void inverse_diagonal(const Block &, const CellBasis &, const double (&)[3], double,
+template void inverse_diagonal(const Block &, const CellBasis &, const std::array<double, 3> &, double,
     const double *, double *, Stream);
 template void inverse_diagonal(
-    const Block &, const CellBasis &, const double (&)[3], double, const float *, float *, Stream);
+    const Block &, const CellBasis &, const std::array<double, 3> &, double, const float *, float *, Stream);
 template void inverse_diagonal(
-    const Block &, const CellBasis &, const double (&)[3], double, const Half *, Half *, Stream);
+    const Block &, const CellBasis &, const std::array<double, 3> &, double, const Half *, Half *, Stream);
 } // namespace tensormg::vector_kernels::cuda

@@ -4,6 +4,7 @@
 // array where a line says so. Single-threaded. Oracle and tests: tests/kernels/vector/vector_test.cc.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "kernels/basis/cell_basis.h"
@@ -75,13 +76,14 @@ double cg_update(std::int64_t size, double a, double unit, const Number *p, cons
 
 /// x = alpha D^-1 b with D = sum_d factor_d lambda (see kernels/laplace/laplace.h); x may be b.
 template <typename Number>
-void inverse_diagonal(const Block &block, const CellBasis &basis, const double (&factor)[3],
-    double alpha, const Number *b, Number *x);
+void inverse_diagonal(const Block &block, const CellBasis &basis,
+    const std::array<double, 3> &factor, double alpha, const Number *b, Number *x);
 
 /// b = scale * src, as convert(); x = alpha D^-1 b, as inverse_diagonal(). Reads 1, writes 2.
 template <typename Number, typename From>
-void convert_and_divide(const Block &block, const CellBasis &basis, const double (&factor)[3],
-    double alpha, double scale, const From *src, Number *b, Number *x);
+void convert_and_divide(const Block &block, const CellBasis &basis,
+    const std::array<double, 3> &factor, double alpha, double scale, const From *src, Number *b,
+    Number *x);
 
 /// u += shift * (the coefficients of the constant function 1); in both, the constant's coefficients
 /// are products of CellBasis::legendre row 0.

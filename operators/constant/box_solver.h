@@ -7,7 +7,6 @@
 #include "kernels/basis/cell_basis.h"
 #include "operators/mesh/grid.h"
 #include "operators/vectors/vector.h"
-#include "solvers/smoother.h"
 
 namespace tensormg
 {
@@ -43,19 +42,5 @@ private:
   Block whole_;
   std::array<std::vector<double>, 3> q_, eigenvalues_;
   std::vector<double> u_, t_;
-};
-
-/// BoxSolver as the coarse solver of a multigrid hierarchy.
-template <typename Number>
-class CoarseBoxSolver : public CoarseSolverBase<Vector<Number>>
-{
-public:
-  CoarseBoxSolver(const LevelGrid &level, const CellBasis &basis, const Problem &problem)
-    : solver_(level, basis, problem)
-  {}
-  void solve(Vector<Number> &x, const Vector<Number> &b) override { solver_.solve(x, b); }
-
-private:
-  BoxSolver solver_;
 };
 } // namespace tensormg

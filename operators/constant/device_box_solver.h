@@ -9,7 +9,6 @@
 #include "operators/constant/box_solver.h"
 #include "operators/mesh/grid.h"
 #include "operators/vectors/device_vector.h"
-#include "solvers/smoother.h"
 
 namespace tensormg
 {
@@ -49,24 +48,6 @@ private:
   std::unique_ptr<DeviceBlas> blas_;
   std::array<DeviceArray<double>, 3> q_, lambda_;
   DeviceArray<double> t_, u_;
-};
-
-/// DeviceBoxSolver as the coarse solver of a multigrid hierarchy.
-template <typename Number>
-class DeviceCoarseBoxSolver : public CoarseSolverBase<DeviceVector<Number>>
-{
-public:
-  DeviceCoarseBoxSolver(
-      const LevelGrid &level, const CellBasis &basis, const Problem &problem, Stream stream)
-    : solver_(level, basis, problem, stream)
-  {}
-  void solve(DeviceVector<Number> &x, const DeviceVector<Number> &b) override
-  {
-    solver_.solve(x, b);
-  }
-
-private:
-  DeviceBoxSolver<Number> solver_;
 };
 
 extern template class DeviceBoxSolver<double>;

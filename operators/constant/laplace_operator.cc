@@ -1,58 +1,76 @@
 #include "operators/constant/laplace_operator.h"
 
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "kernels/vector/cuda.h"
 #include "kernels/vector/vector.h"
 
 namespace tensormg
 {
-template <typename Number>
-LaplaceOperator<Number>::LaplaceOperator(
-    const LevelGrid &level, const CellBasis &basis, laplace::Backend backend, LineSpectra *exact)
+namespace
+{
+  constexpr std::array<laplace::Form, 3> forms{
+      laplace::Form::apply, laplace::Form::residual, laplace::Form::chebyshev};
+
+  constexpr const char *name_of(laplace::Form form)
+  {
+    return form == laplace::Form::apply   ? "B u"
+        : form == laplace::Form::residual ? "b - B u"
+                                          : "Chebyshev step";
+  }
+
+  laplace::Backend for_memory(laplace::Backend backend, bool on_device)
+  {
+    if (laplace::is_device_backend(backend) != on_device)
+      throw std::invalid_argument(std::string("backend ") + laplace::to_string(backend) +
+          " does not work on vectors in " + (on_device ? "device" : "host") + " memory");
+    return backend;
+  }
+} // namespace
+
+template <typename Number, typename Context>
+LaplaceOperator<Number, Context>::LaplaceOperator(const LevelGrid &level, const CellBasis &basis,
+    laplace::Backend backend, Context context, const StepOptions &steps)
   : level_(level)
   , basis_(basis)
-  , backend_(backend)
-  , exchange_(level, basis)
-  , split_(split_rows(level.block, exchange_.remote()))
+  , backend_(for_memory(backend, Context::on_device))
+  , context_(std::move(context))
+  , sides_(level, basis, context_, arguments_)
 {
-  for (const laplace::Form form :
-      {laplace::Form::apply, laplace::Form::residual, laplace::Form::chebyshev})
+  for (const laplace::Form form : forms)
     if (laplace::has_every_form<Number> || form == laplace::Form::apply)
-      kernels_[static_cast<int>(form)] =
-          laplace::select<Number>(backend, form, level.block.dim, level.block.degree());
+      kernels_[static_cast<std::size_t>(form)] =
+          laplace::choose<Number>(backend, form, level.block.dim, level.block.degree(),
+              form == laplace::Form::chebyshev ? steps.arithmetic : std::nullopt);
   arguments_.block = level.block;
   arguments_.basis = &basis;
   arguments_.factor = level.direction_factors();
   arguments_.sides = level.sides;
-  arguments_.ghost = exchange_.ghosts();
   if constexpr (laplace::has_every_form<Number>)
-    if (exact != nullptr && level.has_exact_directions())
+    if (steps.exact != nullptr && level.has_exact_directions())
     {
-      lines_ = std::make_unique<LineInverse<Number, HostLines>>(level, basis, *exact, HostLines());
+      lines_ = std::make_unique<LineInverse<Number, Context>>(level, basis, *steps.exact, context_);
       rest_ = make_vector();
     }
 }
 
-template <typename Number>
-void LaplaceOperator<Number>::run(laplace::Form form, laplace::Arguments<Number> &arguments)
+template <typename Number, typename Context>
+void LaplaceOperator<Number, Context>::run(
+    laplace::Form form, const laplace::Arguments<Number> &arguments)
 {
-  const auto kernel = kernels_[static_cast<int>(form)];
-  exchange_.start(arguments.src);
-  if (!split_.interior.empty())
-  {
-    arguments.range = split_.interior;
-    arguments.between_layers = exchange_.progress_callback();
-    kernel(arguments);
-  }
-  exchange_.finish();
-  arguments.between_layers = {};
-  for (const laplace::RowRange &part : split_.boundary)
-  {
-    arguments.range = part;
-    kernel(arguments);
-  }
+  const laplace::Choice<Number> &kernel = kernels_[static_cast<std::size_t>(form)];
+  const double vectors =
+      2. + (arguments.b != nullptr ? 1. : 0.) + (arguments.old != nullptr ? 1. : 0.);
+  const typename Context::Operation operation(
+      vectors * static_cast<double>(level_.block.dofs()) * sizeof(Number), name_of(form),
+      laplace::to_string(kernel.backend));
+  sides_.run(kernel.apply, arguments);
 }
 
-template <typename Number>
-void LaplaceOperator<Number>::vmult(VectorType &dst, const VectorType &src)
+template <typename Number, typename Context>
+void LaplaceOperator<Number, Context>::vmult(VectorType &dst, const VectorType &src)
 {
   laplace::Arguments<Number> a = arguments_;
   a.src = src.data();
@@ -60,8 +78,8 @@ void LaplaceOperator<Number>::vmult(VectorType &dst, const VectorType &src)
   run(laplace::Form::apply, a);
 }
 
-template <typename Number>
-void LaplaceOperator<Number>::residual(VectorType &dst, const VectorType &src,
+template <typename Number, typename Context>
+void LaplaceOperator<Number, Context>::residual(VectorType &dst, const VectorType &src,
     const VectorType &b) requires laplace::has_every_form<Number>
 {
   laplace::Arguments<Number> a = arguments_;
@@ -71,14 +89,16 @@ void LaplaceOperator<Number>::residual(VectorType &dst, const VectorType &src,
   run(laplace::Form::residual, a);
 }
 
-template <typename Number>
-void LaplaceOperator<Number>::chebyshev_step(VectorType &dst, const VectorType &src,
+template <typename Number, typename Context>
+void LaplaceOperator<Number, Context>::chebyshev_step(VectorType &dst, const VectorType &src,
     const VectorType *old, const VectorType &b, double theta,
     double alpha) requires laplace::has_every_form<Number>
 {
   if (lines_ != nullptr)
   {
     residual(rest_, src, b);
+    const typename Context::Operation operation(
+        (old != nullptr ? 4. : 3.) * dst.bytes(), "lines of a step");
     return lines_->step(
         dst.data(), src.data(), old ? old->data() : nullptr, rest_.data(), theta, alpha);
   }
@@ -92,18 +112,81 @@ void LaplaceOperator<Number>::chebyshev_step(VectorType &dst, const VectorType &
   run(laplace::Form::chebyshev, a);
 }
 
-template <typename Number>
-void LaplaceOperator<Number>::inverse_diagonal(VectorType &dst, const VectorType &b,
+template <typename Number, typename Context>
+void LaplaceOperator<Number, Context>::inverse_diagonal(VectorType &dst, const VectorType &b,
     double alpha) const requires laplace::has_every_form<Number>
 {
+  const typename Context::Operation operation(dst.bytes() + b.bytes(), "a D^-1 b");
   if (lines_ != nullptr)
     return lines_->step(dst.data(), nullptr, nullptr, b.data(), 0., alpha);
-  const double factor[3] = {arguments_.factor[0], arguments_.factor[1], arguments_.factor[2]};
-  vector_kernels::inverse_diagonal(level_.block, basis_, factor, alpha, b.data(), dst.data());
+  if constexpr (Context::on_device)
+    vector_kernels::cuda::inverse_diagonal(
+        level_.block, basis_, factors(), alpha, b.data(), dst.data(), context_.stream);
+  else
+    vector_kernels::inverse_diagonal(level_.block, basis_, factors(), alpha, b.data(), dst.data());
 }
 
-template class LaplaceOperator<double>;
-template class LaplaceOperator<float>;
-template class LaplaceOperator<Half>;
-template class LaplaceOperator<WideFloat>;
+template <typename Number, typename Context>
+template <typename From>
+void LaplaceOperator<Number, Context>::convert_and_divide(double alpha, Scale scale,
+    const Vector<From> &src, VectorType &b,
+    VectorType &x) const requires laplace::has_every_form<Number>
+{
+  const typename Context::Operation operation(
+      src.bytes() + b.bytes() + x.bytes(), "conversion and a D^-1 b");
+  if constexpr (Context::on_device)
+    vector_kernels::cuda::convert_and_divide(level_.block, basis_, factors(), alpha, scale,
+        src.data(), b.data(), x.data(), context_.stream);
+  else
+    vector_kernels::convert_and_divide(
+        level_.block, basis_, factors(), alpha, scale, src.data(), b.data(), x.data());
+}
+
+template <typename Number, typename Context>
+std::int64_t LaplaceOperator<Number, Context>::bytes(const LevelGrid &level)
+{
+  if (!level.has_exact_directions())
+    return 0;
+  const std::int64_t vector = level.block.size() * std::int64_t{sizeof(Number)};
+  return vector + LineInverse<StepNumber<Number>, Context>::bytes(level);
+}
+
+template class LaplaceOperator<double, HostContext>;
+template class LaplaceOperator<float, HostContext>;
+template class LaplaceOperator<Half, HostContext>;
+template class LaplaceOperator<WideFloat, HostContext>;
+template class LaplaceOperator<double, DeviceContext>;
+template class LaplaceOperator<float, DeviceContext>;
+template class LaplaceOperator<Half, DeviceContext>;
+template class LaplaceOperator<WideFloat, DeviceContext>;
+template void LaplaceOperator<double, HostContext>::convert_and_divide(
+    double, double, const Vector<double> &, Vector<double> &, Vector<double> &) const;
+template void LaplaceOperator<double, HostContext>::convert_and_divide(
+    double, double, const Vector<WideFloat> &, Vector<double> &, Vector<double> &) const;
+template void LaplaceOperator<float, HostContext>::convert_and_divide(
+    double, double, const Vector<double> &, Vector<float> &, Vector<float> &) const;
+template void LaplaceOperator<float, HostContext>::convert_and_divide(
+    double, double, const Vector<WideFloat> &, Vector<float> &, Vector<float> &) const;
+template void LaplaceOperator<Half, HostContext>::convert_and_divide(
+    double, double, const Vector<double> &, Vector<Half> &, Vector<Half> &) const;
+template void LaplaceOperator<Half, HostContext>::convert_and_divide(
+    double, double, const Vector<WideFloat> &, Vector<Half> &, Vector<Half> &) const;
+template void LaplaceOperator<double, DeviceContext>::convert_and_divide(double,
+    DeviceVectorSpace::Scale, const DeviceVector<double> &, DeviceVector<double> &,
+    DeviceVector<double> &) const;
+template void LaplaceOperator<double, DeviceContext>::convert_and_divide(double,
+    DeviceVectorSpace::Scale, const DeviceVector<WideFloat> &, DeviceVector<double> &,
+    DeviceVector<double> &) const;
+template void LaplaceOperator<float, DeviceContext>::convert_and_divide(double,
+    DeviceVectorSpace::Scale, const DeviceVector<double> &, DeviceVector<float> &,
+    DeviceVector<float> &) const;
+template void LaplaceOperator<float, DeviceContext>::convert_and_divide(double,
+    DeviceVectorSpace::Scale, const DeviceVector<WideFloat> &, DeviceVector<float> &,
+    DeviceVector<float> &) const;
+template void LaplaceOperator<Half, DeviceContext>::convert_and_divide(double,
+    DeviceVectorSpace::Scale, const DeviceVector<double> &, DeviceVector<Half> &,
+    DeviceVector<Half> &) const;
+template void LaplaceOperator<Half, DeviceContext>::convert_and_divide(double,
+    DeviceVectorSpace::Scale, const DeviceVector<WideFloat> &, DeviceVector<Half> &,
+    DeviceVector<Half> &) const;
 } // namespace tensormg

@@ -1,34 +1,44 @@
-// The SIPG Laplace operator on one level, in one number type, through one backend.
+// The SIPG Laplace operator on one level, in one number type, through one backend, in host or in device memory.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 
 #include "kernels/laplace/laplace.h"
 #include "operators/constant/line_inverse.h"
-#include "operators/mesh/ghost_exchange.h"
+#include "operators/constant/side_traces.h"
 #include "operators/mesh/grid.h"
-#include "operators/mesh/row_split.h"
-#include "operators/vectors/vector.h"
+#include "operators/vectors/context.h"
 
 namespace tensormg
 {
-/// The dimensionless operator B of kernels/laplace/laplace.h on a level that may be distributed. All
-/// functions are collective over the level's communicator.
-///
-/// Every application overlaps its messages with work: the traces of src at sides of other ranks are packed and
-/// sent; the rows of cells that do not touch such a side are computed, with a look at the messages after each
-/// layer; then the rest, one cell thick at each of these sides (split_rows()). The result has the same bits as
-/// with everything computed after the exchange. What does not overlap: packing, and blocks without interior.
-template <typename Number>
+/// How the steps of a smoother are computed, where it is not as everything else.
+struct StepOptions
+{
+  /// What Chebyshev steps are computed in; the backend `automatic` then takes mma for them. On a device only.
+  std::optional<laplace::Arithmetic> arithmetic;
+  /// D is exact in the exact directions of the level, if it has any.
+  LineSpectra *exact = nullptr;
+};
+
+/// The dimensionless operator B of kernels/laplace/laplace.h on a level that may be distributed. All functions are
+/// collective over the level's communicator; in device memory they are queued in the stream of the context.
+template <typename Number, typename Context = HostContext>
 class LaplaceOperator
 {
+  template <typename From>
+  using Vector = typename Context::template Vector<From>;
+  using Scale = typename Context::Space::Scale;
+
 public:
   using VectorType = Vector<Number>;
 
-  /// `level` and `basis` must outlive the operator. With `exact`, D is exact in the exact
-  /// directions of the level, if it has any.
+  /// `backend` = automatic takes fastest_device_backend() for each form (laplace::choose()). `level` and `basis` must outlive
+  /// the operator. Throws std::invalid_argument unless `backend` is one for the memory of the context that has these kernels
+  /// and, in device memory, the level lies on one rank.
   LaplaceOperator(const LevelGrid &level, const CellBasis &basis, laplace::Backend backend,
-      LineSpectra *exact = nullptr);
+      Context context = {}, const StepOptions &steps = {});
 
   // Of numbers without every form (laplace.h) there is vmult() alone.
   /// dst = B src
@@ -43,33 +53,39 @@ public:
   /// dst = alpha D^-1 b; dst may be b
   void inverse_diagonal(VectorType &dst, const VectorType &b,
       double alpha) const requires laplace::has_every_form<Number>;
+  /// b = scale src, rounded, and x = alpha D^-1 b: the first step of a smoother from zero, where D is the pointwise diagonal.
+  template <typename From>
+  void convert_and_divide(double alpha, Scale scale, const Vector<From> &src, VectorType &b,
+      VectorType &x) const requires laplace::has_every_form<Number>;
   /// Whether D is the diagonal of the cell blocks, so that D^-1 is a scaling.
   bool has_pointwise_diagonal() const { return lines_ == nullptr; }
 
-  VectorType make_vector() const { return VectorType(level_.block); }
+  VectorType make_vector() const { return context_.template make_vector<Number>(level_.block); }
   const LevelGrid &level() const { return level_; }
   const CellBasis &basis() const { return basis_; }
   laplace::Backend backend() const { return backend_; }
   /// Of all applications so far, on this rank.
-  const ExchangeTimes &exchange_times() const { return exchange_.times(); }
+  const ExchangeTimes &exchange_times() const requires(!Context::on_device)
+  {
+    return sides_.times();
+  }
+
+  /// What an operator with exact directions holds besides its traces.
+  static std::int64_t bytes(const LevelGrid &level);
 
 private:
-  void run(laplace::Form form, laplace::Arguments<Number> &arguments);
+  void run(laplace::Form form, const laplace::Arguments<Number> &arguments);
+  std::array<double, 3> factors() const { return arguments_.factor; }
 
   const LevelGrid &level_;
   const CellBasis &basis_;
   laplace::Backend backend_;
-  std::array<laplace::Apply<Number> *, 3> kernels_{};
-  GhostExchange<Number> exchange_;
-  RowSplit split_;
+  Context context_;
+  std::array<laplace::Choice<Number>, 3> kernels_{};
   laplace::Arguments<Number> arguments_;
+  SideTraces<Number, Context> sides_;
   /// If D has exact directions. Of numbers without steps: never.
-  std::unique_ptr<LineInverse<StepNumber<Number>, HostLines>> lines_;
+  std::unique_ptr<LineInverse<StepNumber<Number>, Context>> lines_;
   VectorType rest_; ///< b - B src of a step with lines
 };
-
-extern template class LaplaceOperator<double>;
-extern template class LaplaceOperator<float>;
-extern template class LaplaceOperator<Half>;
-extern template class LaplaceOperator<WideFloat>;
 } // namespace tensormg

@@ -4,14 +4,15 @@
 #include <array>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kernels/basis/cell_basis.h"
 #include "kernels/core/wide_float.h"
-#include "kernels/device/device.h"
 #include "kernels/line_inverse/line_inverse.h"
 #include "operators/constant/line_operator.h"
 #include "operators/mesh/grid.h"
+#include "operators/vectors/context.h"
 
 namespace tensormg
 {
@@ -27,89 +28,27 @@ struct LineTables
 };
 LineTables make_line_tables(const LevelGrid &level, const CellBasis &basis, LineSpectra &spectra);
 
-/// Where arrays lie in host memory.
-struct HostLines
-{
-  template <typename C>
-  using Array = std::vector<C>;
-
-  template <typename C>
-  static Array<C> upload(const std::vector<double> &from)
-  {
-    return Array<C>(from.begin(), from.end());
-  }
-  template <typename C>
-  static Array<C> scratch(std::int64_t size)
-  {
-    return Array<C>(static_cast<std::size_t>(size));
-  }
-  template <typename Src, typename C>
-  static void rotate(const line_inverse::Rotate<Src, C> &pass)
-  {
-    line_inverse::rotate(pass);
-  }
-  template <typename Number>
-  static void rotate_and_add(const line_inverse::RotateAndAdd<Number> &pass)
-  {
-    line_inverse::rotate_and_add(pass);
-  }
-};
-
-/// In device memory, queued in a stream.
-struct DeviceLines
-{
-  template <typename C>
-  using Array = DeviceArray<C>;
-
-  Stream stream;
-
-  template <typename C>
-  Array<C> upload(const std::vector<double> &from) const
-  {
-    const std::vector<C> rounded(from.begin(), from.end());
-    Array<C> array(static_cast<std::int64_t>(from.size()), stream);
-    array.copy_from_host(rounded.data(), stream);
-    device::synchronize(stream); // `rounded` goes
-    return array;
-  }
-  template <typename C>
-  Array<C> scratch(std::int64_t size) const
-  {
-    return Array<C>(size, stream);
-  }
-  template <typename Src, typename C>
-  void rotate(const line_inverse::Rotate<Src, C> &pass) const
-  {
-    line_inverse::rotate_cuda(pass, stream);
-  }
-  template <typename Number>
-  void rotate_and_add(const line_inverse::RotateAndAdd<Number> &pass) const
-  {
-    line_inverse::rotate_and_add_cuda(pass, stream);
-  }
-};
-
-/// D^-1 of a level with exact directions. Place: HostLines or DeviceLines.
-template <typename Number, typename Place>
+/// D^-1 of a level with exact directions. Context: operators/vectors/context.h.
+template <typename Number, typename Context>
 class LineInverse
 {
   using C = Compute<Number>;
 
 public:
-  LineInverse(const LevelGrid &level, const CellBasis &basis, LineSpectra &spectra, Place place)
+  LineInverse(const LevelGrid &level, const CellBasis &basis, LineSpectra &spectra, Context context)
     : block_(level.block)
-    , place_(place)
+    , context_(std::move(context))
   {
     const LineTables tables = make_line_tables(level, basis, spectra);
     for (int d = 0; d < 3; ++d)
     {
-      diagonal_[d] = place_.template upload<C>(tables.diagonal[d]);
+      diagonal_[d] = context_.template upload<C>(tables.diagonal[d]);
       if (!level.exact[d])
         continue;
       directions_.push_back(d);
-      to_modes_.push_back(place_.template upload<C>(tables.to_modes[d]));
-      from_modes_.push_back(place_.template upload<C>(tables.from_modes[d]));
-      scratch_.push_back(place_.template scratch<C>(block_.size()));
+      to_modes_.push_back(context_.template upload<C>(tables.to_modes[d]));
+      from_modes_.push_back(context_.template upload<C>(tables.from_modes[d]));
+      scratch_.push_back(context_.template make_array<C>(block_.size()));
     }
     if (directions_.empty())
       throw std::logic_error("a level without exact directions has no line inverse");
@@ -128,7 +67,7 @@ public:
             block_, directions_[k], to_modes_[k].data(), src, scratch_[k].data(), {}};
         if (k == last)
           pass.diagonal = {diagonal_[0].data(), diagonal_[1].data(), diagonal_[2].data()};
-        place_.rotate(pass);
+        rotate_lines(pass);
       };
       if (k == 0)
         rotate(r);
@@ -136,18 +75,45 @@ public:
         rotate(static_cast<const C *>(scratch_[k - 1].data()));
     }
     for (std::size_t k = last; k > 0; --k)
-      place_.rotate(line_inverse::Rotate<C, C>{block_, directions_[k], from_modes_[k].data(),
+      rotate_lines(line_inverse::Rotate<C, C>{block_, directions_[k], from_modes_[k].data(),
           scratch_[k].data(), scratch_[k - 1].data(), {}});
-    place_.rotate_and_add(line_inverse::RotateAndAdd<Number>{block_, directions_[0],
-        from_modes_[0].data(), scratch_[0].data(), alpha, theta, start, old, dst});
+    const line_inverse::RotateAndAdd<Number> pass{block_, directions_[0], from_modes_[0].data(),
+        scratch_[0].data(), alpha, theta, start, old, dst};
+    if constexpr (Context::on_device)
+      line_inverse::rotate_and_add_cuda(pass, context_.stream);
+    else
+      line_inverse::rotate_and_add(pass);
+  }
+
+  /// Of its vectors on their way and its matrices, those in FP64 that levels share included.
+  static std::int64_t bytes(const LevelGrid &level)
+  {
+    std::int64_t sum = 0;
+    for (int d = 0; d < level.block.dim; ++d)
+      if (level.exact[d])
+      {
+        const std::int64_t line = level.block.cells[d] * level.block.n;
+        sum += level.block.size() * std::int64_t{sizeof(C)} +
+            line * line * std::int64_t{2 * sizeof(C) + sizeof(double)};
+      }
+    return sum;
   }
 
 private:
   template <typename T>
-  using Array = typename Place::template Array<T>;
+  using Array = typename Context::template Array<T>;
+
+  template <typename Src>
+  void rotate_lines(const line_inverse::Rotate<Src, C> &pass) const
+  {
+    if constexpr (Context::on_device)
+      line_inverse::rotate_cuda(pass, context_.stream);
+    else
+      line_inverse::rotate(pass);
+  }
 
   Block block_;
-  Place place_;
+  Context context_;
   std::vector<int> directions_;                           ///< the exact ones
   std::vector<Array<C>> to_modes_, from_modes_, scratch_; ///< by exact direction
   std::array<Array<C>, 3> diagonal_;

@@ -4,28 +4,23 @@
 #include <limits>
 #include <stdexcept>
 
+#include "kernels/transfer/cuda.h"
 #include "kernels/transfer/transfer.h"
 
 namespace tensormg
 {
 template <typename Number>
-TransferOperator<Number>::TransferOperator(const LevelGrid &fine, const LevelGrid &coarse,
-    const CellBasis &basis, laplace::Backend backend)
+ReplicatedPart<Number>::ReplicatedPart(const LevelGrid &fine, const LevelGrid &coarse)
   : fine_(fine)
   , coarse_(coarse)
-  , basis_(basis)
-  , reference_(backend == laplace::Backend::reference)
-  , gathers_(coarse.replicated && !fine.replicated)
   , part_(fine.block.dim, fine.block.degree(), cells_below(fine.block.cells, fine, coarse))
   , offset_(cells_below(fine.offset, fine, coarse))
+  , buffer_(part_)
 {
-  if (!gathers_)
-    return;
   for (int d = 1; d < fine.block.dim; ++d)
     if (coarse.global_cells[d] < fine.global_cells[d] &&
         (fine.offset[d] % 2 != 0 || fine.block.cells[d] % 2 != 0))
       throw std::logic_error("a distributed level has an odd border above a replicated one");
-  buffer_ = Vector<Number>(part_);
   int n_ranks = 1;
   MPI_Comm_size(fine.communicator, &n_ranks);
   const std::array<std::int64_t, 6> mine{
@@ -42,7 +37,7 @@ TransferOperator<Number>::TransferOperator(const LevelGrid &fine, const LevelGri
 /// copy(position in the part, position in the whole coarse block, numbers) for all rows of x.
 template <typename Number>
 template <typename Copy>
-void TransferOperator<Number>::for_each_row(
+void ReplicatedPart<Number>::for_each_row(
     const Block &local, const std::array<std::int64_t, 3> &offset, Copy &&copy) const
 {
   const Block &whole = coarse_.block;
@@ -53,7 +48,7 @@ void TransferOperator<Number>::for_each_row(
 }
 
 template <typename Number>
-void TransferOperator<Number>::gather(Vector<Number> &coarse) const
+void ReplicatedPart<Number>::gather(Vector<Number> &coarse) const
 {
   std::vector<int> counts, starts;
   std::int64_t total = 0;
@@ -81,7 +76,7 @@ void TransferOperator<Number>::gather(Vector<Number> &coarse) const
 }
 
 template <typename Number>
-void TransferOperator<Number>::extract(const Vector<Number> &coarse, Vector<Number> &to) const
+void ReplicatedPart<Number>::copy_part(const Vector<Number> &coarse, Vector<Number> &to) const
 {
   for_each_row(part_, offset_, [&](std::int64_t part, std::int64_t whole, std::int64_t count) {
     std::memcpy(static_cast<void *>(to.data() + part), coarse.data() + whole,
@@ -90,50 +85,119 @@ void TransferOperator<Number>::extract(const Vector<Number> &coarse, Vector<Numb
 }
 
 template <typename Number>
-void TransferOperator<Number>::restrict_to(
-    Vector<Number> &coarse, const Vector<Number> &fine, double factor)
+const Number *ReplicatedPart<Number>::extract(const Vector<Number> &coarse)
 {
-  transfer::Restrict<Number> r{
-      fine_.block, part_, &basis_, factor, fine.data(), gathers_ ? buffer_.data() : coarse.data()};
-  reference_ ? transfer::restrict_reference(r) : transfer::restrict_cpu(r);
-  if (gathers_)
-    gather(coarse);
+  copy_part(coarse, buffer_);
+  return buffer_.data();
 }
 
 template <typename Number>
-void TransferOperator<Number>::prolongate(
-    Vector<Number> &fine, const Vector<Number> &coarse, double factor, bool add)
+const Number *ReplicatedPart<Number>::extract_rest(const Vector<Number> &coarse)
 {
-  if (gathers_)
-    extract(coarse, buffer_);
-  transfer::Prolongate<Number> p{fine_.block, part_, &basis_, factor, add,
-      gathers_ ? buffer_.data() : coarse.data(), fine.data()};
-  reference_ ? transfer::prolongate_reference(p) : transfer::prolongate_cpu(p);
+  if (rest_.size() == 0)
+    rest_ = Vector<Number>(part_);
+  copy_part(coarse, rest_);
+  return rest_.data();
 }
 
-template <typename Number>
-void TransferOperator<Number>::prolongate_pair(Vector<Number> &x, Vector<Number> &d,
-    const Vector<Number> &coarse, const Vector<Number> *rest, double factor, bool add,
-    bool add_rest)
+namespace
 {
-  if (gathers_)
+  Block block_below(const LevelGrid &fine, const LevelGrid &coarse)
   {
-    extract(coarse, buffer_);
-    if (rest != nullptr)
-    {
-      if (rest_buffer_.size() == 0)
-        rest_buffer_ = Vector<Number>(part_);
-      extract(*rest, rest_buffer_);
-      rest = &rest_buffer_;
-    }
+    return Block(fine.block.dim, fine.block.degree(), cells_below(fine.block.cells, fine, coarse));
   }
-  transfer::Prolongate<Number> p{fine_.block, part_, &basis_, factor, add,
-      gathers_ ? buffer_.data() : coarse.data(), x.data(), rest != nullptr ? rest->data() : nullptr,
-      d.data(), add_rest};
-  reference_ ? transfer::prolongate_reference(p) : transfer::prolongate_cpu(p);
+} // namespace
+
+template <typename Number, typename Context>
+TransferOperator<Number, Context>::TransferOperator(const LevelGrid &fine, const LevelGrid &coarse,
+    const CellBasis &basis, laplace::Backend backend, const Context &context)
+  : fine_(fine.block)
+  , coarse_(block_below(fine, coarse))
+  , basis_(basis)
+  , reference_(backend == laplace::Backend::reference)
+  , context_(context)
+{
+  if constexpr (Context::on_device)
+    between_ = DeviceArray<Compute<Number>>(transfer::between(fine_, coarse_).size(), Unset());
+  else if (coarse.replicated && !fine.replicated)
+    part_.emplace(fine, coarse);
 }
 
-template class TransferOperator<double>;
-template class TransferOperator<float>;
-template class TransferOperator<Half>;
+template <typename Number, typename Context>
+void TransferOperator<Number, Context>::restrict_to(
+    VectorType &coarse, const VectorType &fine, double factor)
+{
+  const typename Context::Operation operation(fine.bytes() + coarse.bytes(), "restriction");
+  transfer::Restrict<Number> r{fine_, coarse_, &basis_, factor, fine.data(), nullptr};
+  if constexpr (Context::on_device)
+  {
+    r.dst = coarse.data();
+    transfer::restrict_cuda<Number>(r, context_.stream, between_.data());
+  }
+  else
+  {
+    r.dst = part_ ? part_->numbers().data() : coarse.data();
+    reference_ ? transfer::restrict_reference(r) : transfer::restrict_cpu(r);
+    if (part_)
+      part_->gather(coarse);
+  }
+}
+
+template <typename Number, typename Context>
+void TransferOperator<Number, Context>::prolongate(
+    VectorType &fine, const VectorType &coarse, double factor, bool add)
+{
+  const typename Context::Operation operation(
+      (add ? 2. : 1.) * fine.bytes() + coarse.bytes(), "prolongation");
+  transfer::Prolongate<Number> p{fine_, coarse_, &basis_, factor, add, coarse.data(), fine.data()};
+  if constexpr (Context::on_device)
+    transfer::prolongate_cuda<Number>(p, context_.stream, between_.data());
+  else
+  {
+    if (part_)
+      p.src = part_->extract(coarse);
+    reference_ ? transfer::prolongate_reference(p) : transfer::prolongate_cpu(p);
+  }
+}
+
+template <typename Number, typename Context>
+void TransferOperator<Number, Context>::prolongate_pair(VectorType &x, VectorType &d,
+    const VectorType &coarse, const VectorType *rest, double factor, bool add, bool add_rest)
+{
+  const double coarse_vectors = rest != nullptr ? 2. : 1.;
+  const double fine_vectors = 2. + (add ? 1. : 0.) + (add && add_rest ? 1. : 0.);
+  const typename Context::Operation operation(
+      coarse_vectors * coarse.bytes() + fine_vectors * x.bytes(), "prolongation of a pair");
+  transfer::Prolongate<Number> p{fine_, coarse_, &basis_, factor, add, coarse.data(), x.data(),
+      rest != nullptr ? rest->data() : nullptr, d.data(), add_rest};
+  if constexpr (Context::on_device)
+    transfer::prolongate_cuda<Number>(p, context_.stream, between_.data());
+  else
+  {
+    if (part_)
+    {
+      p.src = part_->extract(coarse);
+      p.src_rest = rest != nullptr ? part_->extract_rest(*rest) : nullptr;
+    }
+    reference_ ? transfer::prolongate_reference(p) : transfer::prolongate_cpu(p);
+  }
+}
+
+template <typename Number, typename Context>
+std::int64_t TransferOperator<Number, Context>::bytes(
+    const LevelGrid &fine, const LevelGrid &coarse)
+{
+  return transfer::between(fine.block, block_below(fine, coarse)).size() *
+      std::int64_t{sizeof(Compute<Number>)};
+}
+
+template class ReplicatedPart<double>;
+template class ReplicatedPart<float>;
+template class ReplicatedPart<Half>;
+template class TransferOperator<double, HostContext>;
+template class TransferOperator<float, HostContext>;
+template class TransferOperator<Half, HostContext>;
+template class TransferOperator<double, DeviceContext>;
+template class TransferOperator<float, DeviceContext>;
+template class TransferOperator<Half, DeviceContext>;
 } // namespace tensormg

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "kernels/device/launch_profile.h"
+#include "kernels/vector/cuda.h"
 #include "operators/data/function_program.h"
 #include "operators/data/tensor_rule.h"
 #include "operators/vectors/device_vector_space.h"
@@ -216,7 +218,8 @@ namespace
             ex::project_cuda(
                 *steps, place_of(grid, range, rule, true), scale, result.data(), stream);
         });
-    return can && std::isfinite(DeviceVectorSpace(grid, stream).max_abs(result));
+    return can &&
+        std::isfinite(DeviceVectorSpace(grid.block, grid.communicator, stream).max_abs(result));
   }
 } // namespace
 
@@ -242,15 +245,36 @@ Integrator device_integrator(Stream stream)
   };
 }
 
+double mean_on_device(const LevelGrid &grid, const CellBasis &basis, const DeviceVector<double> &x,
+    const DeviceVectorSpace &space)
+{
+  const launch_profile::Operation operation(x.bytes(), "mean");
+  const double sum = space.reduced([&](double *scratch, double *result) {
+    vector_kernels::cuda::sum_of_means(
+        grid.block, basis, x.data(), scratch, result, space.stream());
+  });
+  return sum / static_cast<double>(grid.block.n_cells());
+}
+
+double subtract_mean_on_device(const LevelGrid &grid, const CellBasis &basis,
+    DeviceVector<double> &x, const DeviceVectorSpace &space)
+{
+  const double old = mean_on_device(grid, basis, x, space);
+  const launch_profile::Operation operation(2. * x.bytes(), "adding a constant");
+  vector_kernels::cuda::add_constant(grid.block, basis, -old, x.data(), space.stream());
+  return old;
+}
+
 std::optional<Errors> errors_on_device(const Problem &problem, const LevelGrid &grid,
     const CellBasis &basis, const DeviceVector<double> &u, Stream stream)
 {
   bool can = true;
   const auto mean = [&](const ScalarFunction &exact, const TensorRule &rule) {
-    const DeviceVectorSpace space(grid, stream);
+    const DeviceVectorSpace space(grid.block, grid.communicator, stream);
     const double integral =
         device_integrator(stream)(grid, exact, all_cells(grid.block), rule).value;
-    return space.mean(basis, u) - integral / static_cast<double>(grid.block.n_cells());
+    return mean_on_device(grid, basis, u, space) -
+        integral / static_cast<double>(grid.block.n_cells());
   };
   const auto squared_distance = [&](const Difference &difference, const TensorRule &rule,
                                     const ScalarFunction &f) {

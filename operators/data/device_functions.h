@@ -9,7 +9,7 @@
 #include "operators/data/right_hand_side.h"
 #include "operators/mesh/grid.h"
 #include "operators/mesh/problem.h"
-#include "operators/vectors/device_vector.h"
+#include "operators/vectors/device_vector_space.h"
 
 namespace tensormg
 {
@@ -29,6 +29,13 @@ bool project_guess_on_device(const Problem &problem, const LevelGrid &grid, cons
 
 /// integrate() (operators/data/tensor_rule.h) on the device, where it can; for check_compatible(). One rank.
 Integrator device_integrator(Stream stream);
+
+/// The mean of the function with the coefficients x. One rank.
+double mean_on_device(const LevelGrid &grid, const CellBasis &basis, const DeviceVector<double> &x,
+    const DeviceVectorSpace &space);
+/// Subtracts it; returns it.
+double subtract_mean_on_device(const LevelGrid &grid, const CellBasis &basis,
+    DeviceVector<double> &x, const DeviceVectorSpace &space);
 
 /// compute_errors() (operators/data/errors.h) for a vector in device memory; nothing if the device cannot do it.
 /// Throws what compute_errors() throws.

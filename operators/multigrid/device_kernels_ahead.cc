@@ -9,8 +9,8 @@
 
 #include "kernels/device/device_reservation.h"
 #include "kernels/device/kernel_loading.h"
-#include "operators/constant/device_laplace_operator.h"
-#include "operators/multigrid/device_multigrid.h"
+#include "operators/constant/laplace_operator.h"
+#include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/vectors/device_vector_space.h"
 #include "solvers/cg.h"
 #include "solvers/fgmres.h"
@@ -66,20 +66,20 @@ namespace
     const OwnedStream stream;
     const KernelLoading instead_of_running;
     const LevelGrid &level = grid.finest();
-    const DeviceVectorSpace space(level, stream.get());
-    DeviceLaplaceOperator<double> op(level, basis, backend, stream.get());
+    const DeviceVectorSpace space(level.block, level.communicator, stream.get());
+    LaplaceOperator<double, DeviceContext> op(level, basis, backend, stream.get());
     if (options.solver == OuterSolver::direct)
     {
       DeviceVector<double> r = space.make_vector(), x = space.make_vector();
       op.residual(r, x, x);
       return loaded(false);
     }
-    const auto multigrid = make_device_multigrid(
+    const auto multigrid = make_multigrid(
         grid, basis, backend, options.multigrid, stream.get(), {.longest_direct_line = 0});
     multigrid->load_kernels(options.full_multigrid);
     if (options.has_single_basis())
     {
-      DeviceLaplaceOperator<WideFloat> products(level, basis, backend, stream.get());
+      LaplaceOperator<WideFloat, DeviceContext> products(level, basis, backend, stream.get());
       MixedOperator both(op, products);
       load_method<DeviceVector<WideFloat>>(space, both, *multigrid, options, loaded);
     }
@@ -91,7 +91,7 @@ namespace
 DeviceKernelsAhead::DeviceKernelsAhead(const Grid &grid, const CellBasis &basis,
     laplace::Backend backend, const SolverOptions &options)
 {
-  const bool smooths = device_coarsest_level(grid) + 1 < grid.levels.size();
+  const bool smooths = coarsest_level<DeviceContext>(grid) + 1 < grid.levels.size();
   std::promise<bool> promise;
   are_loaded_ = promise.get_future();
   auto load = [=, small = small_grid(grid, smooths), end = end_.get_future(),

@@ -11,9 +11,6 @@
 
 namespace tensormg
 {
-/// Entries of [-1, 1] that depend on the global position alone, so that every partition starts alike.
-Vector<double> pseudo_random_vector(const LevelGrid &level);
-
 /// There is no largest eigenvalue: the operator has entries that are not finite.
 struct EigenvalueError : std::runtime_error
 {

@@ -5,13 +5,12 @@
 #include <memory>
 #include <vector>
 
-#include "operators/mesh/grid.h"
 #include "solvers/multigrid.h"
 
 namespace tensormg
 {
-/// Family: as in operators/multigrid/multigrid_implementation.h. Preconditioner: cycle_on(l, space, r), which replaces r by
-/// the result of a cycle that begins on its level l. Its level 0 is level `coarsest` of the grid; `count` levels
+/// Family: operators/multigrid/family.h. Preconditioner: cycle_on(l, space, r), which replaces r by
+/// the result of a cycle that begins on its level l. Its level 0 is level `coarsest` of the family; `count` levels
 /// from there on.
 template <typename Family, typename Preconditioner>
 class FullMultigridLevels
@@ -24,19 +23,17 @@ public:
   using VectorType = typename Space::VectorType;
 
   /// All arguments but the numbers must outlive the object.
-  FullMultigridLevels(const Family &family, Preconditioner &preconditioner, const Grid &grid,
-      const CellBasis &basis, std::size_t coarsest, std::size_t count)
+  FullMultigridLevels(
+      const Family &family, Preconditioner &preconditioner, std::size_t coarsest, std::size_t count)
     : preconditioner_(preconditioner)
   {
     for (std::size_t l = coarsest; l < coarsest + count; ++l)
     {
-      const LevelGrid &level = grid.levels[l];
-      coarsening_.push_back(l == coarsest ? 1. : coarsening_factor(level, grid.levels[l - 1]));
-      spaces_.emplace_back(new Space(family.make_space(level))); // which may not be moved
-      operators_.push_back(family.template make_operator<double>(level, basis));
-      transfers_.push_back(l == coarsest
-              ? nullptr
-              : family.template make_transfer<double>(level, grid.levels[l - 1], basis));
+      const bool is_coarsest = l == coarsest;
+      coarsening_.push_back(is_coarsest ? 1. : family.coarsening(l));
+      spaces_.emplace_back(new Space(family.make_space(l))); // which may not be moved
+      operators_.push_back(family.template make_operator<double>(l));
+      transfers_.push_back(is_coarsest ? nullptr : family.template make_transfer<double>(l));
     }
   }
 

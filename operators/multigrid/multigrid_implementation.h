@@ -1,4 +1,4 @@
-// The multigrid preconditioner for a number type and a family of objects, in host or in device memory.
+// The multigrid preconditioner in a number type, over a family of operators.
 #pragma once
 
 #include <algorithm>
@@ -14,29 +14,23 @@
 #include "kernels/core/setup_times.h"
 #include "kernels/device/kernel_loading.h"
 #include "operators/multigrid/cycle_trouble.h"
+#include "operators/multigrid/cycles_in.h"
 #include "operators/multigrid/eigenvalue_estimate.h"
+#include "operators/multigrid/family.h"
 #include "operators/multigrid/full_multigrid_levels.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/multigrid/single_levels.h"
 #include "operators/multigrid/smoothing_choices.h"
-#include "operators/vectors/vector_space.h"
 #include "solvers/chebyshev.h"
 #include "solvers/full_multigrid.h"
+#include "solvers/schwarz.h"
 
 namespace tensormg
 {
-/// Family: what the hierarchy is made of and how a cycle is run. HostFamily (multigrid_preconditioner.cc) and DeviceFamily
-/// (device_multigrid.cc) have the same members:
-///   Space, Operator<Number>, Transfer<Number>, CoarseSolver<Number>, and functions that make them, operators with exact
-///   steps or not; patch_smoother(op, options, lambda), lambda_max(level, basis, options); coarsest_level(grid): the
-///   level of the grid that is solved directly; clock() and observer(that level) for Multigrid;
-///   reserve<Number>(grid, coarsest level, vectors on each level but the finest, vectors on that): an object while which
-///   lives vectors are faster made; in_single(): the family of levels in single where those above are below it;
-///   Runner with run(f), which makes the work of f() happen and says whether f was called, and record(f), which says the
-///   same and after which run(f) takes no longer than it must, if its kernels are there; loads_kernels: whether they must be.
+/// Family: operators/multigrid/family.h.
 ///
 /// With MultigridOptions::single_levels the coarsest levels are a hierarchy of their own, in single, whose cycle is the coarse solver.
-template <typename Family, typename Number>
+template <LevelFamily Family, typename Number>
 class MultigridImplementation
   : public BasicMultigridPreconditioner<typename Family::Space::VectorType,
         typename Family::Space::WideFloatVector>
@@ -47,90 +41,71 @@ class MultigridImplementation
   using Operator = typename Family::template Operator<Number>;
   using Transfer = typename Family::template Transfer<Number>;
   using MG = Multigrid<Operator, Transfer>;
+  using Cycles = CyclesIn<typename Family::Context>;
   using FullLevels = FullMultigridLevels<Family, MultigridImplementation>;
   using InSingle = MultigridImplementation<Family, float>;
-  template <typename, typename>
+  template <LevelFamily, typename>
   friend class MultigridImplementation; // that has one in single below it
 
 public:
-  MultigridImplementation(const Family &family, const Grid &grid, const CellBasis &basis,
-      const MultigridOptions &options)
+  MultigridImplementation(
+      const Family &family, const MultigridOptions &options, const CycleOptions &cycle_options)
     : family_(family)
-    , grid_(grid)
-    , basis_(basis)
+    , cycles_in_{family.context(), cycle_options}
     , precision_(options.precision)
-    , space_(family.make_space(grid.finest()))
-    , coarsest_(family.coarsest_level(grid))
-    , replayed_(grid.levels.size())
+    , space_(family.make_space(family.size() - 1))
+    , coarsest_(cycles_in_.coarsest_level(family))
+    , replayed_(family.size())
   {
-    if (const std::size_t count = levels_in_single(grid, options); count > coarsest_)
-    {
-      if constexpr (!std::is_same_v<Number, double>)
-      {
-        lower_grid_ = std::make_unique<Grid>(coarsest_levels(grid, count));
-        lower_ = std::make_unique<InSingle>(
-            family.in_single(), *lower_grid_, basis, options_in_single(options));
-        lambda_max_ = lower_->lambda_max_;
-        coarsest_ = count - 1;
-      }
-    }
+    if (const std::size_t count = levels_in_single(family.size(), options); count > coarsest_)
+      make_levels_in_single(count, options);
     if constexpr (std::is_same_v<Number, Half>)
       // A smooth residual of size s has a correction of size s / lambda_min at most.
-      largest_entry_ = power_of_two_below(std::min(1., 4096. * smallest_eigenvalue(grid)));
-    std::vector<typename MG::Level> levels;
-    std::size_t estimated = grid.levels.size();
-    cycles_.reserve(grid.levels.size());
-    for (std::size_t l = coarsest_; l < grid.levels.size(); ++l)
-    {
-      const LevelGrid &level = grid.levels[l];
-      const MultigridOptions of_level = options_of_level(options, level);
-      operators_.push_back(family.template make_operator<Number>(
-          level, basis, l > coarsest_ && has_exact_steps(of_level)));
-      cycles_.emplace_back(family.make_runner());
-      typename MG::Level entry;
-      entry.op = operators_.back().get();
-      if (l > coarsest_)
-      {
-        transfers_.push_back(
-            family.template make_transfer<Number>(level, grid.levels[l - 1], basis));
-        entry.to_coarser = transfers_.back().get();
-        entry.coarsening = coarsening_factor(level, grid.levels[l - 1]);
-        const std::size_t like = representative_level(grid, l);
-        if (needs_lambda_max(of_level) && like != estimated)
-        {
-          const setup_times::Scope scope("eigenvalue estimate");
-          lambda_max_ = options.eigenvalue_safety * naming_the_level(name_of_level(like), [&] {
-            return family.lambda_max(grid.levels[like], basis, of_level);
-          });
-          estimated = like;
-        }
-        entry.smoother = make_smoother(*entry.op, of_level);
-        entry.halved = halved_directions(level, grid.levels[l - 1]);
-      }
-      levels.push_back(std::move(entry));
-    }
-    std::unique_ptr<typename MG::CoarseSolver> coarse;
-    if constexpr (!std::is_same_v<Number, double>)
-      if (lower_ != nullptr)
-        coarse = std::make_unique<CycleInSingle<typename MG::VectorType, InSingle>>(
-            *lower_, options.cycle);
-    if (coarse == nullptr)
-      coarse = setup_times::in_scope("coarse solver", [&] {
-        return family.template make_coarse_solver<Number>(
-            grid.levels[coarsest_], basis, grid.problem);
-      });
+      largest_entry_ = power_of_two_below(std::min(1., 4096. * family.smallest_eigenvalue()));
+    std::vector<typename MG::Level> levels = make_levels(options);
+    std::unique_ptr<typename MG::CoarseSolver> coarse = make_coarse_solver(options);
     const bool is_split = split_multigrid(options);
-    const std::int64_t vectors = is_split ? 5 : 3;
+    const std::int64_t vectors = MG::vectors_of_level(is_split);
     [[maybe_unused]] const auto memory =
-        family.template reserve<Number>(grid, coarsest_, vectors, vectors);
+        cycles_in_.template reserve<Number>(family, coarsest_, vectors, vectors);
     multigrid_ = std::make_unique<MG>(
-        std::move(levels), std::move(coarse), options.cycle, family.clock(), is_split);
-    multigrid_->set_observer(family.observer(static_cast<int>(coarsest_)));
+        std::move(levels), std::move(coarse), options.cycle, cycles_in_.clock(), is_split);
+    multigrid_->set_observer(cycles_in_.observer(coarsest_));
+  }
+
+  /// Bytes of all vectors and tables on one rank, before anything is made.
+  static std::int64_t bytes(
+      const Family &family, const MultigridOptions &options, const CycleOptions &cycle_options)
+  {
+    std::size_t coarsest = Cycles{family.context(), cycle_options}.coarsest_level(family);
+    std::int64_t total = 0;
+    if (const std::size_t count = levels_in_single(family.size(), options); count > coarsest)
+    {
+      coarsest = count - 1;
+      total = InSingle::bytes(family.in_single(count), options_in_single(options), cycle_options);
+    }
+    else
+      total = family.template bytes_of_coarse_solver<Number>(coarsest);
+    for (std::size_t l = coarsest; l < family.size(); ++l)
+    {
+      const bool is_coarsest = l == coarsest;
+      std::int64_t vectors = MG::vectors_of_level(split_multigrid(options) && !is_coarsest);
+      if (!is_coarsest)
+      {
+        const MultigridOptions of_level = family.options_of_level(options, l);
+        vectors += schwarz_vectors(of_level);
+        total += family.template bytes_between_levels<Number>(l);
+        total += has_exact_steps(of_level) ? family.template bytes_of_steps<Number>(l)
+                                           : family.template bytes_of_patches<Number>(l);
+      }
+      total += vectors * family.block(l).size() * std::int64_t{sizeof(Number)};
+    }
+    return total;
   }
 
   void load_kernels(bool full_start) override
   {
-    if constexpr (Family::loads_kernels)
+    if constexpr (Cycles::loads_kernels)
     {
       const KernelLoading instead_of_running;
       run(cycles_[finest()], work_of_cycle(finest()));
@@ -138,7 +113,7 @@ public:
       {
         // Kernels are the same on all levels of the same numbers.
         const std::size_t enough = lower_ != nullptr ? lower_->size() + 1 : 2;
-        FullLevels levels(family_, *this, grid_, basis_, below(), std::min(enough, size()));
+        FullLevels levels(family_, *this, below(), std::min(enough, size()));
         OuterVector x = levels.make_vector(levels.size() - 1),
                     b = levels.make_vector(levels.size() - 1);
         FullMultigrid<FullLevels>(levels).run(x, b, 2);
@@ -241,16 +216,16 @@ private:
   /// What may be recorded and replayed.
   struct Recordable
   {
-    explicit Recordable(typename Family::Runner runner_)
+    explicit Recordable(typename Cycles::Runner runner_)
       : runner(std::move(runner_))
     {}
-    typename Family::Runner runner;
+    typename Cycles::Runner runner;
     std::vector<int> visits; ///< of the levels, each time
   };
 
   std::string name_of_level(std::size_t l) const
   {
-    return tensormg::name_of_level(l, grid_.levels.size());
+    return tensormg::name_of_level(l, family_.size());
   }
 
   /// Of a vector on level l.
@@ -327,27 +302,103 @@ private:
         replayed_[l] += recordable.visits[l];
   }
 
-  Space space_of(std::size_t l) const { return family_.make_space(operators_[l]->level()); }
+  /// Of level l of the cycle.
+  Space space_of(std::size_t l) const { return family_.make_space(coarsest_ + l); }
+
+  void make_levels_in_single(
+      [[maybe_unused]] std::size_t count, [[maybe_unused]] const MultigridOptions &options)
+  {
+    if constexpr (!std::is_same_v<Number, double>)
+    {
+      lower_ = std::make_unique<InSingle>(
+          family_.in_single(count), options_in_single(options), cycles_in_.options);
+      lambda_max_ = lower_->lambda_max_;
+      coarsest_ = count - 1;
+    }
+  }
+
+  std::vector<typename MG::Level> make_levels(const MultigridOptions &options)
+  {
+    std::vector<typename MG::Level> levels;
+    std::size_t estimated = family_.size();
+    cycles_.reserve(family_.size());
+    for (std::size_t l = coarsest_; l < family_.size(); ++l)
+    {
+      const bool is_coarsest = l == coarsest_;
+      const MultigridOptions of_level = family_.options_of_level(options, l);
+      operators_.push_back(
+          family_.template make_operator<Number>(l, !is_coarsest && has_exact_steps(of_level)));
+      cycles_.emplace_back(cycles_in_.make_runner());
+      typename MG::Level entry;
+      entry.op = operators_.back().get();
+      if (!is_coarsest)
+      {
+        transfers_.push_back(family_.template make_transfer<Number>(l));
+        entry.to_coarser = transfers_.back().get();
+        entry.coarsening = family_.coarsening(l);
+        entry.halved = family_.halved(l);
+        const std::size_t like = family_.representative_level(l);
+        if (needs_lambda_max(of_level) && like != estimated)
+        {
+          lambda_max_ = options.eigenvalue_safety * estimate_lambda_max(like, of_level);
+          estimated = like;
+        }
+        entry.smoother = make_smoother(l, *entry.op, of_level);
+      }
+      levels.push_back(std::move(entry));
+    }
+    return levels;
+  }
+
+  double estimate_lambda_max(std::size_t l, const MultigridOptions &options) const
+  {
+    const setup_times::Scope scope("eigenvalue estimate");
+    return naming_the_level(name_of_level(l), [&] {
+      const auto op = family_.template make_operator<double>(l, has_exact_steps(options));
+      const Space space = family_.make_space(l);
+      if (has_exact_steps(options))
+        return lanczos_lambda_max(
+            *op, space, family_.make_start_vector(l), options.eigenvalue_steps);
+      auto correction = family_.template make_patch_correction<double>(l);
+      return lanczos_schwarz_lambda_max(
+          *op, correction, space, family_.make_start_vector(l), options.eigenvalue_steps);
+    });
+  }
 
   std::unique_ptr<SmootherBase<typename Operator::VectorType>> make_smoother(
-      Operator &op, const MultigridOptions &options) const
+      std::size_t l, Operator &op, const MultigridOptions &options) const
   {
+    using Correction = typename Family::template PatchCorrectionType<Number>;
     if (options.smoother == Smoother::patch)
-      return family_.template make_patch_smoother<Number>(op, options, lambda_max_);
+      return std::make_unique<SchwarzSmoother<Operator, Correction>>(op,
+          family_.template make_patch_correction<Number>(l), options.schwarz_kind, options.degree,
+          options.damping, lambda_max_);
     return std::make_unique<ThreeTermSmoother<Operator>>(op, smoothing_steps(options, lambda_max_));
+  }
+
+  std::unique_ptr<typename MG::CoarseSolver> make_coarse_solver(
+      [[maybe_unused]] const MultigridOptions &options)
+  {
+    if constexpr (!std::is_same_v<Number, double>)
+      if (lower_ != nullptr)
+        return std::make_unique<CycleInSingle<typename MG::VectorType, InSingle>>(
+            *lower_, options.cycle);
+    return setup_times::in_scope(
+        "coarse solver", [&] { return family_.template make_coarse_solver<Number>(coarsest_); });
   }
 
   std::size_t finest() const { return cycles_.size() - 1; }
   /// The level of the grid on which the coarsest cycle begins, and how many levels there are from it.
   std::size_t below() const { return lower_ != nullptr ? lower_->below() : coarsest_; }
-  std::size_t size() const { return grid_.levels.size() - below(); }
+  std::size_t size() const { return family_.size() - below(); }
 
   void make_full_multigrid()
   {
     if (full_ != nullptr)
       return;
-    levels_ = std::make_unique<FullLevels>(family_, *this, grid_, basis_, below(), size());
-    [[maybe_unused]] const auto memory = family_.template reserve<double>(grid_, below(), 3, 1);
+    levels_ = std::make_unique<FullLevels>(family_, *this, below(), size());
+    [[maybe_unused]] const auto memory =
+        cycles_in_.template reserve<double>(family_, below(), 3, 1);
     full_ = std::make_unique<FullMultigrid<FullLevels>>(*levels_);
   }
 
@@ -358,8 +409,8 @@ private:
     const typename Space::Scale scale = scale_to_range(space, r, norm);
     // The first step of the smoother reads what the conversion has in its registers.
     if (const double first_step = multigrid_->first_step(l); first_step != 0.)
-      space.convert_and_divide(operators_[l]->basis(), first_step, scale, r, multigrid_->rhs(l),
-          multigrid_->first_iterate(l));
+      operators_[l]->convert_and_divide(
+          first_step, scale, r, multigrid_->rhs(l), multigrid_->first_iterate(l));
     else
       space.convert(scale, r, multigrid_->rhs(l));
     run(cycles_[l], work_of_cycle(l));
@@ -380,12 +431,11 @@ private:
   }
 
   Family family_;
-  const Grid &grid_;
-  const CellBasis &basis_;
+  Cycles cycles_in_;
   Precision precision_;
   Space space_;
-  std::unique_ptr<Grid> lower_grid_; ///< if there are levels in single below these
-  std::unique_ptr<InSingle> lower_;  ///< likewise, with the coarsest level of these as its finest
+  /// If there are levels in single below these, with the coarsest level of these as its finest.
+  std::unique_ptr<InSingle> lower_;
   std::size_t coarsest_;
   std::vector<Recordable> cycles_; ///< by the level on which they begin, counted from coarsest_
   std::vector<std::unique_ptr<Operator>> operators_;

@@ -10,7 +10,7 @@
 
 #include "kernels/laplace/laplace.h"
 #include "operators/mesh/grid.h"
-#include "operators/vectors/vector.h"
+#include "operators/vectors/context.h"
 #include "solvers/multigrid.h"
 #include "solvers/options.h"
 
@@ -47,13 +47,43 @@ public:
   virtual double lambda_max() const = 0;
 };
 
-using MultigridPreconditioner = BasicMultigridPreconditioner<Vector<double>, Vector<WideFloat>>;
+template <typename Context>
+using MultigridPreconditionerIn =
+    BasicMultigridPreconditioner<typename Context::template Vector<double>,
+        typename Context::template Vector<WideFloat>>;
+using MultigridPreconditioner = MultigridPreconditionerIn<HostContext>;
+using DeviceMultigridPreconditioner = MultigridPreconditionerIn<DeviceContext>;
 
-/// Bytes of the vectors that the preconditioner holds on one rank.
-std::int64_t multigrid_memory(const Grid &grid, const MultigridOptions &options);
+/// How cycles run on a device; does not change what they compute, but for the level that is solved directly.
+struct CycleOptions
+{
+  /// The hierarchy ends at the finest level with at most so many unknowns per direction (or at level 0): its
+  /// direct solution takes three small kernels, V-cycles on the levels below a dozen launches each.
+  std::int64_t longest_direct_line = 64;
+  /// Cycles are run step by step, with a wait after each, so that times() tells where the time goes; slower.
+  /// Otherwise times() counts visits only.
+  bool level_times = false;
+  /// The vectors of all levels share an allocation, which is faster made (DeviceReservation). Tools that look for accesses
+  /// beyond an array see less then.
+  bool one_allocation = false;
+};
 
-/// `grid` and `basis` must outlive the object. Throws std::invalid_argument for combinations that do
-/// not exist.
+/// Multigrid on the levels of a grid. In device memory everything is queued in the stream of the context; the second cycle is
+/// recorded as a graph and replayed from then on, and apply() does not wait for the device.
+/// `grid` and `basis` must outlive the object. Throws std::invalid_argument for combinations that do not exist: several ranks
+/// in device memory, arithmetic of tensor cores in host memory.
 std::unique_ptr<MultigridPreconditioner> make_multigrid(const Grid &grid, const CellBasis &basis,
-    laplace::Backend backend, const MultigridOptions &options);
+    laplace::Backend backend, const MultigridOptions &options, const HostContext &context = {},
+    const CycleOptions &cycle_options = {});
+std::unique_ptr<DeviceMultigridPreconditioner> make_multigrid(const Grid &grid,
+    const CellBasis &basis, laplace::Backend backend, const MultigridOptions &options,
+    const DeviceContext &context, const CycleOptions &cycle_options = {});
+
+/// Bytes of the vectors and tables that the preconditioner holds on one rank.
+template <typename Context>
+std::int64_t multigrid_bytes(const Grid &grid, const MultigridOptions &options);
+
+/// The level of the grid that is solved directly.
+template <typename Context>
+std::size_t coarsest_level(const Grid &grid, const CycleOptions &cycle_options = {});
 } // namespace tensormg

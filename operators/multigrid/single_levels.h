@@ -3,20 +3,19 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <stdexcept>
 
-#include "operators/mesh/grid.h"
 #include "solvers/options.h"
 #include "solvers/smoother.h"
 
 namespace tensormg
 {
-/// How many levels of the grid are in single because of `single_levels`; at least the finest one is not.
-inline std::size_t levels_in_single(const Grid &grid, const MultigridOptions &options)
+/// How many of the levels are in single because of `single_levels`; at least the finest one is not.
+inline std::size_t levels_in_single(std::size_t levels, const MultigridOptions &options)
 {
   if (!options.is_below_single())
     return 0;
-  return std::min(
-      static_cast<std::size_t>(std::max(options.single_levels, 0)), grid.levels.size() - 1);
+  return std::min(static_cast<std::size_t>(std::max(options.single_levels, 0)), levels - 1);
 }
 
 /// The choices of the hierarchy of these levels.
@@ -25,15 +24,6 @@ inline MultigridOptions options_in_single(MultigridOptions options)
   options.precision = Precision::single_precision;
   options.single_levels = 0;
   return options;
-}
-
-/// The grid without its finer levels.
-inline Grid coarsest_levels(const Grid &grid, std::size_t count)
-{
-  Grid result = grid;
-  result.levels.resize(count);
-  result.problem.refinements = static_cast<int>(count) - 1;
-  return result;
 }
 
 /// One cycle of a hierarchy in single as the coarse solver of another one, in whose vectors it leaves the sum of two.

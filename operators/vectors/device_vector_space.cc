@@ -41,12 +41,12 @@ DeviceVectorSpace::Scratch::Scratch(Stream stream)
 }
 
 DeviceVectorSpace::DeviceVectorSpace(
-    const LevelGrid &level, Stream stream, std::shared_ptr<Scratch> scratch)
-  : level_(level)
+    const Block &block, MPI_Comm communicator, Stream stream, std::shared_ptr<Scratch> scratch)
+  : block_(block)
   , stream_(stream)
   , scratch_(scratch ? std::move(scratch) : std::make_shared<Scratch>(stream))
 {
-  if (level.communicator != MPI_COMM_SELF)
+  if (communicator != MPI_COMM_SELF)
     throw std::invalid_argument("vectors in device memory belong to one rank: the device backends "
                                 "cannot be distributed over several ranks yet");
 }
@@ -217,32 +217,6 @@ void DeviceVectorSpace::convert_to_pair(
   vk::cuda::convert_to_pair(src.size(), src.data(), x.data(), d.data(), stream_);
 }
 
-template <typename Number, typename From>
-void DeviceVectorSpace::convert_and_divide(const CellBasis &basis, double alpha, const Scale &scale,
-    const DeviceVector<From> &src, DeviceVector<Number> &b, DeviceVector<Number> &x) const
-{
-  const auto factors = level_.direction_factors();
-  const double factor[3] = {factors[0], factors[1], factors[2]};
-  const Operation operation(src.bytes() + b.bytes() + x.bytes(), "conversion and a D^-1 b");
-  vk::cuda::convert_and_divide(
-      level_.block, basis, factor, alpha, scale, src.data(), b.data(), x.data(), stream_);
-}
-
-double DeviceVectorSpace::mean(const CellBasis &basis, const VectorType &x) const
-{
-  const Operation operation(x.bytes(), "mean");
-  vk::cuda::sum_of_means(level_.block, basis, x.data(), partial(), result(), stream_);
-  return wait_for_result() / static_cast<double>(level_.block.n_cells());
-}
-
-double DeviceVectorSpace::subtract_mean(const CellBasis &basis, VectorType &x) const
-{
-  const double old = mean(basis, x);
-  const Operation operation(2. * x.bytes(), "adding a constant");
-  vk::cuda::add_constant(level_.block, basis, -old, x.data(), stream_);
-  return old;
-}
-
 template double DeviceVectorSpace::dot(
     const DeviceVector<double> &, const DeviceVector<double> &) const;
 template double DeviceVectorSpace::dot(
@@ -330,16 +304,4 @@ template void DeviceVectorSpace::convert_to_pair(
     const DeviceVector<float> &, DeviceVector<Half> &, DeviceVector<Half> &) const;
 template void DeviceVectorSpace::convert_to_pair(
     const DeviceVector<float> &, DeviceVector<float> &, DeviceVector<float> &) const;
-template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
-    const DeviceVector<double> &, DeviceVector<double> &, DeviceVector<double> &) const;
-template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
-    const DeviceVector<double> &, DeviceVector<float> &, DeviceVector<float> &) const;
-template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
-    const DeviceVector<double> &, DeviceVector<Half> &, DeviceVector<Half> &) const;
-template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
-    const DeviceVector<WideFloat> &, DeviceVector<double> &, DeviceVector<double> &) const;
-template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
-    const DeviceVector<WideFloat> &, DeviceVector<float> &, DeviceVector<float> &) const;
-template void DeviceVectorSpace::convert_and_divide(const CellBasis &, double, const Scale &,
-    const DeviceVector<WideFloat> &, DeviceVector<Half> &, DeviceVector<Half> &) const;
 } // namespace tensormg

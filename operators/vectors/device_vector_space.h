@@ -1,11 +1,12 @@
-// Arithmetic on the vectors of one level in device memory.
+// Arithmetic on vectors in device memory.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include <mpi.h>
+
 #include "kernels/vector/cuda.h"
-#include "operators/mesh/grid.h"
 #include "operators/vectors/device_vector.h"
 
 namespace tensormg
@@ -38,20 +39,20 @@ public:
   using Scale = vector_kernels::cuda::Scale;
   using Quotient = vector_kernels::cuda::Quotient;
 
-  /// Throws std::invalid_argument if the level is distributed over several ranks. Without a scratch it has its own.
-  DeviceVectorSpace(
-      const LevelGrid &level, Stream stream, std::shared_ptr<Scratch> scratch = nullptr);
+  /// Throws std::invalid_argument if there are several ranks. Without a scratch it has its own.
+  DeviceVectorSpace(const Block &block, MPI_Comm communicator, Stream stream,
+      std::shared_ptr<Scratch> scratch = nullptr);
 
   template <typename V = VectorType>
   V make_vector() const
   {
-    return {level_.block, stream_};
+    return {block_, stream_};
   }
   /// For what is written as a whole before it is read: its zeros would take a pass over memory.
   template <typename V>
   V make_unset_vector() const
   {
-    return {level_.block, stream_, Unset()};
+    return {block_, stream_, Unset()};
   }
   Stream stream() const { return stream_; }
 
@@ -128,15 +129,13 @@ public:
   template <typename To, typename From>
   void convert_to_pair(
       const DeviceVector<From> &src, DeviceVector<To> &x, DeviceVector<To> &d) const;
-  /// b = scale * src, rounded, and x = alpha D^-1 b
-  template <typename Number, typename From>
-  void convert_and_divide(const CellBasis &basis, double alpha, const Scale &scale,
-      const DeviceVector<From> &src, DeviceVector<Number> &b, DeviceVector<Number> &x) const;
-
-  /// The mean of the function with the coefficients x.
-  double mean(const CellBasis &basis, const VectorType &x) const;
-  /// Subtracts the mean of the function with the coefficients x; returns it.
-  double subtract_mean(const CellBasis &basis, VectorType &x) const;
+  /// The number that f(scratch, result) computes on the device: result is a double in memory that both reach.
+  template <typename F>
+  double reduced(const F &f) const
+  {
+    f(partial(), result());
+    return wait_for_result();
+  }
 
 private:
   double *partial() const { return scratch_->partial.data(); }
@@ -145,7 +144,7 @@ private:
   /// The first result, when the stream has written it.
   double wait_for_result() const;
 
-  const LevelGrid &level_;
+  Block block_;
   Stream stream_;
   std::shared_ptr<Scratch> scratch_;
 };

@@ -28,6 +28,8 @@ public:
 
   const Block &block() const { return block_; }
   std::int64_t size() const { return numbers_.size(); }
+  /// What passes over memory when the vector is read or written once; without padding.
+  double bytes() const { return static_cast<double>(block_.dofs()) * sizeof(Number); }
   Number *data() { return numbers_.data(); }
   const Number *data() const { return numbers_.data(); }
   Number &operator[](std::int64_t i) { return numbers_[i]; }

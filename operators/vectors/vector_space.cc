@@ -30,7 +30,7 @@ template <typename Number>
 double VectorSpace::dot(const Vector<Number> &x, const Vector<Number> &y) const
 {
   double sum = vk::dot(x.size(), x.data(), y.data());
-  sum_over_ranks(&sum, 1, level_.communicator);
+  sum_over_ranks(&sum, 1, communicator_);
   return sum;
 }
 
@@ -40,8 +40,8 @@ template <typename Number>
 double VectorSpace::max_abs(const Vector<Number> &x) const
 {
   double largest = vk::max_abs(x.size(), x.data());
-  if (level_.communicator != MPI_COMM_SELF)
-    MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, level_.communicator);
+  if (communicator_ != MPI_COMM_SELF)
+    MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, communicator_);
   return largest;
 }
 
@@ -52,7 +52,7 @@ std::vector<double> VectorSpace::multi_dot(
   std::vector<double> result(count + 1);
   const auto vectors = pointers(v, count);
   vk::multi_dot(w.size(), count, vectors.data(), w.data(), result.data());
-  sum_over_ranks(result.data(), count + 1, level_.communicator);
+  sum_over_ranks(result.data(), count + 1, communicator_);
   return result;
 }
 
@@ -63,7 +63,7 @@ double VectorSpace::multi_update_later(const std::vector<double> &c,
   const int count = static_cast<int>(c.size());
   const auto vectors = pointers(v, count);
   double norm = vk::multi_update(w.size(), count, c.data(), vectors.data(), factor, w.data());
-  sum_over_ranks(&norm, 1, level_.communicator);
+  sum_over_ranks(&norm, 1, communicator_);
   return norm;
 }
 
@@ -80,7 +80,7 @@ double VectorSpace::convert_with_norm(
     double factor, const VectorType &src, WideFloatVector &dst) const
 {
   double sum = vk::convert_with_norm(src.size(), factor, src.data(), dst.data());
-  sum_over_ranks(&sum, 1, level_.communicator);
+  sum_over_ranks(&sum, 1, communicator_);
   return std::sqrt(sum);
 }
 
@@ -97,7 +97,7 @@ double VectorSpace::cg_update(const Quotient &a, double unit, const Vector<Numbe
   if (!a.is_positive())
     return dot(r, r);
   double norm = vk::cg_update(x.size(), a.value(), unit, p.data(), q.data(), x.data(), r.data());
-  sum_over_ranks(&norm, 1, level_.communicator);
+  sum_over_ranks(&norm, 1, communicator_);
   return norm;
 }
 
@@ -126,15 +126,6 @@ template <typename To, typename From>
 void VectorSpace::convert_to_pair(const Vector<From> &src, Vector<To> &x, Vector<To> &d) const
 {
   vk::convert_to_pair(src.size(), src.data(), x.data(), d.data());
-}
-
-template <typename Number, typename From>
-void VectorSpace::convert_and_divide(const CellBasis &basis, double alpha, Scale scale,
-    const Vector<From> &src, Vector<Number> &b, Vector<Number> &x) const
-{
-  const auto factors = level_.direction_factors();
-  const double factor[3] = {factors[0], factors[1], factors[2]};
-  vk::convert_and_divide(level_.block, basis, factor, alpha, scale, src.data(), b.data(), x.data());
 }
 
 template double VectorSpace::dot(const Vector<double> &, const Vector<double> &) const;
@@ -193,16 +184,4 @@ template void VectorSpace::convert_to_pair(
     const Vector<float> &, Vector<Half> &, Vector<Half> &) const;
 template void VectorSpace::convert_to_pair(
     const Vector<float> &, Vector<float> &, Vector<float> &) const;
-template void VectorSpace::convert_and_divide(const CellBasis &, double, Scale,
-    const Vector<double> &, Vector<double> &, Vector<double> &) const;
-template void VectorSpace::convert_and_divide(const CellBasis &, double, Scale,
-    const Vector<double> &, Vector<float> &, Vector<float> &) const;
-template void VectorSpace::convert_and_divide(
-    const CellBasis &, double, Scale, const Vector<double> &, Vector<Half> &, Vector<Half> &) const;
-template void VectorSpace::convert_and_divide(const CellBasis &, double, Scale,
-    const Vector<WideFloat> &, Vector<double> &, Vector<double> &) const;
-template void VectorSpace::convert_and_divide(const CellBasis &, double, Scale,
-    const Vector<WideFloat> &, Vector<float> &, Vector<float> &) const;
-template void VectorSpace::convert_and_divide(const CellBasis &, double, Scale,
-    const Vector<WideFloat> &, Vector<Half> &, Vector<Half> &) const;
 } // namespace tensormg

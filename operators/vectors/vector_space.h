@@ -1,11 +1,11 @@
-// Arithmetic on the vectors of one level, over all its ranks.
+// Arithmetic on vectors in host memory, over all ranks.
 #pragma once
 
 #include <cmath>
 #include <vector>
 
-#include "kernels/basis/cell_basis.h"
-#include "operators/mesh/grid.h"
+#include <mpi.h>
+
 #include "operators/vectors/vector.h"
 #include "solvers/quotient.h"
 
@@ -22,14 +22,16 @@ public:
   using VectorType = Vector<double>;
   using WideFloatVector = Vector<WideFloat>;
 
-  explicit VectorSpace(const LevelGrid &level)
-    : level_(level)
+  /// Of vectors whose local part is `block`.
+  VectorSpace(const Block &block, MPI_Comm communicator)
+    : block_(block)
+    , communicator_(communicator)
   {}
 
   template <typename V = VectorType>
   V make_vector() const
   {
-    return V(level_.block);
+    return V(block_);
   }
 
   template <typename Number>
@@ -105,12 +107,9 @@ public:
   /// x + d = src: x rounded, d what that leaves
   template <typename To, typename From>
   void convert_to_pair(const Vector<From> &src, Vector<To> &x, Vector<To> &d) const;
-  /// b = scale * src, rounded, and x = alpha D^-1 b: what the first step of a smoother from zero does
-  template <typename Number, typename From>
-  void convert_and_divide(const CellBasis &basis, double alpha, Scale scale,
-      const Vector<From> &src, Vector<Number> &b, Vector<Number> &x) const;
 
 private:
-  const LevelGrid &level_;
+  Block block_;
+  MPI_Comm communicator_;
 };
 } // namespace tensormg

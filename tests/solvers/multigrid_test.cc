@@ -11,7 +11,7 @@
 
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/vector/vector.h"
-#include "operators/constant/box_solver.h"
+#include "operators/constant/coarse_box_solver.h"
 #include "operators/constant/laplace_operator.h"
 #include "operators/constant/transfer_operator.h"
 #include "operators/vectors/vector_space.h"
@@ -36,7 +36,7 @@ namespace
     std::vector<std::unique_ptr<Operator>> operators;
     std::vector<std::unique_ptr<Transfer>> transfers;
     std::unique_ptr<MG> multigrid;
-    VectorSpace space{grid.finest()};
+    VectorSpace space{grid.finest().block, grid.finest().communicator};
 
     Hierarchy(const Problem &problem_, const std::vector<ThreeTermStep> &steps, Cycle cycle,
         bool split = false)

@@ -24,7 +24,7 @@ struct Solve
   CellBasis basis = make_cell_basis(problem.degree);
   Grid grid = make_grid(problem, MPI_COMM_WORLD);
   const LevelGrid &level = grid.finest();
-  VectorSpace space{level};
+  VectorSpace space{level.block, level.communicator};
   LaplaceOperator<double> op{level, basis, laplace::Backend::cpu};
   LaplaceOperator<WideFloat> products{level, basis, laplace::Backend::cpu};
   Vector<double> b = hashed_vector<double>(level, 1), x = space.make_vector();

@@ -32,7 +32,8 @@ namespace
     const Grid grid = small_grid();
     SolverOptions options;
     options.restart = 10;
-    const double multigrid = static_cast<double>(multigrid_memory(grid, options.multigrid));
+    const double multigrid =
+        static_cast<double>(multigrid_bytes<HostContext>(grid, options.multigrid));
     // A basis of numbers with half as many bits, and the residual in double precision.
     EXPECT_EQ(make_memory_plan(grid, options).bytes(),
         (2 + 1 + 0.5 * (11 + 10)) * small_vector + multigrid);
@@ -46,7 +47,7 @@ namespace
     in_double.restart = 10;
     EXPECT_EQ(make_memory_plan(grid, in_double).bytes(),
         (2 + 11 + 10) * small_vector +
-            static_cast<double>(multigrid_memory(grid, in_double.multigrid)));
+            static_cast<double>(multigrid_bytes<HostContext>(grid, in_double.multigrid)));
     options.solver = OuterSolver::cg;
     EXPECT_EQ(make_memory_plan(grid, options).bytes(), (2 + 4) * small_vector + multigrid);
     options.full_multigrid = true;

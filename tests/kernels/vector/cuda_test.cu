@@ -286,7 +286,7 @@ namespace
   TYPED_TEST(VectorCuda, InverseDiagonal)
   {
     const OwnedStream stream;
-    const double factor[3] = {1., 0.4, 0.25};
+    const std::array<double, 3> factor{1., 0.4, 0.25};
     for (const Block &block : blocks)
     {
       const CellBasis basis = make_cell_basis(block.degree());
@@ -312,7 +312,7 @@ namespace
   {
     const OwnedStream stream;
     const CellBasis basis = make_cell_basis(block.degree());
-    const double factor[3] = {1., 0.4, 0.25};
+    const std::array<double, 3> factor{1., 0.4, 0.25};
     const auto src = test::random_vector<From>(block, 3);
     Guarded<From> dsrc(src);
     Guarded<Number> b(block.size()), x(block.size()), expected_x(block.size());

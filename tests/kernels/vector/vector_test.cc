@@ -261,7 +261,7 @@ namespace
 
   TYPED_TEST(VectorKernels, InverseDiagonal)
   {
-    const double factor[3] = {1., 0.4, 0.25};
+    const std::array<double, 3> factor{1., 0.4, 0.25};
     for (const Block &block : blocks)
     {
       const CellBasis basis = make_cell_basis(block.degree());
@@ -329,7 +329,7 @@ namespace
   void expect_converted_and_divided(const Block &block)
   {
     const CellBasis basis = make_cell_basis(block.degree());
-    const double factor[3] = {1., 0.4, 0.25};
+    const std::array<double, 3> factor{1., 0.4, 0.25};
     const auto src = test::random_vector<From>(block, 3);
     Vector<Number> b(block), x(block), expected_b(block), expected_x(block);
     test::poison(b);

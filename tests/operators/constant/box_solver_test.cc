@@ -1,7 +1,7 @@
 // The direct solver: B (B^-1 b) = b for every mixture of boundaries, mean zero where constants are
 // free.
 // ranks: 1 2 3
-#include "operators/constant/box_solver.h"
+#include "operators/constant/coarse_box_solver.h"
 
 #include <string>
 
@@ -31,7 +31,7 @@ namespace
     const CellBasis basis = make_cell_basis(problem.degree);
     LaplaceOperator<double> op(level, basis, laplace::Backend::reference);
     BoxSolver solver(level, basis, problem);
-    const VectorSpace space(level);
+    const VectorSpace space(level.block, level.communicator);
     auto b = test::hashed_vector<double>(level, 4);
     Vector<double> x = op.make_vector(), r = op.make_vector();
     test::poison(x);
@@ -111,7 +111,7 @@ namespace
     CoarseBoxSolver<Number> solver(level, basis, problem);
     BoxSolver exact(level, basis, problem);
     const auto b = test::hashed_vector<Number>(level, 4);
-    const VectorSpace space(level);
+    const VectorSpace space(level.block, level.communicator);
     Vector<double> b_double(level.block), x_double(level.block);
     test::for_each_dof(
         level.block, [&](std::int64_t at) { b_double[at] = test::to_double(b[at]); });

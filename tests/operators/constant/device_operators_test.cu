@@ -3,10 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "kernels/basis/make_cell_basis.h"
-#include "operators/constant/device_laplace_operator.h"
-#include "operators/constant/device_transfer_operator.h"
 #include "operators/constant/laplace_operator.h"
 #include "operators/constant/transfer_operator.h"
+#include "operators/data/device_functions.h"
 #include "operators/vectors/device_vector_space.h"
 #include "operators/vectors/vector_space.h"
 #include "tests/support/boxes.h"
@@ -51,7 +50,7 @@ namespace
       const LevelGrid &level = grid.finest();
       const CellBasis basis = make_cell_basis(problem.degree);
       LaplaceOperator<Number> host(level, basis, laplace::Backend::cpu);
-      DeviceLaplaceOperator<Number> device(level, basis, backend, stream());
+      LaplaceOperator<Number, DeviceContext> device(level, basis, backend, stream());
       const auto u = test::hashed_vector<Number>(level, 1),
                  b = test::hashed_vector<Number>(level, 2),
                  old = test::hashed_vector<Number>(level, 3);
@@ -134,7 +133,7 @@ namespace
                b = on_device(test::hashed_vector<float>(level, 2), stream()),
                old = on_device(test::hashed_vector<float>(level, 3), stream());
     const auto results = [&](laplace::Backend backend, std::optional<laplace::Arithmetic> steps) {
-      DeviceLaplaceOperator<float> op(level, basis, backend, stream(), steps);
+      LaplaceOperator<float, DeviceContext> op(level, basis, backend, stream(), StepOptions{steps});
       auto residual = op.make_vector(), step = op.make_vector();
       op.residual(residual, u, b);
       op.chebyshev_step(step, u, &old, b, 0.3, 0.8);
@@ -162,7 +161,7 @@ namespace
     const auto u = on_device(test::hashed_vector<Half>(level, 1), stream()),
                b = on_device(test::hashed_vector<Half>(level, 2), stream());
     const auto step = [&](laplace::Backend backend, std::optional<laplace::Arithmetic> steps) {
-      DeviceLaplaceOperator<Half> op(level, basis, backend, stream(), steps);
+      LaplaceOperator<Half, DeviceContext> op(level, basis, backend, stream(), StepOptions{steps});
       auto result = op.make_vector();
       op.chebyshev_step(result, u, nullptr, b, 0., 0.8);
       return on_host(result, stream());
@@ -191,7 +190,8 @@ namespace
       const CellBasis basis = make_cell_basis(problem.degree);
       const LevelGrid &fine = grid.levels[1], &coarse = grid.levels[0];
       TransferOperator<TypeParam> host(fine, coarse, basis, laplace::Backend::cpu);
-      DeviceTransferOperator<TypeParam> device(fine, coarse, basis, this->stream());
+      TransferOperator<TypeParam, DeviceContext> device(
+          fine, coarse, basis, laplace::Backend::cuda, this->stream());
       const auto r = test::hashed_vector<TypeParam>(fine, 1);
       Vector<TypeParam> expected(coarse.block);
       DeviceVector<TypeParam> found(coarse.block, this->stream());
@@ -216,8 +216,8 @@ namespace
     const Grid grid = make_grid(problem, MPI_COMM_SELF);
     const LevelGrid &level = grid.finest();
     const CellBasis basis = make_cell_basis(problem.degree);
-    const VectorSpace host(level);
-    const DeviceVectorSpace device(level, stream());
+    const VectorSpace host(level.block, level.communicator);
+    const DeviceVectorSpace device(level.block, level.communicator, stream());
     std::vector<Vector<double>> v;
     std::vector<DeviceVector<double>> dv;
     for (unsigned i = 0; i < 3; ++i)
@@ -293,31 +293,35 @@ namespace
     host.add_combination(c, z, x);
     EXPECT_LT(test::relative_difference(on_host(dx, stream()), x), 1e-14);
     DeviceVector<Half> db(level.block, stream()), dfirst(level.block, stream());
-    device.convert_and_divide(basis, 0.7, known, r, db, dfirst);
+    const laplace::Backend backend = laplace::Backend::cuda;
+    LaplaceOperator<Half, DeviceContext>(level, basis, backend, stream())
+        .convert_and_divide(0.7, known, r, db, dfirst);
     Vector<Half> b(level.block), first(level.block);
-    host.convert_and_divide(basis, 0.7, host.scale_by_largest(0.25, on_host(r, stream())),
-        on_host(r, stream()), b, first);
+    LaplaceOperator<Half>(level, basis, laplace::Backend::cpu)
+        .convert_and_divide(
+            0.7, host.scale_by_largest(0.25, on_host(r, stream())), on_host(r, stream()), b, first);
     EXPECT_TRUE(test::same_bits(on_host(db, stream()), b));
     EXPECT_LT(test::relative_difference(on_host(dfirst, stream()), first), 2e-3);
 
-    const double mean = device.subtract_mean(basis, dx);
+    const double mean = subtract_mean_on_device(level, basis, dx, device);
     EXPECT_NE(mean, 0.);
-    EXPECT_NEAR(device.subtract_mean(basis, dx), 0., 1e-14);
+    EXPECT_NEAR(subtract_mean_on_device(level, basis, dx, device), 0., 1e-14);
   }
 
   TEST_F(DeviceOperatorsDouble, RefusesWhatIsNotThere)
   {
     const Grid grid = make_grid(test::box(3, 1, {2, 2, 2}, 0, "DD"), MPI_COMM_SELF);
     const CellBasis basis = make_cell_basis(1);
-    EXPECT_THROW(
-        DeviceLaplaceOperator<double>(grid.finest(), basis, laplace::Backend::cpu, stream()),
+    EXPECT_THROW(LaplaceOperator<double, DeviceContext>(
+                     grid.finest(), basis, laplace::Backend::cpu, stream()),
         std::invalid_argument);
     LevelGrid distributed = grid.finest();
     distributed.communicator = MPI_COMM_WORLD;
-    EXPECT_THROW(
-        DeviceLaplaceOperator<double>(distributed, basis, laplace::Backend::cuda, stream()),
+    EXPECT_THROW(LaplaceOperator<double, DeviceContext>(
+                     distributed, basis, laplace::Backend::cuda, stream()),
         std::invalid_argument);
-    EXPECT_THROW(DeviceVectorSpace(distributed, stream()), std::invalid_argument);
+    EXPECT_THROW(DeviceVectorSpace(distributed.block, distributed.communicator, stream()),
+        std::invalid_argument);
   }
 } // namespace
 } // namespace tensormg

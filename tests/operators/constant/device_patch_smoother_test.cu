@@ -7,11 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "kernels/basis/make_cell_basis.h"
-#include "operators/constant/device_laplace_operator.h"
-#include "operators/multigrid/device_multigrid.h"
-#include "operators/multigrid/patch_smoother.h"
+#include "operators/constant/laplace_operator.h"
+#include "operators/multigrid/multigrid_preconditioner.h"
 #include "tests/support/boxes.h"
 #include "tests/support/guarded.h"
+#include "tests/support/patch_smoother.h"
 
 namespace tensormg
 {
@@ -22,7 +22,7 @@ namespace
   {
   protected:
     using Correction = DevicePatchCorrection<Number>;
-    using Smoother = SchwarzSmoother<DeviceLaplaceOperator<Number>, Correction>;
+    using Smoother = SchwarzSmoother<LaplaceOperator<Number, DeviceContext>, Correction>;
 
     void SetUp() override
     {
@@ -46,7 +46,7 @@ namespace
       const LevelGrid &level = grid.finest();
       const OwnedStream stream;
       LaplaceOperator<Number> host_op(level, basis, laplace::Backend::cpu);
-      DeviceLaplaceOperator<Number> op(level, basis, backend, stream.get());
+      LaplaceOperator<Number, DeviceContext> op(level, basis, backend, stream.get());
       const Vector<Number> start = test::hashed_vector<Number>(level, 1),
                            host_b = test::hashed_vector<Number>(level, 2);
       DeviceVector<Number> b = op.make_vector(), x = op.make_vector(), work = op.make_vector();
@@ -197,15 +197,15 @@ namespace
     const Grid grid = make_grid(test::box(3, 3, {1, 1, 2}, 5, "DD"), MPI_COMM_SELF);
     MultigridOptions options;
     options.precision = Precision::single_precision;
-    const std::int64_t without = device_multigrid_memory(grid, options);
+    const std::int64_t without = multigrid_bytes<DeviceContext>(grid, options);
     options.smoother = Smoother::patch;
-    const std::int64_t multiplicative = device_multigrid_memory(grid, options);
+    const std::int64_t multiplicative = multigrid_bytes<DeviceContext>(grid, options);
     options.schwarz_kind = SchwarzKind::additive;
-    const std::int64_t additive = device_multigrid_memory(grid, options);
+    const std::int64_t additive = multigrid_bytes<DeviceContext>(grid, options);
     options.damping = 0.3;
-    const std::int64_t damped = device_multigrid_memory(grid, options);
+    const std::int64_t damped = multigrid_bytes<DeviceContext>(grid, options);
     std::int64_t tables = 0, old = 0;
-    for (std::size_t l = device_coarsest_level(grid) + 1; l < grid.levels.size(); ++l)
+    for (std::size_t l = coarsest_level<DeviceContext>(grid) + 1; l < grid.levels.size(); ++l)
     {
       tables += patch::device_table_bytes(4);
       old += grid.levels[l].block.size() * 4;

@@ -54,8 +54,8 @@ namespace
                    old = test::random_vector<Number>(level.block, 3);
         Vector<Number> expected(level.block), found(level.block);
         LineSpectra spectra;
-        LineInverse<Number, HostLines> host(level, basis, spectra, HostLines());
-        LineInverse<Number, DeviceLines> device(level, basis, spectra, DeviceLines{stream});
+        LineInverse<Number, HostContext> host(level, basis, spectra, HostContext());
+        LineInverse<Number, DeviceContext> device(level, basis, spectra, DeviceContext(stream));
         test::Guarded<Number> d_r(r), d_start(start), d_old(old), dst(level.block.size());
         const auto compare = [&](const Number *s, const Number *o, const Number *ds,
                                  const Number *d_o, Number *to) {

@@ -76,7 +76,7 @@ namespace
         });
         test::poison(found);
         LineSpectra spectra;
-        LineInverse<Number, HostLines> lines(level, basis, spectra, HostLines());
+        LineInverse<Number, HostContext> lines(level, basis, spectra, HostContext());
         lines.step(found.data(), nullptr, nullptr, b.data(), 0., 64.);
         // The numbers of b are rounded, and D^-1 of that is as large as x where D is small.
         EXPECT_LT(test::relative_difference(found, x), 50. * tolerance);
@@ -102,9 +102,10 @@ namespace
     const LevelGrid level = Case{2, {2, 2, 1}, {false, false, false}, "DD"}.level(2);
     LineSpectra spectra;
     EXPECT_THROW(
-        (LineInverse<double, HostLines>(level, basis, spectra, HostLines())), std::logic_error);
-    EXPECT_TRUE(LaplaceOperator<double>(level, basis, laplace::Backend::cpu, &spectra)
-                    .has_pointwise_diagonal());
+        (LineInverse<double, HostContext>(level, basis, spectra, HostContext())), std::logic_error);
+    EXPECT_TRUE(
+        LaplaceOperator<double>(level, basis, laplace::Backend::cpu, {}, {.exact = &spectra})
+            .has_pointwise_diagonal());
   }
 
   TEST(LineSpectra, AreSharedWhereLinesAreAlike)
@@ -128,7 +129,7 @@ namespace
     for (const auto backend : {laplace::Backend::reference, laplace::Backend::cpu})
     {
       LineSpectra spectra;
-      LaplaceOperator<double> op(level, basis, backend, &spectra);
+      LaplaceOperator<double> op(level, basis, backend, {}, {.exact = &spectra});
       EXPECT_FALSE(op.has_pointwise_diagonal());
       const auto x = test::random_vector<double>(level.block, 1),
                  b = test::random_vector<double>(level.block, 2);

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/basis/make_cell_basis.h"
-#include "operators/multigrid/patch_smoother.h"
+#include "tests/support/patch_smoother.h"
 #include "tests/support/random_vector.h"
 
 namespace tensormg

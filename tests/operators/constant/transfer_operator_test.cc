@@ -142,7 +142,8 @@ namespace
             Vector<double> pu(fine.block), rw(coarse.block);
             transfer.prolongate(pu, u, 2., false);
             transfer.restrict_to(rw, w, 2.);
-            const VectorSpace on_fine(fine), on_coarse(coarse);
+            const VectorSpace on_fine(fine.block, fine.communicator),
+                on_coarse(coarse.block, coarse.communicator);
             const double scale = on_fine.norm(pu) * on_fine.norm(w);
             double children = 1.;
             for (int d = 0; d < fine.block.dim; ++d)

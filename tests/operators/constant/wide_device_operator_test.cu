@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "kernels/basis/make_cell_basis.h"
-#include "operators/constant/device_laplace_operator.h"
 #include "operators/constant/laplace_operator.h"
 #include "tests/support/boxes.h"
 #include "tests/support/wide_laplace.h"
@@ -19,8 +18,8 @@ namespace
   {
     op.residual(v, v, v);
   };
-  static_assert(
-      HasResidual<DeviceLaplaceOperator<float>> && !HasResidual<DeviceLaplaceOperator<WideFloat>>);
+  static_assert(HasResidual<LaplaceOperator<float, DeviceContext>> &&
+      !HasResidual<LaplaceOperator<WideFloat, DeviceContext>>);
 
   TEST(WideDeviceOperator, ProductIsRoundedOnce)
   {
@@ -41,7 +40,8 @@ namespace
           for (std::int64_t at = 0; at < z.size(); ++at)
             u[at] = z[at].value;
           LaplaceOperator<double>(level, basis, Backend::cpu).vmult(exact, u);
-          DeviceLaplaceOperator<WideFloat> op(level, basis, Backend::automatic, stream.get());
+          LaplaceOperator<WideFloat, DeviceContext> op(
+              level, basis, Backend::automatic, stream.get());
           DeviceVector<WideFloat> dz = op.make_vector(), dw = op.make_vector();
           copy_to_device(z, dz, stream.get());
           op.vmult(dw, dz);
@@ -52,7 +52,7 @@ namespace
         }
     const Grid grid = make_grid(test::box(3, 2, {3, 2, 2}, 0, "D"), MPI_COMM_SELF);
     const CellBasis basis = make_cell_basis(2);
-    EXPECT_THROW(DeviceLaplaceOperator<WideFloat>(
+    EXPECT_THROW(LaplaceOperator<WideFloat, DeviceContext>(
                      grid.finest(), basis, Backend::device_reference, stream.get()),
         std::invalid_argument);
   }

@@ -201,7 +201,8 @@ namespace
       for (std::size_t l = 0; l < pair.shared.levels.size(); ++l)
       {
         const LevelGrid &level = pair.shared.levels[l], &whole = pair.serial.levels[l];
-        const VectorSpace space(level), one(whole);
+        const VectorSpace space(level.block, level.communicator),
+            one(whole.block, whole.communicator);
         const auto x = hashed_vector<double>(level, 1), y = hashed_vector<double>(level, 2);
         const auto x1 = hashed_vector<double>(whole, 1), y1 = hashed_vector<double>(whole, 2);
         EXPECT_NEAR(space.dot(x, y), one.dot(x1, y1), 1e-13 * one.dot(x1, x1));
@@ -231,7 +232,7 @@ namespace
         const LevelGrid &level = pair.shared.finest(), &whole = pair.serial.finest();
         Vector<double> z(level.block), z1(whole.block);
         const auto r = hashed_vector<double>(level, 1), r1 = hashed_vector<double>(whole, 1);
-        const double norm = VectorSpace(whole).norm(r1);
+        const double norm = VectorSpace(whole.block, whole.communicator).norm(r1);
         mg->apply(z, r, norm);
         mg1->apply(z1, r1, norm);
         EXPECT_LT(

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "operators/data/device_functions.h"
-#include "operators/multigrid/device_multigrid.h"
+#include "operators/multigrid/multigrid_preconditioner.h"
 #include "tests/support/device/allocations.h"
 #include "tests/support/device/multigrid_solve.h"
 
@@ -126,7 +126,7 @@ namespace
       {
         std::unique_ptr<DeviceMultigridPreconditioner> multigrid;
         const int allocations = test::allocations([&] {
-          multigrid = make_device_multigrid(solve.grid, solve.basis, solve.backend, with(precision),
+          multigrid = make_multigrid(solve.grid, solve.basis, solve.backend, with(precision),
               solve.stream.get(), {.longest_direct_line = 0, .one_allocation = one_allocation});
           multigrid->prepare(true, false);
         });

@@ -1,6 +1,6 @@
 // The preconditioner in device memory as Krylov methods use it: iterations and solution as in host memory,
 // for each precision, smoother and kind of boundary; the same bits twice, with and without a graph.
-#include "operators/multigrid/device_multigrid.h"
+#include "operators/multigrid/multigrid_preconditioner.h"
 
 #include <limits>
 
@@ -116,9 +116,10 @@ namespace
       EXPECT_EQ(prepared->times()[l].visits, called->times()[l].visits) << l;
     EXPECT_EQ(prepared->times().back().visits, 2);
     const Grid large = make_grid(test::cubes(3, 2, {1, 1, 1}, 7, "DD"), MPI_COMM_SELF);
-    const std::int64_t in_half = device_multigrid_memory(large, with(Precision::half_precision));
+    const std::int64_t in_half =
+        multigrid_bytes<DeviceContext>(large, with(Precision::half_precision));
     options.single_levels = 7;
-    EXPECT_GT(device_multigrid_memory(large, options), in_half);
+    EXPECT_GT(multigrid_bytes<DeviceContext>(large, options), in_half);
   }
 
   TEST_F(DeviceMultigrid, OtherSmoothersAndCycles)
@@ -290,12 +291,12 @@ namespace
   TEST(DeviceCoarsestLevel, EndsWhereTheDirectSolverIsQuick)
   {
     const Grid grid = make_grid(test::cubes(3, 3, {1, 1, 2}, 5, "DD"), MPI_COMM_SELF);
-    EXPECT_EQ(device_coarsest_level(grid), 3u); // 8 x 8 x 16 cells: 64 unknowns in z
-    EXPECT_EQ(device_coarsest_level(grid, {.longest_direct_line = 4}), 0u);
-    EXPECT_EQ(device_coarsest_level(grid, {.longest_direct_line = 127}), 3u);
+    EXPECT_EQ(coarsest_level<DeviceContext>(grid), 3u); // 8 x 8 x 16 cells: 64 unknowns in z
+    EXPECT_EQ(coarsest_level<DeviceContext>(grid, {.longest_direct_line = 4}), 0u);
+    EXPECT_EQ(coarsest_level<DeviceContext>(grid, {.longest_direct_line = 127}), 3u);
     const Grid small = make_grid(test::cubes(2, 1, {1, 1, 1}, 3, "DD"), MPI_COMM_SELF);
-    EXPECT_EQ(device_coarsest_level(small), 3u);
-    EXPECT_GT(device_multigrid_memory(grid, with(Precision::single_precision)),
+    EXPECT_EQ(coarsest_level<DeviceContext>(small), 3u);
+    EXPECT_GT(multigrid_bytes<DeviceContext>(grid, with(Precision::single_precision)),
         3 * 4 * grid.finest().block.size());
   }
 } // namespace

@@ -4,8 +4,8 @@
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/device/kernel_loading.h"
 #include "kernels/device/launch_profile.h"
-#include "operators/constant/device_laplace_operator.h"
-#include "operators/constant/device_transfer_operator.h"
+#include "operators/constant/laplace_operator.h"
+#include "operators/constant/transfer_operator.h"
 #include "operators/vectors/device_vector_space.h"
 #include "tests/support/boxes.h"
 
@@ -53,12 +53,14 @@ namespace
     ASSERT_EQ(static_cast<double>(level_.block.dofs()), dofs_);
     ASSERT_GT(level_.block.size(), level_.block.dofs());
     const OwnedStream stream;
-    const DeviceVectorSpace space(level_, stream.get());
+    const DeviceVectorSpace space(level_.block, level_.communicator, stream.get());
     auto x = space.make_vector(), y = space.make_vector();
     std::vector<DeviceVector<WideFloat>> v;
     for (int i = 0; i < 3; ++i)
       v.push_back(space.make_vector<DeviceVector<WideFloat>>());
     DeviceVector<Half> h(level_.block, stream.get()), d(level_.block, stream.get());
+    const LaplaceOperator<Half, DeviceContext> op(
+        level_, basis_, laplace::Backend::cuda, stream.get());
 
     launch_profile::start(-1);
     space.dot(x, y);
@@ -68,7 +70,7 @@ namespace
     space.multi_update_later({0., 0.}, v, v[2], 1.);
     space.add_combination({0., 0., 0.}, v, x);
     space.convert_with_norm(1., x, v[0]);
-    space.convert_and_divide(basis_, 1., {}, v[0], h, d);
+    op.convert_and_divide(1., {}, v[0], h, d);
     space.convert_sum({}, h, d, v[1]);
     const std::vector<Entry> entries = launch_profile::stop();
 
@@ -88,9 +90,10 @@ namespace
   TEST_F(DeviceProfile, BytesOfALevel)
   {
     const OwnedStream stream;
-    DeviceLaplaceOperator<Half> op(level_, basis_, laplace::Backend::mma, stream.get());
+    LaplaceOperator<Half, DeviceContext> op(level_, basis_, laplace::Backend::mma, stream.get());
     const LevelGrid &coarser = grid_.levels[grid_.levels.size() - 2];
-    DeviceTransferOperator<Half> transfer(level_, coarser, basis_, stream.get());
+    TransferOperator<Half, DeviceContext> transfer(
+        level_, coarser, basis_, laplace::Backend::cuda, stream.get());
     auto x = op.make_vector(), y = op.make_vector(), b = op.make_vector();
     DeviceVector<Half> c(coarser.block, stream.get()), rest(coarser.block, stream.get());
 
@@ -127,7 +130,7 @@ namespace
   TEST_F(DeviceProfile, LaunchesBelongToTheInnermostOperation)
   {
     const OwnedStream stream;
-    const DeviceVectorSpace space(level_, stream.get());
+    const DeviceVectorSpace space(level_.block, level_.communicator, stream.get());
     auto x = space.make_vector();
     double *const data = x.data();
     const auto launch_outside = [&] {
@@ -160,7 +163,7 @@ namespace
   TEST_F(DeviceProfile, KernelsThatAreLoadedDoNotRun)
   {
     const OwnedStream stream;
-    const DeviceVectorSpace space(level_, stream.get());
+    const DeviceVectorSpace space(level_.block, level_.communicator, stream.get());
     auto x = space.make_vector();
     device::fill_bytes(x.data(), 0x3f, static_cast<std::size_t>(x.size()) * 8, stream.get());
     const double before = space.norm(x);

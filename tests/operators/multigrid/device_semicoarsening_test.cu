@@ -70,9 +70,9 @@ namespace
     {
       const bool few = test::has_few_cases();
       Solve solve(stretched(3, 3, few ? 2 : 5, {1., 1., 0.01}, boundary));
-      const auto multigrid = make_device_multigrid(solve.grid, solve.basis, solve.backend,
-          with(Precision::half_precision), solve.stream.get(),
-          {.longest_direct_line = few ? 8 : 64});
+      const auto multigrid =
+          make_multigrid(solve.grid, solve.basis, solve.backend, with(Precision::half_precision),
+              solve.stream.get(), {.longest_direct_line = few ? 8 : 64});
       const SolveReport report = solve.short_basis(*multigrid);
       EXPECT_TRUE(report.converged()) << report.detail;
       EXPECT_LE(report.iterations, 8);

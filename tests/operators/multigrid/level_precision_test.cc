@@ -101,11 +101,11 @@ namespace
       }
     Solve solve(test::cubes(3, 3, {1, 1, 1}, 4, "DD"));
     MultigridOptions options = with(Precision::half_precision);
-    const std::int64_t half = multigrid_memory(solve.grid, options);
+    const std::int64_t half = multigrid_bytes<HostContext>(solve.grid, options);
     options.single_levels = 4;
-    const std::int64_t mixed = multigrid_memory(solve.grid, options);
+    const std::int64_t mixed = multigrid_bytes<HostContext>(solve.grid, options);
     EXPECT_GT(mixed, half);
-    EXPECT_LT(mixed, multigrid_memory(solve.grid, with(Precision::double_precision)));
+    EXPECT_LT(mixed, multigrid_bytes<HostContext>(solve.grid, with(Precision::double_precision)));
   }
 
   // A level that enlarges rough errors leaves the range of half on those below it first: each has the residual of the

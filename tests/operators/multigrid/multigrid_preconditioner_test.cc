@@ -317,10 +317,11 @@ namespace
     std::int64_t stored = 0;
     for (const LevelGrid &level : solve.grid.levels)
       stored += level.block.size();
-    const std::int64_t half = multigrid_memory(solve.grid, with(Precision::half_precision));
+    const std::int64_t half =
+        multigrid_bytes<HostContext>(solve.grid, with(Precision::half_precision));
     const std::int64_t split = 2 * 2 * (stored - solve.grid.levels.front().block.size());
     EXPECT_GE(half, 3 * 2 * stored + split) << "five vectors on each level but the coarsest";
-    EXPECT_EQ(multigrid_memory(solve.grid, with(Precision::double_precision)) - half,
+    EXPECT_EQ(multigrid_bytes<HostContext>(solve.grid, with(Precision::double_precision)) - half,
         3 * 6 * stored - split);
   }
 

@@ -1,6 +1,6 @@
 // The vertex-patch smoother: exact where one patch is the domain, contraction, adjoint order,
 // precision, Neumann problems, and the iterations of a V(1,1)-cycle that uses it.
-#include "operators/multigrid/patch_smoother.h"
+#include "tests/support/patch_smoother.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/basis/make_cell_basis.h"
-#include "operators/constant/box_solver.h"
+#include "operators/constant/coarse_box_solver.h"
 #include "operators/constant/transfer_operator.h"
 #include "operators/vectors/vector_space.h"
 #include "solvers/fgmres.h"

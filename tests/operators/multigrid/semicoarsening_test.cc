@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "operators/constant/level_choices.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
-#include "operators/multigrid/smoothing_choices.h"
 #include "tests/support/multigrid_solve.h"
 #include "tests/support/sanitized.h"
 

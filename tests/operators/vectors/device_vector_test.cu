@@ -16,7 +16,7 @@ namespace
     for (const std::int64_t cells : {3, 8})
     {
       const Grid grid = make_grid(test::cubes(2, 2, {cells, 2, 1}, 0, "DD"), MPI_COMM_SELF);
-      const DeviceVectorSpace space(grid.finest(), stream.get());
+      const DeviceVectorSpace space(grid.finest().block, grid.finest().communicator, stream.get());
       const Block &block = grid.finest().block;
       Vector<double> on_host(block);
 

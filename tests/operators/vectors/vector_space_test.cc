@@ -40,7 +40,7 @@ namespace
   protected:
     const Grid grid = make_grid(problems[GetParam()], MPI_COMM_WORLD);
     const LevelGrid &level = grid.finest();
-    const VectorSpace space{level};
+    const VectorSpace space{level.block, level.communicator};
     const double n = static_cast<double>(level.global_dofs());
     /// Expects the local part of `found` to be that of `expected`.
     template <typename Number>

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "kernels/basis/make_cell_basis.h"
-#include "operators/constant/device_laplace_operator.h"
 #include "operators/constant/laplace_operator.h"
+#include "operators/data/device_functions.h"
 #include "operators/data/right_hand_side.h"
-#include "operators/multigrid/device_multigrid.h"
+#include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/vectors/device_vector_space.h"
 #include "operators/vectors/vector_space.h"
 #include "solvers/fgmres.h"
@@ -25,12 +25,13 @@ struct DeviceSolve
   Grid grid = make_grid(problem, MPI_COMM_SELF);
   const LevelGrid &level = grid.finest();
   OwnedStream stream;
-  VectorSpace host_space{level};
-  DeviceVectorSpace space{level, stream.get()};
+  VectorSpace host_space{level.block, level.communicator};
+  DeviceVectorSpace space{level.block, level.communicator, stream.get()};
   LaplaceOperator<double> host_op{level, basis, laplace::Backend::cpu};
   LaplaceOperator<WideFloat> host_products{level, basis, laplace::Backend::cpu};
-  DeviceLaplaceOperator<double> op{level, basis, laplace::Backend::cuda, stream.get()};
-  DeviceLaplaceOperator<WideFloat> products{level, basis, laplace::Backend::cuda, stream.get()};
+  LaplaceOperator<double, DeviceContext> op{level, basis, laplace::Backend::cuda, stream.get()};
+  LaplaceOperator<WideFloat, DeviceContext> products{
+      level, basis, laplace::Backend::cuda, stream.get()};
   Vector<double> host_b = hashed_vector<double>(level, 1);
   DeviceVector<double> b = space.make_vector(), x = space.make_vector();
   laplace::Backend backend = laplace::Backend::cuda; ///< of the preconditioner
@@ -41,7 +42,7 @@ struct DeviceSolve
     copy_to_device(host_b, b, stream.get());
     if (problem.is_singular())
     {
-      space.subtract_mean(basis, b);
+      subtract_mean_on_device(level, basis, b, space);
       copy_to_host(b, host_b, stream.get());
     }
   }
@@ -50,7 +51,7 @@ struct DeviceSolve
   /// All levels, as in host memory.
   auto make(const MultigridOptions &options, bool level_times = false) const
   {
-    return make_device_multigrid(grid, basis, backend, options, stream.get(),
+    return make_multigrid(grid, basis, backend, options, stream.get(),
         {.longest_direct_line = 0, .level_times = level_times});
   }
 
@@ -99,7 +100,7 @@ struct DeviceSolve
     EXPECT_NEAR(multigrid->lambda_max(), host_multigrid->lambda_max(), 1e-10);
     if (problem.is_singular()) // there, only up to a constant
     {
-      space.subtract_mean(basis, x);
+      subtract_mean_on_device(level, basis, x, space);
       subtract_mean(level, basis, expected);
     }
     EXPECT_LT(relative_difference(solution(), expected), 1e-6);

@@ -1,4 +1,4 @@
-#include "operators/multigrid/patch_smoother.h"
+#include "tests/support/patch_smoother.h"
 
 #include "operators/multigrid/eigenvalue_estimate.h"
 #include "operators/vectors/vector_space.h"
@@ -17,8 +17,8 @@ double estimate_patch_lambda_max(
 {
   LaplaceOperator<double> op(level, basis, backend);
   PatchCorrection<double> correction(level, basis, backend);
-  return lanczos_schwarz_lambda_max(
-      op, correction, VectorSpace(level), pseudo_random_vector(level), steps);
+  return lanczos_schwarz_lambda_max(op, correction, VectorSpace(level.block, level.communicator),
+      pseudo_random_vector(level), steps);
 }
 
 template <typename Number>

@@ -1,0 +1,90 @@
+#include "operators/constant/side_traces.h"
+
+#include <stdexcept>
+
+#include "kernels/laplace/cuda.h"
+
+namespace tensormg
+{
+template <typename Number>
+SideTraces<Number, HostContext>::SideTraces(const LevelGrid &level, const CellBasis &basis,
+    const HostContext & /*context*/, laplace::Arguments<Number> &arguments)
+  : exchange_(level, basis)
+  , split_(split_rows(level.block, exchange_.remote()))
+{
+  arguments.ghost = exchange_.ghosts();
+}
+
+template <typename Number>
+void SideTraces<Number, HostContext>::run(
+    laplace::Apply<Number> *kernel, laplace::Arguments<Number> arguments)
+{
+  exchange_.start(arguments.src);
+  if (!split_.interior.empty())
+  {
+    arguments.range = split_.interior;
+    arguments.between_layers = exchange_.progress_callback();
+    kernel(arguments);
+  }
+  exchange_.finish();
+  arguments.between_layers = {};
+  for (const laplace::RowRange &part : split_.boundary)
+  {
+    arguments.range = part;
+    kernel(arguments);
+  }
+}
+
+template <typename Number>
+SideTraces<Number, DeviceContext>::SideTraces(const LevelGrid &level, const CellBasis &basis,
+    const DeviceContext &context, laplace::Arguments<Number> &arguments)
+  : level_(level)
+  , basis_(basis)
+  , stream_(context.stream)
+  , progress_(2, context.stream)
+{
+  if (level.communicator != MPI_COMM_SELF)
+    throw std::invalid_argument(
+        "an operator in device memory cannot be distributed over several ranks yet");
+  for (int s = 2; s < 2 * level.block.dim; ++s)
+    if (level.sides[s] == Side::ghost)
+    {
+      traces_[s] = DeviceArray<Compute<Number>>(laplace::ghost_size(level.block, s), stream_);
+      arguments.ghost[s] = traces_[s].data();
+    }
+  arguments.stream = stream_;
+  arguments.progress = progress_.data();
+}
+
+template <typename Number>
+void SideTraces<Number, DeviceContext>::pack(const Number *src)
+{
+  for (int s = 2; s < 6; ++s)
+    if (traces_[s].size() > 0)
+    {
+      const Block &block = level_.block;
+      const std::int64_t in_layer = block.dofs() / block.cells[s / 2];
+      const double layer = static_cast<double>(in_layer) * sizeof(Number);
+      const double traces = static_cast<double>(traces_[s].size()) * sizeof(Compute<Number>);
+      const launch_profile::Operation operation(layer + traces, "traces of a periodic side");
+      laplace::pack_traces_cuda(block, basis_, s ^ 1, src, traces_[s].data(), stream_);
+    }
+}
+
+template <typename Number>
+void SideTraces<Number, DeviceContext>::run(
+    laplace::Apply<Number> *kernel, const laplace::Arguments<Number> &arguments)
+{
+  pack(arguments.src);
+  kernel(arguments);
+}
+
+template class SideTraces<double, HostContext>;
+template class SideTraces<float, HostContext>;
+template class SideTraces<Half, HostContext>;
+template class SideTraces<WideFloat, HostContext>;
+template class SideTraces<double, DeviceContext>;
+template class SideTraces<float, DeviceContext>;
+template class SideTraces<Half, DeviceContext>;
+template class SideTraces<WideFloat, DeviceContext>;
+} // namespace tensormg

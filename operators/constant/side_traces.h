@@ -1,0 +1,59 @@
+// What a block needs of the cells behind its sides in y and z before the operator is applied.
+#pragma once
+
+#include <array>
+
+#include "kernels/laplace/laplace.h"
+#include "operators/mesh/ghost_exchange.h"
+#include "operators/mesh/grid.h"
+#include "operators/mesh/row_split.h"
+#include "operators/vectors/context.h"
+
+namespace tensormg
+{
+/// Sets what of the arguments belongs to the sides, and calls a kernel when the traces are there.
+template <typename Number, typename Context>
+class SideTraces;
+
+/// Over ranks: the traces of src at sides of other ranks are packed and sent; the rows of cells that do not touch such a side
+/// are computed, with a look at the messages after each layer; then the rest, one cell thick at each of these sides
+/// (split_rows()). The result has the same bits as with everything computed after the exchange. What does not overlap:
+/// packing, and blocks without interior.
+template <typename Number>
+class SideTraces<Number, HostContext>
+{
+public:
+  /// `level` and `basis` must outlive the object.
+  SideTraces(const LevelGrid &level, const CellBasis &basis, const HostContext &context,
+      laplace::Arguments<Number> &arguments);
+
+  void run(laplace::Apply<Number> *kernel, laplace::Arguments<Number> arguments);
+  /// Of all applications so far, on this rank.
+  const ExchangeTimes &times() const { return exchange_.times(); }
+
+private:
+  GhostExchange<Number> exchange_;
+  RowSplit split_;
+};
+
+/// On one device: what leaves at a periodic side enters at the opposite one, packed before each application.
+template <typename Number>
+class SideTraces<Number, DeviceContext>
+{
+public:
+  /// `level` and `basis` must outlive the object. Throws std::invalid_argument if the level is distributed over several ranks.
+  SideTraces(const LevelGrid &level, const CellBasis &basis, const DeviceContext &context,
+      laplace::Arguments<Number> &arguments);
+
+  void run(laplace::Apply<Number> *kernel, const laplace::Arguments<Number> &arguments);
+
+private:
+  void pack(const Number *src);
+
+  const LevelGrid &level_;
+  const CellBasis &basis_;
+  Stream stream_;
+  std::array<DeviceArray<Compute<Number>>, 6> traces_; ///< of the opposite cells
+  DeviceArray<unsigned> progress_;
+};
+} // namespace tensormg

@@ -1,0 +1,92 @@
+// The functions of multigrid_preconditioner.h for any context: included where they are compiled for one.
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "operators/constant/constant_family.h"
+#include "operators/multigrid/multigrid_implementation.h"
+#include "operators/multigrid/multigrid_preconditioner.h"
+
+namespace tensormg
+{
+namespace internal
+{
+  /// Of the smoother's steps, where it is not that of the backend.
+  inline std::optional<laplace::Arithmetic> step_arithmetic(Precision precision)
+  {
+    switch (precision)
+    {
+      case Precision::tf32_precision:
+        return laplace::Arithmetic::tf32;
+      case Precision::corrected_half_precision:
+        return laplace::Arithmetic::fp16x2;
+      default:
+        return std::nullopt;
+    }
+  }
+
+  /// f with a value of the type of the cycle's numbers.
+  template <typename F>
+  auto with_number(Precision precision, const F &f)
+  {
+    switch (bytes_per_number(precision))
+    {
+      case sizeof(double):
+        return f(double{});
+      case sizeof(Half):
+        return f(Half{});
+      default:
+        return f(float{});
+    }
+  }
+
+  /// Sizes do not depend on the basis nor on the backend.
+  template <typename Context>
+  ConstantFamily<Context> family_for_sizes(const Grid &grid, const CellBasis &basis)
+  {
+    if constexpr (Context::on_device)
+      return {grid, basis, laplace::Backend::automatic, DeviceContext(nullptr)};
+    else
+      return {grid, basis, laplace::Backend::cpu, HostContext()};
+  }
+} // namespace internal
+
+template <typename Context>
+std::unique_ptr<MultigridPreconditionerIn<Context>> make_multigrid_in(const Grid &grid,
+    const CellBasis &basis, laplace::Backend backend, const MultigridOptions &options,
+    const Context &context, const CycleOptions &cycle_options)
+{
+  const MultigridOptions chosen = with_chosen_precision(options, grid, basis);
+  if (!Context::on_device && takes_tensor_cores(chosen.precision))
+    throw std::invalid_argument(std::string("multigrid in ") + to_string(chosen.precision) +
+        " takes the tensor cores of a device; in host memory there are double, single and half");
+  const ConstantFamily<Context> family(
+      grid, basis, backend, context, internal::step_arithmetic(chosen.precision));
+  using Result = std::unique_ptr<MultigridPreconditionerIn<Context>>;
+  return internal::with_number(chosen.precision, [&](auto number) -> Result {
+    return std::make_unique<MultigridImplementation<ConstantFamily<Context>, decltype(number)>>(
+        family, chosen, cycle_options);
+  });
+}
+
+template <typename Context>
+std::int64_t multigrid_bytes(const Grid &grid, const MultigridOptions &options)
+{
+  const CellBasis basis;
+  const auto family = internal::family_for_sizes<Context>(grid, basis);
+  return internal::with_number(options.precision, [&](auto number) {
+    return MultigridImplementation<ConstantFamily<Context>, decltype(number)>::bytes(
+        family, options, {});
+  });
+}
+
+template <typename Context>
+std::size_t coarsest_level(const Grid &grid, const CycleOptions &cycle_options)
+{
+  const CellBasis basis;
+  const auto family = internal::family_for_sizes<Context>(grid, basis);
+  return CyclesIn<Context>{family.context(), cycle_options}.coarsest_level(family);
+}
+} // namespace tensormg

@@ -1,0 +1,14 @@
+#include "operators/multigrid/make_multigrid.h"
+
+namespace tensormg
+{
+std::unique_ptr<DeviceMultigridPreconditioner> make_multigrid(const Grid &grid,
+    const CellBasis &basis, laplace::Backend backend, const MultigridOptions &options,
+    const DeviceContext &context, const CycleOptions &cycle_options)
+{
+  return make_multigrid_in(grid, basis, backend, options, context, cycle_options);
+}
+
+template std::int64_t multigrid_bytes<DeviceContext>(const Grid &, const MultigridOptions &);
+template std::size_t coarsest_level<DeviceContext>(const Grid &, const CycleOptions &);
+} // namespace tensormg
