@@ -66,7 +66,7 @@ namespace
   std::optional<laplace::Arithmetic> arithmetic_of(const std::string &precision)
   {
     using enum laplace::Arithmetic;
-    for (const laplace::Arithmetic arithmetic : {tf32, tf32x3, fp16x2, fp16x3})
+    for (const laplace::Arithmetic arithmetic : {tf32, fp16x2})
       if (precision == to_string(arithmetic))
         return arithmetic;
     return std::nullopt;

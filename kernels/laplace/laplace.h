@@ -157,9 +157,9 @@ constexpr Work work_per_dof(Form form, int dim, int bytes_per_number)
 }
 
 /// What sums over modes are formed in. On tensor cores the face terms are products of numbers that may be rounded
-/// before, the diagonal is not; vectors of FP32 have tf32x3 and fp16x3 (as accurate as FP32; fp16x3 up to 65504) and
-/// tf32, vectors of FP16 have fp16 and fp16x2 (only the weights are rounded, to 11 and to 22 bits; in 3D kernels of low
-/// degrees round traces, or for the residual what is as small as it: jumps).
+/// before, the diagonal is not; vectors of FP32 have tf32, vectors of FP16 have fp16 and fp16x2 (only the weights are
+/// rounded, to 11 and to 22 bits; in 3D kernels of their own round traces, or for the residual what is as small as it:
+/// jumps).
 using tensor::Arithmetic;
 
 /// The function for these choices; without `arithmetic` the first row of the table (select.cc) that fits. Throws
@@ -186,13 +186,16 @@ constexpr Backend fastest_device_backend(Form form, int dim, int degree, int cap
 }
 
 /// The arithmetic on tensor cores for these choices in a solver: products and residuals of large smooth vectors
-/// must be accurate, a smoother's steps need not be.
+/// must be accurate, a smoother's steps need not be. Nothing for numbers stored in FP32, of which tensor cores drop
+/// bits: CUDA cores serve them, unless a solve asks for steps in tf32.
 template <typename Number>
-constexpr Arithmetic solver_arithmetic(Form form)
+constexpr std::optional<Arithmetic> solver_arithmetic(Form form)
 {
-  if (sizeof(Number) == 2)
-    return form == Form::chebyshev ? Arithmetic::fp16 : Arithmetic::fp16x2;
-  return sizeof(Compute<Number>) == 4 ? Arithmetic::tf32x3 : Arithmetic::fp64;
+  if (sizeof(Number) == 4)
+    return std::nullopt;
+  if (sizeof(Number) == 8)
+    return Arithmetic::fp64;
+  return form == Form::chebyshev ? Arithmetic::fp16 : Arithmetic::fp16x2;
 }
 
 /// A kernel and the backend that it is of.

@@ -157,11 +157,7 @@ namespace
     static constexpr Row<float> table[] = {reference_row<float>, cpu_row<float>,
         device_reference_row<float>, cuda_row_2d<float>, cuda_row_3d<float>,
         lines_row<&cuda_lines_float, float>(Backend::cuda, Arithmetic::fp32, 3),
-        lines_row<&wmma_lines_tf32x3, float>(Backend::wmma, Arithmetic::tf32x3),
-        lines_row<&wmma_lines_fp16x3, float>(Backend::wmma, Arithmetic::fp16x3),
         lines_row<&wmma_lines_tf32, float>(Backend::wmma, Arithmetic::tf32),
-        lines_row<&mma_lines_tf32x3, float>(Backend::mma, Arithmetic::tf32x3),
-        lines_row<&mma_lines_fp16x3, float>(Backend::mma, Arithmetic::fp16x3),
         lines_row<&mma_lines_tf32, float>(Backend::mma, Arithmetic::tf32)};
     return table;
   }

@@ -132,10 +132,10 @@ CLAIMS = {
     "laplace/instances/cuda_3d_low_half_apply": [("kernel", NONE)],
     "laplace/instances/cuda_3d_high_half_apply": [("kernel", NONE)],
     "laplace/instances/mma_3d_half_apply": [("mma_(column|layers|layers_cluster)_kernel", ("HMMA.16816.F32", "HMMA.1688.F32"))],
-    "laplace/lines/mma_tf32x3": [("MmaProduct.*ArithmeticE3ELi2E", "HMMA.1684.F32.TF32"),
-                                 ("MmaProduct.*ArithmeticE3ELi[3-9]E", "HMMA.1688.F32.TF32")],
+    "laplace/lines/mma_tf32": [("MmaProduct.*ArithmeticE2ELi2E", "HMMA.1684.F32.TF32"),
+                               ("MmaProduct.*ArithmeticE2ELi[3-9]E", "HMMA.1688.F32.TF32")],
     "laplace/lines/wmma_fp16": [("WmmaProduct", "HMMA.16816.F32")],
-    "laplace/lines/wmma_tf32x3": [("WmmaProduct", "HMMA.1684.F32.TF32")],
+    "laplace/lines/wmma_tf32": [("WmmaProduct", "HMMA.1684.F32.TF32")],
 }
 
 # Calls of libraries, without kernels of their own.

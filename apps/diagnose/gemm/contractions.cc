@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -121,9 +122,16 @@ void run_contractions(Run &run)
     return; // `compare` has the host's operator
   const std::int64_t dofs =
       std::llround(1e6 * run.options.memory_megabytes / (2. * sizeof(double)));
+  std::vector<Row<Problem>> without_splits(rows.begin(), rows.end());
+  std::erase_if(without_splits,
+      [](const Row<Problem> &row) { return std::string(row.kernel).ends_with("_3xtf32"); });
   for (const char *form : {"rank2", "nodal"})
     for (const int degree : run.options.quick ? std::vector{3} : std::vector{3, 7})
-      run_rows<Problem>(rows, "smallmat", Problem{form, degree, dofs},
-          "operator, " + std::string(form) + ", p = " + std::to_string(degree), run);
+    {
+      const Problem problem{form, degree, dofs};
+      run_rows<Problem>(is_nodal(problem) ? std::span<const Row<Problem>>(rows) : without_splits,
+          "smallmat", problem, "operator, " + std::string(form) + ", p = " + std::to_string(degree),
+          run);
+    }
 }
 } // namespace tensormg::diagnose

@@ -20,16 +20,12 @@ struct LinesKernel
 /// By mma.sync; compiled in mma_lines_*.cu. Compute capability 8.0; FP64 has faster instructions from 9.0 on.
 TENSORMG_CUDA_FUNCTION LinesKernel<double> mma_lines_fp64(int dim, int degree);
 TENSORMG_CUDA_FUNCTION LinesKernel<float> mma_lines_tf32(int dim, int degree);
-TENSORMG_CUDA_FUNCTION LinesKernel<float> mma_lines_tf32x3(int dim, int degree);
-TENSORMG_CUDA_FUNCTION LinesKernel<float> mma_lines_fp16x3(int dim, int degree);
 TENSORMG_CUDA_FUNCTION LinesKernel<Half> mma_lines_fp16(int dim, int degree);
 TENSORMG_CUDA_FUNCTION LinesKernel<Half> mma_lines_fp16x2(int dim, int degree);
 
 /// By nvcuda::wmma; compiled in wmma_lines_*.cu. Compute capability 8.0.
 TENSORMG_CUDA_FUNCTION LinesKernel<double> wmma_lines_fp64(int dim, int degree);
 TENSORMG_CUDA_FUNCTION LinesKernel<float> wmma_lines_tf32(int dim, int degree);
-TENSORMG_CUDA_FUNCTION LinesKernel<float> wmma_lines_tf32x3(int dim, int degree);
-TENSORMG_CUDA_FUNCTION LinesKernel<float> wmma_lines_fp16x3(int dim, int degree);
 TENSORMG_CUDA_FUNCTION LinesKernel<Half> wmma_lines_fp16(int dim, int degree);
 TENSORMG_CUDA_FUNCTION LinesKernel<Half> wmma_lines_fp16x2(int dim, int degree);
 

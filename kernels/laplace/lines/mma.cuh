@@ -17,8 +17,7 @@ template <Arithmetic arithmetic, int length>
 struct MmaShape
 {
   static constexpr int smallest = multiplies_halves(arithmetic) ? 8 : 4;
-  static constexpr int largest =
-      arithmetic == Arithmetic::tf32 || arithmetic == Arithmetic::tf32x3 ? 8 : 16;
+  static constexpr int largest = arithmetic == Arithmetic::tf32 ? 8 : 16;
   static constexpr int padded = (length + smallest - 1) / smallest * smallest;
   /// The largest that divides the padded length; TF32 prefers 8, padding included.
   static constexpr int k = largest == 8 ? (padded == 4 ? 4 : 8)
@@ -53,11 +52,7 @@ private:
   using B = mma::FragmentB<S>;
   using Sum = mma::FragmentC<S>;
   static constexpr int steps = (2 * n + S::k - 1) / S::k, tiles = (n + 7) / 8;
-  static constexpr bool splits_data = tensor::is_split(arithmetic);
-  static constexpr int parts = splits_data || arithmetic == Arithmetic::fp16x2 ? 2 : 1;
-  /// Rests of a split are scaled, so that their products have sums of their own.
-  static constexpr C scale = tensor::rest_scale(arithmetic);
-  static constexpr bool is_scaled = scale != 1;
+  static constexpr int parts = arithmetic == Arithmetic::fp16x2 ? 2 : 1; ///< of weights
 
   B weight_[parts][tiles][steps];
 
@@ -84,7 +79,7 @@ public:
           {
             const auto rounded = multiplicand(rest);
             weight_[part][tile][step].set(e, rounded);
-            rest = (rest - number(rounded)) * scale;
+            rest -= number(rounded);
           }
         }
   }
@@ -135,37 +130,25 @@ public:
   __device__ __forceinline__ void run(
       const Weights &, const Operands &operands, const Extras<Extra> &extras, Consume consume) const
   {
-    Sum sum[tiles]{}, sum_of_rests[is_scaled ? tiles : 1]{};
-    A a[steps], rest[splits_data ? steps : 1];
+    Sum sum[tiles]{};
+    A a[steps];
 #pragma unroll
     for (int step = 0; step < steps; ++step)
 #pragma unroll
       for (int e = 0; e < A::n_elements; ++e)
-      {
-        const Number value = operands.of[step][e];
-        const auto rounded = multiplicand(value);
-        a[step].set(e, rounded);
-        if constexpr (splits_data)
-          rest[step].set(e, multiplicand((value - number(rounded)) * scale));
-      }
+        a[step].set(e, multiplicand(operands.of[step][e]));
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile)
 #pragma unroll
       for (int step = 0; step < steps; ++step)
       {
-        Sum &small = is_scaled ? sum_of_rests[tile] : sum[tile];
-        if constexpr (splits_data)
-          mma::mma_sync(small, rest[step], weight_[0][tile][step]);
         if constexpr (parts == 2)
-          mma::mma_sync(small, a[step], weight_[1][tile][step]);
+          mma::mma_sync(sum[tile], a[step], weight_[1][tile][step]);
         mma::mma_sync(sum[tile], a[step], weight_[0][tile][step]);
       }
     __syncwarp(); // what has been loaded may be overwritten
     each_result([&](int tile, int e, int i) {
-      C whole = sum[tile].get(e);
-      if constexpr (is_scaled)
-        whole += sum_of_rests[tile].get(e) / scale;
-      consume(e / 2, lane() / 4, i, whole, extras.of[tile][e]);
+      consume(e / 2, lane() / 4, i, sum[tile].get(e), extras.of[tile][e]);
     });
   }
 

@@ -15,15 +15,13 @@ using tensor::Arithmetic;
 /// What is multiplied lies in shared memory as.
 template <Arithmetic arithmetic>
 using StorageOf = std::conditional_t<arithmetic == Arithmetic::fp64, double,
-    std::conditional_t<arithmetic == Arithmetic::fp32 || arithmetic == Arithmetic::tf32 ||
-            tensor::is_split(arithmetic),
-        float, Half>>;
+    std::conditional_t<arithmetic == Arithmetic::fp32 || arithmetic == Arithmetic::tf32, float,
+        Half>>;
 
 /// Whether operands of its products are in FP16.
 constexpr bool multiplies_halves(Arithmetic arithmetic)
 {
-  return arithmetic == Arithmetic::fp16 || arithmetic == Arithmetic::fp16x2 ||
-      arithmetic == Arithmetic::fp16x3;
+  return arithmetic == Arithmetic::fp16 || arithmetic == Arithmetic::fp16x2;
 }
 
 /// A tile has `groups` times 8 cells in x, `rows` cells in y and one in z. Strides, in numbers:

@@ -49,20 +49,14 @@ private:
   using Sum = nvcuda::wmma::fragment<nvcuda::wmma::accumulator, S::rows, S::columns, S::depth, C>;
   static constexpr int steps = (2 * n + S::depth - 1) / S::depth, length = steps * S::depth;
   static constexpr int tiles = (n + S::columns - 1) / S::columns, width = tiles * S::columns;
-  static constexpr bool splits_data = tensor::is_split(arithmetic);
-  static constexpr int parts = splits_data || arithmetic == Arithmetic::fp16x2 ? 2 : 1;
-  /// Rests of a split are scaled, so that their products have sums of their own.
-  static constexpr C scale = tensor::rest_scale(arithmetic);
-  static constexpr bool is_scaled = scale != 1;
-  /// Numbers of FP32 are split when a fragment has them in TF32, and before they are stored in FP16.
-  static constexpr int stored_parts = splits_data && S::fp16 ? 2 : 1;
+  static constexpr int parts = arithmetic == Arithmetic::fp16x2 ? 2 : 1; ///< of weights
 
   static constexpr int weight_bytes = parts * length * width * int(sizeof(Field));
   static constexpr int warp_bytes =
-      std::max(stored_parts * length * int(sizeof(Field)), width *int(sizeof(C))) * S::rows;
+      std::max(length * int(sizeof(Field)), width *int(sizeof(C))) * S::rows;
 
   Field *const weights_;        ///< [part][number m][sum i], of the block
-  unsigned char *const memory_; ///< of this warp: [part][number m][cell], then [sum i][cell]
+  unsigned char *const memory_; ///< of this warp: [number m][cell], then [sum i][cell]
   B weight_[parts][tiles][steps];
 
 public:
@@ -87,7 +81,7 @@ public:
       {
         const Field rounded = round(rest);
         weights_[part * length * width + at] = rounded;
-        rest = (rest - number(rounded)) * scale;
+        rest -= number(rounded);
       }
     }
     __syncthreads();
@@ -144,70 +138,29 @@ public:
       for (int first = 0; first < length; first += 4)
       {
         const int m = first + lane / 8;
-        const int place = m * S::rows + 8 * half + cell;
-        numbers[place] = m < 2 * n ? field(operands.of[half][first / 4]) : Field(0.F);
-        if constexpr (stored_parts == 2)
-          numbers[length * S::rows + place] = m < 2 * n
-              ? round((operands.of[half][first / 4] - number(numbers[place])) * scale)
-              : Field(0.F);
+        numbers[m * S::rows + 8 * half + cell] =
+            m < 2 * n ? field(operands.of[half][first / 4]) : Field(0.F);
       }
     __syncwarp();
-    Sum sum[tiles], sum_of_rests[is_scaled ? tiles : 1];
+    Sum sum[tiles];
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile)
-    {
       wmma::fill_fragment(sum[tile], C(0));
-      if constexpr (is_scaled)
-        wmma::fill_fragment(sum_of_rests[tile], C(0));
-    }
 #pragma unroll
     for (int step = 0; step < steps; ++step)
     {
       A a;
       wmma::load_matrix_sync(a, numbers + step * S::depth * S::rows, S::rows);
-      if constexpr (splits_data)
-      {
-        A rest;
-        if constexpr (stored_parts == 2)
-          wmma::load_matrix_sync(rest, numbers + (length + step * S::depth) * S::rows, S::rows);
-        else
-        {
-#pragma unroll
-          for (int e = 0; e < a.num_elements; ++e)
-          {
-            const float whole = a.x[e];
-            a.x[e] = wmma::__float_to_tf32(whole);
-            rest.x[e] = wmma::__float_to_tf32(whole - a.x[e]);
-          }
-        }
-#pragma unroll
-        for (int tile = 0; tile < tiles; ++tile)
-        {
-          Sum &small = is_scaled ? sum_of_rests[tile] : sum[tile];
-          wmma::mma_sync(small, rest, weight_[0][tile][step], small);
-        }
-      }
-      else if constexpr (arithmetic == Arithmetic::tf32)
-      {
+      if constexpr (arithmetic == Arithmetic::tf32)
 #pragma unroll
         for (int e = 0; e < a.num_elements; ++e)
           a.x[e] = wmma::__float_to_tf32(a.x[e]);
-      }
 #pragma unroll
       for (int part = parts - 1; part >= 0; --part)
 #pragma unroll
         for (int tile = 0; tile < tiles; ++tile)
-        {
-          Sum &to = is_scaled && part == 1 ? sum_of_rests[tile] : sum[tile];
-          wmma::mma_sync(to, a, weight_[part][tile][step], to);
-        }
+          wmma::mma_sync(sum[tile], a, weight_[part][tile][step], sum[tile]);
     }
-    if constexpr (is_scaled)
-#pragma unroll
-      for (int tile = 0; tile < tiles; ++tile)
-#pragma unroll
-        for (int e = 0; e < sum[tile].num_elements; ++e)
-          sum[tile].x[e] += sum_of_rests[tile].x[e] / scale;
     __syncwarp(); // the numbers have been read
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile)

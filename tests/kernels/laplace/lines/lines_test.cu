@@ -47,7 +47,6 @@ namespace
   // largest entry. How often that happens tells fp16x2 from fp16 (SecondPartsCount).
   template <Arithmetic arithmetic, typename Number>
   constexpr double tolerance = sizeof(Number) == 2 || arithmetic == Arithmetic::tf32 ? 1e-3
-      : tensor::is_split(arithmetic)                                                 ? 1e-6
       : arithmetic == Arithmetic::fp32                                               ? 2e-6
                                                                                      : 4e-15;
 
@@ -239,14 +238,10 @@ namespace
   using enum Arithmetic;
   using Products = testing::Types<Product<fp64, Backend::mma, &laplace::mma_lines_fp64>,
       Product<tf32, Backend::mma, &laplace::mma_lines_tf32>,
-      Product<tf32x3, Backend::mma, &laplace::mma_lines_tf32x3>,
-      Product<fp16x3, Backend::mma, &laplace::mma_lines_fp16x3>,
       Product<fp16, Backend::mma, &laplace::mma_lines_fp16>,
       Product<fp16x2, Backend::mma, &laplace::mma_lines_fp16x2>,
       Product<fp64, Backend::wmma, &laplace::wmma_lines_fp64>,
       Product<tf32, Backend::wmma, &laplace::wmma_lines_tf32>,
-      Product<tf32x3, Backend::wmma, &laplace::wmma_lines_tf32x3>,
-      Product<fp16x3, Backend::wmma, &laplace::wmma_lines_fp16x3>,
       Product<fp16, Backend::wmma, &laplace::wmma_lines_fp16>,
       Product<fp16x2, Backend::wmma, &laplace::wmma_lines_fp16x2>,
       Product<fp64, Backend::cuda, &laplace::cuda_lines_double>,
@@ -343,7 +338,7 @@ namespace
     catch (const std::invalid_argument &error)
     {
       EXPECT_NE(
-          std::string(error.what()).find("mma 3xtf32 (2D and 3D, degrees 1..8)"), std::string::npos)
+          std::string(error.what()).find("mma tf32 (2D and 3D, degrees 1..8)"), std::string::npos)
           << error.what();
     }
   }
