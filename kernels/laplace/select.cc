@@ -121,6 +121,13 @@ namespace
   constexpr Row<Number> cuda_row_3d{Backend::cuda, own_arithmetic<Number>, 3, max_degree, 90,
       &cuda_instance<Number>, &resources_of_cuda<Number>};
 
+  constexpr Row<Half> mma_row(Arithmetic arithmetic, int min_degree, int max_degree,
+      std::optional<Form> only = std::nullopt)
+  {
+    return {
+        Backend::mma, arithmetic, 3, max_degree, 90, &get_mma, &resources_of_mma, min_degree, only};
+  }
+
   /// The kernel of lines (lines.h).
   template <auto *lines>
   auto get_lines(Form form, int dim, int degree)
@@ -169,11 +176,11 @@ namespace
         lines_row<&cuda_lines_half, Half>(Backend::cuda, Arithmetic::fp32, 3),
         lines_row<&wmma_lines_fp16, Half>(Backend::wmma, Arithmetic::fp16),
         lines_row<&wmma_lines_fp16x2, Half>(Backend::wmma, Arithmetic::fp16x2),
-        {Backend::mma, Arithmetic::fp16, 3, mma_max_degree<Half>(3), 90, &get_mma,
-            &resources_of_mma},
-        {Backend::mma, Arithmetic::fp16x2, 3, mma_jumps_max_degree, 90, &get_mma, &resources_of_mma,
-            1, Form::residual},
-        {Backend::mma, Arithmetic::fp16x2, 3, mma_accurate_max_degree, 90, &get_mma_accurate,
+        mma_row(Arithmetic::fp16, mma_layers_min_degree, max_degree),
+        mma_row(Arithmetic::fp16, mma_column_degree, mma_column_degree, Form::residual),
+        mma_row(Arithmetic::fp16, mma_column_degree, mma_column_degree, Form::chebyshev),
+        mma_row(Arithmetic::fp16x2, mma_column_degree, mma_column_degree, Form::residual),
+        {Backend::mma, Arithmetic::fp16x2, 3, max_degree, 90, &get_mma_accurate,
             &resources_of_mma_accurate, mma_accurate_min_degree, Form::residual},
         lines_row<&mma_lines_fp16, Half>(Backend::mma, Arithmetic::fp16),
         lines_row<&mma_lines_fp16x2, Half>(Backend::mma, Arithmetic::fp16x2)};
@@ -195,7 +202,7 @@ namespace
     text += row.dim == 0 ? "2D and 3D" : row.dim == 2 ? "2D" : "3D";
     text += ", degrees " + std::to_string(row.min_degree) + ".." + std::to_string(row.max_degree);
     if (row.only)
-      text += *row.only == Form::residual ? ", residual alone" : ", B u alone";
+      text += *row.only == Form::residual ? ", residual alone" : ", Chebyshev step alone";
     if (row.capability > 80)
       text += ", compute capability 9.0";
     return text + ")";

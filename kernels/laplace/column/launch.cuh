@@ -21,13 +21,11 @@ int tiles_of(const Block &block)
       static_cast<int>((block.cells[1] + Tile::cells_y - 1) / Tile::cells_y);
 }
 
-/// Blocks to start where there is room for so many clusters.
+/// Blocks to start, or clusters of them, where there is room for so many.
 template <typename Tile>
-int blocks_to_start(const Block &block, int clusters)
+int workers_to_start(const Block &block, int most)
 {
-  if constexpr (Tile::whole_columns)
-    clusters = blocks_for_whole_columns(tiles_of<Tile>(block), clusters);
-  return clusters * Tile::cluster;
+  return Tile::whole_columns ? blocks_for_whole_columns(tiles_of<Tile>(block), most) : most;
 }
 
 /// D of mode (i, j, k).

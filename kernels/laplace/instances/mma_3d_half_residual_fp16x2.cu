@@ -4,7 +4,7 @@ namespace tensormg::laplace
 {
 namespace
 {
-  constexpr int count = mma_accurate_max_degree - mma_accurate_min_degree + 1;
+  constexpr int count = max_degree - mma_accurate_min_degree + 1;
 
   template <int... i>
   Apply<Half> *of_index(int index, std::integer_sequence<int, i...>)
@@ -16,10 +16,10 @@ namespace
   template <int... i>
   KernelResources resources_of_index(int index, std::integer_sequence<int, i...>)
   {
-    using Function = KernelResources(std::int64_t);
+    using Function = KernelResources();
     static constexpr Function *instances[] = {
         &resources_of_mma<MmaAccurateTile<mma_accurate_min_degree + 1 + i>, Form::residual>...};
-    return instances[index](row_granularity); // the same for all rows
+    return instances[index]();
   }
 } // namespace
 

@@ -48,9 +48,10 @@ template <typename Tile, Form form>
 void launch_layers(const Arguments<typename Tile::Number> &a)
 {
   const auto kernel = &layers::layers_kernel<Tile, form>;
-  const int blocks = blocks_to_start<Tile>(a.block,
-      resident_clusters(reinterpret_cast<const void *>(kernel), Tile::cluster, Tile::threads,
-          Tile::shared_bytes));
+  const int blocks = Tile::cluster *
+      workers_to_start<Tile>(a.block,
+          resident_clusters(reinterpret_cast<const void *>(kernel), Tile::cluster, Tile::threads,
+              Tile::shared_bytes));
   // Cooperative, since the blocks look at each other's progress.
   launch_cooperative("launching the Laplace kernel of layers", kernel, blocks, Tile::threads,
       Tile::shared_bytes, a.stream, layers_parameters<Tile, form>(a, blocks));

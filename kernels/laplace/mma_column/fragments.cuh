@@ -1,5 +1,4 @@
-// What a lane of the tensor-core column kernel holds of multiplicands and traces, and where it finds them: see
-// mma_column.cuh.
+// What a lane of the tensor-core column kernel holds of traces: see steps.cuh.
 #pragma once
 
 #include "kernels/laplace/mma_column/constants.cuh"
@@ -27,29 +26,20 @@ struct Traces
   }
 };
 
-/// Bytes from the beginning of a slot: this lane's line in each block of 16 modes of a row of cells. Lanes whose
-/// mode does not exist read the last one (its weights are zero, but it must be a number).
-template <int blocks>
-struct BlocksAt
-{
-  int of[blocks];
-};
-
-/// Where a warp finds the traces of the row of cells beside its own in y.
-template <int blocks>
-struct Beside
-{
-  BlocksAt<blocks> at; ///< this lane's lines; at a closed side of the own row
-  int entry;           ///< of the weights
-  std::uint32_t flip;  ///< bits: behind a closed side
-  bool ghost;          ///< they lie in memory instead
-};
-
 /// The traces on both sides of lines as a multiplicand.
 __device__ __forceinline__ A both(const Traces &below, const Traces &above)
 {
   return A{{below.low, below.high, above.low, above.high}};
 }
+
+/// Where a warp finds what lies beside its cells in y.
+struct BesideRow
+{
+  int at;    ///< this lane's line; at a closed side, and in the residual at a ghost, of the own row
+  int entry; ///< of its weights
+  std::uint32_t flip; ///< bits of traces, in the residual of weights: behind a closed side
+  bool ghost;         ///< they lie in memory; in the residual that is added
+};
 
 /// The modes of a tile as multiplicand of a diagonal matrix.
 __device__ __forceinline__ SmallA modes_of_tile(const A &a, int tile)

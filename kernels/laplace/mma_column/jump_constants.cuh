@@ -1,4 +1,4 @@
-// The constant multiplicands of the residual on tensor cores: see mma_column_jumps.cuh.
+// The constant multiplicands of the residual on tensor cores: see jumps.cuh.
 #pragma once
 
 #include "kernels/laplace/mma_column/constants.cuh"
@@ -29,7 +29,7 @@ public:
     return Tile::entries + 2 * n * tiles + 2 * int(in_z) + int(upper);
   }
 
-  __device__ __forceinline__ B hold(int entry) const { return constants.hold(entry).weights; }
+  __device__ __forceinline__ B hold(int entry) const { return constants.hold(entry); }
 
   /// All threads of the block.
   __device__ void fill(const MmaColumnParameters<Tile> &p) const
@@ -59,14 +59,12 @@ private:
       // Lines 0..3 of a plane in y, or of a group in z.
       const bool in_z = entry >= beside_ghost(true, false);
       const int line = in_z ? slot % 4 : i, mode = in_z ? slot / 4 : j;
-      return line == column / 2 && mode < n
+      return line == column / 2
           ? p.jumps.correction[(entry - beside_ghost(in_z, false)) % 2][column % 2][mode]
           : 0.f;
     }
     const int number = (entry - Tile::entries) / 2, k = number / tiles;
     const int mode = number % tiles * 8 + column, to_j = mode / n, to_i = mode % n;
-    if (j >= n || to_j >= n)
-      return 0.f;
     const float sum = (j == to_j ? p.jumps.own[0][to_i][i] : 0.f) +
         (i == to_i ? p.jumps.own[1][to_j][j] : 0.f) +
         (j == to_j && i == to_i ? p.jumps.own[2][k][k] : 0.f);

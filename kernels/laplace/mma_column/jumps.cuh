@@ -1,5 +1,5 @@
-// b - B u in FP16 storage on tensor cores, degrees 1 to 3 in 3D, as accurate for a large smooth u as with arithmetic in
-// FP32: the column kernel of mma_column.cuh with jumps of traces where that has traces, docs/kernels.md.
+// b - B u in FP16 storage on tensor cores, degree 3 in 3D, as accurate for a large smooth u as with arithmetic in
+// FP32: the kernel of steps.cuh with jumps of traces where that has traces, docs/kernels.md.
 //
 // B u of a smooth u is small, its terms are not: traces rounded to FP16 leave errors of the size that rounding u does.
 // Here only jumps are rounded. They are formed in FP32, upper cell - lower cell, from products of numbers that are exact
@@ -15,13 +15,13 @@ namespace tensormg::laplace::mma_column
 {
 /// The warps that compute.
 template <typename Tile>
-class Jumps : Warp<Tile, Form::residual>
+class Jumps : Warp<Tile>
 {
-  using Base = Warp<Tile, Form::residual>;
+  using Base = Warp<Tile>;
   friend Base;
-  using Base::blocks_at, Base::load_lines_z, Base::at_one_side, Base::plane, Base::put;
   using Base::first_lane, Base::right_closed;
   using Base::input_plane, Base::wait_input, Base::release_input, Base::ghost_y, Base::ghost_z;
+  using Base::line_at, Base::load_lines_z, Base::at_one_side, Base::plane, Base::put;
   using Base::n, Base::modes, Base::tiles, Base::groups, Base::fragments, Base::part_cells;
   using Base::own_at, Base::input_at, Base::beside_at, Base::first_closed, Base::ends_inside;
   using Base::p, Base::shared, Base::lane, Base::cy, Base::cell0, Base::s, Base::sum, Base::all;
@@ -29,17 +29,7 @@ class Jumps : Warp<Tile, Form::residual>
   using typename Base::Plane;
   using Traced = Constants<Tile>;
   using K = JumpConstants<Tile>;
-  static_assert(Tile::k_blocks == 1 && Tile::line_tiles == 1 && Tile::z_blocks == 1);
   static constexpr int from_left = Traced::trace(0, true), from_right = Traced::trace(0, false);
-
-  /// Where a warp finds what lies beside its cells in y.
-  struct BesideRow
-  {
-    BlocksAt<1> at;      ///< this lane's line; at the ends of the block of the own row
-    int entry;           ///< of its weights
-    std::uint32_t flips; ///< bits of the weights: behind a closed side
-    bool ghost;          ///< added to what lies in memory
-  };
 
   const K constants;
   D carry[fragments][groups]; ///< traces at the top of the layer below, with the other sign
@@ -73,11 +63,11 @@ private:
     const bool closed = end && p.sides[side] != Side::ghost;
     BesideRow result;
     result.ghost = end && !closed;
-    result.at = blocks_at(cy + 1 + (end ? 0 : upper ? 1 : -1), cell0 + lane / 8 % 2 * 8);
+    result.at = line_at(cy + 1 + (end ? 0 : upper ? 1 : -1), cell0 + lane / 8 % 2 * 8);
     result.entry = result.ghost ? K::beside_ghost(false, upper) : Traced::trace(1, closed != upper);
     // Columns are values and derivatives in turn.
     const bool flipped = closed && lane / 4 % 2 == int(p.sides[side] == Side::dirichlet);
-    result.flips = flipped ? 0x80008000u : 0u;
+    result.flip = flipped ? 0x80008000u : 0u;
     return result;
   }
 
@@ -87,9 +77,9 @@ private:
     below = beside_row(false);
     above = beside_row(true);
     const bool ghost = !s.before && p.sides[4] == Side::ghost;
-    const B weights = constants.hold(s.before ? Traced::trace_z(false, 0)
+    const B weights = constants.hold(s.before ? Traced::trace_z(false)
             : ghost                           ? K::beside_ghost(true, false)
-                                              : Traced::trace_z(true, 0));
+                                              : Traced::trace_z(true));
     // -(-V, D) behind a Dirichlet side
     const float2 signs = s.before || ghost ? float2{1.f, 1.f}
         : p.sides[4] == Side::dirichlet    ? float2{1.f, -1.f}
@@ -107,7 +97,7 @@ private:
           traces = ghost_z(4, f, group);
           scale(traces, {-1.f, -1.f});
         }
-        mma::mma_sync(traces, load_lines_z(f, group, 0), weights);
+        mma::mma_sync(traces, load_lines_z(f, group), weights);
         scale(traces, signs);
       }
     if (s.before)
@@ -129,11 +119,11 @@ private:
       for (int group = 0; group < groups; ++group)
       {
         D &traces = carry[f][group];
-        const A lines = load_lines_z(f, group, 0);
-        mma::mma_sync(traces, lines, constants.hold(Traced::trace_z(true, 0)));
+        const A lines = load_lines_z(f, group);
+        mma::mma_sync(traces, lines, constants.hold(Traced::trace_z(true)));
         jump[group] = Traces(traces);
         traces = D{};
-        mma::mma_sync(traces, lines, constants.hold(Traced::trace_z(false, 0)));
+        mma::mma_sync(traces, lines, constants.hold(Traced::trace_z(false)));
         if (below_ghost)
           mma::mma_sync(traces, lines, constants.hold(K::beside_ghost(true, true)));
       }
@@ -170,8 +160,7 @@ private:
       {
         D &traces = carry[f][group];
         if (s.after)
-          mma::mma_sync(
-              traces, load_lines_z(f, group, 0), constants.hold(Traced::trace_z(true, 0)));
+          mma::mma_sync(traces, load_lines_z(f, group), constants.hold(Traced::trace_z(true)));
         else if (ghost)
         {
           const D outside = ghost_z(5, f, group);
@@ -228,13 +217,13 @@ __device__ __forceinline__ void Jumps<Tile>::add_plane(int c, int k)
   {
     D left[fragments], beside_right{}, beside_left{};
     const B to_left = constants.hold(from_left);
-    const A beside = from.load_beside(beside_at.of[0]);
+    const A beside = from.load_beside(beside_at);
     mma::mma_sync(beside_right, beside, constants.hold(from_right));
     mma::mma_sync(beside_left, beside, to_left);
 #pragma unroll
     for (int f = 0; f < fragments; ++f)
     {
-      u[f] = from.load(own_at.of[0] ^ 32 * f);
+      u[f] = from.load(own_at ^ 32 * f);
       left[f] = D{};
       mma::mma_sync(left[f], u[f], to_left);
     }
@@ -266,7 +255,7 @@ __device__ __forceinline__ void Jumps<Tile>::add_plane(int c, int k)
 #pragma unroll
   for (int f = 0; f < fragments; ++f)
   {
-    const A b = load_cells(input_plane(0) + (input_at.of[0] ^ 32 * f));
+    const A b = load_cells(input_plane(0) + (input_at ^ 32 * f));
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile)
       add_product(sum[f][k][tile], modes_of_tile(b, tile), unit);
@@ -281,7 +270,7 @@ __device__ __forceinline__ void Jumps<Tile>::add_faces(
 #pragma unroll
   for (int tile = 0; tile < tiles; ++tile)
   {
-    const B weights = constants.hold(Traced::face(direction, 0, tile));
+    const B weights = constants.hold(Traced::face(direction, tile));
 #pragma unroll
     for (int f = 0; f < fragments; ++f)
       mma::mma_sync(sum[f][k][tile], jumps[f], weights);
@@ -301,20 +290,20 @@ __device__ __forceinline__ void Jumps<Tile>::faces_y(
     const BesideRow &row = upper ? above : below;
     const B own = constants.hold(Traced::trace(1, !upper));
     B other = constants.hold(row.entry);
-    other.registers[0] ^= row.flips;
-    other.registers[1] ^= row.flips;
+    other.registers[0] ^= row.flip;
+    other.registers[1] ^= row.flip;
 #pragma unroll
     for (int f = 0; f < fragments; ++f)
     {
       D traces{};
       if (row.ghost)
       {
-        traces = ghost_y(upper ? 3 : 2, number, f, 0);
+        traces = ghost_y(upper ? 3 : 2, number, f);
         if (!upper)
           scale(traces, {-1.f, -1.f});
       }
       mma::mma_sync(traces, u[f], own);
-      mma::mma_sync(traces, from.load(row.at.of[0] ^ 32 * f), other);
+      mma::mma_sync(traces, from.load(row.at ^ 32 * f), other);
       jump[side][f] = Traces(traces);
     }
   }

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "kernels/laplace/column/launch.cuh"
-#include "kernels/laplace/mma_column/planes.cuh"
+#include "kernels/laplace/mma_column/kernel.cuh"
 
 namespace tensormg::laplace
 {
@@ -41,8 +41,7 @@ MmaColumnParameters<Tile> mma_column_parameters(const Arguments<Half> &a, int bl
   Block padded = a.block;
   padded.cells[0] = padded.pitch;
   p.result = make_box_map(padded, a.dst, cells, Tile::rows * n, layout);
-  if (form != Form::apply)
-    p.b = make_box_map(a.block, a.b, cells, Tile::rows * n, layout);
+  p.b = make_box_map(a.block, a.b, cells, Tile::rows * n, layout);
   if (p.has_old)
     p.old = make_box_map(a.block, a.old, cells, Tile::rows * n, layout);
   if constexpr (form == Form::residual)
@@ -57,7 +56,7 @@ MmaColumnParameters<Tile> mma_column_parameters(const Arguments<Half> &a, int bl
   return p;
 }
 
-/// Starts dst = B src (or its fused forms) in a.stream.
+/// Starts dst = b - B src, or the Chebyshev step, in a.stream.
 template <typename Tile, Form form>
 void launch_mma_column(const Arguments<Half> &a)
 {

@@ -1,4 +1,4 @@
-// What a block of the tensor-core column kernel owns, and where it keeps it in shared memory: see mma_column.cuh.
+// What a block of the tensor-core column kernel owns, and where it keeps it in shared memory: see steps.cuh.
 #pragma once
 
 #include "kernels/core/block.h"
@@ -7,6 +7,8 @@
 
 namespace tensormg::laplace
 {
+/// Degree 3: the 16 modes of a plane are what ldmatrix reads at a time, and so are four lines in z.
+///
 /// `rows` rows of `cells_x` cells; a row belongs to `parts` warps, each with cells_x / parts neighbouring cells in
 /// fragments of 16, which it works on with all their modes while it marches along z. One more group of warps
 /// copies.
@@ -18,29 +20,23 @@ namespace tensormg::laplace
 /// a slot of the second ring one plane of b, then of old if `inputs` = 2: [rows][n][n][cells_x] each, a slot of the
 /// third one plane of results on their way to memory. Rows of cells_x cells are permuted by the copy engine
 /// (SwizzledRows).
-template <int n_, int cells_x_, int rows_, int parts_, int ring_, int input_ring_ = 0,
-    int inputs_ = 2>
+template <int cells_x_, int rows_, int parts_, int ring_, int input_ring_, int inputs_>
 struct MmaColumnTile
 {
   using Number = Half;
   using C = float;
   static constexpr bool owns_columns = true;
-  static constexpr int n = n_;
+  static constexpr int n = 4;
   static constexpr int rows = rows_;             ///< of cells
   static constexpr int parts = parts_;           ///< warps per row
   static constexpr int ring = ring_;             ///< planes of src
   static constexpr int result_ring = n;          ///< plane k of a layer always has the same slot
-  static constexpr int input_ring = input_ring_; ///< planes of b and old; 0: form apply only
+  static constexpr int input_ring = input_ring_; ///< planes of b and old
+  static constexpr int inputs = inputs_;         ///< b and old: 2; Form::residual reads b alone
 
-  static constexpr int inputs = inputs_; ///< b and old: 2; Form::residual reads b alone
-
-  static constexpr int modes = n * n; ///< of a plane
-  static constexpr int tiles =
-      (modes + 7) / 8; ///< of 8 modes: accumulators of a plane and 16 cells
-  static constexpr int k_blocks = (modes + 15) / 16;  ///< of 16 modes: multiplicands of a plane
-  static constexpr int line_tiles = (n + 3) / 4;      ///< of 4 lines in x or y: traces of a plane
-  static constexpr int line_groups = (modes + 3) / 4; ///< of 4 lines in z
-  static constexpr int z_blocks = (4 * n + 15) / 16;  ///< multiplicands of such a group
+  static constexpr int modes = n * n;      ///< of a plane
+  static constexpr int tiles = modes / 8;  ///< of 8 modes: accumulators of a plane and 16 cells
+  static constexpr int groups = modes / 4; ///< of 4 lines in z
   static constexpr int fragments = cells_x_ / 16 / parts; ///< of 16 cells, per warp
   static constexpr int warps = rows * parts;
 
@@ -72,16 +68,13 @@ struct MmaColumnTile
       (right_at + side_box + period / 2 - 1) / period * period + period / 2;
   static constexpr int input_bytes = align(input_box);
 
-  /// Per warp: where it writes what is no mode.
-  static constexpr int spare_bytes = 128;
   /// Per warp: the segment that it works on.
   static constexpr int place_bytes = 64;
 
-  // Multiplicands that all warps share, in the order of MmaConstants.
-  /// x and y: right and left, by block of modes and tile of lines; z: right and left, by block.
-  static constexpr int trace_entries = 4 * k_blocks * line_tiles + 2 * z_blocks;
-  /// x and y: by tile of lines and tile of modes; z: by k, lower and upper.
-  static constexpr int face_entries = 2 * line_tiles * tiles + 2 * n;
+  // Multiplicands that all warps share, in the order of Constants.
+  static constexpr int trace_entries = 6; ///< x, y and z: right and left
+  static constexpr int face_entries =
+      2 * tiles + 2 * n; ///< x and y: by tile of modes; z: by k, lower and upper
   static constexpr int diagonal_entries = 5 * n * tiles; ///< by term, k and tile
   static constexpr int entries = trace_entries + face_entries;
   /// The residual, of jumps: the same, a cell alone by k, tile and part, beside ghosts in y and z at both ends.
@@ -92,8 +85,7 @@ struct MmaColumnTile
 
   static constexpr int input_offset = align(ring * slot_bytes);
   static constexpr int result_offset = input_offset + inputs * input_ring * input_bytes;
-  static constexpr int spare_offset = result_offset + result_ring * input_bytes;
-  static constexpr int place_offset = spare_offset + warps * spare_bytes;
+  static constexpr int place_offset = result_offset + result_ring * input_bytes;
   static constexpr int constant_offset = place_offset + warps * place_bytes;
   static constexpr int barrier_offset = (constant_offset + constant_bytes + 7) / 8 * 8;
   static constexpr int barriers = 2 * (ring + input_ring + result_ring);
@@ -103,7 +95,6 @@ struct MmaColumnTile
   /// above; the result passes through.
   static constexpr double shared_bytes_per_dof = 2. * (6. + double(slot_bytes) / input_box);
 
-  static_assert(n <= 6 && (fragments == 1 || k_blocks == 1), "registers");
   static_assert(parts == 1 || parts == 2 || parts == 4);
   static_assert(ring > n, "a layer must be in shared memory as a whole, and one plane more");
   static_assert((rows + 2) * n <= 256, "boxes of the copy engine");

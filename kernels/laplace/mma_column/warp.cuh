@@ -1,5 +1,5 @@
 // What a computing warp of the tensor-core column kernel does in every form: takes planes from the rings, reads
-// multiplicands, hands over results. See mma_column.cuh.
+// multiplicands, hands over results. See steps.cuh.
 #pragma once
 
 #include "kernels/laplace/mma_column/fragments.cuh"
@@ -8,23 +8,24 @@ namespace tensormg::laplace::mma_column
 {
 using column::Place;
 
-template <typename Tile, Form form>
+template <typename Tile>
 class Warp
 {
 protected:
   static constexpr int n = Tile::n, modes = Tile::modes, tiles = Tile::tiles;
-  static constexpr int k_blocks = Tile::k_blocks, groups = Tile::line_groups;
-  static constexpr int fragments = Tile::fragments, part_cells = 16 * fragments;
+  static constexpr int groups = Tile::groups, fragments = Tile::fragments;
+  static constexpr int part_cells = 16 * fragments;
   static constexpr unsigned all = ~0u;
 
   const MmaColumnParameters<Tile> &p;
   const column::Shared<Tile> &shared;
-  const int lane, cy, cell0;  ///< row of cells, first cell of this warp in it
-  unsigned char *const spare; ///< of this warp
-  BlocksAt<k_blocks> own_at, input_at, beside_at;
+  const int lane, cy, cell0; ///< row of cells, first cell of this warp in it
+  /// Bytes from the beginning of a slot: this lane's line of a row of cells.
+  const int own_at, input_at;
+  int beside_at;
   D sum[fragments][n][tiles];             ///< B u so far, or what takes its place
   pipeline::RingPosition<Tile::ring> own; ///< plane 0 of the current layer
-  pipeline::RingPosition<Tile::input_ring == 0 ? 1 : Tile::input_ring> input;
+  pipeline::RingPosition<Tile::input_ring> input;
   unsigned results = 0; ///< parity of the slots of results
   Place &s;             ///< in shared memory, so that it takes no registers
   bool last;            ///< the last cell of the tile belongs to this warp
@@ -41,14 +42,12 @@ protected:
     , lane(threadIdx.x % 32)
     , cy(__shfl_sync(all, int(threadIdx.x) / 32, 0) / Tile::parts)
     , cell0(__shfl_sync(all, int(threadIdx.x) / 32, 0) % Tile::parts * part_cells)
-    , spare(shared_.base + Tile::spare_offset +
-          __shfl_sync(all, int(threadIdx.x) / 32, 0) * Tile::spare_bytes)
+    , own_at(line_at(cy + 1, cell0 + lane / 8 % 2 * 8))
+    , input_at(line_at(cy, cell0 + lane / 8 % 2 * 8))
     , s(*reinterpret_cast<Place *>(shared_.base + Tile::place_offset +
           __shfl_sync(all, int(threadIdx.x) / 32, 0) * Tile::place_bytes))
   {
     static_assert(sizeof(Place) <= Tile::place_bytes);
-    own_at = blocks_at(cy + 1, cell0 + lane / 8 % 2 * 8);
-    input_at = blocks_at(cy, cell0 + lane / 8 % 2 * 8);
   }
 
   /// All segments of the block, layer by layer, by the steps of `cells`, which is this warp.
@@ -84,17 +83,10 @@ protected:
     }
   }
 
-  __device__ __forceinline__ int mode_of_lane(int block) const
+  __device__ __forceinline__ int mode_of_lane() const { return lane / 16 * 8 + lane % 8; }
+  __device__ __forceinline__ int line_at(int row, int cell) const
   {
-    return min(block * 16 + lane / 16 * 8 + lane % 8, modes - 1);
-  }
-  __device__ __forceinline__ BlocksAt<k_blocks> blocks_at(int row, int cell) const
-  {
-    BlocksAt<k_blocks> at;
-#pragma unroll
-    for (int block = 0; block < k_blocks; ++block)
-      at.of[block] = Rows::at(row * modes + mode_of_lane(block), cell);
-    return at;
+    return Rows::at(row * modes + mode_of_lane(), cell);
   }
   using Rows = SwizzledRows<Tile::row_bytes>;
   /// A plane in shared memory.
@@ -110,15 +102,6 @@ protected:
       return load_cells(base + (at < Tile::left_at ? at ^ flip : at));
     }
   };
-  using Blocks = A[k_blocks];
-  /// The modes of a plane at the cells of fragment f, counted from where `at` points.
-  __device__ __forceinline__ static void load_blocks(
-      Blocks &u, const Plane &plane, const BlocksAt<k_blocks> &at, int f)
-  {
-#pragma unroll
-    for (int block = 0; block < k_blocks; ++block)
-      u[block] = plane.load(at.of[block] ^ 32 * f);
-  }
   __device__ __forceinline__ int own_slot(int k) const
   {
     const int slot = own.slot + k;
@@ -193,30 +176,23 @@ protected:
   template <typename Factor>
   __device__ __forceinline__ void put(int f, int k, const Factor &factor) const
   {
+    std::uint32_t out[2 * tiles];
 #pragma unroll
-    for (int first = 0; first < tiles; first += 2)
+    for (int tile = 0; tile < tiles; ++tile)
     {
-      std::uint32_t out[4] = {0, 0, 0, 0};
-#pragma unroll
-      for (int tile = first; tile < first + 2 && tile < tiles; ++tile)
+      const D &sums = sum[f][k][tile];
+      const float2 by = factor(tile);
+      out[2 * tile] = mma::to_halves(by.x * sums.registers[0], by.y * sums.registers[1]);
+      out[2 * tile + 1] = mma::to_halves(by.x * sums.registers[2], by.y * sums.registers[3]);
+      if (partial)
       {
-        const D &sums = sum[f][k][tile];
-        const float2 by = factor(tile);
-        const int at = 2 * (tile - first);
-        out[at] = mma::to_halves(by.x * sums.registers[0], by.y * sums.registers[1]);
-        out[at + 1] = mma::to_halves(by.x * sums.registers[2], by.y * sums.registers[3]);
-        if (partial)
-        {
-          // Padding is zero in src and stays zero in dst.
-          const int cell = cell0 + 16 * f + lane / 4;
-          out[at] = cell <= s.last_x ? out[at] : 0;
-          out[at + 1] = cell + 8 <= s.last_x ? out[at + 1] : 0;
-        }
+        // Padding is zero in src and stays zero in dst.
+        const int cell = cell0 + 16 * f + lane / 4;
+        out[2 * tile] = cell <= s.last_x ? out[2 * tile] : 0;
+        out[2 * tile + 1] = cell + 8 <= s.last_x ? out[2 * tile + 1] : 0;
       }
-      const bool is_mode = 8 * first + 16 <= modes || 8 * first + lane / 16 * 8 + lane % 8 < modes;
-      mma::stmatrix_transposed(out,
-          is_mode ? shared.result(k) + (input_at.of[first / 2] ^ 32 * f) : spare + lane % 8 * 16);
     }
+    mma::stmatrix_transposed(out, shared.result(k) + (input_at ^ 32 * f));
   }
 
   /// Cells outside of the block: takes from the rings what the other warps take, in their order.
@@ -228,12 +204,11 @@ protected:
       release_layer();
       if (c < s.z0 || c >= s.z1)
         continue;
-      if constexpr (form != Form::apply)
-        for (int k = 0; k < n; ++k)
-        {
-          wait_input();
-          release_input();
-        }
+      for (int k = 0; k < n; ++k)
+      {
+        wait_input();
+        release_input();
+      }
       wait_results();
       hand_over_results();
     }
@@ -250,28 +225,23 @@ protected:
     first_lane = cell0 == 0 ? 4 * s.left_cell : 28;
     // The cells beside this warp's: from a box beside the tile, or from the row itself.
     const bool right = lane / 8 % 2 == 1;
-    beside_at = blocks_at(cy + 1, right ? cell0 + part_cells : cell0 - 8);
+    beside_at = line_at(cy + 1, right ? cell0 + part_cells : cell0 - 8);
     if (right ? last : cell0 == 0)
-#pragma unroll
-      for (int block = 0; block < k_blocks; ++block)
-        beside_at.of[block] =
-            (right ? Tile::right_at : Tile::left_at) + 16 * (cy * modes + mode_of_lane(block));
+      beside_at = (right ? Tile::right_at : Tile::left_at) + 16 * (cy * modes + mode_of_lane());
   }
 
   /// Lines 4 group .. 4 group + 3 of the layer in z, at the cells of fragment f.
-  __device__ __forceinline__ A load_lines_z(int f, int group, int block) const
+  __device__ __forceinline__ A load_lines_z(int f, int group) const
   {
     // Slot of the multiplicand: mode k = at / 4 of line at % 4.
-    const int at = block * 16 + lane / 16 * 8 + lane % 8;
-    const int line = (cy + 1) * modes + min(4 * group + at % 4, modes - 1);
-    return plane(min(at / 4, n - 1)).load(Rows::at(line, cell0 + 16 * f + lane / 8 % 2 * 8));
+    const int at = mode_of_lane(), line = (cy + 1) * modes + 4 * group + at % 4;
+    return plane(at / 4).load(Rows::at(line, cell0 + 16 * f + lane / 8 % 2 * 8));
   }
 
   /// Traces of the eight lines in z of a tile.
   __device__ __forceinline__ static A at_one_side(const Traces (&of_group)[groups], int tile)
   {
-    return both(of_group[2 * tile],
-        2 * tile + 1 < groups ? of_group[2 * tile + 1 < groups ? 2 * tile + 1 : 0] : Traces(0, 0));
+    return both(of_group[2 * tile], of_group[2 * tile + 1]);
   }
 
   /// Value and half derivative of a ghost: `line` of `lines`, mode i, of fragment f, as accumulators.
@@ -297,16 +267,11 @@ protected:
   __device__ __forceinline__ D ghost_z(int side, int f, int group) const
   {
     const int mode = 4 * group + lane % 4;
-    if (mode >= modes)
-      return D{};
     return ghost(side, p.block.rows_per_plane(), (s.y0 + cy) * n + mode / n, mode % n, f);
   }
-  __device__ __forceinline__ D ghost_y(int side, int plane, int f, int lines) const
+  __device__ __forceinline__ D ghost_y(int side, int plane, int f) const
   {
-    const int i = 4 * lines + lane % 4;
-    if (i >= n)
-      return D{};
-    return ghost(side, p.block.planes(), plane, i, f);
+    return ghost(side, p.block.planes(), plane, lane % 4, f);
   }
 };
 } // namespace tensormg::laplace::mma_column

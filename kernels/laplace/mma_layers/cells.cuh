@@ -5,8 +5,7 @@
 
 namespace tensormg::laplace::mma_layers
 {
-/// `rescales`: sums are not yet results: they are in units of p.scale other than one, or some of the warp's 16 cells may be padding.
-template <typename Tile, Form form, bool rescales>
+template <typename Tile, Form form>
 class Cells
 {
   using Number = typename Tile::Number;
@@ -84,8 +83,6 @@ class Cells
     bool left;          ///< which end of those lines
     std::uint32_t flip; ///< bits: behind a closed side
     bool ghost;         ///< they lie in memory instead
-    /// The other block sends them; `at` are own lines, of which it wants those at that end.
-    bool letters;
   } beside[2];
 
 public:
@@ -101,7 +98,7 @@ public:
     , share(warp % Tile::split)
     , own_at(shared_.base, cy, share, cell0)
     , z_face_words(weights.z_face_of_lane())
-    , s(shared_.place(warp))
+    , s(shared_.place_of(warp))
   {
 #pragma unroll
     for (int at = 0; at < partial_blocks; ++at)
@@ -122,15 +119,7 @@ public:
       if constexpr (Tile::mail_replaces_weights)
       {
         pipeline::arrive(shared.held());
-        if constexpr (Tile::cluster > 1)
-        {
-          pipeline::fence_copies(); // an arrival there does not wait for reads here
-          cluster::arrive_at<Tile::cluster>(shared.held(), 1 - cluster::rank<Tile::cluster>());
-        }
-        if constexpr (Tile::cluster > 1)
-          cluster::wait_for_letters(shared.held(), 0);
-        else
-          pipeline::wait(shared.held(), 0);
+        pipeline::wait(shared.held(), 0);
       }
     }
     if constexpr (!Tile::multiplies_diagonal)
@@ -147,7 +136,7 @@ public:
   __device__ __forceinline__ void run()
   {
     Place here;
-    for (int index = 0; own_place(p, shared.worker(), index, here); ++index)
+    for (int index = 0; place(p, index, here); ++index)
     {
       __syncwarp();
       s = here;
@@ -266,7 +255,7 @@ private:
     input.advance();
   }
 
-  /// Cells outside of the block: takes from the rings what the other warps take, and letters.
+  /// Cells outside of the block: takes from the rings what the other warps take.
   __device__ __forceinline__ void pass_by()
   {
     for (int c = s.z0 - s.before; c < s.z1 + s.after; ++c)
@@ -279,16 +268,8 @@ private:
         wait_input();
         release_halo(0);
         hand_over_result();
-        if constexpr (Tile::cluster > 1)
-          if (cell0 <= s.last_x)
-            pass_letters();
       }
     }
-  }
-  /// On which side (0: below) the other block of the cluster is.
-  static __device__ __forceinline__ int side_of_other()
-  {
-    return cluster::rank<Tile::cluster>() == 0 ? 1 : 0;
   }
 
   /// What lies behind a Dirichlet or Neumann side has the own traces there but for one sign each.
@@ -383,7 +364,6 @@ private:
   __device__ __forceinline__ void exchange_x(Trace (&faces)[Tile::pairs], const SumsX &sums) const;
   __device__ __forceinline__ void hand_over_y(TracesY &faces, const SumsY &sums);
   __device__ __forceinline__ void take_y(TracesY &faces);
-  __device__ __forceinline__ void pass_letters();
   __device__ __forceinline__ void take_ghosts(TracesY &faces, int plane) const;
   template <int blocks_b, int blocks_old>
   __device__ __forceinline__ void read_input(A (&b)[blocks_b], A (&old)[blocks_old]) const;

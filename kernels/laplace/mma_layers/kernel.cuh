@@ -8,29 +8,24 @@ namespace tensormg::laplace::mma_layers
 {
 /// Finishes plane k of the layer, whose traces are known, and forms those of plane k + 1; both at once, so that the one
 /// goes on while the other waits for products, shared memory or shuffles.
-template <typename Tile, Form form, bool rescales>
+template <typename Tile, Form form>
 template <bool finishes, bool begins>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::work(
+__device__ __forceinline__ void Cells<Tile, form>::work(
     Plane &at, Plane &next, int layer, int k, const FacesZ &z)
 {
   constexpr bool takes = finishes && Tile::shares_y;
-  // Letters may be late: they are waited for where they are wanted, with the room for the result. Scope::block is enough for what is sent
-  // to this block's shared memory: Scope::cluster also has L1 invalidated after every look, through which none of it passes (2 %).
-  constexpr bool waits_later = takes && begins && Tile::cluster > 1;
   const auto phase = [&](int index) {
     return index == 0 ? pipeline::Phase{shared.halo_full(halo.slot), halo.parity}
         : index == 1  ? pipeline::Phase{input_barrier(), input_parity()}
                       : pipeline::Phase{shared.mailed(strip, mail_in.slot), mail_in.parity};
   };
-  const auto take = [&] {
+  constexpr int first = begins ? 0 : 1, end = 1 + int(finishes) + int(takes);
+  pipeline::wait_all<end - first>([&](int index) { return phase(first + index); });
+  if constexpr (finishes)
+  {
     take_y(at.y);
     take_ghosts(at.y, layer * n + k);
-  };
-  constexpr int first = begins ? 0 : 1, end = waits_later ? 1 : 1 + int(finishes) + int(takes);
-  pipeline::wait_all<end - first, takes && (Tile::cluster > 1) && !waits_later>(
-      [&](int index) { return phase(first + index); });
-  if constexpr (finishes && !waits_later)
-    take();
+  }
   Ends ends;
   if constexpr (begins)
     read(next.u, ends, k + 1);
@@ -40,11 +35,6 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::work(
     if constexpr (Tile::multiplies_diagonal)
       add_diagonal(sum, at.u, k);
     add_z(sum, k, z);
-    if constexpr (waits_later)
-    {
-      pipeline::wait_all<2, true>([&](int index) { return phase(2 - index); });
-      take();
-    }
     add_y(sum, at.y);
     add_x(sum, at.x);
   }
@@ -72,9 +62,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::work(
 }
 
 /// One plane from beginning to end.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::work_at_once(
-    int layer, int k, const FacesZ &z)
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::work_at_once(int layer, int k, const FacesZ &z)
 {
   pipeline::wait(shared.halo_full(halo.slot), halo.parity);
   wait_input();
@@ -103,8 +92,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::work_at_once(
 }
 
 /// Begins plane 0 of the segment's first layer, if there are two planes at a time.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::begin_layers(Plane &first)
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::begin_layers(Plane &first)
 {
   if constexpr (Tile::overlaps)
   {
@@ -114,8 +103,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::begin_layers(Plane 
 }
 
 /// `at`: plane 0 of the layer, whose traces are known, and then that of the next one.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::work_on_layer(Plane &at, int c)
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::work_on_layer(Plane &at, int c)
 {
   Trace at_top[Tile::keeps_top ? 1 : groups];
   if constexpr (!Tile::keeps_top)
@@ -161,9 +150,9 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::work_on_layer(Plane
 }
 
 /// The sums, b and old: to where b was, which this warp alone has read.
-template <typename Tile, Form form, bool rescales>
+template <typename Tile, Form form>
 template <int blocks_b, int blocks_old>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::write(const Accumulators &sum,
+__device__ __forceinline__ void Cells<Tile, form>::write(const Accumulators &sum,
     const A (&u)[x_blocks], const A (&b)[blocks_b], const A (&old)[blocks_old], int k) const
 {
   std::uint32_t halves[2 * tiles];
@@ -175,9 +164,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::write(const Accumul
     {
       const int r = tile % 2 * 2 + high;
       // In the fused forms the sums have the other sign.
-      float2 faces{sum[tile].registers[2 * high], sum[tile].registers[2 * high + 1]};
-      if constexpr (rescales)
-        faces = {scale[high] * faces.x, scale[high] * faces.y};
+      const float2 faces{scale[high] * sum[tile].registers[2 * high],
+          scale[high] * sum[tile].registers[2 * high + 1]};
       float2 result = faces;
       if constexpr (form != Form::apply)
       {
@@ -189,7 +177,9 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::write(const Accumul
         const float of_k = p.lambda[2][k];
         const float2 d{diagonal[tile].x + of_k, diagonal[tile].y + of_k};
         const float2 v = to_floats(u[tile / 2].registers[r]);
-        if constexpr (form == Form::residual)
+        if constexpr (form == Form::apply)
+          result = {fmaf(d.x, v.x, result.x), fmaf(d.y, v.y, result.y)};
+        else if constexpr (form == Form::residual)
           result = {fmaf(-d.x, v.x, result.x), fmaf(-d.y, v.y, result.y)};
         else
         {
@@ -221,28 +211,16 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::write(const Accumul
   }
 }
 
-/// Barriers and weights, and for a cluster its number in the schedule.
-template <typename Tile>
-__device__ __forceinline__ void prepare(
-    const MmaLayersParameters<Tile> &p, const Shared<Tile> &shared)
+template <typename Tile, Form form>
+__global__ __launch_bounds__(Tile::threads, 1) void mma_layers_kernel(
+    const __grid_constant__ MmaLayersParameters<Tile> p)
 {
+  static_assert(!Tile::multiplies_diagonal || form == Form::residual);
+  const Shared<Tile> shared{dynamic_shared()};
   if (threadIdx.x == 0)
     initialise<Tile>(shared);
-  if constexpr (Tile::cluster > 1)
-    column::take_number<Tile>(p, shared.worker_of_cluster());
   Weights<Tile>(shared.base).fill(p);
-  cluster::synchronize<Tile::cluster>();
-  if constexpr (Tile::cluster > 1)
-    column::share_number<Tile>(shared.worker_of_cluster());
-}
-
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void work_of_block(const MmaLayersParameters<Tile> &p)
-{
-  static_assert(Tile::multiplies_diagonal ? form != Form::chebyshev : form != Form::apply);
-  static_assert(form == Form::apply || Tile::inputs > 0);
-  const Shared<Tile> shared{dynamic_shared()};
-  prepare(p, shared);
+  __syncthreads();
 
   const int service = int(threadIdx.x) - 128 * Tile::consumer_groups;
   if (service < 0)
@@ -250,7 +228,7 @@ __device__ __forceinline__ void work_of_block(const MmaLayersParameters<Tile> &p
     pipeline::grow_registers<Tile::consumer_registers>();
     const int warp = __shfl_sync(~0u, int(threadIdx.x) / 32, 0);
     if (warp < Tile::warps)
-      Cells<Tile, form, rescales>(p, shared, warp).run();
+      Cells<Tile, form>(p, shared, warp).run();
     return;
   }
   pipeline::shrink_registers<Tile::service_registers>();
@@ -263,21 +241,5 @@ __device__ __forceinline__ void work_of_block(const MmaLayersParameters<Tile> &p
       produce_input<&pipeline::load_box_once>(p, shared);
   if (service == 96)
     store_results(p, shared);
-}
-
-template <typename Tile, Form form, bool rescales>
-__global__ __launch_bounds__(Tile::threads, 1) void mma_layers_kernel(
-    const __grid_constant__ MmaLayersParameters<Tile> p)
-{
-  work_of_block<Tile, form, rescales>(p);
-}
-
-/// For clusters. Blocks without are not started as clusters of one, which puts neighbours beside each other and costs 5 to 9 %.
-template <typename Tile, Form form, bool rescales>
-__global__ void __cluster_dims__(Tile::cluster, 1, 1) __launch_bounds__(Tile::threads, 1)
-    mma_layers_cluster_kernel(const __grid_constant__ MmaLayersParameters<Tile> p)
-{
-  work_of_block<Tile, form, rescales>(p);
-  cluster::synchronize<Tile::cluster>(); // no block ends while the other one may reach its memory
 }
 } // namespace tensormg::laplace::mma_layers

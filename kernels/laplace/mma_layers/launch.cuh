@@ -4,17 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/device/l2_halves.h"
 #include "kernels/laplace/column/launch.cuh"
 #include "kernels/laplace/mma_layers/kernel.cuh"
 
 namespace tensormg::laplace
 {
 /// A power of two such that the weights of the faces in units of it are at most 1024 = 2^-6 of the largest FP16
-/// number, those of D at most 32 times that, and their second parts are no subnormal numbers if they matter. B u, where only D has
-/// a second part, has 1 if the largest weight is between 1/16 and 1024.
-template <Form form>
-float mma_layers_scale(const Arguments<Half> &a)
+/// number, those of D at most 32 times that, and their second parts are no subnormal numbers if they matter.
+inline float mma_layers_scale(const Arguments<Half> &a)
 {
   double most = 0., diagonal = 0.;
   for (const double factor : a.factor)
@@ -30,8 +27,6 @@ float mma_layers_scale(const Arguments<Half> &a)
   most = std::max(most, diagonal / 32);
   int exponent = 0;
   std::frexp(most, &exponent); // most < 2^exponent
-  if (form == Form::apply && exponent > -4 && exponent <= 10)
-    return 1.f;
   return std::ldexp(1.f, std::max(exponent - 10, -15));
 }
 
@@ -39,8 +34,7 @@ template <typename Tile, Form form>
 MmaLayersParameters<Tile> mma_layers_parameters(const Arguments<Half> &a, int blocks)
 {
   MmaLayersParameters<Tile> p{};
-  static_cast<ColumnParameters<Tile> &>(p) =
-      column_parameters<Tile, form>(a, blocks / Tile::cluster);
+  static_cast<ColumnParameters<Tile> &>(p) = column_parameters<Tile, form>(a, blocks);
   constexpr int n = Tile::n, cells = Tile::cells_x;
   constexpr BoxLayout layout =
       Tile::row_bytes == 128 ? BoxLayout::swizzled_128 : BoxLayout::swizzled_64;
@@ -58,52 +52,22 @@ MmaLayersParameters<Tile> mma_layers_parameters(const Arguments<Half> &a, int bl
       p.lambda[d][m] = static_cast<float>(a.factor[d] * a.basis->lambda[m]);
   for (int slot = 0; slot < 16 * Tile::y_blocks; ++slot)
     p.y_modes[slot] = static_cast<signed char>(Tile::Lines::mode(slot / 16, slot % 16));
-  p.diagonal_sign = form == Form::apply ? 1.f : -1.f;
-  p.scale = mma_layers_scale<form>(a);
-  if constexpr (Tile::cluster > 1)
-    p.l2_halves = l2_halves(a.stream);
+  p.of_diagonal = -1.f;
+  p.scale = mma_layers_scale(a);
   p.alpha = static_cast<float>(a.alpha);
   p.u_factor = static_cast<float>(1. + a.theta - a.alpha);
   p.theta = static_cast<float>(a.theta);
   return p;
 }
 
-/// Whether sums become results only by a factor for each cell: the scale, zero for padding. B u has a kernel of its own for
-/// where they do not.
-template <Form form>
-bool mma_layers_rescales(std::int64_t cells_x, float scale)
-{
-  return form != Form::apply || scale != 1.f || cells_x % 16 != 0;
-}
-
-template <typename Tile, Form form, bool rescales>
-constexpr auto mma_layers_instance()
-{
-  if constexpr (Tile::cluster > 1)
-    return &mma_layers::mma_layers_cluster_kernel<Tile, form, rescales>;
-  else
-    return &mma_layers::mma_layers_kernel<Tile, form, rescales>;
-}
-
-template <typename Tile, Form form>
-auto mma_layers_kernel_of(bool rescales)
-{
-  auto kernel = mma_layers_instance<Tile, form, true>();
-  if constexpr (form == Form::apply)
-    if (!rescales)
-      kernel = mma_layers_instance<Tile, form, false>();
-  return kernel;
-}
-
 /// Starts dst = B src (or its fused forms) in a.stream.
 template <typename Tile, Form form>
 void launch_mma_layers(const Arguments<Half> &a)
 {
-  const auto kernel = mma_layers_kernel_of<Tile, form>(
-      mma_layers_rescales<form>(a.block.cells[0], mma_layers_scale<form>(a)));
-  const int blocks = blocks_to_start<Tile>(a.block,
-      resident_clusters(reinterpret_cast<const void *>(kernel), Tile::cluster, Tile::threads,
-          Tile::shared_bytes));
+  const auto kernel = &mma_layers::mma_layers_kernel<Tile, form>;
+  const int blocks = workers_to_start<Tile>(a.block,
+      resident_blocks(
+          reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes, 90));
   // Cooperative, since the blocks look at each other's progress.
   launch_cooperative("launching the Laplace kernel of layers on tensor cores", kernel, blocks,
       Tile::threads, Tile::shared_bytes, a.stream, mma_layers_parameters<Tile, form>(a, blocks));

@@ -9,11 +9,10 @@
 //                             last plane may have just been asked for; sums and differences of those at its bottom and
 //                             at the top of the layer below. Those at its top wait (two parts: are summed again).
 //   plane by plane            x: traces of own lines, of the cells beside by a shuffle
-//                             y: traces of the rows of cells below and above, from the tile, its halo or a letter
+//                             y: traces of the rows of cells below and above, from the tile or its halo
 //                             and, of the plane before, traces x weights and D u added up, b, x_{k-1} (with it D u) in
 //                             FP32; the result goes to b's place in shared memory, from where the copy engine writes it
-// The warps that share 16 cells form traces in y for each other. With clusters of two blocks the row beyond the tile on one
-// side is one of the other block: its warps send the traces of theirs (letters). Beyond that warps never meet, once all hold their
+// The warps that share 16 cells form traces in y for each other. Beyond that warps never meet, once all hold their
 // weights: what they need of each other's cells they sum themselves.
 // With parts = 2 weights and traces are sums of two numbers of FP16, 22 bits: for residuals.
 #pragma once
@@ -28,17 +27,16 @@ struct MmaLayersParameters : ColumnParameters<Tile>
 {
   CUtensorMap row_beside; ///< boxes of one row of cells of src
   float scale; ///< sums are formed in units of this power of two, so that no weight leaves FP16
-  float lambda[3][Tile::n];                 ///< c_d lambda
-  float diagonal_sign;                      ///< of D in the sums: -1 in the residual
-  float alpha, u_factor, theta;             ///< chebyshev: alpha; 1 + theta - alpha; theta
-  const std::uint8_t *l2_halves;            ///< of take_worker(), for clusters
-  std::uint32_t zero;                       ///< is zero: pipeline::zero_after()
+  float lambda[3][Tile::n];     ///< c_d lambda
+  float of_diagonal;            ///< what D u is multiplied by in the sums of the residual: -1
+  float alpha, u_factor, theta; ///< chebyshev: alpha; 1 + theta - alpha; theta
+  alignas(8) std::uint32_t zero; ///< is zero: pipeline::zero_after(); not read with the numbers before it
   signed char y_modes[16 * Tile::y_blocks]; ///< LineBlocks::mode
 };
 
 namespace mma_layers
 {
-  using column::own_place;
+  using column::place;
   using column::Place;
   using column::produce_input;
 
@@ -62,20 +60,8 @@ namespace mma_layers
     {
       return base + input_at(slot, part);
     }
-    /// The number of this block in the schedule; of its cluster: take_worker().
-    __device__ int worker() const
-    {
-      if constexpr (Tile::cluster > 1)
-        return worker_of_cluster();
-      else
-        return int(blockIdx.x);
-    }
-    __device__ int &worker_of_cluster() const
-    {
-      return *reinterpret_cast<int *>(base + Tile::worker_offset);
-    }
     /// Where a warp keeps its segment, so that it takes no registers.
-    __device__ Place &place(int warp) const
+    __device__ Place &place_of(int warp) const
     {
       static_assert(sizeof(Place) <= Tile::place_bytes);
       return *reinterpret_cast<Place *>(base + Tile::place_offset + warp * Tile::place_bytes);
@@ -100,12 +86,12 @@ namespace mma_layers
     {
       return barrier(inputs + 2 * Tile::input_ring + slot);
     }
-    /// The warps of a strip, and those of the strip beside in the other block, have put traces of a plane there.
+    /// The warps of a strip have put traces of a plane there.
     __device__ Barrier *mailed(int strip, int slot) const
     {
       return barrier(inputs + 3 * Tile::input_ring + 2 * strip + slot);
     }
-    /// All warps, also those of the other block, hold the weights that mail takes the place of.
+    /// All warps hold the weights that mail takes the place of.
     __device__ Barrier *held() const
     {
       return barrier(inputs + 3 * Tile::input_ring + 2 * Tile::strips);
@@ -138,7 +124,7 @@ namespace mma_layers
       pipeline::init(shared.result(slot), all);
     }
     if constexpr (Tile::mail_replaces_weights)
-      pipeline::init(shared.held(), Tile::cluster * all);
+      pipeline::init(shared.held(), all);
     if constexpr (Tile::shares_y)
       for (int at = 0; at < 2 * Tile::strips; ++at)
         pipeline::init(shared.mailed(at / 2, at % 2), pipeline::warp_arrivals * Tile::split);
@@ -153,7 +139,7 @@ namespace mma_layers
     InStep step(p.progress, Tile::steps * p.longest);
     Place s;
     unsigned layer = 0;
-    for (int index = 0; own_place(p, shared.worker(), index, s); ++index)
+    for (int index = 0; place(p, index, s); ++index)
       for (int c = s.z0 - s.before; c < s.z1 + s.after; ++c, ++layer)
       {
         pipeline::Barrier *full = shared.layer_full(layer);
@@ -178,21 +164,18 @@ namespace mma_layers
   template <typename Tile>
   __device__ void produce_halo(const MmaLayersParameters<Tile> &p, const Shared<Tile> &shared)
   {
-    const bool is_first = cluster::rank<Tile::cluster>() == 0;
     pipeline::RingPosition<Tile::halo_ring> at;
     Place s;
-    for (int index = 0; own_place(p, shared.worker(), index, s); ++index)
+    for (int index = 0; place(p, index, s); ++index)
       for (int plane = s.z0 * Tile::n; plane < s.z1 * Tile::n; ++plane)
       {
         const int y = s.y0 * Tile::n, above = y + (s.last_y + 1) * Tile::n;
         pipeline::Barrier *full = shared.halo_full(at.slot);
         unsigned char *to = shared.halo(at.slot);
         pipeline::wait(shared.halo_empty(at.slot), at.parity ^ 1u);
-        pipeline::arrive_expect(full, Tile::halo_rows * Tile::row_box + 2 * Tile::side_box);
-        if (Tile::cluster == 1 || is_first)
-          pipeline::load_box_kept(to, &p.row_beside, full, s.x0, 0, y - Tile::n, plane);
-        if (Tile::cluster == 1 || !is_first)
-          pipeline::load_box_kept(to + Tile::upper_at, &p.row_beside, full, s.x0, 0, above, plane);
+        pipeline::arrive_expect(full, 2 * Tile::row_box + 2 * Tile::side_box);
+        pipeline::load_box_kept(to, &p.row_beside, full, s.x0, 0, y - Tile::n, plane);
+        pipeline::load_box_kept(to + Tile::upper_at, &p.row_beside, full, s.x0, 0, above, plane);
         pipeline::load_box_kept(to + Tile::left_at, &p.side, full, s.left, 0, y, plane);
         pipeline::load_box_kept(to + Tile::right_at, &p.side, full, s.right, 0, y, plane);
         at.advance();
@@ -205,7 +188,7 @@ namespace mma_layers
   {
     pipeline::RingPosition<Tile::input_ring> at;
     Place s;
-    for (int index = 0; own_place(p, shared.worker(), index, s); ++index)
+    for (int index = 0; place(p, index, s); ++index)
       for (int plane = s.z0 * Tile::n; plane < s.z1 * Tile::n; ++plane)
       {
         pipeline::wait_to_copy(shared.result(at.slot), at.parity);

@@ -7,8 +7,8 @@
 namespace tensormg::laplace::mma_layers
 {
 /// Weights that stay in registers from the start.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::hold_all()
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::hold_all()
 {
 #pragma unroll
   for (int block = 0; block < Tile::end_blocks; ++block)
@@ -37,9 +37,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::hold_all()
 }
 
 /// Reads own modes in plane k of the layer, and those of the cells before and after them.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::read(
-    A (&u)[x_blocks], Ends &ends, int k) const
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::read(A (&u)[x_blocks], Ends &ends, int k) const
 {
   const int own_plane = Shared<Tile>::own_at(own_slot(k));
 #pragma unroll
@@ -61,8 +60,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::read(
   }
 }
 
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::multiply_x(
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::multiply_x(
     SumsX &x, const A (&u)[x_blocks], const Ends &ends) const
 {
 #pragma unroll
@@ -77,8 +76,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::multiply_x(
 }
 
 /// The rows of cells below and above.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::multiply_y(SumsY &y, int k) const
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::multiply_y(SumsY &y, int k) const
 {
 #pragma unroll
   for (int block = 0; block < y_blocks; ++block)
@@ -89,9 +88,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::multiply_y(SumsY &y
 }
 
 /// Traces beside own lines in y, or those that this warp forms for all of its strip.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::hand_over_y(
-    TracesY &faces, const SumsY &sums)
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::hand_over_y(TracesY &faces, const SumsY &sums)
 {
 #pragma unroll
   for (int side = 0; side < 2; ++side)
@@ -102,35 +100,21 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::hand_over_y(
       if constexpr (!Tile::holds_weights) // their signs are those of the weights otherwise
         own = own.flipped(beside[side].flip);
       if constexpr (Tile::shares_y)
-      {
-        const auto mail = [&](int of_side) {
-          return reinterpret_cast<Trace *>(shared.mail(strip, mail_out.slot, of_side, share));
-        };
-        if constexpr (Tile::cluster > 1)
-          if (side == side_of_other()) // also where nobody reads it: pass_letters()
-            cluster::send<Tile::cluster>(mail(1 - side), own, shared.mailed(strip, mail_out.slot),
-                1 - cluster::rank<Tile::cluster>());
-        if (Tile::cluster == 1 || !beside[side].letters)
-          *mail(side) = own;
-      }
+        *reinterpret_cast<Trace *>(shared.mail(strip, mail_out.slot, side, share)) = own;
       else
         faces[side][lines] = own;
     }
   if constexpr (Tile::shares_y)
   {
-    if constexpr (Tile::cluster > 1)
-      pipeline::arrive_expect(shared.mailed(strip, mail_out.slot), sizeof(Trace));
-    else
-      pipeline::arrive(shared.mailed(strip, mail_out.slot));
+    pipeline::arrive(shared.mailed(strip, mail_out.slot));
     mail_out.advance();
   }
 }
 
 /// What the warps of a strip have handed over. When one of them writes there again, all have arrived at the plane between,
-/// and have read this one before; so have those of the other block, without whose letters
-/// nobody goes on: a warp's reads come before its letters, which are sent by later instructions with sums that need later reads.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::take_y(TracesY &faces)
+/// and have read this one before.
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::take_y(TracesY &faces)
 {
   if constexpr (Tile::shares_y)
   {
@@ -146,26 +130,9 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::take_y(TracesY &fac
   }
 }
 
-/// The row of this block lies beyond the end, that of the other one does not. Neither may run ahead, since letters of two planes in
-/// the same place would be counted together; so letters are sent here, too, to where nobody reads, and those of the other block
-/// counted.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::pass_letters()
-{
-  const int warp = int(threadIdx.x) / 32;
-  unsigned char *spare = shared.base + Tile::spare_offset + warp * Tile::spare_bytes;
-  auto *to = reinterpret_cast<Trace *>(spare) + lane % (Tile::spare_bytes / int(sizeof(Trace)));
-  cluster::send<Tile::cluster>(to, Trace(0.f, 0.f, 0.f, 0.f), shared.mailed(strip, mail_out.slot),
-      1 - cluster::rank<Tile::cluster>());
-  pipeline::arrive_expect(shared.mailed(strip, mail_out.slot), sizeof(Trace));
-  cluster::wait_for_letters(shared.mailed(strip, mail_in.slot), mail_in.parity);
-  mail_out.advance();
-  mail_in.advance();
-}
-
 /// Traces beside own lines in x, from those of the cells before and after.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::exchange_x(
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::exchange_x(
     Trace (&faces)[Tile::pairs], const SumsX &sums) const
 {
   // Lanes with t = lane % 4 < 2 hold right ends of lines, which the next cell, one row further, wants below its own;
@@ -192,8 +159,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::exchange_x(
 }
 
 /// Faces in x.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::add_x(
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::add_x(
     Accumulators &sum, const Trace (&faces)[Tile::pairs]) const
 {
 #pragma unroll
@@ -205,8 +172,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::add_x(
 }
 
 /// Faces in y.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::add_y(
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::add_y(
     Accumulators &sum, const Trace (&faces)[2][line_tiles]) const
 {
   if constexpr (Own::by_parity)
@@ -245,8 +212,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::add_y(
 }
 
 /// D u: products with diagonal matrices, weights in two parts.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::add_diagonal(
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::add_diagonal(
     Accumulators &sum, const A (&u)[x_blocks], int k) const
 {
 #pragma unroll
@@ -267,8 +234,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::add_diagonal(
 }
 
 /// Faces in z.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::add_z(
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::add_z(
     Accumulators &sum, int k, const FacesZ &faces) const
 {
   const auto of_k = weights.hold_z_face(z_face_words, k);
@@ -282,9 +249,9 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::add_z(
   }
 }
 
-template <typename Tile, Form form, bool rescales>
+template <typename Tile, Form form>
 template <int blocks_b, int blocks_old>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::read_input(
+__device__ __forceinline__ void Cells<Tile, form>::read_input(
     A (&b)[blocks_b], A (&old)[blocks_old]) const
 {
   if constexpr (form != Form::apply)
@@ -298,9 +265,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::read_input(
     }
 }
 
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::take_ghosts(
-    TracesY &faces, int plane) const
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::take_ghosts(TracesY &faces, int plane) const
 {
   if (beside[0].ghost || beside[1].ghost)
 #pragma unroll

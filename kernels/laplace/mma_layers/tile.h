@@ -12,14 +12,13 @@ namespace tensormg::laplace
 /// warps, rounded up, share the cells. One more group of warps copies.
 ///
 /// Three rings: a slot of the first holds one plane (mode k of a layer) of src in the tile, one of the second the
-/// cells around it in that plane, one of the third b, then old (form apply: the result alone):
+/// cells around it in that plane, one of the third b, then old (form apply has neither):
 ///   own    [rows][n modes j][n modes i][cells_x]
-///   halo   lower, upper [n][n][cells_x]; left, right [rows][n][n][8 cells]; the blocks of a cluster have lower or upper,
-///          and send each other traces of their rows on the other side
+///   halo   lower, upper [n][n][cells_x]; left, right [rows][n][n][8 cells]
 ///   input  [rows][n][n][cells_x] each; the result takes the place of b on its way to memory
 /// Rows of cells_x cells are permuted by the copy engine (SwizzledRows).
 template <int n_, int cells_x_, int rows_, int lines_, int ring_, int halo_ring_, int input_ring_,
-    int inputs_ = 2, int parts_ = 1, int cluster_ = 1>
+    int inputs_ = 2, int parts_ = 1>
 struct MmaLayersTile
 {
   using Number = Half;
@@ -32,7 +31,7 @@ struct MmaLayersTile
   static constexpr int ring = ring_;             ///< planes of src
   static constexpr int halo_ring = halo_ring_;   ///< planes of the cells around the tile
   static constexpr int input_ring = input_ring_; ///< planes of b and old, and of results
-  static constexpr int inputs = inputs_;         ///< b and old: 2; form apply: 0
+  static constexpr int inputs = inputs_;         ///< b and old: 2; Form::residual reads b alone
 
   /// Terms of the sums by which weights and traces are given: 1 (11 bits) or 2 (22 bits).
   static constexpr int parts = parts_;
@@ -53,10 +52,9 @@ struct MmaLayersTile
   static constexpr int groups = (Own::slots + 3) / 4;  ///< of 4 lines in z
   using Planes = PlanePairs<n>;
 
-  static constexpr int cluster = cluster_; ///< blocks with rows of cells beside each other, 1 or 2
-  static constexpr int cells_y = rows * cluster; ///< of a cluster
+  static constexpr int cells_y = rows;
   /// As in LayersTile. With nine modes the warps compute all the time: a block less is a loss. Two parts: not measured.
-  static constexpr bool whole_columns = n < 9 && parts == 1, halves_of_rows = false;
+  static constexpr bool whole_columns = n < 9 && parts == 1;
   static constexpr int consumer_groups = (warps + 3) / 4;
   static constexpr int threads = 128 * (consumer_groups + 1);
 
@@ -84,15 +82,14 @@ struct MmaLayersTile
   static constexpr int row_box = row_bytes * modes;
   static constexpr int side_box = 16 * modes * rows;
   static constexpr int own_bytes = align(own_box);
-  static constexpr int halo_rows = cluster > 1 ? 1 : 2;
   /// The row above begins behind the one below, where the copy engine may write; its lines are permuted as if they followed.
-  static constexpr int upper_at = cluster > 1 ? 0 : (row_box + 127) / 128 * 128;
+  static constexpr int upper_at = (row_box + 127) / 128 * 128;
   static constexpr int upper_line = upper_at / row_bytes;
   static constexpr int left_at = (upper_at + row_box + 127) / 128 * 128;
   static constexpr int right_at = left_at + (side_box + 127) / 128 * 128;
   static constexpr int halo_bytes = align(right_at + side_box);
 
-  static constexpr int input_bytes = own_bytes * (inputs == 0 ? 1 : inputs);
+  static constexpr int input_bytes = own_bytes * inputs;
   /// Per warp: where it writes what is no mode of its own.
   static constexpr int spare_bytes = 128;
   /// In the banks where a line at that address is.
@@ -132,8 +129,7 @@ struct MmaLayersTile
   static constexpr int held_entries = x_blocks * pairs + y_face_entries;
   static constexpr int small_entries =
       pairs * tiles + end_blocks + (Own::by_parity ? split * tiles : 0);
-  static constexpr int worker_offset = barrier_offset + 8 * barriers; ///< of a cluster
-  static constexpr int held_offset = (worker_offset + (cluster > 1 ? 4 : 0) + 15) / 16 * 16;
+  static constexpr int held_offset = (barrier_offset + 8 * barriers + 15) / 16 * 16;
   static constexpr int held_end = held_offset + parts * (256 * held_entries + 128 * small_entries);
   static constexpr int mail_offset = holds_all ? held_offset : held_end;
   static constexpr int trace_bytes = 8 * parts; ///< of a lane
@@ -186,9 +182,6 @@ struct MmaLayersTile
   static_assert(!shares_y || (split == line_tiles && own_y_blocks * split == y_blocks));
   static_assert(!overlaps || keeps_top,
       "plane 0 of a layer is released before the layer is worked on, when nobody may read it again");
-  static_assert(cluster == 1 || (cluster == 2 && rows == 1 && mail_replaces_weights && overlaps),
-      "letters go the way of traces for other warps");
-  static_assert(cluster == 1 || inputs == 0, "b and old are copied by the number of the block");
   static_assert(lines <= 8, "lines of the cells before and after are rows of half a fragment");
   static_assert(ring < 3 * n, "two barriers for layers");
   static_assert(ring >= 2 * n, "two layers must be in shared memory as a whole");

@@ -7,9 +7,9 @@
 namespace tensormg::laplace::mma_layers
 {
 /// Traces of a ghost: `line` of `lines`, mode i.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ typename Cells<Tile, form, rescales>::Trace Cells<Tile, form,
-    rescales>::ghost(int side, unsigned lines, unsigned line, unsigned i, bool exists) const
+template <typename Tile, Form form>
+__device__ __forceinline__ typename Cells<Tile, form>::Trace Cells<Tile, form>::ghost(
+    int side, unsigned lines, unsigned line, unsigned i, bool exists) const
 {
   // The numbers of a side, a surface, are fewer than 2^32.
   const unsigned pitch = static_cast<unsigned>(p.block.pitch);
@@ -20,25 +20,25 @@ __device__ __forceinline__ typename Cells<Tile, form, rescales>::Trace Cells<Til
   return {here ? values[at] : 0.f, here ? derivatives[at] : 0.f, next ? values[at + 8] : 0.f,
       next ? derivatives[at + 8] : 0.f};
 }
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ typename Cells<Tile, form, rescales>::Trace Cells<Tile, form,
-    rescales>::ghost_z(int side, int group) const
+template <typename Tile, Form form>
+__device__ __forceinline__ typename Cells<Tile, form>::Trace Cells<Tile, form>::ghost_z(
+    int side, int group) const
 {
   const int slot = 4 * group + lane % 4, mode = Own::mode(share, slot);
   return ghost(side, unsigned(p.block.cells[1]) * n, (s.y0 + cy) * n + mode / n, mode % n,
       Own::exists(share, slot));
 }
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ typename Cells<Tile, form, rescales>::Trace Cells<Tile, form,
-    rescales>::ghost_y(int side, int plane, int lines) const
+template <typename Tile, Form form>
+__device__ __forceinline__ typename Cells<Tile, form>::Trace Cells<Tile, form>::ghost_y(
+    int side, int plane, int lines) const
 {
   const int i = Lines::per_tile * lines + lane % 4;
   return ghost(side, unsigned(p.block.cells[2]) * n, plane, i, lane % 4 < Lines::per_tile && i < n);
 }
 
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ typename Cells<Tile, form, rescales>::Beside Cells<Tile, form,
-    rescales>::beside_y(bool upper) const
+template <typename Tile, Form form>
+__device__ __forceinline__ typename Cells<Tile, form>::Beside Cells<Tile, form>::beside_y(
+    bool upper) const
 {
   const int side = upper ? 3 : 2;
   const bool edge = upper ? cy == s.last_y : cy == 0;
@@ -46,11 +46,10 @@ __device__ __forceinline__ typename Cells<Tile, form, rescales>::Beside Cells<Ti
   const bool closed = end && p.sides[side] != Side::ghost;
   Beside result;
   result.ghost = end && !closed;
-  result.letters = Tile::cluster > 1 && !end && upper == (side_of_other() == 1);
-  result.in_halo = edge && !closed && !result.letters;
-  result.left = (closed || result.letters) != upper;
+  result.in_halo = edge && !closed;
+  result.left = closed != upper;
   result.flip = closed ? flip(side) : 0;
-  const int row = closed || result.letters ? cy : edge ? 0 : upper ? cy + 1 : cy - 1;
+  const int row = closed ? cy : edge ? 0 : upper ? cy + 1 : cy - 1;
   const int slot = lane / 16 * 8 + lane % 8;
 #pragma unroll
   for (int block = 0; block < y_blocks; ++block)
@@ -65,8 +64,8 @@ __device__ __forceinline__ typename Cells<Tile, form, rescales>::Beside Cells<Ti
 }
 
 /// Where the traces before and after the warp's cells in x come from: cells beside them, or behind a closed side its own ones.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::find_ends()
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::find_ends()
 {
   const bool last = s.last_x < cell0 + 16; // the last cell of the tile is one of this warp's
   const bool left_closed = s.left_closed && cell0 == 0, right_closed = s.right_closed && last;
@@ -97,8 +96,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::find_ends()
 }
 
 /// Addresses, the traces below the first layer, and those at its top if they are held.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::begin_segment()
+template <typename Tile, Form form>
+__device__ __forceinline__ void Cells<Tile, form>::begin_segment()
 {
   const bool last = s.last_x < cell0 + 16; // the last cell of the tile is one of this warp's
   last_cell = last ? s.last_x - cell0 : 15;
@@ -132,8 +131,8 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::begin_segment()
 /// Where this lane finds its line in z, of the eight lines of a tile, in the planes of a pair of the layer whose
 /// planes begin at `from`. Matrices 0 and 1 of ldmatrix are lines 0..3 in the first plane and 4..7 in the second one, 2 and 3 the
 /// others: eight different lines of a plane lie in different banks, the same line of two planes does not.
-template <typename Tile, Form form, bool rescales>
-__device__ __forceinline__ SharedAddress Cells<Tile, form, rescales>::lines_z_at(
+template <typename Tile, Form form>
+__device__ __forceinline__ SharedAddress Cells<Tile, form>::lines_z_at(
     int tile, int pair, int from) const
 {
   const int row = lane % 8;
@@ -143,9 +142,9 @@ __device__ __forceinline__ SharedAddress Cells<Tile, form, rescales>::lines_z_at
       Shared<Tile>::own_at(own_slot(from + (row / 4 == 0 || second >= n ? first : second)));
 }
 /// Passes sums at the upper end of own lines in z, and at the lower one if wanted, to use(group, lower, upper).
-template <typename Tile, Form form, bool rescales>
+template <typename Tile, Form form>
 template <bool at_lower, typename Use>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::sum_z(int from, const Use &use) const
+__device__ __forceinline__ void Cells<Tile, form>::sum_z(int from, const Use &use) const
 {
   typename W::Held held_z[Planes::pairs];
 #pragma unroll
@@ -194,10 +193,9 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::sum_z(int from, con
 
 /// Traces in z above layer c, of which the faces in z are then known. The last plane there may be late: its place was
 /// that of a plane finished a moment ago.
-template <typename Tile, Form form, bool rescales>
+template <typename Tile, Form form>
 template <int count>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::close_above(
-    int c, const Trace (&at_top)[count])
+__device__ __forceinline__ void Cells<Tile, form>::close_above(int c, const Trace (&at_top)[count])
 {
   const auto of_this = [&](int group) {
     if constexpr (Tile::keeps_top)
@@ -222,9 +220,9 @@ __device__ __forceinline__ void Cells<Tile, form, rescales>::close_above(
           group, p.sides[5] == Side::ghost ? ghost_z(5, group) : of_this(group).flipped(flip(5)));
 }
 /// above: sums or traces of a group above the layer
-template <typename Tile, Form form, bool rescales>
+template <typename Tile, Form form>
 template <typename Above>
-__device__ __forceinline__ void Cells<Tile, form, rescales>::combine(int group, const Above &above)
+__device__ __forceinline__ void Cells<Tile, form>::combine(int group, const Above &above)
 {
   even.of[group] = below[group].joined(above, true);
   odd.of[group] = below[group].joined(above, false);

@@ -215,8 +215,8 @@ private:
     if (!Own::exists(share, own))
       return 0;
     const int mode = Own::mode(share, own);
-    const float value = p.diagonal_sign *
-        (p.lambda[0][mode % n] + p.lambda[1][mode / n] + p.lambda[2][k]) / p.scale;
+    const float value =
+        p.of_diagonal * (p.lambda[0][mode % n] + p.lambda[1][mode / n] + p.lambda[2][k]) / p.scale;
     const Half half = rounded(value, at % 2);
     return std::uint32_t(std::bit_cast<std::uint16_t>(half)) << (at / 4 % 2 * 16);
   }

@@ -11,9 +11,10 @@ template <typename Tile, Form form>
 void launch_rounds(const Arguments<typename Tile::Number> &a)
 {
   const auto kernel = &rounds::rounds_kernel<Tile, form>;
-  const int blocks = blocks_to_start<Tile>(a.block,
-      resident_clusters(reinterpret_cast<const void *>(kernel), Tile::cluster, Tile::threads,
-          Tile::shared_bytes));
+  const int blocks = Tile::cluster *
+      workers_to_start<Tile>(a.block,
+          resident_clusters(reinterpret_cast<const void *>(kernel), Tile::cluster, Tile::threads,
+              Tile::shared_bytes));
   LayersParametersOf<Tile, form> p = layers_parameters<Tile, form>(a, blocks);
   const auto box_of_round = [&](int cells) {
     return make_box_map(a.block, a.src, cells, Tile::n, BoxLayout::plain, Tile::planes);

@@ -277,7 +277,7 @@ namespace
     if (const std::string why = why_no_copy_engine(); !why.empty())
       GTEST_SKIP() << why;
     for (std::size_t index = 0; index < std::size(cases); ++index)
-      for (int degree = 1; degree <= laplace::mma_max_degree<Half>(3); ++degree)
+      for (int degree = 1; degree <= max_degree; ++degree)
         if (!left_out(index, degree))
           compare_mma(cases[index], degree);
   }
@@ -295,7 +295,7 @@ namespace
     for (std::size_t index = 0; index < std::size(wide); ++index)
     {
       EXPECT_TRUE(laplace::prefers_wide_tile(wide[index].cells[0]));
-      for (int degree = 4; degree <= laplace::mma_max_degree<Half>(3); ++degree)
+      for (int degree = 4; degree <= max_degree; ++degree)
         if (!test::has_few_cases() || degree == std::array{6, 4, 5, 7}[index])
           compare_mma(wide[index], degree);
     }
@@ -306,9 +306,10 @@ namespace
     if (const std::string why = why_no_copy_engine(); !why.empty())
       GTEST_SKIP() << why;
     const std::int64_t tiles = device_properties().multiprocessors + 2;
-    const std::array rows{MmaTile<5, true>::rows, MmaTile<6, true>::rows, MmaTile<7, true>::rows,
-        MmaTile<8, true>::rows, MmaTile<9, true>::rows};
-    const std::array wide{MmaWideTile<5, false>::rows, MmaWideTile<6, false>::rows, 1, 1};
+    const std::array rows{
+        MmaTile<5>::rows, MmaTile<6>::rows, MmaTile<7>::rows, MmaTile<8>::rows, MmaTile<9>::rows};
+    const std::array wide{
+        MmaWideTile<5>::rows, MmaWideTile<6>::rows, MmaWideTile<7>::rows, MmaWideTile<8>::rows};
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (const int degree = int(i) + 4; !test::has_few_cases() || degree == 5 || degree >= 7)
       {
@@ -330,7 +331,7 @@ namespace
       GTEST_SKIP() << why;
     const std::array<double, 3> factors[] = {{1., 1e-4, 1.}, {20., 1., 1e-3}, {1e-5, 1e-5, 1e-5}};
     for (std::size_t index = 0; index < std::size(factors); ++index)
-      for (int degree = 1; degree <= laplace::mma_max_degree<Half>(3); ++degree)
+      for (int degree = 1; degree <= max_degree; ++degree)
         if (!left_out(index, degree))
         {
           Inputs<Half> inputs(cases[4], degree, true);

@@ -284,8 +284,7 @@ namespace
     }
   }
 
-  // In 3D kernels of compute capability 9.0 go first: all of `cuda` and of FP16, and residuals of jumps and of high degrees with weights in
-  // two parts.
+  // In 3D kernels of compute capability 9.0 go first: all of `cuda`, and of residuals in FP16 those of jumps and of high degrees.
   TYPED_TEST(LaplaceLines, IsInTheTable)
   {
     for (const int dim : TypeParam::dimensions())
@@ -297,11 +296,12 @@ namespace
         ASSERT_NE(selected, nullptr);
         const bool other = TypeParam::backend != Backend::wmma && dim == 3 &&
             device_properties().code_capability >= 90 &&
-            (TypeParam::backend == Backend::cuda || TypeParam::arithmetic == Arithmetic::fp16 ||
+            (TypeParam::backend == Backend::cuda ||
+                (TypeParam::arithmetic == Arithmetic::fp16 &&
+                    degree >= laplace::mma_column_degree) ||
                 (TypeParam::arithmetic == Arithmetic::fp16x2 &&
-                    (degree <= laplace::mma_jumps_max_degree ||
-                        (degree >= laplace::mma_accurate_min_degree &&
-                            degree <= laplace::mma_accurate_max_degree))));
+                    (degree == laplace::mma_column_degree ||
+                        degree >= laplace::mma_accurate_min_degree)));
         EXPECT_EQ(selected == kernel.apply[1], !other);
         const laplace::KernelResources resources = kernel.resources();
         EXPECT_GT(resources.shared_bytes, 0);

@@ -133,10 +133,8 @@ namespace
     EXPECT_EQ(Tile::shares_y, Tile::split > 1);
     const int barriers_end = Tile::barrier_offset + 8 * Tile::barriers;
     EXPECT_GE(Tile::barrier_offset, Tile::constant_offset + Tile::constant_bytes);
-    EXPECT_GE(Tile::worker_offset, barriers_end);
-    const int worker_end = Tile::worker_offset + (Tile::cluster > 1 ? int(sizeof(int)) : 0);
-    EXPECT_GE(Tile::held_offset, worker_end);
-    EXPECT_GE(Tile::mail_offset, Tile::holds_all ? worker_end : Tile::held_end);
+    EXPECT_GE(Tile::held_offset, barriers_end);
+    EXPECT_GE(Tile::mail_offset, Tile::holds_all ? barriers_end : Tile::held_end);
     EXPECT_EQ(Tile::mail_offset % Tile::trace_bytes, 0);
     EXPECT_EQ(Tile::spare_offset % Tile::trace_bytes, 0);
     EXPECT_EQ(
@@ -177,9 +175,7 @@ namespace
       EXPECT_TRUE(places.insert(at).second) << at;
       EXPECT_TRUE(at >= 0 && at + 2 <= Tile::halo_bytes) << at;
     };
-    EXPECT_EQ(Tile::halo_rows, 3 - Tile::cluster);
-    for (int row = 0; row < Tile::halo_rows;
-         ++row) // of the blocks of a cluster both are at the beginning
+    for (int row = 0; row < 2; ++row)
       for (int line = 0; line < Tile::modes; ++line)
         for (int cell = 0; cell < Tile::cells_x; ++cell)
         {
@@ -196,33 +192,30 @@ namespace
     EXPECT_EQ(Tile::halo_bytes % Tile::Rows::period, 0);
   }
 
+  template <typename Tile>
+  void check_tile()
+  {
+    check_ends<Tile>();
+    check_halo<Tile>();
+    check_lines_z<Tile>();
+    check_own_modes<Tile>();
+    check_mail<Tile>();
+  }
+
   template <int n>
   void check_degree()
   {
     SCOPED_TRACE(testing::Message() << "n = " << n);
-    check_ends<MmaTile<n, false>>();
-    check_ends<MmaWideTile<n, false>>();
-    check_halo<MmaTile<n, false>>();
-    check_halo<MmaWideTile<n, false>>();
-    check_halo<MmaTile<n, true>>();
-    check_halo<MmaWideTile<n, true>>();
-    check_lines_z<MmaTile<n, false>>();
-    check_lines_z<MmaWideTile<n, false>>();
-    check_own_modes<MmaTile<n, false>>();
-    check_own_modes<MmaWideTile<n, false>>();
-    check_own_modes<MmaTile<n, true>>();
-    check_plane_pairs<n>();
-    check_mail<MmaTile<n, false>>();
-    check_mail<MmaWideTile<n, false>>();
-    check_mail<MmaTile<n, true>>();
-    check_mail<MmaWideTile<n, true>>();
+    check_tile<MmaTile<n>>();
+    check_tile<MmaWideTile<n>>();
     if constexpr (n > 5)
-      check_mail<MmaAccurateTile<n>>();
+      check_tile<MmaAccurateTile<n>>();
+    check_plane_pairs<n>();
     // Blocks wait for each other as often in every layer as InStep is told.
     int begun = 0;
     for (int k = 0; k < n; ++k)
-      begun += MmaTile<n, false>::begins_step(k);
-    EXPECT_EQ(begun, (MmaTile<n, false>::steps));
+      begun += MmaTile<n>::begins_step(k);
+    EXPECT_EQ(begun, (MmaTile<n>::steps));
   }
 
   TEST(MmaLayersTile, HasPlacesAndBanksForEveryNumber)

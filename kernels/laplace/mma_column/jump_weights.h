@@ -1,4 +1,4 @@
-// Weights of the residual that rounds jumps (mma_column_jumps.cuh), made on the host.
+// Weights of the residual that rounds jumps (jumps.cuh), made on the host.
 #pragma once
 
 #include <algorithm>
