@@ -16,55 +16,63 @@ namespace
 
   constexpr double double_tolerance = 1e-13, single_tolerance = 1e-5, half_tolerance = 4e-3;
 
-  // The reference computes in double precision whatever it stores.
-  constexpr std::array rows_of_rank2{
-      Implementation{"reference", "rank2", "double", Place::host, Unit::fp64, double_tolerance,
-          make_host_candidate<double>},
-      Implementation{"reference", "rank2", "single", Place::host, Unit::fp64, single_tolerance,
-          make_host_candidate<float>},
-      Implementation{"reference", "rank2", "half", Place::host, Unit::fp64, half_tolerance,
-          make_host_candidate<Half>},
-      Implementation{"cpu", "rank2", "double", Place::host, Unit::fp64, double_tolerance,
-          make_host_candidate<double>},
-      Implementation{"cpu", "rank2", "single", Place::host, Unit::fp32, single_tolerance,
-          make_host_candidate<float>},
-      Implementation{"cpu", "rank2", "half", Place::host, Unit::fp32, half_tolerance,
-          make_host_candidate<Half>},
-      Implementation{"device_reference", "rank2", "double", Place::device, Unit::fp64,
-          double_tolerance, make_device_candidate<double>},
-      Implementation{"device_reference", "rank2", "single", Place::device, Unit::fp64,
-          single_tolerance, make_device_candidate<float>},
-      Implementation{"device_reference", "rank2", "half", Place::device, Unit::fp64, half_tolerance,
-          make_device_candidate<Half>},
-      Implementation{"cuda", "rank2", "double", Place::device, Unit::fp64, double_tolerance,
-          make_device_candidate<double>},
-      Implementation{"cuda", "rank2", "single", Place::device, Unit::fp32, single_tolerance,
-          make_device_candidate<float>},
-      Implementation{"cuda", "rank2", "half", Place::device, Unit::fp32, half_tolerance,
-          make_device_candidate<Half>},
-      Implementation{"wmma", "rank2", "double", Place::device, Unit::fp64_tensor, double_tolerance,
-          make_device_candidate<double>},
-      Implementation{"wmma", "rank2", "tf32", Place::device, Unit::tf32_tensor, half_tolerance,
-          make_device_candidate<float>},
-      Implementation{"wmma", "rank2", "half", Place::device, Unit::fp16_tensor, half_tolerance,
-          make_device_candidate<Half>},
-      Implementation{"wmma", "rank2", "2xfp16", Place::device, Unit::fp16_tensor, half_tolerance,
-          make_device_candidate<Half>},
-      Implementation{"mma", "rank2", "double", Place::device, Unit::fp64_tensor, double_tolerance,
-          make_device_candidate<double>},
-      Implementation{"mma", "rank2", "tf32", Place::device, Unit::tf32_tensor, half_tolerance,
-          make_device_candidate<float>},
-      Implementation{"mma", "rank2", "half", Place::device, Unit::fp16_tensor, half_tolerance,
-          make_device_candidate<Half>},
-      Implementation{"mma", "rank2", "2xfp16", Place::device, Unit::fp16_tensor, half_tolerance,
-          make_device_candidate<Half>},
-  };
+  using laplace::Arithmetic;
+
+  /// The word of parameter files for a kernel on vectors of such numbers.
+  const char *precision_word(std::size_t number_bytes, Arithmetic arithmetic)
+  {
+    if (number_bytes == sizeof(double))
+      return "double";
+    if (arithmetic == Arithmetic::tf32)
+      return "tf32";
+    if (arithmetic == Arithmetic::fp16x2)
+      return "2xfp16";
+    return number_bytes == sizeof(float) ? "single" : "half";
+  }
+
+  Unit unit_of(const laplace::Variant &variant)
+  {
+    const bool tensor = laplace::on_tensor_cores(variant.backend);
+    switch (variant.arithmetic)
+    {
+      case Arithmetic::fp64:
+        return tensor ? Unit::fp64_tensor : Unit::fp64;
+      case Arithmetic::tf32:
+        return Unit::tf32_tensor;
+      case Arithmetic::fp16:
+      case Arithmetic::fp16x2:
+        return Unit::fp16_tensor;
+      default:
+        return Unit::fp32;
+    }
+  }
+
+  /// Every variant of kernels/laplace/select.cc for these numbers.
+  template <typename Number>
+  void add_rank2(std::vector<Implementation> &all)
+  {
+    for (const laplace::Variant &variant : laplace::variants<Number>())
+    {
+      const laplace::BackendTraits &backend = laplace::traits(variant.backend);
+      const bool on_device = backend.place == laplace::Place::device;
+      const double tolerance = sizeof(Number) == sizeof(double) ? double_tolerance
+          : sizeof(Number) == sizeof(float) && variant.arithmetic != Arithmetic::tf32
+          ? single_tolerance
+          : half_tolerance;
+      all.push_back({backend.name, "rank2", precision_word(sizeof(Number), variant.arithmetic),
+          on_device ? Place::device : Place::host, unit_of(variant), tolerance,
+          on_device ? make_device_candidate<Number> : make_host_candidate<Number>});
+    }
+  }
 } // namespace
 
 std::span<const Implementation> implementations()
 {
   static const std::vector<Implementation> rows = [] {
-    std::vector<Implementation> all(rows_of_rank2.begin(), rows_of_rank2.end());
+    std::vector<Implementation> all;
+    add_rank2<double>(all);
+    add_rank2<float>(all);
+    add_rank2<Half>(all);
     const auto tensors = tensor_implementations();
     all.insert(all.end(), tensors.begin(), tensors.end());
     return all;

@@ -179,8 +179,7 @@ namespace
         "backend",
         "Implementation of the kernels; auto takes the best one that this build and this "
         "machine have, reference is slow and simple.",
-        join(first_column(backend_words), ", ") + " (as far as built)",
-        words_pattern(first_column(backend_words)),
+        join(backend_words(), ", ") + " (as far as built)", words_pattern(backend_words()),
         [](Parameters &p, const std::string &text) { return read_backend(p.backend, text); },
         [](const Parameters &p) { return p.backend; });
   }
@@ -267,7 +266,7 @@ namespace
     compare.boolean("powers_of_two", &CompareOptions::powers_of_two,
         "Whether cubes have a power of two of cells in each direction, as refinement of one cell "
         "gives them, instead of a multiple of 8.");
-    compare.word_list("backends", &CompareOptions::backends, compare_backends,
+    compare.word_list("backends", &CompareOptions::backends, compare_backends(),
         "Implementations; one that this build or this machine lacks is listed as not available, "
         "with the reason.");
     compare.word_list("forms", &CompareOptions::forms, compare_forms,

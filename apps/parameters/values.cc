@@ -143,20 +143,11 @@ std::string read_words(
 
 std::string read_backend(std::string &backend, const std::string &text)
 {
-  const std::vector<std::string> known = first_column(backend_words);
-  std::vector<std::string> available;
-  for (const auto &[word, built] : backend_words)
-    if (built)
-      available.emplace_back(word);
-
-  if (std::find(available.begin(), available.end(), text) != available.end())
-  {
-    backend = text;
-    return "";
-  }
-  if (std::find(known.begin(), known.end(), text) != known.end())
-    return "is not in this build (available: " + join(available, ", ") + ")";
-  return complaint_about_word(text, known);
+  const std::vector<std::string> known = backend_words();
+  if (std::find(known.begin(), known.end(), text) == known.end())
+    return complaint_about_word(text, known);
+  backend = text;
+  return "";
 }
 
 std::string read_file_name(std::string &name, const std::string &text)

@@ -67,7 +67,7 @@ std::string write_list(const std::vector<std::int64_t> &list);
 std::string read_words(
     std::vector<std::string> &list, const std::vector<std::string> &known, const std::string &text);
 
-/// A backend of this build.
+/// A backend that a solve may ask for.
 std::string read_backend(std::string &backend, const std::string &text);
 
 /// One number for the whole box, such that dividing by it does not leave the range of double precision at once.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/parameters/parameters.h"
+#include "kernels/laplace/backends.h"
 
 namespace tensormg
 {
@@ -65,23 +66,36 @@ template <>
 inline constexpr auto words<Verbosity> = WordTable<Verbosity, 3>{
     {{"quiet", Verbosity::quiet}, {"normal", Verbosity::normal}, {"verbose", Verbosity::verbose}}};
 
-/// The backends: every known word, and whether a solve may ask for it. "auto" is the best available one;
-/// what this build or machine lacks is said when the solve starts (apps/common/backend_choice.h).
-inline constexpr std::array<std::pair<std::string_view, bool>, 6> backend_words{{{"auto", true},
-    {"reference", true}, {"cpu", true}, {"cuda", true}, {"wmma", true}, {"mma", true}}};
+/// The backends that a solve may ask for. "auto" is the best available one; what this build or machine lacks is said when
+/// the solve starts (apps/common/backend_choice.h).
+inline std::vector<std::string> backend_words()
+{
+  std::vector<std::string> words{"auto"};
+  for (const laplace::BackendTraits &backend : laplace::backends)
+    if (backend.serves_a_solve)
+      words.emplace_back(backend.name);
+  return words;
+}
 
 // The words of section `compare`. A word that this build or machine has no kernel for is reported, not
 // refused: the rows of apps/compare/table.cc say what there is.
 // Kernels of form nodal on tensor cores are named by where a tensor is between the contractions and, if it
 // matters, by the shape of mma.sync.
-inline constexpr auto compare_backends = std::to_array<std::string_view>({"reference", "cpu",
-    "device_reference", "cuda", "wmma", "mma", "mma_registers", "mma_registers_m8n8k4",
-    "mma_registers_m16n8k4", "mma_registers_m16n8k8", "mma_staged_plain", "mma_staged_plain_m8n8k4",
-    "mma_staged_plain_m16n8k4", "mma_staged_plain_m16n8k8", "mma_staged_plain_m16n8k16",
-    "mma_staged_padded", "mma_staged_padded_m8n8k4", "mma_staged_padded_m16n8k4",
-    "mma_staged_padded_m16n8k8", "mma_staged_padded_m16n8k16", "mma_staged_permuted",
-    "mma_staged_permuted_m8n8k4", "mma_staged_permuted_m16n8k4", "mma_staged_permuted_m16n8k8",
-    "mma_staged_permuted_m16n8k16", "mma_staged_chained_m16n8k16"});
+inline constexpr auto nodal_backends = std::to_array<std::string_view>({"mma_registers",
+    "mma_registers_m8n8k4", "mma_registers_m16n8k4", "mma_registers_m16n8k8", "mma_staged_plain",
+    "mma_staged_plain_m8n8k4", "mma_staged_plain_m16n8k4", "mma_staged_plain_m16n8k8",
+    "mma_staged_plain_m16n8k16", "mma_staged_padded", "mma_staged_padded_m8n8k4",
+    "mma_staged_padded_m16n8k4", "mma_staged_padded_m16n8k8", "mma_staged_padded_m16n8k16",
+    "mma_staged_permuted", "mma_staged_permuted_m8n8k4", "mma_staged_permuted_m16n8k4",
+    "mma_staged_permuted_m16n8k8", "mma_staged_permuted_m16n8k16", "mma_staged_chained_m16n8k16"});
+inline std::vector<std::string> compare_backends()
+{
+  std::vector<std::string> words;
+  for (const laplace::BackendTraits &backend : laplace::backends)
+    words.emplace_back(backend.name);
+  words.insert(words.end(), nodal_backends.begin(), nodal_backends.end());
+  return words;
+}
 inline constexpr std::array<std::string_view, 4> compare_forms{
     "rank2", "nodal", "nodal_cells", "patch_inverse"};
 inline constexpr std::array<std::string_view, 3> compare_steps{"apply", "residual", "chebyshev"};

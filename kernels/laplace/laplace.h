@@ -38,32 +38,10 @@
 #include "kernels/core/half.h"
 #include "kernels/core/wide_float.h"
 #include "kernels/device/device.h"
-#include "kernels/tensor/arithmetic.h"
+#include "kernels/laplace/backends.h"
 
 namespace tensormg::laplace
 {
-enum class Backend : std::uint8_t
-{
-  reference,        ///< plain loops over dense 1D blocks, the oracle
-  cpu,              ///< rank-2 face terms, SIMD over cells in x
-  device_reference, ///< as reference, for vectors in device memory
-  cuda,             ///< rank-2 face terms on CUDA cores, vectors in device memory
-  wmma,             ///< on tensor cores by nvcuda::wmma
-  mma,              ///< on tensor cores by mma.sync
-  automatic         ///< for vectors in device memory: fastest_device_backend() of each form
-};
-
-/// True if the arrays of Arguments lie in device memory.
-constexpr bool is_device_backend(Backend backend) { return backend >= Backend::device_reference; }
-
-/// What the operator is applied in.
-enum class Form : std::uint8_t
-{
-  apply,    ///< dst = B src
-  residual, ///< dst = b - B src
-  chebyshev ///< dst = src + theta (src - old) + alpha D^-1 (b - B src); dst may alias old
-};
-
 /// False for numbers that have Form::apply alone, by the backends reference, cpu, cuda and mma: WideFloat serves the
 /// product of a Krylov method, whose vectors no smoother sees.
 template <typename Number>
@@ -156,62 +134,37 @@ constexpr Work work_per_dof(Form form, int dim, int bytes_per_number)
   return {vectors * bytes_per_number, 1 + 8. * dim + extra};
 }
 
-/// What sums over modes are formed in. On tensor cores the face terms are products of numbers that may be rounded
-/// before, the diagonal is not; vectors of FP32 have tf32, vectors of FP16 have fp16 and fp16x2 (only the weights are
-/// rounded, to 11 and to 22 bits; in 3D kernels of their own round traces, or for the residual what is as small as it:
-/// jumps).
-using tensor::Arithmetic;
-
 /// The function for these choices; without `arithmetic` the first row of the table (select.cc) that fits. Throws
 /// std::invalid_argument that lists what exists, also if the backend is not in this build.
 template <typename Number>
 Apply<Number> *select(Backend backend, Form form, int dim, int degree,
     std::optional<Arithmetic> arithmetic = std::nullopt);
 
-/// The backend for vectors in device memory that measured fastest for these choices (docs/kernels.md) among those
-/// that are accurate enough: a Chebyshev step in FP16 may round traces; for b - B u of a large smooth u that would
-/// leave an error of the size that rounding u itself makes, so there they have 22 bits or are jumps
-/// (solver_arithmetic()). `capability`: compute capability times ten; the kernels of their own in 3D copy by an engine that
-/// 9.0 brought, below it `cuda` and `mma` are the line kernel.
-template <typename Number>
-constexpr Backend fastest_device_backend(Form form, int dim, int degree, int capability)
-{
-  if (dim == 3 && capability < 90)
-    return sizeof(Number) == 2 && (degree == 3 || degree == 4 || degree == 6) ? Backend::mma
-                                                                              : Backend::cuda;
-  const bool on_tensor_cores = sizeof(Number) == 2 && dim == 3 &&
-      ((form == Form::chebyshev && degree >= 3) ||
-          (form == Form::residual && (degree == 3 || degree >= 6)));
-  return on_tensor_cores ? Backend::mma : Backend::cuda;
-}
-
-/// The arithmetic on tensor cores for these choices in a solver: products and residuals of large smooth vectors
-/// must be accurate, a smoother's steps need not be. Nothing for numbers stored in FP32, of which tensor cores drop
-/// bits: CUDA cores serve them, unless a solve asks for steps in tf32.
-template <typename Number>
-constexpr std::optional<Arithmetic> solver_arithmetic(Form form)
-{
-  if (sizeof(Number) == 4)
-    return std::nullopt;
-  if (sizeof(Number) == 8)
-    return Arithmetic::fp64;
-  return form == Form::chebyshev ? Arithmetic::fp16 : Arithmetic::fp16x2;
-}
-
-/// A kernel and the backend that it is of.
+/// The kernel of a solve, and why it is the one.
 template <typename Number>
 struct Choice
 {
   Apply<Number> *apply = nullptr;
   Backend backend = Backend::reference;
+  Arithmetic arithmetic = Arithmetic::fp64;
+  const char *reason = "";
 };
 
-/// The kernel of a solve: `backend`, or fastest_device_backend() where it is automatic. mma and wmma compute in
-/// solver_arithmetic(); where there is no such kernel because products have wider numbers than memory, the fastest takes its place.
-/// With `steps` the kernel is one on tensor cores in that arithmetic. Throws as select().
+/// `backend`, or preference() where it is automatic. mma and wmma compute in solver_arithmetic(); where that has nothing, the
+/// preferred one takes their place. With `steps` the kernel is one on tensor cores in that arithmetic. Throws as select().
 template <typename Number>
 Choice<Number> choose(Backend backend, Form form, int dim, int degree,
     std::optional<Arithmetic> steps = std::nullopt);
+
+/// A kind of kernels, for any dimension, degree and form.
+struct Variant
+{
+  Backend backend;
+  Arithmetic arithmetic;
+};
+/// All that the table (select.cc) has for vectors of these numbers, in its order; whether this build has them or not.
+template <typename Number>
+std::vector<Variant> variants();
 
 /// What a kernel takes of a device.
 struct KernelResources

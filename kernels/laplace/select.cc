@@ -1,5 +1,6 @@
 // THE table: (number type, backend, arithmetic, dimension, degree, form) -> function. Where the arithmetic is left
 // open, the first row that fits is taken.
+#include <algorithm>
 #include <span>
 #include <stdexcept>
 #include <type_traits>
@@ -245,23 +246,10 @@ namespace
       arithmetic = solver_arithmetic<Number>(form);
   }
 
-  struct BackendName
+  bool in_this_build(const BackendTraits &backend)
   {
-    Backend backend;
-    const char *name;
-    bool needs_cuda;
-
-    bool in_this_build() const { return !needs_cuda || built_with_cuda(); }
-  };
-  constexpr BackendName backends[] = {
-      {Backend::reference, "reference", false},
-      {Backend::cpu, "cpu", false},
-      {Backend::device_reference, "device_reference", true},
-      {Backend::cuda, "cuda", true},
-      {Backend::wmma, "wmma", true},
-      {Backend::mma, "mma", true},
-      {Backend::automatic, "cuda and mma", true},
-  };
+    return backend.place == Place::host || built_with_cuda();
+  }
 } // namespace
 
 void require_every_row(const RowRange &range, const Block &block)
@@ -285,15 +273,40 @@ template <typename Number>
 Choice<Number> choose(
     Backend backend, Form form, int dim, int degree, std::optional<Arithmetic> steps)
 {
-  const bool on_tensor_cores = backend == Backend::mma || backend == Backend::wmma;
   std::optional<Arithmetic> arithmetic = steps;
+  const char *reason = "asked for";
   if (steps && backend == Backend::automatic)
+  {
     backend = Backend::mma;
-  else if (backend == Backend::automatic || (on_tensor_cores && !has_every_form<Number>))
-    backend = fastest_device_backend<Number>(form, dim, degree, tensor::device_capability_if_any());
-  if (!arithmetic && (backend == Backend::mma || backend == Backend::wmma))
+    reason = "smoothing steps are asked for in an arithmetic of tensor cores";
+  }
+  else if (backend == Backend::automatic ||
+      (!steps && on_tensor_cores(backend) && !solver_arithmetic<Number>(form)))
+  {
+    const Preference &preferred =
+        preference<Number>(form, dim, degree, tensor::device_capability_if_any());
+    backend = preferred.backend;
+    reason = preferred.reason;
+  }
+  if (!arithmetic && on_tensor_cores(backend))
     arithmetic = solver_arithmetic<Number>(form);
-  return {select<Number>(backend, form, dim, degree, arithmetic), backend};
+  const Row<Number> &row = find<Number>(backend, form, dim, degree, arithmetic);
+  return {row.get(form, dim, degree), backend, row.arithmetic, reason};
+}
+
+template <typename Number>
+std::vector<Variant> variants()
+{
+  std::vector<Variant> result;
+  for (const Row<Number> &row : rows<Number>())
+  {
+    const auto is_same = [&](const Variant &other) {
+      return other.backend == row.backend && other.arithmetic == row.arithmetic;
+    };
+    if (std::none_of(result.begin(), result.end(), is_same))
+      result.push_back({row.backend, row.arithmetic});
+  }
+  return result;
 }
 
 template <typename Number>
@@ -314,9 +327,9 @@ PackTraces<Number> *select_pack(int)
 Backend backend_from_string(const std::string &name)
 {
   std::string known;
-  for (const BackendName &entry : backends)
+  for (const BackendTraits &entry : backends)
   {
-    if (!entry.in_this_build())
+    if (!in_this_build(entry))
       continue;
     if (name == entry.name)
       return entry.backend;
@@ -327,16 +340,16 @@ Backend backend_from_string(const std::string &name)
 
 const char *to_string(Backend backend)
 {
-  for (const BackendName &entry : backends)
-    if (entry.backend == backend)
-      return entry.name;
-  return "unknown";
+  return backend == Backend::automatic ? "cuda and mma" : traits(backend).name;
 }
 
 template Apply<double> *select<double>(Backend, Form, int, int, std::optional<Arithmetic>);
 template Apply<float> *select<float>(Backend, Form, int, int, std::optional<Arithmetic>);
 template Apply<Half> *select<Half>(Backend, Form, int, int, std::optional<Arithmetic>);
 template Apply<WideFloat> *select<WideFloat>(Backend, Form, int, int, std::optional<Arithmetic>);
+template std::vector<Variant> variants<double>();
+template std::vector<Variant> variants<float>();
+template std::vector<Variant> variants<Half>();
 template Choice<double> choose<double>(Backend, Form, int, int, std::optional<Arithmetic>);
 template Choice<float> choose<float>(Backend, Form, int, int, std::optional<Arithmetic>);
 template Choice<Half> choose<Half>(Backend, Form, int, int, std::optional<Arithmetic>);

@@ -1,5 +1,6 @@
 #include "tests/support/patch_smoother.h"
 
+#include "operators/constant/start_vector.h"
 #include "operators/multigrid/eigenvalue_estimate.h"
 #include "operators/vectors/vector_space.h"
 

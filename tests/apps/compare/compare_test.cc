@@ -139,7 +139,7 @@ namespace
     };
     for (const Implementation &row : implementations())
     {
-      EXPECT_TRUE(is_known(compare_backends, row.backend)) << row.backend;
+      EXPECT_TRUE(is_known(compare_backends(), row.backend)) << row.backend;
       EXPECT_TRUE(is_known(compare_forms, row.form)) << row.form;
       EXPECT_TRUE(is_known(compare_precisions, row.precision)) << row.precision;
       EXPECT_EQ(
