@@ -17,7 +17,7 @@ namespace tensormg
 struct StepOptions
 {
   /// What Chebyshev steps are computed in; the backend `automatic` then takes mma for them. On a device only.
-  std::optional<laplace::Arithmetic> arithmetic;
+  std::optional<laplace::Arithmetic> arithmetic = std::nullopt;
   /// D is exact in the exact directions of the level, if it has any.
   LineSpectra *exact = nullptr;
 };

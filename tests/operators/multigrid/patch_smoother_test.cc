@@ -48,7 +48,7 @@ namespace
       : grid(make_grid(problem, MPI_COMM_SELF))
       , basis(make_cell_basis(problem.degree))
       , op(grid.finest(), basis, Backend::cpu)
-      , space(grid.finest())
+      , space(grid.finest().block, grid.finest().communicator)
     {}
     Vector<double> random(unsigned seed) const
     {
