@@ -231,9 +231,9 @@ namespace
     table.add_row({"level", "operation", "calls", "launches", "time", "each", "ps per DoF",
         "percent", "bytes", "% of scale"});
     double all = 0.;
-    for (const launch_profile::Entry &entry : record.kernels)
+    for (const ProfileEntry &entry : record.kernels)
       all += entry.seconds;
-    for (const launch_profile::Entry &entry : record.kernels)
+    for (const ProfileEntry &entry : record.kernels)
     {
       const bool is_outer = entry.section == outside;
       const double each = entry.seconds / entry.calls;

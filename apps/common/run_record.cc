@@ -85,7 +85,7 @@ namespace
   Json kernels_json(const RunRecord &record)
   {
     Json kernels = Json::array();
-    for (const launch_profile::Entry &entry : record.kernels)
+    for (const ProfileEntry &entry : record.kernels)
       kernels.push_back({{"level", entry.section == outside ? Json("outer") : Json(entry.section)},
           {"operation", entry.operation}, {"calls", entry.calls}, {"launches", entry.launches},
           {"seconds", entry.seconds},
@@ -130,7 +130,7 @@ double RunRecord::ns_per_dof_and_iteration() const
       : 0.;
 }
 
-std::optional<double> RunRecord::share_of_scale(const launch_profile::Entry &entry) const
+std::optional<double> RunRecord::share_of_scale(const ProfileEntry &entry) const
 {
   if (!scale_bytes_per_second || entry.bytes == 0. || entry.seconds == 0.)
     return std::nullopt;

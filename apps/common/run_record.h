@@ -70,7 +70,7 @@ struct RunRecord
   std::string
       precision_fallback; ///< what was wrong in half, if the solve went on with levels in single
   /// output.level_times: what was launched on each level; section -1 is the outer method
-  std::vector<launch_profile::Entry> kernels;
+  std::vector<ProfileEntry> kernels;
   /// Bandwidth of the scale kernel on the device, measured after the solve if there are `kernels`.
   std::optional<double> scale_bytes_per_second;
   std::optional<double> lambda_max; ///< of the smoothed operator on the finest level
@@ -86,7 +86,7 @@ struct RunRecord
 
   double dofs_per_second() const;
   /// How fast the bytes of the operation went, relative to those of the scale kernel. More than 1: caches.
-  std::optional<double> share_of_scale(const launch_profile::Entry &entry) const;
+  std::optional<double> share_of_scale(const ProfileEntry &entry) const;
   /// 0 without iterations
   double ns_per_dof_and_iteration() const;
   std::int64_t n_cells() const { return cells[0] * cells[1] * cells[2]; }

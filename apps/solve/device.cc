@@ -5,6 +5,7 @@
 #include "apps/common/memory_plan.h"
 #include "apps/common/output_level.h"
 #include "apps/solve/run.h"
+#include "kernels/device/launch_profile.h"
 #include "kernels/device/meters/energy.h"
 #include "kernels/diagnostics/scale/scale.h"
 #include "kernels/laplace/cuda.h"
@@ -112,12 +113,12 @@ namespace
       tensormg::check_memory(system.grid, options, static_cast<double>(free_device_bytes()) + here,
           MemoryPlace::device);
     }
-    void start_profile() const
+    /// Of the launches from here on, if the user wants the times of the levels.
+    std::unique_ptr<LaunchProfile> make_profile() const
     {
-      if (system.parameters.output.level_times)
-        launch_profile::start(outside);
+      return system.parameters.output.level_times ? std::make_unique<LaunchProfile>(stream, outside)
+                                                  : nullptr;
     }
-    static std::vector<launch_profile::Entry> stop_profile() { return launch_profile::stop(); }
     std::optional<double> joules() const { return energy.joules(); }
     bool kernels_are_loaded() const { return kernels.wait(); }
     void wait() const

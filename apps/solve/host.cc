@@ -74,8 +74,7 @@ namespace
     {
       tensormg::check_memory(system.grid, options, available_memory());
     }
-    void start_profile() const {}
-    static std::vector<launch_profile::Entry> stop_profile() { return {}; }
+    static std::unique_ptr<LaunchProfile> make_profile() { return nullptr; }
     static std::optional<double> joules() { return std::nullopt; }
     void wait() const {}
   };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -109,8 +110,8 @@ Vector<double> solve_on_device(const System &system, RunRecord &record);
 /// first_calls_are_slow (whether kernels are loaded when they are called first), with it kernels_are_loaded() (those of
 /// the options that the user gave, after a wait for who loads them), make_space(), make_vector(),
 /// restricted(fine level, coarse level, x), make_operator(), make_direct(), make_preconditioner(), right_hand_side(),
-/// initial_guess() where there is one, errors(x), max_abs(x), scale(x, exponent) by a power of two, subtract_mean(x), check_memory(options) that throws, start_profile(),
-/// stop_profile(), joules() (a counter of energy, if there is one), and wait(), after which all that was asked
+/// initial_guess() where there is one, errors(x), max_abs(x), scale(x, exponent) by a power of two, subtract_mean(x), check_memory(options) that throws, make_profile(), which
+/// may be nullptr, joules() (a counter of energy, if there is one), and wait(), after which all that was asked
 /// for is done.
 template <typename Place>
 void solve_directly(const System &system, const Place &place, const typename Place::VectorType &b,
@@ -257,7 +258,7 @@ void iterate_by(Method method, const Iteration<Place> &iteration, const Space &s
           record.single_levels == 0; // which are not loaded ahead
     });
     {
-      const KernelLoading instead_of_running;
+      const KernelLoading instead_of_running(place.stream);
       prepare(iteration, method, op, multigrid);
     }
     multigrid.prepare(options.full_multigrid, kernels_are_loaded);
@@ -265,7 +266,7 @@ void iterate_by(Method method, const Iteration<Place> &iteration, const Space &s
   setup_times::in_scope("waiting for the device", [&] { place.wait(); });
   setup_times::pause();
   record.setup_seconds += now(system.communicator()) - begin;
-  place.start_profile();
+  const std::unique_ptr<LaunchProfile> profile = place.make_profile();
   const std::optional<double> joules =
       place.joules(); // milliseconds, which are no part of the setup
   const double ready = now(system.communicator());
@@ -281,7 +282,8 @@ void iterate_by(Method method, const Iteration<Place> &iteration, const Space &s
   place.wait();
   record.report.seconds = now(system.communicator()) - ready;
   count_energy(place, joules, record);
-  record.kernels = place.stop_profile();
+  if (profile != nullptr)
+    record.kernels = profile->stop();
   if (!record.report.converged() && record.rhs_norm > 0.)
     explain_rounding(system, space.norm(x), record);
 }

@@ -4,7 +4,6 @@
 
 #include "kernels/device/device.h"
 #include "kernels/device/device_reservation.h"
-#include "kernels/device/launch_profile.h"
 
 namespace tensormg
 {
@@ -33,10 +32,12 @@ namespace device
   void copy(void *, const void *, std::size_t, Stream) { refuse(); }
   void fill_bytes(void *, int, std::size_t, Stream) { refuse(); }
   void synchronize(Stream) { refuse(); }
-  Stream create_stream() { refuse(); }
-  void destroy_stream(Stream) noexcept {}
+  CUstream_st *create_stream() { refuse(); }
+  void destroy_stream(CUstream_st *) noexcept {}
   Event create_event() { refuse(); }
   void destroy_event(Event) noexcept {}
+  void record(Event, Stream) { refuse(); }
+  double milliseconds(Event, Event) { refuse(); }
   void *allocate_pinned(std::size_t) { refuse(); }
   void release_pinned(void *) noexcept {}
   void begin_recording(Stream) { refuse(); }
@@ -50,17 +51,6 @@ DeviceReservation::DeviceReservation(std::int64_t) {}
 
 void DeviceTimer::start(Stream) { refuse(); }
 double DeviceTimer::stop(Stream) { refuse(); }
-
-namespace launch_profile
-{
-  void start(int) {}
-  void enter(int) {}
-  std::vector<Entry> stop() { return {}; }
-  void before(Stream) {}
-  void after(const char *, Stream) {}
-  void Operation::begin(double, const char *, const char *) {}
-  void Operation::end() {}
-} // namespace launch_profile
 } // namespace tensormg
 
 #endif

@@ -175,14 +175,14 @@ namespace device
     check_cuda(cudaStreamSynchronize(stream), "waiting for the device");
   }
 
-  Stream create_stream()
+  CUstream_st *create_stream()
   {
-    Stream stream = nullptr;
+    cudaStream_t stream = nullptr;
     check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
     return stream;
   }
 
-  void destroy_stream(Stream stream) noexcept
+  void destroy_stream(CUstream_st *stream) noexcept
   {
     report_cuda(cudaStreamDestroy(stream), "destroying a stream");
   }
@@ -197,6 +197,18 @@ namespace device
   void destroy_event(Event event) noexcept
   {
     report_cuda(cudaEventDestroy(event), "destroying an event");
+  }
+
+  void record(Event event, Stream stream)
+  {
+    check_cuda(cudaEventRecord(event, stream), "recording an event");
+  }
+
+  double milliseconds(Event begin, Event end)
+  {
+    float result = 0.f;
+    check_cuda(cudaEventElapsedTime(&result, begin, end), "reading a time");
+    return result;
   }
 
   void *allocate_pinned(std::size_t bytes)
@@ -252,17 +264,12 @@ namespace device
   }
 } // namespace device
 
-void DeviceTimer::start(Stream stream)
-{
-  check_cuda(cudaEventRecord(begin_.get(), stream), "recording an event");
-}
+void DeviceTimer::start(Stream stream) { device::record(begin_.get(), stream); }
 
 double DeviceTimer::stop(Stream stream)
 {
-  float milliseconds = 0.f;
-  check_cuda(cudaEventRecord(end_.get(), stream), "recording an event");
+  device::record(end_.get(), stream);
   check_cuda(cudaEventSynchronize(end_.get()), "waiting for an event");
-  check_cuda(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()), "reading a time");
-  return milliseconds;
+  return device::milliseconds(begin_.get(), end_.get());
 }
 } // namespace tensormg

@@ -10,14 +10,13 @@
 #include <string>
 #include <utility>
 
-struct CUstream_st;
+#include "kernels/device/stream.h"
+
 struct CUevent_st;
 struct CUgraphExec_st;
 
 namespace tensormg
 {
-/// A CUDA stream; nullptr is the default stream.
-using Stream = CUstream_st *;
 /// A CUDA event: a point in a stream whose time is taken.
 using Event = CUevent_st *;
 /// A CUDA graph that can be launched.
@@ -77,10 +76,14 @@ namespace device
   /// Waits for all work of the stream; throws what went wrong in it.
   void synchronize(Stream stream);
   /// A stream whose work does not wait for the default stream.
-  Stream create_stream();
-  void destroy_stream(Stream stream) noexcept;
+  CUstream_st *create_stream();
+  void destroy_stream(CUstream_st *stream) noexcept;
   Event create_event();
   void destroy_event(Event event) noexcept;
+  /// The event is the end of what has been queued so far.
+  void record(Event event, Stream stream);
+  /// Between two events that have come to pass.
+  double milliseconds(Event begin, Event end);
   /// Host memory that kernels may read and write.
   void *allocate_pinned(std::size_t bytes);
   void release_pinned(void *pointer) noexcept;
@@ -186,10 +189,11 @@ public:
   ~OwnedStream() { device::destroy_stream(stream_); }
   OwnedStream(const OwnedStream &) = delete;
   OwnedStream &operator=(const OwnedStream &) = delete;
-  Stream get() const { return stream_; }
+  Stream get() const { return {stream_, &hooks_}; }
 
 private:
-  Stream stream_;
+  CUstream_st *stream_;
+  mutable LaunchHooks hooks_;
 };
 
 class OwnedEvent

@@ -25,9 +25,9 @@ namespace internal
   void start(Kind kind, const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
       std::size_t shared_bytes, Stream stream, A &&...arguments)
   {
-    if (KernelLoading::is_on() || setup_times::is_counting())
+    if (stream.only_loads_kernels() || setup_times::is_counting())
       load_kernel(reinterpret_cast<const void *>(kernel));
-    if (KernelLoading::is_on())
+    if (stream.only_loads_kernels())
       return;
     cudaLaunchAttribute attribute{};
     if (kind == Kind::overlapping)
@@ -47,11 +47,11 @@ namespace internal
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = kind == Kind::plain ? 0 : 1;
-    if (launch_profile::is_on)
-      launch_profile::before(stream);
+    if (stream.profile() != nullptr)
+      stream.profile()->before();
     check_cuda(cudaLaunchKernelEx(&config, kernel, std::forward<A>(arguments)...), name);
-    if (launch_profile::is_on)
-      launch_profile::after(name, stream);
+    if (stream.profile() != nullptr)
+      stream.profile()->after(name);
   }
 } // namespace internal
 

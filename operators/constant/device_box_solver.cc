@@ -152,8 +152,8 @@ void DeviceBoxSolver<Number>::multiply_all(double *x, const double *b)
   along_y(false, t, x);
   along_z(false, x, t);
   {
-    const launch_profile::Operation operation(
-        2. * static_cast<double>(t_.size()) * sizeof(double), "division by eigenvalues");
+    const ProfiledOperation operation(
+        stream_, 2. * static_cast<double>(t_.size()) * sizeof(double), "division by eigenvalues");
     fd::divide_cuda(
         {nx, ny, nz}, {lambda_[0].data(), lambda_[1].data(), lambda_[2].data()}, t, stream_);
   }
@@ -168,8 +168,8 @@ void DeviceBoxSolver<Number>::solve(DeviceVector<Number> &x, const DeviceVector<
   if (!blas_)
   {
     const double work = static_cast<double>(work_.size()) * sizeof(C);
-    const launch_profile::Operation operation(
-        b.bytes() + x.bytes() + 4. * work, "solution by fast diagonalisation");
+    const ProfiledOperation operation(
+        stream_, b.bytes() + x.bytes() + 4. * work, "solution by fast diagonalisation");
     small_.b = b.data();
     small_.x = x.data();
     fd::solve_cuda(small_);
@@ -179,10 +179,10 @@ void DeviceBoxSolver<Number>::solve(DeviceVector<Number> &x, const DeviceVector<
   else
   {
     const double bytes = b.bytes() + static_cast<double>(b.block().dofs()) * sizeof(double);
-    const launch_profile::Operation operation(bytes, "conversion");
+    const ProfiledOperation operation(stream_, bytes, "conversion");
     vector_kernels::cuda::convert(b.size(), {}, b.data(), u_.data(), stream_);
     multiply_all(u_.data(), u_.data());
-    const launch_profile::Operation back(bytes, "conversion");
+    const ProfiledOperation back(stream_, bytes, "conversion");
     vector_kernels::cuda::convert(x.size(), {}, u_.data(), x.data(), stream_);
   }
 }

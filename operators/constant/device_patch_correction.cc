@@ -66,8 +66,8 @@ void DevicePatchCorrection<Number>::add(
     DeviceVector<Number> &x, const DeviceVector<Number> &r, int colour, double damping)
 {
   const double share = covered(level_.block, colours_[colour]);
-  const launch_profile::Operation operation(
-      share * (r.bytes() + 2. * x.bytes()), "patch correction");
+  const ProfiledOperation operation(
+      stream_, share * (r.bytes() + 2. * x.bytes()), "patch correction");
   kernel_.correct({&colours_[colour], tables_.data(), damping, r.data(), x.data(), stream_});
 }
 
@@ -87,7 +87,7 @@ void DevicePatchCorrection<Number>::replace(DeviceVector<Number> &y, const Devic
   const double bytes = x != nullptr
       ? b.bytes() * covered(level_.block, colours_[colour]) + x->bytes() + y.bytes()
       : 2. * b.bytes() * covered(level_.block, colours_[colour]);
-  const launch_profile::Operation operation(bytes, "patch solution");
+  const ProfiledOperation operation(stream_, bytes, "patch solution");
   kernel_.replace({&colours_[colour], tables_.data(), level_.block, &basis_,
       level_.direction_factors(), b.data(), x != nullptr ? x->data() : nullptr, y.data(), stream_});
 }
@@ -102,8 +102,8 @@ template <typename Number>
 void DevicePatchCorrection<Number>::extrapolate(
     double theta, DeviceVector<Number> &x, DeviceVector<Number> &old) const
 {
-  const launch_profile::Operation operation(
-      2. * old.bytes() + (theta == 0. ? 0. : 2. * x.bytes()), "extrapolation");
+  const ProfiledOperation operation(
+      stream_, 2. * old.bytes() + (theta == 0. ? 0. : 2. * x.bytes()), "extrapolation");
   patch::extrapolate_cuda(x.size(), theta, x.data(), old.data(), stream_);
 }
 

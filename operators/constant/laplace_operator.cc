@@ -63,7 +63,7 @@ void LaplaceOperator<Number, Context>::run(
   const laplace::Choice<Number> &kernel = kernels_[static_cast<std::size_t>(form)];
   const double vectors =
       2. + (arguments.b != nullptr ? 1. : 0.) + (arguments.old != nullptr ? 1. : 0.);
-  const typename Context::Operation operation(
+  const typename Context::Operation operation(context_,
       vectors * static_cast<double>(level_.block.dofs()) * sizeof(Number), name_of(form),
       laplace::to_string(kernel.backend));
   sides_.run(kernel.apply, arguments);
@@ -98,7 +98,7 @@ void LaplaceOperator<Number, Context>::chebyshev_step(VectorType &dst, const Vec
   {
     residual(rest_, src, b);
     const typename Context::Operation operation(
-        (old != nullptr ? 4. : 3.) * dst.bytes(), "lines of a step");
+        context_, (old != nullptr ? 4. : 3.) * dst.bytes(), "lines of a step");
     return lines_->step(
         dst.data(), src.data(), old ? old->data() : nullptr, rest_.data(), theta, alpha);
   }
@@ -116,7 +116,7 @@ template <typename Number, typename Context>
 void LaplaceOperator<Number, Context>::inverse_diagonal(VectorType &dst, const VectorType &b,
     double alpha) const requires laplace::has_every_form<Number>
 {
-  const typename Context::Operation operation(dst.bytes() + b.bytes(), "a D^-1 b");
+  const typename Context::Operation operation(context_, dst.bytes() + b.bytes(), "a D^-1 b");
   if (lines_ != nullptr)
     return lines_->step(dst.data(), nullptr, nullptr, b.data(), 0., alpha);
   if constexpr (Context::on_device)
@@ -133,7 +133,7 @@ void LaplaceOperator<Number, Context>::convert_and_divide(double alpha, Scale sc
     VectorType &x) const requires laplace::has_every_form<Number>
 {
   const typename Context::Operation operation(
-      src.bytes() + b.bytes() + x.bytes(), "conversion and a D^-1 b");
+      context_, src.bytes() + b.bytes() + x.bytes(), "conversion and a D^-1 b");
   if constexpr (Context::on_device)
     vector_kernels::cuda::convert_and_divide(level_.block, basis_, factors(), alpha, scale,
         src.data(), b.data(), x.data(), context_.stream);

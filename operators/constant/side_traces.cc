@@ -66,7 +66,7 @@ void SideTraces<Number, DeviceContext>::pack(const Number *src)
       const std::int64_t in_layer = block.dofs() / block.cells[s / 2];
       const double layer = static_cast<double>(in_layer) * sizeof(Number);
       const double traces = static_cast<double>(traces_[s].size()) * sizeof(Compute<Number>);
-      const launch_profile::Operation operation(layer + traces, "traces of a periodic side");
+      const ProfiledOperation operation(stream_, layer + traces, "traces of a periodic side");
       laplace::pack_traces_cuda(block, basis_, s ^ 1, src, traces_[s].data(), stream_);
     }
 }

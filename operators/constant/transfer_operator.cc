@@ -127,7 +127,8 @@ template <typename Number, typename Context>
 void TransferOperator<Number, Context>::restrict_to(
     VectorType &coarse, const VectorType &fine, double factor)
 {
-  const typename Context::Operation operation(fine.bytes() + coarse.bytes(), "restriction");
+  const typename Context::Operation operation(
+      context_, fine.bytes() + coarse.bytes(), "restriction");
   transfer::Restrict<Number> r{fine_, coarse_, &basis_, factor, fine.data(), nullptr};
   if constexpr (Context::on_device)
   {
@@ -148,7 +149,7 @@ void TransferOperator<Number, Context>::prolongate(
     VectorType &fine, const VectorType &coarse, double factor, bool add)
 {
   const typename Context::Operation operation(
-      (add ? 2. : 1.) * fine.bytes() + coarse.bytes(), "prolongation");
+      context_, (add ? 2. : 1.) * fine.bytes() + coarse.bytes(), "prolongation");
   transfer::Prolongate<Number> p{fine_, coarse_, &basis_, factor, add, coarse.data(), fine.data()};
   if constexpr (Context::on_device)
     transfer::prolongate_cuda<Number>(p, context_.stream, between_.data());
@@ -166,7 +167,7 @@ void TransferOperator<Number, Context>::prolongate_pair(VectorType &x, VectorTyp
 {
   const double coarse_vectors = rest != nullptr ? 2. : 1.;
   const double fine_vectors = 2. + (add ? 1. : 0.) + (add && add_rest ? 1. : 0.);
-  const typename Context::Operation operation(
+  const typename Context::Operation operation(context_,
       coarse_vectors * coarse.bytes() + fine_vectors * x.bytes(), "prolongation of a pair");
   transfer::Prolongate<Number> p{fine_, coarse_, &basis_, factor, add, coarse.data(), x.data(),
       rest != nullptr ? rest->data() : nullptr, d.data(), add_rest};

@@ -248,7 +248,7 @@ Integrator device_integrator(Stream stream)
 double mean_on_device(const LevelGrid &grid, const CellBasis &basis, const DeviceVector<double> &x,
     const DeviceVectorSpace &space)
 {
-  const launch_profile::Operation operation(x.bytes(), "mean");
+  const ProfiledOperation operation(space.stream(), x.bytes(), "mean");
   const double sum = space.reduced([&](double *scratch, double *result) {
     vector_kernels::cuda::sum_of_means(
         grid.block, basis, x.data(), scratch, result, space.stream());
@@ -260,7 +260,7 @@ double subtract_mean_on_device(const LevelGrid &grid, const CellBasis &basis,
     DeviceVector<double> &x, const DeviceVectorSpace &space)
 {
   const double old = mean_on_device(grid, basis, x, space);
-  const launch_profile::Operation operation(2. * x.bytes(), "adding a constant");
+  const ProfiledOperation operation(space.stream(), 2. * x.bytes(), "adding a constant");
   vector_kernels::cuda::add_constant(grid.block, basis, -old, x.data(), space.stream());
   return old;
 }

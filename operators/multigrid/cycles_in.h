@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "kernels/device/device_reservation.h"
-#include "kernels/device/kernel_loading.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/vectors/context.h"
 #include "solvers/multigrid.h"
@@ -80,11 +79,11 @@ struct CyclesIn<DeviceContext>
     {
       if (graph_->is_recorded())
       {
-        if (!KernelLoading::is_on())
+        if (!stream_.only_loads_kernels())
           graph_->replay(stream_);
         return false;
       }
-      if (has_run_ && records_ && !KernelLoading::is_on())
+      if (has_run_ && records_ && !stream_.only_loads_kernels())
       {
         graph_->record(stream_, f);
         graph_->replay(stream_);
@@ -131,8 +130,9 @@ struct CyclesIn<DeviceContext>
   {
     if (!options.level_times)
       return {};
-    return [coarsest](int level) {
-      launch_profile::enter(level == outside ? outside : static_cast<int>(coarsest) + level);
+    return [coarsest, stream = context.stream](int level) {
+      if (stream.profile() != nullptr)
+        stream.profile()->enter(level == outside ? outside : static_cast<int>(coarsest) + level);
     };
   }
   template <typename Family>

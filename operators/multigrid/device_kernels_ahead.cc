@@ -64,7 +64,7 @@ namespace
   {
     const DeviceReservation memory(most_memory);
     const OwnedStream stream;
-    const KernelLoading instead_of_running;
+    const KernelLoading instead_of_running(stream.get());
     const LevelGrid &level = grid.finest();
     const DeviceVectorSpace space(level.block, level.communicator, stream.get());
     LaplaceOperator<double, DeviceContext> op(level, basis, backend, stream.get());

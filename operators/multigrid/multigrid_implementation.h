@@ -107,7 +107,7 @@ public:
   {
     if constexpr (Cycles::loads_kernels)
     {
-      const KernelLoading instead_of_running;
+      const KernelLoading instead_of_running(family_.context().stream);
       run(cycles_[finest()], work_of_cycle(finest()));
       if (full_start)
       {

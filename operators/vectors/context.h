@@ -30,7 +30,9 @@ struct HostContext
   /// A stretch of work in a profile, which the host has none of.
   struct Operation
   {
-    explicit Operation(double /*bytes*/, const char * /*name*/, const char * /*how*/ = "") {}
+    Operation(const HostContext & /*context*/, double /*bytes*/, const char * /*name*/,
+        const char * /*how*/ = "")
+    {}
   };
 
   template <typename Number>
@@ -65,7 +67,13 @@ struct DeviceContext
   template <typename T>
   using Array = DeviceArray<T>;
   using Space = DeviceVectorSpace;
-  using Operation = launch_profile::Operation;
+
+  struct Operation : ProfiledOperation
+  {
+    Operation(const DeviceContext &context, double bytes, const char *name, const char *how = "")
+      : ProfiledOperation(context.stream, bytes, name, how)
+    {}
+  };
 
   Stream stream = nullptr;
   /// Of the reductions of all spaces; without it each has its own.

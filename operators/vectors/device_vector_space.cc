@@ -10,7 +10,7 @@
 namespace tensormg
 {
 namespace vk = vector_kernels;
-using launch_profile::Operation;
+using Operation = ProfiledOperation;
 
 namespace
 {
@@ -63,7 +63,8 @@ template <typename Number>
 double DeviceVectorSpace::dot(const DeviceVector<Number> &x, const DeviceVector<Number> &y) const
 {
   const bool is_norm = &x == &y;
-  const Operation operation((is_norm ? 1. : 2.) * x.bytes(), is_norm ? "norm" : "dot product");
+  const Operation operation(
+      stream_, (is_norm ? 1. : 2.) * x.bytes(), is_norm ? "norm" : "dot product");
   vk::cuda::dot(x.size(), x.data(), y.data(), partial(), result(), stream_);
   return wait_for_result();
 }
@@ -73,7 +74,7 @@ double DeviceVectorSpace::norm(const VectorType &x) const { return std::sqrt(dot
 template <typename Number>
 double DeviceVectorSpace::max_abs(const DeviceVector<Number> &x) const
 {
-  const Operation operation(x.bytes(), "largest entry");
+  const Operation operation(stream_, x.bytes(), "largest entry");
   vk::cuda::max_abs(x.size(), x.data(), partial(), result(), stream_);
   return wait_for_result();
 }
@@ -83,7 +84,7 @@ std::vector<double> DeviceVectorSpace::multi_dot(
     const std::vector<DeviceVector<Number>> &v, int count, const DeviceVector<Number> &w) const
 {
   const auto vectors = pointers(v, static_cast<std::size_t>(count));
-  const Operation operation((count + 1) * w.bytes(), "dot products");
+  const Operation operation(stream_, (count + 1) * w.bytes(), "dot products");
   vk::cuda::multi_dot(w.size(), count, vectors.data(), w.data(), partial(), result(), stream_);
   device::synchronize(stream_);
   return {result(), result() + count + 1};
@@ -96,7 +97,7 @@ const double *DeviceVectorSpace::multi_update_later(const std::vector<double> &c
   const auto vectors = pointers(v, c.size());
   Number *const to = w.data();
   const Operation operation(
-      static_cast<double>(c.size() + 2) * w.bytes(), "orthogonalisation of a vector");
+      stream_, static_cast<double>(c.size() + 2) * w.bytes(), "orthogonalisation of a vector");
   vk::cuda::multi_update(w.size(), static_cast<int>(c.size()), c.data(), vectors.data(), factor, to,
       partial(), result_of_update(), w.largest_to_come(), stream_);
   return result_of_update();
@@ -115,7 +116,7 @@ void DeviceVectorSpace::add_combination(
   const auto vectors = pointers(v, c.size());
   const double of_basis = static_cast<double>(x.block().dofs() * std::int64_t(sizeof(Number)));
   const Operation operation(
-      static_cast<double>(c.size()) * of_basis + 2. * x.bytes(), "update of the solution");
+      stream_, static_cast<double>(c.size()) * of_basis + 2. * x.bytes(), "update of the solution");
   vk::cuda::multi_update(x.size(), static_cast<int>(c.size()), c.data(), vectors.data(), 1.,
       x.data(), partial(), nullptr, nullptr, stream_);
 }
@@ -123,7 +124,7 @@ void DeviceVectorSpace::add_combination(
 double DeviceVectorSpace::convert_with_norm(
     double factor, const VectorType &src, WideFloatVector &dst) const
 {
-  const Operation operation(src.bytes() + dst.bytes(), "conversion with a norm");
+  const Operation operation(stream_, src.bytes() + dst.bytes(), "conversion with a norm");
   WideFloat *const to = dst.data();
   vk::cuda::convert_with_norm(
       src.size(), factor, src.data(), to, partial(), result(), dst.largest_to_come(), stream_);
@@ -134,7 +135,7 @@ template <typename Number>
 void DeviceVectorSpace::axpby(
     double a, const DeviceVector<Number> &x, double b, DeviceVector<Number> &y) const
 {
-  const Operation operation(x.bytes() + (b == 0. ? 1. : 2.) * y.bytes(), "a x + b y");
+  const Operation operation(stream_, x.bytes() + (b == 0. ? 1. : 2.) * y.bytes(), "a x + b y");
   vk::cuda::axpby(x.size(), a, x.data(), b, y.data(), stream_);
 }
 
@@ -142,7 +143,7 @@ template <typename Number>
 DeviceVectorSpace::Later DeviceVectorSpace::dot_later(
     const DeviceVector<Number> &x, const DeviceVector<Number> &y) const
 {
-  const Operation operation(x.bytes() + y.bytes(), "dot product");
+  const Operation operation(stream_, x.bytes() + y.bytes(), "dot product");
   const Later sum{scratch_->later.data(), result() + of_dot};
   vk::cuda::dot(
       x.size(), x.data(), y.data(), partial(), scratch_->later.data(), stream_, result() + of_dot);
@@ -154,7 +155,7 @@ std::vector<DeviceVectorSpace::Later> DeviceVectorSpace::multi_dot_later(
     const std::vector<DeviceVector<Number>> &v, int count, const DeviceVector<Number> &w) const
 {
   const auto vectors = pointers(v, static_cast<std::size_t>(count));
-  const Operation operation((count + 1) * w.bytes(), "dot products");
+  const Operation operation(stream_, (count + 1) * w.bytes(), "dot products");
   double *const sums = scratch_->later.data() + 1, *const copies = result() + of_multi_dot;
   vk::cuda::multi_dot(w.size(), count, vectors.data(), w.data(), partial(), sums, stream_, copies);
   std::vector<Later> numbers;
@@ -167,7 +168,7 @@ template <typename Number>
 void DeviceVectorSpace::axpby(
     double a, const DeviceVector<Number> &x, const Quotient &b, DeviceVector<Number> &y) const
 {
-  const Operation operation(x.bytes() + 2. * y.bytes(), "a x + b y");
+  const Operation operation(stream_, x.bytes() + 2. * y.bytes(), "a x + b y");
   vk::cuda::axpby(x.size(), a, x.data(), b, y.data(), stream_);
 }
 
@@ -175,7 +176,8 @@ template <typename Number>
 double DeviceVectorSpace::cg_update(const Quotient &a, double unit, const DeviceVector<Number> &p,
     const DeviceVector<Number> &q, VectorType &x, DeviceVector<Number> &r) const
 {
-  const Operation operation(2. * x.bytes() + 4. * r.bytes(), "update of conjugate gradients");
+  const Operation operation(
+      stream_, 2. * x.bytes() + 4. * r.bytes(), "update of conjugate gradients");
   Number *const to = r.data();
   vk::cuda::cg_update(x.size(), a, unit, p.data(), q.data(), x.data(), to, partial(), result(),
       r.largest_to_come(), stream_);
@@ -188,7 +190,7 @@ DeviceVectorSpace::Scale DeviceVectorSpace::scale_by_largest(
 {
   if (x.largest() != nullptr)
     return {target, x.largest(), false};
-  const Operation operation(x.bytes(), "largest entry");
+  const Operation operation(stream_, x.bytes(), "largest entry");
   vk::cuda::max_abs(x.size(), x.data(), partial(), scratch_->largest.data(), stream_);
   return {target, scratch_->largest.data(), false};
 }
@@ -197,7 +199,7 @@ template <typename To, typename From>
 void DeviceVectorSpace::convert(
     const Scale &scale, const DeviceVector<From> &src, DeviceVector<To> &dst) const
 {
-  const Operation operation(src.bytes() + dst.bytes(), "conversion");
+  const Operation operation(stream_, src.bytes() + dst.bytes(), "conversion");
   vk::cuda::convert(src.size(), scale, src.data(), dst.data(), stream_);
 }
 
@@ -205,7 +207,7 @@ template <typename To, typename From>
 void DeviceVectorSpace::convert_sum(const Scale &scale, const DeviceVector<From> &x,
     const DeviceVector<From> &d, DeviceVector<To> &dst) const
 {
-  const Operation operation(x.bytes() + d.bytes() + dst.bytes(), "conversion of a sum");
+  const Operation operation(stream_, x.bytes() + d.bytes() + dst.bytes(), "conversion of a sum");
   vk::cuda::convert_sum(x.size(), scale, x.data(), d.data(), dst.data(), stream_);
 }
 
@@ -213,7 +215,7 @@ template <typename To, typename From>
 void DeviceVectorSpace::convert_to_pair(
     const DeviceVector<From> &src, DeviceVector<To> &x, DeviceVector<To> &d) const
 {
-  const Operation operation(src.bytes() + x.bytes() + d.bytes(), "conversion to a pair");
+  const Operation operation(stream_, src.bytes() + x.bytes() + d.bytes(), "conversion to a pair");
   vk::cuda::convert_to_pair(src.size(), src.data(), x.data(), d.data(), stream_);
 }
 

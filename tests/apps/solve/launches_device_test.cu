@@ -51,10 +51,10 @@ namespace
     return make_grid(problem, MPI_COMM_SELF);
   }
 
-  void count(const std::vector<launch_profile::Entry> &entries, int dim, const std::string &numbers,
+  void count(const std::vector<ProfileEntry> &entries, int dim, const std::string &numbers,
       const std::string &name, Launches &launches)
   {
-    for (const launch_profile::Entry &entry : entries)
+    for (const ProfileEntry &entry : entries)
       for (const Form form : forms)
         for (const laplace::BackendTraits &backend : laplace::backends)
           if (entry.operation ==
@@ -79,18 +79,21 @@ namespace
     auto v = products.make_vector(), w = products.make_vector();
     const MultigridOptions chosen = with_chosen_precision(solver.multigrid, grid, basis);
 
-    launch_profile::start(0);
-    op.residual(b, x, b);
-    if (!solver.has_single_basis())
-      op.vmult(b, x);
-    count(launch_profile::stop(), grid.problem.dim, "double", name, launches);
-    launch_profile::start(0);
-    if (solver.has_single_basis())
-      products.vmult(w, v);
-    count(launch_profile::stop(), grid.problem.dim, "single, computed in double", name, launches);
-    launch_profile::start(0);
-    multigrid->apply(x, b, 1.);
-    count(launch_profile::stop(), grid.problem.dim, to_string(chosen.precision), name, launches);
+    const auto count_launches = [&](const std::string &numbers, const auto &work) {
+      LaunchProfile profile(stream.get(), 0);
+      work();
+      count(profile.stop(), grid.problem.dim, numbers, name, launches);
+    };
+    count_launches("double", [&] {
+      op.residual(b, x, b);
+      if (!solver.has_single_basis())
+        op.vmult(b, x);
+    });
+    count_launches("single, computed in double", [&] {
+      if (solver.has_single_basis())
+        products.vmult(w, v);
+    });
+    count_launches(to_string(chosen.precision), [&] { multigrid->apply(x, b, 1.); });
   }
 
   std::string degrees_text(const std::vector<int> &degrees)

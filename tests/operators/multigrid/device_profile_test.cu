@@ -13,7 +13,7 @@ namespace tensormg
 {
 namespace
 {
-  using launch_profile::Entry;
+  using Entry = ProfileEntry;
 
   class DeviceProfile : public testing::Test
   {
@@ -62,7 +62,7 @@ namespace
     const LaplaceOperator<Half, DeviceContext> op(
         level_, basis_, laplace::Backend::cuda, stream.get());
 
-    launch_profile::start(-1);
+    LaunchProfile profile(stream.get(), -1);
     space.dot(x, y);
     space.norm(x);
     space.norm(y);
@@ -72,7 +72,7 @@ namespace
     space.convert_with_norm(1., x, v[0]);
     op.convert_and_divide(1., {}, v[0], h, d);
     space.convert_sum({}, h, d, v[1]);
-    const std::vector<Entry> entries = launch_profile::stop();
+    const std::vector<Entry> entries = profile.stop();
 
     const auto bytes = [&](const std::string &name) { return entry(entries, name).bytes; };
     EXPECT_EQ(bytes("dot product"), dofs_ * (8 + 8));
@@ -97,18 +97,18 @@ namespace
     auto x = op.make_vector(), y = op.make_vector(), b = op.make_vector();
     DeviceVector<Half> c(coarser.block, stream.get()), rest(coarser.block, stream.get());
 
-    launch_profile::start(-1);
-    launch_profile::enter(7);
+    LaunchProfile profile(stream.get(), -1);
+    profile.enter(7);
     op.vmult(y, x);
     op.residual(y, x, b);
     op.chebyshev_step(y, x, nullptr, b, 0., 1.);
     op.chebyshev_step(y, x, &y, b, 0.5, 1.);
     op.inverse_diagonal(y, b, 1.);
-    launch_profile::enter(6);
+    profile.enter(6);
     transfer.restrict_to(c, x, 1.);
     transfer.prolongate(x, c, 1., true);
     transfer.prolongate_pair(x, y, c, &rest, 1., true, true);
-    const std::vector<Entry> entries = launch_profile::stop();
+    const std::vector<Entry> entries = profile.stop();
 
     const double vector = dofs_ * 2, coarse = dofs_ / 8 * 2;
     const auto bytes = [&](const std::string &name) { return entry(entries, name).bytes; };
@@ -136,16 +136,16 @@ namespace
     const auto launch_outside = [&] {
       vector_kernels::cuda::axpby(x.size(), 1., data, 0., data, stream.get());
     };
-    launch_profile::start(3);
+    LaunchProfile profile(stream.get(), 3);
     {
-      const launch_profile::Operation outer(100., "outer", "in a way");
+      const ProfiledOperation outer(stream.get(), 100., "outer", "in a way");
       launch_outside();
       space.axpby(1., x, 0., x);
       launch_outside();
     }
     launch_outside();
     launch_outside();
-    const std::vector<Entry> entries = launch_profile::stop();
+    const std::vector<Entry> entries = profile.stop();
     ASSERT_EQ(entries.size(), 3U);
     EXPECT_EQ(entries[0].operation, "outer (in a way)");
     EXPECT_EQ(entries[0].calls, 1);
@@ -157,7 +157,7 @@ namespace
     EXPECT_EQ(entries[2].bytes, 0.);
 
     space.axpby(1., x, 0., x);
-    EXPECT_TRUE(launch_profile::stop().empty());
+    EXPECT_TRUE(profile.stop().empty());
   }
 
   TEST_F(DeviceProfile, KernelsThatAreLoadedDoNotRun)
@@ -169,7 +169,7 @@ namespace
     const double before = space.norm(x);
     ASSERT_GT(before, 0.);
     {
-      const KernelLoading instead_of_running;
+      const KernelLoading instead_of_running(stream.get());
       space.axpby(0., x, 0., x);
     }
     EXPECT_EQ(space.norm(x), before);

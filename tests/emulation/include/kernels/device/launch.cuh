@@ -19,17 +19,17 @@ namespace internal
   void start(bool cooperative, const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
       std::size_t shared_bytes, Stream stream, A &&...arguments)
   {
-    if (KernelLoading::is_on())
+    if (stream.only_loads_kernels())
       return;
     const std::tuple<std::decay_t<P>...> values(arguments...);
-    if (launch_profile::is_on)
-      launch_profile::before(stream);
+    if (stream.profile() != nullptr)
+      stream.profile()->before();
     emulation::queue(stream, [=] {
       emulation::launch(
           name, [&] { std::apply(kernel, values); }, grid, block, shared_bytes, cooperative);
     });
-    if (launch_profile::is_on)
-      launch_profile::after(name, stream);
+    if (stream.profile() != nullptr)
+      stream.profile()->after(name);
   }
 } // namespace internal
 
