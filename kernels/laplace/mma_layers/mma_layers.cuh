@@ -30,7 +30,8 @@ struct MmaLayersParameters : ColumnParameters<Tile>
   float lambda[3][Tile::n];     ///< c_d lambda
   float of_diagonal;            ///< what D u is multiplied by in the sums of the residual: -1
   float alpha, u_factor, theta; ///< chebyshev: alpha; 1 + theta - alpha; theta
-  alignas(8) std::uint32_t zero; ///< is zero: pipeline::zero_after(); not read with the numbers before it
+  /// Is zero: pipeline::zero_after(). Not read with the numbers before it.
+  alignas(8) std::uint32_t zero;
   signed char y_modes[16 * Tile::y_blocks]; ///< LineBlocks::mode
 };
 
