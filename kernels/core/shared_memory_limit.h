@@ -13,4 +13,6 @@ namespace tensormg::shared_memory_limit
 /// specifications). A multiprocessor has 1 KiB more, and keeps 1 KiB per block for itself.
 inline constexpr int of_block = TENSORMG_SHARED_MEMORY_KIB * 1024;
 inline constexpr int of_two_blocks = (of_block + 1024) / 2 - 1024; ///< each, if two are resident
+/// Of compute capability 9.0, for kernels that run from there on.
+inline constexpr int of_block_on_90 = 227 * 1024;
 } // namespace tensormg::shared_memory_limit

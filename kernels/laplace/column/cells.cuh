@@ -29,7 +29,7 @@ class Cells
   Carry<Tile> carry;                      ///< traces at the top of the layer below
   pipeline::RingPosition<Tile::ring> own; ///< plane 0 of the current layer
   pipeline::RingPosition<Tile::input_ring == 0 ? 1 : Tile::input_ring> input;
-  Place s;
+  march::Place s;
   Number *dst; ///< first number of this lane in the first plane of the block
   bool stores; ///< this row and pack are part of the block
   int edge_at; ///< where the line beside the row that this lane sums begins in a slot
@@ -48,7 +48,7 @@ public:
 
   __device__ __forceinline__ void run()
   {
-    for (int index = 0; place(p, index, s); ++index)
+    for (int index = 0; march::place(p, index, s); ++index)
     {
       if (cy > s.last_y)
       {

@@ -250,7 +250,7 @@ __global__ __launch_bounds__(Tile::threads, 1) void column_kernel(
 {
   const Shared<Tile> shared{dynamic_shared()};
   if (threadIdx.x == 0)
-    initialise<Tile>(shared);
+    march::initialise<Tile>(shared);
   __syncthreads();
 
   const int service = int(threadIdx.x) - 128 * Tile::consumer_groups;
@@ -263,9 +263,9 @@ __global__ __launch_bounds__(Tile::threads, 1) void column_kernel(
   }
   pipeline::shrink_registers<Tile::service_registers>();
   if (service == 0)
-    produce(p, shared);
+    march::produce<Tile>(p, shared);
   if constexpr (form != Form::apply)
     if (service == 32)
-      produce_input(p, shared);
+      march::produce_input<&pipeline::load_box, Tile>(p, shared);
 }
 } // namespace tensormg::laplace::column

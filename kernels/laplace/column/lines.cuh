@@ -4,45 +4,16 @@
 #include <type_traits>
 
 #include "kernels/laplace/column/column.cuh"
+#include "kernels/laplace/march/line_sums.cuh"
 
 namespace tensormg::laplace::column
 {
-/// Value and half derivative at one end of a line.
-/// Lines of two modes are taken as they are (`is_line`): v and d then are the modes, what they give to the neighbour has
-/// a matrix of full rank, and forming sums first would take twice as many operations. All that is said of traces
+/// Lines of two modes are taken as they are (`is_line`): v and d of a trace then are the modes, what they give to the neighbour
+/// has a matrix of full rank, and forming sums first would take twice as many operations. All that is said of traces
 /// behind closed sides holds for them, too.
-template <typename V, bool is_line = false>
-struct Trace
-{
-  V v, d;
-};
+using march::Trace;
 
-/// Both ends of a line, from the sums over its even and its odd modes (CellBasis).
-template <typename V>
-struct LineSums
-{
-  V ev, ed, ov, od;
-
-  template <typename C>
-  __device__ __forceinline__ void add(int mode, C weight_v, C weight_h, const V &u)
-  {
-    V &value = mode % 2 == 0 ? ev : ov, &derivative = mode % 2 == 0 ? ed : od;
-    if (mode < 2)
-    {
-      value = weight_v * u;
-      derivative = weight_h * u;
-    }
-    else
-    {
-      add_product(value, weight_v, u);
-      add_product(derivative, weight_h, u);
-    }
-  }
-  __device__ __forceinline__ Trace<V> lower() const { return {ev - ov, od - ed}; }
-  __device__ __forceinline__ Trace<V> upper() const { return {ev + ov, od + ed}; }
-};
-
-/// The same in units of v_0 and h_0, so that no sum begins with a product: the weights of the first odd mode are those
+/// march::LineSums in units of v_0 and h_0, so that no sum begins with a product: the weights of the first odd mode are those
 /// of all odd ones, v_m and h_m of the others are relative to the first one of their parity (LaneParameters).
 template <typename V, bool is_line>
 struct ScaledSums
@@ -107,31 +78,10 @@ __device__ __forceinline__ void add_face(
   }
 }
 
-/// What the two faces of a line give: factors of c_d v and c_d g for even and for odd modes, from the
-/// traces (m) below and (p) above.
-template <typename V, bool is_line = false>
-struct Faces
+} // namespace tensormg::laplace::column
+
+namespace tensormg::laplace::march
 {
-  V v[2], g[2];
-
-  Faces() = default;
-  __device__ __forceinline__ Faces(const Trace<V, is_line> &m, const Trace<V, is_line> &p)
-  {
-    v[0] = m.d - p.d;
-    g[0] = p.v + m.v;
-    g[1] = p.v - m.v;
-#pragma unroll
-    for (int w = 0; w < int(sizeof(V) / sizeof(m.d.at[0])); ++w)
-      v[1].at[w] = -m.d.at[w] - p.d.at[w];
-  }
-  template <typename P>
-  __device__ __forceinline__ void add(V &to, const P &p, int d, int m) const
-  {
-    add_product(to, p.vd[d][m], v[m % 2]);
-    add_product(to, p.gd[d][m], g[m % 2]);
-  }
-};
-
 template <typename V>
 struct Faces<V, true>
 {
@@ -144,10 +94,15 @@ struct Faces<V, true>
   template <typename P>
   __device__ __forceinline__ void add(V &to, const P &p, int d, int m) const
   {
-    add_face<false>(to, p, d, m, below);
-    add_face<true>(to, p, d, m, above);
+    column::add_face<false>(to, p, d, m, below);
+    column::add_face<true>(to, p, d, m, above);
   }
 };
+} // namespace tensormg::laplace::march
+
+namespace tensormg::laplace::column
+{
+using march::Faces;
 
 /// The traces at the top of a layer, by mode (j, i): in registers, or where those are needed for other
 /// things, in this lane's part of shared memory.

@@ -1,9 +1,11 @@
-// What a block of the column kernel owns, and where it keeps it in shared memory: see cuda_column.cuh.
+// What a block of the column kernel owns, and where it keeps it in shared memory: see column.cuh.
 #pragma once
 
 #include "kernels/core/block.h"
 #include "kernels/core/half.h"
+#include "kernels/core/shared_memory_limit.h"
 #include "kernels/core/wide_float.h"
+#include "kernels/laplace/march/warp_roles.h"
 
 namespace tensormg::laplace
 {
@@ -17,7 +19,7 @@ namespace tensormg::laplace
 /// a slot of the other ring one plane of b, then of old if `inputs` = 2: [rows][n][n][32][width] each.
 template <typename Number_, int n_, int width_, int rows_, int ring_, int input_ring_ = 0,
     bool parked_ = false, int inputs_ = 2, int staged_ = 0>
-struct ColumnTile
+struct ColumnTile : WarpRoles<rows_>
 {
   using Number = Number_;
   using C = Compute<Number>;
@@ -42,19 +44,8 @@ struct ColumnTile
   /// of them, they are added to the sums instead.
   static constexpr bool adds_ghosts = sizeof(C) == 8 && sizeof(Number) < 8;
 
-  static constexpr int warps = rows;
   static constexpr int cells_x = 32 * width;
   static constexpr int cells_y = rows;
-  static constexpr int consumer_groups = (rows + 3) / 4;
-  static constexpr int threads = 128 * (consumer_groups + 1);
-
-  /// Registers per thread: at launch all threads have the same number; the consumers then take what the
-  /// copying group gives back, at most 240.
-  static constexpr int service_registers = 32;
-  static constexpr int launch_registers = 65536 / threads / 8 * 8;
-  static constexpr int pool =
-      (launch_registers + (launch_registers - service_registers) / consumer_groups) / 8 * 8;
-  static constexpr int consumer_registers = pool < 240 ? pool : 240;
 
   /// Cells of a box beside the tile: the copy engine moves multiples of 16 bytes.
   static constexpr int halo_x = 16 / int(sizeof(Number));
@@ -94,8 +85,7 @@ struct ColumnTile
   static_assert(ring > n, "a layer must be in shared memory as a whole, and one plane more");
   static_assert(row_granularity % width == 0);
   static_assert((rows + 2) * n <= 256 && cells_x <= 256, "boxes of the copy engine");
-  static_assert(shared_bytes <= 232448, "227 KiB per block");
-  static_assert(threads <= 1024);
+  static_assert(shared_bytes <= shared_memory_limit::of_block_on_90);
 };
 
 /// The tile for blocks with ghosts in y where the storage would round their traces: an instance of its own, since the code that

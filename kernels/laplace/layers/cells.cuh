@@ -70,9 +70,9 @@ public:
 
 private:
   /// Of Chebyshev steps only, which alone have them.
-  __device__ __forceinline__ const LayersStepParameters<Tile> &step() const
+  __device__ __forceinline__ const RowStepParameters<Tile> &step() const
   {
-    return static_cast<const LayersStepParameters<Tile> &>(p);
+    return static_cast<const RowStepParameters<Tile> &>(p);
   }
   __device__ __forceinline__ void wait_full(int l, int k) const
   {
@@ -344,14 +344,14 @@ private:
 
 template <typename Tile, Form form>
 __global__ void __cluster_dims__(Tile::cluster, 1, 1) __launch_bounds__(Tile::threads, 1)
-    layers_kernel(const __grid_constant__ LayersParametersOf<Tile, form> p)
+    layers_kernel(const __grid_constant__ RowParametersOf<Tile, form> p)
 {
   const Shared<Tile> shared{dynamic_shared()};
   if (threadIdx.x == 0)
     initialise<Tile>(shared);
-  column::take_number<Tile>(p, shared.worker());
+  march::take_number<Tile>(p, shared.worker());
   cluster::synchronize<Tile::cluster>();
-  column::share_number<Tile>(shared.worker());
+  march::share_number<Tile>(shared.worker());
 
   const int service = int(threadIdx.x) - Tile::first_service;
   if (service < 0)

@@ -13,49 +13,22 @@
 // Nobody holds B u, and the engine has as long as x and y of a layer take.
 #pragma once
 
-#include <type_traits>
-
-#include "kernels/device/cluster.cuh"
-#include "kernels/laplace/column/column.cuh"
 #include "kernels/laplace/layers/tile.h"
+#include "kernels/laplace/march/row_work.cuh"
 
 namespace tensormg::laplace
 {
-template <typename Tile>
-struct LayersParameters : TileParameters<Tile>
-{
-  using C = typename Tile::C;
-  CUtensorMap row_beside;             ///< boxes of one row of cells of src
-  C lambda[3][Tile::n];               ///< c_d lambda times what D u is multiplied by in the sums
-  const typename Tile::Number *input; ///< b, for lanes
-  const std::uint8_t *l2_halves;      ///< of take_worker()
-};
-
-/// And for Chebyshev steps, ChebyshevShares.
-template <typename Tile>
-struct LayersStepParameters : LayersParameters<Tile>
-{
-  using C = typename Tile::C;
-  const typename Tile::Number *old; ///< for lanes; nullptr: zero
-  C theta;
-  C factor[Tile::n][Tile::modes]; ///< alpha / D, [k][j n + i]
-  C of_old[Tile::n][Tile::modes]; ///< what old is multiplied by in the sums
-};
-template <typename Tile, Form form>
-using LayersParametersOf =
-    std::conditional_t<form == Form::chebyshev, LayersStepParameters<Tile>, LayersParameters<Tile>>;
-
 namespace layers
 {
-  using column::own_place;
-  using column::Place;
+  using march::Layers, march::own_place, march::Place;
 
   template <typename Tile>
-  struct Shared
+  struct Shared : march::BlockMemory<Tile>
   {
     using Number = typename Tile::Number;
     using C = typename Tile::C;
-    using Barrier = pipeline::Barrier;
+    using typename march::BlockMemory<Tile>::Barrier;
+    using march::BlockMemory<Tile>::base, march::BlockMemory<Tile>::barrier;
     static constexpr int first_done = Tile::layers * Tile::steps_in;
     static constexpr int met_at = first_done + Tile::layers * Tile::steps_out;
     static constexpr int first_halo = met_at + 1;
@@ -63,8 +36,6 @@ namespace layers
     static constexpr int first_written = first_group + (Tile::by_mail ? 2 * Tile::n : Tile::groups);
     static_assert(first_written + (Tile::writes_apart ? Tile::layers * Tile::steps_out : 0) ==
         Tile::barriers);
-    unsigned char *base;
-
     /// Plane k of the layer with that number in the order of copies.
     __device__ Number *own(int layer, int k) const
     {
@@ -86,18 +57,6 @@ namespace layers
     __device__ C *edges(int warp) const
     {
       return reinterpret_cast<C *>(base + Tile::edge_offset) + warp * Tile::edge_numbers;
-    }
-    /// Where a warp keeps its segment, so that it takes no registers.
-    __device__ Place &place(int warp) const
-    {
-      static_assert(sizeof(Place) <= Tile::place_bytes);
-      return *reinterpret_cast<Place *>(base + Tile::place_offset + warp * Tile::place_bytes);
-    }
-    /// The number of this block in the schedule, or of its cluster: take_worker().
-    __device__ int &worker() const { return *reinterpret_cast<int *>(base + Tile::worker_offset); }
-    __device__ Barrier *barrier(int index) const
-    {
-      return reinterpret_cast<Barrier *>(base + Tile::barrier_offset) + index;
     }
     /// Plane k of the layer, and those waited for with it, have been copied; everybody has worked on it, and those written
     /// with it, and has read the layer after it.
@@ -167,39 +126,8 @@ namespace layers
     pipeline::fence_init();
   }
 
-  /// The layers of all segments of this block in the order of copies: those of the segment, one before and one after
-  /// it where there are such.
   template <typename Tile>
-  class Layers
-  {
-    const LayersParameters<Tile> &p_;
-    const int worker_;
-    int index_ = 0;
-
-  public:
-    Place s;
-    int c;
-    bool more;
-
-    __device__ explicit Layers(const LayersParameters<Tile> &p, int worker)
-      : p_(p)
-      , worker_(worker)
-    {
-      more = own_place(p_, worker_, 0, s);
-      c = s.z0 - s.before;
-    }
-    __device__ bool is_own() const { return c >= s.z0 && c < s.z1; }
-    __device__ void advance()
-    {
-      if (++c < s.z1 + s.after)
-        return;
-      more = own_place(p_, worker_, ++index_, s);
-      c = s.z0 - s.before;
-    }
-  };
-
-  template <typename Tile>
-  __device__ void read_plane(const LayersParameters<Tile> &p, const Shared<Tile> &shared,
+  __device__ void read_plane(const RowParameters<Tile> &p, const Shared<Tile> &shared,
       const Layers<Tile> &in, int layer, int k)
   {
     constexpr int n = Tile::n;
@@ -212,7 +140,7 @@ namespace layers
   }
   /// Planes first, first + 1, ... of a layer, those that take the place of others at a time.
   template <typename Tile>
-  __device__ void read_planes(const LayersParameters<Tile> &p, const Shared<Tile> &shared,
+  __device__ void read_planes(const RowParameters<Tile> &p, const Shared<Tile> &shared,
       const Layers<Tile> &in, int layer, int first)
   {
     for (int k = first; k < min(first + Tile::planes_out, Tile::n); ++k)
@@ -221,7 +149,7 @@ namespace layers
 
   /// writes_apart: reads planes to the place of earlier ones, when these have been written.
   template <typename Tile>
-  __device__ void read_layers(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
+  __device__ void read_layers(const RowParameters<Tile> &p, const Shared<Tile> &shared)
   {
     constexpr int n = Tile::n;
     InStep in_step(p.progress, p.longest, Tile::apart);
@@ -241,7 +169,7 @@ namespace layers
 
   /// writes_apart: writes planes when they are done.
   template <typename Tile>
-  __device__ void write_layers(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
+  __device__ void write_layers(const RowParameters<Tile> &p, const Shared<Tile> &shared)
   {
     constexpr int n = Tile::n;
     int layer = 0;
@@ -260,7 +188,7 @@ namespace layers
 
   /// Otherwise: writes planes when they are done, and reads those of the layer after the next to their place.
   template <typename Tile>
-  __device__ void copy_layers(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
+  __device__ void copy_layers(const RowParameters<Tile> &p, const Shared<Tile> &shared)
   {
     constexpr int n = Tile::n, step = Tile::planes_out;
     InStep in_step(p.progress, p.longest, Tile::apart);
@@ -304,7 +232,7 @@ namespace layers
 
   /// Copies the cells around the tile.
   template <typename Tile>
-  __device__ void copy_halo(const LayersParameters<Tile> &p, const Shared<Tile> &shared)
+  __device__ void copy_halo(const RowParameters<Tile> &p, const Shared<Tile> &shared)
   {
     pipeline::RingPosition<Tile::halo_ring> at;
     const bool is_first = cluster::rank<Tile::cluster>() == 0;

@@ -3,18 +3,20 @@
 
 #include <type_traits>
 
-#include "kernels/laplace/layers/lines.cuh"
+#include "kernels/laplace/layers/layers.cuh"
 
 namespace tensormg::laplace::layers
 {
+using march::Faces, march::LineSums;
+
 /// What a lane does in plane k of a layer, [rows][n modes j][n modes i][cells_x]:
 ///   sum_ij = (c_x lambda_i + c_y lambda_j + c_z lambda_k) u_ij + faces in x (v_i, g_i) + faces in y (v_j, g_j),
 /// CellBasis. The members are for Cells, which adds the faces in z.
 template <typename Tile>
-class PlaneWork : public LineWork<Tile>
+class PlaneWork : public march::RowWork<Tile>
 {
 public:
-  using Lines = LineWork<Tile>;
+  using Lines = march::RowWork<Tile>;
   using Lines::cell, Lines::half, Lines::lane, Lines::p, Lines::s, Lines::warp;
   using Lines::load, Lines::ghost, Lines::couple;
   using Lines::n, Lines::width, Lines::mode_x, Lines::mode_y, Lines::row_y;
@@ -27,7 +29,7 @@ public:
   const int group;
 
   __device__ __forceinline__ PlaneWork(
-      const LayersParameters<Tile> &p_, const Shared<Tile> &shared_, int warp_)
+      const RowParameters<Tile> &p_, const Shared<Tile> &shared_, int warp_)
     : Lines(p_, warp_, shared_.place(warp_))
     , shared(shared_)
     , group(warp_ / Tile::group_warps)
@@ -195,7 +197,7 @@ public:
     const Number *from = closed ? plane.own + cy * row_y + j * mode_y + (right ? s.last_x : 0)
                                 : shared.halo(plane.slot, right ? Tile::right_at : Tile::left_at) +
             (cy * n + j) * n * Tile::halo_x + (right ? 0 : s.left_cell);
-    write_pack(shared.edges(warp) + 2 * line, sum_beside<Tile>(p, from, right, closed));
+    write_pack(shared.edges(warp) + 2 * line, march::sum_beside<Tile>(p, from, right, closed));
   }
 
   /// Line by line in x, so that sums may replace u. of_z = c_z lambda_k.

@@ -3,7 +3,9 @@
 
 #include "kernels/core/block.h"
 #include "kernels/core/half.h"
+#include "kernels/core/shared_memory_limit.h"
 #include "kernels/core/wide_float.h"
+#include "kernels/laplace/march/warp_roles.h"
 
 namespace tensormg::laplace
 {
@@ -70,18 +72,16 @@ struct LayersTile
   static constexpr bool writes_apart = cluster == 1 && steps_out > 1 &&
       (warps + 3 + 3) / 4 == (warps + 2 + 3) / 4;
   static constexpr int service_warps = writes_apart ? 3 : 2;
-  static constexpr int plain_registers = 65536 / (128 * ((warps + service_warps + 3) / 4)) / 8 * 8;
-  static constexpr int consumer_groups = (warps + 3) / 4;
-  static constexpr int service_registers = 40;
-  static constexpr int launch_registers = 65536 / (128 * (consumer_groups + 1)) / 8 * 8;
-  static constexpr int pool =
-      (launch_registers + (launch_registers - service_registers) / consumer_groups) / 8 * 8;
-  static constexpr bool moves_registers = pool > plain_registers;
-  static constexpr int first_service = moves_registers ? 128 * consumer_groups : 32 * warps;
-  static constexpr int threads =
-      moves_registers ? 128 * (consumer_groups + 1) : 32 * (warps + service_warps);
-  static constexpr int most_registers = moves_registers ? pool : plain_registers;
-  static constexpr int consumer_registers = most_registers < 240 ? most_registers : 240;
+  using Roles = WarpRoles<warps, 40>;
+  static constexpr int plain_registers =
+      Roles::of_multiprocessor / (128 * ((warps + service_warps + 3) / 4)) / 8 * 8;
+  static constexpr bool moves_registers = Roles::pool > plain_registers;
+  static constexpr int first_service = moves_registers ? 128 * Roles::consumer_groups : 32 * warps;
+  static constexpr int threads = moves_registers ? Roles::threads : 32 * (warps + service_warps);
+  static constexpr int service_registers = Roles::service_registers;
+  static constexpr int consumer_registers = moves_registers ? Roles::consumer_registers
+      : plain_registers < Roles::most_of_thread             ? plain_registers
+                                                            : Roles::most_of_thread;
 
   /// A plane of the tile is so many lines in z for the lanes of a warp, shared by all warps.
   static constexpr int strips = (rows * modes + 1) / 2;
@@ -140,7 +140,7 @@ struct LayersTile
       "copy_layers() reads planes to where it has written those of two layers before");
   static_assert(halo_ring <= n, "a plane's barrier serves one layer after the other");
   static_assert(rows * n <= 256, "boxes of the copy engine");
-  static_assert(shared_bytes <= 232448, "227 KiB per block");
+  static_assert(shared_bytes <= shared_memory_limit::of_block_on_90);
   static_assert(threads <= 1024);
 };
 

@@ -204,7 +204,7 @@ private:
   /// Where nothing fits, as on compute capability 9.0: such a launch is refused (resident_blocks()).
   static constexpr LinesLayout lone_layout = spread_layout.groups > 0 ? spread_layout
       : dense_layout.groups > 0                                       ? dense_layout
-                                                                      : alone(226 * 1024, true);
+                                : alone(shared_memory_limit::of_block_on_90 - 1024, true);
 
 public:
   /// That are resident at once: two, unless the tiles that fit then read too much.

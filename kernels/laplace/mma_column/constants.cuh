@@ -1,7 +1,7 @@
 // The constant multiplicands of the tensor-core column kernel: see steps.cuh.
 #pragma once
 
-#include "kernels/laplace/column/column.cuh"
+#include "kernels/laplace/march/plane_rings.cuh"
 #include "kernels/laplace/mma_column/jump_weights.h"
 #include "kernels/laplace/mma_column/tile.h"
 #include "kernels/laplace/mma_weights.cuh"
@@ -9,7 +9,7 @@
 namespace tensormg::laplace
 {
 template <typename Tile>
-struct MmaColumnParameters : ColumnParameters<Tile>
+struct MmaColumnParameters : ModeParameters<Tile>
 {
   float scale; ///< sums are formed in units of this power of two, so that no weight leaves FP16
   JumpWeights<Tile::n> jumps; ///< of the residual

@@ -37,7 +37,7 @@ class Jumps : Warp<Tile>
 
 public:
   __device__ __forceinline__ Jumps(
-      const MmaColumnParameters<Tile> &p_, const column::Shared<Tile> &shared_)
+      const MmaColumnParameters<Tile> &p_, const march::PlaneRings<Tile> &shared_)
     : Base(p_, shared_)
     , constants(shared_.base)
   {}

@@ -12,9 +12,9 @@ __global__ __launch_bounds__(Tile::threads, 1) void mma_column_kernel(
     const __grid_constant__ MmaColumnParameters<Tile> p)
 {
   static_assert(form != Form::apply);
-  const column::Shared<Tile> shared{dynamic_shared()};
+  const march::PlaneRings<Tile> shared{dynamic_shared()};
   if (threadIdx.x == 0)
-    column::initialise<Tile>(shared);
+    march::initialise<Tile>(shared);
   if constexpr (form == Form::residual)
     JumpConstants<Tile>(shared.base).fill(p);
   else
@@ -36,10 +36,10 @@ __global__ __launch_bounds__(Tile::threads, 1) void mma_column_kernel(
   }
   pipeline::shrink_registers<Tile::service_registers>();
   if (service == 0)
-    column::produce(p, shared);
+    march::produce<Tile>(p, shared);
   if (service == 32)
-    column::produce_input<&pipeline::load_box_once>(p, shared);
+    march::produce_input<&pipeline::load_box_once, Tile>(p, shared);
   if (service == 64)
-    column::store_results(p, shared);
+    march::store_results<Tile>(p, shared);
 }
 } // namespace tensormg::laplace::mma_column

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/laplace/column/launch.cuh"
+#include "kernels/laplace/march/launch.cuh"
 #include "kernels/laplace/mma_column/kernel.cuh"
 
 namespace tensormg::laplace
@@ -12,7 +12,7 @@ namespace tensormg::laplace
 /// A power of two such that the weights in units of it are at most 1024 = 2^-6 of the largest FP16 number,
 /// and their second parts are no subnormal numbers if they matter. `of_cells`: of cells alone, in the residual.
 template <typename Tile, Form form>
-float mma_column_scale(const ColumnParameters<Tile> &p, float of_cells)
+float mma_column_scale(const ModeParameters<Tile> &p, float of_cells)
 {
   float most = of_cells;
   for (int m = 0; m < Tile::n; ++m)
@@ -33,23 +33,14 @@ template <typename Tile, Form form>
 MmaColumnParameters<Tile> mma_column_parameters(const Arguments<Half> &a, int blocks)
 {
   MmaColumnParameters<Tile> p{};
-  static_cast<ColumnParameters<Tile> &>(p) = column_parameters<Tile, form>(a, blocks);
-  constexpr int n = Tile::n, cells = Tile::cells_x;
-  constexpr BoxLayout layout =
-      Tile::row_bytes == 128 ? BoxLayout::swizzled_128 : BoxLayout::swizzled_64;
-  p.own = make_box_map(a.block, a.src, cells, (Tile::rows + 2) * n, layout);
-  Block padded = a.block;
-  padded.cells[0] = padded.pitch;
-  p.result = make_box_map(padded, a.dst, cells, Tile::rows * n, layout);
-  p.b = make_box_map(a.block, a.b, cells, Tile::rows * n, layout);
-  if (p.has_old)
-    p.old = make_box_map(a.block, a.old, cells, Tile::rows * n, layout);
+  static_cast<ModeParameters<Tile> &>(p) = mode_parameters<Tile, form>(a, blocks);
+  make_permuted_boxes<Tile, form>(p, a, Tile::rows + 2);
   if constexpr (form == Form::residual)
   {
     const std::array<double, 3> factor{-a.factor[0], -a.factor[1], -a.factor[2]};
     p.scale = mma_column_scale<Tile, form>(
         p, static_cast<float>(jump_weights::largest(*a.basis, factor)));
-    p.jumps = make_jump_weights<n>(*a.basis, factor, p.scale);
+    p.jumps = make_jump_weights<Tile::n>(*a.basis, factor, p.scale);
   }
   else
     p.scale = mma_column_scale<Tile, form>(p, 0.f);

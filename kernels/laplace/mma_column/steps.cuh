@@ -40,7 +40,7 @@ class Steps : Warp<Tile>
 
 public:
   __device__ __forceinline__ Steps(
-      const MmaColumnParameters<Tile> &p_, const column::Shared<Tile> &shared_)
+      const MmaColumnParameters<Tile> &p_, const march::PlaneRings<Tile> &shared_)
     : Base(p_, shared_)
     , constants(shared_.base)
   {}

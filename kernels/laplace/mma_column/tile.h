@@ -3,7 +3,9 @@
 
 #include "kernels/core/block.h"
 #include "kernels/core/half.h"
+#include "kernels/core/shared_memory_limit.h"
 #include "kernels/laplace/march/swizzled_rows.h"
+#include "kernels/laplace/march/warp_roles.h"
 
 namespace tensormg::laplace
 {
@@ -21,7 +23,7 @@ namespace tensormg::laplace
 /// third one plane of results on their way to memory. Rows of cells_x cells are permuted by the copy engine
 /// (SwizzledRows).
 template <int cells_x_, int rows_, int parts_, int ring_, int input_ring_, int inputs_>
-struct MmaColumnTile
+struct MmaColumnTile : WarpRoles<rows_ * parts_>
 {
   using Number = Half;
   using C = float;
@@ -38,20 +40,9 @@ struct MmaColumnTile
   static constexpr int tiles = modes / 8;  ///< of 8 modes: accumulators of a plane and 16 cells
   static constexpr int groups = modes / 4; ///< of 4 lines in z
   static constexpr int fragments = cells_x_ / 16 / parts; ///< of 16 cells, per warp
-  static constexpr int warps = rows * parts;
 
   static constexpr int cells_x = cells_x_;
   static constexpr int cells_y = rows;
-  static constexpr int consumer_groups = (warps + 3) / 4;
-  static constexpr int threads = 128 * (consumer_groups + 1);
-
-  /// As in ColumnTile.
-  static constexpr int service_registers = 32;
-  static constexpr int launch_registers = 65536 / threads / 8 * 8;
-  static constexpr int pool =
-      (launch_registers + (launch_registers - service_registers) / consumer_groups) / 8 * 8;
-  static constexpr int consumer_registers = pool < 240 ? pool : 240;
-
   static constexpr int halo_x = 8;
   static constexpr int row_bytes = 2 * cells_x;
 
@@ -86,7 +77,7 @@ struct MmaColumnTile
   static constexpr int input_offset = align(ring * slot_bytes);
   static constexpr int result_offset = input_offset + inputs * input_ring * input_bytes;
   static constexpr int place_offset = result_offset + result_ring * input_bytes;
-  static constexpr int constant_offset = place_offset + warps * place_bytes;
+  static constexpr int constant_offset = place_offset + rows * parts * place_bytes;
   static constexpr int barrier_offset = (constant_offset + constant_bytes + 7) / 8 * 8;
   static constexpr int barriers = 2 * (ring + input_ring + result_ring);
   static constexpr int shared_bytes = barrier_offset + 8 * barriers;
@@ -98,7 +89,6 @@ struct MmaColumnTile
   static_assert(parts == 1 || parts == 2 || parts == 4);
   static_assert(ring > n, "a layer must be in shared memory as a whole, and one plane more");
   static_assert((rows + 2) * n <= 256, "boxes of the copy engine");
-  static_assert(shared_bytes <= 232448, "227 KiB per block");
-  static_assert(threads <= 1024);
+  static_assert(shared_bytes <= shared_memory_limit::of_block_on_90);
 };
 } // namespace tensormg::laplace

@@ -6,7 +6,7 @@
 
 namespace tensormg::laplace::mma_column
 {
-using column::Place;
+using march::Place;
 
 template <typename Tile>
 class Warp
@@ -18,7 +18,7 @@ protected:
   static constexpr unsigned all = ~0u;
 
   const MmaColumnParameters<Tile> &p;
-  const column::Shared<Tile> &shared;
+  const march::PlaneRings<Tile> &shared;
   const int lane, cy, cell0; ///< row of cells, first cell of this warp in it
   /// Bytes from the beginning of a slot: this lane's line of a row of cells.
   const int own_at, input_at;
@@ -36,7 +36,7 @@ protected:
   int first_lane; ///< that has the traces of the cell before the first one, with the next three
 
   __device__ __forceinline__ Warp(
-      const MmaColumnParameters<Tile> &p_, const column::Shared<Tile> &shared_)
+      const MmaColumnParameters<Tile> &p_, const march::PlaneRings<Tile> &shared_)
     : p(p_)
     , shared(shared_)
     , lane(threadIdx.x % 32)
@@ -44,18 +44,15 @@ protected:
     , cell0(__shfl_sync(all, int(threadIdx.x) / 32, 0) % Tile::parts * part_cells)
     , own_at(line_at(cy + 1, cell0 + lane / 8 % 2 * 8))
     , input_at(line_at(cy, cell0 + lane / 8 % 2 * 8))
-    , s(*reinterpret_cast<Place *>(shared_.base + Tile::place_offset +
-          __shfl_sync(all, int(threadIdx.x) / 32, 0) * Tile::place_bytes))
-  {
-    static_assert(sizeof(Place) <= Tile::place_bytes);
-  }
+    , s(shared_.place(__shfl_sync(all, int(threadIdx.x) / 32, 0)))
+  {}
 
   /// All segments of the block, layer by layer, by the steps of `cells`, which is this warp.
   template <typename Cells>
   __device__ __forceinline__ void march(Cells &cells)
   {
     Place here;
-    for (int index = 0; column::place(p, index, here); ++index)
+    for (int index = 0; march::place(p, index, here); ++index)
     {
       __syncwarp();
       s = here;

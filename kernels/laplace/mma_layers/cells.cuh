@@ -98,7 +98,7 @@ public:
     , share(warp % Tile::split)
     , own_at(shared_.base, cy, share, cell0)
     , z_face_words(weights.z_face_of_lane())
-    , s(shared_.place_of(warp))
+    , s(shared_.place(warp))
   {
 #pragma unroll
     for (int at = 0; at < partial_blocks; ++at)

@@ -238,7 +238,7 @@ __global__ __launch_bounds__(Tile::threads, 1) void mma_layers_kernel(
     produce_halo(p, shared);
   if constexpr (form != Form::apply)
     if (service == 64)
-      produce_input<&pipeline::load_box_once>(p, shared);
+      march::produce_input<&pipeline::load_box_once, Tile>(p, shared);
   if (service == 96)
     store_results(p, shared);
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/laplace/column/launch.cuh"
+#include "kernels/laplace/march/launch.cuh"
 #include "kernels/laplace/mma_layers/kernel.cuh"
 
 namespace tensormg::laplace
@@ -34,19 +34,10 @@ template <typename Tile, Form form>
 MmaLayersParameters<Tile> mma_layers_parameters(const Arguments<Half> &a, int blocks)
 {
   MmaLayersParameters<Tile> p{};
-  static_cast<ColumnParameters<Tile> &>(p) = column_parameters<Tile, form>(a, blocks);
-  constexpr int n = Tile::n, cells = Tile::cells_x;
-  constexpr BoxLayout layout =
-      Tile::row_bytes == 128 ? BoxLayout::swizzled_128 : BoxLayout::swizzled_64;
-  p.own = make_box_map(a.block, a.src, cells, Tile::rows * n, layout);
-  Block padded = a.block;
-  padded.cells[0] = padded.pitch;
-  p.result = make_box_map(padded, a.dst, cells, Tile::rows * n, layout);
-  p.row_beside = make_box_map(a.block, a.src, cells, n, layout);
-  if (form != Form::apply)
-    p.b = make_box_map(a.block, a.b, cells, Tile::rows * n, layout);
-  if (p.has_old)
-    p.old = make_box_map(a.block, a.old, cells, Tile::rows * n, layout);
+  static_cast<TileParameters<Tile> &>(p) = tile_parameters<Tile, form>(a, blocks);
+  make_permuted_boxes<Tile, form>(p, a, Tile::rows);
+  constexpr int n = Tile::n;
+  p.row_beside = make_box_map(a.block, a.src, Tile::cells_x, n, permuted_layout<Tile>);
   for (int d = 0; d < 3; ++d)
     for (int m = 0; m < n; ++m)
       p.lambda[d][m] = static_cast<float>(a.factor[d] * a.basis->lambda[m]);

@@ -17,13 +17,13 @@
 // With parts = 2 weights and traces are sums of two numbers of FP16, 22 bits: for residuals.
 #pragma once
 
-#include "kernels/laplace/column/column.cuh"
+#include "kernels/laplace/march/plane_rings.cuh"
 #include "kernels/laplace/mma_layers/tile.h"
 
 namespace tensormg::laplace
 {
 template <typename Tile>
-struct MmaLayersParameters : ColumnParameters<Tile>
+struct MmaLayersParameters : TileParameters<Tile>
 {
   CUtensorMap row_beside; ///< boxes of one row of cells of src
   float scale; ///< sums are formed in units of this power of two, so that no weight leaves FP16
@@ -37,15 +37,13 @@ struct MmaLayersParameters : ColumnParameters<Tile>
 
 namespace mma_layers
 {
-  using column::place;
-  using column::Place;
-  using column::produce_input;
+  using march::place, march::Place;
 
   template <typename Tile>
-  struct Shared
+  struct Shared : march::BlockMemory<Tile>
   {
-    using Barrier = pipeline::Barrier;
-    unsigned char *base;
+    using typename march::BlockMemory<Tile>::Barrier;
+    using march::BlockMemory<Tile>::base, march::BlockMemory<Tile>::barrier;
 
     // Bytes from the base.
     static __device__ int own_at(int slot) { return slot * Tile::own_bytes; }
@@ -60,16 +58,6 @@ namespace mma_layers
     __device__ unsigned char *input(int slot, int part) const
     {
       return base + input_at(slot, part);
-    }
-    /// Where a warp keeps its segment, so that it takes no registers.
-    __device__ Place &place_of(int warp) const
-    {
-      static_assert(sizeof(Place) <= Tile::place_bytes);
-      return *reinterpret_cast<Place *>(base + Tile::place_offset + warp * Tile::place_bytes);
-    }
-    __device__ Barrier *barrier(int index) const
-    {
-      return reinterpret_cast<Barrier *>(base + Tile::barrier_offset) + index;
     }
     // Each slot has a barrier that says empty and, but for planes of the tile, one that says full; one of the input ring a
     // third one, which says that the result is there. Planes of the tile are waited for by layers, two barriers in turn.

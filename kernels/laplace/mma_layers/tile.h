@@ -3,7 +3,9 @@
 
 #include "kernels/core/block.h"
 #include "kernels/core/half.h"
+#include "kernels/core/shared_memory_limit.h"
 #include "kernels/laplace/march/swizzled_rows.h"
+#include "kernels/laplace/march/warp_roles.h"
 #include "kernels/laplace/mma_layers/lines.h"
 
 namespace tensormg::laplace
@@ -19,8 +21,10 @@ namespace tensormg::laplace
 /// Rows of cells_x cells are permuted by the copy engine (SwizzledRows).
 template <int n_, int cells_x_, int rows_, int lines_, int ring_, int halo_ring_, int input_ring_,
     int inputs_ = 2, int parts_ = 1>
-struct MmaLayersTile
+struct MmaLayersTile : WarpRoles<rows_ *(cells_x_ / 16) * ((n_ + lines_ - 1) / lines_)>
 {
+  using Roles = WarpRoles<rows_ *(cells_x_ / 16) * ((n_ + lines_ - 1) / lines_)>;
+  using Roles::warps, Roles::consumer_registers;
   using Number = Half;
   using C = float;
   static constexpr bool owns_columns = false;
@@ -39,7 +43,6 @@ struct MmaLayersTile
   static constexpr int modes = n * n;                   ///< of a plane
   static constexpr int strips = rows * (cells_x / 16);  ///< of 16 cells
   static constexpr int split = (n + lines - 1) / lines; ///< warps per strip
-  static constexpr int warps = strips * split;
   using Own = OwnModes<n, lines>;
   static constexpr int tiles = (Own::slots + 7) / 8;      ///< of 8 modes: its accumulators
   static constexpr int x_blocks = (Own::slots + 15) / 16; ///< of 16 modes: its multiplicands
@@ -55,15 +58,6 @@ struct MmaLayersTile
   static constexpr int cells_y = rows;
   /// As in LayersTile. With nine modes the warps compute all the time: a block less is a loss. Two parts: not measured.
   static constexpr bool whole_columns = n < 9 && parts == 1;
-  static constexpr int consumer_groups = (warps + 3) / 4;
-  static constexpr int threads = 128 * (consumer_groups + 1);
-
-  /// As in ColumnTile.
-  static constexpr int service_registers = 32;
-  static constexpr int launch_registers = 65536 / threads / 8 * 8;
-  static constexpr int pool =
-      (launch_registers + (launch_registers - service_registers) / consumer_groups) / 8 * 8;
-  static constexpr int consumer_registers = pool < 240 ? pool : 240;
 
   /// D u is a product, not FP32 on CUDA cores.
   static constexpr bool multiplies_diagonal = inputs < 2;
@@ -136,7 +130,7 @@ struct MmaLayersTile
   /// Per strip: traces in y of two planes on their way, [2 planes][below, above][line tile][lane].
   static constexpr int mail_bytes = 2 * 2 * line_tiles * 32 * trace_bytes;
   /// The warps of a strip form traces in y for each other, each those of one tile's lines, if there is room.
-  static constexpr int most_shared_bytes = 232448; ///< 227 KiB per block
+  static constexpr int most_shared_bytes = shared_memory_limit::of_block_on_90;
   static constexpr bool shares_y =
       split > 1 && mail_offset + strips *mail_bytes <= most_shared_bytes;
   static constexpr bool mail_replaces_weights = holds_all && shares_y;
@@ -187,6 +181,5 @@ struct MmaLayersTile
   static_assert(ring >= 2 * n, "two layers must be in shared memory as a whole");
   static_assert(rows * n <= 256, "boxes of the copy engine");
   static_assert(shared_bytes <= most_shared_bytes);
-  static_assert(threads <= 1024);
 };
 } // namespace tensormg::laplace

@@ -47,7 +47,7 @@ __device__ __forceinline__ typename Cells<Tile, form>::Beside Cells<Tile, form>:
   Beside result;
   result.ghost = end && !closed;
   result.in_halo = edge && !closed;
-  result.left = closed != upper;
+  result.left = closed ? !upper : upper;
   result.flip = closed ? flip(side) : 0;
   const int row = closed ? cy : edge ? 0 : upper ? cy + 1 : cy - 1;
   const int slot = lane / 16 * 8 + lane % 8;

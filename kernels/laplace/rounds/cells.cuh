@@ -55,9 +55,9 @@ public:
 
 private:
   /// Of Chebyshev steps only, which alone have them.
-  __device__ __forceinline__ const LayersStepParameters<Tile> &step() const
+  __device__ __forceinline__ const RowStepParameters<Tile> &step() const
   {
-    return static_cast<const LayersStepParameters<Tile> &>(p);
+    return static_cast<const RowStepParameters<Tile> &>(p);
   }
   /// Layer c, or what lies behind the last one.
   __device__ __forceinline__ void work_on(int c)
@@ -207,7 +207,7 @@ private:
   {
     if constexpr (faces_at_once)
     {
-      const column::Faces<V> faces(below[t], above);
+      const march::Faces<V> faces(below[t], above);
       add_product(sum, p.vd[2][k], faces.v[k % 2]);
       add_product(sum, p.gd[2][k], faces.g[k % 2]);
       if constexpr (form == Form::chebyshev)
@@ -355,14 +355,14 @@ private:
 
 template <typename Tile, Form form>
 __global__ void __cluster_dims__(Tile::cluster, 1, 1) __launch_bounds__(Tile::threads, 1)
-    rounds_kernel(const __grid_constant__ LayersParametersOf<Tile, form> p)
+    rounds_kernel(const __grid_constant__ RowParametersOf<Tile, form> p)
 {
   const Shared<Tile> shared{dynamic_shared()};
   if (threadIdx.x == 0)
     initialise<Tile>(shared);
-  column::take_number<Tile>(p, shared.worker());
+  march::take_number<Tile>(p, shared.worker());
   cluster::synchronize<Tile::cluster>();
-  column::share_number<Tile>(shared.worker());
+  march::share_number<Tile>(shared.worker());
 
   const int warp = __shfl_sync(~0u, int(threadIdx.x) / 32, 0);
   if (warp < Tile::warps)

@@ -1,7 +1,6 @@
 // The warp that sums the lines beside a row in x, in the kernel that works on a layer in rounds: see cuda_rounds.cuh.
 #pragma once
 
-#include "kernels/laplace/layers/lines.cuh"
 #include "kernels/laplace/rounds/rounds.cuh"
 
 namespace tensormg::laplace::rounds
@@ -76,7 +75,7 @@ private:
         ? shared.own(own.slot, m) + j * n * Tile::cells_x + (right ? s.last_x : 0)
         : shared.beside(halo.slot, m, right) + j * n * Tile::halo_x + (right ? 0 : s.left_cell);
     write_pack(shared.edges(edges.slot) + (right ? Tile::edge_numbers / 2 : 0) + 2 * line,
-        layers::sum_beside<Tile>(p, from, right, closed));
+        march::sum_beside<Tile>(p, from, right, closed));
   }
 };
 } // namespace tensormg::laplace::rounds

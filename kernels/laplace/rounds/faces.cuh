@@ -1,7 +1,6 @@
 // Faces in x and y of a round, in the kernel that works on a layer in rounds: see cuda_rounds.cuh.
 #pragma once
 
-#include "kernels/laplace/layers/lines.cuh"
 #include "kernels/laplace/rounds/rounds.cuh"
 
 namespace tensormg::laplace::rounds
@@ -10,10 +9,10 @@ namespace tensormg::laplace::rounds
 ///   sum_ij = (c_x lambda_i + c_y lambda_j + c_z lambda_k) u_ij + faces in x (v_i, g_i) + faces in y (v_j, g_j),
 /// CellBasis. The members are for Cells, which adds the faces in z.
 template <typename Tile>
-class RoundWork : public layers::LineWork<Tile>
+class RoundWork : public march::RowWork<Tile>
 {
 public:
-  using Lines = layers::LineWork<Tile>;
+  using Lines = march::RowWork<Tile>;
   using Lines::cell, Lines::half, Lines::lane, Lines::p, Lines::s, Lines::warp;
   using Lines::load, Lines::behind, Lines::ghost, Lines::couple;
   using Lines::n, Lines::width, Lines::mode_x, Lines::mode_y;
@@ -21,7 +20,7 @@ public:
   using typename Lines::Number;
   using typename Lines::Trace;
   using typename Lines::V;
-  using Sums = column::LineSums<V>;
+  using Sums = march::LineSums<V>;
 
   const Shared<Tile> &shared;
   Trace around; ///< of a line in y of the row beyond
@@ -174,7 +173,7 @@ public:
       u[i] = load(line + i * mode_x);
       of.add(i, p.v[i], p.h[i], u[i]);
     }
-    const column::Faces<V> faces_x = couple(
+    const march::Faces<V> faces_x = couple(
         load_pack<2>(edges), load_pack<2>(edges + Tile::edge_numbers / 2), of.lower(), of.upper());
     if constexpr (!all_have_line)
       __syncwarp(); // those without a line have read another one's

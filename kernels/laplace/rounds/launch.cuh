@@ -1,7 +1,7 @@
 // Launch of the kernel that works on a layer in rounds.
 #pragma once
 
-#include "kernels/laplace/layers/launch.cuh"
+#include "kernels/laplace/march/row_launch.cuh"
 #include "kernels/laplace/rounds/cells.cuh"
 
 namespace tensormg::laplace
@@ -15,7 +15,7 @@ void launch_rounds(const Arguments<typename Tile::Number> &a)
       workers_to_start<Tile>(a.block,
           resident_clusters(reinterpret_cast<const void *>(kernel), Tile::cluster, Tile::threads,
               Tile::shared_bytes));
-  LayersParametersOf<Tile, form> p = layers_parameters<Tile, form>(a, blocks);
+  RowParametersOf<Tile, form> p = row_parameters<Tile, form>(a, blocks);
   const auto box_of_round = [&](int cells) {
     return make_box_map(a.block, a.src, cells, Tile::n, BoxLayout::plain, Tile::planes);
   };

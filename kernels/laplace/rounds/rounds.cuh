@@ -10,29 +10,27 @@
 // Everybody arrives at a barrier after each of these and waits for it one piece of work later.
 #pragma once
 
-#include "kernels/laplace/layers/layers.cuh"
+#include "kernels/laplace/march/row_work.cuh"
 #include "kernels/laplace/rounds/tile.h"
 
 namespace tensormg::laplace::rounds
 {
-using column::own_place;
-using column::Place;
-using layers::Layers;
+using march::Layers, march::own_place, march::Place;
 
 template <typename Tile>
-using Parameters = LayersParameters<Tile>;
+using Parameters = RowParameters<Tile>;
 template <typename Tile>
 using OwnPosition = pipeline::RingPosition<Tile::own_ring>;
 template <typename Tile>
 using HaloPosition = pipeline::RingPosition<Tile::halo_ring>;
 
 template <typename Tile>
-struct Shared
+struct Shared : march::BlockMemory<Tile>
 {
   using Number = typename Tile::Number;
   using C = typename Tile::C;
-  using Barrier = pipeline::Barrier;
-  unsigned char *base;
+  using typename march::BlockMemory<Tile>::Barrier;
+  using march::BlockMemory<Tile>::base, march::BlockMemory<Tile>::barrier;
 
   /// Plane m of a round in that slot.
   __device__ Number *own(int slot, int m) const
@@ -56,18 +54,6 @@ struct Shared
   __device__ C *edges(int slot) const
   {
     return reinterpret_cast<C *>(base + Tile::edge_offset) + slot * Tile::edge_numbers;
-  }
-  /// Where a warp keeps its segment, so that it takes no registers.
-  __device__ Place &place(int warp) const
-  {
-    static_assert(sizeof(Place) <= Tile::place_bytes);
-    return *reinterpret_cast<Place *>(base + Tile::place_offset + warp * Tile::place_bytes);
-  }
-  /// The number of this cluster in the schedule: take_worker().
-  __device__ int &worker() const { return *reinterpret_cast<int *>(base + Tile::worker_offset); }
-  __device__ Barrier *barrier(int index) const
-  {
-    return reinterpret_cast<Barrier *>(base + Tile::barrier_offset) + index;
   }
   // Each slot has a barrier that says full and one that says empty.
   __device__ Barrier *own_full(int slot) const { return barrier(2 * slot); }

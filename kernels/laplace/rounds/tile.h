@@ -3,6 +3,7 @@
 
 #include "kernels/core/block.h"
 #include "kernels/core/half.h"
+#include "kernels/core/shared_memory_limit.h"
 
 namespace tensormg::laplace
 {
@@ -45,7 +46,6 @@ struct RoundsTile
   /// One warp copies, one sums lines beside the row.
   static constexpr int service_warps = 2;
   static constexpr int threads = 32 * (warps + service_warps);
-  static constexpr int most_registers = 65536 / threads / 8 * 8;
   static constexpr int consumer_registers = 0; ///< nobody hands over any
   /// As in LayersTile: neither gains.
   static constexpr bool whole_columns = false, halves_of_rows = false;
@@ -115,7 +115,7 @@ struct RoundsTile
       "the thread that copies has asked for a layer before it waits for what that layer gives back");
   static_assert(own_ring >= rounds, "all of a layer is there when z is summed");
   static_assert(rows * n <= 256, "boxes of the copy engine");
-  static_assert(shared_bytes <= 232448, "227 KiB per block");
+  static_assert(shared_bytes <= shared_memory_limit::of_block_on_90);
   static_assert(threads <= 1024);
 };
 } // namespace tensormg::laplace

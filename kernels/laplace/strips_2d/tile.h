@@ -5,6 +5,7 @@
 
 #include "kernels/core/block.h"
 #include "kernels/core/half.h"
+#include "kernels/core/shared_memory_limit.h"
 #include "kernels/core/wide_float.h"
 
 namespace tensormg::laplace
@@ -80,7 +81,7 @@ struct StripTile
       2. * (chunk_bytes + sizeof(Number)) / cells + (parked ? 4. * sizeof(C) / n : 0.);
 
   static_assert(pack_bytes >= 4 && pack_bytes <= 16, "one access of a lane");
-  static_assert(shared_bytes <= 227 * 1024, "of a block on compute capability 9.0");
+  static_assert(shared_bytes <= shared_memory_limit::of_block_on_90);
   static_assert(rows >= 2, "a row is finished with the traces of the next one");
   static_assert(inputs == 0 || input_lines > 0);
   // With fewer lines than a row the wait is line by line, for everything but the newest copies.

@@ -1,5 +1,5 @@
 // Every layer of every tile is worked on exactly once, and the work is spread evenly.
-#include "kernels/laplace/march/march_schedule.h"
+#include "kernels/laplace/march/schedule.h"
 
 #include <vector>
 

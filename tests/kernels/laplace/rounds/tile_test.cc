@@ -62,7 +62,7 @@ namespace
       end = offset + bytes;
     }
     EXPECT_LE(end, Tile::shared_bytes);
-    EXPECT_LE(Tile::shared_bytes, 232448);
+    EXPECT_LE(Tile::shared_bytes, shared_memory_limit::of_block_on_90);
     // The copy engine writes boxes to multiples of 128 bytes, letters have 16.
     for (const int offset : {Tile::own_box, Tile::halo_offset, Tile::halo_bytes, Tile::left_at,
              Tile::right_at, Tile::mail_offset, Tile::faces_offset, Tile::edge_offset})
