@@ -7,52 +7,47 @@
 
 #include "kernels/laplace/column/launch.cuh"
 #include "kernels/laplace/cuda.h"
-#include "kernels/laplace/cuda_tiles.h"
 #include "kernels/laplace/layers/launch.cuh"
 #include "kernels/laplace/rounds/launch.cuh"
+#include "kernels/laplace/tiles/sm90.h"
 
 namespace tensormg::laplace
 {
-template <typename Number, Form form, int degree>
-using TileOf = std::conditional_t<form == Form::apply, CudaTile<Number, degree + 1, false>,
-    std::conditional_t<form == Form::residual, CudaResidualTile<Number, degree + 1>,
-        CudaChebyshevTile<Number, degree + 1>>>;
-
-template <typename Tile>
-concept TileOfLayers = requires
-{
-  Tile::strips_per_warp;
-};
-
 template <typename Tile, Form form>
 void launch_tile(const Arguments<typename Tile::Number> &a)
 {
   require_every_row(a.range, a.block);
-  if constexpr (Tile::owns_columns)
+  if constexpr (Tile::kernel == Kernel::column)
   {
     if constexpr (sizeof(typename Tile::Number) < sizeof(typename Tile::C) && !Tile::adds_ghosts)
       if (a.sides[2] == Side::ghost || a.sides[3] == Side::ghost)
         return launch_column<GhostTile<Tile>, form>(a);
     launch_column<Tile, form>(a);
   }
-  else if constexpr (TileOfLayers<Tile>)
+  else if constexpr (Tile::kernel == Kernel::layers)
     launch_layers<Tile, form>(a);
   else
+  {
+    static_assert(Tile::kernel == Kernel::rounds);
     launch_rounds<Tile, form>(a);
+  }
+}
+
+template <typename Number, Form form, int n>
+constexpr bool has_narrow_tile()
+{
+  if constexpr (form == Form::residual)
+    return CudaNarrowTile<Number, n>::cells_x < CudaTile<Number, n, form>::cells_x;
+  return false;
 }
 
 template <typename Number, Form form, int degree>
 void launch_3d(const Arguments<Number> &a)
 {
-  using Tile = TileOf<Number, form, degree>;
-  if constexpr (form != Form::chebyshev)
-  {
-    using Narrow = CudaNarrowTile<Number, degree + 1, form == Form::residual>;
-    if constexpr (Narrow::cells_x < Tile::cells_x)
-      if (prefers_narrow_tile(a.block.cells[0]))
-        return launch_tile<Narrow, form>(a);
-  }
-  launch_tile<Tile, form>(a);
+  if constexpr (has_narrow_tile<Number, form, degree + 1>())
+    if (prefers_narrow_tile(a.block.cells[0]))
+      return launch_tile<CudaNarrowTile<Number, degree + 1>, form>(a);
+  launch_tile<CudaTile<Number, degree + 1, form>, form>(a);
 }
 
 constexpr int lowest(Degrees degrees)
@@ -102,7 +97,8 @@ KernelResources resources_of_kernel(auto *function)
   const int blocks =
       cluster * resident_clusters(kernel, cluster, Tile::threads, Tile::shared_bytes);
   result.occupancy = double(blocks) / multiprocessors * Tile::threads / threads;
-  constexpr bool is_input_there = form != Form::apply && Tile::owns_columns;
+  constexpr bool is_input_there =
+      form != Form::apply && (Tile::kernel == Kernel::column || Tile::kernel == Kernel::mma_column);
   result.shared_bytes_per_dof =
       Tile::shared_bytes_per_dof + (is_input_there ? 4. * sizeof(typename Tile::Number) : 0.);
   return result;
@@ -110,9 +106,9 @@ KernelResources resources_of_kernel(auto *function)
 template <typename Tile, Form form>
 KernelResources resources_3d()
 {
-  if constexpr (Tile::owns_columns)
+  if constexpr (Tile::kernel == Kernel::column)
     return resources_of_kernel<Tile, form>(&column::column_kernel<Tile, form>);
-  else if constexpr (TileOfLayers<Tile>)
+  else if constexpr (Tile::kernel == Kernel::layers)
     return resources_of_kernel<Tile, form, Tile::cluster>(&layers::layers_kernel<Tile, form>);
   else
     return resources_of_kernel<Tile, form, Tile::cluster>(&rounds::rounds_kernel<Tile, form>);
@@ -122,15 +118,10 @@ KernelResources resources_3d()
 template <typename Number, Form form, int degree>
 KernelResources resources_of_rows(std::int64_t cells_x)
 {
-  using Tile = TileOf<Number, form, degree>;
-  if constexpr (form != Form::chebyshev)
-  {
-    using Narrow = CudaNarrowTile<Number, degree + 1, form == Form::residual>;
-    if constexpr (Narrow::cells_x < Tile::cells_x)
-      if (prefers_narrow_tile(cells_x))
-        return resources_3d<Narrow, form>();
-  }
-  return resources_3d<Tile, form>();
+  if constexpr (has_narrow_tile<Number, form, degree + 1>())
+    if (prefers_narrow_tile(cells_x))
+      return resources_3d<CudaNarrowTile<Number, degree + 1>, form>();
+  return resources_3d<CudaTile<Number, degree + 1, form>, form>();
 }
 
 template <typename Number, Form form, int first, int... next>

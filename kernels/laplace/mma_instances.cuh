@@ -5,7 +5,6 @@
 #include "kernels/laplace/mma.h"
 #include "kernels/laplace/mma_column/launch.cuh"
 #include "kernels/laplace/mma_layers/launch.cuh"
-#include "kernels/laplace/mma_tiles.h"
 
 namespace tensormg::laplace
 {
@@ -13,19 +12,16 @@ template <typename Tile, Form form>
 void launch_mma(const Arguments<Half> &a)
 {
   require_every_row(a.range, a.block);
-  if constexpr (Tile::owns_columns)
+  if constexpr (Tile::kernel == Kernel::mma_column)
     launch_mma_column<Tile, form>(a);
   else
     launch_mma_layers<Tile, form>(a);
 }
 
-template <int n, Form form>
-using MmaTileOf = std::conditional_t<form == Form::residual, MmaResidualTile<n>, MmaTile<n>>;
-
 /// Rows of 64 cells; nobody launches B u but to compare it.
 template <int n, Form form>
 inline constexpr bool has_wide_tile = form != Form::apply &&
-    (MmaWideTile<n>::cells_x > MmaTile<n>::cells_x);
+    (MmaWideTile<n>::cells_x > MmaTile<n, form>::cells_x);
 
 template <int n, Form form>
 void launch_mma_of_modes(const Arguments<Half> &a)
@@ -33,13 +29,13 @@ void launch_mma_of_modes(const Arguments<Half> &a)
   if constexpr (has_wide_tile<n, form>)
     if (prefers_wide_tile(a.block.cells[0]))
       return launch_mma<MmaWideTile<n>, form>(a);
-  launch_mma<MmaTileOf<n, form>, form>(a);
+  launch_mma<MmaTile<n, form>, form>(a);
 }
 
 template <typename Tile, Form form>
 KernelResources resources_of_mma()
 {
-  if constexpr (Tile::owns_columns)
+  if constexpr (Tile::kernel == Kernel::mma_column)
     return resources_of_kernel<Tile, form>(&mma_column::mma_column_kernel<Tile, form>);
   else
     return resources_of_kernel<Tile, form>(&mma_layers::mma_layers_kernel<Tile, form>);
@@ -52,7 +48,7 @@ KernelResources mma_resources_of_rows(std::int64_t cells_x)
   if constexpr (has_wide_tile<n, form>)
     if (prefers_wide_tile(cells_x))
       return resources_of_mma<MmaWideTile<n>, form>();
-  return resources_of_mma<MmaTileOf<n, form>, form>();
+  return resources_of_mma<MmaTile<n, form>, form>();
 }
 
 template <Form form>

@@ -6,9 +6,24 @@
 #include "kernels/core/shared_memory_limit.h"
 #include "kernels/core/wide_float.h"
 #include "kernels/laplace/march/warp_roles.h"
+#include "kernels/laplace/tiles/kernel.h"
 
 namespace tensormg::laplace
 {
+/// What is chosen for it.
+struct ColumnShape
+{
+  int modes;           ///< of a line
+  int width;           ///< cells per lane
+  int rows;            ///< of cells, one warp each
+  int ring;            ///< planes of src
+  int input_ring = 0;  ///< planes of b and old; 0: Form::apply alone
+  int inputs = 2;      ///< b and old: 2; Form::residual reads b alone
+  bool parked = false; ///< traces at the top of a layer wait in shared memory
+  /// Results of a warp on their way to memory, of so many modes j; 0: lanes write them themselves.
+  int staged = 0;
+};
+
 /// `rows` warps, each with a row of 32 lanes times `width` neighbouring cells in x; a lane owns its cells
 /// with all their modes and marches along z. One more group of warps copies.
 ///
@@ -17,25 +32,20 @@ namespace tensormg::laplace
 ///   left   [rows][n modes j][n modes i][halo_x]                cells beside the tile
 ///   right  likewise
 /// a slot of the other ring one plane of b, then of old if `inputs` = 2: [rows][n][n][32][width] each.
-template <typename Number_, int n_, int width_, int rows_, int ring_, int input_ring_ = 0,
-    bool parked_ = false, int inputs_ = 2, int staged_ = 0>
-struct ColumnTile : WarpRoles<rows_>
+template <typename Number_, ColumnShape shape>
+struct ColumnTile : WarpRoles<shape.rows>
 {
+  static constexpr Kernel kernel = Kernel::column;
   using Number = Number_;
   using C = Compute<Number>;
-  static constexpr bool owns_columns = true;
-  static constexpr int n = n_;
-  static constexpr int width = width_;           ///< cells per lane
-  static constexpr int rows = rows_;             ///< of cells, one warp each
-  static constexpr int ring = ring_;             ///< planes of src
-  static constexpr int input_ring = input_ring_; ///< planes of b and old; 0: form apply only
-  static constexpr int inputs = inputs_;         ///< b and old: 2; Form::residual reads b alone
-  static constexpr int result_ring = 0;          ///< each warp has results written by itself
+  static constexpr int n = shape.modes, width = shape.width, rows = shape.rows;
+  static constexpr int ring = shape.ring, input_ring = shape.input_ring, inputs = shape.inputs;
+  static constexpr int staged = shape.staged;
+  static constexpr bool parked = shape.parked;
+  static constexpr int result_ring = 0; ///< each warp has results written by itself
 
   /// The slots of a layer follow each other: no lane computes where the ring begins again.
   static constexpr bool whole_layers = ring % n == 0;
-
-  static constexpr bool parked = parked_; ///< traces at the top of a layer wait in shared memory
 
   /// The lines of a mode j are loaded once for z and x, if there are registers for n^2 packs more; otherwise once for each.
   static constexpr bool loads_once = !parked;
@@ -67,9 +77,7 @@ struct ColumnTile : WarpRoles<rows_>
   /// Per warp: [j][i][32 lanes][V, D][width].
   static constexpr int park_numbers = parked ? 64 * width * n * n : 0;
   static constexpr int park_offset = edge_offset + align(rows * edge_numbers * int(sizeof(C)));
-  /// Per warp: results on their way to memory, `staged` slots of one mode j each, [k][i][32 lanes][width]; 0: lanes
-  /// write them themselves.
-  static constexpr int staged = staged_;
+  /// Per warp: results on their way, `staged` slots of one mode j each, [k][i][32 lanes][width].
   static constexpr int staged_bytes = align(n * n * cells_x * int(sizeof(Number)));
   static constexpr int staged_offset = park_offset + rows * park_numbers * int(sizeof(C));
   static constexpr int barrier_offset = staged_offset + staged * rows * staged_bytes;

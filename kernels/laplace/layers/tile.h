@@ -6,10 +6,29 @@
 #include "kernels/core/shared_memory_limit.h"
 #include "kernels/core/wide_float.h"
 #include "kernels/laplace/march/warp_roles.h"
+#include "kernels/laplace/tiles/kernel.h"
 
 namespace tensormg::laplace
 {
-/// `rows` rows of 16 lanes, a lane with `width` neighbouring cells in x (as a rule 8 bytes of sums). Half a warp works on a
+/// What is chosen for it.
+struct LayersShape
+{
+  int modes;     ///< of a line
+  int rows;      ///< of cells
+  int groups;    ///< of warps, which take planes in turns
+  int halo_ring; ///< planes of the cells around the tile
+  bool split =
+      false;       ///< halves of a warp have the even and the odd modes j of one row, not two rows
+  int width = 0;   ///< cells per lane; 0: 8 bytes of sums
+  int cluster = 1; ///< blocks with rows of cells beside each other, 1 or 2
+  int planes_out = 0; ///< that are written at a time; 0: a layer
+  int planes_in = 0;  ///< that are waited for at a time; 0: a layer
+  int apart = 1;      ///< layers within which blocks are kept
+  int own_ring = 0;   ///< planes of the tile; 0: two layers
+  bool boxes = false; ///< planes that are waited for together are one request of the copy engine
+};
+
+/// `rows` rows of 16 lanes, a lane with `width` neighbouring cells in x. Half a warp works on a
 /// row of cells in a plane (mode k of a layer): the halves have two rows, or, with `split`, the even and the odd modes j of
 /// the same one. `groups` groups of warps take a plane each, one after the other. Two more
 /// warps copy (`writes_apart`: three). `planes_out` planes of a layer are written, and replaced by those of the layer after the next, at a time, and
@@ -23,19 +42,19 @@ namespace tensormg::laplace
 /// its place takes B u.
 /// The halo of the blocks of a cluster is lower or upper. On the other side they send each other the traces of their rows
 /// (`by_mail`).
-template <typename Number_, int n_, int rows_, int groups_, int halo_ring_, bool split_ = false,
-    int width_ = 8 / int(sizeof(Compute<Number_>)), int cluster_ = 1, int planes_out_ = n_,
-    int planes_in_ = n_, int apart_ = 1, int own_ring_ = 2 * n_>
+template <typename Number_, LayersShape shape_>
 struct LayersTile
 {
+  static constexpr Kernel kernel = Kernel::layers;
+  static constexpr LayersShape shape = shape_;
   using Number = Number_;
   using C = Compute<Number>;
-  static constexpr int n = n_;
-  static constexpr bool owns_columns = false;
-  static constexpr int rows = rows_; ///< of cells
-  static constexpr int groups = groups_;
-  static constexpr int halo_ring = halo_ring_; ///< planes of the cells around the tile
-  static constexpr int own_ring = own_ring_;   ///< planes of the tile
+  static constexpr int n = shape.modes, rows = shape.rows, groups = shape.groups;
+  static constexpr int halo_ring = shape.halo_ring, cluster = shape.cluster, apart = shape.apart;
+  static constexpr int own_ring = shape.own_ring > 0 ? shape.own_ring : 2 * n;
+  static constexpr int planes_out = shape.planes_out > 0 ? shape.planes_out : n;
+  static constexpr int planes_in = shape.planes_in > 0 ? shape.planes_in : n;
+  static constexpr bool split = shape.split;
   /// That may be on their way at the same time: each has barriers.
   static constexpr int layers = own_ring > 2 * n ? 3 : 2;
   /// Place of plane k of a layer, which are numbered in the order of copies.
@@ -43,17 +62,12 @@ struct LayersTile
   {
     return own_ring == 2 * n ? layer % 2 * n + k : (layer * n + k) % own_ring;
   }
-  static constexpr bool split = split_;
-
-  static constexpr int width = width_; ///< cells per lane
+  static constexpr int width = shape.width > 0 ? shape.width : 8 / int(sizeof(C));
   static constexpr int lanes_x = 16;
   static constexpr int cells_x = lanes_x * width;
-  static constexpr int cluster = cluster_; ///< blocks with rows of cells beside each other, 1 or 2
-  static constexpr int cells_y = rows * cluster;                         ///< of a cluster
-  static constexpr int modes = n * n;                                    ///< of a plane
-  static constexpr int planes_out = planes_out_, planes_in = planes_in_; ///< at a time
-  static constexpr int apart = apart_;                                   ///< layers
-  static constexpr int steps_out = (n + planes_out - 1) / planes_out;    ///< of a layer
+  static constexpr int cells_y = rows * cluster;                      ///< of a cluster
+  static constexpr int modes = n * n;                                 ///< of a plane
+  static constexpr int steps_out = (n + planes_out - 1) / planes_out; ///< of a layer
   static constexpr int steps_in = (n + planes_in - 1) / planes_in;
   static constexpr int group_warps = split ? rows : rows / 2;
   static constexpr int warps = groups * group_warps;
@@ -94,8 +108,9 @@ struct LayersTile
   static constexpr int own_box = row_box * rows;
   static constexpr int side_box = 16 * modes * rows;
   static constexpr int own_bytes = align(own_box);
-  /// Planes that the copy engine reads and writes as one box: InBoxes.
-  static constexpr int read_box = 1, write_box = 1;
+  /// Planes that the copy engine reads and writes as one box: not where the last ones are fewer; a layer that is written at once.
+  static constexpr int read_box = shape.boxes && n % planes_in == 0 ? planes_in : 1;
+  static constexpr int write_box = shape.boxes && steps_out == 1 ? n : 1;
   static constexpr int halo_rows = cluster > 1 ? 1 : 2; ///< lower, upper
   static constexpr int halo_box = halo_rows * row_box + 2 * side_box;
   static constexpr int upper_at = cluster > 1 ? 0 : align(row_box);
@@ -139,21 +154,11 @@ struct LayersTile
   static_assert(own_ring == 2 * n || (writes_apart && in_place),
       "copy_layers() reads planes to where it has written those of two layers before");
   static_assert(halo_ring <= n, "a plane's barrier serves one layer after the other");
+  static_assert(!shape.boxes || (own_bytes == own_box && own_ring == 2 * n),
+      "planes of a layer lie behind each other");
+  static_assert(planes_out % read_box == 0, "planes of a box are replaced together");
   static_assert(rows * n <= 256, "boxes of the copy engine");
   static_assert(shared_bytes <= shared_memory_limit::of_block_on_90);
   static_assert(threads <= 1024);
-};
-
-/// A LayersTile whose planes that are waited for together are one request of the copy engine, unless the last ones are fewer, as are
-/// those of a layer that is written at once.
-template <typename Tile>
-struct InBoxes : Tile
-{
-  static constexpr int read_box = Tile::n % Tile::planes_in == 0 ? Tile::planes_in : 1;
-  static constexpr int write_box = Tile::steps_out == 1 ? Tile::n : 1;
-
-  static_assert(Tile::own_bytes == Tile::own_box && Tile::own_ring == 2 * Tile::n,
-      "planes of a layer lie behind each other");
-  static_assert(Tile::planes_out % read_box == 0, "planes of a box are replaced together");
 };
 } // namespace tensormg::laplace

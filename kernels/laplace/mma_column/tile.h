@@ -6,9 +6,21 @@
 #include "kernels/core/shared_memory_limit.h"
 #include "kernels/laplace/march/swizzled_rows.h"
 #include "kernels/laplace/march/warp_roles.h"
+#include "kernels/laplace/tiles/kernel.h"
 
 namespace tensormg::laplace
 {
+/// What is chosen for it.
+struct MmaColumnShape
+{
+  int cells_x;    ///< of a row
+  int rows;       ///< of cells
+  int parts;      ///< warps per row
+  int ring;       ///< planes of src
+  int input_ring; ///< planes of b and old
+  int inputs = 2; ///< b and old: 2; Form::residual reads b alone
+};
+
 /// Degree 3: the 16 modes of a plane are what ldmatrix reads at a time, and so are four lines in z.
 ///
 /// `rows` rows of `cells_x` cells; a row belongs to `parts` warps, each with cells_x / parts neighbouring cells in
@@ -22,26 +34,22 @@ namespace tensormg::laplace
 /// a slot of the second ring one plane of b, then of old if `inputs` = 2: [rows][n][n][cells_x] each, a slot of the
 /// third one plane of results on their way to memory. Rows of cells_x cells are permuted by the copy engine
 /// (SwizzledRows).
-template <int cells_x_, int rows_, int parts_, int ring_, int input_ring_, int inputs_>
-struct MmaColumnTile : WarpRoles<rows_ * parts_>
+template <MmaColumnShape shape>
+struct MmaColumnTile : WarpRoles<shape.rows * shape.parts>
 {
+  static constexpr Kernel kernel = Kernel::mma_column;
   using Number = Half;
   using C = float;
-  static constexpr bool owns_columns = true;
   static constexpr int n = 4;
-  static constexpr int rows = rows_;             ///< of cells
-  static constexpr int parts = parts_;           ///< warps per row
-  static constexpr int ring = ring_;             ///< planes of src
-  static constexpr int result_ring = n;          ///< plane k of a layer always has the same slot
-  static constexpr int input_ring = input_ring_; ///< planes of b and old
-  static constexpr int inputs = inputs_;         ///< b and old: 2; Form::residual reads b alone
+  static constexpr int cells_x = shape.cells_x, rows = shape.rows, parts = shape.parts;
+  static constexpr int ring = shape.ring, input_ring = shape.input_ring, inputs = shape.inputs;
+  static constexpr int result_ring = n; ///< plane k of a layer always has the same slot
 
   static constexpr int modes = n * n;      ///< of a plane
   static constexpr int tiles = modes / 8;  ///< of 8 modes: accumulators of a plane and 16 cells
   static constexpr int groups = modes / 4; ///< of 4 lines in z
-  static constexpr int fragments = cells_x_ / 16 / parts; ///< of 16 cells, per warp
+  static constexpr int fragments = cells_x / 16 / parts; ///< of 16 cells, per warp
 
-  static constexpr int cells_x = cells_x_;
   static constexpr int cells_y = rows;
   static constexpr int halo_x = 8;
   static constexpr int row_bytes = 2 * cells_x;

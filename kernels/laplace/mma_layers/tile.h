@@ -7,9 +7,25 @@
 #include "kernels/laplace/march/swizzled_rows.h"
 #include "kernels/laplace/march/warp_roles.h"
 #include "kernels/laplace/mma_layers/lines.h"
+#include "kernels/laplace/tiles/kernel.h"
 
 namespace tensormg::laplace
 {
+/// What is chosen for it.
+struct MmaLayersShape
+{
+  int modes;      ///< of a line
+  int cells_x;    ///< of a row
+  int rows;       ///< of cells
+  int lines;      ///< in x, of a warp
+  int ring;       ///< planes of src
+  int halo_ring;  ///< planes of the cells around the tile
+  int input_ring; ///< planes of b and old, and of results
+  int inputs = 2; ///< b and old: 2; Form::residual reads b alone
+  int parts =
+      1; ///< terms of the sums by which weights and traces are given: 1 (11 bits) or 2 (22 bits)
+};
+
 /// `rows` rows of `cells_x` cells. Of 16 neighbouring cells a warp owns the modes of `lines` lines in x: n / lines
 /// warps, rounded up, share the cells. One more group of warps copies.
 ///
@@ -19,26 +35,19 @@ namespace tensormg::laplace
 ///   halo   lower, upper [n][n][cells_x]; left, right [rows][n][n][8 cells]
 ///   input  [rows][n][n][cells_x] each; the result takes the place of b on its way to memory
 /// Rows of cells_x cells are permuted by the copy engine (SwizzledRows).
-template <int n_, int cells_x_, int rows_, int lines_, int ring_, int halo_ring_, int input_ring_,
-    int inputs_ = 2, int parts_ = 1>
-struct MmaLayersTile : WarpRoles<rows_ *(cells_x_ / 16) * ((n_ + lines_ - 1) / lines_)>
+template <MmaLayersShape shape>
+struct MmaLayersTile
+  : WarpRoles<shape.rows *(shape.cells_x / 16) * ((shape.modes + shape.lines - 1) / shape.lines)>
 {
-  using Roles = WarpRoles<rows_ *(cells_x_ / 16) * ((n_ + lines_ - 1) / lines_)>;
+  using Roles =
+      WarpRoles<shape.rows *(shape.cells_x / 16) * ((shape.modes + shape.lines - 1) / shape.lines)>;
   using Roles::warps, Roles::consumer_registers;
+  static constexpr Kernel kernel = Kernel::mma_layers;
   using Number = Half;
   using C = float;
-  static constexpr bool owns_columns = false;
-  static constexpr int n = n_;
-  static constexpr int cells_x = cells_x_;
-  static constexpr int rows = rows_;             ///< of cells
-  static constexpr int lines = lines_;           ///< in x, of a warp
-  static constexpr int ring = ring_;             ///< planes of src
-  static constexpr int halo_ring = halo_ring_;   ///< planes of the cells around the tile
-  static constexpr int input_ring = input_ring_; ///< planes of b and old, and of results
-  static constexpr int inputs = inputs_;         ///< b and old: 2; Form::residual reads b alone
-
-  /// Terms of the sums by which weights and traces are given: 1 (11 bits) or 2 (22 bits).
-  static constexpr int parts = parts_;
+  static constexpr int n = shape.modes, cells_x = shape.cells_x, rows = shape.rows;
+  static constexpr int lines = shape.lines, ring = shape.ring, halo_ring = shape.halo_ring;
+  static constexpr int input_ring = shape.input_ring, inputs = shape.inputs, parts = shape.parts;
 
   static constexpr int modes = n * n;                   ///< of a plane
   static constexpr int strips = rows * (cells_x / 16);  ///< of 16 cells

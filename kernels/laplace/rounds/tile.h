@@ -4,9 +4,21 @@
 #include "kernels/core/block.h"
 #include "kernels/core/half.h"
 #include "kernels/core/shared_memory_limit.h"
+#include "kernels/laplace/tiles/kernel.h"
 
 namespace tensormg::laplace
 {
+/// What is chosen for it.
+struct RoundsShape
+{
+  int modes;        ///< of a line
+  int warps;        ///< that compute
+  int planes;       ///< of a round
+  int own_ring;     ///< rounds of the tile
+  int halo_ring;    ///< rounds of the cells around it
+  bool pairs_lines; ///< the lines in x of a warp have the same faces in y, as far as that goes
+};
+
 /// A row of 16 lanes, each with neighbouring cells in x of 8 bytes together. `warps` work on `planes` planes of the row at a time, a
 /// round: half a warp has a line of them. Rings, in rounds:
 ///   own    [own_ring][planes][n modes j][n modes i][cells_x]; sums of x and y take the place of u
@@ -17,19 +29,17 @@ namespace tensormg::laplace
 ///   edges  [2][left, right][planes][n lines j][V, D] beside the row
 /// `pairs_lines`: the two lines in x of a warp have modes j of one parity in the same plane, as far as that goes, and so the same
 /// faces in y. Blocks are kept within a round of each other (InStep).
-template <typename Number_, int n_, int warps_, int planes_, int own_ring_, int halo_ring_,
-    bool pairs_lines_>
+template <typename Number_, RoundsShape shape>
 struct RoundsTile
 {
+  static constexpr Kernel kernel = Kernel::rounds;
   using Number = Number_;
   using C = Compute<Number>;
-  static constexpr int n = n_;
-  static constexpr bool owns_columns = false;
-  static constexpr int planes = planes_;
+  static constexpr int n = shape.modes, planes = shape.planes, warps = shape.warps;
+  static constexpr int own_ring = shape.own_ring, halo_ring = shape.halo_ring;
+  static constexpr bool pairs_lines = shape.pairs_lines;
   static constexpr int rounds = n / planes; ///< of a layer
   static constexpr int lines = planes * n;  ///< in x of a round, and in y
-  static constexpr int own_ring = own_ring_, halo_ring = halo_ring_;
-  static constexpr bool pairs_lines = pairs_lines_;
 
   static constexpr int rows = 1;                 ///< of cells, of a block
   static constexpr int cluster = 2;              ///< blocks with rows beside each other
@@ -40,7 +50,6 @@ struct RoundsTile
   static constexpr int modes = n * n; ///< of a plane
   static constexpr int halo_x = 16 / int(sizeof(Number));
 
-  static constexpr int warps = warps_;
   static constexpr int units = 2 * warps;                    ///< halves of warps
   static constexpr int strips = (modes + units - 1) / units; ///< lines in z of a lane
   /// One warp copies, one sums lines beside the row.

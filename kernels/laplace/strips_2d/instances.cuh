@@ -5,7 +5,7 @@
 
 #include "kernels/laplace/strips_2d/launch.cuh"
 #include "kernels/laplace/strips_2d/strips_2d.h"
-#include "kernels/laplace/strips_2d/tiles.h"
+#include "kernels/laplace/tiles/strips_2d.h"
 
 namespace tensormg::laplace
 {

@@ -10,6 +10,20 @@
 
 namespace tensormg::laplace
 {
+/// What is chosen for it.
+struct StripShape
+{
+  int width;           ///< cells per lane
+  int warps;           ///< of a block
+  int blocks;          ///< per multiprocessor, by registers
+  int rows;            ///< of cells in the ring of src
+  int input_lines = 0; ///< in the rings of b and old
+  bool rolled = false; ///< the loop over the lines of a row is not unrolled
+  bool parked = false; ///< the traces of the newest row wait in shared memory
+  /// Of src in the ring beyond those rows: a ring of two rows is waited for as a whole the moment its last line has been asked for.
+  int more_lines = 0;
+};
+
 /// A strip of 32 lanes times `width` neighbouring cells in x that one warp marches along in y.
 ///
 /// Shared memory of a warp:
@@ -18,24 +32,19 @@ namespace tensormg::laplace
 ///   edges   [lines][left, right][n modes i]                 16 bytes each with the cell beside the strip
 ///   traces  [left, right][n modes j][V, D]                  of the edges of one row
 ///   parking [2 n traces][32][width]                         of the newest row, lane-private
-template <typename Number_, int n_, int inputs_, int width_, int warps_, int blocks_, int rows_,
-    int input_lines_ = 0, bool rolled_ = false, bool parked_ = false, int more_lines_ = 0>
+template <typename Number_, int n_, int inputs_, StripShape shape_>
 struct StripTile
 {
+  static constexpr StripShape shape = shape_;
   using Number = Number_;
   using C = Compute<Number>;
   static constexpr int n = n_;           ///< modes per direction
   static constexpr int inputs = inputs_; ///< 0: src alone, 1: b, 2: b and old
-  static constexpr int width = width_;   ///< cells per lane
-  static constexpr int warps = warps_;   ///< of a block
-  static constexpr int blocks = blocks_; ///< per multiprocessor, by registers
-  static constexpr int rows = rows_;     ///< of cells in the ring of src
-  /// Of src in the ring beyond those rows: a ring of two rows is waited for as a whole the moment its last line has been asked for.
-  static constexpr int more_lines = more_lines_;
+  static constexpr int width = shape.width, warps = shape.warps, blocks = shape.blocks;
+  static constexpr int rows = shape.rows, more_lines = shape.more_lines;
+  static constexpr int input_lines = shape.input_lines;
+  static constexpr bool rolled = shape.rolled, parked = shape.parked;
   static constexpr int lines = rows * n + more_lines; ///< of the ring
-  static constexpr int input_lines = input_lines_;    ///< in the rings of b and old
-  static constexpr bool rolled = rolled_; ///< the loop over the lines of a row is not unrolled
-  static constexpr bool parked = parked_; ///< the traces of the newest row wait in shared memory
 
   /// Where the row behind one begins, in lines of the ring.
   static constexpr int next_row(int row) { return wrapped(row + n); }

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/laplace/lines/tile.h"
-#include "kernels/laplace/strips_2d/tiles.h"
+#include "kernels/laplace/tiles/strips_2d.h"
 
 namespace tensormg::laplace
 {
@@ -23,7 +23,7 @@ namespace
     using Tile = typename StripTileOf<Number, degree, inputs>::type;
     EXPECT_LE(Tile::shared_bytes, shared_memory_limit::of_block) << degree << ' ' << inputs;
     EXPECT_GE(Tile::warps, 1);
-    if (strip_choice<Number>(degree, inputs).warps > Tile::warps)
+    if (strip_shape<Number>(degree, inputs).warps > Tile::warps)
     {
       EXPECT_GT(Tile::shared_bytes + Tile::warp_bytes, shared_memory_limit::of_block)
           << "as many warps as fit";

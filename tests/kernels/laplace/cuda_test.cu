@@ -7,10 +7,9 @@
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/device/device.h"
 #include "kernels/laplace/cuda.h"
-#include "kernels/laplace/cuda_tiles.h"
 #include "kernels/laplace/mma.h"
-#include "kernels/laplace/mma_tiles.h"
 #include "kernels/laplace/reference/reference.h"
+#include "kernels/laplace/tiles/sm90.h"
 #include "tests/support/few_cases.h"
 #include "tests/support/guarded_array.h"
 #include "tests/support/random_vector.h"
@@ -232,7 +231,7 @@ namespace
     const auto rows = []<int... n>(std::integer_sequence<int, n...>)
     {
       return std::array<std::int64_t, sizeof...(n)>{
-          laplace::CudaTile<TypeParam, n + 2, false>::cells_y...};
+          laplace::CudaTile<TypeParam, n + 2, Form::residual>::cells_y...};
     }
     (std::make_integer_sequence<int, max_degree>());
     for (int degree = 1; degree <= max_degree; ++degree)

@@ -1,7 +1,7 @@
 // The layer kernel on CUDA cores: where its planes are.
 #include <gtest/gtest.h>
 
-#include "kernels/laplace/cuda_tiles.h"
+#include "kernels/laplace/tiles/sm90.h"
 
 namespace tensormg::laplace
 {
@@ -91,32 +91,51 @@ namespace
 
   TEST(LayersTile, EveryPlaneHasAPlace)
   {
-    check<CudaTile<double, 4, false>>();
-    check<CudaTile<double, 5, false>>();
-    check<CudaTile<double, 6, false>>();
-    check<CudaTile<double, 7, false>>(); // more than two layers
-    check<CudaTile<double, 8, false>>();
-    check<CudaTile<float, 6, false>>();
-    check<CudaTile<float, 7, false>>();
-    check<CudaTile<WideFloat, 6, false>>();
-    check<CudaTile<WideFloat, 9, false>>();
-    check<CudaTile<Half, 5, false>>(); // sums of x and y in a place of their own
-    check<CudaTile<Half, 9, false>>();
-    check<CudaResidualTile<Half, 7>>();
-    check<CudaResidualTile<Half, 9>>();
+    check<CudaTile<double, 4, Form::residual>>();
+    check<CudaTile<double, 5, Form::residual>>();
+    check<CudaTile<double, 6, Form::apply>>();
+    check<CudaTile<double, 7, Form::apply>>(); // more than two layers
+    check<CudaTile<double, 8, Form::residual>>();
+    check<CudaTile<float, 6, Form::residual>>();
+    check<CudaTile<float, 7, Form::residual>>();
+    check<CudaTile<WideFloat, 6, Form::apply>>();
+    check<CudaTile<WideFloat, 9, Form::apply>>();
+    check<CudaTile<Half, 5, Form::residual>>(); // sums of x and y in a place of their own
+    check<CudaTile<Half, 7, Form::residual>>();
+    check<CudaTile<Half, 8, Form::chebyshev>>();
+    check<CudaTile<Half, 9, Form::residual>>();
   }
+
+  /// As it is, but in boxes.
+  template <typename Tile>
+  using InBoxes = LayersTile<typename Tile::Number, [] {
+    LayersShape shape = Tile::shape;
+    shape.boxes = true;
+    return shape;
+  }()>;
+
   TEST(LayersTile, BoxesLieInOrder)
   {
-    check<InBoxes<CudaTile<double, 8, false>>>();
-    check<InBoxes<CudaResidualTile<double, 7>>>();
-    check<InBoxes<CudaResidualTile<float, 7>>>();
-    EXPECT_EQ((CudaTile<double, 6, false>::read_box), 2); // planes waited for together
-    EXPECT_EQ((CudaTile<double, 6, false>::write_box), 6);
-    EXPECT_EQ((CudaTile<float, 7, false>::read_box), 1); // the last ones are fewer
-    EXPECT_EQ((CudaTile<float, 7, false>::write_box), 7);
-    EXPECT_EQ((CudaResidualTile<double, 6>::write_box), 1);
-    EXPECT_EQ((CudaChebyshevTile<double, 6>::write_box), 1);
-    static_assert(!boxes_lie_in_order<BoxOfLayer<CudaTile<double, 7, false>>>(),
+    check<InBoxes<CudaTile<double, 8, Form::residual>>>();
+    check<InBoxes<CudaTile<double, 7, Form::residual>>>();
+    check<InBoxes<CudaTile<float, 7, Form::residual>>>();
+    using Boxes = CudaTile<double, 6, Form::apply>;
+    EXPECT_EQ(Boxes::read_box, 2); // planes waited for together
+    EXPECT_EQ(Boxes::write_box, 6);
+    constexpr LayersShape in_threes{.modes = 7,
+        .rows = 1,
+        .groups = 7,
+        .halo_ring = 7,
+        .split = true,
+        .planes_in = 3,
+        .apart = 2,
+        .boxes = true};
+    using Threes = LayersTile<float, in_threes>;
+    EXPECT_EQ(Threes::read_box, 1); // the last ones are fewer
+    EXPECT_EQ(Threes::write_box, 7);
+    EXPECT_EQ((CudaTile<double, 6, Form::residual>::write_box), 1);
+    EXPECT_EQ((CudaTile<double, 6, Form::chebyshev>::write_box), 1);
+    static_assert(!boxes_lie_in_order<BoxOfLayer<CudaTile<double, 7, Form::apply>>>(),
         "its ring is more than two layers, and it leaves in steps");
   }
 } // namespace

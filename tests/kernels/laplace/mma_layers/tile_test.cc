@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/laplace/mma_tiles.h"
+#include "kernels/laplace/tiles/sm90.h"
 
 namespace tensormg::laplace
 {

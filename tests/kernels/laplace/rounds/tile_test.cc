@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/laplace/cuda_tiles.h"
+#include "kernels/laplace/tiles/sm90.h"
 
 namespace tensormg::laplace
 {
@@ -76,22 +76,34 @@ namespace
     EXPECT_GE(Tile::right_at - Tile::left_at, Tile::side_box);
   }
 
+  /// Others than those in use.
+  constexpr RoundsShape not_in_pairs{
+      .modes = 9, .warps = 14, .planes = 3, .own_ring = 4, .halo_ring = 2, .pairs_lines = false};
+  constexpr RoundsShape of_eight{
+      .modes = 8, .warps = 8, .planes = 2, .own_ring = 6, .halo_ring = 3, .pairs_lines = true};
+  constexpr RoundsShape of_seven{
+      .modes = 7, .warps = 4, .planes = 1, .own_ring = 8, .halo_ring = 6, .pairs_lines = true};
+  constexpr RoundsShape of_six{
+      .modes = 6, .warps = 9, .planes = 3, .own_ring = 4, .halo_ring = 2, .pairs_lines = true};
+  constexpr RoundsShape of_five{
+      .modes = 5, .warps = 13, .planes = 5, .own_ring = 2, .halo_ring = 1, .pairs_lines = true};
+
   TEST(RoundsTile, EveryLineOfARoundIsTakenOnce)
   {
-    check_lines<CudaTile<double, 9, false>>();
-    check_lines<CudaTile<float, 9, false>>();
-    check_lines<RoundsTile<double, 9, 14, 3, 4, 2, false>>();
-    check_lines<RoundsTile<double, 8, 8, 2, 6, 3, true>>();
-    check_lines<RoundsTile<double, 7, 4, 1, 8, 6, true>>();
-    check_lines<RoundsTile<float, 6, 9, 3, 4, 2, true>>();
-    check_lines<RoundsTile<float, 5, 13, 5, 2, 1, true>>();
+    check_lines<CudaTile<double, 9, Form::residual>>();
+    check_lines<CudaTile<float, 9, Form::residual>>();
+    check_lines<RoundsTile<double, not_in_pairs>>();
+    check_lines<RoundsTile<double, of_eight>>();
+    check_lines<RoundsTile<double, of_seven>>();
+    check_lines<RoundsTile<float, of_six>>();
+    check_lines<RoundsTile<float, of_five>>();
   }
 
   TEST(RoundsTile, NothingOverlaps)
   {
-    check_memory<CudaTile<double, 9, false>>();
-    check_memory<CudaTile<float, 9, false>>();
-    check_memory<RoundsTile<double, 7, 4, 1, 8, 6, true>>();
+    check_memory<CudaTile<double, 9, Form::residual>>();
+    check_memory<CudaTile<float, 9, Form::residual>>();
+    check_memory<RoundsTile<double, of_seven>>();
   }
 } // namespace
 } // namespace tensormg::laplace

@@ -1,7 +1,7 @@
 // The ring of lines of the 2D kernel: rows follow one another in it, and a line comes to where the one has been that many lines before.
 #include <gtest/gtest.h>
 
-#include "kernels/laplace/strips_2d/tiles.h"
+#include "kernels/laplace/tiles/strips_2d.h"
 
 namespace tensormg::laplace
 {
@@ -43,8 +43,8 @@ namespace
   TEST(StripTile, SomeRingsAreNoWholeNumberOfRows)
   {
     static_assert(StripTileOf<double, 7, 0>::type::more_lines == 2);
-    static_assert(StripTileOf<Half, 8, 0>::type::lines == 19);
-    using Tile = StripTileOf<Half, 8, 0>::type;
+    static_assert(StripTileOf<double, 8, 0>::type::lines == 19);
+    using Tile = StripTileOf<double, 8, 0>::type;
     EXPECT_EQ(Tile::position(18, 0), 18);
     EXPECT_EQ(Tile::position(18, 1), 0) << "a row that ends at the beginning of the ring";
   }
