@@ -19,7 +19,12 @@ import sys
 import tempfile
 
 
-def device_commands(database, seen_by_host, keep):
+def in_any_build(name, build):
+    """A file that configuration has written to the build folder has the same name in all of them."""
+    return os.path.relpath(name, build) if name.startswith(os.path.abspath(build) + os.sep) else name
+
+
+def device_commands(build, database, seen_by_host, keep):
     """(file, arguments, folder, whether to keep the result) of the files that nvcc compiles."""
     for entry in database:
         words = shlex.split(entry["command"])
@@ -28,7 +33,7 @@ def device_commands(database, seen_by_host, keep):
         is_kept = entry["file"] in keep
         if is_kept:
             words = [word for word in words if not word.startswith("-Ofc")]
-        if is_kept or entry["file"] in seen_by_host:
+        if is_kept or in_any_build(entry["file"], build) in seen_by_host:
             words[words.index("-c")] = "-fatbin"
         yield entry["file"], words, entry["directory"], is_kept
 
@@ -57,9 +62,10 @@ def main():
     parser.add_argument("--host", help="build without CUDA")
     parser.add_argument("--keep", nargs="*", default=[], metavar="FILE")
     arguments = parser.parse_args()
-    seen = {e["file"] for e in read_database(arguments.host)} if arguments.host else set()
+    seen = ({in_any_build(e["file"], arguments.host) for e in read_database(arguments.host)}
+            if arguments.host else set())
     keep = {os.path.abspath(name) for name in arguments.keep}
-    work = list(device_commands(read_database(arguments.build), seen, keep))
+    work = list(device_commands(arguments.build, read_database(arguments.build), seen, keep))
     if missing := keep - {name for name, *_ in work}:
         print("not compiled in this build:", *sorted(missing))
         return 1

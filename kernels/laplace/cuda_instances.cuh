@@ -1,5 +1,5 @@
 // The compiled instances of the `cuda` backend in 3D for one number type and form: low or high degrees.
-// Included by cuda_3d_*.cu only, so that they compile in parallel.
+// (cmake/laplace_instances.cmake).
 #pragma once
 
 #include <type_traits>

@@ -2,30 +2,34 @@
 
 namespace tensormg::laplace
 {
-Apply<Half> *mma_instance(Form form, int degree)
+Apply<Half> *mma_instance(Form form, Arithmetic arithmetic, int degree)
 {
   switch (form)
   {
     case Form::apply:
-      return mma_3d_half_instance<Form::apply>(degree);
+      return mma_3d_instance<Form::apply, Arithmetic::fp16>(degree);
     case Form::residual:
-      return mma_3d_half_instance<Form::residual>(degree);
+      return arithmetic == Arithmetic::fp16x2
+          ? mma_3d_instance<Form::residual, Arithmetic::fp16x2>(degree)
+          : mma_3d_instance<Form::residual, Arithmetic::fp16>(degree);
     case Form::chebyshev:
-      return mma_3d_half_instance<Form::chebyshev>(degree);
+      return mma_3d_instance<Form::chebyshev, Arithmetic::fp16>(degree);
   }
   return nullptr;
 }
 
-KernelResources mma_resources(Form form, int degree, std::int64_t cells_x)
+KernelResources mma_resources(Form form, Arithmetic arithmetic, int degree, std::int64_t cells_x)
 {
   switch (form)
   {
     case Form::apply:
-      return mma_3d_half_resources<Form::apply>(degree, cells_x);
+      return mma_3d_resources<Form::apply, Arithmetic::fp16>(degree, cells_x);
     case Form::residual:
-      return mma_3d_half_resources<Form::residual>(degree, cells_x);
+      return arithmetic == Arithmetic::fp16x2
+          ? mma_3d_resources<Form::residual, Arithmetic::fp16x2>(degree, cells_x)
+          : mma_3d_resources<Form::residual, Arithmetic::fp16>(degree, cells_x);
     case Form::chebyshev:
-      return mma_3d_half_resources<Form::chebyshev>(degree, cells_x);
+      return mma_3d_resources<Form::chebyshev, Arithmetic::fp16>(degree, cells_x);
   }
   return {};
 }

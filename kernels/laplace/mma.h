@@ -12,20 +12,24 @@ namespace tensormg::laplace
 inline constexpr int mma_column_degree = 3;
 /// Every form by the layer kernel, from this degree on.
 inline constexpr int mma_layers_min_degree = 4;
-/// The residual with weights and traces of 22 bits, degrees for which it is faster than CUDA cores.
+/// The residual with weights and traces of 22 bits (fp16x2), degrees for which it is faster than CUDA cores.
 inline constexpr int mma_accurate_min_degree = 5;
 
-/// Compiled in mma_3d_half_*.cu. Need compute capability 9.0.
-template <Form form>
-Apply<Half> *mma_3d_half_instance(int degree);
-template <Form form>
-KernelResources mma_3d_half_resources(int degree, std::int64_t cells_x);
+/// From here to max_degree.
+constexpr int mma_lowest_degree(Form form, Arithmetic arithmetic)
+{
+  return arithmetic == Arithmetic::fp16x2 ? mma_accurate_min_degree
+      : form == Form::apply               ? mma_layers_min_degree
+                                          : mma_column_degree;
+}
 
-/// The same for a form known at run time.
-TENSORMG_CUDA_FUNCTION Apply<Half> *mma_instance(Form form, int degree);
-TENSORMG_CUDA_FUNCTION KernelResources mma_resources(Form form, int degree, std::int64_t cells_x);
+/// fp16, and of the residual fp16x2. Need compute capability 9.0.
+template <Form form, Arithmetic arithmetic>
+TENSORMG_CUDA_FUNCTION Apply<Half> *mma_3d_instance(int degree);
+template <Form form, Arithmetic arithmetic>
+TENSORMG_CUDA_FUNCTION KernelResources mma_3d_resources(int degree, std::int64_t cells_x);
 
-/// From mma_accurate_min_degree on.
-TENSORMG_CUDA_FUNCTION Apply<Half> *mma_accurate_residual(int degree);
-TENSORMG_CUDA_FUNCTION KernelResources mma_accurate_residual_resources(int degree);
+/// The same for choices known at run time.
+TENSORMG_CUDA_FUNCTION Apply<Half> *mma_instance(Form form, Arithmetic arithmetic, int degree);
+TENSORMG_CUDA_FUNCTION KernelResources mma_resources(Form form, Arithmetic arithmetic, int degree, std::int64_t cells_x);
 } // namespace tensormg::laplace

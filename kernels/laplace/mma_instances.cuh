@@ -1,4 +1,4 @@
-// The compiled instances of the `mma` backend for one form: all degrees. Included by mma_3d_half_*.cu only.
+// The compiled instances of the `mma` backend in 3D for one form and arithmetic: all degrees (cmake/laplace_instances.cmake).
 #pragma once
 
 #include "kernels/laplace/cuda_instances.cuh"
@@ -18,18 +18,22 @@ void launch_mma(const Arguments<Half> &a)
     launch_mma_layers<Tile, form>(a);
 }
 
+template <int n, Form form, Arithmetic arithmetic>
+using MmaTileOf =
+    std::conditional_t<arithmetic == Arithmetic::fp16x2, MmaAccurateTile<n>, MmaTile<n, form>>;
+
 /// Rows of 64 cells; nobody launches B u but to compare it.
-template <int n, Form form>
-inline constexpr bool has_wide_tile = form != Form::apply &&
+template <int n, Form form, Arithmetic arithmetic>
+inline constexpr bool has_wide_tile = form != Form::apply &&arithmetic == Arithmetic::fp16 &&
     (MmaWideTile<n>::cells_x > MmaTile<n, form>::cells_x);
 
-template <int n, Form form>
+template <int n, Form form, Arithmetic arithmetic>
 void launch_mma_of_modes(const Arguments<Half> &a)
 {
-  if constexpr (has_wide_tile<n, form>)
+  if constexpr (has_wide_tile<n, form, arithmetic>)
     if (prefers_wide_tile(a.block.cells[0]))
       return launch_mma<MmaWideTile<n>, form>(a);
-  launch_mma<MmaTile<n, form>, form>(a);
+  launch_mma<MmaTileOf<n, form, arithmetic>, form>(a);
 }
 
 template <typename Tile, Form form>
@@ -42,47 +46,46 @@ KernelResources resources_of_mma()
 }
 
 /// Of the tile that launch_mma_of_modes() takes for blocks with so many cells in x.
-template <int n, Form form>
+template <int n, Form form, Arithmetic arithmetic>
 KernelResources mma_resources_of_rows(std::int64_t cells_x)
 {
-  if constexpr (has_wide_tile<n, form>)
+  if constexpr (has_wide_tile<n, form, arithmetic>)
     if (prefers_wide_tile(cells_x))
       return resources_of_mma<MmaWideTile<n>, form>();
-  return resources_of_mma<MmaTile<n, form>, form>();
+  return resources_of_mma<MmaTileOf<n, form, arithmetic>, form>();
 }
 
-template <Form form>
-inline constexpr int mma_lowest_degree =
-    form == Form::apply ? mma_layers_min_degree : mma_column_degree;
-template <Form form>
-using MmaDegrees = std::make_integer_sequence<int, max_degree - mma_lowest_degree<form> + 1>;
+template <Form form, Arithmetic arithmetic>
+using MmaDegrees =
+    std::make_integer_sequence<int, max_degree - mma_lowest_degree(form, arithmetic) + 1>;
 
-template <Form form, int... i>
+template <Form form, Arithmetic arithmetic, int... i>
 Apply<Half> *mma_of_index(int index, std::integer_sequence<int, i...>)
 {
   static constexpr Apply<Half> *instances[] = {
-      &launch_mma_of_modes<mma_lowest_degree<form> + 1 + i, form>...};
+      &launch_mma_of_modes<mma_lowest_degree(form, arithmetic) + 1 + i, form, arithmetic>...};
   return instances[index];
 }
-template <Form form>
-Apply<Half> *mma_3d_half_instance(int degree)
+template <Form form, Arithmetic arithmetic>
+Apply<Half> *mma_3d_instance(int degree)
 {
-  return mma_of_index<form>(degree - mma_lowest_degree<form>, MmaDegrees<form>());
+  return mma_of_index<form, arithmetic>(
+      degree - mma_lowest_degree(form, arithmetic), MmaDegrees<form, arithmetic>());
 }
 
-template <Form form, int... i>
+template <Form form, Arithmetic arithmetic, int... i>
 KernelResources mma_resources_of_index(
     int index, std::int64_t cells_x, std::integer_sequence<int, i...>)
 {
   using Function = KernelResources(std::int64_t);
   static constexpr Function *instances[] = {
-      &mma_resources_of_rows<mma_lowest_degree<form> + 1 + i, form>...};
+      &mma_resources_of_rows<mma_lowest_degree(form, arithmetic) + 1 + i, form, arithmetic>...};
   return instances[index](cells_x);
 }
-template <Form form>
-KernelResources mma_3d_half_resources(int degree, std::int64_t cells_x)
+template <Form form, Arithmetic arithmetic>
+KernelResources mma_3d_resources(int degree, std::int64_t cells_x)
 {
-  return mma_resources_of_index<form>(
-      degree - mma_lowest_degree<form>, cells_x, MmaDegrees<form>());
+  return mma_resources_of_index<form, arithmetic>(
+      degree - mma_lowest_degree(form, arithmetic), cells_x, MmaDegrees<form, arithmetic>());
 }
 } // namespace tensormg::laplace

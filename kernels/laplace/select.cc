@@ -92,15 +92,15 @@ namespace
     return dim == 2 ? cuda_2d_resources<Number>(form, degree)
                     : cuda_resources<Number>(form, degree, cells_x);
   }
-  Apply<Half> *get_mma(Form form, int, int degree) { return mma_instance(form, degree); }
+  template <Arithmetic arithmetic>
+  Apply<Half> *get_mma(Form form, int, int degree)
+  {
+    return mma_instance(form, arithmetic, degree);
+  }
+  template <Arithmetic arithmetic>
   std::optional<KernelResources> resources_of_mma(Form form, int, int degree, std::int64_t cells_x)
   {
-    return mma_resources(form, degree, cells_x);
-  }
-  Apply<Half> *get_mma_accurate(Form, int, int degree) { return mma_accurate_residual(degree); }
-  std::optional<KernelResources> resources_of_mma_accurate(Form, int, int degree, std::int64_t)
-  {
-    return mma_accurate_residual_resources(degree);
+    return mma_resources(form, arithmetic, degree, cells_x);
   }
 
   template <typename Number>
@@ -122,11 +122,13 @@ namespace
   constexpr Row<Number> cuda_row_3d{Backend::cuda, own_arithmetic<Number>, 3, max_degree, 90,
       &cuda_instance<Number>, &resources_of_cuda<Number>};
 
-  constexpr Row<Half> mma_row(Arithmetic arithmetic, int min_degree, int max_degree,
-      std::optional<Form> only = std::nullopt)
+  /// `served`: in what these degrees are called for.
+  template <Arithmetic arithmetic>
+  constexpr Row<Half> mma_row(
+      Arithmetic served, int min_degree, int max_degree, std::optional<Form> only = std::nullopt)
   {
-    return {
-        Backend::mma, arithmetic, 3, max_degree, 90, &get_mma, &resources_of_mma, min_degree, only};
+    return {Backend::mma, served, 3, max_degree, 90, &get_mma<arithmetic>,
+        &resources_of_mma<arithmetic>, min_degree, only};
   }
 
   /// The kernel of lines (lines.h).
@@ -154,9 +156,9 @@ namespace
   {
     static constexpr Row<double> table[] = {reference_row<double>, cpu_row<double>,
         device_reference_row<double>, cuda_row_2d<double>, cuda_row_3d<double>,
-        lines_row<&cuda_lines_double, double>(Backend::cuda, Arithmetic::fp64, 3),
-        lines_row<&wmma_lines_fp64, double>(Backend::wmma, Arithmetic::fp64),
-        lines_row<&mma_lines_fp64, double>(Backend::mma, Arithmetic::fp64)};
+        lines_row<&cuda_lines<double>, double>(Backend::cuda, Arithmetic::fp64, 3),
+        lines_row<&wmma_lines<Arithmetic::fp64>, double>(Backend::wmma, Arithmetic::fp64),
+        lines_row<&mma_lines<Arithmetic::fp64>, double>(Backend::mma, Arithmetic::fp64)};
     return table;
   }
   template <>
@@ -164,27 +166,27 @@ namespace
   {
     static constexpr Row<float> table[] = {reference_row<float>, cpu_row<float>,
         device_reference_row<float>, cuda_row_2d<float>, cuda_row_3d<float>,
-        lines_row<&cuda_lines_float, float>(Backend::cuda, Arithmetic::fp32, 3),
-        lines_row<&wmma_lines_tf32, float>(Backend::wmma, Arithmetic::tf32),
-        lines_row<&mma_lines_tf32, float>(Backend::mma, Arithmetic::tf32)};
+        lines_row<&cuda_lines<float>, float>(Backend::cuda, Arithmetic::fp32, 3),
+        lines_row<&wmma_lines<Arithmetic::tf32>, float>(Backend::wmma, Arithmetic::tf32),
+        lines_row<&mma_lines<Arithmetic::tf32>, float>(Backend::mma, Arithmetic::tf32)};
     return table;
   }
   template <>
   std::span<const Row<Half>> rows()
   {
+    using enum Arithmetic;
     static constexpr Row<Half> table[] = {reference_row<Half>, cpu_row<Half>,
         device_reference_row<Half>, cuda_row_2d<Half>, cuda_row_3d<Half>,
-        lines_row<&cuda_lines_half, Half>(Backend::cuda, Arithmetic::fp32, 3),
-        lines_row<&wmma_lines_fp16, Half>(Backend::wmma, Arithmetic::fp16),
-        lines_row<&wmma_lines_fp16x2, Half>(Backend::wmma, Arithmetic::fp16x2),
-        mma_row(Arithmetic::fp16, mma_layers_min_degree, max_degree),
-        mma_row(Arithmetic::fp16, mma_column_degree, mma_column_degree, Form::residual),
-        mma_row(Arithmetic::fp16, mma_column_degree, mma_column_degree, Form::chebyshev),
-        mma_row(Arithmetic::fp16x2, mma_column_degree, mma_column_degree, Form::residual),
-        {Backend::mma, Arithmetic::fp16x2, 3, max_degree, 90, &get_mma_accurate,
-            &resources_of_mma_accurate, mma_accurate_min_degree, Form::residual},
-        lines_row<&mma_lines_fp16, Half>(Backend::mma, Arithmetic::fp16),
-        lines_row<&mma_lines_fp16x2, Half>(Backend::mma, Arithmetic::fp16x2)};
+        lines_row<&cuda_lines<Half>, Half>(Backend::cuda, Arithmetic::fp32, 3),
+        lines_row<&wmma_lines<Arithmetic::fp16>, Half>(Backend::wmma, Arithmetic::fp16),
+        lines_row<&wmma_lines<Arithmetic::fp16x2>, Half>(Backend::wmma, Arithmetic::fp16x2),
+        mma_row<fp16>(fp16, mma_layers_min_degree, max_degree),
+        mma_row<fp16>(fp16, mma_column_degree, mma_column_degree, Form::residual),
+        mma_row<fp16>(fp16, mma_column_degree, mma_column_degree, Form::chebyshev),
+        mma_row<fp16>(fp16x2, mma_column_degree, mma_column_degree, Form::residual),
+        mma_row<fp16x2>(fp16x2, mma_accurate_min_degree, max_degree, Form::residual),
+        lines_row<&mma_lines<Arithmetic::fp16>, Half>(Backend::mma, Arithmetic::fp16),
+        lines_row<&mma_lines<Arithmetic::fp16x2>, Half>(Backend::mma, Arithmetic::fp16x2)};
     return table;
   }
   template <>
@@ -192,7 +194,7 @@ namespace
   {
     static constexpr Row<WideFloat> table[] = {reference_row<WideFloat>, cpu_row<WideFloat>,
         cuda_row_2d<WideFloat>, cuda_row_3d<WideFloat>,
-        lines_row<&cuda_lines_wide, WideFloat>(Backend::cuda, Arithmetic::fp64, 3)};
+        lines_row<&cuda_lines<WideFloat>, WideFloat>(Backend::cuda, Arithmetic::fp64, 3)};
     return table;
   }
 

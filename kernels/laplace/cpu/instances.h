@@ -1,6 +1,6 @@
 // The compiled instances of the `cpu` backend for one dimension and number type: all degrees, all forms
 // that it has.
-// Included by cpu_2d_*.cc and cpu_3d_*.cc only, so that they compile in parallel.
+// (cmake/laplace_instances.cmake).
 #pragma once
 
 #include <utility>

@@ -2,7 +2,7 @@
 // traces, 6 n FMA per line instead of 2 n^2.
 #pragma once
 
-#include "kernels/laplace/lines/tile.h"
+#include "kernels/laplace/lines/launch.cuh"
 
 namespace tensormg::laplace::lines
 {
@@ -97,3 +97,14 @@ private:
   __device__ __forceinline__ static int cell() { return int(threadIdx.x) % 8; }
 };
 } // namespace tensormg::laplace::lines
+
+namespace tensormg::laplace
+{
+template <typename Number>
+LinesKernel<Number> cuda_lines(int, int degree)
+{
+  constexpr Arithmetic arithmetic =
+      sizeof(Compute<Number>) == 8 ? Arithmetic::fp64 : Arithmetic::fp32;
+  return lines_instance_3d<lines::CudaProduct, arithmetic, Number>(degree);
+}
+} // namespace tensormg::laplace

@@ -1,4 +1,4 @@
-// The line kernel (lines_kernel.cuh), every degree: backends `mma` and `wmma` on tensor cores, 2D and 3D, and `cuda` in 3D
+// The kernel of lines (kernel.cuh), every degree: backends `mma` and `wmma` on tensor cores, 2D and 3D, and `cuda` in 3D
 // where the kernels of compute capability 9.0 do not run.
 #pragma once
 
@@ -6,6 +6,7 @@
 
 #include "kernels/device/cuda_function.h"
 #include "kernels/laplace/laplace.h"
+#include "kernels/laplace/lines/tile.h"
 
 namespace tensormg::laplace
 {
@@ -17,22 +18,14 @@ struct LinesKernel
   KernelResources (*resources)() = nullptr;
 };
 
-/// By mma.sync; compiled in mma_lines_*.cu. Compute capability 8.0; FP64 has faster instructions from 9.0 on.
-TENSORMG_CUDA_FUNCTION LinesKernel<double> mma_lines_fp64(int dim, int degree);
-TENSORMG_CUDA_FUNCTION LinesKernel<float> mma_lines_tf32(int dim, int degree);
-TENSORMG_CUDA_FUNCTION LinesKernel<Half> mma_lines_fp16(int dim, int degree);
-TENSORMG_CUDA_FUNCTION LinesKernel<Half> mma_lines_fp16x2(int dim, int degree);
+/// By mma.sync and by nvcuda::wmma, arithmetic fp64, tf32, fp16 and fp16x2. Compute capability 8.0; FP64 has faster instructions of
+/// mma.sync from 9.0 on.
+template <Arithmetic arithmetic>
+TENSORMG_CUDA_FUNCTION LinesKernel<StorageOf<arithmetic>> mma_lines(int dim, int degree);
+template <Arithmetic arithmetic>
+TENSORMG_CUDA_FUNCTION LinesKernel<StorageOf<arithmetic>> wmma_lines(int dim, int degree);
 
-/// By nvcuda::wmma; compiled in wmma_lines_*.cu. Compute capability 8.0.
-TENSORMG_CUDA_FUNCTION LinesKernel<double> wmma_lines_fp64(int dim, int degree);
-TENSORMG_CUDA_FUNCTION LinesKernel<float> wmma_lines_tf32(int dim, int degree);
-TENSORMG_CUDA_FUNCTION LinesKernel<Half> wmma_lines_fp16(int dim, int degree);
-TENSORMG_CUDA_FUNCTION LinesKernel<Half> wmma_lines_fp16x2(int dim, int degree);
-
-/// On CUDA cores, 3D; compiled in cuda_lines_*.cu. Compute capability 8.0. Sums in FP64 or, of FP32 and FP16, in FP32.
-TENSORMG_CUDA_FUNCTION LinesKernel<double> cuda_lines_double(int dim, int degree);
-TENSORMG_CUDA_FUNCTION LinesKernel<float> cuda_lines_float(int dim, int degree);
-TENSORMG_CUDA_FUNCTION LinesKernel<Half> cuda_lines_half(int dim, int degree);
-/// Vectors in FP32, arithmetic in FP64: B u (Form::apply) is used.
-TENSORMG_CUDA_FUNCTION LinesKernel<WideFloat> cuda_lines_wide(int dim, int degree);
+/// On CUDA cores, 3D. Compute capability 8.0. Sums in FP64 or, of FP32 and FP16, in FP32; of WideFloat B u (Form::apply) is used.
+template <typename Number>
+TENSORMG_CUDA_FUNCTION LinesKernel<Number> cuda_lines(int dim, int degree);
 } // namespace tensormg::laplace

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "kernels/laplace/lines/tile.h"
+#include "kernels/laplace/lines/launch.cuh"
 #include "kernels/mma/instructions.cuh"
 
 namespace tensormg::laplace::lines
@@ -191,3 +191,12 @@ private:
   }
 };
 } // namespace tensormg::laplace::lines
+
+namespace tensormg::laplace
+{
+template <Arithmetic arithmetic>
+LinesKernel<StorageOf<arithmetic>> mma_lines(int dim, int degree)
+{
+  return lines_instance<lines::MmaProduct, arithmetic>(dim, degree);
+}
+} // namespace tensormg::laplace

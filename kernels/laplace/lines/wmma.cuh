@@ -8,7 +8,7 @@
 #include <cuda_fp16.h>
 #include <mma.h>
 
-#include "kernels/laplace/lines/tile.h"
+#include "kernels/laplace/lines/launch.cuh"
 #include "kernels/mma/tf32.h"
 
 namespace tensormg::laplace::lines
@@ -216,3 +216,12 @@ private:
   }
 };
 } // namespace tensormg::laplace::lines
+
+namespace tensormg::laplace
+{
+template <Arithmetic arithmetic>
+LinesKernel<StorageOf<arithmetic>> wmma_lines(int dim, int degree)
+{
+  return lines_instance<lines::WmmaProduct, arithmetic>(dim, degree);
+}
+} // namespace tensormg::laplace

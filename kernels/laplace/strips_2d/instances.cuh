@@ -1,4 +1,4 @@
-// All degrees of the 2D kernel for one number type and form. Included by cuda_2d_*.cu only.
+// All degrees of the 2D kernel for one number type and form. cmake/laplace_instances.cmake.
 #pragma once
 
 #include <utility>

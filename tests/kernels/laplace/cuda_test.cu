@@ -248,7 +248,8 @@ namespace
           if (form == Form::residual && degree >= laplace::mma_accurate_min_degree)
           {
             // Traces and weights of 22 bits: hardly a result is rounded in another direction than the reference's.
-            const auto accurate = inputs.run(laplace::mma_accurate_residual(degree));
+            const auto accurate =
+                inputs.run(laplace::mma_instance(form, laplace::Arithmetic::fp16x2, degree));
             EXPECT_LT(difference(accurate, expected.data()), 1e-4);
             EXPECT_TRUE(padding_is_zero(inputs.block, accurate));
           }

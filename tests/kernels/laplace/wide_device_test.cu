@@ -36,7 +36,7 @@ namespace
           c, degree, "cuda", laplace::select<WideFloat>(Backend::cuda, Form::apply, c.dim, degree));
       // On compute capability 9.0 `cuda` has others.
       if (c.dim == 3)
-        compare(c, degree, "cuda_lines", laplace::cuda_lines_wide(3, degree).apply[0]);
+        compare(c, degree, "cuda_lines", laplace::cuda_lines<WideFloat>(3, degree).apply[0]);
     }
 
     static void compare(

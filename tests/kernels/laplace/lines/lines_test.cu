@@ -237,17 +237,18 @@ namespace
     }
   };
   using enum Arithmetic;
-  using Products = testing::Types<Product<fp64, Backend::mma, &laplace::mma_lines_fp64>,
-      Product<tf32, Backend::mma, &laplace::mma_lines_tf32>,
-      Product<fp16, Backend::mma, &laplace::mma_lines_fp16>,
-      Product<fp16x2, Backend::mma, &laplace::mma_lines_fp16x2>,
-      Product<fp64, Backend::wmma, &laplace::wmma_lines_fp64>,
-      Product<tf32, Backend::wmma, &laplace::wmma_lines_tf32>,
-      Product<fp16, Backend::wmma, &laplace::wmma_lines_fp16>,
-      Product<fp16x2, Backend::wmma, &laplace::wmma_lines_fp16x2>,
-      Product<fp64, Backend::cuda, &laplace::cuda_lines_double>,
-      Product<fp32, Backend::cuda, &laplace::cuda_lines_float>,
-      Product<fp32, Backend::cuda, &laplace::cuda_lines_half>>;
+  using Products =
+      testing::Types<Product<fp64, Backend::mma, &laplace::mma_lines<Arithmetic::fp64>>,
+          Product<tf32, Backend::mma, &laplace::mma_lines<Arithmetic::tf32>>,
+          Product<fp16, Backend::mma, &laplace::mma_lines<Arithmetic::fp16>>,
+          Product<fp16x2, Backend::mma, &laplace::mma_lines<Arithmetic::fp16x2>>,
+          Product<fp64, Backend::wmma, &laplace::wmma_lines<Arithmetic::fp64>>,
+          Product<tf32, Backend::wmma, &laplace::wmma_lines<Arithmetic::tf32>>,
+          Product<fp16, Backend::wmma, &laplace::wmma_lines<Arithmetic::fp16>>,
+          Product<fp16x2, Backend::wmma, &laplace::wmma_lines<Arithmetic::fp16x2>>,
+          Product<fp64, Backend::cuda, &laplace::cuda_lines<double>>,
+          Product<fp32, Backend::cuda, &laplace::cuda_lines<float>>,
+          Product<fp32, Backend::cuda, &laplace::cuda_lines<Half>>>;
   TYPED_TEST_SUITE(LaplaceLines, Products);
 
   TYPED_TEST(LaplaceLines, EqualsReference)
@@ -268,8 +269,10 @@ namespace
       GTEST_SKIP() << why_no_device();
     const Case &c = cases[1];
     for (const auto &[lines, least, most] :
-        {std::tuple{&laplace::mma_lines_fp16, 0.1, 1.}, {&laplace::mma_lines_fp16x2, 0., 0.02},
-            {&laplace::wmma_lines_fp16, 0.1, 1.}, {&laplace::wmma_lines_fp16x2, 0., 0.02}})
+        {std::tuple{&laplace::mma_lines<Arithmetic::fp16>, 0.1, 1.},
+            {&laplace::mma_lines<Arithmetic::fp16x2>, 0., 0.02},
+            {&laplace::wmma_lines<Arithmetic::fp16>, 0.1, 1.},
+            {&laplace::wmma_lines<Arithmetic::fp16x2>, 0., 0.02}})
     {
       const Problem<Half> problem(c, 3, 4, {1., 0.4, 0.7}, true);
       Vector<Half> expected(problem.block), found(problem.block);

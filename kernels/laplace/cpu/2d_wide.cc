@@ -1,6 +1,0 @@
-#include "kernels/laplace/cpu/instances.h"
-
-namespace tensormg::laplace
-{
-template Apply<WideFloat> *cpu_instance<2, WideFloat>(Form, int);
-} // namespace tensormg::laplace

@@ -1,6 +1,0 @@
-#include "kernels/laplace/cpu/instances.h"
-
-namespace tensormg::laplace
-{
-template Apply<Half> *cpu_instance<3, Half>(Form, int);
-} // namespace tensormg::laplace

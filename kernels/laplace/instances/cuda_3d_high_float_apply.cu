@@ -1,7 +1,0 @@
-#include "kernels/laplace/cuda_instances.cuh"
-
-namespace tensormg::laplace
-{
-template Apply<float> *cuda_3d_instance<float, Form::apply, Degrees::high>(int);
-template KernelResources cuda_3d_resources<float, Form::apply, Degrees::high>(int, std::int64_t);
-} // namespace tensormg::laplace

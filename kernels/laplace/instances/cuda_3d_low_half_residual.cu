@@ -1,7 +1,0 @@
-#include "kernels/laplace/cuda_instances.cuh"
-
-namespace tensormg::laplace
-{
-template Apply<Half> *cuda_3d_instance<Half, Form::residual, Degrees::low>(int);
-template KernelResources cuda_3d_resources<Half, Form::residual, Degrees::low>(int, std::int64_t);
-} // namespace tensormg::laplace
