@@ -15,7 +15,7 @@ enum class Degrees : std::uint8_t
 };
 inline constexpr int highest_low_degree = 3;
 
-/// 3D; compiled in cuda_3d_*.cu. Needs compute capability 9.0. nullptr for degrees of the other kind.
+/// 3D. Needs compute capability 9.0. nullptr for degrees of the other kind.
 template <typename Number, Form form, Degrees degrees>
 Apply<Number> *cuda_3d_instance(int degree);
 

@@ -1,5 +1,5 @@
 // What the tensor-core kernels in FP16 share: multiplicands of cells, and constant ones made of the weights of traces
-// and faces (mma_column.cuh, mma_layers.cuh).
+// and faces (mma_column/, mma_layers/).
 #pragma once
 
 #include <bit>

@@ -17,7 +17,7 @@
 
 namespace tensormg::laplace
 {
-/// Defined in cpu_instances.h, compiled in cpu_2d_*.cc and cpu_3d_*.cc.
+/// Defined in cpu/instances.h.
 template <int dim, typename Number>
 Apply<Number> *cpu_instance(Form form, int degree);
 

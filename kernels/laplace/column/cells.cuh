@@ -1,5 +1,5 @@
-// The lanes that own cells: see cuda_column.cuh. What they hold, the order of their steps and the faces in z;
-// those in x and y are in cuda_column_faces.cuh.
+// The lanes that own cells: see column.cuh. What they hold, the order of their steps and the faces in z;
+// those in x and y are in faces.cuh.
 #pragma once
 
 #include "kernels/laplace/column/column.cuh"

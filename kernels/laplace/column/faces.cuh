@@ -1,4 +1,4 @@
-// Faces in x and y of the planes of a layer, and the kernel: see cuda_column.cuh.
+// Faces in x and y of the planes of a layer, and the kernel: see column.cuh.
 #pragma once
 
 #include "kernels/device/shared_memory.cuh"

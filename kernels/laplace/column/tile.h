@@ -97,7 +97,7 @@ struct ColumnTile : WarpRoles<shape.rows>
 };
 
 /// The tile for blocks with ghosts in y where the storage would round their traces: an instance of its own, since the code that
-/// adds them makes the loops of the others up to 14 % slower.
+/// adds them makes the loops of the others slower.
 template <typename Tile>
 struct GhostTile : Tile
 {

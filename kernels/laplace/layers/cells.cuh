@@ -1,4 +1,4 @@
-// The warps that compute in the layer kernel on CUDA cores, and the kernel: see cuda_layers.cuh.
+// The warps that compute in the layer kernel on CUDA cores, and the kernel: see layers.cuh.
 #pragma once
 
 #include <type_traits>

@@ -9,7 +9,7 @@
 //             registers; when all have done x and y, faces are added in place, plane by plane.
 //   out       The copy engine writes planes to memory and reads those of the layer after the next into their place.
 // With clusters of two blocks the row beyond the tile on one side is one of the other block: that block sends its traces
-// (cuda_layers_mail.cuh).
+// (mail.cuh).
 // Nobody holds B u, and the engine has as long as x and y of a layer take.
 #pragma once
 
@@ -152,7 +152,7 @@ namespace layers
   __device__ void read_layers(const RowParameters<Tile> &p, const Shared<Tile> &shared)
   {
     constexpr int n = Tile::n;
-    InStep in_step(p.progress, p.longest, Tile::apart);
+    InStep in_step(p.progress, p.longest);
     int layer = 0;
     for (Layers<Tile> in(p, shared.worker()); in.more; in.advance(), ++layer)
       for (int k = 0; k < n; ++k)
@@ -191,7 +191,7 @@ namespace layers
   __device__ void copy_layers(const RowParameters<Tile> &p, const Shared<Tile> &shared)
   {
     constexpr int n = Tile::n, step = Tile::planes_out;
-    InStep in_step(p.progress, p.longest, Tile::apart);
+    InStep in_step(p.progress, p.longest);
     Layers<Tile> in(p, shared.worker()), out(p, shared.worker());
     for (int layer = 0; in.more || out.more; ++layer)
     {

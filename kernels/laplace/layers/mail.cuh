@@ -1,5 +1,5 @@
 // Faces in y of a plane where the blocks of a cluster send each other traces, in the layer kernel on CUDA cores: see
-// cuda_layers.cuh.
+// layers.cuh.
 #pragma once
 
 #include "kernels/laplace/layers/planes.cuh"

@@ -1,4 +1,4 @@
-// Faces in x and y of a plane in the layer kernel on CUDA cores: see cuda_layers.cuh.
+// Faces in x and y of a plane in the layer kernel on CUDA cores: see layers.cuh.
 #pragma once
 
 #include <type_traits>

@@ -1,4 +1,4 @@
-// What a block of the layer kernel on CUDA cores owns, and where it keeps it in shared memory: see cuda_layers.cuh.
+// What a block of the layer kernel on CUDA cores owns, and where it keeps it in shared memory: see layers.cuh.
 #pragma once
 
 #include "kernels/core/block.h"
@@ -23,7 +23,6 @@ struct LayersShape
   int cluster = 1; ///< blocks with rows of cells beside each other, 1 or 2
   int planes_out = 0; ///< that are written at a time; 0: a layer
   int planes_in = 0;  ///< that are waited for at a time; 0: a layer
-  int apart = 1;      ///< layers within which blocks are kept
   int own_ring = 0;   ///< planes of the tile; 0: two layers
   bool boxes = false; ///< planes that are waited for together are one request of the copy engine
 };
@@ -32,8 +31,7 @@ struct LayersShape
 /// row of cells in a plane (mode k of a layer): the halves have two rows, or, with `split`, the even and the odd modes j of
 /// the same one. `groups` groups of warps take a plane each, one after the other. Two more
 /// warps copy (`writes_apart`: three). `planes_out` planes of a layer are written, and replaced by those of the layer after the next, at a time, and
-/// `planes_in` planes waited for. Blocks are kept within `apart` layers of each other (InStep); steps of part of a layer lose more
-/// by waiting than by what L2 loses.
+/// `planes_in` planes waited for.
 ///
 /// Two layers of src are in shared memory, or some planes more, and a ring of planes of the cells around the tile:
 ///   own    [own_ring planes][rows][n modes j][n modes i][cells_x], slot(); B u takes the place of u
@@ -50,7 +48,7 @@ struct LayersTile
   using Number = Number_;
   using C = Compute<Number>;
   static constexpr int n = shape.modes, rows = shape.rows, groups = shape.groups;
-  static constexpr int halo_ring = shape.halo_ring, cluster = shape.cluster, apart = shape.apart;
+  static constexpr int halo_ring = shape.halo_ring, cluster = shape.cluster;
   static constexpr int own_ring = shape.own_ring > 0 ? shape.own_ring : 2 * n;
   static constexpr int planes_out = shape.planes_out > 0 ? shape.planes_out : n;
   static constexpr int planes_in = shape.planes_in > 0 ? shape.planes_in : n;
@@ -73,10 +71,9 @@ struct LayersTile
   static constexpr int warps = groups * group_warps;
   static constexpr bool by_mail = cluster > 1;
 
-  /// For the launch: blocks_for_whole_columns(), which lose where blocks are two layers apart (WideFloat: not measured); for
-  /// what is near which half of L2: worker_with_half_of_rows(), which gain where the row beside is sent and sides in x take few sectors
-  /// of L2.
-  static constexpr bool whole_columns = apart == 1 && sizeof(C) == sizeof(Number);
+  /// For the launch: blocks_for_whole_columns(); for what is near which half of L2: worker_with_half_of_rows(), which gain where the row
+  /// beside is sent and sides in x take few sectors of L2.
+  static constexpr bool whole_columns = sizeof(C) == sizeof(Number);
   static constexpr bool halves_of_rows = by_mail && sizeof(Number) == 8;
 
   /// Two more warps copy; registers are given to warps by fours. Where so many warps

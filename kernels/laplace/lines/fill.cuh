@@ -1,4 +1,4 @@
-// How the line kernel fills shared memory, what it adds at ghosts, and the kernel: see lines_kernel.cuh.
+// How the line kernel fills shared memory, what it adds at ghosts, and the kernel: see kernel.cuh.
 #pragma once
 
 #include "kernels/device/copy_async.cuh"

@@ -11,7 +11,7 @@
 //   z, y, x    16 cells of a line and its neighbours -> product -> sums in shared memory -> with D u, b, old: dst
 //
 // The layers below and above come from global memory, i.e. from the L2 cache: blocks whose numbers are close
-// have neighbouring tiles (lines_launch.cuh). `Product` is mma.sync, WMMA, or a line per lane (lines_cuda.cuh), which
+// have neighbouring tiles (launch.cuh). `Product` is mma.sync, WMMA, or a line per lane (cuda.cuh), which
 // goes through the two traces of each neighbour.
 #pragma once
 
@@ -142,7 +142,7 @@ private:
     return reflection_changes_sign(p.sides[side], m) ? negative(value) : value;
   }
 
-  // lines_fill.cuh
+  // fill.cuh
   template <int direction>
   __device__ __forceinline__ C of_ghost(bool upper, int m, std::int64_t at) const;
   __device__ __forceinline__ C of_ghosts(int row, int i, int j, int k, int x) const;

@@ -1,4 +1,4 @@
-// What a launch of the line kernel needs, in constant memory: see lines_kernel.cuh.
+// What a launch of the line kernel needs, in constant memory: see kernel.cuh.
 #pragma once
 
 #include "kernels/laplace/laplace.h"

@@ -1,4 +1,4 @@
-// The tile of the line kernel (lines_kernel.cuh) and where it lies in shared memory.
+// The tile of the line kernel (kernel.cuh) and where it lies in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -176,7 +176,7 @@ constexpr LinesLayout best_layout(
   return best;
 }
 
-/// `Product` (lines_mma.cuh, lines_wmma.cuh, lines_cuda.cuh) multiplies; it needs Product::scratch(warps) bytes. Vectors of `Number_` are
+/// `Product` (mma.cuh, wmma.cuh, cuda.cuh) multiplies; it needs Product::scratch(warps) bytes. Vectors of `Number_` are
 /// converted to what it multiplies on their way into shared memory.
 template <typename Product_, int dim_, typename Number_ = StorageOf<Product_::arithmetic>>
 struct LinesTile

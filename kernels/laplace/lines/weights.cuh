@@ -1,4 +1,4 @@
-// What the line kernel multiplies the modes of a line's neighbours by: see lines_kernel.cuh.
+// What the line kernel multiplies the modes of a line's neighbours by: see kernel.cuh.
 #pragma once
 
 #include "kernels/laplace/lines/parameters.cuh"

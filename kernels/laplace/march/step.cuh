@@ -8,17 +8,16 @@
 
 namespace tensormg::laplace
 {
-/// Keeps the blocks within `apart` steps (layers, or parts of them) of each other, so that halos are read from the L2 cache. Only a
+/// Keeps the blocks within a step (a layer, or part of one) of each other, so that halos are read from the L2 cache. Only a
 /// matter of speed: a wait gives up after a bounded number of looks. One thread per block uses it.
 /// `progress`: two counters that are zero before and after the launch; nullptr: nobody waits.
 class InStep
 {
 public:
   /// longest: steps of the block that has the most.
-  __device__ InStep(unsigned *progress, int longest, int apart = 1)
+  __device__ InStep(unsigned *progress, int longest)
     : progress_(progress)
     , longest_(longest)
-    , apart_(apart)
     , give_up_(progress == nullptr)
   {}
 
@@ -28,7 +27,7 @@ public:
       return;
     constexpr int looks = 20000;
     atomicAdd(progress_, 1u);
-    const long needed = long(++begun_ - apart_) * gridDim.x;
+    const long needed = long(++begun_ - 1) * gridDim.x;
     for (int look = 0; !give_up_ && long(seen_) < needed && long(read()) < needed; ++look)
       give_up_ = look == looks;
   }
@@ -60,7 +59,7 @@ private:
   __device__ unsigned read() const { return *static_cast<volatile const unsigned *>(progress_); }
 
   unsigned *progress_;
-  int longest_, apart_;
+  int longest_;
   int begun_ = 0;
   unsigned seen_ = 0;
   bool give_up_;

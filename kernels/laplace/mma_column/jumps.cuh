@@ -202,6 +202,8 @@ private:
 
   __device__ __forceinline__ void add_plane(int c, int k);
   __device__ __forceinline__ void add_faces(int direction, int k, const A (&jumps)[fragments]);
+  __device__ __forceinline__ Traces jump_after(int f, const A &u, const B &to_right,
+      const float (&of_left)[fragments][4], const float (&beyond)[2]) const;
   __device__ __forceinline__ void faces_x(A (&jumps)[fragments], const A (&u)[fragments],
       const D (&left)[fragments], const D &beside_right, const D &beside_left) const;
   __device__ __forceinline__ void faces_y(
@@ -312,6 +314,40 @@ __device__ __forceinline__ void Jumps<Tile>::faces_y(
     jumps[f] = both(jump[0][f], jump[1][f]);
 }
 
+/// The jumps at the right ends of the cells of fragment f, from the traces at the left end of the cells after them and of the one
+/// beyond the warp's.
+template <typename Tile>
+__device__ __forceinline__ Traces Jumps<Tile>::jump_after(int f, const A &u, const B &to_right,
+    const float (&of_left)[fragments][4], const float (&beyond)[2]) const
+{
+  const bool bottom_row = lane >= 28; // rows 7 and 15
+  const int to_last = s.last_x - cell0 - 16 * f - lane / 4;
+  D jump; // at first the trace beyond
+#pragma unroll
+  for (int e = 0; e < 2; ++e)
+  {
+    const float next = f == fragments - 1 ? beyond[e] : of_left[f == fragments - 1 ? f : f + 1][e];
+    jump.registers[e] = bottom_row ? of_left[f][2 + e] : of_left[f][e];
+    jump.registers[2 + e] = bottom_row ? next : of_left[f][2 + e];
+    if (ends_inside)
+    {
+      const float end = right_closed ? 0.f : beyond[e];
+      jump.registers[e] = to_last == 0 ? end : jump.registers[e];
+      jump.registers[2 + e] = to_last == 8 ? end : jump.registers[2 + e];
+    }
+  }
+  mma::mma_sync(jump, u, to_right);
+  if (ends_inside && right_closed)
+  {
+    const float2 step = step_behind(1);
+#pragma unroll
+    for (int r = 0; r < 4; ++r)
+      if (to_last == r / 2 * 8)
+        jump.registers[r] *= r % 2 == 0 ? step.x : step.y;
+  }
+  return Traces(jump);
+}
+
 /// The jumps on both sides of the cells in x, from their traces at the left end and those of the cells beside the warp's.
 template <typename Tile>
 __device__ __forceinline__ void Jumps<Tile>::faces_x(A (&jumps)[fragments], const A (&u)[fragments],
@@ -320,7 +356,7 @@ __device__ __forceinline__ void Jumps<Tile>::faces_x(A (&jumps)[fragments], cons
   // The row before row 0 is one of the cells beside (in a box that wraps not always the last one), or a
   // reflection; likewise the row after the last cell.
   const int before = (lane + 28) % 32, after = (lane + 4) % 32;
-  const bool top_row = lane < 4, bottom_row = lane >= 28; // rows 0 and 8, rows 7 and 15
+  const bool top_row = lane < 4; // rows 0 and 8
   const float2 step_left = step_behind(0);
   float below_first[2], beyond[2], of_left[fragments][4];
 #pragma unroll
@@ -342,32 +378,7 @@ __device__ __forceinline__ void Jumps<Tile>::faces_x(A (&jumps)[fragments], cons
 #pragma unroll
   for (int f = 0; f < fragments; ++f)
   {
-    const int to_last = s.last_x - cell0 - 16 * f - lane / 4;
-    D jump; // at first the trace beyond
-#pragma unroll
-    for (int e = 0; e < 2; ++e)
-    {
-      const float next =
-          f == fragments - 1 ? beyond[e] : of_left[f == fragments - 1 ? f : f + 1][e];
-      jump.registers[e] = bottom_row ? of_left[f][2 + e] : of_left[f][e];
-      jump.registers[2 + e] = bottom_row ? next : of_left[f][2 + e];
-      if (ends_inside)
-      {
-        const float end = right_closed ? 0.f : beyond[e];
-        jump.registers[e] = to_last == 0 ? end : jump.registers[e];
-        jump.registers[2 + e] = to_last == 8 ? end : jump.registers[2 + e];
-      }
-    }
-    mma::mma_sync(jump, u[f], to_right);
-    if (ends_inside && right_closed)
-    {
-      const float2 step = step_behind(1);
-#pragma unroll
-      for (int r = 0; r < 4; ++r)
-        if (to_last == r / 2 * 8)
-          jump.registers[r] *= r % 2 == 0 ? step.x : step.y;
-    }
-    upper[f] = Traces(jump);
+    upper[f] = jump_after(f, u[f], to_right, of_left, beyond);
     passed[f] = {__shfl_sync(all, upper[f].low, before), __shfl_sync(all, upper[f].high, before)};
   }
 #pragma unroll

@@ -1,7 +1,7 @@
 // The `mma` backend in 3D, FP16 storage, degrees 4 to 8: sums over modes as products of matrices on tensor cores,
 // with two layers of cells in shared memory, docs/kernels.md.
 //
-// As in mma_column.cuh cells are the rows of the matrices, 16 neighbours in x, and modes or traces of lines their
+// As in mma_column/steps.cuh cells are the rows of the matrices, 16 neighbours in x, and modes or traces of lines their
 // columns. There a warp holds B u of its cells in a layer, n^3 modes, until the traces of the layer above are known;
 // here those are known before: the planes of a layer and of the one above are in shared memory together. So a plane
 // is finished when it is worked on, accumulators live for one plane only, and several warps share the cells.

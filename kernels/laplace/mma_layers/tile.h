@@ -113,7 +113,7 @@ struct MmaLayersTile
   static constexpr bool holds_all = parts == 1;
   /// Sums and differences of the traces below and above instead of both, where a tile has few lines j (FacesZ).
   static constexpr bool joins_y = Own::by_parity || (n == 8 && parts == 1);
-  // Multiplicands that all warps share, in the order of Weights (mma_layers_weights.cuh).
+  // Multiplicands that all warps share, in the order of Weights (weights.cuh).
   static constexpr int end_blocks =
       (n + 7) / 8; ///< of 8 modes of a line in x of the cells before and after a warp's
   static constexpr int end_words = EndSlots<n>::words; ///< modes of one of those that a lane reads

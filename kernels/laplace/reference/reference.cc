@@ -68,93 +68,125 @@ DenseBlocks make_dense_blocks(const CellBasis &basis)
   return blocks;
 }
 
+namespace
+{
+  /// Entries of the result, one by one.
+  template <typename Number>
+  class Reference
+  {
+  public:
+    explicit Reference(const Arguments<Number> &arguments)
+      : a(arguments)
+      , ends(*a.basis)
+      , blocks(make_dense_blocks(*a.basis))
+    {}
+
+    /// A mode of a cell.
+    struct Entry
+    {
+      std::array<std::int64_t, 3> cell;
+      std::array<int, 3> mode;
+    };
+    std::int64_t index(const Entry &e) const
+    {
+      return a.block.index(e.cell[0], e.cell[1], e.cell[2], e.mode[0], e.mode[1], e.mode[2]);
+    }
+
+    double result(const Entry &e, Form form) const
+    {
+      double sum = 0., diagonal = 0.;
+      for (int d = 0; d < a.block.dim; ++d)
+      {
+        sum +=
+            a.factor[d] * (of_neighbour(blocks.own, e, d, 0) + side(e, 2 * d) + side(e, 2 * d + 1));
+        diagonal += a.factor[d] * a.basis->lambda[e.mode[d]];
+      }
+      if (form == Form::apply)
+        return sum;
+      const std::int64_t at = index(e);
+      const double residual = to_double(a.b[at]) - sum;
+      if (form == Form::residual)
+        return residual;
+      const double u = to_double(a.src[at]);
+      const double momentum = a.theta * (u - (a.old ? to_double(a.old[at]) : 0.));
+      return u + momentum + a.alpha * residual / diagonal;
+    }
+
+  private:
+    /// The row of e.mode[d] of a matrix times the line along d of the cell `step` cells further.
+    double of_neighbour(
+        const std::vector<double> &matrix, const Entry &e, int d, std::int64_t step) const
+    {
+      Entry other = e;
+      other.cell[d] += step;
+      if (d == 0) // only reached beyond the ends for Side::wrap
+        other.cell[d] = (other.cell[d] + a.block.cells[0]) % a.block.cells[0];
+      double sum = 0.;
+      for (int m = 0; m < a.block.n; ++m)
+      {
+        other.mode[d] = m;
+        sum += matrix[e.mode[d] * a.block.n + m] * to_double(a.src[index(other)]);
+      }
+      return sum;
+    }
+
+    double side(const Entry &e, int s) const
+    {
+      const int d = s / 2;
+      const bool upper = s % 2 == 1;
+      const bool inside = upper ? e.cell[d] + 1 < a.block.cells[d] : e.cell[d] > 0;
+      if (inside || a.sides[s] == Side::wrap)
+        return of_neighbour(upper ? blocks.right : blocks.left, e, d, upper ? 1 : -1);
+      return a.sides[s] == Side::ghost ? of_ghost(e, s) : of_closed_side(e, s);
+    }
+
+    /// What lies behind it follows from the cell's own line.
+    double of_closed_side(const Entry &e, int s) const
+    {
+      const bool upper = s % 2 == 1;
+      const std::vector<double> &matrix = a.sides[s] == Side::dirichlet
+          ? (upper ? blocks.dirichlet_right : blocks.dirichlet_left)
+          : (upper ? blocks.neumann_right : blocks.neumann_left);
+      return of_neighbour(matrix, e, s / 2, 0);
+    }
+
+    /// Of a cell outside there are the traces.
+    double of_ghost(const Entry &e, int s) const
+    {
+      const int n = a.block.n, m = e.mode[s / 2];
+      const std::int64_t z = e.cell[2] * a.block.nz() + e.mode[2], y = e.cell[1] * n + e.mode[1];
+      const std::int64_t at =
+          (s < 4 ? z : y) * a.block.row() + e.mode[0] * a.block.pitch + e.cell[0];
+      const double v = a.ghost[s][at], half_d = a.ghost[s][ghost_size(a.block, s) / 2 + at];
+      const double penalty = a.basis->penalty * v;
+      return s % 2 == 0 ? ends.vl[m] * half_d - 0.5 * ends.dl[m] * v - penalty * ends.vl[m]
+                        : -ends.vr[m] * half_d + 0.5 * ends.dr[m] * v - penalty * ends.vr[m];
+    }
+
+    const Arguments<Number> &a;
+    const Ends ends;
+    const DenseBlocks blocks;
+  };
+} // namespace
+
 template <typename Number>
 void apply_reference(const Arguments<Number> &a, Form form)
 {
   const Block &block = a.block;
-  const CellBasis &basis = *a.basis;
-  const int n = block.n, nz = block.nz();
-  const Ends ends(basis);
-  const DenseBlocks blocks = make_dense_blocks(basis);
-  const std::int64_t nx = block.cells[0];
+  const Reference<Number> reference(a);
   const std::int64_t y_end = std::min(a.range.y_end, block.cells[1]);
   const std::int64_t z_end = std::min(a.range.z_end, block.cells[2]);
-
   for (std::int64_t cz = a.range.z_begin; cz < z_end; ++cz)
     for (std::int64_t cy = a.range.y_begin; cy < y_end; ++cy)
-      for (std::int64_t cx = 0; cx < nx; ++cx)
-        for (int k = 0; k < nz; ++k)
-          for (int j = 0; j < n; ++j)
-            for (int i = 0; i < n; ++i)
-            {
-              const std::array<std::int64_t, 3> cell{cx, cy, cz};
-              const std::array<int, 3> mode{i, j, k};
-              // u at `cell + step in direction d`, mode m along d.
-              const auto value = [&](int d, std::int64_t step, int m) {
-                std::array<std::int64_t, 3> c = cell;
-                std::array<int, 3> o = mode;
-                c[d] += step;
-                if (d == 0)
-                  c[d] = (c[d] + nx) % nx; // only reached beyond the ends for Side::wrap
-                o[d] = m;
-                return to_double(a.src[block.index(c[0], c[1], c[2], o[0], o[1], o[2])]);
-              };
-              double sum = 0., diagonal = 0.;
-              for (int d = 0; d < block.dim; ++d)
-              {
-                double line = 0.;
-                const auto add = [&](const std::vector<double> &matrix, std::int64_t step) {
-                  for (int m = 0; m < n; ++m)
-                    line += matrix[mode[d] * n + m] * value(d, step, m);
-                };
-                const auto side = [&](int s, const std::vector<double> &neighbour,
-                                      const std::vector<double> &dirichlet,
-                                      const std::vector<double> &neumann) {
-                  const std::int64_t step = s % 2 == 0 ? -1 : 1;
-                  const bool inside = s % 2 == 0 ? cell[d] > 0 : cell[d] + 1 < block.cells[d];
-                  if (inside || a.sides[s] == Side::wrap)
-                    add(neighbour, step);
-                  else if (a.sides[s] == Side::dirichlet)
-                    add(dirichlet, 0);
-                  else if (a.sides[s] == Side::neumann)
-                    add(neumann, 0);
-                  else
-                  {
-                    const std::int64_t z = cz * nz + k, x = i * block.pitch + cx;
-                    const std::int64_t at = (d == 1 ? z : cy * n + j) * block.row() + x;
-                    const std::int64_t size = ghost_size(block, s) / 2;
-                    const double v = a.ghost[s][at], half_d = a.ghost[s][size + at];
-                    const int m = mode[d];
-                    line += s % 2 == 0 ? ends.vl[m] * half_d - 0.5 * ends.dl[m] * v -
-                            basis.penalty * ends.vl[m] * v
-                                       : -ends.vr[m] * half_d + 0.5 * ends.dr[m] * v -
-                            basis.penalty * ends.vr[m] * v;
-                  }
-                };
-                add(blocks.own, 0);
-                side(2 * d, blocks.left, blocks.dirichlet_left, blocks.neumann_left);
-                side(2 * d + 1, blocks.right, blocks.dirichlet_right, blocks.neumann_right);
-                sum += a.factor[d] * line;
-                diagonal += a.factor[d] * basis.lambda[mode[d]];
-              }
-              const std::int64_t at = block.index(cx, cy, cz, i, j, k);
-              double result = sum;
-              if (form != Form::apply)
-                result = to_double(a.b[at]) - sum;
-              if (form == Form::chebyshev)
-              {
-                const double u = to_double(a.src[at]);
-                const double momentum = a.theta * (u - (a.old ? to_double(a.old[at]) : 0.));
-                result = u + momentum + a.alpha * result / diagonal;
-              }
-              assign(a.dst[at], result);
-            }
-  for (std::int64_t cz = a.range.z_begin; cz < z_end; ++cz)
-    for (int k = 0; k < nz; ++k)
-      for (std::int64_t cy = a.range.y_begin; cy < y_end; ++cy)
-        for (int ij = 0; ij < n * n; ++ij)
-          for (std::int64_t cx = nx; cx < block.pitch; ++cx)
-            assign(a.dst[block.index(cx, cy, cz, ij % n, ij / n, k)], 0.);
+      for (std::int64_t cx = 0; cx < block.pitch; ++cx)
+        for (int line = 0; line < block.n * block.nz(); ++line)
+          for (int i = 0; i < block.n; ++i)
+          {
+            const typename Reference<Number>::Entry entry{
+                {cx, cy, cz}, {i, line % block.n, line / block.n}};
+            const bool is_padding = cx >= block.cells[0];
+            assign(a.dst[reference.index(entry)], is_padding ? 0. : reference.result(entry, form));
+          }
 }
 
 template void apply_reference(const Arguments<double> &, Form);

@@ -53,70 +53,96 @@ namespace
     return sum;
   }
 
+  /// A mode of a cell.
+  template <typename Number>
+  struct Entry
+  {
+    const ReferenceParameters<Number> &p;
+    std::int64_t at; ///< in the vectors
+    std::int64_t y, z;
+    std::int64_t cell[3];
+    int mode[3];
+
+    __device__ Entry(const ReferenceParameters<Number> &p_, std::int64_t at_)
+      : p(p_)
+      , at(at_)
+      , y(at / p.block.row() % p.block.rows_per_plane())
+      , z(at / p.block.plane())
+      , cell{at % p.block.pitch, y / p.block.n, z / p.block.nz()}
+      , mode{int(at / p.block.pitch % p.block.n), int(y % p.block.n), int(z % p.block.nz())}
+    {}
+
+    __device__ std::int64_t mode_stride(int d) const
+    {
+      return d == 0 ? p.block.pitch : d == 1 ? p.block.row() : p.block.plane();
+    }
+    __device__ std::int64_t cell_stride(int d) const
+    {
+      return d == 0 ? 1 : (d == 1 ? p.block.n : p.block.nz()) * mode_stride(d);
+    }
+    /// With the line along d of the cell `step` cells further.
+    __device__ double of_neighbour(const Matrix &matrix, int d, std::int64_t step) const
+    {
+      const Number *u = p.src + at - mode[d] * mode_stride(d) + step * cell_stride(d);
+      return line(matrix, mode[d], p.block.n, u, mode_stride(d));
+    }
+    __device__ double side(int d, bool upper) const
+    {
+      const Side here = p.sides[2 * d + upper];
+      const bool inside = upper ? cell[d] + 1 < p.block.cells[d] : cell[d] > 0;
+      if (inside || here == Side::wrap)
+      {
+        const std::int64_t far = inside ? 1 : 1 - p.block.cells[d];
+        return of_neighbour(upper ? p.right : p.left, d, upper ? far : -far);
+      }
+      if (here == Side::ghost)
+        return of_ghost(d, upper);
+      return of_neighbour((here == Side::dirichlet ? p.dirichlet : p.neumann)[upper], d, 0);
+    }
+    /// Traces (v, half the derivative) of the cell outside; the mode's own at this end.
+    __device__ double of_ghost(int d, bool upper) const
+    {
+      const Block &block = p.block;
+      const std::int64_t lines = d == 1 ? block.planes() : block.rows_per_plane();
+      const Compute<Number> *ghost =
+          p.ghost[2 * d + upper] + (d == 1 ? z : y) * block.row() + mode[0] * block.pitch + cell[0];
+      const double v = ghost[0], half_d = ghost[lines * block.row()];
+      const int m = mode[d];
+      const double parity = m % 2 == 0 ? 1. : -1., sign = upper ? 1. : -1.;
+      const double own_v = upper ? p.v[m] : parity * p.v[m];
+      const double own_h = upper ? p.h[m] : -parity * p.h[m];
+      return -sign * own_v * half_d + sign * own_h * v - p.penalty * own_v * v;
+    }
+  };
+
+  template <typename Number>
+  __device__ double result_of(const ReferenceParameters<Number> &p, const Entry<Number> &entry)
+  {
+    double sum = 0., diagonal = 0.;
+    for (int d = 0; d < p.block.dim; ++d)
+    {
+      sum += p.factor[d] *
+          (entry.of_neighbour(p.own, d, 0) + entry.side(d, false) + entry.side(d, true));
+      diagonal += p.factor[d] * p.lambda[entry.mode[d]];
+    }
+    if (p.form == Form::apply)
+      return sum;
+    const double residual = read(p.b + entry.at) - sum;
+    if (p.form == Form::residual)
+      return residual;
+    const double u = read(p.src + entry.at), old = p.old ? read(p.old + entry.at) : 0.;
+    return u + p.theta * (u - old) + p.alpha * residual / diagonal;
+  }
+
   template <typename Number>
   __global__ void reference_kernel(const __grid_constant__ ReferenceParameters<Number> p)
   {
-    const Block &block = p.block;
-    const int n = block.n;
     const std::int64_t stride = std::int64_t(gridDim.x) * blockDim.x;
-    for (std::int64_t at = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x; at < block.size();
+    for (std::int64_t at = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x; at < p.block.size();
          at += stride)
     {
-      const std::int64_t cx = at % block.pitch;
-      const std::int64_t y = at / block.row() % block.rows_per_plane(), z = at / block.plane();
-      if (cx >= block.cells[0])
-      {
-        write(p.dst + at, 0.);
-        continue;
-      }
-      const std::int64_t cell[3] = {cx, y / n, z / block.nz()};
-      const int mode[3] = {int(at / block.pitch % n), int(y % n), int(z % block.nz())};
-      const std::int64_t mode_stride[3] = {block.pitch, block.row(), block.plane()};
-      const std::int64_t cell_stride[3] = {1, n * block.row(), block.nz() * block.plane()};
-      double sum = 0., diagonal = 0.;
-      for (int d = 0; d < block.dim; ++d)
-      {
-        const int m = mode[d];
-        const Number *u = p.src + at - m * mode_stride[d];
-        double part = line(p.own, m, n, u, mode_stride[d]);
-        for (int upper = 0; upper < 2; ++upper)
-        {
-          const Side side = p.sides[2 * d + upper];
-          const bool inside = upper ? cell[d] + 1 < block.cells[d] : cell[d] > 0;
-          const double sign = upper ? 1. : -1.;
-          if (inside || side == Side::wrap)
-          {
-            const std::int64_t far = inside ? 1 : 1 - block.cells[d];
-            const Number *neighbour = u + (upper ? far : -far) * cell_stride[d];
-            part += line(upper ? p.right : p.left, m, n, neighbour, mode_stride[d]);
-          }
-          else if (side == Side::dirichlet)
-            part += line(p.dirichlet[upper], m, n, u, mode_stride[d]);
-          else if (side == Side::neumann)
-            part += line(p.neumann[upper], m, n, u, mode_stride[d]);
-          else
-          {
-            // Traces (v, half the derivative) of the cell outside; the mode's own at this end.
-            const std::int64_t lines = d == 1 ? block.planes() : block.rows_per_plane();
-            const Compute<Number> *ghost = p.ghost[2 * d + upper] + (d == 1 ? z : y) * block.row() +
-                mode[0] * block.pitch + cx;
-            const double v = ghost[0], half_d = ghost[lines * block.row()];
-            const double parity = m % 2 == 0 ? 1. : -1.;
-            const double own_v = upper ? p.v[m] : parity * p.v[m];
-            const double own_h = upper ? p.h[m] : -parity * p.h[m];
-            part += -sign * own_v * half_d + sign * own_h * v - p.penalty * own_v * v;
-          }
-        }
-        sum += p.factor[d] * part;
-        diagonal += p.factor[d] * p.lambda[m];
-      }
-      double result = p.form == Form::apply ? sum : read(p.b + at) - sum;
-      if (p.form == Form::chebyshev)
-      {
-        const double u = read(p.src + at);
-        result = u + p.theta * (u - (p.old ? read(p.old + at) : 0.)) + p.alpha * result / diagonal;
-      }
-      write(p.dst + at, result);
+      const Entry<Number> entry(p, at);
+      write(p.dst + at, entry.cell[0] < p.block.cells[0] ? result_of(p, entry) : 0.);
     }
   }
 

@@ -1,4 +1,4 @@
-// The warps that compute in the kernel that works on a layer in rounds, and the kernel: see cuda_rounds.cuh.
+// The warps that compute in the kernel that works on a layer in rounds, and the kernel: see rounds.cuh.
 #pragma once
 
 #include <cstring>
@@ -25,11 +25,10 @@ class Cells : RoundWork<Tile>
   static constexpr int strips = Tile::strips;
   static constexpr int next_plane = Tile::plane_bytes / int(sizeof(Number));
 
-  /// Both faces in z are added when a layer is done; else those below are there before its sums. With b of the residual registers are
-  /// few, and old takes their place later: traces below wait in fewer than what they give.
-  static constexpr bool faces_at_once = form != Form::apply;
-  /// Each number begins where the one before it has been written, so that writes do not come all at once.
-  static constexpr bool begins_meanwhile = !faces_at_once && sizeof(C) == 8;
+  /// Both faces in z are added when a layer is done: with b of the residual registers are few, and old takes their place later; traces
+  /// below wait in fewer than what they give. Otherwise (B u of FP64) those below are there before its sums, and each number begins
+  /// where the one before it has been written, so that writes do not come all at once.
+  static constexpr bool faces_at_once = form != Form::apply || sizeof(C) < 8;
 
   V held[strips][n]; ///< sums of lines in z, but for the faces above, or for both
   Trace top[strips]; ///< of the layer worked on
@@ -149,7 +148,7 @@ private:
     const bool writes = c > s.z0 && x < int(p.block.pitch) && s.last_y >= 0;
     const bool first = c == s.z0 && !s.before;
     Number *const results = p.dst + (c - 1) * (n * p.plane) + s.y0 * modes * p.block.pitch + x;
-    if constexpr (begins_meanwhile)
+    if constexpr (!faces_at_once)
 #pragma unroll
       for (int t = 0; t < strips; ++t)
       {
@@ -193,12 +192,7 @@ private:
       for (int t = 0; t < strips; ++t)
       {
         top[t] = upper[t];
-        if constexpr (faces_at_once)
-          below[t] = next_below[t];
-        else
-#pragma unroll
-          for (int k = 0; k < n; ++k)
-            begin(held[t][k], k, next_below[t]);
+        below[t] = next_below[t];
       }
     }
   }
@@ -289,6 +283,8 @@ private:
         const V sum = load(shared.own(here, m) + line(t) * mode_x + cell);
         if constexpr (form != Form::apply)
           to = b[m][t] + sum;
+        else if constexpr (faces_at_once)
+          to = sum;
         else
           to = to + sum;
       }

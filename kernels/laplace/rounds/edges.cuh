@@ -1,4 +1,4 @@
-// The warp that sums the lines beside a row in x, in the kernel that works on a layer in rounds: see cuda_rounds.cuh.
+// The warp that sums the lines beside a row in x, in the kernel that works on a layer in rounds: see rounds.cuh.
 #pragma once
 
 #include "kernels/laplace/rounds/rounds.cuh"

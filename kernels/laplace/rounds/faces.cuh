@@ -1,4 +1,4 @@
-// Faces in x and y of a round, in the kernel that works on a layer in rounds: see cuda_rounds.cuh.
+// Faces in x and y of a round, in the kernel that works on a layer in rounds: see rounds.cuh.
 #pragma once
 
 #include "kernels/laplace/rounds/rounds.cuh"

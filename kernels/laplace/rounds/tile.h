@@ -1,4 +1,4 @@
-// What a block of the kernel that works on a layer in rounds owns, and where it keeps it in shared memory: see cuda_rounds.cuh.
+// What a block of the kernel that works on a layer in rounds owns, and where it keeps it in shared memory: see rounds.cuh.
 #pragma once
 
 #include "kernels/core/block.h"

@@ -1,4 +1,4 @@
-// The 2D kernel's copies from global to shared memory: see cuda_2d.cuh.
+// The 2D kernel's copies from global to shared memory: see strips_2d.cuh.
 #pragma once
 
 #include "kernels/device/copy_async.cuh"

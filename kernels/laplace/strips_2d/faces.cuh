@@ -1,4 +1,4 @@
-// The 2D kernel's faces in y: see cuda_2d.cuh.
+// The 2D kernel's faces in y: see strips_2d.cuh.
 #pragma once
 
 #include "kernels/device/pack.cuh"

@@ -138,7 +138,7 @@ namespace strip
       }
     }
 
-    /// Line j of row c: all faces, b and old; writes it and refills its slots.
+    /// Line j of row c: reads it with b and old, refills their slots, finishes and writes it.
     template <bool odd>
     __device__ __forceinline__ void finish_line(int row, int j)
     {
@@ -162,7 +162,14 @@ namespace strip
             old[i] = load_pack<width>(copies.input(1) + i * Tile::cells);
       }
       copies.refill(row, j);
+      write_line<odd>(j, u, b, old);
+    }
 
+    /// With all faces.
+    template <bool odd>
+    __device__ __forceinline__ void write_line(
+        int j, const V (&u)[n], const V (&b)[n], const V (&old)[n])
+    {
       LineSums<V> sums;
 #pragma unroll
       for (int i = 0; i < n; ++i)

@@ -1,4 +1,4 @@
-// What a warp of the 2D kernel owns, and where it keeps it in shared memory: see cuda_2d.cuh.
+// What a warp of the 2D kernel owns, and where it keeps it in shared memory: see strips_2d.cuh.
 #pragma once
 
 #include <cstdint>

@@ -128,7 +128,6 @@ namespace
         .halo_ring = 7,
         .split = true,
         .planes_in = 3,
-        .apart = 2,
         .boxes = true};
     using Threes = LayersTile<float, in_threes>;
     EXPECT_EQ(Threes::read_box, 1); // the last ones are fewer
