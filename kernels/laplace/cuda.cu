@@ -3,66 +3,30 @@
 #include "kernels/device/l2_halves.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/pack.cuh"
+#include "kernels/laplace/dispatch.h"
 #include "kernels/laplace/strips_2d/strips_2d.h"
 
 namespace tensormg::laplace
 {
-namespace
-{
-  template <typename Number, Form form>
-  Apply<Number> *instance_of(int dim, int degree)
-  {
-    if (dim == 2)
-      return cuda_2d_instance<Number, form>(degree);
-    return degree <= highest_low_degree ? cuda_3d_instance<Number, form, Degrees::low>(degree)
-                                        : cuda_3d_instance<Number, form, Degrees::high>(degree);
-  }
-
-  template <typename Number, Form form>
-  KernelResources resources_of(int degree, std::int64_t cells_x)
-  {
-    return degree <= highest_low_degree
-        ? cuda_3d_resources<Number, form, Degrees::low>(degree, cells_x)
-        : cuda_3d_resources<Number, form, Degrees::high>(degree, cells_x);
-  }
-} // namespace
-
 template <typename Number>
 Apply<Number> *cuda_instance(Form form, int dim, int degree)
 {
-  switch (form)
-  {
-    case Form::apply:
-      return instance_of<Number, Form::apply>(dim, degree);
-    case Form::residual:
-      if constexpr (has_every_form<Number>)
-        return instance_of<Number, Form::residual>(dim, degree);
-      break;
-    case Form::chebyshev:
-      if constexpr (has_every_form<Number>)
-        return instance_of<Number, Form::chebyshev>(dim, degree);
-      break;
-  }
-  return nullptr;
+  return by_form<Number>(form, [&](auto f) {
+    if (dim == 2)
+      return cuda_2d_instance<Number, f.value>(degree);
+    return degree <= highest_low_degree ? cuda_3d_instance<Number, f.value, Degrees::low>(degree)
+                                        : cuda_3d_instance<Number, f.value, Degrees::high>(degree);
+  });
 }
 
 template <typename Number>
 KernelResources cuda_resources(Form form, int degree, std::int64_t cells_x)
 {
-  switch (form)
-  {
-    case Form::apply:
-      return resources_of<Number, Form::apply>(degree, cells_x);
-    case Form::residual:
-      if constexpr (has_every_form<Number>)
-        return resources_of<Number, Form::residual>(degree, cells_x);
-      break;
-    case Form::chebyshev:
-      if constexpr (has_every_form<Number>)
-        return resources_of<Number, Form::chebyshev>(degree, cells_x);
-      break;
-  }
-  return {};
+  return by_form<Number>(form, [&](auto f) {
+    return degree <= highest_low_degree
+        ? cuda_3d_resources<Number, f.value, Degrees::low>(degree, cells_x)
+        : cuda_3d_resources<Number, f.value, Degrees::high>(degree, cells_x);
+  });
 }
 
 void measure_device(const Block &block, Stream stream)

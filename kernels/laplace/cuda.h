@@ -15,11 +15,10 @@ enum class Degrees : std::uint8_t
 };
 inline constexpr int highest_low_degree = 3;
 
-/// 3D. Needs compute capability 9.0. nullptr for degrees of the other kind.
+/// 3D. Needs compute capability 9.0. Only for degrees of this kind.
 template <typename Number, Form form, Degrees degrees>
 Apply<Number> *cuda_3d_instance(int degree);
 
-/// Only for degrees of this kind.
 template <typename Number, Form form, Degrees degrees>
 KernelResources cuda_3d_resources(int degree, std::int64_t cells_x);
 

@@ -2,11 +2,9 @@
 // (cmake/laplace_instances.cmake).
 #pragma once
 
-#include <type_traits>
-#include <utility>
-
 #include "kernels/laplace/column/launch.cuh"
 #include "kernels/laplace/cuda.h"
+#include "kernels/laplace/dispatch.h"
 #include "kernels/laplace/layers/launch.cuh"
 #include "kernels/laplace/rounds/launch.cuh"
 #include "kernels/laplace/tiles/sm90.h"
@@ -58,22 +56,12 @@ constexpr int highest(Degrees degrees)
 {
   return degrees == Degrees::low ? highest_low_degree : max_degree;
 }
-template <Degrees degrees>
-using Count = std::make_integer_sequence<int, highest(degrees) - lowest(degrees) + 1>;
-
-template <typename Number, Form form, int first, int... next>
-Apply<Number> *cuda_of_degree(int degree, std::integer_sequence<int, next...>)
-{
-  static constexpr Apply<Number> *instances[] = {&launch_3d<Number, form, first + next>...};
-  return instances[degree - first];
-}
 
 template <typename Number, Form form, Degrees degrees>
 Apply<Number> *cuda_3d_instance(int degree)
 {
-  if (degree < lowest(degrees) || degree > highest(degrees))
-    return nullptr;
-  return cuda_of_degree<Number, form, lowest(degrees)>(degree, Count<degrees>());
+  return by_degree<lowest(degrees), highest(degrees)>(
+      degree, [](auto d) -> Apply<Number> * { return &launch_3d<Number, form, d.value>; });
 }
 
 template <typename Tile, Form form, int cluster = 1>
@@ -124,18 +112,10 @@ KernelResources resources_of_rows(std::int64_t cells_x)
   return resources_3d<CudaTile<Number, degree + 1, form>, form>();
 }
 
-template <typename Number, Form form, int first, int... next>
-KernelResources resources_of_degree(
-    int degree, std::int64_t cells_x, std::integer_sequence<int, next...>)
-{
-  using Function = KernelResources(std::int64_t);
-  static constexpr Function *instances[] = {&resources_of_rows<Number, form, first + next>...};
-  return instances[degree - first](cells_x);
-}
-
 template <typename Number, Form form, Degrees degrees>
 KernelResources cuda_3d_resources(int degree, std::int64_t cells_x)
 {
-  return resources_of_degree<Number, form, lowest(degrees)>(degree, cells_x, Count<degrees>());
+  return by_degree<lowest(degrees), highest(degrees)>(
+      degree, [&](auto d) { return resources_of_rows<Number, form, d.value>(cells_x); });
 }
 } // namespace tensormg::laplace

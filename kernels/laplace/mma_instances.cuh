@@ -56,36 +56,16 @@ KernelResources mma_resources_of_rows(std::int64_t cells_x)
 }
 
 template <Form form, Arithmetic arithmetic>
-using MmaDegrees =
-    std::make_integer_sequence<int, max_degree - mma_lowest_degree(form, arithmetic) + 1>;
-
-template <Form form, Arithmetic arithmetic, int... i>
-Apply<Half> *mma_of_index(int index, std::integer_sequence<int, i...>)
-{
-  static constexpr Apply<Half> *instances[] = {
-      &launch_mma_of_modes<mma_lowest_degree(form, arithmetic) + 1 + i, form, arithmetic>...};
-  return instances[index];
-}
-template <Form form, Arithmetic arithmetic>
 Apply<Half> *mma_3d_instance(int degree)
 {
-  return mma_of_index<form, arithmetic>(
-      degree - mma_lowest_degree(form, arithmetic), MmaDegrees<form, arithmetic>());
+  return by_degree<mma_lowest_degree(form, arithmetic), max_degree>(degree,
+      [](auto d) -> Apply<Half> * { return &launch_mma_of_modes<d.value + 1, form, arithmetic>; });
 }
 
-template <Form form, Arithmetic arithmetic, int... i>
-KernelResources mma_resources_of_index(
-    int index, std::int64_t cells_x, std::integer_sequence<int, i...>)
-{
-  using Function = KernelResources(std::int64_t);
-  static constexpr Function *instances[] = {
-      &mma_resources_of_rows<mma_lowest_degree(form, arithmetic) + 1 + i, form, arithmetic>...};
-  return instances[index](cells_x);
-}
 template <Form form, Arithmetic arithmetic>
 KernelResources mma_3d_resources(int degree, std::int64_t cells_x)
 {
-  return mma_resources_of_index<form, arithmetic>(
-      degree - mma_lowest_degree(form, arithmetic), cells_x, MmaDegrees<form, arithmetic>());
+  return by_degree<mma_lowest_degree(form, arithmetic), max_degree>(degree,
+      [&](auto d) { return mma_resources_of_rows<d.value + 1, form, arithmetic>(cells_x); });
 }
 } // namespace tensormg::laplace

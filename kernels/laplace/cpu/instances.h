@@ -3,9 +3,8 @@
 // (cmake/laplace_instances.cmake).
 #pragma once
 
-#include <utility>
-
 #include "kernels/laplace/cpu/cpu.h"
+#include "kernels/laplace/dispatch.h"
 
 namespace tensormg::laplace
 {
@@ -15,32 +14,13 @@ void apply_cpu(const Arguments<Number> &arguments)
   CpuMarch<dim, n, form, Number>(arguments).run();
 }
 
-/// Degrees 1..max_degree in order.
-template <int dim, Form form, typename Number, int... degree_minus_one>
-Apply<Number> *cpu_of_degree(int degree, std::integer_sequence<int, degree_minus_one...>)
-{
-  static constexpr Apply<Number> *instances[] = {
-      &apply_cpu<dim, degree_minus_one + 2, form, Number>...};
-  return instances[degree - 1];
-}
-
 template <int dim, typename Number>
 Apply<Number> *cpu_instance(Form form, int degree)
 {
-  constexpr auto degrees = std::make_integer_sequence<int, max_degree>();
-  switch (form)
-  {
-    case Form::apply:
-      return cpu_of_degree<dim, Form::apply, Number>(degree, degrees);
-    case Form::residual:
-      if constexpr (has_every_form<Number>)
-        return cpu_of_degree<dim, Form::residual, Number>(degree, degrees);
-      break;
-    case Form::chebyshev:
-      if constexpr (has_every_form<Number>)
-        return cpu_of_degree<dim, Form::chebyshev, Number>(degree, degrees);
-      break;
-  }
-  return nullptr;
+  return by_form<Number>(form, [&](auto f) {
+    return by_degree<1, max_degree>(degree, [](auto d) -> Apply<Number> * {
+      return &apply_cpu<dim, d.value + 1, decltype(f)::value, Number>;
+    });
+  });
 }
 } // namespace tensormg::laplace

@@ -105,6 +105,6 @@ LinesKernel<Number> cuda_lines(int, int degree)
 {
   constexpr Arithmetic arithmetic =
       sizeof(Compute<Number>) == 8 ? Arithmetic::fp64 : Arithmetic::fp32;
-  return lines_instance_3d<lines::CudaProduct, arithmetic, Number>(degree);
+  return lines_of_degree<lines::CudaProduct, arithmetic, Number, 3>(degree);
 }
 } // namespace tensormg::laplace

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "kernels/device/launch.cuh"
 #include "kernels/device/occupancy.h"
+#include "kernels/laplace/dispatch.h"
 #include "kernels/laplace/lines/fill.cuh"
 #include "kernels/laplace/lines/lines.h"
 #include "kernels/tensor/device_resources.cuh"
@@ -113,32 +113,13 @@ LinesKernel<typename Tile::Number> lines_kernel_of()
       &lines_resources_of<Tile>};
 }
 
+/// The compiler has one kernel per degree and dimension: forms are told apart at run time.
 template <template <Arithmetic, int> typename Product, Arithmetic arithmetic, typename Number,
-    int dim, int... degrees>
-LinesKernel<Number> lines_of_degree(int degree, std::integer_sequence<int, degrees...>)
+    int dim>
+LinesKernel<Number> lines_of_degree(int degree)
 {
-  using Make = LinesKernel<Number>();
-  static constexpr Make *make[] = {
-      &lines_kernel_of<LinesTile<Product<arithmetic, degrees + 2>, dim, Number>>...};
-  return make[degree - 1]();
-}
-
-/// All degrees in 3D. The compiler has one kernel per degree and dimension: forms are told apart at run time.
-template <template <Arithmetic, int> typename Product, Arithmetic arithmetic,
-    typename Number = StorageOf<arithmetic>>
-LinesKernel<Number> lines_instance_3d(int degree)
-{
-  return lines_of_degree<Product, arithmetic, Number, 3>(
-      degree, std::make_integer_sequence<int, max_degree>());
-}
-
-/// The same in 2D and 3D.
-template <template <Arithmetic, int> typename Product, Arithmetic arithmetic,
-    typename Number = StorageOf<arithmetic>>
-LinesKernel<Number> lines_instance(int dim, int degree)
-{
-  return dim == 2 ? lines_of_degree<Product, arithmetic, Number, 2>(
-                        degree, std::make_integer_sequence<int, max_degree>())
-                  : lines_instance_3d<Product, arithmetic, Number>(degree);
+  return by_degree<1, max_degree>(degree, [](auto d) {
+    return lines_kernel_of<LinesTile<Product<arithmetic, d.value + 1>, dim, Number>>();
+  });
 }
 } // namespace tensormg::laplace

@@ -197,6 +197,8 @@ namespace tensormg::laplace
 template <Arithmetic arithmetic>
 LinesKernel<StorageOf<arithmetic>> mma_lines(int dim, int degree)
 {
-  return lines_instance<lines::MmaProduct, arithmetic>(dim, degree);
+  using Number = StorageOf<arithmetic>;
+  return dim == 2 ? lines_of_degree<lines::MmaProduct, arithmetic, Number, 2>(degree)
+                  : lines_of_degree<lines::MmaProduct, arithmetic, Number, 3>(degree);
 }
 } // namespace tensormg::laplace

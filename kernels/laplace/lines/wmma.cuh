@@ -222,6 +222,8 @@ namespace tensormg::laplace
 template <Arithmetic arithmetic>
 LinesKernel<StorageOf<arithmetic>> wmma_lines(int dim, int degree)
 {
-  return lines_instance<lines::WmmaProduct, arithmetic>(dim, degree);
+  using Number = StorageOf<arithmetic>;
+  return dim == 2 ? lines_of_degree<lines::WmmaProduct, arithmetic, Number, 2>(degree)
+                  : lines_of_degree<lines::WmmaProduct, arithmetic, Number, 3>(degree);
 }
 } // namespace tensormg::laplace
