@@ -80,7 +80,11 @@ protected:
     }
   }
 
-  __device__ __forceinline__ int mode_of_lane() const { return lane / 16 * 8 + lane % 8; }
+  /// It is never more than modes - 1; told so, the compiler keeps what follows from it instead of forming it again and again.
+  __device__ __forceinline__ int mode_of_lane() const
+  {
+    return min(lane / 16 * 8 + lane % 8, modes - 1);
+  }
   __device__ __forceinline__ int line_at(int row, int cell) const
   {
     return Rows::at(row * modes + mode_of_lane(), cell);
