@@ -31,5 +31,6 @@ TENSORMG_CUDA_FUNCTION KernelResources mma_3d_resources(int degree, std::int64_t
 
 /// The same for choices known at run time.
 TENSORMG_CUDA_FUNCTION Apply<Half> *mma_instance(Form form, Arithmetic arithmetic, int degree);
-TENSORMG_CUDA_FUNCTION KernelResources mma_resources(Form form, Arithmetic arithmetic, int degree, std::int64_t cells_x);
+TENSORMG_CUDA_FUNCTION KernelResources mma_resources(
+    Form form, Arithmetic arithmetic, int degree, std::int64_t cells_x);
 } // namespace tensormg::laplace

@@ -351,22 +351,22 @@ template void convert(std::int64_t, double, const Half *, float *); // between l
 template void convert(std::int64_t, double, const float *, float *);
 template void convert_to_pair(std::int64_t, const float *, Half *, Half *);
 template void convert_to_pair(std::int64_t, const float *, float *, float *);
-template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
-    double, const double *, double *, double *);
-template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
-    double, const double *, float *, float *);
-template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
-    double, const double *, Half *, Half *);
-template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
-    double, const WideFloat *, double *, double *);
-template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
-    double, const WideFloat *, float *, float *);
-template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
-    double, const WideFloat *, Half *, Half *);
-template void inverse_diagonal(
-    const Block &, const CellBasis &, const std::array<double, 3> &, double, const double *, double *);
-template void inverse_diagonal(
-    const Block &, const CellBasis &, const std::array<double, 3> &, double, const float *, float *);
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, double, const double *, double *, double *);
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, double, const double *, float *, float *);
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, double, const double *, Half *, Half *);
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, double, const WideFloat *, double *, double *);
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, double, const WideFloat *, float *, float *);
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, double, const WideFloat *, Half *, Half *);
+template void inverse_diagonal(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, const double *, double *);
+template void inverse_diagonal(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, const float *, float *);
 template void inverse_diagonal(
     const Block &, const CellBasis &, const std::array<double, 3> &, double, const Half *, Half *);
 template void add_constant(const Block &, const CellBasis &, double, double *);

@@ -110,8 +110,8 @@ TENSORMG_CUDA_FUNCTION void inverse_diagonal(const Block &block, const CellBasis
 
 template <typename Number, typename From>
 TENSORMG_CUDA_FUNCTION void convert_and_divide(const Block &block, const CellBasis &basis,
-    const std::array<double, 3> &factor, double alpha, const Scale &scale, const From *src, Number *b,
-    Number *x, Stream stream);
+    const std::array<double, 3> &factor, double alpha, const Scale &scale, const From *src,
+    Number *b, Number *x, Stream stream);
 
 template <typename Number>
 TENSORMG_CUDA_FUNCTION void add_constant(

@@ -318,22 +318,22 @@ template void convert(std::int64_t, const Scale &, const Half *, float *, Stream
 template void convert(std::int64_t, const Scale &, const float *, float *, Stream);
 template void convert_to_pair(std::int64_t, const float *, Half *, Half *, Stream);
 template void convert_to_pair(std::int64_t, const float *, float *, float *, Stream);
-template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
-    const Scale &, const double *, double *, double *, Stream);
-template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
-    const Scale &, const double *, float *, float *, Stream);
-template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
-    const Scale &, const double *, Half *, Half *, Stream);
-template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
-    const Scale &, const WideFloat *, double *, double *, Stream);
-template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
-    const Scale &, const WideFloat *, float *, float *, Stream);
-template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &, double,
-    const Scale &, const WideFloat *, Half *, Half *, Stream);
-template void inverse_diagonal(const Block &, const CellBasis &, const std::array<double, 3> &, double,
-    const double *, double *, Stream);
-template void inverse_diagonal(
-    const Block &, const CellBasis &, const std::array<double, 3> &, double, const float *, float *, Stream);
-template void inverse_diagonal(
-    const Block &, const CellBasis &, const std::array<double, 3> &, double, const Half *, Half *, Stream);
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, const Scale &, const double *, double *, double *, Stream);
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, const Scale &, const double *, float *, float *, Stream);
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, const Scale &, const double *, Half *, Half *, Stream);
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, const Scale &, const WideFloat *, double *, double *, Stream);
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, const Scale &, const WideFloat *, float *, float *, Stream);
+template void convert_and_divide(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, const Scale &, const WideFloat *, Half *, Half *, Stream);
+template void inverse_diagonal(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, const double *, double *, Stream);
+template void inverse_diagonal(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, const float *, float *, Stream);
+template void inverse_diagonal(const Block &, const CellBasis &, const std::array<double, 3> &,
+    double, const Half *, Half *, Stream);
 } // namespace tensormg::vector_kernels::cuda
