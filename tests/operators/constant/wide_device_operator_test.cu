@@ -52,8 +52,8 @@ namespace
         }
     const Grid grid = make_grid(test::box(3, 2, {3, 2, 2}, 0, "D"), MPI_COMM_SELF);
     const CellBasis basis = make_cell_basis(2);
-    EXPECT_THROW(LaplaceOperator<WideFloat, DeviceContext>(
-                     grid.finest(), basis, Backend::device_reference, stream.get()),
+    EXPECT_THROW((LaplaceOperator<WideFloat, DeviceContext>(
+                     grid.finest(), basis, Backend::device_reference, stream.get())),
         std::invalid_argument);
   }
 } // namespace
