@@ -165,6 +165,34 @@ namespace
     }
     return -1;
   }
+
+  /// Returns the bytes of the traces that its levels exchange.
+  double add_multigrid(
+      MemoryPlan &plan, const Grid &grid, const SolverOptions &options, bool on_device)
+  {
+    const MultigridOptions &multigrid = options.multigrid;
+    const std::string word = to_word(multigrid.precision);
+    plan.items.push_back({"multigrid: x, b, work of all levels", word,
+        3 * static_cast<std::int64_t>(grid.levels.size()),
+        multigrid_bytes(grid, multigrid, on_device)});
+    if (options.full_multigrid)
+    {
+      double coarser = 0.;
+      for (std::size_t l = 0; l + 1 < grid.levels.size(); ++l)
+        coarser += numbers(grid.levels[l].block);
+      plan.items.push_back({"full multigrid: residuals, coarser solutions, right-hand sides",
+          to_word(Precision::double_precision),
+          3 * static_cast<std::int64_t>(grid.levels.size()) - 2,
+          sizeof(double) * numbers(grid.finest().block) + 3. * sizeof(double) * coarser +
+              transfer_bytes(grid)});
+    }
+    // Half precision exchanges the numbers with which it computes.
+    const double of_trace = std::max(4, bytes_per_number(multigrid.precision));
+    double traces = 0.;
+    for (const LevelGrid &level : grid.levels)
+      traces += ghost_bytes(level, of_trace);
+    return traces;
+  }
 } // namespace
 
 double MemoryPlan::bytes() const
@@ -224,26 +252,7 @@ MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options, Memo
       break;
   }
   if (options.solver != OuterSolver::direct)
-  {
-    const MultigridOptions &multigrid = options.multigrid;
-    const std::string word = to_word(multigrid.precision);
-    plan.items.push_back({"multigrid: x, b, work of all levels", word,
-        3 * static_cast<std::int64_t>(grid.levels.size()),
-        multigrid_bytes(grid, multigrid, on_device)});
-    if (options.full_multigrid)
-    {
-      double coarser = 0.;
-      for (std::size_t l = 0; l + 1 < grid.levels.size(); ++l)
-        coarser += numbers(grid.levels[l].block);
-      plan.items.push_back({"full multigrid: residuals, coarser solutions, right-hand sides", fp64,
-          3 * static_cast<std::int64_t>(grid.levels.size()) - 2,
-          vector + 3. * sizeof(double) * coarser + transfer_bytes(grid)});
-    }
-    // Half precision exchanges the numbers with which it computes.
-    const double of_trace = std::max(4, bytes_per_number(multigrid.precision));
-    for (const LevelGrid &level : grid.levels)
-      traces += ghost_bytes(level, of_trace);
-  }
+    traces += add_multigrid(plan, grid, options, on_device);
   if (traces > 0.)
     plan.items.push_back({"face traces of neighbouring ranks", "mixed", 1, traces});
   return plan;

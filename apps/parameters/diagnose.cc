@@ -67,6 +67,52 @@ namespace
           (fewest < 3 && sizes[2] == 1 ? "" : 'x' + std::to_string(sizes[2])));
     return join(parts, ", ");
   }
+
+  /// What the kernels of the classes do.
+  void add_problems(const auto &diagnose)
+  {
+    diagnose.word_list("matrices", &DiagnoseOptions::matrices, matrix_names(),
+        "spmv: matrices made by a rule, each so large that a product goes through cached_megabytes and "
+        "through memory_megabytes; twin_NAME is a random matrix with the published features of NAME, in "
+        "its size.",
+        "where there are matrix_files");
+    diagnose.add(
+        "matrix_files", "spmv: further matrices, as Matrix Market files.",
+        "a list of paths, separated by commas (a comma of a path is written \\,), or nothing",
+        any_pattern(),
+        [](DiagnoseOptions &o, const std::string &text) -> std::string {
+          o.matrix_files = split_paths(text);
+          const bool empty =
+              std::find(o.matrix_files.begin(), o.matrix_files.end(), "") != o.matrix_files.end();
+          return empty ? "has an empty entry" : "";
+        },
+        [](const DiagnoseOptions &o) { return join_paths(o.matrix_files); });
+    diagnose.word_list("stencils", &DiagnoseOptions::stencils, stencil_names(),
+        "stencil: shapes, with weights that have no structure; each on grids of cached_megabytes and of "
+        "memory_megabytes.");
+    diagnose.increasing("depths", &DiagnoseOptions::depths, 1, stencil::max_depth,
+        "stencil: steps in time; what does more than one of them in one pass over memory is compared with "
+        "as many passes. On a device up to 6 in 2D with radius 1, otherwise up to 2; more are left out.");
+    diagnose.add(
+        "stencil_grids",
+        "stencil: further grids of a device, for the shapes of their dimension; not with --quick.",
+        "a list of sizes as in 10240x10240 or 1024x1024x1024, separated by commas, or nothing",
+        any_pattern(),
+        [](DiagnoseOptions &o, const std::string &text) {
+          return read_sizes(o.stencil_grids, 2, text);
+        },
+        [](const DiagnoseOptions &o) { return write_sizes(o.stencil_grids, 2); });
+    diagnose.add(
+        "gemm_sizes", "gemm: rows and columns of the product, and length of the sums.",
+        "a list of sizes as in 1024x512x100, separated by commas", any_pattern(),
+        [](DiagnoseOptions &o, const std::string &text) -> std::string {
+          const std::string complaint = read_sizes(o.gemm_sizes, 3, text);
+          return complaint.empty() && o.gemm_sizes.empty() ? "is empty" : complaint;
+        },
+        [](const DiagnoseOptions &o) { return write_sizes(o.gemm_sizes, 3); });
+    diagnose.increasing("sum_lengths", &DiagnoseOptions::sum_lengths, 1, 1'000'000,
+        "precision: lengths of the sums whose errors are shown.");
+  }
 } // namespace
 
 void add_diagnose(std::vector<ParameterEntry> &table)
@@ -98,47 +144,7 @@ void add_diagnose(std::vector<ParameterEntry> &table)
       "Working set of the problems that shall stay in the last cache: less than half of it.");
   diagnose.number("memory_megabytes", &DiagnoseOptions::memory_megabytes, megabytes,
       "Working set of the problems that shall come from memory: at least five times the last cache.");
-  diagnose.word_list("matrices", &DiagnoseOptions::matrices, matrix_names(),
-      "spmv: matrices made by a rule, each so large that a product goes through cached_megabytes and "
-      "through memory_megabytes; twin_NAME is a random matrix with the published features of NAME, in "
-      "its size.",
-      "where there are matrix_files");
-  diagnose.add(
-      "matrix_files", "spmv: further matrices, as Matrix Market files.",
-      "a list of paths, separated by commas (a comma of a path is written \\,), or nothing",
-      any_pattern(),
-      [](DiagnoseOptions &o, const std::string &text) -> std::string {
-        o.matrix_files = split_paths(text);
-        const bool empty =
-            std::find(o.matrix_files.begin(), o.matrix_files.end(), "") != o.matrix_files.end();
-        return empty ? "has an empty entry" : "";
-      },
-      [](const DiagnoseOptions &o) { return join_paths(o.matrix_files); });
-  diagnose.word_list("stencils", &DiagnoseOptions::stencils, stencil_names(),
-      "stencil: shapes, with weights that have no structure; each on grids of cached_megabytes and of "
-      "memory_megabytes.");
-  diagnose.increasing("depths", &DiagnoseOptions::depths, 1, stencil::max_depth,
-      "stencil: steps in time; what does more than one of them in one pass over memory is compared with "
-      "as many passes. On a device up to 6 in 2D with radius 1, otherwise up to 2; more are left out.");
-  diagnose.add(
-      "stencil_grids",
-      "stencil: further grids of a device, for the shapes of their dimension; not with --quick.",
-      "a list of sizes as in 10240x10240 or 1024x1024x1024, separated by commas, or nothing",
-      any_pattern(),
-      [](DiagnoseOptions &o, const std::string &text) {
-        return read_sizes(o.stencil_grids, 2, text);
-      },
-      [](const DiagnoseOptions &o) { return write_sizes(o.stencil_grids, 2); });
-  diagnose.add(
-      "gemm_sizes", "gemm: rows and columns of the product, and length of the sums.",
-      "a list of sizes as in 1024x512x100, separated by commas", any_pattern(),
-      [](DiagnoseOptions &o, const std::string &text) -> std::string {
-        const std::string complaint = read_sizes(o.gemm_sizes, 3, text);
-        return complaint.empty() && o.gemm_sizes.empty() ? "is empty" : complaint;
-      },
-      [](const DiagnoseOptions &o) { return write_sizes(o.gemm_sizes, 3); });
-  diagnose.increasing("sum_lengths", &DiagnoseOptions::sum_lengths, 1, 1'000'000,
-      "precision: lengths of the sums whose errors are shown.");
+  add_problems(diagnose);
   diagnose.integer("repetitions", &DiagnoseOptions::repetitions, 1, 100000,
       "Timings of every kernel, after some that do not count; the median is reported.");
   diagnose.number("max_seconds", &DiagnoseOptions::max_seconds, above(0.),

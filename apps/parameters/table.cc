@@ -16,6 +16,26 @@ namespace
   constexpr const char *one_per_direction =
       "one number for all directions, or one per direction, separated by commas";
 
+  void add_functions(const auto &problem)
+  {
+    problem.text(
+        "right_hand_side", &Problem::right_hand_side, "an expression in x, y, z", "The f.");
+    problem.text("initial_guess", &Problem::initial_guess, "an expression in x, y, z, or nothing",
+        "What the iteration starts from; without it, from zero. Not with direct or full_multigrid.");
+    problem.text("exact_solution", &Problem::exact_solution, "an expression in x, y, z, or nothing",
+        "The solution if it is known; errors are then computed.");
+    problem
+        .add(
+            "exact_gradient",
+            "Gradient of the exact solution if it is known; the error in the gradient is then computed.",
+            "one expression per direction, separated by semicolons, or nothing", any_pattern(),
+            [](Problem &p, const std::string &text) {
+              return read_gradient(p.exact_gradient, p.dim, text);
+            },
+            [](const Problem &p) { return write_gradient(p.exact_gradient, p.dim); })
+        .list_separator = ';';
+  }
+
   void add_problem(std::vector<ParameterEntry> &table)
   {
     const Section problem(
@@ -64,22 +84,7 @@ namespace
         any_pattern(),
         [](Problem &p, const std::string &text) { return read_constants(p.constants, text); },
         [](const Problem &p) { return write_constants(p.constants); });
-    problem.text(
-        "right_hand_side", &Problem::right_hand_side, "an expression in x, y, z", "The f.");
-    problem.text("initial_guess", &Problem::initial_guess, "an expression in x, y, z, or nothing",
-        "What the iteration starts from; without it, from zero. Not with direct or full_multigrid.");
-    problem.text("exact_solution", &Problem::exact_solution, "an expression in x, y, z, or nothing",
-        "The solution if it is known; errors are then computed.");
-    problem
-        .add(
-            "exact_gradient",
-            "Gradient of the exact solution if it is known; the error in the gradient is then computed.",
-            "one expression per direction, separated by semicolons, or nothing", any_pattern(),
-            [](Problem &p, const std::string &text) {
-              return read_gradient(p.exact_gradient, p.dim, text);
-            },
-            [](const Problem &p) { return write_gradient(p.exact_gradient, p.dim); })
-        .list_separator = ';';
+    add_functions(problem);
   }
 
   void add_boundary(std::vector<ParameterEntry> &table)

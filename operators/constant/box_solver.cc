@@ -30,6 +30,19 @@ namespace
   {
     return d == 2 && block.dim == 2 ? 1 : block.cells[d] * block.n;
   }
+
+  /// Divides by the sum of the eigenvalues of all directions; where that is zero the result is zero.
+  void divide_by_sums(const std::array<std::vector<double>, 3> &eigenvalues, double *t)
+  {
+    for (const double of_z : eigenvalues[2])
+      for (const double of_y : eigenvalues[1])
+        for (const double of_x : eigenvalues[0])
+        {
+          const double value = of_z + of_y + of_x;
+          *t = value == 0. ? 0. : *t / value;
+          ++t;
+        }
+  }
 } // namespace
 
 std::int64_t BoxSolver::memory(const Block &whole)
@@ -120,17 +133,7 @@ void BoxSolver::solve(Vector<Number> &x, const Vector<Number> &b)
             transpose, nz, nx, nz, q_[2].data(), nz, from + y * nx, ny * nx, to + y * nx, ny * nx);
   };
   along_z(true, u_.data(), t_.data());
-  for (std::int64_t z = 0; z < nz; ++z)
-    for (std::int64_t y = 0; y < ny; ++y)
-    {
-      const double partial = eigenvalues_[2][z] + eigenvalues_[1][y];
-      double *line = t_.data() + (z * ny + y) * nx;
-      for (std::int64_t e = 0; e < nx; ++e)
-      {
-        const double value = partial + eigenvalues_[0][e];
-        line[e] = value == 0. ? 0. : line[e] / value;
-      }
-    }
+  divide_by_sums(eigenvalues_, t_.data());
   along_z(false, t_.data(), u_.data());
   for (std::int64_t z = 0; z < nz; ++z)
     multiply(false, ny, nx, ny, q_[1].data(), ny, u_.data() + z * ny * nx, nx,

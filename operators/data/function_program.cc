@@ -68,7 +68,59 @@ namespace
         return false;
     return true;
   }
+
+  /// Throws std::invalid_argument for anything else.
+  Operation binary_operation(mu::ECmdCode code)
+  {
+    switch (code)
+    {
+      case mu::cmADD:
+        return Operation::add;
+      case mu::cmSUB:
+        return Operation::subtract;
+      case mu::cmMUL:
+        return Operation::multiply;
+      case mu::cmDIV:
+        return Operation::divide;
+      case mu::cmPOW:
+        return Operation::power;
+      case mu::cmLT:
+        return Operation::less;
+      case mu::cmLE:
+        return Operation::less_equal;
+      case mu::cmGT:
+        return Operation::greater;
+      case mu::cmGE:
+        return Operation::greater_equal;
+      case mu::cmEQ:
+        return Operation::equal;
+      case mu::cmNEQ:
+        return Operation::not_equal;
+      case mu::cmLAND:
+        return Operation::logical_and;
+      case mu::cmLOR:
+        return Operation::logical_or;
+      default:
+        throw std::invalid_argument("unexpected operation");
+    }
+  }
 } // namespace
+
+void Program::emit_call(const mu::SToken &token, const FunctionCodes &codes)
+{
+  if (token.Fun.argc > 3)
+    throw std::invalid_argument("unexpected function");
+  // A negative number of arguments marks a function of any number of them.
+  emit(Operation::call, std::abs(token.Fun.argc));
+  instructions_.back().function = token.Fun.cb;
+  instructions_.back().variadic = token.Fun.argc < 0;
+  if (const auto known = codes.find(token.Fun.cb._pRawFun); known != codes.end())
+    instructions_.back().code = known->second;
+  else if (multiplies_by(-1., token))
+    instructions_.back().code = Code::negate;
+  else if (multiplies_by(1., token))
+    instructions_.back().code = Code::identity;
+}
 
 Program::Program(const mu::ParserBase &parser, const double *variables, const FunctionCodes &codes)
 {
@@ -89,52 +141,9 @@ Program::Program(const mu::ParserBase &parser, const double *variables, const Fu
         emit_affine(coordinate(*token), token->Val.data, token->Val.data2);
         break;
       case mu::cmVARPOW2:
-        emit_power(coordinate(*token), 2);
-        break;
       case mu::cmVARPOW3:
-        emit_power(coordinate(*token), 3);
-        break;
       case mu::cmVARPOW4:
-        emit_power(coordinate(*token), 4);
-        break;
-      case mu::cmADD:
-        emit(Operation::add, 2);
-        break;
-      case mu::cmSUB:
-        emit(Operation::subtract, 2);
-        break;
-      case mu::cmMUL:
-        emit(Operation::multiply, 2);
-        break;
-      case mu::cmDIV:
-        emit(Operation::divide, 2);
-        break;
-      case mu::cmPOW:
-        emit(Operation::power, 2);
-        break;
-      case mu::cmLT:
-        emit(Operation::less, 2);
-        break;
-      case mu::cmLE:
-        emit(Operation::less_equal, 2);
-        break;
-      case mu::cmGT:
-        emit(Operation::greater, 2);
-        break;
-      case mu::cmGE:
-        emit(Operation::greater_equal, 2);
-        break;
-      case mu::cmEQ:
-        emit(Operation::equal, 2);
-        break;
-      case mu::cmNEQ:
-        emit(Operation::not_equal, 2);
-        break;
-      case mu::cmLAND:
-        emit(Operation::logical_and, 2);
-        break;
-      case mu::cmLOR:
-        emit(Operation::logical_or, 2);
+        emit_power(coordinate(*token), 2 + token->Cmd - mu::cmVARPOW2);
         break;
       case mu::cmIF: // jumps of a ? b : c; here both branches are on the stack at its end
       case mu::cmELSE:
@@ -145,21 +154,10 @@ Program::Program(const mu::ParserBase &parser, const double *variables, const Fu
       case mu::cmASSIGN:
         throw std::invalid_argument("assignments are not allowed");
       case mu::cmFUNC:
-        if (token->Fun.argc > 3)
-          throw std::invalid_argument("unexpected function");
-        // A negative number of arguments marks a function of any number of them.
-        emit(Operation::call, std::abs(token->Fun.argc));
-        instructions_.back().function = token->Fun.cb;
-        instructions_.back().variadic = token->Fun.argc < 0;
-        if (const auto known = codes.find(token->Fun.cb._pRawFun); known != codes.end())
-          instructions_.back().code = known->second;
-        else if (multiplies_by(-1., *token))
-          instructions_.back().code = Code::negate;
-        else if (multiplies_by(1., *token))
-          instructions_.back().code = Code::identity;
+        emit_call(*token, codes);
         break;
       default:
-        throw std::invalid_argument("unexpected operation");
+        emit(binary_operation(token->Cmd), 2);
     }
   if (stack_.size() != 1)
     throw std::invalid_argument("several results");

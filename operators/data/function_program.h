@@ -99,5 +99,6 @@ private:
   void emit(Operation operation, int n_arguments);
   void emit_affine(const Operand &coordinate, double factor, double shift);
   void emit_power(const Operand &coordinate, int exponent);
+  void emit_call(const mu::SToken &token, const FunctionCodes &codes);
 };
 } // namespace tensormg::expression

@@ -183,6 +183,34 @@ namespace
   }
 
   std::int64_t first_cell(std::int64_t cells, int part, int parts) { return cells * part / parts; }
+
+  /// Sides of the block of a level, and the ranks behind them; `part` is this rank's place among `parts`.
+  template <typename Parts>
+  void set_sides(LevelGrid &l, const Problem &problem, const Parts &parts,
+      const std::array<int, 3> &part, bool divided, int rank)
+  {
+    for (int d = 0; d < problem.dim; ++d)
+      for (int upper = 0; upper < 2; ++upper)
+      {
+        const int s = 2 * d + upper;
+        const bool at_end =
+            upper ? l.offset[d] + l.block.cells[d] == l.global_cells[d] : l.offset[d] == 0;
+        const bool periodic = problem.boundary[s] == BoundaryKind::periodic;
+        if (at_end && !periodic)
+          l.sides[s] =
+              problem.boundary[s] == BoundaryKind::dirichlet ? Side::dirichlet : Side::neumann;
+        else if (d == 0)
+          l.sides[s] = Side::wrap;
+        else
+        {
+          l.sides[s] = Side::ghost;
+          std::array<int, 3> other = part;
+          const int n_parts = divided ? parts[d] : 1;
+          other[d] = (part[d] + (upper ? 1 : n_parts - 1)) % n_parts;
+          l.neighbour[s] = divided ? other[1] + parts[1] * other[2] : rank;
+        }
+      }
+  }
 } // namespace
 
 std::vector<LevelShape> level_shapes(const Problem &problem)
@@ -267,26 +295,7 @@ Grid make_grid(const Problem &problem, MPI_Comm communicator)
       }
     }
     l.block = Block(problem.dim, problem.degree, cells);
-    for (int d = 0; d < problem.dim; ++d)
-      for (int upper = 0; upper < 2; ++upper)
-      {
-        const int s = 2 * d + upper;
-        const bool at_end = upper ? l.offset[d] + cells[d] == l.global_cells[d] : l.offset[d] == 0;
-        const bool periodic = problem.boundary[s] == BoundaryKind::periodic;
-        if (at_end && !periodic)
-          l.sides[s] =
-              problem.boundary[s] == BoundaryKind::dirichlet ? Side::dirichlet : Side::neumann;
-        else if (d == 0)
-          l.sides[s] = Side::wrap;
-        else
-        {
-          l.sides[s] = Side::ghost;
-          std::array<int, 3> other = part;
-          const int n_parts = divided ? parts[d] : 1;
-          other[d] = (part[d] + (upper ? 1 : n_parts - 1)) % n_parts;
-          l.neighbour[s] = divided ? other[1] + parts[1] * other[2] : grid.rank;
-        }
-      }
+    set_sides(l, problem, parts, part, divided, grid.rank);
     grid.levels.push_back(l);
   }
   return grid;
