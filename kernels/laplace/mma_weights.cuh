@@ -4,6 +4,8 @@
 
 #include <bit>
 
+#include <cuda_fp16.h>
+
 #include "kernels/mma/instructions.cuh"
 
 namespace tensormg::laplace::mma_weights

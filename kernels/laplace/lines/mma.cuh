@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include <cuda_fp16.h>
+
 #include "kernels/laplace/lines/launch.cuh"
 #include "kernels/mma/instructions.cuh"
 
