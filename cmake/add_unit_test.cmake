@@ -156,6 +156,8 @@ function(add_unit_test file)
 
   if("gpu" IN_LIST labels)
     add_dependencies(gpu_tests ${target})
+  elseif("host" IN_LIST labels)
+    add_dependencies(host_tests ${target})
   endif()
 
   if(NOT ranks AND top MATCHES "^(kernels|solvers)$")
@@ -256,6 +258,7 @@ function(tensormg_add_tests folder)
     tensormg_add_test_libraries("${folder}")
     list(APPEND patterns "${folder}/*_test.cc")
   endif()
+  add_custom_target(host_tests) # the executables of label host but the emulated ones
   if(TENSORMG_CUDA_ENABLED)
     add_custom_target(gpu_tests) # the executables of label gpu
     if(GTest_FOUND)
