@@ -35,15 +35,15 @@ TOP = ("kernels", "solvers", "operators", "apps", "tests")
 # What of the project each folder may include; a point is the folder itself with those in it. The first row whose folder
 # (* is any one folder) is the file's, or above it, counts; of what stands in it the last word that matches, where ! forbids.
 KERNELS = "kernels !kernels/diagnostics"
-# Designs of the Laplace operator, which do not know each other so that each can be deleted: what they share is elsewhere.
-# But column has what layers and tensor cores have of its march, and rounds are layers with another schedule.
+# Designs of the Laplace operator, which do not know each other so that each can be deleted: what they share is in march/.
+# But rounds are layers with another schedule.
 DESIGNS = {
     "column": "",
     "cpu": "",
-    "layers": "kernels/laplace/column",
+    "layers": "",
     "lines": "",
-    "mma_column": "kernels/laplace/column",
-    "mma_layers": "kernels/laplace/column",
+    "mma_column": "",
+    "mma_layers": "",
     "rounds": "kernels/laplace/layers",
     "strips_2d": "",
 }
@@ -96,13 +96,6 @@ LONG = {
     ("apps/solve/solve.cc", "run_solve"): OLD,
     ("kernels/diagnostics/spmv/sliced.cu", "group_kernel"): KERNEL,
     ("kernels/expression/evaluate.cuh", "run"): "a line for each function that an expression may call",
-    ("kernels/laplace/lines/wmma.cuh", "run"): KERNEL,
-    ("kernels/laplace/mma_column/jumps.cuh", "faces_x"): KERNEL,
-    ("kernels/laplace/mma_column/planes.cuh", "add_plane"): KERNEL,
-    ("kernels/laplace/reference/reference.cc", "apply_reference"): "the formula as it stands, without optimisation",
-    ("kernels/laplace/reference/reference.cu", "reference_kernel"): "the formula as it stands, without optimisation",
-    ("kernels/laplace/strips_2d/strips_2d.cuh", "finish_line"): KERNEL,
-    ("operators/multigrid/multigrid_implementation.h", "MultigridImplementation"): OLD,
 }
 
 # Macros that code may ask for: compilers, instruction sets, options of the build, versions of

@@ -14,7 +14,7 @@
 #include "apps/parameters/parameters.h"
 #include "kernels/core/setup_times.h"
 #include "kernels/device/device.h"
-#include "kernels/device/launch_profile.h"
+#include "kernels/device/meters/launch_profile.h"
 #include "operators/mesh/grid.h"
 #include "solvers/multigrid.h"
 #include "solvers/report.h"

@@ -7,7 +7,7 @@
 #include "kernels/core/setup_times.h"
 #include "kernels/device/cuda_check.h"
 #include "kernels/device/kernel_loading.h"
-#include "kernels/device/launch_profile.h"
+#include "kernels/device/meters/launch_profile.h"
 
 namespace tensormg
 {

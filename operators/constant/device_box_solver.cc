@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "kernels/device/launch_profile.h"
+#include "kernels/device/meters/launch_profile.h"
 #include "kernels/vector/cuda.h"
 
 namespace tensormg

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "kernels/device/launch_profile.h"
+#include "kernels/device/meters/launch_profile.h"
 #include "kernels/tensor/capability.h"
 #include "operators/constant/patch_correction.h"
 

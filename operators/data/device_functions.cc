@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "kernels/device/launch_profile.h"
+#include "kernels/device/meters/launch_profile.h"
 #include "kernels/vector/cuda.h"
 #include "operators/data/function_program.h"
 #include "operators/data/tensor_rule.h"

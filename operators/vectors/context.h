@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/device/launch_profile.h"
+#include "kernels/device/meters/launch_profile.h"
 #include "operators/vectors/device_vector.h"
 #include "operators/vectors/device_vector_space.h"
 #include "operators/vectors/vector.h"

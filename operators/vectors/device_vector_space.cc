@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "kernels/device/launch_profile.h"
+#include "kernels/device/meters/launch_profile.h"
 
 namespace tensormg
 {

@@ -14,7 +14,7 @@
 
 #include "apps/parameters/parameters.h"
 #include "kernels/basis/make_cell_basis.h"
-#include "kernels/device/launch_profile.h"
+#include "kernels/device/meters/launch_profile.h"
 #include "kernels/laplace/laplace.h"
 #include "kernels/tensor/capability.h"
 #include "operators/constant/constant_family.h"

@@ -3,7 +3,7 @@
 
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/device/kernel_loading.h"
-#include "kernels/device/launch_profile.h"
+#include "kernels/device/meters/launch_profile.h"
 #include "operators/constant/laplace_operator.h"
 #include "operators/constant/transfer_operator.h"
 #include "operators/vectors/device_vector_space.h"

@@ -1,8 +1,8 @@
 // Every family passes the same test: here those in device memory.
 #include "kernels/basis/make_cell_basis.h"
 #include "operators/constant/constant_family.h"
+#include "tests/operators/multigrid/family_checks.h"
 #include "tests/support/boxes.h"
-#include "tests/support/family_test.h"
 
 namespace tensormg
 {

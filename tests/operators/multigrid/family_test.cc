@@ -1,8 +1,8 @@
 // ranks: 1 2
 // Every family passes the same test: here those in host memory.
-#include "tests/support/family_test.h"
 #include "kernels/basis/make_cell_basis.h"
 #include "operators/constant/constant_family.h"
+#include "tests/operators/multigrid/family_checks.h"
 #include "tests/support/boxes.h"
 
 namespace tensormg

@@ -8,7 +8,7 @@
 
 #include "kernels/device/cuda_check.h"
 #include "kernels/device/kernel_loading.h"
-#include "kernels/device/launch_profile.h"
+#include "kernels/device/meters/launch_profile.h"
 #include "tests/emulation/stream.h"
 
 namespace tensormg

@@ -1,4 +1,4 @@
-#include "kernels/device/launch_profile.h"
+#include "kernels/device/meters/launch_profile.h"
 
 #include <algorithm>
 #include <stdexcept>
