@@ -93,7 +93,6 @@ OLD = "older than the rule; a change splits it"
 KERNEL = "a kernel whose registers a call could change"
 LONG = {
     ("apps/common/run_record.cc", "write_run_json"): "a line for each entry of the record",
-    ("apps/solve/solve.cc", "run_solve"): OLD,
     ("kernels/diagnostics/spmv/sliced.cu", "group_kernel"): KERNEL,
     ("kernels/expression/evaluate.cuh", "run"): "a line for each function that an expression may call",
 }

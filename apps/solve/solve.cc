@@ -88,6 +88,65 @@ namespace
   }
 } // namespace
 
+namespace
+{
+  /// What is known before anything is computed: the plan of memory and the device.
+  RunRecord begin_solve(const Parameters &parameters, const Grid &grid, const BackendChoice &choice,
+      double start_seconds)
+  {
+    RunRecord record = setup_times::in_scope("record of the run",
+        [&] { return begin_record(parameters, grid, laplace::to_string(choice.backend)); });
+    const bool on_device = laplace::is_device_backend(choice.backend);
+    record.memory_place = on_device ? MemoryPlace::device : MemoryPlace::host;
+    record.memory = make_memory_plan(grid, record.solver, record.memory_place);
+    const double available =
+        on_device ? static_cast<double>(free_device_bytes()) : available_memory();
+    record.budget = make_memory_budget(record.memory.bytes(), available, grid.communicator);
+    if (on_device)
+    {
+      record.device = setup_times::in_scope("properties of the device", device_properties);
+      record.device_start_seconds = start_seconds;
+    }
+    return record;
+  }
+
+  /// What the user should know before the solve; throws ParameterError where it cannot be.
+  void check_and_announce(const System &system, const BackendChoice &choice, const Grid &written,
+      const RunRecord &record)
+  {
+    const Grid &grid = system.grid;
+    Console &console = system.console;
+    const bool on_device = laplace::is_device_backend(choice.backend);
+    console.normal(header_text(record, console.is_verbose()));
+    // Several ranks are a choice of the user's; a device of no use to one rank is told in a quiet run, too.
+    if (!choice.reason.empty() && grid.n_ranks > 1)
+      console.normal("the GPU is not used: " + choice.reason + '\n');
+    else if (!choice.reason.empty())
+      console.warning("the GPU is not used: " + choice.reason);
+    check_memory(grid, record.solver,
+        on_device ? static_cast<double>(free_device_bytes()) : available_memory(),
+        record.memory_place);
+    if (grid.n_ranks > 1 && grid.finest().replicated)
+      console.warning("the grid is too small for " + std::to_string(grid.n_ranks) +
+          " ranks: every rank computes all of it");
+    warn_of_precision(system);
+    announce_lines(system, on_device);
+    check_output(system.parameters.output, written, console);
+  }
+
+  /// How the solve went, on the console.
+  void report_solve(const RunRecord &record, Console &console)
+  {
+    if (record.report.dropped_start)
+      console.warning("the residual of the full-multigrid start was larger than that of zero: the "
+                      "iteration started from zero");
+    console.normal(
+        setup_text(record) + levels_text(record) + summary_text(record, console.is_verbose()));
+    if (console.is_quiet())
+      console.result(result_line(record));
+  }
+} // namespace
+
 RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console &console)
 {
   setup_times::reset();
@@ -102,39 +161,12 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   setup_times::pause();
   const BackendChoice choice = choose_backend(parameters, grid.n_ranks);
   setup_times::resume();
-  const double start_seconds = now(communicator) - gridded;
-  const bool on_device = laplace::is_device_backend(choice.backend);
-
-  RunRecord record = setup_times::in_scope("record of the run",
-      [&] { return begin_record(parameters, grid, laplace::to_string(choice.backend)); });
+  RunRecord record = begin_solve(parameters, grid, choice, now(communicator) - gridded);
   const System system{parameters, record.solver, grid, basis, choice.backend, console};
-  const MemoryPlace place = on_device ? MemoryPlace::device : MemoryPlace::host;
-  const double available =
-      on_device ? static_cast<double>(free_device_bytes()) : available_memory();
-  record.memory = make_memory_plan(grid, record.solver, place);
-  record.budget = make_memory_budget(record.memory.bytes(), available, communicator);
-  record.memory_place = place;
-  if (on_device)
-  {
-    record.device = setup_times::in_scope("properties of the device", device_properties);
-    record.device_start_seconds = start_seconds;
-  }
-  console.normal(header_text(record, console.is_verbose()));
-  // Several ranks are a choice of the user's; a device of no use to one rank is told in a quiet run, too.
-  if (!choice.reason.empty() && grid.n_ranks > 1)
-    console.normal("the GPU is not used: " + choice.reason + '\n');
-  else if (!choice.reason.empty())
-    console.warning("the GPU is not used: " + choice.reason);
-  check_memory(grid, record.solver, available, place);
-  if (grid.n_ranks > 1 && grid.finest().replicated)
-    console.warning("the grid is too small for " + std::to_string(grid.n_ranks) +
-        " ranks: every rank computes all of it");
-
-  warn_of_precision(system);
-  announce_lines(system, on_device);
+  const bool on_device = laplace::is_device_backend(choice.backend);
   const Grid written =
       on_device ? part_of_output(grid, parameters.output) : grid_of_output(grid, parameters.output);
-  check_output(parameters.output, written, console);
+  check_and_announce(system, choice, written, record);
   forget_record(parameters.output.directory, communicator);
 
   setup_times::pause();
@@ -144,13 +176,7 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   record.setup_parts = setup_times::parts();
   record.peak_memory_bytes = peak_memory_of_all(communicator);
 
-  if (record.report.dropped_start)
-    console.warning("the residual of the full-multigrid start was larger than that of zero: the "
-                    "iteration started from zero");
-  console.normal(
-      setup_text(record) + levels_text(record) + summary_text(record, console.is_verbose()));
-  if (console.is_quiet())
-    console.result(result_line(record));
+  report_solve(record, console);
   write_files(system, written, x, begin, record);
   console.normal(files_text(record));
   if (!record.report.converged())

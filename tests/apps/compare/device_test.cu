@@ -73,8 +73,8 @@ namespace
           ->shared_bytes;
     };
     // Tiles of 32 cells in x instead of 64, of 64 instead of 32, and those that there is one of.
-    EXPECT_NE(shared(Backend::cuda, Form::apply, 3, 160, float()),
-        shared(Backend::cuda, Form::apply, 3, 192, float()));
+    EXPECT_NE(shared(Backend::cuda, Form::residual, 3, 160, float()),
+        shared(Backend::cuda, Form::residual, 3, 192, float()));
     EXPECT_NE(shared(Backend::mma, Form::residual, 4, 32, Half()),
         shared(Backend::mma, Form::residual, 4, 64, Half()));
     EXPECT_EQ(shared(Backend::cuda, Form::apply, 3, 160, double()),
