@@ -89,7 +89,6 @@ OUTSIDE = {
 STANDARD = re.compile(r"(experimental/)?[a-z_0-9]+$")
 
 # Functions that are longer, and why: (file, function).
-OLD = "older than the rule; a change splits it"
 KERNEL = "a kernel whose registers a call could change"
 LONG = {
     ("apps/common/run_record.cc", "write_run_json"): "a line for each entry of the record",
