@@ -31,7 +31,7 @@ class CheckDevice(unittest.TestCase):
         (self.folder / "bin").mkdir()
         self.script("bin/nvidia-smi", "#!/bin/sh\necho 'A GPU, 1.2'\n")
         self.script("bin/compute-sanitizer", SANITIZER)
-        for name in ("vector_cuda", "vector_quotient"):
+        for name in ("vector-cuda", "vector-quotient"):
             self.program(name, 'test -z "$TENSORMG_UNDER" || test "$TENSORMG_TEST_FEW_CASES" = 1')
 
     def script(self, name, text):
@@ -44,7 +44,7 @@ class CheckDevice(unittest.TestCase):
 
     def run_script(self, *options, code=0):
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
-        result = subprocess.run([str(SCRIPT), "--no-build", "--programs", "^kernels-vector_(cuda|quotient)$", *options,
+        result = subprocess.run([str(SCRIPT), "--no-build", "--programs", "^kernels-vector-(cuda|quotient)$", *options,
                                  str(self.folder / "build")], env={**os.environ, "PATH": path, "CUDA_HOME": "/nowhere"},
                                 capture_output=True, text=True, check=False)
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
@@ -63,33 +63,33 @@ class CheckDevice(unittest.TestCase):
         for key in ("git", "date", "command"):
             self.assertTrue(summary[key], key)
         self.assertEqual([(one["name"], one["tool"]) for one in summary["programs"]],
-                         [(f"kernels-vector_{name}", tool)
+                         [(f"kernels-vector-{name}", tool)
                           for tool in ("test", "memcheck", "racecheck", "initcheck", "synccheck")
                           for name in ("cuda", "quotient")])
         self.assertEqual({(one["errors"], one["skipped"]) for one in summary["programs"]}, {(0, 0)})
         self.assertEqual(len(result.stdout.splitlines()), 11)
 
     def test_failures_are_told_apart(self):
-        self.program("vector_cuda", "echo '[  FAILED  ] A.B (3 ms)'; exit 1")
-        self.program("vector_quotient", "sleep 20")
+        self.program("vector-cuda", "echo '[  FAILED  ] A.B (3 ms)'; exit 1")
+        self.program("vector-quotient", "sleep 20")
         (self.folder / "bin" / "compute-sanitizer.mood").write_text("bad", encoding="utf-8")
         self.run_script("--tools", "test,racecheck", "--limit", "1", "--jobs", "4", code=1)
-        self.assertEqual(self.failures(), {("kernels-vector_cuda", "test"): "exit code 1",
-                                           ("kernels-vector_cuda", "racecheck"): "errors",
-                                           ("kernels-vector_quotient", "test"): "not over after 1 s",
-                                           ("kernels-vector_quotient", "racecheck"): "errors"})
+        self.assertEqual(self.failures(), {("kernels-vector-cuda", "test"): "exit code 1",
+                                           ("kernels-vector-cuda", "racecheck"): "errors",
+                                           ("kernels-vector-quotient", "test"): "not over after 1 s",
+                                           ("kernels-vector-quotient", "racecheck"): "errors"})
         self.assertEqual([one["errors"] for one in self.summary()["programs"]], [1, 0, 3, 3])
 
     def test_what_did_not_run_has_not_passed(self):
-        self.program("vector_cuda", "echo '[  SKIPPED ] 2 tests.'; exit 77")
-        (self.folder / "build" / "tests" / "test-kernels-vector_quotient").unlink()
+        self.program("vector-cuda", "echo '[  SKIPPED ] 2 tests.'; exit 77")
+        (self.folder / "build" / "tests" / "test-kernels-vector-quotient").unlink()
         (self.folder / "bin" / "compute-sanitizer.mood").write_text("silent", encoding="utf-8")
         self.run_script("--tools", "test,memcheck", code=1)
         self.assertEqual(set(self.failures().values()), {"skipped", "not built"})
         self.assertEqual([one["skipped"] for one in self.summary()["programs"]], [2, 0, 2, 0])
-        self.program("vector_cuda", "true")
+        self.program("vector-cuda", "true")
         self.run_script("--tools", "memcheck", code=1)
-        self.assertEqual(self.failures()["kernels-vector_cuda", "memcheck"], "no summary")
+        self.assertEqual(self.failures()["kernels-vector-cuda", "memcheck"], "no summary")
 
     def test_usage(self):
         for options in (("--tools", "memchek"), ("--jobs", "0"), ("--never",), ("another",)):
