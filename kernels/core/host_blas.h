@@ -5,9 +5,9 @@
 
 namespace tensormg::host_blas
 {
-/// c = a b: a is m x k, b is k x n, c is m x n, all by rows. Number: double or float. As many threads as BLAS has been told.
+/// c = a b: a is rows x inner, b is inner x columns, c is rows x columns, all by rows. Number: double or float. As many threads as BLAS has been told.
 /// @throws std::length_error for a size beyond what BLAS takes
 template <typename Number>
-void multiply(
-    std::int64_t m, std::int64_t n, std::int64_t k, const Number *a, const Number *b, Number *c);
+void multiply(std::int64_t rows, std::int64_t columns, std::int64_t inner, const Number *a,
+    const Number *b, Number *c);
 } // namespace tensormg::host_blas
