@@ -31,13 +31,21 @@ namespace
   }
 
   /// Throws DeviceError if tiles of 3D do not fit into shared memory, of which there is less below compute capability 9.0.
+  template <typename Number>
+  void require_shared_memory_of(
+      const Problem &problem, laplace::Backend backend, laplace::Form form)
+  {
+    const laplace::Choice<Number> kernel =
+        laplace::choose<Number>(backend, form, problem.dim, problem.degree);
+    laplace::kernel_resources<Number>(
+        kernel.backend, form, problem.dim, problem.degree, kernel.arithmetic);
+  }
   void require_shared_memory(const Problem &problem, laplace::Backend backend)
   {
-    using laplace::Backend, laplace::Form;
-    laplace::kernel_resources<WideFloat>(
-        Backend::automatic, Form::apply, problem.dim, problem.degree);
-    laplace::kernel_resources<double>(backend, Form::residual, problem.dim, problem.degree);
-    laplace::kernel_resources<float>(backend, Form::chebyshev, problem.dim, problem.degree);
+    using laplace::Form;
+    require_shared_memory_of<WideFloat>(problem, laplace::Backend::automatic, Form::apply);
+    require_shared_memory_of<double>(problem, backend, Form::residual);
+    require_shared_memory_of<float>(problem, backend, Form::chebyshev);
   }
 
   /// Why a GPU of this machine is of no use to a build with kernels for it, as with an old driver; empty where none

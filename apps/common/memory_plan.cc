@@ -28,7 +28,7 @@ namespace
   /// Above this, integers could overflow in the functions that are asked here. No machine has it.
   constexpr double countable_numbers = 0x1p50;
 
-  double multigrid_bytes(const Grid &grid, const MultigridOptions &options, bool on_device)
+  double hierarchy_bytes(const Grid &grid, const MultigridOptions &options, bool on_device)
   {
     if (numbers(grid.finest().block) < countable_numbers)
       return static_cast<double>(on_device ? multigrid_bytes<DeviceContext>(grid, options)
@@ -174,7 +174,7 @@ namespace
     const std::string word = to_word(multigrid.precision);
     plan.items.push_back({"multigrid: x, b, work of all levels", word,
         3 * static_cast<std::int64_t>(grid.levels.size()),
-        multigrid_bytes(grid, multigrid, on_device)});
+        hierarchy_bytes(grid, multigrid, on_device)});
     if (options.full_multigrid)
     {
       double coarser = 0.;

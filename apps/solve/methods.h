@@ -106,7 +106,7 @@ Vector<double> solve_on_host(const System &system, RunRecord &record);
 /// The same in device memory. The result is that on the finest level of part_of_output(), empty if no output asks for it.
 Vector<double> solve_on_device(const System &system, RunRecord &record);
 
-/// Place: makes the objects of a solve where its vectors lie (solve_host.cc, solve_device.cc). Members:
+/// Place: makes the objects of a solve where its vectors lie (host.cc, device.cc). Members:
 /// first_calls_are_slow (whether kernels are loaded when they are called first), with it kernels_are_loaded() (those of
 /// the options that the user gave, after a wait for who loads them), make_space(), make_vector(),
 /// restricted(fine level, coarse level, x), make_operator(), make_direct(), make_preconditioner(), right_hand_side(),

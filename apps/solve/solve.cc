@@ -86,10 +86,7 @@ namespace
           number_text(condition_number(system.grid, system.basis)) +
           ", of which it may hold too little; auto and double hold more");
   }
-} // namespace
 
-namespace
-{
   /// What is known before anything is computed: the plan of memory and the device.
   RunRecord begin_solve(const Parameters &parameters, const Grid &grid, const BackendChoice &choice,
       double start_seconds)
@@ -99,8 +96,6 @@ namespace
     const bool on_device = laplace::is_device_backend(choice.backend);
     record.memory_place = on_device ? MemoryPlace::device : MemoryPlace::host;
     record.memory = make_memory_plan(grid, record.solver, record.memory_place);
-    const double available =
-        on_device ? static_cast<double>(free_device_bytes()) : available_memory();
     record.budget = make_memory_budget(record.memory.bytes(), available, grid.communicator);
     if (on_device)
     {
@@ -110,22 +105,61 @@ namespace
     return record;
   }
 
+  template <typename Number>
+  std::string kernel_text(const System &system, laplace::Form form, const std::string &name)
+  {
+    const Problem &problem = system.parameters.problem;
+    const laplace::Choice<Number> kernel =
+        laplace::choose<Number>(system.backend, form, problem.dim, problem.degree);
+    return "  " + name + ": " + laplace::to_string(kernel.backend) + ", " + kernel.reason + '\n';
+  }
+
+  /// Which kernels serve the solve, and why.
+  std::string kernels_text(const System &system)
+  {
+    using laplace::Form;
+    const SolverOptions &options = system.options();
+    std::string text = "kernels\n";
+    text += options.has_single_basis()
+        ? kernel_text<WideFloat>(system, Form::apply, "B u, stored in single")
+        : kernel_text<double>(system, Form::apply, "B u in double");
+    if (options.solver == OuterSolver::direct)
+      return text;
+    const auto of_cycle = [&](auto number) {
+      using Number = decltype(number);
+      text += kernel_text<Number>(system, Form::residual, "residual of the cycle") +
+          kernel_text<Number>(system, Form::chebyshev, "step of the smoother");
+    };
+    switch (bytes_per_number(options.multigrid.precision))
+    {
+      case sizeof(double):
+        of_cycle(double{});
+        break;
+      case sizeof(Half):
+        of_cycle(Half{});
+        break;
+      default:
+        of_cycle(float{});
+    }
+    return text;
+  }
+
   /// What the user should know before the solve; throws ParameterError where it cannot be.
   void check_and_announce(const System &system, const BackendChoice &choice, const Grid &written,
-      const RunRecord &record)
+      double available, const RunRecord &record)
   {
     const Grid &grid = system.grid;
     Console &console = system.console;
     const bool on_device = laplace::is_device_backend(choice.backend);
     console.normal(header_text(record, console.is_verbose()));
+    if (on_device && console.is_verbose())
+      console.normal(kernels_text(system));
     // Several ranks are a choice of the user's; a device of no use to one rank is told in a quiet run, too.
     if (!choice.reason.empty() && grid.n_ranks > 1)
       console.normal("the GPU is not used: " + choice.reason + '\n');
     else if (!choice.reason.empty())
       console.warning("the GPU is not used: " + choice.reason);
-    check_memory(grid, record.solver,
-        on_device ? static_cast<double>(free_device_bytes()) : available_memory(),
-        record.memory_place);
+    check_memory(grid, record.solver, available, record.memory_place);
     if (grid.n_ranks > 1 && grid.finest().replicated)
       console.warning("the grid is too small for " + std::to_string(grid.n_ranks) +
           " ranks: every rank computes all of it");
@@ -161,12 +195,15 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   setup_times::pause();
   const BackendChoice choice = choose_backend(parameters, grid.n_ranks);
   setup_times::resume();
-  RunRecord record = begin_solve(parameters, grid, choice, now(communicator) - gridded);
-  const System system{parameters, record.solver, grid, basis, choice.backend, console};
+  const double start_seconds = now(communicator) - gridded;
   const bool on_device = laplace::is_device_backend(choice.backend);
+  const double available =
+      on_device ? static_cast<double>(free_device_bytes()) : available_memory();
+  RunRecord record = begin_solve(parameters, grid, choice, available, start_seconds);
+  const System system{parameters, record.solver, grid, basis, choice.backend, console};
   const Grid written =
       on_device ? part_of_output(grid, parameters.output) : grid_of_output(grid, parameters.output);
-  check_and_announce(system, choice, written, record);
+  check_and_announce(system, choice, written, available, record);
   forget_record(parameters.output.directory, communicator);
 
   setup_times::pause();

@@ -248,6 +248,16 @@ namespace
       arithmetic = solver_arithmetic<Number>(form);
   }
 
+  /// traits() goes by the position in the table.
+  constexpr bool in_order()
+  {
+    for (std::size_t i = 0; i < backends.size(); ++i)
+      if (backends[i].backend != static_cast<Backend>(i))
+        return false;
+    return true;
+  }
+  static_assert(in_order());
+
   bool in_this_build(const BackendTraits &backend)
   {
     return backend.place == Place::host || built_with_cuda();

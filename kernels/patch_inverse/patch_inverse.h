@@ -14,7 +14,7 @@
 // This one is for lexicographic vectors and for the comparison of CUDA cores with tensor cores. In the basis of the
 // solver (kernels/laplace), patches are corrected by kernels/patch; on a device by what is here between the ways
 // from and to memory (kernels/patch/cuda.h).
-// Oracle: reference.cc. Tests: tests/kernels/patch_inverse/patch_inverse_test.cc, patch_inverse_device_test.cu.
+// Oracle: reference.cc. Tests: tests/kernels/patch_inverse/patch_inverse_test.cc, device_test.cu.
 // Source: Lynch, Rice, Thomas, Numer. Math. 6 (1964).
 #pragma once
 

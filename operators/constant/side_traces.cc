@@ -1,7 +1,5 @@
 #include "operators/constant/side_traces.h"
 
-#include <stdexcept>
-
 #include "kernels/laplace/cuda.h"
 
 namespace tensormg
@@ -43,9 +41,6 @@ SideTraces<Number, DeviceContext>::SideTraces(const LevelGrid &level, const Cell
   , stream_(context.stream)
   , progress_(2, context.stream)
 {
-  if (level.communicator != MPI_COMM_SELF)
-    throw std::invalid_argument(
-        "an operator in device memory cannot be distributed over several ranks yet");
   for (int s = 2; s < 2 * level.block.dim; ++s)
     if (level.sides[s] == Side::ghost)
     {

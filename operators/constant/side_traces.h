@@ -41,7 +41,7 @@ template <typename Number>
 class SideTraces<Number, DeviceContext>
 {
 public:
-  /// `level` and `basis` must outlive the object. Throws std::invalid_argument if the level is distributed over several ranks.
+  /// `level` and `basis` must outlive the object; the level lies on one rank.
   SideTraces(const LevelGrid &level, const CellBasis &basis, const DeviceContext &context,
       laplace::Arguments<Number> &arguments);
 

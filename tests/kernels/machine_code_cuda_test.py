@@ -45,7 +45,7 @@ CLAIMS = {
         ("wgmma_kernelINS_4Bf16E", "HGMMA.64x256x16.F32.BF16"),
         ("wgmma_kernelINS_4Tf32E", "HGMMA.64x256x8.F32.TF32"), ("fma_kernel", NONE),
         ("issue_kernel", NONE)],
-    "diagnostics/peak/clock": [("read_clocks", NONE)],
+    "device/meters/clock": [("read_clocks", NONE)],
     "diagnostics/stream/cuda": [("kernel", NONE)],
     "diagnostics/stream/caches": [("slices_kernel", NONE)],
     "diagnostics/scale/cuda": [("words_kernel", NONE)],

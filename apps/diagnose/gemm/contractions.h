@@ -9,7 +9,7 @@ struct ContractionKernel
   const char *backend, *precision;
   /// Of an error-corrected product: 3 in 3xTF32; otherwise 1. 0: on CUDA cores.
   int products = 0;
-  /// `rank2` by the line kernel (kernels/laplace/lines/mma.cuh, lines_wmma.cuh): columns and depth of the instruction. 0: a kernel
+  /// `rank2` by the line kernel (kernels/laplace/lines/mma.cuh, lines/wmma.cuh): columns and depth of the instruction. 0: a kernel
   /// that multiplies by traces, whose padding is not counted.
   int line_columns = 0, line_depth = 0;
   int nodal_tile =

@@ -125,7 +125,7 @@ private:
       inputs_;
 };
 
-/// The larger one of both errors that diagnose_gemm_check.h defines; infinite if any entry is not finite.
+/// The larger one of both errors that check.h defines; infinite if any entry is not finite.
 template <typename Number, typename Result>
 double relative_error(
     ThreadTeam &team, const Size &size, const Inputs<Number> &inputs, const Result *c)

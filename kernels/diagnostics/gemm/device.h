@@ -11,7 +11,7 @@
 //                     compute capability 9.0 do not have
 //     cuda_cores      tiles, copies and shared memory of `larger`, factors converted to FP32, FMA: what tensor cores gain
 //   fp16_wgmma      the last rung: wgmma, copies by TMA, warpgroups that copy or multiply, persistent blocks; the size
-//                   decides on the shape of tiles and whether some are divided along k (wgmma_plan.h). Same input,
+//                   decides on the shape of tiles and whether some are divided along k (wgmma/plan.h). Same input,
 //                   same bits on devices of one kind
 //   fp64<shape>     DGEMM on mma.sync.m8n8k4, m16n8k4 or m16n8k8, three stages; few tiles are smaller, and what
 //                   multiprocessors cannot share evenly is shared along k; cuda_cores: the same on CUDA cores
@@ -25,8 +25,8 @@
 // do that, so they are copied to a workspace with longer rows first. Source of the correction: H. Ootomo and R. Yokota, IJHPCA 36 (2022).
 // A, B, C and workspaces are aligned to 16 bytes. Queued in the stream. Without CUDA all but wgmma_workspace() throw DeviceError;
 // std::length_error for sizes from 2^31 on.
-// Tests: tests/kernels/diagnostics/gemm/device_test.cu, gemm_batched_device_test.cu, gemm_shares_device_test.cu,
-// gemm_split_device_test.cu.
+// Tests: tests/kernels/diagnostics/gemm/device_test.cu, batched_device_test.cu, shares_device_test.cu,
+// split_device_test.cu.
 #pragma once
 
 #include <cstdint>

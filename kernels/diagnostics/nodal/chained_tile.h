@@ -1,4 +1,4 @@
-// The work of one block of mma_chained.cuh: one tensor of 16 x 16 x 16 halves, and where they lie in shared memory.
+// The work of one block of mma_chained.cu: one tensor of 16 x 16 x 16 halves, and where they lie in shared memory.
 //
 //   fields    V, W of a group, then those of the next one: [z][y][x] with x in the order in_memory
 //   a lane writes 4 bytes of row y = g of a plane, eight rows of 16 bytes per warp (accumulators), and names

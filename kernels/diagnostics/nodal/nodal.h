@@ -23,7 +23,7 @@
 // mesh once. Throughput is entries per second of one such call; the published operator takes 2^dim of them.
 //
 // Arrays, errors, determinism, asynchrony: kernels/tensor/kernel.h.
-// Oracle: reference.cc. Tests: tests/kernels/diagnostics/nodal/nodal_test.cc, nodal_device_test.cu.
+// Oracle: reference.cc. Tests: tests/kernels/diagnostics/nodal/nodal_test.cc, device_test.cu.
 #pragma once
 
 #include <array>

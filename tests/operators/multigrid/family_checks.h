@@ -135,7 +135,7 @@ void check_coarse_solver(const Family &family, double tolerance)
   EXPECT_LT(level.difference(y, x), tolerance);
 }
 
-/// Cycles over all levels reduce the residual, and objects take as many bytes as the family has said.
+/// Cycles over all levels reduce the residual; what they are said to take is at least the vectors of the finest level.
 template <typename Number, LevelFamily Family>
 void check_cycles(const Family &family, const MultigridOptions &options, double reduction)
 {

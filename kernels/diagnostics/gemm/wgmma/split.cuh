@@ -1,9 +1,9 @@
 // The other kernel of single_wgmma(), for few tiles and long k: factors come as they are, in FP32, and blocks split them.
-// Splitting before the product (wgmma_corrected.cuh) writes and reads both once more, which takes longer than such products.
+// Splitting before the product (corrected.cuh) writes and reads both once more, which takes longer than such products.
 //
 // A block has one warpgroup that copies and splits B and one or two that multiply. One thread has the copy engine (TMA) fill a
 // ring of stages with A and B; its warpgroup writes B1 and B2 next to them, once for all that multiply. These split their 64 rows
-// of A in registers, which wgmma takes A from. As in wgmma_corrected.cuh a warpgroup has its sums three times, and while the
+// of A in registers, which wgmma takes A from. As in corrected.cuh a warpgroup has its sums three times, and while the
 // corrections of a stage are under way, its products are added and the next rows of A are split.
 //
 // A lane reads four consecutive k of A at once, and these become its k 2t, 2t + 1, 2t + 8, 2t + 9 of one of two products, t =
