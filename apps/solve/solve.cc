@@ -89,7 +89,7 @@ namespace
 
   /// What is known before anything is computed: the plan of memory and the device.
   RunRecord begin_solve(const Parameters &parameters, const Grid &grid, const BackendChoice &choice,
-      double start_seconds)
+      double available, double start_seconds)
   {
     RunRecord record = setup_times::in_scope("record of the run",
         [&] { return begin_record(parameters, grid, laplace::to_string(choice.backend)); });
