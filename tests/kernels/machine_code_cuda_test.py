@@ -139,7 +139,7 @@ CLAIMS = {
 }
 
 # Calls of libraries, without kernels of their own.
-LIBRARIES = {"diagnostics/gemm/cublas", "diagnostics/spmv/cusparse", "diagnostics/precision/recorded_kernels"}
+LIBRARIES = {"device/meters/energy", "diagnostics/gemm/cublas", "diagnostics/spmv/cusparse", "diagnostics/precision/recorded_kernels"}
 
 # Kernels of the solver, of which `diagnose` runs B u in 3D, and only that is read. Their files are written to the build folder.
 SOLVER = "laplace"
