@@ -5,6 +5,7 @@
 
 #include "kernels/device/meters/launch_profile.h"
 #include "kernels/vector/cuda.h"
+#include "operators/vectors/context.h"
 
 namespace tensormg
 {
@@ -12,16 +13,6 @@ namespace fd = fast_diagonalisation;
 
 namespace
 {
-  template <typename C>
-  DeviceArray<C> upload(const std::vector<double> &from, Stream stream)
-  {
-    const std::vector<C> rounded(from.begin(), from.end());
-    DeviceArray<C> array(static_cast<std::int64_t>(from.size()), stream);
-    array.copy_from_host(rounded.data(), stream);
-    device::synchronize(stream); // `rounded` goes
-    return array;
-  }
-
   /// Row-major with `columns` numbers per row.
   std::vector<double> transpose(const std::vector<double> &matrix, std::size_t columns)
   {
@@ -51,6 +42,7 @@ DeviceBoxSolver<Number>::DeviceBoxSolver(
         "the direct solver in device memory cannot be distributed over several ranks yet");
   const BoxSolver host(level, basis, problem);
   const bool small = fd::is_small(block_);
+  const DeviceContext context(stream);
   for (int d = 0; d < 3; ++d)
   {
     // In 2D the third direction is the number one.
@@ -58,17 +50,17 @@ DeviceBoxSolver<Number>::DeviceBoxSolver(
     const auto columns = static_cast<std::size_t>(fd::length(block_, d));
     if (small)
     {
-      vectors_[d] = upload<C>(q, stream);
-      transposed_[d] = upload<C>(transpose(q, columns), stream);
-      values_[d] = upload<C>(host.eigenvalues(d), stream);
+      vectors_[d] = context.upload<C>(q);
+      transposed_[d] = context.upload<C>(transpose(q, columns));
+      values_[d] = context.upload<C>(host.eigenvalues(d));
       small_.vectors[d] = vectors_[d].data();
       small_.transposed[d] = transposed_[d].data();
       small_.eigenvalues[d] = values_[d].data();
     }
     else
     {
-      q_[d] = upload<double>(q, stream);
-      lambda_[d] = upload<double>(host.eigenvalues(d), stream);
+      q_[d] = context.upload<double>(q);
+      lambda_[d] = context.upload<double>(host.eigenvalues(d));
     }
   }
   if (small)

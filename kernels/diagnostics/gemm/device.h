@@ -23,7 +23,7 @@
 //
 // Matrices whose rows do not start at multiples of 16 bytes are loaded number by number; the copy engine of wgmma cannot
 // do that, so they are copied to a workspace with longer rows first. Source of the correction: H. Ootomo and R. Yokota, IJHPCA 36 (2022).
-// A, B, C and workspaces are aligned to 16 bytes. Queued in the stream. Without CUDA all but wgmma_workspace() throw DeviceError;
+// A, B, C and workspaces are aligned to 16 bytes. Queued in the stream. Throw
 // std::length_error for sizes from 2^31 on.
 // Tests: tests/kernels/diagnostics/gemm/device_test.cu, batched_device_test.cu, shares_device_test.cu,
 // split_device_test.cu.

@@ -70,6 +70,6 @@ TENSORMG_CUDA_FUNCTION bool device_has(Unit unit);
 TENSORMG_CUDA_FUNCTION std::int64_t cuda_sink_size();
 
 /// Queues `rounds` rounds of the loop on the whole device; returns the amount of what is counted.
-/// `sink` lies in device memory. Throws DeviceError in a build without CUDA.
+/// `sink` lies in device memory.
 TENSORMG_CUDA_FUNCTION double cuda(Unit unit, int rounds, double *sink, Stream stream);
 } // namespace tensormg::peak

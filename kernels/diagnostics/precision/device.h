@@ -6,7 +6,7 @@
 //   device_sums   results[t] = c[t] + sum over k of a[t n + k] b[t n + k], n = format_of(unit).length: one instruction
 //                 for each; factors are rounded to the format
 //
-// Device memory, queued in the stream. DeviceError in a build without CUDA and where the GPU lacks the instruction.
+// Device memory, queued in the stream. DeviceError where the GPU lacks the instruction.
 // Tests: tests/kernels/diagnostics/precision/device_test.cu.
 #pragma once
 

@@ -13,7 +13,7 @@ namespace tensormg::precision
 {
 /// The kernels that queue(stream) queues, in the order of the graph, as the driver names them. `queue` is called twice:
 /// first for real, since libraries load what they need in their first call. Throws DeviceError if it cannot be recorded,
-/// if the driver is older than CUDA 12.3, and in a build without CUDA.
+/// if the driver is older than CUDA 12.3.
 TENSORMG_CUDA_FUNCTION std::vector<std::string> recorded_kernels(
     const std::function<void(Stream)> &queue);
 

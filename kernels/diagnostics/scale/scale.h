@@ -28,7 +28,7 @@ inline constexpr double bytes_per_element = 16.; ///< in double
 /// Host memory, one thread.
 void cpu(std::int64_t size, double q, const double *b, double *a);
 
-/// Device memory; queued in the stream. All throw DeviceError in a build without CUDA.
+/// Device memory; queued in the stream.
 template <typename Number>
 TENSORMG_CUDA_FUNCTION void cuda(
     std::int64_t size, double q, const Number *b, Number *a, Stream stream);

@@ -89,7 +89,7 @@ inline void require_size(int n)
 /// Host memory, one thread. Throws std::invalid_argument for another n.
 void cpu(Task task, int n, std::int64_t count, const double *factors, const double *b, double *c);
 
-/// Queued in the stream. Throws std::invalid_argument for another n, DeviceError in a build without CUDA and where the
+/// Queued in the stream. Throws std::invalid_argument for another n, DeviceError where the
 /// GPU lacks the instruction.
 TENSORMG_CUDA_FUNCTION void cuda(Task task, Unit unit, int n, std::int64_t count,
     const double *factors, const double *b, double *c, Stream stream);

@@ -49,7 +49,7 @@ class CusparseProduct
 {
 public:
   /// Preprocesses the matrix, which must not be empty, with a buffer of its own in device memory. Throws DeviceError
-  /// if there is no cuSPARSE, and in a build without CUDA.
+  /// if there is no cuSPARSE.
   TENSORMG_CUDA_FUNCTION CusparseProduct(const Csr<Number> &matrix, std::int32_t entries,
       const Number *x, Compute<Number> *y, CusparseAlgorithm algorithm);
   /// In blocks, without preprocessing.

@@ -90,7 +90,7 @@ template <typename Number>
 void reference_sliced(
     const Sliced<Number> &matrix, const Number *x, Compute<Number> *y, Compute<Number> *pieces);
 
-/// Device memory, queued in the stream; DeviceError in a build without CUDA.
+/// Device memory, queued in the stream.
 TENSORMG_CUDA_FUNCTION void cuda_sliced_mma(
     const Sliced<double> &matrix, const double *x, double *y, double *pieces, Stream stream);
 TENSORMG_CUDA_FUNCTION void cuda_sliced_mma(

@@ -104,7 +104,7 @@ constexpr int lanes_per_row(std::int64_t rows, std::int64_t entries)
   return lanes;
 }
 
-/// Queued in the stream; throws DeviceError in a build without CUDA, std::invalid_argument for other lanes.
+/// Queued in the stream; throws std::invalid_argument for other lanes.
 template <typename Number>
 TENSORMG_CUDA_FUNCTION void cuda_vector(const Csr<Number> &matrix, std::int32_t entries,
     const Number *x, Number *y, int lanes, Stream stream);

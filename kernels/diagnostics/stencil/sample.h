@@ -1,7 +1,7 @@
 // CONTRACT: what a check of a large result in device memory needs, without a copy of all of it.
 //   values[i] = u[points[i]] for i < n_points; *not_finite = 1 if an entry of u is NaN or infinite, else unchanged.
-// All arrays in device memory; u is read once. The work is queued in the stream. Throws DeviceError in a build without
-// CUDA. Test: tests/kernels/diagnostics/stencil/sample_cuda_test.cu.
+// All arrays in device memory; u is read once. The work is queued in the stream.
+// Test: tests/kernels/diagnostics/stencil/sample_cuda_test.cu.
 #pragma once
 
 #include <cstdint>

@@ -138,7 +138,7 @@ template <typename Number>
 void cpu(const Stencil &stencil, const Grid &grid, const Plan &plan, const Number *from, Number *to,
     Number *scratch, Share share);
 
-/// One step in device memory, queued in the stream. Throws DeviceError in a build without CUDA.
+/// One step in device memory, queued in the stream.
 template <typename Number>
 TENSORMG_CUDA_FUNCTION void cuda_naive(
     const Stencil &stencil, const Grid &grid, const Number *from, Number *to, Stream stream);

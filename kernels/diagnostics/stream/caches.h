@@ -30,7 +30,7 @@ inline constexpr std::int64_t slice_granularity = 1024;
 
 constexpr const char *to_string(Cache cache) { return cache == Cache::first ? "L1" : "L2"; }
 
-/// Queued in the stream. Throws std::invalid_argument unless size and operation are as above; DeviceError in a build without CUDA.
+/// Queued in the stream. Throws std::invalid_argument unless size and operation are as above.
 TENSORMG_CUDA_FUNCTION void cuda_slices(Operation operation, Cache cache, int slices,
     std::int64_t size, int passes, double q, const double *b, double *a, Stream stream);
 } // namespace tensormg::stream

@@ -62,7 +62,7 @@ double cpu(Operation operation, Stores stores, std::int64_t size, std::int64_t p
     const double *b, double *a);
 
 /// Device memory, one pass, past the caches; queued in the stream. `read` writes the sums of its blocks to `a`, n_sums(size)
-/// of them. Throws DeviceError in a build without CUDA.
+/// of them.
 TENSORMG_CUDA_FUNCTION void cuda(
     Operation operation, std::int64_t size, double q, const double *b, double *a, Stream stream);
 TENSORMG_CUDA_FUNCTION std::int64_t n_sums(std::int64_t size);
