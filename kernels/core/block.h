@@ -15,6 +15,18 @@ enum class Side : std::uint8_t
   ghost      ///< the trace lies in a ghost buffer: neighbouring rank, or periodic in y and z
 };
 
+/// Behind a closed side lies the reflection of the own line.
+constexpr bool is_closed(Side side) { return side == Side::dirichlet || side == Side::neumann; }
+/// Of the reflection at a closed side: odd (V, D) -> (-V, D), otherwise even (V, D) -> (V, -D). The one place where the kinds of
+/// closed sides differ for a kernel.
+constexpr bool reflects_odd(Side side) { return side == Side::dirichlet; }
+/// Factor of the value in the reflection at a closed side; that of the derivative is its negative.
+template <typename C>
+constexpr C value_reflection(Side side)
+{
+  return reflects_odd(side) ? C(-1) : C(1);
+}
+
 inline constexpr int max_degree = 8;
 inline constexpr int max_n = max_degree + 1;
 

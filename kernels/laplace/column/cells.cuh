@@ -159,7 +159,7 @@ private:
   /// What lies behind a Dirichlet or Neumann side, from the own traces there.
   __device__ __forceinline__ Trace behind(int side, const Trace &inside) const
   {
-    const C sign = p.sides[side] == Side::dirichlet ? C(-1) : C(1);
+    const C sign = value_reflection<C>(p.sides[side]);
     return {sign * inside.v, -sign * inside.d};
   }
 

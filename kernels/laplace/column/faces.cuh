@@ -16,7 +16,7 @@ __device__ __forceinline__ void Cells<Tile, form>::find_edge()
   edge_at = closed ? (cy + 1) * row_y + j * mode_y + (right ? s.last_x : 0)
                    : (right ? Tile::right_at : Tile::left_at) / int(sizeof(Number)) +
           (cy * n + j) * n * Tile::halo_x + (right ? 0 : s.left_cell);
-  edge_sign = closed && p.sides[right] == Side::dirichlet ? C(-1) : C(1);
+  edge_sign = closed ? value_reflection<C>(p.sides[right]) : C(1);
 }
 
 template <typename Tile, Form form>
@@ -140,7 +140,7 @@ __device__ __forceinline__ void Cells<Tile, form>::fill_row(bool upper, int c)
   }
   // Many loads under way at once, as far as registers are to spare: everybody waits for the blocks at the ends.
   constexpr int modes_i = n * n * width * int(sizeof(Number)) <= 64 ? n : 1;
-  const bool flip_even = p.sides[side] == Side::dirichlet;
+  const bool flip_even = reflects_odd(p.sides[side]);
 #pragma unroll 1
   for (int k = 0; k < n; ++k)
 #pragma unroll 1

@@ -97,9 +97,6 @@ private:
 
   TraceWeights trace_weights() const { return {weights.v, weights.h}; }
 
-  /// Ghost trace behind a physical side from the own trace: Dirichlet (-V, D), Neumann (V, -D).
-  static C value_sign(Side side) { return side == Side::dirichlet ? C(-1) : C(1); }
-
   /// f(offset in a row, offset in a chunk buffer, width) for all modes i and cells [x0, x1).
   template <typename Function>
   TENSORMG_INLINE static void for_each_in_chunk(
@@ -147,7 +144,7 @@ private:
   void start_line(const Number *own, std::int64_t stride, Side side, const C *ghost,
       std::int64_t ghost_d, const Number *before, C *previous, C *current) const
   {
-    const C sign = value_sign(side);
+    const C sign = value_reflection<C>(side);
     const TraceWeights traces = trace_weights();
     const std::int64_t row = this->row; // a local: a member could alias the stores
     simd::for_each_vector<C>(row, [&](std::int64_t x, auto width) TENSORMG_INLINE {
@@ -199,7 +196,8 @@ private:
     const C *current = y_carry[1] + 2 * k * row;
     const C *other = has_ghost ? a.ghost[3] + z * row : current;
     const std::int64_t other_d = has_ghost ? block.planes() * row : row;
-    const C sign = has_ghost ? C(1) : value_sign(a.sides[3]), sign_d = has_ghost ? C(1) : -sign;
+    const C sign = has_ghost ? C(1) : value_reflection<C>(a.sides[3]),
+            sign_d = has_ghost ? C(1) : -sign;
     for_each_in_chunk(
         pitch, x0, x1, [&](std::int64_t x, std::int64_t at, auto width) TENSORMG_INLINE {
           constexpr int W = width;
@@ -275,13 +273,13 @@ private:
     const bool wrap = a.sides[0] == Side::wrap;
     if (x0 == 0)
     {
-      vr[-1] = wrap ? vr[end - 1] : value_sign(a.sides[0]) * vl[0];
-      dr[-1] = wrap ? dr[end - 1] : -value_sign(a.sides[0]) * dl[0];
+      vr[-1] = wrap ? vr[end - 1] : value_reflection<C>(a.sides[0]) * vl[0];
+      dr[-1] = wrap ? dr[end - 1] : -value_reflection<C>(a.sides[0]) * dl[0];
     }
     if (x1 == covered)
     {
-      vl[end] = wrap ? vl[0] : value_sign(a.sides[1]) * vr[end - 1];
-      dl[end] = wrap ? dl[0] : -value_sign(a.sides[1]) * dr[end - 1];
+      vl[end] = wrap ? vl[0] : value_reflection<C>(a.sides[1]) * vr[end - 1];
+      dl[end] = wrap ? dl[0] : -value_reflection<C>(a.sides[1]) * dr[end - 1];
     }
   }
 
@@ -291,7 +289,7 @@ private:
       return {a.src + (cz + 1) * nz * plane + r * row, nullptr, 0, C(0), C(0)};
     if (a.sides[5] == Side::ghost)
       return {nullptr, a.ghost[5] + r * row, plane, C(1), C(1)};
-    const C sign = value_sign(a.sides[5]);
+    const C sign = value_reflection<C>(a.sides[5]);
     return {nullptr, current, row, sign, -sign};
   }
 

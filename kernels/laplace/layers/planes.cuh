@@ -80,7 +80,7 @@ public:
       const Side kind = p.sides[side];
       result.row = own;
       result.ghost = kind == Side::ghost;
-      result.even = result.ghost ? C(0) : kind == Side::neumann ? C(1) : C(-1);
+      result.even = result.ghost ? C(0) : value_reflection<C>(kind);
       result.odd = -result.even;
     }
     return result;

@@ -5,14 +5,10 @@
 
 namespace tensormg::laplace::lines
 {
-__device__ __forceinline__ bool is_closed(Side side)
-{
-  return side == Side::dirichlet || side == Side::neumann;
-}
 /// Whether mode m of the reflection at a closed side is that of the cell before it with the other sign.
 __device__ __forceinline__ bool reflection_changes_sign(Side side, int m)
 {
-  return (m % 2 == 1) != (side == Side::dirichlet);
+  return (m % 2 == 1) != reflects_odd(side);
 }
 
 /// For the block of layer cz. No layer lies below or above the mesh: the block's own one is read there, whose

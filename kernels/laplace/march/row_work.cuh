@@ -50,7 +50,7 @@ namespace march
     auto trace = right != closed ? sums.lower() : sums.upper();
     if (closed)
     {
-      const C sign = p.sides[right] == Side::dirichlet ? C(-1) : C(1);
+      const C sign = value_reflection<C>(p.sides[right]);
       trace = {sign * trace.v, -sign * trace.d};
     }
     Pack<C, 2> both;
@@ -96,7 +96,7 @@ namespace march
     /// What lies behind a Dirichlet or Neumann side, from the own traces there.
     __device__ __forceinline__ Trace behind(int side, const Trace &inside) const
     {
-      const C sign = p.sides[side] == Side::dirichlet ? C(-1) : C(1);
+      const C sign = value_reflection<C>(p.sides[side]);
       return {sign * inside.v, -sign * inside.d};
     }
 

@@ -54,7 +54,7 @@ private:
   /// Behind a Dirichlet or Neumann side lie the own traces, but for one sign: own trace - that one in units of the own.
   __device__ __forceinline__ float2 step_behind(int side) const
   {
-    return p.sides[side] == Side::dirichlet ? float2{2.f, 0.f} : float2{0.f, 2.f};
+    return reflects_odd(p.sides[side]) ? float2{2.f, 0.f} : float2{0.f, 2.f};
   }
   __device__ __forceinline__ BesideRow beside_row(bool upper) const
   {
@@ -66,7 +66,7 @@ private:
     result.at = line_at(cy + 1 + (end ? 0 : upper ? 1 : -1), cell0 + lane / 8 % 2 * 8);
     result.entry = result.ghost ? K::beside_ghost(false, upper) : Traced::trace(1, closed != upper);
     // Columns are values and derivatives in turn.
-    const bool flipped = closed && lane / 4 % 2 == int(p.sides[side] == Side::dirichlet);
+    const bool flipped = closed && lane / 4 % 2 == int(reflects_odd(p.sides[side]));
     result.flip = flipped ? 0x80008000u : 0u;
     return result;
   }
@@ -82,7 +82,7 @@ private:
                                               : Traced::trace_z(true));
     // -(-V, D) behind a Dirichlet side
     const float2 signs = s.before || ghost ? float2{1.f, 1.f}
-        : p.sides[4] == Side::dirichlet    ? float2{1.f, -1.f}
+        : reflects_odd(p.sides[4])         ? float2{1.f, -1.f}
                                            : float2{-1.f, 1.f};
     wait_layer();
 #pragma unroll

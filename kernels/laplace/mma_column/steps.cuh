@@ -71,7 +71,7 @@ private:
   /// What lies behind a Dirichlet or Neumann side has the own traces there but for one sign each.
   __device__ __forceinline__ std::uint32_t flip(int side) const
   {
-    return p.sides[side] == Side::dirichlet ? 0x00008000u : 0x80000000u;
+    return reflects_odd(p.sides[side]) ? 0x00008000u : 0x80000000u;
   }
   __device__ __forceinline__ Traces behind(int side, const Traces &inside) const
   {

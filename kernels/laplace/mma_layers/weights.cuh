@@ -198,7 +198,7 @@ private:
     if (i < 0)
       return 0.f;
     const bool left = column / 2 == 1 || column / 2 == 2;
-    const int flipped = p.sides[column / 6] == Side::dirichlet ? 0 : 1; // behind a closed side
+    const int flipped = reflects_odd(p.sides[column / 6]) ? 0 : 1; // behind a closed side
     const float weight = at_end(p, left, i, column % 2);
     return column >= 4 && column % 2 == flipped ? -weight : weight;
   }

@@ -144,7 +144,7 @@ namespace
     double of_closed_side(const Entry &e, int s) const
     {
       const bool upper = s % 2 == 1;
-      const std::vector<double> &matrix = a.sides[s] == Side::dirichlet
+      const std::vector<double> &matrix = reflects_odd(a.sides[s])
           ? (upper ? blocks.dirichlet_right : blocks.dirichlet_left)
           : (upper ? blocks.neumann_right : blocks.neumann_left);
       return of_neighbour(matrix, e, s / 2, 0);

@@ -97,7 +97,7 @@ namespace
       }
       if (here == Side::ghost)
         return of_ghost(d, upper);
-      return of_neighbour((here == Side::dirichlet ? p.dirichlet : p.neumann)[upper], d, 0);
+      return of_neighbour((reflects_odd(here) ? p.dirichlet : p.neumann)[upper], d, 0);
     }
     /// Traces (v, half the derivative) of the cell outside; the mode's own at this end.
     __device__ double of_ghost(int d, bool upper) const

@@ -30,13 +30,6 @@ struct StripParameters
 
 namespace strip
 {
-  /// Value of the trace behind a closed side is sign * V, the derivative -sign * D of the own line.
-  template <typename C>
-  __device__ C closing_sign(Side side)
-  {
-    return side == Side::dirichlet ? C(-1) : C(1);
-  }
-
   /// What a lane owns.
   template <typename Tile>
   struct Place
@@ -65,7 +58,7 @@ namespace strip
       , stores(x() < p.pitch)
       , partial(end != x0 + Tile::cells)
       , edge_open(p.sides[0] == Side::wrap || (right() ? end < p.nx : x0 > 0))
-      , close_x(edge_open ? C(0) : closing_sign<C>(p.sides[right() ? 1 : 0]))
+      , close_x(edge_open ? C(0) : value_reflection<C>(p.sides[right() ? 1 : 0]))
     {}
 
     /// This lane's first cell.

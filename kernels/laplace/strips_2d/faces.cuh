@@ -87,7 +87,7 @@ public:
   /// Before row 0: what lies below. Executed once, hence in little code.
   __device__ __forceinline__ void close_below(const Number *row)
   {
-    const C sign = closing_sign<C>(p.sides[2]);
+    const C sign = value_reflection<C>(p.sides[2]);
 #pragma unroll
     for (int i = 0; i < n; ++i)
     {
@@ -111,7 +111,7 @@ public:
   /// Beyond the last row: what lies above.
   __device__ __forceinline__ void close_above()
   {
-    const C sign = closing_sign<C>(p.sides[3]);
+    const C sign = value_reflection<C>(p.sides[3]);
 #pragma unroll
     for (int i = 0; i < n; ++i)
     {

@@ -259,7 +259,7 @@ namespace strip
         int j, const V &vr, const V &dr, V &vm, V &dm, V &vp, V &dp) const
     {
       const Pack<C, 2> edge = load_pack<2>(edge_traces(true, j));
-      const C close_right = p.sides[1] == Side::wrap ? C(0) : closing_sign<C>(p.sides[1]);
+      const C close_right = p.sides[1] == Side::wrap ? C(0) : value_reflection<C>(p.sides[1]);
 #pragma unroll
       for (int w = 0; w < width; ++w)
       {
