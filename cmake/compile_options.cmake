@@ -20,7 +20,7 @@ add_library(tensormg_options INTERFACE)
 target_compile_features(tensormg_options INTERFACE cxx_std_20)
 target_compile_definitions(tensormg_options INTERFACE "$<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>")
 # In every configuration, so that kernels vectorise; nvcc hands it to its host compiler.
-if(TENSORMG_ARCH)
+if(TENSORMG_ARCH AND NOT TENSORMG_ARCH STREQUAL portable)
   target_compile_options(tensormg_options INTERFACE
     "$<$<COMPILE_LANGUAGE:CXX>:-march=${TENSORMG_ARCH}>"
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-march=${TENSORMG_ARCH}>")

@@ -17,7 +17,8 @@ import sys
 root = pathlib.Path(__file__).resolve().parent.parent
 folder = root / "docs" / "performance"
 SOLVES = ("solve-h200.json", "solve-again-h200.json")  # in the order in which they were measured
-OPERATORS, HOST = "operator-h200.json", "cpu.json"
+OPERATORS = "operator-h200.json"
+HOSTS = ("cpu.json", "cpu-avx2.json")  # AVX-512, AVX2
 
 
 def read(path):
@@ -96,17 +97,17 @@ def operators_on_gpu():
 def speed():
     solves, operators = solves_on_gpu(), operators_on_gpu()
     rows = []
-    for entry in read(folder / HOST)["degrees"]:
-        degree = entry["degree"]
+    for entries in zip(*(read(folder / name)["degrees"] for name in HOSTS), strict=True):
+        degree = entries[0]["degree"]
         plain, full = (solves[degree, method] for method in ("fgmres", "fgmres, full multigrid (2 cycles)"))
-        host = next(s for s in entry["solves"] if s["precision"] == "single")
+        hosts = [next(s for s in entry["solves"] if s["precision"] == "single") for entry in entries]
         rows.append([str(degree), millions(plain["dofs"]), f"{plain['dofs_per_second'] / 1e9:.2f}",
                      f"{full['dofs_per_second'] / 1e9:.2f}",
                      f"{operators[degree]['gdofs_per_second']:.0f} ({operators[degree]['percent_of_scale']:.0f})",
-                     f"{host['dofs_per_second'] / 1e6:.1f}"])
+                     "; ".join(f"{host['dofs_per_second'] / 1e6:.1f}" for host in hosts)])
     return (table(["degree", "H200: unknowns", "solve: GDoF/s", "from full multigrid", "operator: GDoF/s (percent of scale)",
-                   "two CPU cores: solve: MDoF/s"], rows) +
-            f"\n\nCycle in half precision on the GPU ({linked(*SOLVES)}), in single on the CPU ({linked(HOST)}); "
+                   "two CPU cores: solve: MDoF/s, AVX-512; AVX2"], rows) +
+            f"\n\nCycle in half precision on the GPU ({linked(*SOLVES)}), in single on the CPU ({linked(*HOSTS)}); "
             f"operator: {linked(OPERATORS)}.")
 
 

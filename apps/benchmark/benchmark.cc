@@ -16,7 +16,7 @@
 #include "apps/benchmark/exchange.h"
 #include "apps/common/console.h"
 #include "kernels/basis/make_cell_basis.h"
-#include "kernels/core/simd.h"
+#include "kernels/diagnostics/scale/scale.h"
 #include "operators/constant/laplace_operator.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/vectors/vector_space.h"
@@ -226,14 +226,8 @@ double measure_scale_bandwidth(MPI_Comm communicator, int repetitions)
   fill(b, 1);
   int n_ranks = 1;
   MPI_Comm_size(communicator, &n_ranks);
-  // Streaming stores: the fastest way to write, hence the honest denominator.
-  constexpr int width = simd::native_width<double>;
-  double *to = a.data();
-  const double *from = b.data();
-  const Timing t = measure(communicator, repetitions, [&] {
-    for (std::int64_t i = 0; i < block.size(); i += width)
-      simd::store_streaming<width>(to + i, 1.5 * simd::load<width>(from + i));
-  });
+  const Timing t = measure(
+      communicator, repetitions, [&] { scale::cpu(block.size(), 1.5, b.data(), a.data()); });
   return 16. * static_cast<double>(block.size()) * n_ranks / t.fastest;
 }
 

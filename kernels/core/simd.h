@@ -148,6 +148,22 @@ inline void store_streaming(Number *p, Vec<Compute<Number>, W> v)
     store<W>(p, v);
 }
 
+/// What leaves past the caches at once.
+inline constexpr std::int64_t line_bytes = 64;
+
+/// Copies one line past the caches, by halves, as which it has just been stored: a wider load would wait until they have left the
+/// store buffer. Both begin at a multiple of line_bytes.
+inline void stream_line(void *to, const void *from)
+{
+#if defined(__AVX__)
+  for (int half = 0; half < 2; ++half)
+    _mm256_stream_si256(static_cast<__m256i *>(to) + half,
+        _mm256_load_si256(static_cast<const __m256i *>(from) + half));
+#else
+  std::memcpy(to, from, line_bytes);
+#endif
+}
+
 /// v in lanes below `count`, zero in the others (also where v is NaN).
 template <int W, typename Number>
 inline Vec<Number, W> keep_first(Vec<Number, W> v, std::int64_t count)

@@ -92,8 +92,7 @@ public:
 private:
   static constexpr std::int64_t margin = 16;
   static constexpr std::int64_t chunk = Row::chunk; ///< cells in x
-  static_assert(
-      chunk % simd::native_width<C> == 0, "streaming stores of later chunks must be aligned");
+  static_assert(chunk % simd::native_width<C> == 0, "chunks are whole registers");
 
   TraceWeights trace_weights() const { return {weights.v, weights.h}; }
 
@@ -293,7 +292,8 @@ private:
     return {nullptr, current, row, sign, -sign};
   }
 
-  /// Row j of a strip, one chunk of cells, all modes in x and z.
+  /// Row j of a strip, one chunk of cells, all modes in x and z. Streaming or not are two functions: for both in one the compiler has
+  /// too few registers.
   void finish(std::int64_t cy, std::int64_t local_cy, std::int64_t cz, int j, std::int64_t x0,
       std::int64_t x1) const
   {
@@ -330,20 +330,27 @@ private:
     w.own = weights.own;
     w.theta = weights.theta;
     w.diagonal = weights.diagonal.data() + j * n;
-    constexpr std::bool_constant<true> yes;
-    constexpr std::bool_constant<false> no;
-    const bool streaming = this->streaming;
     simd::for_each_vector<C>(
         x1 - x0, [&](std::int64_t x, auto width) TENSORMG_INLINE { w.template pair_x<width>(x); });
+    const bool streaming = this->streaming;
     for (int i = 0; i < n; ++i)
-      simd::for_each_vector<C>(x1 - x0, [&](std::int64_t x, auto width) TENSORMG_INLINE {
+    {
+      std::int64_t begin = 0;
+      if constexpr (Row::gathers_lines)
+        if (streaming)
+          for (const std::int64_t whole = std::min(x1 - x0, w.end) - Row::line_cells;
+               begin <= whole; begin += Row::line_cells)
+            w.stream_line(i, begin);
+      simd::for_each_vector<C>(x1 - x0 - begin, [&](std::int64_t at, auto width) TENSORMG_INLINE {
+        const std::int64_t x = begin + at;
         if (w.end - x < width)
-          w.template finish_cells<width, yes, no>(i, x);
-        else if (streaming && width == simd::native_width<C>)
-          w.template finish_cells<width, no, yes>(i, x);
+          w.template finish_cells<width, Row::To::padded_dst>(i, x);
+        else if (!Row::gathers_lines && streaming && width == simd::native_width<C>)
+          w.template finish_cells<width, Row::To::past_caches>(i, x);
         else
-          w.template finish_cells<width, no, no>(i, x);
+          w.template finish_cells<width, Row::To::dst>(i, x);
       });
+    }
   }
 
   const Arguments<Number> a;

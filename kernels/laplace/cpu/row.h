@@ -69,6 +69,11 @@ struct CpuRow
   static constexpr int nz = dim == 3 ? n : 1;
   static constexpr std::int64_t chunk = cpu_chunk_cells(n, sizeof(C)); ///< cells in x
 
+  static constexpr int line_cells = simd::line_bytes / sizeof(Number);
+  /// Whether what goes past the caches is gathered to whole lines first: processors with registers of 32 bytes do not combine parts
+  /// that come by turns with those of other modes.
+  static constexpr bool gathers_lines = simd::register_bytes < simd::line_bytes;
+
   /// What lies above a row: the next layer, a ghost or, from the own traces, a physical side.
   struct Above
   {
@@ -108,9 +113,18 @@ struct CpuRow
     }
   }
 
+  /// Where results go.
+  enum class To
+  {
+    dst,
+    padded_dst,  ///< what is padding stays zero
+    past_caches, ///< to dst
+    line         ///< to line[k][..], an array of lines
+  };
+
   /// Mode i in x of W cells of a row, all modes in z.
-  template <int W, bool padded, bool stream>
-  TENSORMG_INLINE void finish_cells(int i, std::int64_t x) const
+  template <int W, To to>
+  TENSORMG_INLINE void finish_cells(int i, std::int64_t x, Number *line = nullptr) const
   {
     const std::int64_t at = i * pitch + x;
     V<W> z_pairs[2][2];
@@ -131,13 +145,26 @@ struct CpuRow
         face_y += gz[k] * z_pairs[k % 2][1];
       }
       V<W> result = combine<W>(at + k * plane, face + face_y, diagonal[k * n * n + i]);
-      if constexpr (padded) // padding stays zero
+      if constexpr (to == To::padded_dst)
         result = simd::keep_first<W, C>(result, end - x);
-      if constexpr (stream)
+      if constexpr (to == To::past_caches)
         simd::store_streaming<W>(dst + at + k * plane, result);
+      else if constexpr (to == To::line)
+        simd::store<W>(line + k * line_cells, result);
       else
         simd::store<W>(dst + at + k * plane, result);
     }
+  }
+
+  /// The same for the cells of a line of memory, none of them padding, past the caches.
+  TENSORMG_INLINE void stream_line(int i, std::int64_t x) const
+  {
+    constexpr int W = simd::native_width<C>;
+    alignas(simd::line_bytes) Number lines[nz][line_cells];
+    for (int part = 0; part < line_cells; part += W)
+      finish_cells<W, To::line>(i, x + part, &lines[0][part]);
+    for (int k = 0; k < nz; ++k)
+      simd::stream_line(dst + i * pitch + x + k * plane, &lines[k][0]);
   }
 
   /// The z coupling of W lines; the carried traces move on by one layer.

@@ -85,13 +85,13 @@ constexpr std::int64_t cpu_chunk_cells(int n, std::int64_t compute_bytes)
 /// The rows of the block that are in the range.
 RowRange clipped(const RowRange &range, const Block &block);
 
-/// Cell rows in y per tile of `rows` such rows: a layer of src, its carried traces and the streams fit the
-/// second-level cache, but halos (one row on each side of a tile) stay a small part of the tile.
+/// Cell rows in y per tile of `rows` such rows: a layer of src, its carried traces and the streams stay in a cache, by the size of
+/// this processor's second level, but halos (one row on each side of a tile) stay a small part of the tile.
 std::int64_t tile_rows(
     const Block &block, std::int64_t rows, std::int64_t number_bytes, std::int64_t compute_bytes);
 
-/// True if dst is aligned for streaming stores in every row, too large to be found in a cache and, where
-/// registers are narrower than a line, not in the cache because it replaces old.
+/// True if dst may go past the caches: it is aligned in every row, too large to be found in a cache, and not there
+/// because it replaces old.
 template <typename Number>
 bool use_streaming_stores(const Arguments<Number> &a);
 
