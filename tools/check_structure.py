@@ -5,7 +5,7 @@
     tools/check_structure.py --headers BUILD    compiles every header alone; BUILD is configured without CUDA
 
 Rules
-  include     kernels -> standard library, SIMD intrinsics, CUDA runtime and libraries, dlfcn.h, sys/mman.h
+  include     kernels -> standard library, SIMD intrinsics, CUDA runtime and libraries, dlfcn.h, sys/mman.h, unistd.h
               solvers -> standard library
               operators -> deal.II, muParser, zlib, MPI, POSIX, CUDA runtime; apps, tests -> everything
               What of the project a folder may include, see FOLDERS.
@@ -77,7 +77,7 @@ INTRINSICS = {"immintrin.h", "x86intrin.h", "arm_neon.h", "arm_sve.h"}
 POSIX = {"fcntl.h", "unistd.h", "sys/mman.h", "sys/resource.h", "sys/stat.h"}
 CUDA = re.compile(r"(cuda|cublas|cupti_|cusparse|cooperative_groups|mma\.h|nv/|nvtx|vector_types\.h)")
 OUTSIDE = {
-    "kernels": lambda name: name in INTRINSICS | {"dlfcn.h", "sys/mman.h"} or CUDA.match(name),
+    "kernels": lambda name: name in INTRINSICS | {"dlfcn.h", "sys/mman.h", "unistd.h"} or CUDA.match(name),
     "solvers": lambda name: False,
     "operators": lambda name: name in {"mpi.h", "muParser.h", "zlib.h"} | POSIX
     or name.startswith("deal.II/")

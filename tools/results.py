@@ -18,7 +18,7 @@ root = pathlib.Path(__file__).resolve().parent.parent
 folder = root / "docs" / "performance"
 SOLVES = ("solve-h200.json", "solve-again-h200.json")  # in the order in which they were measured
 OPERATORS = "operator-h200.json"
-HOSTS = ("cpu.json", "cpu-avx2.json")  # AVX-512, AVX2
+HOSTS = ("cpu.json", "avx2-cpu.json")  # AVX-512, AVX2
 
 
 def read(path):

@@ -21,12 +21,19 @@ namespace tensormg::simd
 {
 #if defined(__AVX512F__)
 inline constexpr int register_bytes = 64;
+inline constexpr const char *instruction_set = "AVX-512";
 /// The zero-masked forms of the conversions: the plain ones trip -Wmaybe-uninitialized in GCC 12.
 inline constexpr __mmask16 all_lanes = 0xffff;
 #elif defined(__AVX__)
 inline constexpr int register_bytes = 32;
+inline constexpr const char *instruction_set = "AVX2";
 #else
 inline constexpr int register_bytes = 16;
+#if defined(__SSE2__)
+inline constexpr const char *instruction_set = "SSE2";
+#else
+inline constexpr const char *instruction_set = "as the compiler chose"; // ARM: NEON
+#endif
 #endif
 
 /// Lanes of one register.

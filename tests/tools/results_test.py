@@ -42,7 +42,7 @@ class Speed(Results):
         self.write("solve-again-h200.json", again)
         self.write("operator-h200.json", operators)
         solves = [{"precision": p, "dofs_per_second": rate} for p, rate in (("double", 1e7), ("single", 2e7))]
-        for name in ("cpu.json", "cpu-avx2.json"):
+        for name in ("cpu.json", "avx2-cpu.json"):
             self.write(name, [], degrees=[{"degree": 3, "solves": solves}])
         return self.results.speed().splitlines()[2:]
 

@@ -71,14 +71,7 @@ template bool use_streaming_stores(const Arguments<WideFloat> &);
 
 std::string cpu_instruction_set()
 {
-  const int bytes = simd::register_bytes;
-#if defined(__x86_64__)
-  const std::string name = bytes == 64 ? "AVX-512" : bytes == 32 ? "AVX2" : "SSE2";
-#elif defined(__aarch64__)
-  const std::string name = "NEON";
-#else
-  const std::string name = "generic";
-#endif
-  return name + ", " + std::to_string(bytes) + "-byte vectors";
+  return std::string(simd::instruction_set) + ", " + std::to_string(simd::register_bytes) +
+      "-byte vectors";
 }
 } // namespace tensormg::laplace
