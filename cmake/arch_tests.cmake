@@ -29,7 +29,7 @@ function(tensormg_add_arch_tests arch)
   set(library tensormg_kernels_${suffix})
   add_library(${library} STATIC ${kernel_sources} ${tensormg_arch_sources})
   target_compile_features(${library} PUBLIC cxx_std_20)
-  target_include_directories(${library} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_include_directories(${library} PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
   target_compile_options(${library} PUBLIC "-march=${arch}")
   if(TENSORMG_SANITIZE)
     target_compile_options(${library} PUBLIC

@@ -19,7 +19,7 @@ function(tensormg_portable_kernels list)
     endif()
     add_library(${library} SHARED ${files})
     target_link_libraries(${library} PUBLIC tensormg_options PRIVATE tensormg_warnings LAPACK::LAPACK)
-    target_include_directories(${library} PUBLIC "${PROJECT_SOURCE_DIR}")
+    target_include_directories(${library} PUBLIC "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
     # Vectors wider than the registers of a level never cross a function call.
     target_compile_options(${library} PRIVATE "-march=${level}" -Wno-psabi)
     # Inline functions of the same name in the program are compiled for any processor: the library takes its own.

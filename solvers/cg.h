@@ -28,8 +28,8 @@
 #include <vector>
 
 #include "solvers/concepts.h"
-#include "solvers/report.h"
 #include "solvers/short_numbers.h"
+#include "tensormg/report.h"
 
 namespace tensormg
 {

@@ -31,9 +31,9 @@
 #include <vector>
 
 #include "solvers/concepts.h"
-#include "solvers/report.h"
 #include "solvers/short_numbers.h"
 #include "solvers/stagnation.h"
+#include "tensormg/report.h"
 
 namespace tensormg
 {

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "solvers/options.h"
 #include "solvers/smoother.h"
+#include "tensormg/options.h"
 
 namespace tensormg
 {

@@ -1,4 +1,4 @@
-#include "solvers/report.h"
+#include "tensormg/report.h"
 
 #include <cmath>
 #include <cstdio>

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "solvers/chebyshev.h"
-#include "solvers/options.h"
 #include "solvers/smoother.h"
+#include "tensormg/options.h"
 
 namespace tensormg
 {

@@ -11,7 +11,7 @@
 
 #include "apps/common/progress.h"
 #include "kernels/laplace/laplace.h"
-#include "solvers/options.h"
+#include "tensormg/options.h"
 
 namespace tensormg
 {

@@ -9,7 +9,7 @@
 
 #include "apps/common/available_memory.h"
 #include "operators/mesh/grid.h"
-#include "solvers/options.h"
+#include "tensormg/options.h"
 
 namespace tensormg
 {

@@ -17,7 +17,7 @@
 #include "kernels/device/meters/launch_profile.h"
 #include "operators/mesh/grid.h"
 #include "solvers/multigrid.h"
-#include "solvers/report.h"
+#include "tensormg/report.h"
 
 namespace tensormg
 {

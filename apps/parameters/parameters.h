@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "operators/mesh/problem.h"
-#include "solvers/options.h"
+#include "tensormg/options.h"
+#include "tensormg/problem.h"
 
 namespace tensormg
 {

@@ -5,7 +5,7 @@
 
 #include "apps/common/console.h"
 #include "solvers/concepts.h"
-#include "solvers/report.h"
+#include "tensormg/report.h"
 
 namespace tensormg
 {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "apps/common/run_record.h"
-#include "solvers/options.h"
+#include "tensormg/options.h"
 
 namespace tensormg
 {

@@ -5,7 +5,7 @@
 
 #include "kernels/basis/cell_basis.h"
 #include "operators/mesh/grid.h"
-#include "solvers/options.h"
+#include "tensormg/options.h"
 
 namespace tensormg
 {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/basis/cell_basis.h"
-#include "operators/mesh/problem.h"
+#include "tensormg/problem.h"
 
 namespace tensormg
 {

@@ -192,11 +192,13 @@ namespace
 
 std::optional<ex::Steps> device_steps(const ScalarFunction &f)
 {
+  if (f.program() == nullptr)
+    return std::nullopt;
   Translation translation;
-  for (const ex::Instruction &instruction : f.program().instructions())
+  for (const ex::Instruction &instruction : f.program()->instructions())
     if (!translation.add(instruction))
       return std::nullopt;
-  return translation.finish(f.program().result());
+  return translation.finish(f.program()->result());
 }
 
 namespace

@@ -8,8 +8,8 @@
 #include "operators/data/functions.h"
 #include "operators/data/right_hand_side.h"
 #include "operators/mesh/grid.h"
-#include "operators/mesh/problem.h"
 #include "operators/vectors/device_vector_space.h"
+#include "tensormg/problem.h"
 
 namespace tensormg
 {

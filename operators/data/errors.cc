@@ -99,7 +99,7 @@ Errors errors_by(
         " components, but the dimension is " + std::to_string(problem.dim));
 
   const TensorRule rule = error_rule(grid, basis);
-  const ScalarFunction exact(problem.exact_solution, problem.dim, problem.constants);
+  const ScalarFunction exact = scalar_function(problem, problem.exact_solution);
   const double shift = problem.is_singular() ? sums.mean_difference(exact, rule) : 0.;
 
   Errors errors;
@@ -112,7 +112,7 @@ Errors errors_by(
     for (int d = 0; d < problem.dim; ++d)
       sum = std::hypot(sum,
           distance(sums, {.direction = d, .factor = 1. / grid.cell_size[d]}, rule,
-              ScalarFunction(problem.exact_gradient[d], problem.dim, problem.constants)));
+              scalar_function(problem, problem.exact_gradient[d])));
     errors.h1_seminorm = std::sqrt(volume) * sum;
   }
   return errors;
@@ -136,7 +136,7 @@ double mean_difference(
 {
   if (!problem.is_singular())
     return 0.;
-  const ScalarFunction exact(problem.exact_solution, problem.dim, problem.constants);
+  const ScalarFunction exact = scalar_function(problem, problem.exact_solution);
   const TensorRule rule = error_rule(grid, basis);
   const double integral = integrate(grid, exact, all_cells(grid.block), rule).value;
   return mean_value(grid, basis, u) - sum_over_ranks(grid, integral) / n_global_cells(grid);
@@ -171,8 +171,8 @@ Vector<double> project(const Problem &problem, const LevelGrid &grid, const Cell
     const std::string &expression)
 {
   Vector<double> result(grid.block);
-  add_projection(grid, ScalarFunction(expression, problem.dim, problem.constants),
-      all_cells(grid.block), tensor_rule(grid.block, gauss_rule(basis, basis.n + 2)), 1., result);
+  add_projection(grid, scalar_function(problem, expression), all_cells(grid.block),
+      tensor_rule(grid.block, gauss_rule(basis, basis.n + 2)), 1., result);
   return result;
 }
 } // namespace tensormg

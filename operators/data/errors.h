@@ -7,8 +7,8 @@
 #include "kernels/basis/cell_basis.h"
 #include "operators/data/tensor_rule.h"
 #include "operators/mesh/grid.h"
-#include "operators/mesh/problem.h"
 #include "operators/vectors/vector.h"
+#include "tensormg/problem.h"
 
 namespace tensormg
 {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include <muParser.h>
 
@@ -174,7 +176,15 @@ ScalarFunction::ScalarFunction(
   }
 }
 
-bool ScalarFunction::is_constant() const { return program_->mask() == 0; }
+ScalarFunction::ScalarFunction(const std::string &name, Function function)
+  : expression_(name)
+  , function_(std::move(function))
+{
+  if (!function_)
+    throw ExpressionError(name, "is the name of an empty function");
+}
+
+bool ScalarFunction::is_constant() const { return program_ != nullptr && program_->mask() == 0; }
 
 double ScalarFunction::value(double x, double y, double z) const
 {
@@ -186,6 +196,12 @@ double ScalarFunction::value(double x, double y, double z) const
 void ScalarFunction::values(
     std::size_t n, const double *x, const double *y, const double *z, double *out) const
 {
+  if (program_ == nullptr)
+  {
+    const std::vector<double> zeros(z == nullptr ? n : 0, 0.);
+    function_(n, x, y, z == nullptr ? zeros.data() : z, out);
+    return;
+  }
   constexpr std::size_t chunk = 1024; // a few arrays of this size fit into the cache
   for (std::size_t q = 0; q < n; q += chunk)
     program_->run({x + q, y + q, z != nullptr ? z + q : nullptr}, {std::min(chunk, n - q), 1, 1},
@@ -195,6 +211,29 @@ void ScalarFunction::values(
 void ScalarFunction::tensor_values(std::span<const double> x, std::span<const double> y,
     std::span<const double> z, double *out) const
 {
-  program_->run({x.data(), y.data(), z.data()}, {x.size(), y.size(), z.size()}, false, out);
+  if (program_ != nullptr)
+  {
+    program_->run({x.data(), y.data(), z.data()}, {x.size(), y.size(), z.size()}, false, out);
+    return;
+  }
+  std::array<std::vector<double>, 3> points;
+  for (std::vector<double> &coordinates : points)
+    coordinates.reserve(x.size() * y.size() * z.size());
+  for (const double z_here : z)
+    for (const double y_here : y)
+    {
+      points[0].insert(points[0].end(), x.begin(), x.end());
+      points[1].insert(points[1].end(), x.size(), y_here);
+      points[2].insert(points[2].end(), x.size(), z_here);
+    }
+  function_(points[0].size(), points[0].data(), points[1].data(), points[2].data(), out);
+}
+
+ScalarFunction scalar_function(const Problem &problem, const std::string &expression)
+{
+  const auto function = problem.functions.find(expression);
+  return function != problem.functions.end()
+      ? ScalarFunction(function->first, function->second)
+      : ScalarFunction(expression, problem.dim, problem.constants);
 }
 } // namespace tensormg

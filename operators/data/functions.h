@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "tensormg/problem.h"
+
 namespace tensormg
 {
 namespace expression
@@ -54,8 +56,12 @@ public:
   ScalarFunction(
       const std::string &expression, int dim, const std::map<std::string, double> &constants = {});
 
+  /// A function of the calling program, known by its name. Throws ExpressionError if it is empty.
+  ScalarFunction(const std::string &name, Function function);
+
   const std::string &expression() const { return expression_; }
-  const expression::Program &program() const { return *program_; }
+  /// nullptr: a function of the calling program.
+  const expression::Program *program() const { return program_.get(); }
   /// True if no coordinate occurs; value() is then the same everywhere.
   bool is_constant() const;
   double value(double x = 0., double y = 0., double z = 0.) const;
@@ -71,5 +77,9 @@ public:
 private:
   std::string expression_;
   std::shared_ptr<const expression::Program> program_;
+  Function function_;
 };
+
+/// The function that stands for the expression in problem.functions, or else the expression with the problem's constants.
+ScalarFunction scalar_function(const Problem &problem, const std::string &expression);
 } // namespace tensormg

@@ -34,7 +34,7 @@ namespace
   {
     try
     {
-      return use(ScalarFunction(expression, problem.dim, problem.constants));
+      return use(scalar_function(problem, expression));
     }
     catch (const ExpressionError &error)
     {

@@ -8,7 +8,7 @@
 #include <mpi.h>
 
 #include "kernels/core/block.h"
-#include "operators/mesh/problem.h"
+#include "tensormg/problem.h"
 
 namespace tensormg
 {

@@ -6,7 +6,7 @@
 
 #include "kernels/laplace/laplace.h"
 #include "operators/mesh/grid.h"
-#include "solvers/options.h"
+#include "tensormg/options.h"
 
 namespace tensormg
 {

@@ -12,7 +12,7 @@
 
 #include "kernels/core/half.h"
 #include "kernels/core/wide_float.h"
-#include "solvers/options.h"
+#include "tensormg/options.h"
 
 namespace tensormg
 {

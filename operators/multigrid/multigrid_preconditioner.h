@@ -12,7 +12,7 @@
 #include "operators/mesh/grid.h"
 #include "operators/vectors/context.h"
 #include "solvers/multigrid.h"
-#include "solvers/options.h"
+#include "tensormg/options.h"
 
 namespace tensormg
 {

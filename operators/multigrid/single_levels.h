@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <stdexcept>
 
-#include "solvers/options.h"
 #include "solvers/smoother.h"
+#include "tensormg/options.h"
 
 namespace tensormg
 {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "solvers/chebyshev.h"
-#include "solvers/options.h"
+#include "tensormg/options.h"
 
 namespace tensormg
 {

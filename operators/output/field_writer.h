@@ -15,9 +15,9 @@
 #include "operators/data/functions.h"
 #include "operators/data/tensor_rule.h"
 #include "operators/mesh/grid.h"
-#include "operators/mesh/problem.h"
 #include "operators/output/vtu_shape.h"
 #include "operators/vectors/vector.h"
+#include "tensormg/problem.h"
 
 namespace tensormg
 {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "operators/mesh/grid.h"
-#include "operators/mesh/problem.h"
+#include "tensormg/problem.h"
 #include "tests/support/random_vector.h"
 
 namespace tensormg::test

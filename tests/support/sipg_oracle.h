@@ -8,7 +8,7 @@
 #include <deal.II/lac/full_matrix.h>
 
 #include "kernels/basis/cell_basis.h"
-#include "operators/mesh/problem.h"
+#include "tensormg/problem.h"
 
 namespace tensormg::test
 {

@@ -42,7 +42,7 @@ class CheckStructure(unittest.TestCase):
         self.write("kernels/a/a.h", '#pragma once\n#include <vector>\n#include "kernels/b/b.h"\n')
         self.write("kernels/a/a.cu", "#include <cuda_runtime.h>\n#include <experimental/simd>\n")
         self.write("kernels/a/b.cc", "#if defined(__AVX2__) && __cplusplus > 202002L\n#endif\n")
-        self.write("operators/mesh/a.cc", '#include <mpi.h>\n#include "solvers/options.h"\n')
+        self.write("operators/mesh/a.cc", '#include <mpi.h>\n#include "tensormg/options.h"\n')
         self.write("operators/data/b.cc", "#include <deal.II/fe/fe_dgq.h>\n")
         self.write("apps/solve/a.cc", '#include <CLI/CLI.hpp>\n#include "version.h"\n')
         self.write("apps/common/b.cc", "#ifdef TENSORMG_HAVE_CUDA\n#endif\n")

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -18,6 +20,10 @@ enum class BoundaryKind : std::uint8_t
 /// Sides of the box in the order x-, x+, y-, y+, z-, z+ (deal.II's boundary numbering).
 inline constexpr std::array<const char *, 6> side_names{
     "left", "right", "front", "back", "bottom", "top"};
+
+/// values[q] = f(x[q], y[q], z[q]), q < n; z holds zeros in 2D. Must not depend on the order of calls.
+using Function = std::function<void(
+    std::size_t n, const double *x, const double *y, const double *z, double *values)>;
 
 /// The box, its discretisation and the data. Expressions are muParser expressions in x, y (and z);
 /// an empty exact solution means that none is known. Units are the user's.
@@ -38,6 +44,8 @@ struct Problem
   std::string exact_solution;                ///< empty: unknown
   std::array<std::string, 3> exact_gradient; ///< empty: unknown
   std::map<std::string, double> constants;   ///< names usable in every expression
+  /// Names that may stand for a whole expression: right_hand_side = "f" with functions["f"]. Evaluated on the host.
+  std::map<std::string, Function> functions;
 
   std::int64_t cells(int d) const { return coarse_cells[d] << refinements; }
   double cell_size(int d) const { return (upper[d] - lower[d]) / static_cast<double>(cells(d)); }

@@ -1,0 +1,148 @@
+#include "operators/solver/backend_choice.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+#include "kernels/core/capability_text.h"
+#include "kernels/device/device.h"
+
+namespace tensormg
+{
+namespace
+{
+  /// What the run asks for that device backends lack; empty if nothing.
+  std::string missing_on_devices(int n_ranks)
+  {
+    if (n_ranks > 1)
+      return "it cannot be distributed over several ranks yet (" + std::to_string(n_ranks) +
+          " are running)";
+    return "";
+  }
+
+  std::string capability_of(const DeviceProperties &device)
+  {
+    return device.name + " has " + capability_text(10 * device.major + device.minor) +
+        (device.code_capability == 0
+                ? ", for which this build has no code; build for it: CUDAARCHS=" +
+                    std::to_string(10 * device.major + device.minor) + " TENSORMG_PRESET=cuda"
+                : ", with code of this build for " + capability_text(device.code_capability));
+  }
+
+  /// Throws DeviceError if tiles of 3D do not fit into shared memory, of which there is less below compute capability 9.0.
+  template <typename Number>
+  void require_shared_memory_of(
+      const Problem &problem, laplace::Backend backend, laplace::Form form)
+  {
+    const laplace::Choice<Number> kernel =
+        laplace::choose<Number>(backend, form, problem.dim, problem.degree);
+    laplace::kernel_resources<Number>(
+        kernel.backend, form, problem.dim, problem.degree, kernel.arithmetic);
+  }
+  void require_shared_memory(const Problem &problem, laplace::Backend backend)
+  {
+    using laplace::Form;
+    require_shared_memory_of<WideFloat>(problem, laplace::Backend::automatic, Form::apply);
+    require_shared_memory_of<double>(problem, backend, Form::residual);
+    require_shared_memory_of<float>(problem, backend, Form::chebyshev);
+  }
+
+  /// Why a GPU of this machine is of no use to a build with kernels for it, as with an old driver; empty where none
+  /// is there, or it is hidden.
+  std::string trouble_with_driver()
+  {
+    const char *visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    const bool hidden = visible != nullptr && (*visible == '\0' || *visible == '-');
+    return built_with_cuda() && !hidden && std::filesystem::exists("/dev/nvidiactl")
+        ? why_no_device()
+        : "";
+  }
+
+  /// Why the device cannot be used for the problem with a backend of this name; empty if it has been chosen.
+  std::string trouble_with_device(const Problem &problem, const std::string &word)
+  {
+    if (device_count() == 0)
+      return why_no_device();
+    try
+    {
+      use_device(0);
+      const DeviceProperties device = device_properties();
+      if (device.code_capability == 0)
+        return capability_of(device);
+      if (problem.dim == 3 && device.code_capability < 90)
+        require_shared_memory(problem,
+            word == "auto" ? laplace::Backend::automatic : laplace::backend_from_string(word));
+    }
+    catch (const DeviceError &error)
+    {
+      return error.what();
+    }
+    return "";
+  }
+
+  bool takes_tensor_cores(const SolverOptions &solver)
+  {
+    return solver.solver != OuterSolver::direct &&
+        tensormg::takes_tensor_cores(solver.multigrid.precision);
+  }
+
+  /// Throws if the cycle shall be in an arithmetic of tensor cores where there is no such kernel.
+  void check_precision(const SolverOptions &solver, const std::string &word)
+  {
+    if (!takes_tensor_cores(solver))
+      return;
+    const std::string name = to_string(solver.multigrid.precision);
+    if (word != "auto" && word != "mma" && word != "wmma")
+      throw std::invalid_argument("multigrid.precision = " + name + ": backend " + word +
+          " has double, single and half; " + name +
+          " is for the tensor cores of a GPU, with backend auto, mma or wmma");
+    if (solver.multigrid.smoother == Smoother::patch)
+      throw std::invalid_argument("multigrid.precision = " + name +
+          ": the patch smoother has double, single and half; chebyshev and jacobi have " + name);
+  }
+
+  /// For the device that has been chosen: the backend of all operators, or `automatic` where they differ.
+  laplace::Backend fastest_on_device(const Problem &problem, bool steps_on_tensor_cores)
+  {
+    const int capability = device_properties().code_capability;
+    // They differ in half precision and where steps are for tensor cores.
+    const auto of_products = laplace::fastest_device_backend<double>(
+        laplace::Form::apply, problem.dim, problem.degree, capability);
+    const auto of_steps = laplace::fastest_device_backend<Half>(
+        laplace::Form::chebyshev, problem.dim, problem.degree, capability);
+    const bool steps_are_elsewhere = steps_on_tensor_cores && of_products == laplace::Backend::cuda;
+    return of_products == of_steps && !steps_are_elsewhere ? of_products
+                                                           : laplace::Backend::automatic;
+  }
+} // namespace
+
+BackendChoice choose_backend(
+    const Problem &problem, const SolverOptions &solver, const std::string &word, int n_ranks)
+{
+  check_precision(solver, word);
+  if (word == "auto")
+  {
+    const bool on_tensor_cores = takes_tensor_cores(solver);
+    if (device_count() == 0 && !on_tensor_cores)
+      return {laplace::Backend::cpu, trouble_with_driver()};
+    std::string reason = missing_on_devices(n_ranks);
+    if (reason.empty())
+      reason = trouble_with_device(problem, word);
+    if (on_tensor_cores && !reason.empty())
+      throw std::invalid_argument(std::string("multigrid.precision = ") +
+          to_string(solver.multigrid.precision) + " takes the tensor cores of a GPU: " + reason +
+          "; without them there are double, single and half");
+    return reason.empty() ? BackendChoice{fastest_on_device(problem, on_tensor_cores), ""}
+                          : BackendChoice{laplace::Backend::cpu, reason};
+  }
+  if (word == "cuda" || word == "wmma" || word == "mma")
+  {
+    std::string reason = trouble_with_device(problem, word);
+    if (reason.empty())
+      reason = missing_on_devices(n_ranks);
+    if (!reason.empty())
+      throw std::invalid_argument("backend = " + word + ": " + reason);
+  }
+  return {laplace::backend_from_string(word), ""};
+}
+} // namespace tensormg
