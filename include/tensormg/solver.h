@@ -1,0 +1,103 @@
+// The library: solvers of -div(a grad u) = f on boxes, made once and called many times.
+//
+// Vectors are arrays of double with one number per node, each cell by itself:
+//   u[cell][k][j][i],  cell = (cz * cells_y + cy) * cells_x + cx,  i fastest, in x; k in z (3D only),
+// cells counted within the part of this process (Solver::cells()), nodes 0..degree from the lower to the upper end of the cell.
+// They lie in host memory, on a GPU, too.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "tensormg/options.h"
+#include "tensormg/problem.h"
+#include "tensormg/report.h"
+
+namespace tensormg
+{
+/// What a function of the library was called with cannot be used: what() names it and says what is allowed. The object it was
+/// called for is as before.
+class ArgumentError : public std::invalid_argument
+{
+  using std::invalid_argument::invalid_argument;
+};
+
+/// The nodes of a direction of a cell: those of Gauss or of Gauss-Lobatto quadrature with degree + 1 points. The latter are those
+/// of deal.II's FE_DGQ.
+enum class Nodes : std::uint8_t
+{
+  gauss,
+  gauss_lobatto
+};
+
+/// Where and how a solver runs.
+struct Execution
+{
+  std::string backend =
+      "auto"; ///< auto, cpu, cuda, mma, wmma or reference, as operator.backend in docs/parameters.md
+  Nodes nodes = Nodes::gauss;
+  /// Communicator as MPI_Comm_c2f() gives it; negative: this process alone. MPI is begun where nobody has, and then ended at exit.
+  int communicator = -1;
+  /// Called with the number of the iteration and the residual relative to the right-hand side, on every process.
+  std::function<void(int iteration, double residual)> iteration_callback;
+};
+
+/// The cells begin[d] <= c_d < end[d] of this process among those of the box.
+struct LocalCells
+{
+  std::array<std::int64_t, 3> begin{0, 0, 0}, end{1, 1, 1}, box{1, 1, 1};
+  std::int64_t count() const
+  {
+    return (end[0] - begin[0]) * (end[1] - begin[1]) * (end[2] - begin[2]);
+  }
+};
+
+/// A solver for one problem, with the data of its sides. What needs memory takes it when the object is made. With several
+/// processes every function is collective. Not for several threads at a time. The same calls give the same bits.
+///
+/// A below is the matrix of the symmetric interior penalty method in the nodal basis, of (a grad u, grad v), the face terms and
+/// penalty degree (degree + 1) (1/h + 1/h') a / 2 (twice that on Dirichlet sides), as in deal.II's step-39; docs/mathematics.md.
+class Solver
+{
+public:
+  /// Options but `solver`, which may be fgmres or cg, are those of docs/parameters.md. Throws ArgumentError; std::bad_alloc or, on
+  /// a GPU, std::runtime_error where memory is missing.
+  explicit Solver(
+      const Problem &problem, const SolverOptions &options = {}, const Execution &execution = {});
+  ~Solver();
+  Solver(Solver &&) noexcept;
+  Solver &operator=(Solver &&) noexcept;
+
+  /// Numbers in a vector of this process: cells().count() * (degree + 1)^dim.
+  std::int64_t size() const;
+  LocalCells cells() const;
+  /// "cpu", "cuda", ...: where vectors of the solve lie and what computes.
+  std::string backend() const;
+  /// The coordinates of all nodes, each array as long as a vector; z may be empty in 2D.
+  void coordinates(std::span<double> x, std::span<double> y, std::span<double> z) const;
+
+  /// u = the solution of the problem as it was given.
+  SolveReport solve(std::span<double> u);
+  /// The same with the right-hand side f in place of the problem's: its values at the nodes. With Start::given the iteration
+  /// starts from u. Without a Dirichlet side the mean of f and the fluxes is removed, and u has mean zero.
+  SolveReport solve(std::span<const double> f, std::span<double> u, Start start = Start::zero);
+  /// A u = b, b being a vector of residuals (integrals with the nodal basis functions), values on sides included by the caller.
+  SolveReport solve_system(
+      std::span<const double> b, std::span<double> u, Start start = Start::zero);
+
+  /// y = A x. x and y may be the same.
+  void multiply(std::span<double> y, std::span<const double> x);
+  /// z = M^-1 r, one cycle of multigrid for A z = r from zero: the preconditioner for a solver of the caller's. z and r may be the
+  /// same. Symmetric and positive definite up to rounding in the precision of the cycle for chebyshev and jacobi.
+  void precondition(std::span<double> z, std::span<const double> r);
+
+private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+} // namespace tensormg

@@ -1,0 +1,95 @@
+#include "operators/solver/argument_checks.h"
+
+#include <cmath>
+#include <string>
+
+namespace tensormg
+{
+namespace
+{
+  [[noreturn]] void refuse(const std::string &what, const std::string &allowed)
+  {
+    throw ArgumentError(what + "; allowed: " + allowed);
+  }
+
+  void check_box(const Problem &problem)
+  {
+    if (problem.dim != 2 && problem.dim != 3)
+      refuse("problem.dim = " + std::to_string(problem.dim), "2 or 3");
+    if (problem.degree < 1 || problem.degree > 8)
+      refuse("problem.degree = " + std::to_string(problem.degree), "1 to 8");
+    if (problem.refinements < 0 || problem.refinements > 20)
+      refuse("problem.refinements = " + std::to_string(problem.refinements), "0 to 20");
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      const std::string index = "[" + std::to_string(d) + "]";
+      const std::int64_t cells = problem.coarse_cells[d];
+      if (d == 2 && problem.dim == 2)
+      {
+        if (cells != 1)
+          refuse("problem.coarse_cells[2] = " + std::to_string(cells), "1 in 2D");
+        continue;
+      }
+      if (cells < 1 || cells > (std::int64_t(1) << 30))
+        refuse("problem.coarse_cells" + index + " = " + std::to_string(cells), "1 to 2^30");
+      if (!(std::isfinite(problem.lower[d]) && std::isfinite(problem.upper[d]) &&
+              problem.lower[d] < problem.upper[d]))
+        refuse("problem.lower" + index + ", upper" + index + " = " + number_text(problem.lower[d]) +
+                ", " + number_text(problem.upper[d]),
+            "finite numbers, the lower one first");
+    }
+  }
+
+  void check_data(const Problem &problem)
+  {
+    if (!(problem.coefficient > 0. && std::isfinite(problem.coefficient)))
+      refuse("problem.coefficient = " + number_text(problem.coefficient), "finite numbers above 0");
+    for (std::size_t s = 0; s < static_cast<std::size_t>(2 * problem.dim); s += 2)
+      if ((problem.boundary[s] == BoundaryKind::periodic) !=
+          (problem.boundary[s + 1] == BoundaryKind::periodic))
+        refuse(std::string("of the sides ") + side_names[s] + " and " + side_names[s + 1] +
+                " one is periodic",
+            "both or none");
+  }
+} // namespace
+
+void check_arguments(const Problem &problem, const SolverOptions &options)
+{
+  check_box(problem);
+  check_data(problem);
+  if (options.solver == OuterSolver::direct)
+    refuse("options.solver = direct", "fgmres and cg");
+  if (!(options.tolerance > 0. && options.tolerance < 1.))
+    refuse("options.tolerance = " + number_text(options.tolerance), "numbers between 0 and 1");
+  if (options.max_iterations < 0)
+    refuse("options.max_iterations = " + std::to_string(options.max_iterations), "0 or more");
+  if (options.restart < 1)
+    refuse("options.restart = " + std::to_string(options.restart), "1 or more");
+  if (options.multigrid.degree < 1)
+    refuse("options.multigrid.degree = " + std::to_string(options.multigrid.degree), "1 or more");
+}
+
+void check_size(const char *name, std::size_t found, std::int64_t wanted)
+{
+  if (found != static_cast<std::size_t>(wanted))
+    refuse(std::string(name) + " has " + std::to_string(found) + " numbers",
+        std::to_string(wanted) + ", Solver::size()");
+}
+
+void check_numbers(const char *name, std::span<const double> numbers, std::int64_t wanted)
+{
+  check_size(name, numbers.size(), wanted);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (!std::isfinite(numbers[i]))
+      refuse(std::string(name) + "[" + std::to_string(i) + "] = " + number_text(numbers[i]),
+          "finite numbers");
+}
+
+void check_start(std::span<const double> u, std::int64_t wanted, Start start)
+{
+  if (start == Start::zero)
+    check_size("u", u.size(), wanted);
+  else
+    check_numbers("u", u, wanted);
+}
+} // namespace tensormg

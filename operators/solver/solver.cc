@@ -1,0 +1,264 @@
+#include "tensormg/solver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include <deal.II/base/quadrature_lib.h>
+#include <mpi.h>
+
+#include "kernels/basis/make_cell_basis.h"
+#include "operators/constant/level_choices.h"
+#include "operators/data/right_hand_side.h"
+#include "operators/mesh/grid.h"
+#include "operators/solver/argument_checks.h"
+#include "operators/solver/backend_choice.h"
+#include "operators/solver/solver_in.h"
+#include "operators/vectors/nodal_map.h"
+#include "operators/vectors/vector_space.h"
+
+namespace tensormg
+{
+namespace
+{
+  void begin_mpi()
+  {
+    int is_begun = 0;
+    MPI_Initialized(&is_begun);
+    if (is_begun != 0)
+      return;
+    MPI_Init(nullptr, nullptr);
+    std::atexit([] {
+      int is_over = 0;
+      MPI_Finalized(&is_over);
+      if (is_over == 0)
+        MPI_Finalize();
+    });
+  }
+
+  MPI_Comm communicator_of(const Execution &execution)
+  {
+    begin_mpi();
+    return execution.communicator < 0 ? MPI_COMM_SELF : MPI_Comm_f2c(execution.communicator);
+  }
+
+  std::vector<double> line_nodes(Nodes nodes, int n)
+  {
+    const dealii::Quadrature<1> rule = nodes == Nodes::gauss
+        ? dealii::Quadrature<1>(dealii::QGauss<1>(static_cast<unsigned>(n)))
+        : dealii::Quadrature<1>(dealii::QGaussLobatto<1>(static_cast<unsigned>(n)));
+    std::vector<double> result;
+    for (const auto &point : rule.get_points())
+      result.push_back(point[0]);
+    return result;
+  }
+
+  /// What is said about functions and options are words about arguments of the library.
+  template <typename F>
+  void with_argument_errors(const F &f)
+  {
+    try
+    {
+      f();
+    }
+    catch (const std::invalid_argument &error)
+    {
+      throw ArgumentError(error.what());
+    }
+  }
+} // namespace
+
+class Solver::Implementation
+{
+public:
+  Implementation(const Problem &problem, const SolverOptions &options, const Execution &execution)
+    : problem_(problem)
+    , callback_(execution.iteration_callback)
+    , grid_(make_grid(problem, communicator_of(execution)))
+    , basis_(make_cell_basis(problem.degree))
+    , backend_(choose_backend(problem, options, execution.backend, grid_.n_ranks).backend)
+    , map_(basis_, line_nodes(execution.nodes, problem.degree + 1))
+    , sides_(level().block)
+    , b_(level().block)
+    , x_(level().block)
+  {
+    visit_right_hand_side(problem, level(), basis_, [](auto &&...) {}); // are these functions?
+    SolverOptions chosen = options;
+    chosen.multigrid = with_chosen_precision(options.multigrid, grid_, basis_);
+    Problem only_sides = problem;
+    only_sides.right_hand_side = "0";
+    assemble_right_hand_side(only_sides, level(), basis_, sides_);
+    in_ = laplace::is_device_backend(backend_)
+        ? make_solver_in_device(grid_, basis_, backend_, chosen)
+        : make_solver_in_host(grid_, basis_, backend_, chosen);
+  }
+
+  const LevelGrid &level() const { return grid_.finest(); }
+  const char *backend() const { return laplace::to_string(backend_); }
+  std::int64_t size() const { return level().block.dofs(); }
+
+  LocalCells cells() const
+  {
+    LocalCells result;
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      result.begin[d] = level().offset[d];
+      result.end[d] = level().offset[d] + level().block.cells[d];
+      result.box[d] = level().global_cells[d];
+    }
+    return result;
+  }
+
+  /// Of direction d at all nodes.
+  void coordinates(std::size_t d, std::span<double> to) const
+  {
+    const Block &block = level().block;
+    std::int64_t at = 0;
+    for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
+      for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
+        for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
+        {
+          const std::int64_t cell = std::array{cx, cy, cz}[d] + level().offset[d];
+          for (int k = 0; k < block.nz(); ++k)
+            for (int j = 0; j < block.n; ++j)
+              for (int i = 0; i < block.n; ++i, ++at)
+                to[at] = level().lower[d] +
+                    (static_cast<double>(cell) + map_.nodes()[std::array{i, j, k}[d]]) *
+                        level().cell_size[d];
+        }
+  }
+
+  SolveReport solve_problem(std::span<double> u)
+  {
+    with_argument_errors([&] { assemble_right_hand_side(problem_, level(), basis_, b_); });
+    return solve(u, Start::zero);
+  }
+  SolveReport solve_for(std::span<const double> f, std::span<double> u, Start start)
+  {
+    map_.from_values(f, length_squared() / problem_.coefficient, b_);
+    for (std::int64_t i = 0; i < b_.size(); ++i)
+      b_[i] += sides_[i];
+    return solve(u, start);
+  }
+  SolveReport solve_system(std::span<const double> b, std::span<double> u, Start start)
+  {
+    map_.from_integrals(b, 1. / scale_of_matrix(), b_);
+    return solve(u, start);
+  }
+  void multiply(std::span<double> y, std::span<const double> x)
+  {
+    map_.from_values(x, 1., x_);
+    in_->multiply(b_, x_);
+    map_.to_integrals(b_, scale_of_matrix(), y);
+  }
+  void precondition(std::span<double> z, std::span<const double> r)
+  {
+    map_.from_integrals(r, 1. / scale_of_matrix(), b_);
+    in_->precondition(x_, b_);
+    map_.to_values(x_, z);
+  }
+
+private:
+  double length_squared() const { return level().reference_length() * level().reference_length(); }
+  /// A = scale M B for modes, M being the identity times the volume of a cell.
+  double scale_of_matrix() const
+  {
+    double volume = 1.;
+    for (int d = 0; d < problem_.dim; ++d)
+      volume *= level().cell_size[static_cast<std::size_t>(d)];
+    return problem_.coefficient * volume / length_squared();
+  }
+
+  /// What is left where b_ was nothing but its mean is rounding, which has no solution to any tolerance.
+  void remove_mean_of_b()
+  {
+    constexpr double rounding = 1e-14;
+    const VectorSpace space(level().block, level().communicator);
+    const double before = space.norm(b_);
+    subtract_mean(level(), basis_, b_);
+    if (space.norm(b_) <= rounding * before)
+      std::fill_n(b_.data(), b_.size(), 0.);
+  }
+
+  /// For b_.
+  SolveReport solve(std::span<double> u, Start start)
+  {
+    if (problem_.is_singular())
+      remove_mean_of_b();
+    if (start != Start::zero)
+      map_.from_values(u, 1., x_);
+    const SolveReport report = in_->solve(b_, x_, start, callback_);
+    if (problem_.is_singular())
+      subtract_mean(level(), basis_, x_);
+    map_.to_values(x_, u);
+    return report;
+  }
+
+  Problem problem_;
+  IterationCallback callback_;
+  Grid grid_;
+  CellBasis basis_;
+  laplace::Backend backend_;
+  NodalMap map_;
+  Vector<double> sides_; ///< right-hand side of the values on the sides
+  Vector<double> b_, x_;
+  std::unique_ptr<SolverIn> in_;
+};
+
+Solver::Solver(const Problem &problem, const SolverOptions &options, const Execution &execution)
+{
+  check_arguments(problem, options);
+  with_argument_errors(
+      [&] { implementation_ = std::make_unique<Implementation>(problem, options, execution); });
+}
+Solver::~Solver() = default;
+Solver::Solver(Solver &&) noexcept = default;
+Solver &Solver::operator=(Solver &&) noexcept = default;
+
+std::int64_t Solver::size() const { return implementation_->size(); }
+LocalCells Solver::cells() const { return implementation_->cells(); }
+std::string Solver::backend() const { return implementation_->backend(); }
+
+void Solver::coordinates(std::span<double> x, std::span<double> y, std::span<double> z) const
+{
+  check_size("x", x.size(), size());
+  check_size("y", y.size(), size());
+  if (!z.empty() || implementation_->level().block.dim == 3)
+    check_size("z", z.size(), size());
+  implementation_->coordinates(0, x);
+  implementation_->coordinates(1, y);
+  if (!z.empty())
+    implementation_->coordinates(2, z);
+}
+
+SolveReport Solver::solve(std::span<double> u)
+{
+  check_size("u", u.size(), size());
+  return implementation_->solve_problem(u);
+}
+SolveReport Solver::solve(std::span<const double> f, std::span<double> u, Start start)
+{
+  check_numbers("f", f, size());
+  check_start(u, size(), start);
+  return implementation_->solve_for(f, u, start);
+}
+SolveReport Solver::solve_system(std::span<const double> b, std::span<double> u, Start start)
+{
+  check_numbers("b", b, size());
+  check_start(u, size(), start);
+  return implementation_->solve_system(b, u, start);
+}
+void Solver::multiply(std::span<double> y, std::span<const double> x)
+{
+  check_size("y", y.size(), size());
+  check_size("x", x.size(), size());
+  implementation_->multiply(y, x);
+}
+void Solver::precondition(std::span<double> z, std::span<const double> r)
+{
+  check_size("z", z.size(), size());
+  check_size("r", r.size(), size());
+  implementation_->precondition(z, r);
+}
+} // namespace tensormg

@@ -1,0 +1,243 @@
+// The classes of tensormg/solver.h for Python: numpy arrays of double, C order, in and out. tensormg/__init__.py is what users see.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <tensormg/solver.h>
+#include <tensormg/version.h>
+
+namespace py = pybind11;
+using namespace tensormg;
+
+namespace
+{
+using Array = py::array_t<double, py::array::c_style | py::array::forcecast>;
+
+std::span<const double> numbers(const Array &array)
+{
+  return {array.data(), static_cast<std::size_t>(array.size())};
+}
+std::span<double> writable(Array &array)
+{
+  return {array.mutable_data(), static_cast<std::size_t>(array.size())};
+}
+
+/// Called, copied and given up by the solver, which does not hold the interpreter.
+Function function_of(const py::function &callable)
+{
+  const std::shared_ptr<py::function> shared(
+      new py::function(callable), [](const py::function *last) {
+        const py::gil_scoped_acquire held;
+        delete last;
+      });
+  return
+      [shared](std::size_t n, const double *x, const double *y, const double *z, double *values) {
+        const py::gil_scoped_acquire held;
+        const auto view = [n](const double *p) {
+          return py::array_t<double>(static_cast<py::ssize_t>(n), p);
+        };
+        const Array result = Array::ensure((*shared)(view(x), view(y), view(z)));
+        if (!result || (result.size() != 1 && static_cast<std::size_t>(result.size()) != n))
+          throw ArgumentError(
+              "a function of x, y and z must return a number or " + std::to_string(n) + " numbers");
+        for (std::size_t q = 0; q < n; ++q)
+          values[q] = result.data()[result.size() == 1 ? 0 : q];
+      };
+}
+
+template <typename Enum>
+Enum word(
+    const std::string &name, const std::string &found, const std::map<std::string, Enum> &words)
+{
+  const auto at = words.find(found);
+  if (at != words.end())
+    return at->second;
+  std::string allowed;
+  for (const auto &[text, value] : words)
+    allowed += (allowed.empty() ? "" : ", ") + text;
+  throw ArgumentError(name + " = '" + found + "'; allowed: " + allowed);
+}
+
+py::dict dictionary(const SolveReport &report)
+{
+  py::dict result;
+  result["converged"] = report.converged();
+  result["reason"] = to_string(report.reason);
+  result["detail"] = report.detail;
+  result["iterations"] = report.iterations;
+  result["residuals"] = report.residuals;
+  result["relative_residual"] = report.true_relative_residual;
+  return result;
+}
+
+/// A solver and the problem that it is made from.
+class PySolver
+{
+public:
+  PySolver(Problem problem, const SolverOptions &options, const Execution &execution)
+    : solver_(made(problem, options, execution))
+  {}
+
+  std::int64_t size() const { return solver_.size(); }
+  std::string backend() const { return solver_.backend(); }
+  py::tuple cells() const
+  {
+    const LocalCells cells = solver_.cells();
+    return py::make_tuple(cells.begin, cells.end, cells.box);
+  }
+  py::tuple coordinates() const
+  {
+    Array x(size()), y(size()), z(size());
+    solver_.coordinates(writable(x), writable(y), writable(z));
+    return py::make_tuple(x, y, z);
+  }
+  py::tuple solve(const std::optional<Array> &f, const std::optional<Array> &start)
+  {
+    return solved(start, [&](std::span<double> u, Start how) {
+      if (!f && how == Start::given)
+        throw ArgumentError("start needs f");
+      return f ? solver_.solve(numbers(*f), u, how) : solver_.solve(u);
+    });
+  }
+  py::tuple solve_system(const Array &b, const std::optional<Array> &start)
+  {
+    return solved(start,
+        [&](std::span<double> u, Start how) { return solver_.solve_system(numbers(b), u, how); });
+  }
+  Array multiply(const Array &x)
+  {
+    Array y(size());
+    const auto to = writable(y);
+    const py::gil_scoped_release released;
+    solver_.multiply(to, numbers(x));
+    return y;
+  }
+  Array precondition(const Array &r)
+  {
+    Array z(size());
+    const auto to = writable(z);
+    const py::gil_scoped_release released;
+    solver_.precondition(to, numbers(r));
+    return z;
+  }
+
+private:
+  static Solver made(
+      const Problem &problem, const SolverOptions &options, const Execution &execution)
+  {
+    const py::gil_scoped_release released;
+    return Solver(problem, options, execution);
+  }
+  template <typename Solve>
+  py::tuple solved(const std::optional<Array> &start, const Solve &solve)
+  {
+    Array u(size());
+    if (start && start->size() != u.size())
+      throw ArgumentError("start has " + std::to_string(start->size()) +
+          " numbers; allowed: " + std::to_string(size()));
+    if (start)
+      std::copy_n(start->data(), u.size(), u.mutable_data());
+    const auto to = writable(u);
+    SolveReport report;
+    {
+      const py::gil_scoped_release released;
+      report = solve(to, start ? Start::given : Start::zero);
+    }
+    return py::make_tuple(u, dictionary(report));
+  }
+
+  Solver solver_;
+};
+
+const std::map<std::string, BoundaryKind> kinds{{"dirichlet", BoundaryKind::dirichlet},
+    {"neumann", BoundaryKind::neumann}, {"periodic", BoundaryKind::periodic}};
+const std::map<std::string, Precision> precisions{{"auto", Precision::automatic},
+    {"double", Precision::double_precision}, {"single", Precision::single_precision},
+    {"tf32", Precision::tf32_precision}, {"half", Precision::half_precision},
+    {"2xfp16", Precision::corrected_half_precision}};
+
+/// The text of an expression, or the name under which the problem gets the function.
+std::string data_of(Problem &problem, const std::string &name, const py::object &data)
+{
+  if (!PyCallable_Check(data.ptr()))
+    return py::str(data);
+  problem.functions[name] = function_of(data.cast<py::function>());
+  return name;
+}
+
+std::unique_ptr<PySolver> make(int dim, int degree, const std::vector<std::int64_t> &cells,
+    const std::vector<double> &lower, const std::vector<double> &upper, double coefficient,
+    const py::object &right_hand_side,
+    const std::map<std::string, std::pair<std::string, py::object>> &boundary,
+    const py::dict &options)
+{
+  Problem problem;
+  problem.dim = dim;
+  problem.degree = degree;
+  problem.coefficient = coefficient;
+  problem.coarse_cells = {1, 1, 1};
+  const auto axes = static_cast<std::size_t>(dim);
+  if (dim < 2 || dim > 3 || cells.size() != axes || lower.size() != axes || upper.size() != axes)
+    throw ArgumentError("cells, lower and upper must have 2 or 3 entries, all as many");
+  problem.refinements = 20;
+  for (std::size_t d = 0; d < axes; ++d)
+  {
+    problem.lower[d] = lower[d];
+    problem.upper[d] = upper[d];
+    int halvings = 0;
+    while (cells[d] > 0 && (cells[d] >> halvings) % 2 == 0)
+      ++halvings;
+    problem.refinements = std::min(problem.refinements, halvings);
+  }
+  for (std::size_t d = 0; d < axes; ++d)
+    problem.coarse_cells[d] = cells[d] >> problem.refinements;
+  problem.right_hand_side = data_of(problem, "right_hand_side_", right_hand_side);
+  std::map<std::string, int> sides;
+  for (int s = 0; s < 2 * dim; ++s)
+    sides[side_names[static_cast<std::size_t>(s)]] = s;
+  for (const auto &[side, data] : boundary)
+  {
+    const auto s = static_cast<std::size_t>(word("the side", side, sides));
+    problem.boundary[s] = word("the kind of " + side, data.first, kinds);
+    problem.boundary_value[s] = data_of(problem, side + "_value_", data.second);
+  }
+  SolverOptions solver;
+  Execution execution;
+  solver.tolerance = options["tolerance"].cast<double>();
+  solver.max_iterations = options["max_iterations"].cast<int>();
+  solver.solver = word<OuterSolver>("method", options["method"].cast<std::string>(),
+      {{"fgmres", OuterSolver::fgmres}, {"cg", OuterSolver::cg}});
+  solver.full_multigrid = options["full_multigrid"].cast<bool>();
+  solver.multigrid.precision =
+      word("precision", options["precision"].cast<std::string>(), precisions);
+  execution.backend = options["backend"].cast<std::string>();
+  execution.nodes = word<Nodes>("nodes", options["nodes"].cast<std::string>(),
+      {{"gauss", Nodes::gauss}, {"gauss_lobatto", Nodes::gauss_lobatto}});
+  execution.communicator = options["communicator"].cast<int>();
+  return std::make_unique<PySolver>(problem, solver, execution);
+}
+} // namespace
+
+PYBIND11_MODULE(_tensormg, module)
+{
+  py::register_exception<ArgumentError>(module, "ArgumentError", PyExc_ValueError);
+  module.attr("__version__") = version();
+  py::class_<PySolver>(module, "Solver")
+      .def(py::init(&make))
+      .def_property_readonly("size", &PySolver::size)
+      .def_property_readonly("backend", &PySolver::backend)
+      .def_property_readonly("cells", &PySolver::cells)
+      .def("coordinates", &PySolver::coordinates)
+      .def("solve", &PySolver::solve)
+      .def("solve_system", &PySolver::solve_system)
+      .def("multiply", &PySolver::multiply)
+      .def("precondition", &PySolver::precondition);
+}

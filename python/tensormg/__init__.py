@@ -1,0 +1,107 @@
+"""High-order discontinuous Galerkin diffusion on boxes: -div(a grad u) = f by matrix-free multigrid.
+
+    import numpy as np, tensormg
+    solver = tensormg.Solver(cells=(16, 16, 16), degree=3,
+                             right_hand_side=lambda x, y, z: np.sin(np.pi * x))
+    u, report = solver.solve()
+
+Vectors are arrays of doubles with one number per node, of the shape `solver.shape` =
+(cells in z, cells in y, cells in x, nodes in z, nodes in y, nodes in x), without z in 2D; flat arrays serve as well. With
+MPI they hold the cells of the process.
+"""
+import numpy as np
+
+from . import _tensormg
+from ._tensormg import ArgumentError, __version__
+
+__all__ = ["ArgumentError", "NotConverged", "Solver", "__version__"]
+
+
+class NotConverged(RuntimeError):
+    """A solve that did not reach the tolerance. `solution` and `report` are what it reached."""
+
+    def __init__(self, solution, report):
+        super().__init__(f"{report['reason']}: {report['detail']}" if report["detail"] else report["reason"])
+        self.solution, self.report = solution, report
+
+
+class Solver:
+    """A solver that is set up once, for any number of right-hand sides.
+
+    cells, lower, upper: per direction; 2 or 3 entries say the dimension. degree: 1 to 8. coefficient: a > 0.
+    right_hand_side and the values of sides: a number, an expression in x, y and z (docs/parameters.md), or a function of arrays
+    x, y, z (zeros in 2D) that returns an array. boundary: for each side of left, right (x), front, back (y), bottom, top (z) a
+    pair (kind, value): dirichlet with u, neumann with a du/dn, or periodic; without an entry ("dirichlet", 0).
+    method: fgmres or cg. precision of the multigrid cycle: auto, double, single or half, on tensor cores tf32 or 2xfp16.
+    backend: auto, cpu, cuda, mma or wmma. nodes: gauss or gauss_lobatto. comm: a communicator of mpi4py; without it this process
+    solves alone. Wrong arguments raise ArgumentError, a ValueError.
+    """
+
+    def __init__(self, cells, degree=2, *, lower=None, upper=None, coefficient=1.0, right_hand_side=1, boundary=None,
+                 tolerance=1e-8, max_iterations=100, method="fgmres", precision="auto", full_multigrid=False,
+                 backend="auto", nodes="gauss", comm=None):
+        cells = [int(n) for n in cells]
+        dim = len(cells)
+        sides = {side: data if isinstance(data, tuple) else (data, 0) for side, data in (boundary or {}).items()}
+        self._solver = _tensormg.Solver(
+            dim, degree, cells, list(lower or [0.0] * dim), list(upper or [1.0] * dim), coefficient, right_hand_side, sides,
+            {"tolerance": tolerance, "max_iterations": max_iterations, "method": method, "precision": precision,
+             "full_multigrid": full_multigrid, "backend": backend, "nodes": nodes,
+             "communicator": -1 if comm is None else comm.py2f()})
+        begin, end, _ = self._solver.cells
+        local = [end[d] - begin[d] for d in reversed(range(dim))]
+        self.shape = (*local, *[degree + 1] * dim)
+
+    @property
+    def size(self):
+        """Numbers in a vector of this process."""
+        return self._solver.size
+
+    @property
+    def backend(self):
+        """What computes: "cpu", "cuda", ..."""
+        return self._solver.backend
+
+    @property
+    def points(self):
+        """The coordinates x, y and z (zeros of the box's lower corner in 2D) of the nodes, each of the shape of a vector."""
+        return tuple(x.reshape(self.shape) for x in self._solver.coordinates())
+
+    def _result(self, solved, check):
+        u, report = solved
+        u = u.reshape(self.shape)
+        if check and not report["converged"]:
+            raise NotConverged(u, report)
+        return u, report
+
+    def solve(self, f=None, *, start=None, check=True):
+        """(u, report) for the right-hand side with the values f at the nodes, or that of the problem. The iteration begins with
+        `start`, or zero. Raises NotConverged unless check is False. report: converged, reason, detail, iterations, residuals,
+        relative_residual."""
+        return self._result(self._solver.solve(f, start), check)
+
+    def solve_system(self, b, *, start=None, check=True):
+        """The same for A u = b: b are integrals with the nodal basis functions."""
+        return self._result(self._solver.solve_system(b, start), check)
+
+    def multiply(self, x):
+        """A x"""
+        return self._solver.multiply(x).reshape(np.shape(x))
+
+    def precondition(self, r):
+        """One multigrid cycle for A z = r."""
+        return self._solver.precondition(r).reshape(np.shape(r))
+
+    @property
+    def matrix(self):
+        """A as a scipy.sparse.linalg.LinearOperator."""
+        return self._linear_operator(self.multiply)
+
+    @property
+    def preconditioner(self):
+        """The multigrid cycle as a scipy.sparse.linalg.LinearOperator: the argument M of its solvers."""
+        return self._linear_operator(self.precondition)
+
+    def _linear_operator(self, product):
+        from scipy.sparse.linalg import LinearOperator
+        return LinearOperator((self.size, self.size), matvec=product, rmatvec=product, dtype=np.float64)

@@ -1,0 +1,102 @@
+// The library on a GPU: the vectors of its callers lie in host memory, and it gives what it gives on the host.
+#include "tensormg/solver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace tensormg
+{
+namespace
+{
+  using Numbers = std::vector<double>;
+
+  Problem box(int dim)
+  {
+    Problem problem;
+    problem.dim = dim;
+    problem.degree = 3;
+    problem.coarse_cells = {3, 2, dim == 3 ? 2 : 1};
+    problem.refinements = 1;
+    problem.upper = {1.5, 1., 1.25};
+    problem.boundary = {BoundaryKind::dirichlet, BoundaryKind::neumann, BoundaryKind::periodic,
+        BoundaryKind::periodic, BoundaryKind::neumann, BoundaryKind::dirichlet};
+    problem.boundary_value[1] = "y*(1-y)";
+    return problem;
+  }
+  Execution on(const char *backend)
+  {
+    Execution execution;
+    execution.backend = backend;
+    return execution;
+  }
+  Numbers numbers(std::int64_t size)
+  {
+    Numbers result(static_cast<std::size_t>(size));
+    for (std::size_t i = 0; i < result.size(); ++i)
+      result[i] = std::sin(0.7 * static_cast<double>(i * i % 1013));
+    return result;
+  }
+  double relative_difference(const Numbers &a, const Numbers &b)
+  {
+    double difference = 0., largest = 0.;
+    for (std::size_t i = 0; i < a.size(); ++i)
+    {
+      difference = std::max(difference, std::abs(a[i] - b[i]));
+      largest = std::max(largest, std::abs(b[i]));
+    }
+    return difference / largest;
+  }
+
+  TEST(SolverOnDevice, GivesWhatTheHostGives)
+  {
+    for (const int dim : {2, 3})
+      for (const OuterSolver method : {OuterSolver::fgmres, OuterSolver::cg})
+      {
+        SolverOptions options;
+        options.solver = method;
+        options.tolerance = 1e-11;
+        Solver host(box(dim), options, on("cpu")), device(box(dim), options, on("cuda"));
+        EXPECT_EQ(device.backend(), "cuda");
+        const Numbers f = numbers(host.size());
+        Numbers expected(f.size()), found(f.size()), again(f.size());
+        host.multiply(expected, f);
+        device.multiply(found, f);
+        EXPECT_LT(relative_difference(found, expected), 1e-13);
+        ASSERT_TRUE(host.solve(f, expected).converged());
+        ASSERT_TRUE(device.solve(f, found).converged());
+        EXPECT_LT(relative_difference(found, expected), 1e-9);
+        ASSERT_TRUE(device.solve(f, again).converged());
+        EXPECT_EQ(again, found);
+        const SolveReport report = device.solve(f, again, Start::given);
+        EXPECT_LE(report.iterations, 1);
+        host.precondition(expected, f);
+        device.precondition(found, f);
+        // Another level is solved directly there.
+        EXPECT_LT(relative_difference(found, expected), 0.1);
+      }
+  }
+
+  TEST(SolverOnDevice, TakesFunctionsOfTheCallerAndFullMultigrid)
+  {
+    Problem problem = box(3);
+    problem.right_hand_side = "source";
+    problem.functions["source"] = [](std::size_t n, const double *x, const double *y,
+                                      const double *z, double *values) {
+      for (std::size_t q = 0; q < n; ++q)
+        values[q] = std::exp(x[q]) * y[q] - z[q];
+    };
+    SolverOptions options;
+    options.full_multigrid = true;
+    Solver device(problem, options, on("cuda"));
+    problem.right_hand_side = "exp(x)*y-z";
+    Solver host(problem, options, on("cpu"));
+    Numbers expected(host.size()), found(expected.size());
+    ASSERT_TRUE(host.solve(expected).converged());
+    ASSERT_TRUE(device.solve(found).converged());
+    EXPECT_LT(relative_difference(found, expected), 1e-7);
+  }
+} // namespace
+} // namespace tensormg
