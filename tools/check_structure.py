@@ -319,7 +319,8 @@ def check_headers(root, build):
         if path.suffix == ".cuh":  # nvcc includes the runtime by itself
             command = nearest(device, path) + ["-include", "cuda_runtime.h"]
         else:
-            command = nearest(host, path)
+            # The headers that are installed are for users of MPI and deal.II, too.
+            command = nearest(host, Path("operators/solver/solver.h") if path.parts[0] == "include" else path)
         # Found by -I alone: the emulation has headers in place of some.
         text = f"#include <{path.as_posix()}>\n"
         command += ["-fsyntax-only", "-xc++", "-"]

@@ -3,7 +3,8 @@
 // Vectors are arrays of double with one number per node, each cell by itself:
 //   u[cell][k][j][i],  cell = (cz * cells_y + cy) * cells_x + cx,  i fastest, in x; k in z (3D only),
 // cells counted within the part of this process (Solver::cells()), nodes 0..degree from the lower to the upper end of the cell.
-// They lie in host memory, on a GPU, too.
+// Where a GPU computes they lie in host memory or, which spares copies, in that of the GPU (or managed memory): all functions wait
+// until their results are there, and the caller for what fills their arguments.
 #pragma once
 
 #include <array>

@@ -27,6 +27,7 @@ namespace device
 {
   void *allocate(std::size_t) { refuse(); }
   void release(void *) noexcept {}
+  bool is_device_pointer(const void *) { refuse(); }
   void to_device(void *, const void *, std::size_t, Stream) { refuse(); }
   void to_host(void *, const void *, std::size_t, Stream) { refuse(); }
   void copy(void *, const void *, std::size_t, Stream) { refuse(); }

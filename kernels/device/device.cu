@@ -147,6 +147,13 @@ void require_device_bytes(std::int64_t bytes, const std::string &what_for)
 
 namespace device
 {
+  bool is_device_pointer(const void *pointer)
+  {
+    cudaPointerAttributes attributes{};
+    check_cuda(cudaPointerGetAttributes(&attributes, pointer), "asking where memory lies");
+    return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+  }
+
   void to_device(void *to, const void *from, std::size_t bytes, Stream stream)
   {
     check_cuda(

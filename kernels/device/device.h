@@ -68,6 +68,8 @@ namespace device
 {
   void *allocate(std::size_t bytes);
   void release(void *pointer) noexcept;
+  /// Whether kernels reach what it points to without a copy: memory of the device, or managed memory.
+  bool is_device_pointer(const void *pointer);
   void to_device(void *to, const void *from, std::size_t bytes, Stream stream);
   void to_host(void *to, const void *from, std::size_t bytes, Stream stream);
   void copy(void *to, const void *from, std::size_t bytes, Stream stream);

@@ -117,6 +117,14 @@ template <typename Number>
 TENSORMG_CUDA_FUNCTION void add_constant(
     const Block &block, const CellBasis &basis, double shift, Number *u, Stream stream);
 
+/// modes = factor times the tensor product of the n x n matrix (rows one after the other, in host memory) in all directions
+/// applied to nodal, an array [cell][k][j][i] of the block's cells, lexicographic. Padding of modes is left as it is.
+TENSORMG_CUDA_FUNCTION void nodes_to_modes(const Block &block, const double *matrix, double factor,
+    const double *nodal, double *modes, Stream stream);
+/// The other way: nodal = factor times that of modes.
+TENSORMG_CUDA_FUNCTION void modes_to_nodes(const Block &block, const double *matrix, double factor,
+    const double *modes, double *nodal, Stream stream);
+
 /// One sum.
 template <typename Number>
 TENSORMG_CUDA_FUNCTION void sum_of_means(const Block &block, const CellBasis &basis,

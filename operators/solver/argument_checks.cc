@@ -44,12 +44,15 @@ namespace
   {
     if (!(problem.coefficient > 0. && std::isfinite(problem.coefficient)))
       refuse("problem.coefficient = " + number_text(problem.coefficient), "finite numbers above 0");
-    for (std::size_t s = 0; s < static_cast<std::size_t>(2 * problem.dim); s += 2)
-      if ((problem.boundary[s] == BoundaryKind::periodic) !=
-          (problem.boundary[s + 1] == BoundaryKind::periodic))
-        refuse(std::string("of the sides ") + side_names[s] + " and " + side_names[s + 1] +
+    for (int d = 0; d < problem.dim; ++d)
+    {
+      const auto lower = 2 * static_cast<std::size_t>(d), upper = lower + 1;
+      if ((problem.boundary[lower] == BoundaryKind::periodic) !=
+          (problem.boundary[upper] == BoundaryKind::periodic))
+        refuse(std::string("of the sides ") + side_names[lower] + " and " + side_names[upper] +
                 " one is periodic",
             "both or none");
+    }
   }
 } // namespace
 
@@ -76,20 +79,4 @@ void check_size(const char *name, std::size_t found, std::int64_t wanted)
         std::to_string(wanted) + ", Solver::size()");
 }
 
-void check_numbers(const char *name, std::span<const double> numbers, std::int64_t wanted)
-{
-  check_size(name, numbers.size(), wanted);
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    if (!std::isfinite(numbers[i]))
-      refuse(std::string(name) + "[" + std::to_string(i) + "] = " + number_text(numbers[i]),
-          "finite numbers");
-}
-
-void check_start(std::span<const double> u, std::int64_t wanted, Start start)
-{
-  if (start == Start::zero)
-    check_size("u", u.size(), wanted);
-  else
-    check_numbers("u", u, wanted);
-}
 } // namespace tensormg

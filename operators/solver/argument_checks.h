@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "tensormg/solver.h"
 
@@ -13,8 +12,4 @@ namespace tensormg
 void check_arguments(const Problem &problem, const SolverOptions &options);
 /// The size of the vector `name` of this process.
 void check_size(const char *name, std::size_t found, std::int64_t wanted);
-/// Likewise, and every number is finite.
-void check_numbers(const char *name, std::span<const double> numbers, std::int64_t wanted);
-/// The solution, and with Start::given what the iteration starts from.
-void check_start(std::span<const double> u, std::int64_t wanted, Start start);
 } // namespace tensormg

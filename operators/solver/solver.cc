@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <optional>
+#include <string>
 
 #include <deal.II/base/quadrature_lib.h>
 #include <mpi.h>
@@ -16,7 +16,6 @@
 #include "operators/solver/backend_choice.h"
 #include "operators/solver/solver_in.h"
 #include "operators/vectors/nodal_map.h"
-#include "operators/vectors/vector_space.h"
 
 namespace tensormg
 {
@@ -79,19 +78,17 @@ public:
     , basis_(make_cell_basis(problem.degree))
     , backend_(choose_backend(problem, options, execution.backend, grid_.n_ranks).backend)
     , map_(basis_, line_nodes(execution.nodes, problem.degree + 1))
-    , sides_(level().block)
-    , b_(level().block)
-    , x_(level().block)
   {
     visit_right_hand_side(problem, level(), basis_, [](auto &&...) {}); // are these functions?
     SolverOptions chosen = options;
     chosen.multigrid = with_chosen_precision(options.multigrid, grid_, basis_);
     Problem only_sides = problem;
     only_sides.right_hand_side = "0";
-    assemble_right_hand_side(only_sides, level(), basis_, sides_);
+    Vector<double> sides;
+    assemble_right_hand_side(only_sides, level(), basis_, sides);
     in_ = laplace::is_device_backend(backend_)
-        ? make_solver_in_device(grid_, basis_, backend_, chosen)
-        : make_solver_in_host(grid_, basis_, backend_, chosen);
+        ? make_solver_in_device(grid_, basis_, backend_, chosen, sides)
+        : make_solver_in_host(grid_, basis_, backend_, chosen, sides);
   }
 
   const LevelGrid &level() const { return grid_.finest(); }
@@ -131,32 +128,33 @@ public:
 
   SolveReport solve_problem(std::span<double> u)
   {
-    with_argument_errors([&] { assemble_right_hand_side(problem_, level(), basis_, b_); });
-    return solve(u, Start::zero);
+    Vector<double> b;
+    with_argument_errors([&] { assemble_right_hand_side(problem_, level(), basis_, b); });
+    in_->set_b(b);
+    return solve("the right-hand side", u, Start::zero);
   }
   SolveReport solve_for(std::span<const double> f, std::span<double> u, Start start)
   {
-    map_.from_values(f, length_squared() / problem_.coefficient, b_);
-    for (std::int64_t i = 0; i < b_.size(); ++i)
-      b_[i] += sides_[i];
-    return solve(u, start);
+    in_->set_b(map_.modes_of_values(), length_squared() / problem_.coefficient, f.data());
+    in_->add_sides();
+    return solve("f", u, start);
   }
   SolveReport solve_system(std::span<const double> b, std::span<double> u, Start start)
   {
-    map_.from_integrals(b, 1. / scale_of_matrix(), b_);
-    return solve(u, start);
+    in_->set_b(map_.modes_of_integrals(), 1. / scale_of_matrix(), b.data());
+    return solve("b", u, start);
   }
   void multiply(std::span<double> y, std::span<const double> x)
   {
-    map_.from_values(x, 1., x_);
-    in_->multiply(b_, x_);
-    map_.to_integrals(b_, scale_of_matrix(), y);
+    in_->set_x(map_.modes_of_values(), x.data());
+    in_->multiply();
+    in_->get_b(map_.integrals_of_modes(), scale_of_matrix(), y.data());
   }
   void precondition(std::span<double> z, std::span<const double> r)
   {
-    map_.from_integrals(r, 1. / scale_of_matrix(), b_);
-    in_->precondition(x_, b_);
-    map_.to_values(x_, z);
+    in_->set_b(map_.modes_of_integrals(), 1. / scale_of_matrix(), r.data());
+    in_->precondition();
+    in_->get_x(map_.values_of_modes(), z.data());
   }
 
 private:
@@ -170,28 +168,24 @@ private:
     return problem_.coefficient * volume / length_squared();
   }
 
-  /// What is left where b_ was nothing but its mean is rounding, which has no solution to any tolerance.
-  void remove_mean_of_b()
+  /// For the b that has been set, made of the vector `name`.
+  SolveReport solve(const std::string &name, std::span<double> u, Start start)
   {
-    constexpr double rounding = 1e-14;
-    const VectorSpace space(level().block, level().communicator);
-    const double before = space.norm(b_);
-    subtract_mean(level(), basis_, b_);
-    if (space.norm(b_) <= rounding * before)
-      std::fill_n(b_.data(), b_.size(), 0.);
-  }
-
-  /// For b_.
-  SolveReport solve(std::span<double> u, Start start)
-  {
+    if (!std::isfinite(in_->largest_of_b()))
+      throw ArgumentError(name + " holds numbers that are not finite, or leads to such");
     if (problem_.is_singular())
-      remove_mean_of_b();
+      in_->subtract_mean_of_b();
     if (start != Start::zero)
-      map_.from_values(u, 1., x_);
-    const SolveReport report = in_->solve(b_, x_, start, callback_);
+    {
+      in_->set_x(map_.modes_of_values(), u.data());
+      if (!std::isfinite(in_->largest_of_x()))
+        throw ArgumentError(
+            "u, from which the iteration shall start, holds numbers that are not finite");
+    }
+    SolveReport report = in_->solve(start, callback_);
     if (problem_.is_singular())
-      subtract_mean(level(), basis_, x_);
-    map_.to_values(x_, u);
+      in_->subtract_mean_of_x();
+    in_->get_x(map_.values_of_modes(), u.data());
     return report;
   }
 
@@ -201,8 +195,6 @@ private:
   CellBasis basis_;
   laplace::Backend backend_;
   NodalMap map_;
-  Vector<double> sides_; ///< right-hand side of the values on the sides
-  Vector<double> b_, x_;
   std::unique_ptr<SolverIn> in_;
 };
 
@@ -239,14 +231,14 @@ SolveReport Solver::solve(std::span<double> u)
 }
 SolveReport Solver::solve(std::span<const double> f, std::span<double> u, Start start)
 {
-  check_numbers("f", f, size());
-  check_start(u, size(), start);
+  check_size("f", f.size(), size());
+  check_size("u", u.size(), size());
   return implementation_->solve_for(f, u, start);
 }
 SolveReport Solver::solve_system(std::span<const double> b, std::span<double> u, Start start)
 {
-  check_numbers("b", b, size());
-  check_start(u, size(), start);
+  check_size("b", b.size(), size());
+  check_size("u", u.size(), size());
   return implementation_->solve_system(b, u, start);
 }
 void Solver::multiply(std::span<double> y, std::span<const double> x)

@@ -1,12 +1,17 @@
 // SolverIn for any context: included where it is compiled for one.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <utility>
 
+#include "kernels/vector/cuda.h"
 #include "operators/constant/laplace_operator.h"
+#include "operators/data/device_functions.h"
+#include "operators/data/right_hand_side.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/solver/solver_in.h"
 #include "operators/vectors/context.h"
@@ -26,17 +31,23 @@ class SolverInContext : public SolverIn
   using Run = std::function<SolveReport(Start, const IterationCallback &)>;
 
 public:
+  using Matrix = SolverIn::Matrix;
+
   SolverInContext(const Grid &grid, const CellBasis &basis, laplace::Backend backend,
-      const SolverOptions &options, Context context,
+      const SolverOptions &options, const Vector<double> &sides, Context context,
       std::unique_ptr<MultigridPreconditionerIn<Context>> multigrid)
     : options_(options)
+    , level_(grid.finest())
+    , basis_(basis)
     , context_(std::move(context))
     , space_(context_.make_space(grid.finest().block, grid.finest().communicator))
     , operator_(grid.finest(), basis, backend, context_)
     , multigrid_(std::move(multigrid))
     , b_(context_.template make_vector<double>(grid.finest().block))
     , x_(context_.template make_vector<double>(grid.finest().block))
+    , sides_(context_.template make_vector<double>(grid.finest().block))
   {
+    copy(sides, sides_);
     multigrid_->prepare(options_.full_multigrid, false);
     if (options_.has_single_basis())
     {
@@ -48,47 +59,68 @@ public:
       run_ = make_run<VectorType>(operator_);
   }
 
-  SolveReport solve(const Vector<double> &b, Vector<double> &x, Start start,
-      const IterationCallback &callback) override
+  void set_b(const Vector<double> &modes) override { copy(modes, b_); }
+  void set_b(const Matrix &matrix, double factor, const double *nodal) override
   {
-    take(b, b_);
-    if (start == Start::given)
-      take(x, x_);
-    else
+    to_modes(matrix, factor, nodal, b_);
+  }
+  void add_sides() override { space_.axpby(1., sides_, 1., b_); }
+  void set_x(const Matrix &matrix, const double *nodal) override
+  {
+    to_modes(matrix, 1., nodal, x_);
+  }
+  void get_b(const Matrix &matrix, double factor, double *nodal) override
+  {
+    to_nodes(matrix, factor, b_, nodal);
+  }
+  void get_x(const Matrix &matrix, double *nodal) override { to_nodes(matrix, 1., x_, nodal); }
+
+  double largest_of_b() override { return space_.max_abs(b_); }
+  double largest_of_x() override { return space_.max_abs(x_); }
+  void subtract_mean_of_b() override
+  {
+    constexpr double rounding = 1e-14;
+    const double before = space_.norm(b_);
+    subtract_mean(b_);
+    if (space_.norm(b_) <= rounding * before)
+      space_.axpby(0., sides_, 0., b_);
+  }
+  void subtract_mean_of_x() override { subtract_mean(x_); }
+
+  SolveReport solve(Start start, const IterationCallback &callback) override
+  {
+    if (start == Start::zero)
       space_.axpby(0., b_, 0., x_);
     const double factor = bring_into_range();
-    if (start == Start::given)
+    if (start != Start::zero)
       scale(x_, 1. / factor);
     else if (options_.full_multigrid && space_.norm(b_) > 0.)
     {
       multigrid_->full_start(x_, b_, options_.full_multigrid_cycles);
       start = Start::given_if_better;
     }
+    wait();
+    const auto begin = std::chrono::steady_clock::now();
     SolveReport report = run_(start, callback);
+    wait();
+    report.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     scale(x_, factor);
     report.rhs_norm *= factor;
     for (double &residual : report.residuals)
       residual *= factor;
-    give(x_, x);
     return report;
   }
 
-  void multiply(Vector<double> &y, const Vector<double> &x) override
-  {
-    take(x, x_);
-    operator_.vmult(b_, x_);
-    give(b_, y);
-  }
+  void multiply() override { operator_.vmult(b_, x_); }
 
-  void precondition(Vector<double> &z, const Vector<double> &r) override
+  void precondition() override
   {
-    take(r, b_);
     const double norm = space_.norm(b_);
     if (norm > 0.)
       multigrid_->apply(x_, b_, norm);
     else
       space_.axpby(0., b_, 0., x_);
-    give(x_, z);
   }
 
 private:
@@ -125,29 +157,79 @@ private:
       space_.axpby(factor, x, 0., x);
   }
 
-  void take(const Vector<double> &from, VectorType &to)
+  void wait()
+  {
+    if constexpr (Context::on_device)
+      device::synchronize(context_.stream);
+  }
+
+  void copy(const Vector<double> &from, VectorType &to)
   {
     if constexpr (Context::on_device)
       copy_to_device(from, to, context_.stream);
     else
       std::copy_n(from.data(), from.size(), to.data());
   }
-  void give(const VectorType &from, Vector<double> &to)
+
+  void subtract_mean(VectorType &x)
   {
     if constexpr (Context::on_device)
-      copy_to_host(from, to, context_.stream);
+      subtract_mean_on_device(level_, basis_, x, space_);
     else
-      std::copy_n(from.data(), from.size(), to.data());
+      tensormg::subtract_mean(level_, basis_, x);
+  }
+
+  void to_modes(const Matrix &matrix, double factor, const double *nodal, VectorType &modes)
+  {
+    if constexpr (Context::on_device)
+    {
+      const bool is_here = device::is_device_pointer(nodal);
+      if (!is_here)
+        device::to_device(staging(), nodal, bytes(), context_.stream);
+      vector_kernels::cuda::nodes_to_modes(level_.block, matrix.data(), factor,
+          is_here ? nodal : staging(), modes.data(), context_.stream);
+      wait(); // the caller's vector may change now
+    }
+    else
+      nodes_to_modes(matrix, factor, nodal, modes);
+  }
+  void to_nodes(const Matrix &matrix, double factor, const VectorType &modes, double *nodal)
+  {
+    if constexpr (Context::on_device)
+    {
+      const bool is_here = device::is_device_pointer(nodal);
+      vector_kernels::cuda::modes_to_nodes(level_.block, matrix.data(), factor, modes.data(),
+          is_here ? nodal : staging(), context_.stream);
+      if (!is_here)
+        device::to_host(nodal, staging(), bytes(), context_.stream);
+      wait();
+    }
+    else
+      modes_to_nodes(matrix, factor, modes, nodal);
+  }
+  std::size_t bytes() const
+  {
+    return static_cast<std::size_t>(level_.block.dofs()) * sizeof(double);
+  }
+  /// For nodal vectors in host memory, from the first one on.
+  double *staging()
+  {
+    if (staging_.size() == 0)
+      staging_ = context_.template make_array<double>(level_.block.dofs());
+    return staging_.data();
   }
 
   SolverOptions options_;
+  const LevelGrid &level_;
+  const CellBasis &basis_;
   Context context_;
   Space space_;
   Operator<double> operator_;
   std::unique_ptr<Operator<WideFloat>> products_; ///< of a basis in single
   std::unique_ptr<Mixed> both_;
   std::unique_ptr<MultigridPreconditionerIn<Context>> multigrid_;
-  VectorType b_, x_;
+  VectorType b_, x_, sides_;
+  typename Context::template Array<double> staging_{};
   Run run_;
 };
 } // namespace tensormg

@@ -9,8 +9,8 @@ namespace
   {
   public:
     SolverOnDevice(const Grid &grid, const CellBasis &basis, laplace::Backend backend,
-        const SolverOptions &options)
-      : SolverInContext<DeviceContext>(grid, basis, backend, options, DeviceContext(get()),
+        const SolverOptions &options, const Vector<double> &sides)
+      : SolverInContext<DeviceContext>(grid, basis, backend, options, sides, DeviceContext(get()),
             make_multigrid(
                 grid, basis, backend, options.multigrid, get(), {.one_allocation = true}))
     {}
@@ -18,8 +18,8 @@ namespace
 } // namespace
 
 std::unique_ptr<SolverIn> make_solver_in_device(const Grid &grid, const CellBasis &basis,
-    laplace::Backend backend, const SolverOptions &options)
+    laplace::Backend backend, const SolverOptions &options, const Vector<double> &sides)
 {
-  return std::make_unique<SolverOnDevice>(grid, basis, backend, options);
+  return std::make_unique<SolverOnDevice>(grid, basis, backend, options, sides);
 }
 } // namespace tensormg

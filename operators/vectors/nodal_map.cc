@@ -1,6 +1,8 @@
 #include "operators/vectors/nodal_map.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 
 #include <deal.II/lac/full_matrix.h>
 
@@ -53,52 +55,15 @@ namespace
               (cz * block.cells[1] + cy) * block.cells[0] + cx);
   }
 
-  /// Calls use(place in [k][j][i][cell], row of modes from `cell` on, node) for all modes.
+  /// Calls use(place of the cell's mode, number of the mode) for all modes.
   template <typename Use>
-  void for_each_mode(const Block &block, std::int64_t count,
-      const std::array<std::int64_t, 3> &cell, const Use &use)
+  void for_each_mode(const Block &block, const std::array<std::int64_t, 3> &cell, const Use &use)
   {
     std::int64_t node = 0;
     for (int k = 0; k < block.nz(); ++k)
       for (int j = 0; j < block.n; ++j)
         for (int i = 0; i < block.n; ++i, ++node)
-          use(node * count, block.index(cell[0], cell[1], cell[2], i, j, k), node);
-  }
-
-  void to_modes(
-      std::span<const double> nodal, const double *matrix, double factor, Vector<double> &modes)
-  {
-    const Block &block = modes.block();
-    const std::int64_t dofs = block.dofs_per_cell();
-    std::vector<double> numbers(dofs * group), other(dofs * group);
-    for_each_group(block, [&](const auto &cell, std::int64_t count, std::int64_t number) {
-      const double *const from = nodal.data() + number * dofs;
-      for (std::int64_t node = 0; node < dofs; ++node)
-        for (std::int64_t c = 0; c < count; ++c)
-          numbers[node * count + c] = factor * from[c * dofs + node];
-      transform(block, count, matrix, numbers, other);
-      for_each_mode(block, count, cell, [&](std::int64_t at, std::int64_t row, std::int64_t) {
-        std::copy_n(numbers.data() + at, count, modes.data() + row);
-      });
-    });
-  }
-
-  void to_nodes(
-      const Vector<double> &modes, const double *matrix, double factor, std::span<double> nodal)
-  {
-    const Block &block = modes.block();
-    const std::int64_t dofs = block.dofs_per_cell();
-    std::vector<double> numbers(dofs * group), other(dofs * group);
-    for_each_group(block, [&](const auto &cell, std::int64_t count, std::int64_t number) {
-      for_each_mode(block, count, cell, [&](std::int64_t at, std::int64_t row, std::int64_t) {
-        std::copy_n(modes.data() + row, count, numbers.data() + at);
-      });
-      transform(block, count, matrix, numbers, other);
-      double *const to = nodal.data() + number * dofs;
-      for (std::int64_t node = 0; node < dofs; ++node)
-        for (std::int64_t c = 0; c < count; ++c)
-          to[c * dofs + node] = factor * numbers[node * count + c];
-    });
+          use(block.index(cell[0], cell[1], cell[2], i, j, k), node);
   }
 } // namespace
 
@@ -124,23 +89,39 @@ NodalMap::NodalMap(const CellBasis &basis, const std::vector<double> &nodes)
     }
 }
 
-void NodalMap::from_values(
-    std::span<const double> values, double factor, Vector<double> &modes) const
+void nodes_to_modes(
+    const NodalMap::Matrix &matrix, double factor, const double *nodal, Vector<double> &modes)
 {
-  to_modes(values, inverse_.data(), factor, modes);
+  const Block &block = modes.block();
+  const std::int64_t dofs = block.dofs_per_cell();
+  std::vector<double> numbers(dofs * group), other(dofs * group);
+  for_each_group(block, [&](const auto &cell, std::int64_t count, std::int64_t number) {
+    const double *const from = nodal + number * dofs;
+    for (std::int64_t node = 0; node < dofs; ++node)
+      for (std::int64_t c = 0; c < count; ++c)
+        numbers[node * count + c] = factor * from[c * dofs + node];
+    transform(block, count, matrix.data(), numbers, other);
+    for_each_mode(block, cell, [&](std::int64_t row, std::int64_t node) {
+      std::copy_n(numbers.data() + node * count, count, modes.data() + row);
+    });
+  });
 }
-void NodalMap::to_values(const Vector<double> &modes, std::span<double> values) const
+
+void modes_to_nodes(
+    const NodalMap::Matrix &matrix, double factor, const Vector<double> &modes, double *nodal)
 {
-  to_nodes(modes, values_.data(), 1., values);
-}
-void NodalMap::from_integrals(
-    std::span<const double> integrals, double factor, Vector<double> &modes) const
-{
-  to_modes(integrals, transposed_.data(), factor, modes);
-}
-void NodalMap::to_integrals(
-    const Vector<double> &modes, double factor, std::span<double> integrals) const
-{
-  to_nodes(modes, inverse_transposed_.data(), factor, integrals);
+  const Block &block = modes.block();
+  const std::int64_t dofs = block.dofs_per_cell();
+  std::vector<double> numbers(dofs * group), other(dofs * group);
+  for_each_group(block, [&](const auto &cell, std::int64_t count, std::int64_t number) {
+    for_each_mode(block, cell, [&](std::int64_t row, std::int64_t node) {
+      std::copy_n(modes.data() + row, count, numbers.data() + node * count);
+    });
+    transform(block, count, matrix.data(), numbers, other);
+    double *const to = nodal + number * dofs;
+    for (std::int64_t node = 0; node < dofs; ++node)
+      for (std::int64_t c = 0; c < count; ++c)
+        to[c * dofs + node] = factor * numbers[node * count + c];
+  });
 }
 } // namespace tensormg

@@ -1,9 +1,6 @@
 // Nodal vectors of callers, cell by cell, and vectors of modes in the storage order of Block.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <span>
 #include <vector>
 
 #include "kernels/basis/cell_basis.h"
@@ -19,22 +16,24 @@ public:
   /// n nodes in [0, 1], different from each other.
   NodalMap(const CellBasis &basis, const std::vector<double> &nodes);
 
+  using Matrix = std::vector<double>; ///< n x n, rows one after the other
+
   const std::vector<double> &nodes() const { return nodes_; }
-  /// modes = factor P^-1 values
-  void from_values(std::span<const double> values, double factor, Vector<double> &modes) const;
-  /// values = P modes
-  void to_values(const Vector<double> &modes, std::span<double> values) const;
-  /// modes = factor P^T integrals
-  void from_integrals(
-      std::span<const double> integrals, double factor, Vector<double> &modes) const;
-  /// integrals = factor P^-T modes
-  void to_integrals(const Vector<double> &modes, double factor, std::span<double> integrals) const;
+  const Matrix &modes_of_values() const { return inverse_; }               ///< P^-1
+  const Matrix &values_of_modes() const { return values_; }                ///< P
+  const Matrix &modes_of_integrals() const { return transposed_; }         ///< P^T
+  const Matrix &integrals_of_modes() const { return inverse_transposed_; } ///< P^-T
 
 private:
-  using Matrix = std::vector<double>; ///< [row][column]
-
   int n_;
   std::vector<double> nodes_;
   Matrix values_, inverse_, transposed_, inverse_transposed_;
 };
+
+/// modes = factor times the matrix in every direction applied to `nodal`, in host memory.
+void nodes_to_modes(
+    const NodalMap::Matrix &matrix, double factor, const double *nodal, Vector<double> &modes);
+/// nodal = factor times that of modes
+void modes_to_nodes(
+    const NodalMap::Matrix &matrix, double factor, const Vector<double> &modes, double *nodal);
 } // namespace tensormg

@@ -192,6 +192,13 @@ extern "C"
     *free = *total - tensormg::emulation::used_bytes;
     return cudaSuccess;
   }
+  cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *)
+  {
+    *attributes = {};
+    attributes->type =
+        cudaMemoryTypeUnregistered; // all is memory of the host here, and may be copied
+    return cudaSuccess;
+  }
   cudaError_t cudaMemcpyAsync(
       void *to, const void *from, std::size_t bytes, cudaMemcpyKind, cudaStream_t stream)
   {

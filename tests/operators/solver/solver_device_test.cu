@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/device/device.h"
+
 namespace tensormg
 {
 namespace
@@ -76,6 +78,40 @@ namespace
         device.precondition(found, f);
         // Another level is solved directly there.
         EXPECT_LT(relative_difference(found, expected), 0.1);
+      }
+  }
+
+  // Every degree, rows that are no multiple of a group of cells.
+  TEST(SolverOnDevice, TakesVectorsInDeviceMemory)
+  {
+    for (const int dim : {2, 3})
+      for (int degree = 1; degree <= 8; ++degree)
+      {
+        Problem problem = box(dim);
+        problem.degree = degree;
+        problem.coarse_cells[0] = 9;
+        Solver solver(problem, {}, on("cuda"));
+        const Numbers f = numbers(solver.size());
+        Numbers expected(f.size()), product(f.size()), found(f.size());
+        ASSERT_TRUE(solver.solve(f, expected).converged());
+        solver.multiply(product, f);
+        const OwnedStream stream;
+        DeviceArray<double> from(solver.size(), stream.get()), to(solver.size(), stream.get());
+        from.copy_from_host(f.data(), stream.get());
+        device::synchronize(stream.get());
+        const std::span<double> inside(from.data(), f.size()), outside(to.data(), f.size());
+        ASSERT_TRUE(solver.solve(inside, outside).converged());
+        to.copy_to_host(found.data(), stream.get());
+        EXPECT_EQ(found, expected) << "dim " << dim << " degree " << degree;
+        solver.multiply(inside, inside);
+        from.copy_to_host(found.data(), stream.get());
+        EXPECT_EQ(found, product);
+        if (degree == 2)
+        {
+          Solver host(problem, {}, on("cpu"));
+          host.multiply(expected, f);
+          EXPECT_LT(relative_difference(product, expected), 1e-13);
+        }
       }
   }
 
