@@ -112,24 +112,19 @@ public:
     return solved(start,
         [&](std::span<double> u, Start how) { return solver_.solve_system(numbers(b), u, how); });
   }
-  Array multiply(const Array &x)
+  Array multiply(const Array &x) { return product(&Solver::multiply, x); }
+  Array precondition(const Array &r) { return product(&Solver::precondition, r); }
+
+private:
+  Array product(void (Solver::*by)(std::span<double>, std::span<const double>), const Array &x)
   {
     Array y(size());
     const auto to = writable(y);
+    const auto from = numbers(x);
     const py::gil_scoped_release released;
-    solver_.multiply(to, numbers(x));
+    (solver_.*by)(to, from);
     return y;
   }
-  Array precondition(const Array &r)
-  {
-    Array z(size());
-    const auto to = writable(z);
-    const py::gil_scoped_release released;
-    solver_.precondition(to, numbers(r));
-    return z;
-  }
-
-private:
   static Solver made(
       const Problem &problem, const SolverOptions &options, const Execution &execution)
   {

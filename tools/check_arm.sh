@@ -7,17 +7,17 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 folder=$(realpath -m "${1:-build/arm}")
-root=$folder/root/usr
-libraries=$root/lib/aarch64-linux-gnu
+unpacked=$folder/unpacked/usr
+libraries=$unpacked/lib/aarch64-linux-gnu
 mkdir -p "$folder/packages" "$folder/objects"
 if [[ ! -e $libraries/libgtest.a ]]; then
   (cd "$folder/packages" &&
     apt-get download -q libblas3:arm64 liblapack3:arm64 libgfortran5:arm64 libgtest-dev:arm64)
-  for package in "$folder"/packages/*.deb; do dpkg -x "$package" "$folder/root"; done
+  for package in "$folder"/packages/*.deb; do dpkg -x "$package" "$folder/unpacked"; done
 fi
 # The instances of the Laplace kernels are written by CMake.
 cmake --preset release >"$folder/configure.log"
-compile=(aarch64-linux-gnu-g++ -std=c++20 -O1 -Wno-psabi -I. "-I$root/include")
+compile=(aarch64-linux-gnu-g++ -std=c++20 -O1 -Wno-psabi -I. -Iinclude "-I$unpacked/include")
 # shellcheck disable=SC2016 # the shell that is started expands it
 {
   find kernels -name '*.cc' -not -path 'kernels/diagnostics/*'

@@ -1,11 +1,9 @@
 // A preconditioner for programs with deal.II: FE_DGQ on a subdivided box, vectors and numbering of their own.
 #pragma once
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -31,17 +29,9 @@ public:
   /// execution.nodes and execution.communicator are set here. Throws ArgumentError where the mesh is another one.
   DealiiPreconditioner(const dealii::DoFHandler<dim> &dof_handler, const Problem &problem,
       const SolverOptions &options = {}, Execution execution = {})
-    : solver_(problem, options, with_communicator(dof_handler, execution))
+    : solver_(problem, options, checked(dof_handler, problem, execution))
     , ours_(solver_.size())
   {
-    if (problem.dim != dim)
-      throw ArgumentError("problem.dim = " + std::to_string(problem.dim) +
-          "; allowed: " + std::to_string(dim) + ", that of the DoFHandler");
-    const auto &element = dof_handler.get_fe();
-    if (dynamic_cast<const dealii::FE_DGQ<dim> *>(&element) == nullptr ||
-        static_cast<int>(element.degree) != problem.degree)
-      throw ArgumentError("the element is " + element.get_name() +
-          "; allowed: FE_DGQ of degree problem.degree = " + std::to_string(problem.degree));
     partition(dof_handler, problem);
   }
 
@@ -64,9 +54,17 @@ public:
 private:
   using Index = dealii::types::global_dof_index;
 
-  static Execution with_communicator(
-      const dealii::DoFHandler<dim> &dof_handler, Execution execution)
+  static Execution checked(
+      const dealii::DoFHandler<dim> &dof_handler, const Problem &problem, Execution execution)
   {
+    if (problem.dim != dim)
+      throw ArgumentError("problem.dim = " + std::to_string(problem.dim) +
+          "; allowed: " + std::to_string(dim) + ", that of the DoFHandler");
+    const auto &element = dof_handler.get_fe();
+    if (dynamic_cast<const dealii::FE_DGQ<dim> *>(&element) == nullptr ||
+        static_cast<int>(element.degree) != problem.degree)
+      throw ArgumentError("the element is " + element.get_name() +
+          "; allowed: FE_DGQ of degree problem.degree = " + std::to_string(problem.degree));
     execution.nodes = Nodes::gauss_lobatto;
     execution.communicator = communicator(dof_handler.get_communicator());
     return execution;

@@ -7,41 +7,12 @@
 #include <deal.II/base/quadrature_lib.h>
 
 #include "kernels/basis/make_cell_basis.h"
+#include "operators/vectors/contract.h"
 
 namespace tensormg
 {
 namespace
 {
-  /// out[r][o][l] = sum_q matrix[o * n_in + q] in[r][q][l], l < length. The block of l is held in
-  /// registers while q runs.
-  void contract(std::int64_t outer, int n_out, int n_in, std::int64_t length, const double *matrix,
-      const double *in, double *out)
-  {
-    constexpr int lanes = 16;
-    for (std::int64_t r = 0; r < outer; ++r, in += n_in * length, out += n_out * length)
-    {
-      std::int64_t l = 0;
-      for (; l + lanes <= length; l += lanes)
-        for (int o = 0; o < n_out; ++o)
-        {
-          double sum[lanes] = {};
-          for (int q = 0; q < n_in; ++q)
-            for (int k = 0; k < lanes; ++k)
-              sum[k] += matrix[o * n_in + q] * in[q * length + l + k];
-          for (int k = 0; k < lanes; ++k)
-            out[o * length + l + k] = sum[k];
-        }
-      for (; l < length; ++l)
-        for (int o = 0; o < n_out; ++o)
-        {
-          double sum = 0.;
-          for (int q = 0; q < n_in; ++q)
-            sum += matrix[o * n_in + q] * in[q * length + l];
-          out[o * length + l] = sum;
-        }
-    }
-  }
-
   [[noreturn]] void throw_not_finite(
       const ScalarFunction &f, int dim, const TilePoints &points, const std::vector<double> &values)
   {

@@ -147,7 +147,8 @@ private:
     const double largest = space_.max_abs(b_);
     if (largest == 0. || (largest > 1e-100 && largest < 1e100))
       return 1.;
-    const double factor = std::ldexp(1., std::ilogb(largest));
+    constexpr int lowest = -1000; // whose inverse is a number, too
+    const double factor = std::ldexp(1., std::max(std::ilogb(largest), lowest));
     scale(b_, 1. / factor);
     return factor;
   }

@@ -7,6 +7,7 @@
 #include <deal.II/lac/full_matrix.h>
 
 #include "kernels/basis/make_cell_basis.h"
+#include "operators/vectors/contract.h"
 
 namespace tensormg
 {
@@ -15,31 +16,16 @@ namespace
   /// Cells of a row that are worked on together.
   constexpr std::int64_t group = 16;
 
-  /// out[r][o][l] = sum_q matrix[o][q] in[r][q][l], l < length.
-  void contract(std::int64_t outer, int n, std::int64_t length, const double *matrix,
-      const double *in, double *out)
-  {
-    for (std::int64_t r = 0; r < outer; ++r, in += n * length, out += n * length)
-      for (int o = 0; o < n; ++o)
-      {
-        double *const to = out + o * length;
-        std::fill_n(to, length, 0.);
-        for (int q = 0; q < n; ++q)
-          for (std::int64_t l = 0; l < length; ++l)
-            to[l] += matrix[o * n + q] * in[q * length + l];
-      }
-  }
-
   /// The matrix in every direction of the cells of a group, [k][j][i][cell]; `other` is as large.
   void transform(const Block &block, std::int64_t count, const double *matrix,
       std::vector<double> &numbers, std::vector<double> &other)
   {
     const int n = block.n, nz = block.nz();
-    contract(nz * n, n, count, matrix, numbers.data(), other.data());
-    contract(nz, n, n * count, matrix, other.data(), numbers.data());
+    contract(nz * n, n, n, count, matrix, numbers.data(), other.data());
+    contract(nz, n, n, n * count, matrix, other.data(), numbers.data());
     if (block.dim == 3)
     {
-      contract(1, n, n * n * count, matrix, numbers.data(), other.data());
+      contract(1, n, n, n * n * count, matrix, numbers.data(), other.data());
       numbers.swap(other);
     }
   }

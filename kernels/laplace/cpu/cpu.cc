@@ -16,7 +16,7 @@ RowRange clipped(const RowRange &range, const Block &block)
 namespace
 {
   /// What a tile may take. With a second-level cache of 1 MiB or more a tile serves best from the cache behind it: 3 MiB (1 to
-  /// 12 differ by less than noise, 400 kB is 10 % slower); with one of 512 kB a tile that fits there gains 20 %.
+  /// 12 differ by less than noise, 400 kB is slower); in one run with 512 kB a tile that fits there was faster.
   std::int64_t tile_budget()
   {
     constexpr std::int64_t large = 1 << 20, budget = 3 << 20;

@@ -292,8 +292,7 @@ private:
     return {nullptr, current, row, sign, -sign};
   }
 
-  /// Row j of a strip, one chunk of cells, all modes in x and z. Streaming or not are two functions: for both in one the compiler has
-  /// too few registers.
+  /// Row j of a strip, one chunk of cells, all modes in x and z.
   void finish(std::int64_t cy, std::int64_t local_cy, std::int64_t cz, int j, std::int64_t x0,
       std::int64_t x1) const
   {

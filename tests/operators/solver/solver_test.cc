@@ -209,6 +209,26 @@ namespace
     }
   }
 
+  TEST(Solver, DataOfAnySize)
+  {
+    Solver solver(box(2, 2, 2), {}, everybody());
+    const Numbers f = random_numbers(solver.size(), 2);
+    Numbers u(f.size()), scaled(f.size()), expected(f.size());
+    ASSERT_TRUE(solver.solve(f, u).converged());
+    for (const double factor : {0x1p-1040, 0x1p1000})
+    {
+      Numbers other = f;
+      for (std::size_t i = 0; i < f.size(); ++i)
+      {
+        other[i] *= factor;
+        expected[i] = u[i] * factor;
+      }
+      const SolveReport report = solver.solve(other, scaled);
+      ASSERT_TRUE(report.converged()) << factor << ' ' << report.detail;
+      EXPECT_LT(largest_difference(scaled, expected), 1e-6 * factor);
+    }
+  }
+
   TEST(Solver, SystemIsSolvedAndAGoodStartIsKept)
   {
     SolverOptions options;
