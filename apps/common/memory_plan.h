@@ -1,62 +1,12 @@
-// What a solve will hold in memory, compared with what the machine has before anything is allocated.
+// What a solve will hold in memory, refused where the machine has less.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include <mpi.h>
-
-#include "apps/common/available_memory.h"
 #include "operators/mesh/grid.h"
+#include "operators/solver/memory_plan.h"
 #include "tensormg/options.h"
 
 namespace tensormg
 {
-/// Vectors of one kind on one rank. Bytes are floating-point numbers in this file, because a grid
-/// that is refused may have more of them than 64 bits can count.
-struct MemoryItem
-{
-  std::string name;
-  std::string precision; ///< a word of parameter files
-  std::int64_t count = 1;
-  double bytes = 0.; ///< of all of them
-};
-
-struct MemoryPlan
-{
-  std::vector<MemoryItem> items;
-  double bytes() const;
-};
-
-/// Which memory a plan is about.
-enum class MemoryPlace : std::uint8_t
-{
-  host,         ///< of a solve in host memory
-  device,       ///< device memory of a solve on a device
-  beside_device ///< host memory of a solve on a device
-};
-
-/// The vectors of the solve on this rank: those of the outer method at its longest, and those of
-/// the preconditioner.
-MemoryPlan make_memory_plan(
-    const Grid &grid, const SolverOptions &options, MemoryPlace place = MemoryPlace::host);
-
-/// The needs of all ranks of one node against what the node has.
-struct MemoryBudget
-{
-  double needed = 0.;
-  double available = 0.;
-  int ranks = 1; ///< of the communicator on that node
-
-  /// Some memory is left to the rest of the program and of the machine.
-  bool fits() const { return needed <= usable_part * available; }
-  static constexpr double usable_part = 0.95;
-};
-
-/// The budget of the node on which it is tightest, if this rank needs `bytes`. Collective.
-MemoryBudget make_memory_budget(double bytes, double available, MPI_Comm communicator);
-
 /// Does nothing if the plan fits; otherwise throws ParameterError that says what is needed, what is
 /// there, how many refinements fit, and which parameters would help. Collective.
 void check_memory(const Grid &grid, const SolverOptions &options, double available,

@@ -205,7 +205,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
               ? Json(solver.has_single_basis() ? "single" : "double")
               : Json(nullptr)},
       {"precision_fallback",
-          record.precision_fallback.empty() ? Json(nullptr) : Json(record.precision_fallback)},
+          record.report.precision_fallback.empty() ? Json(nullptr) : Json(record.report.precision_fallback)},
       {"single_levels", record.single_levels},
       {"smoother", to_word(solver.multigrid.smoother)},
       {"cycle", to_word(solver.multigrid.cycle)},

@@ -10,7 +10,7 @@
 
 #include <mpi.h>
 
-#include "apps/common/memory_plan.h"
+#include "operators/solver/memory_plan.h"
 #include "apps/parameters/parameters.h"
 #include "kernels/core/setup_times.h"
 #include "kernels/device/device.h"
@@ -62,13 +62,9 @@ struct RunRecord
   /// Of the whole device during the solve, if the driver counts it; of use for solves of a second and more.
   std::optional<double> energy_joules;
   double total_seconds = 0.; ///< with errors and field output, without what MPI needs to start
-  /// Not converged, but the residual is what rounding the solution leaves.
-  bool is_rounding = false;
   SolverOptions solver; ///< of the parameters, with what was left to choose
   Precision precision = Precision::double_precision; ///< of the cycle, in the end
   int single_levels = 0; ///< so many levels, from the coarsest one, were in single in the end
-  std::string
-      precision_fallback; ///< what was wrong in half, if the solve went on with levels in single
   /// output.level_times: what was launched on each level; section -1 is the outer method
   std::vector<ProfileEntry> kernels;
   /// Bandwidth of the scale kernel on the device, measured after the solve if there are `kernels`.

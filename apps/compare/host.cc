@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "apps/common/console.h"
-#include "apps/common/memory_plan.h"
+#include "operators/solver/memory_plan.h"
 #include "apps/compare/host.h"
 #include "apps/compare/operation.h"
 #include "apps/compare/table.h"

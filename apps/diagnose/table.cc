@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "apps/common/console.h"
-#include "apps/common/memory_plan.h"
+#include "operators/solver/memory_plan.h"
 
 namespace tensormg::diagnose
 {

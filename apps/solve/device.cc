@@ -9,14 +9,8 @@
 #include "kernels/device/meters/launch_profile.h"
 #include "kernels/diagnostics/scale/scale.h"
 #include "kernels/laplace/cuda.h"
-#include "operators/constant/device_box_solver.h"
-#include "operators/constant/laplace_operator.h"
 #include "operators/constant/transfer_operator.h"
-#include "operators/data/device_functions.h"
-#include "operators/data/right_hand_side.h"
 #include "operators/multigrid/device_kernels_ahead.h"
-#include "operators/multigrid/multigrid_preconditioner.h"
-#include "operators/vectors/device_vector_space.h"
 
 namespace tensormg
 {
@@ -28,134 +22,79 @@ namespace
     check_memory(grid, system.options(), available_memory(), MemoryPlace::beside_device);
   }
 
-  struct DevicePlace
+  class DevicePlace
   {
+  public:
+    using Context = DeviceContext;
     using VectorType = DeviceVector<double>;
-    static constexpr bool first_calls_are_slow = true;
+    /// One scratch for the whole run: the first pinned memory takes the driver a millisecond, as long as there is none.
+    const DeviceContext context;
 
-    const System &system;
-    Stream stream;
-    const EnergyCounter &energy;
-    const DeviceKernelsAhead &kernels;
-    /// One for the whole run: the first pinned memory takes the driver a millisecond, as long as there is none.
-    std::shared_ptr<DeviceVectorSpace::Scratch> scratch =
-        std::make_shared<DeviceVectorSpace::Scratch>(stream);
+    DevicePlace(const System &system, Stream stream, const EnergyCounter &energy,
+        const DeviceKernelsAhead &kernels)
+      : context(stream, std::make_shared<DeviceVectorSpace::Scratch>(stream))
+      , system_(system)
+      , energy_(energy)
+      , kernels_(kernels)
+      , space_(context.make_space(level().block, level().communicator))
+      , data_(system.problem(), level(), system.basis, context, space_,
+            [this](const std::string &what) { tell_of_host(what); })
+    {}
 
-    const LevelGrid &level() const { return system.grid.finest(); }
-    const Problem &problem() const { return system.parameters.problem; }
-    DeviceVectorSpace make_space() const
+    const LevelGrid &level() const { return system_.grid.finest(); }
+    const DeviceVectorSpace &space() const { return space_; }
+    const DataInContext<DeviceContext> &data() const { return data_; }
+    SystemSolver<DeviceContext>::Settings settings() const
     {
-      return {level().block, level().communicator, stream, scratch};
+      return {
+          .cycle = {.level_times = system_.parameters.output.level_times, .one_allocation = true},
+          .kernels_are_loaded = [this] { return kernels_.wait(); }};
     }
-    VectorType make_vector() const { return {level().block, stream}; }
     VectorType restricted(const LevelGrid &fine, const LevelGrid &coarse, const VectorType &x) const
     {
-      VectorType result(coarse.block, stream);
-      TransferOperator<double, DeviceContext>(fine, coarse, system.basis, system.backend, stream)
+      VectorType result(coarse.block, context.stream);
+      TransferOperator<double, DeviceContext>(
+          fine, coarse, system_.basis, system_.backend, context.stream)
           .restrict_to(result, x, 1.);
       return result;
-    }
-    template <typename Number>
-    LaplaceOperator<Number, DeviceContext> make_operator() const
-    {
-      return {level(), system.basis, system.backend, stream};
-    }
-    DeviceBoxSolver<double> make_direct() const
-    {
-      return {level(), system.basis, problem(), stream};
-    }
-    auto make_preconditioner(const MultigridOptions &options) const
-    {
-      return make_multigrid(system.grid, system.basis, system.backend, options, stream,
-          {.level_times = system.parameters.output.level_times, .one_allocation = true});
-    }
-
-    VectorType right_hand_side() const
-    {
-      const Balance found =
-          check_compatible(problem(), level(), system.basis, device_integrator(stream));
-      VectorType b = assembled("the right-hand side", assemble_on_device, assemble_right_hand_side);
-      if (problem().is_singular())
-      {
-        subtract_mean(b);
-        tell_of_removed_mean(system, found);
-      }
-      return b;
-    }
-    VectorType initial_guess() const
-    {
-      return assembled("the initial guess", project_guess_on_device, project_initial_guess);
-    }
-    Errors errors(const VectorType &x) const
-    {
-      if (const auto errors = errors_on_device(problem(), level(), system.basis, x, stream))
-        return *errors;
-      tell_of_host("the error");
-      return compute_errors(problem(), level(), system.basis, on_host(x, level()));
-    }
-
-    double max_abs(const VectorType &x) const { return make_space().max_abs(x); }
-    void scale(VectorType &x, int exponent) const
-    {
-      // In two steps, since the power itself may leave the range.
-      const DeviceVectorSpace space = make_space();
-      for (const int part : {exponent / 2, exponent - exponent / 2})
-        space.axpby(std::ldexp(1., part), x, 0., x);
-    }
-    void subtract_mean(VectorType &x) const
-    {
-      subtract_mean_on_device(level(), system.basis, x, make_space());
     }
     void check_memory(const SolverOptions &options) const
     {
       // The solution and the right-hand side, which are there, are part of the plan.
       const double here = 2. * sizeof(double) * static_cast<double>(level().block.size());
-      tensormg::check_memory(system.grid, options, static_cast<double>(free_device_bytes()) + here,
+      tensormg::check_memory(system_.grid, options, static_cast<double>(free_device_bytes()) + here,
           MemoryPlace::device);
     }
-    /// Of the launches from here on, if the user wants the times of the levels.
+    /// If the user wants the times of the levels.
     std::unique_ptr<LaunchProfile> make_profile() const
     {
-      return system.parameters.output.level_times ? std::make_unique<LaunchProfile>(stream, outside)
-                                                  : nullptr;
+      return system_.parameters.output.level_times
+          ? std::make_unique<LaunchProfile>(context.stream, outside)
+          : nullptr;
     }
-    std::optional<double> joules() const { return energy.joules(); }
-    bool kernels_are_loaded() const { return kernels.wait(); }
-    void wait() const
-    {
-      kernels.wait();
-      device::synchronize(stream);
-    }
+    std::optional<double> joules() const { return energy_.joules(); }
 
     /// The cells of `part`, which has all of a row or none.
     Vector<double> on_host(const VectorType &x, const LevelGrid &part) const
     {
       Vector<double> result(part.block);
-      copy_part_to_host(x, part.offset, result, stream);
+      copy_part_to_host(x, part.offset, result, context.stream);
       return result;
     }
 
   private:
-    /// On the device, or on the host what the device cannot do.
-    VectorType assembled(const std::string &what, decltype(assemble_on_device) &by_device,
-        decltype(assemble_right_hand_side) &by_host) const
-    {
-      VectorType result = make_vector();
-      if (!by_device(problem(), level(), system.basis, result, stream))
-      {
-        tell_of_host(what);
-        Vector<double> on_host;
-        by_host(problem(), level(), system.basis, on_host);
-        copy_to_device(on_host, result, stream);
-      }
-      return result;
-    }
     void tell_of_host(const std::string &what) const
     {
-      require_host_memory(system, system.grid);
-      system.console.normal(
+      require_host_memory(system_, system_.grid);
+      system_.console.normal(
           what + " is evaluated on the host: its expressions have what the device lacks\n");
     }
+
+    const System &system_;
+    const EnergyCounter &energy_;
+    const DeviceKernelsAhead &kernels_;
+    DeviceVectorSpace space_;
+    DataInContext<DeviceContext> data_;
   };
 
   /// Bytes per second of a = q b for vectors in memory, not in caches; nothing if they do not fit beside the solution.
@@ -196,7 +135,7 @@ Vector<double> solve_on_device(const System &system, RunRecord &record)
     laplace::measure_device(system.grid.finest().block, stream.get());
   // While expressions are compiled and the right-hand side is assembled.
   const DeviceKernelsAhead kernels(system.grid, system.basis, system.backend, system.options());
-  const DevicePlace place{system, stream.get(), energy, kernels};
+  const DevicePlace place(system, stream.get(), energy, kernels);
   // The library of the energy counter takes tens of milliseconds.
   record.device_start_seconds += now(system.communicator()) - begin;
   DeviceVector<double> x = solve_in(system, place, record);

@@ -1,22 +1,204 @@
-// A run of `tensormg solve` from the right-hand side to the errors, for vectors in host or in device memory.
+// A run of `tensormg solve` from the right-hand side to the errors, for vectors in host or in device memory: one text for both.
+//
+// Place is where they lie (host.cc, device.cc). It has the members
+//   Context, context, level(), space(), data()     of a SystemSolver and a DataInContext,
+//   settings()                                     of the SystemSolver,
+//   check_memory(options)                          throws if a solve with these does not fit,
+//   make_profile()                                 of the launches from here on, or nullptr,
+//   joules()                                       a counter of energy, if there is one.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
-#include "apps/solve/methods.h"
+#include "apps/solve/system.h"
+#include "kernels/core/setup_times.h"
+#include "kernels/device/meters/launch_profile.h"
+#include "operators/solver/data_in_context.h"
+#include "operators/solver/system_solver.h"
 
 namespace tensormg
 {
-/// Undoes the division of the right-hand side by `factor` in x and in what has been measured.
-template <typename Place>
-void scale_back(double factor, const Place &place, typename Place::VectorType &x, RunRecord &record)
+/// A line, unless it is nothing but rounding.
+inline void tell_of_removed_mean(const System &system, const Balance &found)
 {
-  if (factor == 1.)
+  constexpr double rounding = 1e-12;
+  if (!(std::abs(found.defect()) > rounding))
     return;
-  place.scale(x, std::ilogb(factor));
+  const Problem &problem = system.problem();
+  double volume = 1.;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
+    volume *= problem.upper[d] - problem.lower[d];
+  system.console.normal("the mean of the right-hand side and the fluxes, " +
+      format_number(found.integral / volume) + " (" + format_number(std::abs(found.defect())) +
+      " of that of their magnitudes), was removed: no side is dirichlet\n");
+}
+
+/// b, divided by a power of two whose exponent is returned.
+template <typename Place>
+int make_right_hand_side(const System &system, const Place &place, typename Place::VectorType &b)
+{
+  const Balance found = with_user_data(system.parameters, [&] { return place.data().check(); });
+  with_user_data(system.parameters, [&] { place.data().right_hand_side(b); });
+  if (system.problem().is_singular())
+    tell_of_removed_mean(system, found);
+  const double largest = place.space().max_abs(b);
+  if (!std::isfinite(largest))
+    fail_for(system.parameters, {"problem.right_hand_side", "problem.coefficient"},
+        "the right-hand side (H^2 / a) f of the system, H the smallest side of a cell, with its boundary values, leaves "
+        "the range of double precision; allowed: up to 1.8e308");
+  return place.data().bring_into_range(b, largest);
+}
+
+/// x = the initial guess divided by 2^exponent, as b is.
+template <typename Place>
+void make_start(
+    const System &system, const Place &place, int exponent, typename Place::VectorType &x)
+{
+  // Its residual may be some ten orders larger, and squares of that are summed.
+  constexpr double largest_start = 1e130;
+  with_user_data(system.parameters, [&] { place.data().initial_guess(x); });
+  const double largest = place.space().max_abs(x), allowed = std::ldexp(largest_start, exponent);
+  if (!(largest <= allowed))
+    throw ParameterError(
+        "problem.initial_guess is too large beside the right-hand side: its coefficients reach " +
+        number_text(largest) + ", allowed are " + number_text(allowed));
+  place.data().scale(x, -exponent);
+}
+
+/// What is measured around a solve, and goes to the record.
+template <typename Place>
+class Meters
+{
+public:
+  Meters(const System &system, const Place &place, RunRecord &record)
+    : system_(system)
+    , place_(place)
+    , record_(record)
+  {
+    begin_setup();
+  }
+
+  void begin_setup()
+  {
+    setup_times::resume();
+    begin_ = now(system_.communicator());
+  }
+  void begin_solve()
+  {
+    setup_times::pause();
+    record_.setup_seconds += now(system_.communicator()) - begin_;
+    if (!system_.is_direct())
+      profile_ = place_.make_profile();
+    joules_ = place_.joules(); // milliseconds, which are no part of the setup
+  }
+  void end_solve()
+  {
+    if (const std::optional<double> after = place_.joules(); joules_ && after)
+      record_.energy_joules = record_.energy_joules.value_or(0.) + *after - *joules_;
+    if (profile_ != nullptr)
+      record_.kernels = profile_->stop();
+    profile_.reset();
+  }
+
+private:
+  const System &system_;
+  const Place &place_;
+  RunRecord &record_;
+  double begin_ = 0.;
+  std::unique_ptr<LaunchProfile> profile_;
+  std::optional<double> joules_;
+};
+
+/// The driver renews its counter about ten times per second: the same solve of 0.16 s seemed to take 50 to 107 J. So
+/// short ones, all attempts together, have no energy.
+inline void forget_unresolved_energy(RunRecord &record)
+{
+  constexpr double shortest = 1.;
+  if (record.report.seconds < shortest)
+    record.energy_joules.reset();
+}
+
+/// The times of the slowest rank.
+inline LevelTimes slowest(const LevelTimes &times, MPI_Comm communicator)
+{
+  std::array<double, 3> seconds{times.smoothing, times.transfer, times.coarse};
+  MPI_Allreduce(MPI_IN_PLACE, seconds.data(), 3, MPI_DOUBLE, MPI_MAX, communicator);
+  return {seconds[0], seconds[1], seconds[2], times.visits};
+}
+
+/// What the multigrid of the solver knows, and the error that the end of the iteration leaves.
+template <typename Place>
+void record_multigrid(const System &system, const Place &place,
+    SystemSolver<typename Place::Context> &solver, const typename Place::VectorType &b,
+    const typename Place::VectorType &x, RunRecord &record)
+{
+  const MultigridOptions &options = solver.options().multigrid;
+  if (!record.report.precision_fallback.empty())
+  {
+    record.precision = options.precision;
+    record.single_levels = options.single_levels;
+  }
+  const std::vector<LevelTimes> times = solver.multigrid()->times();
+  for (std::size_t l = 0; l < record.levels.size(); ++l)
+    record.levels[l].times = slowest(times.at(l), system.communicator());
+  if (solver.multigrid()->lambda_max() > 0.)
+    record.lambda_max = solver.multigrid()->lambda_max();
+  if (record.report.reason == StopReason::not_finite)
+    return;
+  std::function<void(typename Place::VectorType &)> without_mean;
+  if (system.problem().is_singular())
+    without_mean = [&](auto &e) { place.data().subtract_mean(e); };
+  const ErrorEstimate estimate = solver.estimate_error(x, b, without_mean);
+  const LevelGrid &level = system.grid.finest();
+  double volume = 1.;
+  for (int d = 0; d < level.block.dim; ++d)
+    volume *= level.cell_size[static_cast<std::size_t>(d)];
+  // The modes are orthonormal on the reference cell, and e'Be is H^2 times |grad e|^2 with jumps.
+  record.algebraic_l2_error = std::sqrt(volume) * estimate.norm;
+  record.algebraic_h1_error = std::sqrt(volume) * estimate.energy / level.reference_length();
+}
+
+/// Solves B x = b, where b has been divided by 2^exponent.
+template <typename Place>
+void solve_system(const System &system, const Place &place, const typename Place::VectorType &b,
+    int exponent, typename Place::VectorType &x, RunRecord &record)
+{
+  Meters<Place> meters(system, place, record);
+  SystemSolver<typename Place::Context> solver(
+      system.grid, system.basis, system.backend, system.options(), place.context, place.settings());
+  SolveEvents events;
+  events.iteration = system.callback();
+  events.begins = [&] { meters.begin_solve(); };
+  events.has_ended = [&] { meters.end_solve(); };
+  events.restarts = [&](const SolverOptions &options, const std::string &text) {
+    place.check_memory(options);
+    system.console.warning(text);
+    meters.begin_setup();
+  };
+  events.restore_start = [&] { make_start(system, place, exponent, x); };
+  with_user_data(system.parameters, [&] {
+    solver.set_up(x, b);
+    record.report = solver.solve(x, b, system.has_guess() ? Start::given : Start::zero, events);
+  });
+  record.rhs_norm = record.report.rhs_norm;
+  if (!solver.is_direct())
+    record_multigrid(system, place, solver, b, x, record);
+}
+
+/// Undoes the division of the right-hand side by 2^exponent in x and in what has been measured.
+template <typename Place>
+void scale_back(int exponent, const Place &place, typename Place::VectorType &x, RunRecord &record)
+{
+  if (exponent == 0)
+    return;
+  place.data().scale(x, exponent);
+  const double factor = std::ldexp(1., exponent);
   record.rhs_norm *= factor;
   for (double &residual : record.report.residuals)
     residual *= factor;
@@ -38,10 +220,10 @@ template <typename Place>
 void measure_errors(const System &system, const Place &place, const typename Place::VectorType &x,
     RunRecord &record)
 {
-  if (system.parameters.problem.exact_solution.empty())
+  if (system.problem().exact_solution.empty())
     return;
-  const bool u_is_finite = std::isfinite(place.max_abs(x));
-  const Errors errors = with_user_data(system.parameters, [&] { return place.errors(x); });
+  const bool u_is_finite = std::isfinite(place.space().max_abs(x));
+  const Errors errors = with_user_data(system.parameters, [&] { return place.data().errors(x); });
   const bool of_a_solution = record.report.reason != StopReason::not_finite;
   const auto keep = [&](std::optional<double> &to, double error, const std::string &key) {
     if (std::isfinite(error))
@@ -56,50 +238,34 @@ void measure_errors(const System &system, const Place &place, const typename Pla
     keep(record.h1_error, errors.h1_seminorm, "problem.exact_gradient");
 }
 
-/// Divides b by a power of two, which is returned, if the square of its norm could leave the range of double
-/// precision: a norm that underflows would pass for b = 0.
-template <typename Place>
-double bring_into_range(const System &system, const Place &place, typename Place::VectorType &b)
-{
-  const double largest = place.max_abs(b);
-  if (!std::isfinite(largest))
-    fail_for(system.parameters, {"problem.right_hand_side", "problem.coefficient"},
-        "the right-hand side (H^2 / a) f of the system, H the smallest side of a cell, with its boundary values, leaves "
-        "the range of double precision; allowed: up to 1.8e308");
-  if (largest == 0. || (largest > 1e-100 && largest < 1e100))
-    return 1.;
-  const int exponent = std::ilogb(largest);
-  place.scale(b, -exponent);
-  return std::ldexp(1., exponent);
-}
-
 /// The whole run from the right-hand side to the errors; returns the solution.
 template <typename Place>
 typename Place::VectorType solve_in(const System &system, const Place &place, RunRecord &record)
 {
   const double begin = now(system.communicator());
-  typename Place::VectorType b =
-      with_user_data(system.parameters, [&] { return place.right_hand_side(); });
-  const double factor = bring_into_range(system, place, b);
-  typename Place::VectorType x;
-  if (has_guess(system))
-    x = start_vector(system, place, factor);
+  const auto make_vector = [&] {
+    return place.context.template make_vector<double>(place.level().block);
+  };
+  typename Place::VectorType b = make_vector(), x;
+  const int exponent = make_right_hand_side(system, place, b);
+  if (system.has_guess())
+  {
+    x = make_vector();
+    make_start(system, place, exponent, x);
+  }
   const double with_rhs = now(system.communicator());
   record.rhs_seconds = with_rhs - begin;
 
   setup_times::resume();
-  if (!has_guess(system))
-    x = setup_times::in_scope("vectors of the method", [&] { return place.make_vector(); });
+  if (!system.has_guess())
+    x = setup_times::in_scope("vectors of the method", make_vector);
   record.setup_seconds += now(system.communicator()) - with_rhs;
-  if (system.options().solver == OuterSolver::direct)
-    solve_directly(system, place, b, x, record);
-  else
-    solve_iteratively(system, place, b, factor, x, record);
+  solve_system(system, place, b, exponent, x, record);
   forget_unresolved_energy(record);
   verify_success(record);
-  scale_back(factor, place, x, record);
-  if (system.parameters.problem.is_singular())
-    place.subtract_mean(x);
+  scale_back(exponent, place, x, record);
+  if (system.problem().is_singular())
+    place.data().subtract_mean(x);
   measure_errors(system, place, x, record);
   return x;
 }

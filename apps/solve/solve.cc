@@ -5,9 +5,10 @@
 #include <exception>
 
 #include "apps/common/backend_choice.h"
+#include "apps/common/memory_plan.h"
 #include "apps/common/output.h"
 #include "apps/common/report.h"
-#include "apps/solve/methods.h"
+#include "apps/solve/system.h"
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/core/setup_times.h"
 #include "operators/constant/level_choices.h"
@@ -219,7 +220,7 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   if (!record.report.converged())
     console.error("the solve did not converge (" + std::string(to_string(record.report.reason)) +
         (record.report.detail.empty() ? "" : ": " + record.report.detail) +
-        (record.is_rounding ? ")" : "): the solution must not be used"));
+        (record.report.is_rounding ? ")" : "): the solution must not be used"));
   return record;
 }
 

@@ -46,6 +46,10 @@ struct SolveReport
   double true_relative_residual = 0.;
   double seconds = 0.;
   bool dropped_start = false; ///< Start::given_if_better, and it was not
+  /// Not converged, but the residual is what rounding the solution to double precision leaves.
+  bool is_rounding = false;
+  /// What was wrong in the precision of the options, if the solve went on with levels in single.
+  std::string precision_fallback;
   bool converged() const { return reason == StopReason::converged; }
   /// Geometric mean reduction per iteration.
   double mean_reduction() const;

@@ -4,7 +4,7 @@
 //   u[cell][k][j][i],  cell = (cz * cells_y + cy) * cells_x + cx,  i fastest, in x; k in z (3D only),
 // cells counted within the part of this process (Solver::cells()), nodes 0..degree from the lower to the upper end of the cell.
 // Where a GPU computes they lie in host memory or, which spares copies, in that of the GPU (or managed memory): all functions wait
-// until their results are there, and the caller for what fills their arguments.
+// until their results are there, and for what the caller has queued in Execution::stream.
 #pragma once
 
 #include <array>
@@ -28,6 +28,12 @@ class ArgumentError : public std::invalid_argument
   using std::invalid_argument::invalid_argument;
 };
 
+/// The machine has less memory than the solver needs: what() says how much. Thrown before it is taken.
+class MemoryError : public std::runtime_error
+{
+  using std::runtime_error::runtime_error;
+};
+
 /// The nodes of a direction of a cell: those of Gauss or of Gauss-Lobatto quadrature with degree + 1 points. The latter are those
 /// of deal.II's FE_DGQ.
 enum class Nodes : std::uint8_t
@@ -46,6 +52,11 @@ struct Execution
   int communicator = -1;
   /// Called with the number of the iteration and the residual relative to the right-hand side, on every process.
   std::function<void(int iteration, double residual)> iteration_callback;
+  /// Called with a sentence where a solver does something else than was asked for, on every process; without line end.
+  std::function<void(const std::string &message)> message_callback;
+  /// The cudaStream_t in which the caller's work on vectors in device memory is queued: it is waited for before they are read or
+  /// written. nullptr: the default stream.
+  void *stream = nullptr;
 };
 
 /// The cells begin[d] <= c_d < end[d] of this process among those of the box.
@@ -58,16 +69,17 @@ struct LocalCells
   }
 };
 
-/// A solver for one problem, with the data of its sides. What needs memory takes it when the object is made. With several
-/// processes every function is collective. Not for several threads at a time. The same calls give the same bits.
+/// A solver for one problem, with the data of its sides. What needs memory takes it when the object is made, or in the first call
+/// that needs it: for values on the sides, for vectors in host memory where a GPU computes, for a longer Krylov basis than before.
+/// With several processes every function is collective. Not for several threads at a time. The same calls give the same bits.
 ///
 /// A below is the matrix of the symmetric interior penalty method in the nodal basis, of (a grad u, grad v), the face terms and
 /// penalty degree (degree + 1) (1/h + 1/h') a / 2 (twice that on Dirichlet sides), as in deal.II's step-39; docs/mathematics.md.
 class Solver
 {
 public:
-  /// Options but `solver`, which may be fgmres or cg, are those of docs/parameters.md. Throws ArgumentError; std::bad_alloc or, on
-  /// a GPU, std::runtime_error where memory is missing.
+  /// Options are those of docs/parameters.md; solver = direct neither iterates nor reads u. Throws ArgumentError; MemoryError where
+  /// memory is missing; std::runtime_error where a GPU fails.
   explicit Solver(
       const Problem &problem, const SolverOptions &options = {}, const Execution &execution = {});
   ~Solver();
@@ -94,7 +106,7 @@ public:
   /// y = A x. x and y may be the same.
   void multiply(std::span<double> y, std::span<const double> x);
   /// z = M^-1 r, one cycle of multigrid for A z = r from zero: the preconditioner for a solver of the caller's. z and r may be the
-  /// same. Symmetric and positive definite up to rounding in the precision of the cycle for chebyshev and jacobi.
+  /// same. With solver = direct it is the inverse of A. Symmetric and positive definite up to rounding in the precision of the cycle for chebyshev and jacobi.
   void precondition(std::span<double> z, std::span<const double> r);
 
 private:

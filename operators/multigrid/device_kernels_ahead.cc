@@ -58,7 +58,7 @@ namespace
     }
   }
 
-  /// What iterate() of apps/solve/methods.h prepares.
+  /// What SystemSolver prepares.
   void load_all(const Grid &grid, const CellBasis &basis, laplace::Backend backend,
       const SolverOptions &options, const Loaded &loaded)
   {

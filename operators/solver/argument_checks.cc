@@ -60,8 +60,8 @@ void check_arguments(const Problem &problem, const SolverOptions &options)
 {
   check_box(problem);
   check_data(problem);
-  if (options.solver == OuterSolver::direct)
-    refuse("options.solver = direct", "fgmres and cg");
+  if (options.solver == OuterSolver::direct && options.full_multigrid)
+    refuse("options.solver = direct with full_multigrid", "full_multigrid with fgmres or cg");
   if (!(options.tolerance > 0. && options.tolerance < 1.))
     refuse("options.tolerance = " + number_text(options.tolerance), "numbers between 0 and 1");
   if (options.max_iterations < 0)

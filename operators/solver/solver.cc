@@ -9,11 +9,14 @@
 #include <mpi.h>
 
 #include "kernels/basis/make_cell_basis.h"
+#include "kernels/device/device.h"
 #include "operators/constant/level_choices.h"
 #include "operators/data/right_hand_side.h"
 #include "operators/mesh/grid.h"
 #include "operators/solver/argument_checks.h"
+#include "operators/solver/available_memory.h"
 #include "operators/solver/backend_choice.h"
+#include "operators/solver/memory_plan.h"
 #include "operators/solver/solver_in.h"
 #include "operators/vectors/nodal_map.h"
 
@@ -73,7 +76,6 @@ class Solver::Implementation
 public:
   Implementation(const Problem &problem, const SolverOptions &options, const Execution &execution)
     : problem_(problem)
-    , callback_(execution.iteration_callback)
     , grid_(make_grid(problem, communicator_of(execution)))
     , basis_(make_cell_basis(problem.degree))
     , backend_(choose_backend(problem, options, execution.backend, grid_.n_ranks).backend)
@@ -82,13 +84,11 @@ public:
     visit_right_hand_side(problem, level(), basis_, [](auto &&...) {}); // are these functions?
     SolverOptions chosen = options;
     chosen.multigrid = with_chosen_precision(options.multigrid, grid_, basis_);
-    Problem only_sides = problem;
-    only_sides.right_hand_side = "0";
-    Vector<double> sides;
-    assemble_right_hand_side(only_sides, level(), basis_, sides);
-    in_ = laplace::is_device_backend(backend_)
-        ? make_solver_in_device(grid_, basis_, backend_, chosen, sides)
-        : make_solver_in_host(grid_, basis_, backend_, chosen, sides);
+    require_memory(chosen);
+    const SolverEnvironment environment{
+        execution.iteration_callback, execution.message_callback, execution.stream};
+    in_ = on_device() ? make_solver_in_device(grid_, basis_, backend_, chosen, environment)
+                      : make_solver_in_host(grid_, basis_, backend_, chosen, environment);
   }
 
   const LevelGrid &level() const { return grid_.finest(); }
@@ -128,9 +128,7 @@ public:
 
   SolveReport solve_problem(std::span<double> u)
   {
-    Vector<double> b;
-    with_argument_errors([&] { assemble_right_hand_side(problem_, level(), basis_, b); });
-    in_->set_b(b);
+    with_argument_errors([&] { in_->set_b_of_problem(); });
     return solve("the right-hand side", u, Start::zero);
   }
   SolveReport solve_for(std::span<const double> f, std::span<double> u, Start start)
@@ -158,6 +156,28 @@ public:
   }
 
 private:
+  bool on_device() const { return laplace::is_device_backend(backend_); }
+
+  /// Throws MemoryError where the solver would not fit. Collective.
+  void require_memory(const SolverOptions &options) const
+  {
+    const auto require = [&](MemoryPlace place, double available, const char *where) {
+      // Beside the plan: nodal vectors in host memory pass through a vector on the device, and values on the sides have one.
+      const double vector = sizeof(double) * static_cast<double>(level().block.size());
+      const double needed =
+          make_memory_plan(grid_, options, place).bytes() + (on_device() ? 2. : 1.) * vector;
+      const MemoryBudget budget = make_memory_budget(needed, available, grid_.communicator);
+      if (!budget.fits())
+        throw MemoryError(std::to_string(level().global_dofs()) + " unknowns need " +
+            number_text(budget.needed) + " bytes of " + where + ", of which " +
+            number_text(MemoryBudget::usable_part * budget.available) + " may be used");
+    };
+    if (on_device())
+      require(MemoryPlace::device, static_cast<double>(free_device_bytes()), "device memory");
+    else
+      require(MemoryPlace::host, available_memory(), "memory");
+  }
+
   double length_squared() const { return level().reference_length() * level().reference_length(); }
   /// A = scale M B for modes, M being the identity times the volume of a cell.
   double scale_of_matrix() const
@@ -175,14 +195,15 @@ private:
       throw ArgumentError(name + " holds numbers that are not finite, or leads to such");
     if (problem_.is_singular())
       in_->subtract_mean_of_b();
+    const auto read_start = [&] { in_->set_x(map_.modes_of_values(), u.data()); };
     if (start != Start::zero)
     {
-      in_->set_x(map_.modes_of_values(), u.data());
+      read_start();
       if (!std::isfinite(in_->largest_of_x()))
         throw ArgumentError(
             "u, from which the iteration shall start, holds numbers that are not finite");
     }
-    SolveReport report = in_->solve(start, callback_);
+    SolveReport report = in_->solve(start, read_start);
     if (problem_.is_singular())
       in_->subtract_mean_of_x();
     in_->get_x(map_.values_of_modes(), u.data());
@@ -190,7 +211,6 @@ private:
   }
 
   Problem problem_;
-  IterationCallback callback_;
   Grid grid_;
   CellBasis basis_;
   laplace::Backend backend_;

@@ -1,20 +1,29 @@
 // What tensormg::Solver does with the vectors of its system, in whatever memory it computes.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "kernels/basis/cell_basis.h"
 #include "kernels/laplace/laplace.h"
 #include "operators/mesh/grid.h"
 #include "operators/vectors/nodal_map.h"
-#include "operators/vectors/vector.h"
 #include "solvers/concepts.h"
 #include "tensormg/options.h"
 #include "tensormg/report.h"
 
 namespace tensormg
 {
-/// Operator, multigrid, Krylov method and all of their vectors, for the dimensionless system B x = b on the finest level. Nodal
+/// Who is told what, and where the caller works.
+struct SolverEnvironment
+{
+  IterationCallback iteration;
+  std::function<void(const std::string &message)> message; ///< may be empty
+  void *stream = nullptr; ///< in which the caller's work on vectors in device memory is queued
+};
+
+/// Operator, multigrid, outer method and all of their vectors, for the dimensionless system B x = b on the finest level. Nodal
 /// vectors (operators/vectors/nodal_map.h) lie in host memory or, on a device, in that of the device.
 class SolverIn
 {
@@ -23,11 +32,11 @@ public:
 
   virtual ~SolverIn() = default;
 
-  /// b = modes
-  virtual void set_b(const Vector<double> &modes) = 0;
+  /// b of the problem
+  virtual void set_b_of_problem() = 0;
   /// b = factor times the matrix in every direction applied to `nodal`
   virtual void set_b(const Matrix &matrix, double factor, const double *nodal) = 0;
-  /// b += what was given as the values on the sides
+  /// b += what the values on the sides make. Takes a vector in the first call, if they are not all zero.
   virtual void add_sides() = 0;
   virtual void set_x(const Matrix &matrix, const double *nodal) = 0;
   virtual void get_b(const Matrix &matrix, double factor, double *nodal) = 0;
@@ -40,19 +49,19 @@ public:
   virtual void subtract_mean_of_b() = 0;
   virtual void subtract_mean_of_x() = 0;
 
-  /// x = B^-1 b, from x with Start::given. b must be finite; it is not kept.
-  virtual SolveReport solve(Start start, const IterationCallback &callback) = 0;
+  /// x = B^-1 b, from x with Start::given, which `restore` writes again where the solve begins anew. b must be finite; it is
+  /// not kept.
+  virtual SolveReport solve(Start start, const std::function<void()> &restore) = 0;
   /// b = B x
   virtual void multiply() = 0;
   /// x = M^-1 b, one cycle from zero
   virtual void precondition() = 0;
 };
 
-/// `grid` and `basis` must outlive the object; the precision in `options` is not automatic. `sides`: right-hand side of the values
-/// on the sides.
+/// `grid` and `basis` must outlive the object; the precision in `options` is not automatic.
 std::unique_ptr<SolverIn> make_solver_in_host(const Grid &grid, const CellBasis &basis,
-    laplace::Backend backend, const SolverOptions &options, const Vector<double> &sides);
+    laplace::Backend backend, const SolverOptions &options, const SolverEnvironment &environment);
 /// On the device that has been chosen, in a stream of its own.
 std::unique_ptr<SolverIn> make_solver_in_device(const Grid &grid, const CellBasis &basis,
-    laplace::Backend backend, const SolverOptions &options, const Vector<double> &sides);
+    laplace::Backend backend, const SolverOptions &options, const SolverEnvironment &environment);
 } // namespace tensormg

@@ -1,23 +1,18 @@
 // SolverIn for any context: included where it is compiled for one.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "kernels/vector/cuda.h"
-#include "operators/constant/laplace_operator.h"
-#include "operators/data/device_functions.h"
-#include "operators/data/right_hand_side.h"
-#include "operators/multigrid/multigrid_preconditioner.h"
+#include "operators/data/functions.h"
+#include "operators/solver/data_in_context.h"
 #include "operators/solver/solver_in.h"
+#include "operators/solver/system_solver.h"
 #include "operators/vectors/context.h"
-#include "solvers/cg.h"
-#include "solvers/fgmres.h"
-#include "solvers/mixed_operator.h"
 
 namespace tensormg
 {
@@ -25,46 +20,37 @@ template <typename Context>
 class SolverInContext : public SolverIn
 {
   using VectorType = typename Context::template Vector<double>;
-  using Space = typename Context::Space;
-  template <typename Number>
-  using Operator = LaplaceOperator<Number, Context>;
-  using Run = std::function<SolveReport(Start, const IterationCallback &)>;
 
 public:
   using Matrix = SolverIn::Matrix;
 
   SolverInContext(const Grid &grid, const CellBasis &basis, laplace::Backend backend,
-      const SolverOptions &options, const Vector<double> &sides, Context context,
-      std::unique_ptr<MultigridPreconditionerIn<Context>> multigrid)
-    : options_(options)
-    , level_(grid.finest())
+      const SolverOptions &options, Context context, const SolverEnvironment &environment)
+    : grid_(grid)
     , basis_(basis)
     , context_(std::move(context))
-    , space_(context_.make_space(grid.finest().block, grid.finest().communicator))
-    , operator_(grid.finest(), basis, backend, context_)
-    , multigrid_(std::move(multigrid))
-    , b_(context_.template make_vector<double>(grid.finest().block))
-    , x_(context_.template make_vector<double>(grid.finest().block))
-    , sides_(context_.template make_vector<double>(grid.finest().block))
+    , environment_(environment)
+    , solver_(grid, basis, backend, options, context_, {.cycle = {.one_allocation = true}})
+    , data_(grid.problem, level(), basis, context_, solver_.space(),
+          [this](const std::string &what) { tell_of_host(what); })
+    , b_(context_.template make_vector<double>(level().block))
+    , x_(context_.template make_vector<double>(level().block))
   {
-    copy(sides, sides_);
-    multigrid_->prepare(options_.full_multigrid, false);
-    if (options_.has_single_basis())
-    {
-      products_ = std::make_unique<Operator<WideFloat>>(grid.finest(), basis, backend, context_);
-      both_ = std::make_unique<Mixed>(operator_, *products_);
-      run_ = make_run<typename Space::WideFloatVector>(*both_);
-    }
-    else
-      run_ = make_run<VectorType>(operator_);
+    solver_.set_up(x_, b_);
   }
 
-  void set_b(const Vector<double> &modes) override { copy(modes, b_); }
+  void set_b_of_problem() override { data_.right_hand_side(b_); }
   void set_b(const Matrix &matrix, double factor, const double *nodal) override
   {
     to_modes(matrix, factor, nodal, b_);
   }
-  void add_sides() override { space_.axpby(1., sides_, 1., b_); }
+  void add_sides() override
+  {
+    if (!knows_sides_)
+      make_sides();
+    if (sides_.size() > 0)
+      solver_.space().axpby(1., sides_, 1., b_);
+  }
   void set_x(const Matrix &matrix, const double *nodal) override
   {
     to_modes(matrix, 1., nodal, x_);
@@ -75,87 +61,79 @@ public:
   }
   void get_x(const Matrix &matrix, double *nodal) override { to_nodes(matrix, 1., x_, nodal); }
 
-  double largest_of_b() override { return space_.max_abs(b_); }
-  double largest_of_x() override { return space_.max_abs(x_); }
+  double largest_of_b() override { return solver_.space().max_abs(b_); }
+  double largest_of_x() override { return solver_.space().max_abs(x_); }
   void subtract_mean_of_b() override
   {
     constexpr double rounding = 1e-14;
-    const double before = space_.norm(b_);
-    subtract_mean(b_);
-    if (space_.norm(b_) <= rounding * before)
-      space_.axpby(0., sides_, 0., b_);
+    const double before = solver_.space().norm(b_);
+    data_.subtract_mean(b_);
+    if (solver_.space().norm(b_) <= rounding * before)
+      solver_.space().axpby(0., x_, 0., b_);
   }
-  void subtract_mean_of_x() override { subtract_mean(x_); }
+  void subtract_mean_of_x() override { data_.subtract_mean(x_); }
 
-  SolveReport solve(Start start, const IterationCallback &callback) override
+  SolveReport solve(Start start, const std::function<void()> &restore) override
   {
+    const int exponent = data_.bring_into_range(b_, largest_of_b());
     if (start == Start::zero)
-      space_.axpby(0., b_, 0., x_);
-    const double factor = bring_into_range();
-    if (start != Start::zero)
-      scale(x_, 1. / factor);
-    else if (options_.full_multigrid && space_.norm(b_) > 0.)
-    {
-      multigrid_->full_start(x_, b_, options_.full_multigrid_cycles);
-      start = Start::given_if_better;
-    }
-    wait();
-    const auto begin = std::chrono::steady_clock::now();
-    SolveReport report = run_(start, callback);
-    wait();
-    report.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    scale(x_, factor);
+      solver_.space().axpby(0., b_, 0., x_);
+    else
+      data_.scale(x_, -exponent);
+    SolveEvents events;
+    events.iteration = environment_.iteration;
+    events.restarts = [this](const SolverOptions & /*options*/, const std::string &text) {
+      tell(text);
+    };
+    events.restore_start = [&] {
+      restore();
+      data_.scale(x_, -exponent);
+    };
+    SolveReport report = solver_.solve(x_, b_, start, events);
+    data_.scale(x_, exponent);
+    const double factor = std::ldexp(1., exponent);
     report.rhs_norm *= factor;
     for (double &residual : report.residuals)
       residual *= factor;
     return report;
   }
 
-  void multiply() override { operator_.vmult(b_, x_); }
-
-  void precondition() override
-  {
-    const double norm = space_.norm(b_);
-    if (norm > 0.)
-      multigrid_->apply(x_, b_, norm);
-    else
-      space_.axpby(0., b_, 0., x_);
-  }
+  void multiply() override { solver_.multiply(b_, x_); }
+  void precondition() override { solver_.precondition(x_, b_); }
 
 private:
-  using Mixed = MixedOperator<Operator<double>, Operator<WideFloat>>;
+  const LevelGrid &level() const { return grid_.finest(); }
 
-  template <typename BasisVector, typename AnyOperator>
-  Run make_run(AnyOperator &op)
+  void make_sides()
   {
-    const auto run = [&, this](auto method) -> Run {
-      return [this, &op, method](Start start, const IterationCallback &callback) {
-        return method->solve(op, *multigrid_, x_, b_, callback, start);
-      };
-    };
-    if (options_.solver == OuterSolver::cg)
-      return run(std::make_shared<ConjugateGradients<Space, BasisVector>>(
-          space_, options_.tolerance, options_.max_iterations));
-    return run(std::make_shared<Fgmres<Space, BasisVector>>(
-        space_, options_.tolerance, options_.max_iterations, options_.restart));
+    Problem only_sides = grid_.problem;
+    only_sides.right_hand_side = "0";
+    bool are_zero = true;
+    for (std::size_t s = 0; s < 2 * static_cast<std::size_t>(only_sides.dim); ++s)
+      if (only_sides.boundary[s] != BoundaryKind::periodic)
+      {
+        const ScalarFunction value = scalar_function(only_sides, only_sides.boundary_value[s]);
+        are_zero = are_zero && value.is_constant() && value.value() == 0.;
+      }
+    if (!are_zero)
+    {
+      VectorType sides = context_.template make_vector<double>(level().block);
+      DataInContext<Context>(only_sides, level(), basis_, context_, solver_.space(),
+          [this](const std::string &what) { tell_of_host(what); })
+          .right_hand_side(sides);
+      sides_ = std::move(sides);
+    }
+    knows_sides_ = true;
   }
 
-  /// Divides b_ by a power of two, which is returned, if the square of its norm could leave the range of double precision.
-  double bring_into_range()
+  void tell(const std::string &message) const
   {
-    const double largest = space_.max_abs(b_);
-    if (largest == 0. || (largest > 1e-100 && largest < 1e100))
-      return 1.;
-    constexpr int lowest = -1000; // whose inverse is a number, too
-    const double factor = std::ldexp(1., std::max(std::ilogb(largest), lowest));
-    scale(b_, 1. / factor);
-    return factor;
+    if (environment_.message)
+      environment_.message(message);
   }
-  void scale(VectorType &x, double factor)
+  void tell_of_host(const std::string &what) const
   {
-    if (factor != 1.)
-      space_.axpby(factor, x, 0., x);
+    tell(what + " is evaluated on the host: the device lacks its functions");
   }
 
   void wait()
@@ -164,30 +142,15 @@ private:
       device::synchronize(context_.stream);
   }
 
-  void copy(const Vector<double> &from, VectorType &to)
-  {
-    if constexpr (Context::on_device)
-      copy_to_device(from, to, context_.stream);
-    else
-      std::copy_n(from.data(), from.size(), to.data());
-  }
-
-  void subtract_mean(VectorType &x)
-  {
-    if constexpr (Context::on_device)
-      subtract_mean_on_device(level_, basis_, x, space_);
-    else
-      tensormg::subtract_mean(level_, basis_, x);
-  }
-
   void to_modes(const Matrix &matrix, double factor, const double *nodal, VectorType &modes)
   {
     if constexpr (Context::on_device)
     {
+      wait_for_caller();
       const bool is_here = device::is_device_pointer(nodal);
       if (!is_here)
         device::to_device(staging(), nodal, bytes(), context_.stream);
-      vector_kernels::cuda::nodes_to_modes(level_.block, matrix.data(), factor,
+      vector_kernels::cuda::nodes_to_modes(level().block, matrix.data(), factor,
           is_here ? nodal : staging(), modes.data(), context_.stream);
       wait(); // the caller's vector may change now
     }
@@ -198,8 +161,9 @@ private:
   {
     if constexpr (Context::on_device)
     {
+      wait_for_caller();
       const bool is_here = device::is_device_pointer(nodal);
-      vector_kernels::cuda::modes_to_nodes(level_.block, matrix.data(), factor, modes.data(),
+      vector_kernels::cuda::modes_to_nodes(level().block, matrix.data(), factor, modes.data(),
           is_here ? nodal : staging(), context_.stream);
       if (!is_here)
         device::to_host(nodal, staging(), bytes(), context_.stream);
@@ -208,29 +172,32 @@ private:
     else
       modes_to_nodes(matrix, factor, modes, nodal);
   }
+  /// Before a vector of the caller's is read or written.
+  void wait_for_caller()
+  {
+    device::synchronize(Stream(static_cast<CUstream_st *>(environment_.stream)));
+  }
   std::size_t bytes() const
   {
-    return static_cast<std::size_t>(level_.block.dofs()) * sizeof(double);
+    return static_cast<std::size_t>(level().block.dofs()) * sizeof(double);
   }
   /// For nodal vectors in host memory, from the first one on.
   double *staging()
   {
     if (staging_.size() == 0)
-      staging_ = context_.template make_array<double>(level_.block.dofs());
+      staging_ = context_.template make_array<double>(level().block.dofs());
     return staging_.data();
   }
 
-  SolverOptions options_;
-  const LevelGrid &level_;
+  const Grid &grid_;
   const CellBasis &basis_;
   Context context_;
-  Space space_;
-  Operator<double> operator_;
-  std::unique_ptr<Operator<WideFloat>> products_; ///< of a basis in single
-  std::unique_ptr<Mixed> both_;
-  std::unique_ptr<MultigridPreconditionerIn<Context>> multigrid_;
-  VectorType b_, x_, sides_;
+  SolverEnvironment environment_;
+  SystemSolver<Context> solver_;
+  DataInContext<Context> data_;
+  VectorType b_, x_;
+  VectorType sides_; ///< empty: they are zero
+  bool knows_sides_ = false;
   typename Context::template Array<double> staging_{};
-  Run run_;
 };
 } // namespace tensormg

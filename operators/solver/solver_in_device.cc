@@ -9,17 +9,16 @@ namespace
   {
   public:
     SolverOnDevice(const Grid &grid, const CellBasis &basis, laplace::Backend backend,
-        const SolverOptions &options, const Vector<double> &sides)
-      : SolverInContext<DeviceContext>(grid, basis, backend, options, sides, DeviceContext(get()),
-            make_multigrid(
-                grid, basis, backend, options.multigrid, get(), {.one_allocation = true}))
+        const SolverOptions &options, const SolverEnvironment &environment)
+      : SolverInContext<DeviceContext>(grid, basis, backend, options,
+            DeviceContext(get(), std::make_shared<DeviceVectorSpace::Scratch>(get())), environment)
     {}
   };
 } // namespace
 
 std::unique_ptr<SolverIn> make_solver_in_device(const Grid &grid, const CellBasis &basis,
-    laplace::Backend backend, const SolverOptions &options, const Vector<double> &sides)
+    laplace::Backend backend, const SolverOptions &options, const SolverEnvironment &environment)
 {
-  return std::make_unique<SolverOnDevice>(grid, basis, backend, options, sides);
+  return std::make_unique<SolverOnDevice>(grid, basis, backend, options, environment);
 }
 } // namespace tensormg

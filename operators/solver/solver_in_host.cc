@@ -3,9 +3,9 @@
 namespace tensormg
 {
 std::unique_ptr<SolverIn> make_solver_in_host(const Grid &grid, const CellBasis &basis,
-    laplace::Backend backend, const SolverOptions &options, const Vector<double> &sides)
+    laplace::Backend backend, const SolverOptions &options, const SolverEnvironment &environment)
 {
-  return std::make_unique<SolverInContext<HostContext>>(grid, basis, backend, options, sides,
-      HostContext(), make_multigrid(grid, basis, backend, options.multigrid));
+  return std::make_unique<SolverInContext<HostContext>>(
+      grid, basis, backend, options, HostContext(), environment);
 }
 } // namespace tensormg

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "apps/common/backend_choice.h"
-#include "apps/solve/methods.h"
+#include "apps/solve/system.h"
 #include "kernels/basis/make_cell_basis.h"
 #include "tests/support/sine_problem.h"
 #include "tests/support/temporary_directory.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "apps/common/memory_plan.h"
+#include "operators/solver/memory_plan.h"
 #include "apps/diagnose/table.h"
 #include "kernels/diagnostics/sparse/matrix_market.h"
 

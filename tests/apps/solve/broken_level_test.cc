@@ -57,7 +57,7 @@ namespace
     const RunRecord record = test::solve_with_broken_level(parameters_, 2, test::no_number);
     test::expect_named(record, 2);
     EXPECT_EQ(record.precision, Precision::single_precision);
-    const std::string &attempts = record.precision_fallback;
+    const std::string &attempts = record.report.precision_fallback;
     EXPECT_NE(attempts.find("; then "), std::string::npos) << attempts;
     EXPECT_NE(attempts.find("level 2"), std::string::npos) << attempts;
   }

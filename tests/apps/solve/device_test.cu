@@ -259,8 +259,8 @@ namespace
 
     multigrid.precision_fallback = true;
     const RunRecord record = solve(parameters);
-    EXPECT_EQ(record.precision_fallback.find(failed.report.detail), 0u)
-        << record.precision_fallback;
+    EXPECT_EQ(record.report.precision_fallback.find(failed.report.detail), 0u)
+        << record.report.precision_fallback;
     EXPECT_EQ(record.report.reason, StopReason::iteration_limit) << record.report.detail;
     std::stringstream text;
     write_run_json(record, text);
@@ -344,7 +344,7 @@ namespace
     MultigridOptions &multigrid = leaves_its_range(parameters);
     multigrid.precision_fallback = true;
     const RunRecord again = solve(parameters);
-    EXPECT_NE(again.precision_fallback, "");
+    EXPECT_NE(again.report.precision_fallback, "");
     multigrid.precision = Precision::single_precision;
     EXPECT_EQ(again.report.residuals, solve(parameters).report.residuals);
   }

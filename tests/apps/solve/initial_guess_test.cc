@@ -69,8 +69,8 @@ namespace
     };
     const std::string guess = "x*(1 - x)*y*z^2";
     const RunRecord again = run("half", guess), single = run("single", guess);
-    EXPECT_NE(again.precision_fallback, "");
-    EXPECT_EQ(single.precision_fallback, "");
+    EXPECT_NE(again.report.precision_fallback, "");
+    EXPECT_EQ(single.report.precision_fallback, "");
     EXPECT_EQ(again.report.residuals, single.report.residuals);
     EXPECT_NE(again.report.residuals.front(), run("single", "").report.residuals.front());
   }

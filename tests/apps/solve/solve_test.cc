@@ -238,18 +238,18 @@ namespace
         "output.verbosity=quiet"};
     const RunRecord failed = run(broken);
     EXPECT_EQ(failed.report.reason, StopReason::not_finite);
-    EXPECT_EQ(failed.precision_fallback, "");
+    EXPECT_EQ(failed.report.precision_fallback, "");
 
     std::vector<std::string> with_fallback = broken;
     with_fallback.push_back("multigrid.precision_fallback=true");
     const RunRecord record = run(with_fallback);
-    EXPECT_NE(record.precision_fallback.find("level "), std::string::npos);
+    EXPECT_NE(record.report.precision_fallback.find("level "), std::string::npos);
     EXPECT_NE(error_.str().find("single"), std::string::npos) << error_.str();
     EXPECT_EQ(record.report.reason, StopReason::iteration_limit) << record.report.detail;
     EXPECT_EQ(precision_word(record), "single");
     std::ostringstream json;
     write_run_json(record, json);
-    EXPECT_EQ(test::parse_json(json.str())["precision_fallback"], record.precision_fallback);
+    EXPECT_EQ(test::parse_json(json.str())["precision_fallback"], record.report.precision_fallback);
   }
 
   // Coarse levels leave the range first; those above them stay in half until they do.
@@ -260,7 +260,7 @@ namespace
         "multigrid.precision_fallback=true", "solver.max_iterations=3", "output.verbosity=quiet"});
     EXPECT_NE(error_.str().find("starts again with "), std::string::npos) << error_.str();
     EXPECT_NE(error_.str().find("starts again in single precision"), std::string::npos);
-    EXPECT_NE(record.precision_fallback.find("; then "), std::string::npos);
+    EXPECT_NE(record.report.precision_fallback.find("; then "), std::string::npos);
     EXPECT_TRUE(std::isfinite(record.report.true_relative_residual));
   }
 

@@ -9,7 +9,8 @@
 
 #include "apps/common/memory_plan.h"
 #include "apps/common/output.h"
-#include "apps/solve/methods.h"
+#include "apps/solve/solve.h"
+#include "apps/solve/system.h"
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/device/device.h"
 #include "tests/support/json.h"

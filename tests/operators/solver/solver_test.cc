@@ -198,7 +198,7 @@ namespace
   {
     const Problem problem = box(3, 2, 1);
     Solver kept(problem, {}, everybody());
-    for (unsigned seed = 1; seed <= 5; ++seed)
+    for (unsigned seed = 1; seed <= 20; ++seed)
     {
       const Numbers f = random_numbers(kept.size(), seed);
       Numbers u(f.size()), again(f.size());
@@ -262,6 +262,36 @@ namespace
     EXPECT_LT(largest_difference(x, expected), 1e-3);
   }
 
+  TEST(Solver, DirectSolvesAndInverts)
+  {
+    SolverOptions options;
+    options.solver = OuterSolver::direct;
+    Solver solver(box(3, 3, 1), options, everybody());
+    const Numbers expected = random_numbers(solver.size(), 5);
+    Numbers b(expected.size()), u(expected.size());
+    solver.multiply(b, expected);
+    const SolveReport report = solver.solve_system(b, u);
+    ASSERT_TRUE(report.converged()) << report.detail;
+    EXPECT_EQ(report.iterations, 1);
+    EXPECT_LT(largest_difference(u, expected), 1e-10);
+    solver.precondition(u, b);
+    EXPECT_LT(largest_difference(u, expected), 1e-10);
+  }
+
+  TEST(Solver, RefusesWhatDoesNotFitIntoMemory)
+  {
+    try
+    {
+      const Solver solver(box(3, 3, 12), {}, alone());
+      ADD_FAILURE();
+    }
+    catch (const MemoryError &error)
+    {
+      EXPECT_NE(std::string(error.what()).find(" bytes of memory, of which "), std::string::npos)
+          << error.what();
+    }
+  }
+
   TEST(Solver, WithoutADirichletSideTheMeanIsZero)
   {
     Problem problem = box(2, 2, 2);
@@ -299,7 +329,9 @@ namespace
     refused([](auto &p, auto &, auto &) { p.boundary_value[0] = "xx"; }, "xx");
     refused([](auto &p, auto &, auto &) { p.boundary_value[0] = "f", p.functions["f"] = {}; },
         "empty function");
-    refused([](auto &, auto &o, auto &) { o.solver = OuterSolver::direct; }, "direct");
+    refused(
+        [](auto &, auto &o, auto &) { o.solver = OuterSolver::direct, o.full_multigrid = true; },
+        "direct");
     refused([](auto &, auto &o, auto &) { o.tolerance = 0.; }, "tolerance");
     refused([](auto &, auto &, auto &s) { s.backend = "gpu"; }, "gpu");
   }

@@ -1,4 +1,4 @@
-#include "apps/common/available_memory.h"
+#include "operators/solver/available_memory.h"
 
 #include <algorithm>
 #include <fstream>

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "apps/common/console.h"
 #include "solvers/concepts.h"
 #include "tensormg/report.h"
 
@@ -20,23 +19,33 @@ SolveReport refine_directly(const Space &space, Operator &op, Solver &solver,
   SolveReport report;
   report.reason = StopReason::converged;
   const double norm_b = space.norm(b);
+  report.rhs_norm = norm_b;
   report.residuals = {norm_b};
   if (norm_b == 0.)
+  {
+    space.axpby(0., b, 0., x);
     return report;
-  callback(0, 1.);
+  }
+  if (callback)
+    callback(0, 1.);
   auto r = space.make_vector(), correction = space.make_vector();
-  space.axpby(1., b, 0., r);
   double residual = norm_b;
   while (!(residual / norm_b <= tolerance) && report.iterations < max_solves)
   {
-    solver.solve(correction, r);
-    space.axpby(1., correction, 1., x);
+    if (report.iterations == 0)
+      solver.solve(x, b);
+    else
+    {
+      solver.solve(correction, r);
+      space.axpby(1., correction, 1., x);
+    }
     op.residual(r, x, b);
     const double before = residual;
     residual = space.norm(r);
     ++report.iterations;
     report.residuals.push_back(residual);
-    callback(report.iterations, residual / norm_b);
+    if (callback)
+      callback(report.iterations, residual / norm_b);
     if (residual < 0.5 * before)
       continue;
     if (residual > before && report.iterations > 1) // a correction that is all rounding
@@ -56,9 +65,9 @@ SolveReport refine_directly(const Space &space, Operator &op, Solver &solver,
   else if (!(report.true_relative_residual <= tolerance))
   {
     report.reason = StopReason::stagnated;
-    report.detail = "tolerance " + format_number(tolerance) +
+    report.detail = "tolerance " + number_text(tolerance) +
         " not reached: rounding limits the direct solve to " +
-        format_residual(report.true_relative_residual) +
+        number_text(report.true_relative_residual) +
         "; solver.tolerance above that is attainable, and a little less may be by fgmres";
   }
   return report;

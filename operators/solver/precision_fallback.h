@@ -1,11 +1,10 @@
-// What a solve is tried with after its cycle left the range of its numbers (multigrid.precision_fallback).
+// What a solve does where numbers of the cycle, in half precision, left their range.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
 
-#include "apps/common/run_record.h"
 #include "tensormg/options.h"
 
 namespace tensormg
@@ -15,6 +14,7 @@ namespace tensormg
 MultigridOptions raise_levels(
     MultigridOptions multigrid, std::optional<std::size_t> broken, std::size_t n_levels);
 
-/// Leaves in the record what was wrong and what comes; returns that as a warning to the user.
-std::string note_fallback(const MultigridOptions &raised, RunRecord &record);
+/// The sentence about it: what was wrong in `before`, and the levels that are in single now.
+std::string fallback_text(
+    Precision before, const std::string &detail, const MultigridOptions &raised);
 } // namespace tensormg

@@ -1,4 +1,4 @@
-#include "apps/solve/precision_fallback.h"
+#include "operators/solver/precision_fallback.h"
 
 namespace tensormg
 {
@@ -28,14 +28,10 @@ MultigridOptions raise_levels(
   return multigrid;
 }
 
-std::string note_fallback(const MultigridOptions &raised, RunRecord &record)
+std::string fallback_text(
+    Precision before, const std::string &detail, const MultigridOptions &raised)
 {
-  const std::string &detail = record.report.detail;
-  std::string warning = std::string("multigrid.precision = ") + to_string(record.precision) + ": " +
-      detail + "; the solve starts again " + precision_of_levels(raised);
-  record.precision = raised.precision;
-  record.single_levels = raised.single_levels;
-  record.precision_fallback += (record.precision_fallback.empty() ? "" : "; then ") + detail;
-  return warning;
+  return std::string("multigrid.precision = ") + to_string(before) + ": " + detail +
+      "; the solve starts again " + precision_of_levels(raised);
 }
 } // namespace tensormg

@@ -1,5 +1,5 @@
 // Which levels go to single precision after a cycle left the range of its numbers, and what the user is told.
-#include "apps/solve/precision_fallback.h"
+#include "operators/solver/precision_fallback.h"
 
 #include <gtest/gtest.h>
 
@@ -41,24 +41,15 @@ namespace
     }
   }
 
-  TEST(PrecisionFallback, TheRecordKeepsEveryReason)
+  TEST(PrecisionFallback, SaysWhichLevelsAreInSingle)
   {
-    RunRecord record;
-    record.precision = Precision::half_precision;
-    record.report.detail = "NaN in level 2";
-    EXPECT_EQ(note_fallback(in_half(3), record),
+    EXPECT_EQ(fallback_text(Precision::half_precision, "NaN in level 2", in_half(3)),
         "multigrid.precision = half: NaN in level 2; the solve starts again with the levels 0 to 2 in "
         "single precision");
-    EXPECT_EQ(record.precision, Precision::half_precision);
-    EXPECT_EQ(record.single_levels, 3);
-    record.report.detail = "Inf in level 5";
     MultigridOptions single;
     single.precision = Precision::single_precision;
-    EXPECT_EQ(note_fallback(single, record),
+    EXPECT_EQ(fallback_text(Precision::half_precision, "Inf in level 5", single),
         "multigrid.precision = half: Inf in level 5; the solve starts again in single precision");
-    EXPECT_EQ(record.precision, Precision::single_precision);
-    EXPECT_EQ(record.single_levels, 0);
-    EXPECT_EQ(record.precision_fallback, "NaN in level 2; then Inf in level 5");
   }
 } // namespace
 } // namespace tensormg

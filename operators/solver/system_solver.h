@@ -1,0 +1,325 @@
+// Solves of the dimensionless system B x = b in any context, by the method that the options name: set up once, for any number
+// of right-hand sides.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <mpi.h>
+
+#include "kernels/core/setup_times.h"
+#include "kernels/device/kernel_loading.h"
+#include "operators/constant/box_solver.h"
+#include "operators/constant/device_box_solver.h"
+#include "operators/constant/laplace_operator.h"
+#include "operators/constant/level_choices.h"
+#include "operators/multigrid/multigrid_preconditioner.h"
+#include "operators/solver/outer_method.h"
+#include "operators/solver/precision_fallback.h"
+#include "operators/vectors/context.h"
+#include "solvers/mixed_operator.h"
+#include "tensormg/options.h"
+
+namespace tensormg
+{
+/// Who wants to know of a solve, and when; all may be empty.
+struct SolveEvents
+{
+  IterationCallback iteration;
+  /// Everything is set up, and nothing of the solve has begun.
+  std::function<void()> begins;
+  /// What the solve has asked for is done.
+  std::function<void()> has_ended;
+  /// The solve will be set up and begin once more, with these options, for the reason in the text. May throw.
+  std::function<void(const SolverOptions &options, const std::string &text)> restarts;
+  /// Of Start::given: writes the x of the begin again.
+  std::function<void()> restore_start;
+};
+
+/// ||e|| and (e'Be)^(1/2) of the error e of x, from B e = b - B x by one cycle: right up to its reduction factor.
+struct ErrorEstimate
+{
+  double norm = 0., energy = 0.;
+};
+
+template <typename Context>
+class SystemSolver
+{
+public:
+  using VectorType = typename Context::template Vector<double>;
+  using Space = typename Context::Space;
+
+  struct Settings
+  {
+    CycleOptions cycle{};
+    /// Whether the kernels of the options have been loaded; waits for who loads them. Empty: they have not.
+    std::function<bool()> kernels_are_loaded{};
+  };
+
+  /// `grid` and `basis` must outlive the object; the precision in `options` is not automatic. Takes no vectors yet.
+  SystemSolver(const Grid &grid, const CellBasis &basis, laplace::Backend backend,
+      const SolverOptions &options, const Context &context, Settings settings = {})
+    : grid_(grid)
+    , basis_(basis)
+    , backend_(backend)
+    , options_(options)
+    , settings_(std::move(settings))
+    , context_(context)
+    , space_(context_.make_space(grid.finest().block, grid.finest().communicator))
+    , operator_(grid.finest(), basis, backend, context_)
+  {}
+  SystemSolver(const SystemSolver &) = delete;
+  SystemSolver &operator=(const SystemSolver &) = delete;
+
+  /// Makes multigrid, or the direct solver, and the vectors of the method. x and b are those that will be solved for, or such as
+  /// those; x stays as it is. Throws std::invalid_argument and std::length_error for what cannot be.
+  void set_up(VectorType &x, const VectorType &b)
+  {
+    if (is_direct())
+    {
+      direct_ = setup_times::in_scope("direct solver", [&] { return make_direct(); });
+      make_method();
+    }
+    else
+    {
+      multigrid_ = setup_times::in_scope("multigrid", [&] { return make_cycle(); });
+      setup_times::in_scope("vectors of the method", [&] { make_method(); });
+      make_first_calls(x, b);
+    }
+    setup_times::in_scope("waiting for the device", [&] {
+      if (settings_.kernels_are_loaded)
+        settings_.kernels_are_loaded();
+      wait();
+    });
+  }
+
+  /// x = B^-1 b, from x with Start::given. The squares of the entries of b are in the range of double precision.
+  SolveReport solve(VectorType &x, const VectorType &b, Start start, const SolveEvents &events = {})
+  {
+    if (!method_)
+      make_method();
+    std::string attempts; // that failed
+    SolveReport report;
+    for (double seconds = 0.;;)
+    {
+      report = attempt(x, b, start, events);
+      report.seconds += seconds;
+      if (!report.converged() && report.rhs_norm > 0.)
+        explain_rounding(space_.norm(x), report);
+      if (is_direct() || !options_.multigrid.falls_back_to_single())
+        break;
+      const std::optional<std::size_t> broken = multigrid_->broken_level();
+      if (!is_out_of_range(report, broken))
+        break;
+      seconds = report.seconds;
+      attempts += (attempts.empty() ? "" : "; then ") + report.detail;
+      raise(broken, report.detail, events);
+      set_up(x, b);
+      if (start == Start::given && events.restore_start)
+        events.restore_start();
+      else
+        space_.axpby(0., b, 0., x);
+    }
+    report.precision_fallback = attempts;
+    return report;
+  }
+
+  /// y = B x
+  void multiply(VectorType &y, const VectorType &x) { operator_.vmult(y, x); }
+
+  /// z = M^-1 r: one cycle from zero, or the direct solution.
+  void precondition(VectorType &z, const VectorType &r)
+  {
+    const double norm = space_.norm(r);
+    if (!(norm > 0.))
+      space_.axpby(0., r, 0., z);
+    else if (is_direct())
+      direct_->solve(z, r);
+    else
+      multigrid_->apply(z, r, norm);
+  }
+
+  /// For an iterative method. Its vectors make room and are taken again in the next solve. `without_mean` makes the error that of
+  /// a solution with mean zero, where that is asked for.
+  ErrorEstimate estimate_error(const VectorType &x, const VectorType &b,
+      const std::function<void(VectorType &)> &without_mean = {})
+  {
+    method_.reset();
+    VectorType r = space_.make_vector(), e = space_.make_vector();
+    operator_.residual(r, x, b);
+    precondition(e, r);
+    if (without_mean)
+      without_mean(e);
+    return {space_.norm(e), std::sqrt(std::max(space_.dot(e, r), 0.))};
+  }
+
+  const Space &space() const { return space_; }
+  /// With the levels in single that a solve has fallen back to.
+  const SolverOptions &options() const { return options_; }
+  bool is_direct() const { return options_.solver == OuterSolver::direct; }
+  /// nullptr if direct.
+  const MultigridPreconditionerIn<Context> *multigrid() const { return multigrid_.get(); }
+
+private:
+  template <typename Number>
+  using Operator = LaplaceOperator<Number, Context>;
+  using Mixed = MixedOperator<Operator<double>, Operator<WideFloat>>;
+  using BoxSolverHere = std::conditional_t<Context::on_device, DeviceBoxSolver<double>, BoxSolver>;
+
+  std::unique_ptr<BoxSolverHere> make_direct() const
+  {
+    const LevelGrid &level = grid_.finest();
+    if constexpr (Context::on_device)
+      return std::make_unique<BoxSolverHere>(level, basis_, grid_.problem, context_.stream);
+    else
+      return std::make_unique<BoxSolverHere>(level, basis_, grid_.problem);
+  }
+  std::unique_ptr<MultigridPreconditionerIn<Context>> make_cycle() const
+  {
+    return make_multigrid(grid_, basis_, backend_, options_.multigrid, context_, settings_.cycle);
+  }
+
+  void make_method()
+  {
+    if (is_direct())
+      method_ = std::make_unique<DirectMethod<Space, Operator<double>, BoxSolverHere>>(
+          space_, operator_, *direct_, options_.tolerance);
+    else if (options_.has_single_basis())
+    {
+      products_ = std::make_unique<Operator<WideFloat>>(grid_.finest(), basis_, backend_, context_);
+      both_ = std::make_unique<Mixed>(operator_, *products_);
+      make_krylov<typename Space::WideFloatVector>(*both_);
+    }
+    else
+      make_krylov<VectorType>(operator_);
+  }
+  template <typename BasisVector, typename AnyOperator>
+  void make_krylov(AnyOperator &op)
+  {
+    using Cycles = MultigridPreconditionerIn<Context>;
+    if (options_.solver == OuterSolver::cg)
+    {
+      using Method = ConjugateGradients<Space, BasisVector>;
+      method_ = std::make_unique<KrylovMethod<VectorType, Method, AnyOperator, Cycles>>(
+          op, *multigrid_, space_, options_.tolerance, options_.max_iterations);
+    }
+    else
+    {
+      using Method = Fgmres<Space, BasisVector>;
+      method_ = std::make_unique<KrylovMethod<VectorType, Method, AnyOperator, Cycles>>(
+          op, *multigrid_, space_, options_.tolerance, options_.max_iterations, options_.restart);
+    }
+  }
+
+  /// On a device first calls are slow: they load kernels and record graphs.
+  void make_first_calls(VectorType &x, const VectorType &b)
+  {
+    if constexpr (Context::on_device)
+    {
+      const setup_times::Scope scope("first calls");
+      const bool kernels_are_loaded = setup_times::in_scope("kernels", [&] {
+        return settings_.kernels_are_loaded && settings_.kernels_are_loaded() &&
+            !has_fallen_back_ &&
+            options_.multigrid.single_levels == 0; // which are not loaded ahead
+      });
+      {
+        const KernelLoading instead_of_running(context_.stream);
+        method_->prepare(x, b);
+      }
+      multigrid_->prepare(options_.full_multigrid, kernels_are_loaded);
+    }
+  }
+
+  SolveReport attempt(VectorType &x, const VectorType &b, Start start, const SolveEvents &events)
+  {
+    if (events.begins)
+      events.begins();
+    const double begin = now();
+    if (options_.full_multigrid && !is_direct() && start == Start::zero)
+    {
+      if (space_.norm(b) > 0.)
+        multigrid_->full_start(x, b, options_.full_multigrid_cycles);
+      start = Start::given_if_better;
+    }
+    SolveReport report = method_->solve(x, b, events.iteration, start);
+    wait();
+    report.seconds = now() - begin;
+    if (events.has_ended)
+      events.has_ended();
+    return report;
+  }
+
+  /// Whether numbers that left their range ended the solve, in level `broken` if that is known.
+  static bool is_out_of_range(const SolveReport &report, std::optional<std::size_t> broken)
+  {
+    return report.reason == StopReason::not_finite ||
+        (report.reason == StopReason::stagnated && broken);
+  }
+
+  /// Gives back the memory of cycle and method, and changes the options.
+  void raise(
+      std::optional<std::size_t> broken, const std::string &detail, const SolveEvents &events)
+  {
+    const Precision before = options_.multigrid.precision;
+    method_.reset();
+    multigrid_.reset();
+    has_fallen_back_ = true;
+    options_.multigrid = raise_levels(options_.multigrid, broken, grid_.levels.size());
+    if (events.restarts)
+      events.restarts(options_, fallback_text(before, detail, options_.multigrid));
+  }
+
+  /// Says of a solve that did not converge that its residual is what rounding x leaves, where it is.
+  void explain_rounding(double norm_x, SolveReport &report) const
+  {
+    if (is_direct()) // has said so
+      return;
+    const double rounding =
+        0x1p-53 * largest_eigenvalue_bound(grid_, basis_) * norm_x / report.rhs_norm;
+    report.is_rounding = report.true_relative_residual <= rounding;
+    const Precision precision = options_.multigrid.precision;
+    if (!report.is_rounding && precision != Precision::double_precision &&
+        needs_double(grid_, basis_))
+      report.detail += std::string("; multigrid.precision = ") + to_string(precision) +
+          " holds too little for cells this flat: auto or double";
+    if (report.is_rounding)
+      report.detail += "; that is what rounding the solution to double precision leaves (up to " +
+          number_text(rounding) + "): the solution itself is as exact as that, and a larger " +
+          "solver.tolerance can be met";
+  }
+
+  void wait() const
+  {
+    if constexpr (Context::on_device)
+      device::synchronize(context_.stream);
+  }
+  /// Time that includes what the slowest rank needs.
+  double now() const
+  {
+    MPI_Barrier(grid_.communicator);
+    return MPI_Wtime();
+  }
+
+  const Grid &grid_;
+  const CellBasis &basis_;
+  laplace::Backend backend_;
+  SolverOptions options_;
+  Settings settings_;
+  Context context_;
+  Space space_;
+  Operator<double> operator_;
+  std::unique_ptr<Operator<WideFloat>> products_; ///< of a basis in single
+  std::unique_ptr<Mixed> both_;
+  std::unique_ptr<MultigridPreconditionerIn<Context>> multigrid_;
+  std::unique_ptr<BoxSolverHere> direct_;
+  std::unique_ptr<OuterMethod<VectorType>> method_;
+  bool has_fallen_back_ = false;
+};
+} // namespace tensormg
