@@ -94,6 +94,18 @@ public:
   /// The coordinates of all nodes, each array as long as a vector; z may be empty in 2D.
   void coordinates(std::span<double> x, std::span<double> y, std::span<double> z) const;
 
+  /// The nodes of side 0 to 5, left to top (problem.h), [cell][j][i] as above along the two directions of the side, the first one
+  /// fastest; in 2D [cell][i]. Of the cells of this process: none where it has none at the side.
+  std::int64_t side_size(int side) const;
+  void side_coordinates(
+      int side, std::span<double> x, std::span<double> y, std::span<double> z) const;
+  /// Values at these nodes, in host memory, take the place of the problem's for the side: u on a Dirichlet side, a du/dn on a Neumann
+  /// side.
+  void set_side_values(int side, std::span<const double> values);
+  /// The problem's functions give other values now (data that depend on time): those of sides are evaluated again, by the next
+  /// call that needs them. The right-hand side of solve(u) is in every call.
+  void update_sides();
+
   /// u = the solution of the problem as it was given.
   SolveReport solve(std::span<double> u);
   /// The same with the right-hand side f in place of the problem's: its values at the nodes. With Start::given the iteration

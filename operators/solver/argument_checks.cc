@@ -72,6 +72,12 @@ void check_arguments(const Problem &problem, const SolverOptions &options)
     refuse("options.multigrid.degree = " + std::to_string(options.multigrid.degree), "1 or more");
 }
 
+void check_side(int side, int dim)
+{
+  if (side < 0 || side >= 2 * dim)
+    refuse("side " + std::to_string(side), "0 to " + std::to_string(2 * dim - 1));
+}
+
 void check_size(const char *name, std::size_t found, std::int64_t wanted)
 {
   if (found != static_cast<std::size_t>(wanted))

@@ -10,6 +10,8 @@ namespace tensormg
 {
 /// Sizes, degrees and numbers that no problem can have, and methods that the library lacks.
 void check_arguments(const Problem &problem, const SolverOptions &options);
+/// The number of a side of the box.
+void check_side(int side, int dim);
 /// The size of the vector `name` of this process.
 void check_size(const char *name, std::size_t found, std::int64_t wanted);
 } // namespace tensormg

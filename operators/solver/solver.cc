@@ -17,6 +17,7 @@
 #include "operators/solver/available_memory.h"
 #include "operators/solver/backend_choice.h"
 #include "operators/solver/memory_plan.h"
+#include "operators/solver/side_values.h"
 #include "operators/solver/solver_in.h"
 #include "operators/vectors/nodal_map.h"
 
@@ -126,6 +127,26 @@ public:
         }
   }
 
+  void side_coordinates(int side, int d, std::span<double> to) const
+  {
+    tensormg::side_coordinates(level(), side, map_.nodes(), d, to);
+  }
+  void set_side_values(int side, std::span<const double> values)
+  {
+    const std::string name = std::string("values of ") + side_names[static_cast<std::size_t>(side)];
+    for (Problem *problem : {&problem_, &grid_.problem})
+    {
+      problem->functions[name] = side_function(level(), side, map_.nodes(), values);
+      problem->boundary_value[static_cast<std::size_t>(side)] = name;
+    }
+    in_->forget_sides();
+  }
+  void update_sides() { in_->forget_sides(); }
+  bool is_periodic(int side) const
+  {
+    return problem_.boundary[static_cast<std::size_t>(side)] == BoundaryKind::periodic;
+  }
+
   SolveReport solve_problem(std::span<double> u)
   {
     with_argument_errors([&] { in_->set_b_of_problem(); });
@@ -134,7 +155,7 @@ public:
   SolveReport solve_for(std::span<const double> f, std::span<double> u, Start start)
   {
     in_->set_b(map_.modes_of_values(), length_squared() / problem_.coefficient, f.data());
-    in_->add_sides();
+    with_argument_errors([&] { in_->add_sides(); });
     return solve("f", u, start);
   }
   SolveReport solve_system(std::span<const double> b, std::span<double> u, Start start)
@@ -243,6 +264,36 @@ void Solver::coordinates(std::span<double> x, std::span<double> y, std::span<dou
   if (!z.empty())
     implementation_->coordinates(2, z);
 }
+
+std::int64_t Solver::side_size(int side) const
+{
+  check_side(side, implementation_->level().block.dim);
+  return tensormg::side_size(implementation_->level(), side);
+}
+void Solver::side_coordinates(
+    int side, std::span<double> x, std::span<double> y, std::span<double> z) const
+{
+  check_size("x", x.size(), side_size(side));
+  check_size("y", y.size(), side_size(side));
+  if (!z.empty() || implementation_->level().block.dim == 3)
+    check_size("z", z.size(), side_size(side));
+  implementation_->side_coordinates(side, 0, x);
+  implementation_->side_coordinates(side, 1, y);
+  if (!z.empty())
+    implementation_->side_coordinates(side, 2, z);
+}
+void Solver::set_side_values(int side, std::span<const double> values)
+{
+  check_size("values", values.size(), side_size(side));
+  if (implementation_->is_periodic(side))
+    throw ArgumentError("side " + std::to_string(side) +
+        " is periodic: it has no values; allowed: dirichlet and neumann sides");
+  for (const double value : values)
+    if (!std::isfinite(value))
+      throw ArgumentError("values holds numbers that are not finite");
+  implementation_->set_side_values(side, values);
+}
+void Solver::update_sides() { implementation_->update_sides(); }
 
 SolveReport Solver::solve(std::span<double> u)
 {

@@ -38,6 +38,8 @@ public:
   virtual void set_b(const Matrix &matrix, double factor, const double *nodal) = 0;
   /// b += what the values on the sides make. Takes a vector in the first call, if they are not all zero.
   virtual void add_sides() = 0;
+  /// The values on the sides, grid.problem's, are others now.
+  virtual void forget_sides() = 0;
   virtual void set_x(const Matrix &matrix, const double *nodal) = 0;
   virtual void get_b(const Matrix &matrix, double factor, double *nodal) = 0;
   virtual void get_x(const Matrix &matrix, double *nodal) = 0;

@@ -48,9 +48,10 @@ public:
   {
     if (!knows_sides_)
       make_sides();
-    if (sides_.size() > 0)
+    if (has_sides_)
       solver_.space().axpby(1., sides_, 1., b_);
   }
+  void forget_sides() override { knows_sides_ = false; }
   void set_x(const Matrix &matrix, const double *nodal) override
   {
     to_modes(matrix, 1., nodal, x_);
@@ -115,14 +116,13 @@ private:
         const ScalarFunction value = scalar_function(only_sides, only_sides.boundary_value[s]);
         are_zero = are_zero && value.is_constant() && value.value() == 0.;
       }
-    if (!are_zero)
-    {
-      VectorType sides = context_.template make_vector<double>(level().block);
+    has_sides_ = !are_zero;
+    if (has_sides_ && sides_.size() == 0)
+      sides_ = context_.template make_vector<double>(level().block);
+    if (has_sides_)
       DataInContext<Context>(only_sides, level(), basis_, context_, solver_.space(),
           [this](const std::string &what) { tell_of_host(what); })
-          .right_hand_side(sides);
-      sides_ = std::move(sides);
-    }
+          .right_hand_side(sides_);
     knows_sides_ = true;
   }
 
@@ -196,8 +196,8 @@ private:
   SystemSolver<Context> solver_;
   DataInContext<Context> data_;
   VectorType b_, x_;
-  VectorType sides_; ///< empty: they are zero
-  bool knows_sides_ = false;
+  VectorType sides_; ///< empty until they are not zero
+  bool knows_sides_ = false, has_sides_ = false;
   typename Context::template Array<double> staging_{};
 };
 } // namespace tensormg

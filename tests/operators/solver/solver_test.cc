@@ -278,6 +278,77 @@ namespace
     EXPECT_LT(largest_difference(u, expected), 1e-10);
   }
 
+  // Polynomials of the degree of the elements are given exactly by their values at the nodes.
+  TEST(Solver, TakesSidesAsArrays)
+  {
+    for (const int dim : {2, 3})
+    {
+      Problem problem = box(dim, 3, 1);
+      const Problem zero = problem;
+      problem.boundary_value = {"y*y*(2-y)", "1+y", "0", "0", "x*x-y", "x*x*x+y*y"};
+      Solver expected(problem, {}, everybody()), solver(zero, {}, everybody(Nodes::gauss));
+      const Numbers f(static_cast<std::size_t>(solver.size()), 2.);
+      Numbers u(f.size()), v(f.size());
+      ASSERT_TRUE(expected.solve(f, u).converged());
+      ASSERT_TRUE(solver.solve(f, v).converged());
+      EXPECT_GT(largest_difference(u, v), 0.1);
+      for (int side = 0; side < 2 * dim; ++side)
+        if (side / 2 != 1) // which is periodic
+        {
+          Numbers x(solver.side_size(side)), y(x.size()), z(x.size());
+          solver.side_coordinates(side, x, y, z);
+          Numbers values(x.size());
+          for (std::size_t i = 0; i < x.size(); ++i)
+          {
+            const auto normal = static_cast<std::size_t>(side / 2);
+            const double at = normal == 0 ? x[i] : z[i];
+            EXPECT_DOUBLE_EQ(at, (side % 2 == 0 ? problem.lower : problem.upper)[normal]);
+            values[i] = side == 0 ? y[i] * y[i] * (2. - y[i])
+                : side == 1       ? 1. + y[i]
+                : side == 4       ? x[i] * x[i] - y[i]
+                                  : x[i] * x[i] * x[i] + y[i] * y[i];
+          }
+          solver.set_side_values(side, values);
+        }
+      ASSERT_TRUE(solver.solve(f, v).converged());
+      EXPECT_LT(largest_difference(u, v), 1e-9);
+    }
+  }
+
+  TEST(Solver, SidesThatDependOnTime)
+  {
+    Problem problem = box(2, 2, 1);
+    double time = 1.;
+    problem.boundary_value[0] = "g";
+    problem.functions["g"] = [&](std::size_t n, const double *, const double *, const double *,
+                                 double *values) { std::fill_n(values, n, time); };
+    Solver solver(problem, {}, everybody());
+    const Numbers f(static_cast<std::size_t>(solver.size()), 0.);
+    Numbers u(f.size()), v(f.size());
+    ASSERT_TRUE(solver.solve(f, u).converged());
+    time = 2.;
+    ASSERT_TRUE(solver.solve(f, v).converged());
+    EXPECT_EQ(u, v);
+    solver.update_sides();
+    ASSERT_TRUE(solver.solve(f, v).converged());
+    for (double &number : u)
+      number *= 2.;
+    EXPECT_LT(largest_difference(u, v), 1e-8);
+  }
+
+  TEST(Solver, RefusesWrongSides)
+  {
+    Solver solver(box(2, 2, 1), {}, alone());
+    Numbers values(static_cast<std::size_t>(solver.side_size(0)), 1.), u(solver.size());
+    EXPECT_THROW(solver.side_size(4), ArgumentError);
+    EXPECT_THROW(solver.set_side_values(-1, values), ArgumentError);
+    EXPECT_THROW(solver.set_side_values(2, Numbers(solver.side_size(2))), ArgumentError);
+    EXPECT_THROW(solver.set_side_values(0, {}), ArgumentError);
+    values[1] = std::numeric_limits<double>::infinity();
+    EXPECT_THROW(solver.set_side_values(0, values), ArgumentError);
+    EXPECT_TRUE(solver.solve(u).converged());
+  }
+
   TEST(Solver, RefusesWhatDoesNotFitIntoMemory)
   {
     try
