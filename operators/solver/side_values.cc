@@ -72,6 +72,8 @@ std::int64_t side_size(const LevelGrid &level, int side)
 void side_coordinates(
     const LevelGrid &level, int side, const std::vector<double> &nodes, int d, std::span<double> to)
 {
+  if (!is_here(level, side))
+    return;
   const auto [a, b] = directions_along(side);
   const Line first(level, a, nodes), second(level, b, nodes);
   const auto normal = static_cast<std::size_t>(side / 2), direction = static_cast<std::size_t>(d);
