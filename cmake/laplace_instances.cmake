@@ -25,6 +25,8 @@ foreach(number IN ITEMS double float Half WideFloat)
   foreach(dim IN ITEMS 2 3)
     tensormg_laplace_instance(laplace_host_instances cpu/${dim}d_${name}.cc cpu/instances.h
       "Apply<${number}> *cpu_instance<${dim}, ${number}>(Form, int)")
+    tensormg_laplace_instance(laplace_host_instances cpu/cellwise_${dim}d_${name}.cc cpu/instances.h
+      "ApplyCellwise<${number}> *cellwise_cpu_instance<${dim}, ${number}>(Form, int)")
   endforeach()
 
   set(strips "")

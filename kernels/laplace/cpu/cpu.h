@@ -17,19 +17,20 @@
 #include <utility>
 
 #include "kernels/core/simd.h"
+#include "kernels/laplace/cpu/coefficients.h"
 #include "kernels/laplace/cpu/row.h"
 #include "kernels/laplace/cpu/tables.h"
 #include "kernels/laplace/laplace.h"
 
 namespace tensormg::laplace
 {
-template <int dim, int n, Form form, typename Number>
+template <int dim, int n, Form form, typename Number, typename Coefficient = OneCoefficient<Number>>
 class CpuMarch
 {
   using C = Compute<Number>;
   template <int W>
   using V = simd::Vec<C, W>;
-  using Row = CpuRow<dim, n, form, Number>;
+  using Row = CpuRow<dim, n, form, Number, Coefficient>;
   using Above = typename Row::Above;
   using TraceWeights = CpuTraceWeights<n, Number>;
   template <int W>
@@ -37,8 +38,9 @@ class CpuMarch
   static constexpr int nz = dim == 3 ? n : 1;
 
 public:
-  explicit CpuMarch(const Arguments<Number> &arguments)
+  CpuMarch(const Arguments<Number> &arguments, const Coefficient &coefficient_)
     : a(arguments)
+    , coefficient(coefficient_)
     , block(a.block)
     , range(clipped(a.range, block))
     , row(block.row())
@@ -46,7 +48,7 @@ public:
     , pitch(block.pitch)
     , covered(padded_cells(3, block.cells[0]))
     , x_line(pitch + 2 * margin)
-    , weights(a)
+    , weights(a, coefficient)
   {
     streaming = use_streaming_stores(a);
     tile = tile_rows(block, range.y_end - range.y_begin, sizeof(Number), sizeof(C));
@@ -96,7 +98,7 @@ private:
 
   TraceWeights trace_weights() const { return {weights.v, weights.h}; }
 
-  /// f(offset in a row, offset in a chunk buffer, width) for all modes i and cells [x0, x1).
+  /// f(offset in a row, offset in a chunk buffer, cell, width) for all modes i and cells [x0, x1).
   template <typename Function>
   TENSORMG_INLINE static void for_each_in_chunk(
       std::int64_t pitch, std::int64_t x0, std::int64_t x1, Function &&f)
@@ -105,11 +107,11 @@ private:
     for (int i = 0; i < n; ++i)
       if (count == chunk) // the loop length is a constant
         simd::for_each_vector<C>(chunk, [&](std::int64_t x, auto width) TENSORMG_INLINE {
-          f(i * pitch + x0 + x, i * chunk + x, width);
+          f(i * pitch + x0 + x, i * chunk + x, x0 + x, width);
         });
       else
         simd::for_each_vector<C>(count, [&](std::int64_t x, auto width) TENSORMG_INLINE {
-          f(i * pitch + x0 + x, i * chunk + x, width);
+          f(i * pitch + x0 + x, i * chunk + x, x0 + x, width);
         });
   }
 
@@ -176,16 +178,20 @@ private:
     const std::int64_t row = this->row; // a local: a member could alias the stores
     C *previous = y_carry[0] + 2 * k * row;
     C *pairs = y_pairs + k * 4 * pair_stride;
+    const typename Coefficient::template Coupling<n> coupling =
+        coefficient.template coupling<n>(trace_weights(), 1, cy, z / nz);
+    const Number *own = a.src + z * plane + cy * n * row;
     if (cy + 1 < block.cells[1])
     {
       const Number *next = a.src + z * plane + (cy + 1) * n * row;
       const TraceWeights traces = trace_weights();
-      for_each_in_chunk(
-          pitch, x0, x1, [&](std::int64_t x, std::int64_t at, auto width) TENSORMG_INLINE {
+      for_each_in_chunk(pitch, x0, x1,
+          [&](std::int64_t x, std::int64_t at, std::int64_t cell, auto width) TENSORMG_INLINE {
             constexpr int W = width;
             const Traces<W> t = traces.template operator()<W>(next + x, row);
-            store_pairs<W, C>(pairs + at, pair_stride, simd::load<W>(previous + x),
-                simd::load<W>(previous + row + x), t.vl, t.dl);
+            store_pairs<W, C>(pairs + at, pair_stride,
+                coupling.template of_line<W>(cell, own + x, row, simd::load<W>(previous + x),
+                    simd::load<W>(previous + row + x), t.vl, t.dl));
             simd::store<W>(previous + x, t.vr);
             simd::store<W>(previous + row + x, t.dr);
           });
@@ -197,12 +203,13 @@ private:
     const std::int64_t other_d = has_ghost ? block.planes() * row : row;
     const C sign = has_ghost ? C(1) : value_reflection<C>(a.sides[3]),
             sign_d = has_ghost ? C(1) : -sign;
-    for_each_in_chunk(
-        pitch, x0, x1, [&](std::int64_t x, std::int64_t at, auto width) TENSORMG_INLINE {
+    for_each_in_chunk(pitch, x0, x1,
+        [&](std::int64_t x, std::int64_t at, std::int64_t cell, auto width) TENSORMG_INLINE {
           constexpr int W = width;
-          store_pairs<W, C>(pairs + at, pair_stride, simd::load<W>(previous + x),
-              simd::load<W>(previous + row + x), sign * simd::load<W>(other + x),
-              sign_d * simd::load<W>(other + other_d + x));
+          store_pairs<W, C>(pairs + at, pair_stride,
+              coupling.template of_line<W>(cell, own + x, row, simd::load<W>(previous + x),
+                  simd::load<W>(previous + row + x), sign * simd::load<W>(other + x),
+                  sign_d * simd::load<W>(other + other_d + x)));
         });
   }
 
@@ -326,9 +333,13 @@ private:
       w.vz = weights.vd[2];
       w.gz = weights.gd[2];
     }
+    w.x_coupling = coefficient.template coupling<n>(trace_weights(), 0, cy, cz, x0);
+    if constexpr (dim == 3)
+      w.z_coupling = coefficient.template coupling<n>(trace_weights(), 2, cy, cz, x0);
     w.own = weights.own;
     w.theta = weights.theta;
-    w.diagonal = weights.diagonal.data() + j * n;
+    w.alpha = weights.alpha;
+    w.diagonal = weights.diagonal.at(j, cy, cz, x0);
     simd::for_each_vector<C>(
         x1 - x0, [&](std::int64_t x, auto width) TENSORMG_INLINE { w.template pair_x<width>(x); });
     const bool streaming = this->streaming;
@@ -353,12 +364,13 @@ private:
   }
 
   const Arguments<Number> a;
+  const Coefficient coefficient;
   const Block block;
   const RowRange range;
   const std::int64_t row, plane, pitch;
   const std::int64_t covered; ///< cells in chunks: padded to whole registers
   const std::int64_t x_line;  ///< pitch and a margin on each side
-  const CpuWeights<dim, n, form, C> weights;
+  const CpuWeights<dim, n, form, Number, Coefficient> weights;
   bool streaming = false;
   std::int64_t tile = 1;
   C *z_carry[2] = {};    ///< [tile rows][V, D][row]: traces of the previous and the current layer

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <type_traits>
 
 #include "kernels/core/simd.h"
+#include "kernels/laplace/cpu/coefficients.h"
 #include "kernels/laplace/cpu/tables.h"
 #include "kernels/laplace/laplace.h"
 
@@ -47,20 +49,17 @@ struct CpuTraceWeights
   }
 };
 
-/// The four numbers that couple a line to its neighbours: two for even, two for odd modes.
 template <int W, typename C>
-TENSORMG_INLINE inline void store_pairs(C *pairs, std::int64_t stride, simd::Vec<C, W> vm,
-    simd::Vec<C, W> dm, simd::Vec<C, W> vp, simd::Vec<C, W> dp)
+TENSORMG_INLINE inline void store_pairs(C *to, std::int64_t stride, const CpuPairs<C, W> &pairs)
 {
-  simd::store<W>(pairs, dm - dp);
-  simd::store<W>(pairs + stride, vp + vm);
-  simd::store<W>(pairs + 2 * stride, -(dm + dp));
-  simd::store<W>(pairs + 3 * stride, vp - vm);
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i)
+    simd::store<W>(to + i * stride, pairs[i]);
 }
 
 /// Everything that the inner loops read, as a local of their caller: a member of a longer-lived object could
 /// alias their stores.
-template <int dim, int n, Form form, typename Number>
+template <int dim, int n, Form form, typename Number, typename Coefficient>
 struct CpuRow
 {
   using C = Compute<Number>;
@@ -97,8 +96,10 @@ struct CpuRow
   CpuTraceWeights<n, Number> traces;
   std::array<C, n> vx, gx;
   std::array<C, nz> vz, gz;
-  C vy, gy, own, theta;
-  const C *diagonal;
+  C vy, gy, own, theta, alpha;
+  using Coupling = typename Coefficient::template Coupling<n>;
+  Coupling x_coupling, z_coupling;
+  std::conditional_t<Coefficient::per_cell, CpuCellDiagonal<dim, n, C>, const C *> diagonal;
 
   /// The x coupling of W cells in every plane.
   template <int W>
@@ -107,9 +108,10 @@ struct CpuRow
     for (int k = 0; k < nz; ++k)
     {
       const C *t = x_traces + k * n * 4 * x_line + x;
-      store_pairs<W, C>(x_pairs + k * 4 * chunk + x, chunk, simd::load<W>(t + x_line - 1),
-          simd::load<W>(t + 3 * x_line - 1), simd::load<W>(t + 1),
-          simd::load<W>(t + 2 * x_line + 1));
+      store_pairs<W, C>(x_pairs + k * 4 * chunk + x, chunk,
+          x_coupling.template with_own<W>(x, simd::load<W>(t), simd::load<W>(t + x_line),
+              simd::load<W>(t + x_line - 1), simd::load<W>(t + 3 * x_line - 1),
+              simd::load<W>(t + 1), simd::load<W>(t + 2 * x_line + 1)));
     }
   }
 
@@ -127,9 +129,10 @@ struct CpuRow
   TENSORMG_INLINE void finish_cells(int i, std::int64_t x, Number *line = nullptr) const
   {
     const std::int64_t at = i * pitch + x;
-    V<W> z_pairs[2][2];
+    CpuPairs<C, W> z_pairs;
     if constexpr (dim == 3)
-      couple_z<W>(at, z_pairs);
+      z_pairs = couple_z<W>(at, x);
+    const auto own_parts = parts_in_cell<W>(i, x);
     const C *x_pair = x_pairs + (i % 2) * 2 * chunk + x;
     const C *y_pair = y_pairs + i * chunk + x;
 #pragma GCC unroll 9
@@ -141,10 +144,10 @@ struct CpuRow
       face_y += gy * simd::load<W>(y_pair + (k * 4 + 1) * n * chunk);
       if constexpr (dim == 3)
       {
-        face += vz[k] * z_pairs[k % 2][0];
-        face_y += gz[k] * z_pairs[k % 2][1];
+        face += vz[k] * z_pairs[k % 2 * 2];
+        face_y += gz[k] * z_pairs[k % 2 * 2 + 1];
       }
-      V<W> result = combine<W>(at + k * plane, face + face_y, diagonal[k * n * n + i]);
+      V<W> result = combine<W>(at + k * plane, face + face_y, own_parts, k);
       if constexpr (to == To::padded_dst)
         result = simd::keep_first<W, C>(result, end - x);
       if constexpr (to == To::past_caches)
@@ -169,7 +172,7 @@ struct CpuRow
 
   /// The z coupling of W lines; the carried traces move on by one layer.
   template <int W>
-  TENSORMG_INLINE void couple_z(std::int64_t at, V<W> (&pairs)[2][2]) const
+  TENSORMG_INLINE CpuPairs<C, W> couple_z(std::int64_t at, std::int64_t x) const
   {
     C *carried = carry + at;
     const V<W> vm = simd::load<W>(carried), dm = simd::load<W>(carried + row);
@@ -191,35 +194,49 @@ struct CpuRow
       vp = above.sign * simd::load<W>(above.other + at);
       dp = above.sign_d * simd::load<W>(above.other + above.other_d + at);
     }
-    pairs[0][0] = dm - dp;
-    pairs[0][1] = vp + vm;
-    pairs[1][0] = -(dm + dp);
-    pairs[1][1] = vp - vm;
+    return z_coupling.template of_line<W>(x, src + at, plane, vm, dm, vp, dp);
   }
 
-  /// The form: `weight` is the diagonal entry, for chebyshev alpha divided by it.
+  /// What belongs to a cell alone, for mode i in x and all modes in z.
   template <int W>
-  TENSORMG_INLINE V<W> combine(std::int64_t at, V<W> face, C weight) const
+  TENSORMG_INLINE auto parts_in_cell(int i, [[maybe_unused]] std::int64_t x) const
+  {
+    if constexpr (Coefficient::per_cell)
+      return diagonal.template line<W, form == Form::chebyshev>(i, x);
+    else
+      return diagonal + i;
+  }
+
+  /// The form.
+  template <int W, typename Parts>
+  TENSORMG_INLINE V<W> combine(std::int64_t at, V<W> face, const Parts &parts, int k) const
   {
     const V<W> u = simd::load<W>(src + at);
     // What the next strip reads once, from memory. Past the end of a vector this is harmless.
     if constexpr (form != Form::apply)
       __builtin_prefetch(b + prefetch + at, 0, 2);
     if constexpr (form == Form::chebyshev)
+    {
       if (old)
         __builtin_prefetch(old + prefetch + at, 0, 2);
-    if constexpr (form == Form::apply)
-      return weight * u + face;
-    else if constexpr (form == Form::residual)
-      return simd::load<W>(b + at) - (weight * u + face);
-    else
-    {
-      // (b - B u) / diagonal = (b - face) / diagonal - u: src is not needed twice.
-      V<W> result = own * u + weight * (simd::load<W>(b + at) - face);
+      V<W> result;
+      if constexpr (Coefficient::per_cell)
+        result = own * u + alpha * (simd::load<W>(b + at) - face - parts.of(k) * u) / parts.d_of(k);
+      else // (b - B u) / diagonal = (b - face) / diagonal - u: src is not needed twice.
+        result = own * u + parts[k * n * n] * (simd::load<W>(b + at) - face);
       if (old)
         result -= theta * simd::load<W>(old + at);
       return result;
     }
+    V<W> product;
+    if constexpr (Coefficient::per_cell)
+      product = parts.of(k) * u + face;
+    else
+      product = parts[k * n * n] * u + face;
+    if constexpr (form == Form::apply)
+      return product;
+    else
+      return simd::load<W>(b + at) - product;
   }
 };
 } // namespace tensormg::laplace

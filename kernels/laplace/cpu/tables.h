@@ -3,25 +3,58 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
+#include "kernels/laplace/cpu/coefficients.h"
 #include "kernels/laplace/laplace.h"
 
 namespace tensormg::laplace
 {
-/// The tables of CellBasis in the compute type, multiplied by the direction factors.
-template <int dim, int n, Form form, typename C>
+/// The tables of CellBasis in the compute type; those for one coefficient multiplied by the direction factors.
+template <int dim, int n, Form form, typename Number, typename Coefficient>
 struct CpuWeights
 {
+  using C = Compute<Number>;
   static constexpr int nz = dim == 3 ? n : 1;
-  std::array<C, n> v{}, h{};                  ///< trace weights
-  std::array<std::array<C, n>, 3> vd{}, gd{}; ///< c_d v, c_d g
-  std::array<C, n * n * nz> diagonal{}; ///< c_x l_i + c_y l_j + c_z l_k; chebyshev: alpha / that
-  C own{};                              ///< chebyshev: factor 1 + theta - alpha of src
-  C theta{};                            ///< chebyshev
+  std::array<C, n> v{}, h{}; ///< trace weights
+  /// By which pairs go to modes: c_d v and c_d g, or v and h where pairs hold the coefficients.
+  std::array<std::array<C, n>, 3> vd{}, gd{};
+  C own{};   ///< chebyshev: factor 1 + theta - alpha of src
+  C theta{}; ///< chebyshev
+  C alpha{}; ///< chebyshev
 
-  template <typename Number>
-  explicit CpuWeights(const Arguments<Number> &a)
+  /// c_x l_i + c_y l_j + c_z l_k; chebyshev: alpha / that. Or what makes it of a cell's numbers.
+  struct OneDiagonal
+  {
+    std::array<C, n * n * nz> numbers{};
+    const C *at(int j, std::int64_t, std::int64_t, std::int64_t) const
+    {
+      return numbers.data() + j * n;
+    }
+  };
+  struct CellDiagonals
+  {
+    CpuCellDiagonal<dim, n, C> first;
+    std::int64_t row = 0, plane = 0;
+    CpuCellDiagonal<dim, n, C> at(int j, std::int64_t cy, std::int64_t cz, std::int64_t x0) const
+    {
+      CpuCellDiagonal<dim, n, C> result = first;
+      const std::int64_t offset = cy * row + cz * plane + x0;
+      for (int d = 0; d < dim; ++d)
+      {
+        result.c[d] += offset;
+        result.jump[d] += offset;
+      }
+      result.reaction += offset;
+      result.lambda_y = first.lambda[j];
+      result.square_y = first.square[j];
+      return result;
+    }
+  };
+  std::conditional_t<Coefficient::per_cell, CellDiagonals, OneDiagonal> diagonal{};
+
+  CpuWeights(const Arguments<Number> &a, const Coefficient &coefficient)
   {
     const CellBasis &basis = *a.basis;
     for (int m = 0; m < n; ++m)
@@ -30,10 +63,20 @@ struct CpuWeights
       h[m] = static_cast<C>(basis.h[m]);
       for (int d = 0; d < dim; ++d)
       {
-        vd[d][m] = static_cast<C>(a.factor[d] * basis.v[m]);
-        gd[d][m] = static_cast<C>(a.factor[d] * basis.g[m]);
+        vd[d][m] = Coefficient::per_cell ? v[m] : static_cast<C>(a.factor[d] * basis.v[m]);
+        gd[d][m] = Coefficient::per_cell ? h[m] : static_cast<C>(a.factor[d] * basis.g[m]);
       }
     }
+    set_diagonal(a, coefficient);
+    own = static_cast<C>(1. + a.theta - (Coefficient::per_cell ? 0. : a.alpha));
+    theta = static_cast<C>(a.theta);
+    alpha = static_cast<C>(a.alpha);
+  }
+
+private:
+  void set_diagonal(const Arguments<Number> &a, const OneCoefficient<Number> &)
+  {
+    const CellBasis &basis = *a.basis;
     for (int k = 0; k < nz; ++k)
       for (int j = 0; j < n; ++j)
         for (int i = 0; i < n; ++i)
@@ -41,11 +84,22 @@ struct CpuWeights
           double value = a.factor[0] * basis.lambda[i] + a.factor[1] * basis.lambda[j];
           if (dim == 3)
             value += a.factor[2] * basis.lambda[k];
-          diagonal[(k * n + j) * n + i] =
+          diagonal.numbers[(k * n + j) * n + i] =
               static_cast<C>(form == Form::chebyshev ? a.alpha / value : value);
         }
-    own = static_cast<C>(1. + a.theta - a.alpha);
-    theta = static_cast<C>(a.theta);
+  }
+  void set_diagonal(const Arguments<Number> &a, const CellCoefficient<Number> &coefficient)
+  {
+    diagonal.first.c = coefficient.cells.c;
+    diagonal.first.jump = coefficient.cells.jump;
+    diagonal.first.reaction = coefficient.cells.reaction;
+    diagonal.row = coefficient.cells.row;
+    diagonal.plane = coefficient.cells.plane;
+    for (int m = 0; m < n; ++m)
+    {
+      diagonal.first.lambda[m] = static_cast<C>(a.basis->lambda[m]);
+      diagonal.first.square[m] = static_cast<C>(a.basis->v[m] * a.basis->v[m]);
+    }
   }
 };
 
