@@ -11,6 +11,7 @@
 #include "apps/solve/system.h"
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/core/setup_times.h"
+#include "operators/cellwise/cell_coefficients.h"
 #include "operators/constant/level_choices.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 
@@ -189,9 +190,11 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   const double begin = now(communicator);
   const OutputDirectory directory(parameters.output.directory, communicator);
   const Problem &problem = parameters.problem;
-  const Grid grid = setup_times::in_scope("grid", [&] { return make_grid(problem, communicator); });
+  Grid grid = setup_times::in_scope("grid", [&] { return make_grid(problem, communicator); });
   const CellBasis basis =
       setup_times::in_scope("cell basis", [&] { return make_cell_basis(problem.degree); });
+  setup_times::in_scope("coefficients",
+      [&] { with_user_data(parameters, [&] { add_cell_coefficients(grid, basis); }); });
   const double gridded = now(communicator);
   setup_times::pause();
   const BackendChoice choice = choose_backend(parameters, grid.n_ranks);

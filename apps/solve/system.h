@@ -58,7 +58,8 @@ struct System
   laplace::Backend backend;
   Console &console;
 
-  const Problem &problem() const { return parameters.problem; }
+  /// With what make_grid() and the coefficients of the cells have made of that of the parameters.
+  const Problem &problem() const { return grid.problem; }
   MPI_Comm communicator() const { return grid.communicator; }
   const SolverOptions &options() const { return solver; }
   bool is_direct() const { return solver.solver == OuterSolver::direct; }

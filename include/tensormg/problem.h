@@ -1,4 +1,4 @@
-// What is solved: -div(a grad u) = f on a box, as plain data.
+// What is solved: -div(a grad u) + c u = f on a box, as plain data.
 #pragma once
 
 #include <array>
@@ -15,6 +15,13 @@ enum class BoundaryKind : std::uint8_t
   dirichlet,
   neumann,
   periodic
+};
+
+/// What a coefficient may be within a cell.
+enum class InCell : std::uint8_t
+{
+  constant, ///< "constant": one value, or it is refused
+  mean ///< "mean": its arithmetic mean is taken; the order of convergence falls to that of the data
 };
 
 /// Sides of the box in the order x-, x+, y-, y+, z-, z+ (deal.II's boundary numbering).
@@ -36,7 +43,11 @@ struct Problem
   std::array<std::int64_t, 3> coarse_cells{1, 1, 1}; ///< per direction; entry 2 is 1 in 2D
   int refinements = 4;                               ///< cells = coarse_cells * 2^refinements
   double coefficient = 1.;                           ///< a > 0
-  std::array<BoundaryKind, 6> boundary{};            ///< per side
+  /// In place of it an expression with one value per cell; with three of them (2D: two) the diagonal of a tensor.
+  std::array<std::string, 3> cell_coefficient;
+  InCell coefficient_in_cell = InCell::constant;
+  std::string reaction; ///< c >= 0 of c u, likewise with one value per cell; empty: none
+  std::array<BoundaryKind, 6> boundary{}; ///< per side
   std::array<std::string, 6> boundary_value{"0", "0", "0", "0", "0", "0"};
   ///< Dirichlet: u; Neumann: the flux a du/dn
   std::string right_hand_side = "1";
@@ -49,9 +60,13 @@ struct Problem
 
   std::int64_t cells(int d) const { return coarse_cells[d] << refinements; }
   double cell_size(int d) const { return (upper[d] - lower[d]) / static_cast<double>(cells(d)); }
-  /// True if no side is Dirichlet: the solution is fixed up to a constant (mean zero is chosen).
+  /// Whether cells have numbers of their own.
+  bool is_cellwise() const { return !cell_coefficient[0].empty() || !reaction.empty(); }
+  /// True if no side is Dirichlet and there is no reaction: the solution is fixed up to a constant (mean zero is chosen).
   bool is_singular() const
   {
+    if (!reaction.empty())
+      return false;
     for (int s = 0; s < 2 * dim; ++s)
       if (boundary[s] == BoundaryKind::dirichlet)
         return false;

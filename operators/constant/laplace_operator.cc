@@ -47,16 +47,31 @@ LaplaceOperator<Number, Context>::LaplaceOperator(const LevelGrid &level, const 
       kernels_[static_cast<std::size_t>(form)] =
           laplace::choose<Number>(backend, form, level.block.dim, level.block.degree(),
               form == laplace::Form::chebyshev ? steps.arithmetic : std::nullopt);
+  if (level.cells != nullptr)
+    take_cells();
   arguments_.block = level.block;
   arguments_.basis = &basis;
   arguments_.factor = level.direction_factors();
   arguments_.sides = level.sides;
   if constexpr (laplace::has_every_form<Number>)
-    if (steps.exact != nullptr && level.has_exact_directions())
+    if (steps.exact != nullptr && level.has_exact_directions() && level.cells == nullptr)
     {
       lines_ = std::make_unique<LineInverse<Number, Context>>(level, basis, *steps.exact, context_);
       rest_ = make_vector();
     }
+}
+
+template <typename Number, typename Context>
+void LaplaceOperator<Number, Context>::take_cells()
+{
+  if constexpr (Context::on_device)
+    throw std::invalid_argument(
+        "coefficients that differ from cell to cell are computed on the CPU: backend cpu");
+  numbers_ = std::make_unique<CellNumbersOf<Compute<Number>>>(level_, basis_);
+  for (const laplace::Form form : forms)
+    if (laplace::has_every_form<Number> || form == laplace::Form::apply)
+      cellwise_kernels_[static_cast<std::size_t>(form)] =
+          laplace::select_cellwise<Number>(backend_, form, level_.block.dim, level_.block.degree());
 }
 
 template <typename Number, typename Context>
@@ -69,7 +84,10 @@ void LaplaceOperator<Number, Context>::run(
   const typename Context::Operation operation(context_,
       vectors * static_cast<double>(level_.block.dofs()) * sizeof(Number), name_of(form),
       laplace::to_string(kernel.backend));
-  sides_.run(kernel.apply, arguments);
+  if (numbers_ == nullptr)
+    return sides_.run(kernel.apply, arguments);
+  const auto apply = cellwise_kernels_[static_cast<std::size_t>(form)];
+  sides_.run([&](const laplace::Arguments<Number> &a) { apply({a, numbers_->view()}); }, arguments);
 }
 
 template <typename Number, typename Context>
@@ -125,6 +143,9 @@ void LaplaceOperator<Number, Context>::inverse_diagonal(VectorType &dst, const V
   if constexpr (Context::on_device)
     vector_kernels::cuda::inverse_diagonal(
         level_.block, basis_, factors(), alpha, b.data(), dst.data(), context_.stream);
+  else if (numbers_ != nullptr)
+    laplace::cellwise_inverse_diagonal(
+        level_.block, basis_, numbers_->view(), alpha, b.data(), dst.data());
   else
     vector_kernels::inverse_diagonal(level_.block, basis_, factors(), alpha, b.data(), dst.data());
 }

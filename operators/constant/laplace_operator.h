@@ -8,6 +8,7 @@
 #include "kernels/laplace/laplace.h"
 #include "operators/constant/line_inverse.h"
 #include "operators/constant/side_traces.h"
+#include "operators/mesh/cell_numbers.h"
 #include "operators/mesh/grid.h"
 #include "operators/vectors/context.h"
 
@@ -22,7 +23,8 @@ struct StepOptions
   LineSpectra *exact = nullptr;
 };
 
-/// The dimensionless operator B of kernels/laplace/laplace.h on a level that may be distributed. All functions are
+/// The dimensionless operator B of kernels/laplace/laplace.h on a level that may be distributed; where cells have numbers of their own,
+/// in host memory, that of kernels/laplace/cellwise/cellwise.h. All functions are
 /// collective over the level's communicator; in device memory they are queued in the stream of the context.
 template <typename Number, typename Context = HostContext>
 class LaplaceOperator
@@ -58,7 +60,7 @@ public:
   void convert_and_divide(double alpha, Scale scale, const Vector<From> &src, VectorType &b,
       VectorType &x) const requires laplace::has_every_form<Number>;
   /// Whether D is the diagonal of the cell blocks, so that D^-1 is a scaling.
-  bool has_pointwise_diagonal() const { return lines_ == nullptr; }
+  bool has_pointwise_diagonal() const { return lines_ == nullptr && numbers_ == nullptr; }
 
   VectorType make_vector() const { return context_.template make_vector<Number>(level_.block); }
   const LevelGrid &level() const { return level_; }
@@ -74,6 +76,7 @@ public:
   static std::int64_t bytes(const LevelGrid &level);
 
 private:
+  void take_cells();
   void run(laplace::Form form, const laplace::Arguments<Number> &arguments);
   std::array<double, 3> factors() const { return arguments_.factor; }
 
@@ -82,6 +85,9 @@ private:
   laplace::Backend backend_;
   Context context_;
   std::array<laplace::Choice<Number>, 3> kernels_{};
+  /// Where cells have numbers of their own, with the kernels for these.
+  std::unique_ptr<CellNumbersOf<Compute<Number>>> numbers_;
+  std::array<laplace::ApplyCellwise<Number> *, 3> cellwise_kernels_{};
   laplace::Arguments<Number> arguments_;
   SideTraces<Number, Context> sides_;
   /// If D has exact directions. Of numbers without steps: never.

@@ -15,7 +15,7 @@ SideTraces<Number, HostContext>::SideTraces(const LevelGrid &level, const CellBa
 
 template <typename Number>
 void SideTraces<Number, HostContext>::run(
-    laplace::Apply<Number> *kernel, laplace::Arguments<Number> arguments)
+    const Kernel &kernel, laplace::Arguments<Number> arguments)
 {
   exchange_.start(arguments.src);
   if (!split_.interior.empty())
@@ -68,7 +68,7 @@ void SideTraces<Number, DeviceContext>::pack(const Number *src)
 
 template <typename Number>
 void SideTraces<Number, DeviceContext>::run(
-    laplace::Apply<Number> *kernel, const laplace::Arguments<Number> &arguments)
+    const Kernel &kernel, const laplace::Arguments<Number> &arguments)
 {
   pack(arguments.src);
   kernel(arguments);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 
 #include "kernels/laplace/laplace.h"
 #include "operators/mesh/ghost_exchange.h"
@@ -27,7 +28,8 @@ public:
   SideTraces(const LevelGrid &level, const CellBasis &basis, const HostContext &context,
       laplace::Arguments<Number> &arguments);
 
-  void run(laplace::Apply<Number> *kernel, laplace::Arguments<Number> arguments);
+  using Kernel = std::function<void(const laplace::Arguments<Number> &)>;
+  void run(const Kernel &kernel, laplace::Arguments<Number> arguments);
   /// Of all applications so far, on this rank.
   const ExchangeTimes &times() const { return exchange_.times(); }
 
@@ -45,7 +47,8 @@ public:
   SideTraces(const LevelGrid &level, const CellBasis &basis, const DeviceContext &context,
       laplace::Arguments<Number> &arguments);
 
-  void run(laplace::Apply<Number> *kernel, const laplace::Arguments<Number> &arguments);
+  using Kernel = std::function<void(const laplace::Arguments<Number> &)>;
+  void run(const Kernel &kernel, const laplace::Arguments<Number> &arguments);
 
 private:
   void pack(const Number *src);

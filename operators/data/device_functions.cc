@@ -211,7 +211,8 @@ namespace
         result.data(), 0, static_cast<std::size_t>(result.size()) * sizeof(double), stream);
     bool can = true;
     visit(problem, grid, basis,
-        [&](const ScalarFunction &f, const CellRange &range, const TensorRule &rule, double scale) {
+        [&](const ScalarFunction &f, const CellRange &range, const TensorRule &rule, double scale,
+            const CellArray * /*factors*/) {
           if (f.is_constant() && f.value() == 0.)
             return;
           const auto steps = can ? device_steps(f) : std::nullopt;

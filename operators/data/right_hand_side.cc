@@ -84,7 +84,8 @@ void visit_right_hand_side(const Problem &problem, const LevelGrid &grid, const 
   const double length = grid.reference_length();
   const LineRule line = gauss_rule(basis, basis.n + 1);
   with_right_hand_side(problem, [&](const ScalarFunction &f) {
-    use(f, all_cells(block), tensor_rule(block, line), length * length / problem.coefficient);
+    use(f, all_cells(block), tensor_rule(block, line), length * length / problem.coefficient,
+        nullptr);
   });
 
   for (int side = 0; side < 2 * problem.dim; ++side)
@@ -92,11 +93,14 @@ void visit_right_hand_side(const Problem &problem, const LevelGrid &grid, const 
     {
       const BoundaryKind kind = problem.boundary[side];
       const double h = grid.cell_size[side / 2];
-      const double scale = kind == BoundaryKind::dirichlet
-          ? (length / h) * (length / h)
+      const bool is_dirichlet = kind == BoundaryKind::dirichlet;
+      const CellArray *factors =
+          is_dirichlet && grid.cells != nullptr ? &grid.cells->of_direction(side / 2) : nullptr;
+      const double scale = is_dirichlet
+          ? (length / h) * (length / h) / (factors != nullptr ? problem.coefficient : 1.)
           : length * length / (problem.coefficient * h);
       with_boundary_value(problem, side, [&](const ScalarFunction &f) {
-        use(f, side_cells(block, side), side_rule(grid, basis, side, kind, line), scale);
+        use(f, side_cells(block, side), side_rule(grid, basis, side, kind, line), scale, factors);
       });
     }
 }
@@ -106,7 +110,8 @@ void visit_initial_guess(const Problem &problem, const LevelGrid &grid, const Ce
 {
   with_function(
       problem, "problem.initial_guess", problem.initial_guess, [&](const ScalarFunction &f) {
-        use(f, all_cells(grid.block), tensor_rule(grid.block, gauss_rule(basis, basis.n + 1)), 1.);
+        use(f, all_cells(grid.block), tensor_rule(grid.block, gauss_rule(basis, basis.n + 1)), 1.,
+            nullptr);
       });
 }
 
@@ -121,8 +126,10 @@ namespace
       std::fill_n(result.data(), result.size(), 0.);
     else
       result = Vector<double>(block);
-    visit([&](const ScalarFunction &f, const CellRange &range, const TensorRule &rule,
-              double scale) { add_projection(grid, f, range, rule, scale, result); });
+    visit([&](const ScalarFunction &f, const CellRange &range, const TensorRule &rule, double scale,
+              const CellArray *factors) {
+      add_projection(grid, f, range, rule, scale, result, factors);
+    });
   }
 } // namespace
 

@@ -17,6 +17,7 @@ namespace tensormg
 ///             (H / h_d)^2 int_side_ref g (2 sigma phi - dphi/dn) (tangential modes)
 ///         + sum over Neumann sides, flux q = a du/dn:
 ///             H^2 / (a h_d) int_side_ref q phi (tangential modes),
+/// where cells have coefficients K_d of their own the second times K_d / a,
 /// i.e. (H^2 / a) M^-1 times the usual vector of (f, v) and the boundary terms of the symmetric
 /// interior penalty method. Gauss quadrature with degree + 2 points per direction.
 ///
@@ -25,9 +26,10 @@ namespace tensormg
 void assemble_right_hand_side(
     const Problem &problem, const LevelGrid &grid, const CellBasis &basis, Vector<double> &b);
 
-/// A term of that vector: scale times the projection of f for the cells of a range by a rule.
-using RightHandSideTerm = std::function<void(
-    const ScalarFunction &f, const CellRange &range, const TensorRule &rule, double scale)>;
+/// A term of that vector: scale times the projection of f for the cells of a range by a rule; where there are `factors`, times that
+/// of each cell.
+using RightHandSideTerm = std::function<void(const ScalarFunction &f, const CellRange &range,
+    const TensorRule &rule, double scale, const CellArray *factors)>;
 
 /// Calls use(term) for all terms in their order. What use() says about a function (ExpressionError) gets the name of
 /// that function's parameter.

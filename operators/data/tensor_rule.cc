@@ -173,11 +173,11 @@ void TileEvaluator::evaluate(const Vector<double> &u, const TensorRule &rule, co
 }
 
 void add_projection(const LevelGrid &grid, const ScalarFunction &f, const CellRange &range,
-    const TensorRule &rule, double scale, Vector<double> &b)
+    const TensorRule &rule, double scale, Vector<double> &b, const CellArray *factors)
 {
   const Block &block = grid.block;
   TilePoints points;
-  if (f.is_constant())
+  if (f.is_constant() && factors == nullptr)
   {
     const double value = f.value();
     if (!std::isfinite(value))
@@ -214,7 +214,8 @@ void add_projection(const LevelGrid &grid, const ScalarFunction &f, const CellRa
         {
           double *row = b.data() + block.index(tile.cx, tile.cy, tile.cz, i, j, k);
           for (std::int64_t c = 0; c < count; ++c)
-            row[c] += scale * from[c];
+            row[c] += scale *
+                (factors != nullptr ? (*factors)(tile.cx + c, tile.cy, tile.cz) : 1.) * from[c];
         }
   });
 }

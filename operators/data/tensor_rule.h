@@ -108,9 +108,9 @@ private:
 std::string not_finite_text(double value, const std::array<double, 3> &point, int dim);
 
 /// b_ijk += scale * sum_q P_i(qx) P_j(qy) P_k(qz) f(x_q) for the cells of the range, P the rule's
-/// projection. Throws ExpressionError naming the point if f is not finite there.
+/// projection; with `factors` times that of the cell. Throws ExpressionError naming the point if f is not finite there.
 void add_projection(const LevelGrid &grid, const ScalarFunction &f, const CellRange &range,
-    const TensorRule &rule, double scale, Vector<double> &b);
+    const TensorRule &rule, double scale, Vector<double> &b, const CellArray *factors = nullptr);
 
 /// The sums over cells and points of w f and w |f|, w the rule's weights: integrals in units of the
 /// cell (or of the side, with end_rule).

@@ -3,11 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <mpi.h>
 
 #include "kernels/core/block.h"
+#include "operators/mesh/cell_data.h"
 #include "tensormg/problem.h"
 
 namespace tensormg
@@ -29,6 +31,8 @@ struct LevelGrid
   /// Directions with short cells that cannot be halved any more: the smoother takes their one-dimensional operator exactly
   /// (operators/constant/line_inverse.h). All their cells are in the block.
   std::array<bool, 3> exact{false, false, false};
+  /// Numbers of the cells; nullptr: they have the problem's coefficient, and no reaction.
+  std::shared_ptr<const CellData> cells;
   /// Over which sums of local contributions are global ones; MPI_COMM_SELF if replicated.
   MPI_Comm communicator = MPI_COMM_SELF;
 

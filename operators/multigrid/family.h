@@ -2,7 +2,7 @@
 // are one text for all families, in host and in device memory.
 //
 // A family names types and makes objects for level l = 0 (the coarsest) .. size() - 1. It knows the mesh, the basis and the
-// coefficient; who uses it knows none of them. operators/constant/constant_family.h is the first.
+// coefficient; who uses it knows none of them. operators/multigrid/box_family.h is the first.
 // Test that every family passes: tests/operators/multigrid/family_checks.h.
 #pragma once
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "operators/constant/constant_family.h"
+#include "operators/multigrid/box_family.h"
 #include "operators/multigrid/multigrid_implementation.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 
@@ -44,7 +44,7 @@ namespace internal
 
   /// Sizes do not depend on the basis nor on the backend.
   template <typename Context>
-  ConstantFamily<Context> family_for_sizes(const Grid &grid, const CellBasis &basis)
+  BoxFamily<Context> family_for_sizes(const Grid &grid, const CellBasis &basis)
   {
     if constexpr (Context::on_device)
       return {grid, basis, laplace::Backend::automatic, DeviceContext(nullptr)};
@@ -62,11 +62,11 @@ std::unique_ptr<MultigridPreconditionerIn<Context>> make_multigrid_in(const Grid
   if (!Context::on_device && takes_tensor_cores(chosen.precision))
     throw std::invalid_argument(std::string("multigrid in ") + to_string(chosen.precision) +
         " takes the tensor cores of a device; in host memory there are double, single and half");
-  const ConstantFamily<Context> family(
+  const BoxFamily<Context> family(
       grid, basis, backend, context, internal::step_arithmetic(chosen.precision));
   using Result = std::unique_ptr<MultigridPreconditionerIn<Context>>;
   return internal::with_number(chosen.precision, [&](auto number) -> Result {
-    return std::make_unique<MultigridImplementation<ConstantFamily<Context>, decltype(number)>>(
+    return std::make_unique<MultigridImplementation<BoxFamily<Context>, decltype(number)>>(
         family, chosen, cycle_options);
   });
 }
@@ -77,7 +77,7 @@ std::int64_t multigrid_bytes(const Grid &grid, const MultigridOptions &options)
   const CellBasis basis;
   const auto family = internal::family_for_sizes<Context>(grid, basis);
   return internal::with_number(options.precision, [&](auto number) {
-    return MultigridImplementation<ConstantFamily<Context>, decltype(number)>::bytes(
+    return MultigridImplementation<BoxFamily<Context>, decltype(number)>::bytes(
         family, options, {});
   });
 }

@@ -62,6 +62,11 @@ void check_arguments(const Problem &problem, const SolverOptions &options)
   check_data(problem);
   if (options.solver == OuterSolver::direct && options.full_multigrid)
     refuse("options.solver = direct with full_multigrid", "full_multigrid with fgmres or cg");
+  if (problem.is_cellwise() && options.solver == OuterSolver::direct)
+    refuse("options.solver = direct for coefficients that differ from cell to cell", "fgmres, cg");
+  if (problem.is_cellwise() && options.multigrid.smoother == Smoother::patch)
+    refuse("options.multigrid.smoother = patch for coefficients that differ from cell to cell",
+        "chebyshev, jacobi");
   if (!(options.tolerance > 0. && options.tolerance < 1.))
     refuse("options.tolerance = " + number_text(options.tolerance), "numbers between 0 and 1");
   if (options.max_iterations < 0)

@@ -12,8 +12,10 @@ namespace tensormg
 namespace
 {
   /// What the run asks for that device backends lack; empty if nothing.
-  std::string missing_on_devices(int n_ranks)
+  std::string missing_on_devices(const Problem &problem, int n_ranks)
   {
+    if (problem.is_cellwise())
+      return "coefficients that differ from cell to cell, and reaction, are computed on the CPU so far";
     if (n_ranks > 1)
       return "it cannot be distributed over several ranks yet (" + std::to_string(n_ranks) +
           " are running)";
@@ -125,7 +127,7 @@ BackendChoice choose_backend(
     const bool on_tensor_cores = takes_tensor_cores(solver);
     if (device_count() == 0 && !on_tensor_cores)
       return {laplace::Backend::cpu, trouble_with_driver()};
-    std::string reason = missing_on_devices(n_ranks);
+    std::string reason = missing_on_devices(problem, n_ranks);
     if (reason.empty())
       reason = trouble_with_device(problem, word);
     if (on_tensor_cores && !reason.empty())
@@ -139,7 +141,7 @@ BackendChoice choose_backend(
   {
     std::string reason = trouble_with_device(problem, word);
     if (reason.empty())
-      reason = missing_on_devices(n_ranks);
+      reason = missing_on_devices(problem, n_ranks);
     if (!reason.empty())
       throw std::invalid_argument("backend = " + word + ": " + reason);
   }

@@ -10,6 +10,7 @@
 
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/device/device.h"
+#include "operators/cellwise/cell_coefficients.h"
 #include "operators/constant/level_choices.h"
 #include "operators/data/right_hand_side.h"
 #include "operators/mesh/grid.h"
@@ -57,6 +58,14 @@ namespace
     return result;
   }
 
+  Grid make_grid_with_coefficients(
+      const Problem &problem, const CellBasis &basis, MPI_Comm communicator)
+  {
+    Grid grid = make_grid(problem, communicator);
+    add_cell_coefficients(grid, basis);
+    return grid;
+  }
+
   /// What is said about functions and options are words about arguments of the library.
   template <typename F>
   void with_argument_errors(const F &f)
@@ -76,13 +85,13 @@ class Solver::Implementation
 {
 public:
   Implementation(const Problem &problem, const SolverOptions &options, const Execution &execution)
-    : problem_(problem)
-    , grid_(make_grid(problem, communicator_of(execution)))
-    , basis_(make_cell_basis(problem.degree))
+    : basis_(make_cell_basis(problem.degree))
+    , grid_(make_grid_with_coefficients(problem, basis_, communicator_of(execution)))
+    , problem_(grid_.problem)
     , backend_(choose_backend(problem, options, execution.backend, grid_.n_ranks).backend)
     , map_(basis_, line_nodes(execution.nodes, problem.degree + 1))
   {
-    visit_right_hand_side(problem, level(), basis_, [](auto &&...) {}); // are these functions?
+    visit_right_hand_side(problem_, level(), basis_, [](auto &&...) {}); // are these functions?
     SolverOptions chosen = options;
     chosen.multigrid = with_chosen_precision(options.multigrid, grid_, basis_);
     require_memory(chosen);
@@ -134,11 +143,8 @@ public:
   void set_side_values(int side, std::span<const double> values)
   {
     const std::string name = std::string("values of ") + side_names[static_cast<std::size_t>(side)];
-    for (Problem *problem : {&problem_, &grid_.problem})
-    {
-      problem->functions[name] = side_function(level(), side, map_.nodes(), values);
-      problem->boundary_value[static_cast<std::size_t>(side)] = name;
-    }
+    problem_.functions[name] = side_function(level(), side, map_.nodes(), values);
+    problem_.boundary_value[static_cast<std::size_t>(side)] = name;
     in_->forget_sides();
   }
   void update_sides() { in_->forget_sides(); }
@@ -231,9 +237,9 @@ private:
     return report;
   }
 
-  Problem problem_;
-  Grid grid_;
   CellBasis basis_;
+  Grid grid_;
+  Problem &problem_;
   laplace::Backend backend_;
   NodalMap map_;
   std::unique_ptr<SolverIn> in_;

@@ -34,8 +34,9 @@ namespace
   class Assembler
   {
   public:
-    Assembler(const Problem &problem, const CellBasis &basis)
+    Assembler(const Problem &problem, const CellBasis &basis, const CellFunctions &cells)
       : problem_(problem)
+      , cells_(cells)
       , fe_(problem.degree)
       , dof_handler_(mesh_)
       , basis_(basis)
@@ -127,25 +128,40 @@ namespace
       return at;
     }
 
-    /// Consistency, symmetry and penalty terms of the face that `fe` is set to.
-    LocalMatrix face_terms(const dealii::FEInterfaceValues<dim> &fe, double penalty) const
+    template <typename Cell>
+    static std::array<double, 3> center(const Cell &cell)
+    {
+      std::array<double, 3> result{};
+      for (int d = 0; d < dim; ++d)
+        result[d] = cell->center()[d];
+      return result;
+    }
+
+    /// Consistency, symmetry and penalty terms of the face that `fe` is set to; k: coefficients on its sides.
+    LocalMatrix face_terms(const dealii::FEInterfaceValues<dim> &fe, double penalty,
+        const std::array<double, 2> &k) const
     {
       std::vector<global_dof_index> dofs = fe.get_interface_dof_indices();
       const std::size_t size = dofs.size();
       LocalMatrix local{Matrix(size, size), std::move(dofs)};
       std::vector<double> jump(size), flux(size);
+      const unsigned n_sides = fe.at_boundary() ? 1 : 2;
       for (const unsigned int q : fe.quadrature_point_indices())
       {
         for (unsigned int i = 0; i < size; ++i)
         {
           jump[i] = fe.jump_in_shape_values(i, q);
-          flux[i] = fe.average_of_shape_gradients(i, q) * fe.normal(q);
+          flux[i] = 0.;
+          const auto of_sides = fe.interface_dof_to_dof_indices(i);
+          for (unsigned s = 0; s < n_sides; ++s)
+            if (of_sides[s] != dealii::numbers::invalid_unsigned_int)
+              flux[i] += k[s] / n_sides *
+                  (fe.get_fe_face_values(s).shape_grad(of_sides[s], q) * fe.normal(q));
         }
-        const double weight = problem_.coefficient * fe.JxW(q);
         for (unsigned int i = 0; i < size; ++i)
           for (unsigned int j = 0; j < size; ++j)
             local.stiffness(i, j) +=
-                weight * (penalty * jump[i] * jump[j] - flux[i] * jump[j] - jump[i] * flux[j]);
+                fe.JxW(q) * (penalty * jump[i] * jump[j] - flux[i] * jump[j] - jump[i] * flux[j]);
       }
       return local;
     }
@@ -158,16 +174,21 @@ namespace
     }
 
     /// Stiffness and mass matrix of the cell that `fe` is set to.
-    LocalMatrix cell_terms(const dealii::FEValues<dim> &fe, std::vector<global_dof_index> dofs)
+    LocalMatrix cell_terms(const dealii::FEValues<dim> &fe, std::vector<global_dof_index> dofs,
+        const std::array<double, 3> &at)
     {
+      const double reaction = cells_.reaction(at);
       LocalMatrix local{Matrix(dofs.size(), dofs.size()), std::move(dofs)};
       mass_ = 0.;
       for (const unsigned int q : fe.quadrature_point_indices())
         for (const unsigned int i : fe.dof_indices())
           for (const unsigned int j : fe.dof_indices())
           {
+            for (int d = 0; d < dim; ++d)
+              local.stiffness(i, j) +=
+                  cells_.k(d, at) * fe.shape_grad(i, q)[d] * fe.shape_grad(j, q)[d] * fe.JxW(q);
             local.stiffness(i, j) +=
-                problem_.coefficient * fe.shape_grad(i, q) * fe.shape_grad(j, q) * fe.JxW(q);
+                reaction * fe.shape_value(i, q) * fe.shape_value(j, q) * fe.JxW(q);
             mass_(i, j) += fe.shape_value(i, q) * fe.shape_value(j, q) * fe.JxW(q);
           }
       return local;
@@ -185,22 +206,24 @@ namespace
       for (const auto &cell : dof_handler_.active_cell_iterators())
       {
         values.reinit(cell);
-        add(cell_terms(values, dofs_of(cell)));
+        add(cell_terms(values, dofs_of(cell), center(cell)));
         for (const unsigned int face : cell->face_indices())
         {
-          const double penalty = sigma / problem_.cell_size(face / 2);
+          const int d = static_cast<int>(face) / 2;
+          const double of_face = sigma / problem_.cell_size(d), k = cells_.k(d, center(cell));
           if (cell->at_boundary(face))
           {
             if (problem_.boundary[cell->face(face)->boundary_id()] != BoundaryKind::dirichlet)
               continue;
             face_values.reinit(cell, face);
-            add(face_terms(face_values, 2. * penalty));
+            add(face_terms(face_values, 2. * of_face * k, {k, 0.}));
           }
           else if (const auto other = cell->neighbor(face);
                    cell->active_cell_index() < other->active_cell_index())
           {
             face_values.reinit(cell, face, none, other, cell->neighbor_of_neighbor(face), none);
-            add(face_terms(face_values, penalty));
+            const double other_k = cells_.k(d, center(other));
+            add(face_terms(face_values, 0.5 * of_face * (k + other_k), {k, other_k}));
           }
         }
       }
@@ -213,11 +236,16 @@ namespace
       {
         const unsigned int face = pair.face_idx[0];
         face_values.reinit(pair.cell[0], face, none, pair.cell[1], pair.face_idx[1], none);
-        add(face_terms(face_values, sigma / problem_.cell_size(face / 2)));
+        const int d = static_cast<int>(face) / 2;
+        const double k = cells_.k(d, center(pair.cell[0])),
+                     other_k = cells_.k(d, center(pair.cell[1]));
+        add(face_terms(
+            face_values, 0.5 * sigma / problem_.cell_size(d) * (k + other_k), {k, other_k}));
       }
     }
 
     const Problem &problem_;
+    const CellFunctions &cells_;
     dealii::Triangulation<dim> mesh_;
     dealii::FE_DGQ<dim> fe_;
     dealii::MappingCartesian<dim> mapping_;
@@ -230,7 +258,14 @@ namespace
 
 dealii::FullMatrix<double> assemble_sipg(const Problem &problem, const CellBasis &basis)
 {
-  return problem.dim == 2 ? Assembler<2>(problem, basis).modal()
-                          : Assembler<3>(problem, basis).modal();
+  return assemble_sipg(problem, basis,
+      {[&](int, const auto &) { return problem.coefficient; }, [](const auto &) { return 0.; }});
+}
+
+dealii::FullMatrix<double> assemble_sipg(
+    const Problem &problem, const CellBasis &basis, const CellFunctions &cells)
+{
+  return problem.dim == 2 ? Assembler<2>(problem, basis, cells).modal()
+                          : Assembler<3>(problem, basis, cells).modal();
 }
 } // namespace tensormg::test

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 
 #include <deal.II/lac/full_matrix.h>
 
@@ -12,11 +13,22 @@
 
 namespace tensormg::test
 {
+/// Coefficients in the cell with this centre; K_d in direction d.
+struct CellFunctions
+{
+  std::function<double(int d, const std::array<double, 3> &center)> k;
+  std::function<double(const std::array<double, 3> &center)> reaction;
+};
+
 /// B = (H^2 / a) M^-1 A on the finest mesh of `problem`, H the smallest edge of a cell, in the
 /// modal basis `basis` (value scaling). A is the symmetric interior penalty matrix with penalty
 /// sigma / h on interior and 2 sigma / h on Dirichlet faces, sigma = p(p+1), h the cell size normal
 /// to the face. M is assembled as well. Row and column numbers: see sipg_index().
 dealii::FullMatrix<double> assemble_sipg(const Problem &problem, const CellBasis &basis);
+/// The same for (K grad u, grad v) + (reaction u, v), fluxes of faces the means of both sides and the penalty that of K_d / h; a is
+/// problem.coefficient.
+dealii::FullMatrix<double> assemble_sipg(
+    const Problem &problem, const CellBasis &basis, const CellFunctions &cells);
 
 /// Number of mode (i, j, k) of cell (cx, cy, cz): cells lexicographic, then modes lexicographic.
 inline std::int64_t sipg_index(

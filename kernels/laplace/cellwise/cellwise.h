@@ -50,6 +50,11 @@ using ApplyCellwise = void(const CellwiseArguments<Number> &);
 template <typename Number>
 ApplyCellwise<Number> *select_cellwise(Backend backend, Form form, int dim, int degree);
 
+/// x = alpha D^-1 b, on the host; x may be b. Padding of b, which is zero, stays zero.
+template <typename Number>
+void cellwise_inverse_diagonal(const Block &block, const CellBasis &basis,
+    const CellNumbers<Compute<Number>> &cells, double alpha, const Number *b, Number *x);
+
 /// Plain loops.
 template <typename Number>
 void apply_cellwise_reference(const CellwiseArguments<Number> &arguments, Form form);

@@ -17,7 +17,7 @@
 #include "kernels/device/meters/launch_profile.h"
 #include "kernels/laplace/laplace.h"
 #include "kernels/tensor/capability.h"
-#include "operators/constant/constant_family.h"
+#include "operators/multigrid/box_family.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 #include "tests/support/parameter_files.h"
 

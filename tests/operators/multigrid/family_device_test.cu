@@ -1,6 +1,6 @@
 // Every family passes the same test: here those in device memory.
 #include "kernels/basis/make_cell_basis.h"
-#include "operators/constant/constant_family.h"
+#include "operators/multigrid/box_family.h"
 #include "tests/operators/multigrid/family_checks.h"
 #include "tests/support/boxes.h"
 
@@ -33,7 +33,7 @@ namespace
     {
       const Grid grid = make_grid(test::box(dim, 3, {2, 4, 2}, 1, "DNDD"), MPI_COMM_SELF);
       const CellBasis basis = make_cell_basis(3);
-      const ConstantFamily<DeviceContext> family(
+      const BoxFamily<DeviceContext> family(
           grid, basis, laplace::Backend::automatic, DeviceContext(this->stream_.get()));
       for (std::size_t l = 0; l < family.size(); ++l)
         test::check_operator<TypeParam>(family, l, true, rounding<TypeParam>);

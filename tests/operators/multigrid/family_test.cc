@@ -1,7 +1,7 @@
 // ranks: 1 2
 // Every family passes the same test: here those in host memory.
 #include "kernels/basis/make_cell_basis.h"
-#include "operators/constant/constant_family.h"
+#include "operators/multigrid/box_family.h"
 #include "tests/operators/multigrid/family_checks.h"
 #include "tests/support/boxes.h"
 
@@ -20,7 +20,7 @@ namespace
   using Numbers = testing::Types<double, float, Half>;
   TYPED_TEST_SUITE(HostFamilies, Numbers);
 
-  ConstantFamily<HostContext> constant(const Grid &grid, const CellBasis &basis)
+  BoxFamily<HostContext> constant(const Grid &grid, const CellBasis &basis)
   {
     return {grid, basis, laplace::Backend::cpu, HostContext()};
   }

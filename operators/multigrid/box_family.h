@@ -1,4 +1,4 @@
-// The family of operators with one coefficient for all cells of a box: SIPG by fast diagonalisation.
+// The family of operators on axis-parallel cells of a box, with one coefficient for all of them or with numbers of each.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "operators/cellwise/coarse_solver.h"
 #include "operators/constant/coarse_box_solver.h"
 #include "operators/constant/device_patch_correction.h"
 #include "operators/constant/laplace_operator.h"
@@ -20,7 +21,7 @@ namespace tensormg
 {
 /// A LevelFamily (operators/multigrid/family.h) on the levels of a Grid, or on the coarsest of them.
 template <typename Context_>
-class ConstantFamily
+class BoxFamily
 {
 public:
   using Context = Context_;
@@ -30,14 +31,14 @@ public:
   template <typename Number>
   using Transfer = TransferOperator<Number, Context>;
   template <typename Number>
-  using CoarseSolver = CoarseBoxSolver<Number, Context>;
+  using CoarseSolver = CoarseSolverBase<typename Context::template Vector<Number>>;
   template <typename Number>
   using PatchCorrectionType = std::conditional_t<Context::on_device, DevicePatchCorrection<Number>,
       PatchCorrection<Number>>;
 
   /// `steps`: StepOptions::arithmetic of all levels. `grid` and `basis` must outlive the family and all that it makes.
-  ConstantFamily(const Grid &grid, const CellBasis &basis, laplace::Backend backend,
-      Context context, std::optional<laplace::Arithmetic> steps = std::nullopt)
+  BoxFamily(const Grid &grid, const CellBasis &basis, laplace::Backend backend, Context context,
+      std::optional<laplace::Arithmetic> steps = std::nullopt)
     : grid_(&grid)
     , basis_(&basis)
     , size_(grid.levels.size())
@@ -50,9 +51,9 @@ public:
   /// The number of levels; level 0 is the coarsest.
   std::size_t size() const { return size_; }
   /// The family of the coarsest levels, in single.
-  ConstantFamily in_single(std::size_t count) const
+  BoxFamily in_single(std::size_t count) const
   {
-    ConstantFamily result = *this;
+    BoxFamily result = *this;
     result.size_ = count;
     result.steps_ = std::nullopt;
     return result;
@@ -75,13 +76,17 @@ public:
     return std::make_unique<Transfer<Number>>(level(l), level(l - 1), *basis_, backend_, context_);
   }
   template <typename Number>
-  auto make_coarse_solver(std::size_t l) const
+  std::unique_ptr<CoarseSolver<Number>> make_coarse_solver(std::size_t l) const
   {
+    using Box = CoarseBoxSolver<Number, Context>;
+    const Problem &problem = grid_->problem;
     if constexpr (Context::on_device)
-      return std::make_unique<CoarseSolver<Number>>(
-          level(l), *basis_, grid_->problem, context_.stream);
+      return std::make_unique<Box>(level(l), *basis_, problem, context_.stream);
+    else if (has_cells(l))
+      return std::make_unique<CellwiseCoarseSolver<Number>>(
+          level(l), *basis_, backend_, problem.is_singular());
     else
-      return std::make_unique<CoarseSolver<Number>>(level(l), *basis_, grid_->problem);
+      return std::make_unique<Box>(level(l), *basis_, problem);
   }
   template <typename Number>
   PatchCorrectionType<Number> make_patch_correction(std::size_t l) const
@@ -98,7 +103,7 @@ public:
   int halved(std::size_t l) const { return halved_directions(level(l), level(l - 1)); }
   std::size_t representative_level(std::size_t l) const
   {
-    return tensormg::representative_level(*grid_, l);
+    return has_cells(l) ? l : tensormg::representative_level(*grid_, l);
   }
   MultigridOptions options_of_level(const MultigridOptions &options, std::size_t l) const
   {
@@ -135,12 +140,15 @@ public:
   template <typename Number>
   std::int64_t bytes_of_coarse_solver(std::size_t l) const
   {
+    if (has_cells(l))
+      return CellwiseCoarseSolver<Number>::bytes(level(l));
     const Block whole(grid_->problem.dim, grid_->problem.degree, level(l).global_cells);
-    return CoarseSolver<Number>::bytes(whole);
+    return CoarseBoxSolver<Number, Context>::bytes(whole);
   }
 
 private:
   const LevelGrid &level(std::size_t l) const { return grid_->levels[l]; }
+  bool has_cells(std::size_t l) const { return level(l).cells != nullptr; }
 
   const Grid *grid_;
   const CellBasis *basis_;

@@ -1,0 +1,61 @@
+// Numbers that the cells of a level have of their own.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/core/block.h"
+
+namespace tensormg
+{
+struct LevelGrid;
+
+/// One number for each local cell and for those around the block: cell (cx, cy, cz) at first + cx + cy * row + cz * plane, from
+/// -1 to the number of cells in each direction, in x to the padded one; in 2D there is no layer in z. What belongs to no cell is 1.
+class CellArray
+{
+public:
+  CellArray() = default;
+  explicit CellArray(const Block &block);
+
+  bool empty() const { return numbers_.empty(); }
+  std::int64_t row() const { return row_; }
+  std::int64_t plane() const { return plane_; }
+  /// Of cell (0, 0, 0), and of all.
+  std::int64_t first() const { return first_; }
+  const std::vector<double> &numbers() const { return numbers_; }
+
+  double &operator()(std::int64_t cx, std::int64_t cy, std::int64_t cz)
+  {
+    return numbers_[static_cast<std::size_t>(first_ + cx + cy * row_ + cz * plane_)];
+  }
+  double operator()(std::int64_t cx, std::int64_t cy, std::int64_t cz) const
+  {
+    return numbers_[static_cast<std::size_t>(first_ + cx + cy * row_ + cz * plane_)];
+  }
+
+  /// Sets the cells around the block: the neighbours' where there are such, otherwise copies of the cells at the side.
+  /// Collective over the level's communicator.
+  void close(const LevelGrid &level);
+
+private:
+  void close_between(const LevelGrid &level, int d);
+
+  std::int64_t row_ = 0, plane_ = 0, first_ = 0;
+  std::vector<double> numbers_;
+};
+
+/// Of a level whose cells differ.
+struct CellData
+{
+  /// K_a; of a scalar coefficient k[0] alone.
+  std::array<CellArray, 3> k;
+  CellArray reaction;                     ///< empty: there is none
+  double largest_k = 0., smallest_k = 0.; ///< of the finest level, all ranks
+  /// By which the operator is made dimensionless: a power of two near the mean of K.
+  double reference = 1.;
+
+  const CellArray &of_direction(int d) const { return k[d].empty() ? k[0] : k[d]; }
+};
+} // namespace tensormg

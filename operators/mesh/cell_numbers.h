@@ -1,0 +1,33 @@
+// The numbers of cells as kernels take them.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "kernels/basis/cell_basis.h"
+#include "kernels/laplace/cellwise/cellwise.h"
+#include "operators/mesh/grid.h"
+
+namespace tensormg
+{
+/// CellNumbers of a level that has cells of its own, dimensionless as LevelGrid::direction_factors(): with H the level's reference length
+/// and a = CellData::reference,
+///   c_d = (H / h_d)^2 K_d / a,   m = H^2 reaction / a.
+template <typename C>
+class CellNumbersOf
+{
+public:
+  CellNumbersOf(const LevelGrid &level, const CellBasis &basis);
+  const laplace::CellNumbers<C> &view() const { return view_; }
+
+  static std::int64_t bytes(const LevelGrid &level);
+
+private:
+  std::array<std::vector<C>, 3> c_, jump_;
+  std::vector<C> reaction_;
+  laplace::CellNumbers<C> view_;
+};
+
+extern template class CellNumbersOf<double>;
+extern template class CellNumbersOf<float>;
+} // namespace tensormg
