@@ -90,6 +90,10 @@ Grid part_of_output(const Grid &grid, const OutputOptions &output)
 FieldOutputOptions field_options(const OutputOptions &output)
 {
   FieldOutputOptions options;
+  options.field = {output.field_name, output.field_unit};
+  options.in_double = output.vtu_precision == VtuPrecision::double_precision;
+  options.gradient = output.gradient;
+  options.flux = output.flux;
   options.high_order = output.vtu_cells == VtuCells::high_order;
   options.max_cells = output.vtu_max_cells;
   options.lower = output.vtu_lower.value_or(options.lower);
@@ -163,8 +167,10 @@ void write_field(RunRecord &record, const Grid &grid, const CellBasis &basis,
     warn_of_other_fields(output, grid, console);
     return;
   }
+  FieldOutputOptions options = field_options(output);
+  options.converged = converged;
   const FieldOutput written =
-      write_field_output(grid, basis, u, field_base(output, converged), field_options(output));
+      write_field_output(grid, basis, u, field_base(output, converged), options);
   record.files.push_back(written.path);
   on_first_rank(grid.communicator, [&] { remove_stale_files(field_base(output, !converged), 0); });
   if (!written.in_double.empty())

@@ -28,6 +28,12 @@ enum class VtuCells : std::uint8_t
   subdivided  ///< degree^dim linear cells per cell, readable by every program
 };
 
+enum class VtuPrecision : std::uint8_t
+{
+  automatic,       ///< a field in single unless that would not show its values
+  double_precision ///< all fields in double
+};
+
 enum class Verbosity : std::uint8_t
 {
   quiet,  ///< errors and the result only
@@ -39,7 +45,12 @@ struct OutputOptions
 {
   std::string directory = "output"; ///< created if missing
   std::string name = "solution";    ///< stem of the field files
+  std::string field_name = "u";     ///< of the solution within the files
+  std::string field_unit;           ///< empty: none
+  bool gradient = false;            ///< whether the field files have it
+  bool flux = false;                ///< -a grad u
   bool write_vtu = true;
+  VtuPrecision vtu_precision = VtuPrecision::automatic;
   VtuCells vtu_cells = VtuCells::high_order;
   int vtu_coarsening = 0; ///< levels below the finest that is written
   /// Corners of the part of the box that is written; none: those of the box.

@@ -189,6 +189,31 @@ namespace
         [](const Parameters &p) { return p.backend; });
   }
 
+  /// What the files call the solution, and what they have beside it.
+  void add_field(const auto &output)
+  {
+    const auto text = [&](const char *key, std::string OutputOptions::*member,
+                          const std::vector<std::string> &taken, const char *allowed,
+                          const char *description) {
+      output.add(
+          key, description, allowed, any_pattern(),
+          [=](OutputOptions &o, const std::string &value) {
+            return read_printable(o.*member, taken, value);
+          },
+          [=](const OutputOptions &o) { return o.*member; });
+    };
+    text("field_name", &OutputOptions::field_name, {"", "exact", "error", "rank"},
+        "a printable text other than exact, error and rank",
+        "What the solution is called within the field files.");
+    text("field_unit", &OutputOptions::field_unit, {}, "a printable text, or nothing",
+        "Its unit: the field is then called NAME [UNIT].");
+    output.boolean("gradient", &OutputOptions::gradient,
+        "Whether the VTU has the vector field \"grad NAME\": in each cell the gradient of the solution "
+        "there, which jumps between cells. Three components, in 2D the last is 0.");
+    output.boolean("flux", &OutputOptions::flux,
+        "Whether the VTU has the vector field \"flux NAME\", -a grad u.");
+  }
+
   void add_output(std::vector<ParameterEntry> &table)
   {
     const Section output(
@@ -205,10 +230,13 @@ namespace
         any_pattern(),
         [](OutputOptions &o, const std::string &text) { return read_file_name(o.name, text); },
         [](const OutputOptions &o) { return o.name; });
+    add_field(output);
     output.boolean("write_vtu", &OutputOptions::write_vtu,
         "Whether the solution is written for ParaView, as NAME.vtu "
-        "or .pvtu; NAME_not_converged if the solve has not converged. Coordinates are in double "
-        "precision, a field in single unless that would not show its values.");
+        "or .pvtu; NAME_not_converged if the solve has not converged, which the field data `converged` (1 or 0) "
+        "tell, too. Coordinates are in double precision.");
+    output.word("vtu_precision", &OutputOptions::vtu_precision,
+        "Numbers of the fields: auto is single, and double for a field whose values single would not show.");
     output.word("vtu_cells", &OutputOptions::vtu_cells,
         "high_order: curved Lagrange cells of the solution's degree (ParaView 5.5 or newer); "
         "subdivided: linear cells, readable everywhere.");

@@ -29,6 +29,28 @@ namespace
     return "";
   }
 
+  /// The length of the character that begins there in UTF-8; 0 if none does.
+  std::size_t character_length(const std::string &text, std::size_t at)
+  {
+    const auto byte = [&](std::size_t i) {
+      return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+    };
+    const unsigned int first = byte(at);
+    const std::size_t length = first < 0x80 ? 1
+        : first >= 0xC2 && first < 0xE0     ? 2
+        : first >= 0xE0 && first < 0xF0     ? 3
+        : first >= 0xF0 && first < 0xF5     ? 4
+                                            : 0;
+    for (std::size_t i = 1; i < length; ++i)
+      if ((byte(at + i) & 0xC0U) != 0x80U)
+        return 0;
+    const unsigned int second = byte(at + 1);
+    const bool is_overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+    const bool is_no_character =
+        (first == 0xED && second >= 0xA0) || (first == 0xF4 && second >= 0x90);
+    return is_overlong || is_no_character ? 0 : length;
+  }
+
   template <typename Integer>
   std::string read_integers(
       std::vector<Integer> &list, std::int64_t lower, std::int64_t upper, const std::string &text)
@@ -159,6 +181,27 @@ std::string read_file_name(std::string &name, const std::string &text)
   name = text;
   return "";
 }
+
+std::string read_printable(
+    std::string &name, const std::vector<std::string> &taken, const std::string &text)
+{
+  constexpr unsigned char first_printable = 0x20, delete_character = 0x7F;
+  for (std::size_t i = 0; i < text.size();)
+  {
+    const std::size_t length = character_length(text, i);
+    if (length == 0)
+      return "is not in UTF-8";
+    if (const auto c = static_cast<unsigned char>(text[i]);
+        c < first_printable || c == delete_character)
+      return "contains a control character";
+    i += length;
+  }
+  if (std::find(taken.begin(), taken.end(), text) != taken.end())
+    return text.empty() ? "is empty" : "is the name of something else in the files";
+  name = text;
+  return "";
+}
+
 std::string read_coefficient(double &coefficient, const std::string &text)
 {
   const std::optional<double> value = to_number(text);

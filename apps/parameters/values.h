@@ -77,6 +77,10 @@ std::string read_coefficient(double &coefficient, const std::string &text);
 /// A path without what a shell would replace.
 std::string read_directory(std::string &directory, const std::string &text);
 
+/// A text of one line in UTF-8 without control characters. `taken`: what it must not be.
+std::string read_printable(
+    std::string &name, const std::vector<std::string> &taken, const std::string &text);
+
 /// A word without the characters that a file name cannot have.
 std::string read_file_name(std::string &name, const std::string &text);
 } // namespace tensormg

@@ -63,6 +63,10 @@ inline constexpr auto words<VtuCells> = WordTable<VtuCells, 2>{
     {{"high_order", VtuCells::high_order}, {"subdivided", VtuCells::subdivided}}};
 
 template <>
+inline constexpr auto words<VtuPrecision> = WordTable<VtuPrecision, 2>{
+    {{"auto", VtuPrecision::automatic}, {"double", VtuPrecision::double_precision}}};
+
+template <>
 inline constexpr auto words<Verbosity> = WordTable<Verbosity, 3>{
     {{"quiet", Verbosity::quiet}, {"normal", Verbosity::normal}, {"verbose", Verbosity::verbose}}};
 

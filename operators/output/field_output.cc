@@ -59,11 +59,13 @@ namespace
     return local;
   }
 
-  /// Coordinates, fields in single precision, the point's number in a cell.
-  double bytes_per_point(const Problem &problem)
+  /// Coordinates, fields (in single precision unless all are in double), the point's number in a cell.
+  double bytes_per_point(const Problem &problem, const FieldOutputOptions &options)
   {
-    const int n_fields = problem.exact_solution.empty() ? 2 : 4;
-    return 3. * sizeof(double) + n_fields * sizeof(float) + sizeof(std::int32_t);
+    const int vectors = (options.gradient ? 1 : 0) + (options.flux ? 1 : 0);
+    const int n_numbers = (problem.exact_solution.empty() ? 2 : 4) + 3 * vectors;
+    const auto bytes = static_cast<double>(options.in_double ? sizeof(double) : sizeof(float));
+    return 3. * sizeof(double) + n_numbers * bytes + sizeof(std::int32_t);
   }
 } // namespace
 
@@ -80,7 +82,8 @@ std::optional<std::string> refuse_output(const Grid &grid, const FieldOutputOpti
   const double points = static_cast<double>(cells) * std::pow(problem.degree + 1, problem.dim);
   std::ostringstream reason;
   reason << "a file with " << cells << " cells of degree " << problem.degree << " (about "
-         << std::fixed << std::setprecision(1) << points * bytes_per_point(problem) / (1 << 30)
+         << std::fixed << std::setprecision(1)
+         << points * bytes_per_point(problem, options) / (1 << 30)
          << " GiB before compression) is not written: ";
   if (cells > options.max_cells)
   {
@@ -191,8 +194,8 @@ FieldOutput write_field_output(const Grid &grid, const CellBasis &basis, const V
   const std::vector<std::string> files = field_files(grid, base);
   const std::string &path = files.front();
   const int n_pieces = count_pieces(grid);
-  FieldWriter writer(grid, basis, u,
-      local_part(cells_inside(grid.finest(), options), grid.finest()), options.high_order);
+  FieldWriter writer(
+      grid, basis, u, local_part(cells_inside(grid.finest(), options), grid.finest()), options);
   run_together(grid, true, path, [&] { writer.measure(); });
   writer.choose_numbers(grid.communicator);
 

@@ -14,8 +14,26 @@
 
 namespace tensormg
 {
+/// What the solution is called in files, and in which units it is.
+struct FieldName
+{
+  std::string name = "u"; ///< not empty
+  std::string unit;       ///< empty: none
+
+  /// "temperature [K]", or without a unit the name
+  std::string text() const { return unit.empty() ? name : name + " [" + unit + "]"; }
+};
+
 struct FieldOutputOptions
 {
+  FieldName field;
+  /// False: a field is in double precision only where single would not show its values.
+  bool in_double = false;
+  bool gradient =
+      false;         ///< "grad NAME", always with three components, of which the last is zero in 2D
+  bool flux = false; ///< "flux NAME", -a grad u, in the same way
+  /// Stands in the files as the field data `converged`: whoever shows them can tell.
+  bool converged = true;
   /// True: one Lagrange cell of the solution's degree per cell (exact; ParaView 5.5 or newer).
   /// False: degree^dim linear cells per cell (any reader; linear between the nodes).
   bool high_order = true;
@@ -52,8 +70,9 @@ struct FieldOutput
 
 /// Writes the finest level's solution u, or the part of it in the box of the options, to field_files().
 ///
-/// Fields at the (degree + 1)^dim equidistant points of every cell: u, rank, and with an exact solution exact and
-/// error = u - exact (means subtracted for singular problems). Points are in double precision; a field is in single
+/// Fields at the (degree + 1)^dim equidistant points of every cell: u, by the name of the options, rank, with an exact
+/// solution exact and error = u - exact (means subtracted for singular problems), and as the options ask the gradient of
+/// u in the cell and the flux -a grad u. Points are in double precision; a field is in single
 /// unless its values leave that range or vary too little in comparison to their size. Where a function is not finite, its value is NaN.
 /// Every file is written under a temporary name and renamed when it is complete. Afterwards what an
 /// earlier run with another number of ranks has left under `base` is removed.

@@ -29,28 +29,6 @@ namespace
         (name.empty() ? "" : " Name=\"" + name + '"');
   }
 
-  /// A file's name as the value of an attribute.
-  std::string escaped(const std::string &name)
-  {
-    std::string text;
-    for (const char c : name)
-      switch (c)
-      {
-        case '&':
-          text += "&amp;";
-          break;
-        case '<':
-          text += "&lt;";
-          break;
-        case '"':
-          text += "&quot;";
-          break;
-        default:
-          text += c;
-      }
-    return text;
-  }
-
   LineRule equidistant_rule(const CellBasis &basis)
   {
     std::vector<double> points(basis.n);
@@ -59,6 +37,30 @@ namespace
     return point_rule(basis, points);
   }
 } // namespace
+
+std::string escaped(const std::string &text)
+{
+  std::string result;
+  for (const char c : text)
+    switch (c)
+    {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
+    }
+  return result;
+}
 
 std::int64_t n_cells(const CellRange &range)
 {
@@ -87,23 +89,24 @@ bool FieldExtent::fits_single() const
 }
 
 FieldWriter::FieldWriter(const Grid &grid, const CellBasis &basis, const Vector<double> &u,
-    const CellRange &cells, bool high_order)
+    const CellRange &cells, const FieldOutputOptions &options)
   : grid_(grid.finest())
   , cells_(cells)
   , problem_(grid.problem)
   , rule_(tensor_rule(u.block(), equidistant_rule(basis)))
-  , shape_(high_order ? lagrange_cell(problem_.dim, problem_.degree)
-                      : linear_cells(problem_.dim, problem_.degree))
+  , shape_(options.high_order ? lagrange_cell(problem_.dim, problem_.degree)
+                              : linear_cells(problem_.dim, problem_.degree))
   , rank_(grid_.replicated ? 0 : grid.rank)
+  , all_in_double_(options.in_double)
+  , converged_(options.converged)
   , u_(u)
 {
   if (!problem_.exact_solution.empty())
   {
-    exact_ =
-        std::make_unique<ScalarFunction>(problem_.exact_solution, problem_.dim, problem_.constants);
+    exact_ = std::make_unique<ScalarFunction>(scalar_function(problem_, problem_.exact_solution));
     shift_ = mean_difference(problem_, grid_, basis, u);
   }
-  fields_ = make_fields();
+  fields_ = make_fields(options);
 }
 
 int FieldWriter::points_per_cell() const
@@ -111,27 +114,37 @@ int FieldWriter::points_per_cell() const
   return rule_[0].n_points() * rule_[1].n_points() * rule_[2].n_points();
 }
 
-/// Calls use(value) for the points of one cell after the other.
+/// Calls use(value, component) for the points of one cell after the other, at each for all components.
 template <typename Use>
 void FieldWriter::for_each_value(const Field &field, const Use &use)
 {
   const int n_points = points_per_cell();
-  std::vector<double> values;
+  std::array<std::vector<double>, 3> values;
   for_each_tile(cells_, rule_, [&](const Tile &tile) {
-    values.resize(static_cast<std::size_t>(n_points * tile.count));
-    field.values(tile, values);
+    for (int component = 0; component < field.components; ++component)
+    {
+      values[component].resize(static_cast<std::size_t>(n_points * tile.count));
+      field.values(tile, component, values[component]);
+    }
     for (std::int64_t c = 0; c < tile.count; ++c)
       for (int q = 0; q < n_points; ++q)
-        use(values[static_cast<std::size_t>(q * tile.count + c)]);
+        for (int component = 0; component < field.components; ++component)
+          use(values[component][static_cast<std::size_t>(q * tile.count + c)], component);
   });
+}
+
+std::string FieldWriter::Field::attributes() const
+{
+  return std::string("type=\"") + number_type() + "\" Name=\"" + escaped(name) + '"' +
+      (components > 1 ? " NumberOfComponents=\"" + std::to_string(components) + '"' : "");
 }
 
 void FieldWriter::measure()
 {
   for (Field &field : fields_)
-    for_each_value(field, [&](double value) {
+    for_each_value(field, [&](double value, int component) {
       if (std::isfinite(value))
-        field.extent.add(value);
+        field.extent[component].add(value);
     });
 }
 
@@ -139,10 +152,15 @@ void FieldWriter::choose_numbers(MPI_Comm communicator)
 {
   for (Field &field : fields_)
   {
-    std::array<double, 2> bounds{-field.extent.lowest, field.extent.highest};
-    MPI_Allreduce(MPI_IN_PLACE, bounds.data(), 2, MPI_DOUBLE, MPI_MAX, communicator);
-    field.extent = {-bounds[0], bounds[1]};
-    field.in_double = !field.extent.fits_single();
+    field.in_double = all_in_double_;
+    for (int component = 0; component < field.components; ++component)
+    {
+      FieldExtent &extent = field.extent[component];
+      std::array<double, 2> bounds{-extent.lowest, extent.highest};
+      MPI_Allreduce(MPI_IN_PLACE, bounds.data(), 2, MPI_DOUBLE, MPI_MAX, communicator);
+      extent = {-bounds[0], bounds[1]};
+      field.in_double = field.in_double || !extent.fits_single();
+    }
   }
 }
 
@@ -150,22 +168,36 @@ std::vector<std::string> FieldWriter::fields_in_double() const
 {
   std::vector<std::string> names;
   for (const Field &field : fields_)
-    if (field.in_double)
+    if (field.in_double && !all_in_double_)
       names.push_back(field.name);
   return names;
+}
+
+/// Not of a point or a cell, but of the whole file.
+std::string FieldWriter::field_data() const
+{
+  return std::string("<FieldData>\n<DataArray type=\"Int32\" Name=\"converged\" "
+                     "NumberOfTuples=\"1\" format=\"ascii\">") +
+      (converged_ ? '1' : '0') + "</DataArray>\n</FieldData>\n";
+}
+
+/// The begin of the values at points, of which the solution is shown first.
+std::string FieldWriter::data_begin(const std::string &element) const
+{
+  return '<' + element + " Scalars=\"" + escaped(fields_.front().name) + "\">\n";
 }
 
 void FieldWriter::write_piece(const std::string &path)
 {
   OutputFile(path).write([&](std::ostream &out) {
     const std::int64_t cells = n_cells(cells_);
-    out << file_head("UnstructuredGrid") << ">\n<Piece NumberOfPoints=\""
-        << cells * points_per_cell() << "\" NumberOfCells=\"" << cells * shape_.count()
-        << "\">\n<Points>\n";
+    out << file_head("UnstructuredGrid") << ">\n"
+        << field_data() << "<Piece NumberOfPoints=\"" << cells * points_per_cell()
+        << "\" NumberOfCells=\"" << cells * shape_.count() << "\">\n<Points>\n";
     write_points(out);
     out << "</Points>\n<Cells>\n";
     write_cells(out);
-    out << "</Cells>\n<PointData Scalars=\"u\">\n";
+    out << "</Cells>\n" << data_begin("PointData");
     for (Field &field : fields_)
       write_values(out, field);
     out << "</PointData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n";
@@ -176,10 +208,10 @@ void FieldWriter::write_record(
     const std::string &path, const std::vector<std::string> &pieces) const
 {
   OutputFile(path).write([&](std::ostream &out) {
-    out << file_head("PUnstructuredGrid") << " GhostLevel=\"0\">\n<PPointData Scalars=\"u\">\n";
+    out << file_head("PUnstructuredGrid") << " GhostLevel=\"0\">\n"
+        << field_data() << data_begin("PPointData");
     for (const Field &field : fields_)
-      out << "<PDataArray type=\"" << field.number_type() << "\" Name=\"" << field.name
-          << "\" format=\"binary\"/>\n";
+      out << "<PDataArray " << field.attributes() << " format=\"binary\"/>\n";
     out << "</PPointData>\n<PPoints>\n<PDataArray type=\"Float64\" "
            "NumberOfComponents=\"3\"/>\n</PPoints>\n";
     for (const std::string &piece : pieces)
@@ -188,29 +220,51 @@ void FieldWriter::write_record(
   });
 }
 
-std::vector<FieldWriter::Field> FieldWriter::make_fields()
+/// factor times the derivatives of u in the cell
+FieldWriter::Field::Values FieldWriter::scaled_gradient(double factor)
 {
-  const auto exact_values = [this](const Tile &tile, std::vector<double> &values) {
+  return [this, factor](const Tile &tile, int component, std::vector<double> &values) {
+    if (component >= problem_.dim)
+    {
+      std::fill(values.begin(), values.end(), 0.);
+      return;
+    }
+    evaluator_.evaluate(u_, rule_, tile, component, values);
+    for (double &value : values)
+      value = factor * (value / grid_.cell_size[component]);
+  };
+}
+
+std::vector<FieldWriter::Field> FieldWriter::make_fields(const FieldOutputOptions &options)
+{
+  const auto exact_values = [this](const Tile &tile, int, std::vector<double> &values) {
     points_.set(grid_, rule_, tile);
     points_.evaluate(*exact_, values);
   };
+  const auto errors = [this, exact_values](
+                          const Tile &tile, int component, std::vector<double> &values) {
+    evaluator_.evaluate(u_, rule_, tile, -1, values);
+    exact_values(tile, component, other_);
+    for (std::size_t q = 0; q < values.size(); ++q)
+      values[q] -= other_[q] + shift_;
+  };
   std::vector<Field> fields;
-  fields.push_back({"u", [this](const Tile &tile, std::vector<double> &values) {
-                      evaluator_.evaluate(u_, rule_, tile, -1, values);
-                    }});
+  fields.push_back(
+      {options.field.text(), [this](const Tile &tile, int, std::vector<double> &values) {
+         evaluator_.evaluate(u_, rule_, tile, -1, values);
+       }});
   if (exact_)
   {
     fields.push_back({"exact", exact_values});
-    fields.push_back({"error", [this, exact_values](const Tile &tile, std::vector<double> &values) {
-                        evaluator_.evaluate(u_, rule_, tile, -1, values);
-                        exact_values(tile, other_);
-                        for (std::size_t q = 0; q < values.size(); ++q)
-                          values[q] -= other_[q] + shift_;
-                      }});
+    fields.push_back({"error", errors});
   }
-  fields.push_back({"rank", [this](const Tile &, std::vector<double> &values) {
+  fields.push_back({"rank", [this](const Tile &, int, std::vector<double> &values) {
                       std::fill(values.begin(), values.end(), rank_);
                     }});
+  if (options.gradient)
+    fields.push_back({"grad " + options.field.name, scaled_gradient(1.), 3});
+  if (options.flux)
+    fields.push_back({"flux " + options.field.name, scaled_gradient(-problem_.coefficient), 3});
   return fields;
 }
 
@@ -260,9 +314,9 @@ void FieldWriter::write_cells(std::ostream &out) const
 
 void FieldWriter::write_values(std::ostream &out, const Field &field)
 {
-  out << array_head(field.number_type(), field.name) << '>';
+  out << "<DataArray format=\"binary\" " << field.attributes() << '>';
   VtuArray array;
-  for_each_value(field, [&](double value) {
+  for_each_value(field, [&](double value, int) {
     // Where an exact solution has no value, ParaView shows that it has none.
     if (!std::isfinite(value))
       value = std::numeric_limits<double>::quiet_NaN();

@@ -1,6 +1,7 @@
 // The solution and what belongs to it as VTU files: the part of one rank, and the record of all parts.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -15,6 +16,7 @@
 #include "operators/data/functions.h"
 #include "operators/data/tensor_rule.h"
 #include "operators/mesh/grid.h"
+#include "operators/output/field_output.h"
 #include "operators/output/vtu_shape.h"
 #include "operators/vectors/vector.h"
 #include "tensormg/problem.h"
@@ -38,13 +40,16 @@ struct FieldExtent
 /// What stands in the first lines of every file that FieldWriter writes.
 inline constexpr const char *field_file_mark = "solution written by tensormg";
 
+/// A text as the value of an attribute in XML.
+std::string escaped(const std::string &text);
+
 /// The fields at the equidistant points of cells. Points are in double precision, a field in single where that shows it.
 class FieldWriter
 {
 public:
   /// For the local cells of this range of the finest level.
   FieldWriter(const Grid &grid, const CellBasis &basis, const Vector<double> &u,
-      const CellRange &cells, bool high_order);
+      const CellRange &cells, const FieldOutputOptions &options);
 
   /// Finds out how large this rank's values are.
   void measure();
@@ -61,18 +66,26 @@ public:
 private:
   struct Field
   {
+    /// A component at the points of a tile.
+    using Values = std::function<void(const Tile &, int component, std::vector<double> &)>;
+
     std::string name;
-    /// At the points of a tile.
-    std::function<void(const Tile &, std::vector<double> &)> values;
-    FieldExtent extent{};
+    Values values;
+    int components = 1;
+    std::array<FieldExtent, 3> extent{}; ///< of each component
     bool in_double = false;
     const char *number_type() const { return in_double ? "Float64" : "Float32"; }
+    /// Type, name and components as attributes of an array.
+    std::string attributes() const;
   };
 
-  std::vector<Field> make_fields();
+  std::vector<Field> make_fields(const FieldOutputOptions &options);
+  Field::Values scaled_gradient(double factor);
   int points_per_cell() const;
   template <typename Use>
   void for_each_value(const Field &field, const Use &use);
+  std::string field_data() const;
+  std::string data_begin(const std::string &element) const;
   void write_points(std::ostream &out);
   void write_cells(std::ostream &out) const;
   void write_values(std::ostream &out, const Field &field);
@@ -83,6 +96,8 @@ private:
   TensorRule rule_;
   VtuShape shape_;
   int rank_;
+  bool all_in_double_;
+  bool converged_;
   const Vector<double> &u_;
   std::unique_ptr<const ScalarFunction> exact_;
   double shift_ = 0.;

@@ -92,10 +92,15 @@ inline std::map<std::string, VtuField> read_vtu(const std::filesystem::path &fil
   {
     const std::size_t begin = text.find('>', at) + 1;
     const std::string head = text.substr(at, begin - at);
-    const std::vector<unsigned char> bytes =
-        uncompressed(text.substr(begin, text.find('<', begin) - begin));
+    const std::string body = text.substr(begin, text.find('<', begin) - begin);
     VtuField &field = fields[attribute(head, "Name")];
     field.type = attribute(head, "type");
+    if (attribute(head, "format") == "ascii")
+    {
+      field.values = {std::stod(body)};
+      continue;
+    }
+    const std::vector<unsigned char> bytes = uncompressed(body);
     field.values = field.type == "Float64" ? numbers<double>(bytes)
         : field.type == "Float32"          ? numbers<float>(bytes)
         : field.type == "Int32"            ? numbers<std::int32_t>(bytes)

@@ -75,7 +75,12 @@ end
 subsection output
   set directory     = some where/else
   set name          = u
+  set field_name    = temperature <°>
+  set field_unit    = K
+  set gradient      = true
+  set flux          = true
   set write_vtu     = false
+  set vtu_precision = double
   set vtu_cells     = subdivided
   set vtu_coarsening = 2
   set vtu_lower     = 0.25, 1
@@ -170,6 +175,9 @@ end
     EXPECT_EQ(p.backend, "reference");
     EXPECT_EQ(p.output.directory, "some where/else");
     EXPECT_EQ(p.output.name, "u");
+    EXPECT_TRUE(p.output.field_name == "temperature <°>" && p.output.field_unit == "K");
+    EXPECT_TRUE(p.output.gradient && p.output.flux);
+    EXPECT_EQ(p.output.vtu_precision, VtuPrecision::double_precision);
     EXPECT_EQ(p.output.vtu_cells, VtuCells::subdivided);
     EXPECT_EQ(p.output.vtu_coarsening, 2);
     EXPECT_EQ(p.output.vtu_lower.value()[1] + p.output.vtu_upper.value()[0], 3.);

@@ -23,25 +23,16 @@ namespace
     std::map<std::string, test::VtuField> fields;
   };
 
-  /// 8 x 16 cells of degree 2, on all ranks, between these corners; u is the projection of this.
-  Written written(const std::string &u, const std::string &exact = "",
-      const std::array<double, 3> &lower = {0., 0., 0.},
-      const std::array<double, 3> &upper = {1., 1., 1.})
+  /// u is the projection of this.
+  Written written(
+      const Problem &problem, const std::string &u, const FieldOutputOptions &options = {})
   {
     const test::TemporaryDirectory directory(MPI_COMM_WORLD);
-    Problem problem;
-    problem.dim = 2;
-    problem.degree = 2;
-    problem.coarse_cells = {1, 2, 1};
-    problem.refinements = 3;
-    problem.lower = lower;
-    problem.upper = upper;
-    problem.exact_solution = exact;
     const CellBasis basis = make_cell_basis(problem.degree);
     const Grid grid = make_grid(problem, MPI_COMM_WORLD);
     const Vector<double> x = project(problem, grid.finest(), basis, u);
     Written result;
-    result.output = write_field_output(grid, basis, x, directory / "a");
+    result.output = write_field_output(grid, basis, x, directory / "a", options);
     MPI_Barrier(MPI_COMM_WORLD);
     const std::string file =
         grid.n_ranks == 1 ? "a.vtu" : "a.000" + std::to_string(grid.rank) + ".vtu";
@@ -55,8 +46,40 @@ namespace
         {
           EXPECT_EQ(record.rfind("type=\"" + field.type, at), at - field.type.size() - 8) << name;
         }
+      EXPECT_NE(
+          record.find(options.converged ? ">1</DataArray>" : ">0</DataArray>"), std::string::npos);
     }
     return result;
+  }
+
+  /// 8 x 16 cells of degree 2, on all ranks, between these corners.
+  Written written(const std::string &u, const std::string &exact = "",
+      const std::array<double, 3> &lower = {0., 0., 0.},
+      const std::array<double, 3> &upper = {1., 1., 1.})
+  {
+    Problem problem;
+    problem.dim = 2;
+    problem.degree = 2;
+    problem.coarse_cells = {1, 2, 1};
+    problem.refinements = 3;
+    problem.lower = lower;
+    problem.upper = upper;
+    problem.exact_solution = exact;
+    return written(problem, u);
+  }
+
+  /// Odd numbers of cells that are no cubes.
+  Problem odd_problem(int dim, int degree)
+  {
+    Problem problem;
+    problem.dim = dim;
+    problem.degree = degree;
+    problem.coarse_cells = {3, 5, dim == 3 ? 7 : 1};
+    problem.refinements = 0;
+    problem.lower = {-1., 0.5, 2.};
+    problem.upper = {1., 1.5, 5.};
+    problem.coefficient = 2.5;
+    return problem;
   }
 
   TEST(FieldWriter, CoordinatesFarFromTheOrigin)
@@ -112,6 +135,79 @@ namespace
       for (const char *name : {"u", "exact", "rank"})
         EXPECT_EQ(result.fields.at(name).type, "Float32") << u;
     }
+  }
+
+  TEST(FieldWriter, GradientAndFluxAreThoseOfThePolynomial)
+  {
+    for (const int dim : {2, 3})
+      for (const int degree : {1, 2, 5, 8})
+      {
+        SCOPED_TRACE(std::to_string(dim) + "D, degree " + std::to_string(degree));
+        FieldOutputOptions options;
+        options.in_double = options.gradient = options.flux = true;
+        options.field = {"T", "K"};
+        const std::string p = std::to_string(degree);
+        const Written result = written(
+            odd_problem(dim, degree), dim == 2 ? "x*y + y^" + p : "x*y*z - 2*z + y^" + p, options);
+        EXPECT_TRUE(result.output.in_double.empty()) << "it was asked for";
+        const std::vector<double> &points = result.fields.at("").values,
+                                  &gradient = result.fields.at("grad T").values,
+                                  &flux = result.fields.at("flux T").values;
+        EXPECT_EQ(result.fields.at("grad T").type, "Float64");
+        EXPECT_EQ(result.fields.at("T [K]").values.size() * 3, gradient.size());
+        ASSERT_EQ(gradient.size(), points.size());
+        ASSERT_EQ(flux.size(), points.size());
+        const double size = degree * std::pow(1.5, degree - 1) + 10.;
+        for (std::size_t i = 0; i < points.size(); i += 3)
+        {
+          const double x = points[i], y = points[i + 1], z = dim == 3 ? points[i + 2] : 1.;
+          const std::array<double, 3> expected{
+              y * z, x * z + degree * std::pow(y, degree - 1), dim == 3 ? x * y - 2. : 0.};
+          for (std::size_t d = 0; d < 3; ++d)
+          {
+            EXPECT_NEAR(gradient[i + d], expected[d], 1e-12 * size);
+            EXPECT_NEAR(flux[i + d], -2.5 * expected[d], 3e-12 * size);
+          }
+        }
+      }
+  }
+
+  TEST(FieldWriter, NumbersOfAVectorAreChosenByEachComponent)
+  {
+    FieldOutputOptions options;
+    options.gradient = true;
+    EXPECT_EQ(written(odd_problem(3, 2), "x + y*z", options).fields.at("grad u").type, "Float32");
+    const Written large = written(odd_problem(3, 2), "x + 1e6*y + 1e-3*y*z", options);
+    EXPECT_EQ(large.fields.at("grad u").type, "Float64");
+    EXPECT_EQ(large.output.in_double, std::vector<std::string>{"grad u"});
+  }
+
+  TEST(FieldWriter, NamesAreEscapedAndConvergenceIsTold)
+  {
+    FieldOutputOptions options;
+    options.field = {"a<b> \"c\" & d", "\u00b0C"};
+    options.gradient = true;
+    options.converged = false;
+    const auto fields = written(odd_problem(2, 1), "1", options).fields;
+    EXPECT_TRUE(fields.contains("a&lt;b&gt; &quot;c&quot; &amp; d [\u00b0C]"));
+    EXPECT_TRUE(fields.contains("grad a&lt;b&gt; &quot;c&quot; &amp; d"));
+    EXPECT_FALSE(fields.contains("u"));
+    EXPECT_EQ(fields.at("converged").values, std::vector<double>{0.});
+    EXPECT_EQ(written("1").fields.at("converged").values, std::vector<double>{1.});
+  }
+
+  TEST(FieldWriter, TheExactSolutionMayBeAFunctionOfTheProgram)
+  {
+    Problem problem = odd_problem(2, 2);
+    problem.exact_solution = "known";
+    problem.functions["known"] = [](std::size_t n, const double *x, const double *, const double *,
+                                     double *values) {
+      for (std::size_t q = 0; q < n; ++q)
+        values[q] = 1. + x[q];
+    };
+    const Written result = written(problem, "x");
+    for (const double error : result.fields.at("error").values)
+      EXPECT_NEAR(error, -1., 1e-6);
   }
 
   TEST(FieldWriter, WhatIsNotFiniteIsNoNumber)
