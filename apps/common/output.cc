@@ -5,8 +5,10 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "apps/parameters/field_description.h"
 #include "apps/parameters/text.h"
 #include "operators/output/field_output.h"
+#include "operators/output/nodal_file.h"
 #include "operators/output/output_file.h"
 #include "operators/output/stale_files.h"
 
@@ -82,8 +84,28 @@ Grid grid_of_output(const Grid &grid, const OutputOptions &output)
   return result;
 }
 
+namespace
+{
+  /// Whether something is made of the solution on the whole finest grid.
+  bool needs_everything(const OutputOptions &output) { return output.write_npy; }
+
+  bool has_no_vtu(const OutputOptions &output, const Grid &grid)
+  {
+    return !output.write_vtu || refuse_output(grid, field_options(output)).has_value();
+  }
+
+  /// The array, and its description.
+  std::array<std::string, 2> array_files(const OutputOptions &output, bool converged)
+  {
+    const std::string base = field_base(output, converged);
+    return {base + ".npy", base + ".json"};
+  }
+} // namespace
+
 Grid part_of_output(const Grid &grid, const OutputOptions &output)
 {
+  if (needs_everything(output))
+    return grid_of_output(grid, output);
   return needed_for_output(grid_of_output(grid, output), field_options(output));
 }
 
@@ -109,8 +131,36 @@ std::string field_base(const OutputOptions &output, bool converged)
 
 bool has_no_field(const OutputOptions &output, const Grid &grid)
 {
-  return !output.write_vtu || refuse_output(grid, field_options(output)).has_value();
+  return has_no_vtu(output, grid) && !needs_everything(output);
 }
+
+namespace
+{
+  /// Throws std::runtime_error unless a field file can get this name.
+  void check_field_file(const OutputOptions &output, const std::string &file)
+  {
+    if (const std::string trouble = trouble_with_file(file); !trouble.empty())
+      throw std::runtime_error("output.name = '" + cut(output.name) + "': the file " +
+          cut(std::filesystem::path(file).filename().string()) + " cannot be written (" + trouble +
+          "); allowed: a name that the file system takes, also with the ending _not_converged and "
+          ".vtu, .npy or .json, and that no directory has; or output.write_vtu = false and "
+          "output.write_npy = false");
+  }
+
+  void warn_of_large_field(const OutputOptions &output, const Grid &grid, Console &console)
+  {
+    const std::optional<std::string> reason = refuse_output(grid, field_options(output));
+    if (!output.write_vtu || !reason)
+      return;
+    console.warning("the solution will not be written for ParaView (output.vtu_max_cells = " +
+        std::to_string(output.vtu_max_cells) + "): " + *reason +
+        (output.write_npy ? "; output.write_npy writes all of it as an array, and "
+                          : "; output.write_npy = true would write it as an array of any size, "
+                            "output.vtu_coarsening = " +
+                    std::to_string(output.vtu_coarsening + 1) + " a coarser grid, and ") +
+        "output.write_vtu = false asks for no file for ParaView");
+  }
+} // namespace
 
 void check_output(const OutputOptions &output, const Grid &grid, Console &console)
 {
@@ -121,25 +171,19 @@ void check_output(const OutputOptions &output, const Grid &grid, Console &consol
           !trouble.empty())
         throw std::runtime_error("output.directory = '" + output.directory + "': its file " + name +
             " cannot be written (" + trouble + ")");
-    if (has_no_field(output, grid))
-      return;
     for (const bool converged : {true, false})
-      for (const std::string &file : field_files(grid, field_base(output, converged)))
-        if (const std::string trouble = trouble_with_file(file); !trouble.empty())
-          throw std::runtime_error("output.name = '" + cut(output.name) + "': the file " +
-              cut(std::filesystem::path(file).filename().string()) + " cannot be written (" +
-              trouble + "); allowed: a name that the file system takes, also with the endings " +
-              "_not_converged and .vtu, and that no directory has; or output.write_vtu = false");
+    {
+      if (!has_no_vtu(output, grid))
+        for (const std::string &file : field_files(grid, field_base(output, converged)))
+          check_field_file(output, file);
+      if (output.write_npy)
+        for (const std::string &file : array_files(output, converged))
+          check_field_file(output, file);
+    }
   });
   if (!complaint.empty())
     throw ParameterError(complaint);
-  if (!output.write_vtu)
-    return;
-  if (const std::optional<std::string> reason = refuse_output(grid, field_options(output)))
-    console.warning("the solution will not be written for ParaView (output.vtu_max_cells = " +
-        std::to_string(output.vtu_max_cells) + "): " + *reason +
-        "; output.vtu_coarsening = " + std::to_string(output.vtu_coarsening + 1) +
-        " would write a coarser grid, output.write_vtu = false asks for none");
+  warn_of_large_field(output, grid, console);
 }
 
 namespace
@@ -155,26 +199,62 @@ namespace
     if (!found.empty())
       console.warning(found + " is of an earlier run: this one writes no field");
   }
+
+  void warn_of_other_arrays(
+      const OutputOptions &output, bool converged, const Grid &grid, Console &console)
+  {
+    const std::string found = complaint_of_first_rank(grid.communicator, [&] {
+      const std::string description = array_files(output, converged)[1];
+      if (std::filesystem::exists(description) && is_description(description))
+        throw std::runtime_error(description);
+    });
+    if (!found.empty())
+      console.warning(found + " and its array are of an earlier run");
+  }
+
+  void write_array(RunRecord &record, const Grid &grid, const CellBasis &basis,
+      const Vector<double> &u, Console &console)
+  {
+    const OutputOptions &output = record.parameters.output;
+    const bool converged = record.report.converged();
+    const auto [array, description] = array_files(output, converged);
+    write_nodal_file(grid, basis, u, array, description);
+    on_first_rank(grid.communicator, [&] {
+      const FieldName field{output.field_name, output.field_unit};
+      write_file(description, description_text(describe_field(grid, field, converged)));
+    });
+    record.files.insert(record.files.end(), {description, array});
+    warn_of_other_arrays(output, !converged, grid, console);
+  }
+
+  void write_vtu(RunRecord &record, const Grid &grid, const CellBasis &basis,
+      const Vector<double> &u, Console &console)
+  {
+    const OutputOptions &output = record.parameters.output;
+    const bool converged = record.report.converged();
+    FieldOutputOptions options = field_options(output);
+    options.converged = converged;
+    const FieldOutput written =
+        write_field_output(grid, basis, u, field_base(output, converged), options);
+    record.files.push_back(written.path);
+    on_first_rank(
+        grid.communicator, [&] { remove_stale_files(field_base(output, !converged), 0); });
+    if (!written.in_double.empty())
+      console.normal("fields       " + join(written.in_double, ", ") +
+          " in double precision, since single would not show the values\n");
+  }
 } // namespace
 
 void write_field(RunRecord &record, const Grid &grid, const CellBasis &basis,
     const Vector<double> &u, Console &console)
 {
   const OutputOptions &output = record.parameters.output;
-  const bool converged = record.report.converged();
-  if (has_no_field(output, grid) || record.report.reason == StopReason::not_finite)
-  {
+  const bool is_finite = record.report.reason != StopReason::not_finite;
+  if (output.write_npy && is_finite)
+    write_array(record, grid, basis, u, console);
+  if (!has_no_vtu(output, grid) && is_finite)
+    write_vtu(record, grid, basis, u, console);
+  else
     warn_of_other_fields(output, grid, console);
-    return;
-  }
-  FieldOutputOptions options = field_options(output);
-  options.converged = converged;
-  const FieldOutput written =
-      write_field_output(grid, basis, u, field_base(output, converged), options);
-  record.files.push_back(written.path);
-  on_first_rank(grid.communicator, [&] { remove_stale_files(field_base(output, !converged), 0); });
-  if (!written.in_double.empty())
-    console.normal("fields       " + join(written.in_double, ", ") +
-        " in double precision, since single would not show the values\n");
 }
 } // namespace tensormg

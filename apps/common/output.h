@@ -46,7 +46,7 @@ void write_record(RunRecord &record, MPI_Comm communicator);
 /// The levels down to the one that output.vtu_coarsening chooses, which is the finest of the result.
 Grid grid_of_output(const Grid &grid, const OutputOptions &output);
 
-/// That grid without the rows of cells that no file has values of, for one rank.
+/// That grid without the rows of cells of which the output needs no values, for one rank.
 Grid part_of_output(const Grid &grid, const OutputOptions &output);
 
 /// How the solution on that grid is written.
@@ -60,10 +60,12 @@ std::string field_base(const OutputOptions &output, bool converged);
 /// name; a field that will not be written because it is too large is a warning. `grid`: the one of the output. Collective.
 void check_output(const OutputOptions &output, const Grid &grid, Console &console);
 
-/// Whether check_output() has warned that the field is too large, or none is asked for.
+/// Whether no output needs the solution: check_output() has warned that it is too large for ParaView, or it is not asked
+/// for, and nothing else that is made of it is.
 bool has_no_field(const OutputOptions &output, const Grid &grid);
 
-/// Writes the field u for ParaView and adds it to record.files, or warns of one of another run that stays there. Collective.
+/// Writes the field u as it is asked for, as an array and for ParaView, and adds the files to record.files; warns of those
+/// of another run that stay there. Collective.
 void write_field(RunRecord &record, const Grid &grid, const CellBasis &basis,
     const Vector<double> &u, Console &console);
 } // namespace tensormg

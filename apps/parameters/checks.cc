@@ -107,8 +107,21 @@ namespace
               ", keeps multigrid.precision; allowed: at most " + std::to_string(finest));
   }
 
+  void check_array(const Parameters &p)
+  {
+    if (!p.output.write_npy)
+      return;
+    if (p.output.vtu_coarsening > 0)
+      fail_for(p, {"output.write_npy", "output.vtu_coarsening"},
+          "an array has all values of the finest grid; allowed: vtu_coarsening = 0, or write_npy = false");
+    if (p.output.name == "run")
+      fail_for(p, {"output.name", "output.write_npy"},
+          "the description of the array would have the name of the record run.json; allowed: another name");
+  }
+
   void check_output(const Parameters &p)
   {
+    check_array(p);
     if (!p.output.vtu_lower && !p.output.vtu_upper)
       return;
     const auto lower = p.output.vtu_lower.value_or(p.problem.lower),

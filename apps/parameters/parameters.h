@@ -56,6 +56,7 @@ struct OutputOptions
   /// Corners of the part of the box that is written; none: those of the box.
   std::optional<std::array<double, 3>> vtu_lower, vtu_upper;
   std::int64_t vtu_max_cells = 200000; ///< no VTU of a grid with more cells
+  bool write_npy = false;              ///< the array of all values, of any size
   bool level_times = false;            ///< device: waits after each part of a cycle
   Verbosity verbosity = Verbosity::normal;
 };

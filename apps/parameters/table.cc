@@ -214,23 +214,8 @@ namespace
         "Whether the VTU has the vector field \"flux NAME\", -a grad u.");
   }
 
-  void add_output(std::vector<ParameterEntry> &table)
+  void add_vtu(std::vector<ParameterEntry> &table, const auto &output)
   {
-    const Section output(
-        table, "output", [](auto &p) -> auto & { return p.output; });
-    output.add(
-        "directory",
-        "Where files are written; created if missing. One run at a time: another one that is "
-        "started into the same directory is refused.",
-        "a path, written in full: ~ and $ have no meaning", any_pattern(),
-        [](OutputOptions &o, const std::string &text) { return read_directory(o.directory, text); },
-        [](const OutputOptions &o) { return o.directory; });
-    output.add(
-        "name", "Stem of the names of the field files.", "a file name without a directory",
-        any_pattern(),
-        [](OutputOptions &o, const std::string &text) { return read_file_name(o.name, text); },
-        [](const OutputOptions &o) { return o.name; });
-    add_field(output);
     output.boolean("write_vtu", &OutputOptions::write_vtu,
         "Whether the solution is written for ParaView, as NAME.vtu "
         "or .pvtu; NAME_not_converged if the solve has not converged, which the field data `converged` (1 or 0) "
@@ -266,6 +251,30 @@ namespace
         "Corner of that part with the largest coordinates; nothing is problem.upper.");
     output.integer("vtu_max_cells", &OutputOptions::vtu_max_cells, 0, max_int,
         "More cells than this are not written, since the files would be huge.");
+  }
+
+  void add_output(std::vector<ParameterEntry> &table)
+  {
+    const Section output(
+        table, "output", [](auto &p) -> auto & { return p.output; });
+    output.add(
+        "directory",
+        "Where files are written; created if missing. One run at a time: another one that is "
+        "started into the same directory is refused.",
+        "a path, written in full: ~ and $ have no meaning", any_pattern(),
+        [](OutputOptions &o, const std::string &text) { return read_directory(o.directory, text); },
+        [](const OutputOptions &o) { return o.directory; });
+    output.add(
+        "name", "Stem of the names of the field files.", "a file name without a directory",
+        any_pattern(),
+        [](OutputOptions &o, const std::string &text) { return read_file_name(o.name, text); },
+        [](const OutputOptions &o) { return o.name; });
+    add_field(output);
+    add_vtu(table, output);
+    output.boolean("write_npy", &OutputOptions::write_npy,
+        "Whether the solution is written as an array for NumPy, NAME.npy in double precision, with the description "
+        "NAME.json beside it: the values at the (degree + 1)^dimension Gauss points of every cell. Of any size, one file for all ranks; vtu_coarsening must be 0, and the other "
+        "choices for a VTU play no part (docs/fields.md).");
     output.boolean("level_times", &OutputOptions::level_times,
         "On a device: whether each part of a cycle is waited for, so that the report tells where "
         "the time goes; the solve is slower then.");

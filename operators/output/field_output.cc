@@ -3,22 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <exception>
-#include <functional>
 #include <iomanip>
 #include <limits>
-#include <memory>
 #include <ostream>
 #include <sstream>
 #include <stdexcept>
-#include <system_error>
-#include <utility>
 #include <vector>
 
 #include <mpi.h>
 
 #include "operators/output/field_writer.h"
 #include "operators/output/stale_files.h"
+#include "operators/output/together.h"
 
 namespace tensormg
 {
@@ -122,47 +118,6 @@ Grid needed_for_output(const Grid &grid, const FieldOutputOptions &options)
 
 namespace
 {
-  /// A text of one rank on all ranks.
-  std::string broadcast(std::string text, int from, MPI_Comm communicator)
-  {
-    int length = static_cast<int>(text.size());
-    MPI_Bcast(&length, 1, MPI_INT, from, communicator);
-    text.resize(static_cast<std::size_t>(length));
-    MPI_Bcast(text.data(), length, MPI_CHAR, from, communicator);
-    return text;
-  }
-
-  /// Runs `action` if `active`, and afterwards throws on all ranks if it has thrown on one of them.
-  void run_together(
-      const Grid &grid, bool active, const std::string &path, const std::function<void()> &action)
-  {
-    std::exception_ptr failure;
-    std::string reason;
-    try
-    {
-      if (active)
-        action();
-    }
-    catch (const std::exception &error)
-    {
-      failure = std::current_exception();
-      reason = error.what();
-    }
-    catch (...)
-    {
-      failure = std::current_exception();
-    }
-    int failed_rank = failure ? grid.rank : grid.n_ranks;
-    MPI_Allreduce(MPI_IN_PLACE, &failed_rank, 1, MPI_INT, MPI_MIN, grid.communicator);
-    if (failed_rank == grid.n_ranks)
-      return;
-    reason = broadcast(reason, failed_rank, grid.communicator);
-    if (failure)
-      std::rethrow_exception(failure);
-    throw std::runtime_error("rank " + std::to_string(failed_rank) +
-        " could not write its part of " + path + ": " + reason);
-  }
-
   /// STEM.0007.vtu
   std::string piece_name(const std::string &base, int rank)
   {
@@ -196,14 +151,14 @@ FieldOutput write_field_output(const Grid &grid, const CellBasis &basis, const V
   const int n_pieces = count_pieces(grid);
   FieldWriter writer(
       grid, basis, u, local_part(cells_inside(grid.finest(), options), grid.finest()), options);
-  run_together(grid, true, path, [&] { writer.measure(); });
+  run_together(grid.communicator, true, path, [&] { writer.measure(); });
   writer.choose_numbers(grid.communicator);
 
   if (n_pieces > 1)
-    run_together(grid, true, path,
+    run_together(grid.communicator, true, path,
         [&] { writer.write_piece(files[static_cast<std::size_t>(grid.rank) + 1]); });
   // Only now, so that a record never refers to pieces that are not there.
-  run_together(grid, grid.rank == 0, path, [&] {
+  run_together(grid.communicator, grid.rank == 0, path, [&] {
     if (n_pieces > 1)
       writer.write_record(path, {files.begin() + 1, files.end()});
     else

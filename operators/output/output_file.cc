@@ -47,6 +47,11 @@ namespace
   }
 } // namespace
 
+std::string partial_path(const std::string &path)
+{
+  return std::filesystem::path(path).replace_filename(partial_name()).string();
+}
+
 OutputFile::OutputFile(const std::string &path)
   : path_(path)
   , buffer_(1 << 20)
@@ -54,7 +59,7 @@ OutputFile::OutputFile(const std::string &path)
 {
   do
   {
-    temporary_ = std::filesystem::path(path).replace_filename(partial_name()).string();
+    temporary_ = partial_path(path);
     file_ = create(temporary_);
   }
   while (file_ < 0 && errno == EEXIST);

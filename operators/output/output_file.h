@@ -39,6 +39,9 @@ private:
   bool complete_ = false;
 };
 
+/// A name in the same folder for what is not complete yet, each time another one.
+std::string partial_path(const std::string &path);
+
 /// Removes what killed runs have left of files in this folder. Nobody else may be writing there.
 void remove_partial_files(const std::filesystem::path &folder);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "apps/solve/solve.h"
+#include "operators/data/npy_array.h"
 #include "tests/support/json.h"
 #include "tests/support/parameter_files.h"
 #include "tests/support/temporary_directory.h"
@@ -189,9 +190,51 @@ namespace
   {
     run({"output.vtu_max_cells=63"});
     expect_said("the solution will not be written for ParaView (output.vtu_max_cells = 63)");
+    expect_said("output.write_npy = true would write it as an array of any size");
     EXPECT_LT(screen_.str().find("will not be written"), screen_.str().find("iteration  relative"));
     run({"output.vtu_max_cells=64"});
     EXPECT_EQ(screen_.str().find("will not be written"), std::string::npos);
+  }
+
+  TEST_F(OutputFiles, ArraysAreOfAnySizeAndTell)
+  {
+    run({"output.write_npy=true", "output.vtu_max_cells=63", "output.field_name=T",
+        "output.field_unit=K"});
+    expect_said("output.write_npy writes all of it as an array");
+    EXPECT_FALSE(has("solution.vtu"));
+    EXPECT_EQ(NpyArray((directory_ / "solution.npy").string()).shape(),
+        (std::vector<std::int64_t>{8, 8, 3, 3}));
+    const nlohmann::json about = test::parse_json(content(directory_ / "solution.json"));
+    EXPECT_EQ(about["shape"], (std::vector<int>{8, 8, 3, 3}));
+    EXPECT_TRUE(about["field_name"] == "T" && about["field_unit"] == "K");
+    EXPECT_EQ(about["converged"], true);
+    EXPECT_EQ(record()["files"][0], (directory_ / "solution.json").string());
+    EXPECT_EQ(record()["files"][1], (directory_ / "solution.npy").string());
+    run({"output.write_npy=true", "output.write_vtu=false", "solver.max_iterations=1"});
+    EXPECT_TRUE(has("solution_not_converged.npy"));
+    EXPECT_EQ(
+        test::parse_json(content(directory_ / "solution_not_converged.json"))["converged"], false);
+    expect_said((directory_ / "solution.json").string() + " and its array are of an earlier run");
+    EXPECT_TRUE(has("solution.npy")) << "another run may begin with it";
+    fs::create_directories(directory_ / "u.npy");
+    expect_message(
+        [&] {
+          run({"output.write_npy=true", "output.name=u"});
+        },
+        {"output.name = 'u': the file u.npy cannot be written (Is a directory)"});
+  }
+
+  TEST_F(OutputFiles, AnArrayNeedsTheWholeSolution)
+  {
+    Parameters p = parameters({"output.vtu_lower=0.4", "output.vtu_upper=0.6"});
+    const Grid grid = make_grid(p.problem, MPI_COMM_SELF);
+    EXPECT_LT(part_of_output(grid, p.output).finest().block.cells[1], 8);
+    p.output.write_npy = true;
+    EXPECT_EQ(part_of_output(grid, p.output).finest().block, grid.finest().block);
+    p.output.write_vtu = false;
+    EXPECT_FALSE(has_no_field(p.output, grid));
+    p.output.write_npy = false;
+    EXPECT_TRUE(has_no_field(p.output, grid));
   }
 
   TEST_F(OutputFiles, FieldsInDoubleAreNamed)
