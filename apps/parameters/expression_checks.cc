@@ -10,6 +10,7 @@
 #include <deal.II/base/quadrature_lib.h>
 
 #include "apps/parameters/checks.h"
+#include "apps/parameters/fields.h"
 #include "apps/parameters/text.h"
 #include "operators/data/functions.h"
 #include "operators/data/tensor_rule.h"
@@ -111,15 +112,18 @@ namespace
     if (complaint.empty())
       try
       {
-        const ScalarFunction function(expression, p.problem.dim, p.problem.constants);
+        const ScalarFunction function = scalar_function(p.problem, expression);
         complaint = complaint_about_values(function, p.problem.dim, points, need);
       }
       catch (const ExpressionError &error)
       {
         complaint = error.reason();
       }
-    if (!complaint.empty())
-      fail_for(p, ExpressionError(key, expression, complaint));
+    if (complaint.empty())
+      return;
+    if (const std::string field = misplaced_field(p, expression); !field.empty())
+      complaint += "; the field " + field + " can only be the whole expression";
+    fail_for(p, ExpressionError(key, expression, complaint));
   }
 } // namespace
 
@@ -128,9 +132,14 @@ void fail_for(const Parameters &parameters, const ExpressionError &error)
   std::vector<std::string> constants;
   for (const auto &constant : parameters.problem.constants)
     constants.push_back(constant.first);
+  std::vector<std::string> fields;
+  for (const auto &field : parameters.fields)
+    fields.push_back(field.first);
   throw ParameterError(place(parameters, error.key()) + error.what() +
       "; allowed: an expression in " + (parameters.problem.dim == 2 ? "x, y" : "x, y, z") +
-      " and the constants " + join(constants, ", ") + ", finite at all quadrature points");
+      " and the constants " + join(constants, ", ") +
+      (fields.empty() ? "" : ", or one of the fields " + join(fields, ", ")) +
+      ", finite at all quadrature points");
 }
 
 void check_expressions(const Parameters &p)

@@ -6,6 +6,7 @@
 #include <deal.II/base/parameter_handler.h>
 
 #include "apps/parameters/checks.h"
+#include "apps/parameters/fields.h"
 #include "apps/parameters/file.h"
 #include "apps/parameters/table.h"
 #include "apps/parameters/text.h"
@@ -115,6 +116,7 @@ namespace
       if (!complaint.empty())
         fail_value(entry, place(parameters, entry.name()), value, complaint);
     }
+    load_fields(parameters);
     check_parameters(parameters);
     return parameters;
   }

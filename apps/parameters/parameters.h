@@ -117,9 +117,17 @@ struct DiagnoseOptions
   double time_limit = 0.;  ///< seconds of all classes together; 0: 45 if quick, otherwise 450
 };
 
+/// A file with data of the problem.
+struct FieldSource
+{
+  std::string path;
+  bool converged = true; ///< false: it is of a solve that had not
+};
+
 struct Parameters
 {
-  Problem problem; ///< `constants` also holds pi
+  Problem problem; ///< `constants` also holds pi, `functions` what the files of `fields` hold
+  std::map<std::string, FieldSource> fields; ///< by names that may stand for a whole expression
   SolverOptions solver;
   std::string backend = "auto"; ///< a word of backend_words in apps/parameters/words.h
   OutputOptions output;

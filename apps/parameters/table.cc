@@ -6,6 +6,7 @@
 #include <deal.II/base/patterns.h>
 
 #include "apps/parameters/diagnose.h"
+#include "apps/parameters/fields.h"
 #include "apps/parameters/section.h"
 #include "apps/parameters/values.h"
 
@@ -34,6 +35,25 @@ namespace
             },
             [](const Problem &p) { return write_gradient(p.exact_gradient, p.dim); })
         .list_separator = ';';
+  }
+
+  void add_fields(std::vector<ParameterEntry> &table)
+  {
+    const Section of_all(
+        table, "problem", [](auto &p) -> auto & { return p; });
+    of_all.add(
+        "fields",
+        "Names for data in files; a name stands in place of a whole expression, on a side, as the right-hand side, initial "
+        "guess or exact solution. A path NAME.json is the description that output.write_npy has written beside NAME.npy: "
+        "the solution of another run, with any grid, degree and number of ranks. A path NAME.npy is an array of NumPy, "
+        "float32 or float64, (n_z, n_y, n_x) or in 2D (n_y, n_x), which is constant in each of so many cells of the box. Paths "
+        "are relative to the folder in which the program is started, as output.directory is (docs/fields.md).",
+        "a list name=path, ... with names that have no other meaning (a comma of a path is written \\,), or nothing",
+        any_pattern(),
+        [](Parameters &p, const std::string &text) {
+          return read_fields(p.fields, p.problem.constants, text);
+        },
+        [](const Parameters &p) { return write_fields(p.fields); });
   }
 
   void add_problem(std::vector<ParameterEntry> &table)
@@ -84,6 +104,7 @@ namespace
         any_pattern(),
         [](Problem &p, const std::string &text) { return read_constants(p.constants, text); },
         [](const Problem &p) { return write_constants(p.constants); });
+    add_fields(table);
     add_functions(problem);
   }
 
@@ -273,7 +294,8 @@ namespace
     add_vtu(table, output);
     output.boolean("write_npy", &OutputOptions::write_npy,
         "Whether the solution is written as an array for NumPy, NAME.npy in double precision, with the description "
-        "NAME.json beside it: the values at the (degree + 1)^dimension Gauss points of every cell. Of any size, one file for all ranks; vtu_coarsening must be 0, and the other "
+        "NAME.json beside it: the values at the (degree + 1)^dimension Gauss points of every cell, from which another run "
+        "can start (problem.fields). Of any size, one file for all ranks; vtu_coarsening must be 0, and the other "
         "choices for a VTU play no part (docs/fields.md).");
     output.boolean("level_times", &OutputOptions::level_times,
         "On a device: whether each part of a cycle is waited for, so that the report tells where "

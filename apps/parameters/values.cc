@@ -12,23 +12,6 @@ namespace tensormg
 {
 namespace
 {
-  /// What is wrong with a name for a constant; empty if nothing is.
-  std::string complaint_about_name(const std::string &name)
-  {
-    const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0 || c == '_'; };
-    const auto is_part = [&](unsigned char c) { return is_letter(c) || std::isdigit(c) != 0; };
-    if (name.empty() || !is_letter(static_cast<unsigned char>(name[0])) ||
-        !std::all_of(name.begin(), name.end(), is_part))
-      return "has '" + cut(name) + "' where a name of letters, digits and underscores should be";
-    for (const char *taken : {"x", "y", "z", "t", "pi", "_pi", "_e", "rand", "rand_seed"})
-      if (name == taken)
-        return "gives the name '" + name + "', which already has a meaning in expressions";
-    if (std::find(expression_functions.begin(), expression_functions.end(), name) !=
-        expression_functions.end())
-      return "gives the name '" + name + "', which is a function";
-    return "";
-  }
-
   /// The length of the character that begins there in UTF-8; 0 if none does.
   std::size_t character_length(const std::string &text, std::size_t at)
   {
@@ -77,6 +60,22 @@ namespace
     return join(parts, ", ");
   }
 } // namespace
+
+std::string complaint_about_name(const std::string &name)
+{
+  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0 || c == '_'; };
+  const auto is_part = [&](unsigned char c) { return is_letter(c) || std::isdigit(c) != 0; };
+  if (name.empty() || !is_letter(static_cast<unsigned char>(name[0])) ||
+      !std::all_of(name.begin(), name.end(), is_part))
+    return "has '" + cut(name) + "' where a name of letters, digits and underscores should be";
+  for (const char *taken : {"x", "y", "z", "t", "pi", "_pi", "_e", "rand", "rand_seed"})
+    if (name == taken)
+      return "gives the name '" + name + "', which already has a meaning in expressions";
+  if (std::find(expression_functions.begin(), expression_functions.end(), name) !=
+      expression_functions.end())
+    return "gives the name '" + name + "', which is a function";
+  return "";
+}
 
 std::string read_constants(std::map<std::string, double> &constants, const std::string &text)
 {

@@ -45,6 +45,9 @@ std::string write_directions(const std::array<Number, 3> &values, int dim, Print
   return alike ? parts.front() : join(parts, ", ");
 }
 
+/// What is wrong with a name for a constant or another thing in expressions; empty if nothing is.
+std::string complaint_about_name(const std::string &name);
+
 /// "name=number, ..."; pi is always there, and never written.
 std::string read_constants(std::map<std::string, double> &constants, const std::string &text);
 std::string write_constants(const std::map<std::string, double> &constants);

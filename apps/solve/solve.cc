@@ -9,6 +9,8 @@
 #include "apps/common/output.h"
 #include "apps/common/report.h"
 #include "apps/solve/system.h"
+#include "apps/parameters/fields.h"
+#include "apps/solve/methods.h"
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/core/setup_times.h"
 #include "operators/cellwise/cell_coefficients.h"
@@ -165,6 +167,8 @@ namespace
     if (grid.n_ranks > 1 && grid.finest().replicated)
       console.warning("the grid is too small for " + std::to_string(grid.n_ranks) +
           " ranks: every rank computes all of it");
+    for (const std::string &warning : warnings_of_fields(system.parameters))
+      console.warning(warning);
     warn_of_precision(system);
     announce_lines(system, on_device);
     check_output(system.parameters.output, written, console);
