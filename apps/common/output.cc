@@ -87,7 +87,10 @@ Grid grid_of_output(const Grid &grid, const OutputOptions &output)
 namespace
 {
   /// Whether something is made of the solution on the whole finest grid.
-  bool needs_everything(const OutputOptions &output) { return output.write_npy; }
+  bool needs_everything(const OutputOptions &output)
+  {
+    return output.write_npy || !output.probes.empty();
+  }
 
   bool has_no_vtu(const OutputOptions &output, const Grid &grid)
   {
@@ -127,6 +130,16 @@ std::string field_base(const OutputOptions &output, bool converged)
 {
   const std::string stem = output.name + (converged ? "" : "_not_converged");
   return (std::filesystem::path(output.directory) / stem).string();
+}
+
+void measure_solution(
+    RunRecord &record, const Grid &grid, const CellBasis &basis, const Vector<double> &u)
+{
+  const LevelGrid &level = grid.finest();
+  if (record.report.reason == StopReason::not_finite || u.size() == 0 || u.block() != level.block)
+    return;
+  record.numbers = solution_numbers(record.parameters.problem, level, basis, u);
+  record.probes = values_at(level, basis, u, record.parameters.output.probes);
 }
 
 bool has_no_field(const OutputOptions &output, const Grid &grid)

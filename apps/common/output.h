@@ -64,6 +64,11 @@ void check_output(const OutputOptions &output, const Grid &grid, Console &consol
 /// for, and nothing else that is made of it is.
 bool has_no_field(const OutputOptions &output, const Grid &grid);
 
+/// Puts the numbers about the solution u into the record, if u is on the finest level of `grid` and the solve has one.
+/// Collective.
+void measure_solution(
+    RunRecord &record, const Grid &grid, const CellBasis &basis, const Vector<double> &u);
+
 /// Writes the field u as it is asked for, as an array and for ParaView, and adds the files to record.files; warns of those
 /// of another run that stay there. Collective.
 void write_field(RunRecord &record, const Grid &grid, const CellBasis &basis,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
 #include <set>
 #include <sstream>
 
@@ -9,6 +10,7 @@
 #include "apps/parameters/table.h"
 #include "apps/parameters/text.h"
 #include "apps/parameters/words.h"
+#include "operators/output/field_output.h"
 #include "version.h"
 
 namespace tensormg
@@ -127,6 +129,13 @@ namespace
     for (const ParameterEntry &entry : parameter_table())
       text += line("", entry.name() + " = " + entry.write(parameters));
     return text;
+  }
+
+  std::string digits(double value)
+  {
+    std::ostringstream text;
+    text << std::scientific << std::setprecision(6) << value;
+    return text.str();
   }
 
   std::string errors_text(const RunRecord &record)
@@ -340,6 +349,33 @@ std::string summary_text(const RunRecord &record, bool verbose)
   if (verbose)
     text += line("peak memory", format_bytes(record.peak_memory_bytes) + " in all processes");
   return text;
+}
+
+std::string probes_text(const RunRecord &record)
+{
+  if (record.probes.empty())
+    return "";
+  const auto dim = static_cast<std::size_t>(record.parameters.problem.dim);
+  const std::string name = record.parameters.output.field_name;
+  TextTable table;
+  std::vector<std::string> head;
+  for (std::size_t d = 0; d < dim; ++d)
+    head.emplace_back(1, "xyz"[d]);
+  head.push_back(FieldName{name, record.parameters.output.field_unit}.text());
+  for (std::size_t d = 0; d < dim; ++d)
+    head.push_back(std::string("d/d") + "xyz"[d]);
+  table.add_row(head);
+  for (const PointValue &probe : record.probes)
+  {
+    std::vector<std::string> row;
+    for (std::size_t d = 0; d < dim; ++d)
+      row.push_back(to_text(probe.point[d]));
+    row.push_back(digits(probe.value));
+    for (std::size_t d = 0; d < dim; ++d)
+      row.push_back(digits(probe.gradient[d]));
+    table.add_row(row);
+  }
+  return '\n' + table.text() + '\n';
 }
 
 std::string files_text(const RunRecord &record)

@@ -25,6 +25,9 @@ std::string levels_text(const RunRecord &record);
 std::string summary_text(const RunRecord &record, bool verbose);
 
 /// "files    a, b"; empty if nothing was written.
+/// The values at output.probes as a table; empty without them.
+std::string probes_text(const RunRecord &record);
+
 std::string files_text(const RunRecord &record);
 
 /// All that matters in one line.

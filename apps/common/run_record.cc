@@ -102,6 +102,31 @@ namespace
     return parts;
   }
 
+  /// int a du/dn by the names of the sides that are not periodic; null if unknown
+  Json side_flux_json(const RunRecord &record)
+  {
+    if (!record.numbers)
+      return nullptr;
+    Json fluxes = Json::object();
+    for (std::size_t side = 0; side < side_names.size(); ++side)
+      if (const std::optional<double> flux = record.numbers->side_flux[side])
+        fluxes[side_names[side]] = *flux;
+    return fluxes;
+  }
+
+  /// null if unknown
+  Json probes_json(const RunRecord &record)
+  {
+    if (!record.numbers)
+      return nullptr;
+    const int dim = record.parameters.problem.dim;
+    Json probes = Json::array();
+    for (const PointValue &probe : record.probes)
+      probes.push_back({{"point", directions(probe.point, dim)}, {"value", probe.value},
+          {"gradient", directions(probe.gradient, dim)}});
+    return probes;
+  }
+
   Json levels_json(const RunRecord &record)
   {
     Json levels = Json::array();
@@ -189,6 +214,9 @@ void write_run_json(const RunRecord &record, std::ostream &out)
   const SolverOptions &solver = record.solver;
   const SolveReport &report = record.report;
 
+  const auto number = [&](double SolutionNumbers::*member) {
+    return record.numbers ? Json(*record.numbers.*member) : Json(nullptr);
+  };
   const Json json{
       {"converged", report.converged()},
       {"reason", to_string(report.reason)},
@@ -221,6 +249,13 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"h1_error", optional(record.h1_error)},
       {"algebraic_l2_error", optional(record.algebraic_l2_error)},
       {"algebraic_h1_error", optional(record.algebraic_h1_error)},
+      {"integral", number(&SolutionNumbers::integral)},
+      {"mean", number(&SolutionNumbers::mean)},
+      {"minimum", number(&SolutionNumbers::minimum)},
+      {"maximum", number(&SolutionNumbers::maximum)},
+      {"l2_norm", number(&SolutionNumbers::l2_norm)},
+      {"side_flux", side_flux_json(record)},
+      {"probes", probes_json(record)},
       {"lambda_max", optional(record.lambda_max)},
       {"setup_seconds", record.setup_seconds},
       {"setup_parts", setup_json(record)},

@@ -15,6 +15,7 @@
 #include "kernels/core/setup_times.h"
 #include "kernels/device/device.h"
 #include "kernels/device/meters/launch_profile.h"
+#include "operators/data/solution_numbers.h"
 #include "operators/mesh/grid.h"
 #include "solvers/multigrid.h"
 #include "tensormg/report.h"
@@ -76,6 +77,10 @@ struct RunRecord
   /// distance to the exact solution of the discrete system. Unknown for a direct solve.
   std::optional<double> algebraic_l2_error;
   std::optional<double> algebraic_h1_error;
+
+  /// Of the solution, if the host has all of it on the finest grid.
+  std::optional<SolutionNumbers> numbers;
+  std::vector<PointValue> probes; ///< output.probes, under the same condition
 
   std::vector<std::string> files; ///< what was written
   std::string files_trouble;      ///< why one could not be, and the program fails; empty: all could

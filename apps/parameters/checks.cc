@@ -119,9 +119,26 @@ namespace
           "the description of the array would have the name of the record run.json; allowed: another name");
   }
 
+  void check_probes(const Parameters &p)
+  {
+    if (p.output.probes.empty())
+      return;
+    if (p.output.vtu_coarsening > 0)
+      fail_for(p, {"output.probes", "output.vtu_coarsening"},
+          "probes are of the solution on the finest grid; allowed: vtu_coarsening = 0, or no probes");
+    for (const std::array<double, 3> &point : p.output.probes)
+      for (std::size_t d = 0; d < static_cast<std::size_t>(p.problem.dim); ++d)
+        if (!(point[d] >= p.problem.lower[d] && point[d] <= p.problem.upper[d]))
+          fail_for(p, {"output.probes", "problem.lower", "problem.upper"},
+              std::string("a point with ") + "xyz"[d] + " = " + to_text(point[d]) +
+                  " lies outside of the box; allowed: from " + to_text(p.problem.lower[d]) +
+                  " to " + to_text(p.problem.upper[d]));
+  }
+
   void check_output(const Parameters &p)
   {
     check_array(p);
+    check_probes(p);
     if (!p.output.vtu_lower && !p.output.vtu_upper)
       return;
     const auto lower = p.output.vtu_lower.value_or(p.problem.lower),

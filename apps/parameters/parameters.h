@@ -55,9 +55,10 @@ struct OutputOptions
   int vtu_coarsening = 0; ///< levels below the finest that is written
   /// Corners of the part of the box that is written; none: those of the box.
   std::optional<std::array<double, 3>> vtu_lower, vtu_upper;
-  std::int64_t vtu_max_cells = 200000; ///< no VTU of a grid with more cells
-  bool write_npy = false;              ///< the array of all values, of any size
-  bool level_times = false;            ///< device: waits after each part of a cycle
+  std::int64_t vtu_max_cells = 200000;       ///< no VTU of a grid with more cells
+  bool write_npy = false;                    ///< the array of all values, of any size
+  std::vector<std::array<double, 3>> probes; ///< points whose values are told
+  bool level_times = false;                  ///< device: waits after each part of a cycle
   Verbosity verbosity = Verbosity::normal;
 };
 

@@ -274,6 +274,25 @@ namespace
         "More cells than this are not written, since the files would be huge.");
   }
 
+  void add_probes(std::vector<ParameterEntry> &table)
+  {
+    const Section of_all(
+        table, "output", [](auto &p) -> auto & { return p; });
+    of_all
+        .add(
+            "probes",
+            "Points at which the value and the gradient of the solution are shown and stand in run.json. Where cells "
+            "meet in a point it is the mean of theirs. Needs vtu_coarsening = 0.",
+            "points of the box, separated by semicolons, each of one number per direction, as in "
+            "0.5 0.5 0.5; 0.1 0.2 0.3; or nothing",
+            any_pattern(),
+            [](Parameters &p, const std::string &text) {
+              return read_points(p.output.probes, p.problem.dim, text);
+            },
+            [](const Parameters &p) { return write_points(p.output.probes, p.problem.dim); })
+        .list_separator = ';';
+  }
+
   void add_output(std::vector<ParameterEntry> &table)
   {
     const Section output(
@@ -297,6 +316,7 @@ namespace
         "NAME.json beside it: the values at the (degree + 1)^dimension Gauss points of every cell, from which another run "
         "can start (problem.fields). Of any size, one file for all ranks; vtu_coarsening must be 0, and the other "
         "choices for a VTU play no part (docs/fields.md).");
+    add_probes(table);
     output.boolean("level_times", &OutputOptions::level_times,
         "On a device: whether each part of a cycle is waited for, so that the report tells where "
         "the time goes; the solve is slower then.");

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <numbers>
 #include <optional>
+#include <sstream>
 
 #include "apps/parameters/table.h"
 #include "apps/parameters/words.h"
@@ -160,6 +161,45 @@ std::string read_words(
     list.push_back(part);
   }
   return list.empty() ? "is empty" : "";
+}
+
+std::string read_points(
+    std::vector<std::array<double, 3>> &points, int dim, const std::string &text)
+{
+  points.clear();
+  for (std::string part : split(text, ';'))
+  {
+    std::replace(part.begin(), part.end(), ',', ' ');
+    std::istringstream words(part);
+    std::array<double, 3> point{};
+    int count = 0;
+    for (std::string word; words >> word; ++count)
+    {
+      const std::optional<double> number = to_number(word);
+      if (!number)
+        return "has the entry '" + cut(word) + "'";
+      if (count < dim)
+        point[static_cast<std::size_t>(count)] = *number;
+    }
+    if (count != dim)
+      return "has a point of " + std::to_string(count) + " numbers, '" + cut(part) +
+          "', but problem.dimension is " + std::to_string(dim);
+    points.push_back(point);
+  }
+  return "";
+}
+
+std::string write_points(const std::vector<std::array<double, 3>> &points, int dim)
+{
+  std::vector<std::string> parts;
+  for (const std::array<double, 3> &point : points)
+  {
+    std::vector<std::string> numbers;
+    for (int d = 0; d < dim; ++d)
+      numbers.push_back(to_text(point[static_cast<std::size_t>(d)]));
+    parts.push_back(join(numbers, " "));
+  }
+  return join(parts, "; ");
 }
 
 std::string read_backend(std::string &backend, const std::string &text)

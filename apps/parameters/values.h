@@ -70,6 +70,11 @@ std::string write_list(const std::vector<std::int64_t> &list);
 std::string read_words(
     std::vector<std::string> &list, const std::vector<std::string> &known, const std::string &text);
 
+/// Points of `dim` numbers each, as in "0.5 0.5 0; 1 0 0".
+std::string read_points(
+    std::vector<std::array<double, 3>> &points, int dim, const std::string &text);
+std::string write_points(const std::vector<std::array<double, 3>> &points, int dim);
+
 /// A backend that a solve may ask for.
 std::string read_backend(std::string &backend, const std::string &text);
 

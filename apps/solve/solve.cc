@@ -221,7 +221,9 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   record.setup_parts = setup_times::parts();
   record.peak_memory_bytes = peak_memory_of_all(communicator);
 
+  measure_solution(record, grid, basis, x);
   report_solve(record, console);
+  console.normal(probes_text(record));
   write_files(system, written, x, begin, record);
   console.normal(files_text(record));
   if (!record.report.converged())

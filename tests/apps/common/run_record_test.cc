@@ -63,6 +63,7 @@ namespace
     EXPECT_EQ(json["l2_error"], 1e-3);
     EXPECT_TRUE(json["h1_error"].is_null());
     EXPECT_TRUE(json["lambda_max"].is_null());
+    EXPECT_TRUE(json["integral"].is_null() && json["probes"].is_null());
     EXPECT_EQ(json["levels"].size(), 3U);
     EXPECT_EQ(json["levels"][2]["visits"], 3);
     EXPECT_EQ(json["memory"]["vectors"][0]["count"], 2);
