@@ -121,7 +121,7 @@ std::string misplaced_field(const Parameters &parameters, const std::string &exp
     std::size_t end = begin;
     while (end < expression.size() && is_part(static_cast<unsigned char>(expression[end])))
       ++end;
-    const std::string word = expression.substr(begin, end - begin);
+    std::string word = expression.substr(begin, end - begin);
     if (word != expression && parameters.fields.contains(word))
       return word;
     begin = std::max(end, begin + 1);

@@ -163,7 +163,7 @@ std::string NpyArray::header(std::size_t &end) const
   const std::string_view bytes(file_, bytes_);
   if (!bytes.starts_with(magic) || bytes_ <= versioned)
     fail("is not a .npy file");
-  const int version = bytes[magic.size()];
+  const int version = static_cast<unsigned char>(bytes[magic.size()]);
   if (version < 1 || version > 3)
     fail("is of version " + std::to_string(version) + " of the format");
   const std::size_t size_of_length = version == 1 ? 2 : 4;

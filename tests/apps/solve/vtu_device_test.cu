@@ -11,8 +11,10 @@
 #include "apps/common/output.h"
 #include "apps/solve/solve.h"
 #include "apps/solve/system.h"
+#include "apps/solve/solve.h"
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/device/device.h"
+#include "operators/data/npy_array.h"
 #include "tests/support/json.h"
 #include "tests/support/parameter_files.h"
 #include "tests/support/temporary_directory.h"
@@ -95,6 +97,49 @@ namespace
       EXPECT_NE(file_of(of_whole), expected) << "not a part";
       EXPECT_EQ(file_of(of_part), expected);
     }
+  }
+
+  /// A run as the user starts it, with files in the folder `name`.
+  RunRecord run(const test::TemporaryDirectory &directory, const std::string &name, Overrides more)
+  {
+    Overrides all{"problem.dimension=2", "problem.degree=2", "problem.coarse_cells=3",
+        "problem.refinements=2", "problem.right_hand_side=1 + x", "solver.tolerance=1e-11",
+        "output.write_npy=true", "output.directory=" + (directory / name).string()};
+    all.insert(all.end(), more.begin(), more.end());
+    Console silent = Console::silent(MPI_COMM_SELF);
+    return run_solve(default_parameters(all), MPI_COMM_SELF, silent);
+  }
+
+  TEST_F(VtuOfADeviceSolve, ArraysAndNumbersAreThoseOfTheHost)
+  {
+    const Overrides about{
+        "output.probes=0.5 0.5; 0.1 0.7", "output.vtu_lower=0.3,0.5", "output.vtu_upper=0.6,0.8"};
+    Overrides host = about, device = about;
+    host.emplace_back("operator.backend=cpu");
+    device.emplace_back("operator.backend=cuda");
+    const RunRecord expected = run(directory_, "host", host);
+    const RunRecord found = run(directory_, "device", device);
+    ASSERT_TRUE(found.device.has_value());
+    ASSERT_TRUE(found.numbers.has_value());
+    EXPECT_NEAR(found.numbers->integral, expected.numbers->integral, 1e-10);
+    EXPECT_NEAR(found.numbers->l2_norm, expected.numbers->l2_norm, 1e-10);
+    EXPECT_NEAR(*found.numbers->side_flux[1], *expected.numbers->side_flux[1], 1e-9);
+    ASSERT_EQ(found.probes.size(), 2U);
+    EXPECT_NEAR(found.probes[1].value, expected.probes[1].value, 1e-10);
+    const NpyArray of_device((directory_ / "device/solution.npy").string()),
+        of_host((directory_ / "host/solution.npy").string());
+    ASSERT_EQ(of_device.shape(), of_host.shape());
+    for (std::int64_t i = 0; i < of_host.size(); ++i)
+      ASSERT_NEAR(of_device[i], of_host[i], 1e-10);
+    // Of a part of the box the host has no numbers; of an array it can start again.
+    EXPECT_FALSE(run(directory_, "part",
+        {"operator.backend=cuda", "output.write_npy=false", "output.vtu_upper=0.6,0.3"})
+                     .numbers.has_value());
+    const RunRecord again = run(directory_, "again",
+        {"operator.backend=cuda", "problem.initial_guess=T0", "solver.tolerance=1e-9",
+            "problem.fields=T0=" + (directory_ / "device/solution.json").string()});
+    EXPECT_TRUE(again.report.converged());
+    EXPECT_LE(again.report.iterations, 1);
   }
 
   TEST_F(VtuOfADeviceSolve, NeedsMemoryForItsRowsAlone)
