@@ -105,6 +105,21 @@ namespace
     return complaint;
   }
 
+  /// Throws ExpressionError unless a field has values up to the corners of the box, or of the side whose points these are:
+  /// quadrature points do not reach them, but output does.
+  void check_corners(const ScalarFunction &field, const Problem &problem, const Points &points)
+  {
+    std::array<double, 3> lower{}, upper{};
+    for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
+    {
+      const bool is_across_side = points[d].size() == 1;
+      lower[d] = is_across_side ? points[d].front() : problem.lower[d];
+      upper[d] = is_across_side ? points[d].front() : problem.upper[d];
+    }
+    for (const std::array<double, 3> &corner : {lower, upper})
+      static_cast<void>(field.value(corner[0], corner[1], corner[2]));
+  }
+
   void check_expression(const Parameters &p, const std::string &key, const std::string &expression,
       const Points &points, Need need)
   {
@@ -114,6 +129,8 @@ namespace
       {
         const ScalarFunction function = scalar_function(p.problem, expression);
         complaint = complaint_about_values(function, p.problem.dim, points, need);
+        if (p.fields.contains(expression))
+          check_corners(function, p.problem, points);
       }
       catch (const ExpressionError &error)
       {

@@ -189,6 +189,13 @@ namespace
     expect_refused({set("c.json"), "problem.right_hand_side=q", "problem.upper=1,2"},
         {"problem.right_hand_side = 'q' has no value where y = ",
             "c.npy has the box (0, 1) x (0, 1)"});
+    // Nearer to the end of the box than any quadrature point.
+    expect_refused({set("c.json"), "problem.right_hand_side=q", "problem.upper=1,1.0001"},
+        {"has no value where y = 1.0001"});
+    expect_refused({set("c.json"), "boundary.right_value=q", "problem.lower=0,-0.0001"},
+        {"boundary.right_value = 'q' has no value where y = -0.0001"});
+    EXPECT_NO_THROW(default_parameters(
+        {"problem.dimension=2", set("c.json"), "boundary.right_value=q", "problem.lower=-1,0"}));
     EXPECT_NO_THROW(default_parameters({"problem.dimension=2", set("c.json"), "problem.lower=0.25",
         "problem.right_hand_side=q", "problem.upper=1"}));
   }
