@@ -11,7 +11,6 @@
 #include "apps/common/output.h"
 #include "apps/solve/solve.h"
 #include "apps/solve/system.h"
-#include "apps/solve/solve.h"
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/device/device.h"
 #include "operators/data/npy_array.h"
