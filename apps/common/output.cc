@@ -150,9 +150,10 @@ bool has_no_field(const OutputOptions &output, const Grid &grid)
 namespace
 {
   /// Throws std::runtime_error unless a field file can get this name.
-  void check_field_file(const OutputOptions &output, const std::string &file)
+  void check_field_file(
+      const OutputOptions &output, const std::string &file, const TroubleWithFile &trouble_with)
   {
-    if (const std::string trouble = trouble_with_file(file); !trouble.empty())
+    if (const std::string trouble = trouble_with(file); !trouble.empty())
       throw std::runtime_error("output.name = '" + cut(output.name) + "': the file " +
           cut(std::filesystem::path(file).filename().string()) + " cannot be written (" + trouble +
           "); allowed: a name that the file system takes, also with the ending _not_converged and "
@@ -175,12 +176,12 @@ namespace
   }
 } // namespace
 
-void check_output(const OutputOptions &output, const Grid &grid, Console &console)
+void check_output(const OutputOptions &output, const Grid &grid, Console &console,
+    const TroubleWithFile &trouble_with)
 {
   const std::string complaint = complaint_of_first_rank(grid.communicator, [&] {
     for (const char *name : record_files)
-      if (const std::string trouble =
-              trouble_with_file(std::filesystem::path(output.directory) / name);
+      if (const std::string trouble = trouble_with(std::filesystem::path(output.directory) / name);
           !trouble.empty())
         throw std::runtime_error("output.directory = '" + output.directory + "': its file " + name +
             " cannot be written (" + trouble + ")");
@@ -188,10 +189,10 @@ void check_output(const OutputOptions &output, const Grid &grid, Console &consol
     {
       if (!has_no_vtu(output, grid))
         for (const std::string &file : field_files(grid, field_base(output, converged)))
-          check_field_file(output, file);
+          check_field_file(output, file, trouble_with);
       if (output.write_npy)
         for (const std::string &file : array_files(output, converged))
-          check_field_file(output, file);
+          check_field_file(output, file, trouble_with);
     }
   });
   if (!complaint.empty())

@@ -15,6 +15,7 @@
 #include "kernels/basis/cell_basis.h"
 #include "operators/mesh/grid.h"
 #include "operators/output/field_output.h"
+#include "operators/output/output_file.h"
 #include "operators/vectors/vector.h"
 
 namespace tensormg
@@ -56,9 +57,13 @@ FieldOutputOptions field_options(const OutputOptions &output);
 /// solution.
 std::string field_base(const OutputOptions &output, bool converged);
 
+using TroubleWithFile = std::function<std::string(const std::filesystem::path &)>;
+
 /// Before the solve: what could not be written after it. Throws ParameterError if a file of this run cannot get its
-/// name; a field that will not be written because it is too large is a warning. `grid`: the one of the output. Collective.
-void check_output(const OutputOptions &output, const Grid &grid, Console &console);
+/// name; a field that will not be written because it is too large is a warning. `grid`: the one of the output. `trouble`
+/// says, on rank 0, why a file could not be written; empty if it could. Collective.
+void check_output(const OutputOptions &output, const Grid &grid, Console &console,
+    const TroubleWithFile &trouble = trouble_with_file);
 
 /// Whether no output needs the solution: check_output() has warned that it is too large for ParaView, or it is not asked
 /// for, and nothing else that is made of it is.

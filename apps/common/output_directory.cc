@@ -66,6 +66,15 @@ namespace
       holder = {};
     return holder;
   }
+
+  /// What flock() has said of a claim's file: nobody else's if that is locked, or its holder gone.
+  void refuse_if_held(const std::filesystem::path &file, bool locked, bool knows_locks)
+  {
+    const Holder holder = read_holder(file);
+    if (!locked && (knows_locks || !holder.is_gone()))
+      throw std::runtime_error("is in use by " + holder.text() +
+          (knows_locks ? "" : ", or was when that was killed: then remove " + file.string()));
+  }
 } // namespace
 
 /// Held by flock(), which ends with the process, however that ends. Where the file system has none, the file's content
@@ -102,12 +111,14 @@ private:
           "cannot be claimed by " + path_.string() + " (" + system_message(errno) + ")");
     const bool locked = ::flock(file_, LOCK_EX | LOCK_NB) == 0;
     const bool knows_locks = locked || errno == EWOULDBLOCK;
-    const Holder holder = read_holder(path_);
-    if (!locked && (knows_locks || !holder.is_gone()))
+    try
+    {
+      refuse_if_held(path_, locked, knows_locks);
+    }
+    catch (...)
     {
       ::close(std::exchange(file_, -1));
-      throw std::runtime_error("is in use by " + holder.text() +
-          (knows_locks ? "" : ", or was when that was killed: then remove " + path_.string()));
+      throw;
     }
     struct stat mine = {}, there = {};
     if (::fstat(file_, &mine) == 0 && ::stat(path_.c_str(), &there) == 0 &&
@@ -147,6 +158,28 @@ namespace
       remove_partial_files(directory);
     }
     return lock;
+  }
+
+  /// The path, or of the folders above it the nearest one that is there.
+  std::filesystem::path existing_part(const std::filesystem::path &path)
+  {
+    std::filesystem::path part = std::filesystem::absolute(path);
+    std::error_code ignored;
+    while (!std::filesystem::exists(part, ignored) && part.has_relative_path())
+      part = part.parent_path();
+    return part;
+  }
+
+  /// A lock that is shared, and for a moment, so that of two who look none is in the way of the other.
+  void refuse_if_held(const std::filesystem::path &file)
+  {
+    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (descriptor < 0)
+      return;
+    const bool locked = ::flock(descriptor, LOCK_SH | LOCK_NB) == 0;
+    const bool knows_locks = locked || errno == EWOULDBLOCK;
+    ::close(descriptor);
+    refuse_if_held(file, locked, knows_locks);
   }
 
   [[noreturn]] void fail(const std::filesystem::path &directory, const std::string &complaint)
@@ -209,5 +242,33 @@ OutputDirectory::OutputDirectory(const std::filesystem::path &directory, MPI_Com
       complaint_of_first_rank(communicator, [&] { lock_ = claim(directory); });
   if (!complaint.empty())
     fail(directory, complaint);
+}
+
+void foresee_directory(const std::filesystem::path &directory, MPI_Comm communicator)
+{
+  const std::string complaint = complaint_of_first_rank(communicator, [&] {
+    const std::filesystem::path part = existing_part(directory);
+    const bool is_there = std::filesystem::exists(directory);
+    if (!std::filesystem::is_directory(part))
+      throw std::runtime_error(
+          is_there ? "is not a directory" : "cannot be created (" + system_message(ENOTDIR) + ")");
+    if (::faccessat(AT_FDCWD, part.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
+      throw std::runtime_error((is_there ? "cannot be written to (" : "cannot be created (") +
+          system_message(errno) + ")");
+    refuse_if_held(directory / lock_name);
+  });
+  if (!complaint.empty())
+    fail(directory, complaint);
+}
+
+std::string foreseen_trouble_with_file(const std::filesystem::path &path)
+{
+  // Names that are too long are so in every folder.
+  const std::filesystem::path folder = existing_part(path.parent_path());
+  struct stat status = {};
+  if (::lstat((folder / path.filename()).c_str(), &status) != 0)
+    return errno == ENOENT ? "" : system_message(errno);
+  const bool is_it = std::filesystem::exists(path.parent_path());
+  return is_it && S_ISDIR(status.st_mode) ? system_message(EISDIR) : "";
 }
 } // namespace tensormg

@@ -37,6 +37,12 @@ private:
   std::shared_ptr<const DirectoryLock> lock_; ///< of the first rank
 };
 
+/// What stands against that claim, as the same ParameterError, but nothing is created, written or removed. Collective.
+void foresee_directory(const std::filesystem::path &directory, MPI_Comm communicator);
+
+/// Why no file could get this name, as far as that shows without trying; empty if nothing stands against it.
+std::string foreseen_trouble_with_file(const std::filesystem::path &path);
+
 /// The file of the claim.
 inline constexpr const char *lock_name = "tensormg.lock";
 } // namespace tensormg

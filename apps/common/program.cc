@@ -42,6 +42,7 @@ namespace
     std::vector<char> flags; ///< whether given
     bool quiet = false;
     bool verbose = false;
+    bool dry_run = false;
     bool print_parameters = false;
     bool all = false; ///< parameters, also those of other programs
 
@@ -99,6 +100,9 @@ namespace
         ->allow_extra_args(false);
     CLI::Option *quiet = app.add_flag("-q,--quiet", line.quiet, "show only the result");
     app.add_flag("-v,--verbose", line.verbose, "show everything")->excludes(quiet);
+    if (program.dry_run)
+      app.add_flag("--dry-run", line.dry_run,
+          "check everything and show the memory that is needed; solve and write nothing");
     app.add_flag("--print-parameters", line.print_parameters,
         "print the parameters of this program as a commented file, and do nothing else");
     app.add_flag(
@@ -178,6 +182,8 @@ namespace
       return 0;
     }
     Console console(MPI_COMM_WORLD, parameters.output.verbosity);
+    if (line.dry_run)
+      return program.dry_run(parameters, MPI_COMM_WORLD, console);
     const OutputDirectory directory(parameters.output.directory, MPI_COMM_WORLD);
     return program.run(parameters, MPI_COMM_WORLD, console);
   }

@@ -43,6 +43,8 @@ struct Program
   std::string words_parameter{};
   /// What holds if no file is given. Without these a file, or --set, is needed.
   std::vector<std::string> overrides_without_file = {};
+  /// For --dry-run, which without it is no option: as `run` up to where work begins. It leaves all files as they are.
+  std::function<int(const Parameters &, MPI_Comm, Console &)> dry_run = {};
 };
 
 /// Writing to a screen that is gone, as in `... | head -1`, no longer ends the process: a run goes on without one.
@@ -50,7 +52,7 @@ struct Program
 void survive_closed_screen();
 
 /// main() of a program: initialises MPI, reads the command line
-///   [WORD ...] PARAMETER_FILE [--FLAG ...] --set SECTION.KEY=VALUE ... --quiet | --verbose --print-parameters [--all] --version
+///   [WORD ...] PARAMETER_FILE [--FLAG ...] --set SECTION.KEY=VALUE ... --quiet | --verbose --dry-run --print-parameters [--all] --version
 /// and runs. Every exception ends in one line "tensormg: error: ..." and an exit code; if only some
 /// ranks fail, they end the others.
 int run_program(int argc, char **argv, const Program &program);

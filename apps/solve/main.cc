@@ -5,6 +5,8 @@
 int main(int argc, char **argv)
 {
   return tensormg::run_program(argc, argv,
-      {"tensormg solve", "Solves -div(a grad u) = f on a box by multigrid.",
-          tensormg::solve_program});
+      {.name = "tensormg solve",
+          .description = "Solves -div(a grad u) = f on a box by multigrid.",
+          .run = tensormg::solve_program,
+          .dry_run = tensormg::dry_run_program});
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <filesystem>
 
 #include "apps/common/backend_choice.h"
 #include "apps/common/memory_plan.h"
@@ -90,20 +91,53 @@ namespace
           ", of which it may hold too little; auto and double hold more");
   }
 
-  /// What is known before anything is computed: the plan of memory and the device.
-  RunRecord begin_solve(const Parameters &parameters, const Grid &grid, const BackendChoice &choice,
-      double available, double start_seconds)
+  /// Where a solve takes place, and what is there.
+  struct Stage
   {
+    Grid grid;
+    CellBasis basis;
+    BackendChoice choice;
+    double start_seconds = 0.; ///< of the device
+    double available = 0.;     ///< bytes of memory
+
+    bool on_device() const { return laplace::is_device_backend(choice.backend); }
+    /// The grid of the output, as far as it is copied from a device.
+    Grid written(const OutputOptions &output) const
+    {
+      return on_device() ? part_of_output(grid, output) : grid_of_output(grid, output);
+    }
+  };
+
+  Stage make_stage(const Parameters &parameters, MPI_Comm communicator)
+  {
+    const Problem &problem = parameters.problem;
+    Stage stage;
+    stage.grid = setup_times::in_scope("grid", [&] { return make_grid(problem, communicator); });
+    stage.basis =
+        setup_times::in_scope("cell basis", [&] { return make_cell_basis(problem.degree); });
+    const double gridded = now(communicator);
+    setup_times::pause();
+    stage.choice = choose_backend(parameters, stage.grid.n_ranks);
+    setup_times::resume();
+    stage.start_seconds = now(communicator) - gridded;
+    stage.available =
+        stage.on_device() ? static_cast<double>(free_device_bytes()) : available_memory();
+    return stage;
+  }
+
+  /// What is known before anything is computed: the plan of memory and the device.
+  RunRecord begin_solve(const Parameters &parameters, const Stage &stage)
+  {
+    const Grid &grid = stage.grid;
     RunRecord record = setup_times::in_scope("record of the run",
-        [&] { return begin_record(parameters, grid, laplace::to_string(choice.backend)); });
-    const bool on_device = laplace::is_device_backend(choice.backend);
-    record.memory_place = on_device ? MemoryPlace::device : MemoryPlace::host;
+        [&] { return begin_record(parameters, grid, laplace::to_string(stage.choice.backend)); });
+    record.memory_place = stage.on_device() ? MemoryPlace::device : MemoryPlace::host;
     record.memory = make_memory_plan(grid, record.solver, record.memory_place);
-    record.budget = make_memory_budget(record.memory.bytes(), available, grid.communicator);
-    if (on_device)
+    record.budget = make_memory_budget(record.memory.bytes(), stage.available, grid.communicator);
+    if (stage.on_device())
     {
       record.device = setup_times::in_scope("properties of the device", device_properties);
-      record.device_start_seconds = start_seconds;
+      record.device_start_seconds = stage.start_seconds;
     }
     return record;
   }
@@ -148,12 +182,12 @@ namespace
   }
 
   /// What the user should know before the solve; throws ParameterError where it cannot be.
-  void check_and_announce(const System &system, const BackendChoice &choice, const Grid &written,
-      double available, const RunRecord &record)
+  void check_and_announce(const System &system, const Stage &stage, const RunRecord &record)
   {
     const Grid &grid = system.grid;
+    const BackendChoice &choice = stage.choice;
     Console &console = system.console;
-    const bool on_device = laplace::is_device_backend(choice.backend);
+    const bool on_device = stage.on_device();
     console.normal(header_text(record, console.is_verbose()));
     if (on_device && console.is_verbose())
       console.normal(kernels_text(system));
@@ -162,7 +196,7 @@ namespace
       console.normal("the GPU is not used: " + choice.reason + '\n');
     else if (!choice.reason.empty())
       console.warning("the GPU is not used: " + choice.reason);
-    check_memory(grid, record.solver, available, record.memory_place);
+    check_memory(grid, record.solver, stage.available, record.memory_place);
     if (grid.n_ranks > 1 && grid.finest().replicated)
       console.warning("the grid is too small for " + std::to_string(grid.n_ranks) +
           " ranks: every rank computes all of it");
@@ -170,7 +204,26 @@ namespace
       console.warning(warning);
     warn_of_precision(system);
     announce_lines(system, on_device);
-    check_output(system.parameters.output, written, console);
+  }
+
+  /// The files that a run would write: into the record and, if none stands against them, on the console.
+  void foresee_files(const Grid &written, RunRecord &record, Console &console)
+  {
+    const OutputOptions &output = record.parameters.output;
+    const std::string if_not_converged = field_base(output, false);
+    int there = 0;
+    check_output(output, written, console, [&](const std::filesystem::path &file) {
+      if (!file.string().starts_with(if_not_converged))
+      {
+        record.files.push_back(file.string());
+        there += std::filesystem::exists(file) ? 1 : 0;
+      }
+      return foreseen_trouble_with_file(file);
+    });
+    console.normal(files_text(record));
+    if (there > 0)
+      console.normal("             " + std::to_string(there) + " of " +
+          std::to_string(record.files.size()) + " are there and would be replaced\n");
   }
 
   /// How the solve went, on the console.
@@ -192,31 +245,19 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   setup_times::resume();
   const double begin = now(communicator);
   const OutputDirectory directory(parameters.output.directory, communicator);
-  const Problem &problem = parameters.problem;
-  Grid grid = setup_times::in_scope("grid", [&] { return make_grid(problem, communicator); });
-  const CellBasis basis =
-      setup_times::in_scope("cell basis", [&] { return make_cell_basis(problem.degree); });
-  setup_times::in_scope("coefficients",
-      [&] { with_user_data(parameters, [&] { add_cell_coefficients(grid, basis); }); });
-  const double gridded = now(communicator);
-  setup_times::pause();
-  const BackendChoice choice = choose_backend(parameters, grid.n_ranks);
-  setup_times::resume();
-  const double start_seconds = now(communicator) - gridded;
-  const bool on_device = laplace::is_device_backend(choice.backend);
-  const double available =
-      on_device ? static_cast<double>(free_device_bytes()) : available_memory();
-  RunRecord record = begin_solve(parameters, grid, choice, available, start_seconds);
-  const System system{parameters, record.solver, grid, basis, choice.backend, console};
-  const Grid written =
-      on_device ? part_of_output(grid, parameters.output) : grid_of_output(grid, parameters.output);
-  check_and_announce(system, choice, written, available, record);
+  const Stage stage = make_stage(parameters, communicator);
+  RunRecord record = begin_solve(parameters, stage);
+  const System system{
+      parameters, record.solver, stage.grid, stage.basis, stage.choice.backend, console};
+  const Grid written = stage.written(parameters.output);
+  check_and_announce(system, stage, record);
+  check_output(parameters.output, written, console);
   forget_record(parameters.output.directory, communicator);
 
   setup_times::pause();
   record.setup_seconds = now(communicator) - begin - record.device_start_seconds;
   const Vector<double> x =
-      on_device ? solve_on_device(system, record) : solve_on_host(system, record);
+      stage.on_device() ? solve_on_device(system, record) : solve_on_host(system, record);
   record.setup_parts = setup_times::parts();
   record.peak_memory_bytes = peak_memory_of_all(communicator);
 
@@ -232,8 +273,32 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   return record;
 }
 
+void dry_run_solve(const Parameters &parameters, MPI_Comm communicator, Console &console)
+{
+  foresee_directory(parameters.output.directory, communicator);
+  const Stage stage = make_stage(parameters, communicator);
+  RunRecord record = begin_solve(parameters, stage);
+  const System system{
+      parameters, record.solver, stage.grid, stage.basis, stage.choice.backend, console};
+  const Grid written = stage.written(parameters.output);
+  check_and_announce(system, stage, record);
+  if (stage.on_device() && !has_no_field(parameters.output, written))
+    check_memory(written, record.solver, available_memory(), MemoryPlace::beside_device);
+  const Balance balance = with_user_data(parameters,
+      [&] { return check_compatible(parameters.problem, stage.grid.finest(), stage.basis); });
+  tell_of_removed_mean(system, balance);
+  foresee_files(written, record, console);
+  console.result("dry run: no mistake was found; nothing was solved or written\n");
+}
+
 int solve_program(const Parameters &parameters, MPI_Comm communicator, Console &console)
 {
   return exit_code(run_solve(parameters, communicator, console));
+}
+
+int dry_run_program(const Parameters &parameters, MPI_Comm communicator, Console &console)
+{
+  dry_run_solve(parameters, communicator, console);
+  return 0;
 }
 } // namespace tensormg

@@ -16,6 +16,13 @@ namespace tensormg
 /// written, too little memory, fluxes that do not balance, combinations that do not exist.
 RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console &console);
 
+/// What run_solve() does before the solve, with all it says and refuses, and the files that it would write, for the user.
+/// Nothing is solved, and no file created, changed or removed. Collective.
+void dry_run_solve(const Parameters &parameters, MPI_Comm communicator, Console &console);
+
 /// The program after its parameters: run_solve(), and the exit code of how it ended.
 int solve_program(const Parameters &parameters, MPI_Comm communicator, Console &console);
+
+/// The same for dry_run_solve(): 0, if that does not throw.
+int dry_run_program(const Parameters &parameters, MPI_Comm communicator, Console &console);
 } // namespace tensormg

@@ -227,8 +227,8 @@ class Programs(unittest.TestCase):
                     if lock.is_file() and lock.read_text():
                         break
                     time.sleep(0.1)
-                for program in ("solve", "converge"):
-                    second = self.run_program(program, "case.prm")
+                for program in (("solve",), ("converge",), ("solve", "--dry-run")):
+                    second = self.run_program(*program, "case.prm")
                     self.expect_error(second, 2, f"is in use by another run (process {first.pid} on ")
             finally:
                 first.kill()
@@ -237,6 +237,58 @@ class Programs(unittest.TestCase):
         self.assertEqual(third.returncode, 0, third.stderr)
         left = sorted(file.name for file in (self.folder / "output").iterdir())
         self.assertEqual(left, ["parameters.prm", "residuals.csv", "run.json", "solution.vtu"])
+
+    def files(self):
+        """Every file and folder, with what is in it."""
+        return {path: path.read_bytes() if path.is_file() else None for path in sorted(self.folder.rglob("*"))}
+
+    def dry_run(self, *settings, ranks=1):
+        """Leaves everything as it is."""
+        before = self.files()
+        arguments = [word for setting in settings for word in ("--set", setting)]
+        result = self.run_program("solve", "case.prm", "--dry-run", *arguments, ranks=ranks)
+        self.assertEqual(self.files(), before)
+        return result
+
+    def test_dry_run(self):
+        result = self.dry_run("output.directory=new/folder")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        for part in ("8 x 8 cells of degree 2", "4 levels", "memory ", "new/folder/run.json", "new/folder/solution.vtu",
+                     "nothing was solved or written"):
+            self.assertIn(part, result.stdout)
+        for part in ("iteration", "converged", "would be replaced"):
+            self.assertNotIn(part, result.stdout)
+        self.run_program("solve", "case.prm", "-q")
+        result = self.dry_run("output.verbosity=quiet")
+        self.assertEqual(len(result.stdout.splitlines()), 1)
+        self.assertIn("4 of 4 are there", self.dry_run().stdout)
+        self.assertIn("will not be written for ParaView", self.dry_run("output.vtu_max_cells=1").stderr)
+        self.expect_error(self.run_program("converge", "case.prm", "--dry-run"), 2, "--dry-run")
+
+    def test_dry_run_finds_what_a_run_would(self):
+        (self.folder / "u.vtu").mkdir()
+        (self.folder / "case.json").touch()
+        closed = (self.folder / "closed")
+        closed.mkdir(mode=0o500)
+        cases = [("problem.refinements=16", "degrees of freedom need"), ("problem.right_hand_side=1/(x-x)", "right_hand_side"),
+                 ("output.directory=case.prm", "is not a directory"), ("output.directory=case.prm/a/b", "cannot be created"),
+                 ("output.name=" + 300 * "n", "File name too long"), ("operator.backend=mma", "mma")]
+        if os.geteuid() != 0: # for whom nothing is closed
+            cases += [("output.directory=closed", "cannot be written to"), ("output.directory=closed/a", "cannot be created")]
+        for setting, text in cases:
+            self.expect_error(self.dry_run(setting), 2, text)
+        result = self.dry_run("output.directory=.", "output.name=u")
+        self.expect_error(result, 2, "the file u.vtu cannot be written (Is a directory)")
+        neumann = [f"boundary.{side}=neumann" for side in ("left", "right", "front", "back")]
+        self.expect_error(self.dry_run("problem.right_hand_side=1", *neumann), 2, "the problem has no solution")
+
+    @unittest.skipUnless(MPIRUN, "mpirun not found")
+    def test_dry_run_of_ranks(self):
+        result = self.dry_run("problem.refinements=6", ranks=2)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout.count("nothing was solved"), 1)
+        self.assertIn("2 ranks", result.stdout)
+        self.expect_error(self.dry_run("problem.refinements=16", ranks=2), 2, "degrees of freedom need")
 
     @unittest.skipUnless(MPIRUN, "mpirun not found")
     def test_ranks(self):
