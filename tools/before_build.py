@@ -364,7 +364,9 @@ def complaint(allowed, value, dimension):
         return "" if match[1] and not value else complain_directions(value, dimension, bool(match[2]))
     if allowed in ("a path", "a file name without a directory") and not value:
         return "is empty"
-    return "contains '/'" if allowed == "a file name without a directory" and "/" in value else ""
+    if "that ends in .txt or .log" in allowed and value and not value.endswith((".txt", ".log")):
+        return "ends in neither .txt nor .log"
+    return "contains '/'" if "a file name without a directory" in allowed and "/" in value else ""
 
 
 def check(assignments, entries):

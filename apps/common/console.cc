@@ -25,15 +25,17 @@ namespace
   }
 } // namespace
 
-Console::Console(MPI_Comm communicator, Verbosity verbosity)
-  : Console(communicator, verbosity, std::cout, std::cerr)
+Console::Console(MPI_Comm communicator, Verbosity verbosity, LogFile *log)
+  : Console(communicator, verbosity, std::cout, std::cerr, log)
 {}
 
-Console::Console(MPI_Comm communicator, Verbosity verbosity, std::ostream &out, std::ostream &error)
+Console::Console(MPI_Comm communicator, Verbosity verbosity, std::ostream &out, std::ostream &error,
+    LogFile *log)
   : writes_(is_first_rank(communicator))
   , verbosity_(verbosity)
   , out_(&out)
   , error_(&error)
+  , log_(log)
 {}
 
 Console Console::silent(MPI_Comm communicator)
@@ -43,16 +45,29 @@ Console Console::silent(MPI_Comm communicator)
   return console;
 }
 
-void Console::result(const std::string &text)
+void Console::show(const std::string &text)
 {
   if (writes_)
     *out_ << text << std::flush;
 }
 
+void Console::log(const std::string &text)
+{
+  if (writes_ && log_ != nullptr)
+    log_->write(text);
+}
+
+void Console::result(const std::string &text)
+{
+  show(text);
+  log(text);
+}
+
 void Console::normal(const std::string &text)
 {
   if (!is_quiet())
-    result(text);
+    show(text);
+  log(text);
 }
 
 void Console::verbose(const std::string &text)
@@ -72,7 +87,9 @@ void Console::complain(const std::string &kind, const std::string &text)
   // The streams may end in one terminal: keep their order.
   out_->flush();
   // In one piece: the streams of several processes may end in one terminal, too, which would put theirs between.
-  *error_ << "tensormg: " + kind + ": " + text + '\n' << std::flush;
+  const std::string line = "tensormg: " + kind + ": " + text + '\n';
+  *error_ << line << std::flush;
+  log(line);
 }
 
 std::string format_count(std::int64_t n)

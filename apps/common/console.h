@@ -1,4 +1,4 @@
-// The screen: rank 0 writes, as much as the verbosity asks for.
+// The screen, and the log if there is one: rank 0 writes, as much as the verbosity asks for.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,21 @@
 
 #include <mpi.h>
 
+#include "apps/common/log_file.h"
 #include "apps/parameters/parameters.h"
 
 namespace tensormg
 {
 /// Takes finished text. Every rank has one and calls it alike; only rank 0 of the communicator
-/// writes. Each text is flushed, so that a run can be watched through a pipe.
+/// writes. Each text is flushed, so that a run can be watched through a pipe. A log takes all that the screen shows, and
+/// what it would show without `quiet`.
 class Console
 {
 public:
   /// Results go to standard output, warnings to standard error.
-  Console(MPI_Comm communicator, Verbosity verbosity);
-  Console(MPI_Comm communicator, Verbosity verbosity, std::ostream &out, std::ostream &error);
+  Console(MPI_Comm communicator, Verbosity verbosity, LogFile *log = nullptr);
+  Console(MPI_Comm communicator, Verbosity verbosity, std::ostream &out, std::ostream &error,
+      LogFile *log = nullptr);
 
   /// Nothing at all, not even the result: for solves that are a part of something larger.
   static Console silent(MPI_Comm communicator);
@@ -41,11 +44,14 @@ public:
 
 private:
   void complain(const std::string &kind, const std::string &text);
+  void show(const std::string &text);
+  void log(const std::string &text);
 
   bool writes_;
   Verbosity verbosity_;
   std::ostream *out_;
   std::ostream *error_;
+  LogFile *log_; ///< nullptr: none
 };
 
 // Numbers for people.

@@ -185,6 +185,11 @@ void check_output(const OutputOptions &output, const Grid &grid, Console &consol
           !trouble.empty())
         throw std::runtime_error("output.directory = '" + output.directory + "': its file " + name +
             " cannot be written (" + trouble + ")");
+    if (!output.log_file.empty())
+      if (const std::string trouble =
+              trouble_with(std::filesystem::path(output.directory) / output.log_file);
+          !trouble.empty())
+        throw std::runtime_error(complaint_about_log(output.log_file, trouble));
     for (const bool converged : {true, false})
     {
       if (!has_no_vtu(output, grid))

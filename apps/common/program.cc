@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <sstream>
@@ -24,6 +26,10 @@ namespace
 {
   /// How long a failing rank waits for the others to fail alike, in seconds.
   constexpr double patience = 2.;
+
+  /// Standard output is written when it is flushed, that is text by text, to a terminal, too: lines of several processes
+  /// do not mix.
+  constexpr std::size_t screen_buffer = 1 << 16;
 
   /// One thread per rank, also in libraries that would take all cores: as the record says.
   void limit_threads()
@@ -126,8 +132,16 @@ namespace
     return done != 0;
   }
 
+  /// On the screen in one piece, and in the log.
+  void say_error(const std::string &text, LogFile &log)
+  {
+    const std::string line = "tensormg: error: " + text + '\n';
+    std::cerr << line << std::flush;
+    log.write(line);
+  }
+
   /// The message, once if all ranks failed; the program ends if only some did. Returns the code.
-  int fail(MPI_Comm private_communicator, int code, const std::string &message)
+  int fail(MPI_Comm private_communicator, int code, const std::string &message, LogFile &log)
   {
     int rank = 0;
     MPI_Comm_rank(private_communicator, &rank);
@@ -135,16 +149,15 @@ namespace
     if (everyone_arrives(private_communicator))
     {
       if (rank == 0)
-        std::cerr << "tensormg: error: " + message + '\n' << std::flush;
+        say_error(message, log);
       return code;
     }
-    std::cerr << "tensormg: error: on rank " + std::to_string(rank) + ": " + message + '\n'
-              << std::flush;
+    say_error("on rank " + std::to_string(rank) + ": " + message, log);
     MPI_Abort(MPI_COMM_WORLD, code);
     return code;
   }
 
-  int run_with_arguments(int argc, char **argv, const Program &program)
+  int run_with_arguments(int argc, char **argv, const Program &program, LogFile &log)
   {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -181,38 +194,45 @@ namespace
       }
       return 0;
     }
-    Console console(MPI_COMM_WORLD, parameters.output.verbosity);
+    const OutputOptions &output = parameters.output;
+    Console console(MPI_COMM_WORLD, output.verbosity, &log);
     if (line.dry_run)
       return program.dry_run(parameters, MPI_COMM_WORLD, console);
-    const OutputDirectory directory(parameters.output.directory, MPI_COMM_WORLD);
+    const OutputDirectory directory(output.directory, MPI_COMM_WORLD);
+    if (!output.log_file.empty())
+      log = LogFile(std::filesystem::path(output.directory) / output.log_file, MPI_COMM_WORLD);
     return program.run(parameters, MPI_COMM_WORLD, console);
   }
 
   int run_guarded(int argc, char **argv, const Program &program, MPI_Comm private_communicator)
   {
+    LogFile log;
+    const auto fail_with = [&](int code, const std::string &message) {
+      return fail(private_communicator, code, message, log);
+    };
     try
     {
-      return run_with_arguments(argc, argv, program);
+      return run_with_arguments(argc, argv, program, log);
     }
     catch (const ParameterError &error)
     {
-      return fail(private_communicator, exit_parameters, error.what());
+      return fail_with(exit_parameters, error.what());
     }
     catch (const DeviceError &error)
     {
-      return fail(private_communicator, exit_device_failed, error.what());
+      return fail_with(exit_device_failed, error.what());
     }
     catch (const std::bad_alloc &)
     {
-      return fail(private_communicator, exit_unexpected, "out of memory");
+      return fail_with(exit_unexpected, "out of memory");
     }
     catch (const std::exception &error)
     {
-      return fail(private_communicator, exit_unexpected, error.what());
+      return fail_with(exit_unexpected, error.what());
     }
     catch (...)
     {
-      return fail(private_communicator, exit_unexpected, "an exception of unknown type");
+      return fail_with(exit_unexpected, "an exception of unknown type");
     }
   }
 } // namespace
@@ -221,6 +241,7 @@ void survive_closed_screen() { std::signal(SIGPIPE, SIG_IGN); }
 
 int run_program(int argc, char **argv, const Program &program)
 {
+  std::setvbuf(stdout, nullptr, _IOFBF, screen_buffer);
   MPI_Init(&argc, &argv);
   survive_closed_screen();
   // Messages of failing ranks must not meet those of the work that they left.

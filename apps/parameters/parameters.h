@@ -60,6 +60,7 @@ struct OutputOptions
   std::vector<std::array<double, 3>> probes; ///< points whose values are told
   bool level_times = false;                  ///< device: waits after each part of a cycle
   Verbosity verbosity = Verbosity::normal;
+  std::string log_file; ///< in the directory; empty: none
 };
 
 struct ConvergeOptions

@@ -321,6 +321,13 @@ namespace
         "On a device: whether each part of a cycle is waited for, so that the report tells where "
         "the time goes; the solve is slower then.");
     output.word("verbosity", &OutputOptions::verbosity, "How much appears on the screen.");
+    output.add(
+        "log_file",
+        "A file in output.directory that takes what appears on the screen, as it appears, also the error "
+        "that ends a run; where verbosity is quiet, as much as with normal.",
+        "nothing, or a file name without a directory that ends in .txt or .log", any_pattern(),
+        [](OutputOptions &o, const std::string &text) { return read_log_name(o.log_file, text); },
+        [](const OutputOptions &o) { return o.log_file; });
   }
 
   void add_converge(std::vector<ParameterEntry> &table)

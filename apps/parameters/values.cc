@@ -241,6 +241,16 @@ std::string read_printable(
   return "";
 }
 
+std::string read_log_name(std::string &name, const std::string &text)
+{
+  name = text;
+  if (text.empty())
+    return "";
+  if (!text.ends_with(".txt") && !text.ends_with(".log"))
+    return "ends in neither .txt nor .log";
+  return read_file_name(name, text);
+}
+
 std::string read_coefficient(double &coefficient, const std::string &text)
 {
   const std::optional<double> value = to_number(text);

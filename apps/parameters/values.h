@@ -91,4 +91,7 @@ std::string read_printable(
 
 /// A word without the characters that a file name cannot have.
 std::string read_file_name(std::string &name, const std::string &text);
+
+/// The same with an ending that no other file of a run has; or nothing.
+std::string read_log_name(std::string &name, const std::string &text);
 } // namespace tensormg

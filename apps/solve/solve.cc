@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <filesystem>
+#include <system_error>
 
 #include "apps/common/backend_choice.h"
 #include "apps/common/memory_plan.h"
@@ -115,6 +116,9 @@ namespace
     stage.grid = setup_times::in_scope("grid", [&] { return make_grid(problem, communicator); });
     stage.basis =
         setup_times::in_scope("cell basis", [&] { return make_cell_basis(problem.degree); });
+    setup_times::in_scope("coefficients", [&] {
+      with_user_data(parameters, [&] { add_cell_coefficients(stage.grid, stage.basis); });
+    });
     const double gridded = now(communicator);
     setup_times::pause();
     stage.choice = choose_backend(parameters, stage.grid.n_ranks);
@@ -216,7 +220,8 @@ namespace
       if (!file.string().starts_with(if_not_converged))
       {
         record.files.push_back(file.string());
-        there += std::filesystem::exists(file) ? 1 : 0;
+        std::error_code unknown;
+        there += std::filesystem::exists(file, unknown) ? 1 : 0;
       }
       return foreseen_trouble_with_file(file);
     });
@@ -261,7 +266,7 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   record.setup_parts = setup_times::parts();
   record.peak_memory_bytes = peak_memory_of_all(communicator);
 
-  measure_solution(record, grid, basis, x);
+  measure_solution(record, written, stage.basis, x);
   report_solve(record, console);
   console.normal(probes_text(record));
   write_files(system, written, x, begin, record);

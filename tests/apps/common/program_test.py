@@ -153,7 +153,7 @@ class Programs(unittest.TestCase):
             (self.folder / name).write_text(text, encoding="utf-8")
         settings = ("solver.tolerance=2", "solver.tolerance=1e-400", "solver.restart=0", "solver.restart=1.5", "solver.solver=gmres",
                     "problem.lower=1,2,3", "problem.upper=1,b", "problem.coarse_cells=0", "converge.degrees=2, 1", "compare.forms=",
-                    "compare.backends=cpu, cudda", "solver.full_multigrid=yes", "output.name=a/b", "output.name=a#b",
+                    "compare.backends=cpu, cudda", "solver.full_multigrid=yes", "output.name=a/b", "output.name=a#b", "output.log_file=run.json", "output.log_file=a/b.txt",
                     "multigrid.wwwwwwww=1", "tolerance=1", "qqqqqqq.wwwwwww=1")
         cases = [("solve", name) for name in (*files, "no/such.prm")] + [("solve",), ("converge", "a.prm", "b.prm")]
         cases += [("solve", "case.prm", "--set", setting) for setting in settings] + [("diagnose", "splv")]
@@ -210,6 +210,43 @@ class Programs(unittest.TestCase):
         self.assertTrue((self.folder / "output/converge.csv").is_file())
         result = self.run_program("converge", "case.prm", "--set", "converge.order_tolerance=1e-6")
         self.expect_error(result, 7, "degree 1: the L2 error falls with order")
+
+    def test_log(self):
+        log = self.folder / "output/log.txt"
+        screen = self.run_program("solve", "case.prm", "-s", "output.log_file=log.txt", "-s", "output.vtu_max_cells=1")
+        text = log.read_text(encoding="utf-8")
+        warning = screen.stderr.strip()
+        self.assertIn("tensormg: warning: the solution will not be written", warning)
+        self.assertEqual(text.replace(warning + "\n", ""), screen.stdout)
+        quiet = self.run_program("solve", "case.prm", "-q", "-s", "output.log_file=log.txt")
+        text = log.read_text(encoding="utf-8")
+        self.assertNotIn("warning", text) # nothing is left of the run before
+        self.assertEqual(len(quiet.stdout.splitlines()), 1)
+        for part in ("problem ", "iteration", "converged after", quiet.stdout):
+            self.assertIn(part, text)
+        for settings, code in ((("problem.refinements=16",), 2), (("solver.max_iterations=1",), 3)):
+            result = self.run_program("solve", "case.prm", *[f"--set={setting}" for setting in ("output.log_file=log.txt", *settings)])
+            self.assertEqual(result.returncode, code)
+            self.assertTrue(log.read_text(encoding="utf-8").endswith(result.stderr), log.read_text(encoding="utf-8"))
+        self.run_program("converge", "case.prm", "-s", "output.log_file=converge.log")
+        self.assertIn("L2 rate", (self.folder / "output/converge.log").read_text(encoding="utf-8"))
+
+    def test_logs_that_cannot_be(self):
+        (self.folder / "output/a.txt").mkdir(parents=True)
+        for name, text in (("a.txt", "(Is a directory); allowed: a name"), ("run.json", "ends in neither .txt nor .log"),
+                           ("a/b.txt", "contains '/'"), (300 * "n" + ".txt", "cannot be written (File name too long); allowed: a name")):
+            for dry in ((), ("--dry-run",)):
+                result = self.run_program("solve", "case.prm", "-s", f"output.log_file={name}", *dry)
+                self.expect_error(result, 2, "output.log_file = ")
+                self.expect_error(result, 2, text)
+
+    @unittest.skipUnless(MPIRUN, "mpirun not found")
+    def test_log_of_ranks(self):
+        settings = [f"--set={setting}" for setting in ("output.log_file=log.txt", "problem.refinements=6", "solver.max_iterations=1")]
+        result = self.run_program("solve", "case.prm", *settings, ranks=2)
+        text = (self.folder / "output/log.txt").read_text(encoding="utf-8")
+        self.assertEqual(text.count("iteration  relative"), 1)
+        self.assertTrue(text.endswith(result.stderr))
 
     def test_one_run_per_directory(self):
         """A second run is refused while the first one lives, however that ends."""
@@ -272,7 +309,7 @@ class Programs(unittest.TestCase):
         closed.mkdir(mode=0o500)
         cases = [("problem.refinements=16", "degrees of freedom need"), ("problem.right_hand_side=1/(x-x)", "right_hand_side"),
                  ("output.directory=case.prm", "is not a directory"), ("output.directory=case.prm/a/b", "cannot be created"),
-                 ("output.name=" + 300 * "n", "File name too long"), ("operator.backend=mma", "mma")]
+                 ("output.name=" + 300 * "n", "cannot be written (File name too long); allowed: a name"), ("operator.backend=mma", "mma")]
         if os.geteuid() != 0: # for whom nothing is closed
             cases += [("output.directory=closed", "cannot be written to"), ("output.directory=closed/a", "cannot be created")]
         for setting, text in cases:

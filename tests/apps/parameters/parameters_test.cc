@@ -88,6 +88,7 @@ subsection output
   set vtu_max_cells = 0
   set level_times = true
   set verbosity     = quiet
+  set log_file      = log.txt
 end
 subsection converge
   set degrees         = 2, 5
@@ -183,6 +184,7 @@ end
     EXPECT_EQ(p.output.vtu_lower.value()[1] + p.output.vtu_upper.value()[0], 3.);
     EXPECT_EQ(p.output.vtu_max_cells, 0);
     EXPECT_EQ(p.output.verbosity, Verbosity::quiet);
+    EXPECT_EQ(p.output.log_file, "log.txt");
     EXPECT_EQ(p.converge.degrees, (std::vector<int>{2, 5}));
     EXPECT_EQ(p.converge.refinements, (std::vector<int>{0, 1}));
     EXPECT_TRUE(!p.converge.check_orders && p.converge.order_tolerance == 0.5);
