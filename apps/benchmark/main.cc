@@ -49,8 +49,7 @@ tensormg::BenchmarkVoice voice_of(bool is_quiet)
 
 int main(int argc, char **argv)
 {
-  MPI_Init(&argc, &argv);
-  tensormg::survive_closed_screen();
+  tensormg::begin_mpi(argc, argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   tensormg::BenchmarkOptions options;

@@ -19,6 +19,7 @@
 #include "apps/parameters/table.h"
 #include "apps/parameters/text.h"
 #include "kernels/device/device.h"
+#include "operators/mesh/lone_rank.h"
 
 namespace tensormg
 {
@@ -237,13 +238,17 @@ namespace
   }
 } // namespace
 
-void survive_closed_screen() { std::signal(SIGPIPE, SIG_IGN); }
+void begin_mpi(int argc, char **argv)
+{
+  expect_lone_rank();
+  MPI_Init(&argc, &argv);
+  std::signal(SIGPIPE, SIG_IGN); // after MPI_Init, which may have its own way
+}
 
 int run_program(int argc, char **argv, const Program &program)
 {
   std::setvbuf(stdout, nullptr, _IOFBF, screen_buffer);
-  MPI_Init(&argc, &argv);
-  survive_closed_screen();
+  begin_mpi(argc, argv);
   // Messages of failing ranks must not meet those of the work that they left.
   MPI_Comm private_communicator = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &private_communicator);

@@ -47,9 +47,9 @@ struct Program
   std::function<int(const Parameters &, MPI_Comm, Console &)> dry_run = {};
 };
 
-/// Writing to a screen that is gone, as in `... | head -1`, no longer ends the process: a run goes on without one.
-/// Call after MPI_Init.
-void survive_closed_screen();
+/// MPI_Init for a main(). A screen that is gone, as in `... | head -1`, no longer ends the process: a run goes on without
+/// one.
+void begin_mpi(int argc, char **argv);
 
 /// main() of a program: initialises MPI, reads the command line
 ///   [WORD ...] PARAMETER_FILE [--FLAG ...] --set SECTION.KEY=VALUE ... --quiet | --verbose --dry-run --print-parameters [--all] --version

@@ -92,6 +92,12 @@ class Launcher(LauncherCopy):
         self.write(self.folder / "processes/17/comm", "bash\n")
         self.assertIn("--bind-to core", self.started("solve", "a.prm"))
 
+    def test_networks_are_for_several_machines(self):
+        self.write(self.tools / "mpirun", '#!/bin/sh\n[ "$1" = --version ] && echo "Open MPI"\necho "${OMPI_MCA_pml-} ${OMPI_MCA_btl-}"\n')
+        self.assertEqual(self.started("solve", "a.prm"), "ob1 ^ofi,openib")
+        self.assertEqual(self.started("solve", "a.prm", OMPI_MCA_pml="ucx"), "ucx ^ofi,openib")
+        self.assertEqual(self.started("solve", "a.prm", SLURM_JOB_ID="1"), "")
+
     def test_without_mpirun(self):
         (self.tools / "mpirun").unlink()
         self.expect_error(self.launch("solve", "a.prm", "-n", "2"), 10, "not found: mpirun (package openmpi-bin")

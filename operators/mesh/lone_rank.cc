@@ -1,0 +1,37 @@
+#include "operators/mesh/lone_rank.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+
+#include <unistd.h>
+
+namespace tensormg
+{
+namespace
+{
+  /// How the variables begin that those who start ranks give them.
+  constexpr std::array<std::string_view, 5> signs_of_launchers{
+      "OMPI_COMM_WORLD_", "PMI_", "PMIX_", "MPI_LOCALRANKID", "SLURM_STEP_ID"};
+
+  bool is_one_of_several()
+  {
+    for (char **variable = environ; variable != nullptr && *variable != nullptr; ++variable)
+      if (std::any_of(signs_of_launchers.begin(), signs_of_launchers.end(),
+              [&](std::string_view sign) { return std::string_view(*variable).starts_with(sign); }))
+        return true;
+    return false;
+  }
+} // namespace
+
+void expect_lone_rank()
+{
+  if (is_one_of_several())
+    return;
+  constexpr int keep = 0; // what is there
+  ::setenv("OMPI_MCA_ess_singleton_isolated", "1", keep);
+  ::setenv("OMPI_MCA_pml", "ob1", keep);
+  ::setenv("OMPI_MCA_btl", "self", keep);
+}
+} // namespace tensormg
