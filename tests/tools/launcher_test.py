@@ -76,9 +76,14 @@ class Launcher(LauncherCopy):
         self.expect_error(self.launch(), 2, "usage: ./tensormg SUBCOMMAND")
         self.expect_error(self.launch("slove"), 2, "unknown subcommand 'slove'; there are: solve")
         self.expect_error(self.launch("benchmark"), 2, "'benchmark' is not there yet; there are: "
-                                                       "compare converge diagnose solve test")
+                                                       "compare converge diagnose solve plot test")
         self.assertIn("-n N, --ranks N", self.started("--help"))
         self.assertRegex(self.started("--version"), r"^tensormg \d+\.\d+\.\d+ \(\w+\)$")
+
+    def test_plot(self):
+        self.expect_error(self.launch("plot", "nowhere"), 2, "nowhere: there is no such directory; allowed: output directories")
+        self.assertIn("usage: tensormg plot", self.started("plot", "--help"))
+        self.assertEqual(self.configurations(), [])
 
     def test_one_rank_per_core(self):
         for subcommand in ("solve", "converge", "compare"):
