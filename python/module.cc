@@ -1,5 +1,4 @@
-// The classes of tensormg/solver.h for Python: numpy arrays of double, C order, in and out. tensormg/__init__.py is what users see.
-#include <algorithm>
+// The classes of tensormg/solver.h for Python. tensormg/__init__.py is what users see.
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,17 +13,14 @@
 #include <tensormg/solver.h>
 #include <tensormg/version.h>
 
+#include "arrays.h"
+
 namespace py = pybind11;
 using namespace tensormg;
+using namespace tensormg_python;
 
 namespace
 {
-using Array = py::array_t<double, py::array::c_style | py::array::forcecast>;
-
-std::span<const double> numbers(const Array &array)
-{
-  return {array.data(), static_cast<std::size_t>(array.size())};
-}
 std::span<double> writable(Array &array)
 {
   return {array.mutable_data(), static_cast<std::size_t>(array.size())};
@@ -99,31 +95,47 @@ public:
     solver_.coordinates(writable(x), writable(y), writable(z));
     return py::make_tuple(x, y, z);
   }
-  py::tuple solve(const std::optional<Array> &f, const std::optional<Array> &start)
+  py::tuple solve(const py::object &f, const py::object &start, const py::object &out)
   {
-    return solved(start, [&](std::span<double> u, Start how) {
-      if (!f && how == Start::given)
-        throw ArgumentError("start needs f");
-      return f ? solver_.solve(numbers(*f), u, how) : solver_.solve(u);
+    if (f.is_none() && !start.is_none())
+      throw ArgumentError("start needs f");
+    if (f.is_none())
+      return solved(start, out, [&](std::span<double> u, Start) { return solver_.solve(u); });
+    const Input values(f, "f", demand());
+    return solved(start, out,
+        [&](std::span<double> u, Start how) { return solver_.solve(values.numbers(), u, how); });
+  }
+  py::tuple solve_system(const py::object &b, const py::object &start, const py::object &out)
+  {
+    const Input values(b, "b", demand());
+    return solved(start, out, [&](std::span<double> u, Start how) {
+      return solver_.solve_system(values.numbers(), u, how);
     });
   }
-  py::tuple solve_system(const Array &b, const std::optional<Array> &start)
+  py::object multiply(const py::object &x, const py::object &out)
   {
-    return solved(start,
-        [&](std::span<double> u, Start how) { return solver_.solve_system(numbers(b), u, how); });
+    return product(&Solver::multiply, Input(x, "x", demand()), out);
   }
-  Array multiply(const Array &x) { return product(&Solver::multiply, x); }
-  Array precondition(const Array &r) { return product(&Solver::precondition, r); }
+  py::object precondition(const py::object &r, const py::object &out)
+  {
+    return product(&Solver::precondition, Input(r, "r", demand()), out);
+  }
 
 private:
-  Array product(void (Solver::*by)(std::span<double>, std::span<const double>), const Array &x)
+  Demand demand() const
   {
-    Array y(size());
-    const auto to = writable(y);
-    const auto from = numbers(x);
-    const py::gil_scoped_release released;
-    (solver_.*by)(to, from);
-    return y;
+    const std::string name = backend();
+    return {size(), name != "cpu" && name != "reference", name};
+  }
+  py::object product(void (Solver::*by)(std::span<double>, std::span<const double>),
+      const Input &from, const py::object &out)
+  {
+    const Output to(out, demand());
+    {
+      const py::gil_scoped_release released;
+      (solver_.*by)(to.numbers(), from.numbers());
+    }
+    return to.object();
   }
   static Solver made(
       const Problem &problem, const SolverOptions &options, const Execution &execution)
@@ -132,21 +144,17 @@ private:
     return Solver(problem, options, execution);
   }
   template <typename Solve>
-  py::tuple solved(const std::optional<Array> &start, const Solve &solve)
+  py::tuple solved(const py::object &start, const py::object &out, const Solve &solve)
   {
-    Array u(size());
-    if (start && start->size() != u.size())
-      throw ArgumentError("start has " + std::to_string(start->size()) +
-          " numbers; allowed: " + std::to_string(size()));
-    if (start)
-      std::copy_n(start->data(), u.size(), u.mutable_data());
-    const auto to = writable(u);
+    const Output u(out, demand());
+    if (!start.is_none())
+      copy(Input(start, "start", demand()), u);
     SolveReport report;
     {
       const py::gil_scoped_release released;
-      report = solve(to, start ? Start::given : Start::zero);
+      report = solve(u.numbers(), start.is_none() ? Start::zero : Start::given);
     }
-    return py::make_tuple(u, dictionary(report));
+    return py::make_tuple(u.object(), dictionary(report));
   }
 
   Solver solver_;
@@ -158,6 +166,11 @@ const std::map<std::string, Precision> precisions{{"auto", Precision::automatic}
     {"double", Precision::double_precision}, {"single", Precision::single_precision},
     {"tf32", Precision::tf32_precision}, {"half", Precision::half_precision},
     {"2xfp16", Precision::corrected_half_precision}};
+
+const std::map<std::string, OuterSolver> methods{
+    {"fgmres", OuterSolver::fgmres}, {"cg", OuterSolver::cg}};
+const std::map<std::string, Nodes> node_words{
+    {"gauss", Nodes::gauss}, {"gauss_lobatto", Nodes::gauss_lobatto}};
 
 /// The text of an expression, or the name under which the problem gets the function.
 std::string data_of(Problem &problem, const std::string &name, const py::object &data)
@@ -208,14 +221,12 @@ std::unique_ptr<PySolver> make(int dim, int degree, const std::vector<std::int64
   Execution execution;
   solver.tolerance = options["tolerance"].cast<double>();
   solver.max_iterations = options["max_iterations"].cast<int>();
-  solver.solver = word<OuterSolver>("method", options["method"].cast<std::string>(),
-      {{"fgmres", OuterSolver::fgmres}, {"cg", OuterSolver::cg}});
+  solver.solver = word("method", options["method"].cast<std::string>(), methods);
   solver.full_multigrid = options["full_multigrid"].cast<bool>();
   solver.multigrid.precision =
       word("precision", options["precision"].cast<std::string>(), precisions);
   execution.backend = options["backend"].cast<std::string>();
-  execution.nodes = word<Nodes>("nodes", options["nodes"].cast<std::string>(),
-      {{"gauss", Nodes::gauss}, {"gauss_lobatto", Nodes::gauss_lobatto}});
+  execution.nodes = word("nodes", options["nodes"].cast<std::string>(), node_words);
   execution.communicator = options["communicator"].cast<int>();
   return std::make_unique<PySolver>(problem, solver, execution);
 }

@@ -7,7 +7,17 @@
 
 Vectors are arrays of doubles with one number per node, of the shape `solver.shape` =
 (cells in z, cells in y, cells in x, nodes in z, nodes in y, nodes in x), without z in 2D; flat arrays serve as well. With
-MPI they hold the cells of the process.
+MPI they hold the cells of the process. numpy arrays of float64 in C order are taken as they are, others converted.
+
+Where a GPU computes (`solver.backend`), each vector may lie in its memory instead: any object with
+__cuda_array_interface__ (CuPy, PyTorch, Numba), of float64 in C order. Results are new numpy arrays, or go to `out`, which may
+be of either kind:
+
+    u = cupy.empty(solver.shape)
+    solver.solve(f, out=u)
+
+All functions wait until their results are there. They also wait for the stream that an array names; where it names none, as
+those of PyTorch, its contents must be there before the call.
 """
 import numpy as np
 
@@ -67,30 +77,37 @@ class Solver:
         """The coordinates x, y and z (zeros of the box's lower corner in 2D) of the nodes, each of the shape of a vector."""
         return tuple(x.reshape(self.shape) for x in self._solver.coordinates())
 
-    def _result(self, solved, check):
+    def _result(self, solved, out, check):
         u, report = solved
-        u = u.reshape(self.shape)
+        if out is None:
+            u = u.reshape(self.shape)
         if check and not report["converged"]:
             raise NotConverged(u, report)
         return u, report
 
-    def solve(self, f=None, *, start=None, check=True):
+    def solve(self, f=None, *, start=None, out=None, check=True):
         """(u, report) for the right-hand side with the values f at the nodes, or that of the problem. The iteration begins with
-        `start`, or zero. Raises NotConverged unless check is False. report: converged, reason, detail, iterations, residuals,
-        relative_residual."""
-        return self._result(self._solver.solve(f, start), check)
+        `start`, or zero. u is `out`, if given, or a new numpy array. Raises NotConverged unless check is False. report:
+        converged, reason, detail, iterations, residuals, relative_residual."""
+        return self._result(self._solver.solve(f, start, out), out, check)
 
-    def solve_system(self, b, *, start=None, check=True):
+    def solve_system(self, b, *, start=None, out=None, check=True):
         """The same for A u = b: b are integrals with the nodal basis functions."""
-        return self._result(self._solver.solve_system(b, start), check)
+        return self._result(self._solver.solve_system(b, start, out), out, check)
 
-    def multiply(self, x):
-        """A x"""
-        return self._solver.multiply(x).reshape(np.shape(x))
+    def multiply(self, x, out=None):
+        """A x, in `out` or a new numpy array. The two may be the same."""
+        return self._like(x, self._solver.multiply(x, out), out)
 
-    def precondition(self, r):
-        """One multigrid cycle for A z = r."""
-        return self._solver.precondition(r).reshape(np.shape(r))
+    def precondition(self, r, out=None):
+        """One multigrid cycle for A z = r, likewise."""
+        return self._like(r, self._solver.precondition(r, out), out)
+
+    @staticmethod
+    def _like(x, y, out):
+        if out is not None:
+            return y
+        return y.reshape(x.shape if hasattr(x, "shape") else np.shape(x))
 
     @property
     def matrix(self):

@@ -12,6 +12,19 @@ def wave(x, y, z):
     return np.cos(pi * x) * np.sin(pi * y) * np.cos(pi * z)
 
 
+class OnDevice:
+    """Looks like an array in the memory of a GPU, of `size` doubles; the memory is the host's."""
+
+    def __init__(self, size, **changes):
+        self.memory = np.zeros(size)
+        self.interface = dict(shape=(size,), typestr="<f8", data=(self.memory.ctypes.data, False), version=3, strides=None,
+                              stream=None) | changes
+
+    @property
+    def __cuda_array_interface__(self):
+        return {key: value for key, value in self.interface.items() if value != "left out"}
+
+
 class Solve(unittest.TestCase):
     def solver(self, cells=(8, 8, 8), degree=3, **others):
         sides = {side: ("dirichlet", wave) for side in ("left", "right", "front", "back", "bottom", "top")}
@@ -74,6 +87,77 @@ class Solve(unittest.TestCase):
             with self.assertRaises(tensormg.ArgumentError):
                 call()
         self.assertTrue(solver.solve()[1]["converged"])
+
+    def plate(self, **others):
+        return self.solver(cells=(4, 4), degree=2, boundary={}, **others)
+
+    def test_results_in_arrays_of_the_caller(self):
+        solver = self.plate()
+        f = np.random.default_rng(1).standard_normal(solver.shape)
+        out = np.full(solver.shape, np.nan)
+        u, report = solver.solve(f, out=out)
+        self.assertIs(u, out)
+        np.testing.assert_array_equal(u, solver.solve(f)[0])
+        self.assertGreater(report["iterations"], 0)
+        self.assertEqual(solver.solve(f, start=out, out=out)[1]["iterations"], 0)
+        flat = np.full(solver.size, np.nan)
+        self.assertEqual(solver.solve(f, start=u, out=flat)[1]["iterations"], 0)
+        np.testing.assert_array_equal(solver.solve_system(f, out=flat)[0], solver.solve_system(f)[0].ravel())
+        for product in (solver.multiply, solver.precondition):
+            expected = product(f)
+            self.assertIs(product(f, out), out)
+            np.testing.assert_array_equal(out, expected)
+            same = f.copy()
+            np.testing.assert_array_equal(product(same, out=same), expected)
+        with self.assertRaises(tensormg.NotConverged) as caught:
+            self.plate(max_iterations=1, tolerance=1e-12).solve(f, out=out)
+        self.assertIs(caught.exception.solution, out)
+
+    def refuse(self, call, text):
+        with self.assertRaises(tensormg.ArgumentError) as caught:
+            call()
+        self.assertIn(text, str(caught.exception))
+
+    def test_arrays_that_cannot_take_a_result(self):
+        solver = self.plate()
+        size = solver.size
+        closed = np.zeros(size)
+        closed.flags.writeable = False
+        for out in (np.zeros(size, np.float32), np.zeros((2, size)).T, [0.0] * size, "out", np.zeros(size, ">f8")):
+            self.refuse(lambda out=out: solver.solve(out=out), "out must be a numpy array of float64 in C order")
+        self.refuse(lambda: solver.solve(out=closed), "out is read-only")
+        self.refuse(lambda: solver.multiply(np.zeros(size), np.zeros(3)), "out has 3 numbers; allowed: 144")
+        self.refuse(lambda: solver.multiply(object()), "x is of type object; allowed: an array of numbers")
+
+    def test_arrays_on_a_gpu_for_a_solver_on_the_cpu(self):
+        solver = self.plate()
+        good, f = OnDevice(solver.size), np.zeros(solver.size)
+        calls = {"f": solver.solve, "start": lambda a: solver.solve(f, start=a), "b": solver.solve_system, "x": solver.multiply,
+                 "r": solver.precondition, "out": lambda a: solver.solve(f, out=a)}
+        for name, call in calls.items():
+            self.refuse(lambda call=call: call(good), f"{name} lies in the memory of a GPU, but the backend is cpu; allowed: numpy")
+
+    def test_arrays_on_a_gpu_that_cannot_be_used(self):
+        solver = self.plate()
+        size = solver.size
+        for changes, text in (
+                (dict(version=1), "of version 1; allowed: 2 or newer"), (dict(typestr="<f4"), "type <f4; allowed: float64"),
+                (dict(typestr=">f8"), "type >f8"), (dict(shape=(3,)), "x has 3 numbers; allowed: 144"),
+                (dict(strides=(16,)), "is not contiguous; allowed"), (dict(shape=(12, 12), strides=(8, 96)), "is not contiguous"),
+                (dict(mask=OnDevice(1)), "has a mask"), (dict(data=(0, False)), "has no memory"), (dict(data=5), "cannot be read"),
+                (dict(shape="left out"), "cannot be read"), (dict(version="left out"), "cannot be read")):
+            self.refuse(lambda changes=changes: solver.multiply(OnDevice(size, **changes)), text)
+        for fine in (dict(strides=(8,)), dict(shape=(12, 12), strides=(96, 8)), dict(shape=(size, 1), strides=(8, 80)),
+                     dict(version=2, stream="left out"), dict(stream=1)):
+            self.refuse(lambda fine=fine: solver.multiply(OnDevice(size, **fine)), "the backend is cpu")
+
+    def test_an_interface_that_fails_says_why(self):
+        class Broken:
+            @property
+            def __cuda_array_interface__(self):
+                raise RuntimeError("requires grad")
+        with self.assertRaisesRegex(RuntimeError, "requires grad"):
+            self.plate().multiply(Broken())
 
     def test_an_error_in_a_function_comes_back(self):
         def broken(x, y, z):
