@@ -1,6 +1,7 @@
 #include "apps/common/program.h"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -30,7 +31,11 @@ namespace
 
   /// Standard output is written when it is flushed, that is text by text, to a terminal, too: lines of several processes
   /// do not mix.
-  constexpr std::size_t screen_buffer = 1 << 16;
+  void write_texts_at_once()
+  {
+    static std::array<char, 1 << 16> buffer; // in use until the process ends
+    std::setvbuf(stdout, buffer.data(), _IOFBF, buffer.size());
+  }
 
   /// One thread per rank, also in libraries that would take all cores: as the record says.
   void limit_threads()
@@ -247,7 +252,7 @@ void begin_mpi(int argc, char **argv)
 
 int run_program(int argc, char **argv, const Program &program)
 {
-  std::setvbuf(stdout, nullptr, _IOFBF, screen_buffer);
+  write_texts_at_once();
   begin_mpi(argc, argv);
   // Messages of failing ranks must not meet those of the work that they left.
   MPI_Comm private_communicator = MPI_COMM_NULL;
