@@ -49,7 +49,7 @@ tensormg::BenchmarkVoice voice_of(bool is_quiet)
 
 int main(int argc, char **argv)
 {
-  tensormg::begin_mpi(argc, argv);
+  tensormg::begin_mpi();
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   tensormg::BenchmarkOptions options;

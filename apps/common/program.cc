@@ -243,17 +243,16 @@ namespace
   }
 } // namespace
 
-void begin_mpi(int argc, char **argv)
+void begin_mpi()
 {
-  expect_lone_rank();
-  MPI_Init(&argc, &argv);
+  start_mpi();
   std::signal(SIGPIPE, SIG_IGN); // after MPI_Init, which may have its own way
 }
 
 int run_program(int argc, char **argv, const Program &program)
 {
   write_texts_at_once();
-  begin_mpi(argc, argv);
+  begin_mpi();
   // Messages of failing ranks must not meet those of the work that they left.
   MPI_Comm private_communicator = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &private_communicator);

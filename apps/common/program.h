@@ -49,7 +49,7 @@ struct Program
 
 /// MPI_Init for a main(). A screen that is gone, as in `... | head -1`, no longer ends the process: a run goes on without
 /// one.
-void begin_mpi(int argc, char **argv);
+void begin_mpi();
 
 /// main() of a program: initialises MPI, reads the command line
 ///   [WORD ...] PARAMETER_FILE [--FLAG ...] --set SECTION.KEY=VALUE ... --quiet | --verbose --dry-run --print-parameters [--all] --version

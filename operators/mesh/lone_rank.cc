@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
+#include <mpi.h>
 #include <unistd.h>
 
 namespace tensormg
@@ -25,13 +27,25 @@ namespace
   }
 } // namespace
 
-void expect_lone_rank()
+std::vector<std::string> expect_lone_rank()
 {
   if (is_one_of_several())
-    return;
-  constexpr int keep = 0; // what is there
-  ::setenv("OMPI_MCA_ess_singleton_isolated", "1", keep);
-  ::setenv("OMPI_MCA_pml", "ob1", keep);
-  ::setenv("OMPI_MCA_btl", "self", keep);
+    return {};
+  constexpr std::array<std::pair<const char *, const char *>, 3> variables{
+      {{"OMPI_MCA_ess_singleton_isolated", "1"}, {"OMPI_MCA_pml", "ob1"},
+          {"OMPI_MCA_btl", "self"}}};
+  std::vector<std::string> set;
+  for (const auto &[name, value] : variables)
+    if (std::getenv(name) == nullptr && ::setenv(name, value, 1) == 0)
+      set.emplace_back(name);
+  return set;
+}
+
+void start_mpi()
+{
+  const std::vector<std::string> variables = expect_lone_rank();
+  MPI_Init(nullptr, nullptr);
+  for (const std::string &name : variables)
+    ::unsetenv(name.c_str());
 }
 } // namespace tensormg
