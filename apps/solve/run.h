@@ -24,21 +24,6 @@
 
 namespace tensormg
 {
-/// A line, unless it is nothing but rounding.
-inline void tell_of_removed_mean(const System &system, const Balance &found)
-{
-  constexpr double rounding = 1e-12;
-  if (!(std::abs(found.defect()) > rounding))
-    return;
-  const Problem &problem = system.problem();
-  double volume = 1.;
-  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
-    volume *= problem.upper[d] - problem.lower[d];
-  system.console.normal("the mean of the right-hand side and the fluxes, " +
-      format_number(found.integral / volume) + " (" + format_number(std::abs(found.defect())) +
-      " of that of their magnitudes), was removed: no side is dirichlet\n");
-}
-
 /// b, divided by a power of two whose exponent is returned.
 template <typename Place>
 int make_right_hand_side(const System &system, const Place &place, typename Place::VectorType &b)

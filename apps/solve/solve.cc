@@ -266,7 +266,7 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
   record.setup_parts = setup_times::parts();
   record.peak_memory_bytes = peak_memory_of_all(communicator);
 
-  measure_solution(record, written, stage.basis, x);
+  measure_solution(record, stage.grid, stage.basis, x);
   report_solve(record, console);
   console.normal(probes_text(record));
   write_files(system, written, x, begin, record);

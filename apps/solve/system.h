@@ -1,6 +1,8 @@
 // What a run of `tensormg solve` works on, wherever its vectors lie.
 #pragma once
 
+#include <cmath>
+#include <cstddef>
 #include <stdexcept>
 
 #include <mpi.h>
@@ -13,6 +15,7 @@
 #include "kernels/basis/cell_basis.h"
 #include "kernels/laplace/laplace.h"
 #include "operators/data/functions.h"
+#include "operators/data/right_hand_side.h"
 #include "operators/mesh/grid.h"
 #include "operators/vectors/vector.h"
 #include "solvers/concepts.h"
@@ -74,6 +77,21 @@ struct System
     };
   }
 };
+
+/// A line, unless it is nothing but rounding.
+inline void tell_of_removed_mean(const System &system, const Balance &found)
+{
+  constexpr double rounding = 1e-12;
+  if (!(std::abs(found.defect()) > rounding))
+    return;
+  const Problem &problem = system.problem();
+  double volume = 1.;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
+    volume *= problem.upper[d] - problem.lower[d];
+  system.console.normal("the mean of the right-hand side and the fluxes, " +
+      format_number(found.integral / volume) + " (" + format_number(std::abs(found.defect())) +
+      " of that of their magnitudes), was removed: no side is dirichlet\n");
+}
 
 /// Evaluates the right-hand side, solves by the method that the parameters name, and measures errors; what
 /// happened goes to the record. Returns the solution.

@@ -14,6 +14,7 @@
 #include "operators/constant/level_choices.h"
 #include "operators/data/right_hand_side.h"
 #include "operators/mesh/grid.h"
+#include "operators/mesh/lone_rank.h"
 #include "operators/solver/argument_checks.h"
 #include "operators/solver/available_memory.h"
 #include "operators/solver/backend_choice.h"
@@ -32,7 +33,7 @@ namespace
     MPI_Initialized(&is_begun);
     if (is_begun != 0)
       return;
-    MPI_Init(nullptr, nullptr);
+    start_mpi();
     std::atexit([] {
       int is_over = 0;
       MPI_Finalized(&is_over);
