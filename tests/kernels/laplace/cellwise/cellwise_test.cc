@@ -10,6 +10,7 @@
 
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/laplace/reference/reference.h"
+#include "tests/support/cell_numbers.h"
 #include "tests/support/random_vector.h"
 
 namespace tensormg
@@ -37,44 +38,6 @@ namespace
       {2, {1, 1, 1}, {D, N, D, D, D, D}},
       {2, {9, 5, 1}, {W, W, G, G, D, D}},
       {2, {65, 3, 1}, {N, D, D, G, D, D}},
-  };
-
-  /// Numbers for a block, with those around it.
-  template <typename C>
-  struct Numbers
-  {
-    std::array<std::vector<C>, 7> arrays;
-    laplace::CellNumbers<C> view;
-
-    /// value(d, cell): c_d for d < 3, the reaction for d = 3.
-    template <typename Value>
-    Numbers(const Block &block, double penalty, const Value &value)
-    {
-      view.row = block.pitch + 2;
-      view.plane = view.row * (block.cells[1] + 2);
-      const std::int64_t first = 1 + view.row + view.plane;
-      for (auto &array : arrays)
-        array.assign(view.plane * (block.cells[2] + 2) + first, C(1));
-      for (int d = 0; d < 4; ++d)
-        for (std::int64_t z = -1; z <= block.cells[2]; ++z)
-          for (std::int64_t y = -1; y <= block.cells[1]; ++y)
-            for (std::int64_t x = -1; x <= block.cells[0]; ++x)
-              arrays[d][first + x + y * view.row + z * view.plane] = C(value(d, x, y, z));
-      for (int d = 0; d < 3; ++d)
-        view.c[d] = arrays[d].data() + first;
-      for (int d = 0; d < block.dim; ++d)
-        for (std::int64_t z = 0; z < block.cells[2]; ++z)
-          for (std::int64_t y = 0; y < block.cells[1]; ++y)
-            for (std::int64_t x = 0; x < block.cells[0]; ++x)
-            {
-              const C *c = view.c[d] + x + y * view.row + z * view.plane;
-              arrays[4 + d][first + x + y * view.row + z * view.plane] =
-                  C(penalty / 2. * (c[view.stride(d)] + c[-view.stride(d)] - 2. * c[0]));
-            }
-      for (int d = 0; d < 3; ++d)
-        view.jump[d] = arrays[4 + d].data() + first;
-      view.reaction = arrays[3].data() + first;
-    }
   };
 
   template <typename Number>
@@ -119,8 +82,8 @@ namespace
       a.old = with_old ? old.data() : nullptr;
       a.theta = 0.3;
       a.alpha = 0.8;
-      const Numbers<C> numbers(
-          block, basis.penalty, [&](int d, std::int64_t x, std::int64_t y, std::int64_t z) {
+      const test::CellNumbersFor<C> numbers(block, basis.penalty, c.sides,
+          [&](int d, std::int64_t x, std::int64_t y, std::int64_t z) {
             if (is_constant)
               return d == 3 ? 0. : a.factor[d];
             return 1.1 + std::sin(1. * d + 2. * x + 3. * y + 5. * z);
