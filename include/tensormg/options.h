@@ -92,11 +92,20 @@ enum class SchwarzKind : std::uint8_t
   additive
 };
 
+/// What lies below the finest level where cells have coefficients of their own.
+enum class Coarsening : std::uint8_t
+{
+  automatic, ///< "auto": vertices where coefficients jump or cells are stretched (operators/multigrid/coarsening_choice.h)
+  cells,     ///< "cells": elements on coarser cells
+  vertices   ///< "vertices": continuous linear elements on the same cells, and black-box multigrid
+};
+
 struct MultigridOptions
 {
   Precision precision = Precision::automatic;
   Cycle cycle = Cycle::v;
   Smoother smoother = Smoother::chebyshev;
+  Coarsening coarsening = Coarsening::automatic;
   ChebyshevKind chebyshev_kind = ChebyshevKind::fourth;
   int degree = 4;                  ///< Chebyshev degree, or number of Jacobi / patch sweeps
   double smoothing_range = 15.;    ///< first kind: [lmax / range, lmax]

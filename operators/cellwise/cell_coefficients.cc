@@ -195,6 +195,33 @@ namespace
     return {result.sum, -ends[0], ends[1]};
   }
 
+  /// Sets largest_jump and strength of data that are closed.
+  void measure(const LevelGrid &level, CellData &data)
+  {
+    const int dim = level.block.dim;
+    std::array<double, 4> most{1., 1., 1., 1.}; // of the directions, and of faces
+    for (std::int64_t cz = 0; cz < level.block.cells[2]; ++cz)
+      for (std::int64_t cy = 0; cy < level.block.cells[1]; ++cy)
+        for (std::int64_t cx = 0; cx < level.block.cells[0]; ++cx)
+        {
+          std::array<double, 3> c{};
+          for (int d = 0; d < dim; ++d)
+          {
+            const CellArray &k = data.of_direction(d);
+            const double own = k(cx, cy, cz),
+                         other = k(cx - (d == 0), cy - (d == 1), cz - (d == 2));
+            most[3] = std::max({most[3], own / other, other / own});
+            c[d] = own / (level.cell_size[d] * level.cell_size[d]);
+          }
+          const double least = *std::min_element(c.begin(), c.begin() + dim);
+          for (int d = 0; d < dim; ++d)
+            most[d] = std::max(most[d], c[d] / least);
+        }
+    MPI_Allreduce(MPI_IN_PLACE, most.data(), 4, MPI_DOUBLE, MPI_MAX, level.communicator);
+    data.strength = {most[0], most[1], most[2]};
+    data.largest_jump = most[3];
+  }
+
   CellData finest_data(const Grid &grid, const CellBasis &basis)
   {
     const Problem &problem = grid.problem;
@@ -239,6 +266,8 @@ void add_cell_coefficients(Grid &grid, const CellBasis &basis)
     for (CellArray *array : {&data->k[0], &data->k[1], &data->k[2], &data->reaction})
       if (!array->empty())
         array->close(level);
+    if (l + 1 == grid.levels.size())
+      measure(level, *data);
     level.cells = data;
     if (l == 0)
       break;

@@ -62,6 +62,9 @@ public:
   /// Whether D is the diagonal of the cell blocks, so that D^-1 is a scaling.
   bool has_pointwise_diagonal() const { return lines_ == nullptr && numbers_ == nullptr; }
 
+  /// Those of a level whose cells have some.
+  const laplace::CellNumbers<Compute<Number>> &cell_numbers() const { return numbers_->view(); }
+
   VectorType make_vector() const { return context_.template make_vector<Number>(level_.block); }
   const LevelGrid &level() const { return level_; }
   const CellBasis &basis() const { return basis_; }

@@ -53,6 +53,10 @@ struct CellData
   std::array<CellArray, 3> k;
   CellArray reaction;                     ///< empty: there is none
   double largest_k = 0., smallest_k = 0.; ///< of the finest level, all ranks
+  /// Largest quotient of coefficients on the sides of a face, and per direction of K_a / h_a^2 and the smallest of the directions
+  /// in a cell; of the finest level, all ranks.
+  double largest_jump = 1.;
+  std::array<double, 3> strength{1., 1., 1.};
   /// By which the operator is made dimensionless: a power of two near the mean of K.
   double reference = 1.;
 

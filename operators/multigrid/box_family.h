@@ -15,6 +15,8 @@
 #include "operators/constant/start_vector.h"
 #include "operators/constant/transfer_operator.h"
 #include "operators/mesh/grid.h"
+#include "operators/multigrid/coarsening_choice.h"
+#include "operators/multigrid/vertex_cycle.h"
 #include "operators/vectors/context.h"
 
 namespace tensormg
@@ -46,6 +48,15 @@ public:
     , steps_(steps)
     , context_(std::move(context))
   {}
+
+  /// Chooses what serves cells with numbers of their own.
+  void choose(const MultigridOptions &options)
+  {
+    options_ = options;
+    coarsening_ = choose_coarsening(*grid_, options);
+  }
+  /// The level on which the cycle ends, on the host.
+  std::size_t coarsest_level() const { return coarsening_.vertices ? size_ - 1 : 0; }
 
   const Context &context() const { return context_; }
   /// The number of levels; level 0 is the coarsest.
@@ -82,6 +93,9 @@ public:
     const Problem &problem = grid_->problem;
     if constexpr (Context::on_device)
       return std::make_unique<Box>(level(l), *basis_, problem, context_.stream);
+    else if (coarsening_.vertices)
+      return std::make_unique<VertexCycle<Number>>(
+          level(l), *basis_, backend_, problem, options_, coarsening_, make_start_vector(l));
     else if (has_cells(l))
       return std::make_unique<CellwiseCoarseSolver<Number>>(
           level(l), *basis_, backend_, problem.is_singular());
@@ -140,6 +154,8 @@ public:
   template <typename Number>
   std::int64_t bytes_of_coarse_solver(std::size_t l) const
   {
+    if (coarsening_.vertices)
+      return VertexCycle<Number>::bytes(level(l));
     if (has_cells(l))
       return CellwiseCoarseSolver<Number>::bytes(level(l));
     const Block whole(grid_->problem.dim, grid_->problem.degree, level(l).global_cells);
@@ -156,6 +172,8 @@ private:
   laplace::Backend backend_;
   std::optional<laplace::Arithmetic> steps_;
   Context context_;
+  MultigridOptions options_;
+  CoarseningChoice coarsening_;
   std::shared_ptr<LineSpectra> spectra_ = std::make_shared<LineSpectra>();
 };
 } // namespace tensormg

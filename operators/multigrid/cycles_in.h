@@ -47,9 +47,9 @@ struct CyclesIn<HostContext>
   static Clock clock() { return steady_seconds; }
   static LevelObserver observer(std::size_t /*coarsest*/) { return {}; }
   template <typename Family>
-  static std::size_t coarsest_level(const Family & /*family*/)
+  static std::size_t coarsest_level(const Family &family)
   {
-    return 0;
+    return family.coarsest_level();
   }
   template <typename Number, typename Family>
   static int reserve(const Family &, std::size_t, std::int64_t, std::int64_t)

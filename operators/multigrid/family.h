@@ -113,6 +113,10 @@ concept LevelFamily = LevelFamilyIn<F, double> && LevelFamilyIn<F, float> &&
   {
     family.smallest_eigenvalue()
     } -> std::same_as<double>;
+  // The level on which cycles in host memory end.
+  {
+    family.coarsest_level()
+    } -> std::same_as<std::size_t>;
   // Whether a direct solution of level l takes less time on a device than cycles on the levels below.
   {
     family.has_short_lines(l, std::int64_t{})

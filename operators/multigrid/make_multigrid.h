@@ -62,8 +62,9 @@ std::unique_ptr<MultigridPreconditionerIn<Context>> make_multigrid_in(const Grid
   if (!Context::on_device && takes_tensor_cores(chosen.precision))
     throw std::invalid_argument(std::string("multigrid in ") + to_string(chosen.precision) +
         " takes the tensor cores of a device; in host memory there are double, single and half");
-  const BoxFamily<Context> family(
+  BoxFamily<Context> family(
       grid, basis, backend, context, internal::step_arithmetic(chosen.precision));
+  family.choose(chosen);
   using Result = std::unique_ptr<MultigridPreconditionerIn<Context>>;
   return internal::with_number(chosen.precision, [&](auto number) -> Result {
     return std::make_unique<MultigridImplementation<BoxFamily<Context>, decltype(number)>>(
@@ -75,7 +76,8 @@ template <typename Context>
 std::int64_t multigrid_bytes(const Grid &grid, const MultigridOptions &options)
 {
   const CellBasis basis;
-  const auto family = internal::family_for_sizes<Context>(grid, basis);
+  auto family = internal::family_for_sizes<Context>(grid, basis);
+  family.choose(options);
   return internal::with_number(options.precision, [&](auto number) {
     return MultigridImplementation<BoxFamily<Context>, decltype(number)>::bytes(
         family, options, {});

@@ -48,6 +48,10 @@ void apply_cell_inverse(const Block &block, const CellBasis &basis,
     const CellNumbers<Compute<Number>> &cells, const CellBases<Compute<Number>> &bases,
     double weight, const Number *r, Number *z);
 
+/// old = x + theta (x - old) + z: a step whose correction is known. `size` is a multiple of row_granularity.
+template <typename Number>
+void take_step(std::int64_t size, double theta, const Number *x, const Number *z, Number *old);
+
 template <typename Number>
 void add_line_inverse(const Block &block, const CellBasis &basis,
     const CellNumbers<Compute<Number>> &cells, const std::array<Side, 6> &sides, int d,

@@ -1,5 +1,6 @@
 #include "kernels/core/simd.h"
 #include "kernels/laplace/cellwise/cellwise.h"
+#include "kernels/laplace/cellwise/relaxation.h"
 
 namespace tensormg::laplace
 {
@@ -31,6 +32,23 @@ void cellwise_inverse_diagonal(const Block &block, const CellBasis &basis,
       }
 }
 
+template <typename Number>
+void take_step(std::int64_t size, double theta, const Number *x, const Number *z, Number *old)
+{
+  using C = Compute<Number>;
+  const C factor = static_cast<C>(theta);
+  simd::for_each_vector<C>(size, [&](std::int64_t i, auto width) TENSORMG_INLINE {
+    constexpr int W = width;
+    const simd::Vec<C, W> here = simd::load<W>(x + i);
+    const simd::Vec<C, W> next =
+        here + factor * (here - simd::load<W>(old + i)) + simd::load<W>(z + i);
+    simd::store<W>(old + i, next);
+  });
+}
+
+template void take_step(std::int64_t, double, const double *, const double *, double *);
+template void take_step(std::int64_t, double, const float *, const float *, float *);
+template void take_step(std::int64_t, double, const Half *, const Half *, Half *);
 template void cellwise_inverse_diagonal(const Block &, const CellBasis &,
     const CellNumbers<double> &, double, const double *, double *);
 template void cellwise_inverse_diagonal(

@@ -1,0 +1,451 @@
+#include "operators/cellwise/vertex_multigrid.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "solvers/chebyshev.h"
+
+extern "C"
+{
+  void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
+  void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda,
+      double *b, const int *ldb, int *info);
+}
+
+namespace tensormg
+{
+namespace
+{
+  constexpr std::int64_t most_direct = 400;
+  constexpr int smoothing_steps = 4;
+
+  template <typename Use>
+  void for_vertices(const VertexGrid &grid, const Use &use)
+  {
+    for (std::int64_t z = 0; z < grid.count[2]; ++z)
+      for (std::int64_t y = 0; y < grid.count[1]; ++y)
+        for (std::int64_t x = 0; x < grid.count[0]; ++x)
+          use(std::array<std::int64_t, 3>{x, y, z});
+  }
+
+  std::int64_t place(const VertexGrid &grid, const std::array<std::int64_t, 3> &v)
+  {
+    return grid.place(v[0], v[1], v[2]);
+  }
+
+  int neighbours_begin(const VertexGrid &grid) { return grid.is_3d() ? 0 : 9; }
+  int neighbours_end(const VertexGrid &grid) { return grid.is_3d() ? 27 : 18; }
+  std::array<int, 3> offset(int neighbour)
+  {
+    return {neighbour % 3 - 1, neighbour / 3 % 3 - 1, neighbour / 9 - 1};
+  }
+
+  /// Periodic directions: the layer around the vertices gets the numbers of the opposite ones; elsewhere it stays.
+  void close(const VertexGrid &grid, std::vector<double> &x)
+  {
+    for (int d = 0; d < 3; ++d)
+    {
+      if (!grid.periodic[d])
+        continue;
+      std::array<std::int64_t, 3> begin{0, 0, 0}, end = grid.count;
+      for (int a = 0; a < d; ++a) // with what has been closed before
+        if (grid.periodic[a])
+        {
+          begin[a] = -1;
+          end[a] = grid.count[a] + 1;
+        }
+      begin[d] = 0;
+      end[d] = 1;
+      std::array<std::int64_t, 3> v{};
+      for (v[2] = begin[2]; v[2] < end[2]; ++v[2])
+        for (v[1] = begin[1]; v[1] < end[1]; ++v[1])
+          for (v[0] = begin[0]; v[0] < end[0]; ++v[0])
+          {
+            auto from = v, to = v;
+            from[d] = grid.count[d] - 1;
+            to[d] = -1;
+            x[place(grid, to)] = x[place(grid, from)];
+            from[d] = 0;
+            to[d] = grid.count[d];
+            x[place(grid, to)] = x[place(grid, from)];
+          }
+    }
+  }
+
+  /// y = A x on all places from the first to the last vertex; x is closed.
+  void multiply(const VertexMatrix &matrix, std::vector<double> &x, std::vector<double> &y)
+  {
+    const VertexGrid &grid = matrix.grid;
+    close(grid, x);
+    const std::int64_t begin = grid.first(),
+                       end =
+                           grid.place(grid.count[0] - 1, grid.count[1] - 1, grid.count[2] - 1) + 1;
+    constexpr std::int64_t block = 2048; // whose y stays in the cache
+    for (std::int64_t at = begin; at < end; at += block)
+    {
+      const std::int64_t stop = std::min(at + block, end);
+      std::fill(y.begin() + at, y.begin() + stop, 0.);
+      for (int o = neighbours_begin(grid); o < neighbours_end(grid); ++o)
+      {
+        const double *a = matrix.entries[o].data(), *from = x.data() + grid.step(o);
+        double *to = y.data();
+        for (std::int64_t i = at; i < stop; ++i)
+          to[i] += a[i] * from[i];
+      }
+    }
+  }
+
+  /// Which of the directions of a level are halved: strong ones first, by the sums of the couplings along them, as the smoother leaves
+  /// what is smooth in these alone.
+  std::array<bool, 3> directions_to_halve(const VertexMatrix &matrix)
+  {
+    constexpr double strong = 0.2;
+    const VertexGrid &grid = matrix.grid;
+    std::array<double, 3> strength{};
+    std::array<bool, 3> can_be{}, result{};
+    for (int d = 0; d < 3; ++d)
+      can_be[d] = grid.count[d] >= (grid.periodic[d] && grid.count[d] % 2 == 1 ? 5 : 4);
+    for_vertices(grid, [&](const auto &v) {
+      for (int o = neighbours_begin(grid); o < neighbours_end(grid); ++o)
+        for (int d = 0; d < 3; ++d)
+          if (can_be[d] && offset(o)[d] == 1)
+            strength[d] -= matrix.entries[o][place(grid, v)];
+    });
+    const double strongest = *std::max_element(strength.begin(), strength.end());
+    for (int d = 0; d < 3; ++d)
+      result[d] = can_be[d] && (strongest <= 0. || strength[d] >= strong * strongest);
+    return result;
+  }
+
+  VertexGrid coarser(const VertexGrid &grid, const std::array<bool, 3> &halved)
+  {
+    VertexGrid result = grid;
+    for (int d = 0; d < 3; ++d)
+      if (halved[d])
+        result.count[d] = (grid.count[d] + 1) / 2;
+    return result;
+  }
+
+  /// Interpolation of a matrix.
+  class Interpolation
+  {
+  public:
+    Interpolation(const VertexMatrix &matrix, const std::array<bool, 3> &halved,
+        std::array<std::vector<double>, 8> &weights)
+      : matrix_(matrix)
+      , grid_(matrix.grid)
+      , halved_(halved)
+      , weights_(weights)
+    {
+      for (std::vector<double> &weight : weights_)
+        weight.assign(static_cast<std::size_t>(grid_.size()), 0.);
+      for (int n_odd = 0; n_odd <= 3; ++n_odd)
+        for_vertices(grid_, [&](const auto &v) {
+          const auto odd = odd_directions(v);
+          if (odd[0] + odd[1] + odd[2] == n_odd && !is_eliminated(place(grid_, v)))
+            interpolate(v, odd);
+        });
+    }
+
+  private:
+    std::array<bool, 3> odd_directions(const std::array<std::int64_t, 3> &v) const
+    {
+      std::array<bool, 3> odd{};
+      for (int d = 0; d < 3; ++d)
+        odd[d] = halved_[d] && v[d] % 2 == 1;
+      return odd;
+    }
+    bool is_eliminated(std::int64_t at) const
+    {
+      for (int o = neighbours_begin(grid_); o < neighbours_end(grid_); ++o)
+        if (o != VertexMatrix::centre && matrix_.entries[o][at] != 0.)
+          return false;
+      return true;
+    }
+
+    void interpolate(const std::array<std::int64_t, 3> &v, const std::array<bool, 3> &odd)
+    {
+      const std::int64_t at = place(grid_, v);
+      if (!odd[0] && !odd[1] && !odd[2])
+      {
+        weights_[0][at] = 1.;
+        return;
+      }
+      // By the offset in the odd directions, the others summed.
+      std::array<double, 27> collapsed{};
+      for (int o = neighbours_begin(grid_); o < neighbours_end(grid_); ++o)
+      {
+        int to = 0;
+        for (int d = 2; d >= 0; --d)
+          to = 3 * to + (odd[d] ? offset(o)[d] : 0) + 1;
+        collapsed[to] += matrix_.entries[o][at];
+      }
+      const double diagonal = collapsed[VertexMatrix::centre] > 0.
+          ? collapsed[VertexMatrix::centre]
+          : matrix_.entries[VertexMatrix::centre][at];
+      for (int o = 0; o < 27; ++o)
+        if (o != VertexMatrix::centre && collapsed[o] != 0.)
+          take(v, odd, o, -collapsed[o] / diagonal);
+    }
+
+    /// Adds the interpolation of the neighbour, times a factor.
+    void take(const std::array<std::int64_t, 3> &v, const std::array<bool, 3> &odd, int neighbour,
+        double factor)
+    {
+      const auto step = offset(neighbour);
+      std::array<std::int64_t, 3> other = v;
+      int fixed = 0,
+          free = 0; // bits of corners that the neighbour decides, and those that it leaves
+      for (int d = 0; d < 3; ++d)
+      {
+        other[d] += step[d];
+        if (grid_.periodic[d])
+          other[d] = (other[d] + grid_.count[d]) % grid_.count[d];
+        else if (other[d] < 0 || other[d] >= grid_.count[d])
+          return;
+        if (step[d] == 1)
+          fixed |= 1 << d;
+        if (odd[d] && step[d] == 0)
+          free |= 1 << d;
+      }
+      const std::int64_t at = place(grid_, v), from = place(grid_, other);
+      for (int corner = 0; corner < 8; ++corner)
+        if ((corner & ~free) == 0)
+          weights_[corner | fixed][at] += factor * weights_[corner][from];
+    }
+
+    const VertexMatrix &matrix_;
+    const VertexGrid &grid_;
+    std::array<bool, 3> halved_;
+    std::array<std::vector<double>, 8> &weights_;
+  };
+
+  /// The coarser vertex at a corner of v.
+  std::array<std::int64_t, 3> corner_of(const std::array<std::int64_t, 3> &v, int corner,
+      const std::array<bool, 3> &halved, const VertexGrid &coarse)
+  {
+    std::array<std::int64_t, 3> result = v;
+    for (int d = 0; d < 3; ++d)
+      if (halved[d])
+      {
+        result[d] = v[d] / 2 + (corner >> d & 1);
+        if (coarse.periodic[d])
+          result[d] %= coarse.count[d];
+      }
+    return result;
+  }
+
+  /// P'AP
+  VertexMatrix galerkin(const VertexMatrix &fine, const std::array<bool, 3> &halved,
+      const std::array<std::vector<double>, 8> &weights)
+  {
+    const VertexGrid &grid = fine.grid;
+    VertexMatrix result(coarser(grid, halved));
+    const auto neighbour_of = [&](const auto &from, const auto &to) {
+      int number = 0;
+      for (int d = 2; d >= 0; --d)
+      {
+        std::int64_t step = to[d] - from[d];
+        if (result.grid.periodic[d] && std::abs(step) > 1)
+          step += step > 0 ? -result.grid.count[d] : result.grid.count[d];
+        number = 3 * number + static_cast<int>(step) + 1;
+      }
+      return number;
+    };
+    for_vertices(grid, [&](const auto &v) {
+      const std::int64_t at = place(grid, v);
+      for (int o = neighbours_begin(grid); o < neighbours_end(grid); ++o)
+      {
+        const double entry = fine.entries[o][at];
+        if (entry == 0.)
+          continue;
+        std::array<std::int64_t, 3> other = v;
+        for (int d = 0; d < 3; ++d)
+          other[d] = grid.periodic[d] ? (v[d] + offset(o)[d] + grid.count[d]) % grid.count[d]
+                                      : v[d] + offset(o)[d];
+        const std::int64_t there = place(grid, other);
+        for (int column = 0; column < 8; ++column)
+        {
+          const double to_column = entry * weights[column][there];
+          if (to_column == 0.)
+            continue;
+          const auto j = corner_of(other, column, halved, result.grid);
+          for (int row = 0; row < 8; ++row)
+            if (weights[row][at] != 0.)
+            {
+              const auto i = corner_of(v, row, halved, result.grid);
+              result.entries[neighbour_of(i, j)][place(result.grid, i)] +=
+                  weights[row][at] * to_column;
+            }
+        }
+      }
+    });
+    for_vertices(result.grid, [&](const auto &v) {
+      double &diagonal = result.entries[VertexMatrix::centre][place(result.grid, v)];
+      diagonal = diagonal == 0. ? 1. : diagonal; // no finer vertex depends on it
+    });
+    return result;
+  }
+} // namespace
+
+VertexMatrix::VertexMatrix(const VertexGrid &grid_)
+  : grid(grid_)
+{
+  for (int o = neighbours_begin(grid); o < neighbours_end(grid); ++o)
+    entries[o].assign(static_cast<std::size_t>(grid.size()), 0.);
+}
+
+VertexMultigrid::VertexMultigrid(VertexMatrix matrix, bool is_singular)
+{
+  levels_.emplace_back(std::move(matrix));
+  while (true)
+  {
+    Level &level = levels_.back();
+    const VertexGrid &grid = level.matrix.grid;
+    const auto size = static_cast<std::size_t>(grid.size());
+    for (std::vector<double> *vector : {&level.x, &level.b, &level.work, &level.old})
+      vector->assign(size, 0.);
+    level.inverse_diagonal.assign(size, 0.);
+    for_vertices(grid, [&](const auto &v) {
+      const std::int64_t at = place(grid, v);
+      double sum = 0.;
+      for (int o = neighbours_begin(grid); o < neighbours_end(grid); ++o)
+        sum += std::abs(level.matrix.entries[o][at]);
+      const double diagonal = level.matrix.entries[VertexMatrix::centre][at];
+      level.inverse_diagonal[at] = 1. / diagonal;
+      level.lambda_max = std::max(level.lambda_max, sum / diagonal); // Gershgorin
+    });
+    const std::array<bool, 3> halved = directions_to_halve(level.matrix);
+    if (grid.count[0] * grid.count[1] * grid.count[2] <= most_direct ||
+        !(halved[0] || halved[1] || halved[2]))
+      break;
+    level.halved = halved;
+    const Interpolation interpolation(level.matrix, halved, level.weights);
+    levels_.emplace_back(galerkin(level.matrix, halved, level.weights));
+  }
+  factorise(is_singular);
+}
+
+void VertexMultigrid::cycle(std::vector<double> &x, const std::vector<double> &b)
+{
+  levels_.front().b = b;
+  cycle(0);
+  x = levels_.front().x;
+}
+
+void VertexMultigrid::cycle(std::size_t l)
+{
+  if (l + 1 == levels_.size())
+    return solve_coarsest();
+  Level &level = levels_[l], &coarse = levels_[l + 1];
+  smooth(level, true);
+  multiply(level.matrix, level.x, level.work);
+  for (std::size_t i = 0; i < level.work.size(); ++i)
+    level.work[i] = level.b[i] - level.work[i];
+  restrict_to(level, coarse);
+  cycle(l + 1);
+  prolongate(level, coarse);
+  smooth(level, false);
+}
+
+void VertexMultigrid::smooth(Level &level, bool zero_start)
+{
+  const std::vector<ThreeTermStep> steps = chebyshev_fourth_kind(smoothing_steps, level.lambda_max);
+  std::vector<double> &x = level.x, &old = level.old, &work = level.work;
+  if (zero_start)
+    std::fill(x.begin(), x.end(), 0.);
+  std::copy(x.begin(), x.end(), old.begin());
+  for (std::size_t k = 0; k < steps.size(); ++k)
+  {
+    if (zero_start && k == 0)
+      std::fill(work.begin(), work.end(), 0.);
+    else
+      multiply(level.matrix, x, work);
+    const auto [theta, alpha] = steps[k];
+    for (std::size_t i = 0; i < x.size(); ++i)
+    {
+      const double next = x[i] + theta * (x[i] - old[i]) +
+          alpha * level.inverse_diagonal[i] * (level.b[i] - work[i]);
+      old[i] = x[i];
+      x[i] = next;
+    }
+  }
+}
+
+void VertexMultigrid::restrict_to(const Level &fine, Level &coarse) const
+{
+  std::fill(coarse.b.begin(), coarse.b.end(), 0.);
+  for_vertices(fine.matrix.grid, [&](const auto &v) {
+    const std::int64_t at = place(fine.matrix.grid, v);
+    for (int corner = 0; corner < 8; ++corner)
+      if (fine.weights[corner][at] != 0.)
+        coarse
+            .b[place(coarse.matrix.grid, corner_of(v, corner, fine.halved, coarse.matrix.grid))] +=
+            fine.weights[corner][at] * fine.work[at];
+  });
+}
+
+void VertexMultigrid::prolongate(Level &fine, const Level &coarse) const
+{
+  for_vertices(fine.matrix.grid, [&](const auto &v) {
+    const std::int64_t at = place(fine.matrix.grid, v);
+    for (int corner = 0; corner < 8; ++corner)
+      if (fine.weights[corner][at] != 0.)
+        fine.x[at] += fine.weights[corner][at] *
+            coarse.x[place(
+                coarse.matrix.grid, corner_of(v, corner, fine.halved, coarse.matrix.grid))];
+  });
+}
+
+void VertexMultigrid::factorise(bool is_singular)
+{
+  const VertexMatrix &matrix = levels_.back().matrix;
+  const VertexGrid &grid = matrix.grid;
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(grid.size()), -1);
+  for_vertices(grid, [&](const auto &v) {
+    numbers[place(grid, v)] = static_cast<std::int64_t>(places_.size());
+    places_.push_back(place(grid, v));
+  });
+  const std::size_t size = places_.size();
+  factor_.assign(size * size, 0.);
+  dense_.resize(size);
+  double trace = 0.;
+  for_vertices(grid, [&](const auto &v) {
+    const auto row = static_cast<std::size_t>(numbers[place(grid, v)]);
+    for (int o = neighbours_begin(grid); o < neighbours_end(grid); ++o)
+    {
+      const double entry = matrix.entries[o][place(grid, v)];
+      if (entry == 0.)
+        continue;
+      auto other = v;
+      for (int d = 0; d < 3; ++d)
+        if (other[d] += offset(o)[d]; grid.periodic[d])
+          other[d] = (other[d] + grid.count[d]) % grid.count[d];
+      factor_[static_cast<std::size_t>(numbers[place(grid, other)]) * size + row] += entry;
+    }
+    trace += matrix.entries[VertexMatrix::centre][place(grid, v)];
+  });
+  if (is_singular) // interpolation keeps constants; their part of a solution is of no interest
+    for (double &entry : factor_)
+      entry += trace / static_cast<double>(size * size);
+  const int n = static_cast<int>(size);
+  int info = 0;
+  dpotrf_("L", &n, factor_.data(), &n, &info);
+  if (info != 0)
+    throw std::runtime_error("the matrix on the coarsest vertices is not positive definite");
+}
+
+void VertexMultigrid::solve_coarsest()
+{
+  Level &level = levels_.back();
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    dense_[i] = level.b[places_[i]];
+  const int n = static_cast<int>(places_.size()), one = 1;
+  int info = 0;
+  dpotrs_("L", &n, &one, factor_.data(), &n, dense_.data(), &n, &info);
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    level.x[places_[i]] = dense_[i];
+}
+} // namespace tensormg

@@ -1,0 +1,34 @@
+#include "operators/multigrid/coarsening_choice.h"
+
+#include <algorithm>
+
+#include "tensormg/report.h"
+
+namespace tensormg
+{
+CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &options)
+{
+  constexpr double most_jump = 3., most_strength = 9.;
+  const CellData *data = grid.finest().cells.get();
+  CoarseningChoice choice;
+  if (data == nullptr)
+    return choice;
+  const double strongest = *std::max_element(data->strength.begin(), data->strength.end());
+  const bool jumps = data->largest_jump > most_jump, is_stretched = strongest > most_strength;
+  choice.vertices = options.coarsening == Coarsening::vertices ||
+      (options.coarsening == Coarsening::automatic && (jumps || is_stretched));
+  if (choice.vertices)
+    for (int d = 0; d < grid.problem.dim; ++d)
+      choice.lines[d] = data->strength[d] > most_strength;
+  if (options.coarsening != Coarsening::automatic)
+    choice.reason = "multigrid.coarsening";
+  else if (jumps)
+    choice.reason = "coefficients of neighbours differ by up to " + number_text(data->largest_jump);
+  else if (is_stretched)
+    choice.reason = "directions of a cell differ by up to " + number_text(strongest);
+  else
+    choice.reason =
+        "coefficients of neighbours differ by at most " + number_text(data->largest_jump);
+  return choice;
+}
+} // namespace tensormg

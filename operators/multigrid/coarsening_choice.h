@@ -1,0 +1,25 @@
+// Which cycle serves coefficients of the cells, by their numbers.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "operators/mesh/grid.h"
+#include "tensormg/options.h"
+
+namespace tensormg
+{
+struct CoarseningChoice
+{
+  /// A cycle of two levels, elements and vertices (vertex_cycle.h); otherwise elements on coarser cells with the pointwise smoother.
+  bool vertices = false;
+  /// With vertices: directions whose lines are solved beside the cells.
+  std::array<bool, 3> lines{false, false, false};
+  std::string
+      reason; ///< with the number that decided; empty where cells have no coefficients of their own
+};
+
+/// Vertices where neighbouring coefficients differ by more than 3, or directions of a cell by more than 9 (aspect 3): rediscretised
+/// coarse levels and the pointwise smoother need more iterations from there on, or fail. Lines in the directions that are that strong.
+CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &options);
+} // namespace tensormg

@@ -1,0 +1,107 @@
+#include "operators/multigrid/vertex_cycle.h"
+
+#include <algorithm>
+
+#include "operators/multigrid/eigenvalue_estimate.h"
+#include "operators/multigrid/smoothing_choices.h"
+
+namespace tensormg
+{
+template <typename Number>
+CellsAndLines<Number>::CellsAndLines(const LevelGrid &level, const CellBasis &basis,
+    laplace::Backend backend, const std::array<bool, 3> &lines)
+  : level_(level)
+  , basis_(basis)
+  , operator_(level, basis, backend)
+  , bases_(basis)
+  , lines_(lines)
+{}
+
+template <typename Number>
+void CellsAndLines<Number>::inverse_diagonal(
+    VectorType &z, const VectorType &r, double factor) const
+{
+  int parts = 1;
+  for (const bool has_lines : lines_)
+    parts += has_lines ? 1 : 0;
+  const double weight = factor / parts;
+  const auto &numbers = operator_.cell_numbers();
+  laplace::apply_cell_inverse(level_.block, basis_, numbers, bases_, weight, r.data(), z.data());
+  for (int d = 0; d < level_.block.dim; ++d)
+    if (lines_[d])
+      laplace::add_line_inverse(
+          level_.block, basis_, numbers, level_.sides, d, weight, r.data(), z.data());
+}
+
+template <typename Number>
+VertexCycle<Number>::VertexCycle(const LevelGrid &level, const CellBasis &basis,
+    laplace::Backend backend, const Problem &problem, const MultigridOptions &options,
+    const CoarseningChoice &choice, const Vector<double> &start)
+  : space_(level.block, level.communicator)
+  , relaxation_(level, basis, backend, choice.lines)
+  , vertices_(level, basis, problem)
+  , multigrid_(vertices_.matrix(CellNumbersOf<double>(level, basis)), problem.is_singular())
+  , r_(level.block)
+  , z_(level.block)
+  , old_(level.block)
+{
+  if (needs_lambda_max(options))
+  {
+    CellsAndLines<double> in_double(level, basis, backend, choice.lines);
+    Vector<double> copy(level.block);
+    space_.axpby(1., start, 0., copy);
+    lambda_max_ = options.eigenvalue_safety *
+        lanczos_lambda_max(in_double, space_, std::move(copy), options.eigenvalue_steps);
+  }
+  steps_ = smoothing_steps(options, lambda_max_);
+}
+
+template <typename Number>
+std::int64_t VertexCycle<Number>::bytes(const LevelGrid &level)
+{
+  double vertices = 1.;
+  for (int d = 0; d < level.block.dim; ++d)
+    vertices *= static_cast<double>(level.global_cells[d] + 3);
+  return 3 * level.block.size() * std::int64_t{sizeof(Number)} +
+      static_cast<std::int64_t>(8. / 7. * VertexMultigrid::bytes_per_vertex() * vertices);
+}
+
+template <typename Number>
+void VertexCycle<Number>::smooth(Vector<Number> &x, const Vector<Number> &b, bool zero_start)
+{
+  for (std::size_t k = 0; k < steps_.size(); ++k)
+  {
+    const auto [theta, alpha] = steps_[k];
+    if (zero_start && k == 0)
+    {
+      relaxation_.inverse_diagonal(x, b, alpha);
+      std::fill_n(old_.data(), old_.size(), Number{});
+      continue;
+    }
+    relaxation_.residual(r_, x, b);
+    relaxation_.inverse_diagonal(z_, r_, alpha);
+    if (theta == 0.)
+      std::copy_n(x.data(), x.size(), old_.data());
+    laplace::take_step(x.size(), theta, x.data(), z_.data(), old_.data());
+    x.swap(old_);
+  }
+}
+
+template <typename Number>
+void VertexCycle<Number>::solve(Vector<Number> &x, const Vector<Number> &b)
+{
+  smooth(x, b, true);
+  relaxation_.residual(r_, x, b);
+  vertices_.restrict_to(vertex_b_, r_);
+  multigrid_.cycle(vertex_x_, vertex_b_);
+  vertices_.add_prolonged(x, vertex_x_);
+  smooth(x, b, false);
+}
+
+template class CellsAndLines<double>;
+template class CellsAndLines<float>;
+template class CellsAndLines<Half>;
+template class VertexCycle<double>;
+template class VertexCycle<float>;
+template class VertexCycle<Half>;
+} // namespace tensormg

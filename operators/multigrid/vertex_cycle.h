@@ -1,0 +1,74 @@
+// A cycle of two levels for coefficients that jump and cells that are stretched: elements, and vertices of the same cells.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "kernels/laplace/cellwise/relaxation.h"
+#include "operators/cellwise/vertex_space.h"
+#include "operators/constant/laplace_operator.h"
+#include "operators/multigrid/coarsening_choice.h"
+#include "operators/vectors/vector_space.h"
+#include "solvers/chebyshev.h"
+#include "solvers/smoother.h"
+
+namespace tensormg
+{
+/// B of a level and S = (F + sum of L_d over the chosen directions) / (1 + their number), of the inverses F of cells and L_d of lines
+/// (kernels/laplace/cellwise/relaxation.h), in the place of D^-1.
+template <typename Number>
+class CellsAndLines
+{
+public:
+  using VectorType = Vector<Number>;
+
+  CellsAndLines(const LevelGrid &level, const CellBasis &basis, laplace::Backend backend,
+      const std::array<bool, 3> &lines);
+
+  VectorType make_vector() const { return operator_.make_vector(); }
+  void vmult(VectorType &y, const VectorType &x) { operator_.vmult(y, x); }
+  void residual(VectorType &r, const VectorType &x, const VectorType &b)
+  {
+    operator_.residual(r, x, b);
+  }
+  /// z = factor S r
+  void inverse_diagonal(VectorType &z, const VectorType &r, double factor) const;
+
+private:
+  const LevelGrid &level_;
+  const CellBasis &basis_;
+  LaplaceOperator<Number> operator_;
+  laplace::CellBases<Compute<Number>> bases_;
+  std::array<bool, 3> lines_;
+};
+
+/// x = the result of one cycle from zero: smoothing steps of Chebyshev type for S B; a V-cycle of black-box multigrid on the
+/// continuous linear elements; the smoothing steps again. Symmetric. On the host.
+template <typename Number>
+class VertexCycle : public CoarseSolverBase<Vector<Number>>
+{
+public:
+  /// `level`, whose cells have numbers, and `basis` must outlive the object. `start`: for the estimate of the eigenvalue.
+  VertexCycle(const LevelGrid &level, const CellBasis &basis, laplace::Backend backend,
+      const Problem &problem, const MultigridOptions &options, const CoarseningChoice &choice,
+      const Vector<double> &start);
+
+  void solve(Vector<Number> &x, const Vector<Number> &b) override;
+  /// Upper bound of the spectrum of S B.
+  double lambda_max() const { return lambda_max_; }
+
+  static std::int64_t bytes(const LevelGrid &level);
+
+private:
+  void smooth(Vector<Number> &x, const Vector<Number> &b, bool zero_start);
+
+  VectorSpace space_;
+  CellsAndLines<Number> relaxation_;
+  double lambda_max_ = 0.;
+  std::vector<ThreeTermStep> steps_;
+  VertexSpace vertices_;
+  VertexMultigrid multigrid_;
+  Vector<Number> r_, z_, old_;
+  std::vector<double> vertex_b_, vertex_x_;
+};
+} // namespace tensormg

@@ -1,0 +1,243 @@
+// Solves with coefficients of the cells: iterations, whatever jumps; exact solutions; several ranks.
+// ranks: 1 2 4
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tensormg/mpi.h"
+#include "tensormg/solver.h"
+
+namespace tensormg
+{
+namespace
+{
+  using Numbers = std::vector<double>;
+
+  Execution everybody()
+  {
+    Execution execution;
+    execution.backend = "cpu";
+    execution.communicator = communicator(MPI_COMM_WORLD);
+    return execution;
+  }
+
+  enum class Kind
+  {
+    checkerboard,
+    soft,
+    stiff,
+    random,
+    layers,
+    blocks
+  };
+
+  double random_of_cell(std::int64_t i, std::int64_t j, std::int64_t k)
+  {
+    std::uint64_t h = static_cast<std::uint64_t>((k * 1000 + j) * 1000 + i) + 1;
+    for (const std::uint64_t factor :
+        {0x9E3779B97F4A7C15u, 0xBF58476D1CE4E5B9u, 0x94D049BB133111EBu})
+    {
+      h ^= h >> 31;
+      h *= factor;
+    }
+    return static_cast<double>(h >> 11) * 0x1p-53;
+  }
+
+  Problem with_coefficients(int dim, int degree, int refinements, Kind kind, double contrast)
+  {
+    Problem problem;
+    problem.dim = dim;
+    problem.degree = degree;
+    problem.refinements = refinements;
+    problem.cell_coefficient[0] = "k";
+    problem.functions["k"] = [=](std::size_t count, const double *x, const double *y,
+                                 const double *z, double *values) {
+      const std::int64_t n = std::int64_t(1) << refinements;
+      for (std::size_t q = 0; q < count; ++q)
+      {
+        const auto of = [&](double at) {
+          return static_cast<std::int64_t>(at * static_cast<double>(n));
+        };
+        const std::int64_t i = of(x[q]), j = of(y[q]), k = dim == 3 ? of(z[q]) : 0;
+        const double random = random_of_cell(i, j, k);
+        const bool odd = kind == Kind::layers ? j % 2 == 1
+            : kind == Kind::blocks            ? (4 * i / n + 4 * j / n + 4 * k / n) % 2 == 1
+            : kind == Kind::checkerboard      ? (i + j + k) % 2 == 1
+            : kind == Kind::soft              ? random >= 0.2
+                                              : random < 0.2;
+        values[q] = kind == Kind::random ? std::pow(contrast, random) : odd ? contrast : 1.;
+      }
+    };
+    return problem;
+  }
+
+  int iterations(const Problem &problem, const SolverOptions &options = {})
+  {
+    Solver solver(problem, options, everybody());
+    Numbers f(static_cast<std::size_t>(solver.size())), u(f.size());
+    std::mt19937 generator(
+        static_cast<unsigned>(solver.cells().begin[1] * 100 + solver.cells().begin[2]));
+    std::uniform_real_distribution<double> distribution(-1., 1.);
+    for (double &number : f)
+      number = distribution(generator);
+    const SolveReport report = solver.solve(f, u);
+    EXPECT_TRUE(report.converged()) << report.detail;
+    return report.iterations;
+  }
+
+  // Without jumps, and with jumps of any size; stiff inclusions that meet in edges and corners are harder in 3D.
+  TEST(Coefficients, FewIterationsWhateverTheContrast)
+  {
+    for (const int degree : {1, 2, 3})
+      for (const double contrast : {1e2, 1e4, 1e6})
+      {
+        SCOPED_TRACE(testing::Message() << "degree " << degree << " contrast " << contrast);
+        for (const Kind kind :
+            {Kind::checkerboard, Kind::soft, Kind::stiff, Kind::random, Kind::layers, Kind::blocks})
+        {
+          SCOPED_TRACE(static_cast<int>(kind));
+          EXPECT_LE(iterations(with_coefficients(2, degree, 4, kind, contrast)), 18);
+          if (kind != Kind::stiff)
+          {
+            EXPECT_LE(iterations(with_coefficients(3, degree, 3, kind, contrast)), 18);
+          }
+        }
+      }
+  }
+
+  TEST(Coefficients, ConjugateGradientsTakeTheSameCycle)
+  {
+    SolverOptions options;
+    options.solver = OuterSolver::cg;
+    EXPECT_LE(iterations(with_coefficients(3, 2, 3, Kind::random, 1e4), options), 22);
+  }
+
+  TEST(Coefficients, SmoothOnesAreAsEasyAsConstants)
+  {
+    for (const int dim : {2, 3})
+      for (const int degree : {1, 2, 3, 4})
+      {
+        Problem problem;
+        problem.dim = dim;
+        problem.degree = degree;
+        problem.refinements = dim == 2 ? 4 : 3;
+        problem.cell_coefficient[0] = "1+0.5*sin(6*x)*cos(4*y)";
+        problem.coefficient_in_cell = InCell::mean;
+        EXPECT_LE(iterations(problem), 9);
+        problem.reaction = "1e3";
+        EXPECT_LE(iterations(problem), 9);
+      }
+  }
+
+  // Lines end where the cells of another rank begin.
+  TEST(Coefficients, TensorsAndStretchedCells)
+  {
+    int ranks = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const int most = ranks == 1 ? 12 : 26;
+    for (const int degree : {1, 3})
+    {
+      Problem problem;
+      problem.dim = 3;
+      problem.degree = degree;
+      problem.refinements = 3;
+      problem.cell_coefficient = {"1", "100", "1e4"};
+      EXPECT_LE(iterations(problem), most);
+      problem.cell_coefficient = {"if(x<0.5,1,2)", "", ""};
+      problem.upper = {1., 30., 1000.};
+      EXPECT_LE(iterations(problem), most);
+    }
+  }
+
+  // Piecewise linear across layers, which elements hold exactly; the flux is the same in all of them.
+  TEST(Coefficients, LayersHaveTheirExactSolution)
+  {
+    for (const int degree : {1, 2, 4})
+      for (const double scale : {1e-12, 1., 1e12})
+      {
+        Problem problem;
+        problem.dim = 2;
+        problem.degree = degree;
+        problem.refinements = 3;
+        problem.upper[0] = 3.;
+        problem.coarse_cells[0] = 3;
+        problem.right_hand_side = "0";
+        problem.boundary = {BoundaryKind::dirichlet, BoundaryKind::dirichlet, BoundaryKind::neumann,
+            BoundaryKind::neumann, BoundaryKind::neumann, BoundaryKind::neumann};
+        problem.constants["s"] = scale;
+        problem.cell_coefficient[0] = "s*if(x<1,1,if(x<2,1000,0.1))";
+        problem.boundary_value[1] = "1";
+        SolverOptions options;
+        options.tolerance = 1e-12;
+        Solver solver(problem, options, everybody());
+        Numbers u(static_cast<std::size_t>(solver.size())), x(u.size()), y(u.size());
+        ASSERT_TRUE(solver.solve(u).converged());
+        solver.coordinates(x, y, {});
+        const double resistance = 1. + 1e-3 + 10.;
+        for (std::size_t i = 0; i < u.size(); ++i)
+        {
+          const double here = x[i] < 1. ? x[i]
+              : x[i] < 2.               ? 1. + 1e-3 * (x[i] - 1.)
+                                        : 1. + 1e-3 + 10. * (x[i] - 2.);
+          EXPECT_NEAR(u[i], here / resistance, 1e-8);
+        }
+      }
+  }
+
+  TEST(Coefficients, EqualOnesAreThoseOfTheWholeBox)
+  {
+    for (const int dim : {2, 3})
+    {
+      Problem problem;
+      problem.dim = dim;
+      problem.degree = 3;
+      problem.refinements = 3;
+      problem.boundary[1] = BoundaryKind::neumann;
+      problem.boundary_value = {"y", "x*y", "1", "x", "0", "2"};
+      problem.coefficient = 4.;
+      Problem same = problem;
+      same.cell_coefficient[0] = "4";
+      SolverOptions options;
+      options.tolerance = 1e-12;
+      Solver expected(problem, options, everybody()), found(same, options, everybody());
+      Numbers u(static_cast<std::size_t>(expected.size())), v(u.size());
+      ASSERT_TRUE(expected.solve(u).converged());
+      ASSERT_TRUE(found.solve(v).converged());
+      for (std::size_t i = 0; i < u.size(); ++i)
+        EXPECT_NEAR(u[i], v[i], 1e-9);
+    }
+  }
+
+  TEST(Coefficients, SingularWithoutReactionOnly)
+  {
+    Problem problem = with_coefficients(2, 2, 4, Kind::random, 1e3);
+    problem.boundary.fill(BoundaryKind::neumann);
+    EXPECT_LE(iterations(problem), 18);
+    problem.reaction = "2";
+    problem.right_hand_side = "4";
+    Solver solver(problem, {}, everybody());
+    Numbers u(static_cast<std::size_t>(solver.size()));
+    ASSERT_TRUE(solver.solve(u).converged());
+    for (const double value : u)
+      EXPECT_NEAR(value, 2., 1e-6);
+  }
+
+  TEST(Coefficients, WhatDoesNotExistIsRefused)
+  {
+    const Problem problem = with_coefficients(2, 2, 3, Kind::random, 10.);
+    SolverOptions options;
+    options.solver = OuterSolver::direct;
+    EXPECT_THROW(Solver(problem, options, everybody()), ArgumentError);
+    options = {};
+    options.multigrid.smoother = Smoother::patch;
+    EXPECT_THROW(Solver(problem, options, everybody()), ArgumentError);
+    Execution device = everybody();
+    device.backend = "cuda";
+    EXPECT_THROW(Solver(problem, {}, device), ArgumentError);
+  }
+} // namespace
+} // namespace tensormg
