@@ -168,7 +168,7 @@ const std::map<std::string, Precision> precisions{{"auto", Precision::automatic}
     {"2xfp16", Precision::corrected_half_precision}};
 
 const std::map<std::string, OuterSolver> methods{
-    {"fgmres", OuterSolver::fgmres}, {"cg", OuterSolver::cg}};
+    {"fgmres", OuterSolver::fgmres}, {"cg", OuterSolver::cg}, {"direct", OuterSolver::direct}};
 const std::map<std::string, Nodes> node_words{
     {"gauss", Nodes::gauss}, {"gauss_lobatto", Nodes::gauss_lobatto}};
 

@@ -147,6 +147,26 @@ namespace
   }
 } // namespace
 
+namespace
+{
+  /// "-div(K grad u) + c u = f, K = k(x), c = 2 on ...", and what K is in the cells.
+  std::string equation_text(const RunRecord &record)
+  {
+    const Problem &problem = record.parameters.problem;
+    const bool has_reaction = !problem.reaction.empty();
+    std::string text = "-div(K grad u)" + std::string(has_reaction ? " + c u" : "") +
+        " = f, K = " + cut(find_parameter("problem.coefficient")->write(record.parameters)) +
+        (has_reaction ? ", c = " + cut(problem.reaction) : "") + ", on " + box_text(problem);
+    text = line("problem", text);
+    if (record.coefficient_range && !problem.cell_coefficient[0].empty())
+      text += line("",
+          "K from " + format_number(record.coefficient_range->front()) + " to " +
+              format_number(record.coefficient_range->back()) +
+              (problem.coefficient_in_cell == InCell::mean ? " (means of cells)" : ""));
+    return text;
+  }
+} // namespace
+
 std::string cells_text(const std::array<std::int64_t, 3> &cells, int dim)
 {
   std::string text;
@@ -173,8 +193,7 @@ std::string header_text(const RunRecord &record, bool verbose)
 
   std::string text =
       std::string("tensormg ") + version + " (" + git_hash + ", " + compiler + ")\n\n";
-  text += line("problem",
-      "-div(a grad u) = f, a = " + to_text(problem.coefficient) + ", on " + box_text(problem));
+  text += equation_text(record);
   text += line("", boundary_text(problem));
   if (problem.is_singular())
     text += line("", "no side is dirichlet: the solution with mean zero is computed");

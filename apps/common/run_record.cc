@@ -175,6 +175,8 @@ RunRecord begin_record(const Parameters &parameters, const Grid &grid, const std
   record.ranks_per_direction = grid.ranks_per_direction;
   record.cells = grid.finest().global_cells;
   record.dofs = grid.finest().global_dofs();
+  if (const CellData *data = grid.finest().cells.get())
+    record.coefficient_range = {data->smallest_k, data->largest_k};
   SolverOptions &solver = record.solver;
   solver = parameters.solver;
   solver.multigrid =
@@ -226,6 +228,8 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"degree", problem.degree},
       {"cells", directions(record.cells, problem.dim)},
       {"dofs", record.dofs},
+      {"coefficient_range",
+          record.coefficient_range ? Json(*record.coefficient_range) : Json(nullptr)},
       {"solver", to_word(solver.solver)},
       {"precision", precision_word(record)},
       {"basis_precision",
@@ -233,7 +237,8 @@ void write_run_json(const RunRecord &record, std::ostream &out)
               ? Json(solver.has_single_basis() ? "single" : "double")
               : Json(nullptr)},
       {"precision_fallback",
-          record.report.precision_fallback.empty() ? Json(nullptr) : Json(record.report.precision_fallback)},
+          record.report.precision_fallback.empty() ? Json(nullptr)
+                                                   : Json(record.report.precision_fallback)},
       {"single_levels", record.single_levels},
       {"smoother", to_word(solver.multigrid.smoother)},
       {"cycle", to_word(solver.multigrid.cycle)},

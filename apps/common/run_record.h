@@ -10,13 +10,13 @@
 
 #include <mpi.h>
 
-#include "operators/solver/memory_plan.h"
 #include "apps/parameters/parameters.h"
 #include "kernels/core/setup_times.h"
 #include "kernels/device/device.h"
 #include "kernels/device/meters/launch_profile.h"
 #include "operators/data/solution_numbers.h"
 #include "operators/mesh/grid.h"
+#include "operators/solver/memory_plan.h"
 #include "solvers/multigrid.h"
 #include "tensormg/report.h"
 
@@ -46,7 +46,9 @@ struct RunRecord
 
   std::array<std::int64_t, 3> cells{1, 1, 1};
   std::int64_t dofs = 0;
-  std::vector<LevelRecord> levels;              ///< coarsest first
+  std::vector<LevelRecord> levels; ///< coarsest first
+  /// The smallest and the largest K of a cell, if cells have one each.
+  std::optional<std::array<double, 2>> coefficient_range;
   MemoryPlan memory;                            ///< of rank 0
   MemoryBudget budget;                          ///< of the tightest node
   MemoryPlace memory_place = MemoryPlace::host; ///< what plan and budget are about
@@ -63,7 +65,7 @@ struct RunRecord
   /// Of the whole device during the solve, if the driver counts it; of use for solves of a second and more.
   std::optional<double> energy_joules;
   double total_seconds = 0.; ///< with errors and field output, without what MPI needs to start
-  SolverOptions solver; ///< of the parameters, with what was left to choose
+  SolverOptions solver;      ///< of the parameters, with what was left to choose
   Precision precision = Precision::double_precision; ///< of the cycle, in the end
   int single_levels = 0; ///< so many levels, from the coarsest one, were in single in the end
   /// output.level_times: what was launched on each level; section -1 is the outer method

@@ -107,6 +107,45 @@ namespace
               ", keeps multigrid.precision; allowed: at most " + std::to_string(finest));
   }
 
+  /// Fields of integers are labels of materials, and nothing else.
+  void check_materials(const Parameters &p)
+  {
+    bool has_labels = false;
+    for (const std::string &part : p.problem.cell_coefficient)
+      if (const auto field = p.fields.find(part);
+          field != p.fields.end() && !field->second.labels.empty())
+      {
+        has_labels = true;
+        if (p.materials.empty())
+          fail_for(p, {"problem.coefficient", "problem.materials", "problem.fields"},
+              "the field " + part + " has labels (" + field->second.labels +
+                  "); allowed: materials = label: number, ... with all of them, or an array of float32 or float64");
+      }
+    if (!p.materials.empty() && !has_labels)
+      fail_for(p, {"problem.materials", "problem.coefficient"},
+          "no coefficient is a field of labels; allowed: no materials, or a coefficient of problem.fields that is an array "
+          "of uint8, uint16 or int32");
+  }
+
+  /// What solvers cannot do where cells have numbers of their own.
+  void check_cellwise(const Parameters &p)
+  {
+    check_materials(p);
+    if (!p.problem.is_cellwise())
+      return;
+    const std::string key =
+        p.problem.cell_coefficient[0].empty() ? "problem.reaction" : "problem.coefficient";
+    const std::string otherwise = key == "problem.reaction" ? ", or no reaction" : ", or a number";
+    if (p.solver.solver == OuterSolver::direct)
+      fail_for(p, {"solver.solver", key},
+          "the direct solver needs one coefficient for the whole box, and no reaction; allowed: solver = fgmres or cg" +
+              otherwise);
+    if (p.solver.multigrid.smoother == Smoother::patch)
+      fail_for(p, {"multigrid.smoother", key},
+          "patches need one coefficient for the whole box, and no reaction; allowed: smoother = chebyshev or jacobi" +
+              otherwise);
+  }
+
   void check_array(const Parameters &p)
   {
     if (!p.output.write_npy)
@@ -186,6 +225,7 @@ void check_parameters(const Parameters &parameters)
   check_box(parameters);
   check_boundary(parameters);
   check_solver(parameters);
+  check_cellwise(parameters);
   check_output(parameters);
   check_diagnose(parameters);
   check_expressions(parameters);

@@ -124,6 +124,9 @@ namespace
       const Points &points, Need need)
   {
     std::string complaint = suspicious(expression);
+    if (const auto field = p.fields.find(expression);
+        field != p.fields.end() && !field->second.labels.empty() && key != "problem.coefficient")
+      complaint = "has labels (" + field->second.labels + "), which only a coefficient may have";
     if (complaint.empty())
       try
       {
@@ -144,6 +147,19 @@ namespace
   }
 } // namespace
 
+namespace
+{
+  /// What the values must be.
+  std::string allowed_values(const std::string &key)
+  {
+    if (key == "problem.coefficient")
+      return ", with values > 0 and finite, one in each cell unless problem.coefficient_in_cell = mean";
+    if (key == "problem.reaction")
+      return ", with values >= 0 and finite, one in each cell unless problem.coefficient_in_cell = mean";
+    return ", finite at all quadrature points";
+  }
+} // namespace
+
 void fail_for(const Parameters &parameters, const ExpressionError &error)
 {
   std::vector<std::string> constants;
@@ -152,18 +168,36 @@ void fail_for(const Parameters &parameters, const ExpressionError &error)
   std::vector<std::string> fields;
   for (const auto &field : parameters.fields)
     fields.push_back(field.first);
+  const auto of_file = parameters.fields.find(error.expression());
   throw ParameterError(place(parameters, error.key()) + error.what() +
-      "; allowed: an expression in " + (parameters.problem.dim == 2 ? "x, y" : "x, y, z") +
+      (of_file == parameters.fields.end() ? "" : "; the file is " + cut(of_file->second.path)) +
+      "; allowed: " + (error.key() == "problem.coefficient" ? "a number, " : "") +
+      "an expression in " + (parameters.problem.dim == 2 ? "x, y" : "x, y, z") +
       " and the constants " + join(constants, ", ") +
       (fields.empty() ? "" : ", or one of the fields " + join(fields, ", ")) +
-      ", finite at all quadrature points");
+      allowed_values(error.key()));
 }
+
+namespace
+{
+  /// The whole check is add_cell_coefficients(): these are the first cells.
+  void check_coefficients(const Parameters &p)
+  {
+    const Points middles = sample_points(p.problem, 1);
+    for (const std::string &part : p.problem.cell_coefficient)
+      if (!part.empty())
+        check_expression(p, "problem.coefficient", part, middles, Need::all);
+    if (!p.problem.reaction.empty())
+      check_expression(p, "problem.reaction", p.problem.reaction, middles, Need::all);
+  }
+} // namespace
 
 void check_expressions(const Parameters &p)
 {
   const Problem &problem = p.problem;
   const Points points = sample_points(problem, problem.degree + 2),
                points_of_errors = sample_points(problem, problem.degree + 3);
+  check_coefficients(p);
   check_expression(p, "problem.right_hand_side", problem.right_hand_side, points, Need::all);
   if (!problem.initial_guess.empty())
     check_expression(p, "problem.initial_guess", problem.initial_guess, points, Need::all);

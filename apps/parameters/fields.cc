@@ -10,8 +10,10 @@
 #include "apps/parameters/checks.h"
 #include "apps/parameters/field_description.h"
 #include "apps/parameters/values.h"
+#include "operators/data/functions.h"
 #include "operators/data/nodal_field.h"
 #include "operators/data/npy_array.h"
+#include "tensormg/report.h"
 
 namespace tensormg
 {
@@ -55,8 +57,49 @@ namespace
           std::to_string(description.layout.dim) +
           " dimensions; allowed: problem.dimension = " + std::to_string(problem.dim));
     source.converged = description.converged;
-    return std::make_shared<const NodalField>(
-        std::make_shared<const NpyArray>(array_of(source.path)), description.layout);
+    auto array = std::make_shared<const NpyArray>(array_of(source.path));
+    if (array->has_integers())
+      throw DataFileError(array->path() + ": has numbers of type " + array->type_text() +
+          ", but a description; allowed: float32 or float64, or an array of labels without description");
+    return std::make_shared<const NodalField>(std::move(array), description.layout);
+  }
+
+  /// Whether the field is constant in equal parts of the problem's box.
+  bool has_voxels(const NodalLayout &layout, const Problem &problem)
+  {
+    return layout.nodes.size() == 1 && layout.lower == problem.lower &&
+        layout.upper == problem.upper;
+  }
+
+  std::string point_text(int dim, const std::array<double, 3> &point)
+  {
+    std::vector<std::string> numbers;
+    for (int d = 0; d < dim; ++d)
+      numbers.push_back(number_text(point[static_cast<std::size_t>(d)]));
+    return '(' + join(numbers, ", ") + ')';
+  }
+
+  /// The number of each label.
+  Function material_function(std::shared_ptr<const NodalField> labels, const std::string &name,
+      const std::map<std::int64_t, double> &materials)
+  {
+    return [labels = std::move(labels), name, materials](
+               std::size_t n, const double *x, const double *y, const double *z, double *values) {
+      labels->values(name, n, x, y, z, values);
+      auto last = materials.end(); // neighbours are often alike
+      for (std::size_t q = 0; q < n; ++q)
+      {
+        const auto label = static_cast<std::int64_t>(values[q]);
+        if (last == materials.end() || last->first != label)
+          last = materials.find(label);
+        if (last == materials.end())
+          throw ExpressionError(name,
+              "has the label " + std::to_string(label) + " at " +
+                  point_text(labels->layout().dim, {x[q], y[q], z[q]}) +
+                  ", to which problem.materials gives no number");
+        values[q] = last->second;
+      }
+    };
   }
 } // namespace
 
@@ -75,7 +118,7 @@ std::string read_fields(std::map<std::string, FieldSource> &fields,
       return "gives '" + cut(name) + "' no file";
     if (constants.contains(name))
       return "gives the name '" + cut(name) + "', which is a constant";
-    if (!fields.emplace(name, FieldSource{path}).second)
+    if (!fields.emplace(name, FieldSource{.path = path, .converged = true, .labels = ""}).second)
       return "gives '" + cut(name) + "' twice";
   }
   return "";
@@ -94,8 +137,15 @@ void load_fields(Parameters &parameters)
   for (auto &[name, source] : parameters.fields)
     try
     {
-      parameters.problem.functions[name] =
-          field_function(open_field(source, parameters.problem), name);
+      Problem &problem = parameters.problem;
+      const auto field = open_field(source, problem);
+      if (has_voxels(field->layout(), problem))
+        problem.voxels[name] = field->layout().cells;
+      if (field->array().has_integers())
+        source.labels = field->array().type_text();
+      problem.functions[name] = source.labels.empty()
+          ? field_function(field, name)
+          : material_function(field, name, parameters.materials);
     }
     catch (const DataFileError &error)
     {

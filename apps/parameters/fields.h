@@ -17,7 +17,8 @@ std::string write_fields(const std::map<std::string, FieldSource> &fields);
 
 /// Opens the files: each name becomes one of problem.functions. A path NAME.json is the description that
 /// output.write_npy writes, with NAME.npy beside it; a path NAME.npy an array (n_z, n_y, n_x), in 2D (n_y, n_x), that is constant
-/// in each of so many cells of the problem's box. Throws ParameterError, which names the file.
+/// in each of so many voxels of the problem's box, which then stand in problem.voxels; one of integers becomes the function that has the number
+/// of parameters.materials for each of these labels. Throws ParameterError, which names the file.
 void load_fields(Parameters &parameters);
 
 /// What the user should know of these files before a solve, as texts of warnings.

@@ -48,7 +48,7 @@ struct OutputOptions
   std::string field_name = "u";     ///< of the solution within the files
   std::string field_unit;           ///< empty: none
   bool gradient = false;            ///< whether the field files have it
-  bool flux = false;                ///< -a grad u
+  bool flux = false;                ///< -K grad u
   bool write_vtu = true;
   VtuPrecision vtu_precision = VtuPrecision::automatic;
   VtuCells vtu_cells = VtuCells::high_order;
@@ -124,12 +124,15 @@ struct FieldSource
 {
   std::string path;
   bool converged = true; ///< false: it is of a solve that had not
+  std::string
+      labels; ///< type of its integers, for Parameters::materials; empty: it holds real numbers
 };
 
 struct Parameters
 {
   Problem problem; ///< `constants` also holds pi, `functions` what the files of `fields` hold
   std::map<std::string, FieldSource> fields; ///< by names that may stand for a whole expression
+  std::map<std::int64_t, double> materials;  ///< K by the labels of a field that is the coefficient
   SolverOptions solver;
   std::string backend = "auto"; ///< a word of backend_words in apps/parameters/words.h
   OutputOptions output;

@@ -43,10 +43,11 @@ namespace
         table, "problem", [](auto &p) -> auto & { return p; });
     of_all.add(
         "fields",
-        "Names for data in files; a name stands in place of a whole expression, on a side, as the right-hand side, initial "
-        "guess or exact solution. A path NAME.json is the description that output.write_npy has written beside NAME.npy: "
+        "Names for data in files; a name stands in place of a whole expression, on a side, as the right-hand side, "
+        "coefficient, reaction, initial guess or exact solution. A path NAME.json is the description that output.write_npy has written beside NAME.npy: "
         "the solution of another run, with any grid, degree and number of ranks. A path NAME.npy is an array of NumPy, "
-        "float32 or float64, (n_z, n_y, n_x) or in 2D (n_y, n_x), which is constant in each of so many cells of the box. Paths "
+        "float32 or float64, (n_z, n_y, n_x) or in 2D (n_y, n_x), which is constant in each of so many equal voxels of the "
+        "box; for a coefficient also of labels, uint8, uint16 or int32, with problem.materials. Paths "
         "are relative to the folder in which the program is started, as output.directory is (docs/fields.md).",
         "a list name=path, ... with names that have no other meaning (a comma of a path is written \\,), or nothing",
         any_pattern(),
@@ -54,6 +55,40 @@ namespace
           return read_fields(p.fields, p.problem.constants, text);
         },
         [](const Parameters &p) { return write_fields(p.fields); });
+  }
+
+  void add_coefficients(std::vector<ParameterEntry> &table, const auto &problem)
+  {
+    problem
+        .add(
+            "coefficient",
+            "The K in -div(K grad u) + c u = f. A number is the same K in the whole box. Anything else has one value in each "
+            "cell of the grid: materials whose borders are faces of cells. With one entry per direction K is the diagonal of a "
+            "tensor.",
+            "a number > 0, from 1e-300 to 1e300; or an expression in x, y, z or the name of a field, > 0, or one of them per "
+            "direction, separated by semicolons",
+            any_pattern(),
+            [](Problem &p, const std::string &text) { return read_coefficient(p, text); },
+            write_coefficient)
+        .list_separator = ';';
+    problem.word("coefficient_in_cell", &Problem::coefficient_in_cell,
+        "constant: coefficient and reaction have one value in each cell; a place where they have not is told, and refused. "
+        "mean: where they vary within a cell its mean is taken, and the solution is that of the means (docs/mathematics.md).");
+    problem.add(
+        "reaction",
+        "The c in -div(K grad u) + c u = f, with one value in each cell, as the coefficient.",
+        "an expression in x, y, z or the name of a field, >= 0; or nothing, as 0", any_pattern(),
+        [](Problem &p, const std::string &text) { return read_reaction(p.reaction, text); },
+        [](const Problem &p) { return p.reaction; });
+    const Section of_all(
+        table, "problem", [](auto &p) -> auto & { return p; });
+    of_all.add(
+        "materials",
+        "K of each label, as in 0: 1.2, 1: 45, for a field of integers that is the coefficient (docs/fields.md).",
+        "a list label: number, ... with integers and numbers > 0, from 1e-300 to 1e300; or nothing",
+        any_pattern(),
+        [](Parameters &p, const std::string &text) { return read_materials(p.materials, text); },
+        [](const Parameters &p) { return write_materials(p.materials); });
   }
 
   void add_problem(std::vector<ParameterEntry> &table)
@@ -93,11 +128,7 @@ namespace
         "How often every cell of the coarsest grid is halved in each direction: the solve "
         "runs on coarse_cells * 2^refinements cells per direction.");
     problem.integer("degree", &Problem::degree, 1, 8, "Polynomial degree of the elements.");
-    problem.add(
-        "coefficient", "The constant a in -div(a grad u) = f.",
-        "one number > 0 for the whole box, from 1e-300 to 1e300", any_pattern(),
-        [](Problem &p, const std::string &text) { return read_coefficient(p.coefficient, text); },
-        [](const Problem &p) { return to_text(p.coefficient); });
+    add_coefficients(table, problem);
     problem.add(
         "constants", "Names for numbers, usable in every expression; `pi` is always there.",
         "a list name=number, ... with names that have no other meaning; may be empty",
@@ -124,7 +155,7 @@ namespace
       boundary.add(
           side + "_value",
           "On the side " + side +
-              ": u if dirichlet, the flux a du/dn if neumann; a periodic "
+              ": u if dirichlet, the flux K du/dn if neumann; a periodic "
               "side has none.",
           "an expression in x, y, z", any_pattern(),
           [s](Problem &p, const std::string &text) {
@@ -232,7 +263,7 @@ namespace
         "Whether the VTU has the vector field \"grad NAME\": in each cell the gradient of the solution "
         "there, which jumps between cells. Three components, in 2D the last is 0.");
     output.boolean("flux", &OutputOptions::flux,
-        "Whether the VTU has the vector field \"flux NAME\", -a grad u.");
+        "Whether the VTU has the vector field \"flux NAME\", -K grad u.");
   }
 
   void add_vtu(std::vector<ParameterEntry> &table, const auto &output)

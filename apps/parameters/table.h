@@ -41,7 +41,7 @@ struct ParameterEntry
 
 /// The sections in the order of the file, each with what it is about.
 inline constexpr std::array<std::pair<std::string_view, std::string_view>, 9> parameter_sections{
-    {{"problem", "The box, its grid and the data of -div(a grad u) = f."},
+    {{"problem", "The box, its grid and the data of -div(K grad u) + c u = f."},
         {"boundary",
             "The condition on each side of the box: `left` and `right` bound x, `front` and `back` "
             "y, `bottom` and `top` z."},

@@ -52,6 +52,11 @@ namespace
     return list.empty() ? "is empty" : "";
   }
 
+  bool is_coefficient(double value)
+  {
+    return value >= least_coefficient && value <= 1. / least_coefficient;
+  }
+
   template <typename Integer>
   std::string write_integers(const std::vector<Integer> &list)
   {
@@ -251,17 +256,72 @@ std::string read_log_name(std::string &name, const std::string &text)
   return read_file_name(name, text);
 }
 
-std::string read_coefficient(double &coefficient, const std::string &text)
+std::string read_coefficient(Problem &problem, const std::string &text)
 {
-  const std::optional<double> value = to_number(text);
-  if (!value)
-    return text.find_first_of("xyz(?*<>") != std::string::npos
-        ? "is no number: a coefficient that varies in the box is not available"
-        : "is not a finite number of double precision";
-  if (!(*value >= least_coefficient && *value <= 1. / least_coefficient))
-    return "is out of range";
-  coefficient = *value;
+  problem.coefficient = 1.;
+  problem.cell_coefficient = {};
+  const std::vector<std::string> parts = split(text, ';');
+  if (parts.empty())
+    return "is empty";
+  if (parts.size() != 1 && parts.size() != static_cast<std::size_t>(problem.dim))
+    return "has " + std::to_string(parts.size()) + " entries, but problem.dimension is " +
+        std::to_string(problem.dim);
+  if (const std::optional<double> value = to_number(text))
+  {
+    if (!is_coefficient(*value))
+      return "is out of range";
+    problem.coefficient = *value;
+    return "";
+  }
+  for (std::size_t d = 0; d < parts.size(); ++d)
+  {
+    if (parts[d].empty())
+      return "has an empty entry";
+    problem.cell_coefficient[d] = parts[d];
+  }
   return "";
+}
+
+std::string write_coefficient(const Problem &problem)
+{
+  const auto &parts = problem.cell_coefficient;
+  if (parts[0].empty())
+    return to_text(problem.coefficient);
+  return parts[1].empty() ? parts[0] : join({parts.begin(), parts.begin() + problem.dim}, "; ");
+}
+
+std::string read_reaction(std::string &reaction, const std::string &text)
+{
+  reaction = to_number(text) == 0. ? "" : text;
+  return "";
+}
+
+std::string read_materials(std::map<std::int64_t, double> &materials, const std::string &text)
+{
+  materials.clear();
+  for (const std::string &part : split(text, ','))
+  {
+    const std::size_t colon = part.find(':');
+    const std::optional<std::int64_t> label = to_integer(trim(part.substr(0, colon)));
+    const std::string number = colon == std::string::npos ? "" : trim(part.substr(colon + 1));
+    const std::optional<double> value = to_number(number);
+    if (!label || !value)
+      return "has the entry '" + cut(part) + "'";
+    if (!is_coefficient(*value))
+      return "gives the label " + std::to_string(*label) + " the value '" + cut(number) +
+          "', which is out of range";
+    if (!materials.emplace(*label, *value).second)
+      return "gives the label " + std::to_string(*label) + " twice";
+  }
+  return "";
+}
+
+std::string write_materials(const std::map<std::int64_t, double> &materials)
+{
+  std::vector<std::string> parts;
+  for (const auto &[label, value] : materials)
+    parts.push_back(std::to_string(label) + ": " + to_text(value));
+  return join(parts, ", ");
 }
 
 std::string read_directory(std::string &directory, const std::string &text)

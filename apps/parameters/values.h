@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/parameters/text.h"
+#include "tensormg/problem.h"
 
 namespace tensormg
 {
@@ -78,9 +79,19 @@ std::string write_points(const std::vector<std::array<double, 3>> &points, int d
 /// A backend that a solve may ask for.
 std::string read_backend(std::string &backend, const std::string &text);
 
-/// One number for the whole box, such that dividing by it does not leave the range of double precision at once.
+/// Such that dividing by it does not leave the range of double precision at once.
 inline constexpr double least_coefficient = 1e-300;
-std::string read_coefficient(double &coefficient, const std::string &text);
+/// One number for the whole box, into Problem::coefficient; otherwise one expression or, separated by semicolons, one per
+/// direction, into Problem::cell_coefficient.
+std::string read_coefficient(Problem &problem, const std::string &text);
+std::string write_coefficient(const Problem &problem);
+
+/// An expression; nothing or zero: no reaction.
+std::string read_reaction(std::string &reaction, const std::string &text);
+
+/// "0: 1.2, 1: 45": K by labels.
+std::string read_materials(std::map<std::int64_t, double> &materials, const std::string &text);
+std::string write_materials(const std::map<std::int64_t, double> &materials);
 
 /// A path without what a shell would replace.
 std::string read_directory(std::string &directory, const std::string &text);

@@ -26,6 +26,10 @@ inline constexpr auto words<BoundaryKind> =
         {"neumann", BoundaryKind::neumann}, {"periodic", BoundaryKind::periodic}}};
 
 template <>
+inline constexpr auto words<InCell> =
+    WordTable<InCell, 2>{{{"constant", InCell::constant}, {"mean", InCell::mean}}};
+
+template <>
 inline constexpr auto words<Precision> =
     WordTable<Precision, 6>{{{to_string(Precision::automatic), Precision::automatic},
         {to_string(Precision::double_precision), Precision::double_precision},

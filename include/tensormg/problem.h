@@ -1,4 +1,4 @@
-// What is solved: -div(a grad u) + c u = f on a box, as plain data.
+// What is solved: -div(K grad u) + c u = f on a box, as plain data.
 #pragma once
 
 #include <array>
@@ -49,7 +49,7 @@ struct Problem
   std::string reaction; ///< c >= 0 of c u, likewise with one value per cell; empty: none
   std::array<BoundaryKind, 6> boundary{}; ///< per side
   std::array<std::string, 6> boundary_value{"0", "0", "0", "0", "0", "0"};
-  ///< Dirichlet: u; Neumann: the flux a du/dn
+  ///< Dirichlet: u; Neumann: the flux K du/dn
   std::string right_hand_side = "1";
   std::string initial_guess;                 ///< empty: zero
   std::string exact_solution;                ///< empty: unknown
@@ -57,6 +57,9 @@ struct Problem
   std::map<std::string, double> constants;   ///< names usable in every expression
   /// Names that may stand for a whole expression: right_hand_side = "f" with functions["f"]. Evaluated on the host.
   std::map<std::string, Function> functions;
+  /// Of functions that are constant in each of n_x, n_y, n_z equal voxels of the box (entry 2 is 1 in 2D): these numbers. Then a
+  /// coefficient is compared within a cell, or its mean is taken, exactly (tensormg/voxels.h).
+  std::map<std::string, std::array<std::int64_t, 3>> voxels;
 
   std::int64_t cells(int d) const { return coarse_cells[d] << refinements; }
   double cell_size(int d) const { return (upper[d] - lower[d]) / static_cast<double>(cells(d)); }

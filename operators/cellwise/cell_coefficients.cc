@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -10,20 +11,19 @@
 #include "operators/constant/transfer_operator.h"
 #include "operators/data/functions.h"
 #include "operators/data/tensor_rule.h"
+#include "operators/data/voxel_pieces.h"
 #include "tensormg/report.h"
 
 namespace tensormg
 {
 namespace
 {
-  std::string place_text(const LevelGrid &grid, std::int64_t cx, std::int64_t cy, std::int64_t cz)
+  std::string point_text(int dim, const std::array<double, 3> &point)
   {
     std::ostringstream text;
-    const std::array<std::int64_t, 3> cell{cx, cy, cz};
-    for (int d = 0; d < grid.block.dim; ++d)
-      text << (d == 0 ? "(" : ", ")
-           << grid.lower[d] +
-              (static_cast<double>(grid.offset[d] + cell[d]) + 0.5) * grid.cell_size[d];
+    text.precision(10); // boxes may lie far from the origin
+    for (int d = 0; d < dim; ++d)
+      text << (d == 0 ? "(" : ", ") << point[d];
     text << ')';
     return text.str();
   }
@@ -32,37 +32,50 @@ namespace
   class CellValues
   {
   public:
-    CellValues(const LevelGrid &grid, const CellBasis &basis, std::string key, bool is_reaction,
-        InCell in_cell)
-      : grid_(grid)
-      , mean_(tensor_rule(grid.block, gauss_rule(basis, basis.n)))
-      , middle_(tensor_rule(grid.block, point_rule(basis, std::array{0.5})))
-      , corners_(tensor_rule(grid.block, point_rule(basis, std::array{0.01, 0.99})))
+    CellValues(const Grid &grid, const CellBasis &basis, std::string key, bool is_reaction)
+      : problem_(grid.problem)
+      , grid_(grid.finest())
+      , mean_(tensor_rule(grid_.block, gauss_rule(basis, basis.n)))
+      , middle_(tensor_rule(grid_.block, point_rule(basis, std::array{0.5})))
+      , corners_(tensor_rule(grid_.block, point_rule(basis, std::array{0.01, 0.99})))
       , key_(std::move(key))
       , is_reaction_(is_reaction)
-      , in_cell_(in_cell)
+      , takes_mean_(problem_.coefficient_in_cell == InCell::mean)
     {}
 
-    CellArray of(const ScalarFunction &f)
+    CellArray of(const std::string &expression)
+    {
+      try
+      {
+        const ScalarFunction f = scalar_function(problem_, expression);
+        const auto voxels = problem_.voxels.find(expression);
+        return voxels != problem_.voxels.end() ? of_voxels(f, voxels->second) : of_points(f);
+      }
+      catch (const ExpressionError &error)
+      {
+        throw ExpressionError(key_, error.expression(), error.reason());
+      }
+    }
+
+  private:
+    CellArray of_points(const ScalarFunction &f)
     {
       CellArray result(grid_.block);
-      const TensorRule &rule = in_cell_ == InCell::mean ? mean_ : middle_;
+      const TensorRule &rule = takes_mean_ ? mean_ : middle_;
       for_each_tile(all_cells(grid_.block), rule, [&](const Tile &tile) {
         points_.set(grid_, rule, tile);
         points_.evaluate(f, values_);
+        for (std::size_t q = 0; q < values_.size(); ++q)
+          if (!is_usable(values_[q]))
+            refuse(f, complaint(values_[q]), tile, static_cast<std::int64_t>(q) % tile.count);
         for (std::int64_t c = 0; c < tile.count; ++c)
-        {
-          const double value = in_cell_ == InCell::mean ? mean_of_cell(tile, c) : values_[c];
-          check(f, value, tile, c);
-          result(tile.cx + c, tile.cy, tile.cz) = value;
-        }
-        if (in_cell_ == InCell::constant && !f.is_constant())
+          result(tile.cx + c, tile.cy, tile.cz) = takes_mean_ ? mean_of_cell(tile, c) : values_[c];
+        if (!takes_mean_ && !f.is_constant())
           check_corners(f, tile, result);
       });
       return result;
     }
 
-  private:
     double mean_of_cell(const Tile &tile, std::int64_t c) const
     {
       double sum = 0.;
@@ -77,20 +90,85 @@ namespace
       return sum;
     }
 
+    /// Of a function that is constant in each of so many voxels: exact, wherever their faces lie.
+    CellArray of_voxels(const ScalarFunction &f, const std::array<std::int64_t, 3> &voxels)
+    {
+      CellArray result(grid_.block);
+      std::array<VoxelPieces, 3> pieces;
+      for (int d = 0; d < 3; ++d)
+        pieces[d] = voxel_pieces(grid_, d, d < grid_.block.dim ? voxels[d] : 1);
+      const auto of_cell = [&](int d, const std::vector<double> &list, std::int64_t c) {
+        const std::size_t *first = pieces[d].first.data() + c;
+        return std::span(list).subspan(first[0], first[1] - first[0]);
+      };
+      for (std::int64_t cz = 0; cz < grid_.block.cells[2]; ++cz)
+        for (std::int64_t cy = 0; cy < grid_.block.cells[1]; ++cy)
+        {
+          const auto y = of_cell(1, pieces[1].middle, cy), z = of_cell(2, pieces[2].middle, cz);
+          values_.resize(pieces[0].middle.size() * y.size() * z.size());
+          f.tensor_values(pieces[0].middle, y, z, values_.data());
+          for (std::int64_t cx = 0; cx < grid_.block.cells[0]; ++cx)
+          {
+            const std::array<std::span<const double>, 3> parts{of_cell(0, pieces[0].part, cx),
+                of_cell(1, pieces[1].part, cy), of_cell(2, pieces[2].part, cz)};
+            const auto point = [&](std::size_t i, std::size_t j, std::size_t k) {
+              return std::array{pieces[0].middle[pieces[0].first[cx] + i], y[j], z[k]};
+            };
+            result(cx, cy, cz) = value_of_pieces(f, pieces[0].first[cx], parts, point);
+          }
+        }
+      return result;
+    }
+
+    /// Of a cell whose first piece is number `begin` of its row; the values of the row are in values_.
+    double value_of_pieces(const ScalarFunction &f, std::size_t begin,
+        const std::array<std::span<const double>, 3> &parts, const auto &point) const
+    {
+      const std::size_t row = values_.size() / (parts[1].size() * parts[2].size());
+      const double first = values_[begin];
+      double sum = 0.;
+      for (std::size_t k = 0; k < parts[2].size(); ++k)
+        for (std::size_t j = 0; j < parts[1].size(); ++j)
+          for (std::size_t i = 0; i < parts[0].size(); ++i)
+          {
+            const double value = values_[(k * parts[1].size() + j) * row + begin + i];
+            const auto where = [&] { return " at " + point_text(problem_.dim, point(i, j, k)); };
+            if (!is_usable(value))
+              refuse(f, complaint(value) + where());
+            if (!takes_mean_ && value != first)
+              refuse(f,
+                  "is " + number_text(first) + " at " + point_text(problem_.dim, point(0, 0, 0)) +
+                      " and " + number_text(value) + where() +
+                      ", in the same cell (allowed: voxels whose faces are faces of cells, or of one value within each "
+                      "cell; or problem.coefficient_in_cell = mean)");
+            sum += parts[0][i] * parts[1][j] * parts[2][k] * value;
+          }
+      return takes_mean_ ? sum : first;
+    }
+
+    bool is_usable(double value) const
+    {
+      return std::isfinite(value) && (is_reaction_ ? value >= 0. : value > 0.);
+    }
+    std::string complaint(double value) const
+    {
+      if (!std::isfinite(value))
+        return "is infinite or not a number";
+      return "is " + number_text(value) + (is_reaction_ ? ", allowed: >= 0," : ", allowed: > 0,");
+    }
+    [[noreturn]] static void refuse(const ScalarFunction &f, const std::string &reason)
+    {
+      throw ExpressionError(f.expression(), reason);
+    }
     [[noreturn]] void refuse(
         const ScalarFunction &f, const std::string &reason, const Tile &tile, std::int64_t c) const
     {
-      throw ExpressionError(key_, f.expression(),
-          reason + " in the cell at " + place_text(grid_, tile.cx + c, tile.cy, tile.cz));
-    }
-    void check(const ScalarFunction &f, double value, const Tile &tile, std::int64_t c) const
-    {
-      if (!std::isfinite(value))
-        refuse(f, "is infinite or not a number", tile, c);
-      if (is_reaction_ ? value < 0. : value <= 0.)
-        refuse(f,
-            "is " + number_text(value) + (is_reaction_ ? ", allowed: >= 0," : ", allowed: > 0,"),
-            tile, c);
+      const std::array<std::int64_t, 3> cell{tile.cx + c, tile.cy, tile.cz};
+      std::array<double, 3> point{};
+      for (int d = 0; d < problem_.dim; ++d)
+        point[d] = grid_.lower[d] +
+            (static_cast<double>(grid_.offset[d] + cell[d]) + 0.5) * grid_.cell_size[d];
+      refuse(f, reason + " in the cell at " + point_text(problem_.dim, point));
     }
 
     void check_corners(const ScalarFunction &f, const Tile &tile, const CellArray &middle)
@@ -111,11 +189,11 @@ namespace
       }
     }
 
+    const Problem &problem_;
     const LevelGrid &grid_;
     TensorRule mean_, middle_, corners_;
     std::string key_;
-    bool is_reaction_;
-    InCell in_cell_;
+    bool is_reaction_, takes_mean_;
     TilePoints points_;
     std::vector<double> values_;
   };
@@ -222,15 +300,33 @@ namespace
     data.largest_jump = most[3];
   }
 
+  /// Throws if the reaction, which is_singular() takes for one, is none.
+  void check_reaction(const Grid &grid, const CellArray &reaction)
+  {
+    Problem without = grid.problem;
+    without.reaction.clear();
+    if (!without.is_singular())
+      return;
+    const Block &block = grid.finest().block;
+    double largest = 0.;
+    for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
+      for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
+        for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
+          largest = std::max(largest, reaction(cx, cy, cz));
+    MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, grid.finest().communicator);
+    if (largest == 0.)
+      throw ExpressionError("problem.reaction", grid.problem.reaction,
+          "is zero in all cells (allowed where no side is dirichlet: > 0 in some of them, or no reaction)");
+  }
+
   CellData finest_data(const Grid &grid, const CellBasis &basis)
   {
     const Problem &problem = grid.problem;
     CellData data;
-    CellValues diffusion(
-        grid.finest(), basis, "problem.coefficient", false, problem.coefficient_in_cell);
+    CellValues diffusion(grid, basis, "problem.coefficient", false);
     for (int d = 0; d < problem.dim; ++d)
       if (!problem.cell_coefficient[d].empty())
-        data.k[d] = diffusion.of(scalar_function(problem, problem.cell_coefficient[d]));
+        data.k[d] = diffusion.of(problem.cell_coefficient[d]);
     if (data.k[0].empty())
     {
       data.k[0] = CellArray(grid.finest().block); // of ones
@@ -240,9 +336,10 @@ namespace
             data.k[0](cx, cy, cz) = problem.coefficient;
     }
     if (!problem.reaction.empty())
-      data.reaction =
-          CellValues(grid.finest(), basis, "problem.reaction", true, problem.coefficient_in_cell)
-              .of(scalar_function(problem, problem.reaction));
+    {
+      data.reaction = CellValues(grid, basis, "problem.reaction", true).of(problem.reaction);
+      check_reaction(grid, data.reaction);
+    }
     return data;
   }
 } // namespace

@@ -39,6 +39,9 @@ public:
   /// not null. `nodes`: at most most_nodes.
   NodalField(std::shared_ptr<const NpyArray> array, NodalLayout layout);
 
+  const NodalLayout &layout() const { return layout_; }
+  const NpyArray &array() const { return *array_; }
+
   /// values[q] = f(x[q], y[q], z[q]), q < n. Throws ExpressionError with this name at a point outside the box, up to rounding.
   void values(const std::string &name, std::size_t n, const double *x, const double *y,
       const double *z, double *values) const;

@@ -1,5 +1,6 @@
 #include "operators/data/npy_array.h"
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <charconv>
@@ -25,8 +26,8 @@ namespace
   constexpr std::size_t versioned = 8; ///< magic and two bytes of the version
 
   constexpr const char *allowed =
-      "; allowed: a .npy file of float32 or float64, little-endian and in C order, as numpy.save() writes "
-      "numpy.ascontiguousarray(array)";
+      "; allowed: a .npy file of float32 or float64, or of labels in uint8, uint16 or int32, little-endian and in C order, "
+      "as numpy.save() writes numpy.ascontiguousarray(array)";
 
   std::string tuple_text(const std::vector<std::int64_t> &shape)
   {
@@ -108,8 +109,7 @@ NpyArray::NpyArray(const std::string &path)
   {
     std::size_t end = 0;
     read_header(header(end));
-    const std::size_t expected =
-        end + static_cast<std::size_t>(size_) * (is_single_ ? sizeof(float) : sizeof(double));
+    const std::size_t expected = end + static_cast<std::size_t>(size_) * traits().bytes;
     if (bytes_ != expected)
       fail("has " + std::to_string(bytes_) + " bytes, but one of shape " + shape_text() + " has " +
           std::to_string(expected) + ": it is not complete, or damaged");
@@ -125,6 +125,8 @@ NpyArray::NpyArray(const std::string &path)
 NpyArray::~NpyArray() { ::munmap(const_cast<char *>(file_), bytes_); }
 
 std::string NpyArray::shape_text() const { return tuple_text(shape_); }
+
+std::string NpyArray::type_text() const { return traits().name; }
 
 void NpyArray::fail(const std::string &reason) const
 {
@@ -183,11 +185,13 @@ void NpyArray::read_header(const std::string &text)
   const auto shape = shape_of ? to_shape(*shape_of) : std::nullopt;
   if (!type || !order || !shape)
     fail("has a header that cannot be read: " + cut(text));
-  if (*type != "'<f8'" && *type != "'<f4'")
+  const auto known = std::find_if(
+      types.begin(), types.end(), [&](const TypeTraits &traits) { return *type == traits.code; });
+  if (known == types.end())
     fail("has numbers of type " + cut(std::string(*type)));
   if (*order != "False")
     fail("is in Fortran order");
-  is_single_ = *type == "'<f4'";
+  type_ = static_cast<Type>(known - types.begin());
   shape_ = *shape;
   // What is larger than the file is no number that can be right.
   for (const std::int64_t n : shape_)

@@ -111,7 +111,8 @@ namespace
     return rule;
   }
 
-  /// The sum over the side's cells and points of du/dn - 2 sigma (u - g), in units of a cell. Of this rank.
+  /// The sum over the side's cells and points of K (du/dn - 2 sigma (u - g)), in units of a cell, K being that of the cells if they
+  /// have one each, otherwise 1. Of this rank.
   double dirichlet_flux(const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u,
       int side, const ScalarFunction &g)
   {
@@ -127,7 +128,12 @@ namespace
       points.set(grid, rule, tile);
       points.evaluate(g, of_g);
       for (std::size_t q = 0; q < of_u.size(); ++q)
+      {
         derivative[q] = outwards * derivative[q] - 2. * basis.penalty * (of_u[q] - of_g[q]);
+        if (grid.cells != nullptr)
+          derivative[q] *= grid.cells->of_direction(side / 2)(
+              tile.cx + static_cast<std::int64_t>(q) % tile.count, tile.cy, tile.cz);
+      }
       double part = 0.;
       for_each_weighted(
           rule, derivative, tile.count, [&](double weight, double here) { part += weight * here; });
@@ -148,7 +154,8 @@ namespace
       const double h = grid.cell_size[side / 2];
       const double area = cell_volume(grid) / h;
       flux[side] = problem.boundary[side] == BoundaryKind::dirichlet
-          ? area * (problem.coefficient / h) * dirichlet_flux(grid, basis, u, side, value)
+          ? area * ((grid.cells != nullptr ? 1. : problem.coefficient) / h) *
+              dirichlet_flux(grid, basis, u, side, value)
           : area *
               integrate(grid, value, side_cells(grid.block, side), side_rule(grid, basis, side))
                   .value;

@@ -31,7 +31,7 @@ struct FieldOutputOptions
   bool in_double = false;
   bool gradient =
       false;         ///< "grad NAME", always with three components, of which the last is zero in 2D
-  bool flux = false; ///< "flux NAME", -a grad u, in the same way
+  bool flux = false; ///< "flux NAME", -K grad u, in the same way
   /// Stands in the files as the field data `converged`: whoever shows them can tell.
   bool converged = true;
   /// True: one Lagrange cell of the solution's degree per cell (exact; ParaView 5.5 or newer).
@@ -72,7 +72,7 @@ struct FieldOutput
 ///
 /// Fields at the (degree + 1)^dim equidistant points of every cell: u, by the name of the options, rank, with an exact
 /// solution exact and error = u - exact (means subtracted for singular problems), and as the options ask the gradient of
-/// u in the cell and the flux -a grad u. Points are in double precision; a field is in single
+/// u in the cell and the flux -K grad u. Points are in double precision; a field is in single
 /// unless its values leave that range or vary too little in comparison to their size. Where a function is not finite, its value is NaN.
 /// Every file is written under a temporary name and renamed when it is complete. Afterwards what an
 /// earlier run with another number of ranks has left under `base` is removed.

@@ -220,10 +220,12 @@ void FieldWriter::write_record(
   });
 }
 
-/// factor times the derivatives of u in the cell
-FieldWriter::Field::Values FieldWriter::scaled_gradient(double factor)
+/// The derivatives of u in the cell; for the flux times -K.
+FieldWriter::Field::Values FieldWriter::gradient_values(bool is_flux)
 {
-  return [this, factor](const Tile &tile, int component, std::vector<double> &values) {
+  const double factor = is_flux && grid_.cells == nullptr ? -problem_.coefficient : 1.;
+  return [this, factor, of_cells = is_flux ? grid_.cells : nullptr](
+             const Tile &tile, int component, std::vector<double> &values) {
     if (component >= problem_.dim)
     {
       std::fill(values.begin(), values.end(), 0.);
@@ -232,6 +234,9 @@ FieldWriter::Field::Values FieldWriter::scaled_gradient(double factor)
     evaluator_.evaluate(u_, rule_, tile, component, values);
     for (double &value : values)
       value = factor * (value / grid_.cell_size[component]);
+    for (std::size_t q = 0; of_cells != nullptr && q < values.size(); ++q)
+      values[q] *= -of_cells->of_direction(component)(
+          tile.cx + static_cast<std::int64_t>(q) % tile.count, tile.cy, tile.cz);
   };
 }
 
@@ -262,9 +267,9 @@ std::vector<FieldWriter::Field> FieldWriter::make_fields(const FieldOutputOption
                       std::fill(values.begin(), values.end(), rank_);
                     }});
   if (options.gradient)
-    fields.push_back({"grad " + options.field.name, scaled_gradient(1.), 3});
+    fields.push_back({"grad " + options.field.name, gradient_values(false), 3});
   if (options.flux)
-    fields.push_back({"flux " + options.field.name, scaled_gradient(-problem_.coefficient), 3});
+    fields.push_back({"flux " + options.field.name, gradient_values(true), 3});
   return fields;
 }
 

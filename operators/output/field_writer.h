@@ -80,7 +80,7 @@ private:
   };
 
   std::vector<Field> make_fields(const FieldOutputOptions &options);
-  Field::Values scaled_gradient(double factor);
+  Field::Values gradient_values(bool is_flux);
   int points_per_cell() const;
   template <typename Use>
   void for_each_value(const Field &field, const Use &use);

@@ -44,6 +44,18 @@ namespace
   {
     if (!(problem.coefficient > 0. && std::isfinite(problem.coefficient)))
       refuse("problem.coefficient = " + number_text(problem.coefficient), "finite numbers above 0");
+    const auto &k = problem.cell_coefficient;
+    for (std::size_t d = 1; d < 3; ++d)
+      if (d < static_cast<std::size_t>(problem.dim)
+              ? k[d].empty() != k[1].empty() || (k[0].empty() && !k[d].empty())
+              : !k[d].empty())
+        refuse("problem.cell_coefficient[" + std::to_string(d) + "] = '" + k[d] + "'",
+            "none, the first alone, or one for each of the " + std::to_string(problem.dim) +
+                " directions");
+    for (const auto &[name, count] : problem.voxels)
+      for (const std::int64_t n : count)
+        if (n < 1 || n > (std::int64_t(1) << 30))
+          refuse("problem.voxels: " + name + " has " + std::to_string(n), "1 to 2^30");
     for (int d = 0; d < problem.dim; ++d)
     {
       const auto lower = 2 * static_cast<std::size_t>(d), upper = lower + 1;

@@ -33,6 +33,7 @@ subsection problem
   set refinements     = 2
   set degree          = 7
   set coefficient     = 0.1
+  set coefficient_in_cell = mean
   set constants       = k = 2, long_name_1=-1.5e-3
   set right_hand_side = if(x < 1, k, \
                         0) + y
@@ -252,7 +253,8 @@ end
       const bool without_value = entry.key == "left_value" || entry.key == "right_value" ||
           entry.key == "full_multigrid" ||                     // which excludes an initial guess
           entry.key == "write_npy" || entry.key == "probes" || // a coarser grid
-          entry.key == "fields";                               // needs a file: fields_test.cc
+          entry.key == "fields" ||                             // needs a file: fields_test.cc
+          entry.key == "materials" || entry.key == "reaction"; // coefficients_test.cc
       const bool only_3d = entry.key.starts_with("bottom") || entry.key.starts_with("top");
       if (!without_value && !only_3d && entry.key != "back")
       {

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <functional>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -101,6 +102,31 @@ namespace
     EXPECT_EQ(scalar[0], 7.);
   }
 
+  template <typename Integer>
+  void expect_labels(const std::string &path, const std::string &name)
+  {
+    const NpyArray array(path);
+    EXPECT_TRUE(array.has_integers());
+    EXPECT_EQ(array.type_text(), name);
+    EXPECT_EQ(array[0], 0.);
+    EXPECT_EQ(array[1], 7.);
+    EXPECT_EQ(array[2], static_cast<double>(std::numeric_limits<Integer>::max()));
+  }
+
+  TEST_F(NpyArrays, Labels)
+  {
+    const auto put_labels = [&](const std::string &type, const auto &numbers) {
+      return put(
+          file("{'descr': " + type + ", 'fortran_order': False, 'shape': (3,)}", bytes(numbers)));
+    };
+    expect_labels<std::uint8_t>(put_labels("'|u1'", std::vector<std::uint8_t>{0, 7, 255}), "uint8");
+    expect_labels<std::uint16_t>(
+        put_labels("'<u2'", std::vector<std::uint16_t>{0, 7, 65535}), "uint16");
+    expect_labels<std::int32_t>(
+        put_labels("'<i4'", std::vector<std::int32_t>{0, 7, 2147483647}), "int32");
+    EXPECT_FALSE(NpyArray(put(npy_head({1}) + bytes<double>({1.}))).has_integers());
+  }
+
   TEST_F(NpyArrays, ANewFileOfTheNameDoesNotMatter)
   {
     const std::string path = put(npy_head({1}) + bytes<double>({1.}));
@@ -140,7 +166,7 @@ namespace
     };
     EXPECT_NO_THROW(NpyArray{put(with("'<f8'", "False", "(1,)"))});
     for (const std::string type :
-        {"'>f8'", "'<i8'", "'|u1'", "'<c16'", "[('a', '<f8'), ('b', '<f4')]"})
+        {"'>f8'", "'<i8'", "'>u2'", "'|i1'", "'|b1'", "'<c16'", "[('a', '<f8'), ('b', '<f4')]"})
       expect_refused(with(type, "False", "(1,)"), "has numbers of type " + type);
     expect_refused(with("'<f8'", "True", "(1,)"), "is in Fortran order");
     for (const std::string shape : {"(1", "1", "(a,)", "(-1,)", "(1;2)", "None"})

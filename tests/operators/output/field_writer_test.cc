@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/basis/make_cell_basis.h"
+#include "operators/cellwise/cell_coefficients.h"
 #include "operators/data/errors.h"
 #include "operators/output/field_output.h"
 #include "tests/support/temporary_directory.h"
@@ -29,7 +30,8 @@ namespace
   {
     const test::TemporaryDirectory directory(MPI_COMM_WORLD);
     const CellBasis basis = make_cell_basis(problem.degree);
-    const Grid grid = make_grid(problem, MPI_COMM_WORLD);
+    Grid grid = make_grid(problem, MPI_COMM_WORLD);
+    add_cell_coefficients(grid, basis);
     const Vector<double> x = project(problem, grid.finest(), basis, u);
     Written result;
     result.output = write_field_output(grid, basis, x, directory / "a", options);
@@ -170,6 +172,27 @@ namespace
           }
         }
       }
+  }
+
+  TEST(FieldWriter, FluxHasTheCoefficientOfTheCell)
+  {
+    Problem problem = odd_problem(3, 2);
+    problem.cell_coefficient = {"if(z<2+3*3/7,2,3)", "if(z<2+3*3/7,4,5)", "7"};
+    FieldOutputOptions options;
+    options.in_double = options.flux = true;
+    const auto fields = written(problem, "x + 2*y + 3*z", options).fields;
+    const std::vector<double> &points = fields.at("").values, &flux = fields.at("flux u").values;
+    // The points of a cell stand together, 27 of them.
+    for (std::size_t cell = 0; cell < points.size(); cell += 81)
+    {
+      const bool is_low = points[cell + 3 * 13 + 2] < 2. + 9. / 7.;
+      for (std::size_t i = cell; i < cell + 81; i += 3)
+      {
+        EXPECT_NEAR(flux[i], is_low ? -2. : -3., 1e-11);
+        EXPECT_NEAR(flux[i + 1], is_low ? -8. : -10., 1e-11);
+        EXPECT_NEAR(flux[i + 2], -21., 1e-11);
+      }
+    }
   }
 
   TEST(FieldWriter, NumbersOfAVectorAreChosenByEachComponent)
