@@ -12,6 +12,7 @@
 
 #include <tensormg/solver.h>
 #include <tensormg/version.h>
+#include <tensormg/voxels.h>
 
 #include "arrays.h"
 
@@ -169,6 +170,8 @@ const std::map<std::string, Precision> precisions{{"auto", Precision::automatic}
 
 const std::map<std::string, OuterSolver> methods{
     {"fgmres", OuterSolver::fgmres}, {"cg", OuterSolver::cg}, {"direct", OuterSolver::direct}};
+const std::map<std::string, InCell> in_cell_words{
+    {"constant", InCell::constant}, {"mean", InCell::mean}};
 const std::map<std::string, Nodes> node_words{
     {"gauss", Nodes::gauss}, {"gauss_lobatto", Nodes::gauss_lobatto}};
 
@@ -181,16 +184,84 @@ std::string data_of(Problem &problem, const std::string &name, const py::object 
   return name;
 }
 
+/// An array of one number per cell, (cells_z, cells_y, cells_x), in 2D (cells_y, cells_x), becomes the function `name`.
+void set_cell_array(Problem &problem, const std::string &name, const py::array &array)
+{
+  std::array<std::int64_t, 3> count{1, 1, 1};
+  std::string allowed;
+  bool is_right = array.ndim() == problem.dim &&
+      std::string("fiu").find(array.dtype().kind()) != std::string::npos;
+  for (int i = 0; i < problem.dim; ++i)
+  {
+    const int d = problem.dim - 1 - i;
+    count[static_cast<std::size_t>(d)] = problem.cells(d);
+    is_right = is_right && array.shape(i) == problem.cells(d);
+    allowed += i > 0 ? ", " : "";
+    allowed += std::to_string(problem.cells(d));
+  }
+  if (!is_right)
+    throw ArgumentError("the array of the " + name + " has the shape " +
+        py::str(array.attr("shape")).cast<std::string>() + " and numbers of type " +
+        py::str(array.dtype()).cast<std::string>() + "; allowed: numbers of the shape (" + allowed +
+        "), one for each cell of the whole box");
+  const Array numbers = Array::ensure(array);
+  set_voxels(problem, name, count, {numbers.data(), numbers.data() + numbers.size()});
+}
+
+/// What has one value in each cell: a number, an expression, a function or an array.
+std::string cell_data_of(Problem &problem, const std::string &name, const py::object &data)
+{
+  if (py::isinstance<py::array>(data) && data.cast<py::array>().ndim() > 0)
+  {
+    set_cell_array(problem, name, data.cast<py::array>());
+    return name;
+  }
+  if (py::isinstance<py::str>(data) || PyCallable_Check(data.ptr()))
+    return data_of(problem, name, data);
+  try
+  {
+    return py::str(py::float_(data));
+  }
+  catch (const py::error_already_set &)
+  {
+    throw ArgumentError("the " + name + " is of type " + Py_TYPE(data.ptr())->tp_name +
+        "; allowed: a number, an expression, a function of x, y, z, or a numpy array of one number for each cell");
+  }
+}
+
+/// K and c, for the cells of the problem.
+void set_coefficients(Problem &problem, const py::object &coefficient, const py::object &reaction)
+{
+  const auto is_number = [](const py::object &data) {
+    return PyFloat_Check(data.ptr()) || PyLong_Check(data.ptr());
+  };
+  if (is_number(coefficient))
+    problem.coefficient = coefficient.cast<double>();
+  else if (py::isinstance<py::tuple>(coefficient))
+  {
+    const auto parts = coefficient.cast<py::tuple>();
+    if (parts.size() != static_cast<std::size_t>(problem.dim))
+      throw ArgumentError("the coefficient has " + std::to_string(parts.size()) +
+          " entries; allowed: " + std::to_string(problem.dim) + ", one per direction");
+    for (std::size_t d = 0; d < parts.size(); ++d)
+      problem.cell_coefficient[d] =
+          cell_data_of(problem, std::string("coefficient in ") + "xyz"[d], py::object(parts[d]));
+  }
+  else
+    problem.cell_coefficient[0] = cell_data_of(problem, "coefficient", coefficient);
+  if (!(reaction.is_none() || (is_number(reaction) && reaction.cast<double>() == 0.)))
+    problem.reaction = cell_data_of(problem, "reaction", reaction);
+}
+
 std::unique_ptr<PySolver> make(int dim, int degree, const std::vector<std::int64_t> &cells,
-    const std::vector<double> &lower, const std::vector<double> &upper, double coefficient,
-    const py::object &right_hand_side,
+    const std::vector<double> &lower, const std::vector<double> &upper,
+    const py::object &coefficient, const py::object &reaction, const py::object &right_hand_side,
     const std::map<std::string, std::pair<std::string, py::object>> &boundary,
     const py::dict &options)
 {
   Problem problem;
   problem.dim = dim;
   problem.degree = degree;
-  problem.coefficient = coefficient;
   problem.coarse_cells = {1, 1, 1};
   const auto axes = static_cast<std::size_t>(dim);
   if (dim < 2 || dim > 3 || cells.size() != axes || lower.size() != axes || upper.size() != axes)
@@ -207,6 +278,9 @@ std::unique_ptr<PySolver> make(int dim, int degree, const std::vector<std::int64
   }
   for (std::size_t d = 0; d < axes; ++d)
     problem.coarse_cells[d] = cells[d] >> problem.refinements;
+  problem.coefficient_in_cell = word(
+      "coefficient_in_cell", options["coefficient_in_cell"].cast<std::string>(), in_cell_words);
+  set_coefficients(problem, coefficient, reaction);
   problem.right_hand_side = data_of(problem, "right_hand_side_", right_hand_side);
   std::map<std::string, int> sides;
   for (int s = 0; s < 2 * dim; ++s)

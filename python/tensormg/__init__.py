@@ -1,4 +1,4 @@
-"""High-order discontinuous Galerkin diffusion on boxes: -div(a grad u) = f by matrix-free multigrid.
+"""High-order discontinuous Galerkin diffusion on boxes: -div(K grad u) + c u = f by matrix-free multigrid.
 
     import numpy as np, tensormg
     solver = tensormg.Solver(cells=(16, 16, 16), degree=3,
@@ -38,25 +38,30 @@ class NotConverged(RuntimeError):
 class Solver:
     """A solver that is set up once, for any number of right-hand sides.
 
-    cells, lower, upper: per direction; 2 or 3 entries say the dimension. degree: 1 to 8. coefficient: a > 0.
+    cells, lower, upper: per direction; 2 or 3 entries say the dimension. degree: 1 to 8. coefficient: K > 0, a number for the
+    whole box; or what has one value in each cell: an expression, a function, a numpy array of the shape (cells_z, cells_y, cells_x),
+    in 2D (cells_y, cells_x), of all cells of the box; or a tuple of these, one per direction (a diagonal tensor). reaction: c >= 0, likewise,
+    or None. coefficient_in_cell: constant, or mean where K and c shall be averaged in each cell.
     right_hand_side and the values of sides: a number, an expression in x, y and z (docs/parameters.md), or a function of arrays
     x, y, z (zeros in 2D) that returns an array. boundary: for each side of left, right (x), front, back (y), bottom, top (z) a
-    pair (kind, value): dirichlet with u, neumann with a du/dn, or periodic; without an entry ("dirichlet", 0).
-    method: fgmres or cg. precision of the multigrid cycle: auto, double, single or half, on tensor cores tf32 or 2xfp16.
+    pair (kind, value): dirichlet with u, neumann with K du/dn, or periodic; without an entry ("dirichlet", 0).
+    method: fgmres, cg, or with a K for the whole box direct. precision of the multigrid cycle: auto, double, single or half, on tensor cores tf32 or 2xfp16.
     backend: auto, cpu, cuda, mma or wmma. nodes: gauss or gauss_lobatto. comm: a communicator of mpi4py; without it this process
     solves alone. Wrong arguments raise ArgumentError, a ValueError.
     """
 
-    def __init__(self, cells, degree=2, *, lower=None, upper=None, coefficient=1.0, right_hand_side=1, boundary=None,
+    def __init__(self, cells, degree=2, *, lower=None, upper=None, coefficient=1.0, reaction=None, right_hand_side=1, boundary=None,
                  tolerance=1e-8, max_iterations=100, method="fgmres", precision="auto", full_multigrid=False,
-                 backend="auto", nodes="gauss", comm=None):
+                 backend="auto", nodes="gauss", coefficient_in_cell="constant", comm=None):
         cells = [int(n) for n in cells]
         dim = len(cells)
         sides = {side: data if isinstance(data, tuple) else (data, 0) for side, data in (boundary or {}).items()}
         self._solver = _tensormg.Solver(
-            dim, degree, cells, list(lower or [0.0] * dim), list(upper or [1.0] * dim), coefficient, right_hand_side, sides,
+            dim, degree, cells, list(lower or [0.0] * dim), list(upper or [1.0] * dim), coefficient, reaction,
+            right_hand_side, sides,
             {"tolerance": tolerance, "max_iterations": max_iterations, "method": method, "precision": precision,
              "full_multigrid": full_multigrid, "backend": backend, "nodes": nodes,
+             "coefficient_in_cell": coefficient_in_cell,
              "communicator": -1 if comm is None else comm.py2f()})
         begin, end, _ = self._solver.cells
         local = [end[d] - begin[d] for d in reversed(range(dim))]

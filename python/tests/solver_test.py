@@ -54,6 +54,64 @@ class Solve(unittest.TestCase):
         self.assertEqual(again["iterations"], 0)
         self.assertGreater(report["iterations"], 0)
 
+    def wall(self, coefficient, cells=(6, 2), **others):
+        """u and the points of three layers of K = 2, 0.05 and 10 between u = 1 and u = 0."""
+        sides = {"left": ("dirichlet", 1), "front": ("neumann", 0), "back": ("neumann", 0)}
+        solver = tensormg.Solver(cells, 2, upper=(3, 1), coefficient=coefficient, right_hand_side=0, boundary=sides,
+                                 tolerance=1e-13, backend="cpu", max_iterations=300, **others)
+        return solver.solve()[0], solver
+
+    def test_coefficients_of_cells(self):
+        layers = np.repeat([[2, 0.05, 10.0]], 2, axis=1)
+        array = np.broadcast_to(layers, (2, 6))
+        text = "if(x<1, 2, if(x<2, 0.05, 10))"
+        for coefficient in (text, lambda x, y, z: np.where(x < 1, 2, np.where(x < 2, 0.05, 10)), array, array.astype("f4"),
+                            (array, 7), (text, lambda x, y, z: 3.0), (np.asfortranarray(array), np.float32(2))):
+            u, solver = self.wall(coefficient)
+            x, y, _ = solver.points
+            exact = 1 - np.where(x < 1, x / 2, np.where(x < 2, 0.5 + 20 * (x - 1), 20.5 + (x - 2) / 10)) / 20.6
+            self.assertLess(abs(u - exact).max(), 2e-7 if coefficient is not array else 1e-9)
+
+    def test_means_of_cells(self):
+        u, solver = self.wall("if(x<1.25, 1, 3)", coefficient_in_cell="mean")
+        v, _ = self.wall(np.broadcast_to([1, 1, 2.0, 3, 3, 3], (2, 6)))
+        self.assertGreater(abs(u - v).max(), 0)
+        self.assertLess(abs(u - v).max(), 0.05)
+
+    def test_reaction(self):
+        sides = {side: ("neumann", 0) for side in ("left", "right", "front", "back", "bottom", "top")}
+        c = 1.0 + np.arange(4 * 2 * 6).reshape(4, 2, 6)
+        solver = tensormg.Solver((6, 2, 4), 1, coefficient=np.full((4, 2, 6), 2), reaction=c, boundary=sides, tolerance=1e-12,
+                                 backend="cpu")
+        self.assertLess(abs(solver.solve(3 * c[..., None, None, None] * np.ones(solver.shape))[0] - 3).max(), 1e-9)
+        for none in (None, 0, 0.0):
+            self.plate(reaction=none)
+
+    def test_a_direct_solver(self):
+        u, report = self.solver(method="direct").solve()
+        self.assertTrue(report["converged"])
+        self.assertLess(abs(u - self.solver().solve()[0]).max(), 1e-7)
+        self.refuse(lambda: self.plate(method="direct", reaction=1), "options.solver = direct")
+
+    def test_coefficients_that_cannot_be_used(self):
+        good = np.ones((4, 4))
+        for arguments, text in (
+                (dict(coefficient=np.ones((4, 5))), "coefficient has the shape (4, 5)"),
+                (dict(coefficient=np.ones(4)), "allowed: numbers of the shape (4, 4), one for each cell"),
+                (dict(coefficient=np.full((4, 4), "a")), "numbers of type <U1"),
+                (dict(coefficient=good + 1j), "numbers of type complex128"),
+                (dict(coefficient=-good), "problem.coefficient = 'coefficient' is -1, allowed: > 0"),
+                (dict(coefficient=good * np.nan), "not a number at (0.125, 0.125)"),
+                (dict(coefficient=(good, good, good)), "the coefficient has 3 entries; allowed: 2"),
+                (dict(coefficient=[1, 2]), "the coefficient is of type list; allowed: a number, an expression"),
+                (dict(coefficient=None), "the coefficient is of type NoneType"),
+                (dict(coefficient="1+x"), "problem.coefficient_in_cell = mean"),
+                (dict(coefficient="w"), "problem.coefficient = 'w' cannot be parsed"),
+                (dict(coefficient=0), "problem.coefficient = 0"), (dict(reaction=-1), "problem.reaction = '-1.0' is -1"),
+                (dict(reaction=good[:3]), "the array of the reaction has the shape (3, 4)"),
+                (dict(coefficient_in_cell="median"), "'median'; allowed: constant, mean")):
+            self.refuse(lambda arguments=arguments: self.plate(**arguments), text)
+
     def test_scipy(self):
         from scipy.sparse.linalg import cg
         solver = self.solver(cells=(8, 6, 4), degree=2)
