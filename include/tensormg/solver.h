@@ -123,6 +123,7 @@ public:
 
 private:
   class Implementation;
+  Implementation &implementation() const;
   std::unique_ptr<Implementation> implementation_;
 };
 } // namespace tensormg

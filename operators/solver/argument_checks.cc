@@ -1,6 +1,7 @@
 #include "operators/solver/argument_checks.h"
 
 #include <cmath>
+#include <limits>
 #include <string>
 
 namespace tensormg
@@ -10,6 +11,14 @@ namespace
   [[noreturn]] void refuse(const std::string &what, const std::string &allowed)
   {
     throw ArgumentError(what + "; allowed: " + allowed);
+  }
+
+  template <typename Enumeration>
+  void check_name(const char *name, Enumeration value, Enumeration last)
+  {
+    if (value < Enumeration{} || value > last)
+      refuse(std::string(name) + " = " + std::to_string(static_cast<int>(value)),
+          "names of the enumeration");
   }
 
   void check_box(const Problem &problem)
@@ -59,6 +68,9 @@ namespace
     for (int d = 0; d < problem.dim; ++d)
     {
       const auto lower = 2 * static_cast<std::size_t>(d), upper = lower + 1;
+      for (const std::size_t side : {lower, upper})
+        check_name((std::string("problem.boundary[") + std::to_string(side) + "]").c_str(),
+            problem.boundary[side], BoundaryKind::periodic);
       if ((problem.boundary[lower] == BoundaryKind::periodic) !=
           (problem.boundary[upper] == BoundaryKind::periodic))
         refuse(std::string("of the sides ") + side_names[lower] + " and " + side_names[upper] +
@@ -66,12 +78,65 @@ namespace
             "both or none");
     }
   }
+
+  /// A number of an option, NaN being none.
+  void check_number(const char *name, double value, bool is_allowed, const std::string &allowed)
+  {
+    if (!is_allowed)
+      refuse(std::string("options.") + name + " = " + number_text(value), allowed);
+  }
+  void check_integer(const char *name, int value, int least, int most)
+  {
+    if (value < least || value > most)
+      refuse(std::string("options.") + name + " = " + std::to_string(value),
+          std::to_string(least) +
+              (most == std::numeric_limits<int>::max() ? " or more"
+                                                       : " to " + std::to_string(most)));
+  }
+
+  void check_solver(const SolverOptions &options)
+  {
+    constexpr int any = std::numeric_limits<int>::max();
+    check_name("options.solver", options.solver, OuterSolver::direct);
+    check_name(
+        "options.basis_precision", options.basis_precision, BasisPrecision::single_precision);
+    check_number("tolerance", options.tolerance, options.tolerance > 0. && options.tolerance < 1.,
+        "numbers between 0 and 1");
+    check_integer("max_iterations", options.max_iterations, 0, any);
+    check_integer("restart", options.restart, 1, any);
+    check_integer("full_multigrid_cycles", options.full_multigrid_cycles, 1, any);
+  }
+
+  /// As the parameter file has them.
+  void check_multigrid(const MultigridOptions &multigrid)
+  {
+    check_name(
+        "options.multigrid.precision", multigrid.precision, Precision::corrected_half_precision);
+    check_name("options.multigrid.cycle", multigrid.cycle, Cycle::w);
+    check_name("options.multigrid.smoother", multigrid.smoother, Smoother::jacobi);
+    check_name("options.multigrid.chebyshev_kind", multigrid.chebyshev_kind, ChebyshevKind::fourth);
+    check_name("options.multigrid.schwarz_kind", multigrid.schwarz_kind, SchwarzKind::additive);
+    check_integer("multigrid.degree", multigrid.degree, 1, 100);
+    check_integer("multigrid.eigenvalue_steps", multigrid.eigenvalue_steps, 6, 1000);
+    check_integer("multigrid.single_levels", multigrid.single_levels, 0, 60);
+    const auto number = [](const char *name, double value, bool is_large, const char *allowed) {
+      check_number(name, value, is_large && std::isfinite(value), allowed);
+    };
+    number("multigrid.smoothing_range", multigrid.smoothing_range, multigrid.smoothing_range > 1.,
+        "finite numbers above 1");
+    number("multigrid.eigenvalue_safety", multigrid.eigenvalue_safety,
+        multigrid.eigenvalue_safety >= 1., "finite numbers from 1 on");
+    number("multigrid.damping", multigrid.damping, multigrid.damping >= 0.,
+        "finite numbers from 0 on");
+  }
 } // namespace
 
 void check_arguments(const Problem &problem, const SolverOptions &options)
 {
   check_box(problem);
   check_data(problem);
+  check_solver(options);
+  check_multigrid(options.multigrid);
   if (options.solver == OuterSolver::direct && options.full_multigrid)
     refuse("options.solver = direct with full_multigrid", "full_multigrid with fgmres or cg");
   if (problem.is_cellwise() && options.solver == OuterSolver::direct)
@@ -79,14 +144,6 @@ void check_arguments(const Problem &problem, const SolverOptions &options)
   if (problem.is_cellwise() && options.multigrid.smoother == Smoother::patch)
     refuse("options.multigrid.smoother = patch for coefficients that differ from cell to cell",
         "chebyshev, jacobi");
-  if (!(options.tolerance > 0. && options.tolerance < 1.))
-    refuse("options.tolerance = " + number_text(options.tolerance), "numbers between 0 and 1");
-  if (options.max_iterations < 0)
-    refuse("options.max_iterations = " + std::to_string(options.max_iterations), "0 or more");
-  if (options.restart < 1)
-    refuse("options.restart = " + std::to_string(options.restart), "1 or more");
-  if (options.multigrid.degree < 1)
-    refuse("options.multigrid.degree = " + std::to_string(options.multigrid.degree), "1 or more");
 }
 
 void check_side(int side, int dim)
@@ -95,11 +152,11 @@ void check_side(int side, int dim)
     refuse("side " + std::to_string(side), "0 to " + std::to_string(2 * dim - 1));
 }
 
-void check_size(const char *name, std::size_t found, std::int64_t wanted)
+void check_size(const char *name, std::size_t found, std::int64_t wanted, const char *of)
 {
   if (found != static_cast<std::size_t>(wanted))
     refuse(std::string(name) + " has " + std::to_string(found) + " numbers",
-        std::to_string(wanted) + ", Solver::size()");
+        std::to_string(wanted) + ", " + of);
 }
 
 } // namespace tensormg

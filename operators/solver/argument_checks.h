@@ -12,6 +12,7 @@ namespace tensormg
 void check_arguments(const Problem &problem, const SolverOptions &options);
 /// The number of a side of the box.
 void check_side(int side, int dim);
-/// The size of the vector `name` of this process.
-void check_size(const char *name, std::size_t found, std::int64_t wanted);
+/// The size of the vector `name` of this process, which is what `of` says.
+void check_size(
+    const char *name, std::size_t found, std::int64_t wanted, const char *of = "Solver::size()");
 } // namespace tensormg

@@ -256,79 +256,87 @@ Solver::~Solver() = default;
 Solver::Solver(Solver &&) noexcept = default;
 Solver &Solver::operator=(Solver &&) noexcept = default;
 
-std::int64_t Solver::size() const { return implementation_->size(); }
-LocalCells Solver::cells() const { return implementation_->cells(); }
-std::string Solver::backend() const { return implementation_->backend(); }
+Solver::Implementation &Solver::implementation() const
+{
+  if (!implementation_)
+    throw ArgumentError(
+        "the solver has been moved to another object; allowed: to assign one to it");
+  return *implementation_;
+}
+
+std::int64_t Solver::size() const { return implementation().size(); }
+LocalCells Solver::cells() const { return implementation().cells(); }
+std::string Solver::backend() const { return implementation().backend(); }
 
 void Solver::coordinates(std::span<double> x, std::span<double> y, std::span<double> z) const
 {
   check_size("x", x.size(), size());
   check_size("y", y.size(), size());
-  if (!z.empty() || implementation_->level().block.dim == 3)
+  if (!z.empty() || implementation().level().block.dim == 3)
     check_size("z", z.size(), size());
-  implementation_->coordinates(0, x);
-  implementation_->coordinates(1, y);
+  implementation().coordinates(0, x);
+  implementation().coordinates(1, y);
   if (!z.empty())
-    implementation_->coordinates(2, z);
+    implementation().coordinates(2, z);
 }
 
 std::int64_t Solver::side_size(int side) const
 {
-  check_side(side, implementation_->level().block.dim);
-  return tensormg::side_size(implementation_->level(), side);
+  check_side(side, implementation().level().block.dim);
+  return tensormg::side_size(implementation().level(), side);
 }
 void Solver::side_coordinates(
     int side, std::span<double> x, std::span<double> y, std::span<double> z) const
 {
-  check_size("x", x.size(), side_size(side));
-  check_size("y", y.size(), side_size(side));
-  if (!z.empty() || implementation_->level().block.dim == 3)
-    check_size("z", z.size(), side_size(side));
-  implementation_->side_coordinates(side, 0, x);
-  implementation_->side_coordinates(side, 1, y);
+  check_size("x", x.size(), side_size(side), "Solver::side_size()");
+  check_size("y", y.size(), side_size(side), "Solver::side_size()");
+  if (!z.empty() || implementation().level().block.dim == 3)
+    check_size("z", z.size(), side_size(side), "Solver::side_size()");
+  implementation().side_coordinates(side, 0, x);
+  implementation().side_coordinates(side, 1, y);
   if (!z.empty())
-    implementation_->side_coordinates(side, 2, z);
+    implementation().side_coordinates(side, 2, z);
 }
 void Solver::set_side_values(int side, std::span<const double> values)
 {
-  check_size("values", values.size(), side_size(side));
-  if (implementation_->is_periodic(side))
+  check_size("values", values.size(), side_size(side), "Solver::side_size()");
+  if (implementation().is_periodic(side))
     throw ArgumentError("side " + std::to_string(side) +
         " is periodic: it has no values; allowed: dirichlet and neumann sides");
   for (const double value : values)
     if (!std::isfinite(value))
-      throw ArgumentError("values holds numbers that are not finite");
-  implementation_->set_side_values(side, values);
+      throw ArgumentError("values hold numbers that are not finite");
+  implementation().set_side_values(side, values);
 }
-void Solver::update_sides() { implementation_->update_sides(); }
+void Solver::update_sides() { implementation().update_sides(); }
 
 SolveReport Solver::solve(std::span<double> u)
 {
   check_size("u", u.size(), size());
-  return implementation_->solve_problem(u);
+  return implementation().solve_problem(u);
 }
 SolveReport Solver::solve(std::span<const double> f, std::span<double> u, Start start)
 {
   check_size("f", f.size(), size());
   check_size("u", u.size(), size());
-  return implementation_->solve_for(f, u, start);
+  return implementation().solve_for(f, u, start);
 }
 SolveReport Solver::solve_system(std::span<const double> b, std::span<double> u, Start start)
 {
   check_size("b", b.size(), size());
   check_size("u", u.size(), size());
-  return implementation_->solve_system(b, u, start);
+  return implementation().solve_system(b, u, start);
 }
 void Solver::multiply(std::span<double> y, std::span<const double> x)
 {
   check_size("y", y.size(), size());
   check_size("x", x.size(), size());
-  implementation_->multiply(y, x);
+  implementation().multiply(y, x);
 }
 void Solver::precondition(std::span<double> z, std::span<const double> r)
 {
   check_size("z", z.size(), size());
   check_size("r", r.size(), size());
-  implementation_->precondition(z, r);
+  implementation().precondition(z, r);
 }
 } // namespace tensormg

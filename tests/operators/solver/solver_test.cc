@@ -391,6 +391,7 @@ namespace
         EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
       }
     };
+    const double nan = std::numeric_limits<double>::quiet_NaN();
     refused([](auto &p, auto &, auto &) { p.dim = 4; }, "problem.dim");
     refused([](auto &p, auto &, auto &) { p.degree = 9; }, "problem.degree");
     refused([](auto &p, auto &, auto &) { p.upper[1] = p.lower[1]; }, "upper[1]");
@@ -404,7 +405,28 @@ namespace
         [](auto &, auto &o, auto &) { o.solver = OuterSolver::direct, o.full_multigrid = true; },
         "direct");
     refused([](auto &, auto &o, auto &) { o.tolerance = 0.; }, "tolerance");
+    refused([](auto &, auto &o, auto &) { o.full_multigrid_cycles = 0; }, "full_multigrid_cycles");
+    refused([](auto &, auto &o, auto &) { o.solver = OuterSolver(9); }, "options.solver = 9");
+    refused([](auto &, auto &o, auto &) { o.multigrid.degree = 101; }, "multigrid.degree");
+    refused([](auto &, auto &o, auto &) { o.multigrid.eigenvalue_steps = 0; }, "6 to 1000");
+    refused([](auto &, auto &o, auto &) { o.multigrid.single_levels = -1; }, "single_levels");
+    refused([&](auto &, auto &o, auto &) { o.multigrid.smoothing_range = nan; }, "smoothing_range");
+    refused([&](auto &, auto &o, auto &) { o.multigrid.eigenvalue_safety = nan; }, "safety");
+    refused([&](auto &, auto &o, auto &) { o.multigrid.damping = nan; }, "damping");
+    refused([](auto &p, auto &, auto &) { p.boundary[0] = BoundaryKind(7); }, "boundary[0]");
     refused([](auto &, auto &, auto &s) { s.backend = "gpu"; }, "gpu");
+  }
+
+  TEST(Solver, OneThatWasMovedFromIsRefusedUntilItIsAnother)
+  {
+    Solver first(box(2, 2, 1), {}, alone());
+    Solver second(std::move(first));
+    Numbers u(second.size());
+    EXPECT_THROW(first.size(), ArgumentError);         // NOLINT(bugprone-use-after-move)
+    EXPECT_THROW(first.solve(u), ArgumentError);       // NOLINT(bugprone-use-after-move)
+    EXPECT_THROW(first.update_sides(), ArgumentError); // NOLINT(bugprone-use-after-move)
+    first = std::move(second);
+    EXPECT_TRUE(first.solve(u).converged());
   }
 
   TEST(Solver, IsUsableAfterWrongVectors)
