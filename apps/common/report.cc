@@ -88,6 +88,18 @@ namespace
     return text;
   }
 
+  /// "elements and vertices, smoothed by cells and lines in x: coefficients of neighbours differ by up to 1e+03"
+  std::string coarsening_text(const CoarseningChoice &choice, int dim)
+  {
+    std::string text =
+        choice.vertices ? "elements and vertices, smoothed by cells" : "elements on coarser cells";
+    std::string directions;
+    for (int d = 0; d < dim; ++d)
+      if (choice.lines[static_cast<std::size_t>(d)])
+        directions += (directions.empty() ? "" : ", ") + std::string(1, "xyz"[d]);
+    return text + (directions.empty() ? "" : " and lines in " + directions) + ": " + choice.reason;
+  }
+
   std::string device_text(const DeviceProperties &device)
   {
     return device.name + ", driver " + device.driver + ", CUDA " + device.runtime;
@@ -204,6 +216,8 @@ std::string header_text(const RunRecord &record, bool verbose)
                       std::to_string(n_levels - distributed) + " on every rank)"
                             : ""));
   text += line("method", method_text(record.solver));
+  if (!record.coarsening.reason.empty())
+    text += line("", coarsening_text(record.coarsening, problem.dim));
   text += line("backend",
       record.backend + " (" +
           (record.device ? device_text(*record.device) : record.instruction_set) + "), " +

@@ -181,6 +181,7 @@ RunRecord begin_record(const Parameters &parameters, const Grid &grid, const std
   solver = parameters.solver;
   solver.multigrid =
       with_chosen_precision(solver.multigrid, grid, make_cell_basis(parameters.problem.degree));
+  record.coarsening = choose_coarsening(grid, solver.multigrid);
   record.tolerance = solver.tolerance;
   record.precision = solver.multigrid.precision;
   record.single_levels = solver.multigrid.single_levels;
@@ -241,6 +242,10 @@ void write_run_json(const RunRecord &record, std::ostream &out)
                                                    : Json(record.report.precision_fallback)},
       {"single_levels", record.single_levels},
       {"smoother", to_word(solver.multigrid.smoother)},
+      {"coarsening",
+          record.coarsening.reason.empty()
+              ? Json(nullptr)
+              : Json(record.coarsening.vertices ? "vertices" : "cells")},
       {"cycle", to_word(solver.multigrid.cycle)},
       {"backend", record.backend},
       {"instruction_set", record.instruction_set},

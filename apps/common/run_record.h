@@ -16,6 +16,7 @@
 #include "kernels/device/meters/launch_profile.h"
 #include "operators/data/solution_numbers.h"
 #include "operators/mesh/grid.h"
+#include "operators/multigrid/coarsening_choice.h"
 #include "operators/solver/memory_plan.h"
 #include "solvers/multigrid.h"
 #include "tensormg/report.h"
@@ -53,6 +54,8 @@ struct RunRecord
   MemoryBudget budget;                          ///< of the tightest node
   MemoryPlace memory_place = MemoryPlace::host; ///< what plan and budget are about
   double peak_memory_bytes = 0.;                ///< largest resident sizes of all ranks, summed
+
+  CoarseningChoice coarsening; ///< where cells have coefficients of their own
 
   SolveReport report;
   double rhs_norm = 0.;      ///< 2-norm to which residuals are relative

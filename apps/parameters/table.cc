@@ -201,6 +201,10 @@ namespace
         "wmma): tf32 is single with smoothing steps in TF32, 2xfp16 is half with error-corrected smoothing steps.");
     multigrid.word("cycle", &MultigridOptions::cycle,
         "Visits coarser levels once (v) or, if they have at most a quarter of the unknowns, twice (w).");
+    multigrid.word("coarsening", &MultigridOptions::coarsening,
+        "What lies below the finest level where cells have coefficients of their own. cells: elements on coarser cells; "
+        "vertices: continuous linear elements on the same cells, solved by black-box multigrid, and smoothing by inverses of "
+        "cells and lines, for coefficients that jump and stretched cells. auto chooses by their numbers and says so.");
     multigrid.word("smoother", &MultigridOptions::smoother,
         "chebyshev: polynomial over the inverted cell blocks; patch: vertex-patch Schwarz; "
         "jacobi: damped inverted cell blocks.");

@@ -55,6 +55,10 @@ inline constexpr auto words<Smoother> = WordTable<Smoother, 3>{
     {{"chebyshev", Smoother::chebyshev}, {"patch", Smoother::patch}, {"jacobi", Smoother::jacobi}}};
 
 template <>
+inline constexpr auto words<Coarsening> = WordTable<Coarsening, 3>{{{"auto", Coarsening::automatic},
+    {"cells", Coarsening::cells}, {"vertices", Coarsening::vertices}}};
+
+template <>
 inline constexpr auto words<ChebyshevKind> = WordTable<ChebyshevKind, 2>{
     {{"first", ChebyshevKind::first}, {"fourth", ChebyshevKind::fourth}}};
 

@@ -10,7 +10,7 @@
 
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/laplace/reference/reference.h"
-#include "tests/support/cell_numbers.h"
+#include "tests/kernels/laplace/cellwise/cell_numbers.h"
 #include "tests/support/random_vector.h"
 
 namespace tensormg

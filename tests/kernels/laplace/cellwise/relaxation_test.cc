@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/basis/make_cell_basis.h"
-#include "tests/support/cell_numbers.h"
+#include "tests/kernels/laplace/cellwise/cell_numbers.h"
 #include "tests/support/random_vector.h"
 
 namespace tensormg
