@@ -3,11 +3,11 @@
 #include <chrono>
 
 #include "apps/common/console.h"
-#include "operators/solver/memory_plan.h"
 #include "apps/compare/host.h"
 #include "apps/compare/operation.h"
 #include "apps/compare/table.h"
 #include "kernels/basis/make_cell_basis.h"
+#include "operators/solver/memory_plan.h"
 
 namespace tensormg
 {

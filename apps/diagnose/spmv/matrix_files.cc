@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "operators/solver/memory_plan.h"
 #include "apps/diagnose/table.h"
 #include "kernels/diagnostics/sparse/matrix_market.h"
+#include "operators/solver/memory_plan.h"
 
 namespace tensormg::diagnose
 {
