@@ -134,5 +134,51 @@ namespace
     ASSERT_TRUE(device.solve(found).converged());
     EXPECT_LT(relative_difference(found, expected), 1e-7);
   }
+
+  // What is queued in the caller's stream comes first.
+  TEST(SolverOnDevice, WaitsForTheStreamOfTheCaller)
+  {
+    const OwnedStream stream;
+    Execution execution = on("cuda");
+    execution.stream = static_cast<CUstream_st *>(stream.get());
+    Solver solver(box(3), {}, execution);
+    const Numbers f = numbers(solver.size());
+    Numbers expected(f.size()), found(f.size());
+    solver.multiply(expected, f);
+    DeviceArray<double> from(solver.size(), stream.get()), to(solver.size(), stream.get());
+    from.copy_from_host(f.data(), stream.get());
+    solver.multiply({to.data(), f.size()}, {from.data(), f.size()});
+    to.copy_to_host(found.data(), stream.get());
+    EXPECT_EQ(found, expected);
+  }
+
+  TEST(SolverOnDevice, SolvesDirectlyAndTakesSidesAsArrays)
+  {
+    for (const int dim : {2, 3})
+    {
+      SolverOptions options;
+      options.solver = OuterSolver::direct;
+      Solver host(box(dim), {}, on("cpu")), device(box(dim), options, on("cuda"));
+      for (Solver *solver : {&host, &device})
+        solver->set_side_values(0, Numbers(static_cast<std::size_t>(solver->side_size(0)), 0.5));
+      const Numbers f = numbers(host.size());
+      Numbers expected(f.size()), found(f.size());
+      ASSERT_TRUE(host.solve(f, expected).converged());
+      ASSERT_TRUE(device.solve(f, found).converged());
+      EXPECT_LT(relative_difference(found, expected), 1e-7);
+      ASSERT_TRUE(host.solve(expected).converged());
+      ASSERT_TRUE(device.solve(found).converged());
+      EXPECT_LT(relative_difference(found, expected), 1e-7);
+    }
+  }
+
+  TEST(SolverOnDevice, RefusesWhatTheDeviceLacks)
+  {
+    Problem problem = box(2);
+    problem.cell_coefficient[0] = "2";
+    EXPECT_THROW(Solver(problem, {}, on("cuda")), ArgumentError);
+    Execution any = on("auto");
+    EXPECT_EQ(Solver(problem, {}, any).backend(), "cpu");
+  }
 } // namespace
 } // namespace tensormg
