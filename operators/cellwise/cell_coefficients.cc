@@ -336,11 +336,38 @@ namespace
             data.k[0](cx, cy, cz) = problem.coefficient;
     }
     if (!problem.reaction.empty())
-    {
       data.reaction = CellValues(grid, basis, "problem.reaction", true).of(problem.reaction);
-      check_reaction(grid, data.reaction);
-    }
     return data;
+  }
+
+  /// Calls f(), and throws on all ranks if it has thrown on one of them: what the first of these has found.
+  void on_all_ranks(MPI_Comm communicator, const auto &f)
+  {
+    int rank = 0, n_ranks = 1;
+    MPI_Comm_rank(communicator, &rank);
+    MPI_Comm_size(communicator, &n_ranks);
+    std::array<std::string, 3> words;
+    int first = n_ranks;
+    try
+    {
+      f();
+    }
+    catch (const ExpressionError &error)
+    {
+      words = {error.key(), error.expression(), error.reason()};
+      first = rank;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, communicator);
+    if (first == n_ranks)
+      return;
+    for (std::string &text : words)
+    {
+      auto length = static_cast<int>(text.size());
+      MPI_Bcast(&length, 1, MPI_INT, first, communicator);
+      text.resize(static_cast<std::size_t>(length));
+      MPI_Bcast(text.data(), length, MPI_CHAR, first, communicator);
+    }
+    throw ExpressionError(words[0], words[1], words[2]);
   }
 } // namespace
 
@@ -348,7 +375,10 @@ void add_cell_coefficients(Grid &grid, const CellBasis &basis)
 {
   if (!grid.problem.is_cellwise())
     return;
-  auto data = std::make_shared<CellData>(finest_data(grid, basis));
+  auto data = std::make_shared<CellData>();
+  on_all_ranks(grid.communicator, [&] { *data = finest_data(grid, basis); });
+  if (!data->reaction.empty())
+    check_reaction(grid, data->reaction);
   const Extent whole = extent(*data, grid.finest());
   double numbers = data->k[1].empty() ? 1. : grid.problem.dim;
   for (const std::int64_t cells : grid.finest().global_cells)

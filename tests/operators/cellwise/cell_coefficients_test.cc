@@ -86,9 +86,9 @@ namespace
     expect_means(3, {2, 4, 8}, {20, 13, 9});
   }
 
-  std::string complaint_about(const Problem &problem)
+  std::string complaint_about(const Problem &problem, MPI_Comm communicator = MPI_COMM_SELF)
   {
-    Grid grid = make_grid(problem, MPI_COMM_SELF);
+    Grid grid = make_grid(problem, communicator);
     try
     {
       add_cell_coefficients(grid, make_cell_basis(problem.degree));
@@ -143,6 +143,22 @@ namespace
     problem.cell_coefficient[0] = "2*w";
     EXPECT_NE(complaint_about(problem).find("problem.coefficient = '2*w' cannot be parsed"),
         std::string::npos);
+  }
+
+  // Also those whose own cells are good, or they would wait for the others.
+  TEST(CellCoefficients, AllRanksThrow)
+  {
+    Problem problem = box(2, {2, 8, 1});
+    for (const int bad : {0, 15})
+    {
+      std::vector<double> k(16, 3.);
+      k[static_cast<std::size_t>(bad)] = 0.;
+      set_voxels(problem, "k", {2, 8, 1}, k);
+      EXPECT_NE(complaint_about(problem, MPI_COMM_WORLD)
+                    .find(bad == 0 ? "is 0, allowed: > 0, at (-0.125, 1.0625)"
+                                   : "is 0, allowed: > 0, at (0.625, 1.9375)"),
+          std::string::npos);
+    }
   }
 
   TEST(CellCoefficients, ReactionOfZeroFixesNothing)
