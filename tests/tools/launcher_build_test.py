@@ -32,7 +32,7 @@ class LauncherBuilds(LauncherCopy):
             self.assertIn("subsection output", self.started(program, "--print-parameters"))
         self.assertNotIn("subsection diagnose", self.started("solve", "--print-parameters"))
         self.assertIn("subsection diagnose", self.started("solve", "--print-parameters", "--all"))
-        self.assertIn("set degree          = 2 # default: 3", self.started("solve", "a.prm", "--print-parameters"))
+        self.assertRegex(self.started("solve", "a.prm", "--print-parameters"), "set degree *= 2 *# default: 3")
         self.assertRegex(self.started("solve", "--version"), r"^tensormg \d+\.\d+\.\d+ ")
         self.assertEqual(self.started("diagnose", "--version"), "tensormg-diagnose: --version") # is built, and knows more
         self.assertEqual(self.configurations(), [])
