@@ -63,6 +63,21 @@ class Arrays(unittest.TestCase):
             record = json.loads((self.folder / "output/run.json").read_text(encoding="utf-8"))
             self.assertAlmostEqual(sum(record["side_flux"].values()), -source.mean(), 6)
 
+    def test_labels_of_materials(self):
+        # Layers in y of K = 2, 0.5 and 5, each a third of the box, between u = 1 and u = 0: the flux is 3 / (1/2 + 2 + 1/5).
+        for number in (numpy.uint8, numpy.uint16, numpy.int32):
+            numpy.save(self.folder / "m.npy", numpy.repeat(numpy.array([[4], [0], [200]], number), 3, axis=1))
+            sides = [f"boundary.{side}=neumann" for side in ("left", "right")]
+            run = self.solve("problem.dimension=2", "problem.coarse_cells=3", "problem.fields=m = m.npy", "problem.coefficient=m",
+                             "problem.materials=0: 0.5, 4: 2, 200: 5", "problem.right_hand_side=0", "boundary.front_value=1",
+                             "solver.tolerance=1e-11", *sides)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("K from 0.500 to 5.00\n", run.stdout)
+            record = json.loads((self.folder / "output/run.json").read_text(encoding="utf-8"))
+            self.assertAlmostEqual(record["side_flux"]["front"], 3 / 2.7, 8)
+            self.assertAlmostEqual(record["side_flux"]["back"], -3 / 2.7, 8)
+            self.assertEqual(record["coefficient_range"], [0.5, 5])
+
     def test_arrays_that_cannot_be_used(self):
         good = numpy.ones((3, 4))
         for array, reason in ((numpy.asfortranarray(good), "is in Fortran order"), (good.astype(int), "has numbers of type '<i8'"),
