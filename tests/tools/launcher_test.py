@@ -2,6 +2,7 @@
 """The launcher with programs that only print how they were started: options, ranks, failures."""
 
 import os
+import signal
 import subprocess
 import unittest
 
@@ -128,6 +129,20 @@ class Launcher(LauncherCopy):
             result = subprocess.run(["bash", "-c", f"./tensormg solve a.prm -n {ranks} | head -n 1; exit ${{PIPESTATUS[0]}}"],
                                     cwd=self.root, env=self.environment({}), capture_output=True, text=True, check=False)
             self.assertEqual((result.returncode, result.stdout), (4, "1\n"), result.stderr)
+            self.assertTrue((self.root / "ended").exists())
+            (self.root / "ended").unlink()
+
+    def test_signal_ends_the_program(self):
+        """`kill` of the launcher, as by a batch system, ends what it has started; Ctrl-C goes to all of them."""
+        self.write(self.tools / "mpirun", "#!/bin/sh\n[ \"$1\" != --version ] || exit 1\n"
+                                          "trap 'echo >ended; exit 5' TERM INT\necho begun\n"
+                                          "for i in $(seq 200); do sleep 0.05; done\n")
+        for signal_, to_all in ((signal.SIGTERM, False), (signal.SIGINT, True)):
+            with subprocess.Popen([str(self.root / "tensormg"), "solve", "a.prm", "-n", "2"], cwd=self.root, text=True,
+                                  env=self.environment({}), stdout=subprocess.PIPE, start_new_session=True) as run:
+                self.assertEqual(run.stdout.readline(), "begun\n")
+                (os.killpg if to_all else os.kill)(run.pid, signal_)
+                self.assertIn(run.wait(timeout=5), (5, 128 + signal_))
             self.assertTrue((self.root / "ended").exists())
             (self.root / "ended").unlink()
 
