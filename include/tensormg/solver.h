@@ -22,7 +22,7 @@
 namespace tensormg
 {
 /// What a function of the library was called with cannot be used: what() names it and says what is allowed. The object it was
-/// called for is as before.
+/// called for is as before. Collective functions throw on all processes: elsewhere what() begins with the rank it is about.
 class ArgumentError : public std::invalid_argument
 {
   using std::invalid_argument::invalid_argument;
@@ -50,7 +50,8 @@ struct Execution
   Nodes nodes = Nodes::gauss;
   /// Communicator as MPI_Comm_c2f() gives it; negative: this process alone. MPI is begun where nobody has, and then ended at exit.
   int communicator = -1;
-  /// Called with the number of the iteration and the residual relative to the right-hand side, on every process.
+  /// Called with the number of the iteration and the residual relative to the right-hand side, on every process. It may throw if it
+  /// does so on all of them.
   std::function<void(int iteration, double residual)> iteration_callback;
   /// Called with a sentence where a solver does something else than was asked for, on every process; without line end.
   std::function<void(const std::string &message)> message_callback;
@@ -71,7 +72,7 @@ struct LocalCells
 
 /// A solver for one problem, with the data of its sides. What needs memory takes it when the object is made, or in the first call
 /// that needs it: for values on the sides, for vectors in host memory where a GPU computes, for a longer Krylov basis than before.
-/// With several processes every function is collective. Not for several threads at a time. The same calls give the same bits.
+/// With several processes every function is collective, but those that only tell sizes and coordinates. Not for several threads at a time. The same calls give the same bits.
 ///
 /// A below is the matrix of the symmetric interior penalty method in the nodal basis, of (a grad u, grad v), the face terms and
 /// penalty degree (degree + 1) (1/h + 1/h') a / 2 (twice that on Dirichlet sides), as in deal.II's step-39; docs/mathematics.md.

@@ -1,8 +1,11 @@
 #include "operators/solver/argument_checks.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tensormg
 {
@@ -129,6 +132,31 @@ namespace
     number("multigrid.damping", multigrid.damping, multigrid.damping >= 0.,
         "finite numbers from 0 on");
   }
+
+  template <typename Enumeration>
+  double number(Enumeration value)
+  {
+    return static_cast<double>(value);
+  }
+
+  /// Of the same names on all processes, as many as in 3D.
+  void refuse_differences(std::vector<std::pair<std::string, double>> mine, MPI_Comm communicator)
+  {
+    constexpr std::size_t most = 40;
+    std::array<double, 2 * most> largest{};
+    for (std::size_t i = 0; i < mine.size(); ++i)
+    {
+      largest[i] = mine[i].second;
+      largest[most + i] = -mine[i].second;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, largest.data(), static_cast<int>(largest.size()), MPI_DOUBLE,
+        MPI_MAX, communicator);
+    for (std::size_t i = 0; i < mine.size(); ++i)
+      if (largest[i] != -largest[most + i])
+        refuse(mine[i].first + " differs between processes, from " +
+                number_text(-largest[most + i]) + " to " + number_text(largest[i]),
+            "the same on all");
+  }
 } // namespace
 
 void check_arguments(const Problem &problem, const SolverOptions &options)
@@ -144,6 +172,39 @@ void check_arguments(const Problem &problem, const SolverOptions &options)
   if (problem.is_cellwise() && options.multigrid.smoother == Smoother::patch)
     refuse("options.multigrid.smoother = patch for coefficients that differ from cell to cell",
         "chebyshev, jacobi");
+}
+
+void check_same(const Problem &problem, const SolverOptions &options, MPI_Comm communicator)
+{
+  const MultigridOptions &multigrid = options.multigrid;
+  std::vector<std::pair<std::string, double>> mine{{"problem.dim", problem.dim},
+      {"problem.degree", problem.degree}, {"problem.refinements", problem.refinements},
+      {"problem.coefficient", problem.coefficient}, {"options.solver", number(options.solver)},
+      {"options.tolerance", options.tolerance}, {"options.max_iterations", options.max_iterations},
+      {"options.restart", options.restart},
+      {"options.basis_precision", number(options.basis_precision)},
+      {"options.full_multigrid", options.full_multigrid},
+      {"options.full_multigrid_cycles", options.full_multigrid_cycles},
+      {"options.multigrid.precision", number(multigrid.precision)},
+      {"options.multigrid.cycle", number(multigrid.cycle)},
+      {"options.multigrid.smoother", number(multigrid.smoother)},
+      {"options.multigrid.degree", multigrid.degree},
+      {"options.multigrid.eigenvalue_steps", multigrid.eigenvalue_steps},
+      {"options.multigrid.schwarz_kind", number(multigrid.schwarz_kind)},
+      {"options.multigrid.damping", multigrid.damping},
+      {"options.multigrid.single_levels", multigrid.single_levels},
+      {"options.multigrid.precision_fallback", multigrid.precision_fallback}};
+  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
+  {
+    const std::string index = "[" + std::to_string(d) + "]";
+    mine.emplace_back("problem.lower" + index, problem.lower[d]);
+    mine.emplace_back("problem.upper" + index, problem.upper[d]);
+    mine.emplace_back("problem.coarse_cells" + index, static_cast<double>(problem.coarse_cells[d]));
+  }
+  for (std::size_t side = 0; side < 6; ++side)
+    mine.emplace_back(
+        std::string("problem.boundary of ") + side_names[side], number(problem.boundary[side]));
+  refuse_differences(mine, communicator);
 }
 
 void check_side(int side, int dim)

@@ -15,6 +15,7 @@
 #include "operators/data/right_hand_side.h"
 #include "operators/mesh/grid.h"
 #include "operators/mesh/lone_rank.h"
+#include "operators/output/together.h"
 #include "operators/solver/argument_checks.h"
 #include "operators/solver/available_memory.h"
 #include "operators/solver/backend_choice.h"
@@ -85,14 +86,17 @@ namespace
 class Solver::Implementation
 {
 public:
-  Implementation(const Problem &problem, const SolverOptions &options, const Execution &execution)
+  Implementation(const Problem &problem, const SolverOptions &options, const Execution &execution,
+      MPI_Comm communicator)
     : basis_(make_cell_basis(problem.degree))
-    , grid_(make_grid_with_coefficients(problem, basis_, communicator_of(execution)))
+    , grid_(make_grid_with_coefficients(problem, basis_, communicator))
     , problem_(grid_.problem)
-    , backend_(choose_backend(problem, options, execution.backend, grid_.n_ranks).backend)
     , map_(basis_, line_nodes(execution.nodes, problem.degree + 1))
   {
-    visit_right_hand_side(problem_, level(), basis_, [](auto &&...) {}); // are these functions?
+    together([&] {
+      backend_ = choose_backend(problem, options, execution.backend, grid_.n_ranks).backend;
+      visit_right_hand_side(problem_, level(), basis_, [](auto &&...) {}); // are these functions?
+    });
     SolverOptions chosen = options;
     chosen.multigrid = with_chosen_precision(options.multigrid, grid_, basis_);
     require_memory(chosen);
@@ -100,6 +104,13 @@ public:
         execution.iteration_callback, execution.message_callback, execution.stream};
     in_ = on_device() ? make_solver_in_device(grid_, basis_, backend_, chosen, environment)
                       : make_solver_in_host(grid_, basis_, backend_, chosen, environment);
+  }
+
+  /// What only some processes may throw: then all do.
+  template <typename F>
+  void together(const F &f) const
+  {
+    check_together(grid_.communicator, [&f] { with_argument_errors(f); });
   }
 
   const LevelGrid &level() const { return grid_.finest(); }
@@ -156,13 +167,13 @@ public:
 
   SolveReport solve_problem(std::span<double> u)
   {
-    with_argument_errors([&] { in_->set_b_of_problem(); });
+    together([&] { in_->set_b_of_problem(); });
     return solve("the right-hand side", u, Start::zero);
   }
   SolveReport solve_for(std::span<const double> f, std::span<double> u, Start start)
   {
     in_->set_b(map_.modes_of_values(), length_squared() / problem_.coefficient, f.data());
-    with_argument_errors([&] { in_->add_sides(); });
+    together([&] { in_->add_sides(); });
     return solve("f", u, start);
   }
   SolveReport solve_system(std::span<const double> b, std::span<double> u, Start start)
@@ -241,16 +252,19 @@ private:
   CellBasis basis_;
   Grid grid_;
   Problem &problem_;
-  laplace::Backend backend_;
+  laplace::Backend backend_{};
   NodalMap map_;
   std::unique_ptr<SolverIn> in_;
 };
 
 Solver::Solver(const Problem &problem, const SolverOptions &options, const Execution &execution)
 {
-  check_arguments(problem, options);
-  with_argument_errors(
-      [&] { implementation_ = std::make_unique<Implementation>(problem, options, execution); });
+  MPI_Comm communicator = communicator_of(execution);
+  check_together(communicator, [&] { check_arguments(problem, options); });
+  check_same(problem, options, communicator);
+  with_argument_errors([&] {
+    implementation_ = std::make_unique<Implementation>(problem, options, execution, communicator);
+  });
 }
 Solver::~Solver() = default;
 Solver::Solver(Solver &&) noexcept = default;
@@ -299,44 +313,54 @@ void Solver::side_coordinates(
 }
 void Solver::set_side_values(int side, std::span<const double> values)
 {
-  check_size("values", values.size(), side_size(side), "Solver::side_size()");
-  if (implementation().is_periodic(side))
-    throw ArgumentError("side " + std::to_string(side) +
-        " is periodic: it has no values; allowed: dirichlet and neumann sides");
-  for (const double value : values)
-    if (!std::isfinite(value))
-      throw ArgumentError("values hold numbers that are not finite");
+  implementation().together([&] {
+    check_size("values", values.size(), side_size(side), "Solver::side_size()");
+    if (implementation().is_periodic(side))
+      throw ArgumentError("side " + std::to_string(side) +
+          " is periodic: it has no values; allowed: dirichlet and neumann sides");
+    for (const double value : values)
+      if (!std::isfinite(value))
+        throw ArgumentError("values hold numbers that are not finite");
+  });
   implementation().set_side_values(side, values);
 }
 void Solver::update_sides() { implementation().update_sides(); }
 
 SolveReport Solver::solve(std::span<double> u)
 {
-  check_size("u", u.size(), size());
+  implementation().together([&] { check_size("u", u.size(), size()); });
   return implementation().solve_problem(u);
 }
 SolveReport Solver::solve(std::span<const double> f, std::span<double> u, Start start)
 {
-  check_size("f", f.size(), size());
-  check_size("u", u.size(), size());
+  implementation().together([&] {
+    check_size("f", f.size(), size());
+    check_size("u", u.size(), size());
+  });
   return implementation().solve_for(f, u, start);
 }
 SolveReport Solver::solve_system(std::span<const double> b, std::span<double> u, Start start)
 {
-  check_size("b", b.size(), size());
-  check_size("u", u.size(), size());
+  implementation().together([&] {
+    check_size("b", b.size(), size());
+    check_size("u", u.size(), size());
+  });
   return implementation().solve_system(b, u, start);
 }
 void Solver::multiply(std::span<double> y, std::span<const double> x)
 {
-  check_size("y", y.size(), size());
-  check_size("x", x.size(), size());
+  implementation().together([&] {
+    check_size("y", y.size(), size());
+    check_size("x", x.size(), size());
+  });
   implementation().multiply(y, x);
 }
 void Solver::precondition(std::span<double> z, std::span<const double> r)
 {
-  check_size("z", z.size(), size());
-  check_size("r", r.size(), size());
+  implementation().together([&] {
+    check_size("z", z.size(), size());
+    check_size("r", r.size(), size());
+  });
   implementation().precondition(z, r);
 }
 } // namespace tensormg

@@ -417,6 +417,57 @@ namespace
     refused([](auto &, auto &, auto &s) { s.backend = "gpu"; }, "gpu");
   }
 
+  /// What the words of `f` begin with, which every process must throw.
+  template <typename F>
+  void expect_words_everywhere(const F &f, const std::string &words)
+  {
+    try
+    {
+      f();
+      ADD_FAILURE() << words << " was taken";
+    }
+    catch (const std::exception &error)
+    {
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+  }
+
+  TEST(Solver, WhatOneProcessCannotUseNoneDoes)
+  {
+    int rank = 0, n_ranks = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    const bool is_wrong = rank == n_ranks - 1;
+    Problem problem = box(2, 2, 3);
+    bool is_bad = false;
+    problem.right_hand_side = "f";
+    problem.functions["f"] = [&](std::size_t n, const double *, const double *, const double *,
+                                 double *values) {
+      if (is_bad && is_wrong)
+        throw std::runtime_error("no f here");
+      std::fill_n(values, n, 1.);
+    };
+    Problem wrong = problem;
+    wrong.right_hand_side = is_wrong ? "xx" : "1";
+    expect_words_everywhere([&] { Solver(wrong, {}, everybody()); }, "'xx'");
+    wrong.degree = is_wrong ? 77 : 2;
+    expect_words_everywhere([&] { Solver(wrong, {}, everybody()); }, "problem.degree = 77");
+    wrong.degree = is_wrong ? 3 : 2;
+    if (n_ranks > 1)
+      expect_words_everywhere([&] { Solver(wrong, {}, everybody()); }, "problem.degree differs");
+
+    Solver solver(problem, {}, everybody());
+    Numbers u(solver.size()), wrong_size(u.size() + (is_wrong ? 1 : 0)),
+        side(solver.side_size(0), is_wrong ? std::nan("") : 0.);
+    expect_words_everywhere([&] { solver.solve(wrong_size); }, "u has ");
+    expect_words_everywhere([&] { solver.multiply(wrong_size, u); }, "y has ");
+    expect_words_everywhere([&] { solver.set_side_values(0, side); }, "not finite");
+    is_bad = true;
+    expect_words_everywhere([&] { solver.solve(u); }, "no f here");
+    is_bad = false;
+    EXPECT_TRUE(solver.solve(u).converged());
+  }
+
   TEST(Solver, OneThatWasMovedFromIsRefusedUntilItIsAnother)
   {
     Solver first(box(2, 2, 1), {}, alone());
