@@ -135,6 +135,15 @@ namespace
   }
 } // namespace
 
+std::optional<Array> doubles(const py::object &object, const std::string &name)
+{
+  const py::array any = py::array::ensure(object);
+  if (any && any.dtype().kind() == 'c')
+    throw ArgumentError(name + " is complex; allowed: real numbers");
+  const Array array = any ? Array::ensure(any) : Array();
+  return any && array ? std::optional(array) : std::nullopt;
+}
+
 Input::Input(const py::object &object, const std::string &name, const Demand &demand)
   : owner_(object)
 {
@@ -144,14 +153,14 @@ Input::Input(const py::object &object, const std::string &name, const Demand &de
     on_device_ = true;
     return;
   }
-  const Array array = Array::ensure(object);
+  const auto array = doubles(object, name);
   if (!array)
     throw ArgumentError(name + " is of type " +
         std::string(py::str(py::type::of(object).attr("__name__"))) +
         "; allowed: an array of numbers");
-  check_size(name, array.size(), demand);
-  owner_ = array;
-  numbers_ = {array.data(), static_cast<std::size_t>(array.size())};
+  check_size(name, array->size(), demand);
+  owner_ = *array;
+  numbers_ = {array->data(), static_cast<std::size_t>(array->size())};
 }
 
 Output::Output(const py::object &object, const Demand &demand)

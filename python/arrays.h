@@ -14,6 +14,9 @@ namespace tensormg_python
 {
 using Array = pybind11::array_t<double, pybind11::array::c_style | pybind11::array::forcecast>;
 
+/// Doubles of what numpy makes an array from; empty if it makes none. Complex numbers throw tensormg::ArgumentError with `name`.
+std::optional<Array> doubles(const pybind11::object &object, const std::string &name);
+
 /// What a solver takes.
 struct Demand
 {

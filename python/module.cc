@@ -1,8 +1,11 @@
 // The classes of tensormg/solver.h for Python. tensormg/__init__.py is what users see.
+#include <atomic>
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -41,12 +44,13 @@ Function function_of(const py::function &callable)
         const auto view = [n](const double *p) {
           return py::array_t<double>(static_cast<py::ssize_t>(n), p);
         };
-        const Array result = Array::ensure((*shared)(view(x), view(y), view(z)));
-        if (!result || (result.size() != 1 && static_cast<std::size_t>(result.size()) != n))
+        const auto result =
+            doubles((*shared)(view(x), view(y), view(z)), "what a function of x, y and z returns");
+        if (!result || (result->size() != 1 && static_cast<std::size_t>(result->size()) != n))
           throw ArgumentError(
               "a function of x, y and z must return a number or " + std::to_string(n) + " numbers");
         for (std::size_t q = 0; q < n; ++q)
-          values[q] = result.data()[result.size() == 1 ? 0 : q];
+          values[q] = result->data()[result->size() == 1 ? 0 : q];
       };
 }
 
@@ -74,6 +78,25 @@ py::dict dictionary(const SolveReport &report)
   result["relative_residual"] = report.true_relative_residual;
   return result;
 }
+
+/// Without the interpreter's lock others may call a solver that is at work, or functions that it calls: that is refused.
+class Work
+{
+public:
+  explicit Work(std::atomic<bool> &busy)
+    : busy_(busy)
+  {
+    if (busy_.exchange(true))
+      throw std::runtime_error(
+          "the solver is at work in another thread, or calls this function: one call at a time");
+  }
+  ~Work() { busy_ = false; }
+  Work(const Work &) = delete;
+  Work &operator=(const Work &) = delete;
+
+private:
+  std::atomic<bool> &busy_;
+};
 
 /// A solver and the problem that it is made from.
 class PySolver
@@ -133,6 +156,7 @@ private:
   {
     const Output to(out, demand());
     {
+      const Work work(busy_);
       const py::gil_scoped_release released;
       (solver_.*by)(to.numbers(), from.numbers());
     }
@@ -152,6 +176,7 @@ private:
       copy(Input(start, "start", demand()), u);
     SolveReport report;
     {
+      const Work work(busy_);
       const py::gil_scoped_release released;
       report = solve(u.numbers(), start.is_none() ? Start::zero : Start::given);
     }
@@ -159,6 +184,7 @@ private:
   }
 
   Solver solver_;
+  std::atomic<bool> busy_ = false;
 };
 
 const std::map<std::string, BoundaryKind> kinds{{"dirichlet", BoundaryKind::dirichlet},
@@ -176,12 +202,25 @@ const std::map<std::string, Nodes> node_words{
     {"gauss", Nodes::gauss}, {"gauss_lobatto", Nodes::gauss_lobatto}};
 
 /// The text of an expression, or the name under which the problem gets the function.
-std::string data_of(Problem &problem, const std::string &name, const py::object &data)
+std::string data_of(Problem &problem, const std::string &what, const py::object &data)
 {
-  if (!PyCallable_Check(data.ptr()))
-    return py::str(data);
-  problem.functions[name] = function_of(data.cast<py::function>());
-  return name;
+  if (PyCallable_Check(data.ptr()) != 0)
+  {
+    problem.functions[what + "_"] = function_of(data.cast<py::function>());
+    return what + "_";
+  }
+  if (py::isinstance<py::str>(data))
+    return data.cast<std::string>();
+  try
+  {
+    return py::str(py::float_(data));
+  }
+  catch (const py::error_already_set &)
+  {
+    throw ArgumentError(what + " is of type " +
+        std::string(py::str(py::type::of(data).attr("__name__"))) +
+        "; allowed: a number, an expression or a function of x, y and z");
+  }
 }
 
 /// An array of one number per cell, (cells_z, cells_y, cells_x), in 2D (cells_y, cells_x), becomes the function `name`.
@@ -281,7 +320,7 @@ std::unique_ptr<PySolver> make(int dim, int degree, const std::vector<std::int64
   problem.coefficient_in_cell = word(
       "coefficient_in_cell", options["coefficient_in_cell"].cast<std::string>(), in_cell_words);
   set_coefficients(problem, coefficient, reaction);
-  problem.right_hand_side = data_of(problem, "right_hand_side_", right_hand_side);
+  problem.right_hand_side = data_of(problem, "right_hand_side", right_hand_side);
   std::map<std::string, int> sides;
   for (int s = 0; s < 2 * dim; ++s)
     sides[side_names[static_cast<std::size_t>(s)]] = s;
@@ -289,7 +328,7 @@ std::unique_ptr<PySolver> make(int dim, int degree, const std::vector<std::int64
   {
     const auto s = static_cast<std::size_t>(word("the side", side, sides));
     problem.boundary[s] = word("the kind of " + side, data.first, kinds);
-    problem.boundary_value[s] = data_of(problem, side + "_value_", data.second);
+    problem.boundary_value[s] = data_of(problem, side + "_value", data.second);
   }
   SolverOptions solver;
   Execution execution;
@@ -309,6 +348,17 @@ std::unique_ptr<PySolver> make(int dim, int degree, const std::vector<std::int64
 PYBIND11_MODULE(_tensormg, module)
 {
   py::register_exception<ArgumentError>(module, "ArgumentError", PyExc_ValueError);
+  py::register_exception_translator([](std::exception_ptr error) {
+    try
+    {
+      if (error)
+        std::rethrow_exception(error);
+    }
+    catch (const MemoryError &memory)
+    {
+      PyErr_SetString(PyExc_MemoryError, memory.what());
+    }
+  });
   module.attr("__version__") = version();
   py::class_<PySolver>(module, "Solver")
       .def(py::init(&make))

@@ -1,16 +1,9 @@
 #include "operators/cellwise/coarse_solver.h"
 
 #include <cmath>
-#include <stdexcept>
+#include <utility>
 
 #include "kernels/vector/vector.h"
-
-extern "C"
-{
-  void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
-  void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda,
-      double *b, const int *ldb, int *info);
-}
 
 namespace tensormg
 {
@@ -68,7 +61,7 @@ void CellwiseCoarseSolver<Number>::factorise()
             for (int i = 0; i < block.n; ++i)
               places_.push_back(block.index(cx, cy, cz, i, j, k));
   const std::size_t size = places_.size();
-  factor_.resize(size * size);
+  std::vector<double> matrix(size * size);
   dense_.resize(size);
   double trace = 0.;
   for (std::size_t j = 0; j < size; ++j)
@@ -77,19 +70,15 @@ void CellwiseCoarseSolver<Number>::factorise()
     operator_.vmult(b_, x_);
     x_[places_[j]] = 0.;
     for (std::size_t i = 0; i < size; ++i)
-      factor_[j * size + i] = b_[places_[i]];
-    trace += factor_[j * size + j];
+      matrix[j * size + i] = b_[places_[i]];
+    trace += matrix[j * size + j];
   }
   if (constant_.size() > 0) // a right-hand side without mean then has a solution without mean
     for (std::size_t j = 0; j < size; ++j)
       for (std::size_t i = 0; i < size; ++i)
-        factor_[j * size + i] +=
+        matrix[j * size + i] +=
             trace / static_cast<double>(size) * constant_[places_[i]] * constant_[places_[j]];
-  const int n = static_cast<int>(size);
-  int info = 0;
-  dpotrf_("L", &n, factor_.data(), &n, &info);
-  if (info != 0)
-    throw std::runtime_error("the matrix of the coarsest level is not positive definite");
+  factor_ = Cholesky(std::move(matrix), "the matrix of the coarsest level");
 }
 
 template <typename Number>
@@ -116,9 +105,7 @@ void CellwiseCoarseSolver<Number>::solve_dense()
 {
   for (std::size_t i = 0; i < places_.size(); ++i)
     dense_[i] = b_[places_[i]];
-  const int n = static_cast<int>(places_.size()), one = 1;
-  int info = 0;
-  dpotrs_("L", &n, &one, factor_.data(), &n, dense_.data(), &n, &info);
+  factor_.solve(dense_);
   for (std::size_t i = 0; i < places_.size(); ++i)
     x_[places_[i]] = dense_[i];
 }

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "operators/cellwise/cholesky.h"
 #include "operators/constant/laplace_operator.h"
 #include "operators/vectors/vector_space.h"
 #include "solvers/smoother.h"
@@ -38,6 +39,7 @@ private:
   Vector<double> x_, b_, constant_; ///< constant_: empty, or the coefficients of 1, of norm 1
   Vector<double> r_, z_, p_, q_;
   std::vector<std::int64_t> places_; ///< of the unknowns of the dense matrix
-  std::vector<double> factor_, dense_;
+  Cholesky factor_;
+  std::vector<double> dense_;
 };
 } // namespace tensormg

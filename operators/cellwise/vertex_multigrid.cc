@@ -2,17 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <utility>
 
 #include "solvers/chebyshev.h"
-
-extern "C"
-{
-  void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
-  void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda,
-      double *b, const int *ldb, int *info);
-}
 
 namespace tensormg
 {
@@ -409,7 +401,7 @@ void VertexMultigrid::factorise(bool is_singular)
     places_.push_back(place(grid, v));
   });
   const std::size_t size = places_.size();
-  factor_.assign(size * size, 0.);
+  std::vector<double> dense(size * size, 0.);
   dense_.resize(size);
   double trace = 0.;
   for_vertices(grid, [&](const auto &v) {
@@ -423,18 +415,14 @@ void VertexMultigrid::factorise(bool is_singular)
       for (int d = 0; d < 3; ++d)
         if (other[d] += offset(o)[d]; grid.periodic[d])
           other[d] = (other[d] + grid.count[d]) % grid.count[d];
-      factor_[static_cast<std::size_t>(numbers[place(grid, other)]) * size + row] += entry;
+      dense[static_cast<std::size_t>(numbers[place(grid, other)]) * size + row] += entry;
     }
     trace += matrix.entries[VertexMatrix::centre][place(grid, v)];
   });
   if (is_singular) // interpolation keeps constants; their part of a solution is of no interest
-    for (double &entry : factor_)
+    for (double &entry : dense)
       entry += trace / static_cast<double>(size * size);
-  const int n = static_cast<int>(size);
-  int info = 0;
-  dpotrf_("L", &n, factor_.data(), &n, &info);
-  if (info != 0)
-    throw std::runtime_error("the matrix on the coarsest vertices is not positive definite");
+  factor_ = Cholesky(std::move(dense), "the matrix on the coarsest vertices");
 }
 
 void VertexMultigrid::solve_coarsest()
@@ -442,9 +430,7 @@ void VertexMultigrid::solve_coarsest()
   Level &level = levels_.back();
   for (std::size_t i = 0; i < places_.size(); ++i)
     dense_[i] = level.b[places_[i]];
-  const int n = static_cast<int>(places_.size()), one = 1;
-  int info = 0;
-  dpotrs_("L", &n, &one, factor_.data(), &n, dense_.data(), &n, &info);
+  factor_.solve(dense_);
   for (std::size_t i = 0; i < places_.size(); ++i)
     level.x[places_[i]] = dense_[i];
 }

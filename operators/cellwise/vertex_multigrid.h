@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "operators/cellwise/cholesky.h"
+
 namespace tensormg
 {
 /// The vertices of a box with a layer around them: vertex (x, y, z) lies at first() + x + y * row() + z * plane(), in 2D z = 0.
@@ -85,6 +87,7 @@ private:
 
   std::vector<Level> levels_; ///< finest first
   std::vector<std::int64_t> places_;
-  std::vector<double> factor_, dense_;
+  Cholesky factor_;
+  std::vector<double> dense_;
 };
 } // namespace tensormg

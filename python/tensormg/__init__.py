@@ -19,6 +19,8 @@ be of either kind:
 All functions wait until their results are there. They also wait for the stream that an array names; where it names none, as
 those of PyTorch, its contents must be there before the call.
 """
+import operator
+
 import numpy as np
 
 from . import _tensormg
@@ -35,6 +37,37 @@ class NotConverged(RuntimeError):
         self.solution, self.report = solution, report
 
 
+def _number(name, value, convert=float):
+    try:
+        return convert(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name} = {value!r}; allowed: {'an integer' if convert is operator.index else 'a number'}") from None
+
+
+def _per_direction(name, values, convert=float):
+    if isinstance(values, str) or np.ndim(values) != 1:
+        raise ArgumentError(f"{name} = {values!r}; allowed: a number for each direction")
+    return [_number(name, value, convert) for value in values]
+
+
+def _sides(boundary):
+    if not isinstance(boundary, dict):
+        raise ArgumentError(f"boundary is of type {type(boundary).__name__}; allowed: a dictionary of sides")
+    sides = {side: tuple(data) if isinstance(data, (tuple, list)) else (data, 0) for side, data in boundary.items()}
+    for side, data in sides.items():
+        if len(data) != 2 or not isinstance(data[0], str):
+            raise ArgumentError(f"boundary of {side} = {boundary[side]!r}; allowed: a pair of kind and value, or a kind")
+    return sides
+
+
+def _communicator(comm):
+    if comm is None:
+        return -1
+    if not hasattr(comm, "py2f"):
+        raise ArgumentError(f"comm is of type {type(comm).__name__}; allowed: a communicator of mpi4py")
+    return comm.py2f()
+
+
 class Solver:
     """A solver that is set up once, for any number of right-hand sides.
 
@@ -47,22 +80,26 @@ class Solver:
     pair (kind, value): dirichlet with u, neumann with K du/dn, or periodic; without an entry ("dirichlet", 0).
     method: fgmres, cg, or with a K for the whole box direct. precision of the multigrid cycle: auto, double, single or half, on tensor cores tf32 or 2xfp16.
     backend: auto, cpu, cuda, mma or wmma. nodes: gauss or gauss_lobatto. comm: a communicator of mpi4py; without it this process
-    solves alone. Wrong arguments raise ArgumentError, a ValueError.
+    solves alone. Wrong arguments raise ArgumentError, a ValueError; memory that is not there MemoryError. One call at a time.
     """
 
     def __init__(self, cells, degree=2, *, lower=None, upper=None, coefficient=1.0, reaction=None, right_hand_side=1, boundary=None,
                  tolerance=1e-8, max_iterations=100, method="fgmres", precision="auto", full_multigrid=False,
                  backend="auto", nodes="gauss", coefficient_in_cell="constant", comm=None):
-        cells = [int(n) for n in cells]
-        dim = len(cells)
-        sides = {side: data if isinstance(data, tuple) else (data, 0) for side, data in (boundary or {}).items()}
+        cells = _per_direction("cells", cells, operator.index)
+        dim, degree = len(cells), _number("degree", degree, operator.index)
+        lower = [0.0] * dim if lower is None else _per_direction("lower", lower)
+        upper = [1.0] * dim if upper is None else _per_direction("upper", upper)
+        words = {"method": method, "precision": precision, "backend": backend, "nodes": nodes,
+                 "coefficient_in_cell": coefficient_in_cell}
+        for name, word in words.items():
+            if not isinstance(word, str):
+                raise ArgumentError(f"{name} = {word!r}; allowed: a word")
         self._solver = _tensormg.Solver(
-            dim, degree, cells, list(lower or [0.0] * dim), list(upper or [1.0] * dim), coefficient, reaction,
-            right_hand_side, sides,
-            {"tolerance": tolerance, "max_iterations": max_iterations, "method": method, "precision": precision,
-             "full_multigrid": full_multigrid, "backend": backend, "nodes": nodes,
-             "coefficient_in_cell": coefficient_in_cell,
-             "communicator": -1 if comm is None else comm.py2f()})
+            dim, degree, cells, lower, upper, coefficient, reaction, right_hand_side, _sides(boundary or {}),
+            {**words, "tolerance": _number("tolerance", tolerance), "full_multigrid": bool(full_multigrid),
+             "max_iterations": _number("max_iterations", max_iterations, operator.index),
+             "communicator": _communicator(comm)})
         begin, end, _ = self._solver.cells
         local = [end[d] - begin[d] for d in reversed(range(dim))]
         self.shape = (*local, *[degree + 1] * dim)
@@ -79,7 +116,7 @@ class Solver:
 
     @property
     def points(self):
-        """The coordinates x, y and z (zeros of the box's lower corner in 2D) of the nodes, each of the shape of a vector."""
+        """The coordinates x, y and z (zeros in 2D) of the nodes, each of the shape of a vector."""
         return tuple(x.reshape(self.shape) for x in self._solver.coordinates())
 
     def _result(self, solved, out, check):

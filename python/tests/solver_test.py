@@ -149,6 +149,43 @@ class Solve(unittest.TestCase):
     def plate(self, **others):
         return self.solver(cells=(4, 4), degree=2, boundary={}, **others)
 
+    def test_types(self):
+        for arguments in (dict(cells=4), dict(cells="44"), dict(cells=(4.5, 4)), dict(degree=2.5), dict(lower=1), dict(upper="x"),
+                          dict(coefficient=None), dict(tolerance="small"), dict(max_iterations=1.5), dict(comm=3), dict(nodes=1),
+                          dict(right_hand_side=None), dict(right_hand_side=[1, 2]), dict(boundary=["left"]),
+                          dict(boundary={"left": ("periodic",)}), dict(boundary={"left": (1, 2)})):
+            with self.assertRaisesRegex(tensormg.ArgumentError, f"^{next(iter(arguments))}.*; allowed: ", msg=str(arguments)):
+                self.solver(**dict(dict(cells=(4, 4), boundary={}), **arguments))
+        solver = self.solver(cells=np.array([4, 4]), lower=np.zeros(2), upper=np.ones(2), boundary={"left": ["neumann", np.float32(1)]},
+                             right_hand_side=np.int64(1))
+        with self.assertRaisesRegex(tensormg.ArgumentError, "f is complex"):
+            solver.solve(1j * np.ones(solver.shape))
+        with self.assertRaisesRegex(tensormg.ArgumentError, "returns is complex"):
+            self.solver(cells=(4, 4), boundary={}, right_hand_side=lambda x, y, z: 1j * x).solve()
+        with self.assertRaises(MemoryError):
+            tensormg.Solver((2**13,) * 3, 8)
+
+    def test_one_call_at_a_time(self):
+        solver = None
+        refused = []
+
+        def calls_again(x, y, z):
+            try:
+                solver.solve()
+            except RuntimeError as error:
+                refused.append(str(error))
+            return x
+
+        solver = self.solver(cells=(4, 4), boundary={}, right_hand_side=calls_again)
+        u, _ = solver.solve()
+        self.assertIn("one call at a time", refused[0])
+        self.assertTrue((u == self.solver(cells=(4, 4), boundary={}, right_hand_side=lambda x, y, z: x).solve()[0]).all())
+
+    def test_direct(self):
+        u, report = self.solver(method="direct", tolerance=1e-12).solve()
+        self.assertEqual(report["iterations"], 1)
+        self.assertLess(abs(u - self.solver(tolerance=1e-12).solve()[0]).max(), 1e-10)
+
     def test_results_in_arrays_of_the_caller(self):
         solver = self.plate()
         f = np.random.default_rng(1).standard_normal(solver.shape)
