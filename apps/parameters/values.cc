@@ -332,6 +332,9 @@ std::string read_directory(std::string &directory, const std::string &text)
     return "begins with '~', which only a shell replaces";
   if (text.find('$') != std::string::npos)
     return "contains '$', which only a shell replaces";
+  if (text.size() > 1 && text.front() == text.back() &&
+      (text.front() == '"' || text.front() == '\''))
+    return "stands in quotation marks, which would be part of the name";
   directory = text;
   return "";
 }

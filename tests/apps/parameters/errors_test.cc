@@ -210,6 +210,7 @@ namespace
         {{"output.directory="}, {"output.directory = '' is empty", "allowed: a path"}},
         {{"output.directory=~/x"}, {"'~/x' begins with '~'", "a path, written in full"}},
         {{"output.directory=$HOME/x"}, {"'$HOME/x' contains '$'", "a path, written in full"}},
+        {{"output.directory=\"results\""}, {"stands in quotation marks", "a path, written in full"}},
         {{"output.name=a/b"}, {"output.name = 'a/b' contains '/'", "allowed: a file name"}},
         {{"output.name="}, {"output.name = '' is empty", "allowed: a file name"}},
         {{"output.field_name="}, {"output.field_name = '' is empty", "allowed: a printable text"}},
