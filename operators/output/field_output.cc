@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iomanip>
 #include <limits>
+#include <optional>
 #include <ostream>
 #include <sstream>
 #include <stdexcept>
@@ -154,15 +155,17 @@ FieldOutput write_field_output(const Grid &grid, const CellBasis &basis, const V
   run_together(grid.communicator, true, path, [&] { writer.measure(); });
   writer.choose_numbers(grid.communicator);
 
-  if (n_pieces > 1)
-    run_together(grid.communicator, true, path,
-        [&] { writer.write_piece(files[static_cast<std::size_t>(grid.rank) + 1]); });
-  // Only now, so that a record never refers to pieces that are not there.
+  const bool has_piece = n_pieces > 1 || grid.rank == 0;
+  std::optional<OutputFile> piece;
+  run_together(grid.communicator, has_piece, path, [&] {
+    piece.emplace(n_pieces > 1 ? files[static_cast<std::size_t>(grid.rank) + 1] : path);
+    writer.write_piece(*piece);
+  });
+  // Only now, so that there are never pieces of two solutions, nor a record of pieces that are not there.
+  run_together(grid.communicator, has_piece, path, [&] { piece->publish(); });
   run_together(grid.communicator, grid.rank == 0, path, [&] {
     if (n_pieces > 1)
       writer.write_record(path, {files.begin() + 1, files.end()});
-    else
-      writer.write_piece(path);
     remove_stale_files(base, n_pieces);
   });
   return {path, writer.fields_in_double()};

@@ -187,9 +187,9 @@ std::string FieldWriter::data_begin(const std::string &element) const
   return '<' + element + " Scalars=\"" + escaped(fields_.front().name) + "\">\n";
 }
 
-void FieldWriter::write_piece(const std::string &path)
+void FieldWriter::write_piece(OutputFile &file)
 {
-  OutputFile(path).write([&](std::ostream &out) {
+  file.fill([&](std::ostream &out) {
     const std::int64_t cells = n_cells(cells_);
     out << file_head("UnstructuredGrid") << ">\n"
         << field_data() << "<Piece NumberOfPoints=\"" << cells * points_per_cell()

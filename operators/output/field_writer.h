@@ -17,6 +17,7 @@
 #include "operators/data/tensor_rule.h"
 #include "operators/mesh/grid.h"
 #include "operators/output/field_output.h"
+#include "operators/output/output_file.h"
 #include "operators/output/vtu_shape.h"
 #include "operators/vectors/vector.h"
 #include "tensormg/problem.h"
@@ -58,8 +59,8 @@ public:
   /// Those that are not in single precision.
   std::vector<std::string> fields_in_double() const;
 
-  /// This rank's cells.
-  void write_piece(const std::string &path);
+  /// This rank's cells. The file is then complete, but has not its name yet.
+  void write_piece(OutputFile &file);
   /// The file that makes one data set of the pieces, which it names relative to its own folder.
   void write_record(const std::string &path, const std::vector<std::string> &pieces) const;
 

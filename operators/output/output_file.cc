@@ -78,6 +78,12 @@ OutputFile::~OutputFile()
 
 void OutputFile::write(const std::function<void(std::ostream &)> &write)
 {
+  fill(write);
+  publish();
+}
+
+void OutputFile::fill(const std::function<void(std::ostream &)> &write)
+{
   try
   {
     write(stream_);
@@ -93,6 +99,10 @@ void OutputFile::write(const std::function<void(std::ostream &)> &write)
     fail(error_);
   if (::close(std::exchange(file_, -1)) != 0)
     fail(errno);
+}
+
+void OutputFile::publish()
+{
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
     fail(errno);
   complete_ = true;

@@ -22,8 +22,12 @@ public:
   OutputFile &operator=(const OutputFile &) = delete;
   ~OutputFile() override;
 
-  /// Calls write(stream) and gives the file its name. std::system_error if anything fails.
+  /// fill() and publish().
   void write(const std::function<void(std::ostream &)> &write);
+  /// Calls write(stream), after which the file is complete. std::system_error if anything fails.
+  void fill(const std::function<void(std::ostream &)> &write);
+  /// Gives the file its name.
+  void publish();
 
 private:
   int overflow(int character) override;
