@@ -51,10 +51,11 @@ struct Problem
   std::array<std::string, 6> boundary_value{"0", "0", "0", "0", "0", "0"};
   ///< Dirichlet: u; Neumann: the flux K du/dn
   std::string right_hand_side = "1";
-  std::string initial_guess;                 ///< empty: zero
-  std::string exact_solution;                ///< empty: unknown
-  std::array<std::string, 3> exact_gradient; ///< empty: unknown
-  std::map<std::string, double> constants;   ///< names usable in every expression
+  /// Read by the programs, not by Solver, whose solve(f, u, Start::given) starts from u; empty: zero, unknown.
+  std::string initial_guess;
+  std::string exact_solution;
+  std::array<std::string, 3> exact_gradient;
+  std::map<std::string, double> constants; ///< names usable in every expression
   /// Names that may stand for a whole expression: right_hand_side = "f" with functions["f"]. Evaluated on the host.
   std::map<std::string, Function> functions;
   /// Of functions that are constant in each of n_x, n_y, n_z equal voxels of the box (entry 2 is 1 in 2D): these numbers. Then a

@@ -82,6 +82,26 @@ namespace
     }
   }
 
+  bool is_name(const std::string &text)
+  {
+    constexpr const char *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    return !text.empty() && std::string(letters).find(text[0]) != std::string::npos &&
+        text.find_first_not_of(std::string(letters) + "0123456789") == std::string::npos &&
+        text != "x" && text != "y" && text != "z" && text != "pi";
+  }
+
+  /// Names of the caller that stand in expressions or for them.
+  void check_names(const Problem &problem)
+  {
+    const std::string allowed = "letters, digits and _ that have no other meaning in expressions";
+    for (const auto &[name, value] : problem.constants)
+      if (!is_name(name))
+        refuse("problem.constants has the name '" + name + "'", allowed);
+    for (const auto &[name, function] : problem.functions)
+      if (!is_name(name) || problem.constants.contains(name))
+        refuse("problem.functions has the name '" + name + "'", allowed);
+  }
+
   /// A number of an option, NaN being none.
   void check_number(const char *name, double value, bool is_allowed, const std::string &allowed)
   {
@@ -163,6 +183,7 @@ void check_arguments(const Problem &problem, const SolverOptions &options)
 {
   check_box(problem);
   check_data(problem);
+  check_names(problem);
   check_solver(options);
   check_multigrid(options.multigrid);
   if (options.solver == OuterSolver::direct && options.full_multigrid)

@@ -414,6 +414,10 @@ namespace
     refused([&](auto &, auto &o, auto &) { o.multigrid.eigenvalue_safety = nan; }, "safety");
     refused([&](auto &, auto &o, auto &) { o.multigrid.damping = nan; }, "damping");
     refused([](auto &p, auto &, auto &) { p.boundary[0] = BoundaryKind(7); }, "boundary[0]");
+    refused([](auto &p, auto &, auto &) { p.constants["pi"] = 3.; }, "'pi'");
+    refused([](auto &p, auto &, auto &) { p.constants["a b"] = 3.; }, "'a b'");
+    refused([](auto &p, auto &, auto &) { p.functions["1"] = {}; }, "'1'");
+    refused([](auto &p, auto &, auto &) { p.constants["c"] = 1., p.functions["c"] = {}; }, "'c'");
     refused([](auto &, auto &, auto &s) { s.backend = "gpu"; }, "gpu");
   }
 
