@@ -7,6 +7,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <pybind11/numpy.h>
@@ -121,28 +122,30 @@ public:
   }
   py::tuple solve(const py::object &f, const py::object &start, const py::object &out)
   {
-    if (f.is_none() && !start.is_none())
-      throw ArgumentError("start needs f");
     if (f.is_none())
+    {
+      if (!start.is_none())
+        together([]() -> Input { throw ArgumentError("start needs f"); });
       return solved(start, out, [&](std::span<double> u, Start) { return solver_.solve(u); });
-    const Input values(f, "f", demand());
+    }
+    const Input values = together([&] { return Input(f, "f", demand()); });
     return solved(start, out,
         [&](std::span<double> u, Start how) { return solver_.solve(values.numbers(), u, how); });
   }
   py::tuple solve_system(const py::object &b, const py::object &start, const py::object &out)
   {
-    const Input values(b, "b", demand());
+    const Input values = together([&] { return Input(b, "b", demand()); });
     return solved(start, out, [&](std::span<double> u, Start how) {
       return solver_.solve_system(values.numbers(), u, how);
     });
   }
   py::object multiply(const py::object &x, const py::object &out)
   {
-    return product(&Solver::multiply, Input(x, "x", demand()), out);
+    return product(&Solver::multiply, x, "x", out);
   }
   py::object precondition(const py::object &r, const py::object &out)
   {
-    return product(&Solver::precondition, Input(r, "r", demand()), out);
+    return product(&Solver::precondition, r, "r", out);
   }
 
 private:
@@ -151,10 +154,32 @@ private:
     const std::string name = backend();
     return {size(), name != "cpu" && name != "reference", name};
   }
-  py::object product(void (Solver::*by)(std::span<double>, std::span<const double>),
-      const Input &from, const py::object &out)
+  /// Arguments of this process. If they cannot be used, the others, which wait in the library, are told so by a call that it
+  /// refuses on all.
+  template <typename Make>
+  std::invoke_result_t<Make> together(const Make &make)
   {
-    const Output to(out, demand());
+    try
+    {
+      return make();
+    }
+    catch (...)
+    {
+      const py::gil_scoped_release released;
+      try
+      {
+        solver_.multiply({}, {});
+      }
+      catch (const ArgumentError &)
+      {}
+      throw;
+    }
+  }
+  py::object product(void (Solver::*by)(std::span<double>, std::span<const double>),
+      const py::object &object, const std::string &name, const py::object &out)
+  {
+    const Input from = together([&] { return Input(object, name, demand()); });
+    const Output to = together([&] { return Output(out, demand()); });
     {
       const Work work(busy_);
       const py::gil_scoped_release released;
@@ -171,9 +196,12 @@ private:
   template <typename Solve>
   py::tuple solved(const py::object &start, const py::object &out, const Solve &solve)
   {
-    const Output u(out, demand());
-    if (!start.is_none())
-      copy(Input(start, "start", demand()), u);
+    const Output u = together([&] {
+      Output to(out, demand());
+      if (!start.is_none())
+        copy(Input(start, "start", demand()), to);
+      return to;
+    });
     SolveReport report;
     {
       const Work work(busy_);
