@@ -52,6 +52,30 @@ namespace
     }
   }
 
+  /// Whether it can be counted and resolved.
+  void check_grid(const Problem &problem)
+  {
+    constexpr double most_dofs = 4.6e18; // about 2^62, with room for sums
+    double dofs = 1.;
+    for (int d = 0; d < problem.dim; ++d)
+    {
+      const auto axis = static_cast<std::size_t>(d);
+      const double lower = problem.lower[axis], upper = problem.upper[axis];
+      const double cells =
+          std::ldexp(static_cast<double>(problem.coarse_cells[axis]), problem.refinements);
+      const double h = (upper - lower) / cells;
+      dofs *= cells * (problem.degree + 1);
+      // 1/h^2 must be in range, and vertices must differ.
+      if (!(h > 1e-100 && h < 1e100) || !(lower + 0.5 * h > lower && upper - 0.5 * h < upper))
+        refuse("cells of the size " + number_text(h) + " in direction " + std::to_string(d),
+            "what double precision resolves between problem.lower and problem.upper");
+    }
+    if (!(dofs < most_dofs))
+      refuse("problem.coarse_cells, refinements and degree give " + number_text(dofs) +
+              " unknowns of all processes",
+          "less than 2^62");
+  }
+
   void check_data(const Problem &problem)
   {
     if (!(problem.coefficient > 0. && std::isfinite(problem.coefficient)))
@@ -182,6 +206,7 @@ namespace
 void check_arguments(const Problem &problem, const SolverOptions &options)
 {
   check_box(problem);
+  check_grid(problem);
   check_data(problem);
   check_names(problem);
   check_solver(options);

@@ -414,6 +414,10 @@ namespace
     refused([&](auto &, auto &o, auto &) { o.multigrid.eigenvalue_safety = nan; }, "safety");
     refused([&](auto &, auto &o, auto &) { o.multigrid.damping = nan; }, "damping");
     refused([](auto &p, auto &, auto &) { p.boundary[0] = BoundaryKind(7); }, "boundary[0]");
+    refused([](auto &p, auto &, auto &) { p.lower[0] = -1e308, p.upper[0] = 1e308; }, "inf");
+    refused([](auto &p, auto &, auto &) { p.lower[0] = 1e16, p.upper[0] = 1e16 + 4.; }, "cells");
+    refused([](auto &p, auto &, auto &) { p.lower[0] = 0., p.upper[0] = 1e-150; }, "resolves");
+    refused([](auto &p, auto &, auto &) { p.coarse_cells = {1 << 30, 1 << 30, 1}; }, "less than");
     refused([](auto &p, auto &, auto &) { p.constants["pi"] = 3.; }, "'pi'");
     refused([](auto &p, auto &, auto &) { p.constants["a b"] = 3.; }, "'a b'");
     refused([](auto &p, auto &, auto &) { p.functions["1"] = {}; }, "'1'");
