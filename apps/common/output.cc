@@ -4,6 +4,7 @@
 #include <optional>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 
 #include "apps/parameters/field_description.h"
 #include "apps/parameters/text.h"
@@ -59,6 +60,11 @@ void write_record(RunRecord &record, MPI_Comm communicator)
                               json = directory / record_files[2];
   for (const std::filesystem::path &file : {json, csv, parameters})
     record.files.push_back(file.string());
+  // Of the runs of a study it lies elsewhere.
+  const std::string &log = record.parameters.output.log_file;
+  std::error_code unknown;
+  if (!log.empty() && std::filesystem::exists(directory / log, unknown))
+    record.files.push_back((directory / log).string());
   on_first_rank(communicator, [&] {
     std::ostringstream text;
     write_residuals_csv(record, text);

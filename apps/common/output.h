@@ -41,7 +41,7 @@ struct TableFiles
 /// this one's. Collective.
 void forget_record(const std::filesystem::path &directory, MPI_Comm communicator);
 
-/// Writes run.json, residuals.csv and parameters.prm and adds them to record.files. Collective.
+/// Writes run.json, residuals.csv and parameters.prm and adds them, and a log file beside them, to record.files. Collective.
 void write_record(RunRecord &record, MPI_Comm communicator);
 
 /// The levels down to the one that output.vtu_coarsening chooses, which is the finest of the result.

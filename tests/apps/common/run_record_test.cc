@@ -1,5 +1,6 @@
 // The record of a run and the texts and files that are made from it.
 #include <cmath>
+#include <fstream>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -124,6 +125,22 @@ namespace
   {
     EXPECT_GT(peak_memory(), 1e6);
     EXPECT_LT(peak_memory(), 1e13);
+  }
+
+  TEST(RunRecord, TheLogFileIsOneOfTheFiles)
+  {
+    const TemporaryDirectory directory;
+    const std::string path = (directory / "a").string();
+    for (const bool is_there : {false, true})
+    {
+      RunRecord record = sample({"output.directory=" + path, "output.log_file=log.txt"});
+      prepare_directory(path, MPI_COMM_SELF);
+      if (is_there)
+        std::ofstream(path + "/log.txt") << "words";
+      write_record(record, MPI_COMM_SELF);
+      EXPECT_EQ(record.files.size(), is_there ? 4U : 3U);
+      EXPECT_EQ(record.files.back(), path + (is_there ? "/log.txt" : "/parameters.prm"));
+    }
   }
 
   TEST(RunRecord, Files)
