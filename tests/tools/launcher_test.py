@@ -34,6 +34,10 @@ class Launcher(LauncherCopy):
         for form in ("-n", "--ranks", "--ranks="):
             self.expect_error(self.launch("solve", "a.prm", form), 2, "must be a positive integer")
 
+    def test_more_processes_than_a_machine_bears(self):
+        self.expect_error(self.launch("solve", "a.prm", "-n", "999999"), 2, "would start 999999 processes")
+        self.assertIn("-n 999999", self.started("solve", "a.prm", TENSORMG_MPIRUN="mpirun -n 999999"))
+
     def test_other_mpirun(self):
         line = self.started("solve", "a.prm", TENSORMG_MPIRUN="mpirun -n 64 --map-by node")
         self.assertRegex(line, r"^mpirun: -n 64 --map-by node .*/tensormg-solve a\.prm$")
