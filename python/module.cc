@@ -291,7 +291,7 @@ std::string cell_data_of(Problem &problem, const std::string &name, const py::ob
   }
   catch (const py::error_already_set &)
   {
-    throw ArgumentError("the " + name + " is of type " + Py_TYPE(data.ptr())->tp_name +
+    throw ArgumentError(name + " is of type " + Py_TYPE(data.ptr())->tp_name +
         "; allowed: a number, an expression, a function of x, y, z, or a numpy array of one number for each cell");
   }
 }
@@ -312,7 +312,7 @@ void set_coefficients(Problem &problem, const py::object &coefficient, const py:
           " entries; allowed: " + std::to_string(problem.dim) + ", one per direction");
     for (std::size_t d = 0; d < parts.size(); ++d)
       problem.cell_coefficient[d] =
-          cell_data_of(problem, std::string("coefficient in ") + "xyz"[d], py::object(parts[d]));
+          cell_data_of(problem, std::string("coefficient_") + "xyz"[d], py::object(parts[d]));
   }
   else
     problem.cell_coefficient[0] = cell_data_of(problem, "coefficient", coefficient);

@@ -6,13 +6,19 @@
 
 namespace tensormg
 {
+std::int64_t CellArray::size(const Block &block)
+{
+  constexpr std::int64_t widest_load =
+      16; // vectors are loaded from the place of a cell on, also of the last
+  const std::int64_t around = block.dim == 3 ? 2 : 0;
+  return (block.pitch + 2) * (block.cells[1] + 2) * (block.cells[2] + around) + widest_load;
+}
+
 CellArray::CellArray(const Block &block)
   : row_(block.pitch + 2)
   , plane_(row_ * (block.cells[1] + 2))
   , first_(1 + row_ + (block.dim == 3 ? plane_ : 0))
-  // Vectors are loaded from the place of a cell on, also of the last.
-  , numbers_(
-        static_cast<std::size_t>(plane_ * (block.cells[2] + (block.dim == 3 ? 2 : 0)) + 16), 1.)
+  , numbers_(static_cast<std::size_t>(size(block)), 1.)
 {}
 
 void CellArray::close(const LevelGrid &level)

@@ -18,6 +18,8 @@ class CellArray
 public:
   CellArray() = default;
   explicit CellArray(const Block &block);
+  /// How many numbers an array has.
+  static std::int64_t size(const Block &block);
 
   bool empty() const { return numbers_.empty(); }
   std::int64_t row() const { return row_; }

@@ -46,8 +46,8 @@ CellNumbersOf<C>::CellNumbersOf(const LevelGrid &level, const CellBasis &basis)
 template <typename C>
 std::int64_t CellNumbersOf<C>::bytes(const LevelGrid &level)
 {
-  const auto size = static_cast<std::int64_t>(CellArray(level.block).numbers().size());
-  return (2 * level.block.dim + 1) * size * static_cast<std::int64_t>(sizeof(C));
+  return (2 * level.block.dim + 1) * CellArray::size(level.block) *
+      static_cast<std::int64_t>(sizeof(C));
 }
 
 template class CellNumbersOf<double>;

@@ -6,6 +6,7 @@
 #include "operators/constant/box_solver.h"
 #include "operators/constant/device_box_solver.h"
 #include "operators/constant/transfer_operator.h"
+#include "operators/mesh/cell_numbers.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 
 namespace tensormg
@@ -67,6 +68,25 @@ namespace
   std::int64_t longest_basis(const SolverOptions &options)
   {
     return std::min(options.restart, options.max_iterations);
+  }
+
+  /// Coefficients of cells: those of the grid, and as the operators of the outer method and of the levels take them.
+  void add_cells(MemoryPlan &plan, const Grid &grid, const SolverOptions &options)
+  {
+    const bool is_tensor = !grid.problem.cell_coefficient[1].empty();
+    const double arrays =
+        (is_tensor ? grid.problem.dim : 1) + (grid.problem.reaction.empty() ? 0 : 1);
+    const double of_cycle = bytes_per_number(options.multigrid.precision) == 8 ? 1. : 0.5;
+    double bytes = 0.;
+    for (const LevelGrid &level : grid.levels)
+    {
+      const auto of_operator = static_cast<double>(CellNumbersOf<double>::bytes(level));
+      const double array = sizeof(double) * static_cast<double>(CellArray::size(level.block));
+      const bool is_finest = &level == &grid.finest();
+      bytes += arrays * array +
+          (of_cycle + (is_finest ? (options.has_single_basis() ? 2. : 1.) : 0.)) * of_operator;
+    }
+    plan.items.push_back({"coefficients of cells", "mixed", 1, bytes});
   }
 
   /// Returns the bytes of the traces that its levels exchange.
@@ -156,6 +176,8 @@ MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options, Memo
   }
   if (options.solver != OuterSolver::direct)
     traces += add_multigrid(plan, grid, options, on_device);
+  if (grid.problem.is_cellwise() && numbers(grid.finest().block) < countable_numbers)
+    add_cells(plan, grid, options);
   if (traces > 0.)
     plan.items.push_back({"face traces of neighbouring ranks", "mixed", 1, traces});
   return plan;
