@@ -80,6 +80,22 @@ py::dict dictionary(const SolveReport &report)
   return result;
 }
 
+int side_number(const std::string &name)
+{
+  std::map<std::string, int> numbers;
+  for (std::size_t s = 0; s < side_names.size(); ++s)
+    numbers[side_names[s]] = static_cast<int>(s);
+  return word("the side", name, numbers);
+}
+
+/// A warning of Python's, from any thread.
+void warn(const std::string &message)
+{
+  const py::gil_scoped_acquire lock;
+  if (PyErr_WarnEx(PyExc_RuntimeWarning, message.c_str(), 2) != 0)
+    throw py::error_already_set(); // warnings are errors
+}
+
 /// Without the interpreter's lock others may call a solver that is at work, or functions that it calls: that is refused.
 class Work
 {
@@ -120,6 +136,26 @@ public:
     solver_.coordinates(writable(x), writable(y), writable(z));
     return py::make_tuple(x, y, z);
   }
+  py::tuple side_coordinates(const std::string &name) const
+  {
+    const int side = side_number(name);
+    const std::int64_t count = solver_.side_size(side);
+    Array x(count), y(count), z(count);
+    solver_.side_coordinates(side, writable(x), writable(y), writable(z));
+    return py::make_tuple(x, y, z);
+  }
+  void set_side_values(const std::string &name, const py::object &values)
+  {
+    const auto [side, numbers] = together([&] {
+      const int number = side_number(name);
+      const Input input(values, "values", {solver_.side_size(number), false, "cpu"});
+      return std::pair{number, std::vector<double>(input.numbers().begin(), input.numbers().end())};
+    });
+    const Work work(busy_);
+    const py::gil_scoped_release released;
+    solver_.set_side_values(side, numbers);
+  }
+  void update_sides() { solver_.update_sides(); }
   py::tuple solve(const py::object &f, const py::object &start, const py::object &out)
   {
     if (f.is_none())
@@ -349,12 +385,11 @@ std::unique_ptr<PySolver> make(int dim, int degree, const std::vector<std::int64
       "coefficient_in_cell", options["coefficient_in_cell"].cast<std::string>(), in_cell_words);
   set_coefficients(problem, coefficient, reaction);
   problem.right_hand_side = data_of(problem, "right_hand_side", right_hand_side);
-  std::map<std::string, int> sides;
-  for (int s = 0; s < 2 * dim; ++s)
-    sides[side_names[static_cast<std::size_t>(s)]] = s;
   for (const auto &[side, data] : boundary)
   {
-    const auto s = static_cast<std::size_t>(word("the side", side, sides));
+    const auto s = static_cast<std::size_t>(side_number(side));
+    if (side_number(side) >= 2 * dim)
+      throw ArgumentError("the side = '" + side + "'; allowed in 2D: left, right, front, back");
     problem.boundary[s] = word("the kind of " + side, data.first, kinds);
     problem.boundary_value[s] = data_of(problem, side + "_value", data.second);
   }
@@ -369,6 +404,7 @@ std::unique_ptr<PySolver> make(int dim, int degree, const std::vector<std::int64
   execution.backend = options["backend"].cast<std::string>();
   execution.nodes = word("nodes", options["nodes"].cast<std::string>(), node_words);
   execution.communicator = options["communicator"].cast<int>();
+  execution.message_callback = warn;
   return std::make_unique<PySolver>(problem, solver, execution);
 }
 } // namespace
@@ -394,6 +430,9 @@ PYBIND11_MODULE(_tensormg, module)
       .def_property_readonly("backend", &PySolver::backend)
       .def_property_readonly("cells", &PySolver::cells)
       .def("coordinates", &PySolver::coordinates)
+      .def("side_coordinates", &PySolver::side_coordinates)
+      .def("set_side_values", &PySolver::set_side_values)
+      .def("update_sides", &PySolver::update_sides)
       .def("solve", &PySolver::solve)
       .def("solve_system", &PySolver::solve_system)
       .def("multiply", &PySolver::multiply)

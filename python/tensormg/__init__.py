@@ -83,7 +83,7 @@ class Solver:
     solves alone. Wrong arguments raise ArgumentError, a ValueError; memory that is not there MemoryError. One call at a time.
     """
 
-    def __init__(self, cells, degree=2, *, lower=None, upper=None, coefficient=1.0, reaction=None, right_hand_side=1, boundary=None,
+    def __init__(self, cells, degree=3, *, lower=None, upper=None, coefficient=1.0, reaction=None, right_hand_side=1, boundary=None,
                  tolerance=1e-8, max_iterations=100, method="fgmres", precision="auto", full_multigrid=False,
                  backend="auto", nodes="gauss", coefficient_in_cell="constant", comm=None):
         cells = _per_direction("cells", cells, operator.index)
@@ -118,6 +118,19 @@ class Solver:
     def points(self):
         """The coordinates x, y and z (zeros in 2D) of the nodes, each of the shape of a vector."""
         return tuple(x.reshape(self.shape) for x in self._solver.coordinates())
+
+    def side_points(self, side):
+        """The coordinates x, y and z of the nodes on a side ("left", ...), of the cells of this process there: flat arrays, cells and
+        nodes along the side in the order of the directions, the first one fastest."""
+        return self._solver.side_coordinates(side)
+
+    def set_side_values(self, side, values):
+        """Values at these nodes, u or K du/dn, take the place of those that the solver was made with."""
+        self._solver.set_side_values(side, values)
+
+    def update_sides(self):
+        """Functions on sides give other values now: they are called again by the next solve."""
+        self._solver.update_sides()
 
     def _result(self, solved, out, check):
         u, report = solved

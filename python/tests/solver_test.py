@@ -112,6 +112,28 @@ class Solve(unittest.TestCase):
                 (dict(coefficient_in_cell="median"), "'median'; allowed: constant, mean")):
             self.refuse(lambda arguments=arguments: self.plate(**arguments), text)
 
+    def test_values_on_sides(self):
+        sides = {side: ("dirichlet", 0) for side in ("left", "right")} | {side: ("neumann", 0) for side in ("front", "back")}
+        solver = tensormg.Solver((4, 4), 2, right_hand_side=0, boundary=sides, backend="cpu")
+        x, y, _ = solver.side_points("right")
+        self.assertTrue(np.all(x == 1))
+        solver.set_side_values("right", 2 + 0 * y)
+        u, _ = solver.solve(np.zeros(solver.size))
+        self.assertLess(abs(u - 2 * solver.points[0]).max(), 1e-7)
+        for side, values, word in (("top", [], "0 to 3"), ("above", [], "the side"), ("left", [1.0], "values has 1 numbers")):
+            with self.assertRaisesRegex(tensormg.ArgumentError, word):
+                solver.set_side_values(side, np.array(values))
+
+    def test_sides_that_depend_on_time(self):
+        time = [1.0]
+        sides = {"left": ("dirichlet", lambda x, y, z: time[0] + 0 * x), "right": ("neumann", 0), "front": ("neumann", 0),
+                 "back": ("neumann", 0)}
+        solver = tensormg.Solver((4, 4), 2, right_hand_side=0, boundary=sides, backend="cpu")
+        for time[0] in (1.0, 3.0):
+            solver.update_sides()
+            u, _ = solver.solve(np.zeros(solver.size))
+            self.assertLess(abs(u - time[0]).max(), 1e-6)
+
     def test_scipy(self):
         from scipy.sparse.linalg import cg
         solver = self.solver(cells=(8, 6, 4), degree=2)
