@@ -27,6 +27,23 @@ namespace
   }
   constexpr double small_vector = 8. * 16 * 16 * 16;
 
+  TEST(MemoryPlan, CountsCoefficientsOfCells)
+  {
+    Problem problem = small_grid().problem;
+    problem.cell_coefficient[0] = "2";
+    const auto bytes = [](const Problem &of) {
+      return make_memory_plan(make_grid(of, MPI_COMM_SELF), SolverOptions()).bytes();
+    };
+    // On the finest level one number of the grid and 7 of each of three operators, one of them in single.
+    constexpr double cells = 8. * 8 * 8;
+    const double found = bytes(problem) - bytes(small_grid().problem);
+    EXPECT_GT(found, 8. * cells * (1 + 2.5 * 7));
+    EXPECT_LT(found, 3. * 8. * cells * (1 + 2.5 * 7));
+    Problem with_reaction = problem;
+    with_reaction.reaction = "1";
+    EXPECT_GT(bytes(with_reaction) - bytes(problem), 8. * cells);
+  }
+
   TEST(MemoryPlan, CountsVectors)
   {
     const Grid grid = small_grid();
