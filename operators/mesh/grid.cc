@@ -33,10 +33,10 @@ namespace
   constexpr std::int64_t min_dofs_per_rank = 8192;
 
   /// Goes down the levels of a box.
-  class Coarsening
+  class Halving
   {
   public:
-    explicit Coarsening(const Problem &problem)
+    explicit Halving(const Problem &problem)
       : dim_(problem.dim)
       , refinements_(problem.refinements)
     {
@@ -216,7 +216,7 @@ namespace
 std::vector<LevelShape> level_shapes(const Problem &problem)
 {
   std::vector<LevelShape> shapes;
-  Coarsening coarsening(problem);
+  Halving coarsening(problem);
   while (coarsening.find_next())
   {
     shapes.push_back(coarsening.shape());

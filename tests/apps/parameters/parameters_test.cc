@@ -59,6 +59,7 @@ end
 SUBSECTION multigrid
   SET precision         = half
   set cycle             = w
+  set coarsening        = vertices
   set smoother          = patch
   set chebyshev_kind    = first
   set degree            = 3   # a comment

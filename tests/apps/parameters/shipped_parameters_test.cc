@@ -29,7 +29,8 @@ namespace
   {
     std::vector<std::filesystem::path> files;
     for (const auto &entry : std::filesystem::directory_iterator(source_directory() / "params"))
-      files.push_back(entry.path());
+      if (entry.is_regular_file()) // params/voxels needs an array, which a script makes
+        files.push_back(entry.path());
     return files;
   }
 
