@@ -38,8 +38,18 @@ void *operator new[](std::size_t bytes, std::align_val_t alignment)
 {
   return counted(bytes, static_cast<std::size_t>(alignment));
 }
+void *operator new(std::size_t bytes, const std::nothrow_t &) noexcept
+{
+  return counted(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+void *operator new[](std::size_t bytes, const std::nothrow_t &) noexcept
+{
+  return counted(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete[](void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, const std::nothrow_t &) noexcept { std::free(memory); }
+void operator delete[](void *memory, const std::nothrow_t &) noexcept { std::free(memory); }
 void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
 void operator delete[](void *memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void *memory, std::align_val_t) noexcept { std::free(memory); }
