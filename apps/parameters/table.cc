@@ -43,12 +43,9 @@ namespace
         table, "problem", [](auto &p) -> auto & { return p; });
     of_all.add(
         "fields",
-        "Names for data in files; a name stands in place of a whole expression, on a side, as the right-hand side, "
-        "coefficient, reaction, initial guess or exact solution. A path NAME.json is the description that output.write_npy has written beside NAME.npy: "
-        "the solution of another run, with any grid, degree and number of ranks. A path NAME.npy is an array of NumPy, "
-        "float32 or float64, (n_z, n_y, n_x) or in 2D (n_y, n_x), which is constant in each of so many equal voxels of the "
-        "box; for a coefficient also of labels, uint8, uint16 or int32, with problem.materials. Paths "
-        "are relative to the folder in which the program is started, as output.directory is (docs/fields.md).",
+        "Names for data in files, each in place of a whole expression: the description NAME.json of a solution that "
+        "output.write_npy has written, or an array NAME.npy of voxels. Relative to where the program is started; "
+        "docs/fields.md.",
         "a list name=path, ... with names that have no other meaning (a comma of a path is written \\,), or nothing",
         any_pattern(),
         [](Parameters &p, const std::string &text) {
@@ -62,9 +59,8 @@ namespace
     problem
         .add(
             "coefficient",
-            "The K in -div(K grad u) + c u = f. A number is the same K in the whole box. Anything else has one value in each "
-            "cell of the grid: materials whose borders are faces of cells. With one entry per direction K is the diagonal of a "
-            "tensor.",
+            "The K in -div(K grad u) + c u = f: a number for the whole box, or what has one value in each cell; one per direction "
+            "is the diagonal of a tensor.",
             "a number > 0, from 1e-300 to 1e300; or an expression in x, y, z or the name of a field, > 0, or one of them per "
             "direction, separated by semicolons",
             any_pattern(),
@@ -347,10 +343,8 @@ namespace
     add_field(output);
     add_vtu(table, output);
     output.boolean("write_npy", &OutputOptions::write_npy,
-        "Whether the solution is written as an array for NumPy, NAME.npy in double precision, with the description "
-        "NAME.json beside it: the values at the (degree + 1)^dimension Gauss points of every cell, from which another run "
-        "can start (problem.fields). Of any size, one file for all ranks; vtu_coarsening must be 0, and the other "
-        "choices for a VTU play no part (docs/fields.md).");
+        "Whether the solution, of any size, is written as an array for NumPy, NAME.npy, with its description NAME.json, from which "
+        "another run can start (problem.fields); not with vtu_coarsening. docs/fields.md.");
     add_probes(table);
     output.boolean("level_times", &OutputOptions::level_times,
         "On a device: whether each part of a cycle is waited for, so that the report tells where "

@@ -1,20 +1,10 @@
-#include <algorithm>
-
 #include "kernels/laplace/cellwise/cellwise.h"
+#include "kernels/laplace/reference/entries.h"
 
 namespace tensormg::laplace
 {
 namespace
 {
-  double to_double(double x) { return x; }
-  double to_double(float x) { return x; }
-  double to_double(Half x) { return static_cast<float>(x); }
-  double to_double(WideFloat x) { return x.value; }
-  void assign(double &to, double x) { to = x; }
-  void assign(float &to, double x) { to = static_cast<float>(x); }
-  void assign(Half &to, double x) { to = Half(static_cast<float>(x)); }
-  void assign(WideFloat &to, double x) { to = WideFloat(x); }
-
   /// Of a line at one of its ends; D with half the derivative.
   struct Trace
   {
@@ -30,20 +20,9 @@ namespace
       : a(arguments)
     {}
 
-    /// A mode of a cell.
-    struct Entry
-    {
-      std::array<std::int64_t, 3> cell;
-      std::array<int, 3> mode;
-    };
-    std::int64_t index(const Entry &e) const
-    {
-      return a.block.index(e.cell[0], e.cell[1], e.cell[2], e.mode[0], e.mode[1], e.mode[2]);
-    }
-
     double result(const Entry &e, Form form) const
     {
-      const double u = to_double(a.src[index(e)]), m = a.cells.reaction[place(e, 0, 0)];
+      const double u = to_double(a.src[index(a.block, e)]), m = a.cells.reaction[place(e, 0, 0)];
       double sum = m * u, diagonal = m;
       for (int d = 0; d < a.block.dim; ++d)
       {
@@ -54,10 +33,10 @@ namespace
       }
       if (form == Form::apply)
         return sum;
-      const double residual = to_double(a.b[index(e)]) - sum;
+      const double residual = to_double(a.b[index(a.block, e)]) - sum;
       if (form == Form::residual)
         return residual;
-      const double momentum = a.theta * (u - (a.old ? to_double(a.old[index(e)]) : 0.));
+      const double momentum = a.theta * (u - (a.old ? to_double(a.old[index(a.block, e)]) : 0.));
       return u + momentum + a.alpha * residual / diagonal;
     }
 
@@ -87,7 +66,8 @@ namespace
       for (int m = 0; m < a.block.n; ++m)
       {
         e.mode[d] = m;
-        const double u = to_double(a.src[index(e)]), sign = m % 2 == 0 || end == 1 ? 1. : -1.;
+        const double u = to_double(a.src[index(a.block, e)]),
+                     sign = m % 2 == 0 || end == 1 ? 1. : -1.;
         result.v += sign * a.basis->v[m] * u;
         result.d += (end == 1 ? sign : -sign) * a.basis->h[m] * u;
       }
@@ -108,10 +88,7 @@ namespace
       }
       if (!inside && a.sides[s] == Side::ghost)
       {
-        const std::int64_t z = e.cell[2] * a.block.nz() + e.mode[2],
-                           y = e.cell[1] * a.block.n + e.mode[1];
-        const std::int64_t at =
-            (s < 4 ? z : y) * a.block.row() + e.mode[0] * a.block.pitch + e.cell[0];
+        const std::int64_t at = ghost_index(a.block, e, s);
         return {a.ghost[s][at], a.ghost[s][ghost_size(a.block, s) / 2 + at]};
       }
       if (!inside) // Side::wrap
@@ -126,21 +103,8 @@ namespace
 template <typename Number>
 void apply_cellwise_reference(const CellwiseArguments<Number> &a, Form form)
 {
-  const Block &block = a.block;
   const CellwiseReference<Number> reference(a);
-  const std::int64_t y_end = std::min(a.range.y_end, block.cells[1]);
-  const std::int64_t z_end = std::min(a.range.z_end, block.cells[2]);
-  for (std::int64_t cz = a.range.z_begin; cz < z_end; ++cz)
-    for (std::int64_t cy = a.range.y_begin; cy < y_end; ++cy)
-      for (std::int64_t cx = 0; cx < block.pitch; ++cx)
-        for (int line = 0; line < block.n * block.nz(); ++line)
-          for (int i = 0; i < block.n; ++i)
-          {
-            const typename CellwiseReference<Number>::Entry entry{
-                {cx, cy, cz}, {i, line % block.n, line / block.n}};
-            assign(a.dst[reference.index(entry)],
-                cx >= block.cells[0] ? 0. : reference.result(entry, form));
-          }
+  set_entries(a, [&](const Entry &e) { return reference.result(e, form); });
 }
 
 template void apply_cellwise_reference(const CellwiseArguments<double> &, Form);

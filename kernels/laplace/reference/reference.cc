@@ -1,6 +1,6 @@
 #include "kernels/laplace/reference/reference.h"
 
-#include <algorithm>
+#include "kernels/laplace/reference/entries.h"
 
 namespace tensormg::laplace
 {
@@ -24,14 +24,6 @@ namespace
     }
   };
 
-  double to_double(double x) { return x; }
-  double to_double(float x) { return x; }
-  double to_double(Half x) { return static_cast<float>(x); }
-  double to_double(WideFloat x) { return x.value; }
-  void assign(double &to, double x) { to = x; }
-  void assign(float &to, double x) { to = static_cast<float>(x); }
-  void assign(Half &to, double x) { to = Half(static_cast<float>(x)); }
-  void assign(WideFloat &to, double x) { to = WideFloat(x); }
 } // namespace
 
 DenseBlocks make_dense_blocks(const CellBasis &basis)
@@ -81,17 +73,6 @@ namespace
       , blocks(make_dense_blocks(*a.basis))
     {}
 
-    /// A mode of a cell.
-    struct Entry
-    {
-      std::array<std::int64_t, 3> cell;
-      std::array<int, 3> mode;
-    };
-    std::int64_t index(const Entry &e) const
-    {
-      return a.block.index(e.cell[0], e.cell[1], e.cell[2], e.mode[0], e.mode[1], e.mode[2]);
-    }
-
     double result(const Entry &e, Form form) const
     {
       double sum = 0., diagonal = 0.;
@@ -103,7 +84,7 @@ namespace
       }
       if (form == Form::apply)
         return sum;
-      const std::int64_t at = index(e);
+      const std::int64_t at = index(a.block, e);
       const double residual = to_double(a.b[at]) - sum;
       if (form == Form::residual)
         return residual;
@@ -125,7 +106,7 @@ namespace
       for (int m = 0; m < a.block.n; ++m)
       {
         other.mode[d] = m;
-        sum += matrix[e.mode[d] * a.block.n + m] * to_double(a.src[index(other)]);
+        sum += matrix[e.mode[d] * a.block.n + m] * to_double(a.src[index(a.block, other)]);
       }
       return sum;
     }
@@ -153,10 +134,8 @@ namespace
     /// Of a cell outside there are the traces.
     double of_ghost(const Entry &e, int s) const
     {
-      const int n = a.block.n, m = e.mode[s / 2];
-      const std::int64_t z = e.cell[2] * a.block.nz() + e.mode[2], y = e.cell[1] * n + e.mode[1];
-      const std::int64_t at =
-          (s < 4 ? z : y) * a.block.row() + e.mode[0] * a.block.pitch + e.cell[0];
+      const int m = e.mode[s / 2];
+      const std::int64_t at = ghost_index(a.block, e, s);
       const double v = a.ghost[s][at], half_d = a.ghost[s][ghost_size(a.block, s) / 2 + at];
       const double penalty = a.basis->penalty * v;
       return s % 2 == 0 ? ends.vl[m] * half_d - 0.5 * ends.dl[m] * v - penalty * ends.vl[m]
@@ -172,21 +151,8 @@ namespace
 template <typename Number>
 void apply_reference(const Arguments<Number> &a, Form form)
 {
-  const Block &block = a.block;
   const Reference<Number> reference(a);
-  const std::int64_t y_end = std::min(a.range.y_end, block.cells[1]);
-  const std::int64_t z_end = std::min(a.range.z_end, block.cells[2]);
-  for (std::int64_t cz = a.range.z_begin; cz < z_end; ++cz)
-    for (std::int64_t cy = a.range.y_begin; cy < y_end; ++cy)
-      for (std::int64_t cx = 0; cx < block.pitch; ++cx)
-        for (int line = 0; line < block.n * block.nz(); ++line)
-          for (int i = 0; i < block.n; ++i)
-          {
-            const typename Reference<Number>::Entry entry{
-                {cx, cy, cz}, {i, line % block.n, line / block.n}};
-            const bool is_padding = cx >= block.cells[0];
-            assign(a.dst[reference.index(entry)], is_padding ? 0. : reference.result(entry, form));
-          }
+  set_entries(a, [&](const Entry &e) { return reference.result(e, form); });
 }
 
 template void apply_reference(const Arguments<double> &, Form);
