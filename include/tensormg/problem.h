@@ -1,12 +1,16 @@
 // What is solved: -div(K grad u) + c u = f on a box, as plain data.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace tensormg
 {
@@ -14,7 +18,8 @@ enum class BoundaryKind : std::uint8_t
 {
   dirichlet,
   neumann,
-  periodic
+  periodic,
+  robin
 };
 
 /// What a coefficient may be within a cell.
@@ -42,14 +47,19 @@ struct Problem
   std::array<double, 3> upper{1., 1., 1.};
   std::array<std::int64_t, 3> coarse_cells{1, 1, 1}; ///< per direction; entry 2 is 1 in 2D
   int refinements = 4;                               ///< cells = coarse_cells * 2^refinements
-  double coefficient = 1.;                           ///< a > 0
+  /// Where cells of a direction end, if they are not equal: ascending, from lower to upper, coarse_cells * 2^k + 1 numbers with
+  /// k <= refinements, whose intervals are halved refinements - k times (tensormg/graded.h makes some). Empty: equal cells.
+  std::array<std::vector<double>, 3> corners;
+  double coefficient = 1.; ///< a > 0
   /// In place of it an expression with one value per cell; with three of them (2D: two) the diagonal of a tensor.
   std::array<std::string, 3> cell_coefficient;
   InCell coefficient_in_cell = InCell::constant;
   std::string reaction; ///< c >= 0 of c u, likewise with one value per cell; empty: none
   std::array<BoundaryKind, 6> boundary{}; ///< per side
+  /// Dirichlet: u; Neumann: the flux K du/dn; Robin: q of K du/dn + r u = q
   std::array<std::string, 6> boundary_value{"0", "0", "0", "0", "0", "0"};
-  ///< Dirichlet: u; Neumann: the flux K du/dn
+  /// Robin: r >= 0, with one value per face as coefficient_in_cell says.
+  std::array<std::string, 6> robin_coefficient{"1", "1", "1", "1", "1", "1"};
   std::string right_hand_side = "1";
   /// Read by the programs, not by Solver, whose solve(f, u, Start::given) starts from u; empty: zero, unknown.
   std::string initial_guess;
@@ -63,18 +73,56 @@ struct Problem
   std::map<std::string, std::array<std::int64_t, 3>> voxels;
 
   std::int64_t cells(int d) const { return coarse_cells[d] << refinements; }
+  /// The mean of the direction.
   double cell_size(int d) const { return (upper[d] - lower[d]) / static_cast<double>(cells(d)); }
+  /// Whether the cells of direction d differ in size by more than rounding.
+  bool is_graded(int d) const;
+  /// The lower end of cell i of direction d, 0 <= i <= cells(d).
+  double corner(int d, std::int64_t i) const;
+  bool is_graded() const { return is_graded(0) || is_graded(1) || (dim == 3 && is_graded(2)); }
   /// Whether cells have numbers of their own.
-  bool is_cellwise() const { return !cell_coefficient[0].empty() || !reaction.empty(); }
-  /// True if no side is Dirichlet and there is no reaction: the solution is fixed up to a constant (mean zero is chosen).
+  bool is_cellwise() const
+  {
+    return !cell_coefficient[0].empty() || !reaction.empty() || has_side(BoundaryKind::robin) ||
+        is_graded();
+  }
+  bool has_side(BoundaryKind kind) const
+  {
+    for (int s = 0; s < 2 * dim; ++s)
+      if (boundary[s] == kind)
+        return true;
+    return false;
+  }
+  /// True if no side is Dirichlet or Robin and there is no reaction: the solution is fixed up to a constant (mean zero is chosen).
   bool is_singular() const
   {
-    if (!reaction.empty())
-      return false;
-    for (int s = 0; s < 2 * dim; ++s)
-      if (boundary[s] == BoundaryKind::dirichlet)
-        return false;
-    return true;
+    return reaction.empty() && !has_side(BoundaryKind::dirichlet) && !has_side(BoundaryKind::robin);
   }
 };
+
+inline double Problem::corner(int d, std::int64_t i) const
+{
+  if (corners[d].empty())
+    return lower[d] + static_cast<double>(i) * cell_size(d);
+  const std::int64_t parts = cells(d) / static_cast<std::int64_t>(corners[d].size() - 1),
+                     part = i % parts;
+  const double *begin = corners[d].data() + i / parts;
+  return part == 0
+      ? begin[0]
+      : begin[0] + (begin[1] - begin[0]) * (static_cast<double>(part) / static_cast<double>(parts));
+}
+
+inline bool Problem::is_graded(int d) const
+{
+  const double largest = std::max(std::abs(lower[d]), std::abs(upper[d]));
+  const double rounding = 8. * std::numeric_limits<double>::epsilon() * largest;
+  const auto parts = static_cast<double>(corners[d].size()) - 1.;
+  for (std::size_t i = 0; i < corners[d].size(); ++i)
+  {
+    const double equal = lower[d] + (upper[d] - lower[d]) * (static_cast<double>(i) / parts);
+    if (!(std::abs(corners[d][i] - equal) <= rounding))
+      return true;
+  }
+  return false;
+}
 } // namespace tensormg
