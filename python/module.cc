@@ -308,7 +308,7 @@ void set_cell_array(Problem &problem, const std::string &name, const py::array &
         py::str(array.dtype()).cast<std::string>() + "; allowed: numbers of the shape (" + allowed +
         "), one for each cell of the whole box");
   const Array numbers = Array::ensure(array);
-  set_voxels(problem, name, count, {numbers.data(), numbers.data() + numbers.size()});
+  set_cell_values(problem, name, {numbers.data(), numbers.data() + numbers.size()});
 }
 
 /// What has one value in each cell: a number, an expression, a function or an array.
@@ -358,7 +358,7 @@ void set_coefficients(Problem &problem, const py::object &coefficient, const py:
 
 std::unique_ptr<PySolver> make(int dim, int degree, const std::vector<std::int64_t> &cells,
     const std::vector<double> &lower, const std::vector<double> &upper,
-    const py::object &coefficient, const py::object &reaction, const py::object &right_hand_side,
+    const std::vector<std::vector<double>> &corners, const py::object &coefficient, const py::object &reaction, const py::object &right_hand_side,
     const std::map<std::string, std::pair<std::string, py::object>> &boundary,
     const py::dict &options)
 {
@@ -374,6 +374,7 @@ std::unique_ptr<PySolver> make(int dim, int degree, const std::vector<std::int64
   {
     problem.lower[d] = lower[d];
     problem.upper[d] = upper[d];
+    problem.corners[d] = corners.at(d);
     int halvings = 0;
     while (cells[d] > 0 && (cells[d] >> halvings) % 2 == 0)
       ++halvings;

@@ -38,6 +38,26 @@ namespace
     return text;
   }
 
+  /// "sizes of cells: x from 0.001 to 0.1; y 0.5"
+  std::string sizes_text(const Problem &problem)
+  {
+    std::vector<std::string> parts;
+    for (int d = 0; d < problem.dim; ++d)
+    {
+      double least = problem.cell_size(d), most = least;
+      for (std::int64_t c = 0; problem.is_graded(d) && c < problem.cells(d); ++c)
+      {
+        const double size = problem.corner(d, c + 1) - problem.corner(d, c);
+        least = std::min(least, size);
+        most = std::max(most, size);
+      }
+      parts.push_back(std::string(1, "xyz"[d]) +
+          (problem.is_graded(d) ? " from " + format_number(least) + " to " : " ") +
+          format_number(most));
+    }
+    return "sizes of cells: " + join(parts, "; ");
+  }
+
   std::string boundary_text(const Problem &problem)
   {
     const std::size_t n_sides = 2 * static_cast<std::size_t>(problem.dim);
@@ -170,6 +190,8 @@ namespace
         " = f, K = " + cut(find_parameter("problem.coefficient")->write(record.parameters)) +
         (has_reaction ? ", c = " + cut(problem.reaction) : "") + ", on " + box_text(problem);
     text = line("problem", text);
+    if (problem.is_graded())
+      text += line("", sizes_text(problem));
     if (record.coefficient_range && !problem.cell_coefficient[0].empty())
       text += line("",
           "K from " + format_number(record.coefficient_range->front()) + " to " +

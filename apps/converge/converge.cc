@@ -183,6 +183,7 @@ namespace
     Parameters run = parameters;
     run.problem.degree = degree;
     run.problem.refinements = refinements;
+    set_corners(run);
     run.output.write_vtu = false;
     run.output.directory = (std::filesystem::path(parameters.output.directory) / "runs" /
         ("degree_" + std::to_string(degree) + "_refinements_" + std::to_string(refinements)))
@@ -290,7 +291,8 @@ void write_study_csv(const Study &study, std::ostream &out)
       const Problem &problem = run.parameters.problem;
       double h = 0.;
       for (int d = 0; d < problem.dim; ++d)
-        h = std::max(h, problem.cell_size(d));
+        for (std::int64_t c = 0; c < (problem.is_graded(d) ? problem.cells(d) : 1); ++c)
+          h = std::max(h, problem.corner(d, c + 1) - problem.corner(d, c));
       out << degree.degree << ',' << problem.refinements << ',' << run.n_cells() << ',' << run.dofs
           << ',' << h << ',';
       number(run.l2_error);

@@ -25,36 +25,39 @@ namespace
     return n;
   }
 
-  void check_box(const Parameters &p)
-  {
-    const Problem &problem = p.problem;
-    for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
-    {
-      const std::string direction(1, "xyz"[d]);
-      const double length = problem.upper[d] - problem.lower[d];
-      if (!(length > 0.) || !std::isfinite(length))
-        fail_for(p, {"problem.lower", "problem.upper"},
-            "the box has the length " + to_text(length) + " in " + direction +
-                "; allowed: lower < upper in every direction");
-    }
-    if (number_of_dofs(problem, problem.degree, problem.refinements) > max_dofs)
-      fail_for(p,
-          {"problem.coarse_cells", "problem.refinements", "problem.degree", "problem.dimension"},
-          "these are more than 2^62 degrees of freedom");
-    for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
-    {
-      const double h = problem.cell_size(static_cast<int>(d));
-      // Beyond these bounds 1/h^2 leaves the range of double precision, or neighbouring vertices are
-      // the same number.
-      const bool has_vertices = problem.lower[d] + 0.5 * h > problem.lower[d] &&
-          problem.upper[d] - 0.5 * h < problem.upper[d];
-      if (!(h > 1e-100 && h < 1e100) || !has_vertices)
-        fail_for(p,
-            {"problem.lower", "problem.upper", "problem.coarse_cells", "problem.refinements"},
-            "cells of the size " + to_text(h) + " cannot be resolved in double precision");
-    }
-  }
+} // namespace
 
+void check_box(const Parameters &p)
+{
+  const Problem &problem = p.problem;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
+  {
+    const std::string direction(1, "xyz"[d]);
+    const double length = problem.upper[d] - problem.lower[d];
+    if (!(length > 0.) || !std::isfinite(length))
+      fail_for(p, {"problem.lower", "problem.upper"},
+          "the box has the length " + to_text(length) + " in " + direction +
+              "; allowed: lower < upper in every direction");
+  }
+  if (number_of_dofs(problem, problem.degree, problem.refinements) > max_dofs)
+    fail_for(p,
+        {"problem.coarse_cells", "problem.refinements", "problem.degree", "problem.dimension"},
+        "these are more than 2^62 degrees of freedom");
+  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
+  {
+    const double h = problem.cell_size(static_cast<int>(d));
+    // Beyond these bounds 1/h^2 leaves the range of double precision, or neighbouring vertices are
+    // the same number.
+    const bool has_vertices = problem.lower[d] + 0.5 * h > problem.lower[d] &&
+        problem.upper[d] - 0.5 * h < problem.upper[d];
+    if (!(h > 1e-100 && h < 1e100) || !has_vertices)
+      fail_for(p, {"problem.lower", "problem.upper", "problem.coarse_cells", "problem.refinements"},
+          "cells of the size " + to_text(h) + " cannot be resolved in double precision");
+  }
+}
+
+namespace
+{
   void check_boundary(const Parameters &p)
   {
     const Problem &problem = p.problem;
@@ -127,23 +130,30 @@ namespace
           "of uint8, uint16 or int32");
   }
 
+  /// The key that gives cells numbers of their own, and what else is allowed there.
+  std::pair<std::string, std::string> reason_for_cellwise(const Problem &problem)
+  {
+    if (!problem.cell_coefficient[0].empty())
+      return {"problem.coefficient", "a number"};
+    if (!problem.reaction.empty())
+      return {"problem.reaction", "no reaction"};
+    return {"problem.grading", "no grading"};
+  }
+
   /// What solvers cannot do where cells have numbers of their own.
   void check_cellwise(const Parameters &p)
   {
     check_materials(p);
     if (!p.problem.is_cellwise())
       return;
-    const std::string key =
-        p.problem.cell_coefficient[0].empty() ? "problem.reaction" : "problem.coefficient";
-    const std::string otherwise = key == "problem.reaction" ? ", or no reaction" : ", or a number";
+    const auto [key, otherwise] = reason_for_cellwise(p.problem);
+    const std::string needs = "equal cells with one coefficient for the whole box, and no reaction";
     if (p.solver.solver == OuterSolver::direct)
       fail_for(p, {"solver.solver", key},
-          "the direct solver needs one coefficient for the whole box, and no reaction; allowed: solver = fgmres or cg" +
-              otherwise);
+          "the direct solver needs " + needs + "; allowed: solver = fgmres or cg, or " + otherwise);
     if (p.solver.multigrid.smoother == Smoother::patch)
       fail_for(p, {"multigrid.smoother", key},
-          "patches need one coefficient for the whole box, and no reaction; allowed: smoother = chebyshev or jacobi" +
-              otherwise);
+          "patches need " + needs + "; allowed: smoother = chebyshev or jacobi, or " + otherwise);
   }
 
   void check_array(const Parameters &p)
@@ -222,7 +232,6 @@ void fail_for(
 
 void check_parameters(const Parameters &parameters)
 {
-  check_box(parameters);
   check_boundary(parameters);
   check_solver(parameters);
   check_cellwise(parameters);

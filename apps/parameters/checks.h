@@ -5,7 +5,10 @@
 
 namespace tensormg
 {
-/// Throws ParameterError, naming the place, for the first contradiction or unusable expression.
+/// Throws ParameterError, naming the place, if the box cannot be counted or resolved in double precision.
+void check_box(const Parameters &parameters);
+
+/// The same for the first contradiction or unusable expression in what else there is.
 void check_parameters(const Parameters &parameters);
 
 /// Of these, what is wrong with an expression, also in its values at quadrature points.

@@ -54,15 +54,13 @@ namespace
       points[d].clear();
       const std::int64_t cells = problem.cells(static_cast<int>(d)),
                          used = std::min(cells, most_cells);
-      const double size = problem.cell_size(static_cast<int>(d));
       for (std::int64_t i = 0; i < used; ++i)
       {
-        const double cell = used == cells
-            ? static_cast<double>(i)
-            : std::floor(static_cast<double>(i) * static_cast<double>(cells - 1) /
-                  static_cast<double>(used - 1));
+        const std::int64_t cell = used == cells ? i : i * (cells - 1) / (used - 1);
+        const double begin = problem.corner(static_cast<int>(d), cell),
+                     size = problem.corner(static_cast<int>(d), cell + 1) - begin;
         for (const dealii::Point<1> &point : rule.get_points())
-          points[d].push_back(problem.lower[d] + (cell + point[0]) * size);
+          points[d].push_back(begin + point[0] * size);
       }
     }
     return points;
@@ -218,8 +216,7 @@ void check_expressions(const Parameters &p)
     if (problem.boundary[s] == BoundaryKind::periodic)
       continue;
     Points on_side = points;
-    const double cells = s % 2 == 0 ? 0. : static_cast<double>(problem.cells(int(s / 2)));
-    on_side[s / 2] = {problem.lower[s / 2] + cells * problem.cell_size(int(s / 2))};
+    on_side[s / 2] = {problem.corner(int(s / 2), s % 2 == 0 ? 0 : problem.cells(int(s / 2)))};
     check_expression(p, std::string("boundary.") + side_names[s] + "_value",
         problem.boundary_value[s], on_side, Need::all);
   }

@@ -1,5 +1,6 @@
 #include "apps/parameters/field_description.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -20,15 +21,24 @@ namespace
   using Json = nlohmann::ordered_json;
 
   constexpr const char *format = "tensormg field";
-  constexpr int format_version = 1;
+  constexpr int format_version = 1, version_with_corners = 2;
+
+  bool has_corners(const NodalLayout &layout)
+  {
+    return std::any_of(layout.corners.begin(), layout.corners.end(),
+        [](const auto &corners) { return !corners.empty(); });
+  }
 
   /// Of the array's indices; in 2D without those of z.
-  std::string layout_words(int dim)
+  std::string layout_words(int dim, bool with_corners)
   {
     const std::string z = dim == 3 ? "[cell_z]" : "", node_z = dim == 3 ? "[node_z]" : "";
     return "float64, little-endian, C order, " + z + "[cell_y][cell_x]" + node_z +
         "[node_y][node_x]; node i of cell c lies in direction d at lower[d] + (c + nodes[i]) "
-        "* (upper[d] - lower[d]) / cells[d]";
+        "* (upper[d] - lower[d]) / cells[d]" +
+        (with_corners
+                ? ", where corners[d] is not empty at corners[d][c] + nodes[i] * (corners[d][c + 1] - corners[d][c])"
+                : "");
   }
 
   /// The entries of one file, with errors that name it.
@@ -105,6 +115,29 @@ namespace
     std::string path_;
     Json json_;
   };
+
+  void read_corners(const Reader &reader, NodalLayout &layout)
+  {
+    using Lists = std::vector<std::vector<double>>;
+    const auto is_usable = [&](const std::vector<double> &list, std::size_t d) {
+      if (list.empty())
+        return true;
+      bool usable = std::ssize(list) == layout.cells[d] + 1 && list.front() == layout.lower[d] &&
+          list.back() == layout.upper[d];
+      for (std::size_t i = 1; i < list.size(); ++i)
+        usable = usable && list[i] > list[i - 1];
+      return usable;
+    };
+    const auto lists = reader.get<Lists>("corners",
+        "a list for each direction, empty or with one more number than cells, increasing from lower to upper",
+        [&](const Lists &all) {
+          bool usable = std::ssize(all) == layout.dim;
+          for (std::size_t d = 0; usable && d < all.size(); ++d)
+            usable = is_usable(all[d], d);
+          return usable;
+        });
+    std::copy(lists.begin(), lists.end(), layout.corners.begin());
+  }
 } // namespace
 
 FieldDescription describe_field(const Grid &grid, const FieldName &field, bool converged)
@@ -115,6 +148,13 @@ FieldDescription describe_field(const Grid &grid, const FieldName &field, bool c
   layout.lower = grid.problem.lower;
   layout.upper = grid.problem.upper;
   layout.cells = grid.finest().global_cells;
+  for (int d = 0; d < layout.dim; ++d)
+    if (const Axis &axis = grid.finest().axis[d]; !axis.is_equal())
+    {
+      for (std::int64_t c = 0; c < layout.cells[d]; ++c)
+        layout.corners[d].push_back(axis.coordinate(c, 0.));
+      layout.corners[d].push_back(axis.upper());
+    }
   layout.nodes = nodes_of_file(grid.problem.degree);
   description.field = field;
   description.converged = converged;
@@ -127,13 +167,17 @@ std::string description_text(const FieldDescription &description)
   const auto directions = [&](const auto &values) {
     return std::vector(values.begin(), values.begin() + layout.dim);
   };
-  const Json json{{"format", format}, {"format_version", format_version},
-      {"layout", layout_words(layout.dim)}, {"shape", layout.shape()}, {"dimension", layout.dim},
-      {"lower", directions(layout.lower)}, {"upper", directions(layout.upper)},
-      {"cells", directions(layout.cells)}, {"degree", layout.nodes.size() - 1},
-      {"nodes", layout.nodes}, {"field_name", description.field.name},
-      {"field_unit", description.field.unit}, {"converged", description.converged},
-      {"version", version}, {"git_hash", git_hash}};
+  const bool with_corners = has_corners(layout);
+  Json json{{"format", format},
+      {"format_version", with_corners ? version_with_corners : format_version},
+      {"layout", layout_words(layout.dim, with_corners)}, {"shape", layout.shape()},
+      {"dimension", layout.dim}, {"lower", directions(layout.lower)},
+      {"upper", directions(layout.upper)}, {"cells", directions(layout.cells)},
+      {"degree", layout.nodes.size() - 1}, {"nodes", layout.nodes},
+      {"field_name", description.field.name}, {"field_unit", description.field.unit},
+      {"converged", description.converged}, {"version", version}, {"git_hash", git_hash}};
+  if (with_corners)
+    json["corners"] = directions(layout.corners);
   return text_of_json(json) + '\n';
 }
 
@@ -153,8 +197,9 @@ bool is_description(const std::string &path)
 FieldDescription read_description(const std::string &path)
 {
   const Reader reader(path);
-  reader.get<int>("format_version", std::to_string(format_version),
-      [](int number) { return number == format_version; });
+  const int read_version = reader.get<int>("format_version",
+      std::to_string(format_version) + " or " + std::to_string(version_with_corners),
+      [](int number) { return number == format_version || number == version_with_corners; });
   FieldDescription description;
   NodalLayout &layout = description.layout;
   layout.dim = reader.get<int>("dimension", "2 or 3", [](int dim) { return dim == 2 || dim == 3; });
@@ -168,6 +213,8 @@ FieldDescription read_description(const std::string &path)
       reader.fail(std::string("the box has no extent in ") + "xyz"[d], "lower < upper");
   reader.get_directions("cells", layout.dim, per_direction + ", integers from 1 to 2^40",
       layout.cells, [](std::int64_t n) { return n >= 1 && n <= std::int64_t(1) << 40; });
+  if (read_version == version_with_corners)
+    read_corners(reader, layout);
   layout.nodes = reader.get<std::vector<double>>("nodes",
       "1 to " + std::to_string(most_nodes) + " increasing numbers from 0 to 1",
       [](const std::vector<double> &nodes) {

@@ -68,7 +68,9 @@ namespace
   bool has_voxels(const NodalLayout &layout, const Problem &problem)
   {
     return layout.nodes.size() == 1 && layout.lower == problem.lower &&
-        layout.upper == problem.upper;
+        layout.upper == problem.upper &&
+        std::all_of(layout.corners.begin(), layout.corners.end(),
+            [](const auto &corners) { return corners.empty(); });
   }
 
   std::string point_text(int dim, const std::array<double, 3> &point)

@@ -116,6 +116,8 @@ namespace
       if (!complaint.empty())
         fail_value(entry, place(parameters, entry.name()), value, complaint);
     }
+    check_box(parameters);
+    set_corners(parameters);
     load_fields(parameters);
     check_parameters(parameters);
     return parameters;

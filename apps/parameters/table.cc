@@ -87,6 +87,25 @@ namespace
         [](const Parameters &p) { return write_materials(p.materials); });
   }
 
+  void add_grading(std::vector<ParameterEntry> &table)
+  {
+    Section(
+        table, "problem", [](auto &p) -> auto & { return p; })
+        .add(
+            "grading",
+            "Sizes of cells: equal; geometric or tanh, the ratio of the largest to the smallest cell and the end with the small ones "
+            "(lower, upper, both); or where cells end, from lower to upper, coarse_cells * 2^k + 1 numbers, as in corners 0 0.1 0.5 1 "
+            "or in a text file. Larger 2^refinements halve these cells, smaller ones merge them.",
+            "nothing, or for all directions, or for each and separated by semicolons: equal, geometric RATIO END, tanh RATIO END (RATIO "
+            "from 1 to 1e12), corners NUMBERS, file PATH",
+            any_pattern(),
+            [](Parameters &p, const std::string &text) {
+              return read_grading(p.grading, p.problem.dim, text);
+            },
+            [](const Parameters &p) { return write_grading(p.grading, p.problem.dim); })
+        .list_separator = ';';
+  }
+
   void add_problem(std::vector<ParameterEntry> &table)
   {
     const Section problem(
@@ -123,6 +142,7 @@ namespace
     problem.integer("refinements", &Problem::refinements, 0, 30,
         "How often every cell of the coarsest grid is halved in each direction: the solve "
         "runs on coarse_cells * 2^refinements cells per direction.");
+    add_grading(table);
     problem.integer("degree", &Problem::degree, 1, 8, "Polynomial degree of the elements.");
     add_coefficients(table, problem);
     problem.add(

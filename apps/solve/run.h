@@ -136,14 +136,14 @@ void record_multigrid(const System &system, const Place &place,
     record.lambda_max = solver.multigrid()->lambda_max();
   if (record.report.reason == StopReason::not_finite)
     return;
-  std::function<void(typename Place::VectorType &)> without_mean;
-  if (system.problem().is_singular())
-    without_mean = [&](auto &e) { place.data().subtract_mean(e); };
-  const ErrorEstimate estimate = solver.estimate_error(x, b, without_mean);
+  const auto before_norm = [&](typename Place::VectorType &e) {
+    if (system.problem().is_singular())
+      place.data().subtract_mean(e);
+    place.data().weigh_for_norm(e);
+  };
+  const ErrorEstimate estimate = solver.estimate_error(x, b, before_norm);
   const LevelGrid &level = system.grid.finest();
-  double volume = 1.;
-  for (int d = 0; d < level.block.dim; ++d)
-    volume *= level.cell_size[static_cast<std::size_t>(d)];
+  const double volume = level.mean_cell_volume();
   // The modes are orthonormal on the reference cell, and e'Be is H^2 times |grad e|^2 with jumps.
   record.algebraic_l2_error = std::sqrt(volume) * estimate.norm;
   record.algebraic_h1_error = std::sqrt(volume) * estimate.energy / level.reference_length();

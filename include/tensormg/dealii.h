@@ -76,9 +76,12 @@ private:
     std::int64_t number = 0;
     for (int d = dim - 1; d >= 0; --d)
     {
-      const double place = (center[d] - problem.lower[d]) / problem.cell_size(d);
-      const auto cell = static_cast<std::int64_t>(std::floor(place));
-      if (cell < 0 || cell >= problem.cells(d) || std::abs(place - 0.5 - double(cell)) > 1e-6)
+      // The last cell that begins below the centre.
+      std::int64_t cell = 0, end = problem.cells(d);
+      while (end - cell > 1)
+        (problem.corner(d, (cell + end) / 2) <= center[d] ? cell : end) = (cell + end) / 2;
+      const double begin = problem.corner(d, cell), size = problem.corner(d, cell + 1) - begin;
+      if (!(std::abs((center[d] - begin) / size - 0.5) <= 1e-6))
         throw ArgumentError(
             "a cell of the triangulation is none of the box of the problem: its centre is at " +
             std::to_string(center[d]) + " in direction " + std::to_string(d));

@@ -47,8 +47,8 @@ struct Problem
   std::array<double, 3> upper{1., 1., 1.};
   std::array<std::int64_t, 3> coarse_cells{1, 1, 1}; ///< per direction; entry 2 is 1 in 2D
   int refinements = 4;                               ///< cells = coarse_cells * 2^refinements
-  /// Where cells of a direction end, if they are not equal: ascending, from lower to upper, coarse_cells * 2^k + 1 numbers with
-  /// k <= refinements, whose intervals are halved refinements - k times (tensormg/graded.h makes some). Empty: equal cells.
+  /// Where cells of a direction end, if they are not equal: ascending, from lower to upper, coarse_cells * 2^k + 1 numbers
+  /// (tensormg/graded.h makes some). With k < refinements the intervals are halved, with k > refinements merged. Empty: equal cells.
   std::array<std::vector<double>, 3> corners;
   double coefficient = 1.; ///< a > 0
   /// In place of it an expression with one value per cell; with three of them (2D: two) the diagonal of a tensor.
@@ -104,8 +104,10 @@ inline double Problem::corner(int d, std::int64_t i) const
 {
   if (corners[d].empty())
     return lower[d] + static_cast<double>(i) * cell_size(d);
-  const std::int64_t parts = cells(d) / static_cast<std::int64_t>(corners[d].size() - 1),
-                     part = i % parts;
+  const std::int64_t given = static_cast<std::int64_t>(corners[d].size()) - 1;
+  if (given > cells(d))
+    return corners[d][static_cast<std::size_t>(i * (given / cells(d)))];
+  const std::int64_t parts = cells(d) / given, part = i % parts;
   const double *begin = corners[d].data() + i / parts;
   return part == 0
       ? begin[0]

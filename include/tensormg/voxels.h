@@ -47,4 +47,34 @@ inline void set_voxels(Problem &problem, const std::string &name,
     }
   };
 }
+
+/// From now on `name` is the function with numbers[(cz * cells_y + cy) * cells_x + cx] in cell (cx, cy, cz) of the problem, whose cells, also
+/// graded ones, must have been set; at a face between two, the number of the upper one. Errors as set_voxels(), which it is where cells
+/// are equal.
+inline void set_cell_values(Problem &problem, const std::string &name, std::vector<double> numbers)
+{
+  const std::array<std::int64_t, 3> count{
+      problem.cells(0), problem.cells(1), problem.dim == 3 ? problem.cells(2) : 1};
+  if (!problem.is_graded())
+    return set_voxels(problem, name, count, std::move(numbers));
+  if (static_cast<std::int64_t>(numbers.size()) != count[0] * count[1] * count[2])
+    throw ArgumentError(name + " has " + std::to_string(numbers.size()) + " numbers; allowed: " +
+        std::to_string(count[0] * count[1] * count[2]) + ", one for each cell");
+  std::array<std::vector<double>, 3> lower_ends;
+  for (int d = 0; d < problem.dim; ++d)
+    for (std::int64_t c = 0; c < count[d]; ++c)
+      lower_ends[d].push_back(problem.corner(d, c));
+  const auto cell = [](const std::vector<double> &ends, double x) {
+    return ends.empty() ? 0 : std::upper_bound(ends.begin() + 1, ends.end(), x) - ends.begin() - 1;
+  };
+  problem.voxels.erase(name);
+  problem.functions[name] = [=, shared = std::make_shared<const std::vector<double>>(
+                                    std::move(numbers))](std::size_t n, const double *x,
+                                const double *y, const double *z, double *values) {
+    for (std::size_t q = 0; q < n; ++q)
+      values[q] = (*shared)[static_cast<std::size_t>(
+          (cell(lower_ends[2], z[q]) * count[1] + cell(lower_ends[1], y[q])) * count[0] +
+          cell(lower_ends[0], x[q]))];
+  };
+}
 } // namespace tensormg

@@ -166,8 +166,7 @@ namespace
       const std::array<std::int64_t, 3> cell{tile.cx + c, tile.cy, tile.cz};
       std::array<double, 3> point{};
       for (int d = 0; d < problem_.dim; ++d)
-        point[d] = grid_.lower[d] +
-            (static_cast<double>(grid_.offset[d] + cell[d]) + 0.5) * grid_.cell_size[d];
+        point[d] = grid_.axis[d].coordinate(grid_.offset[d] + cell[d], 0.5);
       refuse(f, reason + " in the cell at " + point_text(problem_.dim, point));
     }
 
@@ -206,23 +205,23 @@ namespace
     return result;
   }
 
-  /// The means of the children.
+  /// The means of the children by their volumes.
   CellArray coarsened(const CellArray &fine, const LevelGrid &above, const LevelGrid &below)
   {
     std::array<std::int64_t, 3> children{1, 1, 1};
-    double count = 1.;
     for (int d = 0; d < above.block.dim; ++d)
-    {
       children[d] = above.global_cells[d] / below.global_cells[d];
-      count *= static_cast<double>(children[d]);
-    }
     const auto mean = [&](std::int64_t cx, std::int64_t cy, std::int64_t cz) {
-      double sum = 0.;
-      for (std::int64_t z = 0; z < children[2]; ++z)
-        for (std::int64_t y = 0; y < children[1]; ++y)
-          for (std::int64_t x = 0; x < children[0]; ++x)
-            sum += fine(cx * children[0] + x, cy * children[1] + y, cz * children[2] + z);
-      return sum / count;
+      double sum = 0., volume = 0.;
+      for (std::int64_t z = cz * children[2]; z < (cz + 1) * children[2]; ++z)
+        for (std::int64_t y = cy * children[1]; y < (cy + 1) * children[1]; ++y)
+          for (std::int64_t x = cx * children[0]; x < (cx + 1) * children[0]; ++x)
+          {
+            const double of_child = above.relative_volume(x, y, z);
+            sum += of_child * fine(x, y, z);
+            volume += of_child;
+          }
+      return sum / volume;
     };
     CellArray result(below.block);
     const auto for_cells = [](const Block &block, auto &&use) {
@@ -282,6 +281,7 @@ namespace
       for (std::int64_t cy = 0; cy < level.block.cells[1]; ++cy)
         for (std::int64_t cx = 0; cx < level.block.cells[0]; ++cx)
         {
+          const std::array<std::int64_t, 3> cell{cx, cy, cz};
           std::array<double, 3> c{};
           for (int d = 0; d < dim; ++d)
           {
@@ -289,7 +289,8 @@ namespace
             const double own = k(cx, cy, cz),
                          other = k(cx - (d == 0), cy - (d == 1), cz - (d == 2));
             most[3] = std::max({most[3], own / other, other / own});
-            c[d] = own / (level.cell_size[d] * level.cell_size[d]);
+            const double size = level.axis[d].size(level.offset[d] + cell[d]);
+            c[d] = own / (size * size);
           }
           const double least = *std::min_element(c.begin(), c.begin() + dim);
           for (int d = 0; d < dim; ++d)

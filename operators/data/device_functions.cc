@@ -150,10 +150,10 @@ namespace
     place.block = grid.block;
     place.begin = range.begin;
     place.end = range.end;
-    place.lower = grid.lower;
-    place.cell_size = grid.cell_size;
     for (std::size_t d = 0; d < 3; ++d)
     {
+      place.lower[d] = grid.axis[d].lower();
+      place.cell_size[d] = grid.axis[d].mean_size();
       ex::Line &line = place.line[d];
       line.points = rule[d].n_points();
       line.modes = rule[d].n_modes;
@@ -212,10 +212,10 @@ namespace
     bool can = true;
     visit(problem, grid, basis,
         [&](const ScalarFunction &f, const CellRange &range, const TensorRule &rule, double scale,
-            const CellArray * /*factors*/) {
+            const CellFactor &factor) {
           if (f.is_constant() && f.value() == 0.)
             return;
-          const auto steps = can ? device_steps(f) : std::nullopt;
+          const auto steps = can && !factor ? device_steps(f) : std::nullopt;
           can = steps.has_value();
           if (can)
             ex::project_cuda(
@@ -241,10 +241,11 @@ bool project_guess_on_device(const Problem &problem, const LevelGrid &grid, cons
 Integrator device_integrator(Stream stream)
 {
   return [stream](const LevelGrid &grid, const ScalarFunction &f, const CellRange &range,
-             const TensorRule &rule) {
+             const TensorRule &rule, const CellFactor &factor) {
     const auto steps = device_steps(f);
-    return f.is_constant() || !steps ? integrate(grid, f, range, rule)
-                                     : integrate_on_device(*steps, grid, range, rule, stream);
+    return f.is_constant() || !steps || factor
+        ? integrate(grid, f, range, rule, factor)
+        : integrate_on_device(*steps, grid, range, rule, stream);
   };
 }
 
@@ -275,14 +276,14 @@ std::optional<Errors> errors_on_device(const Problem &problem, const LevelGrid &
   const auto mean = [&](const ScalarFunction &exact, const TensorRule &rule) {
     const DeviceVectorSpace space(grid.block, grid.communicator, stream);
     const double integral =
-        device_integrator(stream)(grid, exact, all_cells(grid.block), rule).value;
+        device_integrator(stream)(grid, exact, all_cells(grid.block), rule, {}).value;
     return mean_on_device(grid, basis, u, space) -
         integral / static_cast<double>(grid.block.n_cells());
   };
   const auto squared_distance = [&](const Difference &difference, const TensorRule &rule,
                                     const ScalarFunction &f) {
     const auto [direction, factor, shift, unit] = difference;
-    const auto steps = device_steps(f);
+    const auto steps = grid.has_equal_cells() ? device_steps(f) : std::nullopt;
     if (!steps)
     {
       can = false;

@@ -26,14 +26,6 @@ namespace
         static_cast<double>(grid.global_cells[2]);
   }
 
-  double cell_volume(const LevelGrid &grid)
-  {
-    double volume = 1.;
-    for (int d = 0; d < grid.block.dim; ++d)
-      volume *= grid.cell_size[d];
-    return volume;
-  }
-
   TensorRule error_rule(const LevelGrid &grid, const CellBasis &basis)
   {
     return tensor_rule(grid.block, gauss_rule(basis, basis.n + 2));
@@ -44,14 +36,20 @@ namespace
       const TensorRule &rule, const Vector<double> &u, const ScalarFunction &f)
   {
     const auto [direction, factor, shift, unit] = difference;
+    const CellFactor volume = volume_factor(grid),
+                     inverse_size =
+                         direction >= 0 ? inverse_size_factor(grid, direction) : CellFactor();
     TileEvaluator evaluator;
     TilePoints points;
-    std::vector<double> of_u, of_f;
+    std::vector<double> of_u, of_f, weights;
     double sum = 0.;
     for_each_tile(all_cells(grid.block), rule, [&](const Tile &tile) {
       evaluator.evaluate(u, rule, tile, direction, of_u);
       points.set(grid, rule, tile);
       points.evaluate(f, of_f);
+      multiply_cells(tile, inverse_size, of_u);
+      weights.assign(static_cast<std::size_t>(tile.count), 1.);
+      multiply_cells(tile, volume, weights);
       double part = 0.;
       std::size_t q = 0;
       for (const double wz : rule[2].weights)
@@ -62,7 +60,7 @@ namespace
             for (std::int64_t c = 0; c < tile.count; ++c, ++q)
             {
               const double distance = unit * (factor * of_u[q] - of_f[q] - shift);
-              line += distance * distance;
+              line += weights[c] * (distance * distance);
             }
             part += wx * wy * wz * line;
           }
@@ -103,7 +101,7 @@ Errors errors_by(
   const double shift = problem.is_singular() ? sums.mean_difference(exact, rule) : 0.;
 
   Errors errors;
-  const double volume = cell_volume(grid);
+  const double volume = grid.mean_cell_volume();
   errors.l2 = std::sqrt(volume) * distance(sums, {.shift = shift}, rule, exact);
   errors.has_h1 = n_given == problem.dim;
   if (errors.has_h1)
@@ -111,7 +109,7 @@ Errors errors_by(
     double sum = 0.;
     for (int d = 0; d < problem.dim; ++d)
       sum = std::hypot(sum,
-          distance(sums, {.direction = d, .factor = 1. / grid.cell_size[d]}, rule,
+          distance(sums, {.direction = d, .factor = 1. / grid.mean_cell_size(d)}, rule,
               scalar_function(problem, problem.exact_gradient[d])));
     errors.h1_seminorm = std::sqrt(volume) * sum;
   }
@@ -138,33 +136,57 @@ double mean_difference(
     return 0.;
   const ScalarFunction exact = scalar_function(problem, problem.exact_solution);
   const TensorRule rule = error_rule(grid, basis);
-  const double integral = integrate(grid, exact, all_cells(grid.block), rule).value;
+  const double integral =
+      integrate(grid, exact, all_cells(grid.block), rule, volume_factor(grid)).value;
   return mean_value(grid, basis, u) - sum_over_ranks(grid, integral) / n_global_cells(grid);
 }
 
+namespace
+{
+  /// The mean over cells of factor times the mean in the cell.
+  double mean_with(const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u,
+      const CellFactor &factor)
+  {
+    const Block &block = grid.block;
+    const int n = basis.n;
+    // The mean of phi_i is its coefficient of the constant Legendre polynomial; odd modes have none.
+    double sum = 0.;
+    for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
+      for (int k = 0; k < block.nz(); k += 2)
+        for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
+          for (int j = 0; j < n; j += 2)
+          {
+            double row = 0.;
+            for (int i = 0; i < n; i += 2)
+            {
+              const double *values = u.data() + block.index(0, cy, cz, i, j, k);
+              double of_mode = 0.;
+              for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
+                of_mode += factor ? factor(cx, cy, cz) * values[cx] : values[cx];
+              row += basis.legendre[i] * of_mode;
+            }
+            sum += row * basis.legendre[j] * (block.dim == 3 ? basis.legendre[k] : 1.);
+          }
+    return sum_over_ranks(grid, sum) / n_global_cells(grid);
+  }
+} // namespace
+
 double mean_value(const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u)
 {
-  const Block &block = grid.block;
-  const int n = basis.n;
-  // The mean of phi_i is its coefficient of the constant Legendre polynomial; odd modes have none.
-  double sum = 0.;
-  for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
-    for (int k = 0; k < block.nz(); k += 2)
-      for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
-        for (int j = 0; j < n; j += 2)
-        {
-          double row = 0.;
-          for (int i = 0; i < n; i += 2)
-          {
-            const double *values = u.data() + block.index(0, cy, cz, i, j, k);
-            double of_mode = 0.;
-            for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
-              of_mode += values[cx];
-            row += basis.legendre[i] * of_mode;
-          }
-          sum += row * basis.legendre[j] * (block.dim == 3 ? basis.legendre[k] : 1.);
-        }
-  return sum_over_ranks(grid, sum) / n_global_cells(grid);
+  return mean_with(grid, basis, u, volume_factor(grid));
+}
+
+double mean_of_cells(const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u)
+{
+  return mean_with(grid, basis, u, {});
+}
+
+double subtract_mean(const LevelGrid &grid, const CellBasis &basis, Vector<double> &u)
+{
+  const double mean = mean_value(grid, basis, u);
+  add_projection(grid, ScalarFunction("1", 3), all_cells(grid.block),
+      tensor_rule(grid.block, gauss_rule(basis, basis.n)), -mean, u);
+  return mean;
 }
 
 Vector<double> project(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,

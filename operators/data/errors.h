@@ -42,7 +42,7 @@ struct ErrorSums
   /// mean(u) - mean(f), the latter by the rule
   std::function<double(const ScalarFunction &f, const TensorRule &rule)> mean_difference;
   /// sum over cells and points of w (unit (factor D u - f - shift))^2, D the derivative in `direction` on the
-  /// reference cell (-1: the value)
+  /// reference cell (-1: the value); where cells differ in size, w times the volume of the cell and D over its size, in units of the mean ones
   std::function<double(
       const Difference &difference, const TensorRule &rule, const ScalarFunction &f)>
       squared_distance;
@@ -59,6 +59,11 @@ double mean_difference(
 
 /// The mean over the box of the function with the coefficients u. Collective.
 double mean_value(const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u);
+/// The mean over the cells of the means in them, whatever their sizes. Collective.
+double mean_of_cells(const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u);
+
+/// Subtracts the mean over the box, which is returned. Collective.
+double subtract_mean(const LevelGrid &grid, const CellBasis &basis, Vector<double> &u);
 
 /// The L2 projection of an expression, with the problem's constants: degree + 3 Gauss points per
 /// direction, exact for polynomials up to degree + 5 per direction. Local: no communication.

@@ -32,13 +32,10 @@ NodalField::NodalField(std::shared_ptr<const NpyArray> array, NodalLayout layout
     throw DataFileError(array_->path() + ": has the shape " + array_->shape_text() +
         "; allowed: " + expected + "), as its description says");
   }
-  constexpr double part_of_cell = 1e-9;
   for (int d = 0; d < layout_.dim; ++d)
   {
-    cell_size_[d] = (layout_.upper[d] - layout_.lower[d]) / static_cast<double>(layout_.cells[d]);
-    const double largest = std::max(std::abs(layout_.lower[d]), std::abs(layout_.upper[d]));
-    rounding_[d] =
-        part_of_cell + 4. * std::numeric_limits<double>::epsilon() * largest / cell_size_[d];
+    axis_[d] = layout_.axis(d);
+    rounding_[d] = axis_[d].place_rounding();
   }
   for (std::size_t i = 0; i < layout_.nodes.size(); ++i)
   {
@@ -53,7 +50,7 @@ NodalField::NodalField(std::shared_ptr<const NpyArray> array, NodalLayout layout
 bool NodalField::find(int direction, double x, Place &place) const
 {
   const auto cells = static_cast<double>(layout_.cells[direction]);
-  const double position = (x - layout_.lower[direction]) / cell_size_[direction];
+  const double position = axis_[direction].place(x);
   if (!(position >= -rounding_[direction] && position <= cells + rounding_[direction]))
     return false;
   const double nearest = std::round(position);

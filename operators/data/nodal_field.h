@@ -9,19 +9,27 @@
 #include <vector>
 
 #include "operators/data/npy_array.h"
+#include "operators/mesh/axis.h"
 #include "tensormg/problem.h"
 
 namespace tensormg
 {
-/// Where the numbers of an array lie: node (i, j, k) of cell (cx, cy, cz) at lower + (c + nodes[i]) h, h the size of a cell.
+/// Where the numbers of an array lie: node (i, j, k) of cell (cx, cy, cz) at Axis::coordinate(c, nodes[i]) of each direction.
 struct NodalLayout
 {
   int dim = 3;
   std::array<double, 3> lower{0., 0., 0.};
   std::array<double, 3> upper{1., 1., 1.};
   std::array<std::int64_t, 3> cells{1, 1, 1}; ///< per direction; entry 2 is 1 in 2D
+  /// Where the cells end, cells + 1 numbers from lower to upper; empty: equal cells.
+  std::array<std::vector<double>, 3> corners;
   std::vector<double> nodes{0.5}; ///< in [0, 1], increasing; a single one: constant in each cell
 
+  Axis axis(int d) const
+  {
+    const auto i = static_cast<std::size_t>(d);
+    return corners[i].empty() ? Axis(lower[i], upper[i], cells[i]) : Axis(corners[i]);
+  }
   /// (cells_z, cells_y, cells_x, n, n, n), in 2D (cells_y, cells_x, n, n), n the number of nodes.
   std::vector<std::int64_t> shape() const;
 };
@@ -60,7 +68,7 @@ private:
 
   std::shared_ptr<const NpyArray> array_;
   NodalLayout layout_;
-  std::array<double, 3> cell_size_{};
+  std::array<Axis, 3> axis_;
   std::array<double, 3> rounding_{};                 ///< of a coordinate, in cells
   std::array<double, most_nodes> inverse_factors_{}; ///< 1 / prod_{j != i} (x_i - x_j)
 };

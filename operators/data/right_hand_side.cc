@@ -6,6 +6,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <mpi.h>
 
@@ -85,22 +86,28 @@ void visit_right_hand_side(const Problem &problem, const LevelGrid &grid, const 
   const LineRule line = gauss_rule(basis, basis.n + 1);
   with_right_hand_side(problem, [&](const ScalarFunction &f) {
     use(f, all_cells(block), tensor_rule(block, line), length * length / problem.coefficient,
-        nullptr);
+        volume_factor(grid));
   });
 
   for (int side = 0; side < 2 * problem.dim; ++side)
     if (has_boundary(problem, grid, side))
     {
       const BoundaryKind kind = problem.boundary[side];
-      const double h = grid.cell_size[side / 2];
+      const int d = side / 2;
+      const double h = grid.mean_cell_size(d);
       const bool is_dirichlet = kind == BoundaryKind::dirichlet;
-      const CellArray *factors =
-          is_dirichlet && grid.cells != nullptr ? &grid.cells->of_direction(side / 2) : nullptr;
+      const bool has_cells = is_dirichlet && grid.cells != nullptr;
       const double scale = is_dirichlet
-          ? (length / h) * (length / h) / (factors != nullptr ? problem.coefficient : 1.)
+          ? (length / h) * (length / h) / (has_cells ? problem.coefficient : 1.)
           : length * length / (problem.coefficient * h);
+      CellFactor factor = area_factor(grid, d);
+      if (is_dirichlet)
+        factor = product(std::move(factor), inverse_size_factor(grid, d));
+      if (has_cells)
+        factor = product(std::move(factor),
+            [&k = grid.cells->of_direction(d)](auto... cell) { return k(cell...); });
       with_boundary_value(problem, side, [&](const ScalarFunction &f) {
-        use(f, side_cells(block, side), side_rule(grid, basis, side, kind, line), scale, factors);
+        use(f, side_cells(block, side), side_rule(grid, basis, side, kind, line), scale, factor);
       });
     }
 }
@@ -111,7 +118,7 @@ void visit_initial_guess(const Problem &problem, const LevelGrid &grid, const Ce
   with_function(
       problem, "problem.initial_guess", problem.initial_guess, [&](const ScalarFunction &f) {
         use(f, all_cells(grid.block), tensor_rule(grid.block, gauss_rule(basis, basis.n + 1)), 1.,
-            nullptr);
+            {});
       });
 }
 
@@ -127,8 +134,8 @@ namespace
     else
       result = Vector<double>(block);
     visit([&](const ScalarFunction &f, const CellRange &range, const TensorRule &rule, double scale,
-              const CellArray *factors) {
-      add_projection(grid, f, range, rule, scale, result, factors);
+              const CellFactor &factor) {
+      add_projection(grid, f, range, rule, scale, result, factor);
     });
   }
 } // namespace
@@ -152,12 +159,9 @@ Balance balance(const Problem &problem, const LevelGrid &grid, const CellBasis &
 {
   const Block &block = grid.block;
   const LineRule line = gauss_rule(basis, n_points);
-  double cell_volume = 1.;
-  for (int d = 0; d < problem.dim; ++d)
-    cell_volume *= grid.cell_size[d];
-
+  const double cell_volume = grid.mean_cell_volume();
   const Integral inside = with_right_hand_side(problem, [&](const ScalarFunction &f) {
-    return by(grid, f, all_cells(block), tensor_rule(block, line));
+    return by(grid, f, all_cells(block), tensor_rule(block, line), volume_factor(grid));
   });
   std::array<double, 2> sums{cell_volume * inside.value, cell_volume * inside.magnitude};
   for (int side = 0; side < 2 * problem.dim; ++side)
@@ -165,9 +169,9 @@ Balance balance(const Problem &problem, const LevelGrid &grid, const CellBasis &
     {
       const Integral flux = with_boundary_value(problem, side, [&](const ScalarFunction &g) {
         return by(grid, g, side_cells(block, side),
-            side_rule(grid, basis, side, BoundaryKind::neumann, line));
+            side_rule(grid, basis, side, BoundaryKind::neumann, line), area_factor(grid, side / 2));
       });
-      const double area = cell_volume / grid.cell_size[side / 2];
+      const double area = cell_volume / grid.mean_cell_size(side / 2);
       sums[0] += area * flux.value;
       sums[1] += area * flux.magnitude;
     }
@@ -201,9 +205,9 @@ Balance check_compatible(
   throw std::invalid_argument(message.str());
 }
 
-double subtract_mean(const LevelGrid &grid, const CellBasis &basis, Vector<double> &b)
+double subtract_constant(const LevelGrid &grid, const CellBasis &basis, Vector<double> &b)
 {
-  const double mean = mean_value(grid, basis, b);
+  const double mean = mean_of_cells(grid, basis, b);
   add_projection(grid, ScalarFunction("1", 3), all_cells(grid.block),
       tensor_rule(grid.block, gauss_rule(basis, basis.n)), -mean, b);
   return mean;

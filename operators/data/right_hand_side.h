@@ -17,7 +17,8 @@ namespace tensormg
 ///             (H / h_d)^2 int_side_ref g (2 sigma phi - dphi/dn) (tangential modes)
 ///         + sum over Neumann sides, flux q = a du/dn:
 ///             H^2 / (a h_d) int_side_ref q phi (tangential modes),
-/// where cells have coefficients K_d of their own the second times K_d / a,
+/// where cells have coefficients K_d of their own the second times K_d / a; of graded cells h and M are mean sizes and volumes, and the
+/// terms are multiplied by |cell|, h_d of the cell and area of its face accordingly,
 /// i.e. (H^2 / a) M^-1 times the usual vector of (f, v) and the boundary terms of the symmetric
 /// interior penalty method. Gauss quadrature with degree + 2 points per direction.
 ///
@@ -26,10 +27,9 @@ namespace tensormg
 void assemble_right_hand_side(
     const Problem &problem, const LevelGrid &grid, const CellBasis &basis, Vector<double> &b);
 
-/// A term of that vector: scale times the projection of f for the cells of a range by a rule; where there are `factors`, times that
-/// of each cell.
+/// A term of that vector: scale times the projection of f for the cells of a range by a rule, times the factor of the cell.
 using RightHandSideTerm = std::function<void(const ScalarFunction &f, const CellRange &range,
-    const TensorRule &rule, double scale, const CellArray *factors)>;
+    const TensorRule &rule, double scale, const CellFactor &factor)>;
 
 /// Calls use(term) for all terms in their order. What use() says about a function (ExpressionError) gets the name of
 /// that function's parameter.
@@ -47,7 +47,7 @@ void visit_initial_guess(const Problem &problem, const LevelGrid &grid, const Ce
 
 /// Integrates as integrate() in operators/data/tensor_rule.h.
 using Integrator = std::function<Integral(const LevelGrid &grid, const ScalarFunction &f,
-    const CellRange &range, const TensorRule &rule)>;
+    const CellRange &range, const TensorRule &rule, const CellFactor &factor)>;
 
 /// What must vanish so that a problem without Dirichlet sides has a solution, and to what that is relative.
 struct Balance
@@ -76,8 +76,8 @@ inline constexpr double compatibility_tolerance = 1e-6;
 Balance check_compatible(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
     const Integrator &by = integrate);
 
-/// Subtracts the mean of the function with the coefficients b, which is what is left of the defect
-/// after check_compatible(); the singular system is then solvable exactly. Returns that mean.
-/// Collective.
-double subtract_mean(const LevelGrid &grid, const CellBasis &basis, Vector<double> &b);
+/// Subtracts what b has along the coefficients of 1, the kernel of a singular system: what is left of the defect after
+/// check_compatible(). The system is then solvable exactly. Returns the factor, where all cells are equal the mean of the function
+/// with the coefficients b. Collective.
+double subtract_constant(const LevelGrid &grid, const CellBasis &basis, Vector<double> &b);
 } // namespace tensormg

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include <mpi.h>
 
@@ -29,25 +30,16 @@ namespace
       numbers[i % numbers.size()] += all[i];
   }
 
-  double cell_volume(const LevelGrid &grid)
-  {
-    double volume = 1.;
-    for (int d = 0; d < grid.block.dim; ++d)
-      volume *= grid.cell_size[d];
-    return volume;
-  }
-
-  /// Calls use(weight, value) for all points of a rule in the cells of a range.
+  /// Calls use(weight, number of the point) for all points of a rule in so many cells.
   template <typename Use>
-  void for_each_weighted(
-      const TensorRule &rule, const std::vector<double> &values, std::int64_t count, const Use &use)
+  void for_each_weighted(const TensorRule &rule, std::int64_t count, const Use &use)
   {
     std::size_t q = 0;
     for (const double wz : rule[2].weights)
       for (const double wy : rule[1].weights)
         for (const double wx : rule[0].weights)
           for (std::int64_t c = 0; c < count; ++c, ++q)
-            use(wx * wy * wz, values[q]);
+            use(wx * wy * wz, q);
   }
 
   struct Sums
@@ -58,17 +50,21 @@ namespace
     double highest = -std::numeric_limits<double>::infinity();
   };
 
-  /// Over all cells, in units of a cell. On all ranks.
+  /// Over all cells, in units of a mean one. On all ranks.
   Sums sums_of(const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u, double unit)
   {
     const TensorRule rule = tensor_rule(grid.block, gauss_rule(basis, basis.n));
+    const CellFactor volume = volume_factor(grid);
     TileEvaluator evaluator;
-    std::vector<double> values;
+    std::vector<double> values, weights;
     Sums sums;
     for_each_tile(all_cells(grid.block), rule, [&](const Tile &tile) {
       evaluator.evaluate(u, rule, tile, -1, values);
+      weights.assign(values.size(), 1.);
+      multiply_cells(tile, volume, weights);
       double value = 0., square = 0.; // summed per tile: less rounding than one long sum
-      for_each_weighted(rule, values, tile.count, [&](double weight, double here) {
+      for_each_weighted(rule, tile.count, [&](double of_point, std::size_t q) {
+        const double here = values[q], weight = of_point * weights[q];
         value += weight * here;
         square += weight * (unit * here) * (unit * here);
         sums.lowest = std::min(sums.lowest, here);
@@ -111,32 +107,33 @@ namespace
     return rule;
   }
 
-  /// The sum over the side's cells and points of K (du/dn - 2 sigma (u - g)), in units of a cell, K being that of the cells if they
+  /// The sum over the side's cells and points of K (du/dn - 2 sigma (u - g)), in units of a mean cell, K being that of the cells if they
   /// have one each, otherwise 1. Of this rank.
   double dirichlet_flux(const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u,
       int side, const ScalarFunction &g)
   {
     const TensorRule rule = side_rule(grid, basis, side);
     const double outwards = side % 2 == 0 ? -1. : 1.;
+    const int d = side / 2;
+    CellFactor factor = product(area_factor(grid, d), inverse_size_factor(grid, d));
+    if (grid.cells != nullptr)
+      factor = product(std::move(factor),
+          [&k = grid.cells->of_direction(d)](auto... cell) { return k(cell...); });
     TileEvaluator evaluator;
     TilePoints points;
     std::vector<double> of_u, of_g, derivative;
     double sum = 0.;
     for_each_tile(side_cells(grid.block, side), rule, [&](const Tile &tile) {
       evaluator.evaluate(u, rule, tile, -1, of_u);
-      evaluator.evaluate(u, rule, tile, side / 2, derivative);
+      evaluator.evaluate(u, rule, tile, d, derivative);
       points.set(grid, rule, tile);
       points.evaluate(g, of_g);
       for (std::size_t q = 0; q < of_u.size(); ++q)
-      {
         derivative[q] = outwards * derivative[q] - 2. * basis.penalty * (of_u[q] - of_g[q]);
-        if (grid.cells != nullptr)
-          derivative[q] *= grid.cells->of_direction(side / 2)(
-              tile.cx + static_cast<std::int64_t>(q) % tile.count, tile.cy, tile.cz);
-      }
+      multiply_cells(tile, factor, derivative);
       double part = 0.;
       for_each_weighted(
-          rule, derivative, tile.count, [&](double weight, double here) { part += weight * here; });
+          rule, tile.count, [&](double weight, std::size_t q) { part += weight * derivative[q]; });
       sum += part;
     });
     return sum;
@@ -151,13 +148,14 @@ namespace
       if (problem.boundary[side] == BoundaryKind::periodic || !has_side(grid, side))
         continue;
       const ScalarFunction value = scalar_function(problem, problem.boundary_value[side]);
-      const double h = grid.cell_size[side / 2];
-      const double area = cell_volume(grid) / h;
+      const double h = grid.mean_cell_size(side / 2);
+      const double area = grid.mean_cell_volume() / h;
       flux[side] = problem.boundary[side] == BoundaryKind::dirichlet
           ? area * ((grid.cells != nullptr ? 1. : problem.coefficient) / h) *
               dirichlet_flux(grid, basis, u, side, value)
           : area *
-              integrate(grid, value, side_cells(grid.block, side), side_rule(grid, basis, side))
+              integrate(grid, value, side_cells(grid.block, side), side_rule(grid, basis, side),
+                  area_factor(grid, side / 2))
                   .value;
     }
     sum_over_ranks(flux, grid.communicator);
@@ -171,11 +169,7 @@ namespace
   /// The cells of one direction, on all ranks, that a coordinate lies in: two on a face, none outside of the box.
   std::vector<std::int64_t> cells_at(const LevelGrid &grid, int d, double position)
   {
-    constexpr double part_of_cell = 1e-9;
-    const double largest = std::max(std::abs(grid.lower[d]),
-        std::abs(grid.lower[d] + static_cast<double>(grid.global_cells[d]) * grid.cell_size[d]));
-    const double rounding =
-        part_of_cell + 4. * std::numeric_limits<double>::epsilon() * largest / grid.cell_size[d];
+    const double rounding = grid.axis[d].place_rounding();
     std::vector<std::int64_t> cells;
     for (const double at : {position - rounding, position + rounding})
     {
@@ -203,7 +197,7 @@ namespace
       std::array<double, 3> position{};
       for (int d = 0; d < grid_.block.dim; ++d)
       {
-        position[d] = (point[d] - grid_.lower[d]) / grid_.cell_size[d];
+        position[d] = grid_.axis[d].place(point[d]);
         cells[d] = cells_at(grid_, d, position[d]);
       }
       sum_ = {};
@@ -233,7 +227,7 @@ namespace
       for (int d = 0; d < grid_.block.dim; ++d)
       {
         evaluator_.evaluate(u_, rule, tile, d, out_);
-        sum_[1 + d] += out_[0] / grid_.cell_size[d];
+        sum_[1 + d] += out_[0] / grid_.axis[d].size(grid_.offset[d] + cell[d]);
       }
       sum_[4] += 1.;
     }
@@ -256,10 +250,10 @@ SolutionNumbers solution_numbers(
     cells *= static_cast<double>(n);
   SolutionNumbers numbers;
   numbers.mean = sums.value / cells;
-  numbers.integral = cell_volume(grid) * sums.value;
+  numbers.integral = grid.mean_cell_volume() * sums.value;
   numbers.minimum = sums.lowest;
   numbers.maximum = sums.highest;
-  numbers.l2_norm = std::sqrt(cell_volume(grid)) * root_of_squares(grid, basis, u, sums);
+  numbers.l2_norm = std::sqrt(grid.mean_cell_volume()) * root_of_squares(grid, basis, u, sums);
   numbers.side_flux = side_fluxes(problem, grid, basis, u);
   return numbers;
 }

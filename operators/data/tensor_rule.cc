@@ -135,8 +135,7 @@ void TilePoints::set(const LevelGrid &grid, const TensorRule &rule, const Tile &
     coordinates[d].clear();
     for (const double point : rule[d].points)
       for (std::int64_t c = 0; c < count[d]; ++c)
-        coordinates[d].push_back(grid.lower[d] +
-            (static_cast<double>(grid.offset[d] + first[d] + c) + point) * grid.cell_size[d]);
+        coordinates[d].push_back(grid.axis[d].coordinate(grid.offset[d] + first[d] + c, point));
   }
 }
 
@@ -144,6 +143,36 @@ void TilePoints::evaluate(const ScalarFunction &f, std::vector<double> &out) con
 {
   out.resize(size());
   f.tensor_values(coordinates[0], coordinates[1], coordinates[2], out.data());
+}
+
+void multiply_cells(const Tile &tile, const CellFactor &factor, std::vector<double> &values)
+{
+  if (!factor)
+    return;
+  const auto count = static_cast<std::size_t>(tile.count);
+  for (std::size_t c = 0; c < count; ++c)
+  {
+    const double of_cell = factor(tile.cx + static_cast<std::int64_t>(c), tile.cy, tile.cz);
+    for (std::size_t q = c; q < values.size(); q += count)
+      values[q] *= of_cell;
+  }
+}
+
+void multiply_cells(const LevelGrid &level, const CellFactor &factor, Vector<double> &u)
+{
+  if (!factor)
+    return;
+  const Block &block = level.block;
+  for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
+    for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
+      for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
+      {
+        const double of_cell = factor(cx, cy, cz);
+        for (int k = 0; k < block.nz(); ++k)
+          for (int j = 0; j < block.n; ++j)
+            for (int i = 0; i < block.n; ++i)
+              u[block.index(cx, cy, cz, i, j, k)] *= of_cell;
+      }
 }
 
 void TileEvaluator::evaluate(const Vector<double> &u, const TensorRule &rule, const Tile &tile,
@@ -173,11 +202,11 @@ void TileEvaluator::evaluate(const Vector<double> &u, const TensorRule &rule, co
 }
 
 void add_projection(const LevelGrid &grid, const ScalarFunction &f, const CellRange &range,
-    const TensorRule &rule, double scale, Vector<double> &b, const CellArray *factors)
+    const TensorRule &rule, double scale, Vector<double> &b, const CellFactor &factor)
 {
   const Block &block = grid.block;
   TilePoints points;
-  if (f.is_constant() && factors == nullptr)
+  if (f.is_constant() && !factor)
   {
     const double value = f.value();
     if (!std::isfinite(value))
@@ -192,7 +221,7 @@ void add_projection(const LevelGrid &grid, const ScalarFunction &f, const CellRa
 
   const int n = block.n, nz = block.nz();
   const int qx = rule[0].n_points(), qy = rule[1].n_points(), qz = rule[2].n_points();
-  std::vector<double> values, x, xy, xyz;
+  std::vector<double> values, x, xy, xyz, factors;
   for_each_tile(range, rule, [&](const Tile &tile) {
     const std::int64_t count = tile.count;
     points.set(grid, rule, tile);
@@ -207,6 +236,9 @@ void add_projection(const LevelGrid &grid, const ScalarFunction &f, const CellRa
     // Infinities and NaN at any point reach every mode of the cell.
     if (!std::all_of(xyz.begin(), xyz.begin() + count, [](double v) { return std::isfinite(v); }))
       throw_not_finite(f, block.dim, points, values);
+    factors.assign(static_cast<std::size_t>(count), scale);
+    for (std::int64_t c = 0; factor && c < count; ++c)
+      factors[c] *= factor(tile.cx + c, tile.cy, tile.cz);
     const double *from = xyz.data();
     for (int k = 0; k < nz; ++k)
       for (int j = 0; j < n; ++j)
@@ -214,17 +246,16 @@ void add_projection(const LevelGrid &grid, const ScalarFunction &f, const CellRa
         {
           double *row = b.data() + block.index(tile.cx, tile.cy, tile.cz, i, j, k);
           for (std::int64_t c = 0; c < count; ++c)
-            row[c] += scale *
-                (factors != nullptr ? (*factors)(tile.cx + c, tile.cy, tile.cz) : 1.) * from[c];
+            row[c] += factors[c] * from[c];
         }
   });
 }
 
-Integral integrate(
-    const LevelGrid &grid, const ScalarFunction &f, const CellRange &range, const TensorRule &rule)
+Integral integrate(const LevelGrid &grid, const ScalarFunction &f, const CellRange &range,
+    const TensorRule &rule, const CellFactor &factor)
 {
   Integral integral;
-  if (f.is_constant())
+  if (f.is_constant() && !factor)
   {
     integral.value = f.value();
     for (int d = 0; d < 3; ++d)
@@ -237,6 +268,7 @@ Integral integrate(
   for_each_tile(range, rule, [&](const Tile &tile) {
     points.set(grid, rule, tile);
     points.evaluate(f, values);
+    multiply_cells(tile, factor, values);
     Integral part; // summed per tile: less rounding than one long sum
     const double *v = values.data();
     for (const double wz : rule[2].weights)

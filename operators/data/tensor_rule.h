@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/basis/cell_basis.h"
+#include "operators/data/cell_factor.h"
 #include "operators/data/functions.h"
 #include "operators/mesh/grid.h"
 #include "operators/vectors/vector.h"
@@ -92,6 +93,11 @@ struct TilePoints
   void evaluate(const ScalarFunction &f, std::vector<double> &out) const;
 };
 
+/// values, in the order of the points of a tile, times the factor of their cell.
+void multiply_cells(const Tile &tile, const CellFactor &factor, std::vector<double> &values);
+/// u in each cell times its factor.
+void multiply_cells(const LevelGrid &level, const CellFactor &factor, Vector<double> &u);
+
 /// u at the points of a tile. direction = -1: the value; 0..2: the derivative in that direction in
 /// reference scaling (divide by the cell size).
 class TileEvaluator
@@ -108,17 +114,17 @@ private:
 std::string not_finite_text(double value, const std::array<double, 3> &point, int dim);
 
 /// b_ijk += scale * sum_q P_i(qx) P_j(qy) P_k(qz) f(x_q) for the cells of the range, P the rule's
-/// projection; with `factors` times that of the cell. Throws ExpressionError naming the point if f is not finite there.
+/// projection; times the cell's factor. Throws ExpressionError naming the point if f is not finite there.
 void add_projection(const LevelGrid &grid, const ScalarFunction &f, const CellRange &range,
-    const TensorRule &rule, double scale, Vector<double> &b, const CellArray *factors = nullptr);
+    const TensorRule &rule, double scale, Vector<double> &b, const CellFactor &factor = {});
 
 /// The sums over cells and points of w f and w |f|, w the rule's weights: integrals in units of the
-/// cell (or of the side, with end_rule).
+/// cell (or of the side, with end_rule), times the cell's factor.
 struct Integral
 {
   double value = 0.;
   double magnitude = 0.;
 };
-Integral integrate(
-    const LevelGrid &grid, const ScalarFunction &f, const CellRange &range, const TensorRule &rule);
+Integral integrate(const LevelGrid &grid, const ScalarFunction &f, const CellRange &range,
+    const TensorRule &rule, const CellFactor &factor = {});
 } // namespace tensormg

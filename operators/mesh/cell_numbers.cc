@@ -4,6 +4,40 @@
 
 namespace tensormg
 {
+namespace
+{
+  /// The cell of direction d that local cell -1 <= c <= cells stands for: behind a closed side the one at the side.
+  std::int64_t cell_behind(const LevelGrid &level, int d, std::int64_t c)
+  {
+    const std::int64_t cells = level.global_cells[d], cell = level.offset[d] + c;
+    if (cell >= 0 && cell < cells)
+      return cell;
+    const bool is_closed_side = is_closed(level.sides[2 * d + (cell < 0 ? 0 : 1)]);
+    return is_closed_side == (cell < 0) ? 0 : cells - 1;
+  }
+
+  /// Multiplies by factor(sizes of the cell in units of the mean ones), also in the layer around the block.
+  template <typename C, typename Factor>
+  void scale_by_cell(const LevelGrid &level, std::vector<C> &numbers, const Factor &factor)
+  {
+    const Block &block = level.block;
+    const CellArray &layout = level.cells->k[0];
+    const auto size = [&](int d, std::int64_t c) {
+      return level.axis[d].relative_size(cell_behind(level, d, c));
+    };
+    const std::int64_t around = block.dim == 3 ? 1 : 0;
+    for (std::int64_t cz = -around; cz < block.cells[2] + around; ++cz)
+      for (std::int64_t cy = -1; cy <= block.cells[1]; ++cy)
+        for (std::int64_t cx = -1; cx <= block.cells[0]; ++cx)
+        {
+          const std::array sizes{size(0, cx), size(1, cy), around > 0 ? size(2, cz) : 1.};
+          C &number = numbers[static_cast<std::size_t>(
+              layout.first() + cx + cy * layout.row() + cz * layout.plane())];
+          number = static_cast<C>(static_cast<double>(number) * factor(sizes));
+        }
+  }
+} // namespace
+
 template <typename C>
 CellNumbersOf<C>::CellNumbersOf(const LevelGrid &level, const CellBasis &basis)
 {
@@ -20,6 +54,9 @@ CellNumbersOf<C>::CellNumbersOf(const LevelGrid &level, const CellBasis &basis)
     c_[d].resize(size);
     for (std::size_t i = 0; i < size; ++i)
       c_[d][i] = static_cast<C>(factors[d] * k[i] / data.reference);
+    if (!level.has_equal_cells())
+      scale_by_cell(level, c_[d],
+          [d](const auto &size) { return size[0] * size[1] * size[2] / (size[d] * size[d]); });
     view_.c[d] = c_[d].data() + layout.first();
     jump_[d].assign(size, C(0));
     view_.jump[d] = jump_[d].data() + layout.first();
@@ -29,6 +66,8 @@ CellNumbersOf<C>::CellNumbersOf(const LevelGrid &level, const CellBasis &basis)
   if (!data.reaction.empty())
     for (std::size_t i = 0; i < size; ++i)
       reaction_[i] = static_cast<C>(length * length * data.reaction.numbers()[i] / data.reference);
+  if (!data.reaction.empty() && !level.has_equal_cells())
+    scale_by_cell(level, reaction_, [](const auto &size) { return size[0] * size[1] * size[2]; });
   view_.reaction = reaction_.data() + layout.first();
 
   for (int d = 0; d < block.dim; ++d)

@@ -12,7 +12,8 @@ namespace tensormg
 {
 /// CellNumbers of a level that has cells of its own, dimensionless as LevelGrid::direction_factors(): with H the level's reference length
 /// and a = CellData::reference,
-///   c_d = (H / h_d)^2 K_d / a,   m = H^2 reaction / a.
+///   c_d = (H / h_d)^2 K_d / a,   m = H^2 reaction / a,
+/// both times the volume of the cell in units of the mean one, and h_d its own size.
 template <typename C>
 class CellNumbersOf
 {

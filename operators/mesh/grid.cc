@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <utility>
+
+#include "tensormg/report.h"
 
 namespace tensormg
 {
@@ -9,15 +13,35 @@ double LevelGrid::reference_length() const
 {
   double length = std::numeric_limits<double>::max();
   for (int d = 0; d < block.dim; ++d)
-    length = std::min(length, cell_size[d]);
+    length = std::min(length, mean_cell_size(d));
   return length;
+}
+
+double LevelGrid::mean_cell_volume() const
+{
+  double volume = 1.;
+  for (int d = 0; d < block.dim; ++d)
+    volume *= mean_cell_size(d);
+  return volume;
+}
+
+bool LevelGrid::has_equal_cells() const
+{
+  return axis[0].is_equal() && axis[1].is_equal() && axis[2].is_equal();
+}
+
+double LevelGrid::relative_volume(std::int64_t cx, std::int64_t cy, std::int64_t cz) const
+{
+  return axis[0].relative_size(offset[0] + cx) * axis[1].relative_size(offset[1] + cy) *
+      axis[2].relative_size(offset[2] + cz);
 }
 
 std::array<double, 3> LevelGrid::direction_factors() const
 {
   std::array<double, 3> factors{0., 0., 0.};
   for (int d = 0; d < block.dim; ++d)
-    factors[d] = (reference_length() / cell_size[d]) * (reference_length() / cell_size[d]);
+    factors[d] =
+        (reference_length() / mean_cell_size(d)) * (reference_length() / mean_cell_size(d));
   return factors;
 }
 
@@ -184,6 +208,17 @@ namespace
 
   std::int64_t first_cell(std::int64_t cells, int part, int parts) { return cells * part / parts; }
 
+  Axis level_axis(const Problem &problem, int d, std::int64_t cells)
+  {
+    if (!problem.is_graded(d))
+      return {problem.lower[d], problem.upper[d], cells};
+    const std::int64_t merged = problem.cells(d) / cells;
+    std::vector<double> corners;
+    for (std::int64_t c = 0; c <= cells; ++c)
+      corners.push_back(problem.corner(d, c * merged));
+    return Axis(std::move(corners));
+  }
+
   /// Sides of the block of a level, and the ranks behind them; `part` is this rank's place among `parts`.
   template <typename Parts>
   void set_sides(LevelGrid &l, const Problem &problem, const Parts &parts,
@@ -233,7 +268,7 @@ double coarsening_factor(const LevelGrid &fine, const LevelGrid &coarse)
   for (int d = 0; d < fine.block.dim; ++d)
   {
     const std::int64_t children = fine.global_cells[d] / coarse.global_cells[d];
-    shortest = std::min(shortest, fine.cell_size[d] * static_cast<double>(children));
+    shortest = std::min(shortest, fine.mean_cell_size(d) * static_cast<double>(children));
   }
   const double ratio = shortest / fine.reference_length();
   return ratio * ratio;
@@ -256,6 +291,33 @@ std::array<std::int64_t, 3> cells_below(
   return cells;
 }
 
+std::string complaint_about_corners(const Problem &problem, int d)
+{
+  const std::vector<double> &corners = problem.corners[d];
+  if (corners.empty())
+    return "";
+  const std::int64_t given = std::ssize(corners) - 1, coarse = problem.coarse_cells[d];
+  const std::int64_t factor = given > 0 ? given / coarse : 0;
+  if (factor < 1 || given % coarse != 0 || (factor & (factor - 1)) != 0)
+    return "there are " + std::to_string(given + 1) +
+        " corners; allowed: coarse_cells * 2^k + 1 of them, coarse_cells being " +
+        std::to_string(coarse);
+  if (corners.front() != problem.lower[d] || corners.back() != problem.upper[d])
+    return "the corners go from " + number_text(corners.front()) + " to " +
+        number_text(corners.back()) + "; allowed: from lower, " + number_text(problem.lower[d]) +
+        ", to upper, " + number_text(problem.upper[d]);
+  for (std::int64_t i = 0; i < problem.cells(d); ++i)
+  {
+    const double begin = problem.corner(d, i), end = problem.corner(d, i + 1),
+                 middle = begin + 0.5 * (end - begin);
+    // 1/h^2 must be in range, and points within a cell must differ from its ends.
+    if (!(begin < middle && middle < end && end - begin > 1e-100))
+      return "a cell goes from " + number_text(begin) + " to " + number_text(end) +
+          "; allowed: increasing corners, with numbers of double precision between them";
+  }
+  return "";
+}
+
 Grid make_grid(const Problem &problem, MPI_Comm communicator)
 {
   Grid grid;
@@ -276,15 +338,13 @@ Grid make_grid(const Problem &problem, MPI_Comm communicator)
     LevelGrid l;
     l.global_cells = shapes[level].cells;
     l.exact = shapes[level].exact;
-    l.lower = problem.lower;
     l.replicated = !serial && level < coarsest_distributed;
     const bool divided = !serial && !l.replicated;
     l.communicator = divided ? communicator : MPI_COMM_SELF;
     std::array<std::int64_t, 3> cells = l.global_cells;
     for (int d = 0; d < problem.dim; ++d)
     {
-      l.cell_size[d] =
-          (problem.upper[d] - problem.lower[d]) / static_cast<double>(l.global_cells[d]);
+      l.axis[d] = level_axis(problem, d, l.global_cells[d]);
       if (divided && parts[d] > 1)
       {
         const int border_level = std::max(coarsest_distributed - 1, 0);

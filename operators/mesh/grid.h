@@ -4,11 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <mpi.h>
 
 #include "kernels/core/block.h"
+#include "operators/mesh/axis.h"
 #include "operators/mesh/cell_data.h"
 #include "tensormg/problem.h"
 
@@ -21,8 +23,7 @@ struct LevelGrid
   Block block; ///< the local cells
   std::array<std::int64_t, 3> global_cells{1, 1, 1};
   std::array<std::int64_t, 3> offset{0, 0, 0}; ///< global index of the first local cell
-  std::array<double, 3> lower{0., 0., 0.};     ///< corner of the whole box
-  std::array<double, 3> cell_size{1., 1., 1.};
+  std::array<Axis, 3> axis;                    ///< all cells of each direction
   /// Side of the local block by 2*d (lower) and 2*d+1 (upper).
   std::array<Side, 6> sides{};
   /// Rank that owns the neighbouring cells where sides[s] == Side::ghost (may be the own rank).
@@ -36,9 +37,16 @@ struct LevelGrid
   /// Over which sums of local contributions are global ones; MPI_COMM_SELF if replicated.
   MPI_Comm communicator = MPI_COMM_SELF;
 
-  /// min_d h_d: the length by which the level's operator is made dimensionless.
+  /// Of all cells.
+  double mean_cell_size(int d) const { return axis[static_cast<std::size_t>(d)].mean_size(); }
+  double mean_cell_volume() const;
+  bool has_equal_cells() const;
+  /// Volume of a local cell / mean_cell_volume().
+  double relative_volume(std::int64_t cx, std::int64_t cy, std::int64_t cz) const;
+
+  /// min_d of the mean cell sizes h_d: the length by which the level's operator is made dimensionless.
   double reference_length() const;
-  /// c_d = (reference_length / h_d)^2, the factor of direction d in the dimensionless operator.
+  /// c_d = (reference_length / h_d)^2, the factor of direction d in the dimensionless operator; of graded cells that of mean ones.
   std::array<double, 3> direction_factors() const;
   /// Number of degrees of freedom on all ranks.
   std::int64_t global_dofs() const;
@@ -59,7 +67,8 @@ struct LevelShape
 
 /// The levels of a box, coarsest first; the finest has coarse_cells * 2^refinements cells per direction. Semicoarsening: to the
 /// next coarser level only the directions with short cells (h_d < alike_cells * min h) are halved, until cells are about cubes; then all are,
-/// each at most to coarse_cells. So a box of cubes has the levels coarse_cells * 2^l. A direction with short cells whose number is odd
+/// each at most to coarse_cells. So a box of cubes has the levels coarse_cells * 2^l. The sizes of graded cells are the mean ones; neighbours
+/// merge. A direction with short cells whose number is odd
 /// (in the end one) is exact from that level down, and the others go on without it.
 /// Source: U. Trottenberg, C. Oosterlee, A. Schueller, Multigrid (2001), section 5.1.
 std::vector<LevelShape> level_shapes(const Problem &problem);
@@ -87,6 +96,9 @@ int halved_directions(const LevelGrid &fine, const LevelGrid &coarse);
 /// The cells of the coarser level under `cells`, or the one that begins there, of the fine one.
 std::array<std::int64_t, 3> cells_below(
     std::array<std::int64_t, 3> cells, const LevelGrid &fine, const LevelGrid &coarse);
+
+/// What is wrong with problem.corners of direction d, whose box is right; empty: nothing.
+std::string complaint_about_corners(const Problem &problem, int d);
 
 /// Distributes the box of `problem` over `communicator`. A mesh with fewer cells in y and z than ranks
 /// is replicated on every rank, on all levels.

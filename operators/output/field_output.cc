@@ -29,8 +29,7 @@ namespace
     for (std::size_t d = 0; d < 3; ++d)
     {
       const auto position = [&](double x) {
-        const double cells = (x - grid.lower[d]) / grid.cell_size[d];
-        return std::clamp(cells, 0., static_cast<double>(grid.global_cells[d]));
+        return std::clamp(grid.axis[d].place(x), 0., static_cast<double>(grid.global_cells[d]));
       };
       const bool is_direction = d < static_cast<std::size_t>(grid.block.dim);
       range.begin[d] = is_direction

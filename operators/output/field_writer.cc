@@ -233,7 +233,8 @@ FieldWriter::Field::Values FieldWriter::gradient_values(bool is_flux)
     }
     evaluator_.evaluate(u_, rule_, tile, component, values);
     for (double &value : values)
-      value = factor * (value / grid_.cell_size[component]);
+      value = factor * (value / grid_.mean_cell_size(component));
+    multiply_cells(tile, inverse_size_factor(grid_, component), values);
     for (std::size_t q = 0; of_cells != nullptr && q < values.size(); ++q)
       values[q] *= -of_cells->of_direction(component)(
           tile.cx + static_cast<std::int64_t>(q) % tile.count, tile.cy, tile.cz);

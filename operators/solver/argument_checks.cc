@@ -1,11 +1,15 @@
 #include "operators/solver/argument_checks.h"
 
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "operators/mesh/grid.h"
 
 namespace tensormg
 {
@@ -69,6 +73,8 @@ namespace
       if (!(h > 1e-100 && h < 1e100) || !(lower + 0.5 * h > lower && upper - 0.5 * h < upper))
         refuse("cells of the size " + number_text(h) + " in direction " + std::to_string(d),
             "what double precision resolves between problem.lower and problem.upper");
+      if (const std::string complaint = complaint_about_corners(problem, d); !complaint.empty())
+        throw ArgumentError("problem.corners[" + std::to_string(d) + "]: " + complaint);
     }
     if (!(dofs < most_dofs))
       refuse("problem.coarse_cells, refinements and degree give " + number_text(dofs) +
@@ -246,6 +252,10 @@ void check_same(const Problem &problem, const SolverOptions &options, MPI_Comm c
     mine.emplace_back("problem.lower" + index, problem.lower[d]);
     mine.emplace_back("problem.upper" + index, problem.upper[d]);
     mine.emplace_back("problem.coarse_cells" + index, static_cast<double>(problem.coarse_cells[d]));
+    std::uint64_t sum = 0;
+    for (const double corner : problem.corners[d])
+      sum = sum * 6364136223846793005U + std::bit_cast<std::uint64_t>(corner);
+    mine.emplace_back("the checksum of problem.corners" + index, static_cast<double>(sum >> 11U));
   }
   for (std::size_t side = 0; side < 6; ++side)
     mine.emplace_back(

@@ -51,7 +51,7 @@ public:
     else
       assemble_right_hand_side(problem_, level_, basis_, b);
     if (problem_.is_singular())
-      subtract_mean(b);
+      subtract_constant(b);
   }
   /// project_initial_guess(); of a singular problem without its mean.
   void initial_guess(VectorType &x) const
@@ -79,6 +79,29 @@ public:
       return compute_errors(problem_, level_, basis_, x);
   }
 
+  /// subtract_constant() of a right-hand side
+  void subtract_constant(VectorType &b) const
+  {
+    if constexpr (Context::on_device)
+      subtract_mean_on_device(level_, basis_, b, space_);
+    else
+      tensormg::subtract_constant(level_, basis_, b);
+  }
+  /// b of each cell times its volume in units of the mean one; on a device all cells are equal.
+  void weigh([[maybe_unused]] VectorType &b) const
+  {
+    if constexpr (!Context::on_device)
+      multiply_cells(level_, volume_factor(level_), b);
+  }
+  /// Times the square root of that: so that the norm of the modes of a function is that of the function in mean cells.
+  void weigh_for_norm([[maybe_unused]] VectorType &x) const
+  {
+    if constexpr (!Context::on_device)
+      if (const CellFactor volume = volume_factor(level_))
+        multiply_cells(
+            level_, [&](auto... cell) { return std::sqrt(volume(cell...)); }, x);
+  }
+  /// The mean over the box of a function.
   void subtract_mean(VectorType &x) const
   {
     if constexpr (Context::on_device)

@@ -27,13 +27,12 @@ namespace
   /// A direction along the side: where its cells and nodes are.
   struct Line
   {
-    double lower = 0., cell_size = 1.;
+    Axis axis;
     std::int64_t offset = 0, cells = 1;
     std::vector<double> nodes;
 
     Line(const LevelGrid &level, std::size_t d, const std::vector<double> &nodes_)
-      : lower(level.lower[d])
-      , cell_size(level.cell_size[d])
+      : axis(level.axis[d])
       , offset(level.offset[d])
       , cells(level.block.cells[d])
       , nodes(static_cast<int>(d) < level.block.dim ? nodes_ : std::vector<double>{0.5})
@@ -46,7 +45,7 @@ namespace
       weights.assign(n, 1.);
       if (n == 1)
         return 0;
-      const double place = (x - lower) / cell_size - static_cast<double>(offset);
+      const double place = axis.place(x) - static_cast<double>(offset);
       const auto cell =
           std::clamp(static_cast<std::int64_t>(std::floor(place)), std::int64_t(0), cells - 1);
       const double at = place - static_cast<double>(cell);
@@ -77,11 +76,9 @@ void side_coordinates(
   const auto [a, b] = directions_along(side);
   const Line first(level, a, nodes), second(level, b, nodes);
   const auto normal = static_cast<std::size_t>(side / 2), direction = static_cast<std::size_t>(d);
-  const double at_side = level.lower[normal] +
-      (side % 2 == 0 ? 0. : static_cast<double>(level.global_cells[normal])) *
-          level.cell_size[normal];
+  const double at_side = side % 2 == 0 ? level.axis[normal].lower() : level.axis[normal].upper();
   const auto coordinate = [](const Line &line, std::int64_t cell, double node) {
-    return line.lower + (static_cast<double>(line.offset + cell) + node) * line.cell_size;
+    return line.axis.coordinate(line.offset + cell, node);
   };
   std::size_t at = 0;
   for (std::int64_t cb = 0; cb < second.cells; ++cb)

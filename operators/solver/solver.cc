@@ -142,9 +142,7 @@ public:
           for (int k = 0; k < block.nz(); ++k)
             for (int j = 0; j < block.n; ++j)
               for (int i = 0; i < block.n; ++i, ++at)
-                to[at] = level().lower[d] +
-                    (static_cast<double>(cell) + map_.nodes()[std::array{i, j, k}[d]]) *
-                        level().cell_size[d];
+                to[at] = level().axis[d].coordinate(cell, map_.nodes()[std::array{i, j, k}[d]]);
         }
   }
 
@@ -173,6 +171,7 @@ public:
   SolveReport solve_for(std::span<const double> f, std::span<double> u, Start start)
   {
     in_->set_b(map_.modes_of_values(), length_squared() / problem_.coefficient, f.data());
+    in_->weigh_b();
     together([&] { in_->add_sides(); });
     return solve("f", u, start);
   }
@@ -218,13 +217,10 @@ private:
   }
 
   double length_squared() const { return level().reference_length() * level().reference_length(); }
-  /// A = scale M B for modes, M being the identity times the volume of a cell.
+  /// A = scale B for modes.
   double scale_of_matrix() const
   {
-    double volume = 1.;
-    for (int d = 0; d < problem_.dim; ++d)
-      volume *= level().cell_size[static_cast<std::size_t>(d)];
-    return problem_.coefficient * volume / length_squared();
+    return problem_.coefficient * level().mean_cell_volume() / length_squared();
   }
 
   /// For the b that has been set, made of the vector `name`.

@@ -36,6 +36,8 @@ public:
   virtual void set_b_of_problem() = 0;
   /// b = factor times the matrix in every direction applied to `nodal`
   virtual void set_b(const Matrix &matrix, double factor, const double *nodal) = 0;
+  /// b of each cell times its volume in units of the mean one
+  virtual void weigh_b() = 0;
   /// b += what the values on the sides make. Takes a vector in the first call, if they are not all zero.
   virtual void add_sides() = 0;
   /// The values on the sides, grid.problem's, are others now.

@@ -44,6 +44,7 @@ public:
   {
     to_modes(matrix, factor, nodal, b_);
   }
+  void weigh_b() override { data_.weigh(b_); }
   void add_sides() override
   {
     if (!knows_sides_)
@@ -68,7 +69,7 @@ public:
   {
     constexpr double rounding = 1e-14;
     const double before = solver_.space().norm(b_);
-    data_.subtract_mean(b_);
+    data_.subtract_constant(b_);
     if (solver_.space().norm(b_) <= rounding * before)
       solver_.space().axpby(0., x_, 0., b_);
   }

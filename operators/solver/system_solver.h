@@ -149,15 +149,16 @@ public:
   /// For an iterative method. Its vectors make room and are taken again in the next solve. `without_mean` makes the error that of
   /// a solution with mean zero, where that is asked for.
   ErrorEstimate estimate_error(const VectorType &x, const VectorType &b,
-      const std::function<void(VectorType &)> &without_mean = {})
+      const std::function<void(VectorType &)> &before_norm = {})
   {
     method_.reset();
     VectorType r = space_.make_vector(), e = space_.make_vector();
     operator_.residual(r, x, b);
     precondition(e, r);
-    if (without_mean)
-      without_mean(e);
-    return {space_.norm(e), std::sqrt(std::max(space_.dot(e, r), 0.))};
+    const double energy = std::sqrt(std::max(space_.dot(e, r), 0.));
+    if (before_norm)
+      before_norm(e);
+    return {space_.norm(e), energy};
   }
 
   const Space &space() const { return space_; }

@@ -68,10 +68,26 @@ def _communicator(comm):
     return comm.py2f()
 
 
+def _cells(cells, lower, upper):
+    """Numbers of cells, ends of the box and, for graded directions, corners."""
+    if isinstance(cells, str) or not hasattr(cells, "__len__"):
+        raise ArgumentError(f"cells = {cells!r}; allowed: a number of cells, or their corners, for each direction")
+    dim = len(cells)
+    lower = [0.0] * dim if lower is None else _per_direction("lower", lower)
+    upper = [1.0] * dim if upper is None else _per_direction("upper", upper)
+    corners = [[] if np.ndim(entry) == 0 else _per_direction("cells", entry) for entry in cells]
+    numbers = [len(ends) - 1 if ends else _number("cells", entry, operator.index) for entry, ends in zip(cells, corners)]
+    if len(lower) == dim and len(upper) == dim:
+        lower = [ends[0] if ends else end for ends, end in zip(corners, lower)]
+        upper = [ends[-1] if ends else end for ends, end in zip(corners, upper)]
+    return numbers, lower, upper, corners
+
+
 class Solver:
     """A solver that is set up once, for any number of right-hand sides.
 
-    cells, lower, upper: per direction; 2 or 3 entries say the dimension. degree: 1 to 8. coefficient: K > 0, a number for the
+    cells, lower, upper: per direction; 2 or 3 entries say the dimension. In place of a number of cells the array of their corners, from the
+    lower to the upper end of the box, whose cells may differ in size. degree: 1 to 8. coefficient: K > 0, a number for the
     whole box; or what has one value in each cell: an expression, a function, a numpy array of the shape (cells_z, cells_y, cells_x),
     in 2D (cells_y, cells_x), of all cells of the box; or a tuple of these, one per direction (a diagonal tensor). reaction: c >= 0, likewise,
     or None. coefficient_in_cell: constant, or mean where K and c shall be averaged in each cell.
@@ -86,17 +102,15 @@ class Solver:
     def __init__(self, cells, degree=3, *, lower=None, upper=None, coefficient=1.0, reaction=None, right_hand_side=1, boundary=None,
                  tolerance=1e-8, max_iterations=100, method="fgmres", precision="auto", full_multigrid=False,
                  backend="auto", nodes="gauss", coefficient_in_cell="constant", comm=None):
-        cells = _per_direction("cells", cells, operator.index)
+        cells, lower, upper, corners = _cells(cells, lower, upper)
         dim, degree = len(cells), _number("degree", degree, operator.index)
-        lower = [0.0] * dim if lower is None else _per_direction("lower", lower)
-        upper = [1.0] * dim if upper is None else _per_direction("upper", upper)
         words = {"method": method, "precision": precision, "backend": backend, "nodes": nodes,
                  "coefficient_in_cell": coefficient_in_cell}
         for name, word in words.items():
             if not isinstance(word, str):
                 raise ArgumentError(f"{name} = {word!r}; allowed: a word")
         self._solver = _tensormg.Solver(
-            dim, degree, cells, lower, upper, coefficient, reaction, right_hand_side, _sides(boundary or {}),
+            dim, degree, cells, lower, upper, corners, coefficient, reaction, right_hand_side, _sides(boundary or {}),
             {**words, "tolerance": _number("tolerance", tolerance), "full_multigrid": bool(full_multigrid),
              "max_iterations": _number("max_iterations", max_iterations, operator.index),
              "communicator": _communicator(comm)})

@@ -54,6 +54,23 @@ class Solve(unittest.TestCase):
         self.assertEqual(again["iterations"], 0)
         self.assertGreater(report["iterations"], 0)
 
+    def test_graded_cells(self):
+        # u = x^2 with K = 1, then the wall again, with cells that end where its layers do.
+        corners = np.cumsum([0, 0.5, 0.25, 0.125, 0.125])
+        square = lambda x, y, z: x**2
+        solver = tensormg.Solver((corners, 4), 2, right_hand_side=-2, tolerance=1e-12, backend="cpu",
+                                 boundary={side: ("dirichlet", square) for side in ("left", "right", "front", "back")})
+        u, _ = solver.solve()
+        self.assertLess(abs(u - square(*solver.points)).max(), 1e-10)
+        layers = (np.array([0, 1, 1.5, 2, 2.25, 3]), 4)
+        k = np.broadcast_to([2, 0.05, 0.05, 10, 10], (4, 5))
+        u, solver = self.wall(np.array(k), cells=layers)
+        x = solver.points[0]
+        self.assertLess(abs(u - (1 - np.where(x < 1, x / 2, np.where(x < 2, 0.5 + 20 * (x - 1), 20.5 + (x - 2) / 10)) / 20.6)).max(), 1e-9)
+        for cells in ((np.array([0, 0.5, 0.4, 1]), 4), (np.array([[0, 1], [1, 2]]), 4), (np.array([0.0]), 4), (["a", "b"], 4)):
+            with self.assertRaises(tensormg.ArgumentError):
+                tensormg.Solver(cells, 2, backend="cpu")
+
     def wall(self, coefficient, cells=(6, 2), **others):
         """u and the points of three layers of K = 2, 0.05 and 10 between u = 1 and u = 0."""
         sides = {"left": ("dirichlet", 1), "front": ("neumann", 0), "back": ("neumann", 0)}

@@ -26,7 +26,10 @@ inline RunRecord solve_with_broken_level(
     const Parameters &parameters, std::size_t broken, double factor)
 {
   Grid grid = make_grid(parameters.problem, MPI_COMM_SELF);
-  grid.levels.at(broken).cell_size[0] *= factor;
+  LevelGrid &level = grid.levels.at(broken);
+  const Axis &axis = level.axis[0];
+  level.axis[0] =
+      Axis(axis.lower(), axis.lower() + factor * (axis.upper() - axis.lower()), axis.cells());
   const CellBasis basis = make_cell_basis(parameters.problem.degree);
   Console console = Console::silent(MPI_COMM_SELF);
   const laplace::Backend backend = choose_backend(parameters, 1).backend;

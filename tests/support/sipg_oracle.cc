@@ -65,7 +65,7 @@ namespace
           for (unsigned int i = 0; i < per_cell; ++i)
             phi(q, i) *= modes[i / stride % n];
         }
-      // phi^-1 M^-1 A phi = (M phi)^-1 (A phi), all cells have the same M.
+      // phi^-1 M^-1 A phi = (M phi)^-1 (A phi), all cells have the same M but for their volume.
       Matrix left(per_cell, per_cell), block(per_cell, per_cell), a_phi(per_cell, per_cell);
       mass_.mmult(left, phi);
       left.gauss_jordan();
@@ -73,7 +73,11 @@ namespace
       double reference = std::numeric_limits<double>::max();
       for (int d = 0; d < dim; ++d)
         reference = std::min(reference, problem_.cell_size(d));
-      const double scale = reference * reference / problem_.coefficient;
+      double mean_volume = 1.;
+      for (int d = 0; d < dim; ++d)
+        mean_volume *= problem_.cell_size(d);
+      const double scale =
+          reference * reference / problem_.coefficient * (volume_of_mass_ / mean_volume);
 
       Matrix result(stiffness_.m(), stiffness_.n());
       for (const auto &row_cell : dof_handler_.active_cell_iterators())
@@ -98,15 +102,16 @@ namespace
   private:
     void make_mesh()
     {
-      std::vector<unsigned int> cells;
+      std::vector<std::vector<double>> sizes(dim);
       dealii::Point<dim> lower, upper;
       for (int d = 0; d < dim; ++d)
       {
-        cells.push_back(static_cast<unsigned int>(problem_.cells(d)));
+        for (std::int64_t c = 0; c < problem_.cells(d); ++c)
+          sizes[d].push_back(problem_.corner(d, c + 1) - problem_.corner(d, c));
         lower[d] = problem_.lower[d];
         upper[d] = problem_.upper[d];
       }
-      dealii::GridGenerator::subdivided_hyper_rectangle(mesh_, cells, lower, upper, true);
+      dealii::GridGenerator::subdivided_hyper_rectangle(mesh_, sizes, lower, upper, true);
     }
 
     template <typename Cell>
@@ -122,9 +127,12 @@ namespace
     {
       std::int64_t at = 0;
       for (int d = dim - 1; d >= 0; --d)
-        at = at * problem_.cells(d) +
-            static_cast<std::int64_t>(
-                (cell->center()[d] - problem_.lower[d]) / problem_.cell_size(d));
+      {
+        std::int64_t c = 0;
+        while (problem_.corner(d, c + 1) < cell->center()[d])
+          ++c;
+        at = at * problem_.cells(d) + c;
+      }
       return at;
     }
 
@@ -180,6 +188,7 @@ namespace
       const double reaction = cells_.reaction(at);
       LocalMatrix local{Matrix(dofs.size(), dofs.size()), std::move(dofs)};
       mass_ = 0.;
+      volume_of_mass_ = fe.get_cell()->measure();
       for (const unsigned int q : fe.quadrature_point_indices())
         for (const unsigned int i : fe.dof_indices())
           for (const unsigned int j : fe.dof_indices())
@@ -210,20 +219,23 @@ namespace
         for (const unsigned int face : cell->face_indices())
         {
           const int d = static_cast<int>(face) / 2;
-          const double of_face = sigma / problem_.cell_size(d), k = cells_.k(d, center(cell));
+          const double k = cells_.k(d, center(cell));
+          const auto penalty = [&](const auto &of) {
+            return sigma * cells_.k(d, center(of)) / of->extent_in_direction(d);
+          };
           if (cell->at_boundary(face))
           {
             if (problem_.boundary[cell->face(face)->boundary_id()] != BoundaryKind::dirichlet)
               continue;
             face_values.reinit(cell, face);
-            add(face_terms(face_values, 2. * of_face * k, {k, 0.}));
+            add(face_terms(face_values, 2. * penalty(cell), {k, 0.}));
           }
           else if (const auto other = cell->neighbor(face);
                    cell->active_cell_index() < other->active_cell_index())
           {
             face_values.reinit(cell, face, none, other, cell->neighbor_of_neighbor(face), none);
             const double other_k = cells_.k(d, center(other));
-            add(face_terms(face_values, 0.5 * of_face * (k + other_k), {k, other_k}));
+            add(face_terms(face_values, 0.5 * (penalty(cell) + penalty(other)), {k, other_k}));
           }
         }
       }
@@ -239,8 +251,10 @@ namespace
         const int d = static_cast<int>(face) / 2;
         const double k = cells_.k(d, center(pair.cell[0])),
                      other_k = cells_.k(d, center(pair.cell[1]));
-        add(face_terms(
-            face_values, 0.5 * sigma / problem_.cell_size(d) * (k + other_k), {k, other_k}));
+        const double penalty = sigma *
+            (k / pair.cell[0]->extent_in_direction(d) +
+                other_k / pair.cell[1]->extent_in_direction(d));
+        add(face_terms(face_values, 0.5 * penalty, {k, other_k}));
       }
     }
 
@@ -253,6 +267,7 @@ namespace
     const CellBasis &basis_;
     Matrix stiffness_; ///< A on the nodal basis, deal.II's numbering
     Matrix mass_;      ///< of one cell
+    double volume_of_mass_ = 1.;
   };
 } // namespace
 

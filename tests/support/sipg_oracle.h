@@ -23,7 +23,7 @@ struct CellFunctions
 /// B = (H^2 / a) M^-1 A on the finest mesh of `problem`, H the smallest edge of a cell, in the
 /// modal basis `basis` (value scaling). A is the symmetric interior penalty matrix with penalty
 /// sigma / h on interior and 2 sigma / h on Dirichlet faces, sigma = p(p+1), h the cell size normal
-/// to the face. M is assembled as well. Row and column numbers: see sipg_index().
+/// to the face. M is assembled as well. Of graded cells M is that of a mean one, and of the two h at a face that with its K counts. Row and column numbers: see sipg_index().
 dealii::FullMatrix<double> assemble_sipg(const Problem &problem, const CellBasis &basis);
 /// The same for (K grad u, grad v) + (reaction u, v), fluxes of faces the means of both sides and the penalty that of K_d / h; a is
 /// problem.coefficient.

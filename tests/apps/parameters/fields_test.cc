@@ -112,6 +112,24 @@ namespace
     EXPECT_EQ(read_parameters(file.path()).fields.at("a").path, p.fields.at("a").path);
   }
 
+  TEST_F(Fields, DescriptionsOfGradedCells)
+  {
+    put_field("f");
+    FieldDescription field = read_description((directory_ / "f.json").string());
+    const auto read = [&] {
+      test::write(directory_ / "g.json", description_text(field));
+      return read_description((directory_ / "g.json").string());
+    };
+    field.layout.corners[1] = {0., 0.1, 0.4, 1.};
+    EXPECT_EQ(read().layout.corners, field.layout.corners);
+    for (const std::vector<double> &wrong :
+        {std::vector{0., 1.}, {0., 0.4, 0.1, 1.}, {0., 0.1, 0.4, 2.}, {-1., 0.1, 0.4, 1.}})
+    {
+      field.layout.corners[1] = wrong;
+      EXPECT_THROW(read(), DataFileError);
+    }
+  }
+
   TEST_F(Fields, PathsWithCommas)
   {
     put_array("a, b.npy", {1, 1});
@@ -162,7 +180,8 @@ namespace
       test::write(directory_ / "c.json", text);
       expect_refused({set("c.json")}, {"c.json: is no description of a field"});
     }
-    expect_bad_entry("format_version", 2, {"'format_version' is 2; allowed: 1"});
+    expect_bad_entry("format_version", 3, {"'format_version' is 3; allowed: 1 or 2"});
+    expect_bad_entry("format_version", 2, {"has no entry 'corners'"});
     expect_bad_entry("dimension", 4, {"'dimension' is 4; allowed: 2 or 3"});
     expect_bad_entry("dimension", 3, {"'lower' is [0.0,0.0]; allowed: 3 numbers"});
     expect_bad_entry("cells", {0, 1}, {"'cells' is [0,1]"});

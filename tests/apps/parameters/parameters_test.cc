@@ -255,6 +255,7 @@ end
           entry.key == "full_multigrid" ||                     // which excludes an initial guess
           entry.key == "write_npy" || entry.key == "probes" || // a coarser grid
           entry.key == "fields" ||                             // needs a file: fields_test.cc
+          entry.key == "grading" ||                            // grading_test.cc
           entry.key == "materials" || entry.key == "reaction"; // coefficients_test.cc
       const bool only_3d = entry.key.starts_with("bottom") || entry.key.starts_with("top");
       if (!without_value && !only_3d && entry.key != "back")

@@ -11,6 +11,7 @@
 #include "operators/cellwise/cell_coefficients.h"
 #include "operators/constant/laplace_operator.h"
 #include "operators/data/functions.h"
+#include "tensormg/graded.h"
 #include "tests/support/sipg_oracle.h"
 
 namespace tensormg
@@ -39,7 +40,12 @@ namespace
   {
     double sum = seed;
     for (int d = 0; d < problem.dim; ++d)
-      sum += (2. * d + 1.3) * std::floor((point[d] - problem.lower[d]) / problem.cell_size(d));
+    {
+      std::int64_t cell = 0;
+      while (cell + 1 < problem.cells(d) && problem.corner(d, cell + 1) <= point[d])
+        ++cell;
+      sum += (2. * d + 1.3) * static_cast<double>(cell);
+    }
     return std::pow(10., 2. * std::sin(7. * sum));
   }
   Function function_of_cells(const Problem &problem, double seed)
@@ -111,6 +117,22 @@ namespace
         for (const int degree : {1, 2, 3})
           expect_assembled(box(3, degree, periodic), is_tensor);
       }
+  }
+
+  TEST(CellwiseOperator, OfGradedCellsIsTheAssembledMatrix)
+  {
+    for (const bool periodic : {false, true})
+      for (const bool is_tensor : {false, true})
+        for (const int dim : {2, 3})
+          for (const int degree : {1, 2, 3})
+          {
+            Problem problem = box(dim, degree, periodic);
+            problem.corners[0] = {-0.5, -0.4, 0.3, 1.};
+            problem.corners[1] = geometric_corners(1., 2., 4, 30., FineEnd::upper);
+            if (dim == 3)
+              problem.corners[2] = tanh_corners(0., 0.75, 2, 4., FineEnd::lower);
+            expect_assembled(problem, is_tensor);
+          }
   }
 
   TEST(CellwiseOperator, CoarserCellsHaveTheMeanOfTheirChildren)

@@ -36,7 +36,9 @@ namespace
   {
     LevelGrid level;
     level.global_cells = c.cells;
-    level.cell_size = {0.5, 0.4, 0.7};
+    for (int d = 0; d < 3; ++d)
+      level.axis[d] =
+          Axis(0., std::array{0.5, 0.4, 0.7}[d] * static_cast<double>(c.cells[d]), c.cells[d]);
     level.communicator = communicator;
     std::array<std::int64_t, 3> cells = c.cells;
     const std::array<int, 3> part{0, rank % parts[1], rank / parts[1]};

@@ -52,9 +52,7 @@ namespace
         {
           const std::array<std::int64_t, 3> cell{cx, cy, cz};
           const auto at = [&](int d, std::size_t q) {
-            return level.lower[d] +
-                (static_cast<double>(level.offset[d] + cell[d]) + abscissae[q]) *
-                level.cell_size[d];
+            return level.axis[d].coordinate(level.offset[d] + cell[d], abscissae[q]);
           };
           std::vector<double> sum(b.dofs_per_cell(), 0.);
           for (std::size_t qz = 0; qz < points_z; ++qz)

@@ -27,8 +27,7 @@ namespace
       std::ofstream out(directory_ / "a.npy", std::ios::binary);
       out << npy_head(layout.shape());
       const auto at = [&](int d, std::int64_t cell, std::size_t node) {
-        const double h = (layout.upper[d] - layout.lower[d]) / static_cast<double>(layout.cells[d]);
-        return layout.lower[d] + (static_cast<double>(cell) + layout.nodes[node]) * h;
+        return layout.axis(d).coordinate(cell, layout.nodes[node]);
       };
       const std::size_t n = layout.nodes.size(), nz = layout.dim == 3 ? n : 1;
       for (std::int64_t cz = 0; cz < layout.cells[2]; ++cz)
@@ -51,7 +50,7 @@ namespace
     const test::TemporaryDirectory directory_;
   };
 
-  NodalLayout layout_of(int dim, int degree)
+  NodalLayout layout_of(int dim, int degree, bool is_graded = false)
   {
     NodalLayout layout;
     layout.dim = dim;
@@ -59,18 +58,22 @@ namespace
     layout.upper = {1., 1.5, 5.};
     layout.cells = {3, 5, dim == 3 ? 7 : 1};
     layout.nodes = nodes_of_file(degree);
+    if (is_graded)
+      layout.corners[0] = {-1., -0.85, 0.2, 1.};
     return layout;
   }
 
   TEST_F(NodalFields, PolynomialsAreReproduced)
   {
     for (const int dim : {2, 3})
-      for (const int degree : {1, 2, 5, 8})
+      for (const auto &[degree, is_graded] :
+          {std::pair{1, false}, {2, false}, {5, false}, {8, false}, {1, true}, {3, true}})
       {
-        const Polynomial f = [=](double x, double y, double z) {
+        const Polynomial f = [dim = dim, degree = degree](double x, double y, double z) {
           return std::pow(x, degree) * y + 2. * std::pow(y, degree) - (dim == 3 ? x * z : 0.);
         };
-        const ScalarFunction function("f", field_function(field(layout_of(dim, degree), f), "f"));
+        const ScalarFunction function(
+            "f", field_function(field(layout_of(dim, degree, is_graded), f), "f"));
         const std::vector<double> x{-1., -0.9, -1. / 3., 0.1, 1.}, y{0.5, 0.7, 1.23, 1.5},
             z = dim == 3 ? std::vector<double>{2., 2.5, 4.99, 5.} : std::vector<double>{0.};
         std::vector<double> values(x.size() * y.size() * z.size());

@@ -100,7 +100,7 @@ private:
   void add_face(const dealii::FEFaceValues<dim> &values, unsigned int side,
       std::vector<double> &functional) const
   {
-    const double h = grid_.cell_size[side / 2];
+    const double h = grid_.mean_cell_size(side / 2);
     const double penalty = 2. * problem_.degree * (problem_.degree + 1.) / h;
     for (const unsigned int q : values.quadrature_point_indices())
       for (const unsigned int i : values.dof_indices())
@@ -125,9 +125,8 @@ private:
     bool local = true;
     for (int d = 0; d < dim; ++d)
     {
-      volume *= grid_.cell_size[d];
-      c[d] =
-          std::llround((center[d] - grid_.lower[d]) / grid_.cell_size[d] - 0.5) - grid_.offset[d];
+      volume *= grid_.mean_cell_size(d);
+      c[d] = std::llround(grid_.axis[d].place(center[d]) - 0.5) - grid_.offset[d];
       local = local && c[d] >= 0 && c[d] < grid_.block.cells[d];
     }
     const double scale = std::pow(grid_.reference_length(), 2) / (problem_.coefficient * volume);

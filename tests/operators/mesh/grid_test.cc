@@ -136,10 +136,10 @@ namespace
           EXPECT_EQ(level.global_cells[d], shapes[l].cells[d]);
           EXPECT_TRUE(!level.exact[d] || level.block.cells[d] == level.global_cells[d])
               << "an exact direction is whole on every rank";
-          EXPECT_EQ(level.lower[d], problem.lower[d]);
+          EXPECT_EQ(level.axis[d].lower(), d < c.dim ? problem.lower[d] : 0.);
           const double length = d < c.dim ? problem.upper[d] - problem.lower[d] : 1.;
           EXPECT_NEAR(
-              level.cell_size[d] * static_cast<double>(level.global_cells[d]), length, 1e-13);
+              level.mean_cell_size(d) * static_cast<double>(level.global_cells[d]), length, 1e-13);
           dofs *= level.global_cells[d];
         }
         EXPECT_EQ(level.global_dofs(), dofs);
