@@ -156,6 +156,7 @@ public:
     solver_.set_side_values(side, numbers);
   }
   void update_sides() { solver_.update_sides(); }
+  void update_coefficients() { solver_.update_coefficients(); }
   py::tuple solve(const py::object &f, const py::object &start, const py::object &out)
   {
     if (f.is_none())
@@ -434,6 +435,7 @@ PYBIND11_MODULE(_tensormg, module)
       .def("side_coordinates", &PySolver::side_coordinates)
       .def("set_side_values", &PySolver::set_side_values)
       .def("update_sides", &PySolver::update_sides)
+      .def("update_coefficients", &PySolver::update_coefficients)
       .def("solve", &PySolver::solve)
       .def("solve_system", &PySolver::solve_system)
       .def("multiply", &PySolver::multiply)

@@ -98,6 +98,11 @@ public:
       }
   }
 
+  CoarseSolver &coarse_solver() { return *coarse_; }
+  void set_smoother(std::size_t l, std::unique_ptr<Smoother> smoother)
+  {
+    levels_[l].smoother = std::move(smoother);
+  }
   void set_observer(LevelObserver observer) { observer_ = std::move(observer); }
 
   /// Right-hand side of level l: fill it, then call run(l).

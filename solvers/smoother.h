@@ -32,6 +32,8 @@ class CoarseSolverBase
 {
 public:
   virtual ~CoarseSolverBase() = default;
+  /// B is another one now, of the same size.
+  virtual void update() {}
   /// x = B^-1 b (pseudo-inverse where constants are in the kernel)
   virtual void solve(VectorType &x, const VectorType &b) = 0;
   /// Whether the solution has more digits than one vector holds: then there is solve_pair().

@@ -68,13 +68,13 @@ inline void set_cell_values(Problem &problem, const std::string &name, std::vect
     return ends.empty() ? 0 : std::upper_bound(ends.begin() + 1, ends.end(), x) - ends.begin() - 1;
   };
   problem.voxels.erase(name);
-  problem.functions[name] = [=, shared = std::make_shared<const std::vector<double>>(
-                                    std::move(numbers))](std::size_t n, const double *x,
-                                const double *y, const double *z, double *values) {
-    for (std::size_t q = 0; q < n; ++q)
-      values[q] = (*shared)[static_cast<std::size_t>(
-          (cell(lower_ends[2], z[q]) * count[1] + cell(lower_ends[1], y[q])) * count[0] +
-          cell(lower_ends[0], x[q]))];
-  };
+  problem.functions[name] =
+      [=, shared = std::make_shared<const std::vector<double>>(std::move(numbers))](
+          std::size_t n, const double *x, const double *y, const double *z, double *values) {
+        for (std::size_t q = 0; q < n; ++q)
+          values[q] = (*shared)[static_cast<std::size_t>(
+              (cell(lower_ends[2], z[q]) * count[1] + cell(lower_ends[1], y[q])) * count[0] +
+              cell(lower_ends[0], x[q]))];
+      };
 }
 } // namespace tensormg

@@ -1,5 +1,6 @@
 #include "operators/cellwise/coarse_solver.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -53,6 +54,8 @@ template <typename Number>
 void CellwiseCoarseSolver<Number>::factorise()
 {
   const Block &block = level_.block;
+  places_.clear();
+  std::fill_n(x_.data(), x_.size(), 0.);
   for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
     for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
       for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
@@ -79,6 +82,14 @@ void CellwiseCoarseSolver<Number>::factorise()
         matrix[j * size + i] +=
             trace / static_cast<double>(size) * constant_[places_[i]] * constant_[places_[j]];
   factor_ = Cholesky(std::move(matrix), "the matrix of the coarsest level");
+}
+
+template <typename Number>
+void CellwiseCoarseSolver<Number>::update()
+{
+  operator_.update_cells();
+  if (is_dense(level_))
+    factorise();
 }
 
 template <typename Number>

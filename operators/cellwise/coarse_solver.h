@@ -20,6 +20,7 @@ public:
   /// `level` and `basis` must outlive the object. Throws std::runtime_error if the matrix is not positive definite.
   CellwiseCoarseSolver(
       const LevelGrid &level, const CellBasis &basis, laplace::Backend backend, bool is_singular);
+  void update() override;
   void solve(Vector<Number> &x, const Vector<Number> &b) override;
 
   static std::int64_t bytes(const LevelGrid &level);

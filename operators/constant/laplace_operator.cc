@@ -75,6 +75,13 @@ void LaplaceOperator<Number, Context>::take_cells()
 }
 
 template <typename Number, typename Context>
+void LaplaceOperator<Number, Context>::update_cells()
+{
+  if (numbers_ != nullptr)
+    numbers_->update(level_, basis_);
+}
+
+template <typename Number, typename Context>
 void LaplaceOperator<Number, Context>::run(
     laplace::Form form, const laplace::Arguments<Number> &arguments)
 {

@@ -62,6 +62,8 @@ public:
   /// Whether D is the diagonal of the cell blocks, so that D^-1 is a scaling.
   bool has_pointwise_diagonal() const { return lines_ == nullptr && numbers_ == nullptr; }
 
+  /// The cells of the level have other numbers now.
+  void update_cells();
   /// Those of a level whose cells have some.
   const laplace::CellNumbers<Compute<Number>> &cell_numbers() const { return numbers_->view(); }
 

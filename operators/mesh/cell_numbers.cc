@@ -39,7 +39,7 @@ namespace
 } // namespace
 
 template <typename C>
-CellNumbersOf<C>::CellNumbersOf(const LevelGrid &level, const CellBasis &basis)
+void CellNumbersOf<C>::update(const LevelGrid &level, const CellBasis &basis)
 {
   const CellData &data = *level.cells;
   const Block &block = level.block;

@@ -18,7 +18,9 @@ template <typename C>
 class CellNumbersOf
 {
 public:
-  CellNumbersOf(const LevelGrid &level, const CellBasis &basis);
+  CellNumbersOf(const LevelGrid &level, const CellBasis &basis) { update(level, basis); }
+  /// The same with what the cells of the level have now.
+  void update(const LevelGrid &level, const CellBasis &basis);
   const laplace::CellNumbers<C> &view() const { return view_; }
 
   static std::int64_t bytes(const LevelGrid &level);

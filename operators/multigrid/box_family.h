@@ -55,6 +55,13 @@ public:
     options_ = options;
     coarsening_ = choose_coarsening(*grid_, options);
   }
+  /// For other numbers of the cells; false: another cycle serves these.
+  bool chooses_the_same()
+  {
+    const CoarseningChoice before = coarsening_;
+    choose(options_);
+    return coarsening_.is_same_cycle(before);
+  }
   /// The level on which the cycle ends, on the host.
   std::size_t coarsest_level() const { return coarsening_.vertices ? size_ - 1 : 0; }
 
@@ -95,7 +102,7 @@ public:
       return std::make_unique<Box>(level(l), *basis_, problem, context_.stream);
     else if (coarsening_.vertices)
       return std::make_unique<VertexCycle<Number>>(
-          level(l), *basis_, backend_, problem, options_, coarsening_, make_start_vector(l));
+          level(l), *basis_, backend_, problem, options_, coarsening_);
     else if (has_cells(l))
       return std::make_unique<CellwiseCoarseSolver<Number>>(
           level(l), *basis_, backend_, problem.is_singular());

@@ -17,6 +17,11 @@ struct CoarseningChoice
   std::array<bool, 3> lines{false, false, false};
   std::string
       reason; ///< with the number that decided; empty where cells have no coefficients of their own
+
+  bool is_same_cycle(const CoarseningChoice &other) const
+  {
+    return vertices == other.vertices && lines == other.lines;
+  }
 };
 
 /// Vertices where neighbouring coefficients differ by more than 3, or directions of a cell by more than 9 (aspect 3): rediscretised

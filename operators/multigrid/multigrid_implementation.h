@@ -51,6 +51,7 @@ public:
   MultigridImplementation(
       const Family &family, const MultigridOptions &options, const CycleOptions &cycle_options)
     : family_(family)
+    , options_(options)
     , cycles_in_{family.context(), cycle_options}
     , precision_(options.precision)
     , space_(family.make_space(family.size() - 1))
@@ -132,6 +133,26 @@ public:
     if (full_start)
       make_full_multigrid();
     forget_visits();
+  }
+
+  bool update() override
+  {
+    if constexpr (Family::Context::on_device)
+      return false;
+    else
+    {
+      if (!family_.chooses_the_same() || (lower_ != nullptr && !lower_->update()))
+        return false;
+      full_.reset();
+      levels_.reset();
+      for (const auto &op : operators_)
+        op->update_cells();
+      std::size_t estimated = family_.size();
+      for (std::size_t l = 1; l < operators_.size(); ++l)
+        multigrid_->set_smoother(l, next_smoother(coarsest_ + l, estimated));
+      multigrid_->coarse_solver().update();
+      return true;
+    }
   }
 
   void apply(OuterVector &z, const OuterVector &r, double norm) override
@@ -337,17 +358,24 @@ private:
         entry.to_coarser = transfers_.back().get();
         entry.coarsening = family_.coarsening(l);
         entry.halved = family_.halved(l);
-        const std::size_t like = family_.representative_level(l);
-        if (needs_lambda_max(of_level) && like != estimated)
-        {
-          lambda_max_ = options.eigenvalue_safety * estimate_lambda_max(like, of_level);
-          estimated = like;
-        }
-        entry.smoother = make_smoother(l, *entry.op, of_level);
+        entry.smoother = next_smoother(l, estimated);
       }
       levels.push_back(std::move(entry));
     }
     return levels;
+  }
+
+  /// Of level l, for lambda_max of the level `estimated` unless it needs another one.
+  auto next_smoother(std::size_t l, std::size_t &estimated)
+  {
+    const MultigridOptions of_level = family_.options_of_level(options_, l);
+    const std::size_t like = family_.representative_level(l);
+    if (needs_lambda_max(of_level) && like != estimated)
+    {
+      lambda_max_ = options_.eigenvalue_safety * estimate_lambda_max(like, of_level);
+      estimated = like;
+    }
+    return make_smoother(l, *operators_[l - coarsest_], of_level);
   }
 
   double estimate_lambda_max(std::size_t l, const MultigridOptions &options) const
@@ -431,6 +459,7 @@ private:
   }
 
   Family family_;
+  MultigridOptions options_;
   Cycles cycles_in_;
   Precision precision_;
   Space space_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "operators/constant/start_vector.h"
 #include "operators/multigrid/eigenvalue_estimate.h"
 #include "operators/multigrid/smoothing_choices.h"
 
@@ -36,24 +37,44 @@ void CellsAndLines<Number>::inverse_diagonal(
 template <typename Number>
 VertexCycle<Number>::VertexCycle(const LevelGrid &level, const CellBasis &basis,
     laplace::Backend backend, const Problem &problem, const MultigridOptions &options,
-    const CoarseningChoice &choice, const Vector<double> &start)
-  : space_(level.block, level.communicator)
-  , relaxation_(level, basis, backend, choice.lines)
+    const CoarseningChoice &choice)
+  : level_(level)
+  , basis_(basis)
+  , backend_(backend)
+  , options_(options)
+  , lines_(choice.lines)
+  , is_singular_(problem.is_singular())
+  , space_(level.block, level.communicator)
+  , relaxation_(level, basis, backend, lines_)
   , vertices_(level, basis, problem)
-  , multigrid_(vertices_.matrix(CellNumbersOf<double>(level, basis)), problem.is_singular())
+  , multigrid_(vertices_.matrix(CellNumbersOf<double>(level, basis)), is_singular_)
   , r_(level.block)
   , z_(level.block)
   , old_(level.block)
 {
-  if (needs_lambda_max(options))
+  choose_steps();
+}
+
+template <typename Number>
+void VertexCycle<Number>::choose_steps()
+{
+  if (needs_lambda_max(options_))
   {
-    CellsAndLines<double> in_double(level, basis, backend, choice.lines);
-    Vector<double> copy(level.block);
-    space_.axpby(1., start, 0., copy);
-    lambda_max_ = options.eigenvalue_safety *
-        lanczos_lambda_max(in_double, space_, std::move(copy), options.eigenvalue_steps);
+    CellsAndLines<double> in_double(level_, basis_, backend_, lines_);
+    lambda_max_ = options_.eigenvalue_safety *
+        lanczos_lambda_max(in_double, space_, pseudo_random_vector(level_, HostContext()),
+            options_.eigenvalue_steps);
   }
-  steps_ = smoothing_steps(options, lambda_max_);
+  steps_ = smoothing_steps(options_, lambda_max_);
+}
+
+template <typename Number>
+void VertexCycle<Number>::update()
+{
+  relaxation_.update_cells();
+  multigrid_ =
+      VertexMultigrid(vertices_.matrix(CellNumbersOf<double>(level_, basis_)), is_singular_);
+  choose_steps();
 }
 
 template <typename Number>

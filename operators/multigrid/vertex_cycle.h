@@ -31,6 +31,7 @@ public:
   {
     operator_.residual(r, x, b);
   }
+  void update_cells() { operator_.update_cells(); }
   /// z = factor S r
   void inverse_diagonal(VectorType &z, const VectorType &r, double factor) const;
 
@@ -48,11 +49,11 @@ template <typename Number>
 class VertexCycle : public CoarseSolverBase<Vector<Number>>
 {
 public:
-  /// `level`, whose cells have numbers, and `basis` must outlive the object. `start`: for the estimate of the eigenvalue.
+  /// `level`, whose cells have numbers, and `basis` must outlive the object.
   VertexCycle(const LevelGrid &level, const CellBasis &basis, laplace::Backend backend,
-      const Problem &problem, const MultigridOptions &options, const CoarseningChoice &choice,
-      const Vector<double> &start);
+      const Problem &problem, const MultigridOptions &options, const CoarseningChoice &choice);
 
+  void update() override;
   void solve(Vector<Number> &x, const Vector<Number> &b) override;
   /// Upper bound of the spectrum of S B.
   double lambda_max() const { return lambda_max_; }
@@ -61,7 +62,14 @@ public:
 
 private:
   void smooth(Vector<Number> &x, const Vector<Number> &b, bool zero_start);
+  void choose_steps();
 
+  const LevelGrid &level_;
+  const CellBasis &basis_;
+  laplace::Backend backend_;
+  MultigridOptions options_;
+  std::array<bool, 3> lines_;
+  bool is_singular_;
   VectorSpace space_;
   CellsAndLines<Number> relaxation_;
   double lambda_max_ = 0.;

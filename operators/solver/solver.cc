@@ -88,7 +88,8 @@ class Solver::Implementation
 public:
   Implementation(const Problem &problem, const SolverOptions &options, const Execution &execution,
       MPI_Comm communicator)
-    : basis_(make_cell_basis(problem.degree))
+    : coefficient_(problem.coefficient)
+    , basis_(make_cell_basis(problem.degree))
     , grid_(make_grid_with_coefficients(problem, basis_, communicator))
     , problem_(grid_.problem)
     , map_(basis_, line_nodes(execution.nodes, problem.degree + 1))
@@ -158,6 +159,18 @@ public:
     in_->forget_sides();
   }
   void update_sides() { in_->forget_sides(); }
+  void update_coefficients()
+  {
+    if (level().cells == nullptr)
+      return;
+    Grid other = grid_;
+    other.problem.coefficient = coefficient_;
+    together([&] { add_cell_coefficients(other, basis_); });
+    problem_.coefficient = other.problem.coefficient;
+    for (std::size_t l = 0; l < grid_.levels.size(); ++l)
+      grid_.levels[l].cells = other.levels[l].cells;
+    in_->update_cells();
+  }
   bool is_periodic(int side) const
   {
     return problem_.boundary[static_cast<std::size_t>(side)] == BoundaryKind::periodic;
@@ -245,6 +258,7 @@ private:
     return report;
   }
 
+  double coefficient_; ///< of the caller's problem
   CellBasis basis_;
   Grid grid_;
   Problem &problem_;
@@ -321,6 +335,7 @@ void Solver::set_side_values(int side, std::span<const double> values)
   implementation().set_side_values(side, values);
 }
 void Solver::update_sides() { implementation().update_sides(); }
+void Solver::update_coefficients() { implementation().update_coefficients(); }
 
 SolveReport Solver::solve(std::span<double> u)
 {

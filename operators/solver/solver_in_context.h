@@ -53,6 +53,12 @@ public:
       solver_.space().axpby(1., sides_, 1., b_);
   }
   void forget_sides() override { knows_sides_ = false; }
+  void update_cells() override
+  {
+    knows_sides_ = false;
+    if constexpr (!Context::on_device)
+      solver_.update_cells();
+  }
   void set_x(const Matrix &matrix, const double *nodal) override
   {
     to_modes(matrix, 1., nodal, x_);

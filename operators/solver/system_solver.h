@@ -131,6 +131,20 @@ public:
     return report;
   }
 
+  /// The cells of the grid have other numbers now; in host memory. Vectors are kept, unless these numbers ask for another cycle.
+  void update_cells()
+  {
+    operator_.update_cells();
+    if (products_)
+      products_->update_cells();
+    if (multigrid_->update())
+      return;
+    method_.reset();
+    multigrid_.reset();
+    multigrid_ = make_cycle();
+    make_method();
+  }
+
   /// y = B x
   void multiply(VectorType &y, const VectorType &x) { operator_.vmult(y, x); }
 

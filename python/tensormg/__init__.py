@@ -146,6 +146,10 @@ class Solver:
         """Functions on sides give other values now: they are called again by the next solve."""
         self._solver.update_sides()
 
+    def update_coefficients(self):
+        """Functions that are coefficient and reaction give other values now: they are called again here. Vectors are kept."""
+        self._solver.update_coefficients()
+
     def _result(self, solved, out, check):
         u, report = solved
         if out is None:

@@ -109,6 +109,45 @@ namespace
       }
   }
 
+  // The bits of a new solver, also where other numbers ask for another cycle; refused ones change nothing.
+  TEST(Coefficients, UpdatedOnesAreThoseOfANewSolver)
+  {
+    for (const double contrast : {1.5, 1e4})
+      for (const Precision precision : {Precision::double_precision, Precision::half_precision})
+      {
+        SCOPED_TRACE(testing::Message() << contrast << ' ' << to_string(precision));
+        Problem problem = with_coefficients(2, 2, 4, Kind::random, contrast);
+        const Function final_k = problem.functions["k"];
+        double scale = -1.; // > 0: K = scale everywhere
+        problem.functions["k"] = [&scale, final_k](std::size_t n, const double *x, const double *y,
+                                     const double *z, double *values) {
+          final_k(n, x, y, z, values);
+          if (scale > 0. || scale == -2.)
+            std::fill_n(values, n, scale);
+        };
+        problem.reaction = "c";
+        problem.functions["c"] = [&scale](std::size_t n, const double *, const double *,
+                                     const double *, double *values) {
+          std::fill_n(values, n, scale > 0. ? 7. : 3.);
+        };
+        SolverOptions options;
+        options.multigrid.precision = precision;
+        Solver fresh(problem, options, everybody());
+        Numbers expected(static_cast<std::size_t>(fresh.size())), u(expected.size());
+        const SolveReport report = fresh.solve(expected);
+        scale = 5e3;
+        Solver solver(problem, options, everybody());
+        EXPECT_TRUE(solver.solve(u).converged());
+        scale = -2.;
+        EXPECT_THROW(solver.update_coefficients(), ArgumentError);
+        EXPECT_TRUE(solver.solve(u).converged());
+        scale = -1.;
+        solver.update_coefficients();
+        EXPECT_EQ(solver.solve(u).iterations, report.iterations);
+        EXPECT_EQ(u, expected);
+      }
+  }
+
   TEST(Coefficients, ConjugateGradientsTakeTheSameCycle)
   {
     SolverOptions options;
