@@ -359,7 +359,8 @@ void set_coefficients(Problem &problem, const py::object &coefficient, const py:
 
 std::unique_ptr<PySolver> make(int dim, int degree, const std::vector<std::int64_t> &cells,
     const std::vector<double> &lower, const std::vector<double> &upper,
-    const std::vector<std::vector<double>> &corners, const py::object &coefficient, const py::object &reaction, const py::object &right_hand_side,
+    const std::vector<std::vector<double>> &corners, const py::object &coefficient,
+    const py::object &reaction, const py::object &right_hand_side,
     const std::map<std::string, std::pair<std::string, py::object>> &boundary,
     const py::dict &options)
 {
