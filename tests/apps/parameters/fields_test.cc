@@ -29,7 +29,8 @@ namespace
       for (std::size_t i = 0; i < numbers.size(); ++i)
         numbers[i] = static_cast<double>(i);
       std::string bytes(numbers.size() * sizeof(double), '\0');
-      std::memcpy(bytes.data(), numbers.data(), bytes.size());
+      if (!bytes.empty())
+        std::memcpy(bytes.data(), numbers.data(), bytes.size());
       test::write(directory_ / name, npy_head(shape) + bytes);
     }
     /// A description and its array, in 2D with 2 x 3 cells of degree 1.
