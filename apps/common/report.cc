@@ -111,8 +111,10 @@ namespace
   /// "elements and vertices, smoothed by cells and lines in x: coefficients of neighbours differ by up to 1e+03"
   std::string coarsening_text(const CoarseningChoice &choice, int dim)
   {
-    std::string text =
-        choice.vertices ? "elements and vertices, smoothed by cells" : "elements on coarser cells";
+    std::string text = choice.vertices
+        ? "elements and vertices, " + std::string(choice.algebraic ? "algebraic" : "black-box") +
+            " multigrid, smoothed by cells"
+        : "elements on coarser cells";
     std::string directions;
     for (int d = 0; d < dim; ++d)
       if (choice.lines[static_cast<std::size_t>(d)])

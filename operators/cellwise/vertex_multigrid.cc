@@ -13,15 +13,6 @@ namespace
   constexpr std::int64_t most_direct = 400;
   constexpr int smoothing_steps = 4;
 
-  template <typename Use>
-  void for_vertices(const VertexGrid &grid, const Use &use)
-  {
-    for (std::int64_t z = 0; z < grid.count[2]; ++z)
-      for (std::int64_t y = 0; y < grid.count[1]; ++y)
-        for (std::int64_t x = 0; x < grid.count[0]; ++x)
-          use(std::array<std::int64_t, 3>{x, y, z});
-  }
-
   std::int64_t place(const VertexGrid &grid, const std::array<std::int64_t, 3> &v)
   {
     return grid.place(v[0], v[1], v[2]);
@@ -99,7 +90,7 @@ namespace
     std::array<bool, 3> can_be{}, result{};
     for (int d = 0; d < 3; ++d)
       can_be[d] = grid.count[d] >= (grid.periodic[d] && grid.count[d] % 2 == 1 ? 5 : 4);
-    for_vertices(grid, [&](const auto &v) {
+    grid.for_each([&](const auto &v) {
       for (int o = neighbours_begin(grid); o < neighbours_end(grid); ++o)
         for (int d = 0; d < 3; ++d)
           if (can_be[d] && offset(o)[d] == 1)
@@ -134,7 +125,7 @@ namespace
       for (std::vector<double> &weight : weights_)
         weight.assign(static_cast<std::size_t>(grid_.size()), 0.);
       for (int n_odd = 0; n_odd <= 3; ++n_odd)
-        for_vertices(grid_, [&](const auto &v) {
+        grid_.for_each([&](const auto &v) {
           const auto odd = odd_directions(v);
           if (odd[0] + odd[1] + odd[2] == n_odd && !is_eliminated(place(grid_, v)))
             interpolate(v, odd);
@@ -246,7 +237,7 @@ namespace
       }
       return number;
     };
-    for_vertices(grid, [&](const auto &v) {
+    grid.for_each([&](const auto &v) {
       const std::int64_t at = place(grid, v);
       for (int o = neighbours_begin(grid); o < neighbours_end(grid); ++o)
       {
@@ -274,7 +265,7 @@ namespace
         }
       }
     });
-    for_vertices(result.grid, [&](const auto &v) {
+    result.grid.for_each([&](const auto &v) {
       double &diagonal = result.entries[VertexMatrix::centre][place(result.grid, v)];
       diagonal = diagonal == 0. ? 1. : diagonal; // no finer vertex depends on it
     });
@@ -300,7 +291,7 @@ VertexMultigrid::VertexMultigrid(VertexMatrix matrix, bool is_singular)
     for (std::vector<double> *vector : {&level.x, &level.b, &level.work, &level.old})
       vector->assign(size, 0.);
     level.inverse_diagonal.assign(size, 0.);
-    for_vertices(grid, [&](const auto &v) {
+    grid.for_each([&](const auto &v) {
       const std::int64_t at = place(grid, v);
       double sum = 0.;
       for (int o = neighbours_begin(grid); o < neighbours_end(grid); ++o)
@@ -369,7 +360,7 @@ void VertexMultigrid::smooth(Level &level, bool zero_start)
 void VertexMultigrid::restrict_to(const Level &fine, Level &coarse) const
 {
   std::fill(coarse.b.begin(), coarse.b.end(), 0.);
-  for_vertices(fine.matrix.grid, [&](const auto &v) {
+  fine.matrix.grid.for_each([&](const auto &v) {
     const std::int64_t at = place(fine.matrix.grid, v);
     for (int corner = 0; corner < 8; ++corner)
       if (fine.weights[corner][at] != 0.)
@@ -381,7 +372,7 @@ void VertexMultigrid::restrict_to(const Level &fine, Level &coarse) const
 
 void VertexMultigrid::prolongate(Level &fine, const Level &coarse) const
 {
-  for_vertices(fine.matrix.grid, [&](const auto &v) {
+  fine.matrix.grid.for_each([&](const auto &v) {
     const std::int64_t at = place(fine.matrix.grid, v);
     for (int corner = 0; corner < 8; ++corner)
       if (fine.weights[corner][at] != 0.)
@@ -396,7 +387,7 @@ void VertexMultigrid::factorise(bool is_singular)
   const VertexMatrix &matrix = levels_.back().matrix;
   const VertexGrid &grid = matrix.grid;
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(grid.size()), -1);
-  for_vertices(grid, [&](const auto &v) {
+  grid.for_each([&](const auto &v) {
     numbers[place(grid, v)] = static_cast<std::int64_t>(places_.size());
     places_.push_back(place(grid, v));
   });
@@ -404,7 +395,7 @@ void VertexMultigrid::factorise(bool is_singular)
   std::vector<double> dense(size * size, 0.);
   dense_.resize(size);
   double trace = 0.;
-  for_vertices(grid, [&](const auto &v) {
+  grid.for_each([&](const auto &v) {
     const auto row = static_cast<std::size_t>(numbers[place(grid, v)]);
     for (int o = neighbours_begin(grid); o < neighbours_end(grid); ++o)
     {

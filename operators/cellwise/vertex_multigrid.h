@@ -31,6 +31,23 @@ struct VertexGrid
   {
     return first() + x + y * row() + z * plane();
   }
+  template <typename Use>
+  void for_each(const Use &use) const
+  {
+    for (std::int64_t z = 0; z < count[2]; ++z)
+      for (std::int64_t y = 0; y < count[1]; ++y)
+        for (std::int64_t x = 0; x < count[0]; ++x)
+          use(std::array<std::int64_t, 3>{x, y, z});
+  }
+  /// The place of neighbour number o of vertex v, which is one of the box, across periodic sides, too.
+  std::int64_t place_of_neighbour(std::array<std::int64_t, 3> v, int o) const
+  {
+    const std::array<int, 3> offset{o % 3 - 1, o / 3 % 3 - 1, o / 9 - 1};
+    for (std::size_t d = 0; d < 3; ++d)
+      if (v[d] += offset[d]; periodic[d])
+        v[d] = (v[d] + count[d]) % count[d];
+    return place(v[0], v[1], v[2]);
+  }
   /// From a vertex to its neighbour number 0..26: (dz + 1) * 9 + (dy + 1) * 3 + dx + 1.
   std::int64_t step(int neighbour) const
   {
@@ -43,6 +60,13 @@ struct VertexMatrix
 {
   VertexGrid grid;
   std::array<std::vector<double>, 27> entries;
+  /// Of further unknowns, numbers from grid.size() on: what is added to these entries and those above.
+  struct Entry
+  {
+    std::int64_t row, column;
+    double value;
+  };
+  std::vector<Entry> further;
 
   explicit VertexMatrix(const VertexGrid &grid);
   static constexpr int centre = 13;

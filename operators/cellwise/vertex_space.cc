@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "kernels/basis/make_cell_basis.h"
 #include "operators/data/tensor_rule.h"
@@ -10,6 +11,7 @@ namespace tensormg
 {
 VertexSpace::VertexSpace(const LevelGrid &level, const CellBasis &basis, const Problem &problem)
   : level_(level)
+  , penalty_(basis.penalty)
   , boundary_(problem.boundary)
 {
   for (int d = 0; d < level.block.dim; ++d)
@@ -47,7 +49,16 @@ std::int64_t VertexSpace::place(std::int64_t cx, std::int64_t cy, std::int64_t c
     if (grid_.periodic[d])
       vertex[d] %= grid_.count[d];
   }
-  return has_unknown(vertex) ? grid_.place(vertex[0], vertex[1], vertex[2]) : -1;
+  if (!has_unknown(vertex))
+    return -1;
+  const std::int64_t usual = grid_.place(vertex[0], vertex[1], vertex[2]);
+  const std::int64_t split = splits_.of(usual, 7 - corner);
+  return split < 0 ? usual : grid_.size() + split;
+}
+
+void VertexSpace::split(const CellNumbersOf<double> &numbers)
+{
+  splits_ = VertexSplits(level_, grid_, numbers.view());
 }
 
 void VertexSpace::sum_over_ranks(std::vector<double> &numbers) const
@@ -61,42 +72,135 @@ void VertexSpace::sum_over_ranks(std::vector<double> &numbers) const
         level_.communicator);
 }
 
+namespace
+{
+  /// Of two hat functions in a direction of a cell.
+  constexpr double mass(int a, int b) { return a == b ? 1. / 3. : 1. / 6.; }
+
+  /// Where the vertex of corner b is seen from that of corner a.
+  constexpr int neighbour_of(int a, int b)
+  {
+    int neighbour = 0;
+    for (int d = 2; d >= 0; --d)
+      neighbour = 3 * neighbour + 1 + (b >> d & 1) - (a >> d & 1);
+    return neighbour;
+  }
+} // namespace
+
+void VertexSpace::add(
+    VertexMatrix &to, const std::array<std::int64_t, 2> &places, int neighbour, double value) const
+{
+  const auto [row, column] = places;
+  if (row < 0 || column < 0)
+    return;
+  if (row < grid_.size() && column < grid_.size())
+    to.entries[neighbour][row] += value;
+  else
+    to.further.push_back({row, column, value});
+}
+
+void VertexSpace::add_cell(VertexMatrix &to, const laplace::CellNumbers<double> &cells,
+    const std::array<std::int64_t, 3> &cell) const
+{
+  const auto &[cx, cy, cz] = cell;
+  const std::int64_t at = cx + cy * cells.row + cz * cells.plane;
+  const int dim = level_.block.dim, corners = 1 << dim;
+  for (int row = 0; row < corners; ++row)
+    for (int column = 0; column < corners; ++column)
+    {
+      double all = 1., sum = 0.;
+      for (int d = 0; d < dim; ++d)
+      {
+        const int a = row >> d & 1, b = column >> d & 1;
+        all *= mass(a, b);
+        sum += cells.c[d][at] * (a == b ? 1. : -1.) / mass(a, b);
+      }
+      add(to, {place(cx, cy, cz, row), place(cx, cy, cz, column)}, neighbour_of(row, column),
+          all * (sum + cells.reaction[at]));
+    }
+}
+
+/// The face between a cell and the next one in direction d, where functions jump because a vertex is split: with the jump j and the mean flux F
+///   penalty (c + c') / 2 (j, j') - (F, j') - (j, F').
+void VertexSpace::add_jumps(VertexMatrix &to, const laplace::CellNumbers<double> &cells,
+    const std::array<std::int64_t, 3> &cell, int d) const
+{
+  std::array<std::int64_t, 3> next = cell;
+  ++next[d];
+  // Corners 0-7 of the cell, then those of the next one.
+  std::array<std::int64_t, 16> places{};
+  bool jumps = false;
+  for (int corner = 0; corner < 8; ++corner)
+  {
+    places[corner] = place(cell[0], cell[1], cell[2], corner);
+    places[8 + corner] = place(next[0], next[1], next[2], corner);
+  }
+  const int normal = 1 << d;
+  for (int corner = 0; corner < 8; ++corner)
+    jumps = jumps || ((corner & normal) == 0 && places[corner + normal] != places[8 + corner]);
+  if (!jumps)
+    return;
+  const std::int64_t at = cell[0] + cell[1] * cells.row + cell[2] * cells.plane;
+  const double own = cells.c[d][at], other = cells.c[d][at + cells.stride(d)];
+  std::array<std::array<double, 16>, 8> jump{},
+      flux{}; // at the corners of the face, of every unknown
+  for (int f = 0; f < 8; ++f)
+    if ((f & normal) == 0)
+    {
+      const int upper = f + normal;
+      if (places[upper] != places[8 + f])
+      {
+        jump[f][upper] = 1.;
+        jump[f][8 + f] = -1.;
+      }
+      flux[f][upper] = 0.5 * own;
+      flux[f][f] = -0.5 * own;
+      flux[f][8 + upper] = 0.5 * other;
+      flux[f][8 + f] = -0.5 * other;
+    }
+  const double tau = 0.5 * penalty_ * (own + other);
+  for (int row = 0; row < 16; ++row)
+    for (int column = 0; column < 16; ++column)
+    {
+      double sum = 0.;
+      for (int f = 0; f < 8; ++f)
+        for (int g = 0; g < 8; ++g)
+          if ((f & normal) == 0 && (g & normal) == 0)
+          {
+            double on_face = 1.;
+            for (int e = 0; e < 3; ++e)
+              on_face *= e == d ? 1. : mass(f >> e & 1, g >> e & 1);
+            sum += on_face *
+                (tau * jump[f][row] * jump[g][column] - flux[f][row] * jump[g][column] -
+                    jump[f][row] * flux[g][column]);
+          }
+      if (sum == 0.)
+        continue;
+      // In the direction d the next cell lies one vertex further.
+      int neighbour = neighbour_of(row % 8, column % 8);
+      for (int e = 0, step = 1; e < 3; ++e, step *= 3)
+        neighbour += e == d ? step * (column / 8 - row / 8) : 0;
+      add(to, {places[row], places[column]}, neighbour, sum);
+    }
+}
+
 VertexMatrix VertexSpace::matrix(const CellNumbersOf<double> &numbers) const
 {
   const Block &block = level_.block;
-  const laplace::CellNumbers<double> &cells = numbers.view();
   VertexMatrix result(grid_);
-  const int corners = 1 << block.dim;
-  const auto mass = [](int a, int b) { return a == b ? 1. / 3. : 1. / 6.; };
   for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
     for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
       for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
       {
-        const std::int64_t at = cx + cy * cells.row + cz * cells.plane;
-        for (int row = 0; row < corners; ++row)
-          for (int column = 0; column < corners; ++column)
-          {
-            const std::int64_t from = place(cx, cy, cz, row);
-            if (from < 0 || place(cx, cy, cz, column) < 0)
-              continue;
-            double all = 1., sum = 0.;
-            int neighbour = 0;
-            for (int d = 2; d >= 0; --d)
-            {
-              const int a = row >> d & 1, b = column >> d & 1;
-              neighbour = 3 * neighbour + 1 + b - a;
-              all *= d < block.dim ? mass(a, b) : 1.;
-            }
-            for (int d = 0; d < block.dim; ++d)
-            {
-              const int a = row >> d & 1, b = column >> d & 1;
-              sum += cells.c[d][at] * (a == b ? 1. : -1.) / mass(a, b);
-            }
-            result.entries[neighbour][from] += all * (sum + cells.reaction[at]);
-          }
+        const std::array cell{cx, cy, cz};
+        add_cell(result, numbers.view(), cell);
+        for (int d = 0; n_splits() > 0 && d < 3; ++d)
+          if (grid_.periodic[d] || level_.offset[d] + cell[d] + 1 < level_.global_cells[d])
+            add_jumps(result, numbers.view(), cell, d);
       }
   for (std::vector<double> &entries : result.entries)
     sum_over_ranks(entries);
+  gather(result.further);
   for (std::int64_t z = 0; z < grid_.count[2]; ++z)
     for (std::int64_t y = 0; y < grid_.count[1]; ++y)
       for (std::int64_t x = 0; x < grid_.count[0]; ++x)
@@ -105,13 +209,31 @@ VertexMatrix VertexSpace::matrix(const CellNumbersOf<double> &numbers) const
   return result;
 }
 
+void VertexSpace::gather(std::vector<VertexMatrix::Entry> &entries) const
+{
+  if (level_.communicator == MPI_COMM_SELF)
+    return;
+  int n_ranks = 1;
+  MPI_Comm_size(level_.communicator, &n_ranks);
+  const auto bytes = static_cast<int>(entries.size() * sizeof(VertexMatrix::Entry));
+  std::vector<int> sizes(static_cast<std::size_t>(n_ranks)), begins(sizes.size());
+  MPI_Allgather(&bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, level_.communicator);
+  for (std::size_t r = 1; r < sizes.size(); ++r)
+    begins[r] = begins[r - 1] + sizes[r - 1];
+  std::vector<VertexMatrix::Entry> all(
+      static_cast<std::size_t>(begins.back() + sizes.back()) / sizeof(VertexMatrix::Entry));
+  MPI_Allgatherv(entries.data(), bytes, MPI_BYTE, all.data(), sizes.data(), begins.data(), MPI_BYTE,
+      level_.communicator);
+  entries = std::move(all);
+}
+
 template <typename Number>
 void VertexSpace::restrict_to(std::vector<double> &to, const Vector<Number> &r) const
 {
   using C = Compute<Number>;
   const Block &block = level_.block;
   const int n = block.n, corners = 1 << block.dim;
-  to.assign(static_cast<std::size_t>(grid_.size()), 0.);
+  to.assign(static_cast<std::size_t>(grid_.size() + n_splits()), 0.);
   std::vector<double> sums(static_cast<std::size_t>(corners * block.cells[0]));
   for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
     for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)

@@ -5,12 +5,14 @@
 
 #include "kernels/basis/cell_basis.h"
 #include "operators/cellwise/vertex_multigrid.h"
+#include "operators/cellwise/vertex_splits.h"
 #include "operators/mesh/cell_numbers.h"
 #include "operators/mesh/grid.h"
 #include "operators/vectors/vector.h"
 
 namespace tensormg
 {
+/// A vertex may have two unknowns (vertex_splits.h), the second one of which is number grid().size() + the number of the split.
 /// Every rank holds all vertices of the box. Vertices on Dirichlet sides have no unknown. All functions but add_prolonged() are collective.
 class VertexSpace
 {
@@ -19,7 +21,10 @@ public:
   VertexSpace(const LevelGrid &level, const CellBasis &basis, const Problem &problem);
 
   const VertexGrid &grid() const { return grid_; }
-  /// P'BP, P the embedding into the elements: with no jumps, of c_a and m of the cells alone.
+  /// Gives vertices two unknowns where these cells ask for it, and only there.
+  void split(const CellNumbersOf<double> &numbers);
+  std::int64_t n_splits() const { return splits_.size(); }
+  /// P'BP, P the embedding into the elements: but for split vertices there are no jumps, and c_a and m of the cells alone count.
   VertexMatrix matrix(const CellNumbersOf<double> &numbers) const;
   /// to = P' r
   template <typename Number>
@@ -32,10 +37,19 @@ private:
   bool has_unknown(const std::array<std::int64_t, 3> &vertex) const;
   std::int64_t place(std::int64_t cx, std::int64_t cy, std::int64_t cz, int corner) const;
   void sum_over_ranks(std::vector<double> &numbers) const;
+  void add_cell(VertexMatrix &to, const laplace::CellNumbers<double> &cells,
+      const std::array<std::int64_t, 3> &cell) const;
+  void add_jumps(VertexMatrix &to, const laplace::CellNumbers<double> &cells,
+      const std::array<std::int64_t, 3> &cell, int d) const;
+  void gather(std::vector<VertexMatrix::Entry> &entries) const;
+  void add(VertexMatrix &to, const std::array<std::int64_t, 2> &places, int neighbour,
+      double value) const;
 
   const LevelGrid &level_;
+  double penalty_;
   std::array<BoundaryKind, 6> boundary_;
   VertexGrid grid_;
+  VertexSplits splits_;
   std::vector<double> hats_[2]; ///< coefficients of 1 - x and x
 };
 } // namespace tensormg

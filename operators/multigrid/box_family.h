@@ -162,7 +162,7 @@ public:
   std::int64_t bytes_of_coarse_solver(std::size_t l) const
   {
     if (coarsening_.vertices)
-      return VertexCycle<Number>::bytes(level(l));
+      return VertexCycle<Number>::bytes(level(l), coarsening_.algebraic);
     if (has_cells(l))
       return CellwiseCoarseSolver<Number>::bytes(level(l));
     const Block whole(grid_->problem.dim, grid_->problem.degree, level(l).global_cells);

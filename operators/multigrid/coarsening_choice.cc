@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "operators/cellwise/vertex_amg.h"
 #include "tensormg/report.h"
 
 namespace tensormg
@@ -17,6 +18,7 @@ CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &opt
   const bool jumps = data->largest_jump > most_jump, is_stretched = strongest > most_strength;
   choice.vertices = options.coarsening == Coarsening::vertices ||
       (options.coarsening == Coarsening::automatic && (jumps || is_stretched));
+  choice.algebraic = choice.vertices && jumps && VertexAmg::is_available();
   if (choice.vertices)
     for (int d = 0; d < grid.problem.dim; ++d)
       choice.lines[d] = data->strength[d] > most_strength;

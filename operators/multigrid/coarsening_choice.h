@@ -13,6 +13,8 @@ struct CoarseningChoice
 {
   /// A cycle of two levels, elements and vertices (vertex_cycle.h); otherwise elements on coarser cells with the pointwise smoother.
   bool vertices = false;
+  /// With vertices: algebraic multigrid on them, and two unknowns where stiff cells meet in a corner; otherwise black-box multigrid.
+  bool algebraic = false;
   /// With vertices: directions whose lines are solved beside the cells.
   std::array<bool, 3> lines{false, false, false};
   std::string
@@ -20,11 +22,12 @@ struct CoarseningChoice
 
   bool is_same_cycle(const CoarseningChoice &other) const
   {
-    return vertices == other.vertices && lines == other.lines;
+    return vertices == other.vertices && algebraic == other.algebraic && lines == other.lines;
   }
 };
 
 /// Vertices where neighbouring coefficients differ by more than 3, or directions of a cell by more than 9 (aspect 3): rediscretised
 /// coarse levels and the pointwise smoother need more iterations from there on, or fail. Lines in the directions that are that strong.
+/// Algebraic multigrid where coefficients differ that much, if the library is there: black-box multigrid loses small stiff parts.
 CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &options);
 } // namespace tensormg

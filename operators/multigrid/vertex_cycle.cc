@@ -43,16 +43,32 @@ VertexCycle<Number>::VertexCycle(const LevelGrid &level, const CellBasis &basis,
   , backend_(backend)
   , options_(options)
   , lines_(choice.lines)
+  , algebraic_(choice.algebraic)
   , is_singular_(problem.is_singular())
   , space_(level.block, level.communicator)
   , relaxation_(level, basis, backend, lines_)
   , vertices_(level, basis, problem)
-  , multigrid_(vertices_.matrix(CellNumbersOf<double>(level, basis)), is_singular_)
   , r_(level.block)
   , z_(level.block)
   , old_(level.block)
 {
+  make_vertices();
   choose_steps();
+}
+
+template <typename Number>
+void VertexCycle<Number>::make_vertices()
+{
+  const CellNumbersOf<double> numbers(level_, basis_);
+  multigrid_.reset();
+  amg_.reset();
+  if (algebraic_)
+  {
+    vertices_.split(numbers);
+    amg_.emplace(vertices_.matrix(numbers), is_singular_);
+  }
+  else
+    multigrid_.emplace(vertices_.matrix(numbers), is_singular_);
 }
 
 template <typename Number>
@@ -72,19 +88,20 @@ template <typename Number>
 void VertexCycle<Number>::update()
 {
   relaxation_.update_cells();
-  multigrid_ =
-      VertexMultigrid(vertices_.matrix(CellNumbersOf<double>(level_, basis_)), is_singular_);
+  make_vertices();
   choose_steps();
 }
 
 template <typename Number>
-std::int64_t VertexCycle<Number>::bytes(const LevelGrid &level)
+std::int64_t VertexCycle<Number>::bytes(const LevelGrid &level, bool algebraic)
 {
   double vertices = 1.;
   for (int d = 0; d < level.block.dim; ++d)
     vertices *= static_cast<double>(level.global_cells[d] + 3);
   return 3 * level.block.size() * std::int64_t{sizeof(Number)} +
-      static_cast<std::int64_t>(8. / 7. * VertexMultigrid::bytes_per_vertex() * vertices);
+      static_cast<std::int64_t>(vertices *
+          (algebraic ? VertexAmg::bytes_per_vertex()
+                     : 8. / 7. * VertexMultigrid::bytes_per_vertex()));
 }
 
 template <typename Number>
@@ -114,7 +131,10 @@ void VertexCycle<Number>::solve(Vector<Number> &x, const Vector<Number> &b)
   smooth(x, b, true);
   relaxation_.residual(r_, x, b);
   vertices_.restrict_to(vertex_b_, r_);
-  multigrid_.cycle(vertex_x_, vertex_b_);
+  if (amg_)
+    amg_->cycle(vertex_x_, vertex_b_);
+  else
+    multigrid_->cycle(vertex_x_, vertex_b_);
   vertices_.add_prolonged(x, vertex_x_);
   smooth(x, b, false);
 }

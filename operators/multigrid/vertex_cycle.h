@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "kernels/laplace/cellwise/relaxation.h"
+#include "operators/cellwise/vertex_amg.h"
 #include "operators/cellwise/vertex_space.h"
 #include "operators/constant/laplace_operator.h"
 #include "operators/multigrid/coarsening_choice.h"
@@ -43,8 +45,8 @@ private:
   std::array<bool, 3> lines_;
 };
 
-/// x = the result of one cycle from zero: smoothing steps of Chebyshev type for S B; a V-cycle of black-box multigrid on the
-/// continuous linear elements; the smoothing steps again. Symmetric. On the host.
+/// x = the result of one cycle from zero: smoothing steps of Chebyshev type for S B; a V-cycle of black-box or algebraic multigrid on
+/// linear elements, which are continuous but for split vertices; the smoothing steps again. Symmetric. On the host.
 template <typename Number>
 class VertexCycle : public CoarseSolverBase<Vector<Number>>
 {
@@ -58,24 +60,27 @@ public:
   /// Upper bound of the spectrum of S B.
   double lambda_max() const { return lambda_max_; }
 
-  static std::int64_t bytes(const LevelGrid &level);
+  static std::int64_t bytes(const LevelGrid &level, bool algebraic);
 
 private:
   void smooth(Vector<Number> &x, const Vector<Number> &b, bool zero_start);
   void choose_steps();
+  void make_vertices();
 
   const LevelGrid &level_;
   const CellBasis &basis_;
   laplace::Backend backend_;
   MultigridOptions options_;
   std::array<bool, 3> lines_;
+  bool algebraic_;
   bool is_singular_;
   VectorSpace space_;
   CellsAndLines<Number> relaxation_;
   double lambda_max_ = 0.;
   std::vector<ThreeTermStep> steps_;
   VertexSpace vertices_;
-  VertexMultigrid multigrid_;
+  std::optional<VertexMultigrid> multigrid_;
+  std::optional<VertexAmg> amg_; ///< in its place
   Vector<Number> r_, z_, old_;
   std::vector<double> vertex_b_, vertex_x_;
 };

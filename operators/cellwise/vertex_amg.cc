@@ -1,0 +1,144 @@
+#include "operators/cellwise/vertex_amg.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include <deal.II/base/config.h>
+#ifdef DEAL_II_WITH_TRILINOS
+#include <deal.II/base/index_set.h>
+#include <deal.II/lac/dynamic_sparsity_pattern.h>
+#include <deal.II/lac/trilinos_precondition.h>
+#include <deal.II/lac/trilinos_sparse_matrix.h>
+#include <deal.II/lac/vector.h>
+#endif
+
+namespace tensormg
+{
+#ifdef DEAL_II_WITH_TRILINOS
+struct VertexAmg::Library
+{
+  std::vector<std::int64_t> places; ///< of the unknowns
+  dealii::TrilinosWrappers::SparseMatrix matrix;
+  dealii::TrilinosWrappers::PreconditionAMG preconditioner;
+  dealii::Vector<double> x, b;
+
+  Library(const VertexMatrix &from, bool is_singular)
+  {
+    const std::vector<unsigned> numbers = number_unknowns(from);
+    const auto size = static_cast<unsigned>(places.size());
+    std::vector<std::vector<Entry>> rows(size);
+    from.grid.for_each([&](const std::array<std::int64_t, 3> &v) {
+      const auto at = static_cast<std::size_t>(from.grid.place(v[0], v[1], v[2]));
+      std::vector<Entry> &row = rows[numbers[at]];
+      for (int o = 0; o < 27; ++o)
+        if (const auto &entries = from.entries[o]; !entries.empty() && entries[at] != 0.)
+          row.push_back({numbers[static_cast<std::size_t>(from.grid.place_of_neighbour(v, o))],
+              entries[at] * (is_singular && o == VertexMatrix::centre ? 1. + shift : 1.)});
+    });
+    for (const VertexMatrix::Entry &entry : from.further)
+      rows[numbers[static_cast<std::size_t>(entry.row)]].push_back(
+          {numbers[static_cast<std::size_t>(entry.column)], entry.value});
+    fill(rows);
+    dealii::TrilinosWrappers::PreconditionAMG::AdditionalData data;
+    data.smoother_sweeps = 2;
+    data.aggregation_threshold = 0.02;
+    preconditioner.initialize(matrix, data);
+    x.reinit(size);
+    b.reinit(size);
+  }
+
+private:
+  /// A singular matrix gets so much more on its diagonal: constants of the result mean nothing.
+  static constexpr double shift = 1e-10;
+  struct Entry
+  {
+    unsigned column;
+    double value;
+  };
+
+  /// By place.
+  std::vector<unsigned> number_unknowns(const VertexMatrix &from)
+  {
+    std::int64_t end = from.grid.size();
+    for (const VertexMatrix::Entry &entry : from.further)
+      end = std::max({end, entry.row + 1, entry.column + 1});
+    from.grid.for_each([&](const std::array<std::int64_t, 3> &v) {
+      places.push_back(from.grid.place(v[0], v[1], v[2]));
+    });
+    for (std::int64_t place = from.grid.size(); place < end; ++place)
+      places.push_back(place);
+    std::vector<unsigned> numbers(static_cast<std::size_t>(end), 0);
+    for (std::size_t i = 0; i < places.size(); ++i)
+      numbers[static_cast<std::size_t>(places[i])] = static_cast<unsigned>(i);
+    return numbers;
+  }
+
+  /// Entries of the same place are summed.
+  void fill(std::vector<std::vector<Entry>> &rows)
+  {
+    const auto size = static_cast<unsigned>(rows.size());
+    dealii::DynamicSparsityPattern pattern(size, size);
+    std::vector<unsigned> columns;
+    for (unsigned r = 0; r < size; ++r)
+    {
+      std::stable_sort(rows[r].begin(), rows[r].end(),
+          [](const Entry &a, const Entry &b) { return a.column < b.column; });
+      columns.clear();
+      for (const Entry &entry : rows[r])
+        if (columns.empty() || columns.back() != entry.column)
+          columns.push_back(entry.column);
+      pattern.add_entries(r, columns.begin(), columns.end(), true);
+    }
+    const dealii::IndexSet all = dealii::complete_index_set(size);
+    matrix.reinit(all, all, pattern, MPI_COMM_SELF, false);
+    std::vector<double> values;
+    for (unsigned r = 0; r < size; ++r)
+    {
+      columns.clear();
+      values.clear();
+      for (const Entry &entry : rows[r])
+        if (!columns.empty() && columns.back() == entry.column)
+          values.back() += entry.value;
+        else
+        {
+          columns.push_back(entry.column);
+          values.push_back(entry.value);
+        }
+      matrix.set(r, static_cast<unsigned>(columns.size()), columns.data(), values.data());
+    }
+    matrix.compress(dealii::VectorOperation::insert);
+  }
+};
+
+bool VertexAmg::is_available() { return true; }
+
+VertexAmg::VertexAmg(const VertexMatrix &matrix, bool is_singular)
+  : library_(std::make_unique<Library>(matrix, is_singular))
+{}
+
+void VertexAmg::cycle(std::vector<double> &x, const std::vector<double> &b)
+{
+  Library &l = *library_;
+  for (std::size_t i = 0; i < l.places.size(); ++i)
+    l.b[static_cast<unsigned>(i)] = b[static_cast<std::size_t>(l.places[i])];
+  l.preconditioner.vmult(l.x, l.b);
+  x.assign(b.size(), 0.);
+  for (std::size_t i = 0; i < l.places.size(); ++i)
+    x[static_cast<std::size_t>(l.places[i])] = l.x[static_cast<unsigned>(i)];
+}
+#else
+struct VertexAmg::Library
+{};
+bool VertexAmg::is_available() { return false; }
+VertexAmg::VertexAmg(const VertexMatrix &, bool)
+{
+  throw std::logic_error("deal.II has been built without Trilinos");
+}
+void VertexAmg::cycle(std::vector<double> &, const std::vector<double> &) {}
+#endif
+
+VertexAmg::~VertexAmg() = default;
+VertexAmg::VertexAmg(VertexAmg &&) noexcept = default;
+VertexAmg &VertexAmg::operator=(VertexAmg &&) noexcept = default;
+} // namespace tensormg

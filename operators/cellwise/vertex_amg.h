@@ -1,0 +1,34 @@
+// Algebraic multigrid on the unknowns of vertices, by a library: where interpolation along the lines of the box does not serve.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "operators/cellwise/vertex_multigrid.h"
+
+namespace tensormg
+{
+/// Smoothed aggregation of Trilinos ML through deal.II, on this rank alone.
+class VertexAmg
+{
+public:
+  /// Whether the library is there.
+  static bool is_available();
+  /// is_singular: constants are in the kernel.
+  VertexAmg(const VertexMatrix &matrix, bool is_singular);
+  ~VertexAmg();
+  VertexAmg(VertexAmg &&) noexcept;
+  VertexAmg &operator=(VertexAmg &&) noexcept;
+
+  /// x = one V-cycle for A x = b from zero, symmetric; vectors as those of VertexMultigrid, with those of further unknowns behind.
+  void cycle(std::vector<double> &x, const std::vector<double> &b);
+
+  /// About what the matrix, its coarser ones and the vectors take.
+  static double bytes_per_vertex() { return 8. * 90; }
+
+private:
+  struct Library;
+  std::unique_ptr<Library> library_;
+};
+} // namespace tensormg
