@@ -9,8 +9,10 @@
 //   P_R = (tau_R - sigma c) V_R - tau_R V'_R - c'_R D'_R,   Q_R = c V'_R,
 //   P_L = (tau_L - sigma c) V_L - tau_L V'_L + c'_L D'_L,   Q_L = c V'_L,
 // summed over the directions, plus m u. With one c_a for all cells it is that of kernels/laplace/laplace.h. Behind closed sides
-// c' = c, and the traces are reflected as there. D of the Chebyshev step is the diagonal of the cell blocks as if closed sides
-// had an equal neighbour: sum_a (c_a lambda_i + s_a v_i^2) + m, s_a = sigma (c'_L + c'_R - 2 c_a) / 2.
+// c' = c, and the traces are reflected as there, but for Robin sides, K du/dn + r u = 0: where a side is Side::neumann,
+//   V' = V,  D' = -D - kappa V at an upper end, -D + kappa V at a lower one,  kappa = r h_a / K_a,
+// which adds rho v_i V to the operator, rho = kappa c_a. D of the Chebyshev step is the diagonal of the cell blocks as if closed
+// sides had an equal neighbour: sum_a (c_a lambda_i + s_a v_i^2) + m, s_a = sigma (c'_L + c'_R - 2 c_a) / 2 + rho_L + rho_R.
 //
 // Arrays. Vectors, sides, ghosts, ranges and what is ensured: as in kernels/laplace/laplace.h.
 // Oracle: reference.cc. Tests: tests/kernels/laplace/cellwise/cellwise_test.cc, tests/operators/cellwise/cellwise_oracle_test.cc.
@@ -30,7 +32,7 @@ template <typename C>
 struct CellNumbers
 {
   std::array<const C *, 3> c{};    ///< c_a
-  std::array<const C *, 3> jump{}; ///< s_a
+  std::array<const C *, 3> jump{}; ///< s_a; in the layer kappa behind Robin sides, or zero
   const C *reaction = nullptr;     ///< m
   std::int64_t row = 0, plane = 0;
 

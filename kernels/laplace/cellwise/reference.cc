@@ -84,7 +84,9 @@ namespace
       if (!inside && is_closed(a.sides[s]))
       {
         const double sign = value_reflection<double>(a.sides[s]);
-        return {sign * own.v, -sign * own.d};
+        const double kappa =
+            a.sides[s] == Side::neumann ? a.cells.jump[d][place(e, d, end == 1 ? 1 : -1)] : 0.;
+        return {sign * own.v, -sign * own.d + (end == 1 ? -kappa : kappa) * own.v};
       }
       if (!inside && a.sides[s] == Side::ghost)
       {

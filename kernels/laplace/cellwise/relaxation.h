@@ -4,7 +4,8 @@
 // the cell, with the jumps of the coefficient at its faces:
 //   T_d / c = diag(lambda) + sum over both ends of sigma (c' / c - 1) / 2 v_e v_e',
 // whose eigenvectors come from a table (CellBases), by (1 + c' / c) / 2 rounded to a power of two; its eigenvalues are Rayleigh
-// quotients with the true numbers. Closed sides are as if the cell had an equal neighbour.
+// quotients with the true numbers. Closed sides are as if the cell had an equal neighbour, Robin sides one with
+// c' = c + 2 rho / sigma.
 //
 // Lines: z += weight L_d r, L_d in each row of cells in direction d and for each pair of modes of the other directions the inverse of the
 // operator in direction d, with both ends as they are, plus the diagonal D of the others and m. Where a row goes on in another block, or

@@ -92,8 +92,9 @@ namespace
           for (std::int64_t cx = 0; cx < block_.pitch; cx += W)
           {
             const std::int64_t first = cx + cy * cells_.row + cz * cells_.plane;
+            const std::array<std::int64_t, 3> cell{cx, cy, cz};
             for (int d = 0; d < dim; ++d)
-              set_direction(d, first);
+              set_direction(d, first, cell);
             const V reaction = simd::load<W>(cells_.reaction + first);
             for (int k = 0; k < nz; ++k)
               for (int j = 0; j < n; ++j)
@@ -111,14 +112,18 @@ namespace
 
   private:
     /// Matrices and eigenvalues of the cells in direction d.
-    void set_direction(int d, std::int64_t first)
+    void set_direction(int d, std::int64_t first, const std::array<std::int64_t, 3> &cell)
     {
-      const C *c = cells_.c[d] + first;
+      const C *c = cells_.c[d] + first, *jump = cells_.jump[d] + first;
       const std::int64_t step = cells_.stride(d);
       is_diagonal_[d] = true;
       for (int lane = 0; lane < W; ++lane)
       {
-        const C own = c[lane], lower = c[lane - step], upper = c[lane + step];
+        const std::int64_t at = cell[d] + (d == 0 ? lane : 0);
+        const C own = c[lane];
+        const C lower = c[lane - step] + (at == 0 ? of_kappa(own, jump[lane - step]) : C(0));
+        const C upper =
+            c[lane + step] + (at == block_.cells[d] - 1 ? of_kappa(own, jump[lane + step]) : C(0));
         is_diagonal_[d] = is_diagonal_[d] && own == lower && own == upper;
         const int pair = own == lower && own == upper
             ? CellBases<C>::count * -CellBases<C>::least - CellBases<C>::least
@@ -132,6 +137,9 @@ namespace
                   ((lower - own) * quotients[n + i] + (upper - own) * quotients[2 * n + i]);
       }
     }
+
+    /// How much more the neighbour's number would have to be for what a Robin side adds.
+    C of_kappa(C own, C kappa) const { return own * kappa / half_penalty_; }
 
     template <bool transposed>
     void transform_all()

@@ -62,6 +62,12 @@ struct CellCoefficient
   CellNumbers<C> cells;
   C penalty{};
 
+  /// The numbers of a row of places.
+  const C *of_cells(const C *numbers, std::int64_t cy, std::int64_t cz) const
+  {
+    return numbers + cy * cells.row + cz * cells.plane;
+  }
+
   template <int n>
   struct Coupling
   {
@@ -100,8 +106,7 @@ struct CellCoefficient
   Coupling<n> coupling(
       const Weights &traces, int d, std::int64_t cy, std::int64_t cz, std::int64_t x0 = 0) const
   {
-    return {
-        cells.c[d] + cy * cells.row + cz * cells.plane + x0, cells.stride(d), penalty, traces.v};
+    return {of_cells(cells.c[d], cy, cz) + x0, cells.stride(d), penalty, traces.v};
   }
 };
 

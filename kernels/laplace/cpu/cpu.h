@@ -124,7 +124,8 @@ private:
       const Number *own = a.src + range.z_begin * nz * plane + r * row;
       const std::int64_t local = 2 * (r - y0 * n) * row;
       start_line(own, plane, a.sides[4], a.ghost[4] ? a.ghost[4] + r * row : nullptr, plane,
-          range.z_begin > 0 ? own - nz * plane : nullptr, z_carry[0] + local, z_carry[1] + local);
+          range.z_begin > 0 ? own - nz * plane : nullptr, kappa(4, r / n, -1), z_carry[0] + local,
+          z_carry[1] + local);
     }
   }
 
@@ -136,14 +137,14 @@ private:
       const std::int64_t z = cz * nz + k;
       const Number *own = a.src + z * plane + y0 * n * row;
       start_line(own, row, a.sides[2], a.ghost[2] ? a.ghost[2] + z * row : nullptr,
-          block.planes() * row, y0 > 0 ? own - n * row : nullptr, y_carry[0] + 2 * k * row,
-          y_carry[1] + 2 * k * row);
+          block.planes() * row, y0 > 0 ? own - n * row : nullptr, kappa(2, -1, cz),
+          y_carry[0] + 2 * k * row, y_carry[1] + 2 * k * row);
     }
   }
 
   /// One row: `previous` and `current` get [V][row], [D][row].
   void start_line(const Number *own, std::int64_t stride, Side side, const C *ghost,
-      std::int64_t ghost_d, const Number *before, C *previous, C *current) const
+      std::int64_t ghost_d, const Number *before, const C *kappa, C *previous, C *current) const
   {
     const C sign = value_reflection<C>(side);
     const TraceWeights traces = trace_weights();
@@ -168,6 +169,20 @@ private:
       simd::store<W>(current + x, t.vr);
       simd::store<W>(current + row + x, t.dr);
     });
+    if constexpr (Coefficient::per_cell)
+      if (kappa && !before)
+        for (std::int64_t first = 0; first < row; first += pitch)
+          for (std::int64_t x = 0; x < pitch; ++x)
+            previous[row + first + x] += kappa[x] * previous[first + x];
+  }
+
+  /// Where numbers kappa lie behind side s: of the row of places (cy, cz) there. nullptr: they are zero.
+  const C *kappa(int s, std::int64_t cy, std::int64_t cz) const
+  {
+    if constexpr (Coefficient::per_cell)
+      if (a.sides[s] == Side::neumann)
+        return coefficient.of_cells(coefficient.cells.jump[s / 2], cy, cz);
+    return nullptr;
   }
 
   /// One chunk of strip cy in plane z = cz nz + k: the pairs that couple it to both neighbours in y; the
@@ -203,13 +218,18 @@ private:
     const std::int64_t other_d = has_ghost ? block.planes() * row : row;
     const C sign = has_ghost ? C(1) : value_reflection<C>(a.sides[3]),
             sign_d = has_ghost ? C(1) : -sign;
+    const C *const kappa = this->kappa(3, cy + 1, z / nz);
     for_each_in_chunk(pitch, x0, x1,
         [&](std::int64_t x, std::int64_t at, std::int64_t cell, auto width) TENSORMG_INLINE {
           constexpr int W = width;
+          const V<W> vp = sign * simd::load<W>(other + x);
+          V<W> dp = sign_d * simd::load<W>(other + other_d + x);
+          if constexpr (Coefficient::per_cell)
+            if (kappa)
+              dp -= simd::load<W>(kappa + cell) * vp;
           store_pairs<W, C>(pairs + at, pair_stride,
               coupling.template of_line<W>(cell, own + x, row, simd::load<W>(previous + x),
-                  simd::load<W>(previous + row + x), sign * simd::load<W>(other + x),
-                  sign_d * simd::load<W>(other + other_d + x)));
+                  simd::load<W>(previous + row + x), vp, dp));
         });
   }
 
@@ -231,7 +251,7 @@ private:
         if (x1 < covered)
           trace_x(start + k * plane, k, x1, std::min(x1 + chunk, covered));
         for (int j = 0; j < n; ++j)
-          close_x(k, j, x0, x1);
+          close_x(cy, cz, k, j, x0, x1);
       }
       for (int j = 0; j < n; ++j)
         finish(cy, local_cy, cz, j, x0, x1);
@@ -271,7 +291,8 @@ private:
   }
 
   /// What lies beyond the ends of a line in x, once the chunk at that end is there.
-  void close_x(int k, int j, std::int64_t x0, std::int64_t x1)
+  void close_x(
+      std::int64_t cy, std::int64_t cz, int k, int j, std::int64_t x0, std::int64_t x1) const
   {
     C *vl = x_traces + (k * n + j) * 4 * x_line;
     C *vr = vl + x_line, *dl = vr + x_line, *dr = dl + x_line;
@@ -287,16 +308,25 @@ private:
       vl[end] = wrap ? vl[0] : value_reflection<C>(a.sides[1]) * vr[end - 1];
       dl[end] = wrap ? dl[0] : -value_reflection<C>(a.sides[1]) * dr[end - 1];
     }
+    if constexpr (Coefficient::per_cell)
+    {
+      if (const C *of_row = kappa(0, cy, cz); of_row && x0 == 0)
+        dr[-1] += of_row[-1] * vr[-1];
+      if (const C *of_row = kappa(1, cy, cz); of_row && x1 == covered)
+        dl[end] -= of_row[end] * vl[end];
+    }
   }
 
-  Above above(std::int64_t r, std::int64_t cz, const C *current) const
+  /// From cell x0 on; `current` is there.
+  Above above(std::int64_t r, std::int64_t cz, std::int64_t x0, const C *current) const
   {
     if (cz + 1 < block.cells[2])
-      return {a.src + (cz + 1) * nz * plane + r * row, nullptr, 0, C(0), C(0)};
+      return {a.src + (cz + 1) * nz * plane + r * row + x0, nullptr, 0, C(0), C(0), nullptr};
     if (a.sides[5] == Side::ghost)
-      return {nullptr, a.ghost[5] + r * row, plane, C(1), C(1)};
+      return {nullptr, a.ghost[5] + r * row + x0, plane, C(1), C(1), nullptr};
     const C sign = value_reflection<C>(a.sides[5]);
-    return {nullptr, current, row, sign, -sign};
+    const C *of_side = kappa(5, r / n, cz + 1);
+    return {nullptr, current, row, sign, -sign, of_side ? of_side + x0 : nullptr};
   }
 
   /// Row j of a strip, one chunk of cells, all modes in x and z.
@@ -327,9 +357,7 @@ private:
     {
       const std::int64_t local = 2 * (local_cy * n + j) * row;
       w.carry = z_carry[0] + local + x0;
-      w.above = above(r, cz, z_carry[1] + local);
-      w.above.next = w.above.next ? w.above.next + x0 : nullptr;
-      w.above.other = w.above.other ? w.above.other + x0 : nullptr;
+      w.above = above(r, cz, x0, z_carry[1] + local + x0);
       w.vz = weights.vd[2];
       w.gz = weights.gd[2];
     }

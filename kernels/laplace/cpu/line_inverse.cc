@@ -192,6 +192,9 @@ namespace
             load(own - step, cell_stride, count, C(1)), load(own + step, cell_stride, count, C(1)),
             half_penalty_ - V{});
       };
+      const auto kappa = [&](std::int64_t c) {
+        return load(cells_.jump[d_] + start + c * step, cell_stride, count, C(0));
+      };
       const auto numbers = [&](std::int64_t c, int i) {
         return load(r + place(c, o, l, i, je, jl), data_stride, count, C(0));
       };
@@ -199,12 +202,12 @@ namespace
       {
         const LineCell<V> e = cell(c);
         const V shift = shift_of(start + c * step, cell_stride, count, je, jl);
-        const Affine<V> before = c == 0 ? reflection(lower_) : condensed_[c - 1].right;
+        const Affine<V> before = c == 0 ? reflection(lower_, kappa(-1)) : condensed_[c - 1].right;
         condensed_[c] =
             condense(e, sums(e.c, shift, g_ + c * n, [&](int i) { return numbers(c, i); }), before);
       }
       V y_v{}, y_d{};
-      close(y_v, y_d);
+      close(kappa(length_), y_v, y_d);
       for (std::int64_t c = length_ - 1; c >= 0; --c)
       {
         const LineCell<V> e = cell(c);
@@ -212,7 +215,7 @@ namespace
         const V v_r = t.right.v + t.right.vv * y_v + t.right.vd * y_d;
         const V v_l = t.left.v + t.left.vv * y_v + t.left.vd * y_d;
         const V d_l = t.left.d + t.left.dv * y_v + t.left.dd * y_d;
-        const Affine<V> before = c == 0 ? reflection(lower_) : condensed_[c - 1].right;
+        const Affine<V> before = c == 0 ? reflection(lower_, kappa(-1)) : condensed_[c - 1].right;
         const V other_v = before.v + before.vv * v_l + before.vd * d_l;
         const V other_d = before.d + before.dv * v_l + before.dd * d_l;
         const V p_r = e.a_r * v_r - e.tau_r * y_v - e.upper * y_d;
@@ -269,27 +272,29 @@ namespace
     }
 
     /// What lies behind the lower end.
-    static Affine<V> reflection(Side side)
+    static Affine<V> reflection(Side side, V kappa)
     {
       const V zero{};
       if (!is_closed(side))
         return {zero, zero, zero, zero, zero, zero};
       const V sign = value_reflection<C>(side) - V{};
-      return {zero, sign, zero, zero, zero, -sign};
+      return {zero, sign, zero, zero, kappa, -sign};
     }
 
     /// What lies behind the upper end, by the right traces of the last cell.
-    void close(V &y_v, V &y_d) const
+    void close(V kappa, V &y_v, V &y_d) const
     {
       if (!is_closed(upper_))
         return;
       const C s = value_reflection<C>(upper_);
       const Affine<V> &t = condensed_[length_ - 1].right;
-      // (1 - s vv) V + s vd D = v;  -s dv V + (1 + s dd) D = d
-      const V m00 = 1 - s * t.vv, m01 = s * t.vd, m10 = -(s * t.dv), m11 = 1 + s * t.dd;
+      // V = v + vv y_V + vd y_D and D likewise, y_V = s V, y_D = -s D - kappa V
+      const V m00 = 1 - s * t.vv + kappa * t.vd, m01 = s * t.vd, m10 = kappa * t.dd - s * t.dv,
+              m11 = 1 + s * t.dd;
       const V determinant = m00 * m11 - m01 * m10;
-      y_v = s * (m11 * t.v - m01 * t.d) / determinant;
-      y_d = -(s * (m00 * t.d - m10 * t.v) / determinant);
+      const V v = (m11 * t.v - m01 * t.d) / determinant, d = (m00 * t.d - m10 * t.v) / determinant;
+      y_v = s * v;
+      y_d = -(s * d) - kappa * v;
     }
 
     const Block &block_;

@@ -80,6 +80,7 @@ struct CpuRow
     const C *other = nullptr;     ///< otherwise V here and D at other + other_d, times the signs
     std::int64_t other_d = 0;
     C sign{}, sign_d{};
+    const C *kappa = nullptr; ///< then D less so much of V
   };
 
   const Number *src;
@@ -193,6 +194,9 @@ struct CpuRow
     {
       vp = above.sign * simd::load<W>(above.other + at);
       dp = above.sign_d * simd::load<W>(above.other + above.other_d + at);
+      if constexpr (Coefficient::per_cell)
+        if (above.kappa)
+          dp -= simd::load<W>(above.kappa + x) * vp;
     }
     return z_coupling.template of_line<W>(x, src + at, plane, vm, dm, vp, dp);
   }

@@ -1,4 +1,4 @@
-// The operator with numbers of each cell: `cpu` against the reference on odd sizes, each kind of side, poisoned outputs, every
+// The operator with numbers of each cell: `cpu` against the reference on odd sizes, each kind of side, also Robin, poisoned outputs, every
 // degree, form and number type; and with equal numbers against the operator with one coefficient.
 #include "kernels/laplace/cellwise/cellwise.h"
 
@@ -35,9 +35,12 @@ namespace
       {3, {7, 3, 5}, {W, W, G, G, G, G}},
       {3, {17, 11, 3}, {D, D, G, D, N, G}},
       {3, {25, 2, 2}, {N, D, D, G, G, D}},
+      {3, {5, 3, 2}, {N, N, N, N, N, N}},
+      {3, {18, 1, 1}, {D, N, N, G, G, N}},
       {2, {1, 1, 1}, {D, N, D, D, D, D}},
       {2, {9, 5, 1}, {W, W, G, G, D, D}},
       {2, {65, 3, 1}, {N, D, D, G, D, D}},
+      {2, {33, 4, 1}, {N, N, N, N, D, D}},
   };
 
   template <typename Number>
@@ -50,6 +53,12 @@ namespace
     {
       return sizeof(C) == 8 ? (sizeof(Number) == 8 ? 4e-14 : 2e-7)
                             : (sizeof(Number) == 4 ? 8e-6 : 2e-3);
+    }
+
+    /// kappa of a third of the faces is zero.
+    static double robin(int s, std::int64_t x, std::int64_t y, std::int64_t z)
+    {
+      return (s + x + y + z) % 3 == 0 ? 0. : 3. + 2. * std::sin(1. * s + 2. * x + 3. * y + 5. * z);
     }
 
     /// The kernels of both backends on the same data, or that with one coefficient in place of the second.
@@ -82,12 +91,14 @@ namespace
       a.old = with_old ? old.data() : nullptr;
       a.theta = 0.3;
       a.alpha = 0.8;
-      const test::CellNumbersFor<C> numbers(block, basis.penalty, c.sides,
+      const test::CellNumbersFor<C> numbers(
+          block, basis.penalty, c.sides,
           [&](int d, std::int64_t x, std::int64_t y, std::int64_t z) {
             if (is_constant)
               return d == 3 ? 0. : a.factor[d];
             return 1.1 + std::sin(1. * d + 2. * x + 3. * y + 5. * z);
-          });
+          },
+          is_constant ? typename test::CellNumbersFor<C>::Kappa{} : robin);
       a.cells = numbers.view;
 
       Vector<Number> expected(block), found(block);

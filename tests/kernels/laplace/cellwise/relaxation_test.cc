@@ -1,6 +1,7 @@
 // Inverses on lines and cells against the operators that they invert.
 #include "kernels/laplace/cellwise/relaxation.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
@@ -17,7 +18,7 @@ namespace
 {
   using laplace::Backend;
   using laplace::Form;
-  constexpr Side D = Side::dirichlet, N = Side::neumann;
+  constexpr Side D = Side::dirichlet, N = Side::neumann, G = Side::ghost;
 
   struct Case
   {
@@ -31,11 +32,19 @@ namespace
       {2, {17, 9, 1}, {N, D, D, D, D, D}},
       {3, {3, 2, 4}, {D, N, N, D, D, D}},
       {3, {9, 10, 2}, {D, D, D, D, N, D}},
+      {3, {2, 3, 3}, {N, N, N, N, N, N}},
+      {2, {1, 2, 1}, {N, N, D, N, D, D}},
   };
 
   double contrast(int d, std::int64_t x, std::int64_t y, std::int64_t z)
   {
     return std::pow(10., 2. * std::sin(1. * d + 2. * double(x) + 3. * double(y) + 5. * double(z)));
+  }
+
+  /// Of Robin sides; zero for a third of the faces.
+  double kappa(int s, std::int64_t x, std::int64_t y, std::int64_t z)
+  {
+    return (s + x + y + z) % 3 == 0 ? 0. : contrast(s, x, y, z);
   }
 
   /// x_ijk times the part of D of the directions but d, and the reaction.
@@ -65,19 +74,23 @@ namespace
   }
 
   template <typename Number>
-  void expect_lines(const Case &c, int degree, int d)
+  void expect_lines(const Case &c, int degree, int d, bool is_robin)
   {
     SCOPED_TRACE(testing::Message()
         << "dim " << c.dim << " degree " << degree << " cells " << c.cells[0] << "x" << c.cells[1]
-        << "x" << c.cells[2] << " direction " << d);
+        << "x" << c.cells[2] << " direction " << d << (is_robin ? " Robin" : ""));
     using C = Compute<Number>;
     const CellBasis basis = make_cell_basis(degree);
     const Block block(c.dim, degree, c.cells);
-    const test::CellNumbersFor<C> all(block, basis.penalty, c.sides, contrast);
+    const typename test::CellNumbersFor<C>::Kappa of_sides =
+        is_robin ? kappa : typename test::CellNumbersFor<C>::Kappa{};
+    const test::CellNumbersFor<C> all(block, basis.penalty, c.sides, contrast, of_sides);
     const test::CellNumbersFor<C> one(
-        block, basis.penalty, c.sides, [&](int a, std::int64_t x, std::int64_t y, std::int64_t z) {
+        block, basis.penalty, c.sides,
+        [&](int a, std::int64_t x, std::int64_t y, std::int64_t z) {
           return a == d ? contrast(a, x, y, z) : 0.;
-        });
+        },
+        of_sides);
     const auto r = test::random_vector<Number>(block, 1);
     Vector<Number> z(block), found(block);
     laplace::add_line_inverse(block, basis, all.view, c.sides, d, 0.5, r.data(), z.data());
@@ -101,9 +114,12 @@ namespace
       for (int degree = 1; degree <= (c.dim == 3 ? 4 : max_degree); ++degree)
         for (int d = 0; d < c.dim; ++d)
         {
-          expect_lines<double>(c, degree, d);
-          if (degree <= 3)
-            expect_lines<float>(c, degree, d);
+          for (const bool is_robin : {false, true})
+          {
+            expect_lines<double>(c, degree, d, is_robin);
+            if (degree <= 3)
+              expect_lines<float>(c, degree, d, is_robin);
+          }
         }
   }
 
@@ -123,6 +139,45 @@ namespace
       EXPECT_LT(test::relative_difference(z, expected), 1e-14);
       EXPECT_TRUE(test::padding_is_zero(z));
     }
+  }
+
+  TEST(Relaxation, CellsAtRobinSidesAreAsWithALargerNeighbour)
+  {
+    for (const int dim : {2, 3})
+      for (const int degree : {1, 2, 3, 5})
+      {
+        const Block block(dim, degree, {9, 3, dim == 3 ? 2 : 1});
+        const CellBasis basis = make_cell_basis(degree);
+        const laplace::CellBases<double> bases(basis);
+        const test::CellNumbersFor<double> robin(
+            block, basis.penalty, {N, N, N, N, N, N}, contrast, kappa);
+        // Behind the sides what has the same effect.
+        const auto around = [&](int d, std::int64_t x, std::int64_t y, std::int64_t z) {
+          std::array<std::int64_t, 3> cell{x, y, z};
+          double factor = 1.;
+          for (int a = 0; a < dim; ++a)
+          {
+            const std::int64_t inside = std::clamp(cell[a], std::int64_t(0), block.cells[a] - 1);
+            const int s = 2 * a + (cell[a] > inside ? 1 : 0);
+            const bool is_behind = cell[a] != inside;
+            cell[a] = inside;
+            if (is_behind && a == d)
+              factor = 1. + 2. * kappa(s, cell[0], cell[1], cell[2]) / basis.penalty;
+          }
+          return factor * contrast(d, cell[0], cell[1], cell[2]);
+        };
+        const test::CellNumbersFor<double> larger(block, basis.penalty, {G, G, G, G, G, G}, around);
+        const auto r = test::random_vector<double>(block, 1);
+        Vector<double> z(block), expected(block);
+        laplace::apply_cell_inverse(block, basis, robin.view, bases, 1., r.data(), z.data());
+        laplace::apply_cell_inverse(
+            block, basis, larger.view, bases, 1., r.data(), expected.data());
+        EXPECT_LT(test::relative_difference(z, expected), 1e-13);
+        laplace::cellwise_inverse_diagonal(block, basis, robin.view, 1., r.data(), z.data());
+        laplace::cellwise_inverse_diagonal(
+            block, basis, larger.view, 1., r.data(), expected.data());
+        EXPECT_LT(test::relative_difference(z, expected), 1e-13);
+      }
   }
 
   /// The parts of the operator that stay in the cells: what it makes of a vector that is zero in all but one.
