@@ -101,7 +101,7 @@ public:
   void side_coordinates(
       int side, std::span<double> x, std::span<double> y, std::span<double> z) const;
   /// Values at these nodes, in host memory, take the place of the problem's for the side: u on a Dirichlet side, a du/dn on a Neumann
-  /// side.
+  /// side, q on a Robin side, whose r stays.
   void set_side_values(int side, std::span<const double> values);
   /// The problem's functions give other values now (data that depend on time): those of sides are evaluated again, by the next
   /// call that needs them. The right-hand side of solve(u) is in every call.

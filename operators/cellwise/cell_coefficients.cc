@@ -4,10 +4,10 @@
 #include <cmath>
 #include <memory>
 #include <span>
-#include <sstream>
 #include <string>
 #include <utility>
 
+#include "operators/cellwise/robin_coefficients.h"
 #include "operators/constant/transfer_operator.h"
 #include "operators/data/functions.h"
 #include "operators/data/tensor_rule.h"
@@ -18,16 +18,6 @@ namespace tensormg
 {
 namespace
 {
-  std::string point_text(int dim, const std::array<double, 3> &point)
-  {
-    std::ostringstream text;
-    text.precision(10); // boxes may lie far from the origin
-    for (int d = 0; d < dim; ++d)
-      text << (d == 0 ? "(" : ", ") << point[d];
-    text << ')';
-    return text.str();
-  }
-
   /// A coefficient on the finest level.
   class CellValues
   {
@@ -132,12 +122,12 @@ namespace
           for (std::size_t i = 0; i < parts[0].size(); ++i)
           {
             const double value = values_[(k * parts[1].size() + j) * row + begin + i];
-            const auto where = [&] { return " at " + point_text(problem_.dim, point(i, j, k)); };
+            const auto where = [&] { return " at " + point_text(point(i, j, k), problem_.dim); };
             if (!is_usable(value))
               refuse(f, complaint(value) + where());
             if (!takes_mean_ && value != first)
               refuse(f,
-                  "is " + number_text(first) + " at " + point_text(problem_.dim, point(0, 0, 0)) +
+                  "is " + number_text(first) + " at " + point_text(point(0, 0, 0), problem_.dim) +
                       " and " + number_text(value) + where() +
                       ", in the same cell (allowed: voxels whose faces are faces of cells, or of one value within each "
                       "cell; or problem.coefficient_in_cell = mean)");
@@ -167,7 +157,7 @@ namespace
       std::array<double, 3> point{};
       for (int d = 0; d < problem_.dim; ++d)
         point[d] = grid_.axis[d].coordinate(grid_.offset[d] + cell[d], 0.5);
-      refuse(f, reason + " in the cell at " + point_text(problem_.dim, point));
+      refuse(f, reason + " in the cell at " + point_text(point, problem_.dim));
     }
 
     void check_corners(const ScalarFunction &f, const Tile &tile, const CellArray &middle)
@@ -301,23 +291,34 @@ namespace
     data.largest_jump = most[3];
   }
 
-  /// Throws if the reaction, which is_singular() takes for one, is none.
-  void check_reaction(const Grid &grid, const CellArray &reaction)
+  double largest_cell(const LevelGrid &level, const CellArray &numbers)
   {
-    Problem without = grid.problem;
-    without.reaction.clear();
-    if (!without.is_singular())
-      return;
-    const Block &block = grid.finest().block;
+    const Block &block = level.block;
     double largest = 0.;
     for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
       for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
         for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
-          largest = std::max(largest, reaction(cx, cy, cz));
-    MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, grid.finest().communicator);
-    if (largest == 0.)
-      throw ExpressionError("problem.reaction", grid.problem.reaction,
-          "is zero in all cells (allowed where no side is dirichlet: > 0 in some of them, or no reaction)");
+          largest = std::max(largest, numbers(cx, cy, cz));
+    MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, level.communicator);
+    return largest;
+  }
+
+  /// Throws if the reaction and the Robin coefficients, which is_singular() takes for some, are none.
+  void check_not_singular(const Grid &grid, const CellData &data)
+  {
+    const Problem &problem = grid.problem;
+    if (problem.is_singular() || problem.has_side(BoundaryKind::dirichlet) || data.largest_r > 0.)
+      return;
+    if (!data.reaction.empty() && largest_cell(grid.finest(), data.reaction) > 0.)
+      return;
+    const std::string allowed = " (allowed where no side is dirichlet: > 0 ";
+    for (int side = 0; side < 2 * problem.dim; ++side)
+      if (problem.boundary[side] == BoundaryKind::robin)
+        throw ExpressionError(robin_key(side), problem.robin_coefficient[side],
+            "is zero on all faces, as on all robin sides" + allowed +
+                "somewhere, or a reaction; or neumann sides)");
+    throw ExpressionError("problem.reaction", problem.reaction,
+        "is zero in all cells" + allowed + "in some of them, or no reaction)");
   }
 
   CellData finest_data(const Grid &grid, const CellBasis &basis)
@@ -338,6 +339,7 @@ namespace
     }
     if (!problem.reaction.empty())
       data.reaction = CellValues(grid, basis, "problem.reaction", true).of(problem.reaction);
+    data.robin = robin_coefficients(grid, basis);
     return data;
   }
 
@@ -378,8 +380,8 @@ void add_cell_coefficients(Grid &grid, const CellBasis &basis)
     return;
   auto data = std::make_shared<CellData>();
   on_all_ranks(grid.communicator, [&] { *data = finest_data(grid, basis); });
-  if (!data->reaction.empty())
-    check_reaction(grid, data->reaction);
+  measure_robin(grid.finest(), *data);
+  check_not_singular(grid, *data);
   const Extent whole = extent(*data, grid.finest());
   double numbers = data->k[1].empty() ? 1. : grid.problem.dim;
   for (const std::int64_t cells : grid.finest().global_cells)
@@ -405,6 +407,7 @@ void add_cell_coefficients(Grid &grid, const CellBasis &basis)
             {&data->k[2], &coarser->k[2]}, {&data->reaction, &coarser->reaction}})
       if (!from->empty())
         *to = coarsened(*from, level, grid.levels[l - 1]);
+    coarser->robin = coarser_robin(grid.problem, data->robin, level, grid.levels[l - 1]);
     data = coarser;
   }
 }

@@ -14,6 +14,7 @@ namespace tensormg
 /// direction, and over voxels, Problem::voxels, the exact one; of coarser levels the arithmetic mean of the children. Collective.
 /// Throws ExpressionError, naming the parameter and the place, if a value is not finite, a diffusion coefficient not positive
 /// or a reaction negative; if K is not the same in a whole cell though InCell::constant is promised: that is looked for in the
-/// middle and near the corners, of voxels in all of them; and if there is no Dirichlet side and the reaction is zero everywhere.
+/// middle and near the corners, of voxels in all of them; likewise for Robin sides (robin_coefficients.h); and if there is no Dirichlet
+/// side and the reaction and the Robin coefficients are zero everywhere.
 void add_cell_coefficients(Grid &grid, const CellBasis &basis);
 } // namespace tensormg

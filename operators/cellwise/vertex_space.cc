@@ -114,6 +114,8 @@ void VertexSpace::add_cell(VertexMatrix &to, const laplace::CellNumbers<double> 
         const int a = row >> d & 1, b = column >> d & 1;
         all *= mass(a, b);
         sum += cells.c[d][at] * (a == b ? 1. : -1.) / mass(a, b);
+        if (a == b)
+          sum += cells.c[d][at] * behind_end(cell, cells, d, a) / mass(a, b);
       }
       add(to, {place(cx, cy, cz, row), place(cx, cy, cz, column)}, neighbour_of(row, column),
           all * (sum + cells.reaction[at]));
@@ -182,6 +184,15 @@ void VertexSpace::add_jumps(VertexMatrix &to, const laplace::CellNumbers<double>
         neighbour += e == d ? step * (column / 8 - row / 8) : 0;
       add(to, {places[row], places[column]}, neighbour, sum);
     }
+}
+
+double VertexSpace::behind_end(const std::array<std::int64_t, 3> &cell,
+    const laplace::CellNumbers<double> &cells, int d, int end) const
+{
+  if (cell[d] != (end == 0 ? 0 : level_.block.cells[d] - 1))
+    return 0.;
+  const std::int64_t at = cell[0] + cell[1] * cells.row + cell[2] * cells.plane;
+  return cells.jump[d][at + (end == 0 ? -1 : 1) * cells.stride(d)];
 }
 
 VertexMatrix VertexSpace::matrix(const CellNumbersOf<double> &numbers) const

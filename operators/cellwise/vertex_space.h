@@ -24,7 +24,8 @@ public:
   /// Gives vertices two unknowns where these cells ask for it, and only there.
   void split(const CellNumbersOf<double> &numbers);
   std::int64_t n_splits() const { return splits_.size(); }
-  /// P'BP, P the embedding into the elements: but for split vertices there are no jumps, and c_a and m of the cells alone count.
+  /// P'BP, P the embedding into the elements: but for split vertices there are no jumps, and c_a, m and the Robin numbers of the cells alone
+  /// count.
   VertexMatrix matrix(const CellNumbersOf<double> &numbers) const;
   /// to = P' r
   template <typename Number>
@@ -36,6 +37,9 @@ public:
 private:
   bool has_unknown(const std::array<std::int64_t, 3> &vertex) const;
   std::int64_t place(std::int64_t cx, std::int64_t cy, std::int64_t cz, int corner) const;
+  /// kappa of the cell behind its lower or upper end in direction d, zero where no side of the block is.
+  double behind_end(const std::array<std::int64_t, 3> &cell,
+      const laplace::CellNumbers<double> &cells, int d, int end) const;
   void sum_over_ranks(std::vector<double> &numbers) const;
   void add_cell(VertexMatrix &to, const laplace::CellNumbers<double> &cells,
       const std::array<std::int64_t, 3> &cell) const;

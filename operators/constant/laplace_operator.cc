@@ -66,7 +66,7 @@ void LaplaceOperator<Number, Context>::take_cells()
 {
   if constexpr (Context::on_device)
     throw std::invalid_argument(
-        "coefficients that differ from cell to cell are computed on the CPU: backend cpu");
+        "coefficients that differ from cell to cell and Robin sides are computed on the CPU: backend cpu");
   numbers_ = std::make_unique<CellNumbersOf<Compute<Number>>>(level_, basis_);
   for (const laplace::Form form : forms)
     if (laplace::has_every_form<Number> || form == laplace::Form::apply)

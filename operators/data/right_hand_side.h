@@ -15,7 +15,7 @@ namespace tensormg
 ///   b_ijk = (H^2 / a) int_ref f phi_i phi_j phi_k
 ///         + sum over Dirichlet sides, value g, direction d:
 ///             (H / h_d)^2 int_side_ref g (2 sigma phi - dphi/dn) (tangential modes)
-///         + sum over Neumann sides, flux q = a du/dn:
+///         + sum over Neumann sides, flux q = a du/dn, and Robin sides, q = a du/dn + r u:
 ///             H^2 / (a h_d) int_side_ref q phi (tangential modes),
 /// where cells have coefficients K_d of their own the second times K_d / a; of graded cells h and M are mean sizes and volumes, and the
 /// terms are multiplied by |cell|, h_d of the cell and area of its face accordingly,
@@ -68,7 +68,7 @@ double incompatibility(const Problem &problem, const LevelGrid &grid, const Cell
 /// The defect above which check_compatible() refuses a problem, unless quadrature explains it.
 inline constexpr double compatibility_tolerance = 1e-6;
 
-/// Does nothing for problems with a Dirichlet side. Otherwise throws std::invalid_argument, naming
+/// Does nothing for problems that are not singular. Otherwise throws std::invalid_argument, naming
 /// the defect and the tolerance, if f and the Neumann fluxes do not balance. The tolerance is
 /// compatibility_tolerance plus four times the change of the defect with more quadrature points, so
 /// that a problem is not refused for what the mesh cannot integrate. Nor does it say anything of functions that are

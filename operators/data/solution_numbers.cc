@@ -139,6 +139,30 @@ namespace
     return sum;
   }
 
+  /// The sum over the side's cells and points of r u, in units of a cell, of this rank.
+  double robin_flux(
+      const LevelGrid &grid, const CellBasis &basis, const Vector<double> &u, int side)
+  {
+    const TensorRule rule = side_rule(grid, basis, side);
+    TileEvaluator evaluator;
+    std::vector<double> values;
+    const double *r = grid.cells->robin[side].data();
+    const CellFactor area = area_factor(grid, side / 2);
+    double sum = 0.;
+    for_each_tile(side_cells(grid.block, side), rule, [&](const Tile &tile) {
+      evaluator.evaluate(u, rule, tile, -1, values);
+      for (std::size_t q = 0; q < values.size(); ++q)
+        values[q] *= r[q % static_cast<std::size_t>(tile.count)];
+      multiply_cells(tile, area, values);
+      double part = 0.;
+      for_each_weighted(rule, tile.count,
+          [&](double weight, std::size_t q) { part += weight * values[q]; });
+      sum += part;
+      r += tile.count;
+    });
+    return sum;
+  }
+
   std::array<std::optional<double>, 6> side_fluxes(const Problem &problem, const LevelGrid &grid,
       const CellBasis &basis, const Vector<double> &u)
   {
@@ -157,6 +181,8 @@ namespace
               integrate(grid, value, side_cells(grid.block, side), side_rule(grid, basis, side),
                   area_factor(grid, side / 2))
                   .value;
+      if (problem.boundary[side] == BoundaryKind::robin)
+        flux[side] -= area * robin_flux(grid, basis, u, side);
     }
     sum_over_ranks(flux, grid.communicator);
     std::array<std::optional<double>, 6> result;

@@ -23,6 +23,7 @@ struct SolutionNumbers
   /// periodic one.
   ///   Dirichlet side with value g:  int a (du/dn - 2 sigma / h (u - g)),  sigma = p(p+1), h across the side
   ///   Neumann side with flux q:     int q
+  ///   Robin side with q and r:      int q - r u
   /// With the quadrature of the right-hand side, so that int f and the fluxes of all sides cancel as exactly as the system
   /// is solved.
   std::array<std::optional<double>, 6> side_flux;

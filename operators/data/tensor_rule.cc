@@ -115,15 +115,20 @@ CellRange side_cells(const Block &block, int side)
   return range;
 }
 
-std::string not_finite_text(double value, const std::array<double, 3> &point, int dim)
+std::string point_text(const std::array<double, 3> &point, int dim)
 {
   std::ostringstream text;
   text.precision(10); // boxes may lie far from the origin
-  text << "is " << (std::isinf(value) ? "infinite" : "not a number") << " at (";
   for (int d = 0; d < dim; ++d)
-    text << (d > 0 ? ", " : "") << point[d];
+    text << (d == 0 ? "(" : ", ") << point[d];
   text << ')';
   return text.str();
+}
+
+std::string not_finite_text(double value, const std::array<double, 3> &point, int dim)
+{
+  return std::string("is ") + (std::isinf(value) ? "infinite" : "not a number") + " at " +
+      point_text(point, dim);
 }
 
 void TilePoints::set(const LevelGrid &grid, const TensorRule &rule, const Tile &tile)

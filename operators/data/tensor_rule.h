@@ -110,6 +110,8 @@ private:
   std::vector<double> modes_, z_, yz_;
 };
 
+/// "(0.5, 1)"
+std::string point_text(const std::array<double, 3> &point, int dim);
 /// "is infinite at (0.5, 1)", for a value that is not finite.
 std::string not_finite_text(double value, const std::array<double, 3> &point, int dim);
 

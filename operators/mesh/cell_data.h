@@ -48,17 +48,35 @@ private:
   std::vector<double> numbers_;
 };
 
+/// Calls use(cx, cy, cz) for the cells at side s of the block, the first of the directions along it fastest.
+template <typename Use>
+void for_side_cells(const Block &block, int side, const Use &use)
+{
+  const int d = side / 2;
+  std::array<std::int64_t, 3> begin{0, 0, 0}, end = block.cells;
+  begin[d] = side % 2 == 0 ? 0 : end[d] - 1;
+  end[d] = begin[d] + 1;
+  for (std::int64_t cz = begin[2]; cz < end[2]; ++cz)
+    for (std::int64_t cy = begin[1]; cy < end[1]; ++cy)
+      for (std::int64_t cx = begin[0]; cx < end[0]; ++cx)
+        use(cx, cy, cz);
+}
+
 /// Of a level whose cells differ.
 struct CellData
 {
   /// K_a; of a scalar coefficient k[0] alone.
   std::array<CellArray, 3> k;
-  CellArray reaction;                     ///< empty: there is none
+  CellArray reaction; ///< empty: there is none
+  /// Robin coefficients of the local faces on a side of the box, as for_side_cells() counts them; empty: none are here.
+  std::array<std::vector<double>, 6> robin;
   double largest_k = 0., smallest_k = 0.; ///< of the finest level, all ranks
   /// Largest quotient of coefficients on the sides of a face, and per direction of K_a / h_a^2 and the smallest of the directions
   /// in a cell; of the finest level, all ranks.
   double largest_jump = 1.;
   std::array<double, 3> strength{1., 1., 1.};
+  /// Of Robin sides: the largest r, and r h / K with h across the side; of the finest level, all ranks.
+  double largest_r = 0., largest_kappa = 0.;
   /// By which the operator is made dimensionless: a power of two near the mean of K.
   double reference = 1.;
 

@@ -1,5 +1,6 @@
 #include "operators/mesh/cell_numbers.h"
 
+#include <array>
 #include <cmath>
 
 namespace tensormg
@@ -80,6 +81,29 @@ void CellNumbersOf<C>::update(const LevelGrid &level, const CellBasis &basis)
           jump_[d][static_cast<std::size_t>(layout.first() + at)] = static_cast<C>(basis.penalty *
               0.5 * (double(c[view_.stride(d)]) + double(c[-view_.stride(d)]) - 2. * double(c[0])));
         }
+  for (int side = 0; side < 2 * block.dim; ++side)
+    if (!data.robin[side].empty())
+      set_robin(level, side);
+}
+
+template <typename C>
+void CellNumbersOf<C>::set_robin(const LevelGrid &level, int side)
+{
+  const CellData &data = *level.cells;
+  const Block &block = level.block;
+  const int d = side / 2;
+  const std::int64_t outwards = (side % 2 == 0 ? -1 : 1) * view_.stride(d);
+  C *const jump = jump_[d].data() + data.k[0].first();
+  const double length = level.reference_length(), h = level.mean_cell_size(d);
+  std::size_t face = 0;
+  for_side_cells(block, side, [&](std::int64_t cx, std::int64_t cy, std::int64_t cz) {
+    const std::int64_t at = cx + cy * view_.row + cz * view_.plane;
+    const double area = level.relative_volume(cx, cy, cz) /
+        level.axis[d].relative_size(level.offset[d] + std::array{cx, cy, cz}[d]);
+    const double rho = length * length * data.robin[side][face++] * area / (data.reference * h);
+    jump[at] = static_cast<C>(static_cast<double>(jump[at]) + rho);
+    jump[at + outwards] = static_cast<C>(rho / static_cast<double>(view_.c[d][at]));
+  });
 }
 
 template <typename C>

@@ -12,8 +12,8 @@ namespace tensormg
 {
 /// CellNumbers of a level that has cells of its own, dimensionless as LevelGrid::direction_factors(): with H the level's reference length
 /// and a = CellData::reference,
-///   c_d = (H / h_d)^2 K_d / a,   m = H^2 reaction / a,
-/// both times the volume of the cell in units of the mean one, and h_d its own size.
+///   c_d = (H / h_d)^2 K_d / a,   m = H^2 reaction / a,   rho = H^2 r / (a h_d) at a Robin side,
+/// all times the volume of the cell in units of the mean one, and h_d its own size.
 template <typename C>
 class CellNumbersOf
 {
@@ -26,6 +26,8 @@ public:
   static std::int64_t bytes(const LevelGrid &level);
 
 private:
+  void set_robin(const LevelGrid &level, int side);
+
   std::array<std::vector<C>, 3> c_, jump_;
   std::vector<C> reaction_;
   laplace::CellNumbers<C> view_;

@@ -9,15 +9,16 @@ namespace tensormg
 {
 CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &options)
 {
-  constexpr double most_jump = 3., most_strength = 9.;
+  constexpr double most_jump = 3., most_strength = 9., most_kappa = 10.;
   const CellData *data = grid.finest().cells.get();
   CoarseningChoice choice;
   if (data == nullptr)
     return choice;
   const double strongest = *std::max_element(data->strength.begin(), data->strength.end());
-  const bool jumps = data->largest_jump > most_jump, is_stretched = strongest > most_strength;
+  const bool jumps = data->largest_jump > most_jump, is_stretched = strongest > most_strength,
+             is_held = data->largest_kappa > most_kappa;
   choice.vertices = options.coarsening == Coarsening::vertices ||
-      (options.coarsening == Coarsening::automatic && (jumps || is_stretched));
+      (options.coarsening == Coarsening::automatic && (jumps || is_stretched || is_held));
   choice.algebraic = choice.vertices && jumps && VertexAmg::is_available();
   if (choice.vertices)
     for (int d = 0; d < grid.problem.dim; ++d)
@@ -28,6 +29,8 @@ CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &opt
     choice.reason = "coefficients of neighbours differ by up to " + number_text(data->largest_jump);
   else if (is_stretched)
     choice.reason = "directions of a cell differ by up to " + number_text(strongest);
+  else if (is_held)
+    choice.reason = "Robin coefficients are up to " + number_text(data->largest_kappa) + " K / h";
   else
     choice.reason =
         "coefficients of neighbours differ by at most " + number_text(data->largest_jump);

@@ -26,7 +26,8 @@ struct CoarseningChoice
   }
 };
 
-/// Vertices where neighbouring coefficients differ by more than 3, or directions of a cell by more than 9 (aspect 3): rediscretised
+/// Vertices where neighbouring coefficients differ by more than 3, directions of a cell by more than 9 (aspect 3), or where a Robin
+/// coefficient exceeds 10 K / h, which the diagonal D of the pointwise smoother does not see as the term of rank one that it is: rediscretised
 /// coarse levels and the pointwise smoother need more iterations from there on, or fail. Lines in the directions that are that strong.
 /// Algebraic multigrid where coefficients differ that much, if the library is there: black-box multigrid loses small stiff parts.
 CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &options);

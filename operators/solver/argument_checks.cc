@@ -103,7 +103,7 @@ namespace
       const auto lower = 2 * static_cast<std::size_t>(d), upper = lower + 1;
       for (const std::size_t side : {lower, upper})
         check_name((std::string("problem.boundary[") + std::to_string(side) + "]").c_str(),
-            problem.boundary[side], BoundaryKind::periodic);
+            problem.boundary[side], BoundaryKind::robin);
       if ((problem.boundary[lower] == BoundaryKind::periodic) !=
           (problem.boundary[upper] == BoundaryKind::periodic))
         refuse(std::string("of the sides ") + side_names[lower] + " and " + side_names[upper] +
@@ -219,11 +219,13 @@ void check_arguments(const Problem &problem, const SolverOptions &options)
   check_multigrid(options.multigrid);
   if (options.solver == OuterSolver::direct && options.full_multigrid)
     refuse("options.solver = direct with full_multigrid", "full_multigrid with fgmres or cg");
+  const std::string cells = problem.has_side(BoundaryKind::robin)
+      ? " for Robin sides"
+      : " for coefficients that differ from cell to cell";
   if (problem.is_cellwise() && options.solver == OuterSolver::direct)
-    refuse("options.solver = direct for coefficients that differ from cell to cell", "fgmres, cg");
+    refuse("options.solver = direct" + cells, "fgmres, cg");
   if (problem.is_cellwise() && options.multigrid.smoother == Smoother::patch)
-    refuse("options.multigrid.smoother = patch for coefficients that differ from cell to cell",
-        "chebyshev, jacobi");
+    refuse("options.multigrid.smoother = patch" + cells, "chebyshev, jacobi");
 }
 
 void check_same(const Problem &problem, const SolverOptions &options, MPI_Comm communicator)

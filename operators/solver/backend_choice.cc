@@ -14,8 +14,10 @@ namespace
   /// What the run asks for that device backends lack; empty if nothing.
   std::string missing_on_devices(const Problem &problem, int n_ranks)
   {
-    if (problem.is_cellwise())
+    if (!problem.cell_coefficient[0].empty() || !problem.reaction.empty())
       return "coefficients that differ from cell to cell, and reaction, are computed on the CPU so far";
+    if (problem.has_side(BoundaryKind::robin))
+      return "Robin sides are computed on the CPU so far";
     if (n_ranks > 1)
       return "it cannot be distributed over several ranks yet (" + std::to_string(n_ranks) +
           " are running)";

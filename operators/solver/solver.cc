@@ -327,7 +327,7 @@ void Solver::set_side_values(int side, std::span<const double> values)
     check_size("values", values.size(), side_size(side), "Solver::side_size()");
     if (implementation().is_periodic(side))
       throw ArgumentError("side " + std::to_string(side) +
-          " is periodic: it has no values; allowed: dirichlet and neumann sides");
+          " is periodic: it has no values; allowed: dirichlet, neumann and robin sides");
     for (const double value : values)
       if (!std::isfinite(value))
         throw ArgumentError("values hold numbers that are not finite");

@@ -181,6 +181,19 @@ namespace
           stiffness_(local.dofs[i], local.dofs[j]) += local.stiffness(i, j);
     }
 
+    /// r u v on the face that `fe` is set to.
+    static LocalMatrix robin_terms(const dealii::FEInterfaceValues<dim> &fe, double r)
+    {
+      std::vector<global_dof_index> dofs = fe.get_interface_dof_indices();
+      LocalMatrix local{Matrix(dofs.size(), dofs.size()), std::move(dofs)};
+      for (const unsigned int q : fe.quadrature_point_indices())
+        for (unsigned int i = 0; i < local.dofs.size(); ++i)
+          for (unsigned int j = 0; j < local.dofs.size(); ++j)
+            local.stiffness(i, j) += r * fe.JxW(q) * fe.get_fe_face_values(0).shape_value(i, q) *
+                fe.get_fe_face_values(0).shape_value(j, q);
+      return local;
+    }
+
     /// Stiffness and mass matrix of the cell that `fe` is set to.
     LocalMatrix cell_terms(const dealii::FEValues<dim> &fe, std::vector<global_dof_index> dofs,
         const std::array<double, 3> &at)
@@ -225,10 +238,15 @@ namespace
           };
           if (cell->at_boundary(face))
           {
-            if (problem_.boundary[cell->face(face)->boundary_id()] != BoundaryKind::dirichlet)
+            const unsigned side = cell->face(face)->boundary_id();
+            if (problem_.boundary[side] != BoundaryKind::dirichlet &&
+                problem_.boundary[side] != BoundaryKind::robin)
               continue;
             face_values.reinit(cell, face);
-            add(face_terms(face_values, 2. * penalty(cell), {k, 0.}));
+            if (problem_.boundary[side] == BoundaryKind::robin)
+              add(robin_terms(face_values, cells_.robin(static_cast<int>(side), center(cell))));
+            else
+              add(face_terms(face_values, 2. * penalty(cell), {k, 0.}));
           }
           else if (const auto other = cell->neighbor(face);
                    cell->active_cell_index() < other->active_cell_index())

@@ -18,6 +18,8 @@ struct CellFunctions
 {
   std::function<double(int d, const std::array<double, 3> &center)> k;
   std::function<double(const std::array<double, 3> &center)> reaction;
+  /// r on the face of that cell on a Robin side; empty: there are none.
+  std::function<double(int side, const std::array<double, 3> &center)> robin = {};
 };
 
 /// B = (H^2 / a) M^-1 A on the finest mesh of `problem`, H the smallest edge of a cell, in the
@@ -25,7 +27,7 @@ struct CellFunctions
 /// sigma / h on interior and 2 sigma / h on Dirichlet faces, sigma = p(p+1), h the cell size normal
 /// to the face. M is assembled as well. Of graded cells M is that of a mean one, and of the two h at a face that with its K counts. Row and column numbers: see sipg_index().
 dealii::FullMatrix<double> assemble_sipg(const Problem &problem, const CellBasis &basis);
-/// The same for (K grad u, grad v) + (reaction u, v), fluxes of faces the means of both sides and the penalty that of K_d / h; a is
+/// The same for (K grad u, grad v) + (reaction u, v) + <r u, v> on Robin sides, fluxes of faces the means of both sides and the penalty that of K_d / h; a is
 /// problem.coefficient.
 dealii::FullMatrix<double> assemble_sipg(
     const Problem &problem, const CellBasis &basis, const CellFunctions &cells);

@@ -188,15 +188,19 @@ namespace
   TEST(VertexSpace, HasTheMatrixOfTheElements)
   {
     for (const int dim : {2, 3})
-      for (const bool periodic : {false, true})
+      for (const BoundaryKind kind :
+          {BoundaryKind::neumann, BoundaryKind::periodic, BoundaryKind::robin})
       {
         Problem problem = box(dim, {5, 4, dim == 3 ? 3 : 1});
         problem.upper = {1., 2., 0.5};
         problem.functions["k"] = random_cells(problem, 1e3);
         problem.reaction = "2";
-        problem.boundary[3] = BoundaryKind::neumann;
-        if (periodic)
-          problem.boundary[2] = problem.boundary[3] = BoundaryKind::periodic;
+        problem.boundary[3] = kind;
+        if (kind == BoundaryKind::periodic)
+          problem.boundary[2] = kind;
+        if (kind == BoundaryKind::robin)
+          problem.boundary[0] = problem.boundary[5] = kind;
+        problem.robin_coefficient.fill("k");
         const Vertices vertices(problem);
         const LevelGrid &level = vertices.grid.finest();
         std::vector<double> x = vertices.random(1);

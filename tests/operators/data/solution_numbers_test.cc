@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/basis/make_cell_basis.h"
+#include "operators/cellwise/cell_coefficients.h"
 #include "operators/data/errors.h"
 #include "operators/data/functions.h"
 
@@ -34,7 +35,9 @@ namespace
       : problem(problem_)
       , basis(make_cell_basis(problem_.degree))
       , grid(make_grid(problem_, MPI_COMM_WORLD))
-    {}
+    {
+      add_cell_coefficients(grid, basis);
+    }
     const LevelGrid &level() const { return grid.finest(); }
     Vector<double> projected(const std::string &u) const
     {
@@ -109,6 +112,32 @@ namespace
       EXPECT_NEAR(*flux[4], 2.5 * 2. * 2., 1e-11);
       EXPECT_NEAR(*flux[5], -2.5 * 2. * 2., 1e-11);
     }
+  }
+
+  TEST(SolutionNumbers, FluxesOfRobinSides)
+  {
+    for (const int dim : {2, 3})
+      for (int side = 0; side < 2 * dim; ++side)
+      {
+        Problem problem = sample(dim, 2);
+        const std::string u = "3*x + 2*y*y - x*y",
+                          r = side / 2 == 1 ? "if(x<0,0.5,3)" : "if(y<0.9,2,3)";
+        if (side / 2 == 1)
+          problem.coarse_cells[0] = 4;
+        const std::string outwards = side % 2 == 0 ? "-" : "";
+        const char *derivatives[] = {"2.5*(3 - y)", "2.5*(4*y - x)", "0"};
+        problem.boundary_value.fill(u);
+        Problem neumann = problem;
+        neumann.boundary[side] = BoundaryKind::neumann;
+        neumann.boundary_value[side] = outwards + derivatives[side / 2];
+        problem.boundary[side] = BoundaryKind::robin;
+        problem.robin_coefficient[side] = r;
+        problem.boundary_value[side] = neumann.boundary_value[side] + "+" + r + "*(" + u + ")";
+        const auto flux = Sample(problem).numbers(u).side_flux,
+                   expected = Sample(neumann).numbers(u).side_flux;
+        for (int s = 0; s < 2 * dim; ++s)
+          EXPECT_NEAR(*flux[s], *expected[s], 1e-11) << side;
+      }
   }
 
   TEST(SolutionNumbers, AJumpAtTheSideIsPenalised)
