@@ -7,6 +7,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -253,7 +254,8 @@ private:
 };
 
 const std::map<std::string, BoundaryKind> kinds{{"dirichlet", BoundaryKind::dirichlet},
-    {"neumann", BoundaryKind::neumann}, {"periodic", BoundaryKind::periodic}};
+    {"neumann", BoundaryKind::neumann}, {"robin", BoundaryKind::robin},
+    {"periodic", BoundaryKind::periodic}};
 const std::map<std::string, Precision> precisions{{"auto", Precision::automatic},
     {"double", Precision::double_precision}, {"single", Precision::single_precision},
     {"tf32", Precision::tf32_precision}, {"half", Precision::half_precision},
@@ -361,7 +363,7 @@ std::unique_ptr<PySolver> make(int dim, int degree, const std::vector<std::int64
     const std::vector<double> &lower, const std::vector<double> &upper,
     const std::vector<std::vector<double>> &corners, const py::object &coefficient,
     const py::object &reaction, const py::object &right_hand_side,
-    const std::map<std::string, std::pair<std::string, py::object>> &boundary,
+    const std::map<std::string, std::tuple<std::string, py::object, py::object>> &boundary,
     const py::dict &options)
 {
   Problem problem;
@@ -393,8 +395,10 @@ std::unique_ptr<PySolver> make(int dim, int degree, const std::vector<std::int64
     const auto s = static_cast<std::size_t>(side_number(side));
     if (side_number(side) >= 2 * dim)
       throw ArgumentError("the side = '" + side + "'; allowed in 2D: left, right, front, back");
-    problem.boundary[s] = word("the kind of " + side, data.first, kinds);
-    problem.boundary_value[s] = data_of(problem, side + "_value", data.second);
+    const auto &[kind, value, robin] = data;
+    problem.boundary[s] = word("the kind of " + side, kind, kinds);
+    problem.boundary_value[s] = data_of(problem, side + "_value", value);
+    problem.robin_coefficient[s] = data_of(problem, side + "_robin_coefficient", robin);
   }
   SolverOptions solver;
   Execution execution;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "apps/parameters/file.h"
 #include "apps/parameters/table.h"
@@ -70,11 +71,16 @@ namespace
       {
         if (problem.boundary[s] != BoundaryKind::dirichlet)
           fail_for(p, {side, "problem.dimension"}, "this side exists in 3 dimensions only");
-        if (has_value)
-          fail_for(
-              p, {side + "_value", "problem.dimension"}, "this side exists in 3 dimensions only");
+        for (const bool of_value : {true, false})
+          if (of_value ? has_value : problem.robin_coefficient[s] != "1")
+            fail_for(p, {side + (of_value ? "_value" : "_robin_coefficient"), "problem.dimension"},
+                "this side exists in 3 dimensions only");
         continue;
       }
+      if (problem.boundary[s] != BoundaryKind::robin && problem.robin_coefficient[s] != "1")
+        fail_for(p, {side, side + "_robin_coefficient"},
+            "only a robin side has such a coefficient; allowed: " + side + " = robin, or no " +
+                side + "_robin_coefficient at all");
       if (problem.boundary[s] != BoundaryKind::periodic)
         continue;
       if (problem.boundary[s ^ 1] != BoundaryKind::periodic)
@@ -130,14 +136,19 @@ namespace
           "of uint8, uint16 or int32");
   }
 
-  /// The key that gives cells numbers of their own, and what else is allowed there.
-  std::pair<std::string, std::string> reason_for_cellwise(const Problem &problem)
+  /// The parameter that makes a problem cellwise, and what is allowed in its place.
+  std::pair<std::string, std::string> reason_of_cells(const Problem &problem)
   {
     if (!problem.cell_coefficient[0].empty())
       return {"problem.coefficient", "a number"};
     if (!problem.reaction.empty())
       return {"problem.reaction", "no reaction"};
-    return {"problem.grading", "no grading"};
+    if (problem.is_graded())
+      return {"problem.grading", "no grading"};
+    const auto side =
+        std::find(problem.boundary.begin(), problem.boundary.end(), BoundaryKind::robin);
+    return {
+        std::string("boundary.") + side_names[side - problem.boundary.begin()], "no robin side"};
   }
 
   /// What solvers cannot do where cells have numbers of their own.
@@ -146,14 +157,15 @@ namespace
     check_materials(p);
     if (!p.problem.is_cellwise())
       return;
-    const auto [key, otherwise] = reason_for_cellwise(p.problem);
-    const std::string needs = "equal cells with one coefficient for the whole box, and no reaction";
+    const auto [key, otherwise] = reason_of_cells(p.problem);
+    const std::string needed =
+        " equal cells with one coefficient for the whole box, and neither reaction nor robin sides; allowed: ";
     if (p.solver.solver == OuterSolver::direct)
       fail_for(p, {"solver.solver", key},
-          "the direct solver needs " + needs + "; allowed: solver = fgmres or cg, or " + otherwise);
+          "the direct solver needs" + needed + "solver = fgmres or cg, or " + otherwise);
     if (p.solver.multigrid.smoother == Smoother::patch)
       fail_for(p, {"multigrid.smoother", key},
-          "patches need " + needs + "; allowed: smoother = chebyshev or jacobi, or " + otherwise);
+          "patches need" + needed + "smoother = chebyshev or jacobi, or " + otherwise);
   }
 
   void check_array(const Parameters &p)

@@ -154,6 +154,8 @@ namespace
       return ", with values > 0 and finite, one in each cell unless problem.coefficient_in_cell = mean";
     if (key == "problem.reaction")
       return ", with values >= 0 and finite, one in each cell unless problem.coefficient_in_cell = mean";
+    if (key.ends_with("_robin_coefficient"))
+      return ", with values >= 0 and finite, one on each face of a cell unless problem.coefficient_in_cell = mean";
     return ", finite at all quadrature points";
   }
 } // namespace
@@ -190,6 +192,18 @@ namespace
   }
 } // namespace
 
+namespace
+{
+  /// Likewise; `position`: of the side, across it.
+  void check_robin(const Parameters &p, std::size_t side, const std::vector<double> &position)
+  {
+    Points middles = sample_points(p.problem, 1);
+    middles[side / 2] = position;
+    check_expression(p, std::string("boundary.") + side_names[side] + "_robin_coefficient",
+        p.problem.robin_coefficient[side], middles, Need::all);
+  }
+} // namespace
+
 void check_expressions(const Parameters &p)
 {
   const Problem &problem = p.problem;
@@ -219,6 +233,8 @@ void check_expressions(const Parameters &p)
     on_side[s / 2] = {problem.corner(int(s / 2), s % 2 == 0 ? 0 : problem.cells(int(s / 2)))};
     check_expression(p, std::string("boundary.") + side_names[s] + "_value",
         problem.boundary_value[s], on_side, Need::all);
+    if (problem.boundary[s] == BoundaryKind::robin)
+      check_robin(p, s, on_side[s / 2]);
   }
 }
 } // namespace tensormg

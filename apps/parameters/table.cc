@@ -171,14 +171,25 @@ namespace
       boundary.add(
           side + "_value",
           "On the side " + side +
-              ": u if dirichlet, the flux K du/dn if neumann; a periodic "
-              "side has none.",
+              ": u if dirichlet, the flux K du/dn if neumann, q of K du/dn + r u = q if robin; a "
+              "periodic side has none.",
           "an expression in x, y, z", any_pattern(),
           [s](Problem &p, const std::string &text) {
             p.boundary_value[s] = text;
             return "";
           },
           [s](const Problem &p) { return p.boundary_value[s]; });
+      boundary.add(
+          side + "_robin_coefficient",
+          "If the side " + side +
+              " is robin: r >= 0, in units of K per length, one value on each face of a cell as "
+              "problem.coefficient_in_cell says.",
+          "an expression in x, y, z", any_pattern(),
+          [s](Problem &p, const std::string &text) {
+            p.robin_coefficient[s] = text;
+            return "";
+          },
+          [s](const Problem &p) { return p.robin_coefficient[s]; });
     }
   }
 

@@ -21,9 +21,9 @@ template <typename Enum>
 inline constexpr auto words = nullptr;
 
 template <>
-inline constexpr auto words<BoundaryKind> =
-    WordTable<BoundaryKind, 3>{{{"dirichlet", BoundaryKind::dirichlet},
-        {"neumann", BoundaryKind::neumann}, {"periodic", BoundaryKind::periodic}}};
+inline constexpr auto words<BoundaryKind> = WordTable<BoundaryKind, 4>{
+    {{"dirichlet", BoundaryKind::dirichlet}, {"neumann", BoundaryKind::neumann},
+        {"robin", BoundaryKind::robin}, {"periodic", BoundaryKind::periodic}}};
 
 template <>
 inline constexpr auto words<InCell> =

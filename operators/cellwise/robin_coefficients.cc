@@ -144,8 +144,7 @@ namespace
         for (std::int64_t j = b * children[1]; j < (b + 1) * children[1]; ++j)
           for (std::int64_t i = a * children[0]; i < (a + 1) * children[0]; ++i)
           {
-            const double of_child =
-                above.axis[along[0]].relative_size(above.offset[along[0]] + i) *
+            const double of_child = above.axis[along[0]].relative_size(above.offset[along[0]] + i) *
                 above.axis[along[1]].relative_size(above.offset[along[1]] + j);
             sum += of_child * fine[j * fine_row + i];
             area += of_child;

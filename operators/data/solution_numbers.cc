@@ -155,8 +155,8 @@ namespace
         values[q] *= r[q % static_cast<std::size_t>(tile.count)];
       multiply_cells(tile, area, values);
       double part = 0.;
-      for_each_weighted(rule, tile.count,
-          [&](double weight, std::size_t q) { part += weight * values[q]; });
+      for_each_weighted(
+          rule, tile.count, [&](double weight, std::size_t q) { part += weight * values[q]; });
       sum += part;
       r += tile.count;
     });

@@ -219,9 +219,9 @@ void check_arguments(const Problem &problem, const SolverOptions &options)
   check_multigrid(options.multigrid);
   if (options.solver == OuterSolver::direct && options.full_multigrid)
     refuse("options.solver = direct with full_multigrid", "full_multigrid with fgmres or cg");
-  const std::string cells = problem.has_side(BoundaryKind::robin)
-      ? " for Robin sides"
-      : " for coefficients that differ from cell to cell";
+  const std::string cells = problem.has_side(BoundaryKind::robin) ? " for Robin sides"
+      : problem.is_graded()                                       ? " for graded cells"
+                            : " for coefficients that differ from cell to cell";
   if (problem.is_cellwise() && options.solver == OuterSolver::direct)
     refuse("options.solver = direct" + cells, "fgmres, cg");
   if (problem.is_cellwise() && options.multigrid.smoother == Smoother::patch)

@@ -16,6 +16,8 @@ namespace
   {
     if (!problem.cell_coefficient[0].empty() || !problem.reaction.empty())
       return "coefficients that differ from cell to cell, and reaction, are computed on the CPU so far";
+    if (problem.is_graded())
+      return "graded cells are computed on the CPU so far";
     if (problem.has_side(BoundaryKind::robin))
       return "Robin sides are computed on the CPU so far";
     if (n_ranks > 1)

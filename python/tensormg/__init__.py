@@ -55,9 +55,10 @@ def _sides(boundary):
         raise ArgumentError(f"boundary is of type {type(boundary).__name__}; allowed: a dictionary of sides")
     sides = {side: tuple(data) if isinstance(data, (tuple, list)) else (data, 0) for side, data in boundary.items()}
     for side, data in sides.items():
-        if len(data) != 2 or not isinstance(data[0], str):
-            raise ArgumentError(f"boundary of {side} = {boundary[side]!r}; allowed: a pair of kind and value, or a kind")
-    return sides
+        if not data or not isinstance(data[0], str) or len(data) != (3 if data[0] == "robin" else 2):
+            raise ArgumentError(f"boundary of {side} = {boundary[side]!r}; allowed: a pair of kind and value, a kind, "
+                                "or (\"robin\", q, r)")
+    return {side: data if len(data) == 3 else (*data, 1) for side, data in sides.items()}
 
 
 def _communicator(comm):
@@ -93,7 +94,8 @@ class Solver:
     or None. coefficient_in_cell: constant, or mean where K and c shall be averaged in each cell.
     right_hand_side and the values of sides: a number, an expression in x, y and z (docs/parameters.md), or a function of arrays
     x, y, z (zeros in 2D) that returns an array. boundary: for each side of left, right (x), front, back (y), bottom, top (z) a
-    pair (kind, value): dirichlet with u, neumann with K du/dn, or periodic; without an entry ("dirichlet", 0).
+    pair (kind, value): dirichlet with u, neumann with K du/dn, or periodic; or ("robin", q, r) for K du/dn + r u = q, r >= 0 with one
+    value on each face of a cell like coefficient; without an entry ("dirichlet", 0).
     method: fgmres, cg, or with a K for the whole box direct. precision of the multigrid cycle: auto, double, single or half, on tensor cores tf32 or 2xfp16.
     backend: auto, cpu, cuda, mma or wmma. nodes: gauss or gauss_lobatto. comm: a communicator of mpi4py; without it this process
     solves alone. Wrong arguments raise ArgumentError, a ValueError; memory that is not there MemoryError. One call at a time.
@@ -139,7 +141,7 @@ class Solver:
         return self._solver.side_coordinates(side)
 
     def set_side_values(self, side, values):
-        """Values at these nodes, u or K du/dn, take the place of those that the solver was made with."""
+        """Values at these nodes, u, K du/dn or q, take the place of those that the solver was made with."""
         self._solver.set_side_values(side, values)
 
     def update_sides(self):

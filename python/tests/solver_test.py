@@ -141,6 +141,14 @@ class Solve(unittest.TestCase):
             with self.assertRaisesRegex(tensormg.ArgumentError, word):
                 solver.set_side_values(side, np.array(values))
 
+    def test_robin_sides(self):
+        # u = 1 + x with K = 2: on the right K du/dn + r u = 2 + 3 * 2.
+        sides = {"left": ("dirichlet", 1), "right": ("robin", 8, lambda x, y, z: 3 + 0 * x), "front": ("neumann", 0),
+                 "back": ("neumann", 0)}
+        solver = tensormg.Solver((4, 4), 2, coefficient=2, right_hand_side=0, boundary=sides, backend="cpu")
+        u, _ = solver.solve(np.zeros(solver.size))
+        self.assertLess(abs(u - 1 - solver.points[0]).max(), 1e-6)
+
     def test_sides_that_depend_on_time(self):
         time = [1.0]
         sides = {"left": ("dirichlet", lambda x, y, z: time[0] + 0 * x), "right": ("neumann", 0), "front": ("neumann", 0),
@@ -174,7 +182,9 @@ class Solve(unittest.TestCase):
     def test_wrong_arguments(self):
         for arguments in (dict(degree=9), dict(cells=(8,)), dict(cells=(0, 8)), dict(coefficient=0), dict(backend="gpu"),
                           dict(precision="quad"), dict(method="gmres"), dict(nodes="equidistant"),
-                          dict(boundary={"west": ("dirichlet", 0)}), dict(boundary={"left": ("robin", 0)}),
+                          dict(boundary={"west": ("dirichlet", 0)}), dict(boundary={"left": ("open", 0)}),
+                          dict(boundary={"left": ("robin", 0)}), dict(boundary={"left": ("dirichlet", 0, 1)}),
+                          dict(boundary={"left": ("robin", 0, -1)}),
                           dict(right_hand_side="xx"), dict(right_hand_side=lambda x, y, z: np.zeros(2))):
             with self.assertRaises(tensormg.ArgumentError, msg=str(arguments)):
                 self.solver(**arguments).solve()

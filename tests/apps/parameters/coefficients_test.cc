@@ -90,6 +90,39 @@ namespace
     EXPECT_FALSE(p.problem.is_singular());
   }
 
+  TEST_F(Coefficients, OfRobinSides)
+  {
+    const Parts robin{"boundary.left=robin", "boundary.left_robin_coefficient=if(y<0.5,1,2)",
+        "boundary.left_value=3*y"};
+    const auto with = [&](const std::string &more) {
+      Parts all = robin;
+      all.push_back(more);
+      return all;
+    };
+    const Parameters p = read(robin);
+    for (const ParameterFormat format : {ParameterFormat::prm, ParameterFormat::json})
+    {
+      std::ostringstream text;
+      print_parameters(p, text, format);
+      const TemporaryFile file(format == ParameterFormat::prm ? "a.prm" : "a.json", text.str());
+      const Problem again = read_parameters(file.path()).problem;
+      EXPECT_EQ(again.boundary[0], BoundaryKind::robin);
+      EXPECT_EQ(again.robin_coefficient[0], "if(y<0.5,1,2)");
+      EXPECT_EQ(again.boundary_value[0], "3*y");
+    }
+    expect_refused(with("solver.solver=direct"),
+        {"boundary.left = robin", "neither reaction nor robin sides", "or no robin side"});
+    expect_refused(with("multigrid.smoother=patch"), {"patches need one coefficient"});
+    expect_refused(with("boundary.left_robin_coefficient=1/0"),
+        {"boundary.left_robin_coefficient = '1/0'", "values >= 0 and finite"});
+    expect_run_refused(with("boundary.left_robin_coefficient=y-0.5"),
+        {"boundary.left_robin_coefficient = 'y-0.5' is -0.375, allowed: >= 0,",
+            "on the face at (0, 0.125)"});
+    expect_run_refused(with("boundary.left_robin_coefficient=1+y"), {"near a corner"});
+    Console console = Console::silent(MPI_COMM_SELF);
+    EXPECT_NO_THROW(dry_run_solve(read(robin), MPI_COMM_SELF, console));
+  }
+
   TEST_F(Coefficients, LabelsAreMaterials)
   {
     put_labels();
