@@ -63,6 +63,10 @@ namespace
       , numbers(grid.finest(), basis)
     {}
     VertexMatrix matrix() const { return space.matrix(numbers); }
+    std::size_t size() const
+    {
+      return static_cast<std::size_t>(space.grid().size() + space.n_splits());
+    }
 
     template <typename Use>
     void for_vertices(const Use &use) const
@@ -95,14 +99,18 @@ namespace
             EXPECT_EQ(matrix.entries[o][at], 0.);
         }
       });
+      for (const auto &[row, column, value] : matrix.further)
+        y[row] += value * x[column];
       return y;
     }
     std::vector<double> random(unsigned seed) const
     {
       std::mt19937 generator(seed);
       std::uniform_real_distribution<double> distribution(-1., 1.);
-      std::vector<double> x(static_cast<std::size_t>(space.grid().size()), 0.);
+      std::vector<double> x(size(), 0.);
       for_vertices([&](const auto &, std::int64_t at) { x[at] = distribution(generator); });
+      for (std::size_t at = size() - static_cast<std::size_t>(space.n_splits()); at < size(); ++at)
+        x[at] = distribution(generator);
       return x;
     }
     double dot(const std::vector<double> &x, const std::vector<double> &y) const
@@ -184,7 +192,36 @@ namespace
     EXPECT_GT(vertices.dot(of_a, a), 0.);
   }
 
-  // P'BPx by the elements, for functions without jumps.
+  /// P'BPx by the elements.
+  void expect_matrix_of_elements(const Vertices &vertices)
+  {
+    const LevelGrid &level = vertices.grid.finest();
+    std::vector<double> x = vertices.random(1);
+    Vector<double> u(level.block), b(level.block);
+    vertices.space.add_prolonged(u, x);
+    LaplaceOperator<double> op(level, vertices.basis, laplace::Backend::cpu);
+    op.vmult(b, u);
+    std::vector<double> found;
+    vertices.space.restrict_to(found, b);
+    const VertexMatrix matrix = vertices.matrix();
+    // Vertices without unknown are not in u.
+    vertices.for_vertices([&](const auto &, std::int64_t at) {
+      double off = 0.;
+      for (int o = level.block.dim == 3 ? 0 : 9; o < (level.block.dim == 3 ? 27 : 18); ++o)
+        off += o == VertexMatrix::centre ? 0. : std::abs(matrix.entries[o][at]);
+      if (off == 0.)
+        x[at] = 0.;
+    });
+    const std::vector<double> expected = vertices.product(matrix, x);
+    double largest = 0.;
+    vertices.for_vertices([&](const auto &, std::int64_t at) {
+      largest = std::max(largest, std::abs(expected[at]));
+    });
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t at = 0; at < found.size(); ++at)
+      EXPECT_NEAR(found[at], expected[at], 1e-12 * largest);
+  }
+
   TEST(VertexSpace, HasTheMatrixOfTheElements)
   {
     for (const int dim : {2, 3})
@@ -201,33 +238,35 @@ namespace
         if (kind == BoundaryKind::robin)
           problem.boundary[0] = problem.boundary[5] = kind;
         problem.robin_coefficient.fill("k");
-        const Vertices vertices(problem);
-        const LevelGrid &level = vertices.grid.finest();
-        std::vector<double> x = vertices.random(1);
-        Vector<double> u(level.block), b(level.block);
-        vertices.space.add_prolonged(u, x);
-        LaplaceOperator<double> op(level, vertices.basis, laplace::Backend::cpu);
-        op.vmult(b, u);
-        std::vector<double> found;
-        vertices.space.restrict_to(found, b);
-        const VertexMatrix matrix = vertices.matrix();
-        // Vertices without unknown are not in u.
-        vertices.for_vertices([&](const auto &, std::int64_t at) {
-          double off = 0.;
-          for (int o = dim == 3 ? 0 : 9; o < (dim == 3 ? 27 : 18); ++o)
-            off += o == VertexMatrix::centre ? 0. : std::abs(matrix.entries[o][at]);
-          if (off == 0.)
-            x[at] = 0.;
-        });
-        const std::vector<double> expected = vertices.product(matrix, x);
-        double largest = 0.;
-        vertices.for_vertices([&](const auto &, std::int64_t at) {
-          largest = std::max(largest, std::abs(expected[at]));
-        });
-        vertices.for_vertices([&](const auto &, std::int64_t at) {
-          EXPECT_NEAR(found[at], expected[at], 1e-12 * largest);
-        });
+        expect_matrix_of_elements(Vertices(problem));
       }
+  }
+
+  // Stiff cells that meet in a corner, inside and across a periodic side; others that share a face or an edge, too.
+  TEST(VertexSpace, SplitVerticesHaveTheMatrixOfTheElements)
+  {
+    Problem problem = box(3, {6, 5, 7});
+    problem.boundary[2] = problem.boundary[3] = BoundaryKind::periodic;
+    problem.boundary[5] = BoundaryKind::neumann;
+    problem.reaction = "3";
+    problem.functions["k"] = [](std::size_t n, const double *x, const double *y, const double *z,
+                                 double *values) {
+      constexpr std::array<std::array<int, 3>, 10> stiff{{{1, 1, 1}, {2, 2, 2}, {1, 3, 2},
+          {4, 0, 3}, {5, 4, 4}, {3, 1, 5}, {3, 2, 5}, {4, 3, 4}, {0, 2, 6}, {1, 1, 6}}};
+      for (std::size_t q = 0; q < n; ++q)
+      {
+        const std::array cell{int(6. * x[q]), int(5. * y[q]), int(7. * z[q])};
+        values[q] = std::find(stiff.begin(), stiff.end(), cell) != stiff.end()
+            ? 1e3
+            : 1. + 0.1 * cell[0] + 0.2 * cell[1];
+      }
+    };
+    Vertices vertices(problem);
+    EXPECT_EQ(vertices.space.n_splits(), 0);
+    expect_matrix_of_elements(vertices);
+    vertices.space.split(vertices.numbers);
+    EXPECT_EQ(vertices.space.n_splits(), 4);
+    expect_matrix_of_elements(vertices);
   }
 } // namespace
 } // namespace tensormg
