@@ -15,6 +15,8 @@
 #include <deal.II/lac/solver_gmres.h>
 #include <gtest/gtest.h>
 
+#include "tensormg/graded.h"
+
 namespace tensormg
 {
 namespace
@@ -40,6 +42,22 @@ namespace
       problem.degree = degree;
       problem.coarse_cells = {2, 2, 2};
       problem.refinements = 2;
+    }
+    /// In cells that end there in each direction.
+    Program(int degree, const std::vector<double> &corners)
+      : element(static_cast<unsigned>(degree))
+    {
+      std::vector<double> sizes;
+      for (std::size_t i = 1; i < corners.size(); ++i)
+        sizes.push_back(corners[i] - corners[i - 1]);
+      const std::vector<std::vector<double>> all(dim, sizes);
+      dealii::GridGenerator::subdivided_hyper_rectangle(
+          mesh, all, dealii::Point<dim>(), dealii::Point<dim>(1., 1., 1.));
+      dofs.distribute_dofs(element);
+      problem.degree = degree;
+      problem.coarse_cells = {2, 2, 2};
+      problem.refinements = 2;
+      problem.corners = {corners, corners, corners};
     }
     Vector vector() const { return Vector(dofs.locally_owned_dofs(), MPI_COMM_WORLD); }
     /// Of 3 pi^2 sin sin sin.
@@ -124,6 +142,17 @@ namespace
       EXPECT_LE(iterations<dealii::SolverCG<Vector>>(program, library, limit), 12);
       EXPECT_LE(iterations<dealii::SolverFGMRES<Vector>>(program, library, limit), 12);
     }
+  }
+
+  TEST(DealiiPreconditioner, GradedCells)
+  {
+    const std::vector<double> corners = geometric_corners(0., 1., 8, 5., FineEnd::both);
+    const Program program(2, corners);
+    const DealiiPreconditioner<dim> library(program.dofs, program.problem, {}, on_host());
+    EXPECT_LE(iterations<dealii::SolverCG<Vector>>(program, library, 5e-3), 14);
+    Problem other = program.problem;
+    other.corners[1][3] += 1e-3;
+    EXPECT_THROW(DealiiPreconditioner<dim>(program.dofs, other, {}, on_host()), ArgumentError);
   }
 
   TEST(DealiiPreconditioner, RefusesOtherMeshesAndElements)
