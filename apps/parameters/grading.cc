@@ -1,10 +1,13 @@
 #include "apps/parameters/grading.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include "apps/parameters/checks.h"
@@ -47,7 +50,7 @@ namespace
     words >> ratio >> end >> rest;
     const auto value = to_number(ratio);
     const auto fine_end = value_of(ends, end);
-    if (!value || !(*value >= 1. && *value <= 1e12))
+    if (!value || !(*value >= 1. && *value <= 1e9))
       return "has the ratio '" + cut(ratio) + "' of the largest to the smallest cell";
     if (!fine_end || !rest.empty())
       return "has '" + cut(end + (rest.empty() ? "" : " " + rest)) +
@@ -111,10 +114,15 @@ namespace
 
   std::vector<double> read_file(const std::string &path)
   {
+    constexpr std::uintmax_t most_bytes = 1U << 27U;
+    std::error_code ignored;
+    const bool is_usable = std::filesystem::is_regular_file(path, ignored) &&
+        std::filesystem::file_size(path, ignored) <= most_bytes;
     std::ifstream file(path);
     std::vector<double> corners;
-    if (!file)
-      throw std::invalid_argument(path + " cannot be read; allowed: a text file of numbers");
+    if (!file || !is_usable)
+      throw std::invalid_argument(
+          path + " cannot be read; allowed: a text file of numbers, of at most 128 MiB");
     if (const std::string complaint = read_numbers(corners, file); !complaint.empty())
       throw std::invalid_argument(
           path + ' ' + complaint + "; allowed: numbers, with white space between them");

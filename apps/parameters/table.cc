@@ -97,7 +97,7 @@ namespace
             "(lower, upper, both); or where cells end, from lower to upper, coarse_cells * 2^k + 1 numbers, as in corners 0 0.1 0.5 1 "
             "or in a text file. Larger 2^refinements halve these cells, smaller ones merge them.",
             "nothing, or for all directions, or for each and separated by semicolons: equal, geometric RATIO END, tanh RATIO END (RATIO "
-            "from 1 to 1e12), corners NUMBERS, file PATH",
+            "from 1 to 1e9), corners NUMBERS, file PATH",
             any_pattern(),
             [](Parameters &p, const std::string &text) {
               return read_grading(p.grading, p.problem.dim, text);
@@ -224,13 +224,13 @@ namespace
     const Section multigrid(
         table, "multigrid", [](auto &p) -> auto & { return p.solver.multigrid; });
     multigrid.word("precision", &MultigridOptions::precision,
-        "Numbers of the cycle; auto is single, and double for cells so flat that single holds too little. half stores 16 bits and computes with 32. On the tensor cores of a GPU (backend auto, mma or "
+        "Numbers of the cycle; auto is single, and double for cells so flat, or coefficients so different, that single holds too little. half stores 16 bits and computes with 32. On the tensor cores of a GPU (backend auto, mma or "
         "wmma): tf32 is single with smoothing steps in TF32, 2xfp16 is half with error-corrected smoothing steps.");
     multigrid.word("cycle", &MultigridOptions::cycle,
         "Visits coarser levels once (v) or, if they have at most a quarter of the unknowns, twice (w).");
     multigrid.word("coarsening", &MultigridOptions::coarsening,
         "What lies below the finest level where cells have coefficients of their own. cells: elements on coarser cells; "
-        "vertices: continuous linear elements on the same cells, solved by black-box multigrid, and smoothing by inverses of "
+        "vertices: linear elements on the same cells, solved by black-box or algebraic multigrid, and smoothing by inverses of "
         "cells and lines, for coefficients that jump and stretched cells. auto chooses by their numbers and says so.");
     multigrid.word("smoother", &MultigridOptions::smoother,
         "chebyshev: polynomial over the inverted cell blocks; patch: vertex-patch Schwarz; "

@@ -19,6 +19,8 @@ enum class FineEnd : std::uint8_t
 
 namespace graded
 {
+  inline constexpr std::int64_t most_cells = std::int64_t(1) << 22;
+
   /// cells + 1 corners of intervals in [lower, upper] whose sizes are proportional to size(i, m), i = 0 the smallest of m different ones.
   template <typename Size>
   std::vector<double> corners_of_sizes(
@@ -44,20 +46,23 @@ namespace graded
   inline void check(double lower, double upper, std::int64_t cells, double ratio, FineEnd end)
   {
     const std::int64_t least = end == FineEnd::both ? 3 : 2;
-    if (!(lower < upper))
-      throw std::invalid_argument("graded cells: lower must be less than upper");
+    if (!(lower < upper && upper - lower < 1e300))
+      throw std::invalid_argument("graded cells: lower must be less than upper, both finite");
+    if (cells > most_cells)
+      throw std::invalid_argument("graded cells: " + std::to_string(cells) +
+          " cells are too many (allowed: at most " + std::to_string(most_cells) + ")");
     if (cells < least)
       throw std::invalid_argument("graded cells: " + std::to_string(cells) +
           " cells cannot differ in size (allowed: at least " + std::to_string(least) + ")");
-    if (!(ratio >= 1. && ratio <= 1e12))
+    if (!(ratio >= 1. && ratio <= 1e9))
       throw std::invalid_argument(
           "graded cells: the ratio of the largest to the smallest cell is " +
-          std::to_string(ratio) + " (allowed: from 1 to 1e12)");
+          std::to_string(ratio) + " (allowed: from 1 to 1e9)");
   }
 } // namespace graded
 
 /// Cells each of which is q times as large as its neighbour towards the fine end, the largest one `ratio` times as large as the smallest.
-/// Throws std::invalid_argument for ratios outside of [1, 1e12] and fewer than two (both ends: three) cells.
+/// Throws std::invalid_argument for ratios outside of [1, 1e9], fewer than two (both ends: three) cells and more than 2^22.
 inline std::vector<double> geometric_corners(
     double lower, double upper, std::int64_t cells, double ratio, FineEnd end)
 {

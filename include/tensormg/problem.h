@@ -77,7 +77,9 @@ struct Problem
   double cell_size(int d) const { return (upper[d] - lower[d]) / static_cast<double>(cells(d)); }
   /// Whether the cells of direction d differ in size by more than rounding.
   bool is_graded(int d) const;
-  /// The lower end of cell i of direction d, 0 <= i <= cells(d).
+  /// Whether there are as many corners as direction d may have.
+  bool has_right_corners(int d) const;
+  /// The lower end of cell i of direction d, 0 <= i <= cells(d), of as many corners as it may have.
   double corner(int d, std::int64_t i) const;
   bool is_graded() const { return is_graded(0) || is_graded(1) || (dim == 3 && is_graded(2)); }
   /// Whether cells have numbers of their own.
@@ -99,6 +101,15 @@ struct Problem
     return reaction.empty() && !has_side(BoundaryKind::dirichlet) && !has_side(BoundaryKind::robin);
   }
 };
+
+inline bool Problem::has_right_corners(int d) const
+{
+  if (corners[d].empty())
+    return true;
+  const std::int64_t given = static_cast<std::int64_t>(corners[d].size()) - 1,
+                     coarse = coarse_cells[d], factor = coarse > 0 ? given / coarse : 0;
+  return factor > 0 && factor * coarse == given && (factor & (factor - 1)) == 0;
+}
 
 inline double Problem::corner(int d, std::int64_t i) const
 {

@@ -106,7 +106,7 @@ public:
   /// The problem's functions give other values now (data that depend on time): those of sides are evaluated again, by the next
   /// call that needs them. The right-hand side of solve(u) is in every call.
   void update_sides();
-  /// The same for K and the reaction of cells: evaluated again now. All vectors are kept, unless these numbers ask for another cycle;
+  /// The same for K, the reaction and r of Robin sides: evaluated again now. All vectors are kept, unless these numbers ask for another cycle;
   /// for a moment it takes four more, for the estimate of an eigenvalue. Where one K serves the whole box there is nothing to do. Throws
   /// ArgumentError for values that no coefficient may have; then the old ones stay.
   void update_coefficients();

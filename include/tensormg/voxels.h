@@ -55,6 +55,12 @@ inline void set_cell_values(Problem &problem, const std::string &name, std::vect
 {
   const std::array<std::int64_t, 3> count{
       problem.cells(0), problem.cells(1), problem.dim == 3 ? problem.cells(2) : 1};
+  for (std::size_t d = 0; d < 3; ++d)
+    if (!problem.has_right_corners(static_cast<int>(d)))
+      throw ArgumentError("problem.corners[" + std::to_string(d) + "] has " +
+          std::to_string(problem.corners[d].size()) +
+          " numbers; allowed: coarse_cells * 2^k + 1, coarse_cells being " +
+          std::to_string(problem.coarse_cells[d]));
   if (!problem.is_graded())
     return set_voxels(problem, name, count, std::move(numbers));
   if (static_cast<std::int64_t>(numbers.size()) != count[0] * count[1] * count[2])

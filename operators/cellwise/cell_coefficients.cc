@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -321,6 +322,21 @@ namespace
         "is zero in all cells" + allowed + "in some of them, or no reaction)");
   }
 
+  /// Throws if r is so large that rounding leaves nothing of K.
+  void check_robin(const Problem &problem, const CellData &data)
+  {
+    constexpr double most_kappa = 1e12;
+    if (!(data.largest_kappa > most_kappa))
+      return;
+    int side = 0;
+    while (problem.boundary[side] != BoundaryKind::robin)
+      ++side;
+    throw ExpressionError(robin_key(side), problem.robin_coefficient[side],
+        "is, as those of all robin sides, up to " + number_text(data.largest_r) + ", which is " +
+            number_text(data.largest_kappa) + " K / h (allowed: up to " + number_text(most_kappa) +
+            " K / h, or a dirichlet side)");
+  }
+
   CellData finest_data(const Grid &grid, const CellBasis &basis)
   {
     const Problem &problem = grid.problem;
@@ -360,6 +376,11 @@ namespace
       words = {error.key(), error.expression(), error.reason()};
       first = rank;
     }
+    catch (const std::exception &error) // of a function of the caller's
+    {
+      words = {"", "", error.what()};
+      first = rank;
+    }
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, communicator);
     if (first == n_ranks)
       return;
@@ -370,6 +391,9 @@ namespace
       text.resize(static_cast<std::size_t>(length));
       MPI_Bcast(text.data(), length, MPI_CHAR, first, communicator);
     }
+    if (words[0].empty())
+      throw std::runtime_error(
+          (n_ranks > 1 ? "rank " + std::to_string(first) + ": " : "") + words[2]);
     throw ExpressionError(words[0], words[1], words[2]);
   }
 } // namespace
@@ -381,6 +405,7 @@ void add_cell_coefficients(Grid &grid, const CellBasis &basis)
   auto data = std::make_shared<CellData>();
   on_all_ranks(grid.communicator, [&] { *data = finest_data(grid, basis); });
   measure_robin(grid.finest(), *data);
+  check_robin(grid.problem, *data);
   check_not_singular(grid, *data);
   const Extent whole = extent(*data, grid.finest());
   double numbers = data->k[1].empty() ? 1. : grid.problem.dim;

@@ -21,9 +21,11 @@ struct VertexAmg::Library
   std::vector<std::int64_t> places; ///< of the unknowns
   dealii::TrilinosWrappers::SparseMatrix matrix;
   dealii::TrilinosWrappers::PreconditionAMG preconditioner;
-  dealii::Vector<double> x, b;
+  dealii::Vector<double> x, r, z, p, q;
+  bool is_singular;
 
-  Library(const VertexMatrix &from, bool is_singular)
+  Library(const VertexMatrix &from, bool is_singular_)
+    : is_singular(is_singular_)
   {
     const std::vector<unsigned> numbers = number_unknowns(from);
     const auto size = static_cast<unsigned>(places.size());
@@ -42,10 +44,41 @@ struct VertexAmg::Library
     fill(rows);
     dealii::TrilinosWrappers::PreconditionAMG::AdditionalData data;
     data.smoother_sweeps = 2;
-    data.aggregation_threshold = 0.02;
+    data.aggregation_threshold = 0.05;
     preconditioner.initialize(matrix, data);
-    x.reinit(size);
-    b.reinit(size);
+    for (dealii::Vector<double> *vector : {&x, &r, &z, &p, &q})
+      vector->reinit(size);
+  }
+
+  /// x = A^-1 r by conjugate gradients to `accuracy`; r is lost.
+  void solve()
+  {
+    constexpr int most_steps = 50;
+    constexpr double accuracy = 0.03;
+    x = 0.;
+    if (is_singular)
+      r.add(-r.mean_value());
+    double first = 0., last = 0.;
+    for (int step = 0; step < most_steps; ++step)
+    {
+      preconditioner.vmult(z, r);
+      const double product = r * z;
+      if (step == 0)
+        first = product;
+      if (!(product > accuracy * accuracy * first))
+        break;
+      if (step == 0)
+        p = z;
+      else
+        p.sadd(product / last, 1., z);
+      last = product;
+      matrix.vmult(q, p);
+      const double alpha = product / (p * q);
+      x.add(alpha, p);
+      r.add(-alpha, q);
+    }
+    if (is_singular)
+      x.add(-x.mean_value());
   }
 
 private:
@@ -117,12 +150,12 @@ VertexAmg::VertexAmg(const VertexMatrix &matrix, bool is_singular)
   : library_(std::make_unique<Library>(matrix, is_singular))
 {}
 
-void VertexAmg::cycle(std::vector<double> &x, const std::vector<double> &b)
+void VertexAmg::solve(std::vector<double> &x, const std::vector<double> &b)
 {
   Library &l = *library_;
   for (std::size_t i = 0; i < l.places.size(); ++i)
-    l.b[static_cast<unsigned>(i)] = b[static_cast<std::size_t>(l.places[i])];
-  l.preconditioner.vmult(l.x, l.b);
+    l.r[static_cast<unsigned>(i)] = b[static_cast<std::size_t>(l.places[i])];
+  l.solve();
   x.assign(b.size(), 0.);
   for (std::size_t i = 0; i < l.places.size(); ++i)
     x[static_cast<std::size_t>(l.places[i])] = l.x[static_cast<unsigned>(i)];
@@ -135,7 +168,7 @@ VertexAmg::VertexAmg(const VertexMatrix &, bool)
 {
   throw std::logic_error("deal.II has been built without Trilinos");
 }
-void VertexAmg::cycle(std::vector<double> &, const std::vector<double> &) {}
+void VertexAmg::solve(std::vector<double> &, const std::vector<double> &) {}
 #endif
 
 VertexAmg::~VertexAmg() = default;

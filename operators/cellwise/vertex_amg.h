@@ -9,7 +9,8 @@
 
 namespace tensormg
 {
-/// Smoothed aggregation of Trilinos ML through deal.II, on this rank alone.
+/// Conjugate gradients with smoothed aggregation of Trilinos ML through deal.II, on this rank alone. To an accuracy, since no aggregation
+/// serves all coefficients: one or two steps where it does.
 class VertexAmg
 {
 public:
@@ -21,8 +22,8 @@ public:
   VertexAmg(VertexAmg &&) noexcept;
   VertexAmg &operator=(VertexAmg &&) noexcept;
 
-  /// x = one V-cycle for A x = b from zero, symmetric; vectors as those of VertexMultigrid, with those of further unknowns behind.
-  void cycle(std::vector<double> &x, const std::vector<double> &b);
+  /// x = A^-1 b about; vectors as those of VertexMultigrid, with those of further unknowns behind.
+  void solve(std::vector<double> &x, const std::vector<double> &b);
 
   /// About what the matrix, its coarser ones and the vectors take.
   static double bytes_per_vertex() { return 8. * 90; }

@@ -41,7 +41,7 @@ namespace
   /// The octant to split, or -1: its cell and the opposite one are so many times as stiff as the others.
   int octant_to_split(const std::array<double, 8> &strength)
   {
-    constexpr double much = 10.;
+    constexpr double much = 5.;
     for (int octant = 0; octant < 4; ++octant)
     {
       double others = 0.;

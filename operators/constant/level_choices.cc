@@ -40,7 +40,11 @@ double condition_number(const Grid &grid, const CellBasis &basis)
 
 bool needs_double(const Grid &grid, const CellBasis &basis)
 {
-  constexpr double most = 5e7;
+  constexpr double most = 5e7, most_of_cells = 1e9;
+  if (const CellData *cells = grid.finest().cells.get())
+    return cells->largest_k / cells->smallest_k *
+        *std::max_element(cells->strength.begin(), cells->strength.end()) >
+        most_of_cells;
   const auto factors = grid.finest().direction_factors();
   const double shortest = *std::min_element(factors.begin(), factors.begin() + grid.problem.dim);
   return shortest < 1. / (alike_cells * alike_cells) && condition_number(grid, basis) > most;

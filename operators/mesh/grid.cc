@@ -293,28 +293,37 @@ std::array<std::int64_t, 3> cells_below(
 
 std::string complaint_about_corners(const Problem &problem, int d)
 {
+  constexpr double most_graded = 1e9;
   const std::vector<double> &corners = problem.corners[d];
   if (corners.empty())
     return "";
-  const std::int64_t given = std::ssize(corners) - 1, coarse = problem.coarse_cells[d];
-  const std::int64_t factor = given > 0 ? given / coarse : 0;
-  if (factor < 1 || given % coarse != 0 || (factor & (factor - 1)) != 0)
-    return "there are " + std::to_string(given + 1) +
+  if (!problem.has_right_corners(d))
+    return "there are " + std::to_string(corners.size()) +
         " corners; allowed: coarse_cells * 2^k + 1 of them, coarse_cells being " +
-        std::to_string(coarse);
+        std::to_string(problem.coarse_cells[d]);
+  for (std::size_t i = 1; i < corners.size(); ++i)
+    if (!(corners[i - 1] < corners[i]))
+      return "corner " + number_text(corners[i]) + " comes after " + number_text(corners[i - 1]) +
+          "; allowed: increasing corners";
   if (corners.front() != problem.lower[d] || corners.back() != problem.upper[d])
     return "the corners go from " + number_text(corners.front()) + " to " +
         number_text(corners.back()) + "; allowed: from lower, " + number_text(problem.lower[d]) +
         ", to upper, " + number_text(problem.upper[d]);
+  double smallest = std::numeric_limits<double>::max(), largest = 0.;
   for (std::int64_t i = 0; i < problem.cells(d); ++i)
   {
     const double begin = problem.corner(d, i), end = problem.corner(d, i + 1),
                  middle = begin + 0.5 * (end - begin);
-    // 1/h^2 must be in range, and points within a cell must differ from its ends.
-    if (!(begin < middle && middle < end && end - begin > 1e-100))
+    // Points within a cell must differ from its ends.
+    if (!(begin < middle && middle < end))
       return "a cell goes from " + number_text(begin) + " to " + number_text(end) +
-          "; allowed: increasing corners, with numbers of double precision between them";
+          "; allowed: cells with numbers of double precision between their ends";
+    smallest = std::min(smallest, end - begin);
+    largest = std::max(largest, end - begin);
   }
+  if (!(largest <= most_graded * smallest))
+    return "the sizes of cells go from " + number_text(smallest) + " to " + number_text(largest) +
+        "; allowed: the largest at most " + number_text(most_graded) + " times the smallest";
   return "";
 }
 

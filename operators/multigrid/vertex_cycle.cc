@@ -132,7 +132,7 @@ void VertexCycle<Number>::solve(Vector<Number> &x, const Vector<Number> &b)
   relaxation_.residual(r_, x, b);
   vertices_.restrict_to(vertex_b_, r_);
   if (amg_)
-    amg_->cycle(vertex_x_, vertex_b_);
+    amg_->solve(vertex_x_, vertex_b_);
   else
     multigrid_->cycle(vertex_x_, vertex_b_);
   vertices_.add_prolonged(x, vertex_x_);

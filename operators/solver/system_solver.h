@@ -300,10 +300,15 @@ private:
         0x1p-53 * largest_eigenvalue_bound(grid_, basis_) * norm_x / report.rhs_norm;
     report.is_rounding = report.true_relative_residual <= rounding;
     const Precision precision = options_.multigrid.precision;
-    if (!report.is_rounding && precision != Precision::double_precision &&
-        needs_double(grid_, basis_))
-      report.detail += std::string("; multigrid.precision = ") + to_string(precision) +
-          " holds too little for cells this flat: auto or double";
+    if (!report.is_rounding && precision != Precision::double_precision)
+    {
+      if (needs_double(grid_, basis_))
+        report.detail += std::string("; multigrid.precision = ") + to_string(precision) +
+            " holds too little for such cells: auto or double";
+      else if (grid_.finest().cells != nullptr)
+        report.detail += std::string("; multigrid.precision = ") + to_string(precision) +
+            " may hold too little for these coefficients: double";
+    }
     if (report.is_rounding)
       report.detail += "; that is what rounding the solution to double precision leaves (up to " +
           number_text(rounding) + "): the solution itself is as exact as that, and a larger " +

@@ -149,7 +149,7 @@ class Solver:
         self._solver.update_sides()
 
     def update_coefficients(self):
-        """Functions that are coefficient and reaction give other values now: they are called again here. Vectors are kept."""
+        """Functions that are coefficient, reaction or r of Robin sides give other values now: they are called again here. Vectors are kept."""
         self._solver.update_coefficients()
 
     def _result(self, solved, out, check):

@@ -60,6 +60,7 @@ namespace
         {"--set problem.grading = ", "wrong.txt has the corner 'half'; allowed: numbers"});
     expect_message([&] { graded("file " + empty.path()); }, {"there are no corners"});
     expect_message([&] { graded("file none.txt"); }, {"none.txt cannot be read; allowed: "});
+    expect_message([&] { graded("file /dev/zero"); }, {"/dev/zero cannot be read; allowed: "});
   }
 
   TEST(Grading, WhatIsRefused)
@@ -74,7 +75,7 @@ namespace
             {"file", "names no file"}, {"corners 0 a 1", "has the corner 'a'"},
             {"equal; equal; equal", "has 3 entries, but problem.dimension is 2"},
             {"corners", "there are no corners"},
-            {"corners 0 0.5 0.5 0.6 1", "a cell goes from 0.5 to 0.5"},
+            {"corners 0 0.5 0.5 0.6 1", "corner 0.5 comes after 0.5"},
             {"corners 0 0.5 0.6 1", "there are 4 corners; allowed: coarse_cells * 2^k + 1 of them"},
             {"corners 0 0.5 2", "allowed: from lower, 0, to upper, 1"}})
       expect_message(

@@ -265,7 +265,7 @@ namespace
     EXPECT_EQ(vertices.space.n_splits(), 0);
     expect_matrix_of_elements(vertices);
     vertices.space.split(vertices.numbers);
-    EXPECT_EQ(vertices.space.n_splits(), 4);
+    EXPECT_EQ(vertices.space.n_splits(), 3);
     expect_matrix_of_elements(vertices);
   }
 } // namespace

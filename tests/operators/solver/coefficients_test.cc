@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -163,6 +164,47 @@ namespace
     EXPECT_LE(iterations(problem), 18);
     problem.boundary.fill(BoundaryKind::periodic);
     EXPECT_LE(iterations(problem), 18);
+  }
+
+  TEST(Coefficients, WithoutDirichletSides)
+  {
+    for (const bool periodic : {false, true})
+      for (const OuterSolver method : {OuterSolver::fgmres, OuterSolver::cg})
+        for (const double jump : {10., 1e4})
+        {
+          Problem problem;
+          problem.dim = 2;
+          problem.boundary.fill(BoundaryKind::neumann);
+          if (periodic)
+            problem.boundary[0] = problem.boundary[1] = BoundaryKind::periodic;
+          problem.cell_coefficient[0] = "if(y<0.5,1," + std::to_string(jump) + ")";
+          SolverOptions options;
+          options.solver = method;
+          EXPECT_LE(iterations(problem, options), 12);
+        }
+  }
+
+  // What a function throws on one process, all throw.
+  TEST(Coefficients, FunctionsThatThrow)
+  {
+    int rank = 0, n_ranks = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    bool throws = false;
+    Problem problem = with_coefficients(2, 1, 4, Kind::random, 10.);
+    problem.functions["k"] = [&, k = problem.functions["k"]](std::size_t n, const double *x,
+                                 const double *y, const double *z, double *values) {
+      if (throws && rank == n_ranks - 1)
+        throw std::runtime_error("no number");
+      k(n, x, y, z, values);
+    };
+    Solver solver(problem, {}, everybody());
+    throws = true;
+    EXPECT_THROW(solver.update_coefficients(), std::runtime_error);
+    EXPECT_THROW(Solver(problem, {}, everybody()), std::runtime_error);
+    throws = false;
+    Numbers u(static_cast<std::size_t>(solver.size()));
+    EXPECT_TRUE(solver.solve(u).converged());
   }
 
   TEST(Coefficients, ConjugateGradientsTakeTheSameCycle)

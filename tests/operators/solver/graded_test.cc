@@ -240,9 +240,11 @@ namespace
     expect_refused(
         "problem.corners[1]: there are 3 corners; allowed: coarse_cells * 2^k + 1", {0., 0.5, 1.});
     expect_refused("there are 1 corners", {0.});
-    expect_refused("a cell goes from 0.3 to 0.2", {0., 0.3, 0.1, 1.});
-    expect_refused("a cell goes from 0.3 to 0.3", {0., 0.3, 0.3, 1.});
-    expect_refused("a cell goes from", {0., nan, 0.3, 1.});
+    expect_refused("corner 0.1 comes after 0.3; allowed: increasing corners", {0., 0.3, 0.1, 1.});
+    expect_refused("corner 0.3 comes after 0.3", {0., 0.3, 0.3, 1.});
+    expect_refused("corner nan comes after 0", {0., nan, 0.3, 1.});
+    expect_refused("a cell goes from 0 to 0; allowed: cells with numbers", {0., 5e-324, 0.3, 1.});
+    expect_refused("allowed: the largest at most 1e+09 times the smallest", {0., 1e-12, 0.3, 1.});
     expect_refused(
         "the corners go from 0 to 2; allowed: from lower, 0, to upper, 1", {0., 0.3, 0.5, 2.});
     EXPECT_THROW(geometric_corners(0., 1., 1, 2., FineEnd::lower), std::invalid_argument);
@@ -250,6 +252,16 @@ namespace
     EXPECT_THROW(geometric_corners(0., 1., 8, 0.5, FineEnd::both), std::invalid_argument);
     EXPECT_THROW(tanh_corners(0., 1., 8, nan, FineEnd::both), std::invalid_argument);
     EXPECT_THROW(tanh_corners(1., 1., 8, 2., FineEnd::both), std::invalid_argument);
+    EXPECT_THROW(tanh_corners(0., 1. / 0., 8, 2., FineEnd::both), std::invalid_argument);
+    EXPECT_THROW(geometric_corners(0., 1., 1 << 23, 2., FineEnd::both), std::invalid_argument);
+    Problem problem;
+    problem.dim = 2;
+    problem.refinements = 3;
+    for (const Numbers &wrong : {Numbers{0.}, {0., 0.3, 0.5, 1.}})
+    {
+      problem.corners[0] = wrong;
+      EXPECT_THROW(set_cell_values(problem, "k", Numbers(64, 1.)), ArgumentError);
+    }
   }
 
   TEST(Graded, LawsHaveTheRatio)
