@@ -147,14 +147,14 @@ namespace
 
   TEST(CellwiseOperator, OfGradedCellsIsTheAssembledMatrix)
   {
-    for (const bool periodic : {false, true})
+    for (const auto &sides : mixtures)
       for (const bool is_tensor : {false, true})
         for (const int dim : {2, 3})
           for (const int degree : {1, 2, 3})
           {
-            Problem problem = box(dim, degree, periodic);
+            Problem problem = box(dim, degree, sides);
             problem.corners[0] = {-0.5, -0.4, 0.3, 1.};
-            problem.corners[1] = geometric_corners(1., 2., 4, 30., FineEnd::upper);
+            problem.corners[1] = geometric_corners(1., 2., 5, 30., FineEnd::upper);
             if (dim == 3)
               problem.corners[2] = tanh_corners(0., 0.75, 2, 4., FineEnd::lower);
             expect_assembled(problem, is_tensor);
