@@ -112,7 +112,8 @@ namespace
     }
     expect_refused(with("solver.solver=direct"),
         {"boundary.left = robin", "neither reaction nor robin sides", "or no robin side"});
-    expect_refused(with("multigrid.smoother=patch"), {"patches need one coefficient"});
+    expect_refused(
+        with("multigrid.smoother=patch"), {"patches need equal cells with one coefficient"});
     expect_refused(with("boundary.left_robin_coefficient=1/0"),
         {"boundary.left_robin_coefficient = '1/0'", "values >= 0 and finite"});
     expect_run_refused(with("boundary.left_robin_coefficient=y-0.5"),

@@ -90,7 +90,7 @@ namespace
     return Expression<dim>(parts[parts[1].empty() ? 0 : d], problem)(x);
   }
 
-  /// -div(K grad u) = f inside of cells, the gradient, the conditions on every side, and mean zero where it is
+  /// -div(K grad u) + c u = f inside of cells, the gradient, the conditions on every side, and mean zero where it is
   /// chosen.
   template <int dim>
   void check_exact_solution(const Problem &problem)
@@ -109,7 +109,9 @@ namespace
           EXPECT_NEAR(component(x), u.derivative(x, d, 1), 1e-6) << "component " << d;
         }
       }
-      EXPECT_NEAR(-divergence, f(x), 1e-6 * (1. + std::abs(f(x))));
+      const double reaction =
+          problem.reaction.empty() ? 0. : Expression<dim>(problem.reaction, problem)(x) * u(x);
+      EXPECT_NEAR(reaction - divergence, f(x), 1e-6 * (1. + std::abs(f(x))));
 
       for (unsigned int s = 0; s < 2 * dim; ++s)
       {
