@@ -93,11 +93,10 @@ namespace
         table, "problem", [](auto &p) -> auto & { return p; })
         .add(
             "grading",
-            "Sizes of cells: equal; geometric or tanh, the ratio of the largest to the smallest cell and the end with the small ones "
-            "(lower, upper, both); or where cells end, from lower to upper, coarse_cells * 2^k + 1 numbers, as in corners 0 0.1 0.5 1 "
-            "or in a text file. Larger 2^refinements halve these cells, smaller ones merge them.",
-            "nothing, or for all directions, or for each and separated by semicolons: equal, geometric RATIO END, tanh RATIO END (RATIO "
-            "from 1 to 1e9), corners NUMBERS, file PATH",
+            "Sizes of cells. RATIO of the largest to the smallest, 1 to 1e9; END with the small ones: lower, upper, both. "
+            "NUMBERS, or those of a file: where cells end, coarse_cells * 2^k + 1, halved or merged to 2^refinements.",
+            "nothing, or equal, geometric RATIO END, tanh RATIO END, corners NUMBERS, file PATH: for all directions, or for each, "
+            "separated by semicolons",
             any_pattern(),
             [](Parameters &p, const std::string &text) {
               return read_grading(p.grading, p.problem.dim, text);

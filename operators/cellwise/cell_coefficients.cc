@@ -60,25 +60,12 @@ namespace
           if (!is_usable(values_[q]))
             refuse(f, complaint(values_[q]), tile, static_cast<std::int64_t>(q) % tile.count);
         for (std::int64_t c = 0; c < tile.count; ++c)
-          result(tile.cx + c, tile.cy, tile.cz) = takes_mean_ ? mean_of_cell(tile, c) : values_[c];
+          result(tile.cx + c, tile.cy, tile.cz) =
+              takes_mean_ ? weighted_sum(mean_, values_, tile.count, c) : values_[c];
         if (!takes_mean_ && !f.is_constant())
           check_corners(f, tile, result);
       });
       return result;
-    }
-
-    double mean_of_cell(const Tile &tile, std::int64_t c) const
-    {
-      double sum = 0.;
-      std::size_t at = static_cast<std::size_t>(c);
-      for (const double wz : mean_[2].weights)
-        for (const double wy : mean_[1].weights)
-          for (const double wx : mean_[0].weights)
-          {
-            sum += wx * wy * wz * values_[at];
-            at += static_cast<std::size_t>(tile.count);
-          }
-      return sum;
     }
 
     /// Of a function that is constant in each of so many voxels: exact, wherever their faces lie.

@@ -43,7 +43,7 @@ namespace
         for (std::size_t q = 0; q < values_.size(); ++q)
           check(values_[q], tile, q);
         for (std::int64_t c = 0; c < tile.count; ++c)
-          result.push_back(takes_mean ? mean_of_face(tile, c) : values_[c]);
+          result.push_back(takes_mean ? weighted_sum(mean_, values_, tile.count, c) : values_[c]);
         if (!takes_mean && !f_.is_constant())
           check_corners(tile, result.data() + result.size() - tile.count);
       });
@@ -70,20 +70,6 @@ namespace
         refuse("is infinite or not a number", tile, q);
       if (value < 0.)
         refuse("is " + number_text(value) + ", allowed: >= 0,", tile, q);
-    }
-
-    double mean_of_face(const Tile &tile, std::int64_t c) const
-    {
-      double sum = 0.;
-      auto at = static_cast<std::size_t>(c);
-      for (const double wz : mean_[2].weights)
-        for (const double wy : mean_[1].weights)
-          for (const double wx : mean_[0].weights)
-          {
-            sum += wx * wy * wz * values_[at];
-            at += static_cast<std::size_t>(tile.count);
-          }
-      return sum;
     }
 
     void check_corners(const Tile &tile, const double *middle)

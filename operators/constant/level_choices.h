@@ -21,7 +21,8 @@ double condition_number(const Grid &grid, const CellBasis &basis);
 
 /// Whether cells are stretched (by 1.5 or more) and the condition number is beyond 5e7, as it is where a short direction has no Dirichlet
 /// side: then 24 bits hold too little of a correction, since rounding leaves roughness in the short direction, whose residual is larger
-/// than the one to be reduced by the condition number. From 1e8 on single takes more iterations, or fails.
+/// than the one to be reduced by the condition number. From 1e8 on single takes more iterations, or fails. Where cells have numbers of
+/// their own: whether largest K / smallest K times CellData::strength exceeds 1e9.
 bool needs_double(const Grid &grid, const CellBasis &basis);
 
 /// The options with a precision that is not automatic.

@@ -163,6 +163,21 @@ void multiply_cells(const Tile &tile, const CellFactor &factor, std::vector<doub
   }
 }
 
+double weighted_sum(
+    const TensorRule &rule, const std::vector<double> &values, std::int64_t count, std::int64_t c)
+{
+  double sum = 0.;
+  auto at = static_cast<std::size_t>(c);
+  for (const double wz : rule[2].weights)
+    for (const double wy : rule[1].weights)
+      for (const double wx : rule[0].weights)
+      {
+        sum += wx * wy * wz * values[at];
+        at += static_cast<std::size_t>(count);
+      }
+  return sum;
+}
+
 void multiply_cells(const LevelGrid &level, const CellFactor &factor, Vector<double> &u)
 {
   if (!factor)

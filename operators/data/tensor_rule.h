@@ -95,6 +95,9 @@ struct TilePoints
 
 /// values, in the order of the points of a tile, times the factor of their cell.
 void multiply_cells(const Tile &tile, const CellFactor &factor, std::vector<double> &values);
+/// The sum of the rule's weights times the values at the points of cell c of so many in a tile.
+double weighted_sum(
+    const TensorRule &rule, const std::vector<double> &values, std::int64_t count, std::int64_t c);
 /// u in each cell times its factor.
 void multiply_cells(const LevelGrid &level, const CellFactor &factor, Vector<double> &u);
 

@@ -46,7 +46,8 @@ private:
 };
 
 /// x = the result of one cycle from zero: smoothing steps of Chebyshev type for S B; a V-cycle of black-box or algebraic multigrid on
-/// linear elements, which are continuous but for split vertices; the smoothing steps again. Symmetric. On the host.
+/// linear elements, which are continuous but for split vertices; the smoothing steps again. Symmetric, with algebraic multigrid up to
+/// its accuracy (vertex_amg.h). On the host.
 template <typename Number>
 class VertexCycle : public CoarseSolverBase<Vector<Number>>
 {
