@@ -29,10 +29,14 @@ foreach(number IN ITEMS double float Half WideFloat)
       "ApplyCellwise<${number}> *cellwise_cpu_instance<${dim}, ${number}>(Form, int)")
   endforeach()
 
+  set(cellwise_2d "")
   set(strips "")
   foreach(form IN LISTS forms)
     list(APPEND strips "Apply<${number}> *cuda_2d_instance<${number}, Form::${form}>(int)"
       "KernelResources cuda_2d_resources<${number}, Form::${form}>(int)")
+    list(APPEND cellwise_2d "ApplyCellwise<${number}> *cellwise_cuda_instance<2, ${number}, Form::${form}>(int)")
+    tensormg_laplace_instance(laplace_device_instances cellwise/3d_${name}_${form}.cu cellwise/cuda_launch.cuh
+      "ApplyCellwise<${number}> *cellwise_cuda_instance<3, ${number}, Form::${form}>(int)")
     foreach(degrees IN ITEMS low high)
       set(arguments "<${number}, Form::${form}, Degrees::${degrees}>")
       tensormg_laplace_instance(laplace_device_instances instances/cuda_3d_${degrees}_${name}_${form}.cu cuda_instances.cuh
@@ -40,6 +44,7 @@ foreach(number IN ITEMS double float Half WideFloat)
         "KernelResources cuda_3d_resources${arguments}(int, std::int64_t)")
     endforeach()
   endforeach()
+  tensormg_laplace_instance(laplace_device_instances cellwise/2d_${name}.cu cellwise/cuda_launch.cuh ${cellwise_2d})
   tensormg_laplace_instance(laplace_device_instances strips_2d/${name}.cu strips_2d/instances.cuh ${strips})
   tensormg_laplace_instance(laplace_device_instances lines/cuda_${name}.cu lines/cuda.cuh
     "LinesKernel<${number}> cuda_lines<${number}>(int, int)")

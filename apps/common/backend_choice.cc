@@ -4,11 +4,13 @@
 
 namespace tensormg
 {
-BackendChoice choose_backend(const Parameters &parameters, int n_ranks)
+BackendChoice choose_backend(
+    const Parameters &parameters, int n_ranks, const std::string &only_on_host)
 {
   try
   {
-    return choose_backend(parameters.problem, parameters.solver, parameters.backend, n_ranks);
+    return choose_backend(
+        parameters.problem, parameters.solver, parameters.backend, n_ranks, only_on_host);
   }
   catch (const std::invalid_argument &error)
   {

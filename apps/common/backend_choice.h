@@ -7,5 +7,6 @@
 namespace tensormg
 {
 /// choose_backend() of operators/solver/backend_choice.h; what it refuses is a ParameterError.
-BackendChoice choose_backend(const Parameters &parameters, int n_ranks);
+BackendChoice choose_backend(
+    const Parameters &parameters, int n_ranks, const std::string &only_on_host = "");
 } // namespace tensormg

@@ -16,6 +16,7 @@
 #include "kernels/core/setup_times.h"
 #include "operators/cellwise/cell_coefficients.h"
 #include "operators/constant/level_choices.h"
+#include "operators/multigrid/coarsening_choice.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 
 namespace tensormg
@@ -121,7 +122,8 @@ namespace
     });
     const double gridded = now(communicator);
     setup_times::pause();
-    stage.choice = choose_backend(parameters, stage.grid.n_ranks);
+    stage.choice = choose_backend(
+        parameters, stage.grid.n_ranks, why_only_on_host(stage.grid, parameters.solver.multigrid));
     setup_times::resume();
     stage.start_seconds = now(communicator) - gridded;
     stage.available =

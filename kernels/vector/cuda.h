@@ -129,4 +129,10 @@ TENSORMG_CUDA_FUNCTION void modes_to_nodes(const Block &block, const double *mat
 template <typename Number>
 TENSORMG_CUDA_FUNCTION void sum_of_means(const Block &block, const CellBasis &basis,
     const Number *u, double *scratch, double *result, Stream stream);
+
+/// x[places[i]] = sum_j matrix[i][j] b[places[j]], i, j < count; a matrix by rows. x must not alias b. Oracle: plain loops. Test:
+/// tests/kernels/vector/dense_device_test.cu.
+template <typename Number>
+TENSORMG_CUDA_FUNCTION void dense_product(std::int64_t count, const double *matrix,
+    const std::int64_t *places, const Number *b, Number *x, Stream stream);
 } // namespace tensormg::vector_kernels::cuda

@@ -9,6 +9,7 @@ extern "C"
   void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
   void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda,
       double *b, const int *ldb, int *info);
+  void dpotri_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 }
 
 namespace tensormg
@@ -28,5 +29,17 @@ void Cholesky::solve(std::vector<double> &b) const
   const int one = 1;
   int info = 0;
   dpotrs_("L", &size_, &one, factor_.data(), &size_, b.data(), &size_, &info);
+}
+
+std::vector<double> Cholesky::inverse() const
+{
+  std::vector<double> result = factor_;
+  int info = 0;
+  dpotri_("L", &size_, result.data(), &size_, &info);
+  const auto size = static_cast<std::size_t>(size_);
+  for (std::size_t j = 0; j < size; ++j)
+    for (std::size_t i = 0; i < j; ++i)
+      result[j * size + i] = result[i * size + j];
+  return result;
 }
 } // namespace tensormg

@@ -15,6 +15,8 @@ public:
   bool empty() const { return size_ == 0; }
   /// b = A^-1 b
   void solve(std::vector<double> &b) const;
+  /// A^-1, all entries.
+  std::vector<double> inverse() const;
 
 private:
   int size_ = 0;

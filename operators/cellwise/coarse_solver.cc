@@ -8,28 +8,19 @@
 
 namespace tensormg
 {
-namespace
-{
-  constexpr std::int64_t most_dense = 1500;
-} // namespace
-
-template <typename Number>
-bool CellwiseCoarseSolver<Number>::is_dense(const LevelGrid &level)
-{
-  return level.block.dofs() == level.global_dofs() && level.block.dofs() <= most_dense;
-}
-
 template <typename Number>
 std::int64_t CellwiseCoarseSolver<Number>::bytes(const LevelGrid &level)
 {
   const std::int64_t size = level.block.size(), dofs = level.block.dofs();
-  return (is_dense(level) ? dofs * dofs + 3 * size : 7 * size) * std::int64_t{sizeof(double)};
+  return (DenseLevel::suits(level) ? dofs * dofs + 3 * size : 7 * size) *
+      std::int64_t{sizeof(double)};
 }
 
 template <typename Number>
 CellwiseCoarseSolver<Number>::CellwiseCoarseSolver(
     const LevelGrid &level, const CellBasis &basis, laplace::Backend backend, bool is_singular)
   : level_(level)
+  , is_singular_(is_singular)
   , space_(level.block, level.communicator)
   , operator_(level, basis, backend)
   , x_(level.block)
@@ -41,7 +32,7 @@ CellwiseCoarseSolver<Number>::CellwiseCoarseSolver(
     vector_kernels::add_constant(level.block, basis, 1., constant_.data());
     space_.axpby(1. / space_.norm(constant_), constant_, 0., constant_);
   }
-  if (is_dense(level))
+  if (DenseLevel::suits(level))
   {
     factorise();
     return;
@@ -53,42 +44,18 @@ CellwiseCoarseSolver<Number>::CellwiseCoarseSolver(
 template <typename Number>
 void CellwiseCoarseSolver<Number>::factorise()
 {
-  const Block &block = level_.block;
-  places_.clear();
+  DenseLevel dense(operator_, is_singular_);
+  places_ = std::move(dense.places);
   std::fill_n(x_.data(), x_.size(), 0.);
-  for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
-    for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
-      for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
-        for (int k = 0; k < block.nz(); ++k)
-          for (int j = 0; j < block.n; ++j)
-            for (int i = 0; i < block.n; ++i)
-              places_.push_back(block.index(cx, cy, cz, i, j, k));
-  const std::size_t size = places_.size();
-  std::vector<double> matrix(size * size);
-  dense_.resize(size);
-  double trace = 0.;
-  for (std::size_t j = 0; j < size; ++j)
-  {
-    x_[places_[j]] = 1.;
-    operator_.vmult(b_, x_);
-    x_[places_[j]] = 0.;
-    for (std::size_t i = 0; i < size; ++i)
-      matrix[j * size + i] = b_[places_[i]];
-    trace += matrix[j * size + j];
-  }
-  if (constant_.size() > 0) // a right-hand side without mean then has a solution without mean
-    for (std::size_t j = 0; j < size; ++j)
-      for (std::size_t i = 0; i < size; ++i)
-        matrix[j * size + i] +=
-            trace / static_cast<double>(size) * constant_[places_[i]] * constant_[places_[j]];
-  factor_ = Cholesky(std::move(matrix), "the matrix of the coarsest level");
+  dense_.resize(places_.size());
+  factor_ = Cholesky(std::move(dense.matrix), "the matrix of the coarsest level");
 }
 
 template <typename Number>
 void CellwiseCoarseSolver<Number>::update()
 {
   operator_.update_cells();
-  if (is_dense(level_))
+  if (DenseLevel::suits(level_))
     factorise();
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "operators/cellwise/cholesky.h"
+#include "operators/cellwise/dense_level.h"
 #include "operators/constant/laplace_operator.h"
 #include "operators/vectors/vector_space.h"
 #include "solvers/smoother.h"
@@ -27,7 +28,6 @@ public:
 
 private:
   static constexpr double most_accurate = 1e-10;
-  static bool is_dense(const LevelGrid &level);
   void factorise();
   void solve_dense();
   void iterate();
@@ -35,6 +35,7 @@ private:
   void project();
 
   const LevelGrid &level_;
+  bool is_singular_;
   VectorSpace space_;
   LaplaceOperator<double> operator_;
   Vector<double> x_, b_, constant_; ///< constant_: empty, or the coefficients of 1, of norm 1

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/laplace/cellwise/cuda.h"
 #include "kernels/vector/cuda.h"
 #include "kernels/vector/vector.h"
 
@@ -65,13 +66,14 @@ template <typename Number, typename Context>
 void LaplaceOperator<Number, Context>::take_cells()
 {
   if constexpr (Context::on_device)
-    throw std::invalid_argument(
-        "coefficients that differ from cell to cell and Robin sides are computed on the CPU: backend cpu");
-  numbers_ = std::make_unique<CellNumbersOf<Compute<Number>>>(level_, basis_);
+    numbers_ = std::make_unique<CellNumbersHere>(level_, basis_, context_.stream);
+  else
+    numbers_ = std::make_unique<CellNumbersHere>(level_, basis_);
+  const laplace::Backend backend = Context::on_device ? laplace::Backend::cuda : backend_;
   for (const laplace::Form form : forms)
     if (laplace::has_every_form<Number> || form == laplace::Form::apply)
       cellwise_kernels_[static_cast<std::size_t>(form)] =
-          laplace::select_cellwise<Number>(backend_, form, level_.block.dim, level_.block.degree());
+          laplace::select_cellwise<Number>(backend, form, level_.block.dim, level_.block.degree());
 }
 
 template <typename Number, typename Context>
@@ -148,8 +150,14 @@ void LaplaceOperator<Number, Context>::inverse_diagonal(VectorType &dst, const V
   if (lines_ != nullptr)
     return lines_->step(dst.data(), nullptr, nullptr, b.data(), 0., alpha);
   if constexpr (Context::on_device)
-    vector_kernels::cuda::inverse_diagonal(
-        level_.block, basis_, factors(), alpha, b.data(), dst.data(), context_.stream);
+  {
+    if (numbers_ != nullptr)
+      laplace::cellwise_inverse_diagonal_cuda(
+          level_.block, basis_, numbers_->view(), alpha, b.data(), dst.data(), context_.stream);
+    else
+      vector_kernels::cuda::inverse_diagonal(
+          level_.block, basis_, factors(), alpha, b.data(), dst.data(), context_.stream);
+  }
   else if (numbers_ != nullptr)
     laplace::cellwise_inverse_diagonal(
         level_.block, basis_, numbers_->view(), alpha, b.data(), dst.data());

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 #include "kernels/laplace/laplace.h"
 #include "operators/constant/line_inverse.h"
@@ -24,7 +25,7 @@ struct StepOptions
 };
 
 /// The dimensionless operator B of kernels/laplace/laplace.h on a level that may be distributed; where cells have numbers of their own,
-/// in host memory, that of kernels/laplace/cellwise/cellwise.h. All functions are
+/// that of kernels/laplace/cellwise/cellwise.h. All functions are
 /// collective over the level's communicator; in device memory they are queued in the stream of the context.
 template <typename Number, typename Context = HostContext>
 class LaplaceOperator
@@ -91,7 +92,9 @@ private:
   Context context_;
   std::array<laplace::Choice<Number>, 3> kernels_{};
   /// Where cells have numbers of their own, with the kernels for these.
-  std::unique_ptr<CellNumbersOf<Compute<Number>>> numbers_;
+  using CellNumbersHere = std::conditional_t<Context::on_device, DeviceCellNumbers<Compute<Number>>,
+      CellNumbersOf<Compute<Number>>>;
+  std::unique_ptr<CellNumbersHere> numbers_;
   std::array<laplace::ApplyCellwise<Number> *, 3> cellwise_kernels_{};
   laplace::Arguments<Number> arguments_;
   SideTraces<Number, Context> sides_;

@@ -113,6 +113,37 @@ std::int64_t CellNumbersOf<C>::bytes(const LevelGrid &level)
       static_cast<std::int64_t>(sizeof(C));
 }
 
+template <typename C>
+DeviceCellNumbers<C>::DeviceCellNumbers(
+    const LevelGrid &level, const CellBasis &basis, Stream stream)
+  : stream_(stream)
+{
+  update(level, basis);
+}
+
+template <typename C>
+void DeviceCellNumbers<C>::update(const LevelGrid &level, const CellBasis &basis)
+{
+  const CellNumbersOf<C> on_host(level, basis);
+  view_ = on_host.view();
+  const auto move = [&](DeviceArray<C> &to, const std::vector<C> &from, const C *&pointer) {
+    const auto size = static_cast<std::int64_t>(from.size());
+    if (to.size() != size)
+      to = DeviceArray<C>(size, Unset());
+    to.copy_from_host(from.data(), stream_);
+    pointer = to.data() + (pointer - from.data());
+  };
+  for (int d = 0; d < level.block.dim; ++d)
+  {
+    move(c_[d], on_host.c_[d], view_.c[d]);
+    move(jump_[d], on_host.jump_[d], view_.jump[d]);
+  }
+  move(reaction_, on_host.reaction_, view_.reaction);
+  device::synchronize(stream_); // what lies on the host goes
+}
+
 template class CellNumbersOf<double>;
 template class CellNumbersOf<float>;
+template class DeviceCellNumbers<double>;
+template class DeviceCellNumbers<float>;
 } // namespace tensormg

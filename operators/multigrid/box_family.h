@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 
 #include "operators/cellwise/coarse_solver.h"
@@ -16,6 +18,7 @@
 #include "operators/constant/transfer_operator.h"
 #include "operators/mesh/grid.h"
 #include "operators/multigrid/coarsening_choice.h"
+#include "operators/multigrid/device_coarse_solver.h"
 #include "operators/multigrid/vertex_cycle.h"
 #include "operators/vectors/context.h"
 
@@ -99,7 +102,14 @@ public:
     using Box = CoarseBoxSolver<Number, Context>;
     const Problem &problem = grid_->problem;
     if constexpr (Context::on_device)
+    {
+      if (const std::string reason = why_only_on_host(*grid_, options_); !reason.empty())
+        throw std::invalid_argument(reason);
+      if (has_cells(l))
+        return std::make_unique<DeviceCellwiseSolver<Number>>(
+            level(l), *basis_, problem.is_singular(), context_);
       return std::make_unique<Box>(level(l), *basis_, problem, context_.stream);
+    }
     else if (coarsening_.vertices)
       return std::make_unique<VertexCycle<Number>>(
           level(l), *basis_, backend_, problem, options_, coarsening_);
@@ -131,10 +141,12 @@ public:
     return tensormg::options_of_level(options, level(l));
   }
   double smallest_eigenvalue() const { return tensormg::smallest_eigenvalue(*grid_); }
-  /// Whether every direction of the level has at most so many unknowns.
+  /// Whether every direction of the level has at most so many unknowns; where cells have numbers, the level.
   bool has_short_lines(std::size_t l, std::int64_t longest) const
   {
     const Block &block = level(l).block;
+    if (has_cells(l))
+      return DenseLevel::suits(level(l));
     for (int d = 0; d < block.dim; ++d)
       if (fast_diagonalisation::length(block, d) > longest)
         return false;
@@ -164,7 +176,8 @@ public:
     if (coarsening_.vertices)
       return VertexCycle<Number>::bytes(level(l), coarsening_.algebraic);
     if (has_cells(l))
-      return CellwiseCoarseSolver<Number>::bytes(level(l));
+      return Context::on_device ? DeviceCellwiseSolver<Number>::bytes(level(l))
+                                : CellwiseCoarseSolver<Number>::bytes(level(l));
     const Block whole(grid_->problem.dim, grid_->problem.degree, level(l).global_cells);
     return CoarseBoxSolver<Number, Context>::bytes(whole);
   }

@@ -137,22 +137,19 @@ public:
 
   bool update() override
   {
-    if constexpr (Family::Context::on_device)
+    if (!family_.chooses_the_same() || (lower_ != nullptr && !lower_->update()))
       return false;
-    else
-    {
-      if (!family_.chooses_the_same() || (lower_ != nullptr && !lower_->update()))
-        return false;
-      full_.reset();
-      levels_.reset();
-      for (const auto &op : operators_)
-        op->update_cells();
-      std::size_t estimated = family_.size();
-      for (std::size_t l = 1; l < operators_.size(); ++l)
-        multigrid_->set_smoother(l, next_smoother(coarsest_ + l, estimated));
-      multigrid_->coarse_solver().update();
-      return true;
-    }
+    full_.reset();
+    levels_.reset();
+    for (const auto &op : operators_)
+      op->update_cells();
+    std::size_t estimated = family_.size();
+    for (std::size_t l = 1; l < operators_.size(); ++l)
+      multigrid_->set_smoother(l, next_smoother(coarsest_ + l, estimated));
+    multigrid_->coarse_solver().update();
+    for (Recordable &recordable : cycles_) // what was recorded has the steps of before
+      recordable = Recordable(cycles_in_.make_runner());
+    return true;
   }
 
   void apply(OuterVector &z, const OuterVector &r, double norm) override

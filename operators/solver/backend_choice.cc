@@ -12,14 +12,16 @@ namespace tensormg
 namespace
 {
   /// What the run asks for that device backends lack; empty if nothing.
-  std::string missing_on_devices(const Problem &problem, int n_ranks)
+  std::string missing_on_devices(
+      const Problem &problem, bool on_tensor_cores, int n_ranks, const std::string &only_on_host)
   {
-    if (!problem.cell_coefficient[0].empty() || !problem.reaction.empty())
-      return "coefficients that differ from cell to cell, and reaction, are computed on the CPU so far";
     if (problem.is_graded())
       return "graded cells are computed on the CPU so far";
-    if (problem.has_side(BoundaryKind::robin))
-      return "Robin sides are computed on the CPU so far";
+    if (problem.is_cellwise() && on_tensor_cores)
+      return "coefficients that differ from cell to cell, reaction and Robin sides have no kernels for tensor "
+             "cores: backend cuda, precision double, single or half";
+    if (!only_on_host.empty())
+      return only_on_host;
     if (n_ranks > 1)
       return "it cannot be distributed over several ranks yet (" + std::to_string(n_ranks) +
           " are running)";
@@ -110,6 +112,8 @@ namespace
   /// For the device that has been chosen: the backend of all operators, or `automatic` where they differ.
   laplace::Backend fastest_on_device(const Problem &problem, bool steps_on_tensor_cores)
   {
+    if (problem.is_cellwise())
+      return laplace::Backend::cuda;
     const int capability = device_properties().code_capability;
     // They differ in half precision and where steps are for tensor cores.
     const auto of_products = laplace::fastest_device_backend<double>(
@@ -122,16 +126,16 @@ namespace
   }
 } // namespace
 
-BackendChoice choose_backend(
-    const Problem &problem, const SolverOptions &solver, const std::string &word, int n_ranks)
+BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver,
+    const std::string &word, int n_ranks, const std::string &only_on_host)
 {
   check_precision(solver, word);
+  const bool on_tensor_cores = takes_tensor_cores(solver);
   if (word == "auto")
   {
-    const bool on_tensor_cores = takes_tensor_cores(solver);
     if (device_count() == 0 && !on_tensor_cores)
       return {laplace::Backend::cpu, trouble_with_driver()};
-    std::string reason = missing_on_devices(problem, n_ranks);
+    std::string reason = missing_on_devices(problem, on_tensor_cores, n_ranks, only_on_host);
     if (reason.empty())
       reason = trouble_with_device(problem, word);
     if (on_tensor_cores && !reason.empty())
@@ -145,7 +149,8 @@ BackendChoice choose_backend(
   {
     std::string reason = trouble_with_device(problem, word);
     if (reason.empty())
-      reason = missing_on_devices(problem, n_ranks);
+      reason =
+          missing_on_devices(problem, on_tensor_cores || word != "cuda", n_ranks, only_on_host);
     if (!reason.empty())
       throw std::invalid_argument("backend = " + word + ": " + reason);
   }

@@ -15,6 +15,7 @@
 #include "operators/data/right_hand_side.h"
 #include "operators/mesh/grid.h"
 #include "operators/mesh/lone_rank.h"
+#include "operators/multigrid/coarsening_choice.h"
 #include "operators/output/together.h"
 #include "operators/solver/argument_checks.h"
 #include "operators/solver/available_memory.h"
@@ -95,11 +96,14 @@ public:
     , map_(basis_, line_nodes(execution.nodes, problem.degree + 1))
   {
     together([&] {
-      backend_ = choose_backend(problem, options, execution.backend, grid_.n_ranks).backend;
+      backend_ = choose_backend(problem, options, execution.backend, grid_.n_ranks,
+          why_only_on_host(grid_, options.multigrid))
+                     .backend;
       visit_right_hand_side(problem_, level(), basis_, [](auto &&...) {}); // are these functions?
     });
     SolverOptions chosen = options;
     chosen.multigrid = with_chosen_precision(options.multigrid, grid_, basis_);
+    multigrid_options_ = chosen.multigrid;
     require_memory(chosen);
     const SolverEnvironment environment{
         execution.iteration_callback, execution.message_callback, execution.stream};
@@ -165,7 +169,12 @@ public:
       return;
     Grid other = grid_;
     other.problem.coefficient = coefficient_;
-    together([&] { add_cell_coefficients(other, basis_); });
+    together([&] {
+      add_cell_coefficients(other, basis_);
+      const std::string reason = on_device() ? why_only_on_host(other, multigrid_options_) : "";
+      if (!reason.empty())
+        throw std::invalid_argument(reason + ", and the solver has its vectors in GPU memory");
+    });
     problem_.coefficient = other.problem.coefficient;
     for (std::size_t l = 0; l < grid_.levels.size(); ++l)
       grid_.levels[l].cells = other.levels[l].cells;
@@ -261,6 +270,7 @@ private:
   double coefficient_; ///< of the caller's problem
   CellBasis basis_;
   Grid grid_;
+  MultigridOptions multigrid_options_; ///< with the chosen precision
   Problem &problem_;
   laplace::Backend backend_{};
   NodalMap map_;

@@ -56,8 +56,7 @@ public:
   void update_cells() override
   {
     knows_sides_ = false;
-    if constexpr (!Context::on_device)
-      solver_.update_cells();
+    solver_.update_cells();
   }
   void set_x(const Matrix &matrix, const double *nodal) override
   {

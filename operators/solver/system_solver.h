@@ -131,7 +131,7 @@ public:
     return report;
   }
 
-  /// The cells of the grid have other numbers now; in host memory. Vectors are kept, unless these numbers ask for another cycle.
+  /// The cells of the grid have other numbers now. Vectors are kept, unless these numbers ask for another cycle.
   void update_cells()
   {
     operator_.update_cells();

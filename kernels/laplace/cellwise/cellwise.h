@@ -14,8 +14,9 @@
 // which adds rho v_i V to the operator, rho = kappa c_a. D of the Chebyshev step is the diagonal of the cell blocks as if closed
 // sides had an equal neighbour: sum_a (c_a lambda_i + s_a v_i^2) + m, s_a = sigma (c'_L + c'_R - 2 c_a) / 2 + rho_L + rho_R.
 //
-// Arrays. Vectors, sides, ghosts, ranges and what is ensured: as in kernels/laplace/laplace.h.
-// Oracle: reference.cc. Tests: tests/kernels/laplace/cellwise/cellwise_test.cc, tests/operators/cellwise/cellwise_oracle_test.cc.
+// Arrays. Vectors, sides, ghosts, ranges and what is ensured: as in kernels/laplace/laplace.h; for `cuda` the numbers of the cells lie in
+// device memory.
+// Oracle: reference.cc. Tests: tests/kernels/laplace/cellwise/{cellwise,device}_test, tests/operators/cellwise/cellwise_oracle_test.cc.
 #pragma once
 
 #include <array>
@@ -48,7 +49,7 @@ struct CellwiseArguments : Arguments<Number>
 template <typename Number>
 using ApplyCellwise = void(const CellwiseArguments<Number> &);
 
-/// backend: reference or cpu. Throws std::invalid_argument that lists what exists.
+/// backend: reference, cpu or cuda. Throws std::invalid_argument that lists what exists.
 template <typename Number>
 ApplyCellwise<Number> *select_cellwise(Backend backend, Form form, int dim, int degree);
 

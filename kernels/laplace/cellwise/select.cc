@@ -2,6 +2,7 @@
 #include <string>
 
 #include "kernels/laplace/cellwise/cellwise.h"
+#include "kernels/laplace/cellwise/cuda.h"
 
 namespace tensormg::laplace
 {
@@ -37,12 +38,15 @@ ApplyCellwise<Number> *select_cellwise(Backend backend, Form form, int dim, int 
   if (exists && backend == Backend::cpu)
     kernel = dim == 2 ? cellwise_cpu_instance<2, Number>(form, degree)
                       : cellwise_cpu_instance<3, Number>(form, degree);
+  if (exists && backend == Backend::cuda && built_with_cuda())
+    kernel = cellwise_cuda<Number>(form, dim, degree);
   if (kernel == nullptr)
     throw std::invalid_argument(
         std::string("no kernel for cells of their own sizes and coefficients: backend ") +
         to_string(backend) + ", form " + std::to_string(static_cast<int>(form)) + ", dimension " +
-        std::to_string(dim) + ", degree " + std::to_string(degree) +
-        "; there are reference and cpu, in 2D and 3D, degrees 1 to " + std::to_string(max_degree));
+        std::to_string(dim) + ", degree " + std::to_string(degree) + "; there are reference, cpu" +
+        (built_with_cuda() ? " and cuda" : "") + ", in 2D and 3D, degrees 1 to " +
+        std::to_string(max_degree));
   return kernel;
 }
 
