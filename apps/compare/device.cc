@@ -1,4 +1,5 @@
 // Device backends as candidates: rank 0 runs the operator on the first GPU, vectors in device memory.
+#include "apps/compare/cells.h"
 #include "apps/compare/operation.h"
 #include "apps/compare/table.h"
 #include "kernels/basis/make_cell_basis.h"
@@ -81,16 +82,16 @@ namespace
       , basis_(make_cell_basis(choice.degree))
       , backend_(choice.backend)
       , arithmetic_(arithmetic_of(choice.precision))
-      , apply_(laplace::select<Number>(laplace::backend_from_string(backend_), setup.form,
-            choice.dim, choice.degree, arithmetic_))
-      , operation_(setup, basis_, apply_, queue_.arguments<Number>())
+      , has_cells_(choice.form == form_with_cells)
+      , operation_(setup, basis_, apply_for(setup), queue_.arguments<Number>())
     {}
 
     std::int64_t dofs() const override { return setup_.block.dofs(); }
     std::array<std::int64_t, 3> cells() const override { return setup_.block.cells; }
     laplace::Work work() const override
     {
-      return laplace::work_per_dof(setup_.form, setup_.block.dim, sizeof(Number));
+      return has_cells_ ? work_with_cells(setup_, sizeof(Number), sizeof(Compute<Number>))
+                        : laplace::work_per_dof(setup_.form, setup_.block.dim, sizeof(Number));
     }
 
     double error() override
@@ -100,7 +101,7 @@ namespace
           small_setups(setup_.block.dim, setup_.block.degree(), setup_.form))
         error = std::max(error,
             Operation<Number, DeviceVector<Number>>(
-                small, basis_, apply_, queue_.arguments<Number>())
+                small, basis_, apply_for(small), queue_.arguments<Number>())
                 .check());
       error = std::max(error, operation_.check());
       const std::int64_t vector = setup_.block.size() * static_cast<std::int64_t>(sizeof(Number));
@@ -121,6 +122,8 @@ namespace
 
     std::optional<Resources> resources() const override
     {
+      if (has_cells_)
+        return std::nullopt;
       const auto kernel = laplace::kernel_resources<Number>(laplace::backend_from_string(backend_),
           setup_.form, setup_.block.dim, setup_.block.degree(), arithmetic_, setup_.block.cells[0]);
       if (!kernel)
@@ -137,11 +140,21 @@ namespace
   private:
     static constexpr const char *oracle_name = "device_reference";
 
+    typename Operation<Number, DeviceVector<Number>>::Apply apply_for(
+        const OperationSetup &setup) const
+    {
+      const laplace::Backend backend = laplace::backend_from_string(backend_);
+      if (has_cells_)
+        return with_cells<Number>(backend, setup);
+      return laplace::select<Number>(
+          backend, setup.form, setup.block.dim, setup.block.degree(), arithmetic_);
+    }
+
     OperationSetup setup_;
     CellBasis basis_;
     std::string backend_;
     std::optional<laplace::Arithmetic> arithmetic_;
-    laplace::Apply<Number> *apply_;
+    bool has_cells_;
     Queue queue_;
     DeviceTimer timer_;
     Operation<Number, DeviceVector<Number>> operation_;

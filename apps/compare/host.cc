@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "apps/common/console.h"
+#include "apps/compare/cells.h"
 #include "apps/compare/host.h"
 #include "apps/compare/operation.h"
 #include "apps/compare/table.h"
@@ -41,9 +42,9 @@ namespace
       : communicator_(communicator)
       , setup_(setup)
       , basis_(make_cell_basis(choice.degree))
-      , apply_(laplace::select<Number>(
-            laplace::backend_from_string(choice.backend), setup.form, choice.dim, choice.degree))
-      , operation_(setup, basis_, apply_)
+      , backend_(laplace::backend_from_string(choice.backend))
+      , has_cells_(choice.form == form_with_cells)
+      , operation_(setup, basis_, apply_for(setup))
     {}
 
     std::int64_t dofs() const override
@@ -57,7 +58,8 @@ namespace
 
     laplace::Work work() const override
     {
-      return laplace::work_per_dof(setup_.form, setup_.block.dim, sizeof(Number));
+      return has_cells_ ? work_with_cells(setup_, sizeof(Number), sizeof(Compute<Number>))
+                        : laplace::work_per_dof(setup_.form, setup_.block.dim, sizeof(Number));
     }
 
     double error() override
@@ -65,8 +67,8 @@ namespace
       double error = operation_.check();
       for (const OperationSetup &small :
           small_setups(setup_.block.dim, setup_.block.degree(), setup_.form))
-        error =
-            std::max(error, Operation<Number, HostArray<Number>>(small, basis_, apply_).check());
+        error = std::max(
+            error, Operation<Number, HostArray<Number>>(small, basis_, apply_for(small)).check());
       MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX, communicator_);
       return error;
     }
@@ -78,10 +80,19 @@ namespace
     }
 
   private:
+    typename Operation<Number, HostArray<Number>>::Apply apply_for(
+        const OperationSetup &setup) const
+    {
+      if (has_cells_)
+        return with_cells<Number>(backend_, setup);
+      return laplace::select<Number>(backend_, setup.form, setup.block.dim, setup.block.degree());
+    }
+
     MPI_Comm communicator_;
     OperationSetup setup_;
     CellBasis basis_;
-    laplace::Apply<Number> *apply_;
+    laplace::Backend backend_;
+    bool has_cells_;
     Operation<Number, HostArray<Number>> operation_;
   };
 } // namespace

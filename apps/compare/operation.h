@@ -103,11 +103,13 @@ template <typename Number, typename Array>
 class Operation
 {
 public:
+  using Apply = std::function<void(const laplace::Arguments<Number> &)>;
+
   /// `arguments` gives what is neither a vector nor part of the setup (stream, progress).
-  Operation(const OperationSetup &setup, const CellBasis &basis, laplace::Apply<Number> *apply,
+  Operation(const OperationSetup &setup, const CellBasis &basis, Apply apply,
       const laplace::Arguments<Number> &arguments = {})
     : setup_(setup)
-    , apply_(apply)
+    , apply_(std::move(apply))
     , arguments_(arguments)
     , src_(setup.block)
     , dst_(setup.block)
@@ -210,7 +212,7 @@ private:
   }
 
   OperationSetup setup_;
-  laplace::Apply<Number> *apply_;
+  Apply apply_;
   laplace::Arguments<Number> arguments_;
   Array src_, dst_;
   std::optional<Array> b_, old_; ///< as the form asks for

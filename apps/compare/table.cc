@@ -64,6 +64,26 @@ namespace
           on_device ? make_device_candidate<Number> : make_host_candidate<Number>});
     }
   }
+
+  /// Those of kernels/laplace/cellwise/select.cc.
+  template <typename Number>
+  void add_cells(std::vector<Implementation> &all)
+  {
+    constexpr bool is_double = sizeof(Number) == sizeof(double);
+    const char *const precision =
+        precision_word(sizeof(Number), is_double ? Arithmetic::fp64 : Arithmetic::fp32);
+    const double tolerance = is_double    ? double_tolerance
+        : sizeof(Number) == sizeof(float) ? single_tolerance
+                                          : half_tolerance;
+    for (const laplace::Backend backend :
+        {laplace::Backend::reference, laplace::Backend::cpu, laplace::Backend::cuda})
+    {
+      const bool on_device = laplace::is_device_backend(backend);
+      all.push_back({laplace::to_string(backend), form_with_cells, precision,
+          on_device ? Place::device : Place::host, is_double ? Unit::fp64 : Unit::fp32, tolerance,
+          on_device ? make_device_candidate<Number> : make_host_candidate<Number>});
+    }
+  }
 } // namespace
 
 std::span<const Implementation> implementations()
@@ -73,6 +93,9 @@ std::span<const Implementation> implementations()
     add_rank2<double>(all);
     add_rank2<float>(all);
     add_rank2<Half>(all);
+    add_cells<double>(all);
+    add_cells<float>(all);
+    add_cells<Half>(all);
     const auto tensors = tensor_implementations();
     all.insert(all.end(), tensors.begin(), tensors.end());
     return all;

@@ -82,6 +82,9 @@ const Implementation &find_implementation(const Choice &choice);
 std::array<std::int64_t, 3> nearest_cells(
     int dim, int degree, std::int64_t dofs, bool powers_of_two = false);
 
+/// The form of the operator with numbers of each cell (cells.h).
+inline constexpr const char *form_with_cells = "rank2_cells";
+
 /// The form of the call, from the word of a step.
 laplace::Form form_of_step(const std::string &step);
 

@@ -420,7 +420,8 @@ namespace
         "Implementations; one that this build or this machine lacks is listed as not available, "
         "with the reason.");
     compare.word_list("forms", &CompareOptions::forms, compare_forms,
-        "Forms of the operator: rank2, in the basis that the solver uses; nodal, by dense "
+        "Forms of the operator: rank2, in the basis that the solver uses; rank2_cells, with numbers of each "
+        "cell; nodal, by dense "
         "contractions on the vertex patches of one colour, nodal_cells, on cells; patch_inverse: the "
         "local inverse of these patches (docs/diagnostics.md).");
     compare.word_list("steps", &CompareOptions::steps, compare_steps,

@@ -108,8 +108,8 @@ inline std::vector<std::string> compare_backends()
   words.insert(words.end(), nodal_backends.begin(), nodal_backends.end());
   return words;
 }
-inline constexpr std::array<std::string_view, 4> compare_forms{
-    "rank2", "nodal", "nodal_cells", "patch_inverse"};
+inline constexpr std::array<std::string_view, 5> compare_forms{
+    "rank2", "rank2_cells", "nodal", "nodal_cells", "patch_inverse"};
 inline constexpr std::array<std::string_view, 3> compare_steps{"apply", "residual", "chebyshev"};
 inline constexpr std::array<std::string_view, 7> compare_precisions{
     "double", "single", "tf32", "3xtf32", "half", "2xfp16", "3xfp16"};

@@ -51,9 +51,8 @@ struct CellwiseTile
   static constexpr int edges_offset = halo_offset + halo_numbers * int(sizeof(Number));
   static constexpr int shared_bytes = edges_offset + 2 * layer_edges * int(sizeof(C));
 
-  /// That registers leave room for: with few modes a thread needs half of them.
-  static constexpr int blocks =
-      n <= 3 && shared_bytes <= shared_memory_limit::of_two_blocks ? 2 : 1;
+  /// That registers leave room for: with two modes a thread needs half of them.
+  static constexpr int blocks = n == 2 ? 2 : 1;
 
   static_assert(row_granularity % width == 0 && 32 % lanes == 0);
   static_assert(cells_x * int(sizeof(Number)) % 16 == 0, "copies have 16 bytes");
