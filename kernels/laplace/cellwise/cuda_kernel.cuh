@@ -108,19 +108,25 @@ namespace cellwise
       own_at = unit * Tile::unit_numbers + lane * width;
     }
 
-    __device__ __forceinline__ void run()
+    __device__ __forceinline__ void run(const Service<Tile, form> &service, bool is_unit)
     {
-      if (does_work())
+      if (!is_unit)
+        service.start();
+      else if (does_work())
         start();
       __syncthreads();
 #pragma unroll 1
       for (int c = work.begin; c < work.end; ++c)
       {
-        if constexpr (dim == 3)
+        if (!is_unit)
+          service.bring_layer(c);
+        else if constexpr (dim == 3)
           LinesY<Tile>(p, work, lane).sum(c, unit, Tile::all_units);
         const OfLayer of(*this, at + c * layer_stride()); // asked for before anybody waits
         __syncthreads();
-        if (does_work())
+        if (!is_unit)
+          service.bring_around(c);
+        else if (does_work())
           finish(c, of);
         __syncthreads();
       }
@@ -383,9 +389,7 @@ template <typename Tile, Form form>
 __global__ void __launch_bounds__(Tile::threads, Tile::blocks)
     cellwise_kernel(const __grid_constant__ CellwiseParameters<Tile> p)
 {
-  if (int(threadIdx.x) < Tile::unit_threads)
-    cellwise::Units<Tile, form>(p).run();
-  else
-    cellwise::Service<Tile, form>(p).run();
+  const cellwise::Service<Tile, form> service(p);
+  cellwise::Units<Tile, form>(p).run(service, int(threadIdx.x) < Tile::unit_threads);
 }
 } // namespace tensormg::laplace

@@ -27,29 +27,29 @@ public:
     , thread(int(threadIdx.x) - Tile::unit_threads)
   {}
 
-  __device__ __forceinline__ void run() const
+  // What happens before the first layer; before the faces in y of layer c are there, and after.
+  __device__ __forceinline__ void start() const
   {
     copy(work.begin);
-    bring_around(work.begin);
+    around(work.begin);
     wait_copies<0>();
-    __syncthreads();
-#pragma unroll 1
-    for (int c = work.begin; c < work.end; ++c)
+  }
+  __device__ __forceinline__ void bring_layer(int c) const
+  {
+    copy(c + 1);
+    if constexpr (dim == 3)
+      LinesY<Tile>(p, work, thread % Tile::lanes)
+          .sum(c, Tile::units + thread / Tile::lanes, Tile::all_units);
+    wait_copies<0>();
+  }
+  __device__ __forceinline__ void bring_around(int c) const
+  {
+    if (c + 1 < work.end)
     {
-      copy(c + 1);
-      if constexpr (dim == 3)
-        LinesY<Tile>(p, work, thread % Tile::lanes)
-            .sum(c, Tile::units + thread / Tile::lanes, Tile::all_units);
-      wait_copies<0>();
-      __syncthreads();
-      if (c + 1 < work.end)
-      {
-        bring_around(c + 1);
-        announce_inputs(c + 1);
-      }
-      wait_copies<0>();
-      __syncthreads();
+      around(c + 1);
+      announce_inputs(c + 1);
     }
+    wait_copies<0>();
   }
 
 private:
@@ -106,7 +106,7 @@ private:
       });
   }
 
-  __device__ __forceinline__ void bring_around(int c) const
+  __device__ __forceinline__ void around(int c) const
   {
     if constexpr (dim == 3)
       copy_halo(c);
