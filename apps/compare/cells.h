@@ -65,6 +65,14 @@ std::function<void(const laplace::Arguments<Number> &)> with_cells(
   };
 }
 
+/// Bytes of all numbers of the cells.
+inline double bytes_of_cells(const Block &block, int bytes_per_cell_number)
+{
+  return (2. * block.dim + 1.) * bytes_per_cell_number * static_cast<double>(block.pitch + 2) *
+      static_cast<double>(block.cells[1] + 2) *
+      static_cast<double>(block.dim == 3 ? block.cells[2] + 2 : 1);
+}
+
 /// With what the numbers of the cells add, each read once: c_d and m, in the step also the jumps.
 inline laplace::Work work_with_cells(
     const OperationSetup &setup, int bytes_per_number, int bytes_per_cell_number)

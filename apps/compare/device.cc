@@ -170,7 +170,10 @@ std::unique_ptr<Candidate> make_device_candidate(const Choice &choice, MPI_Comm)
       nearest_cells(choice.dim, choice.degree, choice.dofs, choice.powers_of_two),
       form_of_step(choice.step), 0);
   const int vectors = Operation<Number, DeviceVector<Number>>::n_vectors(setup.form);
-  require_device_bytes(setup.block.size() * static_cast<std::int64_t>(sizeof(Number)) * vectors,
+  const double of_cells =
+      choice.form == form_with_cells ? bytes_of_cells(setup.block, sizeof(Compute<Number>)) : 0.;
+  require_device_bytes(setup.block.size() * static_cast<std::int64_t>(sizeof(Number)) * vectors +
+          static_cast<std::int64_t>(of_cells),
       "the vectors of the operator");
   return std::make_unique<DeviceCandidate<Number>>(choice, setup);
 }

@@ -107,7 +107,9 @@ std::unique_ptr<Candidate> make_host_candidate(const Choice &choice, MPI_Comm co
       nearest_cells(choice.dim, choice.degree, choice.dofs / n_ranks, choice.powers_of_two),
       form_of_step(choice.step), rank);
   require_host_memory(static_cast<double>(setup.block.size()) * sizeof(Number) *
-          Operation<Number, HostArray<Number>>::n_vectors(setup.form),
+              Operation<Number, HostArray<Number>>::n_vectors(setup.form) +
+          (choice.form == form_with_cells ? bytes_of_cells(setup.block, sizeof(Compute<Number>))
+                                          : 0.),
       communicator);
   return std::make_unique<HostCandidate<Number>>(choice, setup, communicator);
 }

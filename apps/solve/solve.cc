@@ -54,6 +54,8 @@ namespace
   /// The direct solver and exact directions take the eigenvectors of a line, with a time that grows with the cube of its unknowns.
   void announce_lines(const System &system, bool on_device)
   {
+    if (system.grid.finest().cells != nullptr)
+      return; // nothing of this kind
     constexpr std::int64_t long_line = 1500, most_exact_cells = 7;
     constexpr double seconds_of_cube = 2e-10; // on one core of a server
     const std::size_t level = system.options().solver == OuterSolver::direct

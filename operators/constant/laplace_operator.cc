@@ -90,8 +90,10 @@ void LaplaceOperator<Number, Context>::run(
   const laplace::Choice<Number> &kernel = kernels_[static_cast<std::size_t>(form)];
   const double vectors =
       2. + (arguments.b != nullptr ? 1. : 0.) + (arguments.old != nullptr ? 1. : 0.);
+  const double of_cells =
+      numbers_ == nullptr ? 0. : static_cast<double>(CellNumbersOf<Compute<Number>>::bytes(level_));
   const typename Context::Operation operation(context_,
-      vectors * static_cast<double>(level_.block.dofs()) * sizeof(Number), name_of(form),
+      vectors * static_cast<double>(level_.block.dofs()) * sizeof(Number) + of_cells, name_of(form),
       laplace::to_string(kernel.backend));
   if (numbers_ == nullptr)
     return sides_.run(kernel.apply, arguments);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <utility>
 
 #include "kernels/vector/cuda.h"
@@ -14,15 +13,44 @@ namespace tensormg
 {
 namespace
 {
-  /// lambda_max / lambda_min of D^-1 B, about: the smallest eigenvalue belongs to the longest wave, whose mean in a cell D multiplies by
-  /// sums of c lambda_0. Coefficients that vary without large jumps change both alike, up to a factor for which there is a margin.
-  double spread(const LevelGrid &level, const CellBasis &basis, double lambda_max)
+  constexpr double safety = 1.05;
+  constexpr int most_steps = 2000;
+
+  struct Spectrum
   {
-    constexpr double margin = 4.;
-    const auto longest = static_cast<double>(
-        *std::max_element(level.global_cells.begin(), level.global_cells.end()));
-    const double wave = std::numbers::pi / (2. * longest);
-    return margin * lambda_max * basis.lambda[0] / (wave * wave);
+    double least, largest;
+  };
+
+  /// Of D^-1 B but for constants in its kernel, by as many Lanczos steps as the least eigenvalue takes.
+  template <typename Operator>
+  Spectrum spectrum(Operator &op, const DeviceVectorSpace &space, const DeviceContext &context)
+  {
+    constexpr int first_steps = 32, most = 1024;
+    constexpr double settled = 0.1, of_kernel = 1e-9;
+    Spectrum result{0., 0.};
+    for (int steps = first_steps; steps <= most; steps *= 2)
+    {
+      const std::vector<double> values =
+          eigenvalues(lanczos(op, space, pseudo_random_vector(op.level(), context), steps));
+      const double before = result.least;
+      result = {values.back(), values.back()};
+      for (auto value = values.rbegin();
+           value != values.rend() && *value > of_kernel * values.back(); ++value)
+        result.least = *value;
+      if (before - result.least <= settled * result.least && before > 0.)
+        break;
+    }
+    return result;
+  }
+
+  /// Steps for the range of the spectrum, or as many as may be for as much of it.
+  std::vector<ThreeTermStep> chebyshev_steps(const Spectrum &of, double accuracy)
+  {
+    const double factor = 0.5 * std::log(2. / accuracy);
+    const double range =
+        std::min(safety * safety * of.largest / of.least, std::pow(most_steps / factor, 2));
+    const int count = std::max(static_cast<int>(std::ceil(factor * std::sqrt(range))), 1);
+    return chebyshev_first_kind(count, safety * of.largest, range);
   }
 } // namespace
 
@@ -77,15 +105,7 @@ void DeviceCellwiseSolver<Number>::invert()
 template <typename Number>
 void DeviceCellwiseSolver<Number>::make_steps()
 {
-  constexpr int lanczos_steps = 12, most_steps = 2000;
-  constexpr double safety = 1.05;
-  const double lambda_max = safety *
-      lanczos_lambda_max(*operator_, space_, pseudo_random_vector(level_, context_), lanczos_steps);
-  const double range = spread(level_, basis_, lambda_max);
-  const double steps = 0.5 * std::sqrt(range) * std::log(2. / accuracy);
-  steps_.emplace(*operator_,
-      chebyshev_first_kind(
-          static_cast<int>(std::min<double>(most_steps, std::ceil(steps))), lambda_max, range));
+  steps_.emplace(*operator_, chebyshev_steps(spectrum(*operator_, space_, context_), accuracy));
 }
 
 template <typename Number>
@@ -105,7 +125,9 @@ template <typename Number>
 std::int64_t DeviceCellwiseSolver<Number>::bytes(const LevelGrid &level)
 {
   const std::int64_t dofs = level.block.dofs(), size = level.block.size();
-  return (DenseLevel::suits(level) ? dofs * (dofs + 1) : 3 * size) * std::int64_t{sizeof(double)};
+  return DenseLevel::suits(level)
+      ? dofs * (dofs + 1) * std::int64_t{sizeof(double)}
+      : 3 * size * std::int64_t{sizeof(double)} + CellNumbersOf<double>::bytes(level);
 }
 
 template class DeviceCellwiseSolver<double>;

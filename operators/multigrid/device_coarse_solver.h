@@ -12,7 +12,8 @@
 namespace tensormg
 {
 /// x = B^-1 b: with few unknowns by the inverse of the dense matrix, which is the pseudo-inverse where constants are in the kernel;
-/// otherwise by steps of Chebyshev's method in double, to about `accuracy` of the error. All of it can be recorded.
+/// otherwise by steps of Chebyshev's method in double, to about `accuracy` of the error; of waves for which 2000 steps are too few, less. All
+/// of it can be recorded.
 template <typename Number>
 class DeviceCellwiseSolver : public CoarseSolverBase<DeviceVector<Number>>
 {

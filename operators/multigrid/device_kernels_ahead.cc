@@ -68,6 +68,8 @@ namespace
     const LevelGrid &level = grid.finest();
     const DeviceVectorSpace space(level.block, level.communicator, stream.get());
     LaplaceOperator<double, DeviceContext> op(level, basis, backend, stream.get());
+    if (grid.problem.is_cellwise())
+      return loaded(false); // kernels of cells, which this grid has not
     if (options.solver == OuterSolver::direct)
     {
       DeviceVector<double> r = space.make_vector(), x = space.make_vector();

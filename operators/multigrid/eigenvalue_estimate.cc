@@ -9,15 +9,16 @@ extern "C" void dsterf_(const int *n, double *d, double *e, int *info);
 
 namespace tensormg
 {
-double largest_eigenvalue(std::vector<double> diagonal, std::vector<double> off_diagonal)
+std::vector<double> eigenvalues(const Tridiagonal &matrix)
 {
+  auto [diagonal, off_diagonal] = matrix;
   const int n = static_cast<int>(diagonal.size());
   off_diagonal.resize(diagonal.size());
   int info = 0;
   dsterf_(&n, diagonal.data(), off_diagonal.data(), &info);
   if (info != 0 || !std::isfinite(diagonal.back()))
     throw EigenvalueError("the eigenvalue estimate of the smoother failed");
-  return diagonal.back();
+  return diagonal;
 }
 
 double estimate_lambda_max(LaplaceOperator<double> &op, int steps)

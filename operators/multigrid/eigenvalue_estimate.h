@@ -31,15 +31,18 @@ double naming_the_level(const std::string &level, const F &estimate)
   }
 }
 
-/// The largest eigenvalue of a symmetric tridiagonal matrix; off_diagonal has an entry less, or more that
-/// are ignored. Throws EigenvalueError if it cannot be found.
-double largest_eigenvalue(std::vector<double> diagonal, std::vector<double> off_diagonal);
+/// A symmetric tridiagonal matrix; off_diagonal has an entry less, or more that are ignored.
+struct Tridiagonal
+{
+  std::vector<double> diagonal, off_diagonal;
+};
+/// Ascending. Throws EigenvalueError if they cannot be found.
+std::vector<double> eigenvalues(const Tridiagonal &matrix);
 
-/// Largest Ritz value of D^-1 B after `steps` Lanczos steps in the D inner product from D^-1 start: a lower
-/// bound of lambda_max that is accurate to a per cent after about ten steps. For an operator and a space in
-/// host or in device memory.
+/// The matrix of `steps` Lanczos steps for D^-1 B in the D inner product from D^-1 start; its eigenvalues are the Ritz values. For an
+/// operator and a space in host or in device memory.
 template <typename Operator, typename Space>
-double lanczos_lambda_max(
+Tridiagonal lanczos(
     Operator &op, const Space &space, typename Operator::VectorType start, int steps)
 {
   using VectorType = typename Operator::VectorType;
@@ -50,7 +53,8 @@ double lanczos_lambda_max(
   const double length = std::sqrt(space.dot(q, dq));
   space.axpby(1. / length, q, 0., q);
   space.axpby(1. / length, dq, 0., dq);
-  std::vector<double> diagonal, off_diagonal;
+  Tridiagonal result;
+  auto &[diagonal, off_diagonal] = result;
   for (int j = 0; j < steps; ++j)
   {
     op.vmult(w, q);
@@ -68,7 +72,15 @@ double lanczos_lambda_max(
     space.axpby(1. / beta, q, 0., q);
     space.axpby(1. / beta, w, 0., dq);
   }
-  return largest_eigenvalue(diagonal, off_diagonal);
+  return result;
+}
+
+/// Largest Ritz value of D^-1 B: a lower bound of lambda_max that is accurate to a per cent after about ten steps.
+template <typename Operator, typename Space>
+double lanczos_lambda_max(
+    Operator &op, const Space &space, typename Operator::VectorType start, int steps)
+{
+  return eigenvalues(lanczos(op, space, std::move(start), steps)).back();
 }
 
 /// Largest Ritz value of P B, P the sum of the corrections of all patches, after `steps` Lanczos steps in the P^-1
@@ -103,7 +115,7 @@ double lanczos_schwarz_lambda_max(Operator &op, Correction &correction, const Sp
     if (j > 0)
       space.axpby(-beta, p_old, 1., w);
   }
-  return largest_eigenvalue(diagonal, off_diagonal);
+  return eigenvalues(Tridiagonal{diagonal, off_diagonal}).back();
 }
 
 /// The first in host memory from a fixed pseudo-random start. Collective; independent of the number of ranks

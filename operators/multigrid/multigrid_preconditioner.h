@@ -30,7 +30,7 @@ public:
   /// Does now what the first calls of the functions below would do besides their work, so that all calls take
   /// the same time: kernels are loaded, unless that has been done, cycles recorded. Without it nothing else changes.
   virtual void prepare(bool full_start, bool kernels_are_loaded) = 0;
-  /// The cells of the grid have other numbers now; in host memory. Keeps all vectors. false: other numbers than these ask for another
+  /// The cells of the grid have other numbers now. Keeps all vectors. false: other numbers than these ask for another
   /// cycle, and this one is of no use any more.
   virtual bool update() = 0;
   /// z = M^-1 r: one cycle from zero. r is scaled by a power of two near 1 / norm (for binary16 by its

@@ -1,6 +1,6 @@
 // The device kernel of cellwise.h.
 //
-// A block owns a tile of cells in x-y and marches through a segment of the layers in z; in 2D a strip in x, through y. A unit of lanes has
+// A block owns a tile of cells in x-y and marches through a segment of the layers in z; in 2D strips in x, through y. A unit of lanes has
 // all modes k and i of one mode j of a row of cells. Per layer:
 //   y      In shared memory lie lines in y of the rows of this block. A unit takes lines (k, i), goes up through the rows, and writes what
 //          the faces in y add to each mode.
@@ -36,7 +36,9 @@ namespace cellwise
     int row, j;         ///< of the unit
     bool is_partial;    ///< the block ends within the row
     int last_x;         ///< last cell of the row that is in the block, from x0
-    bool works, stores; ///< whole warps without a row do not work
+    int there;          ///< the unit, or the last one that has a row
+    bool works, stores; ///< the unit has a row; and the lane cells
+    bool warp_works;    ///< lanes talk to each other: some unit of the warp has a row
     std::int64_t first; ///< the lane's first number of the unit in layer 0
     std::int64_t at;    ///< of the numbers of its cells
     int own_at;         ///< in a layer in shared memory
@@ -95,7 +97,8 @@ namespace cellwise
     {
       const int pitch = int(p.block.pitch), of_row = dim == 3 ? n : 1;
       works = unit < work.rows * of_row;
-      const int there = min(unit, work.rows * of_row - 1);
+      there = min(unit, work.rows * of_row - 1);
+      warp_works = __any_sync(~0u, works);
       row = there / of_row;
       j = there % of_row;
       x0 = work.x_of_unit(there);
@@ -105,14 +108,14 @@ namespace cellwise
       stores = works && x0 + lane * width < pitch;
       first = work.first_of_unit(p, there) - x0 + x;
       at = x + (dim == 3 ? (work.y0 + row) * p.cells.row : 0);
-      own_at = unit * Tile::unit_numbers + lane * width;
+      own_at = there * Tile::unit_numbers + lane * width;
     }
 
     __device__ __forceinline__ void run(const Service<Tile, form> &service, bool is_unit)
     {
       if (!is_unit)
         service.start();
-      else if (does_work())
+      else if (warp_works)
         start();
       __syncthreads();
 #pragma unroll 1
@@ -126,16 +129,13 @@ namespace cellwise
         __syncthreads();
         if (!is_unit)
           service.bring_around(c);
-        else if (does_work())
+        else if (warp_works)
           finish(c, of);
         __syncthreads();
       }
     }
 
   private:
-    /// The same in all lanes of a warp, which talk to each other.
-    __device__ __forceinline__ bool does_work() const { return Tile::lanes < 32 || works; }
-
     __device__ __forceinline__ std::int64_t layer_stride() const { return p.cells.stride(march); }
     __device__ __forceinline__ Trace ghost_of_march(int side, int i) const
     {
@@ -311,7 +311,7 @@ namespace cellwise
       std::int64_t to = first + c * n * work.plane(p);
       const Number *const u = work.layer(c) + own_at;
       const C *const sums = work.sums() + own_at;
-      const C *const edges = work.edges(c, unit);
+      const C *const edges = work.edges(c, there);
       for_modes([&](int k, int parity) {
         Inputs inputs;
         inputs.read(p, to);

@@ -21,7 +21,8 @@ namespace cellwise
   {
     constexpr std::int64_t to_start = 2;
     std::int64_t best = layers, least = -1;
-    for (std::int64_t segments = 1; segments <= layers; ++segments)
+    const std::int64_t most = std::min(layers, ceil_div(4 * std::int64_t(resident), columns));
+    for (std::int64_t segments = 1; segments <= most; ++segments)
     {
       const std::int64_t length = ceil_div(layers, segments);
       const std::int64_t time =

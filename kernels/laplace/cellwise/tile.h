@@ -42,10 +42,10 @@ struct CellwiseTile
   static constexpr int all_units = units + service_threads / lanes;
 
   static constexpr int unit_numbers = n * n * cells_x;
-  static constexpr int layer_numbers = units * unit_numbers;
+  static constexpr int layer_numbers = units_there * unit_numbers;
   static constexpr int halo_numbers = dim == 3 ? 2 * n * unit_numbers : 0;
   static constexpr int unit_edges = 4 * n;
-  static constexpr int layer_edges = units * unit_edges;
+  static constexpr int layer_edges = units_there * unit_edges;
   static constexpr int sums_offset = 2 * layer_numbers * int(sizeof(Number));
   static constexpr int halo_offset = sums_offset + (dim == 3 ? layer_numbers * int(sizeof(C)) : 0);
   static constexpr int edges_offset = halo_offset + halo_numbers * int(sizeof(Number));
@@ -63,7 +63,7 @@ template <typename Number, int dim>
 constexpr int cellwise_shared_bytes(int n, CellwiseShape s)
 {
   constexpr int in = sizeof(Number), out = sizeof(Compute<Number>);
-  const int units = ((dim == 3 ? s.rows * n : s.rows) * s.lanes + 31) / 32 * 32 / s.lanes;
+  const int units = dim == 3 ? s.rows * n : s.rows;
   const int of_unit = n * n * s.lanes * s.width;
   return units * (of_unit * (2 * in + (dim == 3 ? out : 0)) + 8 * n * out) +
       (dim == 3 ? 2 * n * of_unit * in : 0);
@@ -72,14 +72,13 @@ constexpr int cellwise_shared_bytes(int n, CellwiseShape s)
 /// Lanes have 16 bytes of computing numbers and up to 255 registers; where less than two rows find room, and for n > 6 than one, half of
 /// that, and half as many lanes as often as that is too much. As many rows as find room and registers.
 template <typename Number, int dim>
-constexpr CellwiseShape cellwise_shape(int n)
+constexpr CellwiseShape cellwise_shape(int n, int limit = shared_memory_limit::of_block)
 {
   constexpr int full = 16 / int(sizeof(Compute<Number>));
   const int of_row = dim == 3 ? n : 1, least = dim == 3 && n <= 6 ? 2 : 1;
   const auto most_rows = [&](int lanes, int width) {
     int rows = std::max((width == full ? 12 : 20) * 16 / lanes / of_row, 1);
-    while (rows > 0 &&
-        cellwise_shared_bytes<Number, dim>(n, {lanes, width, rows}) > shared_memory_limit::of_block)
+    while (rows > 0 && cellwise_shared_bytes<Number, dim>(n, {lanes, width, rows}) > limit)
       --rows;
     return rows;
   };
@@ -87,7 +86,9 @@ constexpr CellwiseShape cellwise_shape(int n)
   shape.rows = most_rows(shape.lanes, shape.width);
   if (shape.rows < least)
     shape.width = full / 2;
-  for (shape.rows = most_rows(shape.lanes, shape.width); shape.rows < 1;
+  // A copy has 16 bytes.
+  for (shape.rows = most_rows(shape.lanes, shape.width);
+       shape.rows < 1 && shape.lanes * shape.width * int(sizeof(Number)) > 16;
        shape.rows = most_rows(shape.lanes, shape.width))
     shape.lanes /= 2;
   return shape;

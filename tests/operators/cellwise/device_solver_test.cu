@@ -102,6 +102,12 @@ namespace
     problem.coarse_cells = {13, 13, 1}; // 1521 unknowns
     problem.refinements = 1;
     compare(problem, Precision::single_precision, 1);
+    // One side holds what conducts better and better away from it: the least eigenvalue is far below that of one coefficient.
+    problem.reaction.clear();
+    problem.cell_coefficient[0] = "exp(4*x)";
+    problem.boundary.fill(BoundaryKind::neumann);
+    problem.boundary[0] = BoundaryKind::dirichlet;
+    compare(problem, Precision::single_precision, 1);
   }
 
   TEST_F(CellwiseSolverOnDevice, SolvesSingularProblems)

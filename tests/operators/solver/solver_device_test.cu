@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/device/device.h"
+#include "tests/support/few_cases.h"
 
 namespace tensormg
 {
@@ -89,6 +90,8 @@ namespace
       {
         Problem problem = box(dim);
         problem.degree = degree;
+        if (test::has_few_cases() && degree > 2 && degree != 6 - dim)
+          continue;
         problem.coarse_cells[0] = 9;
         Solver solver(problem, {}, on("cuda"));
         const Numbers f = numbers(solver.size());
@@ -175,7 +178,7 @@ namespace
   TEST(SolverOnDevice, RefusesWhatTheDeviceLacks)
   {
     Problem problem = box(2);
-    problem.cell_coefficient[0] = "2";
+    problem.cell_coefficient[0] = "x < 0.5 ? 1000 : 1";
     EXPECT_THROW(Solver(problem, {}, on("cuda")), ArgumentError);
     Execution any = on("auto");
     EXPECT_EQ(Solver(problem, {}, any).backend(), "cpu");
