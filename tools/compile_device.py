@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compiles the device code of a build, to see whether it compiles; nothing is linked, or kept but what is asked for.
 
-    tools/compile_device.py BUILD [--host BUILD] [--keep FILE...]   exit code 1 and nvcc's message if something does not compile
+    tools/compile_device.py BUILD [--host BUILD] [--keep FILE...] [--skip FOLDER...]   exit code 1 and nvcc's message if something does not compile
 
 BUILD is configured with CUDA, the other one without. What that compiles as C++ (tests/emulation) is host code that a
 compiler sees there; so here nvcc makes machine code of it alone, which takes 40 % less time. The files to keep are
 compiled with all optimisation, whatever BUILD says, and their machine code lies where the build would put the object.
+Files in the folders to skip are left out.
 """
 
 import argparse
@@ -24,11 +25,13 @@ def in_any_build(name, build):
     return os.path.relpath(name, build) if name.startswith(os.path.abspath(build) + os.sep) else name
 
 
-def device_commands(build, database, seen_by_host, keep):
+def device_commands(build, database, seen_by_host, keep, skip=()):
     """(file, arguments, folder, whether to keep the result) of the files that nvcc compiles."""
     for entry in database:
         words = shlex.split(entry["command"])
         if not entry["file"].endswith(".cu") or "nvcc" not in os.path.basename(words[0]):
+            continue
+        if any(entry["file"].startswith(folder + os.sep) for folder in skip):
             continue
         is_kept = entry["file"] in keep
         if is_kept:
@@ -61,11 +64,13 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--host", help="build without CUDA")
     parser.add_argument("--keep", nargs="*", default=[], metavar="FILE")
+    parser.add_argument("--skip", nargs="*", default=[], metavar="FOLDER")
     arguments = parser.parse_args()
     seen = ({in_any_build(e["file"], arguments.host) for e in read_database(arguments.host)}
             if arguments.host else set())
     keep = {os.path.abspath(name) for name in arguments.keep}
-    work = list(device_commands(arguments.build, read_database(arguments.build), seen, keep))
+    skip = [os.path.abspath(name) for name in arguments.skip]
+    work = list(device_commands(arguments.build, read_database(arguments.build), seen, keep, skip))
     if missing := keep - {name for name, *_ in work}:
         print("not compiled in this build:", *sorted(missing))
         return 1

@@ -67,6 +67,10 @@ def main():
         check((pathlib.Path(name) / "objects").is_dir())
         code, output, calls = run(pathlib.Path(name), ["a.cu"], [], "--keep", "/k/b.cu")
         check(code == 1 and "not compiled in this build: /k/b.cu" in output, code, output)
+    with tempfile.TemporaryDirectory() as name:
+        code, output, calls = run(pathlib.Path(name), ["a.cu", "left/b.cu", "leftover.cu"], [], "--skip", "/k/left")
+        check(code == 0 and "2 files of device code" in output, output)
+        check(not any("/k/left/b.cu" in call for call in calls), calls)
     return 0
 
 
