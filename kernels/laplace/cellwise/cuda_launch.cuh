@@ -36,7 +36,7 @@ namespace cellwise
     return static_cast<int>(best);
   }
 
-  template <typename Tile, Form form>
+  template <typename Tile>
   CellwiseParameters<Tile> parameters(const CellwiseArguments<typename Tile::Number> &a)
   {
     using C = typename Tile::C;
@@ -69,7 +69,7 @@ namespace cellwise
     const auto kernel = &cellwise_kernel<Tile, form>;
     const int resident =
         resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);
-    CellwiseParameters<Tile> p = parameters<Tile, form>(a);
+    CellwiseParameters<Tile> p = parameters<Tile>(a);
     const std::int64_t strips = ceil_div(a.block.pitch, Tile::cells_x);
     const std::int64_t x = Tile::dim == 3 ? strips : ceil_div(strips, Tile::rows);
     const std::int64_t y = Tile::dim == 3 ? ceil_div(a.block.cells[1], Tile::rows) : 1;

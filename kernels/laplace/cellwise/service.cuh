@@ -72,11 +72,11 @@ private:
       int to = of_unit * Tile::cells_x + cell;
 #pragma unroll 4
       for (int unit = 0; unit < units(); ++unit, from += to_next, to += Tile::unit_numbers)
-        f(to, dim == 2 ? min(from, first_end(c, of_unit)) : from);
+        f(to, dim == 2 ? min(from, last_copy(c, of_unit)) : from);
     }
   }
   /// In 2D the last strip may end behind the pitch: the last 16 bytes of a row.
-  __device__ __forceinline__ std::int64_t first_end(int c, int of_unit) const
+  __device__ __forceinline__ std::int64_t last_copy(int c, int of_unit) const
   {
     return (c * n + of_unit / n) * work.plane(p) + (of_unit % n + 1) * p.block.pitch - in_copy;
   }

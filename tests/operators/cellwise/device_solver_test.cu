@@ -9,12 +9,13 @@
 
 #include "kernels/device/device.h"
 #include "tensormg/solver.h"
+#include "tests/operators/solver/on_backend.h"
 
 namespace tensormg
 {
 namespace
 {
-  using Numbers = std::vector<double>;
+  using test::Numbers, test::numbers, test::on, test::relative_difference;
 
   Problem box(int dim, int degree)
   {
@@ -32,29 +33,6 @@ namespace
     problem.boundary[2 * dim - 1] =
         dim == 3 ? BoundaryKind::neumann : problem.boundary[2 * dim - 1];
     return problem;
-  }
-  Execution on(const char *backend)
-  {
-    Execution execution;
-    execution.backend = backend;
-    return execution;
-  }
-  Numbers numbers(std::int64_t size)
-  {
-    Numbers result(static_cast<std::size_t>(size));
-    for (std::size_t i = 0; i < result.size(); ++i)
-      result[i] = std::sin(0.7 * static_cast<double>(i * i % 1013));
-    return result;
-  }
-  double relative_difference(const Numbers &a, const Numbers &b)
-  {
-    double difference = 0., largest = 0.;
-    for (std::size_t i = 0; i < a.size(); ++i)
-    {
-      difference = std::max(difference, std::abs(a[i] - b[i]));
-      largest = std::max(largest, std::abs(b[i]));
-    }
-    return difference / largest;
   }
 
   class CellwiseSolverOnDevice : public testing::Test

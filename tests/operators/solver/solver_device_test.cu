@@ -8,13 +8,14 @@
 #include <gtest/gtest.h>
 
 #include "kernels/device/device.h"
+#include "tests/operators/solver/on_backend.h"
 #include "tests/support/few_cases.h"
 
 namespace tensormg
 {
 namespace
 {
-  using Numbers = std::vector<double>;
+  using test::Numbers, test::numbers, test::on, test::relative_difference;
 
   Problem box(int dim)
   {
@@ -28,29 +29,6 @@ namespace
         BoundaryKind::periodic, BoundaryKind::neumann, BoundaryKind::dirichlet};
     problem.boundary_value[1] = "y*(1-y)";
     return problem;
-  }
-  Execution on(const char *backend)
-  {
-    Execution execution;
-    execution.backend = backend;
-    return execution;
-  }
-  Numbers numbers(std::int64_t size)
-  {
-    Numbers result(static_cast<std::size_t>(size));
-    for (std::size_t i = 0; i < result.size(); ++i)
-      result[i] = std::sin(0.7 * static_cast<double>(i * i % 1013));
-    return result;
-  }
-  double relative_difference(const Numbers &a, const Numbers &b)
-  {
-    double difference = 0., largest = 0.;
-    for (std::size_t i = 0; i < a.size(); ++i)
-    {
-      difference = std::max(difference, std::abs(a[i] - b[i]));
-      largest = std::max(largest, std::abs(b[i]));
-    }
-    return difference / largest;
   }
 
   TEST(SolverOnDevice, GivesWhatTheHostGives)
