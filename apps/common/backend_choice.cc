@@ -4,13 +4,11 @@
 
 namespace tensormg
 {
-BackendChoice choose_backend(
-    const Parameters &parameters, int n_ranks, const std::string &only_on_host)
+BackendChoice choose_backend(const Parameters &parameters, int n_ranks)
 {
   try
   {
-    return choose_backend(
-        parameters.problem, parameters.solver, parameters.backend, n_ranks, only_on_host);
+    return choose_backend(parameters.problem, parameters.solver, parameters.backend, n_ranks);
   }
   catch (const std::invalid_argument &error)
   {

@@ -124,8 +124,7 @@ namespace
     });
     const double gridded = now(communicator);
     setup_times::pause();
-    stage.choice = choose_backend(
-        parameters, stage.grid.n_ranks, why_only_on_host(stage.grid, parameters.solver.multigrid));
+    stage.choice = choose_backend(parameters, stage.grid.n_ranks);
     setup_times::resume();
     stage.start_seconds = now(communicator) - gridded;
     stage.available =

@@ -125,6 +125,10 @@ TENSORMG_CUDA_FUNCTION void nodes_to_modes(const Block &block, const double *mat
 TENSORMG_CUDA_FUNCTION void modes_to_nodes(const Block &block, const double *matrix, double factor,
     const double *modes, double *nodal, Stream stream);
 
+/// u of cell (cx, cy, cz) times x[cx] y[cy] z[cz]: arrays in device memory, of as many numbers as there are cells.
+TENSORMG_CUDA_FUNCTION void multiply_cells(const Block &block, const double *x, const double *y,
+    const double *z, double *u, Stream stream);
+
 /// One sum.
 template <typename Number>
 TENSORMG_CUDA_FUNCTION void sum_of_means(const Block &block, const CellBasis &basis,

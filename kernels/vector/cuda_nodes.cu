@@ -149,4 +149,26 @@ void modes_to_nodes(const Block &block, const double *matrix, double factor, con
 {
   run<false>(block, matrix, factor, modes, nodal, stream);
 }
+
+namespace
+{
+  /// A block has a row of cells with all modes in x, or a part of it.
+  __global__ void multiply_kernel(const __grid_constant__ Block block, const double *x,
+      const double *y, const double *z, double *u)
+  {
+    const std::int64_t row = blockIdx.x, plane = row / block.rows_per_plane();
+    const double factor = y[row % block.rows_per_plane() / block.n] * z[plane / block.nz()];
+    for (std::int64_t i = threadIdx.x; i < block.row(); i += blockDim.x)
+      if (const std::int64_t cx = i % block.pitch; cx < block.cells[0])
+        u[row * block.row() + i] *= factor * x[cx];
+  }
+} // namespace
+
+void multiply_cells(
+    const Block &block, const double *x, const double *y, const double *z, double *u, Stream stream)
+{
+  launch("launching the product with a number of each cell", multiply_kernel,
+      static_cast<unsigned>(block.rows_per_plane() * block.planes()), 128, 0, stream, block, x, y,
+      z, u);
+}
 } // namespace tensormg::vector_kernels::cuda

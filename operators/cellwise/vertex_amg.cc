@@ -11,6 +11,7 @@
 #include <deal.II/lac/trilinos_precondition.h>
 #include <deal.II/lac/trilinos_sparse_matrix.h>
 #include <deal.II/lac/vector.h>
+#include <ml_MultiLevelPreconditioner.h>
 #endif
 
 namespace tensormg
@@ -144,7 +145,51 @@ private:
   }
 };
 
+namespace
+{
+  SparseRows rows_of(ML_Operator *matrix)
+  {
+    SparseRows rows;
+    std::vector<int> columns(64);
+    std::vector<double> values(columns.size());
+    for (int row = 0; row < matrix->outvec_leng; ++row)
+    {
+      int length = 0;
+      while (ML_Operator_Getrow(matrix, 1, &row, static_cast<int>(columns.size()), columns.data(),
+                 values.data(), &length) == 0)
+      {
+        columns.resize(2 * columns.size());
+        values.resize(columns.size());
+      }
+      for (int e = 0; e < length; ++e)
+        if (values[static_cast<std::size_t>(e)] != 0.)
+          rows.add(columns[static_cast<std::size_t>(e)], values[static_cast<std::size_t>(e)]);
+      rows.end_row();
+    }
+    return rows;
+  }
+} // namespace
+
 bool VertexAmg::is_available() { return true; }
+
+VertexHierarchy VertexAmg::hierarchy() const
+{
+  const auto &library = dynamic_cast<const ML_Epetra::MultiLevelPreconditioner &>(
+      library_->preconditioner.trilinos_operator());
+  const ML *ml = library.GetML();
+  const int step = ml->ML_coarsest_level < ml->ML_finest_level ? -1 : 1;
+  VertexHierarchy result;
+  for (int l = ml->ML_finest_level;; l += step)
+  {
+    if (l != ml->ML_finest_level)
+      result.levels.back().prolongation = rows_of(&ml->Pmat[l]);
+    result.add_level(rows_of(&ml->Amat[l]));
+    if (l == ml->ML_coarsest_level)
+      break;
+  }
+  result.invert_coarsest(false); // its matrix is shifted where constants were in the kernel
+  return result;
+}
 
 VertexAmg::VertexAmg(const VertexMatrix &matrix, bool is_singular)
   : library_(std::make_unique<Library>(matrix, is_singular))
@@ -169,6 +214,7 @@ VertexAmg::VertexAmg(const VertexMatrix &, bool)
   throw std::logic_error("deal.II has been built without Trilinos");
 }
 void VertexAmg::solve(std::vector<double> &, const std::vector<double> &) {}
+VertexHierarchy VertexAmg::hierarchy() const { return {}; }
 #endif
 
 VertexAmg::~VertexAmg() = default;

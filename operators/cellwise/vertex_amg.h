@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "operators/cellwise/vertex_hierarchy.h"
 #include "operators/cellwise/vertex_multigrid.h"
 
 namespace tensormg
@@ -24,6 +25,9 @@ public:
 
   /// x = A^-1 b about; vectors as those of VertexMultigrid, with those of further unknowns behind.
   void solve(std::vector<double> &x, const std::vector<double> &b);
+
+  /// The levels that the library has made.
+  VertexHierarchy hierarchy() const;
 
   /// About what the matrix, its coarser ones and the vectors take.
   static double bytes_per_vertex() { return 8. * 90; }

@@ -11,7 +11,7 @@ namespace tensormg
 namespace
 {
   constexpr std::int64_t most_direct = 400;
-  constexpr int smoothing_steps = 4;
+  constexpr int smoothing_steps = VertexHierarchy::smoothing_steps;
 
   std::int64_t place(const VertexGrid &grid, const std::array<std::int64_t, 3> &v)
   {
@@ -380,6 +380,60 @@ void VertexMultigrid::prolongate(Level &fine, const Level &coarse) const
             coarse.x[place(
                 coarse.matrix.grid, corner_of(v, corner, fine.halved, coarse.matrix.grid))];
   });
+}
+
+namespace
+{
+  std::int64_t number(const VertexGrid &grid, const std::array<std::int64_t, 3> &v)
+  {
+    return v[0] + grid.count[0] * (v[1] + grid.count[1] * v[2]);
+  }
+} // namespace
+
+SparseRows VertexMultigrid::matrix_rows(const Level &level) const
+{
+  const VertexGrid &grid = level.matrix.grid;
+  SparseRows rows;
+  grid.for_each([&](const auto &v) {
+    for (int o = neighbours_begin(grid); o < neighbours_end(grid); ++o)
+      if (const double entry = level.matrix.entries[o][place(grid, v)]; entry != 0.)
+      {
+        std::array<std::int64_t, 3> other = v;
+        for (int d = 0; d < 3; ++d)
+          if (other[d] += offset(o)[d]; grid.periodic[d])
+            other[d] = (other[d] + grid.count[d]) % grid.count[d];
+        rows.add(number(grid, other), entry);
+      }
+    rows.end_row();
+  });
+  return rows;
+}
+
+SparseRows VertexMultigrid::prolongation_rows(const Level &fine, const Level &coarse) const
+{
+  SparseRows rows;
+  fine.matrix.grid.for_each([&](const auto &v) {
+    const std::int64_t at = place(fine.matrix.grid, v);
+    for (int corner = 0; corner < 8; ++corner)
+      if (const double weight = fine.weights[corner][at]; weight != 0.)
+        rows.add(number(coarse.matrix.grid, corner_of(v, corner, fine.halved, coarse.matrix.grid)),
+            weight);
+    rows.end_row();
+  });
+  return rows;
+}
+
+VertexHierarchy VertexMultigrid::hierarchy(bool is_singular) const
+{
+  VertexHierarchy result;
+  for (std::size_t l = 0; l < levels_.size(); ++l)
+  {
+    VertexHierarchy::Level &level = result.add_level(matrix_rows(levels_[l]));
+    if (l + 1 < levels_.size())
+      level.prolongation = prolongation_rows(levels_[l], levels_[l + 1]);
+  }
+  result.invert_coarsest(is_singular);
+  return result;
 }
 
 void VertexMultigrid::factorise(bool is_singular)

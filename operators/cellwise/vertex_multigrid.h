@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "operators/cellwise/cholesky.h"
+#include "operators/cellwise/vertex_hierarchy.h"
 
 namespace tensormg
 {
@@ -83,6 +84,9 @@ public:
   /// undefined in x.
   void cycle(std::vector<double> &x, const std::vector<double> &b);
 
+  /// The same as matrices; vertices are numbered x + count[0] (y + count[1] z).
+  VertexHierarchy hierarchy(bool is_singular) const;
+
   std::size_t n_levels() const { return levels_.size(); }
   static double bytes_per_vertex() { return 8. * (27 + 8 + 6); }
 
@@ -102,6 +106,8 @@ private:
     {}
   };
 
+  SparseRows matrix_rows(const Level &level) const;
+  SparseRows prolongation_rows(const Level &fine, const Level &coarse) const;
   void cycle(std::size_t l);
   void smooth(Level &level, bool zero_start);
   void restrict_to(const Level &fine, Level &coarse) const;

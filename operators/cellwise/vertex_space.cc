@@ -31,6 +31,28 @@ VertexSpace::VertexSpace(const LevelGrid &level, const CellBasis &basis, const P
     }
 }
 
+vertices::Layout VertexSpace::layout() const
+{
+  vertices::Layout layout;
+  layout.block = level_.block;
+  layout.count = grid_.count;
+  layout.periodic = grid_.periodic;
+  for (int s = 0; s < 2 * level_.block.dim; ++s)
+    layout.fixed[s] = boundary_[s] == BoundaryKind::dirichlet;
+  for (int end = 0; end < 2; ++end)
+    std::copy(hats_[end].begin(), hats_[end].end(), layout.hats[end]);
+  return layout;
+}
+
+std::vector<std::int32_t> VertexSpace::splits() const
+{
+  std::vector<std::int32_t> result;
+  grid_.for_each([&](const std::array<std::int64_t, 3> &v) {
+    result.push_back(splits_.of_vertex(grid_.place(v[0], v[1], v[2])));
+  });
+  return result;
+}
+
 bool VertexSpace::has_unknown(const std::array<std::int64_t, 3> &vertex) const
 {
   for (int d = 0; d < level_.block.dim; ++d)

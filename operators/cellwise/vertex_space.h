@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/basis/cell_basis.h"
+#include "kernels/vertices/vertices.h"
 #include "operators/cellwise/vertex_multigrid.h"
 #include "operators/cellwise/vertex_splits.h"
 #include "operators/mesh/cell_numbers.h"
@@ -24,6 +25,10 @@ public:
   /// Gives vertices two unknowns where these cells ask for it, and only there.
   void split(const CellNumbersOf<double> &numbers);
   std::int64_t n_splits() const { return splits_.size(); }
+  /// For kernels, on one rank: without splits, and these.
+  vertices::Layout layout() const;
+  std::vector<std::int32_t> splits() const;
+  const std::vector<std::int32_t> &octants() const { return splits_.octants(); }
   /// P'BP, P the embedding into the elements: but for split vertices there are no jumps, and c_a, m and the Robin numbers of the cells alone
   /// count.
   VertexMatrix matrix(const CellNumbersOf<double> &numbers) const;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/vertices/vertices.h"
 #include "operators/cellwise/vertex_multigrid.h"
 #include "operators/mesh/cell_numbers.h"
 #include "operators/mesh/grid.h"
@@ -28,18 +29,20 @@ public:
     if (octants_.empty())
       return -1;
     const std::int32_t split = at_[static_cast<std::size_t>(place)];
-    return split >= 0 && belongs(octants_[static_cast<std::size_t>(split)], octant) ? split : -1;
+    return split >= 0 && vertices::share_face(octants_[static_cast<std::size_t>(split)], octant)
+        ? split
+        : -1;
   }
 
-  /// Whether the cells share a face, or are one.
-  static constexpr bool belongs(int a, int b)
+  /// Of a vertex that is split; -1: it is not.
+  std::int32_t of_vertex(std::int64_t place) const
   {
-    const int difference = a ^ b;
-    return (difference & (difference - 1)) == 0;
+    return octants_.empty() ? -1 : at_[static_cast<std::size_t>(place)];
   }
+  const std::vector<std::int32_t> &octants() const { return octants_; }
 
 private:
   std::vector<std::int32_t> at_; ///< by place of the vertex; -1: not split
-  std::vector<int> octants_;
+  std::vector<std::int32_t> octants_;
 };
 } // namespace tensormg

@@ -1,5 +1,6 @@
 #include "operators/data/device_functions.h"
 
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -215,7 +216,8 @@ namespace
             const CellFactor &factor) {
           if (f.is_constant() && f.value() == 0.)
             return;
-          const auto steps = can && !factor ? device_steps(f) : std::nullopt;
+          const auto steps =
+              can && !factor && grid.has_equal_cells() ? device_steps(f) : std::nullopt;
           can = steps.has_value();
           if (can)
             ex::project_cuda(
@@ -243,14 +245,14 @@ Integrator device_integrator(Stream stream)
   return [stream](const LevelGrid &grid, const ScalarFunction &f, const CellRange &range,
              const TensorRule &rule, const CellFactor &factor) {
     const auto steps = device_steps(f);
-    return f.is_constant() || !steps || factor
+    return f.is_constant() || !steps || factor || !grid.has_equal_cells()
         ? integrate(grid, f, range, rule, factor)
         : integrate_on_device(*steps, grid, range, rule, stream);
   };
 }
 
-double mean_on_device(const LevelGrid &grid, const CellBasis &basis, const DeviceVector<double> &x,
-    const DeviceVectorSpace &space)
+double mean_of_cells_on_device(const LevelGrid &grid, const CellBasis &basis,
+    const DeviceVector<double> &x, const DeviceVectorSpace &space)
 {
   const ProfiledOperation operation(space.stream(), x.bytes(), "mean");
   const double sum = space.reduced([&](double *scratch, double *result) {
@@ -260,19 +262,69 @@ double mean_on_device(const LevelGrid &grid, const CellBasis &basis, const Devic
   return sum / static_cast<double>(grid.block.n_cells());
 }
 
+double mean_on_device(const LevelGrid &grid, const CellBasis &basis, const DeviceVector<double> &x,
+    const DeviceVectorSpace &space)
+{
+  if (grid.has_equal_cells())
+    return mean_of_cells_on_device(grid, basis, x, space);
+  DeviceVector<double> weighed = space.make_unset_vector<DeviceVector<double>>();
+  space.axpby(1., x, 0., weighed);
+  multiply_by_volume_on_device(grid, 1., weighed, space.stream());
+  return mean_of_cells_on_device(grid, basis, weighed, space);
+}
+
+namespace
+{
+  void add_constant(const LevelGrid &grid, const CellBasis &basis, double shift,
+      DeviceVector<double> &x, const DeviceVectorSpace &space)
+  {
+    const ProfiledOperation operation(space.stream(), 2. * x.bytes(), "adding a constant");
+    vector_kernels::cuda::add_constant(grid.block, basis, shift, x.data(), space.stream());
+  }
+} // namespace
+
+double subtract_constant_on_device(const LevelGrid &grid, const CellBasis &basis,
+    DeviceVector<double> &x, const DeviceVectorSpace &space)
+{
+  const double old = mean_of_cells_on_device(grid, basis, x, space);
+  add_constant(grid, basis, -old, x, space);
+  return old;
+}
+
 double subtract_mean_on_device(const LevelGrid &grid, const CellBasis &basis,
     DeviceVector<double> &x, const DeviceVectorSpace &space)
 {
   const double old = mean_on_device(grid, basis, x, space);
-  const ProfiledOperation operation(space.stream(), 2. * x.bytes(), "adding a constant");
-  vector_kernels::cuda::add_constant(grid.block, basis, -old, x.data(), space.stream());
+  add_constant(grid, basis, -old, x, space);
   return old;
+}
+
+void multiply_by_volume_on_device(
+    const LevelGrid &grid, double exponent, DeviceVector<double> &x, Stream stream)
+{
+  if (grid.has_equal_cells())
+    return;
+  std::array<DeviceArray<double>, 3> factors;
+  std::array<std::vector<double>, 3> on_host;
+  for (std::size_t d = 0; d < 3; ++d)
+  {
+    for (std::int64_t c = 0; c < grid.block.cells[d]; ++c)
+      on_host[d].push_back(std::pow(grid.axis[d].relative_size(grid.offset[d] + c), exponent));
+    factors[d] = DeviceArray<double>(grid.block.cells[d], Unset());
+    factors[d].copy_from_host(on_host[d].data(), stream);
+  }
+  const ProfiledOperation operation(stream, 2. * x.bytes(), "product with volumes");
+  vector_kernels::cuda::multiply_cells(
+      grid.block, factors[0].data(), factors[1].data(), factors[2].data(), x.data(), stream);
+  device::synchronize(stream); // the factors go
 }
 
 std::optional<Errors> errors_on_device(const Problem &problem, const LevelGrid &grid,
     const CellBasis &basis, const DeviceVector<double> &u, Stream stream)
 {
-  bool can = true;
+  bool can = grid.has_equal_cells();
+  if (!can)
+    return std::nullopt;
   const auto mean = [&](const ScalarFunction &exact, const TensorRule &rule) {
     const DeviceVectorSpace space(grid.block, grid.communicator, stream);
     const double integral =
@@ -283,7 +335,7 @@ std::optional<Errors> errors_on_device(const Problem &problem, const LevelGrid &
   const auto squared_distance = [&](const Difference &difference, const TensorRule &rule,
                                     const ScalarFunction &f) {
     const auto [direction, factor, shift, unit] = difference;
-    const auto steps = grid.has_equal_cells() ? device_steps(f) : std::nullopt;
+    const auto steps = device_steps(f);
     if (!steps)
     {
       can = false;

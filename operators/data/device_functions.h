@@ -30,12 +30,20 @@ bool project_guess_on_device(const Problem &problem, const LevelGrid &grid, cons
 /// integrate() (operators/data/tensor_rule.h) on the device, where it can; for check_compatible(). One rank.
 Integrator device_integrator(Stream stream);
 
-/// The mean of the function with the coefficients x. One rank.
+/// mean_of_cells() and mean_value() (operators/data/errors.h). One rank.
+double mean_of_cells_on_device(const LevelGrid &grid, const CellBasis &basis,
+    const DeviceVector<double> &x, const DeviceVectorSpace &space);
 double mean_on_device(const LevelGrid &grid, const CellBasis &basis, const DeviceVector<double> &x,
     const DeviceVectorSpace &space);
-/// Subtracts it; returns it.
+/// Subtracts the one or the other; returns it.
+double subtract_constant_on_device(const LevelGrid &grid, const CellBasis &basis,
+    DeviceVector<double> &x, const DeviceVectorSpace &space);
 double subtract_mean_on_device(const LevelGrid &grid, const CellBasis &basis,
     DeviceVector<double> &x, const DeviceVectorSpace &space);
+
+/// x of each cell times its volume, in units of the mean one, to the power of `exponent`. One rank.
+void multiply_by_volume_on_device(
+    const LevelGrid &grid, double exponent, DeviceVector<double> &x, Stream stream);
 
 /// compute_errors() (operators/data/errors.h) for a vector in device memory; nothing if the device cannot do it.
 /// Throws what compute_errors() throws.

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
 #include "operators/cellwise/coarse_solver.h"
@@ -65,7 +63,7 @@ public:
     choose(options_);
     return coarsening_.is_same_cycle(before);
   }
-  /// The level on which the cycle ends, on the host.
+  /// The level on which the cycle ends, unless a coarser one can be solved directly.
   std::size_t coarsest_level() const { return coarsening_.vertices ? size_ - 1 : 0; }
 
   const Context &context() const { return context_; }
@@ -103,8 +101,9 @@ public:
     const Problem &problem = grid_->problem;
     if constexpr (Context::on_device)
     {
-      if (const std::string reason = why_only_on_host(*grid_, options_); !reason.empty())
-        throw std::invalid_argument(reason);
+      if (coarsening_.vertices)
+        return std::make_unique<VertexCycle<Number, Context>>(
+            level(l), *basis_, backend_, problem, options_, coarsening_, context_);
       if (has_cells(l))
         return std::make_unique<DeviceCellwiseSolver<Number>>(
             level(l), *basis_, problem.is_singular(), context_);
@@ -174,7 +173,7 @@ public:
   std::int64_t bytes_of_coarse_solver(std::size_t l) const
   {
     if (coarsening_.vertices)
-      return VertexCycle<Number>::bytes(level(l), coarsening_.algebraic);
+      return VertexCycle<Number, Context>::bytes(level(l), coarsening_);
     if (has_cells(l))
       return Context::on_device ? DeviceCellwiseSolver<Number>::bytes(level(l))
                                 : CellwiseCoarseSolver<Number>::bytes(level(l));

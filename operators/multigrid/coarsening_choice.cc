@@ -36,12 +36,4 @@ CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &opt
         "coefficients of neighbours differ by at most " + number_text(data->largest_jump);
   return choice;
 }
-
-std::string why_only_on_host(const Grid &grid, const MultigridOptions &options)
-{
-  const CoarseningChoice choice = choose_coarsening(grid, options);
-  return choice.vertices
-      ? "the cycle of vertices (" + choice.reason + ") is computed on the CPU so far"
-      : "";
-}
 } // namespace tensormg

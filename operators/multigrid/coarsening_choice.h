@@ -31,7 +31,4 @@ struct CoarseningChoice
 /// coarse levels and the pointwise smoother need more iterations from there on, or fail. Lines in the directions that are that strong.
 /// Algebraic multigrid where coefficients differ that much, if the library is there: black-box multigrid loses small stiff parts.
 CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &options);
-
-/// Why the cycle for this grid is there for the host alone; empty: it is there for devices as well.
-std::string why_only_on_host(const Grid &grid, const MultigridOptions &options);
 } // namespace tensormg

@@ -138,7 +138,7 @@ struct CyclesIn<DeviceContext>
   template <typename Family>
   std::size_t coarsest_level(const Family &family) const
   {
-    std::size_t coarsest = 0;
+    std::size_t coarsest = family.coarsest_level();
     while (coarsest + 1 < family.size() &&
         family.has_short_lines(coarsest + 1, options.longest_direct_line))
       ++coarsest;

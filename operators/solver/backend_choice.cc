@@ -12,16 +12,11 @@ namespace tensormg
 namespace
 {
   /// What the run asks for that device backends lack; empty if nothing.
-  std::string missing_on_devices(
-      const Problem &problem, bool on_tensor_cores, int n_ranks, const std::string &only_on_host)
+  std::string missing_on_devices(const Problem &problem, bool on_tensor_cores, int n_ranks)
   {
-    if (problem.is_graded())
-      return "graded cells are computed on the CPU so far";
     if (problem.is_cellwise() && on_tensor_cores)
-      return "coefficients that differ from cell to cell, reaction and Robin sides have no kernels for tensor "
-             "cores: backend cuda, precision double, single or half";
-    if (!only_on_host.empty())
-      return only_on_host;
+      return "graded cells, coefficients that differ from cell to cell, reaction and Robin sides have no kernels "
+             "for tensor cores: backend cuda, precision double, single or half";
     if (n_ranks > 1)
       return "it cannot be distributed over several ranks yet (" + std::to_string(n_ranks) +
           " are running)";
@@ -126,8 +121,8 @@ namespace
   }
 } // namespace
 
-BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver,
-    const std::string &word, int n_ranks, const std::string &only_on_host)
+BackendChoice choose_backend(
+    const Problem &problem, const SolverOptions &solver, const std::string &word, int n_ranks)
 {
   check_precision(solver, word);
   const bool on_tensor_cores = takes_tensor_cores(solver);
@@ -135,7 +130,7 @@ BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver
   {
     if (device_count() == 0 && !on_tensor_cores)
       return {laplace::Backend::cpu, trouble_with_driver()};
-    std::string reason = missing_on_devices(problem, on_tensor_cores, n_ranks, only_on_host);
+    std::string reason = missing_on_devices(problem, on_tensor_cores, n_ranks);
     if (reason.empty())
       reason = trouble_with_device(problem, word);
     if (on_tensor_cores && !reason.empty())
@@ -149,8 +144,7 @@ BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver
   {
     std::string reason = trouble_with_device(problem, word);
     if (reason.empty())
-      reason =
-          missing_on_devices(problem, on_tensor_cores || word != "cuda", n_ranks, only_on_host);
+      reason = missing_on_devices(problem, on_tensor_cores || word != "cuda", n_ranks);
     if (!reason.empty())
       throw std::invalid_argument("backend = " + word + ": " + reason);
   }

@@ -18,7 +18,7 @@ struct BackendChoice
 /// The backend that `word` (auto or the name of one) asks for; a device is chosen for this process then. `auto` takes cuda if
 /// this program was built with it, a GPU that can run it is there and the method exists on it, and cpu otherwise; for multigrid
 /// in tf32 and 2xfp16 it takes tensor cores or throws. What is asked for by name is used or refused: std::invalid_argument
-/// says why it cannot be used. `only_on_host`: why the cycle is (coarsening_choice.h), or empty.
-BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver,
-    const std::string &word, int n_ranks, const std::string &only_on_host = "");
+/// says why it cannot be used.
+BackendChoice choose_backend(
+    const Problem &problem, const SolverOptions &solver, const std::string &word, int n_ranks);
 } // namespace tensormg

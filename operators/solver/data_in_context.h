@@ -83,23 +83,26 @@ public:
   void subtract_constant(VectorType &b) const
   {
     if constexpr (Context::on_device)
-      subtract_mean_on_device(level_, basis_, b, space_);
+      subtract_constant_on_device(level_, basis_, b, space_);
     else
       tensormg::subtract_constant(level_, basis_, b);
   }
-  /// b of each cell times its volume in units of the mean one; on a device all cells are equal.
-  void weigh([[maybe_unused]] VectorType &b) const
+  /// b of each cell times its volume in units of the mean one.
+  void weigh(VectorType &b) const
   {
-    if constexpr (!Context::on_device)
+    if constexpr (Context::on_device)
+      multiply_by_volume_on_device(level_, 1., b, context_.stream);
+    else
       multiply_cells(level_, volume_factor(level_), b);
   }
   /// Times the square root of that: so that the norm of the modes of a function is that of the function in mean cells.
-  void weigh_for_norm([[maybe_unused]] VectorType &x) const
+  void weigh_for_norm(VectorType &x) const
   {
-    if constexpr (!Context::on_device)
-      if (const CellFactor volume = volume_factor(level_))
-        multiply_cells(
-            level_, [&](auto... cell) { return std::sqrt(volume(cell...)); }, x);
+    if constexpr (Context::on_device)
+      multiply_by_volume_on_device(level_, 0.5, x, context_.stream);
+    else if (const CellFactor volume = volume_factor(level_))
+      multiply_cells(
+          level_, [&](auto... cell) { return std::sqrt(volume(cell...)); }, x);
   }
   /// The mean over the box of a function.
   void subtract_mean(VectorType &x) const

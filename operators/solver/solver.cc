@@ -96,9 +96,7 @@ public:
     , map_(basis_, line_nodes(execution.nodes, problem.degree + 1))
   {
     together([&] {
-      backend_ = choose_backend(problem, options, execution.backend, grid_.n_ranks,
-          why_only_on_host(grid_, options.multigrid))
-                     .backend;
+      backend_ = choose_backend(problem, options, execution.backend, grid_.n_ranks).backend;
       visit_right_hand_side(problem_, level(), basis_, [](auto &&...) {}); // are these functions?
     });
     SolverOptions chosen = options;
@@ -169,12 +167,7 @@ public:
       return;
     Grid other = grid_;
     other.problem.coefficient = coefficient_;
-    together([&] {
-      add_cell_coefficients(other, basis_);
-      const std::string reason = on_device() ? why_only_on_host(other, multigrid_options_) : "";
-      if (!reason.empty())
-        throw std::invalid_argument(reason + ", and the solver has its vectors in GPU memory");
-    });
+    together([&] { add_cell_coefficients(other, basis_); });
     problem_.coefficient = other.problem.coefficient;
     for (std::size_t l = 0; l < grid_.levels.size(); ++l)
       grid_.levels[l].cells = other.levels[l].cells;

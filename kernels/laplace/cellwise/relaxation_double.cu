@@ -1,0 +1,8 @@
+#include "kernels/laplace/cellwise/cell_inverse.cuh"
+#include "kernels/laplace/cellwise/line_inverse.cuh"
+
+namespace tensormg::laplace
+{
+template void relax_cells_cuda(const CellRelaxation<double> &, Stream);
+template void line_inverse_cuda(const LineRelaxation<double> &, Stream);
+} // namespace tensormg::laplace
