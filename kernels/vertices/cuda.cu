@@ -159,12 +159,18 @@ namespace
     {
       const double lower = l.hats[0][j] * plane[0] + l.hats[1][j] * plane[2],
                    upper = l.hats[0][j] * plane[1] + l.hats[1][j] * plane[3];
-      for (int i = 0; i < n; ++i)
-      {
-        Number *to = x + first + j * block.row() + i * block.pitch;
-        const C sum = static_cast<C>(l.hats[0][i] * lower + l.hats[1][i] * upper);
-        store_pack(to, Pack<C, 1>(load_pack<1>(to).at[0] + sum));
-      }
+      Number *row = x + first + j * block.row();
+      C sums
+          [max_n]; // all is read before anything is written: otherwise accesses would wait for each other
+#pragma unroll
+      for (int i = 0; i < max_n; ++i)
+        if (i < n)
+          sums[i] = load_pack<1>(row + i * block.pitch).at[0] +
+              static_cast<C>(l.hats[0][i] * lower + l.hats[1][i] * upper);
+#pragma unroll
+      for (int i = 0; i < max_n; ++i)
+        if (i < n)
+          store_pack(row + i * block.pitch, Pack<C, 1>(sums[i]));
     }
   }
 

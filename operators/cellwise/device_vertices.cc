@@ -160,7 +160,6 @@ double DeviceVertexMultigrid::bytes() const
 
 void DeviceVertexMultigrid::require_accuracy(double accuracy)
 {
-  constexpr int most = 50;
   for (DeviceArray<double> *vector : {&solution_, &direction_, &product_})
     *vector = DeviceArray<double>(size(), stream_);
   sums_ = DeviceArray<double>(n_sums, stream_);
@@ -172,7 +171,7 @@ void DeviceVertexMultigrid::require_accuracy(double accuracy)
   start();
   double first = 0.;
   std::array<double, n_sums> sums{};
-  for (n_iterations_ = 0; n_iterations_ < most; ++n_iterations_)
+  for (n_iterations_ = 0; n_iterations_ < most_vertex_iterations; ++n_iterations_)
   {
     iterate(n_iterations_);
     sums_.copy_to_host(sums.data(), stream_);

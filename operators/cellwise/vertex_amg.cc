@@ -51,22 +51,20 @@ struct VertexAmg::Library
       vector->reinit(size);
   }
 
-  /// x = A^-1 r by conjugate gradients to `accuracy`; r is lost.
+  /// x = A^-1 r by conjugate gradients; r is lost.
   void solve()
   {
-    constexpr int most_steps = 50;
-    constexpr double accuracy = 0.03;
     x = 0.;
     if (is_singular)
       r.add(-r.mean_value());
     double first = 0., last = 0.;
-    for (int step = 0; step < most_steps; ++step)
+    for (int step = 0; step < most_vertex_iterations; ++step)
     {
       preconditioner.vmult(z, r);
       const double product = r * z;
       if (step == 0)
         first = product;
-      if (!(product > accuracy * accuracy * first))
+      if (!(product > vertex_accuracy * vertex_accuracy * first))
         break;
       if (step == 0)
         p = z;

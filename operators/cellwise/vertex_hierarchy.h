@@ -23,6 +23,10 @@ struct SparseRows
   SparseRows transposed(std::int64_t n_columns) const;
 };
 
+/// To which conjugate gradients reduce the norm of the residual in the inner product of a cycle.
+inline constexpr double vertex_accuracy = 0.03;
+inline constexpr int most_vertex_iterations = 50;
+
 /// Levels of a symmetric matrix A, finest first. Unknowns of the finest are numbered as in kernels/vertices/vertices.h.
 struct VertexHierarchy
 {

@@ -318,6 +318,43 @@ void VertexMultigrid::cycle(std::vector<double> &x, const std::vector<double> &b
   x = levels_.front().x;
 }
 
+void VertexMultigrid::solve(std::vector<double> &x, const std::vector<double> &b)
+{
+  const VertexMatrix &matrix = levels_.front().matrix;
+  const auto dot = [&](const std::vector<double> &u, const std::vector<double> &v) {
+    double sum = 0.;
+    matrix.grid.for_each([&](const auto &vertex) {
+      const std::int64_t at = place(matrix.grid, vertex);
+      sum += u[at] * v[at];
+    });
+    return sum;
+  };
+  x.assign(b.size(), 0.);
+  r_ = b;
+  p_.assign(b.size(), 0.);
+  q_.assign(b.size(), 0.);
+  double first = 0., last = 1.;
+  for (int step = 0; step < most_vertex_iterations; ++step)
+  {
+    cycle(z_, r_);
+    const double product = dot(r_, z_);
+    if (step == 0)
+      first = product;
+    if (!(product > vertex_accuracy * vertex_accuracy * first))
+      return;
+    for (std::size_t i = 0; i < p_.size(); ++i)
+      p_[i] = z_[i] + (step == 0 ? 0. : product / last) * p_[i];
+    last = product;
+    multiply(matrix, p_, q_);
+    const double alpha = product / dot(p_, q_);
+    for (std::size_t i = 0; i < p_.size(); ++i)
+    {
+      x[i] += alpha * p_[i];
+      r_[i] -= alpha * q_[i];
+    }
+  }
+}
+
 void VertexMultigrid::cycle(std::size_t l)
 {
   if (l + 1 == levels_.size())

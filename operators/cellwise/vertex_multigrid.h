@@ -84,11 +84,13 @@ public:
   /// undefined in x.
   void cycle(std::vector<double> &x, const std::vector<double> &b);
 
+  /// By conjugate gradients with cycles, to vertex_accuracy; x is zero where no vertex is.
+  void solve(std::vector<double> &x, const std::vector<double> &b);
   /// The same as matrices; vertices are numbered x + count[0] (y + count[1] z).
   VertexHierarchy hierarchy(bool is_singular) const;
 
   std::size_t n_levels() const { return levels_.size(); }
-  static double bytes_per_vertex() { return 8. * (27 + 8 + 6); }
+  static double bytes_per_vertex() { return 8. * (27 + 8 + 6 + 4); }
 
 private:
   struct Level
@@ -119,5 +121,6 @@ private:
   std::vector<std::int64_t> places_;
   Cholesky factor_;
   std::vector<double> dense_;
+  std::vector<double> r_, z_, p_, q_; ///< of conjugate gradients
 };
 } // namespace tensormg

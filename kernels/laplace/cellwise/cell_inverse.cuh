@@ -6,6 +6,7 @@
 #include "kernels/device/occupancy.h"
 #include "kernels/device/pack.cuh"
 #include "kernels/device/shared_memory.cuh"
+#include "kernels/laplace/cellwise/inverse.cuh"
 #include "kernels/laplace/cellwise/relaxation_cuda.h"
 #include "kernels/laplace/dispatch.h"
 
@@ -28,8 +29,8 @@ template <typename Number>
 struct Parameters
 {
   CellRelaxation<Number> a;
-  Compute<Number> half_penalty, weight, theta;
-  std::int64_t strips; ///< groups of lanes in a row
+  Compute<Number> half_penalty, to_kappa, weight, theta; ///< to_kappa: 1 / half_penalty
+  std::int64_t strips;                                   ///< groups of lanes in a row
 };
 
 /// Matrix and eigenvalues of a cell in one direction.
@@ -40,11 +41,13 @@ struct Direction
   const C *vectors, *quotients; ///< vectors = nullptr: unit vectors
   C own, to_lower, to_upper;
 
-  /// The pair of CellBases.
+  /// As in CellBases::pair(): of (1 + other / own) / 2, rounded to a power of two by the bits of the number.
   __device__ static int exponent(C own, C other)
   {
     constexpr int least = CellBases<C>::least, most = CellBases<C>::most;
-    const int rounded = int(rint(log2(C(0.5) * (1 + other / own))));
+    constexpr float half_root = 0.70710678f;
+    const float x = fmaf(static_cast<float>(other * cellwise::inverse(own)), half_root, half_root);
+    const int rounded = int(__float_as_uint(x) >> 23) - 127;
     return (rounded < least ? least : rounded > most ? most : rounded) - least;
   }
 
@@ -58,9 +61,9 @@ struct Direction
     own = *c;
     C lower = c[-step], upper = c[step];
     if (cell == 0)
-      lower += own * jump[-step] / p.half_penalty;
+      lower += own * jump[-step] * p.to_kappa;
     if (cell == a.block.cells[d] - 1)
-      upper += own * jump[step] / p.half_penalty;
+      upper += own * jump[step] * p.to_kappa;
     const int e_lower = exponent(own, lower), e_upper = exponent(own, upper);
     const int pair = e_lower * CellBases<C>::count + e_upper;
     const bool is_diagonal = e_lower == -CellBases<C>::least && e_upper == -CellBases<C>::least;
@@ -145,7 +148,7 @@ __device__ void divide_along_z(const Direction<S> (&of)[3], typename S::C reacti
     const typename S::C sum = rest + of[2].eigenvalue(k);
 #pragma unroll
     for (int i = 0; i < n; ++i)
-      u[k * n + i] *= weight / (sum + along_x[i]);
+      u[k * n + i] *= weight * cellwise::inverse(sum + along_x[i]);
   }
   of[2].template transform<false, n, 1>(u);
 #pragma unroll
@@ -155,31 +158,37 @@ __device__ void divide_along_z(const Direction<S> (&of)[3], typename S::C reacti
       numbers[k * step + i * S::lanes] = u[k * n + i];
 }
 
-/// Writes what the plane of a warp becomes.
-template <typename S>
-__device__ void take_step(
-    const Parameters<typename S::Number> &p, std::int64_t first, const typename S::C *u)
+/// use(m, position) for the numbers of a plane.
+template <typename S, typename Use>
+__device__ __forceinline__ void for_plane(const Block &block, std::int64_t first, const Use &use)
 {
-  using C = typename S::C;
-  const CellRelaxation<typename S::Number> &a = p.a;
 #pragma unroll
   for (int j = 0; j < S::n; ++j)
 #pragma unroll
     for (int i = 0; i < S::n; ++i)
-    {
-      const std::int64_t at = first + j * a.block.row() + i * a.block.pitch;
-      C value = u[j * S::n + i];
-      if (a.lines != nullptr)
-        value += load_pack<1>(a.lines + at).at[0];
-      if (a.x != nullptr)
-      {
-        const C x = load_pack<1>(a.x + at).at[0];
-        value += x;
-        if (p.theta != C(0))
-          value = fma(p.theta, x - load_pack<1>(a.old + at).at[0], value);
-      }
-      store_pack(a.old + at, Pack<C, 1>(value));
-    }
+      use(j * S::n + i, first + j * block.row() + i * block.pitch);
+}
+
+/// Writes what the plane of a warp becomes. All is read before anything is written: otherwise accesses would wait for each other.
+template <typename S>
+__device__ void take_step(
+    const Parameters<typename S::Number> &p, std::int64_t first, typename S::C *u)
+{
+  using C = typename S::C;
+  const CellRelaxation<typename S::Number> &a = p.a;
+  if (a.lines != nullptr)
+    for_plane<S>(
+        a.block, first, [&](int m, std::int64_t at) { u[m] += load_pack<1>(a.lines + at).at[0]; });
+  if (a.x != nullptr)
+    for_plane<S>(a.block, first, [&](int m, std::int64_t at) {
+      u[m] = fma(1 + p.theta, load_pack<1>(a.x + at).at[0], u[m]);
+    });
+  if (a.x != nullptr && p.theta != C(0))
+    for_plane<S>(a.block, first, [&](int m, std::int64_t at) {
+      u[m] = fma(-p.theta, load_pack<1>(a.old + at).at[0], u[m]);
+    });
+  for_plane<S>(
+      a.block, first, [&](int m, std::int64_t at) { store_pack(a.old + at, Pack<C, 1>(u[m])); });
 }
 
 template <typename S>
@@ -197,11 +206,8 @@ __global__ void __launch_bounds__(S::threads)
   const Direction<S> of[3] = {Direction<S>(p, 0, x, at), Direction<S>(p, 1, cell.y, at),
       Direction<S>(p, S::dim - 1, S::dim == 3 ? cell.z : cell.y, at)};
   C u[n * n];
-#pragma unroll
-  for (int j = 0; j < n; ++j)
-#pragma unroll
-    for (int i = 0; i < n; ++i)
-      u[j * n + i] = load_pack<1>(a.r + first + j * a.block.row() + i * a.block.pitch).at[0];
+  for_plane<S>(
+      a.block, first, [&](int m, std::int64_t from) { u[m] = load_pack<1>(a.r + from).at[0]; });
   of[0].template transform<true, 1, n>(u);
   of[1].template transform<true, n, 1>(u);
   const C reaction = a.cells.reaction[at];
@@ -224,7 +230,8 @@ __global__ void __launch_bounds__(S::threads)
     for (int j = 0; j < n; ++j)
 #pragma unroll
       for (int i = 0; i < n; ++i)
-        u[j * n + i] *= p.weight / (of[0].eigenvalue(i) + of[1].eigenvalue(j) + reaction);
+        u[j * n + i] *=
+            p.weight * cellwise::inverse(of[0].eigenvalue(i) + of[1].eigenvalue(j) + reaction);
   of[1].template transform<false, n, 1>(u);
   of[0].template transform<false, 1, n>(u);
   if (cell.exists)
@@ -237,7 +244,8 @@ void relax(const CellRelaxation<typename S::Number> &a, Stream stream)
   using C = typename S::C;
   const std::int64_t strips = (a.block.pitch + S::lanes - 1) / S::lanes;
   const Parameters<typename S::Number> p{a, static_cast<C>(a.basis->penalty / 2),
-      static_cast<C>(a.weight), static_cast<C>(a.theta), strips};
+      static_cast<C>(2 / a.basis->penalty), static_cast<C>(a.weight), static_cast<C>(a.theta),
+      strips};
   const auto kernel = &cell_kernel<S>;
   if (S::shared_bytes > 48 * 1024)
     allow_shared_bytes(reinterpret_cast<const void *>(kernel), S::shared_bytes);

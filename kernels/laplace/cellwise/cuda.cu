@@ -1,6 +1,7 @@
 #include "kernels/laplace/cellwise/cuda.h"
 
 #include "kernels/device/launch.cuh"
+#include "kernels/laplace/cellwise/inverse.cuh"
 #include "kernels/laplace/cellwise/lines.cuh"
 #include "kernels/laplace/dispatch.h"
 

@@ -9,6 +9,7 @@
 // Two more warps copy the layers and the rows of cells beside the tile, sum the lines of the cells beside the rows, and take lines in y.
 #pragma once
 
+#include "kernels/laplace/cellwise/inverse.cuh"
 #include "kernels/laplace/cellwise/lines_y.cuh"
 #include "kernels/laplace/cellwise/service.cuh"
 

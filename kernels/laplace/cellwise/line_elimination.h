@@ -13,13 +13,6 @@ struct Affine
   V v, vv, vd, d, dv, dd;
 };
 
-/// What elimination leaves of a cell: its right and left traces by the left traces of the next one.
-template <typename V>
-struct Condensed
-{
-  Affine<V> right, left;
-};
-
 /// The rank-2 coupling of a cell to its neighbours in a line.
 template <typename V>
 struct LineCell
@@ -46,70 +39,79 @@ struct LineSums
   V v_r{}, v_l{}, d_r{}, d_l{};               ///< the traces of G r
 };
 
-/// Solves for V_R, V_L, D_L of a cell for three right-hand sides: the constant and y.
+/// The equations for the left traces of a cell whose left neighbour has been eliminated: by them its jumps P_L = p[0] + p[1] V_L + p[2] D_L
+/// and Q_L likewise, and the inverse of their matrix.
 template <typename V>
-constexpr void solve_3(V (&m)[3][3], V (&b)[3][3])
+struct LeftEnd
 {
-  for (int p = 0; p < 3; ++p)
-  {
-    const V inverse = 1 / m[p][p];
-    for (int row = p + 1; row < 3; ++row)
-    {
-      const V factor = m[row][p] * inverse;
-      for (int column = p + 1; column < 3; ++column)
-        m[row][column] -= factor * m[p][column];
-      for (int k = 0; k < 3; ++k)
-        b[row][k] -= factor * b[p][k];
-    }
-  }
-  for (int p = 2; p >= 0; --p)
-    for (int k = 0; k < 3; ++k)
-    {
-      V sum = b[p][k];
-      for (int column = p + 1; column < 3; ++column)
-        sum -= m[p][column] * b[column][k];
-      b[p][k] = sum / m[p][p];
-    }
-}
+  V p[3], q[3];
+  V inverse[2][2];
 
-/// Eliminates a cell whose left neighbour has been: `before` are that one's right traces.
-template <typename V>
-constexpr Condensed<V> condense(const LineCell<V> &e, const LineSums<V> &s, const Affine<V> &before)
+  /// `before`: the right traces of the neighbour. reciprocal(x) = 1 / x.
+  template <typename Reciprocal>
+  constexpr LeftEnd(const LineCell<V> &e, const LineSums<V> &s, const Affine<V> &before,
+      const Reciprocal &reciprocal)
+    : p{e.lower * before.d - e.tau_l * before.v, e.a_l - e.tau_l * before.vv + e.lower * before.dv,
+          e.lower * before.dd - e.tau_l * before.vd}
+    , q{e.c * before.v, e.c * before.vv, e.c * before.vd}
+  {
+    const V m00 = 1 + s.a_p * p[1] + s.b_p * q[1], m01 = s.a_p * p[2] + s.b_p * q[2],
+            m10 = -(s.b_p * p[1] + s.c_p * q[1]), m11 = 1 - (s.b_p * p[2] + s.c_p * q[2]);
+    const V factor = reciprocal(m00 * m11 - m01 * m10);
+    inverse[0][0] = factor * m11;
+    inverse[0][1] = -(factor * m01);
+    inverse[1][0] = -(factor * m10);
+    inverse[1][1] = factor * m00;
+  }
+  /// What the right-hand side adds to the equations.
+  constexpr V value(const LineSums<V> &s) const { return s.v_l - s.a_p * p[0] - s.b_p * q[0]; }
+  constexpr V derivative(const LineSums<V> &s) const { return s.d_l + s.b_p * p[0] + s.c_p * q[0]; }
+};
+
+/// Eliminates a cell whose left neighbour has been: its right traces by the left traces of the next one.
+template <typename V, typename Reciprocal>
+constexpr Affine<V> condense(const LineCell<V> &e, const LineSums<V> &s, const Affine<V> &before,
+    const Reciprocal &reciprocal)
 {
-  // P_L = p0 + p1 V_L + p2 D_L and Q_L likewise.
-  const V p0 = e.lower * before.d - e.tau_l * before.v,
-          p1 = e.a_l - e.tau_l * before.vv + e.lower * before.dv,
-          p2 = e.lower * before.dd - e.tau_l * before.vd;
-  const V q0 = e.c * before.v, q1 = e.c * before.vv, q2 = e.c * before.vd;
-  V m[3][3] = {{1 + s.a_p * e.a_r, s.a_m * p1 + s.b_m * q1, s.a_m * p2 + s.b_m * q2},
-      {s.a_m * e.a_r, 1 + s.a_p * p1 + s.b_p * q1, s.a_p * p2 + s.b_p * q2},
-      {-(s.b_m * e.a_r), -(s.b_p * p1 + s.c_p * q1), 1 - (s.b_p * p2 + s.c_p * q2)}};
-  V t[3][3] = {{s.v_r - s.a_m * p0 - s.b_m * q0, s.a_p * e.tau_r - s.b_p * e.c, s.a_p * e.upper},
-      {s.v_l - s.a_p * p0 - s.b_p * q0, s.a_m * e.tau_r - s.b_m * e.c, s.a_m * e.upper},
-      {s.d_l + s.b_p * p0 + s.c_p * q0, s.c_m * e.c - s.b_m * e.tau_r, -(s.b_m * e.upper)}};
-  solve_3(m, t);
-  V d_r[3];
+  const LeftEnd<V> left(e, s, before, reciprocal);
+  // Rows of sums over P_L and Q_L, times the inverse: for V_R, and for D_R.
+  const V x[2] = {s.a_m * left.p[1] + s.b_m * left.q[1], s.a_m * left.p[2] + s.b_m * left.q[2]};
+  const V z[2] = {s.b_m * left.p[1] + s.c_m * left.q[1], s.b_m * left.p[2] + s.c_m * left.q[2]};
+  const auto times_inverse = [&left](const V(&row)[2], int column) {
+    return row[0] * left.inverse[0][column] + row[1] * left.inverse[1][column];
+  };
+  const V x_v = times_inverse(x, 0), x_d = times_inverse(x, 1);
+  const V z_v = times_inverse(z, 0), z_d = times_inverse(z, 1);
+  // The equations of the left traces: by V_R, constant, by y_V and by y_D.
+  const V by_v = s.a_m * e.a_r, by_d = -(s.b_m * e.a_r);
+  const V l[3][2] = {{left.value(s), left.derivative(s)},
+      {s.a_m * e.tau_r - s.b_m * e.c, s.c_m * e.c - s.b_m * e.tau_r},
+      {s.a_m * e.upper, -(s.b_m * e.upper)}};
+  const V right[3] = {s.v_r - s.a_m * left.p[0] - s.b_m * left.q[0], s.a_p * e.tau_r - s.b_p * e.c,
+      s.a_p * e.upper};
+  const V pivot = reciprocal(1 + s.a_p * e.a_r - x_v * by_v - x_d * by_d);
+  V value[3], derivative[3];
+  const V of_value = z_v * by_v + z_d * by_d - s.b_p * e.a_r;
   for (int k = 0; k < 3; ++k)
   {
-    const V zero{};
-    const V p_r = e.a_r * t[0][k] - (k == 1 ? e.tau_r : k == 2 ? e.upper : zero);
-    const V p_l = (k == 0 ? p0 : zero) + p1 * t[1][k] + p2 * t[2][k];
-    const V q_r = k == 1 ? e.c : zero;
-    const V q_l = (k == 0 ? q0 : zero) + q1 * t[1][k] + q2 * t[2][k];
-    d_r[k] = (k == 0 ? s.d_r : zero) - s.b_p * p_r - s.b_m * p_l - s.c_p * q_r - s.c_m * q_l;
+    value[k] = pivot * (right[k] - x_v * l[k][0] - x_d * l[k][1]);
+    derivative[k] = of_value * value[k] - z_v * l[k][0] - z_d * l[k][1];
   }
-  return {{t[0][0], t[0][1], t[0][2], d_r[0], d_r[1], d_r[2]},
-      {t[1][0], t[1][1], t[1][2], t[2][0], t[2][1], t[2][2]}};
+  derivative[0] += s.d_r - s.b_m * left.p[0] - s.c_m * left.q[0];
+  derivative[1] += s.b_p * e.tau_r - s.c_p * e.c;
+  derivative[2] += s.b_p * e.upper;
+  return {value[0], value[1], value[2], derivative[0], derivative[1], derivative[2]};
 }
 
 /// The sums of a cell: g[i] becomes the inverse of c lambda_i + shift. Tables: v, h, lambda of CellBasis and the squares of v.
-template <int n, typename V, typename Tables, typename Numbers>
-constexpr LineSums<V> sums_of(const Tables &t, V c, V shift, V *g, const Numbers &numbers)
+template <int n, typename V, typename Tables, typename Numbers, typename Reciprocal>
+constexpr LineSums<V> sums_of(
+    const Tables &t, V c, V shift, V *g, const Numbers &numbers, const Reciprocal &reciprocal)
 {
   V a[2] = {}, b[2] = {}, cc[2] = {}, value[2] = {}, derivative[2] = {};
   for (int i = 0; i < n; ++i)
   {
-    g[i] = 1 / (c * t.lambda[i] + shift);
+    g[i] = reciprocal(c * t.lambda[i] + shift);
     const V of_r = g[i] * numbers(i);
     a[i % 2] += t.square[i] * g[i];
     b[i % 2] += t.v[i] * t.h[i] * g[i];
@@ -164,22 +166,37 @@ struct Coupling
   V p[2], q[2];
 };
 
-/// Of a cell between the right traces of the cell before, as functions, and the left traces of the next one, `next`, which become those of
-/// this cell.
+/// Where the way back from the upper end has come: the right traces of a cell, of which D is not asked for, and the left traces of the next one.
 template <typename V>
-constexpr Coupling<V> resolve(
-    const LineCell<V> &e, const Condensed<V> &t, const Affine<V> &before, Traces<V> &next)
+struct Face
 {
-  const V y_v = next.v, y_d = next.d;
-  const V v_r = t.right.v + t.right.vv * y_v + t.right.vd * y_d;
-  const V v_l = t.left.v + t.left.vv * y_v + t.left.vd * y_d;
-  const V d_l = t.left.d + t.left.dv * y_v + t.left.dd * y_d;
-  const V other_v = before.v + before.vv * v_l + before.vd * d_l;
-  const V other_d = before.d + before.dv * v_l + before.dd * d_l;
-  const V p_r = e.a_r * v_r - e.tau_r * y_v - e.upper * y_d;
-  const V p_l = e.a_l * v_l - e.tau_l * other_v + e.lower * other_d;
-  const V q_r = e.c * y_v, q_l = e.c * other_v;
-  next = {v_l, d_l};
+  V right_v;
+  Traces<V> next;
+};
+
+/// Of a cell with the right traces `before` of the one before, at whose face the way goes on.
+template <typename V, typename Reciprocal>
+constexpr Coupling<V> resolve(const LineCell<V> &e, const LineSums<V> &s, const Affine<V> &before,
+    Face<V> &face, const Reciprocal &reciprocal)
+{
+  const LeftEnd<V> left(e, s, before, reciprocal);
+  const V p_r = e.a_r * face.right_v - e.tau_r * face.next.v - e.upper * face.next.d,
+          q_r = e.c * face.next.v;
+  const V value = left.value(s) - s.a_m * p_r - s.b_m * q_r,
+          derivative = left.derivative(s) + s.b_m * p_r + s.c_m * q_r;
+  const V v = left.inverse[0][0] * value + left.inverse[0][1] * derivative,
+          d = left.inverse[1][0] * value + left.inverse[1][1] * derivative;
+  const V p_l = left.p[0] + left.p[1] * v + left.p[2] * d,
+          q_l = left.q[0] + left.q[1] * v + left.q[2] * d;
+  face = {before.v + before.vv * v + before.vd * d, {v, d}};
   return {{p_r + p_l, p_r - p_l}, {q_r + q_l, q_r - q_l}};
+}
+
+/// At the upper end, by the right traces of the last cell.
+template <typename V>
+constexpr Face<V> last_face(Side side, V kappa, const Affine<V> &t)
+{
+  const Traces<V> y = behind(side, kappa, t);
+  return {t.v + t.vv * y.v + t.vd * y.d, y};
 }
 } // namespace tensormg::laplace::line

@@ -1,12 +1,15 @@
 // Device kernel of LineRelaxation. A thread eliminates a row of cells, and the threads of a warp 32 rows: neighbours in x, where the row
 // runs in y or z, so that accesses are neighbours. Rows in x are brought through shared memory, 32 cells at a time. What elimination
-// leaves of the cells lies in global memory: LineRelaxation::work [group of rows][cell][number][thread].
+// leaves of the cells lies in global memory: LineRelaxation::work [group of rows][cell][number][thread]. What the next cell needs is
+// read before the work on a cell.
 #pragma once
 
 #include <algorithm>
 
 #include "kernels/device/launch.cuh"
+#include "kernels/device/occupancy.h"
 #include "kernels/device/pack.cuh"
+#include "kernels/laplace/cellwise/inverse.cuh"
 #include "kernels/laplace/cellwise/line_elimination.h"
 #include "kernels/laplace/cellwise/relaxation_cuda.h"
 #include "kernels/laplace/dispatch.h"
@@ -97,11 +100,7 @@ struct Row
     square_other = p.tables.square[mode[other]];
   }
 
-  __device__ LineCell<C> cell(std::int64_t i, C half_penalty) const
-  {
-    const C *own = c + at + i * step;
-    return LineCell<C>(*own, own[-step], own[step], half_penalty);
-  }
+  __device__ C coefficient(std::int64_t i) const { return c[at + i * step]; }
   __device__ C kappa(std::int64_t i) const { return jump[at + i * step]; }
   /// What the other directions and the reaction add to the diagonal.
   __device__ C shift(std::int64_t i) const
@@ -133,8 +132,13 @@ public:
   __device__ void bring(std::int64_t cell)
   {
     if constexpr (S::along_x)
-      for_chunk(cell,
-          [&](std::int64_t from, int to) { staged_[to] = load_pack<1>(p_.a.r + from).at[0]; });
+      for_chunk(cell, [&](std::int64_t from, int to) {
+        C values[S::n];
+        read(p_.a.r, from, p_.a.block.pitch, values);
+#pragma unroll
+        for (int m = 0; m < S::n; ++m)
+          staged_[to + m * S::staged_row] = values[m];
+      });
   }
   __device__ C operator()(std::int64_t cell, int mode) const
   {
@@ -144,19 +148,27 @@ public:
       return load_pack<1>(p_.a.r + row_.first + cell * row_.cell_stride + mode * row_.mode_stride)
           .at[0];
   }
-  /// Of a number that is not asked for again.
-  __device__ void result(std::int64_t cell, int mode, C value)
+  /// For a cell that is not asked for again.
+  __device__ void results(std::int64_t cell, const C (&values)[S::n])
   {
     if constexpr (S::along_x)
-      staged_[place(int(threadIdx.x), mode, int(cell % S::chunk))] = value;
+#pragma unroll
+      for (int m = 0; m < S::n; ++m)
+        staged_[place(int(threadIdx.x), m, int(cell % S::chunk))] = values[m];
     else
-      write(row_.first + cell * row_.cell_stride + mode * row_.mode_stride, value);
+      write(row_.first + cell * row_.cell_stride, row_.mode_stride, values);
   }
   /// All lanes, after the results of a chunk.
   __device__ void leave(std::int64_t cell)
   {
     if constexpr (S::along_x)
-      for_chunk(cell, [&](std::int64_t to, int from) { write(to, staged_[from]); });
+      for_chunk(cell, [&](std::int64_t to, int from) {
+        C values[S::n];
+#pragma unroll
+        for (int m = 0; m < S::n; ++m)
+          values[m] = staged_[from + m * S::staged_row];
+        write(to, p_.a.block.pitch, values);
+      });
   }
 
 private:
@@ -164,7 +176,7 @@ private:
   {
     return (row * S::n + mode) * S::staged_row + cell;
   }
-  /// use(place in the vector, place in shared memory): lanes are neighbouring cells of one row after the other.
+  /// use(place of the first mode in the vector, in shared memory): lanes are neighbouring cells of one row after the other.
   template <typename Use>
   __device__ void for_chunk(std::int64_t cell, const Use &use)
   {
@@ -172,18 +184,29 @@ private:
     constexpr int rows = S::lanes / S::chunk;
     const int in_chunk = int(threadIdx.x) % S::chunk;
     const std::int64_t at = cell + in_chunk;
+#pragma unroll 4
     for (int row = int(threadIdx.x) / S::chunk; row < S::lanes; row += rows)
       if (const std::int64_t which = group_ * S::lanes + row;
           which < p_.rows && at < p_.a.block.cells[0])
-        for (int mode = 0; mode < S::n; ++mode)
-          use(which * p_.a.block.row() + mode * p_.a.block.pitch + at, place(row, mode, in_chunk));
+        use(which * p_.a.block.row() + at, place(row, 0, in_chunk));
     __syncwarp();
   }
-  __device__ void write(std::int64_t at, C value)
+  __device__ static void read(
+      const Number *from, std::int64_t at, std::int64_t stride, C (&values)[S::n])
   {
-    Number *to = p_.a.z + at;
-    const C before = p_.a.adds ? load_pack<1>(to).at[0] : C(0);
-    store_pack(to, Pack<C, 1>(before + p_.weight * value));
+#pragma unroll
+    for (int m = 0; m < S::n; ++m)
+      values[m] = load_pack<1>(from + at + m * stride).at[0];
+  }
+  /// Reads before it writes: otherwise accesses would wait for each other.
+  __device__ void write(std::int64_t at, std::int64_t stride, const C (&values)[S::n])
+  {
+    C before[S::n] = {};
+    if (p_.a.adds)
+      read(p_.a.z, at, stride, before);
+#pragma unroll
+    for (int m = 0; m < S::n; ++m)
+      store_pack(p_.a.z + at + m * stride, Pack<C, 1>(fma(p_.weight, values[m], before[m])));
   }
 
   const Parameters<S> &p_;
@@ -192,7 +215,7 @@ private:
   C *staged_;
 };
 
-/// What elimination leaves of the cells of a thread's row.
+/// What elimination leaves of the cells of a thread's row: their right traces.
 template <typename C>
 class Work
 {
@@ -201,20 +224,20 @@ public:
     : work_(of_thread)
     , threads_(threads)
   {}
-  __device__ void write(std::int64_t cell, const Condensed<C> &t)
+  __device__ void write(std::int64_t cell, const Affine<C> &t) const
   {
     C *to = work_ + cell * numbers_of_condensed * threads_;
-    const C *from = &t.right.v;
+    const C *from = &t.v;
 #pragma unroll
     for (int i = 0; i < numbers_of_condensed; ++i)
       to[i * threads_] = from[i];
   }
-  __device__ Condensed<C> read(std::int64_t cell) const
+  __device__ Affine<C> read(std::int64_t cell) const
   {
-    static_assert(sizeof(Condensed<C>) == numbers_of_condensed * sizeof(C));
+    static_assert(sizeof(Affine<C>) == numbers_of_condensed * sizeof(C));
     const C *from = work_ + cell * numbers_of_condensed * threads_;
-    Condensed<C> t;
-    C *to = &t.right.v;
+    Affine<C> t;
+    C *to = &t.v;
 #pragma unroll
     for (int i = 0; i < numbers_of_condensed; ++i)
       to[i] = from[i * threads_];
@@ -226,46 +249,132 @@ private:
   std::int64_t threads_;
 };
 
+/// What is read for a cell: the numbers of its row, unless they are in shared memory, c of the cell to which the way leads, and what is added
+/// to the diagonal.
 template <typename S>
-__device__ void solve_row(
-    const Parameters<S> &p, const Row<S> &row, Numbers<S> numbers, Work<typename S::C> work)
+struct Input
 {
   using C = typename S::C;
-  constexpr int n = S::n;
-  const int d = S::along_x ? 0 : p.a.d;
-  const std::int64_t length = p.a.block.cells[d];
-  const Side lower = p.a.sides[2 * d], upper = p.a.sides[2 * d + 1];
-  const Affine<C> begin = reflection(lower, row.kappa(-1));
-  Condensed<C> t{begin, {}};
-  C g[n];
-  for (std::int64_t i = 0; i < length; ++i)
+  C r[S::n];
+  C next, shift;
+};
+
+template <typename S>
+class RowSolver
+{
+  using C = typename S::C;
+  static constexpr int n = S::n;
+
+public:
+  __device__ RowSolver(
+      const Parameters<S> &p, const Row<S> &row, Numbers<S> &numbers, const Work<C> &work)
+    : p_(p)
+    , row_(row)
+    , numbers_(numbers)
+    , work_(work)
+    , d_(S::along_x ? 0 : p.a.d)
+    , length_(p.a.block.cells[d_])
+    , begin_(reflection(p.a.sides[2 * d_], row.kappa(-1)))
+  {}
+
+  __device__ void run()
   {
-    if (i % S::chunk == 0)
-      numbers.bring(i);
-    const LineCell<C> e = row.cell(i, p.half_penalty);
-    t = condense(e,
-        sums_of<n>(p.tables, e.c, row.shift(i), g, [&](int m) { return numbers(i, m); }), t.right);
-    work.write(i, t);
+    const Affine<C> last = eliminate();
+    go_back(last_face(p_.a.sides[2 * d_ + 1], row_.kappa(length_), last));
   }
-  Traces<C> next = behind(upper, row.kappa(length), t.right);
-  for (std::int64_t i = length - 1; i >= 0; --i)
+
+private:
+  /// Of cell i, on the way to cell i + step.
+  __device__ Input<S> read(std::int64_t i, int step) const
   {
-    if (i % S::chunk == S::chunk - 1) // the last cells are still there
-      numbers.bring(i / S::chunk * S::chunk);
-    const Condensed<C> before = i > 0 ? work.read(i - 1) : Condensed<C>{begin, {}};
-    const LineCell<C> e = row.cell(i, p.half_penalty);
-    const C shift = row.shift(i);
-    const Coupling<C> by = resolve(e, t, before.right, next);
+    Input<S> input;
+    if constexpr (!S::along_x)
 #pragma unroll
-    for (int m = 0; m < n; ++m)
-      numbers.result(i, m,
-          (numbers(i, m) - p.tables.v[m] * by.p[m % 2] - p.tables.h[m] * by.q[m % 2]) /
-              (e.c * p.tables.lambda[m] + shift));
-    if (i % S::chunk == 0)
-      numbers.leave(i);
-    t = before;
+      for (int m = 0; m < n; ++m)
+        input.r[m] = numbers_(i, m);
+    input.next = row_.coefficient(i + step);
+    input.shift = row_.shift(i);
+    return input;
   }
-}
+  __device__ void take_shared(std::int64_t i, Input<S> &input) const
+  {
+    if constexpr (S::along_x)
+#pragma unroll
+      for (int m = 0; m < n; ++m)
+        input.r[m] = numbers_(i, m);
+  }
+  __device__ LineSums<C> sums(C own, const Input<S> &input, C (&g)[n]) const
+  {
+    return sums_of<n>(
+        p_.tables, own, input.shift, g, [&](int m) { return input.r[m]; }, Reciprocal());
+  }
+
+  struct Reciprocal
+  {
+    __device__ C operator()(C x) const { return cellwise::inverse(x); }
+  };
+
+  /// Returns the right traces of the last cell.
+  __device__ Affine<C> eliminate() const
+  {
+    Affine<C> t = begin_;
+    C lower = row_.coefficient(-1), own = row_.coefficient(0), g[n];
+    Input<S> ahead = read(0, 1);
+    for (std::int64_t i = 0; i < length_; ++i)
+    {
+      if (i % S::chunk == 0)
+        numbers_.bring(i);
+      Input<S> input = ahead;
+      if (i + 1 < length_)
+        ahead = read(i + 1, 1);
+      take_shared(i, input);
+      const LineCell<C> e(own, lower, input.next, p_.half_penalty);
+      t = condense(e, sums(own, input, g), t, Reciprocal());
+      work_.write(i, t);
+      lower = own;
+      own = input.next;
+    }
+    return t;
+  }
+
+  __device__ void go_back(Face<C> face) const
+  {
+    C upper = row_.coefficient(length_), own = row_.coefficient(length_ - 1), g[n];
+    Input<S> ahead = read(length_ - 1, -1);
+    Affine<C> right_ahead = length_ > 1 ? work_.read(length_ - 2) : begin_;
+    for (std::int64_t i = length_ - 1; i >= 0; --i)
+    {
+      if (i % S::chunk == S::chunk - 1) // the last cells are still there
+        numbers_.bring(i / S::chunk * S::chunk);
+      Input<S> input = ahead;
+      const Affine<C> before = right_ahead;
+      if (i > 0)
+        ahead = read(i - 1, -1);
+      right_ahead = i > 1 ? work_.read(i - 2) : begin_;
+      take_shared(i, input);
+      const LineCell<C> e(own, input.next, upper, p_.half_penalty);
+      const Coupling<C> by = resolve(e, sums(own, input, g), before, face, Reciprocal());
+      C values[n];
+#pragma unroll
+      for (int m = 0; m < n; ++m)
+        values[m] =
+            g[m] * (input.r[m] - p_.tables.v[m] * by.p[m % 2] - p_.tables.h[m] * by.q[m % 2]);
+      numbers_.results(i, values);
+      if (i % S::chunk == 0)
+        numbers_.leave(i);
+      upper = own;
+      own = input.next;
+    }
+  }
+
+  const Parameters<S> &p_;
+  const Row<S> &row_;
+  Numbers<S> &numbers_;
+  const Work<C> &work_;
+  int d_;
+  std::int64_t length_;
+  Affine<C> begin_;
+};
 
 template <typename S>
 __global__ void __launch_bounds__(S::threads) line_kernel(const __grid_constant__ Parameters<S> p)
@@ -283,7 +392,10 @@ __global__ void __launch_bounds__(S::threads) line_kernel(const __grid_constant_
     const bool exists = number < p.rows; // all lanes of a warp take part in what it brings
     const Row<S> row(p, exists ? number : p.rows - 1);
     if (S::along_x || exists)
-      solve_row<S>(p, row, Numbers<S>(p, row, group, staged), work);
+    {
+      Numbers<S> numbers(p, row, group, staged);
+      RowSolver<S>(p, row, numbers, work).run();
+    }
   }
 }
 
@@ -305,11 +417,13 @@ void launch_lines(const LineRelaxation<typename S::Number> &a, Stream stream)
   p.rows = a.block.size() / (S::n * (a.d == 0 ? a.block.pitch : a.block.cells[a.d]));
   p.groups = (p.rows + S::lanes - 1) / S::lanes;
   constexpr int warps = S::threads / S::lanes;
-  const std::int64_t most = std::max<std::int64_t>(
+  const auto kernel = &line_kernel<S>;
+  const std::int64_t with_work = std::max<std::int64_t>(
       line_work_size(a.block, a.d) / (a.block.cells[a.d] * numbers_of_condensed * S::threads), 1);
-  const std::int64_t blocks = std::min((p.groups + warps - 1) / warps, most);
-  launch("launching the inverses of lines", &line_kernel<S>, unsigned(blocks), S::threads, 0,
-      stream, p);
+  // All at once, since each block has as much to do.
+  const std::int64_t blocks = std::min({(p.groups + warps - 1) / warps, with_work,
+      std::int64_t{resident_blocks(reinterpret_cast<const void *>(kernel), S::threads, 0)}});
+  launch("launching the inverses of lines", kernel, unsigned(blocks), S::threads, 0, stream, p);
 }
 } // namespace tensormg::laplace::line
 

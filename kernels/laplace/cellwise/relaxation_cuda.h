@@ -47,9 +47,9 @@ struct LineRelaxation
 };
 
 /// A thread eliminates a row of cells; so many of them work at a time.
-inline constexpr std::int64_t most_line_threads = 1 << 16;
+inline constexpr std::int64_t most_line_threads = 3 << 15;
 /// Numbers that elimination leaves of a cell.
-inline constexpr int numbers_of_condensed = 12;
+inline constexpr int numbers_of_condensed = 6;
 
 constexpr std::int64_t line_work_size(const Block &block, int d)
 {

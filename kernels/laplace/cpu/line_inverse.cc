@@ -43,11 +43,9 @@ namespace
         tables_.square[i] = static_cast<C>(basis.v[i] * basis.v[i]);
       }
       C *memory = CpuScratch<C>::of_this_thread().require(
-          length_ * static_cast<std::int64_t>((sizeof(Condensed<V>) + n * sizeof(V)) / sizeof(C)) +
-          64 / sizeof(C));
+          length_ * static_cast<std::int64_t>(sizeof(Affine<V>) / sizeof(C)) + 64 / sizeof(C));
       const auto address = (reinterpret_cast<std::uintptr_t>(memory) + 63) / 64 * 64;
-      condensed_ = reinterpret_cast<Condensed<V> *>(address);
-      g_ = reinterpret_cast<V *>(condensed_ + length_);
+      right_ = reinterpret_cast<Affine<V> *>(address);
     }
 
     void run(const Number *r, Number *z)
@@ -109,21 +107,33 @@ namespace
       {
         const LineCell<V> e = cell(c);
         const V shift = shift_of(start + c * step, cell_stride, count, je, jl);
-        const Affine<V> before = c == 0 ? reflection(lower_, kappa(-1)) : condensed_[c - 1].right;
-        condensed_[c] = condense(e,
-            sums_of<n>(tables_, e.c, shift, g_ + c * n, [&](int i) { return numbers(c, i); }),
-            before);
+        const Affine<V> before = c == 0 ? reflection(lower_, kappa(-1)) : right_[c - 1];
+        right_[c] =
+            condense(e, sums(e.c, shift, [&](int i) { return numbers(c, i); }), before, reciprocal);
       }
-      Traces<V> next = behind(upper_, kappa(length_), condensed_[length_ - 1].right);
+      Face<V> face = last_face(upper_, kappa(length_), right_[length_ - 1]);
       for (std::int64_t c = length_ - 1; c >= 0; --c)
       {
-        const Affine<V> before = c == 0 ? reflection(lower_, kappa(-1)) : condensed_[c - 1].right;
-        const Coupling<V> by = resolve(cell(c), condensed_[c], before, next);
+        const Affine<V> before = c == 0 ? reflection(lower_, kappa(-1)) : right_[c - 1];
+        const LineCell<V> e = cell(c);
+        V r_of_cell[n];
+        for (int i = 0; i < n; ++i)
+          r_of_cell[i] = numbers(c, i);
+        const V shift = shift_of(start + c * step, cell_stride, count, je, jl);
+        const Coupling<V> by = resolve(
+            e, sums(e.c, shift, [&](int i) { return r_of_cell[i]; }), before, face, reciprocal);
         for (int i = 0; i < n; ++i)
           add(z + place(c, o, l, i, je, jl), data_stride, count,
-              weight_ * g_[c * n + i] *
-                  (numbers(c, i) - tables_.v[i] * by.p[i % 2] - tables_.h[i] * by.q[i % 2]));
+              weight_ * g_[i] *
+                  (r_of_cell[i] - tables_.v[i] * by.p[i % 2] - tables_.h[i] * by.q[i % 2]));
       }
+    }
+
+    static V reciprocal(V x) { return 1 / x; }
+    template <typename Numbers>
+    LineSums<V> sums(V c, V shift, const Numbers &numbers)
+    {
+      return sums_of<n>(tables_, c, shift, g_, numbers, reciprocal);
     }
 
     static void add(Number *to, std::int64_t stride, std::int64_t count, V value)
@@ -156,8 +166,8 @@ namespace
     {
       std::array<C, n> v, h, lambda, square;
     } tables_;
-    Condensed<V> *condensed_;
-    V *g_;
+    Affine<V> *right_;
+    V g_[n];
   };
 } // namespace
 
