@@ -50,15 +50,22 @@ namespace
       old[i] = x[i] + theta * (x[i] - old[i]) + factor * (b[i] - row_times(a, i, x));
   }
 
-  unsigned blocks(const Matrix &a)
+  __global__ void __launch_bounds__(threads)
+      subtract_kernel(std::int64_t count, const double *sum, double *x)
   {
-    return static_cast<unsigned>((a.rows + threads - 1) / threads);
+    if (const std::int64_t i = std::int64_t(blockIdx.x) * threads + threadIdx.x; i < count)
+      x[i] -= *sum / double(count);
+  }
+
+  unsigned blocks(std::int64_t rows)
+  {
+    return static_cast<unsigned>((rows + threads - 1) / threads);
   }
 
   void launch_product(const Matrix &a, double factor, const double *start, const double *x,
       double *y, Stream stream)
   {
-    launch("launching the product with a sparse matrix", product_kernel, blocks(a), threads, 0,
+    launch("launching the product with a sparse matrix", product_kernel, blocks(a.rows), threads, 0,
         stream, a, factor, start, x, y);
   }
 } // namespace
@@ -81,7 +88,12 @@ void residual(const Matrix &a, const double *b, const double *x, double *y, Stre
 void step(const Matrix &a, double theta, double alpha, const double *d, const double *b,
     const double *x, double *old, Stream stream)
 {
-  launch("launching a step of a smoother on vertices", step_kernel, blocks(a), threads, 0, stream,
-      a, theta, alpha, d, b, x, old);
+  launch("launching a step of a smoother on vertices", step_kernel, blocks(a.rows), threads, 0,
+      stream, a, theta, alpha, d, b, x, old);
+}
+void subtract(std::int64_t count, const double *sum, double *x, Stream stream)
+{
+  launch("launching the subtraction of a mean", subtract_kernel, blocks(count), threads, 0, stream,
+      count, sum, x);
 }
 } // namespace tensormg::sparse

@@ -34,4 +34,7 @@ TENSORMG_CUDA_FUNCTION void residual(
 /// old = x + theta (x - old) + alpha diag(d) (b - A x); x = nullptr is zero, and old is not read.
 TENSORMG_CUDA_FUNCTION void step(const Matrix &a, double theta, double alpha, const double *d,
     const double *b, const double *x, double *old, Stream stream);
+/// x_i -= *sum / count, i < count; sum in device memory.
+TENSORMG_CUDA_FUNCTION void subtract(
+    std::int64_t count, const double *sum, double *x, Stream stream);
 } // namespace tensormg::sparse

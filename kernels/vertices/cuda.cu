@@ -15,11 +15,11 @@ namespace
     bool exists;
     __device__ explicit Cell(const Block &block)
     {
-      const std::int64_t strips = (block.pitch + lanes - 1) / lanes;
-      const std::int64_t row = blockIdx.x / strips;
+      const auto strips = unsigned((block.pitch + lanes - 1) / lanes), // 32 bits divide sooner
+          rows = unsigned(block.cells[1]), row = blockIdx.x / strips;
       x = blockIdx.x % strips * lanes + threadIdx.x;
-      y = row % block.cells[1];
-      z = row / block.cells[1];
+      y = row % rows;
+      z = row / rows;
       exists = x < block.cells[0];
     }
   };

@@ -14,7 +14,7 @@ namespace
 {
   namespace kernels = vector_kernels::cuda;
   /// In sums_: products of residual and correction of this step and the one before, and one that is not asked for.
-  constexpr int denominator = 2, unused = 3, largest = 4, n_sums = 5;
+  constexpr int denominator = 2, unused = 3, largest = 4, mean = 5, n_sums = 6;
 
   DeviceArray<double> padded(std::int64_t size, Stream stream)
   {
@@ -59,8 +59,10 @@ DeviceSparseMatrix::DeviceSparseMatrix(const SparseRows &from, Stream stream)
   view_ = {from.rows(), begin_.data(), columns_.data(), values_.data()};
 }
 
-DeviceVertexMultigrid::DeviceVertexMultigrid(const VertexHierarchy &from, Stream stream)
+DeviceVertexMultigrid::DeviceVertexMultigrid(
+    const VertexHierarchy &from, bool is_singular, Stream stream)
   : stream_(stream)
+  , is_singular_(is_singular)
 {
   for (std::size_t l = 0; l < from.levels.size(); ++l)
   {
@@ -83,6 +85,7 @@ DeviceVertexMultigrid::DeviceVertexMultigrid(const VertexHierarchy &from, Stream
   std::vector<std::int64_t> places(static_cast<std::size_t>(from.levels.back().matrix.rows()));
   std::iota(places.begin(), places.end(), 0);
   places_ = on_device(places, stream);
+  count_iterations();
 }
 
 void DeviceVertexMultigrid::smooth(Level &level, bool zero_start)
@@ -115,8 +118,16 @@ void DeviceVertexMultigrid::cycle(std::size_t l)
   smooth(level, false);
 }
 
+void DeviceVertexMultigrid::subtract_mean(double *x)
+{
+  kernels::dot(size(), ones_.data(), x, scratch_.data(), sums_.data() + mean, stream_);
+  sparse::subtract(levels_.front().matrix.view().rows, sums_.data() + mean, x, stream_);
+}
+
 void DeviceVertexMultigrid::start()
 {
+  if (is_singular_)
+    subtract_mean(b());
   device::fill_bytes(
       solution_.data(), 0, static_cast<std::size_t>(size()) * sizeof(double), stream_);
 }
@@ -141,11 +152,11 @@ void DeviceVertexMultigrid::iterate(int step)
 
 void DeviceVertexMultigrid::solve()
 {
-  if (n_iterations_ == 0)
-    return cycle(0);
   start();
   for (int step = 0; step < n_iterations_; ++step)
     iterate(step);
+  if (is_singular_)
+    subtract_mean(solution_.data());
 }
 
 double DeviceVertexMultigrid::bytes() const
@@ -154,19 +165,26 @@ double DeviceVertexMultigrid::bytes() const
   for (const Level &level : levels_)
     of_cycle += static_cast<double>(2 * level.steps.size()) * level.matrix.bytes() +
         level.prolongation.bytes() + level.restriction.bytes();
-  return n_iterations_ == 0 ? of_cycle
-                            : n_iterations_ * (of_cycle + levels_.front().matrix.bytes());
+  return n_iterations_ * (of_cycle + levels_.front().matrix.bytes());
 }
 
-void DeviceVertexMultigrid::require_accuracy(double accuracy)
+/// For a right-hand side with long and with short waves.
+void DeviceVertexMultigrid::count_iterations()
 {
+  const std::int64_t rows = levels_.front().matrix.view().rows;
   for (DeviceArray<double> *vector : {&solution_, &direction_, &product_})
     *vector = DeviceArray<double>(size(), stream_);
   sums_ = DeviceArray<double>(n_sums, stream_);
   scratch_ = DeviceArray<double>(kernels::scratch_size(2), stream_);
   std::vector<double> some(static_cast<std::size_t>(size()), 0.);
-  for (std::int64_t i = 0; i < levels_.front().matrix.view().rows; ++i)
-    some[static_cast<std::size_t>(i)] = std::sin(static_cast<double>(i * i % 1013));
+  if (is_singular_)
+  {
+    std::fill_n(some.begin(), rows, 1.);
+    ones_ = on_device(some, stream_);
+  }
+  for (std::int64_t i = 0; i < rows; ++i)
+    some[static_cast<std::size_t>(i)] = std::sin(static_cast<double>(i * i % 1013)) +
+        std::cos(6. * static_cast<double>(i) / static_cast<double>(rows));
   levels_.front().b.copy_from_host(some.data(), stream_);
   start();
   double first = 0.;
@@ -178,7 +196,7 @@ void DeviceVertexMultigrid::require_accuracy(double accuracy)
     const double product = sums[static_cast<std::size_t>(n_iterations_ % 2)];
     if (n_iterations_ == 0)
       first = product;
-    else if (!(product > accuracy * accuracy * first))
+    else if (!(product > vertex_accuracy * vertex_accuracy * first))
       break; // the steps before were enough
   }
 }

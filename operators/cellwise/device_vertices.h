@@ -27,24 +27,22 @@ private:
   sparse::Matrix view_;
 };
 
-/// x() = about A^-1 b() with A of the finest level. All work is queued in the stream and can be recorded.
+/// x() = A^-1 b() to vertex_accuracy, with A of the finest level, by as many steps of conjugate gradients with a V-cycle as some right-hand
+/// side takes here first. All work is queued in the stream and can be recorded.
 class DeviceVertexMultigrid
 {
 public:
-  DeviceVertexMultigrid(const VertexHierarchy &from, Stream stream);
+  /// is_singular: constants are in the kernel of A, or nearly; x has no mean then, and that of b is of no interest.
+  DeviceVertexMultigrid(const VertexHierarchy &from, bool is_singular, Stream stream);
 
   /// One number for each unknown; what lies behind is zero.
   double *b() { return levels_.front().b.data(); }
-  const double *x() const
-  {
-    return solution_.size() > 0 ? solution_.data() : levels_.front().x.data();
-  }
-  /// One V-cycle or, after require_accuracy(), as many steps of conjugate gradients with it as that found; b() is lost.
+  const double *x() const { return solution_.data(); }
+  /// b() is lost.
   void solve();
   /// That solve() moves.
   double bytes() const;
-  /// From here on solve() reduces the error to about `accuracy`, as measured here for some right-hand side.
-  void require_accuracy(double accuracy);
+  int n_iterations() const { return n_iterations_; }
 
 private:
   struct Level
@@ -59,13 +57,17 @@ private:
   /// Step number `step` of conjugate gradients.
   void iterate(int step);
   void start();
+  void count_iterations();
+  void subtract_mean(double *x);
   std::int64_t size() const { return levels_.front().b.size(); }
 
   Stream stream_;
   std::vector<Level> levels_;
   DeviceArray<double> inverse_; ///< of the coarsest level
   DeviceArray<std::int64_t> places_;
-  int n_iterations_ = 0; ///< of conjugate gradients; 0: a cycle instead
+  int n_iterations_ = 0; ///< of conjugate gradients
+  bool is_singular_;
   DeviceArray<double> solution_, direction_, product_, sums_, scratch_;
+  DeviceArray<double> ones_; ///< where constants are in the kernel
 };
 } // namespace tensormg

@@ -156,6 +156,8 @@ namespace
       while (ML_Operator_Getrow(matrix, 1, &row, static_cast<int>(columns.size()), columns.data(),
                  values.data(), &length) == 0)
       {
+        if (static_cast<int>(columns.size()) > matrix->invec_leng)
+          throw std::runtime_error("Trilinos ML gives no rows of its matrices");
         columns.resize(2 * columns.size());
         values.resize(columns.size());
       }

@@ -16,10 +16,10 @@ namespace
 } // namespace
 
 VertexCorrection::VertexCorrection(const LevelGrid &level, const CellBasis &basis,
-    const Problem &problem, const VertexMethod &method, const HostContext & /*context*/)
+    const Problem &problem, bool algebraic, const HostContext & /*context*/)
   : level_(level)
   , basis_(basis)
-  , method_(method)
+  , algebraic_(algebraic)
   , is_singular_(problem.is_singular())
   , vertices_(level, basis, problem)
 {
@@ -31,7 +31,7 @@ void VertexCorrection::update()
   const CellNumbersOf<double> numbers(level_, basis_);
   multigrid_.reset();
   amg_.reset();
-  if (method_.algebraic)
+  if (algebraic_)
   {
     vertices_.split(numbers);
     amg_.emplace(vertices_.matrix(numbers), is_singular_);
@@ -46,25 +46,22 @@ void VertexCorrection::add(Vector<Number> &x, const Vector<Number> &r)
   vertices_.restrict_to(b_, r);
   if (amg_)
     amg_->solve(x_, b_);
-  else if (method_.accurate)
-    multigrid_->solve(x_, b_);
   else
-    multigrid_->cycle(x_, b_);
+    multigrid_->solve(x_, b_);
   vertices_.add_prolonged(x, x_);
 }
 
-std::int64_t VertexCorrection::bytes(const LevelGrid &level, const VertexMethod &method)
+std::int64_t VertexCorrection::bytes(const LevelGrid &level, bool algebraic)
 {
   return static_cast<std::int64_t>(vertices_of(level) *
-      (method.algebraic ? VertexAmg::bytes_per_vertex()
-                        : 8. / 7. * VertexMultigrid::bytes_per_vertex()));
+      (algebraic ? VertexAmg::bytes_per_vertex() : 8. / 7. * VertexMultigrid::bytes_per_vertex()));
 }
 
 DeviceVertexCorrection::DeviceVertexCorrection(const LevelGrid &level, const CellBasis &basis,
-    const Problem &problem, const VertexMethod &method, const DeviceContext &context)
+    const Problem &problem, bool algebraic, const DeviceContext &context)
   : level_(level)
   , basis_(basis)
-  , method_(method)
+  , algebraic_(algebraic)
   , is_singular_(problem.is_singular())
   , context_(context)
   , vertices_(level, basis, problem)
@@ -77,7 +74,7 @@ DeviceVertexCorrection::DeviceVertexCorrection(const LevelGrid &level, const Cel
 VertexHierarchy DeviceVertexCorrection::hierarchy()
 {
   const CellNumbersOf<double> numbers(level_, basis_);
-  if (!method_.algebraic)
+  if (!algebraic_)
     return VertexMultigrid(vertices_.matrix(numbers), is_singular_).hierarchy(is_singular_);
   vertices_.split(numbers);
   return VertexAmg(vertices_.matrix(numbers), is_singular_).hierarchy();
@@ -85,15 +82,14 @@ VertexHierarchy DeviceVertexCorrection::hierarchy()
 
 void DeviceVertexCorrection::update()
 {
-  multigrid_.reset();
-  multigrid_.emplace(hierarchy(), context_.stream);
-  if (method_.accurate)
-    multigrid_->require_accuracy(vertex_accuracy);
-  if (vertices_.n_splits() == 0)
   {
-    layout_.splits = layout_.octants = nullptr;
-    return;
+    const VertexHierarchy levels = hierarchy();
+    multigrid_.reset();
+    multigrid_.emplace(levels, is_singular_, context_.stream);
   }
+  layout_.splits = layout_.octants = nullptr;
+  if (vertices_.n_splits() == 0)
+    return;
   const std::vector<std::int32_t> splits = vertices_.splits(), octants = vertices_.octants();
   splits_ = DeviceArray<std::int32_t>(std::ssize(splits), Unset());
   octants_ = DeviceArray<std::int32_t>(std::ssize(octants), Unset());
@@ -120,16 +116,15 @@ void DeviceVertexCorrection::add(DeviceVector<Number> &x, const DeviceVector<Num
   vertices::add_prolonged(layout_, multigrid_->x(), x.data(), stream);
 }
 
-std::int64_t DeviceVertexCorrection::bytes(const LevelGrid &level, const VertexMethod &method)
+std::int64_t DeviceVertexCorrection::bytes(const LevelGrid &level, bool algebraic)
 {
   // Matrices take twelve bytes an entry, of which a row has 27, those between levels together about seven; coarser levels a seventh more, or
   // what algebraic multigrid makes of them.
-  const double per_vertex = 12. * 34. + 8. * 4., coarser = method.algebraic ? 1.6 : 8. / 7.;
+  const double per_vertex = 12. * 34. + 8. * 4., coarser = algebraic ? 1.6 : 8. / 7.;
   const double cells = static_cast<double>(level.block.pitch * level.block.cells[1]) *
       static_cast<double>(level.block.cells[2]);
   return static_cast<std::int64_t>(
-      vertices_of(level) * (per_vertex * coarser + (method.accurate ? 8. * 3. : 0.)) +
-      cells * 8. * (1 << level.block.dim));
+      vertices_of(level) * (per_vertex * coarser + 8. * 4.) + cells * 8. * (1 << level.block.dim));
 }
 
 template void VertexCorrection::add(Vector<double> &, const Vector<double> &);

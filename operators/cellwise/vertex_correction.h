@@ -12,34 +12,25 @@
 
 namespace tensormg
 {
-/// How the matrix on vertices is inverted.
-struct VertexMethod
-{
-  bool algebraic = false; ///< by algebraic multigrid, otherwise by black-box multigrid
-  bool accurate =
-      false; ///< by conjugate gradients with it to vertex_accuracy, otherwise by one cycle
-};
-
-/// x += P A^-1 P' r about: A = P'BP of the vertices (vertex_space.h). With algebraic multigrid, which is always accurate, stiff cells that
-/// meet in a corner have unknowns of their own. On the host.
+/// x += P A^-1 P' r to vertex_accuracy: A = P'BP of the vertices (vertex_space.h), by conjugate gradients with black-box or with algebraic
+/// multigrid, for which stiff cells that meet in a corner have unknowns of their own. On the host.
 class VertexCorrection
 {
 public:
   /// `level`, whose cells have numbers, and `basis` must outlive the object.
   VertexCorrection(const LevelGrid &level, const CellBasis &basis, const Problem &problem,
-      const VertexMethod &method, const HostContext &context);
+      bool algebraic, const HostContext &context);
   /// The cells have other numbers now.
   void update();
   template <typename Number>
   void add(Vector<Number> &x, const Vector<Number> &r);
 
-  static std::int64_t bytes(const LevelGrid &level, const VertexMethod &method);
+  static std::int64_t bytes(const LevelGrid &level, bool algebraic);
 
 private:
   const LevelGrid &level_;
   const CellBasis &basis_;
-  VertexMethod method_;
-  bool is_singular_;
+  bool algebraic_, is_singular_;
   VertexSpace vertices_;
   std::optional<VertexMultigrid> multigrid_;
   std::optional<VertexAmg> amg_; ///< in its place
@@ -51,20 +42,19 @@ class DeviceVertexCorrection
 {
 public:
   DeviceVertexCorrection(const LevelGrid &level, const CellBasis &basis, const Problem &problem,
-      const VertexMethod &method, const DeviceContext &context);
+      bool algebraic, const DeviceContext &context);
   void update();
   template <typename Number>
   void add(DeviceVector<Number> &x, const DeviceVector<Number> &r);
 
-  static std::int64_t bytes(const LevelGrid &level, const VertexMethod &method);
+  static std::int64_t bytes(const LevelGrid &level, bool algebraic);
 
 private:
   VertexHierarchy hierarchy();
 
   const LevelGrid &level_;
   const CellBasis &basis_;
-  VertexMethod method_;
-  bool is_singular_;
+  bool algebraic_, is_singular_;
   DeviceContext context_;
   VertexSpace vertices_;
   vertices::Layout layout_;

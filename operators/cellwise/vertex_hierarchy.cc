@@ -4,12 +4,18 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "operators/cellwise/cholesky.h"
 
 namespace tensormg
 {
+namespace
+{
+  constexpr std::int64_t most_dense = 6000;
+}
+
 SparseRows SparseRows::transposed(std::int64_t n_columns) const
 {
   SparseRows result;
@@ -55,6 +61,10 @@ VertexHierarchy::Level &VertexHierarchy::add_level(SparseRows matrix)
 void VertexHierarchy::invert_coarsest(bool is_singular)
 {
   const SparseRows &matrix = levels.back().matrix;
+  if (matrix.rows() > most_dense)
+    throw std::runtime_error("multigrid on vertices ends on " + std::to_string(matrix.rows()) +
+        " unknowns, too many for an inverse (allowed: at most " + std::to_string(most_dense) +
+        "); on the CPU it has none");
   const auto size = static_cast<std::size_t>(matrix.rows());
   std::vector<double> dense(size * size, 0.);
   double trace = 0.;

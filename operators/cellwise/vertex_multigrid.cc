@@ -281,6 +281,7 @@ VertexMatrix::VertexMatrix(const VertexGrid &grid_)
 }
 
 VertexMultigrid::VertexMultigrid(VertexMatrix matrix, bool is_singular)
+  : is_singular_(is_singular)
 {
   levels_.emplace_back(std::move(matrix));
   while (true)
@@ -331,6 +332,18 @@ void VertexMultigrid::solve(std::vector<double> &x, const std::vector<double> &b
   };
   x.assign(b.size(), 0.);
   r_ = b;
+  if (is_singular_)
+  {
+    double sum = 0.;
+    std::int64_t count = 0;
+    matrix.grid.for_each([&](const auto &vertex) {
+      sum += b[place(matrix.grid, vertex)];
+      ++count;
+    });
+    matrix.grid.for_each([&](const auto &vertex) {
+      r_[place(matrix.grid, vertex)] -= sum / static_cast<double>(count);
+    });
+  }
   p_.assign(b.size(), 0.);
   q_.assign(b.size(), 0.);
   double first = 0., last = 1.;

@@ -19,10 +19,11 @@ namespace tensormg
 /// The vertices of a box with a layer around them: vertex (x, y, z) lies at first() + x + y * row() + z * plane(), in 2D z = 0.
 struct VertexGrid
 {
+  int dim = 3;
   std::array<std::int64_t, 3> count{1, 1, 1};
   std::array<bool, 3> periodic{false, false, false};
 
-  bool is_3d() const { return count[2] > 1; }
+  bool is_3d() const { return dim == 3; }
   std::int64_t row() const { return count[0] + 2; }
   std::int64_t plane() const { return row() * (count[1] + 2); }
   /// Vectors are read from one entry before the first to one behind the last place.
@@ -84,7 +85,7 @@ public:
   /// undefined in x.
   void cycle(std::vector<double> &x, const std::vector<double> &b);
 
-  /// By conjugate gradients with cycles, to vertex_accuracy; x is zero where no vertex is.
+  /// By conjugate gradients with cycles, to vertex_accuracy; vectors as for cycle().
   void solve(std::vector<double> &x, const std::vector<double> &b);
   /// The same as matrices; vertices are numbered x + count[0] (y + count[1] z).
   VertexHierarchy hierarchy(bool is_singular) const;
@@ -117,6 +118,7 @@ private:
   void factorise(bool is_singular);
   void solve_coarsest();
 
+  bool is_singular_;
   std::vector<Level> levels_; ///< finest first
   std::vector<std::int64_t> places_;
   Cholesky factor_;

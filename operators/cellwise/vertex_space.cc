@@ -14,6 +14,7 @@ VertexSpace::VertexSpace(const LevelGrid &level, const CellBasis &basis, const P
   , penalty_(basis.penalty)
   , boundary_(problem.boundary)
 {
+  grid_.dim = level.block.dim;
   for (int d = 0; d < level.block.dim; ++d)
   {
     grid_.periodic[d] = boundary_[2 * d] == BoundaryKind::periodic;

@@ -99,19 +99,16 @@ public:
   {
     using Box = CoarseBoxSolver<Number, Context>;
     const Problem &problem = grid_->problem;
+    if (coarsening_.vertices)
+      return std::make_unique<VertexCycle<Number, Context>>(
+          level(l), *basis_, backend_, problem, options_, coarsening_, context_);
     if constexpr (Context::on_device)
     {
-      if (coarsening_.vertices)
-        return std::make_unique<VertexCycle<Number, Context>>(
-            level(l), *basis_, backend_, problem, options_, coarsening_, context_);
       if (has_cells(l))
         return std::make_unique<DeviceCellwiseSolver<Number>>(
             level(l), *basis_, problem.is_singular(), context_);
       return std::make_unique<Box>(level(l), *basis_, problem, context_.stream);
     }
-    else if (coarsening_.vertices)
-      return std::make_unique<VertexCycle<Number>>(
-          level(l), *basis_, backend_, problem, options_, coarsening_);
     else if (has_cells(l))
       return std::make_unique<CellwiseCoarseSolver<Number>>(
           level(l), *basis_, backend_, problem.is_singular());

@@ -19,8 +19,7 @@ CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &opt
              is_held = data->largest_kappa > most_kappa;
   choice.vertices = options.coarsening == Coarsening::vertices ||
       (options.coarsening == Coarsening::automatic && (jumps || is_stretched || is_held));
-  choice.accurate = choice.vertices && jumps;
-  choice.algebraic = choice.accurate && VertexAmg::is_available();
+  choice.algebraic = choice.vertices && jumps && VertexAmg::is_available();
   if (choice.vertices)
     for (int d = 0; d < grid.problem.dim; ++d)
       choice.lines[d] = data->strength[d] > most_strength;

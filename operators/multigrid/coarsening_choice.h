@@ -15,8 +15,7 @@ struct CoarseningChoice
   bool vertices = false;
   /// With vertices: algebraic multigrid on them, and two unknowns where stiff cells meet in a corner; otherwise black-box multigrid.
   bool algebraic = false;
-  /// With vertices: conjugate gradients on them, to an accuracy, where one cycle may not do: K jumps.
-  bool accurate = false;
+
   /// With vertices: directions whose lines are solved beside the cells.
   std::array<bool, 3> lines{false, false, false};
   std::string
@@ -24,8 +23,7 @@ struct CoarseningChoice
 
   bool is_same_cycle(const CoarseningChoice &other) const
   {
-    return vertices == other.vertices && algebraic == other.algebraic &&
-        accurate == other.accurate && lines == other.lines;
+    return vertices == other.vertices && algebraic == other.algebraic && lines == other.lines;
   }
 };
 

@@ -19,7 +19,7 @@ VertexCycle<Number, Context>::VertexCycle(const LevelGrid &level, const CellBasi
   , choice_(choice)
   , context_(context)
   , relaxation_(level, basis, backend, choice.lines, context)
-  , vertices_(level, basis, problem, {choice.algebraic, choice.accurate}, context)
+  , vertices_(level, basis, problem, choice.algebraic, context)
   , r_(relaxation_.make_vector())
   , old_(relaxation_.make_vector())
 {
@@ -53,7 +53,7 @@ std::int64_t VertexCycle<Number, Context>::bytes(
 {
   return 2 * level.block.size() * std::int64_t{sizeof(Number)} +
       CellsAndLines<Number, Context>::bytes(level, choice.lines) +
-      Correction::bytes(level, {choice.algebraic, choice.accurate});
+      Correction::bytes(level, choice.algebraic);
 }
 
 template <typename Number, typename Context>

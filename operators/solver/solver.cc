@@ -15,7 +15,6 @@
 #include "operators/data/right_hand_side.h"
 #include "operators/mesh/grid.h"
 #include "operators/mesh/lone_rank.h"
-#include "operators/multigrid/coarsening_choice.h"
 #include "operators/output/together.h"
 #include "operators/solver/argument_checks.h"
 #include "operators/solver/available_memory.h"
@@ -101,7 +100,6 @@ public:
     });
     SolverOptions chosen = options;
     chosen.multigrid = with_chosen_precision(options.multigrid, grid_, basis_);
-    multigrid_options_ = chosen.multigrid;
     require_memory(chosen);
     const SolverEnvironment environment{
         execution.iteration_callback, execution.message_callback, execution.stream};
@@ -263,7 +261,6 @@ private:
   double coefficient_; ///< of the caller's problem
   CellBasis basis_;
   Grid grid_;
-  MultigridOptions multigrid_options_; ///< with the chosen precision
   Problem &problem_;
   laplace::Backend backend_{};
   NodalMap map_;

@@ -139,7 +139,8 @@ private:
   }
   void tell_of_host(const std::string &what) const
   {
-    tell(what + " is evaluated on the host: the device lacks its functions");
+    tell(what +
+        " is evaluated on the host: for its functions, or for cells with numbers of their own, the device lacks kernels");
   }
 
   void wait()

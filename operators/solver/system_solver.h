@@ -137,7 +137,7 @@ public:
     operator_.update_cells();
     if (products_)
       products_->update_cells();
-    if (multigrid_->update())
+    if (multigrid_ != nullptr && multigrid_->update())
       return;
     method_.reset();
     multigrid_.reset();
@@ -156,8 +156,10 @@ public:
       space_.axpby(0., r, 0., z);
     else if (is_direct())
       direct_->solve(z, r);
-    else
+    else if (multigrid_ != nullptr)
       multigrid_->apply(z, r, norm);
+    else
+      throw std::runtime_error("there is no cycle for these coefficients");
   }
 
   /// For an iterative method. Its vectors make room and are taken again in the next solve. `without_mean` makes the error that of
@@ -218,6 +220,8 @@ private:
   template <typename BasisVector, typename AnyOperator>
   void make_krylov(AnyOperator &op)
   {
+    if (multigrid_ == nullptr) // update_cells() has thrown
+      throw std::runtime_error("there is no cycle for these coefficients");
     using Cycles = MultigridPreconditionerIn<Context>;
     if (options_.solver == OuterSolver::cg)
     {

@@ -116,10 +116,12 @@ struct Cell
 
   __device__ explicit Cell(const Parameters<typename S::Number> &p)
   {
-    const std::int64_t strip = blockIdx.x % p.strips, row = blockIdx.x / p.strips;
-    x = strip * S::lanes + threadIdx.x;
-    y = row % p.a.block.cells[1];
-    z = row / p.a.block.cells[1];
+    const auto strips = unsigned(p.strips),
+               rows = unsigned(p.a.block.cells[1]); // 32 bits divide sooner
+    const unsigned row = blockIdx.x / strips;
+    x = blockIdx.x % strips * S::lanes + threadIdx.x;
+    y = row % rows;
+    z = row / rows;
     exists = x < p.a.block.pitch;
   }
 };

@@ -137,7 +137,7 @@ public:
         read(p_.a.r, from, p_.a.block.pitch, values);
 #pragma unroll
         for (int m = 0; m < S::n; ++m)
-          staged_[to + m * S::staged_row] = values[m];
+          staged_[to + m * S::lanes * S::staged_row] = values[m];
       });
   }
   __device__ C operator()(std::int64_t cell, int mode) const
@@ -166,7 +166,7 @@ public:
         C values[S::n];
 #pragma unroll
         for (int m = 0; m < S::n; ++m)
-          values[m] = staged_[from + m * S::staged_row];
+          values[m] = staged_[from + m * S::lanes * S::staged_row];
         write(to, p_.a.block.pitch, values);
       });
   }
@@ -174,7 +174,7 @@ public:
 private:
   __device__ static int place(int row, int mode, int cell)
   {
-    return (row * S::n + mode) * S::staged_row + cell;
+    return (mode * S::lanes + row) * S::staged_row + cell;
   }
   /// use(place of the first mode in the vector, in shared memory): lanes are neighbouring cells of one row after the other.
   template <typename Use>

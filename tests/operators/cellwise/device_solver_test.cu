@@ -1,5 +1,5 @@
 // Coefficients of the cells, reaction and Robin sides on a GPU: the iterations and solutions of the host, coarsest levels that are dense
-// and that are not, singular problems, new coefficients; what is not there is refused.
+// and that are not, singular problems, new coefficients, jumps, graded cells.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -156,6 +156,26 @@ namespace
         problem.cell_coefficient[0] = "x < 0.5 ? 100 : 1";
         compare(problem, precision, precision == Precision::half_precision ? 2 : 1);
       }
+  }
+
+  TEST_F(CellwiseSolverOnDevice, SolvesSingularProblemsWithVertices)
+  {
+    Problem problem = box(2, 2);
+    problem.reaction.clear();
+    problem.boundary.fill(BoundaryKind::neumann);
+    problem.cell_coefficient[0] = "x < 0.5 ? 100 : 1";
+    compare(problem, Precision::single_precision, 1);
+    compare(problem, Precision::half_precision, 2);
+  }
+
+  TEST_F(CellwiseSolverOnDevice, SolvesWithOnePeriodicCell)
+  {
+    Problem problem = box(3, 1);
+    problem.coarse_cells = {8, 8, 1};
+    problem.refinements = 0;
+    problem.boundary[4] = problem.boundary[5] = BoundaryKind::periodic;
+    problem.cell_coefficient[0] = "x < 0.5 ? 100 : 1";
+    compare(problem, Precision::single_precision, 1);
   }
 
   TEST_F(CellwiseSolverOnDevice, SolvesOnGradedCells)

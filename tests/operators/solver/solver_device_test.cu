@@ -153,13 +153,12 @@ namespace
     }
   }
 
-  TEST(SolverOnDevice, RefusesWhatTheDeviceLacks)
+  TEST(SolverOnDevice, RefusesCellsOnTensorCores)
   {
     Problem problem = box(2);
     problem.cell_coefficient[0] = "x < 0.5 ? 1000 : 1";
-    EXPECT_THROW(Solver(problem, {}, on("cuda")), ArgumentError);
-    Execution any = on("auto");
-    EXPECT_EQ(Solver(problem, {}, any).backend(), "cpu");
+    EXPECT_THROW(Solver(problem, {}, on("mma")), ArgumentError);
+    EXPECT_EQ(Solver(problem, {}, on("auto")).backend(), "cuda");
   }
 } // namespace
 } // namespace tensormg
