@@ -237,32 +237,38 @@ namespace
       }
       return number;
     };
+    // What a fine vertex is interpolated from.
+    struct Corner
+    {
+      std::array<std::int64_t, 3> vertex;
+      double weight;
+    };
+    const auto corners_of = [&](const auto &v, std::array<Corner, 8> &corners) {
+      const std::int64_t at = place(grid, v);
+      int count = 0;
+      for (int corner = 0; corner < 8; ++corner)
+        if (const double weight = weights[corner][at]; weight != 0.)
+          corners[count++] = {corner_of(v, corner, halved, result.grid), weight};
+      return count;
+    };
+    std::array<Corner, 8> rows{}, columns{};
     grid.for_each([&](const auto &v) {
       const std::int64_t at = place(grid, v);
-      for (int o = neighbours_begin(grid); o < neighbours_end(grid); ++o)
+      const int n_rows = corners_of(v, rows);
+      for (int o = neighbours_begin(grid); o < neighbours_end(grid) && n_rows > 0; ++o)
       {
         const double entry = fine.entries[o][at];
         if (entry == 0.)
           continue;
         std::array<std::int64_t, 3> other = v;
         for (int d = 0; d < 3; ++d)
-          other[d] = grid.periodic[d] ? (v[d] + offset(o)[d] + grid.count[d]) % grid.count[d]
-                                      : v[d] + offset(o)[d];
-        const std::int64_t there = place(grid, other);
-        for (int column = 0; column < 8; ++column)
-        {
-          const double to_column = entry * weights[column][there];
-          if (to_column == 0.)
-            continue;
-          const auto j = corner_of(other, column, halved, result.grid);
-          for (int row = 0; row < 8; ++row)
-            if (weights[row][at] != 0.)
-            {
-              const auto i = corner_of(v, row, halved, result.grid);
-              result.entries[neighbour_of(i, j)][place(result.grid, i)] +=
-                  weights[row][at] * to_column;
-            }
-        }
+          if (other[d] += offset(o)[d]; grid.periodic[d])
+            other[d] = (other[d] + grid.count[d]) % grid.count[d];
+        const int n_columns = corners_of(other, columns);
+        for (int j = 0; j < n_columns; ++j)
+          for (int i = 0; i < n_rows; ++i)
+            result.entries[neighbour_of(rows[i].vertex, columns[j].vertex)][place(
+                result.grid, rows[i].vertex)] += rows[i].weight * (entry * columns[j].weight);
       }
     });
     result.grid.for_each([&](const auto &v) {

@@ -128,20 +128,28 @@ void VertexSpace::add_cell(VertexMatrix &to, const laplace::CellNumbers<double> 
   const auto &[cx, cy, cz] = cell;
   const std::int64_t at = cx + cy * cells.row + cz * cells.plane;
   const int dim = level_.block.dim, corners = 1 << dim;
+  std::array<std::int64_t, 8> places{};
+  for (int corner = 0; corner < corners; ++corner)
+    places[corner] = place(cx, cy, cz, corner);
+  // The matrix of two hat functions in each direction, divided by their masses.
+  double line[3][2][2] = {};
+  for (int d = 0; d < dim; ++d)
+    for (int a = 0; a < 2; ++a)
+    {
+      line[d][a][1 - a] = -cells.c[d][at] / mass(0, 1);
+      line[d][a][a] = cells.c[d][at] * (1. + behind_end(cell, cells, d, a)) / mass(0, 0);
+    }
   for (int row = 0; row < corners; ++row)
     for (int column = 0; column < corners; ++column)
     {
-      double all = 1., sum = 0.;
+      double all = 1., sum = cells.reaction[at];
       for (int d = 0; d < dim; ++d)
       {
         const int a = row >> d & 1, b = column >> d & 1;
         all *= mass(a, b);
-        sum += cells.c[d][at] * (a == b ? 1. : -1.) / mass(a, b);
-        if (a == b)
-          sum += cells.c[d][at] * behind_end(cell, cells, d, a) / mass(a, b);
+        sum += line[d][a][b];
       }
-      add(to, {place(cx, cy, cz, row), place(cx, cy, cz, column)}, neighbour_of(row, column),
-          all * (sum + cells.reaction[at]));
+      add(to, {places[row], places[column]}, neighbour_of(row, column), all * sum);
     }
 }
 

@@ -40,7 +40,7 @@ private:
   int parts() const { return 1 + int{lines_[0]} + int{lines_[1]} + int{lines_[2]}; }
   void add_lines(const VectorType &r, double weight);
   void step_on_device(
-      VectorType &old, const VectorType *x, const VectorType &r, double theta, double alpha);
+      VectorType &old, const VectorType *x, const VectorType &r, double theta, double weight);
 
   const LevelGrid &level_;
   const CellBasis &basis_;
