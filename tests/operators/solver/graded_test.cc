@@ -81,6 +81,18 @@ namespace
             }
   }
 
+  // 16^3 cells; lines end where the cells of another rank begin.
+  TEST(Graded, FewIterationsOnLargerGrids)
+  {
+    for (const int degree : {1, 2, 3})
+      for (const int directions : {1, 3})
+      {
+        SCOPED_TRACE(testing::Message() << "degree " << degree << " directions " << directions);
+        const int most = n_ranks() > 1 ? 26 : degree == 3 && directions == 3 ? 16 : 12;
+        EXPECT_LE(solve_random(graded(3, degree, 4, 1000., directions)).iterations, most);
+      }
+  }
+
   // Stiff cells, every fifth, in a graded box.
   TEST(Graded, WithJumps)
   {
