@@ -187,7 +187,7 @@ VertexHierarchy VertexAmg::hierarchy() const
     if (l == ml->ML_coarsest_level)
       break;
   }
-  result.invert_coarsest(false); // its matrix is shifted where constants were in the kernel
+  result.invert_coarsest(); // its matrix is shifted where constants were in the kernel
   return result;
 }
 

@@ -75,7 +75,7 @@ VertexHierarchy DeviceVertexCorrection::hierarchy()
 {
   const CellNumbersOf<double> numbers(level_, basis_);
   if (!algebraic_)
-    return VertexMultigrid(vertices_.matrix(numbers), is_singular_).hierarchy(is_singular_);
+    return VertexMultigrid(vertices_.matrix(numbers), is_singular_).hierarchy();
   vertices_.split(numbers);
   return VertexAmg(vertices_.matrix(numbers), is_singular_).hierarchy();
 }

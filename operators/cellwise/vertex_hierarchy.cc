@@ -58,7 +58,7 @@ VertexHierarchy::Level &VertexHierarchy::add_level(SparseRows matrix)
   return level;
 }
 
-void VertexHierarchy::invert_coarsest(bool is_singular)
+void VertexHierarchy::invert_coarsest()
 {
   const SparseRows &matrix = levels.back().matrix;
   if (matrix.rows() > most_dense)
@@ -67,16 +67,9 @@ void VertexHierarchy::invert_coarsest(bool is_singular)
         "); on the CPU it has none");
   const auto size = static_cast<std::size_t>(matrix.rows());
   std::vector<double> dense(size * size, 0.);
-  double trace = 0.;
   for (std::size_t row = 0; row < size; ++row)
     for (std::int64_t e = matrix.begin[row]; e < matrix.begin[row + 1]; ++e)
-    {
       dense[static_cast<std::size_t>(matrix.columns[e]) * size + row] += matrix.values[e];
-      trace += static_cast<std::size_t>(matrix.columns[e]) == row ? matrix.values[e] : 0.;
-    }
-  if (is_singular)
-    for (double &entry : dense)
-      entry += trace / static_cast<double>(size * size);
   coarsest_inverse = Cholesky(std::move(dense), "the matrix on the coarsest vertices").inverse();
 }
 } // namespace tensormg

@@ -44,7 +44,7 @@ struct VertexHierarchy
 
   /// Adds a level by its matrix, with D and Gershgorin's bound.
   Level &add_level(SparseRows matrix);
-  /// From the matrix of the last level. Where constants are in its kernel, a multiple of them is added first.
-  void invert_coarsest(bool is_singular);
+  /// From the matrix of the last level, which is positive definite.
+  void invert_coarsest();
 };
 } // namespace tensormg

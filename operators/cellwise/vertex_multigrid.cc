@@ -260,11 +260,7 @@ namespace
         const double entry = fine.entries[o][at];
         if (entry == 0.)
           continue;
-        std::array<std::int64_t, 3> other = v;
-        for (int d = 0; d < 3; ++d)
-          if (other[d] += offset(o)[d]; grid.periodic[d])
-            other[d] = (other[d] + grid.count[d]) % grid.count[d];
-        const int n_columns = corners_of(other, columns);
+        const int n_columns = corners_of(grid.neighbour(v, o), columns);
         for (int j = 0; j < n_columns; ++j)
           for (int i = 0; i < n_rows; ++i)
             result.entries[neighbour_of(rows[i].vertex, columns[j].vertex)][place(
@@ -315,7 +311,7 @@ VertexMultigrid::VertexMultigrid(VertexMatrix matrix, bool is_singular)
     const Interpolation interpolation(level.matrix, halved, level.weights);
     levels_.emplace_back(galerkin(level.matrix, halved, level.weights));
   }
-  factorise(is_singular);
+  factorise();
 }
 
 void VertexMultigrid::cycle(std::vector<double> &x, const std::vector<double> &b)
@@ -340,15 +336,11 @@ void VertexMultigrid::solve(std::vector<double> &x, const std::vector<double> &b
   r_ = b;
   if (is_singular_)
   {
-    double sum = 0.;
-    std::int64_t count = 0;
-    matrix.grid.for_each([&](const auto &vertex) {
-      sum += b[place(matrix.grid, vertex)];
-      ++count;
-    });
-    matrix.grid.for_each([&](const auto &vertex) {
-      r_[place(matrix.grid, vertex)] -= sum / static_cast<double>(count);
-    });
+    double mean = 0.;
+    const auto &[nx, ny, nz] = matrix.grid.count;
+    matrix.grid.for_each([&](const auto &vertex) { mean += b[place(matrix.grid, vertex)]; });
+    mean /= static_cast<double>(nx * ny * nz);
+    matrix.grid.for_each([&](const auto &vertex) { r_[place(matrix.grid, vertex)] -= mean; });
   }
   p_.assign(b.size(), 0.);
   q_.assign(b.size(), 0.);
@@ -438,14 +430,6 @@ void VertexMultigrid::prolongate(Level &fine, const Level &coarse) const
   });
 }
 
-namespace
-{
-  std::int64_t number(const VertexGrid &grid, const std::array<std::int64_t, 3> &v)
-  {
-    return v[0] + grid.count[0] * (v[1] + grid.count[1] * v[2]);
-  }
-} // namespace
-
 SparseRows VertexMultigrid::matrix_rows(const Level &level) const
 {
   const VertexGrid &grid = level.matrix.grid;
@@ -453,13 +437,7 @@ SparseRows VertexMultigrid::matrix_rows(const Level &level) const
   grid.for_each([&](const auto &v) {
     for (int o = neighbours_begin(grid); o < neighbours_end(grid); ++o)
       if (const double entry = level.matrix.entries[o][place(grid, v)]; entry != 0.)
-      {
-        std::array<std::int64_t, 3> other = v;
-        for (int d = 0; d < 3; ++d)
-          if (other[d] += offset(o)[d]; grid.periodic[d])
-            other[d] = (other[d] + grid.count[d]) % grid.count[d];
-        rows.add(number(grid, other), entry);
-      }
+        rows.add(grid.number(grid.neighbour(v, o)), entry);
     rows.end_row();
   });
   return rows;
@@ -472,14 +450,14 @@ SparseRows VertexMultigrid::prolongation_rows(const Level &fine, const Level &co
     const std::int64_t at = place(fine.matrix.grid, v);
     for (int corner = 0; corner < 8; ++corner)
       if (const double weight = fine.weights[corner][at]; weight != 0.)
-        rows.add(number(coarse.matrix.grid, corner_of(v, corner, fine.halved, coarse.matrix.grid)),
+        rows.add(coarse.matrix.grid.number(corner_of(v, corner, fine.halved, coarse.matrix.grid)),
             weight);
     rows.end_row();
   });
   return rows;
 }
 
-VertexHierarchy VertexMultigrid::hierarchy(bool is_singular) const
+VertexHierarchy VertexMultigrid::hierarchy() const
 {
   VertexHierarchy result;
   for (std::size_t l = 0; l < levels_.size(); ++l)
@@ -488,39 +466,31 @@ VertexHierarchy VertexMultigrid::hierarchy(bool is_singular) const
     if (l + 1 < levels_.size())
       level.prolongation = prolongation_rows(levels_[l], levels_[l + 1]);
   }
-  result.invert_coarsest(is_singular);
+  result.coarsest_inverse = factor_.inverse();
   return result;
 }
 
-void VertexMultigrid::factorise(bool is_singular)
+void VertexMultigrid::factorise()
 {
   const VertexMatrix &matrix = levels_.back().matrix;
   const VertexGrid &grid = matrix.grid;
-  std::vector<std::int64_t> numbers(static_cast<std::size_t>(grid.size()), -1);
-  grid.for_each([&](const auto &v) {
-    numbers[place(grid, v)] = static_cast<std::int64_t>(places_.size());
-    places_.push_back(place(grid, v));
-  });
+  grid.for_each([&](const auto &v) { places_.push_back(place(grid, v)); });
   const std::size_t size = places_.size();
   std::vector<double> dense(size * size, 0.);
   dense_.resize(size);
   double trace = 0.;
   grid.for_each([&](const auto &v) {
-    const auto row = static_cast<std::size_t>(numbers[place(grid, v)]);
+    const auto row = static_cast<std::size_t>(grid.number(v));
     for (int o = neighbours_begin(grid); o < neighbours_end(grid); ++o)
     {
       const double entry = matrix.entries[o][place(grid, v)];
       if (entry == 0.)
         continue;
-      auto other = v;
-      for (int d = 0; d < 3; ++d)
-        if (other[d] += offset(o)[d]; grid.periodic[d])
-          other[d] = (other[d] + grid.count[d]) % grid.count[d];
-      dense[static_cast<std::size_t>(numbers[place(grid, other)]) * size + row] += entry;
+      dense[static_cast<std::size_t>(grid.number(grid.neighbour(v, o))) * size + row] += entry;
     }
     trace += matrix.entries[VertexMatrix::centre][place(grid, v)];
   });
-  if (is_singular) // interpolation keeps constants; their part of a solution is of no interest
+  if (is_singular_) // interpolation keeps constants; their part of a solution is of no interest
     for (double &entry : dense)
       entry += trace / static_cast<double>(size * size);
   factor_ = Cholesky(std::move(dense), "the matrix on the coarsest vertices");

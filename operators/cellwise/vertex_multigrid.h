@@ -19,7 +19,7 @@ namespace tensormg
 /// The vertices of a box with a layer around them: vertex (x, y, z) lies at first() + x + y * row() + z * plane(), in 2D z = 0.
 struct VertexGrid
 {
-  int dim = 3;
+  int dim = 3; ///< a periodic direction may have one vertex in 3D, too
   std::array<std::int64_t, 3> count{1, 1, 1};
   std::array<bool, 3> periodic{false, false, false};
 
@@ -41,14 +41,24 @@ struct VertexGrid
         for (std::int64_t x = 0; x < count[0]; ++x)
           use(std::array<std::int64_t, 3>{x, y, z});
   }
-  /// The place of neighbour number o of vertex v, which is one of the box, across periodic sides, too.
-  std::int64_t place_of_neighbour(std::array<std::int64_t, 3> v, int o) const
+  /// In the order of for_each().
+  std::int64_t number(const std::array<std::int64_t, 3> &v) const
+  {
+    return v[0] + count[0] * (v[1] + count[1] * v[2]);
+  }
+  /// Neighbour number o of vertex v, which is one of the box, across periodic sides, too.
+  std::array<std::int64_t, 3> neighbour(std::array<std::int64_t, 3> v, int o) const
   {
     const std::array<int, 3> offset{o % 3 - 1, o / 3 % 3 - 1, o / 9 - 1};
     for (std::size_t d = 0; d < 3; ++d)
       if (v[d] += offset[d]; periodic[d])
         v[d] = (v[d] + count[d]) % count[d];
-    return place(v[0], v[1], v[2]);
+    return v;
+  }
+  std::int64_t place_of_neighbour(const std::array<std::int64_t, 3> &v, int o) const
+  {
+    const auto other = neighbour(v, o);
+    return place(other[0], other[1], other[2]);
   }
   /// From a vertex to its neighbour number 0..26: (dz + 1) * 9 + (dy + 1) * 3 + dx + 1.
   std::int64_t step(int neighbour) const
@@ -87,10 +97,9 @@ public:
 
   /// By conjugate gradients with cycles, to vertex_accuracy; vectors as for cycle().
   void solve(std::vector<double> &x, const std::vector<double> &b);
-  /// The same as matrices; vertices are numbered x + count[0] (y + count[1] z).
-  VertexHierarchy hierarchy(bool is_singular) const;
+  /// The levels as matrices; vertices by VertexGrid::number().
+  VertexHierarchy hierarchy() const;
 
-  std::size_t n_levels() const { return levels_.size(); }
   static double bytes_per_vertex() { return 8. * (27 + 8 + 6 + 4); }
 
 private:
@@ -115,7 +124,7 @@ private:
   void smooth(Level &level, bool zero_start);
   void restrict_to(const Level &fine, Level &coarse) const;
   void prolongate(Level &fine, const Level &coarse) const;
-  void factorise(bool is_singular);
+  void factorise();
   void solve_coarsest();
 
   bool is_singular_;

@@ -322,9 +322,9 @@ void multiply_by_volume_on_device(
 std::optional<Errors> errors_on_device(const Problem &problem, const LevelGrid &grid,
     const CellBasis &basis, const DeviceVector<double> &u, Stream stream)
 {
-  bool can = grid.has_equal_cells();
-  if (!can)
+  if (!grid.has_equal_cells())
     return std::nullopt;
+  bool can = true;
   const auto mean = [&](const ScalarFunction &exact, const TensorRule &rule) {
     const DeviceVectorSpace space(grid.block, grid.communicator, stream);
     const double integral =

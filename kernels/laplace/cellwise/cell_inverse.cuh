@@ -1,4 +1,4 @@
-// Device kernel of CellRelaxation. A block has a row of cells side by side, a lane each, and a warp for each mode in z; a thread
+// Device kernel of CellRelaxation. A block has a row of cells side by side, a lane each, and as many for each mode in z; a thread
 // transforms the x-y plane of its mode in registers, then through shared memory the x-z plane of mode j = its warp.
 #pragma once
 
