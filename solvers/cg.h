@@ -78,7 +78,8 @@ public:
   template <BasisOperator<VectorType, DirectionVector> Operator,
       Preconditioner<DirectionVector> Precond>
   SolveReport solve(Operator &op, Precond &preconditioner, VectorType &x, const VectorType &b,
-      const IterationCallback &callback = {}, Start start = Start::given)
+      const IterationCallback &callback = {}, Start start = Start::given,
+      const Interrupt &interrupt = {})
   {
     SolveReport report;
     const double norm_b = space_.norm(b);
@@ -123,7 +124,7 @@ public:
       const double target = std::max(tolerance_ * norm_b, 1e-16 * residual);
       const Stop ended = iterate(op, preconditioner, x, residual,
           has_short_numbers ? short_numbers::end_of_cycle(residual, target) : target, norm_b,
-          report, callback);
+          report, callback, interrupt);
       if (ended.reason != StopReason::converged)
       {
         report.true_relative_residual =
@@ -187,12 +188,13 @@ private:
   /// Steps until the recursion's residual is at most `target`; says converged then, otherwise why not.
   template <typename Operator, typename Precond>
   Stop iterate(Operator &op, Precond &preconditioner, VectorType &x, double residual, double target,
-      double norm_b, SolveReport &report, const IterationCallback &callback)
+      double norm_b, SolveReport &report, const IterationCallback &callback,
+      const Interrupt &interrupt)
   {
     DirectionVector &r = r_and_q_[0], &z = z_, &p = p_, &q = r_and_q_[1];
     while (residual > target)
     {
-      if (report.iterations >= max_iterations_)
+      if (report.iterations >= max_iterations_ || (interrupt && interrupt()))
         return {StopReason::iteration_limit,
             "tolerance not reached after " + std::to_string(report.iterations) + " iterations"};
       preconditioner.apply(z, r, residual / unit_);

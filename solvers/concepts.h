@@ -93,4 +93,7 @@ concept Preconditioner = requires(P &p, VectorType &z, const VectorType &r, doub
 
 /// Called after each iteration with its number (0: start) and the residual relative to ||b||.
 using IterationCallback = std::function<void(int, double)>;
+
+/// Asked after each iteration, and again until the method has ended: whether it shall stop as at its limit of iterations. On all ranks alike.
+using Interrupt = std::function<bool()>;
 } // namespace tensormg

@@ -84,7 +84,8 @@ public:
   /// Improves x. Converged means that the true residual, evaluated anew, meets the tolerance.
   template <BasisOperator<VectorType, BasisVector> Operator, Preconditioner<BasisVector> Precond>
   SolveReport solve(Operator &op, Precond &preconditioner, VectorType &x, const VectorType &b,
-      const IterationCallback &callback = {}, Start start = Start::given)
+      const IterationCallback &callback = {}, Start start = Start::given,
+      const Interrupt &interrupt = {})
   {
     SolveReport report;
     const double norm_b = space_.norm(b);
@@ -119,10 +120,10 @@ public:
         return stop(report, StopReason::not_finite, "the residual is NaN or Inf");
       if (residual <= tolerance_ * norm_b)
         return stop(report, StopReason::converged, "");
-      if (report.iterations >= max_iterations_)
+      if (report.iterations >= max_iterations_ || (interrupt && interrupt()))
         return stop(report, StopReason::iteration_limit,
             "tolerance not reached after " + std::to_string(report.iterations) + " iterations");
-      const bool finite = cycle(op, preconditioner, residual, norm_b, report, callback);
+      const bool finite = cycle(op, preconditioner, residual, norm_b, report, callback, interrupt);
       if (!finite)
         return stop(report, StopReason::not_finite, preconditioner.diagnose());
       space_.add_combination(scaled_solution(), z_, x);
@@ -209,7 +210,7 @@ private:
   /// finite.
   template <typename Operator, typename Precond>
   bool cycle(Operator &op, Precond &preconditioner, double norm_r, double norm_b,
-      SolveReport &report, const IterationCallback &callback)
+      SolveReport &report, const IterationCallback &callback, const Interrupt &interrupt)
   {
     rhs_ = {norm_r};
     columns_.clear();
@@ -233,7 +234,7 @@ private:
       report.residuals.push_back(estimate);
       if (callback)
         callback(report.iterations, estimate / norm_b);
-      if (norms_.back() == 0.) // the solution lies in the space
+      if (norms_.back() == 0. || (interrupt && interrupt())) // 0: the solution lies in the space
         break;
     }
     return true;

@@ -77,7 +77,7 @@ namespace
     return join(parts, "; ");
   }
 
-  std::string method_text(const SolverOptions &solver)
+  std::string method_text(const SolverOptions &solver, bool has_levels)
   {
     if (solver.solver == OuterSolver::direct)
       return "direct, by fast diagonalisation of the whole grid";
@@ -91,8 +91,8 @@ namespace
     if (solver.full_multigrid)
       text += ", from full multigrid with " + std::to_string(solver.full_multigrid_cycles) +
           (solver.full_multigrid_cycles == 1 ? " cycle" : " cycles") + " per level";
-    text += "; " + to_word(multigrid.cycle) + "-cycle in " + to_word(multigrid.precision) +
-        " precision, ";
+    text += "; " + (has_levels ? to_word(multigrid.cycle) + "-cycle" : "cycle of two levels") +
+        " in " + to_word(multigrid.precision) + " precision, ";
     const std::string n = std::to_string(multigrid.degree);
     switch (multigrid.smoother)
     {
@@ -239,7 +239,7 @@ std::string header_text(const RunRecord &record, bool verbose)
           (record.ranks > 1 ? " (" + std::to_string(distributed) + " distributed, " +
                       std::to_string(n_levels - distributed) + " on every rank)"
                             : ""));
-  text += line("method", method_text(record.solver));
+  text += line("method", method_text(record.solver, !record.coarsening.vertices));
   if (!record.coarsening.reason.empty())
     text += line("", coarsening_text(record.coarsening, problem.dim));
   text += line("backend",

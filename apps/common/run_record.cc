@@ -246,7 +246,8 @@ void write_run_json(const RunRecord &record, std::ostream &out)
           record.coarsening.reason.empty()
               ? Json(nullptr)
               : Json(record.coarsening.vertices ? "vertices" : "cells")},
-      {"cycle", to_word(solver.multigrid.cycle)},
+      {"cycle_change", report.cycle_change.empty() ? Json(nullptr) : Json(report.cycle_change)},
+      {"cycle", record.coarsening.vertices ? Json(nullptr) : Json(to_word(solver.multigrid.cycle))},
       {"backend", record.backend},
       {"instruction_set", record.instruction_set},
       {"device", device_json(record)},

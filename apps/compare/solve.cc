@@ -139,6 +139,8 @@ std::vector<SolveEntry> run_solves(
               entry.parameters.solver.solver = from_word<OuterSolver>(solver);
               entry.parameters.solver.multigrid.smoother = from_word<Smoother>(smoother);
               entry.parameters.solver.multigrid.precision = from_word<Precision>(precision);
+              // A row is what its name says.
+              entry.parameters.solver.multigrid.precision_fallback = false;
               entry.parameters.output.write_vtu = false;
               run_entry(entry, options, communicator);
               console.normal(entry_text(entry));

@@ -230,7 +230,8 @@ namespace
     multigrid.word("coarsening", &MultigridOptions::coarsening,
         "What lies below the finest level where cells have coefficients of their own. cells: elements on coarser cells; "
         "vertices: linear elements on the same cells, solved by black-box or algebraic multigrid, and smoothing by inverses of "
-        "cells and lines, for coefficients that jump and stretched cells. auto chooses by their numbers and says so.");
+        "cells and, in strong directions, of lines, for coefficients that jump and stretched cells; vertices_and_lines: likewise with lines in "
+        "every direction. auto chooses by the numbers of the cells and says so; where a solve turns out to be slow it goes on to the next.");
     multigrid.word("smoother", &MultigridOptions::smoother,
         "chebyshev: polynomial over the inverted cell blocks; patch: vertex-patch Schwarz; "
         "jacobi: damped inverted cell blocks.");

@@ -55,8 +55,9 @@ inline constexpr auto words<Smoother> = WordTable<Smoother, 3>{
     {{"chebyshev", Smoother::chebyshev}, {"patch", Smoother::patch}, {"jacobi", Smoother::jacobi}}};
 
 template <>
-inline constexpr auto words<Coarsening> = WordTable<Coarsening, 3>{{{"auto", Coarsening::automatic},
-    {"cells", Coarsening::cells}, {"vertices", Coarsening::vertices}}};
+inline constexpr auto words<Coarsening> = WordTable<Coarsening, 4>{{{"auto", Coarsening::automatic},
+    {"cells", Coarsening::cells}, {"vertices", Coarsening::vertices},
+    {"vertices_and_lines", Coarsening::vertices_and_lines}}};
 
 template <>
 inline constexpr auto words<ChebyshevKind> = WordTable<ChebyshevKind, 2>{

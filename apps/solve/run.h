@@ -124,10 +124,11 @@ void record_multigrid(const System &system, const Place &place,
     const typename Place::VectorType &x, RunRecord &record)
 {
   const MultigridOptions &options = solver.options().multigrid;
-  if (!record.report.precision_fallback.empty())
+  if (!record.report.precision_fallback.empty() || !record.report.cycle_change.empty())
   {
     record.precision = options.precision;
     record.single_levels = options.single_levels;
+    record.coarsening = choose_coarsening(system.grid, options);
   }
   const std::vector<LevelTimes> times = solver.multigrid()->times();
   for (std::size_t l = 0; l < record.levels.size(); ++l)
@@ -165,6 +166,17 @@ void solve_system(const System &system, const Place &place, const typename Place
     place.check_memory(options);
     system.console.warning(text);
     meters.begin_setup();
+  };
+  events.fits = [&](const SolverOptions &options) {
+    try
+    {
+      place.check_memory(options);
+      return true;
+    }
+    catch (const ParameterError &)
+    {
+      return false;
+    }
   };
   events.restore_start = [&] { make_start(system, place, exponent, x); };
   with_user_data(system.parameters, [&] {

@@ -97,7 +97,8 @@ enum class Coarsening : std::uint8_t
 {
   automatic, ///< "auto": vertices where coefficients jump or cells are stretched (operators/multigrid/coarsening_choice.h)
   cells,     ///< "cells": elements on coarser cells
-  vertices   ///< "vertices": continuous linear elements on the same cells, and black-box multigrid
+  vertices, ///< "vertices": linear elements on the same cells, smoothing by inverses of cells, and of lines where directions are strong
+  vertices_and_lines ///< "vertices_and_lines": likewise, with lines in every direction, and algebraic multigrid if it is available
 };
 
 struct MultigridOptions
@@ -115,7 +116,7 @@ struct MultigridOptions
   double damping = 0.;   ///< jacobi, additive patch; 0: from the eigenvalue estimate
   int single_levels = 0; ///< half, 2xfp16, tf32: so many of the coarsest levels are in single
   /// half, 2xfp16, tf32: a solve that leaves its range starts again with the level where that was, and those below, in single
-  bool precision_fallback = false;
+  bool precision_fallback = true;
 
   /// Whether the numbers of the cycle, or of its products, are shorter than those of single.
   bool is_below_single() const

@@ -17,12 +17,13 @@ CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &opt
   const double strongest = *std::max_element(data->strength.begin(), data->strength.end());
   const bool jumps = data->largest_jump > most_jump, is_stretched = strongest > most_strength,
              is_held = data->largest_kappa > most_kappa;
-  choice.vertices = options.coarsening == Coarsening::vertices ||
+  const bool all = options.coarsening == Coarsening::vertices_and_lines;
+  choice.vertices = all || options.coarsening == Coarsening::vertices ||
       (options.coarsening == Coarsening::automatic && (jumps || is_stretched || is_held));
-  choice.algebraic = choice.vertices && jumps && VertexAmg::is_available();
+  choice.algebraic = choice.vertices && (jumps || all) && VertexAmg::is_available();
   if (choice.vertices)
     for (int d = 0; d < grid.problem.dim; ++d)
-      choice.lines[d] = data->strength[d] > most_strength;
+      choice.lines[d] = all || data->strength[d] > most_strength;
   if (options.coarsening != Coarsening::automatic)
     choice.reason = "multigrid.coarsening";
   else if (jumps)
@@ -35,5 +36,29 @@ CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &opt
     choice.reason =
         "coefficients of neighbours differ by at most " + number_text(data->largest_jump);
   return choice;
+}
+
+std::optional<MultigridOptions> next_cycle(
+    const Grid &grid, const MultigridOptions &options, bool may_coarsen)
+{
+  if (grid.finest().cells == nullptr)
+    return std::nullopt;
+  const CoarseningChoice now = choose_coarsening(grid, options);
+  MultigridOptions next = options;
+  if (may_coarsen && !now.vertices)
+  {
+    next.coarsening = Coarsening::vertices;
+    return next;
+  }
+  if (options.falls_back_to_single())
+  {
+    next.precision = Precision::single_precision;
+    next.single_levels = 0;
+    return next;
+  }
+  next.coarsening = Coarsening::vertices_and_lines;
+  if (!may_coarsen || choose_coarsening(grid, next).is_same_cycle(now))
+    return std::nullopt;
+  return next;
 }
 } // namespace tensormg

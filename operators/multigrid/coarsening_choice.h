@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "operators/mesh/grid.h"
@@ -32,4 +33,9 @@ struct CoarseningChoice
 /// coarse levels and the pointwise smoother need more iterations from there on, or fail. Lines in the directions that are that strong.
 /// Algebraic multigrid where coefficients differ that much, if the library is there: black-box multigrid loses small stiff parts.
 CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &options);
+
+/// What to go on with where the cycle of the options is too slow for coefficients of cells: vertices after cells, then single precision, if
+/// levels may fall back to it, then vertices_and_lines. `may_coarsen`: nobody has named the coarsening. Nothing if there is nothing else.
+std::optional<MultigridOptions> next_cycle(
+    const Grid &grid, const MultigridOptions &options, bool may_coarsen);
 } // namespace tensormg

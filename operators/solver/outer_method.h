@@ -20,8 +20,8 @@ public:
   virtual ~OuterMethod() = default;
   /// Calls once what a step calls (Fgmres::prepare()).
   virtual void prepare(VectorType &x, const VectorType &b) = 0;
-  virtual SolveReport solve(
-      VectorType &x, const VectorType &b, const IterationCallback &callback, Start start) = 0;
+  virtual SolveReport solve(VectorType &x, const VectorType &b, const IterationCallback &callback,
+      Start start, const Interrupt &interrupt) = 0;
 };
 
 /// Fgmres or ConjugateGradients; everything referred to must outlive the object.
@@ -46,10 +46,10 @@ public:
     else
       method_.prepare(op_, preconditioner_, x, b);
   }
-  SolveReport solve(
-      VectorType &x, const VectorType &b, const IterationCallback &callback, Start start) override
+  SolveReport solve(VectorType &x, const VectorType &b, const IterationCallback &callback,
+      Start start, const Interrupt &interrupt) override
   {
-    return method_.solve(op_, preconditioner_, x, b, callback, start);
+    return method_.solve(op_, preconditioner_, x, b, callback, start, interrupt);
   }
 
 private:
@@ -75,7 +75,7 @@ public:
   void prepare(VectorType & /*x*/, const VectorType & /*b*/) override {}
   /// From zero, whatever x is.
   SolveReport solve(VectorType &x, const VectorType &b, const IterationCallback &callback,
-      Start /*start*/) override
+      Start /*start*/, const Interrupt & /*interrupt*/) override
   {
     return refine_directly(space_, op_, solver_, x, b, tolerance_, callback);
   }

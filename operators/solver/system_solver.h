@@ -20,11 +20,13 @@
 #include "operators/constant/device_box_solver.h"
 #include "operators/constant/laplace_operator.h"
 #include "operators/constant/level_choices.h"
+#include "operators/multigrid/coarsening_choice.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/solver/outer_method.h"
 #include "operators/solver/precision_fallback.h"
 #include "operators/vectors/context.h"
 #include "solvers/mixed_operator.h"
+#include "solvers/rate_watch.h"
 #include "tensormg/options.h"
 
 namespace tensormg
@@ -37,8 +39,10 @@ struct SolveEvents
   std::function<void()> begins;
   /// What the solve has asked for is done.
   std::function<void()> has_ended;
-  /// The solve will be set up and begin once more, with these options, for the reason in the text. May throw.
+  /// The solve will be set up and begin once more, or go on, with these options, for the reason in the text. May throw.
   std::function<void(const SolverOptions &options, const std::string &text)> restarts;
+  /// Whether memory suffices for a solve with these options, when what the solver has is given back.
+  std::function<bool(const SolverOptions &options)> fits;
   /// Of Start::given: writes the x of the begin again.
   std::function<void()> restore_start;
 };
@@ -105,30 +109,40 @@ public:
   {
     if (!method_)
       make_method();
-    std::string attempts; // that failed
-    SolveReport report;
-    for (double seconds = 0.;;)
+    SolveReport before; // of cycles that were given up
+    for (Start now = start;;)
     {
-      report = attempt(x, b, start, events);
-      report.seconds += seconds;
+      SolveReport report = attempt(x, b, now, events, before);
       if (!report.converged() && report.rhs_norm > 0.)
         explain_rounding(space_.norm(x), report);
-      if (is_direct() || !options_.multigrid.falls_back_to_single())
-        break;
-      const std::optional<std::size_t> broken = multigrid_->broken_level();
-      if (!is_out_of_range(report, broken))
-        break;
-      seconds = report.seconds;
-      attempts += (attempts.empty() ? "" : "; then ") + report.detail;
-      raise(broken, report.detail, events);
-      set_up(x, b);
-      if (start == Start::given && events.restore_start)
-        events.restore_start();
+      add_before(before, report);
+      if (must_raise(report))
+      {
+        raise(report, events);
+        before = {};
+        before.seconds = report.seconds;
+        before.precision_fallback = report.precision_fallback;
+        before.cycle_change = report.cycle_change;
+        set_up(x, b);
+        now = start;
+        if (start == Start::given && events.restore_start)
+          events.restore_start();
+        else
+          space_.axpby(0., b, 0., x);
+      }
+      else if (is_too_slow(report))
+      {
+        change_cycle(report, events);
+        before = report;
+        set_up(x, b);
+        // What a failed cycle has left may be worse than nothing.
+        if (!(report.true_relative_residual <= 1.))
+          space_.axpby(0., b, 0., x);
+        now = Start::given;
+      }
       else
-        space_.axpby(0., b, 0., x);
+        return report;
     }
-    report.precision_fallback = attempts;
-    return report;
   }
 
   /// The cells of the grid have other numbers now. Vectors are kept, unless these numbers ask for another cycle.
@@ -256,7 +270,9 @@ private:
     }
   }
 
-  SolveReport attempt(VectorType &x, const VectorType &b, Start start, const SolveEvents &events)
+  /// One attempt, after iterations of other cycles.
+  SolveReport attempt(VectorType &x, const VectorType &b, Start start, const SolveEvents &events,
+      const SolveReport &before)
   {
     if (events.begins)
       events.begins();
@@ -267,7 +283,19 @@ private:
         multigrid_->full_start(x, b, options_.full_multigrid_cycles);
       start = Start::given_if_better;
     }
-    SolveReport report = method_->solve(x, b, events.iteration, start);
+    RateWatch watch;
+    int iterations = 0;
+    const auto callback = [&](int iteration, double residual) {
+      watch.take(residual);
+      iterations = before.iterations + iteration;
+      if (events.iteration && (iteration > 0 || before.iterations == 0))
+        events.iteration(iterations, residual);
+    };
+    const auto interrupt = [&] {
+      return iterations >= options_.max_iterations ||
+          (watch.is_slow() && has_room_ && options_of_next_cycle());
+    };
+    SolveReport report = method_->solve(x, b, callback, start, interrupt);
     wait();
     report.seconds = now() - begin;
     if (events.has_ended)
@@ -275,24 +303,84 @@ private:
     return report;
   }
 
-  /// Whether numbers that left their range ended the solve, in level `broken` if that is known.
-  static bool is_out_of_range(const SolveReport &report, std::optional<std::size_t> broken)
+  /// Makes `report` that of the whole solve.
+  static void add_before(const SolveReport &before, SolveReport &report)
   {
+    report.seconds += before.seconds;
+    report.precision_fallback = before.precision_fallback;
+    report.cycle_change = before.cycle_change;
+    if (before.iterations == 0)
+      return;
+    report.iterations += before.iterations;
+    if (report.reason == StopReason::iteration_limit)
+      report.detail =
+          "tolerance not reached after " + std::to_string(report.iterations) + " iterations";
+    std::vector<double> all = before.residuals;
+    if (!report.residuals.empty())
+      all.insert(all.end(), report.residuals.begin() + 1, report.residuals.end());
+    report.residuals = std::move(all);
+  }
+
+  /// Whether numbers that left their range ended the solve, and levels in single may help.
+  bool must_raise(const SolveReport &report) const
+  {
+    if (is_direct() || !options_.multigrid.falls_back_to_single())
+      return false;
     return report.reason == StopReason::not_finite ||
-        (report.reason == StopReason::stagnated && broken);
+        (report.reason == StopReason::stagnated && multigrid_->broken_level());
   }
 
   /// Gives back the memory of cycle and method, and changes the options.
-  void raise(
-      std::optional<std::size_t> broken, const std::string &detail, const SolveEvents &events)
+  void raise(SolveReport &report, const SolveEvents &events)
   {
+    const std::optional<std::size_t> broken = multigrid_->broken_level();
     const Precision before = options_.multigrid.precision;
+    report.precision_fallback +=
+        (report.precision_fallback.empty() ? "" : "; then ") + report.detail;
     method_.reset();
     multigrid_.reset();
     has_fallen_back_ = true;
     options_.multigrid = raise_levels(options_.multigrid, broken, grid_.levels.size());
     if (events.restarts)
-      events.restarts(options_, fallback_text(before, detail, options_.multigrid));
+      events.restarts(options_, fallback_text(before, report.detail, options_.multigrid));
+  }
+
+  std::optional<MultigridOptions> options_of_next_cycle() const
+  {
+    return next_cycle(grid_, options_.multigrid, is_coarsening_free_);
+  }
+  /// Perhaps by rounding, which its bound may say wrongly where coefficients differ much: then the next cycle shows it.
+  bool is_too_slow(const SolveReport &report) const
+  {
+    const bool by_the_cycle = report.reason == StopReason::stagnated ||
+        report.reason == StopReason::indefinite_preconditioner ||
+        (report.reason == StopReason::iteration_limit &&
+            report.iterations < options_.max_iterations);
+    return by_the_cycle && !is_direct() && has_room_ && options_of_next_cycle();
+  }
+  /// Gives back the memory of cycle and method, and changes the options, unless there is not enough memory for what these need.
+  void change_cycle(SolveReport &report, const SolveEvents &events)
+  {
+    const MultigridOptions before = options_.multigrid;
+    SolverOptions changed = options_;
+    changed.multigrid = *options_of_next_cycle();
+    std::string name = "multigrid.precision = single";
+    if (changed.multigrid.coarsening != before.coarsening)
+      name = std::string("multigrid.coarsening = ") +
+          (changed.multigrid.coarsening == Coarsening::vertices ? "vertices"
+                                                                : "vertices_and_lines");
+    std::string text = "slow after " + std::to_string(report.iterations) +
+        " iterations, relative residual " + number_text(report.true_relative_residual) + "; ";
+    method_.reset();
+    multigrid_.reset();
+    has_fallen_back_ = true;
+    has_room_ = !events.fits || events.fits(changed);
+    if (has_room_)
+      options_ = changed;
+    text += (has_room_ ? "the solve goes on with " : "memory does not suffice for ") + name;
+    report.cycle_change += (report.cycle_change.empty() ? "" : "; then ") + text;
+    if (events.restarts)
+      events.restarts(options_, text);
   }
 
   /// Says of a solve that did not converge that its residual is what rounding x leaves, where it is.
@@ -345,5 +433,7 @@ private:
   std::unique_ptr<BoxSolverHere> direct_;
   std::unique_ptr<OuterMethod<VectorType>> method_;
   bool has_fallen_back_ = false;
+  bool has_room_ = true; ///< for the next cycle
+  const bool is_coarsening_free_ = options_.multigrid.coarsening == Coarsening::automatic;
 };
 } // namespace tensormg

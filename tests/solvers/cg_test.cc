@@ -266,6 +266,23 @@ namespace
     EXPECT_NEAR(wrong.report.true_relative_residual, 2., 1e-6);
   }
 
+  TEST(Cg, InterruptEndsItAsTheLimitDoes)
+  {
+    DenseOperator a = diffusion(n, 0.);
+    const DenseVector b = random_dense(n, 10);
+    const DenseSpace space{n};
+    Result r{{}, DenseVector(n, 0.)};
+    FunctionPreconditioner p = identity();
+    int last = 0;
+    r.report = Solver(space, 1e-12, 300)
+                   .solve(
+                       a, p, r.x, b, [&](int k, double) { last = k; }, Start::given,
+                       [&] { return last >= 6; });
+    EXPECT_EQ(r.report.reason, StopReason::iteration_limit);
+    EXPECT_EQ(r.report.iterations, 6);
+    expect_consistent(r, a, b);
+  }
+
   TEST(Cg, CallbackSeesEveryResidual)
   {
     DenseOperator a = diffusion(n, 0.);

@@ -292,6 +292,24 @@ namespace
     EXPECT_EQ(solve(shift, identity(), unit, 1e-12, 1000, 20).report.reason, StopReason::stagnated);
   }
 
+  TEST(Fgmres, InterruptEndsItAsTheLimitDoes)
+  {
+    DenseOperator a = diffusion(n, 0.);
+    const DenseVector b = random_dense(n, 10);
+    const DenseSpace space{n};
+    Result r{{}, DenseVector(n, 0.)};
+    FunctionPreconditioner p = identity();
+    int last = 0;
+    r.report = Solver(space, 1e-12, 300, 4)
+                   .solve(
+                       a, p, r.x, b, [&](int k, double) { last = k; }, Start::given,
+                       [&] { return last >= 6; });
+    EXPECT_EQ(r.report.reason, StopReason::iteration_limit);
+    EXPECT_EQ(r.report.iterations, 6);
+    EXPECT_LT(r.report.true_relative_residual, 1.);
+    expect_consistent(r, a, b);
+  }
+
   /// Its products are those of another matrix than its residuals: what is true is the residual.
   struct LyingOperator : DenseOperator
   {

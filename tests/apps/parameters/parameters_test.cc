@@ -68,7 +68,7 @@ SUBSECTION multigrid
   set eigenvalue_safety = 1.2
   set schwarz_kind      = additive
   set damping           = 0.7
-  set precision_fallback = true
+  set precision_fallback = false
   set single_levels     = 2
 END
 subsection operator

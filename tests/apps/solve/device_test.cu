@@ -252,6 +252,7 @@ namespace
     const test::TemporaryDirectory directory;
     Parameters parameters = small_problem(directory);
     MultigridOptions &multigrid = leaves_its_range(parameters);
+    multigrid.precision_fallback = false;
     const RunRecord failed = solve(parameters);
     EXPECT_EQ(failed.report.reason, StopReason::not_finite);
     EXPECT_NE(failed.report.detail.find("level "), std::string::npos) << failed.report.detail;

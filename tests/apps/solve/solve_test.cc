@@ -236,13 +236,13 @@ namespace
     const std::vector<std::string> broken{"multigrid.smoother=jacobi", "multigrid.damping=500",
         "multigrid.degree=1", "multigrid.precision=half", "solver.max_iterations=5",
         "output.verbosity=quiet"};
-    const RunRecord failed = run(broken);
+    std::vector<std::string> without_fallback = broken;
+    without_fallback.push_back("multigrid.precision_fallback=false");
+    const RunRecord failed = run(without_fallback);
     EXPECT_EQ(failed.report.reason, StopReason::not_finite);
     EXPECT_EQ(failed.report.precision_fallback, "");
 
-    std::vector<std::string> with_fallback = broken;
-    with_fallback.push_back("multigrid.precision_fallback=true");
-    const RunRecord record = run(with_fallback);
+    const RunRecord record = run(broken);
     EXPECT_NE(record.report.precision_fallback.find("level "), std::string::npos);
     EXPECT_NE(error_.str().find("single"), std::string::npos) << error_.str();
     EXPECT_EQ(record.report.reason, StopReason::iteration_limit) << record.report.detail;
@@ -257,7 +257,7 @@ namespace
   {
     const RunRecord record = run({"problem.refinements=4", "multigrid.smoother=jacobi",
         "multigrid.damping=30", "multigrid.degree=1", "multigrid.precision=half",
-        "multigrid.precision_fallback=true", "solver.max_iterations=3", "output.verbosity=quiet"});
+        "solver.max_iterations=3", "output.verbosity=quiet"});
     EXPECT_NE(error_.str().find("starts again with "), std::string::npos) << error_.str();
     EXPECT_NE(error_.str().find("starts again in single precision"), std::string::npos);
     EXPECT_NE(record.report.precision_fallback.find("; then "), std::string::npos);

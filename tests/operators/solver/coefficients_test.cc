@@ -207,6 +207,79 @@ namespace
     EXPECT_TRUE(solver.solve(u).converged());
   }
 
+  // Neighbours differ by 2.55 at most, the ends of the box by 1e26: coarse levels of cells do not see that.
+  TEST(Coefficients, SlowCyclesAreChangedOnTheWay)
+  {
+    Problem problem;
+    problem.dim = 2;
+    problem.degree = 2;
+    problem.refinements = 6;
+    problem.cell_coefficient[0] = "exp(60*x)";
+    problem.coefficient_in_cell = InCell::mean;
+    for (const OuterSolver method : {OuterSolver::fgmres, OuterSolver::cg})
+    {
+      SolverOptions options;
+      options.solver = method;
+      options.max_iterations = 200;
+      options.multigrid.coarsening = Coarsening::cells;
+      Execution execution = everybody();
+      std::vector<double> seen;
+      execution.iteration_callback = [&](int k, double residual) {
+        EXPECT_EQ(k, static_cast<int>(seen.size()));
+        seen.push_back(residual);
+      };
+      Solver slow(problem, options, execution);
+      Numbers expected(static_cast<std::size_t>(slow.size())), u(expected.size());
+      const SolveReport all = slow.solve(expected);
+      EXPECT_TRUE(all.converged());
+      EXPECT_GT(all.iterations, method == OuterSolver::cg ? 25 : 40);
+      EXPECT_EQ(all.cycle_change, "");
+
+      seen.clear();
+      options.multigrid.coarsening = Coarsening::automatic;
+      Solver solver(problem, options, execution);
+      const SolveReport report = solver.solve(u);
+      EXPECT_TRUE(report.converged()) << report.detail;
+      EXPECT_LE(report.iterations, 20);
+      EXPECT_NE(report.cycle_change.find("multigrid.coarsening = vertices"), std::string::npos)
+          << report.cycle_change;
+      ASSERT_EQ(report.residuals.size(), static_cast<std::size_t>(report.iterations) + 1);
+      EXPECT_EQ(seen.size(), report.residuals.size());
+      double largest = 0., difference = 0.;
+      for (std::size_t i = 0; i < u.size(); ++i)
+      {
+        largest = std::max(largest, std::abs(expected[i]));
+        difference = std::max(difference, std::abs(u[i] - expected[i]));
+      }
+      EXPECT_LT(difference, 1e-5 * largest);
+      // The solver stays with what it has found.
+      seen.clear();
+      const SolveReport again = solver.solve(u);
+      EXPECT_LT(again.iterations, report.iterations);
+      EXPECT_EQ(again.cycle_change, "");
+    }
+  }
+
+  // The limit counts the iterations of both cycles.
+  TEST(Coefficients, TheLimitIsThatOfAllCycles)
+  {
+    Problem problem;
+    problem.dim = 2;
+    problem.degree = 2;
+    problem.refinements = 6;
+    problem.cell_coefficient[0] = "exp(60*x)";
+    problem.coefficient_in_cell = InCell::mean;
+    SolverOptions options;
+    options.max_iterations = 13;
+    Solver solver(problem, options, everybody());
+    Numbers u(static_cast<std::size_t>(solver.size()));
+    const SolveReport report = solver.solve(u);
+    EXPECT_EQ(report.reason, StopReason::iteration_limit);
+    EXPECT_EQ(report.iterations, 13);
+    EXPECT_NE(report.detail.find("13 iterations"), std::string::npos) << report.detail;
+    EXPECT_NE(report.cycle_change, "");
+  }
+
   TEST(Coefficients, ConjugateGradientsTakeTheSameCycle)
   {
     SolverOptions options;
