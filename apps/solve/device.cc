@@ -86,8 +86,8 @@ namespace
     void tell_of_host(const std::string &what) const
     {
       require_host_memory(system_, system_.grid);
-      system_.console.normal(what +
-          " is evaluated on the host: for its expressions, or for cells with numbers of their own, the device lacks kernels\n");
+      system_.console.normal(
+          what + " is evaluated on the host: for its expressions the device lacks kernels\n");
     }
 
     const System &system_;

@@ -42,6 +42,8 @@ namespace
 
   __device__ double coordinate(const Place &place, int d, std::int64_t cell, int q)
   {
+    if (const double *const corner = place.corners[d])
+      return corner[cell] + place.line[d].point[q] * (corner[cell + 1] - corner[cell]);
     return place.lower[d] +
         (static_cast<double>(cell) + place.line[d].point[q]) * place.cell_size[d];
   }
@@ -51,6 +53,26 @@ namespace
   {
     return evaluate(p.steps, coordinate(p.place, 0, tile.cx + c, qx),
         coordinate(p.place, 1, tile.cy, qy), coordinate(p.place, 2, tile.cz, qz));
+  }
+
+  /// The number of cell c of the tile.
+  __device__ double factor_of(const Place &place, const Tile &tile, int c)
+  {
+    if (place.factor == nullptr)
+      return 1.;
+    const std::int64_t nx = place.end[0] - place.begin[0], ny = place.end[1] - place.begin[1];
+    return place.factor[((tile.cz - place.begin[2]) * ny + tile.cy - place.begin[1]) * nx +
+        tile.cx + c - place.begin[0]];
+  }
+
+  /// What a derivative in mean cells is multiplied by in cell c of the tile.
+  __device__ double stretching(const Place &place, const Tile &tile, int c, int direction)
+  {
+    const double *const corner = direction < 0 ? nullptr : place.corners[direction];
+    if (corner == nullptr)
+      return 1.;
+    const std::int64_t cell = direction == 0 ? tile.cx + c : direction == 1 ? tile.cy : tile.cz;
+    return place.cell_size[direction] / (corner[cell + 1] - corner[cell]);
   }
 
   std::size_t project_bytes(const Place &place)
@@ -78,7 +100,9 @@ namespace
         for (int at = threadIdx.x; at < y.points * x.points * width; at += threads)
         {
           const int c = at % width, q = at / width;
-          values[at] = c < tile.count ? value_at(p, tile, c, q % x.points, q / x.points, qz) : 0.;
+          values[at] = c < tile.count
+              ? factor_of(p.place, tile, c) * value_at(p, tile, c, q % x.points, q / x.points, qz)
+              : 0.;
         }
         __syncthreads();
         for (int at = threadIdx.x; at < y.points * x.modes * width; at += threads)
@@ -146,7 +170,7 @@ namespace
         const int qx = q % x.points, qy = q / x.points % y.points, qz = q / x.points / y.points;
         if (c < tile.count)
         {
-          const double w = x.weight[qx] * y.weight[qy] * z.weight[qz];
+          const double w = factor_of(p.place, tile, c) * x.weight[qx] * y.weight[qy] * z.weight[qz];
           const double f = value_at(p, tile, c, qx, qy, qz);
           value += w * f;
           magnitude += w * fabs(f);
@@ -216,9 +240,12 @@ namespace
           double sum = 0.;
           for (int i = 0; i < x.modes; ++i)
             sum = fma(x.matrix[qx * x.modes + i], in_y[(qy * x.modes + i) * width + c], sum);
+          const double factor =
+              p.distance.factor * stretching(p.place, tile, c, p.distance.direction);
           const double distance = p.distance.unit *
-              (p.distance.factor * sum - value_at(p, tile, c, qx, qy, qz) - p.distance.shift);
-          total += x.weight[qx] * y.weight[qy] * z.weight[qz] * distance * distance;
+              (factor * sum - value_at(p, tile, c, qx, qy, qz) - p.distance.shift);
+          total += factor_of(p.place, tile, c) * x.weight[qx] * y.weight[qy] * z.weight[qz] *
+              distance * distance;
         }
       }
       __syncthreads();

@@ -1,10 +1,10 @@
 // CONTRACT of functions given as expressions, evaluated on a device at the points of tensor rules on cells.
 //
-//   project    b_ijk += scale * sum_q P_i(qx) P_j(qy) P_k(qz) f(x_q)     for the cells of a range
-//   integrate  sum_q w_q f(x_q), sum_q w_q |f(x_q)|                      over the cells of a range
-//   distance   sum_q w_q (factor D u(x_q) - f(x_q) - shift)^2            over all cells
-// with P, w the rule's projection and weights, D u the modes of u times the rule's `values`, which may be
-// those of a derivative.
+//   project    b_ijk += scale * s_c sum_q P_i(qx) P_j(qy) P_k(qz) f(x_q)     for the cells of a range
+//   integrate  sum_cq s_c w_q f(x_q), sum_cq s_c w_q |f(x_q)|                over the cells of a range
+//   distance   sum_cq s_c w_q (factor D u(x_q) - f(x_q) - shift)^2           over all cells
+// with s the numbers of the cells, P, w the rule's projection and weights, D u the modes of u times the rule's `values`, which may
+// be those of a derivative.
 //
 // The expression is a list of steps on numbers, run by every thread for its point: all threads of a warp do
 // the same step, so reading a step costs less than a division does. Nothing is compiled at run time.
@@ -120,6 +120,10 @@ struct Place
   std::array<std::int64_t, 3> begin{}, end{}; ///< range of cells
   std::array<double, 3> lower{}, cell_size{};
   std::array<Line, 3> line{};
+  // In device memory.
+  std::array<const double *, 3>
+      corners{}; ///< of a direction with graded cells, instead of lower and cell_size
+  const double *factor = nullptr; ///< s of the cells in the range, x the fastest; nullptr: 1
 };
 
 /// Blocks of threads of the sums: as many partial sums are left.
@@ -132,10 +136,12 @@ TENSORMG_CUDA_FUNCTION void project_cuda(
 TENSORMG_CUDA_FUNCTION void integrate_cuda(
     const Steps &, const Place &, double *partial, Stream stream);
 
-/// unit (factor u - f - shift) is squared; the unit, a power of two, keeps the squares in the range of double precision.
+/// unit (factor u - f - shift) is squared; the unit, a power of two, keeps the squares in the range of double precision. `direction`: of a
+/// derivative, whose factor is for a cell of cell_size, -1: of none.
 struct DistanceScales
 {
   double factor = 1., shift = 0., unit = 1.;
+  int direction = -1;
 };
 
 /// partial: sum_blocks numbers, whose sum is the result. Ranges other than all cells are not for this one.

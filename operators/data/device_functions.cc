@@ -168,6 +168,71 @@ namespace
     return place;
   }
 
+  /// The local corners of direction d.
+  std::vector<double> corners_of(const LevelGrid &grid, std::size_t d)
+  {
+    std::vector<double> corners;
+    for (std::int64_t c = 0; c < grid.block.cells[d]; ++c)
+      corners.push_back(grid.axis[d].coordinate(grid.offset[d] + c, 0.));
+    corners.push_back(grid.axis[d].coordinate(grid.offset[d] + grid.block.cells[d] - 1, 1.));
+    return corners;
+  }
+
+  std::vector<double> in_range(const CellFactor &factor, const CellRange &range)
+  {
+    std::vector<double> numbers;
+    for (std::int64_t cz = range.begin[2]; cz < range.end[2]; ++cz)
+      for (std::int64_t cy = range.begin[1]; cy < range.end[1]; ++cy)
+        for (std::int64_t cx = range.begin[0]; cx < range.end[0]; ++cx)
+          numbers.push_back(factor(cx, cy, cz));
+    return numbers;
+  }
+
+  DeviceArray<double> uploaded(const std::vector<double> &numbers, Stream stream)
+  {
+    DeviceArray<double> array(static_cast<std::int64_t>(numbers.size()), Unset());
+    array.copy_from_host(numbers.data(), stream);
+    device::synchronize(stream); // before the numbers go
+    return array;
+  }
+
+  /// A place with the arrays that it points to; the stream has no work with it left when it goes.
+  class PlacedCells
+  {
+  public:
+    PlacedCells(const LevelGrid &grid, const CellRange &range, const TensorRule &rule,
+        bool projects, const CellFactor &factor, Stream stream)
+      : stream_(stream)
+      , place_(place_of(grid, range, rule, projects))
+    {
+      for (std::size_t d = 0; d < 3; ++d)
+        if (!grid.axis[d].is_equal())
+        {
+          corners_[d] = uploaded(corners_of(grid, d), stream);
+          place_.corners[d] = corners_[d].data();
+        }
+      if (!factor)
+        return;
+      factor_ = uploaded(in_range(factor, range), stream);
+      place_.factor = factor_.data();
+    }
+    PlacedCells(const PlacedCells &) = delete;
+    PlacedCells &operator=(const PlacedCells &) = delete;
+    ~PlacedCells()
+    {
+      if (factor_.size() > 0 || place_.corners != decltype(place_.corners)())
+        device::synchronize(stream_);
+    }
+
+    const ex::Place &operator*() const { return place_; }
+
+  private:
+    Stream stream_;
+    ex::Place place_;
+    std::array<DeviceArray<double>, 3> corners_;
+    DeviceArray<double> factor_;
+  };
+
   std::vector<double> on_host(const DeviceArray<double> &partial, Stream stream)
   {
     std::vector<double> result(static_cast<std::size_t>(partial.size()));
@@ -182,10 +247,11 @@ namespace
   }
 
   Integral integrate_on_device(const ex::Steps &steps, const LevelGrid &grid,
-      const CellRange &range, const TensorRule &rule, Stream stream)
+      const CellRange &range, const TensorRule &rule, const CellFactor &factor, Stream stream)
   {
     DeviceArray<double> partial(2 * ex::sum_blocks, stream);
-    ex::integrate_cuda(steps, place_of(grid, range, rule, true), partial.data(), stream);
+    const PlacedCells place(grid, range, rule, true, factor, stream);
+    ex::integrate_cuda(steps, *place, partial.data(), stream);
     const std::vector<double> sums = on_host(partial, stream);
     return {sum(sums, 0), sum(sums, ex::sum_blocks)};
   }
@@ -216,12 +282,11 @@ namespace
             const CellFactor &factor) {
           if (f.is_constant() && f.value() == 0.)
             return;
-          const auto steps =
-              can && !factor && grid.has_equal_cells() ? device_steps(f) : std::nullopt;
+          const auto steps = can ? device_steps(f) : std::nullopt;
           can = steps.has_value();
           if (can)
-            ex::project_cuda(
-                *steps, place_of(grid, range, rule, true), scale, result.data(), stream);
+            ex::project_cuda(*steps, *PlacedCells(grid, range, rule, true, factor, stream), scale,
+                result.data(), stream);
         });
     return can &&
         std::isfinite(DeviceVectorSpace(grid.block, grid.communicator, stream).max_abs(result));
@@ -245,9 +310,9 @@ Integrator device_integrator(Stream stream)
   return [stream](const LevelGrid &grid, const ScalarFunction &f, const CellRange &range,
              const TensorRule &rule, const CellFactor &factor) {
     const auto steps = device_steps(f);
-    return f.is_constant() || !steps || factor || !grid.has_equal_cells()
+    return f.is_constant() || !steps
         ? integrate(grid, f, range, rule, factor)
-        : integrate_on_device(*steps, grid, range, rule, stream);
+        : integrate_on_device(*steps, grid, range, rule, factor, stream);
   };
 }
 
@@ -322,13 +387,12 @@ void multiply_by_volume_on_device(
 std::optional<Errors> errors_on_device(const Problem &problem, const LevelGrid &grid,
     const CellBasis &basis, const DeviceVector<double> &u, Stream stream)
 {
-  if (!grid.has_equal_cells())
-    return std::nullopt;
   bool can = true;
+  const CellFactor volume = volume_factor(grid);
   const auto mean = [&](const ScalarFunction &exact, const TensorRule &rule) {
     const DeviceVectorSpace space(grid.block, grid.communicator, stream);
     const double integral =
-        device_integrator(stream)(grid, exact, all_cells(grid.block), rule, {}).value;
+        device_integrator(stream)(grid, exact, all_cells(grid.block), rule, volume).value;
     return mean_on_device(grid, basis, u, space) -
         integral / static_cast<double>(grid.block.n_cells());
   };
@@ -346,8 +410,9 @@ std::optional<Errors> errors_on_device(const Problem &problem, const LevelGrid &
       evaluation[static_cast<std::size_t>(direction)].values =
           rule[static_cast<std::size_t>(direction)].derivatives;
     DeviceArray<double> partial(ex::sum_blocks, stream);
-    ex::distance_cuda(*steps, place_of(grid, all_cells(grid.block), evaluation, false), u.data(),
-        {factor, shift, unit}, partial.data(), stream);
+    const PlacedCells place(grid, all_cells(grid.block), evaluation, false, volume, stream);
+    ex::distance_cuda(
+        *steps, *place, u.data(), {factor, shift, unit, direction}, partial.data(), stream);
     return sum(on_host(partial, stream), 0);
   };
   const Errors errors = errors_by(problem, grid, basis, {mean, squared_distance});

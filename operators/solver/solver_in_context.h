@@ -139,8 +139,7 @@ private:
   }
   void tell_of_host(const std::string &what) const
   {
-    tell(what +
-        " is evaluated on the host: for its functions, or for cells with numbers of their own, the device lacks kernels");
+    tell(what + " is evaluated on the host: for its functions the device lacks kernels");
   }
 
   void wait()

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "kernels/basis/make_cell_basis.h"
+#include "operators/cellwise/cell_coefficients.h"
+#include "tensormg/graded.h"
 #include "tests/support/boxes.h"
 #include "tests/support/guarded.h"
 
@@ -28,8 +30,9 @@ namespace
     /// The relative difference of the right-hand sides; -1 if the device cannot do it.
     double compare(const Problem &problem) const
     {
-      const Grid grid = make_grid(problem, MPI_COMM_SELF);
+      Grid grid = make_grid(problem, MPI_COMM_SELF);
       const CellBasis basis = make_cell_basis(problem.degree);
+      add_cell_coefficients(grid, basis);
       const Block &block = grid.finest().block;
       DeviceVector<double> b(block, stream());
       device::fill_bytes(
@@ -85,6 +88,36 @@ namespace
         }
   }
 
+  /// Cells of many sizes, also along x, where a tile has several.
+  void grade(Problem &problem, int directions)
+  {
+    const std::array<FineEnd, 3> ends{FineEnd::both, FineEnd::lower, FineEnd::upper};
+    for (std::size_t d = 0; d < static_cast<std::size_t>(directions); ++d)
+      problem.corners[d] = geometric_corners(
+          problem.lower[d], problem.upper[d], problem.cells(static_cast<int>(d)), 100., ends[d]);
+  }
+
+  TEST_F(DeviceFunctions, GradedCellsAndCoefficientsOfCells)
+  {
+    for (const int dim : {2, 3})
+      for (const char *boundary : {"DDNNDN", "DNDDND", "PPNDPP"})
+        for (int directions = 0; directions <= dim; ++directions)
+        {
+          SCOPED_TRACE(testing::Message() << dim << "D, " << directions << " graded, " << boundary);
+          Problem problem = test::box(dim, 2, {19, 4, 3}, 0, boundary);
+          grade(problem, directions);
+          problem.right_hand_side = "sin(x)*exp(y)";
+          problem.boundary_value = {"1", "y", "cos(x)", "0", "x+y", "2"};
+          problem.coefficient_in_cell = InCell::mean;
+          problem.cell_coefficient[0] = "exp(x+y)";
+          problem.cell_coefficient[1] = directions == 1 ? "2+x" : "";
+          problem.cell_coefficient[2] = directions == 1 && dim == 3 ? "3" : "";
+          const double difference = compare(problem);
+          EXPECT_GE(difference, 0.);
+          EXPECT_LT(difference, 1e-12);
+        }
+  }
+
   TEST_F(DeviceFunctions, LeavesToTheHostWhatItCannotDo)
   {
     Problem problem = test::box(2, 2, {3, 2, 1}, 0, "DD");
@@ -104,18 +137,23 @@ namespace
 
   TEST_F(DeviceFunctions, IntegralsAndCompatibility)
   {
-    Problem problem = test::box(3, 3, {5, 2, 3}, 0, "NN");
-    problem.right_hand_side = "x-0.625"; // mean zero
-    const Grid grid = make_grid(problem, MPI_COMM_SELF);
-    const CellBasis basis = make_cell_basis(3);
-    const LevelGrid &level = grid.finest();
-    const Integrator by = device_integrator(stream());
-    EXPECT_NEAR(incompatibility(problem, level, basis, 5, by), 0., 1e-14);
-    EXPECT_NO_THROW(check_compatible(problem, level, basis, by));
-    problem.right_hand_side = "exp(x)*y-z";
-    EXPECT_NEAR(incompatibility(problem, level, basis, 5, by),
-        incompatibility(problem, level, basis, 5), 1e-13);
-    EXPECT_THROW(check_compatible(problem, level, basis, by), std::invalid_argument);
+    for (const int directions : {0, 3})
+    {
+      Problem problem = test::box(3, 3, {5, 2, 3}, 0, "NN");
+      grade(problem, directions);
+      problem.right_hand_side = "x-0.625"; // mean zero
+      const Grid grid = make_grid(problem, MPI_COMM_SELF);
+      const CellBasis basis = make_cell_basis(3);
+      const LevelGrid &level = grid.finest();
+      const Integrator by = device_integrator(stream());
+      EXPECT_NEAR(incompatibility(problem, level, basis, 5, by), 0., 1e-14);
+      EXPECT_NO_THROW(check_compatible(problem, level, basis, by));
+      problem.right_hand_side = "exp(x)*y-z";
+      problem.boundary_value[3] = "x";
+      EXPECT_NEAR(incompatibility(problem, level, basis, 5, by),
+          incompatibility(problem, level, basis, 5), 1e-13);
+      EXPECT_THROW(check_compatible(problem, level, basis, by), std::invalid_argument);
+    }
   }
 
   TEST_F(DeviceFunctions, ErrorsAsOnTheHost)
@@ -124,6 +162,8 @@ namespace
       for (const char *boundary : {"DD", "NN", "PPNN"})
       {
         Problem problem = test::box(dim, 3, {10, 3, 2}, 0, boundary);
+        if (std::string(boundary) != "DD")
+          grade(problem, dim);
         problem.exact_solution = "sin(x)*exp(y)+2";
         problem.exact_gradient = {"cos(x)*exp(y)", "sin(x)*exp(y)", dim == 3 ? "0" : ""};
         const Grid grid = make_grid(problem, MPI_COMM_SELF);
