@@ -19,6 +19,9 @@ endif()
 add_library(tensormg_options INTERFACE)
 target_compile_features(tensormg_options INTERFACE cxx_std_20)
 target_compile_definitions(tensormg_options INTERFACE "$<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>")
+if(TENSORMG_HIGHEST_DEGREE)
+  target_compile_definitions(tensormg_options INTERFACE TENSORMG_HIGHEST_DEGREE=${TENSORMG_HIGHEST_DEGREE})
+endif()
 # In every configuration, so that kernels vectorise; nvcc hands it to its host compiler.
 if(TENSORMG_ARCH AND NOT TENSORMG_ARCH STREQUAL portable)
   target_compile_options(tensormg_options INTERFACE

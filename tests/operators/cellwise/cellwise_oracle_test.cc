@@ -12,6 +12,7 @@
 #include "operators/constant/laplace_operator.h"
 #include "operators/data/functions.h"
 #include "tensormg/graded.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/sipg_oracle.h"
 
 namespace tensormg
@@ -133,14 +134,22 @@ namespace
     EXPECT_LT(difference, 1e-12 * largest);
   }
 
+  /// Every rank assembles the whole matrix: one alone takes all degrees.
+  bool few()
+  {
+    int n_ranks = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    return test::is_sanitized || n_ranks > 1;
+  }
+
   TEST(CellwiseOperator, IsTheAssembledMatrix)
   {
     for (const auto &sides : mixtures)
       for (const bool is_tensor : {false, true})
       {
-        for (const int degree : {1, 2, 3, 5})
+        for (const int degree : few() ? std::vector{2} : std::vector{1, 2, 3, 5})
           expect_assembled(box(2, degree, sides), is_tensor);
-        for (const int degree : {1, 2, 3})
+        for (const int degree : few() ? std::vector{1} : std::vector{1, 2, 3})
           expect_assembled(box(3, degree, sides), is_tensor);
       }
   }
@@ -150,7 +159,7 @@ namespace
     for (const auto &sides : mixtures)
       for (const bool is_tensor : {false, true})
         for (const int dim : {2, 3})
-          for (const int degree : {1, 5 - dim})
+          for (const int degree : few() ? std::vector{1} : std::vector{1, 5 - dim})
           {
             Problem problem = box(dim, degree, sides);
             problem.corners[0] = {-0.5, -0.4, 0.3, 1.};
