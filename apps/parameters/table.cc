@@ -254,7 +254,8 @@ namespace
         "estimate of lambda_max.");
     multigrid.boolean("precision_fallback", &MultigridOptions::precision_fallback,
         "half, 2xfp16, tf32: whether a solve whose cycle leaves the range of its numbers starts again with the "
-        "level on which that was, and all below it, in single; the run then says so.");
+        "level on which that was, and all below it, in single, and one that is slow with coefficients of cells goes on in single; the run then "
+        "says so.");
     multigrid.integer("single_levels", &MultigridOptions::single_levels, 0, 60,
         "half, 2xfp16, tf32: so many levels, from the coarsest one, are in single from the start.");
   }

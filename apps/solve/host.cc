@@ -34,7 +34,8 @@ namespace
     }
     void check_memory(const SolverOptions &options) const
     {
-      tensormg::check_memory(system_.grid, options, available_memory());
+      tensormg::check_memory(system_.grid, options, available_memory(), MemoryPlace::host,
+          bytes_kept(system_.grid, options));
     }
     static std::unique_ptr<LaunchProfile> make_profile() { return nullptr; }
     static std::optional<double> joules() { return std::nullopt; }

@@ -3,7 +3,7 @@
 // Place is where they lie (host.cc, device.cc). It has the members
 //   Context, context, level(), space(), data()     of a SystemSolver and a DataInContext,
 //   settings()                                     of the SystemSolver,
-//   check_memory(options)                          throws if a solve with these does not fit,
+//   check_memory(options)                          throws if a solve with these does not fit beside bytes_kept(),
 //   make_profile()                                 of the launches from here on, or nullptr,
 //   joules()                                       a counter of energy, if there is one.
 #pragma once
@@ -162,21 +162,10 @@ void solve_system(const System &system, const Place &place, const typename Place
   events.iteration = system.callback();
   events.begins = [&] { meters.begin_solve(); };
   events.has_ended = [&] { meters.end_solve(); };
-  events.restarts = [&](const SolverOptions &options, const std::string &text) {
-    place.check_memory(options);
+  events.check_memory = [&](const SolverOptions &options) { place.check_memory(options); };
+  events.restarts = [&](const std::string &text) {
     system.console.warning(text);
     meters.begin_setup();
-  };
-  events.fits = [&](const SolverOptions &options) {
-    try
-    {
-      place.check_memory(options);
-      return true;
-    }
-    catch (const ParameterError &)
-    {
-      return false;
-    }
   };
   events.restore_start = [&] { make_start(system, place, exponent, x); };
   with_user_data(system.parameters, [&] {

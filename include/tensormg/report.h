@@ -50,7 +50,7 @@ struct SolveReport
   bool is_rounding = false;
   /// What was wrong in the precision of the options, if the solve went on with levels in single.
   std::string precision_fallback;
-  /// Why the solve went on with another cycle, if it did (docs/solver.md); iterations and residuals are those of all.
+  /// Why the solve went on with another cycle, if it did (docs/solver.md); iterations and residuals are those of all since it began.
   std::string cycle_change;
   bool converged() const { return reason == StopReason::converged; }
   /// Geometric mean reduction per iteration.

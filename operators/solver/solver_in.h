@@ -20,6 +20,8 @@ struct SolverEnvironment
 {
   IterationCallback iteration;
   std::function<void(const std::string &message)> message; ///< may be empty
+  /// Throws on all ranks if memory does not suffice for these options beside bytes_kept(); may be empty.
+  std::function<void(const SolverOptions &options)> check_memory;
   void *stream = nullptr; ///< in which the caller's work on vectors in device memory is queued
 };
 

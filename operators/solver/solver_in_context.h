@@ -89,9 +89,8 @@ public:
       data_.scale(x_, -exponent);
     SolveEvents events;
     events.iteration = environment_.iteration;
-    events.restarts = [this](const SolverOptions & /*options*/, const std::string &text) {
-      tell(text);
-    };
+    events.check_memory = environment_.check_memory;
+    events.restarts = [this](const std::string &text) { tell(text); };
     events.restore_start = [&] {
       restore();
       data_.scale(x_, -exponent);

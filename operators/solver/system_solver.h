@@ -39,10 +39,10 @@ struct SolveEvents
   std::function<void()> begins;
   /// What the solve has asked for is done.
   std::function<void()> has_ended;
-  /// The solve will be set up and begin once more, or go on, with these options, for the reason in the text. May throw.
-  std::function<void(const SolverOptions &options, const std::string &text)> restarts;
-  /// Whether memory suffices for a solve with these options, when what the solver has is given back.
-  std::function<bool(const SolverOptions &options)> fits;
+  /// Throws, on all ranks, if memory does not suffice for a solve with these options beside bytes_kept(), when the rest has been given back.
+  std::function<void(const SolverOptions &options)> check_memory;
+  /// The solve will be set up and begin once more, or go on, for the reason in the text.
+  std::function<void(const std::string &text)> restarts;
   /// Of Start::given: writes the x of the begin again.
   std::function<void()> restore_start;
 };
@@ -107,16 +107,18 @@ public:
   /// x = B^-1 b, from x with Start::given. The squares of the entries of b are in the range of double precision.
   SolveReport solve(VectorType &x, const VectorType &b, Start start, const SolveEvents &events = {})
   {
+    if (!is_direct() && multigrid_ == nullptr) // what was to come after the last one has thrown
+      set_up(x, b);
     if (!method_)
       make_method();
     SolveReport before; // of cycles that were given up
     for (Start now = start;;)
     {
       SolveReport report = attempt(x, b, now, events, before);
+      add_before(before, report);
       if (!report.converged() && report.rhs_norm > 0.)
         explain_rounding(space_.norm(x), report);
-      add_before(before, report);
-      if (must_raise(report))
+      if (as_on_first_rank(must_raise(report)))
       {
         raise(report, events);
         before = {};
@@ -130,7 +132,7 @@ public:
         else
           space_.axpby(0., b, 0., x);
       }
-      else if (is_too_slow(report))
+      else if (as_on_first_rank(is_too_slow(report)))
       {
         change_cycle(report, events);
         before = report;
@@ -251,6 +253,13 @@ private:
     }
   }
 
+  bool on_all_ranks(bool here) const
+  {
+    int all = here ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, grid_.communicator);
+    return all != 0;
+  }
+
   /// On a device first calls are slow: they load kernels and record graphs.
   void make_first_calls(VectorType &x, const VectorType &b)
   {
@@ -258,9 +267,9 @@ private:
     {
       const setup_times::Scope scope("first calls");
       const bool kernels_are_loaded = setup_times::in_scope("kernels", [&] {
-        return settings_.kernels_are_loaded && settings_.kernels_are_loaded() &&
+        return on_all_ranks(settings_.kernels_are_loaded && settings_.kernels_are_loaded() &&
             !has_fallen_back_ &&
-            options_.multigrid.single_levels == 0; // which are not loaded ahead
+            options_.multigrid.single_levels == 0); // which are not loaded ahead
       });
       {
         const KernelLoading instead_of_running(context_.stream);
@@ -288,7 +297,7 @@ private:
     const auto callback = [&](int iteration, double residual) {
       watch.take(residual);
       iterations = before.iterations + iteration;
-      if (events.iteration && (iteration > 0 || before.iterations == 0))
+      if (events.iteration && (iteration > 0 || before.residuals.empty()))
         events.iteration(iterations, residual);
     };
     const auto interrupt = [&] {
@@ -309,8 +318,9 @@ private:
     report.seconds += before.seconds;
     report.precision_fallback = before.precision_fallback;
     report.cycle_change = before.cycle_change;
-    if (before.iterations == 0)
+    if (before.residuals.empty())
       return;
+    report.dropped_start = report.dropped_start || before.dropped_start;
     report.iterations += before.iterations;
     if (report.reason == StopReason::iteration_limit)
       report.detail =
@@ -341,8 +351,11 @@ private:
     multigrid_.reset();
     has_fallen_back_ = true;
     options_.multigrid = raise_levels(options_.multigrid, broken, grid_.levels.size());
+    MPI_Barrier(grid_.communicator); // all ranks have given back what they had
+    if (events.check_memory)
+      events.check_memory(options_);
     if (events.restarts)
-      events.restarts(options_, fallback_text(before, report.detail, options_.multigrid));
+      events.restarts(fallback_text(before, report.detail, options_.multigrid));
   }
 
   std::optional<MultigridOptions> options_of_next_cycle() const
@@ -354,9 +367,9 @@ private:
   {
     const bool by_the_cycle = report.reason == StopReason::stagnated ||
         report.reason == StopReason::indefinite_preconditioner ||
-        (report.reason == StopReason::iteration_limit &&
-            report.iterations < options_.max_iterations);
-    return by_the_cycle && !is_direct() && has_room_ && options_of_next_cycle();
+        report.reason == StopReason::iteration_limit;
+    return by_the_cycle && report.iterations < options_.max_iterations && !is_direct() &&
+        has_room_ && options_of_next_cycle();
   }
   /// Gives back the memory of cycle and method, and changes the options, unless there is not enough memory for what these need.
   void change_cycle(SolveReport &report, const SolveEvents &events)
@@ -374,13 +387,36 @@ private:
     method_.reset();
     multigrid_.reset();
     has_fallen_back_ = true;
-    has_room_ = !events.fits || events.fits(changed);
+    has_room_ = is_there_room(changed, events);
     if (has_room_)
       options_ = changed;
     text += (has_room_ ? "the solve goes on with " : "memory does not suffice for ") + name;
     report.cycle_change += (report.cycle_change.empty() ? "" : "; then ") + text;
     if (events.restarts)
-      events.restarts(options_, text);
+      events.restarts(text);
+  }
+  /// When all ranks have given back what they had.
+  bool is_there_room(const SolverOptions &options, const SolveEvents &events) const
+  {
+    MPI_Barrier(grid_.communicator);
+    try
+    {
+      if (events.check_memory)
+        events.check_memory(options);
+      return true;
+    }
+    catch (const std::runtime_error &)
+    {
+      return false;
+    }
+  }
+  /// Ranks that solve a replicated grid may have other bits.
+  bool as_on_first_rank(bool here) const
+  {
+    int first = here ? 1 : 0;
+    if (grid_.n_ranks > 1)
+      MPI_Bcast(&first, 1, MPI_INT, 0, grid_.communicator);
+    return first != 0;
   }
 
   /// Says of a solve that did not converge that its residual is what rounding x leaves, where it is.
