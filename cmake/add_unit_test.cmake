@@ -88,6 +88,18 @@ endfunction()
 # Of the hardware itself, and of libraries.
 set(tensormg_not_emulated_tests "/(mma/(device|rounding)|(peak|counters)/device|gemm/cublas|spmv/cusparse)_test\\.cu$")
 
+# tensormg_ranks_of(file result): the numbers of ranks that a test in C++ names, 0 if it names none; a change of that line configures again.
+function(tensormg_ranks_of file result)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  file(STRINGS "${file}" lines LIMIT_COUNT 5)
+  set(ranks 0)
+  if(lines MATCHES "// ranks:([ 0-9]+)")
+    string(STRIP "${CMAKE_MATCH_1}" ranks)
+    string(REGEX REPLACE " +" ";" ranks "${ranks}")
+  endif()
+  set(${result} "${ranks}" PARENT_SCOPE)
+endfunction()
+
 # add_unit_test(file): one source file, see the top of this file.
 function(add_unit_test file)
   cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/tests" OUTPUT_VARIABLE relative)
@@ -117,14 +129,7 @@ function(add_unit_test file)
     return()
   endif()
 
-  # The rank counts; a change of that line configures again.
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
-  file(STRINGS "${file}" lines LIMIT_COUNT 5)
-  set(ranks "")
-  if(lines MATCHES "// ranks:([ 0-9]+)")
-    string(STRIP "${CMAKE_MATCH_1}" ranks)
-    string(REGEX REPLACE " +" ";" ranks "${ranks}")
-  endif()
+  tensormg_ranks_of("${file}" ranks)
 
   set(target test-${name})
   add_executable(${target} "${file}")
@@ -160,7 +165,7 @@ function(add_unit_test file)
     add_dependencies(host_tests ${target})
   endif()
 
-  if(NOT ranks AND top MATCHES "^(kernels|solvers)$")
+  if(ranks EQUAL 0 AND top MATCHES "^(kernels|solvers)$")
     target_link_libraries(${target} PRIVATE GTest::gtest_main)
     if(TENSORMG_SANITIZE)
       add_test(NAME ${name} COMMAND ${target} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
@@ -173,9 +178,6 @@ function(add_unit_test file)
   endif()
 
   target_link_libraries(${target} PRIVATE tensormg_mpi_main)
-  if(NOT ranks)
-    set(ranks 0)
-  endif()
   foreach(n IN LISTS ranks)
     if(n EQUAL 0)
       set(entry ${name})

@@ -4,11 +4,11 @@
 
 namespace tensormg
 {
-BackendChoice choose_backend(const Parameters &parameters, int n_ranks)
+BackendChoice choose_backend(const Parameters &parameters, const SolveRanks &ranks)
 {
   try
   {
-    return choose_backend(parameters.problem, parameters.solver, parameters.backend, n_ranks);
+    return choose_backend(parameters.problem, parameters.solver, parameters.backend, ranks);
   }
   catch (const std::invalid_argument &error)
   {

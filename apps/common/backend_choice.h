@@ -7,5 +7,5 @@
 namespace tensormg
 {
 /// choose_backend() of operators/solver/backend_choice.h; what it refuses is a ParameterError.
-BackendChoice choose_backend(const Parameters &parameters, int n_ranks);
+BackendChoice choose_backend(const Parameters &parameters, const SolveRanks &ranks = {});
 } // namespace tensormg

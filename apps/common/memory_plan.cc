@@ -30,13 +30,14 @@ namespace
   {
     double available;
     MemoryPlace place;
+    double kept; ///< bytes of the plan that are in use
   };
 
   /// Whether a solve with other choices would fit. Collective.
   bool would_fit(const Grid &grid, const SolverOptions &options, const Room &room)
   {
-    return make_memory_budget(
-        make_memory_plan(grid, options, room.place).bytes(), room.available, grid.communicator)
+    return make_memory_budget(make_memory_plan(grid, options, room.place).bytes() - room.kept,
+        room.available, grid.communicator, part_of_node(room.place))
         .fits();
   }
 
@@ -109,12 +110,12 @@ namespace
 
 } // namespace
 
-void check_memory(
-    const Grid &grid, const SolverOptions &options, double available, MemoryPlace place)
+void check_memory(const Grid &grid, const SolverOptions &options, double available,
+    MemoryPlace place, double kept)
 {
-  const Room room{available, place};
-  const MemoryBudget budget = make_memory_budget(
-      make_memory_plan(grid, options, place).bytes(), available, grid.communicator);
+  const Room room{available, place, kept};
+  const MemoryBudget budget = make_memory_budget(make_memory_plan(grid, options, place).bytes(),
+      available, grid.communicator, part_of_node(place));
   if (budget.fits())
     return;
   std::string text = "problem.refinements = " + std::to_string(grid.problem.refinements) + ": " +

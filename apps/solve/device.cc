@@ -60,10 +60,8 @@ namespace
     }
     void check_memory(const SolverOptions &options) const
     {
-      // The solution and the right-hand side, which are there, are part of the plan.
-      const double here = 2. * sizeof(double) * static_cast<double>(level().block.size());
-      tensormg::check_memory(system_.grid, options, static_cast<double>(free_device_bytes()) + here,
-          MemoryPlace::device);
+      tensormg::check_memory(system_.grid, options, static_cast<double>(free_device_bytes()),
+          MemoryPlace::device, bytes_kept(system_.grid, options));
     }
     /// If the user wants the times of the levels.
     std::unique_ptr<LaunchProfile> make_profile() const
@@ -72,13 +70,19 @@ namespace
           ? std::make_unique<LaunchProfile>(context.stream, outside)
           : nullptr;
     }
-    std::optional<double> joules() const { return energy_.joules(); }
+    /// Of one device: several ranks may have several, or share one.
+    std::optional<double> joules() const
+    {
+      return system_.grid.n_ranks == 1 ? energy_.joules() : std::nullopt;
+    }
 
-    /// The cells of `part`, which has all of a row or none.
+    /// The cells of `part` of the vector of a level, which has all of a row or none; of a level on several ranks all local ones.
     Vector<double> on_host(const VectorType &x, const LevelGrid &part) const
     {
       Vector<double> result(part.block);
-      copy_part_to_host(x, part.offset, result, context.stream);
+      const bool is_all = part.block == x.block();
+      copy_part_to_host(
+          x, is_all ? std::array<std::int64_t, 3>{} : part.offset, result, context.stream);
       return result;
     }
 

@@ -124,7 +124,7 @@ namespace
     });
     const double gridded = now(communicator);
     setup_times::pause();
-    stage.choice = choose_backend(parameters, stage.grid.n_ranks);
+    stage.choice = choose_backend(parameters, ranks_of(stage.grid));
     setup_times::resume();
     stage.start_seconds = now(communicator) - gridded;
     stage.available =
@@ -140,7 +140,8 @@ namespace
         [&] { return begin_record(parameters, grid, laplace::to_string(stage.choice.backend)); });
     record.memory_place = stage.on_device() ? MemoryPlace::device : MemoryPlace::host;
     record.memory = make_memory_plan(grid, record.solver, record.memory_place);
-    record.budget = make_memory_budget(record.memory.bytes(), stage.available, grid.communicator);
+    record.budget = make_memory_budget(record.memory.bytes(), stage.available, grid.communicator,
+        part_of_node(record.memory_place));
     if (stage.on_device())
     {
       record.device = setup_times::in_scope("properties of the device", device_properties);

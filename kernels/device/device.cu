@@ -102,6 +102,7 @@ namespace
     check_cuda(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, device),
         "asking for the bus of memory");
     DeviceProperties result;
+    result.number = device;
     result.name = found.name;
     result.major = found.major;
     result.minor = found.minor;
@@ -114,6 +115,8 @@ namespace
     result.shared_bytes_per_block = static_cast<int>(found.sharedMemPerBlockOptin);
     result.driver = version_string(driver);
     result.runtime = version_string(runtime);
+    result.place_on_bus =
+        ((found.pciDomainID & 0x7fff) << 16) | (found.pciBusID << 8) | found.pciDeviceID;
     return result;
   }
 } // namespace

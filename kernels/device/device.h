@@ -42,6 +42,8 @@ struct DeviceProperties
   std::int64_t l2_bytes = 0;
   int shared_bytes_per_block = 0; ///< largest, by opt-in
   std::string driver, runtime;    ///< versions as in "13.0"
+  int number = 0;                 ///< for use_device()
+  int place_on_bus = 0;           ///< >= 0, of no other device of the machine
 };
 
 /// True if this program was compiled with CUDA kernels.

@@ -45,7 +45,7 @@ namespace
     if (const double *const corner = place.corners[d])
       return corner[cell] + place.line[d].point[q] * (corner[cell + 1] - corner[cell]);
     return place.lower[d] +
-        (static_cast<double>(cell) + place.line[d].point[q]) * place.cell_size[d];
+        (static_cast<double>(place.offset[d] + cell) + place.line[d].point[q]) * place.cell_size[d];
   }
 
   /// f at point (qx, qy, qz) of cell c of the tile.

@@ -113,10 +113,11 @@ struct Line
       matrix{}; ///< project: [mode][point]; distance: [point][mode]
 };
 
-/// Where the points are. All cells of the box lie on this device.
+/// Where the points are.
 struct Place
 {
   Block block;
+  std::array<std::int64_t, 3> offset{};       ///< of the local cells in the box
   std::array<std::int64_t, 3> begin{}, end{}; ///< range of cells
   std::array<double, 3> lower{}, cell_size{};
   std::array<Line, 3> line{};

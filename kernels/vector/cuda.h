@@ -47,9 +47,15 @@ struct Quotient
   const double *numerator = nullptr, *denominator = nullptr; ///< device memory
 };
 
-/// x = pseudo_random(position), for a block that has all cells of the grid: positions count the unknowns in the order
-/// of Block, without padding, which becomes zero.
-TENSORMG_CUDA_FUNCTION void pseudo_random_vector(const Block &block, double *x, Stream stream);
+/// Where the rows of a block lie in the grid: the first of its planes and of its rows in each plane, and how many of these a plane of
+/// the grid has.
+struct RowsInGrid
+{
+  std::int64_t first_plane = 0, first_row = 0, rows_per_plane = 0;
+};
+/// x = pseudo_random(position): positions count the unknowns of the grid in the order of Block, without padding, which becomes zero.
+TENSORMG_CUDA_FUNCTION void pseudo_random_vector(
+    const Block &block, const RowsInGrid &rows, double *x, Stream stream);
 
 /// copy: where the sum is left as well, or nullptr.
 template <typename Number>

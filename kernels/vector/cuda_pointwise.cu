@@ -135,12 +135,18 @@ namespace
   }
 
   __global__ void __launch_bounds__(threads)
-      pseudo_random_kernel(std::int64_t size, std::int64_t pitch, std::int64_t cells, double *x)
+      pseudo_random_kernel(const Block block, const RowsInGrid rows, double *x)
   {
+    const std::int64_t size = block.size(), pitch = block.pitch, cells = block.cells[0];
+    const std::int64_t n = block.n, rows_here = block.rows_per_plane();
     for (std::int64_t at = std::int64_t(blockIdx.x) * threads + threadIdx.x; at < size;
          at += std::int64_t(gridDim.x) * threads)
     {
-      const std::int64_t line = at / pitch, cell = at % pitch;
+      const std::int64_t here = at / pitch, cell = at % pitch, row = here / n;
+      const std::int64_t line = ((rows.first_plane + row / rows_here) * rows.rows_per_plane +
+                                    rows.first_row + row % rows_here) *
+              n +
+          here % n;
       x[at] = cell < cells ? pseudo_random(static_cast<std::uint64_t>(line * cells + cell)) : 0.;
     }
   }
@@ -167,12 +173,12 @@ namespace
   constexpr int any_number_of_blocks = 1 << 20;
 } // namespace
 
-void pseudo_random_vector(const Block &block, double *x, Stream stream)
+void pseudo_random_vector(const Block &block, const RowsInGrid &rows, double *x, Stream stream)
 {
   const std::int64_t blocks = (block.size() + threads - 1) / threads;
   launch("making a vector that looks random", &pseudo_random_kernel,
       static_cast<unsigned>(std::min<std::int64_t>(blocks, any_number_of_blocks)), threads, 0,
-      stream, block.size(), block.pitch, block.cells[0], x);
+      stream, block, rows, x);
 }
 
 template <typename Number>

@@ -22,14 +22,11 @@ namespace
                                           : "Chebyshev step";
   }
 
-  laplace::Backend for_memory(laplace::Backend backend, bool on_device, const LevelGrid &level)
+  laplace::Backend for_memory(laplace::Backend backend, bool on_device)
   {
     if (laplace::is_device_backend(backend) != on_device)
       throw std::invalid_argument(std::string("backend ") + laplace::to_string(backend) +
           " does not work on vectors in " + (on_device ? "device" : "host") + " memory");
-    if (on_device && level.communicator != MPI_COMM_SELF)
-      throw std::invalid_argument(std::string("backend ") + laplace::to_string(backend) +
-          " cannot be distributed over several ranks yet");
     return backend;
   }
 } // namespace
@@ -39,7 +36,7 @@ LaplaceOperator<Number, Context>::LaplaceOperator(const LevelGrid &level, const 
     laplace::Backend backend, Context context, const StepOptions &steps)
   : level_(level)
   , basis_(basis)
-  , backend_(for_memory(backend, Context::on_device, level))
+  , backend_(for_memory(backend, Context::on_device))
   , context_(std::move(context))
   , sides_(level, basis, context_, arguments_)
 {

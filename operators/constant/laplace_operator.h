@@ -38,8 +38,7 @@ public:
   using VectorType = Vector<Number>;
 
   /// `backend` = automatic takes fastest_device_backend() for each form (laplace::choose()). `level` and `basis` must outlive
-  /// the operator. Throws std::invalid_argument unless `backend` is one for the memory of the context that has these kernels
-  /// and, in device memory, the level lies on one rank.
+  /// the operator. Throws std::invalid_argument unless `backend` is one for the memory of the context that has these kernels.
   LaplaceOperator(const LevelGrid &level, const CellBasis &basis, laplace::Backend backend,
       Context context = {}, const StepOptions &steps = {});
 
@@ -73,10 +72,7 @@ public:
   const CellBasis &basis() const { return basis_; }
   laplace::Backend backend() const { return backend_; }
   /// Of all applications so far, on this rank.
-  const ExchangeTimes &exchange_times() const requires(!Context::on_device)
-  {
-    return sides_.times();
-  }
+  const ExchangeTimes &exchange_times() const { return sides_.times(); }
 
   /// What an operator with exact directions holds besides its traces.
   static std::int64_t bytes(const LevelGrid &level);

@@ -33,16 +33,30 @@ void SideTraces<Number, HostContext>::run(
   }
 }
 
+namespace
+{
+  std::array<std::int64_t, 6> ghost_sizes(const Block &block)
+  {
+    std::array<std::int64_t, 6> sizes{};
+    for (int s = 2; s < 6; ++s)
+      sizes[static_cast<std::size_t>(s)] = laplace::ghost_size(block, s);
+    return sizes;
+  }
+} // namespace
+
 template <typename Number>
 SideTraces<Number, DeviceContext>::SideTraces(const LevelGrid &level, const CellBasis &basis,
     const DeviceContext &context, laplace::Arguments<Number> &arguments)
   : level_(level)
   , basis_(basis)
   , stream_(context.stream)
+  , exchange_(level, ghost_sizes(level.block), context.stream)
   , progress_(2, context.stream)
 {
   for (int s = 2; s < 2 * level.block.dim; ++s)
-    if (level.sides[s] == Side::ghost)
+    if (exchange_.is_remote(s))
+      arguments.ghost[s] = exchange_.receive(s);
+    else if (level.sides[s] == Side::ghost)
     {
       traces_[s] = DeviceArray<Compute<Number>>(laplace::ghost_size(level.block, s), stream_);
       arguments.ghost[s] = traces_[s].data();
@@ -52,18 +66,26 @@ SideTraces<Number, DeviceContext>::SideTraces(const LevelGrid &level, const Cell
 }
 
 template <typename Number>
+void SideTraces<Number, DeviceContext>::pack_side(int side, const Number *src, Compute<Number> *to)
+{
+  const Block &block = level_.block;
+  const std::int64_t in_layer = block.dofs() / block.cells[side / 2];
+  const double layer = static_cast<double>(in_layer) * sizeof(Number);
+  const double traces =
+      static_cast<double>(laplace::ghost_size(block, side)) * sizeof(Compute<Number>);
+  const ProfiledOperation operation(stream_, layer + traces, "traces of a side");
+  laplace::pack_traces_cuda(block, basis_, side, src, to, stream_);
+}
+
+template <typename Number>
 void SideTraces<Number, DeviceContext>::pack(const Number *src)
 {
   for (int s = 2; s < 6; ++s)
+    if (exchange_.is_remote(s))
+      pack_side(s, src, exchange_.send(s));
+  for (int s = 2; s < 6; ++s)
     if (traces_[s].size() > 0)
-    {
-      const Block &block = level_.block;
-      const std::int64_t in_layer = block.dofs() / block.cells[s / 2];
-      const double layer = static_cast<double>(in_layer) * sizeof(Number);
-      const double traces = static_cast<double>(traces_[s].size()) * sizeof(Compute<Number>);
-      const ProfiledOperation operation(stream_, layer + traces, "traces of a periodic side");
-      laplace::pack_traces_cuda(block, basis_, s ^ 1, src, traces_[s].data(), stream_);
-    }
+      pack_side(s ^ 1, src, traces_[s].data());
 }
 
 template <typename Number>
@@ -71,6 +93,8 @@ void SideTraces<Number, DeviceContext>::run(
     const Kernel &kernel, const laplace::Arguments<Number> &arguments)
 {
   pack(arguments.src);
+  exchange_.start();
+  exchange_.finish();
   kernel(arguments);
 }
 

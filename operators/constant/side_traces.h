@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "kernels/laplace/laplace.h"
+#include "operators/mesh/device_exchange.h"
 #include "operators/mesh/ghost_exchange.h"
 #include "operators/mesh/grid.h"
 #include "operators/mesh/row_split.h"
@@ -38,25 +39,31 @@ private:
   RowSplit split_;
 };
 
-/// On one device: what leaves at a periodic side enters at the opposite one, packed before each application.
+/// Of a device: what leaves at a periodic side of a rank that is alone in that direction enters at the opposite one, packed before each
+/// application; traces at sides of other ranks are packed and exchanged before it.
 template <typename Number>
 class SideTraces<Number, DeviceContext>
 {
 public:
-  /// `level` and `basis` must outlive the object; the level lies on one rank.
+  /// `level` and `basis` must outlive the object.
   SideTraces(const LevelGrid &level, const CellBasis &basis, const DeviceContext &context,
       laplace::Arguments<Number> &arguments);
 
   using Kernel = std::function<void(const laplace::Arguments<Number> &)>;
   void run(const Kernel &kernel, const laplace::Arguments<Number> &arguments);
+  /// Of all applications so far, on this rank.
+  const ExchangeTimes &times() const { return exchange_.times(); }
 
 private:
   void pack(const Number *src);
+  /// Of the cells along a side.
+  void pack_side(int side, const Number *src, Compute<Number> *to);
 
   const LevelGrid &level_;
   const CellBasis &basis_;
   Stream stream_;
-  std::array<DeviceArray<Compute<Number>>, 6> traces_; ///< of the opposite cells
+  DeviceExchange<Compute<Number>> exchange_;
+  std::array<DeviceArray<Compute<Number>>, 6> traces_; ///< of the opposite cells of this rank
   DeviceArray<unsigned> progress_;
 };
 } // namespace tensormg

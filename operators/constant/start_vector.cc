@@ -27,7 +27,10 @@ Vector<double> pseudo_random_vector(const LevelGrid &level, const HostContext & 
 DeviceVector<double> pseudo_random_vector(const LevelGrid &level, const DeviceContext &context)
 {
   DeviceVector<double> v(level.block, context.stream, Unset());
-  vector_kernels::cuda::pseudo_random_vector(level.block, v.data(), context.stream);
+  const Block &block = level.block;
+  vector_kernels::cuda::pseudo_random_vector(block,
+      {level.offset[2] * block.nz(), level.offset[1] * block.n, level.global_cells[1] * block.n},
+      v.data(), context.stream);
   return v;
 }
 } // namespace tensormg

@@ -117,10 +117,42 @@ TransferOperator<Number, Context>::TransferOperator(const LevelGrid &fine, const
   , reference_(backend == laplace::Backend::reference)
   , context_(context)
 {
-  if constexpr (Context::on_device)
-    between_ = DeviceArray<Compute<Number>>(transfer::between(fine_, coarse_).size(), Unset());
-  else if (coarse.replicated && !fine.replicated)
+  if (coarse.replicated && !fine.replicated)
     part_.emplace(fine, coarse);
+  if constexpr (Context::on_device)
+  {
+    between_ = DeviceArray<Compute<Number>>(transfer::between(fine_, coarse_).size(), Unset());
+    if (part_)
+    {
+      numbers_ = VectorType(part_->block(), context_.stream);
+      rest_ = VectorType(part_->block(), context_.stream);
+      whole_ = Vector<Number>(coarse.block);
+    }
+  }
+}
+
+template <typename Number, typename Context>
+void TransferOperator<Number, Context>::gather(VectorType &coarse) requires(Context::on_device)
+{
+  copy_to_host(numbers_, part_->numbers(), context_.stream);
+  part_->gather(whole_);
+  copy_to_device(whole_, coarse, context_.stream);
+}
+
+/// The part of a vector of the coarse level.
+template <typename Number, typename Context>
+const Number *TransferOperator<Number, Context>::extract(
+    const VectorType &coarse, VectorType &to) requires(Context::on_device)
+{
+  const Block &whole = coarse.block(), &part = part_->block();
+  const std::int64_t first = whole.index(0, part_->offset()[1], part_->offset()[2], 0, 0, 0);
+  const bool is_contiguous = part.plane() == whole.plane();
+  const std::int64_t copies = is_contiguous ? 1 : part.planes(), size = part.size() / copies;
+  Number *const target = to.data();
+  for (std::int64_t i = 0; i < copies; ++i)
+    device::copy(target + i * size, coarse.data() + first + i * whole.plane(),
+        static_cast<std::size_t>(size) * sizeof(Number), context_.stream);
+  return target;
 }
 
 template <typename Number, typename Context>
@@ -132,8 +164,10 @@ void TransferOperator<Number, Context>::restrict_to(
   transfer::Restrict<Number> r{fine_, coarse_, &basis_, factor, fine.data(), nullptr};
   if constexpr (Context::on_device)
   {
-    r.dst = coarse.data();
+    r.dst = part_ ? numbers_.data() : coarse.data();
     transfer::restrict_cuda<Number>(r, context_.stream, between_.data());
+    if (part_)
+      gather(coarse);
   }
   else
   {
@@ -152,7 +186,11 @@ void TransferOperator<Number, Context>::prolongate(
       context_, (add ? 2. : 1.) * fine.bytes() + coarse.bytes(), "prolongation");
   transfer::Prolongate<Number> p{fine_, coarse_, &basis_, factor, add, coarse.data(), fine.data()};
   if constexpr (Context::on_device)
+  {
+    if (part_)
+      p.src = extract(coarse, numbers_);
     transfer::prolongate_cuda<Number>(p, context_.stream, between_.data());
+  }
   else
   {
     if (part_)
@@ -172,7 +210,14 @@ void TransferOperator<Number, Context>::prolongate_pair(VectorType &x, VectorTyp
   transfer::Prolongate<Number> p{fine_, coarse_, &basis_, factor, add, coarse.data(), x.data(),
       rest != nullptr ? rest->data() : nullptr, d.data(), add_rest};
   if constexpr (Context::on_device)
+  {
+    if (part_)
+    {
+      p.src = extract(coarse, numbers_);
+      p.src_rest = rest != nullptr ? extract(*rest, rest_) : nullptr;
+    }
     transfer::prolongate_cuda<Number>(p, context_.stream, between_.data());
+  }
   else
   {
     if (part_)

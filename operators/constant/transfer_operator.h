@@ -19,6 +19,9 @@ public:
   /// Collective. Both levels must outlive the object.
   ReplicatedPart(const LevelGrid &fine, const LevelGrid &coarse);
 
+  const Block &block() const { return part_; }
+  /// The first cell in the coarse level.
+  const std::array<std::int64_t, 3> &offset() const { return offset_; }
   /// Numbers of this part, which gather() brings to all ranks.
   Vector<Number> &numbers() { return buffer_; }
   void gather(Vector<Number> &coarse) const;
@@ -70,7 +73,13 @@ private:
   const CellBasis &basis_;
   bool reference_;
   Context context_;
-  std::optional<ReplicatedPart<Number>> part_;                ///< on the host
+  std::optional<ReplicatedPart<Number>>
+      part_; ///< where the coarse level is replicated and the fine one is not
   typename Context::template Array<Compute<Number>> between_; ///< on a device
+  // On a device, with a part_.
+  VectorType numbers_, rest_; ///< of the part
+  Vector<Number> whole_;      ///< the coarse level, on the host
+  void gather(VectorType &coarse) requires(Context::on_device);
+  const Number *extract(const VectorType &coarse, VectorType &to) requires(Context::on_device);
 };
 } // namespace tensormg

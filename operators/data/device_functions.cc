@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include <mpi.h>
+
 #include "kernels/device/meters/launch_profile.h"
 #include "kernels/vector/cuda.h"
 #include "operators/data/function_program.h"
@@ -149,6 +151,7 @@ namespace
   {
     ex::Place place;
     place.block = grid.block;
+    place.offset = grid.offset;
     place.begin = range.begin;
     place.end = range.end;
     for (std::size_t d = 0; d < 3; ++d)
@@ -288,7 +291,10 @@ namespace
             ex::project_cuda(*steps, *PlacedCells(grid, range, rule, true, factor, stream), scale,
                 result.data(), stream);
         });
-    return can &&
+    // Functions on a side are known to the ranks there.
+    int everywhere = can ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &everywhere, 1, MPI_INT, MPI_MIN, grid.communicator);
+    return everywhere != 0 &&
         std::isfinite(DeviceVectorSpace(grid.block, grid.communicator, stream).max_abs(result));
   }
 } // namespace
@@ -324,7 +330,7 @@ double mean_of_cells_on_device(const LevelGrid &grid, const CellBasis &basis,
     vector_kernels::cuda::sum_of_means(
         grid.block, basis, x.data(), scratch, result, space.stream());
   });
-  return sum / static_cast<double>(grid.block.n_cells());
+  return sum / n_global_cells(grid);
 }
 
 double mean_on_device(const LevelGrid &grid, const CellBasis &basis, const DeviceVector<double> &x,
@@ -391,10 +397,9 @@ std::optional<Errors> errors_on_device(const Problem &problem, const LevelGrid &
   const CellFactor volume = volume_factor(grid);
   const auto mean = [&](const ScalarFunction &exact, const TensorRule &rule) {
     const DeviceVectorSpace space(grid.block, grid.communicator, stream);
-    const double integral =
-        device_integrator(stream)(grid, exact, all_cells(grid.block), rule, volume).value;
-    return mean_on_device(grid, basis, u, space) -
-        integral / static_cast<double>(grid.block.n_cells());
+    const double integral = sum_over_ranks(
+        grid, device_integrator(stream)(grid, exact, all_cells(grid.block), rule, volume).value);
+    return mean_on_device(grid, basis, u, space) - integral / n_global_cells(grid);
   };
   const auto squared_distance = [&](const Difference &difference, const TensorRule &rule,
                                     const ScalarFunction &f) {
@@ -413,7 +418,7 @@ std::optional<Errors> errors_on_device(const Problem &problem, const LevelGrid &
     const PlacedCells place(grid, all_cells(grid.block), evaluation, false, volume, stream);
     ex::distance_cuda(
         *steps, *place, u.data(), {factor, shift, unit, direction}, partial.data(), stream);
-    return sum(on_host(partial, stream), 0);
+    return sum_over_ranks(grid, sum(on_host(partial, stream), 0));
   };
   const Errors errors = errors_by(problem, grid, basis, {mean, squared_distance});
   return can ? std::optional(errors) : std::nullopt;

@@ -18,19 +18,19 @@ std::optional<expression::Steps> device_steps(const ScalarFunction &f);
 
 /// assemble_right_hand_side() (operators/data/right_hand_side.h) in device memory. Returns false, with b undefined,
 /// if the device cannot do it: an expression that device_steps() has nothing for, or a value that is not
-/// finite. The function of the host then does it, or says where the value is. One rank.
+/// finite. The function of the host then does it, or says where the value is. Collective.
 bool assemble_on_device(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
     DeviceVector<double> &b, Stream stream);
 
 /// project_initial_guess() (operators/data/right_hand_side.h) in device memory. Returns false, with x undefined, where
-/// assemble_on_device() does. One rank.
+/// assemble_on_device() does. Collective.
 bool project_guess_on_device(const Problem &problem, const LevelGrid &grid, const CellBasis &basis,
     DeviceVector<double> &x, Stream stream);
 
-/// integrate() (operators/data/tensor_rule.h) on the device, where it can; for check_compatible(). One rank.
+/// integrate() (operators/data/tensor_rule.h) on the device, where it can; for check_compatible().
 Integrator device_integrator(Stream stream);
 
-/// mean_of_cells() and mean_value() (operators/data/errors.h). One rank.
+/// mean_of_cells() and mean_value() (operators/data/errors.h). Collective.
 double mean_of_cells_on_device(const LevelGrid &grid, const CellBasis &basis,
     const DeviceVector<double> &x, const DeviceVectorSpace &space);
 double mean_on_device(const LevelGrid &grid, const CellBasis &basis, const DeviceVector<double> &x,
@@ -41,7 +41,7 @@ double subtract_constant_on_device(const LevelGrid &grid, const CellBasis &basis
 double subtract_mean_on_device(const LevelGrid &grid, const CellBasis &basis,
     DeviceVector<double> &x, const DeviceVectorSpace &space);
 
-/// x of each cell times its volume, in units of the mean one, to the power of `exponent`. One rank.
+/// x of each cell times its volume, in units of the mean one, to the power of `exponent`.
 void multiply_by_volume_on_device(
     const LevelGrid &grid, double exponent, DeviceVector<double> &x, Stream stream);
 

@@ -12,20 +12,20 @@
 
 namespace tensormg
 {
+double sum_over_ranks(const LevelGrid &grid, double value)
+{
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, grid.communicator);
+  return value;
+}
+
+double n_global_cells(const LevelGrid &grid)
+{
+  return static_cast<double>(grid.global_cells[0]) * static_cast<double>(grid.global_cells[1]) *
+      static_cast<double>(grid.global_cells[2]);
+}
+
 namespace
 {
-  double sum_over_ranks(const LevelGrid &grid, double value)
-  {
-    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, grid.communicator);
-    return value;
-  }
-
-  double n_global_cells(const LevelGrid &grid)
-  {
-    return static_cast<double>(grid.global_cells[0]) * static_cast<double>(grid.global_cells[1]) *
-        static_cast<double>(grid.global_cells[2]);
-  }
-
   TensorRule error_rule(const LevelGrid &grid, const CellBasis &basis)
   {
     return tensor_rule(grid.block, gauss_rule(basis, basis.n + 2));

@@ -19,6 +19,11 @@ struct Errors
   bool has_h1 = false;     ///< true if Problem::exact_gradient is given
 };
 
+/// Collective.
+double sum_over_ranks(const LevelGrid &grid, double value);
+/// Of the level, on all ranks.
+double n_global_cells(const LevelGrid &grid);
+
 /// Errors of u against Problem::exact_solution and exact_gradient with degree + 3 Gauss points per
 /// direction. A singular problem fixes its solution up to a constant only: there the means of both
 /// are subtracted first. Collective over grid.communicator.

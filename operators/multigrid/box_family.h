@@ -67,6 +67,8 @@ public:
   std::size_t coarsest_level() const { return coarsening_.vertices ? size_ - 1 : 0; }
 
   const Context &context() const { return context_; }
+  /// Whether the finest level lies on several ranks.
+  bool is_distributed() const { return level(size_ - 1).communicator != MPI_COMM_SELF; }
   /// The number of levels; level 0 is the coarsest.
   std::size_t size() const { return size_; }
   /// The family of the coarsest levels, in single.
@@ -141,6 +143,8 @@ public:
   bool has_short_lines(std::size_t l, std::int64_t longest) const
   {
     const Block &block = level(l).block;
+    if (level(l).communicator != MPI_COMM_SELF)
+      return false;
     if (has_cells(l))
       return DenseLevel::suits(level(l));
     for (int d = 0; d < block.dim; ++d)

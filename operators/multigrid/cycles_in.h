@@ -43,7 +43,11 @@ struct CyclesIn<HostContext>
   HostContext context;
   CycleOptions options;
 
-  Runner make_runner() const { return {}; }
+  template <typename Family>
+  static Runner make_runner(const Family &)
+  {
+    return {};
+  }
   static Clock clock() { return steady_seconds; }
   static LevelObserver observer(std::size_t /*coarsest*/) { return {}; }
   template <typename Family>
@@ -115,7 +119,12 @@ struct CyclesIn<DeviceContext>
   DeviceContext context;
   CycleOptions options;
 
-  Runner make_runner() const { return {context.stream, !options.level_times}; }
+  /// Messages through the host cannot be recorded.
+  template <typename Family>
+  Runner make_runner(const Family &family) const
+  {
+    return {context.stream, !options.level_times && !family.is_distributed()};
+  }
   Clock clock() const
   {
     if (!options.level_times)

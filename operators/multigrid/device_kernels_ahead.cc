@@ -97,10 +97,11 @@ DeviceKernelsAhead::DeviceKernelsAhead(const Grid &grid, const CellBasis &basis,
   std::promise<bool> promise;
   are_loaded_ = promise.get_future();
   auto load = [=, small = small_grid(grid, smooths), end = end_.get_future(),
-                  are_loaded = std::move(promise)]() mutable {
+                  are_loaded = std::move(promise), device = device_properties().number]() mutable {
     bool has_said = false;
     try
     {
+      use_device(device); // each thread chooses for itself
       load_all(small, basis, backend, options, [&](bool all) {
         has_said = true;
         are_loaded.set_value(all);

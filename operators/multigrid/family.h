@@ -113,6 +113,10 @@ concept LevelFamily = LevelFamilyIn<F, double> && LevelFamilyIn<F, float> &&
   {
     family.smallest_eigenvalue()
     } -> std::same_as<double>;
+  // Whether the finest level lies on several ranks.
+  {
+    family.is_distributed()
+    } -> std::same_as<bool>;
   // The level on which cycles in host memory end.
   {
     family.coarsest_level()

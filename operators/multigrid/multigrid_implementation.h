@@ -148,7 +148,7 @@ public:
       multigrid_->set_smoother(l, next_smoother(coarsest_ + l, estimated));
     multigrid_->coarse_solver().update();
     for (Recordable &recordable : cycles_) // what was recorded has the steps of before
-      recordable = Recordable(cycles_in_.make_runner());
+      recordable = Recordable(cycles_in_.make_runner(family_));
     return true;
   }
 
@@ -346,7 +346,7 @@ private:
       const MultigridOptions of_level = family_.options_of_level(options, l);
       operators_.push_back(
           family_.template make_operator<Number>(l, !is_coarsest && has_exact_steps(of_level)));
-      cycles_.emplace_back(cycles_in_.make_runner());
+      cycles_.emplace_back(cycles_in_.make_runner(family_));
       typename MG::Level entry;
       entry.op = operators_.back().get();
       if (!is_coarsest)

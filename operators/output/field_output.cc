@@ -103,7 +103,7 @@ Grid needed_for_output(const Grid &grid, const FieldOutputOptions &options)
   Grid result = grid;
   const CellRange cells = cells_inside(grid.finest(), options);
   const bool takes_mean = grid.problem.is_singular() && !grid.problem.exact_solution.empty();
-  if (takes_mean || n_cells(cells) == 0)
+  if (takes_mean || n_cells(cells) == 0 || grid.finest().communicator != MPI_COMM_SELF)
     return result;
   LevelGrid &level = result.levels.back();
   std::array<std::int64_t, 3> size = level.block.cells;

@@ -1,5 +1,6 @@
 #include "operators/solver/backend_choice.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -12,14 +13,25 @@ namespace tensormg
 namespace
 {
   /// What the run asks for that device backends lack; empty if nothing.
-  std::string missing_on_devices(const Problem &problem, bool on_tensor_cores, int n_ranks)
+  std::string missing_on_devices(const Problem &problem, const SolverOptions &solver,
+      bool on_tensor_cores, const SolveRanks &ranks)
   {
     if (problem.is_cellwise() && on_tensor_cores)
       return "graded cells, coefficients that differ from cell to cell, reaction and Robin sides have no kernels "
              "for tensor cores: backend cuda, precision double, single or half";
-    if (n_ranks > 1)
-      return "it cannot be distributed over several ranks yet (" + std::to_string(n_ranks) +
-          " are running)";
+    if (ranks.count == 1)
+      return "";
+    const std::string among = " cannot be divided among several GPUs yet (" +
+        std::to_string(ranks.count) + " ranks are running)";
+    if (problem.is_cellwise())
+      return "graded cells, coefficients that differ from cell to cell, reaction and Robin sides" +
+          among;
+    if (solver.solver == OuterSolver::direct)
+      return "the direct solver" + among;
+    if (solver.multigrid.smoother == Smoother::patch)
+      return "the patch smoother" + among;
+    if (ranks.divide_coarsest)
+      return "the coarsest level" + among + "; fewer coarse_cells and more refinements can";
     return "";
   }
 
@@ -62,13 +74,14 @@ namespace
   }
 
   /// Why the device cannot be used for the problem with a backend of this name; empty if it has been chosen.
-  std::string trouble_with_device(const Problem &problem, const std::string &word)
+  std::string trouble_with_device(
+      const Problem &problem, const std::string &word, const SolveRanks &ranks)
   {
     if (device_count() == 0)
       return why_no_device();
     try
     {
-      use_device(0);
+      use_device(ranks.here % device_count());
       const DeviceProperties device = device_properties();
       if (device.code_capability == 0)
         return capability_of(device);
@@ -81,6 +94,20 @@ namespace
       return error.what();
     }
     return "";
+  }
+
+  bool on_all_ranks(bool here, const SolveRanks &ranks)
+  {
+    int all = here ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, ranks.communicator);
+    return all != 0;
+  }
+  /// A reason on one of them is one for all.
+  std::string of_any_rank(const std::string &reason, const SolveRanks &ranks)
+  {
+    if (on_all_ranks(reason.empty(), ranks))
+      return "";
+    return reason.empty() ? "another rank cannot use its GPU" : reason;
   }
 
   bool takes_tensor_cores(const SolverOptions &solver)
@@ -121,18 +148,37 @@ namespace
   }
 } // namespace
 
-BackendChoice choose_backend(
-    const Problem &problem, const SolverOptions &solver, const std::string &word, int n_ranks)
+SolveRanks ranks_of(const Grid &grid)
+{
+  SolveRanks ranks;
+  ranks.communicator = grid.communicator;
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(grid.communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(node, &ranks.of_node);
+  MPI_Comm_rank(node, &ranks.here);
+  MPI_Comm_free(&node);
+  if (!grid.finest().replicated)
+    ranks.count = grid.n_ranks;
+  ranks.divide_coarsest = grid.levels.front().communicator != MPI_COMM_SELF;
+  return ranks;
+}
+
+BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver,
+    const std::string &word, const SolveRanks &ranks)
 {
   check_precision(solver, word);
   const bool on_tensor_cores = takes_tensor_cores(solver);
   if (word == "auto")
   {
-    if (device_count() == 0 && !on_tensor_cores)
+    if (!on_all_ranks(device_count() > 0, ranks) && !on_tensor_cores)
       return {laplace::Backend::cpu, trouble_with_driver()};
-    std::string reason = missing_on_devices(problem, on_tensor_cores, n_ranks);
+    std::string reason = missing_on_devices(problem, solver, on_tensor_cores, ranks);
+    if (const int several = std::max(ranks.of_node, ranks.count); reason.empty() && several > 1)
+      reason =
+          std::to_string(several) + " ranks are running, which take GPUs with backend cuda only";
     if (reason.empty())
-      reason = trouble_with_device(problem, word);
+      reason = trouble_with_device(problem, word, ranks);
+    reason = of_any_rank(reason, ranks);
     if (on_tensor_cores && !reason.empty())
       throw std::invalid_argument(std::string("multigrid.precision = ") +
           to_string(solver.multigrid.precision) + " takes the tensor cores of a GPU: " + reason +
@@ -142,9 +188,10 @@ BackendChoice choose_backend(
   }
   if (word == "cuda" || word == "wmma" || word == "mma")
   {
-    std::string reason = trouble_with_device(problem, word);
+    std::string reason = trouble_with_device(problem, word, ranks);
     if (reason.empty())
-      reason = missing_on_devices(problem, on_tensor_cores || word != "cuda", n_ranks);
+      reason = missing_on_devices(problem, solver, on_tensor_cores || word != "cuda", ranks);
+    reason = of_any_rank(reason, ranks);
     if (!reason.empty())
       throw std::invalid_argument("backend = " + word + ": " + reason);
   }

@@ -3,7 +3,10 @@
 
 #include <string>
 
+#include <mpi.h>
+
 #include "kernels/laplace/laplace.h"
+#include "operators/mesh/grid.h"
 #include "tensormg/options.h"
 #include "tensormg/problem.h"
 
@@ -15,10 +18,21 @@ struct BackendChoice
   std::string reason; ///< why `auto` did not take a device that is there; otherwise empty
 };
 
-/// The backend that `word` (auto or the name of one) asks for; a device is chosen for this process then. `auto` takes cuda if
-/// this program was built with it, a GPU that can run it is there and the method exists on it, and cpu otherwise; for multigrid
-/// in tf32 and 2xfp16 it takes tensor cores or throws. What is asked for by name is used or refused: std::invalid_argument
-/// says why it cannot be used.
-BackendChoice choose_backend(
-    const Problem &problem, const SolverOptions &solver, const std::string &word, int n_ranks);
+/// Who solves.
+struct SolveRanks
+{
+  int count = 1;                ///< among which the finest level is divided
+  int of_node = 1, here = 0;    ///< of the ranks of this node, and the place of this one among them
+  bool divide_coarsest = false; ///< the coarsest level is divided, too
+  MPI_Comm communicator = MPI_COMM_SELF;
+};
+/// Collective.
+SolveRanks ranks_of(const Grid &grid);
+
+/// The backend that `word` (auto or the name of one) asks for; a device is chosen for this process then: that of its place on the node, or
+/// one that it shares. `auto` takes cuda if this program was built with it, a GPU that can run it is there, there are no other ranks and the
+/// method exists on it, and cpu otherwise; for multigrid in tf32 and 2xfp16 it takes tensor cores or throws. What is asked for by name is used or
+/// refused: std::invalid_argument says why it cannot be used. Collective, with the same result on all ranks.
+BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver,
+    const std::string &word, const SolveRanks &ranks = {});
 } // namespace tensormg

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/device/device.h"
 #include "operators/constant/box_solver.h"
 #include "operators/constant/device_box_solver.h"
 #include "operators/constant/transfer_operator.h"
@@ -183,10 +184,28 @@ MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options, Memo
   return plan;
 }
 
-MemoryBudget make_memory_budget(double bytes, double available, MPI_Comm communicator)
+double bytes_kept(const Grid &grid, const SolverOptions &options)
 {
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  const LevelGrid &level = grid.finest();
+  const double vectors = 2. * sizeof(double) * static_cast<double>(level.block.size());
+  const double operators = options.has_single_basis() ? 2. : 1.;
+  return vectors +
+      (level.cells == nullptr
+              ? 0.
+              : operators * static_cast<double>(CellNumbersOf<double>::bytes(level)));
+}
+
+int part_of_node(MemoryPlace place)
+{
+  return place == MemoryPlace::device ? device_properties().place_on_bus : 0;
+}
+
+MemoryBudget make_memory_budget(double bytes, double available, MPI_Comm communicator, int part)
+{
+  MPI_Comm whole = MPI_COMM_NULL, node = MPI_COMM_NULL;
+  MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &whole);
+  MPI_Comm_split(whole, part, 0, &node);
+  MPI_Comm_free(&whole);
   MemoryBudget budget;
   MPI_Comm_size(node, &budget.ranks);
   MPI_Allreduce(&bytes, &budget.needed, 1, MPI_DOUBLE, MPI_SUM, node);

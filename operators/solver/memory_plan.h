@@ -42,18 +42,25 @@ enum class MemoryPlace : std::uint8_t
 MemoryPlan make_memory_plan(
     const Grid &grid, const SolverOptions &options, MemoryPlace place = MemoryPlace::host);
 
+/// What of a plan stays where a solve goes on with another cycle: solution, right-hand side, numbers of the cells of the operators.
+double bytes_kept(const Grid &grid, const SolverOptions &options);
+
 /// The needs of all ranks of one node against what the node has.
 struct MemoryBudget
 {
   double needed = 0.;
   double available = 0.;
-  int ranks = 1; ///< of the communicator on that node
+  int ranks = 1; ///< of the communicator that share it
 
   /// Some memory is left to the rest of the program and of the machine.
   bool fits() const { return needed <= usable_part * available; }
   static constexpr double usable_part = 0.95;
 };
 
-/// The budget of the node on which it is tightest, if this rank needs `bytes`. Collective.
-MemoryBudget make_memory_budget(double bytes, double available, MPI_Comm communicator);
+/// The budget of the node on which it is tightest, if this rank needs `bytes`; of the ranks of a node those of one `part` share memory, as
+/// those of one device. Collective.
+MemoryBudget make_memory_budget(
+    double bytes, double available, MPI_Comm communicator, int part = 0);
+/// The part of the node whose memory is meant: for MemoryPlace::device the device of this process.
+int part_of_node(MemoryPlace place);
 } // namespace tensormg

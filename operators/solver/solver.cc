@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 #include <deal.II/base/quadrature_lib.h>
@@ -83,6 +84,42 @@ namespace
   }
 } // namespace
 
+namespace
+{
+  /// Makes a device the current one of this thread for a while; nothing: there is none.
+  class CurrentDevice
+  {
+  public:
+    explicit CurrentDevice(std::optional<int> device)
+    {
+      if (!device)
+        return;
+      before_ = device_properties().number;
+      if (*before_ == *device)
+        before_.reset();
+      else
+        use_device(*device);
+    }
+    CurrentDevice(const CurrentDevice &) = delete;
+    CurrentDevice &operator=(const CurrentDevice &) = delete;
+    ~CurrentDevice()
+    {
+      try
+      {
+        if (before_)
+          use_device(*before_);
+      }
+      catch (const DeviceError &)
+      {
+        // Whoever works with it next is told.
+      }
+    }
+
+  private:
+    std::optional<int> before_;
+  };
+} // namespace
+
 class Solver::Implementation
 {
 public:
@@ -95,16 +132,34 @@ public:
     , map_(basis_, line_nodes(execution.nodes, problem.degree + 1))
   {
     together([&] {
-      backend_ = choose_backend(problem, options, execution.backend, grid_.n_ranks).backend;
+      backend_ = choose_backend(problem, options, execution.backend, ranks_of(grid_)).backend;
       visit_right_hand_side(problem_, level(), basis_, [](auto &&...) {}); // are these functions?
     });
+    if (on_device())
+      device_ = device_properties().number;
     SolverOptions chosen = options;
     chosen.multigrid = with_chosen_precision(options.multigrid, grid_, basis_);
     require_memory(chosen);
-    const SolverEnvironment environment{
-        execution.iteration_callback, execution.message_callback, execution.stream};
+    const SolverEnvironment environment{execution.iteration_callback, execution.message_callback,
+        [this](const SolverOptions &other) { require_memory(other, bytes_kept(grid_, other)); },
+        execution.stream};
     in_ = on_device() ? make_solver_in_device(grid_, basis_, backend_, chosen, environment)
                       : make_solver_in_host(grid_, basis_, backend_, chosen, environment);
+  }
+
+  Implementation(const Implementation &) = delete;
+  Implementation &operator=(const Implementation &) = delete;
+  ~Implementation()
+  {
+    try
+    {
+      const CurrentDevice current(device_);
+      in_.reset();
+    }
+    catch (const DeviceError &)
+    {
+      in_.reset(); // as well as it can be
+    }
   }
 
   /// What only some processes may throw: then all do.
@@ -161,6 +216,7 @@ public:
   void update_sides() { in_->forget_sides(); }
   void update_coefficients()
   {
+    const CurrentDevice current(device_);
     if (level().cells == nullptr)
       return;
     Grid other = grid_;
@@ -178,29 +234,42 @@ public:
 
   SolveReport solve_problem(std::span<double> u)
   {
+    const CurrentDevice current(device_);
     together([&] { in_->set_b_of_problem(); });
     return solve("the right-hand side", u, Start::zero);
   }
   SolveReport solve_for(std::span<const double> f, std::span<double> u, Start start)
   {
+    const CurrentDevice current(device_);
     in_->set_b(map_.modes_of_values(), length_squared() / problem_.coefficient, f.data());
     in_->weigh_b();
-    together([&] { in_->add_sides(); });
+    try
+    {
+      together([&] { in_->add_sides(); });
+    }
+    catch (...) // on all ranks
+    {
+      in_->forget_sides();
+      throw;
+    }
     return solve("f", u, start);
   }
   SolveReport solve_system(std::span<const double> b, std::span<double> u, Start start)
   {
+    const CurrentDevice current(device_);
     in_->set_b(map_.modes_of_integrals(), 1. / scale_of_matrix(), b.data());
     return solve("b", u, start);
   }
   void multiply(std::span<double> y, std::span<const double> x)
   {
+    const CurrentDevice current(device_);
     in_->set_x(map_.modes_of_values(), x.data());
     in_->multiply();
     in_->get_b(map_.integrals_of_modes(), scale_of_matrix(), y.data());
   }
   void precondition(std::span<double> z, std::span<const double> r)
   {
+    const CurrentDevice current(device_);
     in_->set_b(map_.modes_of_integrals(), 1. / scale_of_matrix(), r.data());
     in_->precondition();
     in_->get_x(map_.values_of_modes(), z.data());
@@ -209,15 +278,16 @@ public:
 private:
   bool on_device() const { return laplace::is_device_backend(backend_); }
 
-  /// Throws MemoryError where the solver would not fit. Collective.
-  void require_memory(const SolverOptions &options) const
+  /// Throws MemoryError where the solver would not fit, of which so many bytes are in use. Collective.
+  void require_memory(const SolverOptions &options, double kept = 0.) const
   {
     const auto require = [&](MemoryPlace place, double available, const char *where) {
       // Beside the plan: nodal vectors in host memory pass through a vector on the device, and values on the sides have one.
       const double vector = sizeof(double) * static_cast<double>(level().block.size());
       const double needed =
-          make_memory_plan(grid_, options, place).bytes() + (on_device() ? 2. : 1.) * vector;
-      const MemoryBudget budget = make_memory_budget(needed, available, grid_.communicator);
+          make_memory_plan(grid_, options, place).bytes() + (on_device() ? 2. : 1.) * vector - kept;
+      const MemoryBudget budget =
+          make_memory_budget(needed, available, grid_.communicator, part_of_node(place));
       if (!budget.fits())
         throw MemoryError(std::to_string(level().global_dofs()) + " unknowns need " +
             number_text(budget.needed) + " bytes of " + where + ", of which " +
@@ -263,6 +333,7 @@ private:
   Grid grid_;
   Problem &problem_;
   laplace::Backend backend_{};
+  std::optional<int> device_; ///< of the vectors, if they are in the memory of one
   NodalMap map_;
   std::unique_ptr<SolverIn> in_;
 };

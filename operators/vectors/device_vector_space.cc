@@ -1,8 +1,8 @@
 #include "operators/vectors/device_vector_space.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <stdexcept>
 #include <utility>
 
 #include "kernels/device/meters/launch_profile.h"
@@ -43,19 +43,49 @@ DeviceVectorSpace::Scratch::Scratch(Stream stream)
 DeviceVectorSpace::DeviceVectorSpace(
     const Block &block, MPI_Comm communicator, Stream stream, std::shared_ptr<Scratch> scratch)
   : block_(block)
+  , communicator_(communicator)
   , stream_(stream)
   , scratch_(scratch ? std::move(scratch) : std::make_shared<Scratch>(stream))
-{
-  if (communicator != MPI_COMM_SELF)
-    throw std::invalid_argument("vectors in device memory belong to one rank: the device backends "
-                                "cannot be distributed over several ranks yet");
-}
+{}
 
 double *DeviceVectorSpace::result_of_update() const { return result() + of_update; }
 
-double DeviceVectorSpace::wait_for_result() const
+void DeviceVectorSpace::sum_results(double *first, int count) const
 {
   device::synchronize(stream_);
+  if (!is_distributed())
+    return;
+  std::array<double, most_sums + 1> sums{};
+  std::copy_n(first, count, sums.begin());
+  const bool with_update = scratch_->update_is_local && first != result_of_update();
+  if (with_update)
+    sums[static_cast<std::size_t>(count)] = *result_of_update();
+  MPI_Allreduce(
+      MPI_IN_PLACE, sums.data(), count + (with_update ? 1 : 0), MPI_DOUBLE, MPI_SUM, communicator_);
+  std::copy_n(sums.begin(), count, first);
+  if (with_update)
+    *result_of_update() = sums[static_cast<std::size_t>(count)];
+  scratch_->update_is_local = false;
+}
+
+void DeviceVectorSpace::sum_later(double *on_device, double *on_host, int count) const
+{
+  if (!is_distributed())
+    return;
+  sum_results(on_host, count);
+  device::to_device(on_device, on_host, static_cast<std::size_t>(count) * sizeof(double), stream_);
+}
+
+double DeviceVectorSpace::largest_of_ranks(double largest) const
+{
+  if (is_distributed())
+    MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, communicator_);
+  return largest;
+}
+
+double DeviceVectorSpace::wait_for_result() const
+{
+  sum_results(result(), 1);
   return result()[0];
 }
 
@@ -76,7 +106,11 @@ double DeviceVectorSpace::max_abs(const DeviceVector<Number> &x) const
 {
   const Operation operation(stream_, x.bytes(), "largest entry");
   vk::cuda::max_abs(x.size(), x.data(), partial(), result(), stream_);
-  return wait_for_result();
+  device::synchronize(stream_);
+  const double largest = largest_of_ranks(result()[0]);
+  if (is_distributed() && scratch_->update_is_local)
+    sum_results(result_of_update(), 1);
+  return largest;
 }
 
 template <typename Number>
@@ -86,7 +120,7 @@ std::vector<double> DeviceVectorSpace::multi_dot(
   const auto vectors = pointers(v, static_cast<std::size_t>(count));
   const Operation operation(stream_, (count + 1) * w.bytes(), "dot products");
   vk::cuda::multi_dot(w.size(), count, vectors.data(), w.data(), partial(), result(), stream_);
-  device::synchronize(stream_);
+  sum_results(result(), count + 1);
   return {result(), result() + count + 1};
 }
 
@@ -100,12 +134,15 @@ const double *DeviceVectorSpace::multi_update_later(const std::vector<double> &c
       stream_, static_cast<double>(c.size() + 2) * w.bytes(), "orthogonalisation of a vector");
   vk::cuda::multi_update(w.size(), static_cast<int>(c.size()), c.data(), vectors.data(), factor, to,
       partial(), result_of_update(), w.largest_to_come(), stream_);
+  scratch_->update_is_local = is_distributed();
   return result_of_update();
 }
 
 double DeviceVectorSpace::wait_for(const double *sum) const
 {
   device::synchronize(stream_);
+  if (is_distributed() && scratch_->update_is_local)
+    sum_results(result_of_update(), 1);
   return *sum;
 }
 
@@ -147,6 +184,7 @@ DeviceVectorSpace::Later DeviceVectorSpace::dot_later(
   const Later sum{scratch_->later.data(), result() + of_dot};
   vk::cuda::dot(
       x.size(), x.data(), y.data(), partial(), scratch_->later.data(), stream_, result() + of_dot);
+  sum_later(scratch_->later.data(), result() + of_dot, 1);
   return sum;
 }
 
@@ -158,6 +196,7 @@ std::vector<DeviceVectorSpace::Later> DeviceVectorSpace::multi_dot_later(
   const Operation operation(stream_, (count + 1) * w.bytes(), "dot products");
   double *const sums = scratch_->later.data() + 1, *const copies = result() + of_multi_dot;
   vk::cuda::multi_dot(w.size(), count, vectors.data(), w.data(), partial(), sums, stream_, copies);
+  sum_later(sums, copies, count + 1);
   std::vector<Later> numbers;
   for (int i = 0; i < count; ++i)
     numbers.push_back({sums + i, copies + i});
@@ -188,11 +227,24 @@ template <typename Number>
 DeviceVectorSpace::Scale DeviceVectorSpace::scale_by_largest(
     double target, const DeviceVector<Number> &x) const
 {
-  if (x.largest() != nullptr)
+  if (x.largest() != nullptr && !is_distributed())
     return {target, x.largest(), false};
-  const Operation operation(stream_, x.bytes(), "largest entry");
-  vk::cuda::max_abs(x.size(), x.data(), partial(), scratch_->largest.data(), stream_);
-  return {target, scratch_->largest.data(), false};
+  double *const largest = scratch_->largest.data();
+  if (x.largest() != nullptr)
+    device::copy(largest, x.largest(), sizeof(double), stream_);
+  else
+  {
+    const Operation operation(stream_, x.bytes(), "largest entry");
+    vk::cuda::max_abs(x.size(), x.data(), partial(), largest, stream_);
+  }
+  if (is_distributed())
+  {
+    device::to_host(result(), largest, sizeof(double), stream_);
+    device::synchronize(stream_);
+    result()[0] = largest_of_ranks(result()[0]);
+    device::to_device(largest, result(), sizeof(double), stream_);
+  }
+  return {target, largest, false};
 }
 
 template <typename To, typename From>

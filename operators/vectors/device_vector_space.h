@@ -11,10 +11,11 @@
 
 namespace tensormg
 {
-/// The functions of VectorSpace (operators/vectors/vector_space.h) for vectors in device memory, on one rank. Work is
-/// queued in one stream; the functions that return a number wait for it, the others do not.
+/// The functions of VectorSpace (operators/vectors/vector_space.h) for vectors in device memory. Work is queued in one stream; the
+/// functions that return a number wait for it. Of the others those whose number is that of all ranks wait, too, if there are several
+/// ranks, which add their sums on the host.
 ///
-/// Sums are taken in a fixed order. One object must not be used by two threads at a time, nor may those that share a
+/// Sums are taken in an order that depends on the partition alone. One object must not be used by two threads at a time, nor may those that share a
 /// scratch.
 class DeviceVectorSpace
 {
@@ -25,6 +26,8 @@ public:
     explicit Scratch(Stream stream);
     DeviceArray<double> partial, largest, later;
     PinnedArray<double> result;
+    bool update_is_local =
+        false; ///< the sum of multi_update_later() waits for those of the other ranks
   };
 
   /// A number that a kernel leaves, for kernels after it and for the host.
@@ -39,7 +42,7 @@ public:
   using Scale = vector_kernels::cuda::Scale;
   using Quotient = vector_kernels::cuda::Quotient;
 
-  /// Throws std::invalid_argument if there are several ranks. Without a scratch it has its own.
+  /// Without a scratch it has its own.
   DeviceVectorSpace(const Block &block, MPI_Comm communicator, Stream stream,
       std::shared_ptr<Scratch> scratch = nullptr);
 
@@ -129,7 +132,7 @@ public:
   template <typename To, typename From>
   void convert_to_pair(
       const DeviceVector<From> &src, DeviceVector<To> &x, DeviceVector<To> &d) const;
-  /// The number that f(scratch, result) computes on the device: result is a double in memory that both reach.
+  /// The number that f(scratch, result) computes on the device, summed over ranks: result is a double in memory that both reach.
   template <typename F>
   double reduced(const F &f) const
   {
@@ -141,10 +144,17 @@ private:
   double *partial() const { return scratch_->partial.data(); }
   double *result() const { return scratch_->result.data(); }
   double *result_of_update() const;
-  /// The first result, when the stream has written it.
+  /// The first result, summed over ranks, when the stream has written it.
   double wait_for_result() const;
+  bool is_distributed() const { return communicator_ != MPI_COMM_SELF; }
+  /// Waits, then sums these results over ranks, and that of multi_update_later() with them if it is still local.
+  void sum_results(double *first, int count) const;
+  /// The same for results of which kernels after this have copies on the device.
+  void sum_later(double *on_device, double *on_host, int count) const;
+  double largest_of_ranks(double largest) const;
 
   Block block_;
+  MPI_Comm communicator_;
   Stream stream_;
   std::shared_ptr<Scratch> scratch_;
 };

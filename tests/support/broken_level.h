@@ -32,7 +32,7 @@ inline RunRecord solve_with_broken_level(
       Axis(axis.lower(), axis.lower() + factor * (axis.upper() - axis.lower()), axis.cells());
   const CellBasis basis = make_cell_basis(parameters.problem.degree);
   Console console = Console::silent(MPI_COMM_SELF);
-  const laplace::Backend backend = choose_backend(parameters, 1).backend;
+  const laplace::Backend backend = choose_backend(parameters).backend;
   const System system{parameters, parameters.solver, grid, basis, backend, console};
   RunRecord record = begin_record(parameters, grid, laplace::to_string(backend));
   if (laplace::is_device_backend(backend))

@@ -8,11 +8,11 @@ namespace tensormg
 {
 namespace
 {
-  std::string refusal(const Parameters &parameters, int n_ranks)
+  std::string refusal(const Parameters &parameters)
   {
     try
     {
-      choose_backend(parameters, n_ranks);
+      choose_backend(parameters);
     }
     catch (const ParameterError &error)
     {
@@ -28,10 +28,10 @@ namespace
         {std::pair{"cpu", laplace::Backend::cpu}, {"reference", laplace::Backend::reference}})
     {
       parameters.backend = word;
-      EXPECT_EQ(choose_backend(parameters, 2).backend, backend);
+      EXPECT_EQ(choose_backend(parameters, {.count = 2, .of_node = 2}).backend, backend);
     }
     parameters.backend = "wmma";
-    EXPECT_NE(refusal(parameters, 1).find("wmma"), std::string::npos);
+    EXPECT_NE(refusal(parameters).find("wmma"), std::string::npos);
   }
 
   TEST(BackendChoice, IsThatOfTheDevice)
@@ -59,11 +59,11 @@ namespace
     if (device_count() > 0)
       GTEST_SKIP() << "there is a GPU";
     Parameters parameters;
-    const BackendChoice choice = choose_backend(parameters, 1);
+    const BackendChoice choice = choose_backend(parameters);
     EXPECT_EQ(choice.backend, laplace::Backend::cpu);
     EXPECT_EQ(choice.reason, "");
     parameters.backend = "cuda";
-    const std::string message = refusal(parameters, 1);
+    const std::string message = refusal(parameters);
     EXPECT_NE(message.find("backend = cuda"), std::string::npos);
     EXPECT_NE(message.find(why_no_device()), std::string::npos) << message;
   }
@@ -80,7 +80,7 @@ namespace
       for (const char *word : {"cpu", "reference", "cuda"})
       {
         parameters.backend = word;
-        const std::string message = refusal(parameters, 1);
+        const std::string message = refusal(parameters);
         EXPECT_NE(message.find(std::string("multigrid.precision = ") + to_string(precision)),
             std::string::npos)
             << message;
@@ -91,18 +91,18 @@ namespace
       // The direct solver has no cycle.
       parameters.backend = "cpu";
       parameters.solver.solver = OuterSolver::direct;
-      EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::cpu);
+      EXPECT_EQ(choose_backend(parameters).backend, laplace::Backend::cpu);
       parameters.solver.solver = OuterSolver::fgmres;
       parameters.backend = "mma";
       parameters.solver.multigrid.smoother = Smoother::patch;
-      EXPECT_NE(refusal(parameters, 1).find("patch"), std::string::npos);
+      EXPECT_NE(refusal(parameters).find("patch"), std::string::npos);
       if (device_count() > 0)
         continue;
       parameters.solver.multigrid.smoother = Smoother::chebyshev;
       for (const char *word : {"auto", "mma", "wmma"})
       {
         parameters.backend = word;
-        EXPECT_NE(refusal(parameters, 1).find(why_no_device()), std::string::npos) << word;
+        EXPECT_NE(refusal(parameters).find(why_no_device()), std::string::npos) << word;
       }
     }
   }

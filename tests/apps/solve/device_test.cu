@@ -213,7 +213,7 @@ namespace
     Parameters parameters = small_problem(directory);
     parameters.solver.multigrid.smoother = Smoother::patch;
     parameters.solver.multigrid.degree = 1;
-    EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::cuda);
+    EXPECT_EQ(choose_backend(parameters).backend, laplace::Backend::cuda);
     const RunRecord record = solve(parameters);
     EXPECT_TRUE(record.report.converged()) << record.report.detail;
     EXPECT_LE(record.report.iterations, 6);
@@ -294,10 +294,10 @@ namespace
         EXPECT_EQ(test::parse_json(text.str())["precision"], to_string(on_tensor_cores));
       }
       parameters.backend = "auto";
-      EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::automatic);
-      EXPECT_THROW(choose_backend(parameters, 2), ParameterError);
+      EXPECT_EQ(choose_backend(parameters).backend, laplace::Backend::automatic);
+      EXPECT_THROW(choose_backend(parameters, {.count = 2, .of_node = 2}), ParameterError);
       parameters.backend = "cuda";
-      EXPECT_THROW(choose_backend(parameters, 1), ParameterError);
+      EXPECT_THROW(choose_backend(parameters), ParameterError);
     }
   }
 
@@ -370,23 +370,35 @@ namespace
       EXPECT_EQ(device_properties().code_capability, std::atoi(capability));
     }
     parameters.backend = "auto";
-    EXPECT_NE(choose_backend(parameters, 1).backend, laplace::Backend::cpu);
+    EXPECT_NE(choose_backend(parameters).backend, laplace::Backend::cpu);
     parameters.backend = "cuda";
     parameters.problem.dim = 2;
-    EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::cuda);
+    EXPECT_EQ(choose_backend(parameters).backend, laplace::Backend::cuda);
   }
 
   TEST_F(SolveOnDevice, RefusesWhatItCannotDo)
   {
     const test::TemporaryDirectory directory;
     Parameters parameters = small_problem(directory);
-    EXPECT_EQ(choose_backend(parameters, 1).backend, laplace::Backend::cuda);
-    EXPECT_THROW(choose_backend(parameters, 2), ParameterError);
+    EXPECT_EQ(choose_backend(parameters).backend, laplace::Backend::cuda);
+    const SolveRanks two{.count = 2, .of_node = 2};
+    EXPECT_EQ(choose_backend(parameters, two).backend, laplace::Backend::cuda);
     parameters.backend = "auto";
-    const BackendChoice choice = choose_backend(parameters, 2);
+    const BackendChoice choice = choose_backend(parameters, two);
     EXPECT_EQ(choice.backend, laplace::Backend::cpu);
-    EXPECT_NE(choice.reason.find("ranks"), std::string::npos);
+    EXPECT_NE(choice.reason.find("2 ranks are running"), std::string::npos) << choice.reason;
     parameters.backend = "cuda";
+    Parameters other = parameters;
+    other.solver.solver = OuterSolver::direct;
+    EXPECT_THROW(choose_backend(other, two), ParameterError);
+    other = parameters;
+    other.solver.multigrid.smoother = Smoother::patch;
+    EXPECT_THROW(choose_backend(other, two), ParameterError);
+    other = parameters;
+    other.problem.reaction = "1";
+    EXPECT_THROW(choose_backend(other, two), ParameterError);
+    EXPECT_THROW(choose_backend(parameters, {.count = 2, .of_node = 2, .divide_coarsest = true}),
+        ParameterError);
     parameters.problem.refinements = 14; // 10^10 unknowns and more
     EXPECT_THROW(solve(parameters), ParameterError);
   }

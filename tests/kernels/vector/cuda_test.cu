@@ -96,7 +96,8 @@ namespace
         {Block(2, 1, {3, 2, 1}), Block(3, 2, {9, 4, 5}), Block(3, 3, {16, 2, 3})})
     {
       Guarded<double> x(block.size());
-      vc::pseudo_random_vector(block, x.data(), stream.get());
+      vc::pseudo_random_vector(
+          block, {.rows_per_plane = block.rows_per_plane()}, x.data(), stream.get());
       Vector<double> found(block);
       EXPECT_TRUE(x.read(found.data(), stream.get()));
       for (std::int64_t at = 0; at < block.size(); ++at)

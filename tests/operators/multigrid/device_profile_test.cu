@@ -120,7 +120,7 @@ namespace
     // Two periodic sides for each of four applications: the layer of cells there, and two numbers in
     // single precision per line of modes and (padded) cell.
     const double traces = vector / 4 + 2. * 16 * 3 * 4 * 3 * 4;
-    EXPECT_EQ(bytes("traces of a periodic side"), 2 * 4 * traces);
+    EXPECT_EQ(bytes("traces of a side"), 2 * 4 * traces);
     EXPECT_EQ(bytes("restriction"), vector + coarse);
     EXPECT_EQ(entry(entries, "restriction").section, 6);
     EXPECT_EQ(bytes("prolongation"), 2 * vector + coarse);

@@ -1,0 +1,173 @@
+// Solves on devices by several ranks, which may share one: iterations, solutions and errors of one rank on the host.
+// ranks: 2 4
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include "kernels/device/device.h"
+#include "tensormg/mpi.h"
+#include "tensormg/solver.h"
+#include "tests/operators/solver/on_backend.h"
+#include "tests/support/few_cases.h"
+
+namespace tensormg
+{
+namespace
+{
+  using test::Numbers;
+
+  Execution together(const char *backend)
+  {
+    Execution execution = test::on(backend);
+    execution.communicator = communicator(MPI_COMM_WORLD);
+    return execution;
+  }
+
+  /// On a box of 0.75 x 1 x 1.5 with a smooth right-hand side.
+  Problem box(int dim, int degree, std::array<std::int64_t, 3> coarse, int refinements,
+      const std::string &sides)
+  {
+    Problem problem;
+    problem.dim = dim;
+    problem.degree = degree;
+    problem.coarse_cells = coarse;
+    problem.refinements = refinements;
+    problem.upper = {0.75, 1., 1.5};
+    problem.right_hand_side = dim == 3 ? "exp(x)*cos(3*y)+z" : "exp(x)*cos(3*y)";
+    for (int s = 0; s < 2 * dim; ++s)
+    {
+      const auto side = static_cast<std::size_t>(s);
+      const char kind = sides[side];
+      problem.boundary[side] = kind == 'P' ? BoundaryKind::periodic
+          : kind == 'N'                    ? BoundaryKind::neumann
+                                           : BoundaryKind::dirichlet;
+      problem.boundary_value[side] = kind == 'P' ? "0" : "sin(x+2*y)";
+    }
+    return problem;
+  }
+
+  /// What this rank has of the nodal values of all cells.
+  Numbers part_of(const Solver &solver, const Problem &problem, const Numbers &whole)
+  {
+    const LocalCells cells = solver.cells();
+    const auto of_cell = static_cast<std::int64_t>(std::pow(problem.degree + 1, problem.dim) + 0.5);
+    Numbers part;
+    for (std::int64_t z = cells.begin[2]; z < cells.end[2]; ++z)
+      for (std::int64_t y = cells.begin[1]; y < cells.end[1]; ++y)
+        for (std::int64_t x = cells.begin[0]; x < cells.end[0]; ++x)
+        {
+          const auto first = whole.begin() + ((z * cells.box[1] + y) * cells.box[0] + x) * of_cell;
+          part.insert(part.end(), first, first + of_cell);
+        }
+    return part;
+  }
+
+  class DeviceRanks : public testing::Test
+  {
+  protected:
+    void SetUp() override
+    {
+      if (device_count() == 0)
+        GTEST_SKIP() << why_no_device();
+    }
+
+    /// Bounds: of the difference of the iterations, and of the solutions relative to the largest entry.
+    static void compare(
+        const Problem &problem, const SolverOptions &options, int more, double difference)
+    {
+      SCOPED_TRACE(testing::Message()
+          << problem.dim << "D, degree " << problem.degree << ", " << problem.refinements
+          << " refinements, " << to_string(options.multigrid.precision));
+      Solver alone(problem, options, test::on("cpu"));
+      Numbers expected(static_cast<std::size_t>(alone.size()));
+      const SolveReport host = alone.solve(expected);
+      ASSERT_TRUE(host.converged()) << host.detail;
+      Solver solver(problem, options, together("cuda"));
+      ASSERT_LT(solver.size(), alone.size()) << "the grid is not divided";
+      Numbers found(static_cast<std::size_t>(solver.size()));
+      const SolveReport report = solver.solve(found);
+      EXPECT_TRUE(report.converged()) << report.detail;
+      EXPECT_NEAR(report.iterations, host.iterations, more);
+      EXPECT_LT(test::relative_difference(found, part_of(solver, problem, expected)), difference);
+      Numbers again(found.size());
+      EXPECT_EQ(solver.solve(again).residuals, report.residuals);
+      EXPECT_EQ(again, found);
+    }
+  };
+
+  SolverOptions in(Precision precision, OuterSolver method = OuterSolver::fgmres)
+  {
+    SolverOptions options;
+    options.tolerance = 1e-10;
+    options.solver = method;
+    options.multigrid.precision = precision;
+    return options;
+  }
+
+  TEST_F(DeviceRanks, SolveAsOneOnTheHost)
+  {
+    for (const auto &[problem, precision] :
+        {std::pair{box(2, 3, {3, 5, 1}, 4, "DDNDPP"), Precision::double_precision},
+            {box(2, 2, {4, 6, 1}, 4, "PPPPDD"), Precision::single_precision},
+            {box(3, 3, {2, 3, 4}, 2, "DNPPDD"), Precision::double_precision},
+            {box(3, 1, {4, 4, 6}, 3, "DDDNPP"), Precision::half_precision}})
+      for (const OuterSolver method : {OuterSolver::fgmres, OuterSolver::cg})
+        if (precision == Precision::half_precision || method == OuterSolver::fgmres ||
+            !test::has_few_cases())
+          compare(problem, in(precision, method), 1,
+              precision == Precision::double_precision ? 1e-8 : 1e-7);
+  }
+
+  TEST_F(DeviceRanks, MethodsAndSmoothers)
+  {
+    const Problem problem = box(2, 3, {4, 5, 1}, 4, "DDDDDD");
+    SolverOptions options = in(Precision::single_precision);
+    options.multigrid.smoother = Smoother::jacobi;
+    options.multigrid.cycle = Cycle::w;
+    compare(problem, options, 1, 1e-7);
+    options = in(Precision::half_precision);
+    options.multigrid.single_levels = 2;
+    options.full_multigrid = true;
+    compare(problem, options, 1, 1e-7);
+    options = in(Precision::double_precision);
+    options.basis_precision = BasisPrecision::double_precision;
+    compare(problem, options, 0, 1e-8);
+  }
+
+  TEST_F(DeviceRanks, StretchedCells)
+  {
+    Problem problem = box(2, 3, {8, 4, 1}, 4, "DDNNDD");
+    problem.upper = {10., 1., 1.};
+    compare(problem, in(Precision::double_precision), 1, 1e-8);
+  }
+
+  TEST_F(DeviceRanks, WhatIsNotThereIsRefusedByName)
+  {
+    const Problem problem = box(2, 3, {4, 5, 1}, 4, "DDDDDD");
+    const auto refusal = [&](const Problem &p, const SolverOptions &options) {
+      try
+      {
+        Solver(p, options, together("cuda"));
+      }
+      catch (const ArgumentError &error)
+      {
+        return std::string(error.what());
+      }
+      return std::string();
+    };
+    SolverOptions options;
+    options.solver = OuterSolver::direct;
+    EXPECT_NE(refusal(problem, options).find("direct solver"), std::string::npos);
+    options = {};
+    options.multigrid.smoother = Smoother::patch;
+    EXPECT_NE(refusal(problem, options).find("patch smoother"), std::string::npos);
+    Problem cellwise = problem;
+    cellwise.reaction = "1";
+    EXPECT_NE(refusal(cellwise, {}).find("several GPUs"), std::string::npos);
+  }
+} // namespace
+} // namespace tensormg
