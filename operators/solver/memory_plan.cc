@@ -197,7 +197,7 @@ double bytes_kept(const Grid &grid, const SolverOptions &options)
 
 int part_of_node(MemoryPlace place)
 {
-  return place == MemoryPlace::device ? device_properties().place_on_bus : 0;
+  return place == MemoryPlace::device && device_count() > 0 ? device_properties().place_on_bus : 0;
 }
 
 MemoryBudget make_memory_budget(double bytes, double available, MPI_Comm communicator, int part)

@@ -61,6 +61,6 @@ struct MemoryBudget
 /// those of one device. Collective.
 MemoryBudget make_memory_budget(
     double bytes, double available, MPI_Comm communicator, int part = 0);
-/// The part of the node whose memory is meant: for MemoryPlace::device the device of this process.
+/// The part of the node whose memory is meant: for MemoryPlace::device the device of this process, if there is one.
 int part_of_node(MemoryPlace place);
 } // namespace tensormg

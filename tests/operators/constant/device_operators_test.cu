@@ -308,19 +308,12 @@ namespace
     EXPECT_NEAR(subtract_mean_on_device(level, basis, dx, device), 0., 1e-14);
   }
 
-  TEST_F(DeviceOperatorsDouble, RefusesWhatIsNotThere)
+  TEST_F(DeviceOperatorsDouble, RefusesBackendsOfTheHost)
   {
     const Grid grid = make_grid(test::box(3, 1, {2, 2, 2}, 0, "DD"), MPI_COMM_SELF);
     const CellBasis basis = make_cell_basis(1);
     EXPECT_THROW((LaplaceOperator<double, DeviceContext>(
                      grid.finest(), basis, laplace::Backend::cpu, stream())),
-        std::invalid_argument);
-    LevelGrid distributed = grid.finest();
-    distributed.communicator = MPI_COMM_WORLD;
-    EXPECT_THROW((LaplaceOperator<double, DeviceContext>(
-                     distributed, basis, laplace::Backend::cuda, stream())),
-        std::invalid_argument);
-    EXPECT_THROW(DeviceVectorSpace(distributed.block, distributed.communicator, stream()),
         std::invalid_argument);
   }
 } // namespace
