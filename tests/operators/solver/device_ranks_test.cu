@@ -93,6 +93,8 @@ namespace
       EXPECT_TRUE(report.converged()) << report.detail;
       EXPECT_NEAR(report.iterations, host.iterations, more);
       EXPECT_LT(test::relative_difference(found, part_of(solver, problem, expected)), difference);
+      if (!test::runs_again())
+        return;
       Numbers again(found.size());
       EXPECT_EQ(solver.solve(again).residuals, report.residuals);
       EXPECT_EQ(again, found);
@@ -111,10 +113,10 @@ namespace
   TEST_F(DeviceRanks, SolveAsOneOnTheHost)
   {
     for (const auto &[problem, precision] :
-        {std::pair{box(2, 3, {3, 5, 1}, 4, "DDNDPP"), Precision::double_precision},
-            {box(2, 2, {4, 6, 1}, 4, "PPPPDD"), Precision::single_precision},
-            {box(3, 3, {2, 3, 4}, 2, "DNPPDD"), Precision::double_precision},
-            {box(3, 1, {4, 4, 6}, 3, "DDDNPP"), Precision::half_precision}})
+        {std::pair{box(2, 3, {4, 9, 1}, 3, "DDNDPP"), Precision::double_precision},
+            {box(2, 2, {8, 9, 1}, 3, "PPPPDD"), Precision::single_precision},
+            {box(3, 3, {2, 2, 3}, 2, "DNPPDD"), Precision::double_precision},
+            {box(3, 1, {4, 4, 5}, 2, "DDDNPP"), Precision::half_precision}})
       for (const OuterSolver method : {OuterSolver::fgmres, OuterSolver::cg})
         if (precision == Precision::half_precision || method == OuterSolver::fgmres ||
             !test::has_few_cases())
@@ -124,7 +126,7 @@ namespace
 
   TEST_F(DeviceRanks, MethodsAndSmoothers)
   {
-    const Problem problem = box(2, 3, {4, 5, 1}, 4, "DDDDDD");
+    const Problem problem = box(2, 3, {4, 9, 1}, 3, "DDDDDD");
     SolverOptions options = in(Precision::single_precision);
     options.multigrid.smoother = Smoother::jacobi;
     options.multigrid.cycle = Cycle::w;
@@ -140,14 +142,14 @@ namespace
 
   TEST_F(DeviceRanks, StretchedCells)
   {
-    Problem problem = box(2, 3, {8, 4, 1}, 4, "DDNNDD");
+    Problem problem = box(2, 3, {8, 5, 1}, 3, "DDNNDD");
     problem.upper = {10., 1., 1.};
     compare(problem, in(Precision::double_precision), 1, 1e-8);
   }
 
   TEST_F(DeviceRanks, WhatIsNotThereIsRefusedByName)
   {
-    const Problem problem = box(2, 3, {4, 5, 1}, 4, "DDDDDD");
+    const Problem problem = box(2, 3, {4, 9, 1}, 3, "DDDDDD");
     const auto refusal = [&](const Problem &p, const SolverOptions &options) {
       try
       {
