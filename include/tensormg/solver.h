@@ -108,7 +108,7 @@ public:
   void update_sides();
   /// The same for K, the reaction and r of Robin sides: evaluated again now. All vectors are kept, unless these numbers ask for another cycle;
   /// for a moment it takes four more, for the estimate of an eigenvalue. Where one K serves the whole box there is nothing to do. Throws
-  /// ArgumentError for values that no coefficient may have; then the old ones stay.
+  /// ArgumentError for values that no coefficient may have, MemoryError where that cycle does not fit; then the old ones stay.
   void update_coefficients();
 
   /// u = the solution of the problem as it was given.

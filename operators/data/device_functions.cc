@@ -213,9 +213,11 @@ namespace
         {
           corners_[d] = uploaded(corners_of(grid, d), stream);
           place_.corners[d] = corners_[d].data();
+          has_arrays_ = true;
         }
       if (!factor)
         return;
+      has_arrays_ = true;
       factor_ = uploaded(in_range(factor, range), stream);
       place_.factor = factor_.data();
     }
@@ -223,7 +225,7 @@ namespace
     PlacedCells &operator=(const PlacedCells &) = delete;
     ~PlacedCells()
     {
-      if (factor_.size() > 0 || place_.corners != decltype(place_.corners)())
+      if (has_arrays_)
         device::synchronize(stream_);
     }
 
@@ -234,6 +236,7 @@ namespace
     ex::Place place_;
     std::array<DeviceArray<double>, 3> corners_;
     DeviceArray<double> factor_;
+    bool has_arrays_ = false;
   };
 
   std::vector<double> on_host(const DeviceArray<double> &partial, Stream stream)

@@ -137,14 +137,15 @@ public:
     });
     if (on_device())
       device_ = device_properties().number;
-    SolverOptions chosen = options;
-    chosen.multigrid = with_chosen_precision(options.multigrid, grid_, basis_);
-    require_memory(chosen);
+    options_ = options;
+    options_.multigrid = with_chosen_precision(options.multigrid, grid_, basis_);
+    require_memory(grid_, options_);
     const SolverEnvironment environment{execution.iteration_callback, execution.message_callback,
-        [this](const SolverOptions &other) { require_memory(other, bytes_kept(grid_, other)); },
+        [this](
+            const SolverOptions &other) { require_memory(grid_, other, bytes_kept(grid_, other)); },
         execution.stream};
-    in_ = on_device() ? make_solver_in_device(grid_, basis_, backend_, chosen, environment)
-                      : make_solver_in_host(grid_, basis_, backend_, chosen, environment);
+    in_ = on_device() ? make_solver_in_device(grid_, basis_, backend_, options_, environment)
+                      : make_solver_in_host(grid_, basis_, backend_, options_, environment);
   }
 
   Implementation(const Implementation &) = delete;
@@ -222,6 +223,9 @@ public:
     Grid other = grid_;
     other.problem.coefficient = coefficient_;
     together([&] { add_cell_coefficients(other, basis_); });
+    // Another cycle may serve these, which takes more.
+    const double now = make_memory_plan(grid_, options_, place()).bytes();
+    require_memory(other, options_, now + vectors_beside_plan());
     problem_.coefficient = other.problem.coefficient;
     for (std::size_t l = 0; l < grid_.levels.size(); ++l)
       grid_.levels[l].cells = other.levels[l].cells;
@@ -278,25 +282,26 @@ public:
 private:
   bool on_device() const { return laplace::is_device_backend(backend_); }
 
-  /// Throws MemoryError where the solver would not fit, of which so many bytes are in use. Collective.
-  void require_memory(const SolverOptions &options, double kept = 0.) const
+  /// Nodal vectors in host memory pass through a vector on the device, and values on the sides have one.
+  double vectors_beside_plan() const
   {
-    const auto require = [&](MemoryPlace place, double available, const char *where) {
-      // Beside the plan: nodal vectors in host memory pass through a vector on the device, and values on the sides have one.
-      const double vector = sizeof(double) * static_cast<double>(level().block.size());
-      const double needed =
-          make_memory_plan(grid_, options, place).bytes() + (on_device() ? 2. : 1.) * vector - kept;
-      const MemoryBudget budget =
-          make_memory_budget(needed, available, grid_.communicator, part_of_node(place));
-      if (!budget.fits())
-        throw MemoryError(std::to_string(level().global_dofs()) + " unknowns need " +
-            number_text(budget.needed) + " bytes of " + where + ", of which " +
-            number_text(MemoryBudget::usable_part * budget.available) + " may be used");
-    };
-    if (on_device())
-      require(MemoryPlace::device, static_cast<double>(free_device_bytes()), "device memory");
-    else
-      require(MemoryPlace::host, available_memory(), "memory");
+    return (on_device() ? 2. : 1.) * sizeof(double) * static_cast<double>(level().block.size());
+  }
+  MemoryPlace place() const { return on_device() ? MemoryPlace::device : MemoryPlace::host; }
+  /// Throws MemoryError where a solver for the grid would not fit, of which so many bytes are in use. Collective.
+  void require_memory(const Grid &grid, const SolverOptions &options, double kept = 0.) const
+  {
+    const double needed =
+        make_memory_plan(grid, options, place()).bytes() + vectors_beside_plan() - kept;
+    const double available =
+        on_device() ? static_cast<double>(free_device_bytes()) : available_memory();
+    const MemoryBudget budget =
+        make_memory_budget(needed, available, grid.communicator, part_of_node(place()));
+    if (!budget.fits())
+      throw MemoryError(std::to_string(level().global_dofs()) + " unknowns need " +
+          number_text(budget.needed) + (kept > 0. ? " more" : "") + " bytes of " +
+          (on_device() ? "device memory" : "memory") + ", of which " +
+          number_text(MemoryBudget::usable_part * budget.available) + " may be used");
   }
 
   double length_squared() const { return level().reference_length() * level().reference_length(); }
@@ -333,6 +338,7 @@ private:
   Grid grid_;
   Problem &problem_;
   laplace::Backend backend_{};
+  SolverOptions options_;     ///< whose precision is not automatic
   std::optional<int> device_; ///< of the vectors, if they are in the memory of one
   NodalMap map_;
   std::unique_ptr<SolverIn> in_;
