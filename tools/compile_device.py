@@ -5,7 +5,7 @@
 
 BUILD is configured with CUDA, the other one without. What that compiles as C++ (tests/emulation) is host code that a
 compiler sees there; so here nvcc makes machine code of it alone, which takes 40 % less time. The files to keep are
-compiled with all optimisation, whatever BUILD says, and their machine code lies where the build would put the object.
+compiled with all optimisation and for all degrees, whatever BUILD says, and their machine code lies where the build would put the object.
 Files in the folders to skip are left out.
 """
 
@@ -35,7 +35,7 @@ def device_commands(build, database, seen_by_host, keep, skip=()):
             continue
         is_kept = entry["file"] in keep
         if is_kept:
-            words = [word for word in words if not word.startswith("-Ofc")]
+            words = [word for word in words if not word.startswith(("-Ofc", "-DTENSORMG_HIGHEST_DEGREE"))]
         if is_kept or in_any_build(entry["file"], build) in seen_by_host:
             words[words.index("-c")] = "-fatbin"
         yield entry["file"], words, entry["directory"], is_kept
