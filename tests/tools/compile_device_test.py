@@ -23,7 +23,7 @@ def run(folder, device_files, host_files, *options):
     for build, compiler, files in (("device", nvcc, device_files), ("host", "c++", host_files)):
         (folder / build).mkdir(exist_ok=True)
         database = [{"file": f"/k/{name}", "directory": str(folder),
-                     "command": f"{compiler} -Ofc=max -MD -MT x.o -MF x.d -c /k/{name} -o objects/x.o"}
+                     "command": f"{compiler} -Ofc=max -DTENSORMG_HIGHEST_DEGREE=3 -MD -MT x.o -MF x.d -c /k/{name} -o objects/x.o"}
                     for name in files]
         (folder / build / "compile_commands.json").write_text(json.dumps(database), encoding="utf-8")
     result = subprocess.run([sys.executable, TOOL, folder / "device", "--host", folder / "host", *options],
@@ -63,6 +63,7 @@ def main():
             words = call.split()
             kept = "/k/b.cu" in words
             check(("-fatbin" in words) == kept and ("-Ofc=max" in words) != kept, call)
+            check(("-DTENSORMG_HIGHEST_DEGREE=3" in words) != kept, call)
             check((words[words.index("-o") + 1] == "objects/x.o") == kept, call)
         check((pathlib.Path(name) / "objects").is_dir())
         code, output, calls = run(pathlib.Path(name), ["a.cu"], [], "--keep", "/k/b.cu")
