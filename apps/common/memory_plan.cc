@@ -33,12 +33,17 @@ namespace
     double kept; ///< bytes of the plan that are in use
   };
 
+  /// Collective.
+  MemoryBudget budget_of(const Grid &grid, const SolverOptions &options, const Room &room)
+  {
+    return make_memory_budget(make_memory_plan(grid, options, room.place).bytes() - room.kept,
+        room.available, grid.communicator, part_of_node(room.place));
+  }
+
   /// Whether a solve with other choices would fit. Collective.
   bool would_fit(const Grid &grid, const SolverOptions &options, const Room &room)
   {
-    return make_memory_budget(make_memory_plan(grid, options, room.place).bytes() - room.kept,
-        room.available, grid.communicator, part_of_node(room.place))
-        .fits();
+    return budget_of(grid, options, room).fits();
   }
 
   /// The longest basis of fgmres that fits; 0 if none does that is worth it. Collective.
@@ -114,8 +119,7 @@ void check_memory(const Grid &grid, const SolverOptions &options, double availab
     MemoryPlace place, double kept)
 {
   const Room room{available, place, kept};
-  const MemoryBudget budget = make_memory_budget(make_memory_plan(grid, options, place).bytes(),
-      available, grid.communicator, part_of_node(place));
+  const MemoryBudget budget = budget_of(grid, options, room);
   if (budget.fits())
     return;
   std::string text = "problem.refinements = " + std::to_string(grid.problem.refinements) + ": " +

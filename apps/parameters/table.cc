@@ -229,9 +229,8 @@ namespace
         "Visits coarser levels once (v) or, if they have at most a quarter of the unknowns, twice (w).");
     multigrid.word("coarsening", &MultigridOptions::coarsening,
         "What lies below the finest level where cells have coefficients of their own. cells: elements on coarser cells; "
-        "vertices: linear elements on the same cells, solved by black-box or algebraic multigrid, and smoothing by inverses of "
-        "cells and, in strong directions, of lines, for coefficients that jump and stretched cells; vertices_and_lines: likewise with lines in "
-        "every direction. auto chooses by the numbers of the cells and says so; where a solve turns out to be slow it goes on to the next.");
+        "vertices: linear elements on the same cells, smoothed by cells and strong lines; vertices_and_lines: by all lines. "
+        "auto chooses by the numbers of the cells, goes on to the next if a solve is slow, and says so.");
     multigrid.word("smoother", &MultigridOptions::smoother,
         "chebyshev: polynomial over the inverted cell blocks; patch: vertex-patch Schwarz; "
         "jacobi: damped inverted cell blocks.");

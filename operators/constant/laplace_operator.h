@@ -72,7 +72,10 @@ public:
   const CellBasis &basis() const { return basis_; }
   laplace::Backend backend() const { return backend_; }
   /// Of all applications so far, on this rank.
-  const ExchangeTimes &exchange_times() const { return sides_.times(); }
+  const ExchangeTimes &exchange_times() const requires(!Context::on_device)
+  {
+    return sides_.times();
+  }
 
   /// What an operator with exact directions holds besides its traces.
   static std::int64_t bytes(const LevelGrid &level);

@@ -51,8 +51,6 @@ public:
 
   using Kernel = std::function<void(const laplace::Arguments<Number> &)>;
   void run(const Kernel &kernel, const laplace::Arguments<Number> &arguments);
-  /// Of all applications so far, on this rank.
-  const ExchangeTimes &times() const { return exchange_.times(); }
 
 private:
   void pack(const Number *src);

@@ -144,14 +144,12 @@ template <typename Number, typename Context>
 const Number *TransferOperator<Number, Context>::extract(
     const VectorType &coarse, VectorType &to) requires(Context::on_device)
 {
-  const Block &whole = coarse.block(), &part = part_->block();
-  const std::int64_t first = whole.index(0, part_->offset()[1], part_->offset()[2], 0, 0, 0);
-  const bool is_contiguous = part.plane() == whole.plane();
-  const std::int64_t copies = is_contiguous ? 1 : part.planes(), size = part.size() / copies;
   Number *const target = to.data();
-  for (std::int64_t i = 0; i < copies; ++i)
-    device::copy(target + i * size, coarse.data() + first + i * whole.plane(),
-        static_cast<std::size_t>(size) * sizeof(Number), context_.stream);
+  for_pieces_of_part(coarse.block(), part_->offset(), part_->block(),
+      [&](std::int64_t part, std::int64_t whole, std::int64_t count) {
+        device::copy(target + part, coarse.data() + whole,
+            static_cast<std::size_t>(count) * sizeof(Number), context_.stream);
+      });
   return target;
 }
 

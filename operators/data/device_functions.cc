@@ -6,12 +6,12 @@
 #include <stdexcept>
 #include <vector>
 
-#include <mpi.h>
-
 #include "kernels/device/meters/launch_profile.h"
 #include "kernels/vector/cuda.h"
 #include "operators/data/function_program.h"
 #include "operators/data/tensor_rule.h"
+#include "operators/mesh/agreement.h"
+#include "operators/vectors/context.h"
 #include "operators/vectors/device_vector_space.h"
 
 namespace tensormg
@@ -191,14 +191,6 @@ namespace
     return numbers;
   }
 
-  DeviceArray<double> uploaded(const std::vector<double> &numbers, Stream stream)
-  {
-    DeviceArray<double> array(static_cast<std::int64_t>(numbers.size()), Unset());
-    array.copy_from_host(numbers.data(), stream);
-    device::synchronize(stream); // before the numbers go
-    return array;
-  }
-
   /// A place with the arrays that it points to; the stream has no work with it left when it goes.
   class PlacedCells
   {
@@ -211,14 +203,14 @@ namespace
       for (std::size_t d = 0; d < 3; ++d)
         if (!grid.axis[d].is_equal())
         {
-          corners_[d] = uploaded(corners_of(grid, d), stream);
+          corners_[d] = DeviceContext(stream).upload<double>(corners_of(grid, d));
           place_.corners[d] = corners_[d].data();
           has_arrays_ = true;
         }
       if (!factor)
         return;
       has_arrays_ = true;
-      factor_ = uploaded(in_range(factor, range), stream);
+      factor_ = DeviceContext(stream).upload<double>(in_range(factor, range));
       place_.factor = factor_.data();
     }
     PlacedCells(const PlacedCells &) = delete;
@@ -295,9 +287,7 @@ namespace
                 result.data(), stream);
         });
     // Functions on a side are known to the ranks there.
-    int everywhere = can ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &everywhere, 1, MPI_INT, MPI_MIN, grid.communicator);
-    return everywhere != 0 &&
+    return on_all_ranks(can, grid.communicator) &&
         std::isfinite(DeviceVectorSpace(grid.block, grid.communicator, stream).max_abs(result));
   }
 } // namespace

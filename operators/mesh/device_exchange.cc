@@ -12,8 +12,7 @@ DeviceExchange<T>::DeviceExchange(
   : level_(level)
   , stream_(stream)
 {
-  if (level.communicator ==
-      MPI_COMM_SELF) // perhaps in a thread of its own, which must not call MPI
+  if (level.communicator == MPI_COMM_SELF) // perhaps in a thread that must not call MPI
     return;
   constexpr std::int64_t most = std::numeric_limits<int>::max() / std::int64_t{sizeof(T)};
   int rank = 0;
@@ -40,7 +39,6 @@ void DeviceExchange<T>::start()
 {
   if (!has_neighbours())
     return;
-  const double begin = MPI_Wtime();
   const auto request = [this] { return &requests_[static_cast<std::size_t>(n_requests_++)]; };
   const auto neighbour = [this](int s) { return level_.neighbour[static_cast<std::size_t>(s)]; };
   for_remote_sides([&](int, SideMessage &side) {
@@ -57,8 +55,6 @@ void DeviceExchange<T>::start()
     MPI_Isend(side.to_send.data(), static_cast<int>(side.bytes()), MPI_BYTE, neighbour(s), s,
         level_.communicator, request());
   });
-  ++times_.exchanges;
-  times_.starting += MPI_Wtime() - begin;
 }
 
 template <typename T>
@@ -66,13 +62,11 @@ void DeviceExchange<T>::finish()
 {
   if (n_requests_ == 0)
     return;
-  const double begin = MPI_Wtime();
   MPI_Waitall(n_requests_, requests_.data(), MPI_STATUSES_IGNORE);
   n_requests_ = 0;
   for_remote_sides([&](int, SideMessage &side) {
     device::to_device(side.receive.data(), side.received.data(), side.bytes(), stream_);
   });
-  times_.waiting += MPI_Wtime() - begin;
 }
 
 template class DeviceExchange<double>;

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "kernels/device/device.h"
-#include "operators/mesh/ghost_exchange.h"
 #include "operators/mesh/grid.h"
 
 namespace tensormg
@@ -32,8 +31,6 @@ public:
   void start();
   /// Work that is queued from here on finds in receive() what the neighbours have sent.
   void finish();
-
-  const ExchangeTimes &times() const { return times_; }
 
 private:
   struct SideMessage
@@ -63,7 +60,6 @@ private:
   std::array<std::unique_ptr<SideMessage>, 6> sides_;
   std::array<MPI_Request, 12> requests_{};
   int n_requests_ = 0;
-  ExchangeTimes times_;
 };
 
 extern template class DeviceExchange<double>;

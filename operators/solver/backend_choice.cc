@@ -7,6 +7,7 @@
 
 #include "kernels/core/capability_text.h"
 #include "kernels/device/device.h"
+#include "operators/mesh/agreement.h"
 
 namespace tensormg
 {
@@ -96,16 +97,10 @@ namespace
     return "";
   }
 
-  bool on_all_ranks(bool here, const SolveRanks &ranks)
-  {
-    int all = here ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, ranks.communicator);
-    return all != 0;
-  }
-  /// A reason on one of them is one for all.
+  /// A reason on one rank is one for all.
   std::string of_any_rank(const std::string &reason, const SolveRanks &ranks)
   {
-    if (on_all_ranks(reason.empty(), ranks))
+    if (on_all_ranks(reason.empty(), ranks.communicator))
       return "";
     return reason.empty() ? "another rank cannot use its GPU" : reason;
   }
@@ -170,7 +165,7 @@ BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver
   const bool on_tensor_cores = takes_tensor_cores(solver);
   if (word == "auto")
   {
-    if (!on_all_ranks(device_count() > 0, ranks) && !on_tensor_cores)
+    if (!on_all_ranks(device_count() > 0, ranks.communicator) && !on_tensor_cores)
       return {laplace::Backend::cpu, trouble_with_driver()};
     std::string reason = missing_on_devices(problem, solver, on_tensor_cores, ranks);
     if (const int several = std::max(ranks.of_node, ranks.count); reason.empty() && several > 1)

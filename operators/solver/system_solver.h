@@ -20,6 +20,7 @@
 #include "operators/constant/device_box_solver.h"
 #include "operators/constant/laplace_operator.h"
 #include "operators/constant/level_choices.h"
+#include "operators/mesh/agreement.h"
 #include "operators/multigrid/coarsening_choice.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/solver/outer_method.h"
@@ -253,13 +254,6 @@ private:
     }
   }
 
-  bool on_all_ranks(bool here) const
-  {
-    int all = here ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, grid_.communicator);
-    return all != 0;
-  }
-
   /// On a device first calls are slow: they load kernels and record graphs.
   void make_first_calls(VectorType &x, const VectorType &b)
   {
@@ -268,8 +262,9 @@ private:
       const setup_times::Scope scope("first calls");
       const bool kernels_are_loaded = setup_times::in_scope("kernels", [&] {
         return on_all_ranks(settings_.kernels_are_loaded && settings_.kernels_are_loaded() &&
-            !has_fallen_back_ &&
-            options_.multigrid.single_levels == 0); // which are not loaded ahead
+                !has_fallen_back_ &&
+                options_.multigrid.single_levels == 0, // which are not loaded ahead
+            grid_.communicator);
       });
       {
         const KernelLoading instead_of_running(context_.stream);

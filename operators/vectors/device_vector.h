@@ -100,18 +100,29 @@ void copy_to_host(const DeviceVector<Number> &from, Vector<Number> &to, Stream s
   device::synchronize(stream);
 }
 
+/// copy(position in the part, position in the whole, count) for what is contiguous in both, where the part begins with the given cells in y
+/// and z and has all cells in x.
+template <typename Copy>
+void for_pieces_of_part(const Block &whole, const std::array<std::int64_t, 3> &begin,
+    const Block &part, const Copy &copy)
+{
+  const std::int64_t first = whole.index(0, begin[1], begin[2], 0, 0, 0);
+  const bool is_contiguous = part.plane() == whole.plane();
+  const std::int64_t copies = is_contiguous ? 1 : part.planes(), size = part.size() / copies;
+  for (std::int64_t i = 0; i < copies; ++i)
+    copy(i * size, first + i * whole.plane(), size);
+}
+
 /// to = the part of `from` that begins with the given cells in y and z; in x both have the same cells. Waits.
 template <typename Number>
 void copy_part_to_host(const DeviceVector<Number> &from, const std::array<std::int64_t, 3> &begin,
     Vector<Number> &to, Stream stream)
 {
-  const Block &whole = from.block(), &part = to.block();
-  const std::int64_t first = whole.index(0, begin[1], begin[2], 0, 0, 0);
-  const bool is_contiguous = part.plane() == whole.plane();
-  const std::int64_t copies = is_contiguous ? 1 : part.planes(), size = part.size() / copies;
-  for (std::int64_t i = 0; i < copies; ++i)
-    device::to_host(to.data() + i * size, from.data() + first + i * whole.plane(),
-        static_cast<std::size_t>(size) * sizeof(Number), stream);
+  for_pieces_of_part(from.block(), begin, to.block(),
+      [&](std::int64_t part, std::int64_t whole, std::int64_t count) {
+        device::to_host(to.data() + part, from.data() + whole,
+            static_cast<std::size_t>(count) * sizeof(Number), stream);
+      });
   device::synchronize(stream);
 }
 } // namespace tensormg

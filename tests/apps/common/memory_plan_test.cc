@@ -107,6 +107,9 @@ namespace
     SolverOptions options;
     const double needed = make_memory_plan(grid, options).bytes();
     EXPECT_NO_THROW(check_memory(grid, options, 2. * needed));
+    // What is there already need not be there once more.
+    EXPECT_THROW(check_memory(grid, options, 0.9 * needed), ParameterError);
+    EXPECT_NO_THROW(check_memory(grid, options, 0.9 * needed, MemoryPlace::host, 0.2 * needed));
     expect_message([&] { check_memory(grid, options, 0.7 * needed); },
         {"problem.refinements = 3: 4 096 degrees of freedom need",
             "(with all 22 vectors of fgmres)", "95 % may be used",

@@ -9,7 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/basis/make_cell_basis.h"
+#include "operators/cellwise/cell_coefficients.h"
 #include "operators/cellwise/vertex_amg.h"
+#include "operators/multigrid/coarsening_choice.h"
 #include "tensormg/mpi.h"
 #include "tensormg/solver.h"
 
@@ -207,8 +210,8 @@ namespace
     EXPECT_TRUE(solver.solve(u).converged());
   }
 
-  // Neighbours differ by 2.55 at most, the ends of the box by 1e26: coarse levels of cells do not see that.
-  TEST(Coefficients, SlowCyclesAreChangedOnTheWay)
+  /// Neighbours differ by 2.55 at most, the ends of the box by 1e26: coarse levels of cells do not see that.
+  Problem slow_for_cells()
   {
     Problem problem;
     problem.dim = 2;
@@ -216,6 +219,12 @@ namespace
     problem.refinements = 6;
     problem.cell_coefficient[0] = "exp(60*x)";
     problem.coefficient_in_cell = InCell::mean;
+    return problem;
+  }
+
+  TEST(Coefficients, SlowCyclesAreChangedOnTheWay)
+  {
+    const Problem problem = slow_for_cells();
     for (const OuterSolver method : {OuterSolver::fgmres, OuterSolver::cg})
     {
       SolverOptions options;
@@ -263,12 +272,7 @@ namespace
   // The limit counts the iterations of both cycles.
   TEST(Coefficients, TheLimitIsThatOfAllCycles)
   {
-    Problem problem;
-    problem.dim = 2;
-    problem.degree = 2;
-    problem.refinements = 6;
-    problem.cell_coefficient[0] = "exp(60*x)";
-    problem.coefficient_in_cell = InCell::mean;
+    const Problem problem = slow_for_cells();
     SolverOptions options;
     options.max_iterations = 13;
     Solver solver(problem, options, everybody());
@@ -278,6 +282,33 @@ namespace
     EXPECT_EQ(report.iterations, 13);
     EXPECT_NE(report.detail.find("13 iterations"), std::string::npos) << report.detail;
     EXPECT_NE(report.cycle_change, "");
+  }
+
+  TEST(Coefficients, CyclesFollowOneAnother)
+  {
+    Grid grid = make_grid(slow_for_cells(), MPI_COMM_WORLD);
+    EXPECT_FALSE(next_cycle(grid, {}, true)); // one coefficient for all, as far as the grid knows
+    add_cell_coefficients(grid, make_cell_basis(2));
+    MultigridOptions options;
+    options.precision = Precision::half_precision;
+    EXPECT_EQ(next_cycle(grid, options, false)->precision, Precision::single_precision);
+    options = *next_cycle(grid, options, true);
+    EXPECT_EQ(options.coarsening, Coarsening::vertices);
+    EXPECT_EQ(options.precision, Precision::half_precision);
+    options = *next_cycle(grid, options, true);
+    EXPECT_EQ(options.precision, Precision::single_precision);
+    EXPECT_FALSE(next_cycle(grid, options, false));
+    options = *next_cycle(grid, options, true);
+    EXPECT_EQ(options.coarsening, Coarsening::vertices_and_lines);
+    EXPECT_FALSE(next_cycle(grid, options, true));
+  }
+
+  TEST(Coefficients, LinesInEveryDirection)
+  {
+    SolverOptions options;
+    options.multigrid.coarsening = Coarsening::vertices_and_lines;
+    for (const int dim : {2, 3})
+      EXPECT_LE(iterations(with_coefficients(dim, 2, 6 - dim, Kind::random, 1e4), options), 18);
   }
 
   TEST(Coefficients, ConjugateGradientsTakeTheSameCycle)
