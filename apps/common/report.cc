@@ -77,7 +77,7 @@ namespace
     return join(parts, "; ");
   }
 
-  std::string method_text(const SolverOptions &solver, bool has_levels)
+  std::string method_text(const SolverOptions &solver, const CoarseningChoice &coarsening)
   {
     if (solver.solver == OuterSolver::direct)
       return "direct, by fast diagonalisation of the whole grid";
@@ -91,7 +91,10 @@ namespace
     if (solver.full_multigrid)
       text += ", from full multigrid with " + std::to_string(solver.full_multigrid_cycles) +
           (solver.full_multigrid_cycles == 1 ? " cycle" : " cycles") + " per level";
-    text += "; " + (has_levels ? to_word(multigrid.cycle) + "-cycle" : "cycle of two levels") +
+    if (coarsening.whole_grid)
+      return text + "; the whole grid in place of a cycle";
+    text += "; " +
+        (coarsening.vertices ? "cycle of two levels" : to_word(multigrid.cycle) + "-cycle") +
         " in " + to_word(multigrid.precision) + " precision, ";
     const std::string n = std::to_string(multigrid.degree);
     switch (multigrid.smoother)
@@ -115,6 +118,8 @@ namespace
         ? "elements and vertices, " + std::string(choice.algebraic ? "algebraic" : "black-box") +
             " multigrid, smoothed by cells"
         : "elements on coarser cells";
+    if (choice.whole_grid)
+      text = "fast diagonalisation in double precision";
     std::string directions;
     for (int d = 0; d < dim; ++d)
       if (choice.lines[static_cast<std::size_t>(d)])
@@ -239,7 +244,7 @@ std::string header_text(const RunRecord &record, bool verbose)
           (record.ranks > 1 ? " (" + std::to_string(distributed) + " distributed, " +
                       std::to_string(n_levels - distributed) + " on every rank)"
                             : ""));
-  text += line("method", method_text(record.solver, !record.coarsening.vertices));
+  text += line("method", method_text(record.solver, record.coarsening));
   if (!record.coarsening.reason.empty())
     text += line("", coarsening_text(record.coarsening, problem.dim));
   text += line("backend",

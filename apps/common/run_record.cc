@@ -16,7 +16,7 @@
 #include "apps/parameters/words.h"
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/laplace/laplace.h"
-#include "operators/constant/level_choices.h"
+#include "operators/multigrid/coarsening_choice.h"
 #include "version.h"
 
 namespace tensormg
@@ -241,13 +241,13 @@ void write_run_json(const RunRecord &record, std::ostream &out)
           record.report.precision_fallback.empty() ? Json(nullptr)
                                                    : Json(record.report.precision_fallback)},
       {"single_levels", record.single_levels},
-      {"smoother", to_word(solver.multigrid.smoother)},
+      {"smoother",
+          record.coarsening.whole_grid ? Json(nullptr) : Json(to_word(solver.multigrid.smoother))},
       {"coarsening",
-          record.coarsening.reason.empty()
-              ? Json(nullptr)
-              : Json(record.coarsening.vertices ? "vertices" : "cells")},
+          record.coarsening.reason.empty() ? Json(nullptr) : Json(record.coarsening.word())},
       {"cycle_change", report.cycle_change.empty() ? Json(nullptr) : Json(report.cycle_change)},
-      {"cycle", record.coarsening.vertices ? Json(nullptr) : Json(to_word(solver.multigrid.cycle))},
+      {"cycle",
+          record.coarsening.has_levels() ? Json(to_word(solver.multigrid.cycle)) : Json(nullptr)},
       {"backend", record.backend},
       {"instruction_set", record.instruction_set},
       {"device", device_json(record)},

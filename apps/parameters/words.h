@@ -55,9 +55,10 @@ inline constexpr auto words<Smoother> = WordTable<Smoother, 3>{
     {{"chebyshev", Smoother::chebyshev}, {"patch", Smoother::patch}, {"jacobi", Smoother::jacobi}}};
 
 template <>
-inline constexpr auto words<Coarsening> = WordTable<Coarsening, 4>{{{"auto", Coarsening::automatic},
-    {"cells", Coarsening::cells}, {"vertices", Coarsening::vertices},
-    {"vertices_and_lines", Coarsening::vertices_and_lines}}};
+inline constexpr auto words<Coarsening> =
+    WordTable<Coarsening, 5>{{{"auto", Coarsening::automatic}, {"cells", Coarsening::cells},
+        {"vertices", Coarsening::vertices}, {"vertices_and_lines", Coarsening::vertices_and_lines},
+        {"fast_diagonalisation", Coarsening::fast_diagonalisation}}};
 
 template <>
 inline constexpr auto words<ChebyshevKind> = WordTable<ChebyshevKind, 2>{

@@ -54,11 +54,12 @@ namespace
   /// The direct solver and exact directions take the eigenvectors of a line, with a time that grows with the cube of its unknowns.
   void announce_lines(const System &system, bool on_device)
   {
-    if (system.grid.finest().cells != nullptr)
+    const bool has_cells = system.grid.finest().cells != nullptr;
+    if (has_cells && !choose_coarsening(system.grid, system.options().multigrid).whole_grid)
       return; // nothing of this kind
     constexpr std::int64_t long_line = 1500, most_exact_cells = 7;
     constexpr double seconds_of_cube = 2e-10; // on one core of a server
-    const std::size_t level = system.options().solver == OuterSolver::direct
+    const std::size_t level = has_cells || system.options().solver == OuterSolver::direct
         ? system.grid.levels.size() - 1
         : on_device ? coarsest_level<DeviceContext>(system.grid)
                     : 0;

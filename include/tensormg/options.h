@@ -95,10 +95,11 @@ enum class SchwarzKind : std::uint8_t
 /// What lies below the finest level where cells have coefficients of their own.
 enum class Coarsening : std::uint8_t
 {
-  automatic, ///< "auto": vertices where coefficients jump or cells are stretched (operators/multigrid/coarsening_choice.h)
+  automatic, ///< "auto": by the numbers of the cells (operators/multigrid/coarsening_choice.h)
   cells,     ///< "cells": elements on coarser cells
   vertices, ///< "vertices": linear elements on the same cells, smoothing by inverses of cells, and of lines where directions are strong
-  vertices_and_lines ///< "vertices_and_lines": likewise, with lines in every direction, and algebraic multigrid if it is available
+  vertices_and_lines, ///< "vertices_and_lines": likewise, with lines in every direction, and algebraic multigrid if it is available
+  fast_diagonalisation ///< "fast_diagonalisation": nothing, the whole grid is solved at once; where K is a product of functions of x, y, z
 };
 
 struct MultigridOptions

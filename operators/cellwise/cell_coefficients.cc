@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "operators/cellwise/robin_coefficients.h"
+#include "operators/cellwise/separation.h"
 #include "operators/constant/transfer_operator.h"
 #include "operators/data/functions.h"
 #include "operators/data/tensor_rule.h"
@@ -409,7 +410,10 @@ void add_cell_coefficients(Grid &grid, const CellBasis &basis)
       if (!array->empty())
         array->close(level);
     if (l + 1 == grid.levels.size())
+    {
       measure(level, *data);
+      data->separation = separation_of(level, *data);
+    }
     level.cells = data;
     if (l == 0)
       break;

@@ -1,6 +1,8 @@
 // The direct solver of a box as the coarse solver of a multigrid hierarchy.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <type_traits>
 
 #include "operators/constant/box_solver.h"
@@ -17,18 +19,38 @@ class CoarseBoxSolver : public CoarseSolverBase<typename Context::template Vecto
   using Solver = std::conditional_t<Context::on_device, DeviceBoxSolver<Number>, BoxSolver>;
 
 public:
-  /// Arguments of BoxSolver or DeviceBoxSolver.
-  template <typename... Arguments>
-  explicit CoarseBoxSolver(const Arguments &...arguments)
-    : solver_(arguments...)
-  {}
-  void solve(VectorType &x, const VectorType &b) override { solver_.solve(x, b); }
+  /// Arguments must outlive the object.
+  CoarseBoxSolver(const LevelGrid &level, const CellBasis &basis, const Problem &problem,
+      const Context &context = {})
+    : make_([&level, &basis, &problem, context] {
+      if constexpr (Context::on_device)
+        return std::make_unique<Solver>(level, basis, problem, context.stream);
+      else
+        return std::make_unique<Solver>(level, basis, problem);
+    })
+  {
+    make();
+  }
+  void update() override
+  {
+    solver_.reset();
+    make();
+  }
+  void solve(VectorType &x, const VectorType &b) override { solver_->solve(x, b); }
 
   /// For a level of these cells.
   static std::int64_t bytes(const Block &whole) { return Solver::memory(whole); }
 
 private:
-  Solver solver_;
+  void make()
+  {
+    solver_ = make_();
+    if constexpr (!Context::on_device)
+      solver_->take_memory();
+  }
+
+  std::function<std::unique_ptr<Solver>()> make_;
+  std::unique_ptr<Solver> solver_;
 };
 
 } // namespace tensormg

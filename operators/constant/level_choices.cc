@@ -50,15 +50,6 @@ bool needs_double(const Grid &grid, const CellBasis &basis)
   return shortest < 1. / (alike_cells * alike_cells) && condition_number(grid, basis) > most;
 }
 
-MultigridOptions with_chosen_precision(
-    MultigridOptions options, const Grid &grid, const CellBasis &basis)
-{
-  if (options.precision == Precision::automatic)
-    options.precision =
-        needs_double(grid, basis) ? Precision::double_precision : Precision::single_precision;
-  return options;
-}
-
 std::size_t representative_level(const Grid &grid, std::size_t l)
 {
   constexpr std::int64_t representative_cells = 8;

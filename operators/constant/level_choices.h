@@ -25,10 +25,6 @@ double condition_number(const Grid &grid, const CellBasis &basis);
 /// their own: whether largest K / smallest K times CellData::strength exceeds 1e9.
 bool needs_double(const Grid &grid, const CellBasis &basis);
 
-/// The options with a precision that is not automatic.
-MultigridOptions with_chosen_precision(
-    MultigridOptions options, const Grid &grid, const CellBasis &basis);
-
 /// The level whose lambda_max serves level l >= 1: the spectrum's upper end hardly changes from 8 cells per
 /// direction on (docs/mathematics.md), so finer levels take the estimate of the first such level. A level with exact directions has one of
 /// its own: the longer its other cells, the nearer is D^-1 B to the identity.

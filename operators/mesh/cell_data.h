@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "kernels/core/block.h"
@@ -62,6 +63,17 @@ void for_side_cells(const Block &block, int side, const Use &use)
         use(cx, cy, cz);
 }
 
+/// K_a and c of a cell as a product of one number of its column, row and layer each, times that of the first cell: then the operator
+/// is a sum of tensor products, and fast diagonalisation solves it.
+struct Separation
+{
+  std::array<std::vector<double>, 3>
+      factor;                    ///< of all cells of the direction, that of the first one is 1
+  std::array<double, 3> k{};     ///< K_a of the first cell
+  double reaction = 0.;          ///< of the first cell
+  std::array<double, 6> kappa{}; ///< r h_a / K_a of all faces on a Robin side
+};
+
 /// Of a level whose cells differ.
 struct CellData
 {
@@ -79,6 +91,8 @@ struct CellData
   double largest_r = 0., largest_kappa = 0.;
   /// By which the operator is made dimensionless: a power of two near the mean of K.
   double reference = 1.;
+  /// Of the finest level, where K and c are such products.
+  std::optional<Separation> separation;
 
   const CellArray &of_direction(int d) const { return k[d].empty() ? k[0] : k[d]; }
 };

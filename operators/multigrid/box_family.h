@@ -64,7 +64,10 @@ public:
     return coarsening_.is_same_cycle(before);
   }
   /// The level on which the cycle ends, unless a coarser one can be solved directly.
-  std::size_t coarsest_level() const { return coarsening_.vertices ? size_ - 1 : 0; }
+  std::size_t coarsest_level() const
+  {
+    return coarsening_.vertices || coarsening_.whole_grid ? size_ - 1 : 0;
+  }
 
   const Context &context() const { return context_; }
   /// Whether the finest level lies on several ranks.
@@ -104,18 +107,14 @@ public:
     if (coarsening_.vertices)
       return std::make_unique<VertexCycle<Number, Context>>(
           level(l), *basis_, backend_, problem, options_, coarsening_, context_);
+    if (!has_cells(l) || coarsening_.whole_grid)
+      return std::make_unique<Box>(level(l), *basis_, problem, context_);
     if constexpr (Context::on_device)
-    {
-      if (has_cells(l))
-        return std::make_unique<DeviceCellwiseSolver<Number>>(
-            level(l), *basis_, problem.is_singular(), context_);
-      return std::make_unique<Box>(level(l), *basis_, problem, context_.stream);
-    }
-    else if (has_cells(l))
+      return std::make_unique<DeviceCellwiseSolver<Number>>(
+          level(l), *basis_, problem.is_singular(), context_);
+    else
       return std::make_unique<CellwiseCoarseSolver<Number>>(
           level(l), *basis_, backend_, problem.is_singular());
-    else
-      return std::make_unique<Box>(level(l), *basis_, problem);
   }
   template <typename Number>
   PatchCorrectionType<Number> make_patch_correction(std::size_t l) const
@@ -175,7 +174,7 @@ public:
   {
     if (coarsening_.vertices)
       return VertexCycle<Number, Context>::bytes(level(l), coarsening_);
-    if (has_cells(l))
+    if (has_cells(l) && !coarsening_.whole_grid)
       return Context::on_device ? DeviceCellwiseSolver<Number>::bytes(level(l))
                                 : CellwiseCoarseSolver<Number>::bytes(level(l));
     const Block whole(grid_->problem.dim, grid_->problem.degree, level(l).global_cells);

@@ -1,41 +1,90 @@
 #include "operators/multigrid/coarsening_choice.h"
 
 #include <algorithm>
+#include <stdexcept>
 
+#include "operators/cellwise/separation.h"
 #include "operators/cellwise/vertex_amg.h"
+#include "operators/constant/level_choices.h"
 #include "tensormg/report.h"
 
 namespace tensormg
 {
+namespace
+{
+  /// Why the whole grid cannot be solved at once; nothing if it can be.
+  std::string obstacle_to_whole_grid(const LevelGrid &level)
+  {
+    constexpr double most_condition = 1e13;
+    if (!level.cells->separation)
+      return "coefficients that are products of functions of x, y and z";
+    for (int d = 0; d < level.block.dim; ++d)
+      if (level.global_cells[d] * level.block.n > longest_dense_line)
+        return "at most " + std::to_string(longest_dense_line) + " unknowns in each direction";
+    if (!(condition_number(level, *level.cells->separation) <= most_condition))
+      return "a condition number of at most " + number_text(most_condition) + ", this grid has " +
+          number_text(condition_number(level, *level.cells->separation));
+    return "";
+  }
+
+  /// What asks for more than coarser cells and the pointwise smoother; nothing if these do.
+  std::string trouble_for_cells(const CellData &data)
+  {
+    constexpr double most_jump = 3., most_strength = 9., most_kappa = 10.;
+    const double strongest = *std::max_element(data.strength.begin(), data.strength.end());
+    if (data.largest_jump > most_jump)
+      return "coefficients of neighbours differ by up to " + number_text(data.largest_jump);
+    if (strongest > most_strength)
+      return "directions of a cell differ by up to " + number_text(strongest);
+    if (data.largest_kappa > most_kappa)
+      return "Robin coefficients are up to " + number_text(data.largest_kappa) + " K / h";
+    return "";
+  }
+} // namespace
+
 CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &options)
 {
-  constexpr double most_jump = 3., most_strength = 9., most_kappa = 10.;
+  constexpr double most_jump = 3., most_strength = 9.;
   const CellData *data = grid.finest().cells.get();
   CoarseningChoice choice;
   if (data == nullptr)
     return choice;
-  const double strongest = *std::max_element(data->strength.begin(), data->strength.end());
-  const bool jumps = data->largest_jump > most_jump, is_stretched = strongest > most_strength,
-             is_held = data->largest_kappa > most_kappa;
-  const bool all = options.coarsening == Coarsening::vertices_and_lines;
+  const std::string obstacle = obstacle_to_whole_grid(grid.finest()),
+                    trouble = trouble_for_cells(*data);
+  const bool is_free = options.coarsening == Coarsening::automatic,
+             all = options.coarsening == Coarsening::vertices_and_lines;
+  if (options.coarsening == Coarsening::fast_diagonalisation && !obstacle.empty())
+    throw std::invalid_argument("multigrid.coarsening = fast_diagonalisation needs " + obstacle +
+        "; allowed: auto, cells, vertices, vertices_and_lines");
+  choice.whole_grid = options.coarsening == Coarsening::fast_diagonalisation ||
+      (is_free && !trouble.empty() && obstacle.empty());
   choice.vertices = all || options.coarsening == Coarsening::vertices ||
-      (options.coarsening == Coarsening::automatic && (jumps || is_stretched || is_held));
-  choice.algebraic = choice.vertices && (jumps || all) && VertexAmg::is_available();
+      (is_free && !trouble.empty() && !choice.whole_grid);
+  choice.algebraic =
+      choice.vertices && (data->largest_jump > most_jump || all) && VertexAmg::is_available();
   if (choice.vertices)
     for (int d = 0; d < grid.problem.dim; ++d)
       choice.lines[d] = all || data->strength[d] > most_strength;
-  if (options.coarsening != Coarsening::automatic)
+  if (!is_free)
     choice.reason = "multigrid.coarsening";
-  else if (jumps)
-    choice.reason = "coefficients of neighbours differ by up to " + number_text(data->largest_jump);
-  else if (is_stretched)
-    choice.reason = "directions of a cell differ by up to " + number_text(strongest);
-  else if (is_held)
-    choice.reason = "Robin coefficients are up to " + number_text(data->largest_kappa) + " K / h";
-  else
+  else if (trouble.empty())
     choice.reason =
         "coefficients of neighbours differ by at most " + number_text(data->largest_jump);
+  else
+    choice.reason = trouble +
+        (choice.whole_grid ? ", and K and c are products of functions of x, y and z" : "");
   return choice;
+}
+
+MultigridOptions with_chosen_precision(
+    MultigridOptions options, const Grid &grid, const CellBasis &basis)
+{
+  if (choose_coarsening(grid, options).whole_grid)
+    options.precision = Precision::double_precision;
+  else if (options.precision == Precision::automatic)
+    options.precision =
+        needs_double(grid, basis) ? Precision::double_precision : Precision::single_precision;
+  return options;
 }
 
 std::optional<MultigridOptions> next_cycle(
@@ -47,7 +96,10 @@ std::optional<MultigridOptions> next_cycle(
   MultigridOptions next = options;
   if (may_coarsen && !now.vertices)
   {
-    next.coarsening = Coarsening::vertices;
+    const bool at_once = !now.whole_grid && obstacle_to_whole_grid(grid.finest()).empty();
+    next.coarsening = at_once ? Coarsening::fast_diagonalisation : Coarsening::vertices;
+    if (at_once)
+      next.precision = Precision::double_precision;
     return next;
   }
   if (options.falls_back_to_single())
@@ -57,7 +109,7 @@ std::optional<MultigridOptions> next_cycle(
     return next;
   }
   next.coarsening = Coarsening::vertices_and_lines;
-  if (!may_coarsen || choose_coarsening(grid, next).is_same_cycle(now))
+  if (!may_coarsen || now.whole_grid || choose_coarsening(grid, next).is_same_cycle(now))
     return std::nullopt;
   return next;
 }

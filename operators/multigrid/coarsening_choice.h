@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 
+#include "kernels/basis/cell_basis.h"
 #include "operators/mesh/grid.h"
 #include "tensormg/options.h"
 
@@ -14,6 +16,8 @@ struct CoarseningChoice
 {
   /// A cycle of two levels, elements and vertices (vertex_cycle.h); otherwise elements on coarser cells with the pointwise smoother.
   bool vertices = false;
+  /// No other level at all: the whole grid by fast diagonalisation, in double (operators/constant/box_solver.h).
+  bool whole_grid = false;
   /// With vertices: algebraic multigrid on them, and two unknowns where stiff cells meet in a corner; otherwise black-box multigrid.
   bool algebraic = false;
 
@@ -22,9 +26,16 @@ struct CoarseningChoice
   std::string
       reason; ///< with the number that decided; empty where cells have no coefficients of their own
 
+  bool has_levels() const { return !whole_grid && !vertices; }
+  /// As MultigridOptions::coarsening says it.
+  const char *word() const
+  {
+    return whole_grid ? "fast_diagonalisation" : vertices ? "vertices" : "cells";
+  }
   bool is_same_cycle(const CoarseningChoice &other) const
   {
-    return vertices == other.vertices && algebraic == other.algebraic && lines == other.lines;
+    return whole_grid == other.whole_grid && vertices == other.vertices &&
+        algebraic == other.algebraic && lines == other.lines;
   }
 };
 
@@ -32,10 +43,17 @@ struct CoarseningChoice
 /// coefficient exceeds 10 K / h, which the diagonal D of the pointwise smoother does not see as the term of rank one that it is: rediscretised
 /// coarse levels and the pointwise smoother need more iterations from there on, or fail. Lines in the directions that are that strong.
 /// Algebraic multigrid where coefficients differ that much, if the library is there: black-box multigrid loses small stiff parts.
+/// In place of vertices the whole grid at once where the coefficients are products of functions of x, y and z, no direction has more than
+/// longest_dense_line unknowns, and rounding permits it. std::invalid_argument if that is asked for where it cannot be.
+inline constexpr std::int64_t longest_dense_line = 2048;
 CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &options);
 
-/// What to go on with where the cycle of the options is too slow for coefficients of cells: vertices after cells, then single precision, if
-/// levels may fall back to it, then vertices_and_lines. `may_coarsen`: nobody has named the coarsening. Nothing if there is nothing else.
+/// The options with a precision that is not automatic: double for the whole grid at once.
+MultigridOptions with_chosen_precision(
+    MultigridOptions options, const Grid &grid, const CellBasis &basis);
+
+/// What to go on with where the cycle of the options is too slow for coefficients of cells: after cells the whole grid at once, where that
+/// can be, then vertices, then single precision, if levels may fall back to it, then vertices_and_lines. `may_coarsen`: nobody has named the coarsening. Nothing if there is nothing else.
 std::optional<MultigridOptions> next_cycle(
     const Grid &grid, const MultigridOptions &options, bool may_coarsen);
 } // namespace tensormg

@@ -12,10 +12,10 @@
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/device/device.h"
 #include "operators/cellwise/cell_coefficients.h"
-#include "operators/constant/level_choices.h"
 #include "operators/data/right_hand_side.h"
 #include "operators/mesh/grid.h"
 #include "operators/mesh/lone_rank.h"
+#include "operators/multigrid/coarsening_choice.h"
 #include "operators/output/together.h"
 #include "operators/solver/argument_checks.h"
 #include "operators/solver/available_memory.h"
@@ -138,7 +138,7 @@ public:
     if (on_device())
       device_ = device_properties().number;
     options_ = options;
-    options_.multigrid = with_chosen_precision(options.multigrid, grid_, basis_);
+    together([&] { options_.multigrid = with_chosen_precision(options.multigrid, grid_, basis_); });
     require_memory(grid_, options_);
     const SolverEnvironment environment{execution.iteration_callback, execution.message_callback,
         [this](

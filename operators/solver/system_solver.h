@@ -373,10 +373,11 @@ private:
     SolverOptions changed = options_;
     changed.multigrid = *options_of_next_cycle();
     std::string name = "multigrid.precision = single";
-    if (changed.multigrid.coarsening != before.coarsening)
+    if (changed.multigrid.coarsening == Coarsening::vertices_and_lines)
+      name = "multigrid.coarsening = vertices_and_lines";
+    else if (changed.multigrid.coarsening != before.coarsening)
       name = std::string("multigrid.coarsening = ") +
-          (changed.multigrid.coarsening == Coarsening::vertices ? "vertices"
-                                                                : "vertices_and_lines");
+          choose_coarsening(grid_, changed.multigrid).word();
     std::string text = "slow after " + std::to_string(report.iterations) +
         " iterations, relative residual " + number_text(report.true_relative_residual) + "; ";
     method_.reset();

@@ -97,6 +97,30 @@ namespace
     compare(problem, Precision::single_precision, 1);
   }
 
+  // Lines of up to 64 unknowns take kernels of their own, others matrix products.
+  TEST_F(CellwiseSolverOnDevice, SolvesProductsAtOnce)
+  {
+    for (const int dim : {2, 3})
+      for (const std::int64_t cells : {2, 9})
+      {
+        Problem problem = box(dim, 3);
+        problem.coarse_cells = {cells, 3, dim == 3 ? 2 : 1};
+        problem.cell_coefficient[0] = "exp(3*x)";
+        problem.reaction.clear();
+        problem.robin_coefficient[1] = "2";
+        problem.corners[0] = geometric_corners(0., 1., problem.cells(0), 100., FineEnd::both);
+        SolverOptions options;
+        options.multigrid.precision = Precision::half_precision; // of no effect
+        Solver solver(problem, options, on("cuda"));
+        const Numbers f = numbers(solver.size());
+        Numbers u(f.size());
+        const SolveReport report = solver.solve(f, u);
+        EXPECT_TRUE(report.converged()) << report.detail;
+        EXPECT_LE(report.iterations, 2);
+        compare(problem, Precision::automatic, 0);
+      }
+  }
+
   TEST_F(CellwiseSolverOnDevice, SolvesSingularProblems)
   {
     Problem problem = box(2, 2);
@@ -163,7 +187,7 @@ namespace
     Problem problem = box(2, 2);
     problem.reaction.clear();
     problem.boundary.fill(BoundaryKind::neumann);
-    problem.cell_coefficient[0] = "x < 0.5 ? 100 : 1";
+    problem.cell_coefficient[0] = "x < 0.5 && y < 0.5 ? 100 : 1";
     compare(problem, Precision::single_precision, 1);
     compare(problem, Precision::half_precision, 2);
   }

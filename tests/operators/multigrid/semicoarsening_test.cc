@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "operators/constant/level_choices.h"
+#include "operators/multigrid/coarsening_choice.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 #include "tests/support/multigrid_solve.h"
 #include "tests/support/sanitized.h"

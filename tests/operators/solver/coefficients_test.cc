@@ -94,6 +94,21 @@ namespace
     return report.iterations;
   }
 
+  SolverOptions with_vertices()
+  {
+    SolverOptions options;
+    options.multigrid.coarsening = Coarsening::vertices;
+    return options;
+  }
+
+  TEST(Coefficients, ProductsAreSolvedAtOnce)
+  {
+    for (const int degree : {1, 3})
+      for (const double contrast : {1e2, 1e6})
+        for (const int dim : {2, 3})
+          EXPECT_LE(iterations(with_coefficients(dim, degree, 6 - dim, Kind::layers, contrast)), 3);
+  }
+
   // Without jumps, and with jumps of any size.
   TEST(Coefficients, FewIterationsWhateverTheContrast)
   {
@@ -105,10 +120,12 @@ namespace
             {Kind::checkerboard, Kind::soft, Kind::stiff, Kind::random, Kind::layers, Kind::blocks})
         {
           SCOPED_TRACE(static_cast<int>(kind));
-          EXPECT_LE(iterations(with_coefficients(2, degree, 4, kind, contrast)), 18);
+          EXPECT_LE(
+              iterations(with_coefficients(2, degree, 4, kind, contrast), with_vertices()), 18);
           if (kind != Kind::stiff || VertexAmg::is_available())
           {
-            EXPECT_LE(iterations(with_coefficients(3, degree, 3, kind, contrast)), 18);
+            EXPECT_LE(
+                iterations(with_coefficients(3, degree, 3, kind, contrast), with_vertices()), 18);
           }
         }
       }
@@ -210,14 +227,14 @@ namespace
     EXPECT_TRUE(solver.solve(u).converged());
   }
 
-  /// Neighbours differ by 2.55 at most, the ends of the box by 1e26: coarse levels of cells do not see that.
+  /// Neighbours differ by 2.6 at most, the ends of the box by 1e26: coarse levels of cells do not see that. No product.
   Problem slow_for_cells()
   {
     Problem problem;
     problem.dim = 2;
     problem.degree = 2;
     problem.refinements = 6;
-    problem.cell_coefficient[0] = "exp(60*x)";
+    problem.cell_coefficient[0] = "exp(60*x)*(1+0.1*x*y)";
     problem.coefficient_in_cell = InCell::mean;
     return problem;
   }
@@ -267,6 +284,32 @@ namespace
       EXPECT_LT(again.iterations, report.iterations);
       EXPECT_EQ(again.cycle_change, "");
     }
+  }
+
+  // Of a product the whole grid comes first.
+  TEST(Coefficients, SlowCyclesBecomeFastDiagonalisation)
+  {
+    Problem problem = slow_for_cells();
+    problem.cell_coefficient[0] = "exp(60*x)";
+    Solver solver(problem, {}, everybody());
+    Numbers u(static_cast<std::size_t>(solver.size()));
+    const SolveReport report = solver.solve(u);
+    EXPECT_TRUE(report.converged()) << report.detail;
+    EXPECT_LE(report.iterations, 11);
+    EXPECT_NE(
+        report.cycle_change.find("multigrid.coarsening = fast_diagonalisation"), std::string::npos)
+        << report.cycle_change;
+    EXPECT_LE(solver.solve(u).iterations, 3);
+
+    Grid grid = make_grid(problem, MPI_COMM_WORLD);
+    add_cell_coefficients(grid, make_cell_basis(2));
+    MultigridOptions options;
+    options.precision = Precision::half_precision;
+    options = *next_cycle(grid, options, true);
+    EXPECT_EQ(options.coarsening, Coarsening::fast_diagonalisation);
+    EXPECT_EQ(options.precision, Precision::double_precision);
+    options = *next_cycle(grid, options, true);
+    EXPECT_EQ(options.coarsening, Coarsening::vertices);
   }
 
   // The limit counts the iterations of both cycles.
