@@ -49,25 +49,35 @@ namespace
     std::int64_t stride; ///< from mode to mode in src
   };
 
-  /// One thread per line of the packed direction.
+  /// Sixteen bytes of traces.
+  template <typename Number>
+  constexpr int lines_per_thread = 16 / int{sizeof(Compute<Number>)};
+
+  /// One thread per so many neighbouring lines of the packed direction; all modes are on their way at once.
   template <typename Number>
   __global__ void pack_kernel(
       const PackParameters<Compute<Number>> p, const Number *src, Compute<Number> *buffer)
   {
     using C = Compute<Number>;
-    const std::int64_t at = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    constexpr int width = lines_per_thread<Number>;
+    const std::int64_t at = width * (std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x);
     if (at >= p.lines * p.row)
       return;
     const Number *u = src + at / p.row * p.line + at % p.row;
-    C v = 0, d = 0;
-    for (int m = 0; m < p.n; ++m)
-    {
-      const C value = load_pack<1>(u + m * p.stride).at[0];
-      v = fma(p.v[m], value, v);
-      d = fma(p.h[m], value, d);
-    }
-    buffer[at] = v;
-    buffer[p.lines * p.row + at] = d;
+    Pack<C, width> values[max_n], v(C(0)), d(C(0));
+#pragma unroll
+    for (int m = 0; m < max_n; ++m)
+      if (m < p.n)
+        values[m] = load_pack<width>(u + m * p.stride);
+#pragma unroll
+    for (int m = 0; m < max_n; ++m)
+      if (m < p.n)
+      {
+        add_product(v, p.v[m], values[m]);
+        add_product(d, p.h[m], values[m]);
+      }
+    store_pack(buffer + at, v);
+    store_pack(buffer + p.lines * p.row + at, d);
   }
 } // namespace
 
@@ -94,7 +104,7 @@ void pack_traces_cuda(const Block &block, const CellBasis &basis, int side, cons
     first = along_y ? (block.cells[1] - 1) * block.n * block.row()
                     : (block.cells[2] - 1) * block.nz() * block.plane();
   constexpr int threads = 256;
-  const std::int64_t blocks = (p.lines * p.row + threads - 1) / threads;
+  const std::int64_t blocks = (p.lines * p.row / lines_per_thread<Number> + threads - 1) / threads;
   launch("launching the packing of traces", pack_kernel<Number>, static_cast<unsigned>(blocks),
       threads, 0, stream, p, src + first, buffer);
 }

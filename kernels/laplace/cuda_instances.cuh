@@ -14,7 +14,6 @@ namespace tensormg::laplace
 template <typename Tile, Form form>
 void launch_tile(const Arguments<typename Tile::Number> &a)
 {
-  require_every_row(a.range, a.block);
   if constexpr (Tile::kernel == Kernel::column)
   {
     if constexpr (sizeof(typename Tile::Number) < sizeof(typename Tile::C) && !Tile::adds_ghosts)

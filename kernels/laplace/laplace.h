@@ -89,9 +89,10 @@ struct Arguments
   const Number *old = nullptr; ///< chebyshev; nullptr is the zero vector
   double theta = 0.;
   double alpha = 0.;
-  // Host backends only: the rows of cells that are computed; only ghosts of sides that these touch are read.
-  // `cpu` calls `between_layers` after every layer of cells (2D: row), so that the caller can look after
-  // messages.
+  // The rows of cells that are computed; only ghosts of sides that these touch are read. On a device layers in 3D alone
+  // (require_layers()), of the kernels for one coefficient. The bits do not depend on it.
+  // Host backends only: `cpu` calls `between_layers` after every layer of cells (2D: row), so that the caller can look
+  // after messages.
   RowRange range;
   Callback between_layers;
   // Device backends only: the arrays above lie in device memory (the basis does not), the work is
@@ -104,6 +105,9 @@ struct Arguments
 /// Throws std::invalid_argument unless the range has every row of the block: for backends that compute
 /// whole blocks only.
 void require_every_row(const RowRange &range, const Block &block);
+
+/// The layers z0 <= cz < z1 of the range, which has every row of these and at least one layer, or std::invalid_argument is thrown.
+std::array<int, 2> require_layers(const RowRange &range, const Block &block);
 
 template <typename Number>
 using Apply = void(const Arguments<Number> &);

@@ -11,7 +11,6 @@ namespace tensormg::laplace
 template <typename Tile, Form form>
 void launch_mma(const Arguments<Half> &a)
 {
-  require_every_row(a.range, a.block);
   if constexpr (Tile::kernel == Kernel::mma_column)
     launch_mma_column<Tile, form>(a);
   else

@@ -269,8 +269,21 @@ void require_every_row(const RowRange &range, const Block &block)
   if (range.y_begin > 0 || range.y_end < block.cells[1] || range.z_begin > 0 ||
       range.z_end < block.cells[2])
     throw std::invalid_argument(
-        "the Laplace operator on a device computes whole blocks, not a range of rows; "
+        "the Laplace operator on a device computes whole blocks or layers, not a range of rows; "
         "the backends cpu and reference do");
+}
+
+std::array<int, 2> require_layers(const RowRange &range, const Block &block)
+{
+  RowRange without_layers = range;
+  without_layers.z_begin = 0;
+  without_layers.z_end = RowRange::unbounded;
+  require_every_row(without_layers, block);
+  const std::array<int, 2> layers{static_cast<int>(std::max<std::int64_t>(range.z_begin, 0)),
+      static_cast<int>(std::min(range.z_end, block.cells[2]))};
+  if (layers[0] >= layers[1])
+    throw std::invalid_argument("a range of the Laplace operator has no layers");
+  return layers;
 }
 
 template <typename Number>

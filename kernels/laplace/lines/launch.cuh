@@ -79,8 +79,10 @@ LinesParameters<typename Tile::Number, Tile::n> lines_parameters(
   p.nx = static_cast<int>(block.cells[0]);
   p.ny = static_cast<int>(block.cells[1]);
   p.nz = static_cast<int>(block.cells[2]);
+  const auto [first, end] = require_layers(a.range, block);
   p.grid = {static_cast<int>((block.pitch + Tile::layout.cells() - 1) / Tile::layout.cells()),
-      (p.ny + Tile::layout.rows - 1) / Tile::layout.rows, p.nz, lines_chunk<Tile>(block)};
+      (p.ny + Tile::layout.rows - 1) / Tile::layout.rows, end - first, lines_chunk<Tile>(block),
+      first};
   return p;
 }
 
@@ -88,7 +90,6 @@ LinesParameters<typename Tile::Number, Tile::n> lines_parameters(
 template <typename Tile, Form form>
 void launch_lines(const Arguments<typename Tile::Number> &a)
 {
-  require_every_row(a.range, a.block);
   const auto kernel = &lines::lines_kernel<Tile>;
   resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);
   const auto p = lines_parameters<Tile>(a, form);

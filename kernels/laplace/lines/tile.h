@@ -141,7 +141,8 @@ constexpr LinesUnits best_units(const LinesLayout &layout, int strips, int warps
 struct LinesGrid
 {
   int tiles_x = 1, tiles_y = 1, layers = 1;
-  int chunk = 1; ///< layers
+  int chunk = 1;       ///< layers
+  int first_layer = 0; ///< of them
 
   struct Place
   {
@@ -153,7 +154,7 @@ struct LinesGrid
     const int of_chunk = chunk * tiles_x * tiles_y;
     const int first = block / of_chunk * chunk, rest = block % of_chunk;
     const int deep = layers - first < chunk ? layers - first : chunk, tile = rest / deep;
-    return {tile % tiles_x, tile / tiles_x, first + rest % deep};
+    return {tile % tiles_x, tile / tiles_x, first_layer + first + rest % deep};
   }
 };
 

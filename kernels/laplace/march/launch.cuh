@@ -79,7 +79,8 @@ TileParameters<Tile> tile_parameters(const Arguments<typename Tile::Number> &a, 
   p.row = block.row();
   p.plane = block.plane();
   p.tiles_x = tiles_in_x<Tile>(block);
-  p.schedule = MarchSchedule(tiles_of<Tile>(block), static_cast<int>(block.cells[2]), workers);
+  const auto [first, end] = require_layers(a.range, block);
+  p.schedule = MarchSchedule(tiles_of<Tile>(block), end - first, workers, first);
   p.longest = p.schedule.longest();
   p.progress = a.progress;
   return p;

@@ -30,8 +30,10 @@ public:
   static constexpr double cut_cost = 1.5;
 
   constexpr MarchSchedule() = default;
-  constexpr MarchSchedule(int tiles, int layers, int blocks)
-    : layers_(layers)
+  /// The layers begin with number `first`.
+  constexpr MarchSchedule(int tiles, int layers, int blocks, int first = 0)
+    : first_(first)
+    , layers_(layers)
     , blocks_(blocks)
   {
     int pieces = tiles;
@@ -121,7 +123,7 @@ private:
       part[l] = piece / parent.rest;
       piece = parent.pieces - parent.rest + piece % parent.rest;
     }
-    Segment s{piece, 0, layers_};
+    Segment s{piece, first_, first_ + layers_};
     for (int l = 1; l <= level; ++l)
     {
       const int parts = level_[l - 1].parts, length = s.z1 - s.z0, z0 = s.z0;
@@ -131,7 +133,7 @@ private:
     return s;
   }
 
-  int layers_ = 0;
+  int first_ = 0, layers_ = 0;
   int blocks_ = 1;
   int levels_ = 0;
   std::array<Level, max_levels> level_{};

@@ -1,6 +1,8 @@
 // Operators on the device: the oracle there against the one on the host, then the backends against the oracle: odd sizes,
 // sizes beyond one tile, each kind of side, poisoned outputs with guard zones, every degree, form and number type.
 #include <cstring>
+#include <stdexcept>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -115,11 +117,17 @@ namespace
     {
       return run(laplace::select<Number>(backend, form, 3, block.degree()));
     }
-    std::vector<Number> run(laplace::Apply<Number> *apply)
+    std::vector<Number> run(
+        laplace::Apply<Number> *apply, const std::vector<laplace::RowRange> &parts = {{}})
     {
       test::GuardedArray<Number> dst(block.size());
       device.dst = dst.data();
-      apply(device);
+      for (const laplace::RowRange &part : parts)
+      {
+        device.range = part;
+        apply(device);
+      }
+      device.range = {};
       device::synchronize(nullptr);
       return dst.get();
     }
@@ -240,6 +248,37 @@ namespace
             {{2, rows.at(std::size_t(degree - 1)) * tiles, 3}, {D, N, G, N, G, D}}, degree);
   }
 
+  /// Layers one after another, in any order, have the bits of the whole block.
+  template <typename Number>
+  void expect_same_bits_in_parts(Backend backend, Form form, int degree)
+  {
+    SCOPED_TRACE(testing::Message() << laplace::to_string(backend) << " degree " << degree);
+    Inputs<Number> inputs({{18, 11, 6}, {D, N, G, N, G, G}}, degree, true);
+    const auto apply = laplace::select<Number>(backend, form, 3, degree);
+    const auto rows = [](std::int64_t begin, std::int64_t end) {
+      laplace::RowRange range;
+      range.z_begin = begin;
+      range.z_end = end;
+      return range;
+    };
+    const auto whole = inputs.run(apply),
+               parts = inputs.run(apply, {rows(1, 5), rows(0, 1), rows(5, 6)});
+    EXPECT_EQ(std::memcmp(whole.data(), parts.data(), whole.size() * sizeof(Number)), 0);
+    laplace::Arguments<Number> other = inputs.device;
+    other.range = rows(3, 3);
+    EXPECT_THROW(apply(other), std::invalid_argument);
+    other.range = {1, 3, 0, 6};
+    EXPECT_THROW(apply(other), std::invalid_argument);
+  }
+
+  TYPED_TEST(LaplaceCuda, PartsOfABlock)
+  {
+    for (const Form form : {Form::apply, Form::residual, Form::chebyshev})
+      for (int degree = 1; degree <= max_degree; ++degree)
+        if (!test::has_few_cases() || degree == 3 || degree == 8)
+          expect_same_bits_in_parts<TypeParam>(Backend::cuda, form, degree);
+  }
+
   /// Sums of halves in FP32, and traces rounded to halves between two products.
   void compare_mma(const Case &c, int degree)
   {
@@ -280,6 +319,17 @@ namespace
       for (int degree = 1; degree <= max_degree; ++degree)
         if (!left_out(index, degree))
           compare_mma(cases[index], degree);
+  }
+
+  TEST(LaplaceMma, PartsOfABlock)
+  {
+    if (const std::string why = why_no_copy_engine(); !why.empty())
+      GTEST_SKIP() << why;
+    for (const Backend backend : {Backend::mma, Backend::wmma})
+      for (const Form form : {Form::residual, Form::chebyshev})
+        for (int degree = 2; degree <= max_degree; ++degree)
+          if (!test::has_few_cases() || degree == 3 || degree == 8)
+            expect_same_bits_in_parts<Half>(backend, form, degree);
   }
 
   TEST(LaplaceMma, WideTilesEqualReference)
