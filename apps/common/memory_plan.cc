@@ -6,20 +6,16 @@
 #include "apps/common/console.h"
 #include "apps/parameters/text.h"
 #include "apps/parameters/words.h"
+#include "operators/multigrid/coarsening_choice.h"
 
 namespace tensormg
 {
 namespace
 {
-  std::int64_t longest_basis(const SolverOptions &options)
-  {
-    return std::min(options.restart, options.max_iterations);
-  }
-
   /// Both bases of a restart cycle that runs to its end, which the solver takes one by one, and the residual.
-  std::int64_t n_vectors(const SolverOptions &options)
+  int n_vectors(const Grid &grid, const SolverOptions &options)
   {
-    return 2 * longest_basis(options) + (options.has_single_basis() ? 2 : 1);
+    return 2 * longest_basis(grid, options) + (options.has_single_basis() ? 2 : 1);
   }
 
   /// The least number of basis vectors worth recommending.
@@ -83,7 +79,14 @@ namespace
       changed.solver = OuterSolver::cg;
       try_change("solver.solver = cg", changed);
     }
-    if (options.solver != OuterSolver::direct)
+    const bool whole_grid = choose_coarsening(grid, options.multigrid).whole_grid;
+    if (whole_grid)
+    {
+      SolverOptions changed = options;
+      changed.multigrid.coarsening = Coarsening::vertices;
+      try_change("multigrid.coarsening = vertices", changed);
+    }
+    else if (options.solver != OuterSolver::direct)
       for (const Precision precision : {Precision::single_precision, Precision::half_precision})
         if (bytes_per_number(precision) < bytes_per_number(options.multigrid.precision))
         {
@@ -126,7 +129,7 @@ void check_memory(const Grid &grid, const SolverOptions &options, double availab
       format_count(grid.finest().global_dofs()) + " degrees of freedom need " +
       format_bytes(budget.needed) +
       (options.solver == OuterSolver::fgmres && place != MemoryPlace::beside_device
-              ? " (with all " + std::to_string(n_vectors(options)) + " vectors of fgmres)"
+              ? " (with all " + std::to_string(n_vectors(grid, options)) + " vectors of fgmres)"
               : "") +
       (place == MemoryPlace::device ? " on a device with " : " on a node with ") +
       format_bytes(budget.available) +

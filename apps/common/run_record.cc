@@ -272,6 +272,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"setup_parts", setup_json(record)},
       {"rhs_seconds", record.rhs_seconds},
       {"solve_seconds", report.seconds},
+      {"exchange", record.exchange.empty() ? Json(nullptr) : Json(record.exchange)},
       {"energy_joules", optional(record.energy_joules)},
       {"total_seconds", record.total_seconds},
       {"dofs_per_second", record.dofs_per_second()},

@@ -66,6 +66,7 @@ struct RunRecord
   double device_start_seconds = 0.; ///< until the device was ready; no part of the others
   double rhs_seconds = 0.;
   /// Of the whole device during the solve, if the driver counts it; of use for solves of a second and more.
+  std::string exchange; ///< how messages between ranks with devices go; empty if there are none
   std::optional<double> energy_joules;
   double total_seconds = 0.; ///< with errors and field output, without what MPI needs to start
   SolverOptions solver;      ///< of the parameters, with what was left to choose

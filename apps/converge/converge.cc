@@ -344,34 +344,48 @@ Study run_study(const Parameters &parameters, MPI_Comm communicator, Console &co
   return study;
 }
 
-int converge_program(const Parameters &parameters, MPI_Comm communicator, Console &console)
+namespace
 {
-  const Study study = run_study(parameters, communicator, console);
-  console.result(study_text(study));
-
-  const TableFiles files(parameters.output.directory, "converge");
-  files.write(
-      communicator, [&](std::ostream &out) { write_study_csv(study, out); },
-      [&](std::ostream &out) { write_study_json(study, out); });
-  console.normal(files.text());
-
-  const RunRecord &last = study.degrees.back().runs.back();
-  if (!last.report.converged())
+  int study_program(const Parameters &parameters, MPI_Comm communicator, Console &console)
   {
-    console.error(describe(last) + "the solve did not converge (" + to_string(last.report.reason) +
-        "); the study ends here");
-    return exit_code(last.report.reason);
-  }
-  if (!parameters.converge.check_orders)
+    const Study study = run_study(parameters, communicator, console);
+    console.result(study_text(study));
+
+    const TableFiles files(parameters.output.directory, "converge");
+    files.write(
+        communicator, [&](std::ostream &out) { write_study_csv(study, out); },
+        [&](std::ostream &out) { write_study_json(study, out); });
+    console.normal(files.text());
+
+    const RunRecord &last = study.degrees.back().runs.back();
+    if (!last.report.converged())
+    {
+      console.error(describe(last) + "the solve did not converge (" +
+          to_string(last.report.reason) + "); the study ends here");
+      return exit_code(last.report.reason);
+    }
+    if (!parameters.converge.check_orders)
+      return 0;
+    if (const std::optional<MissedOrder> order = find_missed_order(study))
+    {
+      console.error(missed_order_text(*order, parameters.converge));
+      return exit_order_missed;
+    }
+    for (const int degree : unjudged_degrees(study))
+      console.warning("degree " + std::to_string(degree) +
+          ": no pair of grids shows an order, so none was checked");
     return 0;
-  if (const std::optional<MissedOrder> order = find_missed_order(study))
-  {
-    console.error(missed_order_text(*order, parameters.converge));
-    return exit_order_missed;
   }
-  for (const int degree : unjudged_degrees(study))
-    console.warning("degree " + std::to_string(degree) +
-        ": no pair of grids shows an order, so none was checked");
-  return 0;
+} // namespace
+
+int converge_program(const Parameters &parameters, MPI_Comm all, Console &console)
+{
+  Parameters largest = parameters; // of the study
+  const auto &degrees = parameters.converge.degrees;
+  const auto &refinements = parameters.converge.refinements;
+  largest.problem.degree = *std::max_element(degrees.begin(), degrees.end());
+  largest.problem.refinements = *std::max_element(refinements.begin(), refinements.end());
+  return with_ranks_of_solves(largest, all, console,
+      [&](MPI_Comm ranks) { return study_program(parameters, ranks, console); });
 }
 } // namespace tensormg

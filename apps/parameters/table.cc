@@ -256,6 +256,8 @@ namespace
         "half, 2xfp16, tf32: whether a solve whose cycle leaves the range of its numbers starts again with the "
         "level on which that was, and all below it, in single, and one that is slow with coefficients of cells goes on in single; the run then "
         "says so.");
+    multigrid.integer("replicated_dofs", &MultigridOptions::replicated_dofs, 0, 100000000,
+        "Several GPUs: levels with at most so many unknowns are computed by each of them, others are divided.");
     multigrid.integer("single_levels", &MultigridOptions::single_levels, 0, 60,
         "half, 2xfp16, tf32: so many levels, from the coarsest one, are in single from the start.");
   }

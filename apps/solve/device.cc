@@ -1,5 +1,6 @@
 // `tensormg solve` with vectors in device memory.
 #include <memory>
+#include <string>
 
 #include "apps/common/measurement.h"
 #include "apps/common/memory_plan.h"
@@ -27,12 +28,17 @@ namespace
   public:
     using Context = DeviceContext;
     using VectorType = DeviceVector<double>;
+
+  private:
+    std::string exchange_; // before what sets it
+
+  public:
     /// One scratch for the whole run: the first pinned memory takes the driver a millisecond, as long as there is none.
     const DeviceContext context;
 
     DevicePlace(const System &system, Stream stream, const EnergyCounter &energy,
         const DeviceKernelsAhead &kernels)
-      : context(stream, std::make_shared<DeviceVectorSpace::Scratch>(stream))
+      : context(make_device_context(stream, system.grid.finest().communicator, exchange_))
       , system_(system)
       , energy_(energy)
       , kernels_(kernels)
@@ -70,6 +76,8 @@ namespace
           ? std::make_unique<LaunchProfile>(context.stream, outside)
           : nullptr;
     }
+    /// How messages between ranks go; empty if there are none.
+    const std::string &exchange() const { return exchange_; }
     /// Of one device: several ranks may have several, or share one.
     std::optional<double> joules() const
     {

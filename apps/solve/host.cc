@@ -1,4 +1,6 @@
 // `tensormg solve` with vectors in host memory.
+#include <string>
+
 #include "apps/common/memory_plan.h"
 #include "apps/common/output_level.h"
 #include "apps/solve/run.h"
@@ -39,6 +41,8 @@ namespace
     }
     static std::unique_ptr<LaunchProfile> make_profile() { return nullptr; }
     static std::optional<double> joules() { return std::nullopt; }
+    /// That of MPI, which the kernels call.
+    static std::string exchange() { return ""; }
 
   private:
     const System &system_;

@@ -228,6 +228,9 @@ void measure_errors(const System &system, const Place &place, const typename Pla
 template <typename Place>
 typename Place::VectorType solve_in(const System &system, const Place &place, RunRecord &record)
 {
+  record.exchange = place.exchange();
+  if (!record.exchange.empty())
+    system.console.normal("exchange     " + record.exchange + '\n');
   const double begin = now(system.communicator());
   const auto make_vector = [&] {
     return place.context.template make_vector<double>(place.level().block);

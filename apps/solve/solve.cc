@@ -4,11 +4,14 @@
 #include <cmath>
 #include <exception>
 #include <filesystem>
+#include <functional>
+#include <stdexcept>
 #include <system_error>
 
 #include "apps/common/backend_choice.h"
 #include "apps/common/memory_plan.h"
 #include "apps/common/output.h"
+#include "apps/common/program.h"
 #include "apps/common/report.h"
 #include "apps/parameters/fields.h"
 #include "apps/solve/system.h"
@@ -125,8 +128,11 @@ namespace
     });
     const double gridded = now(communicator);
     setup_times::pause();
-    stage.choice = choose_backend(parameters, ranks_of(stage.grid));
+    const int replicated = parameters.solver.multigrid.replicated_dofs;
+    stage.choice = choose_backend(parameters, ranks_of(stage.grid, replicated));
     setup_times::resume();
+    if (stage.on_device())
+      replicate_levels(stage.grid, replicated);
     stage.start_seconds = now(communicator) - gridded;
     stage.available =
         stage.on_device() ? static_cast<double>(free_device_bytes()) : available_memory();
@@ -301,14 +307,75 @@ void dry_run_solve(const Parameters &parameters, MPI_Comm communicator, Console 
   console.result("dry run: no mistake was found; nothing was solved or written\n");
 }
 
-int solve_program(const Parameters &parameters, MPI_Comm communicator, Console &console)
+namespace
 {
-  return exit_code(run_solve(parameters, communicator, console));
+  /// What the first rank has come to: an exit code, or its negative where f has thrown.
+  int tell(int code, MPI_Comm all)
+  {
+    MPI_Bcast(&code, 1, MPI_INT, 0, all);
+    return code;
+  }
+
+  /// f() on the first rank, whose exit code is that of all; what it throws is thrown on all.
+  int on_first_rank_alone(MPI_Comm all, const std::function<int(MPI_Comm)> &f)
+  {
+    int rank = 0;
+    MPI_Comm_rank(all, &rank);
+    if (rank > 0)
+    {
+      const int code = tell(0, all);
+      if (code == -exit_parameters)
+        throw ParameterError("on the first rank");
+      if (code == -exit_device_failed)
+        throw DeviceError("on the first rank");
+      if (code < 0)
+        throw std::runtime_error("on the first rank");
+      return code;
+    }
+    try
+    {
+      return tell(f(MPI_COMM_SELF), all);
+    }
+    catch (const ParameterError &)
+    {
+      tell(-exit_parameters, all);
+      throw;
+    }
+    catch (const DeviceError &)
+    {
+      tell(-exit_device_failed, all);
+      throw;
+    }
+    catch (...)
+    {
+      tell(-exit_unexpected, all);
+      throw;
+    }
+  }
+} // namespace
+
+int with_ranks_of_solves(const Parameters &parameters, MPI_Comm all, Console &console,
+    const std::function<int(MPI_Comm)> &f)
+{
+  const std::string reason =
+      why_one_device(parameters.problem, parameters.solver, parameters.backend, all);
+  if (reason.empty())
+    return f(all);
+  console.normal("one GPU is used: " + reason + '\n');
+  return on_first_rank_alone(all, f);
 }
 
-int dry_run_program(const Parameters &parameters, MPI_Comm communicator, Console &console)
+int solve_program(const Parameters &parameters, MPI_Comm all, Console &console)
 {
-  dry_run_solve(parameters, communicator, console);
-  return 0;
+  return with_ranks_of_solves(parameters, all, console,
+      [&](MPI_Comm ranks) { return exit_code(run_solve(parameters, ranks, console)); });
+}
+
+int dry_run_program(const Parameters &parameters, MPI_Comm all, Console &console)
+{
+  return with_ranks_of_solves(parameters, all, console, [&](MPI_Comm ranks) {
+    dry_run_solve(parameters, ranks, console);
+    return 0;
+  });
 }
 } // namespace tensormg

@@ -1,6 +1,8 @@
 // `tensormg solve`: from parameters to a solution, its record and its files.
 #pragma once
 
+#include <functional>
+
 #include <mpi.h>
 
 #include "apps/common/console.h"
@@ -9,6 +11,11 @@
 
 namespace tensormg
 {
+/// f with the communicator of solves: that of the first rank alone where each rank has a GPU but the problem is not divided among them, and
+/// otherwise `all`. Its exit code, or what it throws, on all ranks. Collective.
+int with_ranks_of_solves(const Parameters &parameters, MPI_Comm all, Console &console,
+    const std::function<int(MPI_Comm)> &f);
+
 /// Solves the problem and writes what output.* asks for; also an iteration that did not converge
 /// ends in a record with files, and only record.report says so. Collective.
 ///
@@ -21,8 +28,8 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
 void dry_run_solve(const Parameters &parameters, MPI_Comm communicator, Console &console);
 
 /// The program after its parameters: run_solve(), and the exit code of how it ended.
-int solve_program(const Parameters &parameters, MPI_Comm communicator, Console &console);
+int solve_program(const Parameters &parameters, MPI_Comm all, Console &console);
 
 /// The same for dry_run_solve(): 0, if that does not throw.
-int dry_run_program(const Parameters &parameters, MPI_Comm communicator, Console &console);
+int dry_run_program(const Parameters &parameters, MPI_Comm all, Console &console);
 } // namespace tensormg

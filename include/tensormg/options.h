@@ -114,7 +114,9 @@ struct MultigridOptions
   int eigenvalue_steps = 12;       ///< Lanczos steps for lambda_max
   double eigenvalue_safety = 1.05; ///< factor on the estimate
   SchwarzKind schwarz_kind = SchwarzKind::multiplicative;
-  double damping = 0.;   ///< jacobi, additive patch; 0: from the eigenvalue estimate
+  double damping = 0.; ///< jacobi, additive patch; 0: from the eigenvalue estimate
+  int replicated_dofs =
+      1 << 21;           ///< several GPUs: levels of at most so many unknowns lie on each of them
   int single_levels = 0; ///< half, 2xfp16, tf32: so many of the coarsest levels are in single
   /// half, 2xfp16, tf32: a solve that leaves its range starts again with the level where that was, and those below, in single
   bool precision_fallback = true;

@@ -38,6 +38,7 @@ namespace device
   Event create_event() { refuse(); }
   void destroy_event(Event) noexcept {}
   void record(Event, Stream) { refuse(); }
+  void wait_for(Event, Stream) { refuse(); }
   double milliseconds(Event, Event) { refuse(); }
   void *allocate_pinned(std::size_t) { refuse(); }
   void release_pinned(void *) noexcept {}

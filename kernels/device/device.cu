@@ -214,6 +214,11 @@ namespace device
     check_cuda(cudaEventRecord(event, stream), "recording an event");
   }
 
+  void wait_for(Event event, Stream stream)
+  {
+    check_cuda(cudaStreamWaitEvent(stream, event, 0), "waiting for an event");
+  }
+
   double milliseconds(Event begin, Event end)
   {
     float result = 0.f;

@@ -86,6 +86,8 @@ namespace device
   void destroy_event(Event event) noexcept;
   /// The event is the end of what has been queued so far.
   void record(Event event, Stream stream);
+  /// What is queued from here on waits for the event.
+  void wait_for(Event event, Stream stream);
   /// Between two events that have come to pass.
   double milliseconds(Event begin, Event end);
   /// Host memory that kernels may read and write.

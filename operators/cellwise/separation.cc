@@ -112,26 +112,34 @@ std::optional<Separation> separation_of(const LevelGrid &level, const CellData &
   return separates != 0 ? std::optional(result) : std::nullopt;
 }
 
-double condition_number(const LevelGrid &level, const Separation &separation)
+double condition_number(
+    const LevelGrid &level, const Separation &separation, const Problem &problem)
 {
   const double n = level.block.n;
-  double largest = 0.;
+  double largest = 0., least = INFINITY, held = 0.;
   for (int d = 0; d < level.block.dim; ++d)
   {
     const std::vector<double> &f = separation.factor[d];
     const auto cells = static_cast<std::int64_t>(f.size());
-    // Eigenvalues of -(K u')' = lambda K u: between (pi / length)^2 and those of the smallest cell.
-    double steepest = 0., length = 0.;
+    // Of -(f u')' = lambda f u: the largest is that of the smallest cell; the smallest with a fixed end, or the next to smallest between
+    // free ones, is (pi / (2 length))^2 or more for one f, and by Muckenhoupt's inequality never far from this.
+    double steepest = 0., weight = 0., resistance = 0.;
     for (std::int64_t c = 0; c < cells; ++c)
     {
       const double h = level.axis[d].size(c);
       const double largest_f =
           std::max({f[c], f[std::max<std::int64_t>(c, 1) - 1], f[std::min(c + 1, cells - 1)]});
-      steepest = std::max(steepest, largest_f / (f[c] * h * h));
-      length += h;
+      steepest = std::max(steepest, separation.k[d] * largest_f / (f[c] * h * h));
+      weight += f[c] * h;
+      resistance += h / (f[c] * separation.k[d]);
     }
-    largest = std::max(largest, n * n * n * n * steepest * length * length);
+    const double smallest = 2.5 / (weight * resistance);
+    largest = std::max(largest, n * n * n * n * steepest);
+    least = std::min(least, smallest);
+    for (int end = 2 * d; end < 2 * d + 2; ++end)
+      if (problem.boundary[end] == BoundaryKind::dirichlet || separation.kappa[end] > 0.)
+        held = std::max(held, smallest);
   }
-  return largest;
+  return largest / (held > 0. ? held : least);
 }
 } // namespace tensormg

@@ -11,6 +11,7 @@ namespace tensormg
 /// Collective.
 std::optional<Separation> separation_of(const LevelGrid &level, const CellData &data);
 
-/// Estimate of the condition number of the operator of degree p: what rounding is multiplied with in eigenvalues of its directions.
-double condition_number(const LevelGrid &level, const Separation &separation);
+/// Estimate of what rounding of the eigenvalues of the directions is multiplied with: the largest one of a direction over the smallest sum.
+double condition_number(
+    const LevelGrid &level, const Separation &separation, const Problem &problem);
 } // namespace tensormg

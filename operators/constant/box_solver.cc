@@ -68,7 +68,7 @@ BoxSolver::BoxSolver(const LevelGrid &level, const CellBasis &basis, const Probl
         "fast diagonalisation needs coefficients that are products of functions of x, y and z");
   if (whole_.dim == 2)
     eigenvalues_[2] = {0.};
-  else
+  else if (level.communicator != MPI_COMM_SELF) // perhaps in a thread that must not call MPI
   {
     MPI_Comm_rank(level.communicator, &rank_);
     MPI_Comm_size(level.communicator, &n_ranks_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace tensormg
 {
@@ -119,8 +120,10 @@ LineSpectrum spectrum(const CellBasis &basis, const LinePencil &pencil)
   const bool is_singular = is_free(pencil.lower) && is_free(pencil.upper) &&
       pencil.kappa[0] == 0. && pencil.kappa[1] == 0.;
   result.values = diagonalise(result.vectors, is_singular);
-  for (double &value : result.values)
-    value = std::max(value, 0.); // rounding
+  // Only constants have the eigenvalue zero; what rounding leaves of others is not below it.
+  const double least = std::numeric_limits<double>::epsilon() * result.values.back();
+  for (std::size_t e = is_singular ? 1 : 0; e < size; ++e)
+    result.values[e] = std::max(result.values[e], least);
   for (std::size_t e = 0; e < size; ++e)
     for (std::size_t i = 0; i < size; ++i)
       result.vectors[e * size + i] *= scale[i];

@@ -42,6 +42,15 @@ namespace
       sizes[static_cast<std::size_t>(s)] = laplace::ghost_size(block, s);
     return sizes;
   }
+
+  template <typename T>
+  std::array<bool, 6> remote_sides(const DeviceExchange<T> &exchange)
+  {
+    std::array<bool, 6> result{};
+    for (int s = 0; s < 6; ++s)
+      result[static_cast<std::size_t>(s)] = exchange.is_remote(s);
+    return result;
+  }
 } // namespace
 
 template <typename Number>
@@ -50,7 +59,9 @@ SideTraces<Number, DeviceContext>::SideTraces(const LevelGrid &level, const Cell
   : level_(level)
   , basis_(basis)
   , stream_(context.stream)
-  , exchange_(level, ghost_sizes(level.block), context.stream)
+  , exchange_(level, ghost_sizes(level.block), context.stream, context.ranks, overlaps(level))
+  , split_(
+        split_rows(level.block, overlaps(level) ? remote_sides(exchange_) : std::array<bool, 6>{}))
   , progress_(2, context.stream)
 {
   for (int s = 2; s < 2 * level.block.dim; ++s)
@@ -90,12 +101,36 @@ void SideTraces<Number, DeviceContext>::pack(const Number *src)
 
 template <typename Number>
 void SideTraces<Number, DeviceContext>::run(
-    const Kernel &kernel, const laplace::Arguments<Number> &arguments)
+    const Kernel &kernel, laplace::Arguments<Number> arguments)
 {
   pack(arguments.src);
   exchange_.start();
-  exchange_.finish();
+  if (split_.boundary.empty())
+  {
+    exchange_.finish();
+    return kernel(arguments);
+  }
+  arguments.range = split_.interior;
   kernel(arguments);
+  exchange_.finish();
+  for (const laplace::RowRange &part : split_.boundary)
+  {
+    arguments.range = part;
+    kernel(arguments);
+  }
+}
+
+template <typename Number>
+bool SideTraces<Number, DeviceContext>::overlaps(const LevelGrid &level)
+{
+  if (level.communicator == MPI_COMM_SELF || level.block.dim == 2 || level.cells != nullptr)
+    return false;
+  int rank = 0;
+  MPI_Comm_rank(level.communicator, &rank);
+  for (std::size_t s = 2; s < 4; ++s)
+    if (level.sides[s] == Side::ghost && level.neighbour[s] != rank)
+      return false;
+  return level.block.cells[2] >= least_layers;
 }
 
 template class SideTraces<double, HostContext>;

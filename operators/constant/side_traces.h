@@ -40,7 +40,8 @@ private:
 };
 
 /// Of a device: what leaves at a periodic side of a rank that is alone in that direction enters at the opposite one, packed before each
-/// application; traces at sides of other ranks are packed and exchanged before it.
+/// application; traces at sides of other ranks are packed and exchanged. Where these sides lie in z alone and there are layers enough, the
+/// interior is computed meanwhile, then the layers at these sides, with the same bits.
 template <typename Number>
 class SideTraces<Number, DeviceContext>
 {
@@ -50,9 +51,12 @@ public:
       laplace::Arguments<Number> &arguments);
 
   using Kernel = std::function<void(const laplace::Arguments<Number> &)>;
-  void run(const Kernel &kernel, const laplace::Arguments<Number> &arguments);
+  void run(const Kernel &kernel, laplace::Arguments<Number> arguments);
 
 private:
+  /// Two launches more cost what a message takes.
+  static constexpr std::int64_t least_layers = 16;
+  static bool overlaps(const LevelGrid &level);
   void pack(const Number *src);
   /// Of the cells along a side.
   void pack_side(int side, const Number *src, Compute<Number> *to);
@@ -61,6 +65,7 @@ private:
   const CellBasis &basis_;
   Stream stream_;
   DeviceExchange<Compute<Number>> exchange_;
+  RowSplit split_;                                     ///< of all rows where nothing overlaps
   std::array<DeviceArray<Compute<Number>>, 6> traces_; ///< of the opposite cells of this rank
   DeviceArray<unsigned> progress_;
 };

@@ -126,14 +126,60 @@ TransferOperator<Number, Context>::TransferOperator(const LevelGrid &fine, const
     {
       numbers_ = VectorType(part_->block(), context_.stream);
       rest_ = VectorType(part_->block(), context_.stream);
-      whole_ = Vector<Number>(coarse.block);
+      if (context.ranks != nullptr)
+        prepare_messages();
+      else
+        whole_ = Vector<Number>(coarse.block);
     }
+  }
+}
+
+/// Every rank sends its part to each of the others.
+template <typename Number, typename Context>
+void TransferOperator<Number, Context>::prepare_messages() requires(Context::on_device)
+{
+  const std::vector<Block> &blocks = part_->blocks();
+  std::int64_t total = 0;
+  for (const Block &block : blocks)
+    total += block.size();
+  parts_ = DeviceArray<Number>(total, context_.stream);
+  std::int64_t begin = 0;
+  for (int r = 0; r < context_.ranks->size(); ++r)
+  {
+    const std::int64_t size = blocks[static_cast<std::size_t>(r)].size();
+    if (r != context_.ranks->rank())
+    {
+      sends_.push_back({r, numbers_.data(), nullptr,
+          static_cast<std::size_t>(numbers_.size()) * sizeof(Number), 0});
+      receives_.push_back(
+          {r, nullptr, parts_.data() + begin, 0, static_cast<std::size_t>(size) * sizeof(Number)});
+    }
+    begin += size;
   }
 }
 
 template <typename Number, typename Context>
 void TransferOperator<Number, Context>::gather(VectorType &coarse) requires(Context::on_device)
 {
+  if (context_.ranks != nullptr)
+  {
+    context_.ranks->exchange(sends_, receives_, context_.stream);
+    Number *const to = coarse.data();
+    std::int64_t begin = 0;
+    for (std::size_t r = 0; r < part_->blocks().size(); ++r)
+    {
+      const Block &block = part_->blocks()[r];
+      const Number *const from =
+          static_cast<int>(r) == context_.ranks->rank() ? numbers_.data() : parts_.data() + begin;
+      for_pieces_of_part(coarse.block(), part_->offsets()[r], block,
+          [&](std::int64_t part, std::int64_t whole, std::int64_t count) {
+            device::copy(to + whole, from + part, static_cast<std::size_t>(count) * sizeof(Number),
+                context_.stream);
+          });
+      begin += block.size();
+    }
+    return;
+  }
   copy_to_host(numbers_, part_->numbers(), context_.stream);
   part_->gather(whole_);
   copy_to_device(whole_, coarse, context_.stream);
@@ -231,8 +277,13 @@ template <typename Number, typename Context>
 std::int64_t TransferOperator<Number, Context>::bytes(
     const LevelGrid &fine, const LevelGrid &coarse)
 {
-  return transfer::between(fine.block, block_below(fine, coarse)).size() *
-      std::int64_t{sizeof(Compute<Number>)};
+  const Block part = block_below(fine, coarse);
+  std::int64_t bytes =
+      transfer::between(fine.block, part).size() * std::int64_t{sizeof(Compute<Number>)};
+  if (Context::on_device && coarse.replicated &&
+      !fine.replicated) // what is gathered, and two vectors of the part
+    bytes += (coarse.block.size() + 2 * part.size()) * std::int64_t{sizeof(Number)};
+  return bytes;
 }
 
 template class ReplicatedPart<double>;

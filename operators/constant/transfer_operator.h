@@ -22,6 +22,9 @@ public:
   const Block &block() const { return part_; }
   /// The first cell in the coarse level.
   const std::array<std::int64_t, 3> &offset() const { return offset_; }
+  /// Of all ranks.
+  const std::vector<Block> &blocks() const { return parts_; }
+  const std::vector<std::array<std::int64_t, 3>> &offsets() const { return offsets_; }
   /// Numbers of this part, which gather() brings to all ranks.
   Vector<Number> &numbers() { return buffer_; }
   void gather(Vector<Number> &coarse) const;
@@ -78,7 +81,10 @@ private:
   typename Context::template Array<Compute<Number>> between_; ///< on a device
   // On a device, with a part_.
   VectorType numbers_, rest_; ///< of the part
-  Vector<Number> whole_;      ///< the coarse level, on the host
+  Vector<Number> whole_;      ///< the coarse level, on the host; without NCCL
+  DeviceArray<Number> parts_; ///< of all ranks, one behind the other; with NCCL
+  std::vector<DeviceMessage> sends_, receives_;
+  void prepare_messages() requires(Context::on_device);
   void gather(VectorType &coarse) requires(Context::on_device);
   const Number *extract(const VectorType &coarse, VectorType &to) requires(Context::on_device);
 };

@@ -1,6 +1,9 @@
 // What all ranks say.
 #pragma once
 
+#include <set>
+#include <vector>
+
 #include <mpi.h>
 
 namespace tensormg
@@ -11,5 +14,19 @@ inline bool on_all_ranks(bool here, MPI_Comm communicator)
   int all = here ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, communicator);
   return all != 0;
+}
+
+/// Whether all ranks of each node say different numbers. Collective.
+inline bool differ_on_nodes(int here, MPI_Comm communicator)
+{
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int count = 1;
+  MPI_Comm_size(node, &count);
+  std::vector<int> all(static_cast<std::size_t>(count));
+  MPI_Allgather(&here, 1, MPI_INT, all.data(), 1, MPI_INT, node);
+  MPI_Comm_free(&node);
+  const bool differ = std::set<int>(all.begin(), all.end()).size() == all.size();
+  return on_all_ranks(differ, communicator);
 }
 } // namespace tensormg

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace tensormg
 {
 template <typename T>
-DeviceExchange<T>::DeviceExchange(
-    const LevelGrid &level, const std::array<std::int64_t, 6> &sizes, Stream stream)
+DeviceExchange<T>::DeviceExchange(const LevelGrid &level, const std::array<std::int64_t, 6> &sizes,
+    Stream stream, std::shared_ptr<const NcclRanks> ranks, bool in_background)
   : level_(level)
   , stream_(stream)
+  , ranks_(std::move(ranks))
 {
   if (level.communicator == MPI_COMM_SELF) // perhaps in a thread that must not call MPI
     return;
@@ -23,8 +25,24 @@ DeviceExchange<T>::DeviceExchange(
       if (sizes[s] > most)
         throw std::length_error(
             "a side of one rank has more traces than one message can carry; use more ranks");
-      sides_[s] = std::make_unique<SideMessage>(sizes[s], stream);
+      sides_[s] = std::make_unique<SideMessage>(sizes[s], stream, ranks_ == nullptr);
     }
+  if (ranks_ == nullptr)
+    return;
+  if (in_background)
+  {
+    packed_ = std::make_unique<OwnedEvent>();
+    received_ = std::make_unique<OwnedEvent>();
+  }
+  // Messages between two ranks are told apart by their order: that of the senders' sides.
+  for_remote_sides([&](int s, SideMessage &side) {
+    sends_.push_back({level_.neighbour[static_cast<std::size_t>(s)], side.send.data(), nullptr,
+        side.bytes(), 0});
+  });
+  for (std::size_t of_sender = 0; of_sender < 6; ++of_sender)
+    if (const std::size_t s = of_sender ^ 1; sides_[s] != nullptr)
+      receives_.push_back(
+          {level_.neighbour[s], nullptr, sides_[s]->receive.data(), 0, sides_[s]->bytes()});
 }
 
 template <typename T>
@@ -39,6 +57,15 @@ void DeviceExchange<T>::start()
 {
   if (!has_neighbours())
     return;
+  if (ranks_ != nullptr && received_ == nullptr)
+    return ranks_->exchange(sends_, receives_, stream_);
+  if (ranks_ != nullptr)
+  {
+    device::record(packed_->get(), stream_);
+    device::wait_for(packed_->get(), ranks_->background());
+    ranks_->exchange(sends_, receives_, ranks_->background());
+    return device::record(received_->get(), ranks_->background());
+  }
   const auto request = [this] { return &requests_[static_cast<std::size_t>(n_requests_++)]; };
   const auto neighbour = [this](int s) { return level_.neighbour[static_cast<std::size_t>(s)]; };
   for_remote_sides([&](int, SideMessage &side) {
@@ -60,6 +87,8 @@ void DeviceExchange<T>::start()
 template <typename T>
 void DeviceExchange<T>::finish()
 {
+  if (received_ != nullptr && has_neighbours())
+    return device::wait_for(received_->get(), stream_);
   if (n_requests_ == 0)
     return;
   MPI_Waitall(n_requests_, requests_.data(), MPI_STATUSES_IGNORE);

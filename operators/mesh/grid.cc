@@ -347,13 +347,13 @@ Grid make_grid(const Problem &problem, MPI_Comm communicator)
     LevelGrid l;
     l.global_cells = shapes[level].cells;
     l.exact = shapes[level].exact;
+    for (int d = 0; d < problem.dim; ++d)
+      l.axis[d] = level_axis(problem, d, l.global_cells[d]);
     l.replicated = !serial && level < coarsest_distributed;
     const bool divided = !serial && !l.replicated;
     l.communicator = divided ? communicator : MPI_COMM_SELF;
     std::array<std::int64_t, 3> cells = l.global_cells;
     for (int d = 0; d < problem.dim; ++d)
-    {
-      l.axis[d] = level_axis(problem, d, l.global_cells[d]);
       if (divided && parts[d] > 1)
       {
         const int border_level = std::max(coarsest_distributed - 1, 0);
@@ -362,11 +362,25 @@ Grid make_grid(const Problem &problem, MPI_Comm communicator)
         l.offset[d] = first_cell(coarse, part[d], parts[d]) * ratio;
         cells[d] = first_cell(coarse, part[d] + 1, parts[d]) * ratio - l.offset[d];
       }
-    }
     l.block = Block(problem.dim, problem.degree, cells);
     set_sides(l, problem, parts, part, divided, grid.rank);
     grid.levels.push_back(l);
   }
   return grid;
+}
+
+void replicate_levels(Grid &grid, std::int64_t most_dofs)
+{
+  for (LevelGrid &l : grid.levels)
+  {
+    if (l.communicator == MPI_COMM_SELF || l.cells != nullptr || l.global_dofs() > most_dofs)
+      continue;
+    l.replicated = true;
+    l.communicator = MPI_COMM_SELF;
+    l.offset = {0, 0, 0};
+    l.neighbour.fill(-1);
+    l.block = Block(grid.problem.dim, grid.problem.degree, l.global_cells);
+    set_sides(l, grid.problem, grid.ranks_per_direction, {0, 0, 0}, false, grid.rank);
+  }
 }
 } // namespace tensormg

@@ -103,4 +103,8 @@ std::string complaint_about_corners(const Problem &problem, int d);
 /// Distributes the box of `problem` over `communicator`. A mesh with fewer cells in y and z than ranks
 /// is replicated on every rank, on all levels.
 Grid make_grid(const Problem &problem, MPI_Comm communicator);
+
+/// Makes the levels of one coefficient that have at most so many unknowns those of every rank, the finest one, too: on GPUs, to which a message costs
+/// more than their cells.
+void replicate_levels(Grid &grid, std::int64_t most_dofs);
 } // namespace tensormg

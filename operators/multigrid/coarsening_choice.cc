@@ -12,18 +12,26 @@ namespace tensormg
 {
 namespace
 {
-  /// Why the whole grid cannot be solved at once; nothing if it can be.
-  std::string obstacle_to_whole_grid(const LevelGrid &level)
+  /// Whether so many ranks have to hold the whole grid that `auto` takes something else.
+  bool is_held_by_many(const Grid &grid)
   {
+    return grid.finest().communicator != MPI_COMM_SELF && grid.n_ranks > most_dense_ranks;
+  }
+
+  /// Why the whole grid cannot be solved at once; nothing if it can be.
+  std::string obstacle_to_whole_grid(const Grid &grid)
+  {
+    const LevelGrid &level = grid.finest();
     constexpr double most_condition = 1e13;
     if (!level.cells->separation)
       return "coefficients that are products of functions of x, y and z";
     for (int d = 0; d < level.block.dim; ++d)
       if (level.global_cells[d] * level.block.n > longest_dense_line)
         return "at most " + std::to_string(longest_dense_line) + " unknowns in each direction";
-    if (!(condition_number(level, *level.cells->separation) <= most_condition))
+    const double condition = condition_number(level, *level.cells->separation, grid.problem);
+    if (!(condition <= most_condition))
       return "a condition number of at most " + number_text(most_condition) + ", this grid has " +
-          number_text(condition_number(level, *level.cells->separation));
+          number_text(condition);
     return "";
   }
 
@@ -49,15 +57,14 @@ CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &opt
   CoarseningChoice choice;
   if (data == nullptr)
     return choice;
-  const std::string obstacle = obstacle_to_whole_grid(grid.finest()),
-                    trouble = trouble_for_cells(*data);
+  const std::string obstacle = obstacle_to_whole_grid(grid), trouble = trouble_for_cells(*data);
   const bool is_free = options.coarsening == Coarsening::automatic,
              all = options.coarsening == Coarsening::vertices_and_lines;
   if (options.coarsening == Coarsening::fast_diagonalisation && !obstacle.empty())
     throw std::invalid_argument("multigrid.coarsening = fast_diagonalisation needs " + obstacle +
         "; allowed: auto, cells, vertices, vertices_and_lines");
   choice.whole_grid = options.coarsening == Coarsening::fast_diagonalisation ||
-      (is_free && !trouble.empty() && obstacle.empty());
+      (is_free && !trouble.empty() && obstacle.empty() && !is_held_by_many(grid));
   choice.vertices = all || options.coarsening == Coarsening::vertices ||
       (is_free && !trouble.empty() && !choice.whole_grid);
   choice.algebraic =
@@ -76,6 +83,11 @@ CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &opt
   return choice;
 }
 
+bool can_be_solved_at_once(const Grid &grid)
+{
+  return grid.finest().cells != nullptr && obstacle_to_whole_grid(grid).empty();
+}
+
 MultigridOptions with_chosen_precision(
     MultigridOptions options, const Grid &grid, const CellBasis &basis)
 {
@@ -87,6 +99,14 @@ MultigridOptions with_chosen_precision(
   return options;
 }
 
+int longest_basis(const Grid &grid, const SolverOptions &options)
+{
+  constexpr int of_whole_grid = 5;
+  const int longest = std::min(options.restart, options.max_iterations);
+  return choose_coarsening(grid, options.multigrid).whole_grid ? std::min(longest, of_whole_grid)
+                                                               : longest;
+}
+
 std::optional<MultigridOptions> next_cycle(
     const Grid &grid, const MultigridOptions &options, bool may_coarsen)
 {
@@ -96,7 +116,8 @@ std::optional<MultigridOptions> next_cycle(
   MultigridOptions next = options;
   if (may_coarsen && !now.vertices)
   {
-    const bool at_once = !now.whole_grid && obstacle_to_whole_grid(grid.finest()).empty();
+    const bool at_once =
+        !now.whole_grid && !is_held_by_many(grid) && obstacle_to_whole_grid(grid).empty();
     next.coarsening = at_once ? Coarsening::fast_diagonalisation : Coarsening::vertices;
     if (at_once)
       next.precision = Precision::double_precision;

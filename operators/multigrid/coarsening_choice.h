@@ -44,13 +44,20 @@ struct CoarseningChoice
 /// coarse levels and the pointwise smoother need more iterations from there on, or fail. Lines in the directions that are that strong.
 /// Algebraic multigrid where coefficients differ that much, if the library is there: black-box multigrid loses small stiff parts.
 /// In place of vertices the whole grid at once where the coefficients are products of functions of x, y and z, no direction has more than
-/// longest_dense_line unknowns, and rounding permits it. std::invalid_argument if that is asked for where it cannot be.
+/// longest_dense_line unknowns, no more than most_dense_ranks hold it, and rounding permits it. std::invalid_argument if that is asked for where it cannot be.
 inline constexpr std::int64_t longest_dense_line = 2048;
+inline constexpr int most_dense_ranks = 16;
 CoarseningChoice choose_coarsening(const Grid &grid, const MultigridOptions &options);
+
+/// Whether Coarsening::fast_diagonalisation is possible.
+bool can_be_solved_at_once(const Grid &grid);
 
 /// The options with a precision that is not automatic: double for the whole grid at once.
 MultigridOptions with_chosen_precision(
     MultigridOptions options, const Grid &grid, const CellBasis &basis);
+
+/// The longest basis of fgmres: that of options.restart, for the whole grid at once no longer than the few iterations that it takes.
+int longest_basis(const Grid &grid, const SolverOptions &options);
 
 /// What to go on with where the cycle of the options is too slow for coefficients of cells: after cells the whole grid at once, where that
 /// can be, then vertices, then single precision, if levels may fall back to it, then vertices_and_lines. `may_coarsen`: nobody has named the coarsening. Nothing if there is nothing else.

@@ -119,11 +119,12 @@ struct CyclesIn<DeviceContext>
   DeviceContext context;
   CycleOptions options;
 
-  /// Messages through the host cannot be recorded.
+  /// Messages through the host cannot be recorded, those of NCCL can.
   template <typename Family>
   Runner make_runner(const Family &family) const
   {
-    return {context.stream, !options.level_times && !family.is_distributed()};
+    const bool in_stream = !family.is_distributed() || context.ranks != nullptr;
+    return {context.stream, !options.level_times && in_stream};
   }
   Clock clock() const
   {

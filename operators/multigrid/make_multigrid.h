@@ -6,6 +6,7 @@
 #include <string>
 
 #include "operators/multigrid/box_family.h"
+#include "operators/multigrid/coarsening_choice.h"
 #include "operators/multigrid/multigrid_implementation.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 
@@ -78,7 +79,9 @@ std::int64_t multigrid_bytes(const Grid &grid, const MultigridOptions &options)
   const CellBasis basis;
   auto family = internal::family_for_sizes<Context>(grid, basis);
   family.choose(options);
-  return internal::with_number(options.precision, [&](auto number) {
+  const bool is_double = choose_coarsening(grid, options).whole_grid;
+  const Precision precision = is_double ? Precision::double_precision : options.precision;
+  return internal::with_number(precision, [&](auto number) {
     return MultigridImplementation<BoxFamily<Context>, decltype(number)>::bytes(
         family, options, {});
   });

@@ -74,8 +74,8 @@ struct CycleOptions
 /// Multigrid on the levels of a grid. In device memory everything is queued in the stream of the context; the second cycle is
 /// recorded as a graph and replayed from then on, and apply() does not wait for the device. load_kernels() takes a stream with
 /// hooks (OwnedStream): in the default stream cycles run instead.
-/// `grid` and `basis` must outlive the object. Throws std::invalid_argument for combinations that do not exist: several ranks
-/// in device memory, arithmetic of tensor cores in host memory.
+/// `grid` and `basis` must outlive the object. Throws std::invalid_argument for combinations that do not exist: patches, direct
+/// solution and coefficients of cells over several ranks in device memory, arithmetic of tensor cores in host memory.
 std::unique_ptr<MultigridPreconditioner> make_multigrid(const Grid &grid, const CellBasis &basis,
     laplace::Backend backend, const MultigridOptions &options, const HostContext &context = {},
     const CycleOptions &cycle_options = {});

@@ -172,6 +172,9 @@ namespace
     check_integer("multigrid.degree", multigrid.degree, 1, 100);
     check_integer("multigrid.eigenvalue_steps", multigrid.eigenvalue_steps, 6, 1000);
     check_integer("multigrid.single_levels", multigrid.single_levels, 0, 60);
+    check_integer("multigrid.replicated_dofs", multigrid.replicated_dofs, 0, 100000000);
+    check_name(
+        "options.multigrid.coarsening", multigrid.coarsening, Coarsening::fast_diagonalisation);
     const auto number = [](const char *name, double value, bool is_large, const char *allowed) {
       check_number(name, value, is_large && std::isfinite(value), allowed);
     };
@@ -247,6 +250,8 @@ void check_same(const Problem &problem, const SolverOptions &options, MPI_Comm c
       {"options.multigrid.schwarz_kind", number(multigrid.schwarz_kind)},
       {"options.multigrid.damping", multigrid.damping},
       {"options.multigrid.single_levels", multigrid.single_levels},
+      {"options.multigrid.replicated_dofs", multigrid.replicated_dofs},
+      {"options.multigrid.coarsening", number(multigrid.coarsening)},
       {"options.multigrid.precision_fallback", multigrid.precision_fallback}};
   for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
   {

@@ -1,6 +1,8 @@
 #include "operators/solver/backend_choice.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -97,6 +99,13 @@ namespace
     return "";
   }
 
+  /// Whether the devices that the ranks have chosen differ.
+  bool have_own_devices(const SolveRanks &ranks)
+  {
+    return differ_on_nodes(
+        device_count() > 0 ? device_properties().place_on_bus : -1, ranks.communicator);
+  }
+
   /// A reason on one rank is one for all.
   std::string of_any_rank(const std::string &reason, const SolveRanks &ranks)
   {
@@ -141,20 +150,30 @@ namespace
     return of_products == of_steps && !steps_are_elsewhere ? of_products
                                                            : laplace::Backend::automatic;
   }
+
+  SolveRanks ranks_on_nodes(MPI_Comm communicator)
+  {
+    SolveRanks ranks;
+    ranks.communicator = communicator;
+    MPI_Comm node = MPI_COMM_NULL;
+    MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &ranks.of_node);
+    MPI_Comm_rank(node, &ranks.here);
+    MPI_Comm_free(&node);
+    return ranks;
+  }
 } // namespace
 
-SolveRanks ranks_of(const Grid &grid)
+SolveRanks ranks_of(const Grid &grid, std::int64_t replicated_dofs)
 {
-  SolveRanks ranks;
-  ranks.communicator = grid.communicator;
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(grid.communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  MPI_Comm_size(node, &ranks.of_node);
-  MPI_Comm_rank(node, &ranks.here);
-  MPI_Comm_free(&node);
-  if (!grid.finest().replicated)
+  SolveRanks ranks = ranks_on_nodes(grid.communicator);
+  const auto is_divided = [&](const LevelGrid &level) {
+    return level.communicator != MPI_COMM_SELF &&
+        (level.cells != nullptr || level.global_dofs() > replicated_dofs);
+  };
+  if (is_divided(grid.finest()))
     ranks.count = grid.n_ranks;
-  ranks.divide_coarsest = grid.levels.front().communicator != MPI_COMM_SELF;
+  ranks.divide_coarsest = is_divided(grid.levels.front());
   return ranks;
 }
 
@@ -168,12 +187,12 @@ BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver
     if (!on_all_ranks(device_count() > 0, ranks.communicator) && !on_tensor_cores)
       return {laplace::Backend::cpu, trouble_with_driver()};
     std::string reason = missing_on_devices(problem, solver, on_tensor_cores, ranks);
-    if (const int several = std::max(ranks.of_node, ranks.count); reason.empty() && several > 1)
-      reason =
-          std::to_string(several) + " ranks are running, which take GPUs with backend cuda only";
     if (reason.empty())
       reason = trouble_with_device(problem, word, ranks);
     reason = of_any_rank(reason, ranks);
+    if (reason.empty() && !have_own_devices(ranks)) // the reason is that of all
+      reason = std::to_string(std::max(ranks.of_node, ranks.count)) +
+          " ranks are running, more than GPUs, which they share with backend cuda only";
     if (on_tensor_cores && !reason.empty())
       throw std::invalid_argument(std::string("multigrid.precision = ") +
           to_string(solver.multigrid.precision) + " takes the tensor cores of a GPU: " + reason +
@@ -191,5 +210,40 @@ BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver
       throw std::invalid_argument("backend = " + word + ": " + reason);
   }
   return {laplace::backend_from_string(word), ""};
+}
+
+std::string why_one_device(const Problem &problem, const SolverOptions &solver,
+    const std::string &word, MPI_Comm communicator)
+{
+  SolveRanks ranks = ranks_on_nodes(communicator);
+  MPI_Comm_size(communicator, &ranks.count);
+  const bool on_devices = word != "cpu" && word != "reference" &&
+      on_all_ranks(ranks.of_node <= device_count(), communicator);
+  if (ranks.count == 1 || !on_devices)
+    return "";
+  const bool on_tensor_cores = takes_tensor_cores(solver);
+  if (!missing_on_devices(problem, solver, on_tensor_cores, {}).empty())
+    return ""; // nor has one
+  const std::string trouble = trouble_with_device(problem, word, ranks);
+  if (!of_any_rank(trouble, ranks).empty())
+  {
+    int first_can = trouble.empty() ? 1 : 0;
+    MPI_Bcast(&first_can, 1, MPI_INT, 0, communicator);
+    return first_can != 0 ? "another one cannot be used" : "";
+  }
+  if (!have_own_devices(ranks))
+    return "";
+  const auto dofs_of = [&](const std::array<std::int64_t, 3> &cells) {
+    double dofs = std::pow(problem.degree + 1, problem.dim);
+    for (const std::int64_t count : cells)
+      dofs *= static_cast<double>(count);
+    return dofs;
+  };
+  const std::vector<LevelShape> levels = level_shapes(problem);
+  const double most = solver.multigrid.replicated_dofs;
+  if (dofs_of(levels.back().cells) <= most)
+    return "the grid has at most multigrid.replicated_dofs unknowns";
+  ranks.divide_coarsest = dofs_of(levels.front().cells) > most;
+  return missing_on_devices(problem, solver, on_tensor_cores, ranks);
 }
 } // namespace tensormg

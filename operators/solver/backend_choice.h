@@ -26,13 +26,18 @@ struct SolveRanks
   bool divide_coarsest = false; ///< the coarsest level is divided, too
   MPI_Comm communicator = MPI_COMM_SELF;
 };
-/// Collective.
-SolveRanks ranks_of(const Grid &grid);
+/// `replicated_dofs`: levels with at most so many unknowns will not be divided on devices (replicate_levels()). Collective.
+SolveRanks ranks_of(const Grid &grid, std::int64_t replicated_dofs);
 
 /// The backend that `word` (auto or the name of one) asks for; a device is chosen for this process then: that of its place on the node, or
-/// one that it shares. `auto` takes cuda if this program was built with it, a GPU that can run it is there, there are no other ranks and the
+/// one that it shares. `auto` takes cuda if this program was built with it, a GPU that can run it is there for each rank and the
 /// method exists on it, and cpu otherwise; for multigrid in tf32 and 2xfp16 it takes tensor cores or throws. What is asked for by name is used or
 /// refused: std::invalid_argument says why it cannot be used. Collective, with the same result on all ranks.
 BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver,
     const std::string &word, const SolveRanks &ranks = {});
+
+/// Why one GPU solves such problems where each of several ranks could have one and `word` permits GPUs: what cannot be divided among them; otherwise
+/// empty. Collective.
+std::string why_one_device(const Problem &problem, const SolverOptions &solver,
+    const std::string &word, MPI_Comm communicator);
 } // namespace tensormg

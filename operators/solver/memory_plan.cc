@@ -8,6 +8,7 @@
 #include "operators/constant/device_box_solver.h"
 #include "operators/constant/transfer_operator.h"
 #include "operators/mesh/cell_numbers.h"
+#include "operators/multigrid/coarsening_choice.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 
 namespace tensormg
@@ -64,11 +65,6 @@ namespace
             (s < 4 ? static_cast<double>(block.planes())
                    : static_cast<double>(block.rows_per_plane()));
     return 2. * sum * bytes_per_number;
-  }
-
-  std::int64_t longest_basis(const SolverOptions &options)
-  {
-    return std::min(options.restart, options.max_iterations);
   }
 
   /// Coefficients of cells: those of the grid, and as the operators of the outer method and of the levels take them.
@@ -151,7 +147,7 @@ MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options, Memo
   {
     case OuterSolver::fgmres:
     {
-      const std::int64_t length = longest_basis(options);
+      const std::int64_t length = longest_basis(grid, options);
       if (is_single)
       {
         add_vectors("fgmres: residual", 1);

@@ -132,12 +132,17 @@ public:
     , map_(basis_, line_nodes(execution.nodes, problem.degree + 1))
   {
     together([&] {
-      backend_ = choose_backend(problem, options, execution.backend, ranks_of(grid_)).backend;
+      backend_ = choose_backend(
+          problem, options, execution.backend, ranks_of(grid_, options.multigrid.replicated_dofs))
+                     .backend;
+      if (on_device())
+        replicate_levels(grid_, options.multigrid.replicated_dofs);
       visit_right_hand_side(problem_, level(), basis_, [](auto &&...) {}); // are these functions?
     });
     if (on_device())
       device_ = device_properties().number;
     options_ = options;
+    asked_ = options.multigrid;
     together([&] { options_.multigrid = with_chosen_precision(options.multigrid, grid_, basis_); });
     require_memory(grid_, options_);
     const SolverEnvironment environment{execution.iteration_callback, execution.message_callback,
@@ -222,14 +227,19 @@ public:
       return;
     Grid other = grid_;
     other.problem.coefficient = coefficient_;
-    together([&] { add_cell_coefficients(other, basis_); });
+    SolverOptions chosen = options_;
+    together([&] {
+      add_cell_coefficients(other, basis_);
+      chosen.multigrid = with_chosen_precision(asked_, other, basis_);
+    });
     // Another cycle may serve these, which takes more.
     const double now = make_memory_plan(grid_, options_, place()).bytes();
-    require_memory(other, options_, now + vectors_beside_plan());
+    require_memory(other, chosen, now + vectors_beside_plan());
+    options_ = chosen;
     problem_.coefficient = other.problem.coefficient;
     for (std::size_t l = 0; l < grid_.levels.size(); ++l)
       grid_.levels[l].cells = other.levels[l].cells;
-    in_->update_cells();
+    in_->update_cells(options_.multigrid);
   }
   bool is_periodic(int side) const
   {
@@ -338,6 +348,7 @@ private:
   Grid grid_;
   Problem &problem_;
   laplace::Backend backend_{};
+  MultigridOptions asked_;    ///< perhaps with an automatic precision
   SolverOptions options_;     ///< whose precision is not automatic
   std::optional<int> device_; ///< of the vectors, if they are in the memory of one
   NodalMap map_;

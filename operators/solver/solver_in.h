@@ -45,7 +45,7 @@ public:
   /// The values on the sides, grid.problem's, are others now.
   virtual void forget_sides() = 0;
   /// The cells of the grid have other numbers now.
-  virtual void update_cells() = 0;
+  virtual void update_cells(const MultigridOptions &options) = 0;
   virtual void set_x(const Matrix &matrix, const double *nodal) = 0;
   virtual void get_b(const Matrix &matrix, double factor, double *nodal) = 0;
   virtual void get_x(const Matrix &matrix, double *nodal) = 0;

@@ -53,10 +53,10 @@ public:
       solver_.space().axpby(1., sides_, 1., b_);
   }
   void forget_sides() override { knows_sides_ = false; }
-  void update_cells() override
+  void update_cells(const MultigridOptions &options) override
   {
     knows_sides_ = false;
-    solver_.update_cells();
+    solver_.update_cells(options);
   }
   void set_x(const Matrix &matrix, const double *nodal) override
   {

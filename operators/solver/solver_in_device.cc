@@ -11,8 +11,15 @@ namespace
     SolverOnDevice(const Grid &grid, const CellBasis &basis, laplace::Backend backend,
         const SolverOptions &options, const SolverEnvironment &environment)
       : SolverInContext<DeviceContext>(grid, basis, backend, options,
-            DeviceContext(get(), std::make_shared<DeviceVectorSpace::Scratch>(get())), environment)
+            context_of(get(), grid.finest().communicator), environment)
     {}
+
+  private:
+    static DeviceContext context_of(Stream stream, MPI_Comm communicator)
+    {
+      std::string exchange;
+      return make_device_context(stream, communicator, exchange);
+    }
   };
 } // namespace
 

@@ -148,13 +148,19 @@ public:
     }
   }
 
-  /// The cells of the grid have other numbers now. Vectors are kept, unless these numbers ask for another cycle.
-  void update_cells()
+  /// The cells of the grid have other numbers now, for which `options` are chosen. Vectors are kept, unless these numbers ask for another
+  /// cycle. What slow solves and those that left the range of their numbers have changed stays as it is, as far as it is possible.
+  void update_cells(const MultigridOptions &options)
   {
     operator_.update_cells();
     if (products_)
       products_->update_cells();
-    if (multigrid_ != nullptr && multigrid_->update())
+    const MultigridOptions before = options_.multigrid;
+    options_.multigrid = with_earlier_changes(options);
+    const bool is_same = options_.multigrid.coarsening == before.coarsening &&
+        options_.multigrid.precision == before.precision &&
+        options_.multigrid.single_levels == before.single_levels;
+    if (is_same && multigrid_ != nullptr && multigrid_->update())
       return;
     method_.reset();
     multigrid_.reset();
@@ -249,8 +255,9 @@ private:
     else
     {
       using Method = Fgmres<Space, BasisVector>;
-      method_ = std::make_unique<KrylovMethod<VectorType, Method, AnyOperator, Cycles>>(
-          op, *multigrid_, space_, options_.tolerance, options_.max_iterations, options_.restart);
+      method_ =
+          std::make_unique<KrylovMethod<VectorType, Method, AnyOperator, Cycles>>(op, *multigrid_,
+              space_, options_.tolerance, options_.max_iterations, longest_basis(grid_, options_));
     }
   }
 
@@ -344,13 +351,31 @@ private:
         (report.precision_fallback.empty() ? "" : "; then ") + report.detail;
     method_.reset();
     multigrid_.reset();
-    has_fallen_back_ = true;
+    has_fallen_back_ = has_raised_ = true;
     options_.multigrid = raise_levels(options_.multigrid, broken, grid_.levels.size());
     MPI_Barrier(grid_.communicator); // all ranks have given back what they had
     if (events.check_memory)
       events.check_memory(options_);
     if (events.restarts)
       events.restarts(fallback_text(before, report.detail, options_.multigrid));
+  }
+
+  MultigridOptions with_earlier_changes(MultigridOptions options) const
+  {
+    const MultigridOptions &now = options_.multigrid;
+    const bool at_once = now.coarsening == Coarsening::fast_diagonalisation;
+    if (has_changed_ && (!at_once || can_be_solved_at_once(grid_)))
+    {
+      options.coarsening = now.coarsening;
+      options.precision = now.precision;
+      options.single_levels = now.single_levels;
+    }
+    else if (has_raised_ && options.is_below_single())
+    {
+      options.precision = now.is_below_single() ? now.precision : Precision::single_precision;
+      options.single_levels = now.single_levels;
+    }
+    return options;
   }
 
   std::optional<MultigridOptions> options_of_next_cycle() const
@@ -385,7 +410,10 @@ private:
     has_fallen_back_ = true;
     has_room_ = is_there_room(changed, events);
     if (has_room_)
+    {
       options_ = changed;
+      has_changed_ = true;
+    }
     text += (has_room_ ? "the solve goes on with " : "memory does not suffice for ") + name;
     report.cycle_change += (report.cycle_change.empty() ? "" : "; then ") + text;
     if (events.restarts)
@@ -465,7 +493,8 @@ private:
   std::unique_ptr<MultigridPreconditionerIn<Context>> multigrid_;
   std::unique_ptr<BoxSolverHere> direct_;
   std::unique_ptr<OuterMethod<VectorType>> method_;
-  bool has_fallen_back_ = false;
+  bool has_fallen_back_ = false; ///< to kernels that have not been loaded ahead
+  bool has_raised_ = false, has_changed_ = false;
   bool has_room_ = true; ///< for the next cycle
   const bool is_coarsening_free_ = options_.multigrid.coarsening == Coarsening::automatic;
 };

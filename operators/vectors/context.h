@@ -6,10 +6,12 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "kernels/device/meters/launch_profile.h"
+#include "operators/mesh/nccl_ranks.h"
 #include "operators/vectors/device_vector.h"
 #include "operators/vectors/device_vector_space.h"
 #include "operators/vectors/vector.h"
@@ -78,10 +80,14 @@ struct DeviceContext
   Stream stream = nullptr;
   /// Of the reductions of all spaces; without it each has its own.
   std::shared_ptr<DeviceVectorSpace::Scratch> scratch;
+  /// Of the communicator of the grid; nullptr: messages go through the host.
+  std::shared_ptr<const NcclRanks> ranks;
 
-  DeviceContext(Stream stream_, std::shared_ptr<DeviceVectorSpace::Scratch> scratch_ = nullptr)
+  DeviceContext(Stream stream_, std::shared_ptr<DeviceVectorSpace::Scratch> scratch_ = nullptr,
+      std::shared_ptr<const NcclRanks> ranks_ = nullptr)
     : stream(stream_)
     , scratch(std::move(scratch_))
+    , ranks(std::move(ranks_))
   {}
 
   template <typename Number>
@@ -108,4 +114,20 @@ struct DeviceContext
     return array;
   }
 };
+
+/// For the ranks of a level's communicator, with NCCL where it can be had. `exchange`: how messages go, in words; empty if there are
+/// none. Collective.
+inline DeviceContext make_device_context(
+    Stream stream, MPI_Comm communicator, std::string &exchange)
+{
+  std::string why;
+  std::shared_ptr<const NcclRanks> ranks;
+  exchange.clear();
+  if (communicator != MPI_COMM_SELF)
+  {
+    ranks = NcclRanks::make(communicator, stream, why);
+    exchange = ranks != nullptr ? ranks->text() : "through memory of the host: " + why;
+  }
+  return {stream, std::make_shared<DeviceVectorSpace::Scratch>(stream), std::move(ranks)};
+}
 } // namespace tensormg

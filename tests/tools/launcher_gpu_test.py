@@ -41,6 +41,19 @@ class LauncherWithGpu(LauncherCopy):
         self.assertEqual(self.started("compare", "a.prm", "--solve"), "tensormg-compare: a.prm --solve")
         self.assertEqual(self.started("diagnose"), "tensormg-diagnose:")
 
+    def test_one_rank_for_each_gpu(self):
+        for number in (1, 2):
+            self.write(self.folder / f"devices/nvidia{number}", "")
+        self.assertIn("-n 3", self.expect_silence("solve", "a.prm"))
+        self.assertIn("-n 3", self.expect_silence("converge", "a.prm", "-n", "3"))
+        self.assertIn("-n 2", self.expect_silence("solve", "a.prm", CUDA_VISIBLE_DEVICES="2,0"))
+        self.assertNotIn("-n", self.expect_silence("solve", "a.prm", CUDA_VISIBLE_DEVICES="1"))
+        self.assertEqual(self.started("compare", "a.prm", "--solve"), "tensormg-compare: a.prm --solve")
+        self.expect_unused("it cannot be shared by 4 ranks", "solve", "a.prm", "-n", "4")
+        for number in range(3, 9):
+            self.write(self.folder / f"devices/nvidia{number}", "")
+        self.assertIn(f"-n {CORES}", self.expect_silence("solve", "a.prm"))
+
     def test_the_cpu_by_request(self):
         ranks = f"-n {CORES}"
         for arguments in (("--set", "operator.backend=cpu"), ("-s", "operator.backend = reference"),

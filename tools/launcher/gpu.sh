@@ -12,6 +12,16 @@ gpu_visible()
   [[ -z ${CUDA_VISIBLE_DEVICES+set} || $CUDA_VISIBLE_DEVICES =~ ^\ *([0-9]|GPU-|MIG-) ]]
 }
 
+# How many GPUs programs may see.
+visible_gpus()
+{
+  local count=0 commas=${CUDA_VISIBLE_DEVICES:-}
+  commas=${commas//[^,]/}
+  ! gpu_visible || count=$(compgen -G "$device_files" | wc -l)
+  [[ -z ${CUDA_VISIBLE_DEVICES+set} ]] || ((${#commas} + 1 >= count)) || count=$((${#commas} + 1))
+  printf '%s' "$count"
+}
+
 # The compute capability of the first GPU, as in 90; empty where nvidia-smi does not tell.
 capability()
 {
@@ -170,10 +180,11 @@ tell_about_gpu()
     benchmark) return 0 ;;
   esac
   [[ ${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-0}}} == 0 ]] || return 0
-  local count
-  count=$(asked_ranks)
-  if [[ -z $gpu_trouble && ${count:-1} -gt 1 ]] && wants_gpu; then
-    gpu_trouble="it cannot be shared by $count ranks; take one (-n 1, the default here), or ask for operator.backend = cpu"
+  local count gpus=1
+  count=${OMPI_COMM_WORLD_LOCAL_SIZE:-${SLURM_NTASKS_PER_NODE:-$(asked_ranks)}}
+  [[ $subcommand == compare ]] || gpus=$(visible_gpus)
+  if [[ -z $gpu_trouble && $count =~ ^[0-9]+$ ]] && ((count > gpus)) && wants_gpu; then
+    gpu_trouble="it cannot be shared by $count ranks; take one for each GPU (the default here), or ask for operator.backend = cpu"
   fi
   [[ -z $gpu_trouble ]] || say "the GPU is not used: $gpu_trouble"
 }

@@ -70,6 +70,7 @@ SUBSECTION multigrid
   set damping           = 0.7
   set precision_fallback = false
   set single_levels     = 2
+  set replicated_dofs   = 1000
 END
 subsection operator
   set backend = reference

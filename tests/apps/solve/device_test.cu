@@ -295,7 +295,6 @@ namespace
       }
       parameters.backend = "auto";
       EXPECT_EQ(choose_backend(parameters).backend, laplace::Backend::automatic);
-      EXPECT_THROW(choose_backend(parameters, {.count = 2, .of_node = 2}), ParameterError);
       parameters.backend = "cuda";
       EXPECT_THROW(choose_backend(parameters), ParameterError);
     }
@@ -383,11 +382,6 @@ namespace
     EXPECT_EQ(choose_backend(parameters).backend, laplace::Backend::cuda);
     const SolveRanks two{.count = 2, .of_node = 2};
     EXPECT_EQ(choose_backend(parameters, two).backend, laplace::Backend::cuda);
-    parameters.backend = "auto";
-    const BackendChoice choice = choose_backend(parameters, two);
-    EXPECT_EQ(choice.backend, laplace::Backend::cpu);
-    EXPECT_NE(choice.reason.find("2 ranks are running"), std::string::npos) << choice.reason;
-    parameters.backend = "cuda";
     Parameters other = parameters;
     other.solver.solver = OuterSolver::direct;
     EXPECT_THROW(choose_backend(other, two), ParameterError);

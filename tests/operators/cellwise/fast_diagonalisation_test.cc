@@ -160,6 +160,15 @@ namespace
     problem.coarse_cells[1] = 4;
     problem.corners[0] = {-0.5, -0.5 + 1e-8, 0., 1.}; // rounding
     EXPECT_EQ(choice(problem, Coarsening::automatic), "vertices");
+    // Nothing but the ends of layers holds the solution: their small eigenvalues count.
+    problem = box(2, 2);
+    problem.coarse_cells[0] = 64;
+    problem.corners[0].clear();
+    problem.cell_coefficient[0] = "floor((x+0.5)*128/3)-2*floor((x+0.5)*64/3)<0.5?1:1e8";
+    problem.coefficient_in_cell = InCell::constant;
+    EXPECT_EQ(choice(problem, Coarsening::automatic), "fast_diagonalisation");
+    problem.boundary = {D, D, N, N, N, N};
+    EXPECT_EQ(choice(problem, Coarsening::automatic), "vertices");
   }
 
   TEST(LinePencil, OfEqualCellsIsTheLineOperator)

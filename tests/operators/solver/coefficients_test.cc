@@ -312,6 +312,51 @@ namespace
     EXPECT_EQ(options.coarsening, Coarsening::vertices);
   }
 
+  // A cycle that has become fast diagonalisation, and one that has begun so, where new coefficients are no product any more, and back.
+  TEST(Coefficients, ProductsComeAndGo)
+  {
+    for (const double jump : {1., 1e3})
+    {
+      double mixed = 0.;
+      Problem problem = slow_for_cells();
+      problem.cell_coefficient[0] = "k";
+      problem.functions["k"] = [&](std::size_t n, const double *x, const double *y, const double *,
+                                   double *values) {
+        for (std::size_t i = 0; i < n; ++i)
+          values[i] = std::exp(60. * x[i]) * (y[i] < 0.5 ? jump : 1.) * (1. + mixed * x[i] * y[i]);
+      };
+      Solver solver(problem, {}, everybody());
+      Numbers u(static_cast<std::size_t>(solver.size()));
+      for (const double now : {0., 0.1, 0.})
+      {
+        mixed = now;
+        solver.update_coefficients();
+        const SolveReport report = solver.solve(u);
+        EXPECT_TRUE(report.converged()) << report.detail;
+        EXPECT_LE(report.iterations, now == 0. ? 11 : 30) << jump << ' ' << now;
+      }
+    }
+    // Named, it is refused and the old coefficients stay.
+    Problem problem = with_coefficients(2, 2, 3, Kind::layers, 10.);
+    const Function layers = problem.functions["k"];
+    bool is_product = true;
+    problem.functions["k"] = [&](std::size_t n, const double *x, const double *y, const double *z,
+                                 double *values) {
+      layers(n, x, y, z, values);
+      for (std::size_t i = 0; !is_product && i < n; ++i)
+        values[i] += x[i] < 0.5 ? 1. : 0.;
+    };
+    SolverOptions options;
+    options.multigrid.coarsening = Coarsening::fast_diagonalisation;
+    Solver solver(problem, options, everybody());
+    Numbers before(static_cast<std::size_t>(solver.size())), after(before.size());
+    EXPECT_TRUE(solver.solve(before).converged());
+    is_product = false;
+    EXPECT_THROW(solver.update_coefficients(), ArgumentError);
+    EXPECT_TRUE(solver.solve(after).converged());
+    EXPECT_EQ(before, after);
+  }
+
   // The limit counts the iterations of both cycles.
   TEST(Coefficients, TheLimitIsThatOfAllCycles)
   {

@@ -107,6 +107,7 @@ namespace
     options.tolerance = 1e-10;
     options.solver = method;
     options.multigrid.precision = precision;
+    options.multigrid.replicated_dofs = 0; // as many levels as can be are divided
     return options;
   }
 
@@ -147,6 +148,56 @@ namespace
     compare(problem, in(Precision::double_precision), 1, 1e-8);
   }
 
+  // With two ranks there are layers enough for an interior that is computed while messages travel.
+  TEST_F(DeviceRanks, ManyLayers)
+  {
+    for (const char *sides : {"DDNDDN", "DDPPPP"})
+    {
+      Problem problem = box(3, 2, {1, 1, 8}, 2, sides);
+      problem.upper = {1., 1., 8.};
+      for (const Precision precision : {Precision::double_precision, Precision::half_precision})
+        compare(problem, in(precision), 1, precision == Precision::double_precision ? 1e-8 : 1e-7);
+    }
+  }
+
+  TEST_F(DeviceRanks, SmallLevelsAreOnEveryRank)
+  {
+    const Problem problem = box(3, 2, {2, 2, 3}, 2, "DNPPDD");
+    SolverOptions options = in(Precision::half_precision);
+    options.multigrid.replicated_dofs = 2600; // the coarsest has 324 unknowns, the next one 2592
+    compare(problem, options, 1, 1e-7);
+    // A small grid is one of every rank, and then what cannot be divided is there, too.
+    options.multigrid.replicated_dofs = 1 << 21;
+    options.multigrid.smoother = Smoother::patch;
+    Solver solver(problem, options, together("cuda")), alone(problem, options, test::on("cuda"));
+    ASSERT_EQ(solver.size(), alone.size());
+    Numbers found(static_cast<std::size_t>(solver.size())), expected(found.size());
+    EXPECT_TRUE(solver.solve(found).converged());
+    EXPECT_TRUE(alone.solve(expected).converged());
+    EXPECT_EQ(found, expected);
+  }
+
+  // One that each rank has for itself, unless a small grid is one of every rank.
+  TEST_F(DeviceRanks, AutomaticTakesADeviceForEachRank)
+  {
+    int count = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    const Problem problem = box(2, 2, {4, 8, 1}, 2, "DDDDDD");
+    const std::string expected = device_count() >= count ? "cuda" : "cpu";
+    EXPECT_EQ(Solver(problem, in(Precision::automatic), together("auto")).backend(), expected);
+    const SolverOptions on_tensor_cores = in(Precision::corrected_half_precision);
+    const Problem solid = box(3, 3, {2, 2, 4}, 1, "DDDDDD");
+    if (device_count() >= count)
+    {
+      EXPECT_NO_THROW(Solver(solid, on_tensor_cores, together("auto")));
+    }
+    else
+    {
+      EXPECT_THROW(Solver(solid, on_tensor_cores, together("auto")), ArgumentError);
+    }
+    EXPECT_EQ(Solver(problem, in(Precision::automatic), together("cuda")).backend(), "cuda");
+  }
+
   TEST_F(DeviceRanks, WhatIsNotThereIsRefusedByName)
   {
     const Problem problem = box(2, 3, {4, 9, 1}, 3, "DDDDDD");
@@ -161,15 +212,14 @@ namespace
       }
       return std::string();
     };
-    SolverOptions options;
-    options.solver = OuterSolver::direct;
+    SolverOptions options = in(Precision::automatic, OuterSolver::direct);
     EXPECT_NE(refusal(problem, options).find("direct solver"), std::string::npos);
-    options = {};
+    options = in(Precision::automatic);
     options.multigrid.smoother = Smoother::patch;
     EXPECT_NE(refusal(problem, options).find("patch smoother"), std::string::npos);
     Problem cellwise = problem;
     cellwise.reaction = "1";
-    EXPECT_NE(refusal(cellwise, {}).find("several GPUs"), std::string::npos);
+    EXPECT_NE(refusal(cellwise, in(Precision::automatic)).find("several GPUs"), std::string::npos);
   }
 } // namespace
 } // namespace tensormg

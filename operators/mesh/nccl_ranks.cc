@@ -1,0 +1,188 @@
+#include "operators/mesh/nccl_ranks.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "kernels/device/shared_library.h"
+#include "operators/mesh/agreement.h"
+
+namespace tensormg
+{
+namespace
+{
+  // As in nccl.h of NCCL 2.
+  struct UniqueId
+  {
+    std::array<char, 128> internal{};
+  };
+  constexpr int bytes = 0; // ncclInt8
+} // namespace
+
+struct NcclFunctions
+{
+  int (*get_version)(int *) = nullptr;
+  int (*get_unique_id)(UniqueId *) = nullptr;
+  int (*init_rank)(void **, int, UniqueId, int) = nullptr;
+  int (*destroy)(void *) = nullptr;
+  const char *(*error_string)(int) = nullptr;
+  int (*send)(const void *, std::size_t, int, int, void *, CUstream_st *) = nullptr;
+  int (*receive)(void *, std::size_t, int, int, void *, CUstream_st *) = nullptr;
+  int (*group_start)() = nullptr;
+  int (*group_end)() = nullptr;
+};
+
+namespace
+{
+  /// Throws DeviceError that says where the library was looked for.
+  const NcclFunctions &nccl()
+  {
+    static const NcclFunctions functions = [] {
+      const SharedLibrary library("NCCL", "libnccl.so.2");
+      NcclFunctions found;
+      library.find("ncclGetVersion", found.get_version);
+      library.find("ncclGetUniqueId", found.get_unique_id);
+      library.find("ncclCommInitRank", found.init_rank);
+      library.find("ncclCommDestroy", found.destroy);
+      library.find("ncclGetErrorString", found.error_string);
+      library.find("ncclSend", found.send);
+      library.find("ncclRecv", found.receive);
+      library.find("ncclGroupStart", found.group_start);
+      library.find("ncclGroupEnd", found.group_end);
+      return found;
+    }();
+    return functions;
+  }
+
+  void check(int result, const char *what)
+  {
+    if (result != 0)
+      throw DeviceError(std::string("NCCL, ") + what + ": " + nccl().error_string(result));
+  }
+
+  /// Empty if all ranks can take part: what keeps this one from it.
+  std::string obstacle(MPI_Comm communicator)
+  {
+    const int place = device_count() > 0 ? device_properties().place_on_bus : -1;
+    if (!differ_on_nodes(place, communicator))
+      return "ranks share a GPU";
+    try
+    {
+      nccl();
+    }
+    catch (const DeviceError &error)
+    {
+      return error.what();
+    }
+    return "";
+  }
+
+  std::string version_text()
+  {
+    int version = 0;
+    check(nccl().get_version(&version), "asking for the version");
+    const int major = version / 10000, minor = version / 100 % 100;
+    return "NCCL " + std::to_string(major) + '.' + std::to_string(minor) + '.' +
+        std::to_string(version % 100);
+  }
+} // namespace
+
+NcclRanks::NcclRanks(void *handle, int rank, int size)
+  : handle_(handle)
+  , rank_(rank)
+  , size_(size)
+{}
+
+NcclRanks::~NcclRanks() { nccl().destroy(handle_); }
+
+std::shared_ptr<NcclRanks> NcclRanks::make(MPI_Comm communicator, Stream stream, std::string &why)
+{
+  int rank = 0, size = 1;
+  MPI_Comm_rank(communicator, &rank);
+  MPI_Comm_size(communicator, &size);
+  if (size == 1)
+  {
+    why = "one rank";
+    return nullptr;
+  }
+  why = obstacle(communicator);
+  if (!on_all_ranks(why.empty(), communicator))
+  {
+    why = why.empty() ? "another rank cannot take NCCL" : why;
+    return nullptr;
+  }
+  UniqueId id;
+  const int begun = rank == 0 ? nccl().get_unique_id(&id) : 0;
+  if (!on_all_ranks(begun == 0, communicator))
+  {
+    why = begun == 0 ? "the first rank cannot take NCCL" : nccl().error_string(begun);
+    return nullptr;
+  }
+  MPI_Bcast(&id, sizeof(id), MPI_BYTE, 0, communicator);
+  std::shared_ptr<NcclRanks> result;
+  try
+  {
+    void *handle = nullptr;
+    check(nccl().init_rank(&handle, size, id, rank), "connecting the ranks");
+    result.reset(new NcclRanks(handle, rank, size));
+    if (!result->try_out(stream))
+      why = "messages by NCCL arrive wrong";
+  }
+  catch (const DeviceError &error)
+  {
+    why = error.what();
+  }
+  if (on_all_ranks(why.empty(), communicator))
+    return result;
+  why = why.empty() ? "another rank cannot take NCCL" : why;
+  return nullptr;
+}
+
+void NcclRanks::exchange(const std::vector<DeviceMessage> &sends,
+    const std::vector<DeviceMessage> &receives, Stream stream) const
+{
+  check(nccl().group_start(), "sending");
+  for (const DeviceMessage &message : sends)
+    check(nccl().send(message.send, message.send_bytes, bytes, message.peer, handle_, stream),
+        "sending");
+  for (const DeviceMessage &message : receives)
+    check(nccl().receive(
+              message.receive, message.receive_bytes, bytes, message.peer, handle_, stream),
+        "receiving");
+  check(nccl().group_end(), "sending");
+}
+
+bool NcclRanks::try_out(Stream stream)
+{
+  constexpr std::int64_t count = 1 << 19; // 4 MB
+  constexpr int rounds = 10;
+  std::vector<double> numbers(count);
+  for (std::int64_t i = 0; i < count; ++i)
+    numbers[i] = rank_ + 1e-6 * static_cast<double>(i);
+  DeviceArray<double> from(count, stream), to(count, stream);
+  from.copy_from_host(numbers.data(), stream);
+  const std::vector<DeviceMessage> sends{
+      {(rank_ + 1) % size_, from.data(), nullptr, count * sizeof(double), 0}},
+      receives{{(rank_ + size_ - 1) % size_, nullptr, to.data(), 0, count * sizeof(double)}};
+  exchange(sends, receives, stream); // connects
+  device::synchronize(stream);
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  for (int round = 0; round < rounds; ++round)
+    exchange(sends, receives, stream);
+  device::synchronize(stream);
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count() / rounds;
+  text_ = version_text() + ", 4 MB to a neighbour in " +
+      std::to_string(std::lround(1e6 * seconds)) + " us";
+  const double other = (rank_ + size_ - 1) % size_, own = rank_;
+  std::vector<double> arrived(count);
+  device::to_host(arrived.data(), to.data(), count * sizeof(double), stream);
+  device::synchronize(stream);
+  for (std::int64_t i = 0; i < count; ++i)
+    if (std::abs(arrived[i] - numbers[i] - (other - own)) > 1e-9)
+      return false;
+  return true;
+}
+} // namespace tensormg
