@@ -73,5 +73,5 @@ Study run_study(const Parameters &parameters, MPI_Comm communicator, Console &co
 
 /// The program after its parameters: the study, converge.csv and converge.json, and the exit code:
 /// that of a failed solve, exit_order_missed, or 0.
-int converge_program(const Parameters &parameters, MPI_Comm communicator, Console &console);
+int converge_program(const Parameters &parameters, MPI_Comm all, Console &console);
 } // namespace tensormg
