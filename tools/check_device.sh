@@ -56,14 +56,29 @@ gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/nu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# The ranks that the source of a program names first; 1 if it names none.
+ranks_of()
+{
+  local file name ranks=''
+  while read -r file; do
+    name=${file#tests/}
+    name=${name%_test.cu}
+    [[ ${name//\//-} != "$1" ]] || ranks=$(sed -n 's|^// ranks: \([0-9]*\).*|\1|p' "$file" | head -n 1)
+  done < <(find tests -name '*_test.cu')
+  printf '%s' "${ranks:-1}"
+}
+[[ $(id -u) != 0 ]] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
 # check NUMBER PROGRAM TOOL: leaves NUMBER.json, and NUMBER.failed if it did not pass.
 check()
 {
   local program=$build/tests/test-$2 log=$work/$1.log start=$SECONDS code=0 errors='' failure='' skipped
-  local run=(timeout --kill-after=10 "$limit")
+  local run=(timeout --kill-after=10 "$limit") ranks
+  ranks=$(ranks_of "$2")
+  [[ $3 == test ]] || run+=(env TENSORMG_TEST_FEW_CASES=1)
+  ((ranks == 1)) || run+=(mpirun --oversubscribe -n "$ranks")
   # Tests provoke errors of the runtime, and code under test looks at each of them.
-  [[ $3 == test ]] ||
-    run+=(env TENSORMG_TEST_FEW_CASES=1 compute-sanitizer --tool "$3" --report-api-errors no --error-exitcode 99)
+  [[ $3 == test ]] || run+=(compute-sanitizer --tool "$3" --report-api-errors no --error-exitcode 99)
   "${run[@]}" "$program" --gtest_brief=1 </dev/null >"$log" 2>&1 || code=$?
   if [[ $3 == test ]]; then
     errors=$(grep -c '^\[  FAILED  \] .* ms)$' "$log" || true)

@@ -84,7 +84,7 @@ namespace
     const MultigridOptions &multigrid = solver.multigrid;
     std::string text = to_word(solver.solver) + " to " + format_number(solver.tolerance);
     const bool is_fgmres = solver.solver == OuterSolver::fgmres;
-    if (is_fgmres)
+    if (is_fgmres && !coarsening.whole_grid)
       text += ", restart " + std::to_string(solver.restart);
     text += std::string(is_fgmres ? ", basis" : ", vectors") + " in " +
         (solver.has_single_basis() ? "single" : "double") + " precision";
