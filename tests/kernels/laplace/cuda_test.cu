@@ -327,8 +327,8 @@ namespace
       GTEST_SKIP() << why;
     for (const Backend backend : {Backend::mma, Backend::wmma})
       for (const Form form : {Form::residual, Form::chebyshev})
-        for (int degree = 2; degree <= max_degree; ++degree)
-          if (!test::has_few_cases() || degree == 3 || degree == 8)
+        for (const int degree : {3, 5, 8})
+          if (!test::has_few_cases() || degree != 5)
             expect_same_bits_in_parts<Half>(backend, form, degree);
   }
 
