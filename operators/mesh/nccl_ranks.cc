@@ -18,24 +18,21 @@ namespace
   {
     std::array<char, 128> internal{};
   };
-  constexpr int bytes = 0; // ncclInt8
-} // namespace
+  constexpr int bytes_of_nccl = 0; // ncclInt8
 
-struct NcclFunctions
-{
-  int (*get_version)(int *) = nullptr;
-  int (*get_unique_id)(UniqueId *) = nullptr;
-  int (*init_rank)(void **, int, UniqueId, int) = nullptr;
-  int (*destroy)(void *) = nullptr;
-  const char *(*error_string)(int) = nullptr;
-  int (*send)(const void *, std::size_t, int, int, void *, CUstream_st *) = nullptr;
-  int (*receive)(void *, std::size_t, int, int, void *, CUstream_st *) = nullptr;
-  int (*group_start)() = nullptr;
-  int (*group_end)() = nullptr;
-};
+  struct NcclFunctions
+  {
+    int (*get_version)(int *) = nullptr;
+    int (*get_unique_id)(UniqueId *) = nullptr;
+    int (*init_rank)(void **, int, UniqueId, int) = nullptr;
+    int (*destroy)(void *) = nullptr;
+    const char *(*error_string)(int) = nullptr;
+    int (*send)(const void *, std::size_t, int, int, void *, CUstream_st *) = nullptr;
+    int (*receive)(void *, std::size_t, int, int, void *, CUstream_st *) = nullptr;
+    int (*group_start)() = nullptr;
+    int (*group_end)() = nullptr;
+  };
 
-namespace
-{
   /// Throws DeviceError that says where the library was looked for.
   const NcclFunctions &nccl()
   {
@@ -145,11 +142,12 @@ void NcclRanks::exchange(const std::vector<DeviceMessage> &sends,
 {
   check(nccl().group_start(), "sending");
   for (const DeviceMessage &message : sends)
-    check(nccl().send(message.send, message.send_bytes, bytes, message.peer, handle_, stream),
+    check(
+        nccl().send(message.send, message.send_bytes, bytes_of_nccl, message.peer, handle_, stream),
         "sending");
   for (const DeviceMessage &message : receives)
     check(nccl().receive(
-              message.receive, message.receive_bytes, bytes, message.peer, handle_, stream),
+              message.receive, message.receive_bytes, bytes_of_nccl, message.peer, handle_, stream),
         "receiving");
   check(nccl().group_end(), "sending");
 }

@@ -12,8 +12,6 @@
 
 namespace tensormg
 {
-struct NcclFunctions;
-
 /// What one rank sends to another and takes from it, in device memory.
 struct DeviceMessage
 {
