@@ -228,10 +228,9 @@ namespace
     multigrid.word("cycle", &MultigridOptions::cycle,
         "Visits coarser levels once (v) or, if they have at most a quarter of the unknowns, twice (w).");
     multigrid.word("coarsening", &MultigridOptions::coarsening,
-        "What lies below the finest level where cells have coefficients of their own. cells: elements on coarser cells; "
-        "vertices: linear elements on the same cells, smoothed by cells and strong lines; vertices_and_lines: by all lines; "
-        "fast_diagonalisation: nothing, the whole grid is solved at once, in double, where coefficients are products of functions of x, y, z. "
-        "auto chooses by the numbers of the cells, goes on to the next if a solve is slow, and says so.");
+        "What serves coefficients of cells. cells: coarser cells; vertices: linear elements, smoothed by cells and strong lines; "
+        "vertices_and_lines: by all lines; fast_diagonalisation: the whole grid at once, for products of functions of x, y, z. "
+        "auto goes by the cells, and on to the next if slow.");
     multigrid.word("smoother", &MultigridOptions::smoother,
         "chebyshev: polynomial over the inverted cell blocks; patch: vertex-patch Schwarz; "
         "jacobi: damped inverted cell blocks.");

@@ -143,8 +143,10 @@ namespace
   RunRecord begin_solve(const Parameters &parameters, const Stage &stage)
   {
     const Grid &grid = stage.grid;
-    RunRecord record = setup_times::in_scope("record of the run",
-        [&] { return begin_record(parameters, grid, laplace::to_string(stage.choice.backend)); });
+    RunRecord record = setup_times::in_scope("record of the run", [&] {
+      return with_user_data(parameters,
+          [&] { return begin_record(parameters, grid, laplace::to_string(stage.choice.backend)); });
+    });
     record.memory_place = stage.on_device() ? MemoryPlace::device : MemoryPlace::host;
     record.memory = make_memory_plan(grid, record.solver, record.memory_place);
     record.budget = make_memory_budget(record.memory.bytes(), stage.available, grid.communicator,

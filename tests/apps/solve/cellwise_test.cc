@@ -46,6 +46,15 @@ namespace
     std::ostringstream out_;
   };
 
+  TEST_F(Cellwise, FastDiagonalisationIsTakenOrRefused)
+  {
+    const Words named{"multigrid.coarsening=fast_diagonalisation",
+        "problem.coefficient_in_cell=mean", "problem.refinements=2"};
+    EXPECT_EQ(run(named, {"problem.coefficient=exp(x)*(1+y)"}).report.iterations, 1);
+    EXPECT_NE(out_.str().find("fast diagonalisation in double precision"), std::string::npos);
+    EXPECT_THROW(run(named, {"problem.coefficient=1+x+y"}), ParameterError);
+  }
+
   // Layers of K = 2, 0.05 and 10, each of thickness 1 between u = 1 and u = 0: the flux is 1 / (1/2 + 1/0.05 + 1/10).
   const Words wall{"problem.upper=3,1", "problem.coarse_cells=3,1", "problem.refinements=2",
       "problem.right_hand_side=0", "problem.constants=r1=0.5,r2=20,r3=0.1,r=20.6",
