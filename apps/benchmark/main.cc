@@ -1,4 +1,4 @@
-// tensormg-benchmark: measures the CPU solver and writes JSON and a table.
+// tensormg-benchmark: measures the solver and writes JSON and a table.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -45,6 +45,37 @@ tensormg::BenchmarkVoice voice_of(bool is_quiet)
   voice.progress = tensormg::Progress::on_screen(is_quiet);
   return voice;
 }
+struct CommandLine
+{
+  tensormg::BenchmarkOptions options;
+  std::string output;
+  bool is_quiet = false;
+};
+
+void declare(CLI::App &app, CommandLine &line)
+{
+  tensormg::BenchmarkOptions &options = line.options;
+  app.add_option("--degrees", options.degrees, "Polynomial degrees")->check(CLI::Range(1, 8));
+  app.add_option("--backend", options.backend,
+         "auto, which takes a GPU for each rank if there are such; cpu; or cuda, wmma, mma")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda", "wmma", "mma"}));
+  auto *const dofs = app.add_option("--dofs", options.dofs, "Unknowns wanted, of all ranks")
+                         ->check(CLI::PositiveNumber);
+  app.add_option_function<std::int64_t>(
+         "--dofs-per-rank",
+         [&options](std::int64_t wanted) {
+           options.dofs = wanted;
+           options.dofs_per_rank = true;
+         },
+         "Unknowns wanted of each rank")
+      ->check(CLI::PositiveNumber)
+      ->excludes(dofs);
+  app.add_option("--dimension", options.dim, "2 or 3")->check(CLI::Range(2, 3));
+  app.add_option("--repetitions", options.repetitions, "Of every kernel")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--output", line.output, "Stem of the result files, .json and .md are appended");
+  app.add_flag("-q,--quiet", line.is_quiet, "Show only the table at the end, no line per part");
+}
 } // namespace
 
 int main(int argc, char **argv)
@@ -52,33 +83,25 @@ int main(int argc, char **argv)
   tensormg::begin_mpi();
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  tensormg::BenchmarkOptions options;
-  std::string output;
-  CLI::App app{"Measures scale bandwidth, operator and solve on the CPU", "tensormg benchmark"};
-  app.add_option("--degrees", options.degrees, "Polynomial degrees")->check(CLI::Range(1, 8));
-  app.add_option("--dofs", options.dofs, "Unknowns wanted")->check(CLI::PositiveNumber);
-  app.add_option("--dimension", options.dim, "2 or 3")->check(CLI::Range(2, 3));
-  app.add_option("--repetitions", options.repetitions, "Of every kernel")
-      ->check(CLI::Range(1, 1000));
-  app.add_option("--output", output, "Stem of the result files, .json and .md are appended");
-  bool is_quiet = false;
-  app.add_flag("-q,--quiet", is_quiet, "Show only the table at the end, no line per part");
+  CLI::App app{"Measures scale bandwidth, operator, exchange and solve", "tensormg benchmark"};
+  CommandLine line;
+  declare(app, line);
   int code = 0;
   try
   {
     app.parse(argc, argv);
-    if (!output.empty())
-      require_writable(output);
+    if (!line.output.empty())
+      require_writable(line.output);
     const nlohmann::json result =
-        tensormg::run_benchmark(options, MPI_COMM_WORLD, voice_of(is_quiet || rank > 0));
+        tensormg::run_benchmark(line.options, MPI_COMM_WORLD, voice_of(line.is_quiet || rank > 0));
     if (rank == 0)
     {
       const std::string table = tensormg::benchmark_table(result);
       std::cout << table;
-      if (!output.empty())
+      if (!line.output.empty())
       {
-        tensormg::write_file(output + ".json", result.dump(1) + "\n");
-        tensormg::write_file(output + ".md", table);
+        tensormg::write_file(line.output + ".json", result.dump(1) + "\n");
+        tensormg::write_file(line.output + ".md", table);
       }
     }
   }
@@ -91,6 +114,12 @@ int main(int argc, char **argv)
   {
     if (rank == 0)
       std::fprintf(stderr, "tensormg: error: %s; see tensormg benchmark --help\n", error.what());
+    code = tensormg::exit_parameters;
+  }
+  catch (const std::invalid_argument &error) // the backend, alike on all ranks
+  {
+    if (rank == 0)
+      std::fprintf(stderr, "tensormg: error: %s\n", error.what());
     code = tensormg::exit_parameters;
   }
   catch (const tensormg::ParameterError &error) // alike on all ranks

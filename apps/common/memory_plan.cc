@@ -110,7 +110,7 @@ namespace
     for (int refinements = problem.refinements - 1; refinements >= 0; --refinements)
     {
       problem.refinements = refinements;
-      if (would_fit(make_grid(problem, grid.communicator), options, room))
+      if (would_fit(make_grid(problem, grid.communicator, grid.division), options, room))
         return refinements;
     }
     return -1;

@@ -20,7 +20,9 @@
 #include "apps/parameters/table.h"
 #include "apps/parameters/text.h"
 #include "kernels/device/device.h"
+#include "operators/mesh/agreement.h"
 #include "operators/mesh/lone_rank.h"
+#include "version.h"
 
 namespace tensormg
 {
@@ -163,10 +165,20 @@ namespace
     return code;
   }
 
+  /// What ranks must have in common to give the same numbers.
+  std::string build_text()
+  {
+    return std::string("tensormg ") + version + " (" + git_hash + ", " +
+        (built_with_cuda() ? "with" : "without") + " kernels for GPUs)";
+  }
+
   int run_with_arguments(int argc, char **argv, const Program &program, LogFile &log)
   {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!is_same_on_all_ranks(build_text(), MPI_COMM_WORLD))
+      throw ParameterError("the ranks run different builds, one of them " + build_text() +
+          "; allowed: the same program on all of them");
     CLI::App app(program.description, program.name);
     CommandLine line;
     declare(app, program, line);

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "apps/common/backend_choice.h"
+#include "apps/common/host_cores.h"
 #include "apps/common/memory_plan.h"
 #include "apps/common/output.h"
 #include "apps/common/program.h"
@@ -120,20 +121,23 @@ namespace
   {
     const Problem &problem = parameters.problem;
     Stage stage;
-    stage.grid = setup_times::in_scope("grid", [&] { return make_grid(problem, communicator); });
+    stage.grid = setup_times::in_scope("grid",
+        [&] { return make_grid(problem, communicator, division_for_devices(parameters.solver)); });
+    const double gridded = now(communicator);
+    setup_times::pause();
+    const SolveRanks ranks = ranks_of(stage.grid);
+    stage.choice = choose_backend(parameters, ranks);
+    setup_times::resume();
+    if (stage.on_device() && ranks.of_node > 1)
+      stay_near_device(device_properties().place_on_bus);
+    stage.start_seconds = now(communicator) - gridded;
+    if (!stage.on_device())
+      stage.grid = setup_times::in_scope("grid", [&] { return make_grid(problem, communicator); });
     stage.basis =
         setup_times::in_scope("cell basis", [&] { return make_cell_basis(problem.degree); });
     setup_times::in_scope("coefficients", [&] {
       with_user_data(parameters, [&] { add_cell_coefficients(stage.grid, stage.basis); });
     });
-    const double gridded = now(communicator);
-    setup_times::pause();
-    const int replicated = parameters.solver.multigrid.replicated_dofs;
-    stage.choice = choose_backend(parameters, ranks_of(stage.grid, replicated));
-    setup_times::resume();
-    if (stage.on_device())
-      replicate_levels(stage.grid, replicated);
-    stage.start_seconds = now(communicator) - gridded;
     stage.available =
         stage.on_device() ? static_cast<double>(free_device_bytes()) : available_memory();
     return stage;

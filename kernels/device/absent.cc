@@ -31,6 +31,10 @@ namespace device
   void to_device(void *, const void *, std::size_t, Stream) { refuse(); }
   void to_host(void *, const void *, std::size_t, Stream) { refuse(); }
   void copy(void *, const void *, std::size_t, Stream) { refuse(); }
+  void copy_rows(void *, std::size_t, const void *, std::size_t, std::size_t, std::size_t, Stream)
+  {
+    refuse();
+  }
   void fill_bytes(void *, int, std::size_t, Stream) { refuse(); }
   void synchronize(Stream) { refuse(); }
   CUstream_st *create_stream() { refuse(); }

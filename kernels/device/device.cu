@@ -175,6 +175,14 @@ namespace device
         "copying on the device");
   }
 
+  void copy_rows(void *to, std::size_t to_pitch, const void *from, std::size_t from_pitch,
+      std::size_t bytes, std::size_t rows, Stream stream)
+  {
+    check_cuda(cudaMemcpy2DAsync(
+                   to, to_pitch, from, from_pitch, bytes, rows, cudaMemcpyDeviceToDevice, stream),
+        "copying rows on the device");
+  }
+
   void fill_bytes(void *to, int value, std::size_t bytes, Stream stream)
   {
     check_cuda(cudaMemsetAsync(to, value, bytes, stream), "filling device memory");

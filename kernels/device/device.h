@@ -75,6 +75,9 @@ namespace device
   void to_device(void *to, const void *from, std::size_t bytes, Stream stream);
   void to_host(void *to, const void *from, std::size_t bytes, Stream stream);
   void copy(void *to, const void *from, std::size_t bytes, Stream stream);
+  /// `rows` times `bytes`, whose beginnings are as many bytes apart as the pitches say.
+  void copy_rows(void *to, std::size_t to_pitch, const void *from, std::size_t from_pitch,
+      std::size_t bytes, std::size_t rows, Stream stream);
   /// Every byte of the range becomes `value`.
   void fill_bytes(void *to, int value, std::size_t bytes, Stream stream);
   /// Waits for all work of the stream; throws what went wrong in it.

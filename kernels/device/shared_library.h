@@ -10,6 +10,13 @@
 
 namespace tensormg
 {
+/// The function of this name in this program and what it is linked with; nullptr if there is none.
+template <typename Function>
+Function *function_of_program(const char *symbol)
+{
+  return reinterpret_cast<Function *>(dlsym(RTLD_DEFAULT, symbol));
+}
+
 /// Stays loaded until the program ends. Looked for where the loader looks (LD_LIBRARY_PATH), then in lib64 and
 /// extras/CUPTI/lib64 of $CUDA_HOME and of /usr/local/cuda.
 class SharedLibrary

@@ -90,7 +90,7 @@ struct Arguments
   double theta = 0.;
   double alpha = 0.;
   // The rows of cells that are computed; only ghosts of sides that these touch are read. On a device layers in 3D alone
-  // (require_layers()), of the kernels for one coefficient. The bits do not depend on it.
+  // (require_layers()). The bits do not depend on it.
   // Host backends only: `cpu` calls `between_layers` after every layer of cells (2D: row), so that the caller can look
   // after messages.
   RowRange range;

@@ -36,7 +36,7 @@ namespace
     std::int64_t v[3] = {cell.x, cell.y, cell.z};
     for (int d = 0; d < l.block.dim; ++d)
     {
-      v[d] += corner >> d & 1;
+      v[d] += l.offset[d] + (corner >> d & 1);
       if (l.periodic[d] && v[d] == l.count[d])
         v[d] = 0;
       if ((v[d] == 0 && l.fixed[2 * d]) || (v[d] == l.count[d] - 1 && l.fixed[2 * d + 1]))
@@ -98,6 +98,7 @@ namespace
       cell[d] = d < l.block.dim ? vertex[d] - 1 + (octant >> d & 1) : 0;
       if (l.periodic[d] && cell[d] < 0)
         cell[d] += l.count[d];
+      cell[d] -= l.offset[d];
       if (cell[d] < 0 || cell[d] >= l.block.cells[d])
         return false;
     }

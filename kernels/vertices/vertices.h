@@ -2,7 +2,8 @@
 //
 // A hat function is, in each direction of a cell, 1 - x at its lower and x at its upper vertex; hats[end][i] are its coefficients in the
 // basis of the cell. Unknowns: number x + count[0] (y + count[1] z) of vertex (x, y, z), for each cell around it, but for cells that a
-// split gives another one: number vertices() + the split.
+// split gives another one: number vertices() + the split. Of a block that is part of a box restrict_to() gives the part of the sums that
+// its own cells have.
 // Bytes: one pass over the vector of the elements each. Oracle: operators/cellwise/vertex_space.h. Test:
 // tests/operators/cellwise/device_vertex_test.cu.
 #pragma once
@@ -27,7 +28,8 @@ constexpr bool share_face(int a, int b)
 struct Layout
 {
   Block block;
-  std::array<std::int64_t, 3> count{1, 1, 1}; ///< of vertices
+  std::array<std::int64_t, 3> offset{};       ///< of the first cell of the block in the box
+  std::array<std::int64_t, 3> count{1, 1, 1}; ///< of vertices of the box
   std::array<bool, 3> periodic{};
   std::array<bool, 6> fixed{}; ///< sides on which vertices have no unknown
   double hats[2][max_n] = {};

@@ -68,6 +68,8 @@ DeviceVertexCorrection::DeviceVertexCorrection(const LevelGrid &level, const Cel
   , layout_(vertices_.layout())
   , sums_(layout_.sums(), Unset())
 {
+  if (level.communicator != MPI_COMM_SELF)
+    messages_.emplace(level.communicator, context.stream, context.links);
   update();
 }
 
@@ -107,6 +109,8 @@ void DeviceVertexCorrection::add(DeviceVector<Number> &x, const DeviceVector<Num
   {
     const DeviceContext::Operation operation(context_, r.bytes(), "restriction to vertices");
     vertices::restrict_to(layout_, r.data(), sums_.data(), multigrid_->b(), stream);
+    if (messages_)
+      messages_->sum(multigrid_->b(), layout_.vertices() + vertices_.n_splits());
   }
   {
     const DeviceContext::Operation operation(context_, multigrid_->bytes(), "cycle of vertices");

@@ -8,6 +8,7 @@
 #include "operators/cellwise/device_vertices.h"
 #include "operators/cellwise/vertex_amg.h"
 #include "operators/cellwise/vertex_space.h"
+#include "operators/mesh/device_messages.h"
 #include "operators/vectors/context.h"
 
 namespace tensormg
@@ -37,7 +38,7 @@ private:
   std::vector<double> b_, x_;
 };
 
-/// The same in device memory; levels are made on the host. add() can be recorded.
+/// The same in device memory; levels are made on the host. add() can be recorded, but for sums over ranks that go through the host.
 class DeviceVertexCorrection
 {
 public:
@@ -56,6 +57,7 @@ private:
   const CellBasis &basis_;
   bool algebraic_, is_singular_;
   DeviceContext context_;
+  std::optional<DeviceMessages> messages_; ///< over ranks
   VertexSpace vertices_;
   vertices::Layout layout_;
   DeviceArray<std::int32_t> splits_, octants_;

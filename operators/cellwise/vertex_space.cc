@@ -36,6 +36,7 @@ vertices::Layout VertexSpace::layout() const
 {
   vertices::Layout layout;
   layout.block = level_.block;
+  layout.offset = level_.offset;
   layout.count = grid_.count;
   layout.periodic = grid_.periodic;
   for (int s = 0; s < 2 * level_.block.dim; ++s)

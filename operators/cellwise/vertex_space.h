@@ -25,7 +25,7 @@ public:
   /// Gives vertices two unknowns where these cells ask for it, and only there.
   void split(const CellNumbersOf<double> &numbers);
   std::int64_t n_splits() const { return splits_.size(); }
-  /// For kernels, on one rank: without splits, and these.
+  /// For kernels, of the cells of this rank: without splits, and these.
   vertices::Layout layout() const;
   std::vector<std::int32_t> splits() const;
   const std::vector<std::int32_t> &octants() const { return splits_.octants(); }

@@ -24,7 +24,7 @@ public:
       const Context &context = {})
     : make_([&level, &basis, &problem, context] {
       if constexpr (Context::on_device)
-        return std::make_unique<Solver>(level, basis, problem, context.stream);
+        return std::make_unique<Solver>(level, basis, problem, context);
       else
         return std::make_unique<Solver>(level, basis, problem);
     })
@@ -38,8 +38,13 @@ public:
   }
   void solve(VectorType &x, const VectorType &b) override { solver_->solve(x, b); }
 
-  /// For a level of these cells.
-  static std::int64_t bytes(const Block &whole) { return Solver::memory(whole); }
+  static std::int64_t bytes(const LevelGrid &level)
+  {
+    if constexpr (Context::on_device)
+      return Solver::memory(level);
+    else
+      return Solver::memory(Block(level.block.dim, level.block.degree(), level.global_cells));
+  }
 
 private:
   void make()

@@ -1,6 +1,5 @@
 #include "operators/constant/device_box_solver.h"
 
-#include <stdexcept>
 #include <vector>
 
 #include "kernels/device/meters/launch_profile.h"
@@ -29,25 +28,28 @@ namespace
   {
     return fd::length(block, 0) * fd::length(block, 1) * fd::length(block, 2);
   }
+
+  /// Whether three small kernels do.
+  bool is_small(const LevelGrid &level)
+  {
+    return level.communicator == MPI_COMM_SELF && fd::is_small(level.block);
+  }
 } // namespace
 
 template <typename Number>
-DeviceBoxSolver<Number>::DeviceBoxSolver(
-    const LevelGrid &level, const CellBasis &basis, const Problem &problem, Stream stream)
+DeviceBoxSolver<Number>::DeviceBoxSolver(const LevelGrid &level, const CellBasis &basis,
+    const Problem &problem, const DeviceContext &context)
   : block_(level.block)
-  , stream_(stream)
+  , all_planes_(level.global_cells[2] * block_.nz())
+  , stream_(context.stream)
 {
-  if (level.communicator != MPI_COMM_SELF)
-    throw std::invalid_argument(
-        "the direct solver in device memory cannot be distributed over several ranks yet");
   const BoxSolver host(level, basis, problem);
-  const bool small = fd::is_small(block_);
-  const DeviceContext context(stream);
+  const bool small = is_small(level);
   for (int d = 0; d < 3; ++d)
   {
     // In 2D the third direction is the number one.
     const std::vector<double> q = d < block_.dim ? host.eigenvectors(d) : std::vector<double>{1.};
-    const auto columns = static_cast<std::size_t>(fd::length(block_, d));
+    const auto columns = static_cast<std::size_t>(d < 2 ? fd::length(block_, d) : all_planes_);
     if (small)
     {
       vectors_[d] = context.upload<C>(q);
@@ -65,93 +67,134 @@ DeviceBoxSolver<Number>::DeviceBoxSolver(
   }
   if (small)
   {
-    work_ = DeviceArray<C>(coefficients(block_), stream);
+    work_ = DeviceArray<C>(coefficients(block_), stream_);
     small_.block = block_;
     small_.work = work_.data();
-    small_.stream = stream;
+    small_.stream = stream_;
     return;
   }
-  blas_ = std::make_unique<DeviceBlas>(stream);
-  t_ = DeviceArray<double>(coefficients(block_), stream);
+  blas_ = std::make_unique<DeviceBlas>(stream_);
+  t_ = DeviceArray<double>(coefficients(block_), stream_);
   if constexpr (!std::is_same_v<Number, double>)
-    u_ = DeviceArray<double>(block_.size(), stream);
+    u_ = DeviceArray<double>(block_.size(), stream_);
+  if (level.communicator == MPI_COMM_SELF)
+    return;
+  transposition_ = std::make_unique<DeviceTransposition>(level, fd::length(block_, 0), context);
+  rows_ = DeviceArray<double>(transposition_->size_of_rows(), stream_);
+  products_ = DeviceArray<double>(transposition_->size_of_rows(), stream_);
 }
 
 template <typename Number>
-std::int64_t DeviceBoxSolver<Number>::memory(const Block &whole)
+std::int64_t DeviceBoxSolver<Number>::memory(const LevelGrid &level)
 {
-  const bool small = fd::is_small(whole);
+  const Block &block = level.block;
+  const bool small = is_small(level);
   const std::int64_t bytes = small ? sizeof(C) : sizeof(double);
-  std::int64_t numbers = coefficients(whole);
+  std::int64_t numbers = coefficients(block);
   for (int d = 0; d < 3; ++d)
   {
-    const std::int64_t length = fd::length(whole, d), rows = d == 0 ? whole.row() : length;
+    const std::int64_t length = d < 2 ? fd::length(block, d) : level.global_cells[2] * block.nz(),
+                       rows = d == 0 ? block.row() : length;
     numbers += (small ? 2 : 1) * rows * length + length;
   }
   if (!small && !std::is_same_v<Number, double>)
-    numbers += whole.size();
-  return numbers * bytes;
+    numbers += block.size();
+  const std::int64_t among_ranks = level.communicator == MPI_COMM_SELF
+      ? 0
+      : DeviceTransposition::bytes(level, fd::length(block, 0));
+  return numbers * bytes + among_ranks;
+}
+
+template <typename Number>
+void DeviceBoxSolver<Number>::multiply_x(bool back, const double *from, double *to) const
+{
+  const std::int64_t nx = fd::length(block_, 0), row = block_.row();
+  MatrixProduct p;
+  p.transpose_b = back;
+  p.m = fd::length(block_, 1) * planes();
+  p.n = back ? row : nx;
+  p.k = back ? nx : row;
+  p.a = from;
+  p.lda = p.k;
+  p.b = q_[0].data();
+  p.ldb = nx;
+  p.c = to;
+  p.ldc = p.n;
+  blas_->multiply(p);
+}
+
+template <typename Number>
+void DeviceBoxSolver<Number>::multiply_y(bool back, const double *from, double *to) const
+{
+  MatrixProduct p;
+  p.transpose_a = !back;
+  p.m = p.k = fd::length(block_, 1);
+  p.n = fd::length(block_, 0);
+  p.a = q_[1].data();
+  p.lda = p.m;
+  p.b = from;
+  p.c = to;
+  p.ldb = p.ldc = p.n;
+  p.stride_b = p.stride_c = p.m * p.n;
+  p.batch = planes();
+  blas_->multiply(p);
+}
+
+template <typename Number>
+void DeviceBoxSolver<Number>::multiply_z(
+    bool back, std::int64_t rows, const double *from, double *to) const
+{
+  MatrixProduct p;
+  p.transpose_a = !back;
+  p.m = p.k = all_planes_;
+  p.n = rows * fd::length(block_, 0);
+  p.a = q_[2].data();
+  p.lda = all_planes_;
+  p.b = from;
+  p.c = to;
+  p.ldb = p.ldc = p.n;
+  blas_->multiply(p);
+}
+
+template <typename Number>
+void DeviceBoxSolver<Number>::divide(std::int64_t first, std::int64_t rows, double *u) const
+{
+  const std::int64_t nx = fd::length(block_, 0);
+  const ProfiledOperation operation(stream_,
+      2. * static_cast<double>(nx * rows * all_planes_) * sizeof(double),
+      "division by eigenvalues");
+  fd::divide_cuda({nx, rows, all_planes_},
+      {lambda_[0].data(), lambda_[1].data() + first, lambda_[2].data()}, u, stream_);
 }
 
 template <typename Number>
 void DeviceBoxSolver<Number>::multiply_all(double *x, const double *b)
 {
-  const std::int64_t nx = fd::length(block_, 0), ny = fd::length(block_, 1),
-                     nz = fd::length(block_, 2), row = block_.row();
   double *t = t_.data();
-  const auto along_x = [&](bool back, const double *from, double *to) {
-    MatrixProduct p;
-    p.transpose_b = back;
-    p.m = ny * nz;
-    p.n = back ? row : nx;
-    p.k = back ? nx : row;
-    p.a = from;
-    p.lda = p.k;
-    p.b = q_[0].data();
-    p.ldb = nx;
-    p.c = to;
-    p.ldc = p.n;
-    blas_->multiply(p);
-  };
-  const auto along_y = [&](bool back, const double *from, double *to) {
-    MatrixProduct p;
-    p.transpose_a = !back;
-    p.m = p.k = ny;
-    p.n = nx;
-    p.a = q_[1].data();
-    p.lda = ny;
-    p.b = from;
-    p.c = to;
-    p.ldb = p.ldc = nx;
-    p.stride_b = p.stride_c = ny * nx;
-    p.batch = nz;
-    blas_->multiply(p);
-  };
-  const auto along_z = [&](bool back, const double *from, double *to) {
-    MatrixProduct p;
-    p.transpose_a = !back;
-    p.m = p.k = nz;
-    p.n = ny * nx;
-    p.a = q_[2].data();
-    p.lda = nz;
-    p.b = from;
-    p.c = to;
-    p.ldb = p.ldc = ny * nx;
-    blas_->multiply(p);
-  };
   // x serves as the second array: it has at least as many numbers as there are coefficients.
-  along_x(false, b, t);
-  along_y(false, t, x);
-  along_z(false, x, t);
+  multiply_x(false, b, t);
+  multiply_y(false, t, x);
+  if (transposition_ == nullptr)
   {
-    const ProfiledOperation operation(
-        stream_, 2. * static_cast<double>(t_.size()) * sizeof(double), "division by eigenvalues");
-    fd::divide_cuda(
-        {nx, ny, nz}, {lambda_[0].data(), lambda_[1].data(), lambda_[2].data()}, t, stream_);
+    const std::int64_t rows = fd::length(block_, 1);
+    multiply_z(false, rows, x, t);
+    divide(0, rows, t);
+    multiply_z(true, rows, t, x);
   }
-  along_z(true, t, x);
-  along_y(true, x, t);
-  along_x(true, t, x);
+  else
+  {
+    const std::int64_t rows = transposition_->rows();
+    transposition_->to_rows(x, rows_.data());
+    if (rows > 0)
+    {
+      multiply_z(false, rows, rows_.data(), products_.data());
+      divide(transposition_->first_row(), rows, products_.data());
+      multiply_z(true, rows, products_.data(), rows_.data());
+    }
+    transposition_->to_planes(rows_.data(), x);
+  }
+  multiply_y(true, x, t);
+  multiply_x(true, t, x);
 }
 
 template <typename Number>

@@ -59,7 +59,7 @@ SideTraces<Number, DeviceContext>::SideTraces(const LevelGrid &level, const Cell
   : level_(level)
   , basis_(basis)
   , stream_(context.stream)
-  , exchange_(level, ghost_sizes(level.block), context.stream, context.ranks, overlaps(level))
+  , exchange_(level, ghost_sizes(level.block), context.stream, context.links, overlaps(level))
   , split_(
         split_rows(level.block, overlaps(level) ? remote_sides(exchange_) : std::array<bool, 6>{}))
   , progress_(2, context.stream)
@@ -123,14 +123,14 @@ void SideTraces<Number, DeviceContext>::run(
 template <typename Number>
 bool SideTraces<Number, DeviceContext>::overlaps(const LevelGrid &level)
 {
-  if (level.communicator == MPI_COMM_SELF || level.block.dim == 2 || level.cells != nullptr)
+  if (level.communicator == MPI_COMM_SELF || level.block.dim == 2)
     return false;
   int rank = 0;
   MPI_Comm_rank(level.communicator, &rank);
   for (std::size_t s = 2; s < 4; ++s)
     if (level.sides[s] == Side::ghost && level.neighbour[s] != rank)
       return false;
-  return level.block.cells[2] >= least_layers;
+  return level.block.cells[2] >= least_layers_of_devices;
 }
 
 template class SideTraces<double, HostContext>;

@@ -54,8 +54,6 @@ public:
   void run(const Kernel &kernel, laplace::Arguments<Number> arguments);
 
 private:
-  /// Two launches more cost what a message takes.
-  static constexpr std::int64_t least_layers = 16;
   static bool overlaps(const LevelGrid &level);
   void pack(const Number *src);
   /// Of the cells along a side.

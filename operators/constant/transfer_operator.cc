@@ -126,33 +126,33 @@ TransferOperator<Number, Context>::TransferOperator(const LevelGrid &fine, const
     {
       numbers_ = VectorType(part_->block(), context_.stream);
       rest_ = VectorType(part_->block(), context_.stream);
-      if (context.ranks != nullptr)
-        prepare_messages();
-      else
-        whole_ = Vector<Number>(coarse.block);
+      messages_.emplace(fine.communicator, context.stream, context.links);
+      prepare_messages(fine.communicator);
     }
   }
 }
 
 /// Every rank sends its part to each of the others.
 template <typename Number, typename Context>
-void TransferOperator<Number, Context>::prepare_messages() requires(Context::on_device)
+void TransferOperator<Number, Context>::prepare_messages(MPI_Comm communicator) requires(
+    Context::on_device)
 {
+  MPI_Comm_rank(communicator, &rank_);
   const std::vector<Block> &blocks = part_->blocks();
   std::int64_t total = 0;
   for (const Block &block : blocks)
     total += block.size();
   parts_ = DeviceArray<Number>(total, context_.stream);
   std::int64_t begin = 0;
-  for (int r = 0; r < context_.ranks->size(); ++r)
+  for (int r = 0; r < std::ssize(blocks); ++r)
   {
     const std::int64_t size = blocks[static_cast<std::size_t>(r)].size();
-    if (r != context_.ranks->rank())
+    if (r != rank_)
     {
-      sends_.push_back({r, numbers_.data(), nullptr,
-          static_cast<std::size_t>(numbers_.size()) * sizeof(Number), 0});
+      sends_.push_back(
+          {r, numbers_.data(), static_cast<std::size_t>(numbers_.size()) * sizeof(Number)});
       receives_.push_back(
-          {r, nullptr, parts_.data() + begin, 0, static_cast<std::size_t>(size) * sizeof(Number)});
+          {r, parts_.data() + begin, static_cast<std::size_t>(size) * sizeof(Number)});
     }
     begin += size;
   }
@@ -161,28 +161,21 @@ void TransferOperator<Number, Context>::prepare_messages() requires(Context::on_
 template <typename Number, typename Context>
 void TransferOperator<Number, Context>::gather(VectorType &coarse) requires(Context::on_device)
 {
-  if (context_.ranks != nullptr)
+  messages_->exchange(sends_, receives_);
+  Number *const to = coarse.data();
+  std::int64_t begin = 0;
+  for (std::size_t r = 0; r < part_->blocks().size(); ++r)
   {
-    context_.ranks->exchange(sends_, receives_, context_.stream);
-    Number *const to = coarse.data();
-    std::int64_t begin = 0;
-    for (std::size_t r = 0; r < part_->blocks().size(); ++r)
-    {
-      const Block &block = part_->blocks()[r];
-      const Number *const from =
-          static_cast<int>(r) == context_.ranks->rank() ? numbers_.data() : parts_.data() + begin;
-      for_pieces_of_part(coarse.block(), part_->offsets()[r], block,
-          [&](std::int64_t part, std::int64_t whole, std::int64_t count) {
-            device::copy(to + whole, from + part, static_cast<std::size_t>(count) * sizeof(Number),
-                context_.stream);
-          });
-      begin += block.size();
-    }
-    return;
+    const Block &block = part_->blocks()[r];
+    const Number *const from =
+        static_cast<int>(r) == rank_ ? numbers_.data() : parts_.data() + begin;
+    for_pieces_of_part(coarse.block(), part_->offsets()[r], block,
+        [&](std::int64_t part, std::int64_t whole, std::int64_t count) {
+          device::copy(to + whole, from + part, static_cast<std::size_t>(count) * sizeof(Number),
+              context_.stream);
+        });
+    begin += block.size();
   }
-  copy_to_host(numbers_, part_->numbers(), context_.stream);
-  part_->gather(whole_);
-  copy_to_device(whole_, coarse, context_.stream);
 }
 
 /// The part of a vector of the coarse level.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/laplace/laplace.h"
+#include "operators/mesh/device_messages.h"
 #include "operators/mesh/grid.h"
 #include "operators/vectors/context.h"
 
@@ -81,10 +82,12 @@ private:
   typename Context::template Array<Compute<Number>> between_; ///< on a device
   // On a device, with a part_.
   VectorType numbers_, rest_; ///< of the part
-  Vector<Number> whole_;      ///< the coarse level, on the host; without NCCL
-  DeviceArray<Number> parts_; ///< of all ranks, one behind the other; with NCCL
-  std::vector<DeviceMessage> sends_, receives_;
-  void prepare_messages() requires(Context::on_device);
+  DeviceArray<Number> parts_; ///< of all ranks, one behind the other
+  std::optional<DeviceMessages> messages_;
+  int rank_ = 0;
+  std::vector<DeviceSend> sends_;
+  std::vector<DeviceReceive> receives_;
+  void prepare_messages(MPI_Comm communicator) requires(Context::on_device);
   void gather(VectorType &coarse) requires(Context::on_device);
   const Number *extract(const VectorType &coarse, VectorType &to) requires(Context::on_device);
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <set>
+#include <string>
 #include <vector>
 
 #include <mpi.h>
@@ -14,6 +15,17 @@ inline bool on_all_ranks(bool here, MPI_Comm communicator)
   int all = here ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, communicator);
   return all != 0;
+}
+
+/// Whether every rank says the same text as the first one. Collective.
+inline bool is_same_on_all_ranks(const std::string &text, MPI_Comm communicator)
+{
+  auto length = static_cast<int>(text.size());
+  MPI_Bcast(&length, 1, MPI_INT, 0, communicator);
+  std::string first = text;
+  first.resize(static_cast<std::size_t>(length));
+  MPI_Bcast(first.data(), length, MPI_CHAR, 0, communicator);
+  return on_all_ranks(first == text, communicator);
 }
 
 /// Whether all ranks of each node say different numbers. Collective.

@@ -9,10 +9,9 @@ namespace tensormg
 {
 template <typename T>
 DeviceExchange<T>::DeviceExchange(const LevelGrid &level, const std::array<std::int64_t, 6> &sizes,
-    Stream stream, std::shared_ptr<const NcclRanks> ranks, bool in_background)
-  : level_(level)
-  , stream_(stream)
-  , ranks_(std::move(ranks))
+    Stream stream, const DeviceLinks &links, bool in_background)
+  : stream_(stream)
+  , messages_(level.communicator, stream, links)
 {
   if (level.communicator == MPI_COMM_SELF) // perhaps in a thread that must not call MPI
     return;
@@ -25,24 +24,21 @@ DeviceExchange<T>::DeviceExchange(const LevelGrid &level, const std::array<std::
       if (sizes[s] > most)
         throw std::length_error(
             "a side of one rank has more traces than one message can carry; use more ranks");
-      sides_[s] = std::make_unique<SideMessage>(sizes[s], stream, ranks_ == nullptr);
+      sides_[s] = std::make_unique<SideMessage>(sizes[s], stream);
     }
-  if (ranks_ == nullptr)
-    return;
-  if (in_background)
+  // Messages between two ranks are told apart by their order: that of the senders' sides.
+  for (std::size_t of_sender = 0; of_sender < 6; ++of_sender)
+  {
+    if (const auto &side = sides_[of_sender])
+      sends_.push_back({level.neighbour[of_sender], side->send.data(), side->bytes()});
+    if (const auto &side = sides_[of_sender ^ 1])
+      receives_.push_back({level.neighbour[of_sender ^ 1], side->receive.data(), side->bytes()});
+  }
+  if (in_background && links.nccl != nullptr && has_neighbours())
   {
     packed_ = std::make_unique<OwnedEvent>();
     received_ = std::make_unique<OwnedEvent>();
   }
-  // Messages between two ranks are told apart by their order: that of the senders' sides.
-  for_remote_sides([&](int s, SideMessage &side) {
-    sends_.push_back({level_.neighbour[static_cast<std::size_t>(s)], side.send.data(), nullptr,
-        side.bytes(), 0});
-  });
-  for (std::size_t of_sender = 0; of_sender < 6; ++of_sender)
-    if (const std::size_t s = of_sender ^ 1; sides_[s] != nullptr)
-      receives_.push_back(
-          {level_.neighbour[s], nullptr, sides_[s]->receive.data(), 0, sides_[s]->bytes()});
 }
 
 template <typename T>
@@ -57,45 +53,22 @@ void DeviceExchange<T>::start()
 {
   if (!has_neighbours())
     return;
-  if (ranks_ != nullptr && received_ == nullptr)
-    return ranks_->exchange(sends_, receives_, stream_);
-  if (ranks_ != nullptr)
-  {
-    device::record(packed_->get(), stream_);
-    device::wait_for(packed_->get(), ranks_->background());
-    ranks_->exchange(sends_, receives_, ranks_->background());
-    return device::record(received_->get(), ranks_->background());
-  }
-  const auto request = [this] { return &requests_[static_cast<std::size_t>(n_requests_++)]; };
-  const auto neighbour = [this](int s) { return level_.neighbour[static_cast<std::size_t>(s)]; };
-  for_remote_sides([&](int, SideMessage &side) {
-    device::to_host(side.to_send.data(), side.send.data(), side.bytes(), stream_);
-  });
-  // Also before anything is received: what the last exchange has brought is on its way to the device until then.
-  device::synchronize(stream_);
-  // The message that arrives at a side was sent from the opposite side: the tag is the sender's.
-  for_remote_sides([&](int s, SideMessage &side) {
-    MPI_Irecv(side.received.data(), static_cast<int>(side.bytes()), MPI_BYTE, neighbour(s), s ^ 1,
-        level_.communicator, request());
-  });
-  for_remote_sides([&](int s, SideMessage &side) {
-    MPI_Isend(side.to_send.data(), static_cast<int>(side.bytes()), MPI_BYTE, neighbour(s), s,
-        level_.communicator, request());
-  });
+  if (received_ == nullptr)
+    return messages_.start(sends_, receives_);
+  const NcclRanks &nccl = *messages_.links().nccl;
+  device::record(packed_->get(), stream_);
+  device::wait_for(packed_->get(), nccl.background());
+  nccl.exchange(sends_, receives_, nccl.background());
+  device::record(received_->get(), nccl.background());
 }
 
 template <typename T>
 void DeviceExchange<T>::finish()
 {
-  if (received_ != nullptr && has_neighbours())
-    return device::wait_for(received_->get(), stream_);
-  if (n_requests_ == 0)
-    return;
-  MPI_Waitall(n_requests_, requests_.data(), MPI_STATUSES_IGNORE);
-  n_requests_ = 0;
-  for_remote_sides([&](int, SideMessage &side) {
-    device::to_device(side.receive.data(), side.received.data(), side.bytes(), stream_);
-  });
+  if (received_ != nullptr)
+    device::wait_for(received_->get(), stream_);
+  else
+    messages_.finish();
 }
 
 template class DeviceExchange<double>;

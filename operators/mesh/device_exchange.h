@@ -7,25 +7,21 @@
 #include <vector>
 
 #include "kernels/device/device.h"
+#include "operators/mesh/device_messages.h"
 #include "operators/mesh/grid.h"
-#include "operators/mesh/nccl_ranks.h"
 
 namespace tensormg
 {
-/// One message per side of the block behind which another rank is: by NCCL in the stream, where there is such, otherwise through memory of
-/// the host; all buffers are made once. Not reentrant.
+/// One message per side of the block behind which another rank is; all buffers are made once. Not reentrant.
 template <typename T>
 class DeviceExchange
 {
 public:
   /// `sizes`: numbers of the message at each side that is_remote(); of the others nothing is taken. `level` must outlive the object.
-  /// `ranks`: of the level's communicator, or nullptr. `in_background`: work that is queued between start() and finish() does not wait
+  /// `links`: of the level's communicator. `in_background`: work that is queued between start() and finish() does not wait
   /// for the messages.
   DeviceExchange(const LevelGrid &level, const std::array<std::int64_t, 6> &sizes, Stream stream,
-      std::shared_ptr<const NcclRanks> ranks = nullptr, bool in_background = false);
-  // Requests point into the buffers.
-  DeviceExchange(const DeviceExchange &) = delete;
-  DeviceExchange &operator=(const DeviceExchange &) = delete;
+      const DeviceLinks &links = {}, bool in_background = false);
 
   bool is_remote(int side) const { return sides_[static_cast<std::size_t>(side)] != nullptr; }
   bool has_neighbours() const;
@@ -41,34 +37,20 @@ public:
 private:
   struct SideMessage
   {
-    SideMessage(std::int64_t size, Stream stream, bool through_host)
+    SideMessage(std::int64_t size, Stream stream)
       : send(size, stream)
       , receive(size, stream)
-      , to_send(through_host ? size : 0)
-      , received(through_host ? size : 0)
     {}
     std::size_t bytes() const { return static_cast<std::size_t>(send.size()) * sizeof(T); }
 
     DeviceArray<T> send, receive;
-    PinnedArray<T> to_send, received;
   };
-  /// use(side, its message) for the remote sides
-  template <typename Use>
-  void for_remote_sides(const Use &use)
-  {
-    for (int s = 0; s < 6; ++s)
-      if (is_remote(s))
-        use(s, *sides_[static_cast<std::size_t>(s)]);
-  }
-
-  const LevelGrid &level_;
   Stream stream_;
-  std::shared_ptr<const NcclRanks> ranks_;
   std::array<std::unique_ptr<SideMessage>, 6> sides_;
-  std::vector<DeviceMessage> sends_, receives_;   ///< of NCCL
+  std::vector<DeviceSend> sends_;
+  std::vector<DeviceReceive> receives_;
+  DeviceMessages messages_;
   std::unique_ptr<OwnedEvent> packed_, received_; ///< of messages in the background
-  std::array<MPI_Request, 12> requests_{};
-  int n_requests_ = 0;
 };
 
 extern template class DeviceExchange<double>;

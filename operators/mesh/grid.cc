@@ -138,17 +138,20 @@ namespace
   }
 
   /// The coarsest distributed level: four cells per rank and direction if the finest allows that. The number of levels if there is none.
-  int find_coarsest_distributed(
-      const Problem &problem, const std::vector<LevelShape> &shapes, const Parts &parts)
+  int find_coarsest_distributed(const Problem &problem, const std::vector<LevelShape> &shapes,
+      const Parts &parts, const Division &division)
   {
     const int n_ranks = parts[1] * parts[2], finest = static_cast<int>(shapes.size()) - 1;
     if (n_ranks == 1 || !can_distribute(shapes, finest, parts, 1))
       return finest + 1;
-    int coarsest = finest;
+    int coarsest = finest + 1;
     for (int level = finest; level >= 0; --level)
     {
       const Block whole(problem.dim, problem.degree, shapes[level].cells);
-      if (!can_distribute(shapes, level, parts, 4) || whole.dofs() < min_dofs_per_rank * n_ranks)
+      if (whole.dofs() <= division.replicated_dofs)
+        break;
+      if (level < finest &&
+          (!can_distribute(shapes, level, parts, 4) || whole.dofs() < min_dofs_per_rank * n_ranks))
         break;
       coarsest = level;
     }
@@ -156,10 +159,10 @@ namespace
   }
 
   /// Cells of the fullest rank, of all levels.
-  std::int64_t cells_of_all_levels(
-      const Problem &problem, const std::vector<LevelShape> &shapes, const Parts &parts)
+  std::int64_t cells_of_all_levels(const Problem &problem, const std::vector<LevelShape> &shapes,
+      const Parts &parts, const Division &division)
   {
-    const int distributed = find_coarsest_distributed(problem, shapes, parts);
+    const int distributed = find_coarsest_distributed(problem, shapes, parts, division);
     std::int64_t sum = 0;
     for (int level = 0; level < static_cast<int>(shapes.size()); ++level)
     {
@@ -176,13 +179,18 @@ namespace
 
   /// The division of y and z into ranks with the fewest cells on the fullest rank, of the finest level or, where levels are stretched
   /// and a direction may soon be too short to be divided, of all of them; then the smallest surface.
-  Parts divide(const Problem &problem, const std::vector<LevelShape> &shapes, int n_ranks)
+  Parts divide(const Problem &problem, const std::vector<LevelShape> &shapes, int n_ranks,
+      const Division &division)
   {
     const auto &cells = shapes.back().cells;
     bool is_stretched = false;
     for (std::size_t l = 1; l < shapes.size(); ++l)
       for (int d = 0; d < problem.dim; ++d)
         is_stretched = is_stretched || shapes[l].cells[d] == shapes[l - 1].cells[d];
+    if (const Parts slabs{1, 1, n_ranks}; division.least_layers > 0 && problem.dim == 3 &&
+        !is_stretched && cells[2] >= division.least_layers * n_ranks &&
+        can_distribute(shapes, static_cast<int>(shapes.size()) - 1, slabs, 1))
+      return slabs;
     Parts best{1, n_ranks, 1};
     std::array<std::int64_t, 2> best_cost{
         std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max()};
@@ -195,7 +203,7 @@ namespace
       const std::int64_t ly = (cells[1] + parts[1] - 1) / parts[1], lz = (cells[2] + z - 1) / z;
       // A cell of volume weighs more than a cell of surface; ties go to slabs in z.
       const std::array<std::int64_t, 2> cost{
-          is_stretched ? cells_of_all_levels(problem, shapes, parts) : 0,
+          is_stretched ? cells_of_all_levels(problem, shapes, parts, division) : 0,
           8 * ly * lz + (parts[1] > 1 ? 2 * lz : 0) + (z > 1 ? 2 * ly : 0)};
       if (cost <= best_cost)
       {
@@ -327,18 +335,19 @@ std::string complaint_about_corners(const Problem &problem, int d)
   return "";
 }
 
-Grid make_grid(const Problem &problem, MPI_Comm communicator)
+Grid make_grid(const Problem &problem, MPI_Comm communicator, const Division &division)
 {
   Grid grid;
   grid.problem = problem;
+  grid.division = division;
   grid.communicator = communicator;
   MPI_Comm_rank(communicator, &grid.rank);
   MPI_Comm_size(communicator, &grid.n_ranks);
   const std::vector<LevelShape> shapes = level_shapes(problem);
   const int finest = static_cast<int>(shapes.size()) - 1;
-  grid.ranks_per_direction = divide(problem, shapes, grid.n_ranks);
+  grid.ranks_per_direction = divide(problem, shapes, grid.n_ranks, division);
   const auto &parts = grid.ranks_per_direction;
-  const int coarsest_distributed = find_coarsest_distributed(problem, shapes, parts);
+  const int coarsest_distributed = find_coarsest_distributed(problem, shapes, parts, division);
   const bool serial = grid.n_ranks == 1;
 
   const std::array<int, 3> part{0, grid.rank % parts[1], grid.rank / parts[1]};
@@ -367,20 +376,5 @@ Grid make_grid(const Problem &problem, MPI_Comm communicator)
     grid.levels.push_back(l);
   }
   return grid;
-}
-
-void replicate_levels(Grid &grid, std::int64_t most_dofs)
-{
-  for (LevelGrid &l : grid.levels)
-  {
-    if (l.communicator == MPI_COMM_SELF || l.cells != nullptr || l.global_dofs() > most_dofs)
-      continue;
-    l.replicated = true;
-    l.communicator = MPI_COMM_SELF;
-    l.offset = {0, 0, 0};
-    l.neighbour.fill(-1);
-    l.block = Block(grid.problem.dim, grid.problem.degree, l.global_cells);
-    set_sides(l, grid.problem, grid.ranks_per_direction, {0, 0, 0}, false, grid.rank);
-  }
 }
 } // namespace tensormg

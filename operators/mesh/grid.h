@@ -73,12 +73,26 @@ struct LevelShape
 /// Source: U. Trottenberg, C. Oosterlee, A. Schueller, Multigrid (2001), section 5.1.
 std::vector<LevelShape> level_shapes(const Problem &problem);
 
+/// How a box is divided among ranks.
+struct Division
+{
+  std::int64_t replicated_dofs =
+      0; ///< levels with one coefficient or numbers of cells, the finest one, too, that have at most so many
+      ///< unknowns lie on every rank, besides those that are too small in any case
+  /// In 3D z alone is divided, if every rank gets so many layers of the finest level: no cells of its surface are far apart in memory, and
+  /// layers are computed while those at the surface travel. 0: the surface is what counts.
+  std::int64_t least_layers = 0;
+};
+/// Of GPUs: with fewer, two launches more cost what a message takes.
+inline constexpr std::int64_t least_layers_of_devices = 16;
+
 /// All levels, coarsest first: level_shapes().
 /// Cells are divided in y and z only, in blocks whose borders are even on every distributed level
 /// but the coarsest one; levels too small for that are replicated.
 struct Grid
 {
   Problem problem;
+  Division division;
   MPI_Comm communicator = MPI_COMM_SELF;
   int rank = 0;
   int n_ranks = 1;
@@ -102,9 +116,5 @@ std::string complaint_about_corners(const Problem &problem, int d);
 
 /// Distributes the box of `problem` over `communicator`. A mesh with fewer cells in y and z than ranks
 /// is replicated on every rank, on all levels.
-Grid make_grid(const Problem &problem, MPI_Comm communicator);
-
-/// Makes the levels of one coefficient that have at most so many unknowns those of every rank, the finest one, too: on GPUs, to which a message costs
-/// more than their cells.
-void replicate_levels(Grid &grid, std::int64_t most_dofs);
+Grid make_grid(const Problem &problem, MPI_Comm communicator, const Division &division = {});
 } // namespace tensormg

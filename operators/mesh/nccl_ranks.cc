@@ -18,7 +18,8 @@ namespace
   {
     std::array<char, 128> internal{};
   };
-  constexpr int bytes_of_nccl = 0; // ncclInt8
+  constexpr int bytes_of_nccl = 0, double_of_nccl = 8,
+                sum_of_nccl = 0; // ncclInt8, ncclFloat64, ncclSum
 
   struct NcclFunctions
   {
@@ -26,9 +27,11 @@ namespace
     int (*get_unique_id)(UniqueId *) = nullptr;
     int (*init_rank)(void **, int, UniqueId, int) = nullptr;
     int (*destroy)(void *) = nullptr;
+    int (*abort)(void *) = nullptr;
     const char *(*error_string)(int) = nullptr;
     int (*send)(const void *, std::size_t, int, int, void *, CUstream_st *) = nullptr;
     int (*receive)(void *, std::size_t, int, int, void *, CUstream_st *) = nullptr;
+    int (*all_reduce)(const void *, void *, std::size_t, int, int, void *, CUstream_st *) = nullptr;
     int (*group_start)() = nullptr;
     int (*group_end)() = nullptr;
   };
@@ -43,9 +46,11 @@ namespace
       library.find("ncclGetUniqueId", found.get_unique_id);
       library.find("ncclCommInitRank", found.init_rank);
       library.find("ncclCommDestroy", found.destroy);
+      library.find("ncclCommAbort", found.abort);
       library.find("ncclGetErrorString", found.error_string);
       library.find("ncclSend", found.send);
       library.find("ncclRecv", found.receive);
+      library.find("ncclAllReduce", found.all_reduce);
       library.find("ncclGroupStart", found.group_start);
       library.find("ncclGroupEnd", found.group_end);
       return found;
@@ -92,7 +97,18 @@ NcclRanks::NcclRanks(void *handle, int rank, int size)
   , size_(size)
 {}
 
-NcclRanks::~NcclRanks() { nccl().destroy(handle_); }
+NcclRanks::~NcclRanks()
+{
+  if (handle_ != nullptr)
+    nccl().destroy(handle_);
+}
+
+void NcclRanks::abort() const noexcept
+{
+  if (handle_ != nullptr)
+    nccl().abort(handle_);
+  handle_ = nullptr;
+}
 
 std::shared_ptr<NcclRanks> NcclRanks::make(MPI_Comm communicator, Stream stream, std::string &why)
 {
@@ -137,19 +153,31 @@ std::shared_ptr<NcclRanks> NcclRanks::make(MPI_Comm communicator, Stream stream,
   return nullptr;
 }
 
-void NcclRanks::exchange(const std::vector<DeviceMessage> &sends,
-    const std::vector<DeviceMessage> &receives, Stream stream) const
+void NcclRanks::exchange(const std::vector<DeviceSend> &sends,
+    const std::vector<DeviceReceive> &receives, Stream stream) const
 {
+  require_handle();
   check(nccl().group_start(), "sending");
-  for (const DeviceMessage &message : sends)
-    check(
-        nccl().send(message.send, message.send_bytes, bytes_of_nccl, message.peer, handle_, stream),
-        "sending");
-  for (const DeviceMessage &message : receives)
-    check(nccl().receive(
-              message.receive, message.receive_bytes, bytes_of_nccl, message.peer, handle_, stream),
+  for (const DeviceSend &send : sends)
+    check(nccl().send(send.data, send.bytes, bytes_of_nccl, send.to, handle_, stream), "sending");
+  for (const DeviceReceive &receive : receives)
+    check(nccl().receive(receive.data, receive.bytes, bytes_of_nccl, receive.from, handle_, stream),
         "receiving");
   check(nccl().group_end(), "sending");
+}
+
+void NcclRanks::sum(double *numbers, std::int64_t count, Stream stream) const
+{
+  require_handle();
+  check(nccl().all_reduce(numbers, numbers, static_cast<std::size_t>(count), double_of_nccl,
+            sum_of_nccl, handle_, stream),
+      "summing");
+}
+
+void NcclRanks::require_handle() const
+{
+  if (handle_ == nullptr)
+    throw DeviceError("NCCL: messages among the ranks have been given up after an error");
 }
 
 bool NcclRanks::try_out(Stream stream)
@@ -161,9 +189,9 @@ bool NcclRanks::try_out(Stream stream)
     numbers[i] = rank_ + 1e-6 * static_cast<double>(i);
   DeviceArray<double> from(count, stream), to(count, stream);
   from.copy_from_host(numbers.data(), stream);
-  const std::vector<DeviceMessage> sends{
-      {(rank_ + 1) % size_, from.data(), nullptr, count * sizeof(double), 0}},
-      receives{{(rank_ + size_ - 1) % size_, nullptr, to.data(), 0, count * sizeof(double)}};
+  const std::vector<DeviceSend> sends{{(rank_ + 1) % size_, from.data(), count * sizeof(double)}};
+  const std::vector<DeviceReceive> receives{
+      {(rank_ + size_ - 1) % size_, to.data(), count * sizeof(double)}};
   exchange(sends, receives, stream); // connects
   device::synchronize(stream);
   using Clock = std::chrono::steady_clock;

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <mpi.h>
@@ -12,13 +15,18 @@
 
 namespace tensormg
 {
-/// What one rank sends to another and takes from it, in device memory.
-struct DeviceMessage
+/// What goes to another rank, and what comes from one, in device memory.
+struct DeviceSend
 {
-  int peer = 0;
-  const void *send = nullptr;
-  void *receive = nullptr;
-  std::size_t send_bytes = 0, receive_bytes = 0;
+  int to = 0;
+  const void *data = nullptr;
+  std::size_t bytes = 0;
+};
+struct DeviceReceive
+{
+  int from = 0;
+  void *data = nullptr;
+  std::size_t bytes = 0;
 };
 
 /// An NCCL communicator over all ranks of an MPI communicator. The library is loaded when the first one is made; nothing is linked.
@@ -33,10 +41,14 @@ public:
   NcclRanks &operator=(const NcclRanks &) = delete;
   ~NcclRanks();
 
-  /// All messages at once; those between two ranks in one order on both: the n-th one sent is the n-th one received. `sends` and
-  /// `receives` may name the same message, or those of others.
-  void exchange(const std::vector<DeviceMessage> &sends, const std::vector<DeviceMessage> &receives,
+  /// All messages at once; those between two ranks in one order on both: the n-th one sent is the n-th one received.
+  void exchange(const std::vector<DeviceSend> &sends, const std::vector<DeviceReceive> &receives,
       Stream stream) const;
+  /// Every number becomes its sum over the ranks, with the same bits on all of them.
+  void sum(double *numbers, std::int64_t count, Stream stream) const;
+
+  /// Gives up what is queued, which may wait for ranks that come no more: from here on nothing works.
+  void abort() const noexcept;
 
   /// "NCCL 2.27.7, 4 MB to a neighbour in 31 us"
   const std::string &text() const { return text_; }
@@ -49,10 +61,33 @@ private:
   NcclRanks(void *handle, int rank, int size);
   /// Whether numbers sent around the ring arrive; sets text().
   bool try_out(Stream stream);
+  void require_handle() const;
 
-  void *handle_;
+  mutable void *handle_; ///< nullptr: aborted
   OwnedStream background_;
   int rank_, size_;
   std::string text_;
+};
+
+/// While an exception leaves the scope, aborts messages: memory can be given back then, which otherwise waits for work that waits for other
+/// ranks.
+class AbortOnException
+{
+public:
+  explicit AbortOnException(std::shared_ptr<const NcclRanks> ranks)
+    : ranks_(std::move(ranks))
+    , exceptions_(std::uncaught_exceptions())
+  {}
+  ~AbortOnException()
+  {
+    if (ranks_ != nullptr && std::uncaught_exceptions() > exceptions_)
+      ranks_->abort();
+  }
+  AbortOnException(const AbortOnException &) = delete;
+  AbortOnException &operator=(const AbortOnException &) = delete;
+
+private:
+  std::shared_ptr<const NcclRanks> ranks_;
+  int exceptions_;
 };
 } // namespace tensormg

@@ -177,8 +177,7 @@ public:
     if (has_cells(l) && !coarsening_.whole_grid)
       return Context::on_device ? DeviceCellwiseSolver<Number>::bytes(level(l))
                                 : CellwiseCoarseSolver<Number>::bytes(level(l));
-    const Block whole(grid_->problem.dim, grid_->problem.degree, level(l).global_cells);
-    return CoarseBoxSolver<Number, Context>::bytes(whole);
+    return CoarseBoxSolver<Number, Context>::bytes(level(l));
   }
 
 private:

@@ -123,7 +123,7 @@ struct CyclesIn<DeviceContext>
   template <typename Family>
   Runner make_runner(const Family &family) const
   {
-    const bool in_stream = !family.is_distributed() || context.ranks != nullptr;
+    const bool in_stream = !family.is_distributed() || context.links.nccl != nullptr;
     return {context.stream, !options.level_times && in_stream};
   }
   Clock clock() const

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -24,17 +23,22 @@ namespace
              "for tensor cores: backend cuda, precision double, single or half";
     if (ranks.count == 1)
       return "";
-    const std::string among = " cannot be divided among several GPUs yet (" +
+    const std::string among = " cannot be divided among several GPUs (" +
         std::to_string(ranks.count) + " ranks are running)";
+    if (solver.multigrid.smoother == Smoother::patch && solver.solver != OuterSolver::direct)
+      return "the patch smoother" + among;
+    if (ranks.divide_layers)
+      return "";
+    const std::string without =
+        " without " + std::to_string(least_layers_of_devices) + " layers of cells in z for each";
     if (problem.is_cellwise())
       return "graded cells, coefficients that differ from cell to cell, reaction and Robin sides" +
-          among;
+          among + without;
     if (solver.solver == OuterSolver::direct)
-      return "the direct solver" + among;
-    if (solver.multigrid.smoother == Smoother::patch)
-      return "the patch smoother" + among;
+      return "the direct solver" + among + without;
     if (ranks.divide_coarsest)
-      return "the coarsest level" + among + "; fewer coarse_cells and more refinements can";
+      return "the coarsest level" + among + without +
+          "; fewer coarse_cells and more refinements can";
     return "";
   }
 
@@ -106,6 +110,15 @@ namespace
         device_count() > 0 ? device_properties().place_on_bus : -1, ranks.communicator);
   }
 
+  /// Why the devices of the ranks cannot work together: what each of them computes for itself must have the same bits.
+  std::string trouble_among_devices(const SolveRanks &ranks)
+  {
+    const DeviceProperties device = device_properties();
+    const bool are_alike = is_same_on_all_ranks(
+        device.name + ' ' + std::to_string(device.code_capability), ranks.communicator);
+    return are_alike ? "" : "the ranks have different GPUs";
+  }
+
   /// A reason on one rank is one for all.
   std::string of_any_rank(const std::string &reason, const SolveRanks &ranks)
   {
@@ -164,17 +177,19 @@ namespace
   }
 } // namespace
 
-SolveRanks ranks_of(const Grid &grid, std::int64_t replicated_dofs)
+SolveRanks ranks_of(const Grid &grid)
 {
   SolveRanks ranks = ranks_on_nodes(grid.communicator);
-  const auto is_divided = [&](const LevelGrid &level) {
-    return level.communicator != MPI_COMM_SELF &&
-        (level.cells != nullptr || level.global_dofs() > replicated_dofs);
-  };
-  if (is_divided(grid.finest()))
+  if (grid.finest().communicator != MPI_COMM_SELF)
     ranks.count = grid.n_ranks;
-  ranks.divide_coarsest = is_divided(grid.levels.front());
+  ranks.divide_coarsest = grid.levels.front().communicator != MPI_COMM_SELF;
+  ranks.divide_layers = grid.problem.dim == 3 && grid.ranks_per_direction[1] == 1;
   return ranks;
+}
+
+Division division_for_devices(const SolverOptions &solver)
+{
+  return {solver.multigrid.replicated_dofs, least_layers_of_devices};
 }
 
 BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver,
@@ -190,6 +205,8 @@ BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver
     if (reason.empty())
       reason = trouble_with_device(problem, word, ranks);
     reason = of_any_rank(reason, ranks);
+    if (reason.empty())
+      reason = trouble_among_devices(ranks);
     if (reason.empty() && !have_own_devices(ranks)) // the reason is that of all
       reason = std::to_string(std::max(ranks.of_node, ranks.count)) +
           " ranks are running, more than GPUs, which they share with backend cuda only";
@@ -206,6 +223,8 @@ BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver
     if (reason.empty())
       reason = missing_on_devices(problem, solver, on_tensor_cores || word != "cuda", ranks);
     reason = of_any_rank(reason, ranks);
+    if (reason.empty())
+      reason = trouble_among_devices(ranks);
     if (!reason.empty())
       throw std::invalid_argument("backend = " + word + ": " + reason);
   }
@@ -215,11 +234,11 @@ BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver
 std::string why_one_device(const Problem &problem, const SolverOptions &solver,
     const std::string &word, MPI_Comm communicator)
 {
-  SolveRanks ranks = ranks_on_nodes(communicator);
-  MPI_Comm_size(communicator, &ranks.count);
+  const Grid grid = make_grid(problem, communicator, division_for_devices(solver));
+  const SolveRanks ranks = ranks_of(grid);
   const bool on_devices = word != "cpu" && word != "reference" &&
       on_all_ranks(ranks.of_node <= device_count(), communicator);
-  if (ranks.count == 1 || !on_devices)
+  if (grid.n_ranks == 1 || !on_devices)
     return "";
   const bool on_tensor_cores = takes_tensor_cores(solver);
   if (!missing_on_devices(problem, solver, on_tensor_cores, {}).empty())
@@ -233,17 +252,12 @@ std::string why_one_device(const Problem &problem, const SolverOptions &solver,
   }
   if (!have_own_devices(ranks))
     return "";
-  const auto dofs_of = [&](const std::array<std::int64_t, 3> &cells) {
-    double dofs = std::pow(problem.degree + 1, problem.dim);
-    for (const std::int64_t count : cells)
-      dofs *= static_cast<double>(count);
-    return dofs;
-  };
-  const std::vector<LevelShape> levels = level_shapes(problem);
-  const double most = solver.multigrid.replicated_dofs;
-  if (dofs_of(levels.back().cells) <= most)
-    return "the grid has at most multigrid.replicated_dofs unknowns";
-  ranks.divide_coarsest = dofs_of(levels.front().cells) > most;
+  if (const std::string differ = trouble_among_devices(ranks); !differ.empty())
+    return differ;
+  if (ranks.count == 1)
+    return grid.finest().global_dofs() <= solver.multigrid.replicated_dofs
+        ? "the grid has at most multigrid.replicated_dofs unknowns"
+        : "the grid has too few cells in y and z";
   return missing_on_devices(problem, solver, on_tensor_cores, ranks);
 }
 } // namespace tensormg

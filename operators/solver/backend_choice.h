@@ -24,10 +24,13 @@ struct SolveRanks
   int count = 1;                ///< among which the finest level is divided
   int of_node = 1, here = 0;    ///< of the ranks of this node, and the place of this one among them
   bool divide_coarsest = false; ///< the coarsest level is divided, too
+  bool divide_layers = false;   ///< in 3D, in z alone
   MPI_Comm communicator = MPI_COMM_SELF;
 };
-/// `replicated_dofs`: levels with at most so many unknowns will not be divided on devices (replicate_levels()). Collective.
-SolveRanks ranks_of(const Grid &grid, std::int64_t replicated_dofs);
+/// Of a grid that is divided for devices. Collective.
+SolveRanks ranks_of(const Grid &grid);
+/// How devices divide a grid.
+Division division_for_devices(const SolverOptions &solver);
 
 /// The backend that `word` (auto or the name of one) asks for; a device is chosen for this process then: that of its place on the node, or
 /// one that it shares. `auto` takes cuda if this program was built with it, a GPU that can run it is there for each rank and the

@@ -39,7 +39,7 @@ namespace
     const Block whole(grid.problem.dim, grid.problem.degree, grid.finest().global_cells);
     if (numbers(whole) < countable_numbers)
       return static_cast<double>(
-          on_device ? DeviceBoxSolver<double>::memory(whole) : BoxSolver::memory(whole));
+          on_device ? DeviceBoxSolver<double>::memory(grid.finest()) : BoxSolver::memory(whole));
     return 2. * sizeof(double) * numbers(whole);
   }
 

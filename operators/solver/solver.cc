@@ -61,14 +61,6 @@ namespace
     return result;
   }
 
-  Grid make_grid_with_coefficients(
-      const Problem &problem, const CellBasis &basis, MPI_Comm communicator)
-  {
-    Grid grid = make_grid(problem, communicator);
-    add_cell_coefficients(grid, basis);
-    return grid;
-  }
-
   /// What is said about functions and options are words about arguments of the library.
   template <typename F>
   void with_argument_errors(const F &f)
@@ -127,16 +119,17 @@ public:
       MPI_Comm communicator)
     : coefficient_(problem.coefficient)
     , basis_(make_cell_basis(problem.degree))
-    , grid_(make_grid_with_coefficients(problem, basis_, communicator))
+    , grid_(make_grid(problem, communicator, division_for_devices(options)))
     , problem_(grid_.problem)
     , map_(basis_, line_nodes(execution.nodes, problem.degree + 1))
   {
     together([&] {
-      backend_ = choose_backend(
-          problem, options, execution.backend, ranks_of(grid_, options.multigrid.replicated_dofs))
-                     .backend;
-      if (on_device())
-        replicate_levels(grid_, options.multigrid.replicated_dofs);
+      backend_ = choose_backend(problem, options, execution.backend, ranks_of(grid_)).backend;
+    });
+    if (!on_device())
+      grid_ = make_grid(problem, communicator);
+    add_cell_coefficients(grid_, basis_);
+    together([&] {
       visit_right_hand_side(problem_, level(), basis_, [](auto &&...) {}); // are these functions?
     });
     if (on_device())

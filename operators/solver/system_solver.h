@@ -87,6 +87,7 @@ public:
   /// those; x stays as it is. Throws std::invalid_argument and std::length_error for what cannot be.
   void set_up(VectorType &x, const VectorType &b)
   {
+    [[maybe_unused]] const auto guard = make_guard();
     if (is_direct())
     {
       direct_ = setup_times::in_scope("direct solver", [&] { return make_direct(); });
@@ -213,11 +214,18 @@ private:
   using Mixed = MixedOperator<Operator<double>, Operator<WideFloat>>;
   using BoxSolverHere = std::conditional_t<Context::on_device, DeviceBoxSolver<double>, BoxSolver>;
 
+  auto make_guard() const
+  {
+    if constexpr (Context::on_device)
+      return AbortOnException(context_.links.nccl);
+    else
+      return std::nullopt;
+  }
   std::unique_ptr<BoxSolverHere> make_direct() const
   {
     const LevelGrid &level = grid_.finest();
     if constexpr (Context::on_device)
-      return std::make_unique<BoxSolverHere>(level, basis_, grid_.problem, context_.stream);
+      return std::make_unique<BoxSolverHere>(level, basis_, grid_.problem, context_);
     else
       return std::make_unique<BoxSolverHere>(level, basis_, grid_.problem);
   }
@@ -285,6 +293,7 @@ private:
   SolveReport attempt(VectorType &x, const VectorType &b, Start start, const SolveEvents &events,
       const SolveReport &before)
   {
+    [[maybe_unused]] const auto guard = make_guard();
     if (events.begins)
       events.begins();
     const double begin = now();

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/device/meters/launch_profile.h"
-#include "operators/mesh/nccl_ranks.h"
+#include "operators/mesh/device_messages.h"
 #include "operators/vectors/device_vector.h"
 #include "operators/vectors/device_vector_space.h"
 #include "operators/vectors/vector.h"
@@ -80,14 +80,14 @@ struct DeviceContext
   Stream stream = nullptr;
   /// Of the reductions of all spaces; without it each has its own.
   std::shared_ptr<DeviceVectorSpace::Scratch> scratch;
-  /// Of the communicator of the grid; nullptr: messages go through the host.
-  std::shared_ptr<const NcclRanks> ranks;
+  /// Of the communicator of the grid.
+  DeviceLinks links;
 
   DeviceContext(Stream stream_, std::shared_ptr<DeviceVectorSpace::Scratch> scratch_ = nullptr,
-      std::shared_ptr<const NcclRanks> ranks_ = nullptr)
+      DeviceLinks links_ = {})
     : stream(stream_)
     , scratch(std::move(scratch_))
-    , ranks(std::move(ranks_))
+    , links(std::move(links_))
   {}
 
   template <typename Number>
@@ -115,19 +115,11 @@ struct DeviceContext
   }
 };
 
-/// For the ranks of a level's communicator, with NCCL where it can be had. `exchange`: how messages go, in words; empty if there are
-/// none. Collective.
+/// For the ranks of a level's communicator. `exchange`: how messages go, in words (link_ranks()). Collective.
 inline DeviceContext make_device_context(
     Stream stream, MPI_Comm communicator, std::string &exchange)
 {
-  std::string why;
-  std::shared_ptr<const NcclRanks> ranks;
-  exchange.clear();
-  if (communicator != MPI_COMM_SELF)
-  {
-    ranks = NcclRanks::make(communicator, stream, why);
-    exchange = ranks != nullptr ? ranks->text() : "through memory of the host: " + why;
-  }
-  return {stream, std::make_shared<DeviceVectorSpace::Scratch>(stream), std::move(ranks)};
+  return {stream, std::make_shared<DeviceVectorSpace::Scratch>(stream),
+      link_ranks(communicator, stream, exchange)};
 }
 } // namespace tensormg

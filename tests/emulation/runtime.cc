@@ -199,6 +199,17 @@ extern "C"
         cudaMemoryTypeUnregistered; // all is memory of the host here, and may be copied
     return cudaSuccess;
   }
+  cudaError_t cudaMemcpy2DAsync(void *to, std::size_t to_pitch, const void *from,
+      std::size_t from_pitch, std::size_t bytes, std::size_t rows, cudaMemcpyKind,
+      cudaStream_t stream)
+  {
+    queue(stream, [=] {
+      for (std::size_t row = 0; row < rows; ++row)
+        std::memcpy(static_cast<char *>(to) + row * to_pitch,
+            static_cast<const char *>(from) + row * from_pitch, bytes);
+    });
+    return state();
+  }
   cudaError_t cudaMemcpyAsync(
       void *to, const void *from, std::size_t bytes, cudaMemcpyKind, cudaStream_t stream)
   {

@@ -114,7 +114,7 @@ how_to_build()
 # Builds on a machine without a GPU are often for another one.
 tell_about_other_nodes()
 {
-  if [[ $subcommand == benchmark ]] || built "$preset" || gpu_visible || [[ -n ${CUDA_VISIBLE_DEVICES+set} ]] || ! command -v nvcc >/dev/null; then
+  if built "$preset" || gpu_visible || [[ -n ${CUDA_VISIBLE_DEVICES+set} ]] || ! command -v nvcc >/dev/null; then
     return
   fi
   if [[ $preset == release && -z ${TENSORMG_PRESET:-} ]]; then
@@ -146,11 +146,12 @@ requested()
   printf '%s' "$value"
 }
 
-# Whether the run shall be on a GPU, if there is one: `solve` and `converge` by their backend, `compare` with whole solves.
+# Whether the run shall be on a GPU, if there is one: `solve`, `converge` and `benchmark` by their backend, `compare` with whole solves.
 wants_gpu()
 {
   case $subcommand in
     solve | converge) [[ ! $(requested operator backend) =~ ^(cpu|reference)$ ]] ;;
+    benchmark) [[ ! " ${arguments[*]} " =~ \ --backend[\ =]cpu\  ]] ;;
     compare)
       [[ " ${arguments[*]} " == *' --solve '* || $(requested compare solve) == true ]] || return 1
       [[ ! $(requested compare backends) =~ ^((cpu|reference),?\ *)+$ ]]

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 
 #include "kernels/device/launch.cuh"
 #include "kernels/device/occupancy.h"
@@ -65,7 +66,8 @@ namespace cellwise
   template <typename Tile, Form form>
   void launch_tile(const CellwiseArguments<typename Tile::Number> &a)
   {
-    require_every_row(a.range, a.block);
+    if (Tile::dim == 2)
+      require_every_row(a.range, a.block);
     const auto kernel = &cellwise_kernel<Tile, form>;
     const int resident =
         resident_blocks(reinterpret_cast<const void *>(kernel), Tile::threads, Tile::shared_bytes);
@@ -73,7 +75,12 @@ namespace cellwise
     const std::int64_t strips = ceil_div(a.block.pitch, Tile::cells_x);
     const std::int64_t x = Tile::dim == 3 ? strips : ceil_div(strips, Tile::rows);
     const std::int64_t y = Tile::dim == 3 ? ceil_div(a.block.cells[1], Tile::rows) : 1;
-    const std::int64_t layers = a.block.cells[Tile::dim - 1];
+    const auto [first, end] = Tile::dim == 3
+        ? require_layers(a.range, a.block)
+        : std::array<int, 2>{0, static_cast<int>(a.block.cells[1])};
+    const std::int64_t layers = end - first;
+    p.first_layer = first;
+    p.end_layer = end;
     p.layers = layers_of_segment(x * y, layers, resident);
     launch("launching the operator with numbers of each cell", kernel,
         dim3(unsigned(x), unsigned(y), unsigned(ceil_div(layers, p.layers))), Tile::threads,

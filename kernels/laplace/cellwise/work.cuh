@@ -25,7 +25,8 @@ struct CellwiseParameters
   CellNumbers<C> cells;
   const Number *src, *b, *old;
   Number *dst;
-  int layers; ///< of a segment
+  int layers;                ///< of a segment
+  int first_layer, end_layer; ///< of what is computed
 };
 
 namespace cellwise
@@ -51,8 +52,8 @@ namespace cellwise
       y0 = dim == 3 ? int(blockIdx.y) * Tile::rows : 0;
       const int strips = (int(block.pitch) - x0 + Tile::cells_x - 1) / Tile::cells_x;
       rows = min(dim == 3 ? int(block.cells[1]) - y0 : strips, Tile::rows);
-      begin = int(blockIdx.z) * p.layers;
-      end = min(begin + p.layers, cells);
+      begin = p.first_layer + int(blockIdx.z) * p.layers;
+      end = min(begin + p.layers, p.end_layer);
       last = min(end, cells - 1);
     }
     /// From mode to mode in the direction of the march.

@@ -36,7 +36,7 @@ namespace
       BoxSolver(level, basis, problem).solve(expected, b);
 
       const OwnedStream stream;
-      DeviceBoxSolver<Number> solver(level, basis, problem, stream.get());
+      DeviceBoxSolver<Number> solver(level, basis, problem, {stream.get()});
       DeviceVector<Number> device_b(level.block, stream.get()), x(level.block, stream.get());
       copy_to_device(b, device_b, stream.get());
       device::fill_bytes(x.data(), 0xff, x.size() * sizeof(Number), stream.get());
@@ -89,14 +89,18 @@ namespace
 
   TEST(DeviceBoxMemory, CountsWhatItHolds)
   {
-    const Block small(3, 1, {3, 2, 1}); // rows of 2 * 8 numbers, 6 of them used
+    LevelGrid small;
+    small.global_cells = {3, 2, 1}; // rows of 2 * 8 numbers, 6 of them used
+    small.block = Block(3, 1, small.global_cells);
     EXPECT_EQ(DeviceBoxSolver<double>::memory(small),
         8 * (6 * 4 * 2 + 2 * (16 * 6 + 4 * 4 + 2 * 2) + 6 + 4 + 2));
-    const Block large(2, 1, {70, 1, 1});
+    LevelGrid large;
+    large.global_cells = {70, 1, 1};
+    large.block = Block(2, 1, large.global_cells);
     EXPECT_EQ(DeviceBoxSolver<double>::memory(large),
         8 * (140 * 2 + 144 * 140 + 2 * 2 + 1 + 140 + 2 + 1));
     EXPECT_EQ(DeviceBoxSolver<float>::memory(large),
-        DeviceBoxSolver<double>::memory(large) + 8 * large.size());
+        DeviceBoxSolver<double>::memory(large) + 8 * large.block.size());
   }
 } // namespace
 } // namespace tensormg

@@ -219,7 +219,64 @@ namespace
     EXPECT_NE(refusal(problem, options).find("patch smoother"), std::string::npos);
     Problem cellwise = problem;
     cellwise.reaction = "1";
-    EXPECT_NE(refusal(cellwise, in(Precision::automatic)).find("several GPUs"), std::string::npos);
+    EXPECT_NE(refusal(cellwise, in(Precision::automatic)).find("16 layers"), std::string::npos);
+    Problem flat = box(3, 1, {8, 8, 4}, 2, "DDDDDD"); // 16 layers
+    flat.reaction = "1";
+    EXPECT_NE(refusal(flat, in(Precision::automatic)).find("16 layers"), std::string::npos);
+  }
+
+  /// With 16 layers for each of four ranks.
+  Problem tower(int degree, const char *sides)
+  {
+    Problem problem = box(3, degree, {1, 1, 16}, 2, sides);
+    problem.upper = {1., 1., 16.};
+    return problem;
+  }
+
+  TEST_F(DeviceRanks, DirectSolver)
+  {
+    for (const char *sides : {"DDNDDN", "NNPPPP"})
+    {
+      Problem problem = tower(2, sides);
+      problem.coarse_cells[1] = 3; // rows of which the ranks have different numbers
+      if (sides[0] == 'N')
+        problem.right_hand_side = "cos(2*pi*y)*exp(x)-0*z";
+      SolverOptions options = in(Precision::automatic, OuterSolver::direct);
+      options.tolerance = 1e-9;
+      compare(problem, options, 0, 1e-9);
+    }
+  }
+
+  TEST_F(DeviceRanks, CoefficientsOfCells)
+  {
+    Problem problem = tower(2, "DDPPND");
+    problem.cell_coefficient[0] = "1+0.5*sin(3*x)*cos(2*pi*y)+0.05*z";
+    problem.coefficient_in_cell = InCell::mean;
+    problem.reaction = "0.1*x";
+    for (const Precision precision : {Precision::double_precision, Precision::half_precision})
+      compare(problem, in(precision), 1, precision == Precision::double_precision ? 1e-8 : 1e-6);
+  }
+
+  // Stiff cells, some of which meet in a corner: vertices with algebraic multigrid where the library is there, and lines.
+  TEST_F(DeviceRanks, VerticesAndLines)
+  {
+    Problem problem = tower(2, "DDDDDD");
+    problem.cell_coefficient[0] =
+        "if(cos(pi*(floor(4*x)+floor(4*y)+floor(4*z))) > 0, 1000, 1)";
+    SolverOptions options = in(Precision::double_precision);
+    compare(problem, options, 2, 1e-7);
+    options.multigrid.coarsening = Coarsening::vertices_and_lines;
+    compare(problem, options, 8, 1e-7); // lines end at the borders of ranks
+  }
+
+  TEST_F(DeviceRanks, ProductsByFastDiagonalisation)
+  {
+    Problem problem = tower(2, "DNDDDN");
+    problem.boundary[4] = BoundaryKind::robin;
+    problem.robin_coefficient[4] = "2";
+    problem.cell_coefficient[0] = "exp(3*x)*(1+floor(z))";
+    problem.coefficient_in_cell = InCell::mean;
+    compare(problem, in(Precision::automatic), 0, 1e-8);
   }
 } // namespace
 } // namespace tensormg
