@@ -59,9 +59,10 @@ SideTraces<Number, DeviceContext>::SideTraces(const LevelGrid &level, const Cell
   : level_(level)
   , basis_(basis)
   , stream_(context.stream)
-  , exchange_(level, ghost_sizes(level.block), context.stream, context.links, overlaps(level))
-  , split_(
-        split_rows(level.block, overlaps(level) ? remote_sides(exchange_) : std::array<bool, 6>{}))
+  , exchange_(level, ghost_sizes(level.block), context.stream, context.links,
+        overlaps(level, context.links))
+  , split_(split_rows(level.block,
+        overlaps(level, context.links) ? remote_sides(exchange_) : std::array<bool, 6>{}))
   , progress_(2, context.stream)
 {
   for (int s = 2; s < 2 * level.block.dim; ++s)
@@ -121,9 +122,9 @@ void SideTraces<Number, DeviceContext>::run(
 }
 
 template <typename Number>
-bool SideTraces<Number, DeviceContext>::overlaps(const LevelGrid &level)
+bool SideTraces<Number, DeviceContext>::overlaps(const LevelGrid &level, const DeviceLinks &links)
 {
-  if (level.communicator == MPI_COMM_SELF || level.block.dim == 2)
+  if (level.communicator == MPI_COMM_SELF || level.block.dim == 2 || !links.are_slow())
     return false;
   int rank = 0;
   MPI_Comm_rank(level.communicator, &rank);

@@ -40,7 +40,7 @@ private:
 };
 
 /// Of a device: what leaves at a periodic side of a rank that is alone in that direction enters at the opposite one, packed before each
-/// application; traces at sides of other ranks are packed and exchanged. Where these sides lie in z alone and there are layers enough, the
+/// application; traces at sides of other ranks are packed and exchanged. Where messages are slow, these sides lie in z alone and there are layers enough, the
 /// interior is computed meanwhile, then the layers at these sides, with the same bits.
 template <typename Number>
 class SideTraces<Number, DeviceContext>
@@ -54,7 +54,7 @@ public:
   void run(const Kernel &kernel, laplace::Arguments<Number> arguments);
 
 private:
-  static bool overlaps(const LevelGrid &level);
+  static bool overlaps(const LevelGrid &level, const DeviceLinks &links);
   void pack(const Number *src);
   /// Of the cells along a side.
   void pack_side(int side, const Number *src, Compute<Number> *to);

@@ -83,7 +83,8 @@ DeviceLinks link_ranks(MPI_Comm communicator, Stream stream, std::string &text)
   if (auto nccl = NcclRanks::make(communicator, stream, why))
   {
     text = nccl->text();
-    return {std::move(nccl), false};
+    const double seconds = nccl->seconds();
+    return {std::move(nccl), false, seconds};
   }
   const double of_host = try_messages(communicator, stream, false).value_or(0.);
   if (on_all_ranks(claims_device_memory(), communicator))
@@ -92,13 +93,13 @@ DeviceLinks link_ranks(MPI_Comm communicator, Stream stream, std::string &text)
     if (direct && *direct < of_host)
     {
       text = "MPI from device memory, " + time_text(*direct) + "; no NCCL: " + why;
-      return {nullptr, true};
+      return {nullptr, true, *direct};
     }
     why += direct ? "; MPI from device memory is slower"
                   : "; MPI from device memory brings wrong numbers";
   }
   text = "through memory of the host, " + time_text(of_host) + ": " + why;
-  return {};
+  return {nullptr, false, of_host};
 }
 
 /// At least so many; the same as long as they suffice, since pinned memory takes the driver a millisecond.

@@ -199,9 +199,9 @@ bool NcclRanks::try_out(Stream stream)
   for (int round = 0; round < rounds; ++round)
     exchange(sends, receives, stream);
   device::synchronize(stream);
-  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count() / rounds;
+  seconds_ = std::chrono::duration<double>(Clock::now() - begin).count() / rounds;
   text_ = version_text() + ", 4 MB to a neighbour in " +
-      std::to_string(std::lround(1e6 * seconds)) + " us";
+      std::to_string(std::lround(1e6 * seconds_)) + " us";
   const double other = (rank_ + size_ - 1) % size_, own = rank_;
   std::vector<double> arrived(count);
   device::to_host(arrived.data(), to.data(), count * sizeof(double), stream);

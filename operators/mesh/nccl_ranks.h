@@ -52,6 +52,8 @@ public:
 
   /// "NCCL 2.27.7, 4 MB to a neighbour in 31 us"
   const std::string &text() const { return text_; }
+  /// Of that message.
+  double seconds() const { return seconds_; }
   /// For messages beside the work of another stream.
   Stream background() const { return background_.get(); }
   int rank() const { return rank_; }
@@ -67,6 +69,7 @@ private:
   OwnedStream background_;
   int rank_, size_;
   std::string text_;
+  double seconds_ = 0.;
 };
 
 /// While an exception leaves the scope, aborts messages: memory can be given back then, which otherwise waits for work that waits for other
