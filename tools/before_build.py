@@ -40,8 +40,11 @@ PROGRAMS = {
     "diagnose": ("Measures what this machine can do and how far kernels are from it: whether they gain from tensor "
                  "cores, and what bounds them.",
                  [("CLASS", "any of {classes}"), FILE], [("--quick", "fewer problems and repetitions")]),
-    "benchmark": ("Measures scale bandwidth, operator and solve on the CPU", [],
-                  [("--degrees N ...", "polynomial degrees"), ("--dofs N", "unknowns wanted"), ("--dimension N", "2 or 3"),
+    "benchmark": ("Measures scale bandwidth, operator, exchange and solve", [],
+                  [("--degrees N ...", "polynomial degrees"),
+                   ("--backend NAME", "auto, which takes a GPU for each rank if there are such; cpu; or cuda, wmma, mma"),
+                   ("--dofs N", "unknowns wanted, of all ranks"), ("--dofs-per-rank N", "unknowns wanted of each rank"),
+                   ("--dimension N", "2 or 3"),
                    ("--repetitions N", "of every kernel"),
                    ("--output STEM", "stem of the result files, .json and .md are appended"),
                    ("--quiet", "no line per part")]),
