@@ -4,15 +4,18 @@
 #include <ctime>
 #include <fstream>
 #include <iomanip>
-#include <optional>
 #include <sstream>
+#include <stdexcept>
 
 #include <nlohmann/json.hpp>
 
 #include "apps/benchmark/exchange.h"
 #include "apps/common/console.h"
 #include "apps/common/host_cores.h"
+#include "apps/common/memory_plan.h"
+#include "apps/parameters/parameters.h"
 #include "kernels/basis/make_cell_basis.h"
+#include "operators/solver/available_memory.h"
 #include "operators/solver/backend_choice.h"
 #include "version.h"
 
@@ -136,44 +139,92 @@ nlohmann::json announced(const std::string &what, BenchmarkVoice &voice, const s
   return result;
 }
 
+namespace
+{
+  /// One degree, and what it is measured on.
+  struct Part
+  {
+    Grid grid;
+    BackendChoice choice;
+  };
+
+  /// All degrees on devices or all on the host. Throws ParameterError if the backend cannot be used.
+  std::vector<Part> parts_of(
+      const BenchmarkOptions &options, MPI_Comm communicator, BenchmarkVoice &voice)
+  {
+    int n_ranks = 1;
+    MPI_Comm_size(communicator, &n_ranks);
+    const SolverOptions solver;
+    std::vector<Part> parts;
+    std::string reason;
+    bool on_devices = true;
+    for (const int degree : options.degrees)
+    {
+      const Problem problem = problem_of(options, degree, n_ranks);
+      Part &part = parts.emplace_back();
+      part.grid = make_grid(problem, communicator, division_for_devices(solver));
+      try
+      {
+        part.choice = choose_backend(problem, solver, options.backend, ranks_of(part.grid));
+      }
+      catch (const std::invalid_argument &error) // alike on all ranks
+      {
+        throw ParameterError(error.what());
+      }
+      on_devices = on_devices && laplace::is_device_backend(part.choice.backend);
+      reason = reason.empty() ? part.choice.reason : reason;
+    }
+    if (on_devices)
+      return parts;
+    if (!reason.empty())
+      voice.say("  no GPU is used: " + reason + '\n');
+    for (Part &part : parts)
+    {
+      part.grid = make_grid(part.grid.problem, communicator);
+      part.choice.backend = laplace::Backend::cpu;
+    }
+    return parts;
+  }
+
+  /// Before anything is taken: of a solve in double, the most that is measured.
+  void check_memory_of(const Grid &grid, bool on_devices)
+  {
+    SolverOptions options;
+    options.multigrid.precision = Precision::double_precision;
+    check_memory(grid, options,
+        on_devices ? static_cast<double>(free_device_bytes()) : available_memory(),
+        on_devices ? MemoryPlace::device : MemoryPlace::host);
+  }
+} // namespace
+
 nlohmann::json run_benchmark(
     const BenchmarkOptions &options, MPI_Comm communicator, BenchmarkVoice voice)
 {
   int n_ranks = 1;
   MPI_Comm_size(communicator, &n_ranks);
+  const std::vector<Part> parts = parts_of(options, communicator, voice);
+  const bool on_devices = laplace::is_device_backend(parts.front().choice.backend);
   json result = {{"benchmark", "solver"}, {"version", tensormg::version},
       {"git_hash", tensormg::git_hash}, {"date", utc_now()}, {"cpu", cpu_model()},
       {"ranks", n_ranks}, {"instruction_set", laplace::cpu_instruction_set()},
       {"dimension", options.dim}, {"dofs_per_rank", options.dofs_per_rank}};
-  std::optional<double> of_host, of_devices;
-  const auto bandwidth = [&](bool on_devices) {
-    std::optional<double> &known = on_devices ? of_devices : of_host;
-    if (!known)
-    {
-      voice.progress.begin("scale bandwidth");
-      known = on_devices ? measure_device_bandwidth(communicator, options.repetitions)
-                         : measure_scale_bandwidth(communicator, options.repetitions);
-      voice.say("  scale bandwidth: " + format_number(1e-9 * *known) + " GB/s\n");
-      result["scale_bytes_per_second"] = *known;
-    }
-    return *known;
-  };
-  for (const int degree : options.degrees)
+  if (on_devices)
   {
-    const Problem problem = problem_of(options, degree, n_ranks);
-    const SolverOptions solver;
-    Grid grid = make_grid(problem, communicator, division_for_devices(solver));
-    const BackendChoice choice = choose_backend(problem, solver, options.backend, ranks_of(grid));
-    const bool on_devices = laplace::is_device_backend(choice.backend);
-    if (!on_devices)
-      grid = make_grid(problem, communicator);
-    else
-    {
+    if (n_ranks > 1)
       stay_near_device(device_properties().place_on_bus);
-      result["device"] = device_properties().name;
-    }
-    const CellBasis basis = make_cell_basis(degree);
-    const BenchmarkPlace place{grid, basis, choice.backend, bandwidth(on_devices)};
+    result["device"] = device_properties().name;
+  }
+  for (const Part &part : parts)
+    check_memory_of(part.grid, on_devices);
+  voice.progress.begin("scale bandwidth");
+  const double bandwidth = on_devices ? measure_device_bandwidth(communicator, options.repetitions)
+                                      : measure_scale_bandwidth(communicator, options.repetitions);
+  voice.say("  scale bandwidth: " + format_number(1e-9 * bandwidth) + " GB/s\n");
+  result["scale_bytes_per_second"] = bandwidth;
+  for (const Part &part : parts)
+  {
+    const CellBasis basis = make_cell_basis(part.grid.problem.degree);
+    const BenchmarkPlace place{part.grid, basis, part.choice.backend, bandwidth};
     result["degrees"].push_back(on_devices ? measure_on_devices(place, options.repetitions, voice)
                                            : measure_on_host(place, options.repetitions, voice));
   }

@@ -74,7 +74,8 @@ nlohmann::json measure_on_devices(
     const BenchmarkPlace &place, int repetitions, BenchmarkVoice &voice);
 
 /// Runs everything; the same object on every rank. Each operator is compared with the reference on a
-/// small mesh before it is timed. Throws std::runtime_error if a check or a solve fails, std::invalid_argument if the backend cannot be used.
+/// small mesh before it is timed. Throws std::runtime_error if a check or a solve fails, ParameterError if the backend cannot be used or memory does
+/// not suffice.
 nlohmann::json run_benchmark(
     const BenchmarkOptions &options, MPI_Comm communicator, BenchmarkVoice voice = {});
 

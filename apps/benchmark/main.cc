@@ -116,22 +116,21 @@ int main(int argc, char **argv)
       std::fprintf(stderr, "tensormg: error: %s; see tensormg benchmark --help\n", error.what());
     code = tensormg::exit_parameters;
   }
-  catch (const std::invalid_argument &error) // the backend, alike on all ranks
-  {
-    if (rank == 0)
-      std::fprintf(stderr, "tensormg: error: %s\n", error.what());
-    code = tensormg::exit_parameters;
-  }
   catch (const tensormg::ParameterError &error) // alike on all ranks
   {
     if (rank == 0)
       std::fprintf(stderr, "tensormg: error: %s\n", error.what());
     code = tensormg::exit_parameters;
   }
+  catch (const tensormg::DeviceError &error)
+  {
+    std::fprintf(stderr, "tensormg: error: %s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, tensormg::exit_device_failed);
+  }
   catch (const std::exception &error)
   {
     std::fprintf(stderr, "tensormg: error: %s\n", error.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Abort(MPI_COMM_WORLD, tensormg::exit_unexpected);
   }
   MPI_Finalize();
   return code;

@@ -128,18 +128,6 @@ namespace
                "8 wrong results of a kernel, 9 the device failed or is out of memory.");
   }
 
-  /// Ranks that meet here within the time failed all alike.
-  bool everyone_arrives(MPI_Comm communicator)
-  {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibarrier(communicator, &request);
-    const double begin = MPI_Wtime();
-    int done = 0;
-    while (done == 0 && MPI_Wtime() < begin + patience)
-      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    return done != 0;
-  }
-
   /// On the screen in one piece, and in the log.
   void say_error(const std::string &text, LogFile &log)
   {
@@ -154,7 +142,7 @@ namespace
     int rank = 0;
     MPI_Comm_rank(private_communicator, &rank);
     std::cout.flush();
-    if (everyone_arrives(private_communicator))
+    if (all_arrive(private_communicator, patience)) // all have failed alike
     {
       if (rank == 0)
         say_error(message, log);

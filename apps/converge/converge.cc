@@ -380,12 +380,19 @@ namespace
 
 int converge_program(const Parameters &parameters, MPI_Comm all, Console &console)
 {
-  Parameters largest = parameters; // of the study
-  const auto &degrees = parameters.converge.degrees;
-  const auto &refinements = parameters.converge.refinements;
-  largest.problem.degree = *std::max_element(degrees.begin(), degrees.end());
-  largest.problem.refinements = *std::max_element(refinements.begin(), refinements.end());
-  return with_ranks_of_solves(largest, all, console,
+  std::vector<int> degrees = parameters.converge.degrees,
+                   refinements = parameters.converge.refinements;
+  std::sort(degrees.rbegin(), degrees.rend());
+  std::sort(refinements.rbegin(), refinements.rend());
+  std::vector<Parameters> solves; // the largest one first
+  for (const int refinement : refinements)
+    for (const int degree : degrees)
+    {
+      solves.push_back(parameters);
+      solves.back().problem.degree = degree;
+      solves.back().problem.refinements = refinement;
+    }
+  return with_ranks_of_solves(solves, all, console,
       [&](MPI_Comm ranks) { return study_program(parameters, ranks, console); });
 }
 } // namespace tensormg

@@ -59,8 +59,7 @@ namespace
     VectorType restricted(const LevelGrid &fine, const LevelGrid &coarse, const VectorType &x) const
     {
       VectorType result(coarse.block, context.stream);
-      TransferOperator<double, DeviceContext>(
-          fine, coarse, system_.basis, system_.backend, context.stream)
+      TransferOperator<double, DeviceContext>(fine, coarse, system_.basis, system_.backend, context)
           .restrict_to(result, x, 1.);
       return result;
     }

@@ -358,13 +358,24 @@ namespace
       throw;
     }
   }
+
+  double dofs_of(const Problem &problem)
+  {
+    double dofs = std::pow(problem.degree + 1., problem.dim);
+    for (int d = 0; d < problem.dim; ++d)
+      dofs *= static_cast<double>(problem.cells(d));
+    return dofs;
+  }
 } // namespace
 
-int with_ranks_of_solves(const Parameters &parameters, MPI_Comm all, Console &console,
+int with_ranks_of_solves(const std::vector<Parameters> &solves, MPI_Comm all, Console &console,
     const std::function<int(MPI_Comm)> &f)
 {
-  const std::string reason =
-      why_one_device(parameters.problem, parameters.solver, parameters.backend, all);
+  std::string reason;
+  for (std::size_t i = 0; i < solves.size() && reason.empty(); ++i)
+    if (const Parameters &p = solves[i];
+        i == 0 || dofs_of(p.problem) > p.solver.multigrid.replicated_dofs)
+      reason = why_one_device(p.problem, p.solver, p.backend, all);
   if (reason.empty())
     return f(all);
   console.normal("one GPU is used: " + reason + '\n');
@@ -373,13 +384,13 @@ int with_ranks_of_solves(const Parameters &parameters, MPI_Comm all, Console &co
 
 int solve_program(const Parameters &parameters, MPI_Comm all, Console &console)
 {
-  return with_ranks_of_solves(parameters, all, console,
+  return with_ranks_of_solves({parameters}, all, console,
       [&](MPI_Comm ranks) { return exit_code(run_solve(parameters, ranks, console)); });
 }
 
 int dry_run_program(const Parameters &parameters, MPI_Comm all, Console &console)
 {
-  return with_ranks_of_solves(parameters, all, console, [&](MPI_Comm ranks) {
+  return with_ranks_of_solves({parameters}, all, console, [&](MPI_Comm ranks) {
     dry_run_solve(parameters, ranks, console);
     return 0;
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include <mpi.h>
 
@@ -12,8 +13,9 @@
 namespace tensormg
 {
 /// f with the communicator of solves: that of the first rank alone where each rank has a GPU but the problem is not divided among them, and
-/// otherwise `all`. Its exit code, or what it throws, on all ranks. Collective.
-int with_ranks_of_solves(const Parameters &parameters, MPI_Comm all, Console &console,
+/// otherwise `all`. `solves`: all of them, the largest first; of the others those count that GPUs would divide. Its exit code, or what it throws, on
+/// all ranks. Collective.
+int with_ranks_of_solves(const std::vector<Parameters> &solves, MPI_Comm all, Console &console,
     const std::function<int(MPI_Comm)> &f);
 
 /// Solves the problem and writes what output.* asks for; also an iteration that did not converge

@@ -1,5 +1,6 @@
 #include "operators/constant/device_transposition.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace tensormg
@@ -19,6 +20,11 @@ DeviceTransposition::DeviceTransposition(
   const std::int64_t end = (level.offset[2] + level.block.cells[2]) * level.block.nz();
   first_plane_.resize(static_cast<std::size_t>(ranks) + 1);
   MPI_Allgather(&end, 1, MPI_INT64_T, first_plane_.data() + 1, 1, MPI_INT64_T, level.communicator);
+  std::int64_t most_planes = 0;
+  for (int r = 0; r < ranks; ++r)
+    most_planes = std::max(most_planes, first_plane_[r + 1] - first_plane_[r]);
+  messages_.require_size(
+      static_cast<std::size_t>(most_planes * ((ny_ + ranks - 1) / ranks) * nx_) * sizeof(double));
   buffer_ = DeviceArray<double>(own_planes() * ny_ * nx_, stream_);
 }
 

@@ -71,11 +71,6 @@ public:
   const LevelGrid &level() const { return level_; }
   const CellBasis &basis() const { return basis_; }
   laplace::Backend backend() const { return backend_; }
-  /// Of all applications so far, on this rank.
-  const ExchangeTimes &exchange_times() const requires(!Context::on_device)
-  {
-    return sides_.times();
-  }
 
   /// What an operator with exact directions holds besides its traces.
   static std::int64_t bytes(const LevelGrid &level);

@@ -31,8 +31,6 @@ public:
 
   using Kernel = std::function<void(const laplace::Arguments<Number> &)>;
   void run(const Kernel &kernel, laplace::Arguments<Number> arguments);
-  /// Of all applications so far, on this rank.
-  const ExchangeTimes &times() const { return exchange_.times(); }
 
 private:
   GhostExchange<Number> exchange_;

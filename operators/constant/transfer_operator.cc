@@ -141,7 +141,10 @@ void TransferOperator<Number, Context>::prepare_messages(MPI_Comm communicator) 
   const std::vector<Block> &blocks = part_->blocks();
   std::int64_t total = 0;
   for (const Block &block : blocks)
+  {
+    messages_->require_size(static_cast<std::size_t>(block.size()) * sizeof(Number));
     total += block.size();
+  }
   parts_ = DeviceArray<Number>(total, context_.stream);
   std::int64_t begin = 0;
   for (int r = 0; r < std::ssize(blocks); ++r)

@@ -17,6 +17,19 @@ inline bool on_all_ranks(bool here, MPI_Comm communicator)
   return all != 0;
 }
 
+/// Whether every rank calls this within so many seconds. To be asked once of a communicator that serves nothing else where it may be false: who
+/// comes later finds those who have gone.
+inline bool all_arrive(MPI_Comm communicator, double seconds)
+{
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(communicator, &request);
+  const double begin = MPI_Wtime();
+  int done = 0;
+  while (done == 0 && MPI_Wtime() < begin + seconds)
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  return done != 0;
+}
+
 /// Whether every rank says the same text as the first one. Collective.
 inline bool is_same_on_all_ranks(const std::string &text, MPI_Comm communicator)
 {

@@ -17,7 +17,7 @@ template <typename T>
 class DeviceExchange
 {
 public:
-  /// `sizes`: numbers of the message at each side that is_remote(); of the others nothing is taken. `level` must outlive the object.
+  /// `sizes`: numbers of the message at each side that is_remote(); of the others nothing is taken.
   /// `links`: of the level's communicator. `in_background`: work that is queued between start() and finish() does not wait
   /// for the messages.
   DeviceExchange(const LevelGrid &level, const std::array<std::int64_t, 6> &sizes, Stream stream,

@@ -86,7 +86,10 @@ DeviceLinks link_ranks(MPI_Comm communicator, Stream stream, std::string &text)
     const double seconds = nccl->seconds();
     return {std::move(nccl), false, seconds};
   }
-  const double of_host = try_messages(communicator, stream, false).value_or(0.);
+  const auto through_host = try_messages(communicator, stream, false);
+  if (!through_host)
+    throw DeviceError("messages of MPI bring wrong numbers");
+  const double of_host = *through_host;
   if (on_all_ranks(claims_device_memory(), communicator))
   {
     const auto direct = try_messages(communicator, stream, true);
@@ -102,11 +105,27 @@ DeviceLinks link_ranks(MPI_Comm communicator, Stream stream, std::string &text)
   return {nullptr, false, of_host};
 }
 
+DeviceMessages::~DeviceMessages()
+{
+  for (MPI_Request &request : requests_) // after an exception
+  {
+    MPI_Cancel(&request);
+    MPI_Request_free(&request);
+  }
+}
+
+void DeviceMessages::require_size(std::size_t bytes) const
+{
+  if (links_.nccl == nullptr)
+    count_of(bytes);
+}
+
 /// At least so many; the same as long as they suffice, since pinned memory takes the driver a millisecond.
 std::byte *DeviceMessages::on_host(std::size_t bytes)
 {
   if (host_ == nullptr || static_cast<std::size_t>(host_->size()) < bytes)
   {
+    device::synchronize(stream_); // what the last exchange has brought is on its way to the device
     host_.reset();
     host_ = std::make_unique<PinnedArray<std::byte>>(static_cast<std::int64_t>(bytes));
   }

@@ -46,8 +46,11 @@ public:
   // Requests point into the buffers.
   DeviceMessages(const DeviceMessages &) = delete;
   DeviceMessages &operator=(const DeviceMessages &) = delete;
+  ~DeviceMessages();
 
   const DeviceLinks &links() const { return links_; }
+  /// Throws std::length_error if a message may not be so large. To be asked for the largest one of all ranks.
+  void require_size(std::size_t bytes) const;
   /// Sends what the work queued so far leaves. Those between two ranks are in one order on both: the n-th one sent is the n-th one
   /// received. The lists and what they point to stay until finish().
   void start(const std::vector<DeviceSend> &sends, const std::vector<DeviceReceive> &receives);

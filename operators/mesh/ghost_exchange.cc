@@ -32,7 +32,6 @@ GhostExchange<Number>::GhostExchange(const LevelGrid &level, const CellBasis &ba
 template <typename Number>
 void GhostExchange<Number>::start(const Number *src)
 {
-  const double begin = MPI_Wtime();
   const MPI_Datatype type = sizeof(Compute<Number>) == sizeof(double) ? MPI_DOUBLE : MPI_FLOAT;
   n_requests_ = 0;
   for (int s = 2; s < 6; ++s)
@@ -50,11 +49,6 @@ void GhostExchange<Number>::start(const Number *src)
       MPI_Isend(send_[s].data(), static_cast<int>(send_[s].size()), type, level_.neighbour[s], s,
           level_.communicator, &requests_[n_requests_++]);
     }
-  if (n_requests_ > 0)
-  {
-    ++times_.exchanges;
-    times_.starting += MPI_Wtime() - begin;
-  }
   for (int s = 2; s < 6; ++s)
     if (pointers_[s] && !remote_[s])
       // Alone in this direction, what leaves at s enters at the opposite side.
@@ -83,10 +77,8 @@ void GhostExchange<Number>::finish()
 {
   if (n_requests_ == 0)
     return;
-  const double begin = MPI_Wtime();
   MPI_Waitall(n_requests_, requests_.data(), MPI_STATUSES_IGNORE);
   n_requests_ = 0;
-  times_.waiting += MPI_Wtime() - begin;
 }
 
 template <typename Number>

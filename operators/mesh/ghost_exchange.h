@@ -9,14 +9,6 @@
 
 namespace tensormg
 {
-/// What the exchanges of one level have cost this rank so far.
-struct ExchangeTimes
-{
-  std::int64_t exchanges = 0; ///< with another rank
-  double starting = 0.;       ///< seconds for packing and handing over to MPI
-  double waiting = 0.;        ///< seconds in finish()
-};
-
 /// Owns send and receive buffers for the sides of one level that are Side::ghost. A neighbour needs of a
 /// cell only value and normal derivative per line: 2 n^(d-1) numbers per face instead of n^d.
 ///
@@ -47,7 +39,6 @@ public:
   /// Pointers for laplace::Arguments::ghost; valid as long as this object.
   const std::array<const Compute<Number> *, 6> &ghosts() const { return pointers_; }
 
-  const ExchangeTimes &times() const { return times_; }
   std::int64_t bytes() const;
 
 private:
@@ -58,7 +49,6 @@ private:
   std::array<const Compute<Number> *, 6> pointers_{};
   std::array<MPI_Request, 8> requests_{};
   int n_requests_ = 0; ///< 0: nothing under way
-  ExchangeTimes times_;
 };
 
 extern template class GhostExchange<double>;

@@ -79,11 +79,11 @@ struct Division
   std::int64_t replicated_dofs =
       0; ///< levels with one coefficient or numbers of cells, the finest one, too, that have at most so many
   ///< unknowns lie on every rank, besides those that are too small in any case
-  /// In 3D z alone is divided, if every rank gets so many layers of the finest level: no cells of its surface are far apart in memory, and
-  /// layers are computed while those at the surface travel. 0: the surface is what counts.
+  /// In 3D z alone is divided, if every rank gets so many layers of the finest level: traces lie together in memory, and what transposes a grid
+  /// can. 0: the surface is what counts.
   std::int64_t least_layers = 0;
 };
-/// Of GPUs: with fewer, two launches more cost what a message takes.
+/// Of GPUs.
 inline constexpr std::int64_t least_layers_of_devices = 16;
 
 /// All levels, coarsest first: level_shapes().

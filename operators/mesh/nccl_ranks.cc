@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <iostream>
 #include <utility>
 
 #include "kernels/device/shared_library.h"
@@ -27,7 +28,6 @@ namespace
     int (*get_unique_id)(UniqueId *) = nullptr;
     int (*init_rank)(void **, int, UniqueId, int) = nullptr;
     int (*destroy)(void *) = nullptr;
-    int (*abort)(void *) = nullptr;
     const char *(*error_string)(int) = nullptr;
     int (*send)(const void *, std::size_t, int, int, void *, CUstream_st *) = nullptr;
     int (*receive)(void *, std::size_t, int, int, void *, CUstream_st *) = nullptr;
@@ -46,7 +46,6 @@ namespace
       library.find("ncclGetUniqueId", found.get_unique_id);
       library.find("ncclCommInitRank", found.init_rank);
       library.find("ncclCommDestroy", found.destroy);
-      library.find("ncclCommAbort", found.abort);
       library.find("ncclGetErrorString", found.error_string);
       library.find("ncclSend", found.send);
       library.find("ncclRecv", found.receive);
@@ -91,23 +90,33 @@ namespace
   }
 } // namespace
 
-NcclRanks::NcclRanks(void *handle, int rank, int size)
+NcclRanks::NcclRanks(void *handle, MPI_Comm communicator)
   : handle_(handle)
-  , rank_(rank)
-  , size_(size)
-{}
+{
+  MPI_Comm_dup(communicator, &communicator_);
+  MPI_Comm_rank(communicator, &rank_);
+  MPI_Comm_size(communicator, &size_);
+}
 
 NcclRanks::~NcclRanks()
 {
-  if (handle_ != nullptr)
-    nccl().destroy(handle_);
+  nccl().destroy(handle_);
+  int is_over = 0;
+  MPI_Finalized(&is_over);
+  if (is_over == 0)
+    MPI_Comm_free(&communicator_);
 }
 
-void NcclRanks::abort() const noexcept
+void NcclRanks::end_if_alone(const std::exception &error) const
 {
-  if (handle_ != nullptr)
-    nccl().abort(handle_);
-  handle_ = nullptr;
+  constexpr double patience = 2.;
+  constexpr int exit_failed = 1, exit_device_failed = 9;
+  if (all_arrive(communicator_, patience))
+    return;
+  std::cerr << "tensormg: error: on rank " + std::to_string(rank_) + ": " + error.what() + '\n'
+            << std::flush;
+  MPI_Abort(communicator_,
+      dynamic_cast<const DeviceError *>(&error) != nullptr ? exit_device_failed : exit_failed);
 }
 
 std::shared_ptr<NcclRanks> NcclRanks::make(MPI_Comm communicator, Stream stream, std::string &why)
@@ -139,7 +148,7 @@ std::shared_ptr<NcclRanks> NcclRanks::make(MPI_Comm communicator, Stream stream,
   {
     void *handle = nullptr;
     check(nccl().init_rank(&handle, size, id, rank), "connecting the ranks");
-    result.reset(new NcclRanks(handle, rank, size));
+    result.reset(new NcclRanks(handle, communicator));
     if (!result->try_out(stream))
       why = "messages by NCCL arrive wrong";
   }
@@ -156,7 +165,6 @@ std::shared_ptr<NcclRanks> NcclRanks::make(MPI_Comm communicator, Stream stream,
 void NcclRanks::exchange(const std::vector<DeviceSend> &sends,
     const std::vector<DeviceReceive> &receives, Stream stream) const
 {
-  require_handle();
   check(nccl().group_start(), "sending");
   for (const DeviceSend &send : sends)
     check(nccl().send(send.data, send.bytes, bytes_of_nccl, send.to, handle_, stream), "sending");
@@ -168,16 +176,9 @@ void NcclRanks::exchange(const std::vector<DeviceSend> &sends,
 
 void NcclRanks::sum(double *numbers, std::int64_t count, Stream stream) const
 {
-  require_handle();
   check(nccl().all_reduce(numbers, numbers, static_cast<std::size_t>(count), double_of_nccl,
             sum_of_nccl, handle_, stream),
       "summing");
-}
-
-void NcclRanks::require_handle() const
-{
-  if (handle_ == nullptr)
-    throw DeviceError("NCCL: messages among the ranks have been given up after an error");
 }
 
 bool NcclRanks::try_out(Stream stream)
@@ -200,6 +201,7 @@ bool NcclRanks::try_out(Stream stream)
     exchange(sends, receives, stream);
   device::synchronize(stream);
   seconds_ = std::chrono::duration<double>(Clock::now() - begin).count() / rounds;
+  MPI_Allreduce(MPI_IN_PLACE, &seconds_, 1, MPI_DOUBLE, MPI_MAX, communicator_);
   text_ = version_text() + ", 4 MB to a neighbour in " +
       std::to_string(std::lround(1e6 * seconds_)) + " us";
   const double other = (rank_ + size_ - 1) % size_, own = rank_;

@@ -6,7 +6,6 @@
 #include <exception>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <mpi.h>
@@ -47,8 +46,9 @@ public:
   /// Every number becomes its sum over the ranks, with the same bits on all of them.
   void sum(double *numbers, std::int64_t count, Stream stream) const;
 
-  /// Gives up what is queued, which may wait for ranks that come no more: from here on nothing works.
-  void abort() const noexcept;
+  /// After an exception in a solve: ends all ranks, with this one line, unless all of them have failed and come here within seconds. Where a
+  /// rank fails alone, work on devices waits for its messages for ever, and who frees memory waits for that work.
+  void end_if_alone(const std::exception &error) const;
 
   /// "NCCL 2.27.7, 4 MB to a neighbour in 31 us"
   const std::string &text() const { return text_; }
@@ -56,41 +56,18 @@ public:
   double seconds() const { return seconds_; }
   /// For messages beside the work of another stream.
   Stream background() const { return background_.get(); }
-  int rank() const { return rank_; }
-  int size() const { return size_; }
 
 private:
-  NcclRanks(void *handle, int rank, int size);
+  NcclRanks(void *handle, MPI_Comm communicator);
   /// Whether numbers sent around the ring arrive; sets text().
   bool try_out(Stream stream);
-  void require_handle() const;
 
-  mutable void *handle_; ///< nullptr: aborted
+  void *handle_;
+  MPI_Comm communicator_ =
+      MPI_COMM_NULL; ///< its own: messages of failing ranks must not meet others
   OwnedStream background_;
   int rank_, size_;
   std::string text_;
   double seconds_ = 0.;
-};
-
-/// While an exception leaves the scope, aborts messages: memory can be given back then, which otherwise waits for work that waits for other
-/// ranks.
-class AbortOnException
-{
-public:
-  explicit AbortOnException(std::shared_ptr<const NcclRanks> ranks)
-    : ranks_(std::move(ranks))
-    , exceptions_(std::uncaught_exceptions())
-  {}
-  ~AbortOnException()
-  {
-    if (ranks_ != nullptr && std::uncaught_exceptions() > exceptions_)
-      ranks_->abort();
-  }
-  AbortOnException(const AbortOnException &) = delete;
-  AbortOnException &operator=(const AbortOnException &) = delete;
-
-private:
-  std::shared_ptr<const NcclRanks> ranks_;
-  int exceptions_;
 };
 } // namespace tensormg

@@ -23,22 +23,20 @@ namespace
              "for tensor cores: backend cuda, precision double, single or half";
     if (ranks.count == 1)
       return "";
-    const std::string among = " cannot be divided among several GPUs (" +
-        std::to_string(ranks.count) + " ranks are running)";
+    const std::string among = " cannot be divided among " + std::to_string(ranks.count) + " GPUs";
     if (solver.multigrid.smoother == Smoother::patch && solver.solver != OuterSolver::direct)
       return "the patch smoother" + among;
     if (ranks.divide_layers)
       return "";
-    const std::string without =
-        " without " + std::to_string(least_layers_of_devices) + " layers of cells in z for each";
+    const std::string where =
+        problem.dim == 2 ? " in 2D" : ", of which each does not get layers of cells in z alone";
     if (problem.is_cellwise())
       return "graded cells, coefficients that differ from cell to cell, reaction and Robin sides" +
-          among + without;
+          among + where;
     if (solver.solver == OuterSolver::direct)
-      return "the direct solver" + among + without;
+      return "the direct solver" + among + where;
     if (ranks.divide_coarsest)
-      return "the coarsest level" + among + without +
-          "; fewer coarse_cells and more refinements can";
+      return "the coarsest level" + among + where + "; fewer coarse_cells and more refinements can";
     return "";
   }
 

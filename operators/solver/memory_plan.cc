@@ -167,8 +167,9 @@ MemoryPlan make_memory_plan(const Grid &grid, const SolverOptions &options, Memo
       break;
     case OuterSolver::direct:
       add_vectors("direct: residual, correction", 2);
-      plan.items.push_back({"direct: whole grid on every rank, eigenvectors", fp64,
-          on_device ? 1 : 2, box_solver_bytes(grid, on_device)});
+      plan.items.push_back({on_device ? "direct: coefficients, eigenvectors"
+                                      : "direct: whole grid on every rank, eigenvectors",
+          fp64, on_device ? 1 : 2, box_solver_bytes(grid, on_device)});
       break;
   }
   if (options.solver != OuterSolver::direct)

@@ -87,7 +87,12 @@ public:
   /// those; x stays as it is. Throws std::invalid_argument and std::length_error for what cannot be.
   void set_up(VectorType &x, const VectorType &b)
   {
-    [[maybe_unused]] const auto guard = make_guard();
+    ending_all_if_alone([&] { make_method_and_cycle(x, b); });
+  }
+
+private:
+  void make_method_and_cycle(VectorType &x, const VectorType &b)
+  {
     if (is_direct())
     {
       direct_ = setup_times::in_scope("direct solver", [&] { return make_direct(); });
@@ -105,7 +110,24 @@ public:
       wait();
     });
   }
+  /// What a rank throws alone while others wait for its messages ends all of them.
+  template <typename F>
+  auto ending_all_if_alone(const F &f) const
+  {
+    try
+    {
+      return f();
+    }
+    catch (const std::exception &error)
+    {
+      if constexpr (Context::on_device)
+        if (context_.links.nccl != nullptr)
+          context_.links.nccl->end_if_alone(error);
+      throw;
+    }
+  }
 
+public:
   /// x = B^-1 b, from x with Start::given. The squares of the entries of b are in the range of double precision.
   SolveReport solve(VectorType &x, const VectorType &b, Start start, const SolveEvents &events = {})
   {
@@ -116,7 +138,7 @@ public:
     SolveReport before; // of cycles that were given up
     for (Start now = start;;)
     {
-      SolveReport report = attempt(x, b, now, events, before);
+      SolveReport report = ending_all_if_alone([&] { return attempt(x, b, now, events, before); });
       add_before(before, report);
       if (!report.converged() && report.rhs_norm > 0.)
         explain_rounding(space_.norm(x), report);
@@ -214,13 +236,6 @@ private:
   using Mixed = MixedOperator<Operator<double>, Operator<WideFloat>>;
   using BoxSolverHere = std::conditional_t<Context::on_device, DeviceBoxSolver<double>, BoxSolver>;
 
-  auto make_guard() const
-  {
-    if constexpr (Context::on_device)
-      return AbortOnException(context_.links.nccl);
-    else
-      return std::nullopt;
-  }
   std::unique_ptr<BoxSolverHere> make_direct() const
   {
     const LevelGrid &level = grid_.finest();
@@ -293,7 +308,6 @@ private:
   SolveReport attempt(VectorType &x, const VectorType &b, Start start, const SolveEvents &events,
       const SolveReport &before)
   {
-    [[maybe_unused]] const auto guard = make_guard();
     if (events.begins)
       events.begins();
     const double begin = now();

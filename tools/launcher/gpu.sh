@@ -177,8 +177,7 @@ tell_about_gpu()
 {
   gpu_visible || return 0
   case $subcommand in
-    solve | converge) wants_gpu || return 0 ;;
-    benchmark) return 0 ;;
+    solve | converge | benchmark) wants_gpu || return 0 ;;
   esac
   [[ ${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-0}}} == 0 ]] || return 0
   local count gpus=1

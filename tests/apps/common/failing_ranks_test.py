@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
@@ -60,10 +59,8 @@ class FailingRanks(unittest.TestCase):
             ranks = self.ranks_of(process)
             self.assertEqual(len(ranks), 2)
             os.kill(ranks[victim], signal.SIGKILL)
-            begin = time.monotonic()
-            process.stdout.read()
-            self.assertNotEqual(process.wait(PATIENCE), 0)
-            self.assertLess(time.monotonic() - begin, PATIENCE)
+            process.communicate(timeout=PATIENCE)
+            self.assertNotEqual(process.returncode, 0)
             for rank in ranks:
                 self.assertFalse(is_running(rank))
             results = [path for path in (self.folder / "output").iterdir() if path.suffix in (".vtu", ".pvtu", ".csv") or path.name == "run.json"]
@@ -71,15 +68,11 @@ class FailingRanks(unittest.TestCase):
 
     def test_different_builds(self):
         version = subprocess.run([str(PROGRAM), "--version"], capture_output=True, text=True, check=True).stdout
-        found = re.search(r"[0-9a-f]{12}(-dirty)?", version)
-        if found is None:
-            self.skipTest("built outside of a repository")
-        other = self.folder / "tensormg-solve"
-        text = found.group().encode()
+        text = re.search(r"[0-9]+[.][0-9]+[.][0-9]+", version).group().encode()
         program = PROGRAM.read_bytes()
-        if text not in program:
-            self.skipTest("the version is in a library")
-        other.write_bytes(program.replace(text, bytes(reversed(text[:12])) + text[12:]))
+        self.assertIn(text, program)
+        other = self.folder / "tensormg-solve"
+        other.write_bytes(program.replace(text, re.sub(rb"[0-9]", b"7", text)))
         other.chmod(0o755)
         arguments = ["--set=problem.right_hand_side=1", "--set=problem.refinements=3"]
         process = self.start("-n", "1", str(PROGRAM), *arguments, ":", "-n", "1", str(other), *arguments)

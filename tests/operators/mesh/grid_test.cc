@@ -255,6 +255,31 @@ namespace
     EXPECT_EQ(single.finest().replicated, n_ranks > 1) << "fewer cells in y and z than ranks";
   }
 
+  // On devices: layers, where there are enough, and small levels on every rank.
+  TEST(Grid, DividesAsItIsTold)
+  {
+    int n_ranks = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
+    if (n_ranks == 1)
+      return;
+    const Problem problem = test::cubes(3, 1, {2, 2, 2 * n_ranks}, 4, "DD");
+    const Grid layers = make_grid(problem, MPI_COMM_WORLD, {0, 32});
+    EXPECT_EQ(layers.ranks_per_direction, (std::array<int, 3>{1, 1, n_ranks}));
+    EXPECT_FALSE(layers.levels[3].replicated);
+    const Grid few = make_grid(problem, MPI_COMM_WORLD, {0, 33}),
+               usual = make_grid(problem, MPI_COMM_WORLD);
+    EXPECT_EQ(few.ranks_per_direction, usual.ranks_per_direction);
+    const std::int64_t of_second = layers.levels[3].global_dofs();
+    const Grid replicated = make_grid(problem, MPI_COMM_WORLD, {of_second, 32});
+    EXPECT_TRUE(replicated.levels[3].replicated);
+    EXPECT_FALSE(replicated.finest().replicated);
+    EXPECT_EQ(replicated.levels[3].block.cells, replicated.levels[3].global_cells);
+    EXPECT_EQ(replicated.finest().offset[2] % 2, 0);
+    EXPECT_TRUE(make_grid(problem, MPI_COMM_WORLD, {layers.finest().global_dofs(), 32})
+                    .finest()
+                    .replicated);
+  }
+
   TEST(Grid, NumbersAreDimensionless)
   {
     const Problem problem = test::box(3, 2, {3, 1, 2}, 1, "DD");

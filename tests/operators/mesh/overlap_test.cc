@@ -162,21 +162,5 @@ namespace
     }
     EXPECT_GT(seen.local_ghosts, 0);
   }
-
-  TYPED_TEST(Overlap, CountsExchanges)
-  {
-    int n_ranks = 1;
-    MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-    const Grid grid = make_grid(test::box(3, 2, {4, 3, 4 * n_ranks}, 0, "DDPPDD"), MPI_COMM_WORLD);
-    const CellBasis basis = make_cell_basis(2);
-    LaplaceOperator<TypeParam> op(grid.finest(), basis, Backend::cpu);
-    const auto u = hashed_vector<TypeParam>(grid.finest(), 1);
-    auto y = op.make_vector();
-    for (int i = 0; i < 3; ++i)
-      op.vmult(y, u);
-    EXPECT_EQ(op.exchange_times().exchanges, n_ranks > 1 ? 3 : 0);
-    EXPECT_EQ(op.exchange_times().starting > 0., n_ranks > 1);
-    EXPECT_GE(op.exchange_times().waiting, 0.);
-  }
 } // namespace
 } // namespace tensormg

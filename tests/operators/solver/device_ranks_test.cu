@@ -2,6 +2,7 @@
 // ranks: 2 4
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -198,6 +199,23 @@ namespace
     EXPECT_EQ(Solver(problem, in(Precision::automatic), together("cuda")).backend(), "cuda");
   }
 
+  // In the middle of recorded cycles.
+  TEST_F(DeviceRanks, AnExceptionOfAllRanksLeavesTheSolverUsable)
+  {
+    const Problem problem = box(3, 2, {2, 2, 8}, 2, "DDNDDD");
+    Execution execution = together("cuda");
+    bool throws = true;
+    execution.iteration_callback = [&](int iteration, double) {
+      if (throws && iteration == 3)
+        throw std::runtime_error("enough");
+    };
+    Solver solver(problem, in(Precision::half_precision), execution);
+    Numbers u(static_cast<std::size_t>(solver.size()));
+    EXPECT_THROW(solver.solve(u), std::runtime_error);
+    throws = false;
+    EXPECT_TRUE(solver.solve(u).converged());
+  }
+
   TEST_F(DeviceRanks, WhatIsNotThereIsRefusedByName)
   {
     const Problem problem = box(2, 3, {4, 9, 1}, 3, "DDDDDD");
@@ -219,10 +237,12 @@ namespace
     EXPECT_NE(refusal(problem, options).find("patch smoother"), std::string::npos);
     Problem cellwise = problem;
     cellwise.reaction = "1";
-    EXPECT_NE(refusal(cellwise, in(Precision::automatic)).find("16 layers"), std::string::npos);
-    Problem flat = box(3, 1, {8, 8, 4}, 2, "DDDDDD"); // 16 layers
+    EXPECT_NE(refusal(cellwise, in(Precision::automatic)).find("GPUs in 2D"), std::string::npos);
+    Problem flat = box(3, 1, {4, 16, 1}, 2, "DDDDDD"); // few layers
+    flat.upper = {1., 4., 0.25};
     flat.reaction = "1";
-    EXPECT_NE(refusal(flat, in(Precision::automatic)).find("16 layers"), std::string::npos);
+    EXPECT_NE(
+        refusal(flat, in(Precision::automatic)).find("layers of cells in z"), std::string::npos);
   }
 
   /// With 16 layers for each of four ranks.
@@ -261,8 +281,7 @@ namespace
   TEST_F(DeviceRanks, VerticesAndLines)
   {
     Problem problem = tower(2, "DDDDDD");
-    problem.cell_coefficient[0] =
-        "if(cos(pi*(floor(4*x)+floor(4*y)+floor(4*z))) > 0, 1000, 1)";
+    problem.cell_coefficient[0] = "if(cos(pi*(floor(4*x)+floor(4*y)+floor(4*z))) > 0, 1000, 1)";
     SolverOptions options = in(Precision::double_precision);
     compare(problem, options, 2, 1e-7);
     options.multigrid.coarsening = Coarsening::vertices_and_lines;
