@@ -63,6 +63,8 @@ FOLDERS = (
     ("operators/data", f"{OPERATORS} . operators/mesh operators/vectors"),
     ("operators/constant", f"{OPERATORS} . operators/mesh operators/vectors operators/data"),
     ("operators/cellwise", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/constant"),
+    ("operators/blocks", f"{OPERATORS} ."),
+    ("operators/pointwise", f"{OPERATORS} . operators/vectors operators/blocks"),
     ("operators/multigrid", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/constant operators/cellwise"),
     ("operators/solver", f"{OPERATORS} . operators"),
     ("operators/output", f"{OPERATORS} . operators/mesh operators/vectors operators/data"),

@@ -1,0 +1,112 @@
+// CONTRACT of the SIPG operator on curved cells with a metric at points.
+//
+// Formula. Of a cell x(xi), xi in [0, 1]^d, with J = dx/dxi and the diffusion tensor K, the metric is G = |det J| J^-1 K J^-T. With u in
+// the basis of CellBasis, n Gauss points in each direction and their weights w,
+//   (A u, v) = sum over cells, points of w (grad_xi v) . G (grad_xi u)  +  sum over faces, points of alpha [v] - {F(v)} [u]
+// On side e = (direction a, end s = -1 or +1) of a cell, at the points of the face in its tangential directions b:
+//   V = u,   F = s (G_aa d_a u + sum_b G_ab d_b u): the outward flux times the element of the surface,   T = sigma / 2 kappa G_aa,
+// primes those of the neighbour there, outward of itself, sigma = p (p + 1), kappa >= 1 one number of the cell (operators/pointwise/metric.h),
+//   j = V - V',   alpha = (T + T') j - (F - F') / 2,   beta = -j / 2,
+// and the cell receives for each test function v of its own
+//   w (alpha v + beta s (G_aa d_a v + sum_b G_ab d_b v)).
+// The neighbour does the same with its own numbers, so that A is symmetric; a cell needs (V', F', T') of the other, never its metric. Behind
+// closed sides T' = T, and (V', F') = (-V, -F) at Side::dirichlet, (V, F) at Side::neumann.
+// Source: D. Arnold, F. Brezzi, B. Cockburn, D. Marini, SIAM J. Numer. Anal. 39 (2002); kappa keeps A definite on sheared cells.
+//
+// Cells. Blocks of N^d cells, side by side in x: cell (ix, iy, iz) of block b is cell (b N + ix, iy, iz) of `block`. Links say what is behind
+// the 2 d sides of each block; through FaceMap, point (a, b) of a side of N n x N n points (2D: N n) is one of the neighbour's.
+// Arrays. Vectors as in kernels/laplace/laplace.h. Numbers of points, all times w: for each row of cells (iy + N iz) one after the other, then
+// for each number, `pitch` cells:
+//   volume   [q][G_xx, G_yy, G_zz, G_xy, G_xz, G_yz] (2D: xx, yy, xy), q = x + n y + n^2 z;
+//   face     [side][q][G_aa, G_ab of the lower tangential direction, of the upper one, T] (2D without the third), q = a + n b.
+// Oracle: reference.cc, itself compared with matrices that deal.II assembles, tests/operators/pointwise/pointwise_oracle_test.cc.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "kernels/basis/cell_basis.h"
+#include "kernels/core/block.h"
+#include "kernels/core/face_map.h"
+#include "kernels/core/half.h"
+#include "kernels/core/wide_float.h"
+
+namespace tensormg::laplace
+{
+/// Behind a side of a block.
+struct BlockLink
+{
+  Side kind = Side::dirichlet; ///< Side::ghost: another block, or the same one
+  std::int32_t block = -1;
+  std::int32_t side = 0; ///< of that block
+  FaceMap map;           ///< from places of this side to those of that one
+};
+
+/// The modes of CellBasis at n Gauss points of [0, 1].
+struct PointTables
+{
+  std::array<double, max_n * max_n> value{};      ///< value[q * n + i]
+  std::array<double, max_n * max_n> derivative{}; ///< likewise
+};
+
+constexpr int volume_numbers(int dim) { return dim * (dim + 1) / 2; }
+constexpr int face_numbers(int dim) { return dim + 1; }
+/// The place of G_ab among them.
+constexpr int volume_place(int dim, int a, int b) { return a == b ? a : dim == 2 ? 2 : 2 + a + b; }
+constexpr std::int64_t points_of_cell(const Block &block)
+{
+  return std::int64_t{block.n} * block.n * block.nz();
+}
+constexpr std::int64_t points_of_face(const Block &block)
+{
+  return std::int64_t{block.n} * block.nz();
+}
+
+template <typename C>
+struct PointNumbers
+{
+  const C *volume = nullptr;
+  const C *face = nullptr;
+};
+
+/// Places in the arrays of PointNumbers, of cell (cx, row).
+constexpr std::int64_t volume_index(
+    const Block &block, std::int64_t row, std::int64_t q, int number, std::int64_t cx)
+{
+  return ((row * points_of_cell(block) + q) * volume_numbers(block.dim) + number) * block.pitch +
+      cx;
+}
+constexpr std::int64_t face_index(
+    const Block &block, std::int64_t row, int side, std::int64_t q, int number, std::int64_t cx)
+{
+  return (((row * 2 * block.dim + side) * points_of_face(block) + q) * face_numbers(block.dim) +
+             number) *
+      block.pitch +
+      cx;
+}
+constexpr std::int64_t volume_size(const Block &block)
+{
+  return volume_index(block, block.cells[1] * block.cells[2], 0, 0, 0);
+}
+constexpr std::int64_t face_size(const Block &block)
+{
+  return face_index(block, block.cells[1] * block.cells[2], 0, 0, 0, 0);
+}
+
+template <typename Number>
+struct PointwiseArguments
+{
+  Block block;
+  std::int64_t per_direction = 1; ///< N
+  const CellBasis *basis = nullptr;
+  const PointTables *tables = nullptr;
+  const BlockLink *links = nullptr; ///< [block][side]
+  PointNumbers<Compute<Number>> numbers;
+  const Number *src = nullptr;
+  Number *dst = nullptr;
+};
+
+/// dst = A src, by plain loops. Every entry of dst is written, padding with zero. Synchronous; the same input gives the same bits.
+template <typename Number>
+void apply_pointwise_reference(const PointwiseArguments<Number> &arguments);
+} // namespace tensormg::laplace

@@ -1,0 +1,104 @@
+#include "operators/blocks/block_geometry.h"
+
+#include <utility>
+
+#include <deal.II/base/quadrature_lib.h>
+
+namespace tensormg
+{
+namespace
+{
+  using Point = BlockGeometry::Point;
+
+  /// to[.., q, ..] = sum over i of matrix[q][i] from[.., i, ..] in a direction that has `stride` points before it.
+  std::vector<Point> contracted(const std::vector<Point> &from, const std::vector<double> &matrix,
+      std::size_t stride, std::size_t count)
+  {
+    const std::size_t rows = matrix.size() / count, blocks = from.size() / (stride * count);
+    std::vector<Point> to(blocks * rows * stride, Point{});
+    for (std::size_t b = 0; b < blocks; ++b)
+      for (std::size_t q = 0; q < rows; ++q)
+        for (std::size_t i = 0; i < count; ++i)
+          for (std::size_t s = 0; s < stride; ++s)
+            for (std::size_t d = 0; d < 3; ++d)
+              to[(b * rows + q) * stride + s][d] +=
+                  matrix[q * count + i] * from[(b * count + i) * stride + s][d];
+    return to;
+  }
+} // namespace
+
+std::vector<double> lobatto_nodes(int degree)
+{
+  std::vector<double> nodes;
+  const dealii::QGaussLobatto<1> rule(static_cast<unsigned>(degree) + 1);
+  for (const auto &point : rule.get_points())
+    nodes.push_back(point[0]);
+  return nodes;
+}
+
+std::vector<double> lagrange_values(
+    const std::vector<double> &nodes, const std::vector<double> &points)
+{
+  std::vector<double> matrix;
+  for (const double x : points)
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+    {
+      double value = 1.;
+      for (std::size_t j = 0; j < nodes.size(); ++j)
+        if (j != i)
+          value *= (x - nodes[j]) / (nodes[i] - nodes[j]);
+      matrix.push_back(value);
+    }
+  return matrix;
+}
+
+std::vector<double> lagrange_derivatives(
+    const std::vector<double> &nodes, const std::vector<double> &points)
+{
+  std::vector<double> matrix;
+  for (const double x : points)
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+    {
+      double sum = 0.;
+      for (std::size_t k = 0; k < nodes.size(); ++k)
+      {
+        if (k == i)
+          continue;
+        double product = 1. / (nodes[i] - nodes[k]);
+        for (std::size_t j = 0; j < nodes.size(); ++j)
+          if (j != i && j != k)
+            product *= (x - nodes[j]) / (nodes[i] - nodes[j]);
+        sum += product;
+      }
+      matrix.push_back(sum);
+    }
+  return matrix;
+}
+
+BlockGeometry::BlockGeometry(const BlockMesh &mesh)
+  : dim_(mesh.dim)
+  , line_(lobatto_nodes(1))
+{
+  for (const auto &corners : mesh.corners)
+    nodes_.emplace_back(corners.begin(), corners.begin() + (1 << mesh.dim));
+}
+
+BlockGeometry::BlockGeometry(int dim, int degree, std::vector<std::vector<Point>> nodes)
+  : dim_(dim)
+  , line_(lobatto_nodes(degree))
+  , nodes_(std::move(nodes))
+{}
+
+std::vector<Point> BlockGeometry::points(
+    std::int64_t block, const std::array<std::vector<double>, 3> &coordinates) const
+{
+  std::vector<Point> result = nodes_[static_cast<std::size_t>(block)];
+  std::size_t stride = 1;
+  for (int d = 0; d < dim_; ++d)
+  {
+    result = contracted(result, lagrange_values(line_, coordinates[d]), stride, line_.size());
+    stride *= coordinates[d].size();
+  }
+  return result;
+}
+} // namespace tensormg

@@ -1,0 +1,44 @@
+// Where the points of blocks lie.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "operators/blocks/block_mesh.h"
+
+namespace tensormg
+{
+/// Nodes of a line, Gauss-Lobatto points of [0, 1]: degree + 1 of them, ascending.
+std::vector<double> lobatto_nodes(int degree);
+/// matrix[q * nodes.size() + i] = l_i(points[q]) of the Lagrange polynomials of these nodes, and its derivatives.
+std::vector<double> lagrange_values(
+    const std::vector<double> &nodes, const std::vector<double> &points);
+std::vector<double> lagrange_derivatives(
+    const std::vector<double> &nodes, const std::vector<double> &points);
+
+/// Positions as polynomials of one degree in each block: at tensor products of Gauss-Lobatto points, x fastest.
+class BlockGeometry
+{
+public:
+  using Point = std::array<double, 3>;
+
+  /// Bilinear or trilinear, from the corners.
+  explicit BlockGeometry(const BlockMesh &mesh);
+  /// nodes[b]: (degree + 1)^dim points of block b.
+  BlockGeometry(int dim, int degree, std::vector<std::vector<Point>> nodes);
+
+  int dim() const { return dim_; }
+  int degree() const { return static_cast<int>(line_.size()) - 1; }
+  std::int64_t n_blocks() const { return static_cast<std::int64_t>(nodes_.size()); }
+
+  /// The points of a block at the tensor product of reference coordinates of [0, 1], x fastest; in 2D those of z are not read.
+  std::vector<Point> points(
+      std::int64_t block, const std::array<std::vector<double>, 3> &coordinates) const;
+
+private:
+  int dim_;
+  std::vector<double> line_;
+  std::vector<std::vector<Point>> nodes_;
+};
+} // namespace tensormg

@@ -1,0 +1,286 @@
+#include "operators/pointwise/metric.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+
+#include <deal.II/base/quadrature_lib.h>
+
+#include "kernels/basis/make_cell_basis.h"
+
+namespace tensormg
+{
+namespace
+{
+  using Point = std::array<double, 3>;
+  using Matrix = std::array<std::array<double, 3>, 3>;
+
+  struct GaussLine
+  {
+    std::vector<double> points, weights;
+  };
+  GaussLine gauss_line(int n)
+  {
+    GaussLine line;
+    const dealii::QGauss<1> rule(static_cast<unsigned>(n));
+    for (unsigned q = 0; q < rule.size(); ++q)
+    {
+      line.points.push_back(rule.point(q)[0]);
+      line.weights.push_back(rule.weight(q));
+    }
+    return line;
+  }
+
+  std::string text_of(const Point &p, int dim)
+  {
+    std::ostringstream text;
+    text << '(' << p[0] << ", " << p[1];
+    if (dim == 3)
+      text << ", " << p[2];
+    text << ')';
+    return text.str();
+  }
+
+  double determinant(const Matrix &m)
+  {
+    double det = 0.;
+    for (int i = 0; i < 3; ++i)
+      det +=
+          m[0][i] * (m[1][(i + 1) % 3] * m[2][(i + 2) % 3] - m[1][(i + 2) % 3] * m[2][(i + 1) % 3]);
+    return det;
+  }
+  Matrix inverse(const Matrix &m, double det)
+  {
+    Matrix result{};
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j)
+        result[j][i] = (m[(i + 1) % 3][(j + 1) % 3] * m[(i + 2) % 3][(j + 2) % 3] -
+                           m[(i + 1) % 3][(j + 2) % 3] * m[(i + 2) % 3][(j + 1) % 3]) /
+            det;
+    return result;
+  }
+
+  /// The largest eigenvalue of D^-1/2 G D^-1/2: of a matrix with ones on the diagonal.
+  double kappa_of(const Matrix &g, int dim)
+  {
+    const auto off = [&](int a, int b) { return g[a][b] / std::sqrt(g[a][a] * g[b][b]); };
+    if (dim == 2)
+      return 1. + std::abs(off(0, 1));
+    const double x = off(0, 1), y = off(0, 2), z = off(1, 2), sum = x * x + y * y + z * z;
+    if (sum == 0.)
+      return 1.;
+    const double radius = std::sqrt(sum / 3.);
+    const double angle = std::acos(std::clamp(x * y * z / (radius * radius * radius), -1., 1.));
+    return 1. + 2. * radius * std::cos(angle / 3.);
+  }
+
+  /// Position, J and G at reference points of a cell from its nodes.
+  class CellMap
+  {
+  public:
+    CellMap(int dim, const std::vector<double> &nodes)
+      : dim_(dim)
+      , nodes_(nodes)
+    {}
+
+    struct Here
+    {
+      Point x{};
+      double det = 0.;
+      Matrix g{};
+    };
+    Here at(const std::vector<Point> &cell, const Point &xi, const DiffusionTensor &k,
+        std::int64_t block) const
+    {
+      Here here;
+      Matrix j{}; // j[i][a] = dx_i / dxi_a
+      std::array<std::vector<double>, 3> value, derivative;
+      for (int d = 0; d < 3; ++d)
+      {
+        value[d] = d < dim_ ? lagrange_values(nodes_, {xi[d]}) : std::vector<double>{1.};
+        derivative[d] = d < dim_ ? lagrange_derivatives(nodes_, {xi[d]}) : std::vector<double>{0.};
+      }
+      std::size_t node = 0;
+      for (std::size_t c = 0; c < value[2].size(); ++c)
+        for (std::size_t b = 0; b < value[1].size(); ++b)
+          for (std::size_t a = 0; a < value[0].size(); ++a, ++node)
+            for (int i = 0; i < dim_; ++i)
+            {
+              const double position = cell[node][i];
+              here.x[i] += position * value[0][a] * value[1][b] * value[2][c];
+              j[i][0] += position * derivative[0][a] * value[1][b] * value[2][c];
+              j[i][1] += position * value[0][a] * derivative[1][b] * value[2][c];
+              j[i][2] += position * value[0][a] * value[1][b] * derivative[2][c];
+            }
+      if (dim_ == 2)
+        j[2][2] = 1.;
+      here.det = determinant(j);
+      if (!(here.det > 0.))
+        throw MeshError("a cell of block " + std::to_string(block) + " is folded at " +
+            text_of(here.x, dim_) + ": det J is " + std::to_string(here.det));
+      set_metric(here, inverse(j, here.det), k(block, here.x));
+      return here;
+    }
+
+  private:
+    void set_metric(Here &here, const Matrix &inverse_j, const SymmetricTensor &t) const
+    {
+      const Matrix k{{{t[0], t[3], t[4]}, {t[3], t[1], t[5]}, {t[4], t[5], t[2]}}};
+      for (int a = 0; a < dim_; ++a)
+        for (int b = 0; b < dim_; ++b)
+          for (int i = 0; i < dim_; ++i)
+            for (int l = 0; l < dim_; ++l)
+              here.g[a][b] += here.det * inverse_j[a][i] * k[i][l] * inverse_j[b][l];
+      const double minor = k[0][0] * k[1][1] - k[0][1] * k[0][1];
+      if (!(k[0][0] > 0. && minor > 0. && (dim_ == 2 || determinant(k) > 0.)))
+        throw std::invalid_argument(
+            "the diffusion tensor is not positive definite at " + text_of(here.x, dim_));
+    }
+
+    int dim_;
+    const std::vector<double> &nodes_;
+  };
+} // namespace
+
+laplace::PointTables make_point_tables(const CellBasis &basis)
+{
+  const GaussLine line = gauss_line(basis.n);
+  laplace::PointTables tables;
+  const std::vector<double> values = mode_value_matrix(basis, line.points),
+                            derivatives = mode_derivative_matrix(basis, line.points);
+  std::copy(values.begin(), values.end(), tables.value.begin());
+  std::copy(derivatives.begin(), derivatives.end(), tables.derivative.begin());
+  return tables;
+}
+
+std::vector<Point> cell_nodes(const BlockGeometry &geometry, const BlockLevel &level,
+    std::int64_t block, const std::array<std::int64_t, 3> &cell)
+{
+  std::array<std::vector<double>, 3> coordinates;
+  for (int d = 0; d < geometry.dim(); ++d)
+    for (const double t : lobatto_nodes(level.mapping_degree))
+      coordinates[d].push_back(
+          (static_cast<double>(cell[d]) + t) / static_cast<double>(level.per_direction));
+  return geometry.points(block, coordinates);
+}
+
+namespace
+{
+  /// Writes the numbers of one cell after the other.
+  class MetricWriter
+  {
+  public:
+    MetricWriter(const BlockGeometry &geometry, const BlockLevel &level, const CellBasis &basis,
+        const DiffusionTensor &k)
+      : geometry_(geometry)
+      , level_(level)
+      , k_(k)
+      , block_(level.cells(geometry, basis.n - 1))
+      , dim_(block_.dim)
+      , nodes_(lobatto_nodes(level.mapping_degree))
+      , line_(gauss_line(basis.n))
+      , map_(dim_, nodes_)
+      , sigma_(basis.penalty)
+    {}
+
+    const Block &block() const { return block_; }
+
+    /// Returns kappa and the quotient of the smallest and the largest det J.
+    std::array<double, 2> write(std::int64_t of_block, const std::array<std::int64_t, 3> &cell,
+        std::vector<double> &volume, std::vector<double> &face) const
+    {
+      const std::vector<Point> nodes = cell_nodes(geometry_, level_, of_block, cell);
+      const std::int64_t row = cell[2] * block_.cells[1] + cell[1],
+                         cx = of_block * level_.per_direction + cell[0];
+      double kappa = 1., least = INFINITY, largest = 0.;
+      const auto see = [&](const CellMap::Here &here) {
+        kappa = std::max(kappa, kappa_of(here.g, dim_));
+        least = std::min(least, here.det);
+        largest = std::max(largest, here.det);
+      };
+      const int n = block_.n;
+      for (std::int64_t q = 0; q < laplace::points_of_cell(block_); ++q)
+      {
+        const std::array<std::int64_t, 3> at{q % n, q / n % n, q / n / n};
+        Point xi{};
+        double weight = 1.;
+        for (int d = 0; d < dim_; ++d)
+        {
+          xi[d] = line_.points[at[d]];
+          weight *= line_.weights[at[d]];
+        }
+        const auto here = map_.at(nodes, xi, k_, of_block);
+        see(here);
+        for (int a = 0; a < dim_; ++a)
+          for (int b = a; b < dim_; ++b)
+            volume[laplace::volume_index(block_, row, q, laplace::volume_place(dim_, a, b), cx)] =
+                weight * here.g[a][b];
+      }
+      for (int side = 0; side < 2 * dim_; ++side)
+        write_side(nodes, of_block, side, {row, cx}, face, see);
+      for (int side = 0; side < 2 * dim_; ++side)
+        for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
+          face[laplace::face_index(block_, row, side, q, dim_, cx)] =
+              0.5 * sigma_ * kappa * face[laplace::face_index(block_, row, side, q, 0, cx)];
+      return {kappa, least / largest};
+    }
+
+  private:
+    void write_side(const std::vector<Point> &nodes, std::int64_t of_block, int side,
+        const std::array<std::int64_t, 2> &row_and_x, std::vector<double> &face,
+        const auto &see) const
+    {
+      const int d = side / 2, n = block_.n;
+      const auto [a, b] = tangential(d);
+      const auto [row, cx] = row_and_x;
+      for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
+      {
+        Point xi{};
+        xi[d] = side % 2;
+        xi[a] = line_.points[q % n];
+        double weight = line_.weights[q % n];
+        if (b < dim_)
+        {
+          xi[b] = line_.points[q / n];
+          weight *= line_.weights[q / n];
+        }
+        const auto here = map_.at(nodes, xi, k_, of_block);
+        see(here);
+        const std::array<double, 3> numbers{
+            here.g[d][d], here.g[d][a], b < dim_ ? here.g[d][b] : 0.};
+        for (int i = 0; i < dim_; ++i)
+          face[laplace::face_index(block_, row, side, q, i, cx)] = weight * numbers[i];
+      }
+    }
+
+    const BlockGeometry &geometry_;
+    const BlockLevel &level_;
+    const DiffusionTensor &k_;
+    Block block_;
+    int dim_;
+    std::vector<double> nodes_;
+    GaussLine line_;
+    CellMap map_;
+    double sigma_;
+  };
+} // namespace
+
+PointwiseMetric::PointwiseMetric(const BlockGeometry &geometry, const BlockLevel &level,
+    const CellBasis &basis, const DiffusionTensor &k)
+{
+  const MetricWriter writer(geometry, level, basis, k);
+  const Block &block = writer.block();
+  volume_.assign(static_cast<std::size_t>(laplace::volume_size(block)), 0.);
+  face_.assign(static_cast<std::size_t>(laplace::face_size(block)), 0.);
+  for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
+    for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
+      for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
+      {
+        const auto [kappa, quality] = writer.write(
+            cx / level.per_direction, {cx % level.per_direction, cy, cz}, volume_, face_);
+        largest_kappa_ = std::max(largest_kappa_, kappa);
+        least_quality_ = std::min(least_quality_, quality);
+      }
+}
+} // namespace tensormg
