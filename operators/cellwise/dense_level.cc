@@ -27,17 +27,18 @@ bool DenseLevel::suits(const LevelGrid &level)
   return level.block.dofs() == level.global_dofs() && level.block.dofs() <= most_unknowns;
 }
 
-DenseLevel::DenseLevel(LaplaceOperator<double> &op, bool is_singular)
-  : places(places_of_unknowns(op.level().block))
+DenseLevel::DenseLevel(
+    const LevelGrid &level, const CellBasis &basis, const Multiply &multiply, bool is_singular)
+  : places(places_of_unknowns(level.block))
 {
-  Vector<double> x = op.make_vector(), b = op.make_vector();
+  Vector<double> x(level.block), b(level.block);
   const std::size_t size = places.size();
   matrix.resize(size * size);
   double trace = 0.;
   for (std::size_t j = 0; j < size; ++j)
   {
     x[places[j]] = 1.;
-    op.vmult(b, x);
+    multiply(b, x);
     x[places[j]] = 0.;
     for (std::size_t i = 0; i < size; ++i)
       matrix[j * size + i] = b[places[i]];
@@ -45,7 +46,7 @@ DenseLevel::DenseLevel(LaplaceOperator<double> &op, bool is_singular)
   }
   if (!is_singular)
     return;
-  vector_kernels::add_constant(op.level().block, op.basis(), 1., x.data());
+  vector_kernels::add_constant(level.block, basis, 1., x.data());
   double squares = 0.;
   for (const std::int64_t place : places)
     squares += x[place] * x[place];

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
-#include "operators/constant/laplace_operator.h"
+#include "kernels/basis/cell_basis.h"
+#include "operators/mesh/grid.h"
+#include "operators/vectors/vector.h"
 
 namespace tensormg
 {
@@ -20,6 +23,8 @@ struct DenseLevel
   std::vector<double> constant; ///< c; empty where B is not singular
   double shift = 0.;
 
-  DenseLevel(LaplaceOperator<double> &op, bool is_singular);
+  using Multiply = std::function<void(Vector<double> &y, const Vector<double> &x)>;
+  DenseLevel(
+      const LevelGrid &level, const CellBasis &basis, const Multiply &multiply, bool is_singular);
 };
 } // namespace tensormg

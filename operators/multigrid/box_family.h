@@ -113,8 +113,8 @@ public:
       return std::make_unique<DeviceCellwiseSolver<Number>>(
           level(l), *basis_, problem.is_singular(), context_);
     else
-      return std::make_unique<CellwiseCoarseSolver<Number>>(
-          level(l), *basis_, backend_, problem.is_singular());
+      return std::make_unique<HostCoarseSolver<Number, Operator<double>>>(
+          level(l), *basis_, make_operator<double>(l), problem.is_singular());
   }
   template <typename Number>
   PatchCorrectionType<Number> make_patch_correction(std::size_t l) const
@@ -176,7 +176,7 @@ public:
       return VertexCycle<Number, Context>::bytes(level(l), coarsening_);
     if (has_cells(l) && !coarsening_.whole_grid)
       return Context::on_device ? DeviceCellwiseSolver<Number>::bytes(level(l))
-                                : CellwiseCoarseSolver<Number>::bytes(level(l));
+                                : HostCoarseSolver<Number, Operator<double>>::bytes(level(l));
     return CoarseBoxSolver<Number, Context>::bytes(level(l));
   }
 

@@ -85,7 +85,8 @@ template <typename Number>
 void DeviceCellwiseSolver<Number>::invert()
 {
   LaplaceOperator<double> on_host(level_, basis_, laplace::Backend::cpu);
-  DenseLevel dense(on_host, is_singular_);
+  DenseLevel dense(
+      level_, basis_, [&](auto &y, const auto &x) { on_host.vmult(y, x); }, is_singular_);
   std::vector<double> inverse =
       Cholesky(std::move(dense.matrix), "the matrix of the coarsest level").inverse();
   const std::size_t size = dense.places.size();

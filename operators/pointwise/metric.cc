@@ -151,6 +151,7 @@ laplace::PointTables make_point_tables(const CellBasis &basis)
                             derivatives = mode_derivative_matrix(basis, line.points);
   std::copy(values.begin(), values.end(), tables.value.begin());
   std::copy(derivatives.begin(), derivatives.end(), tables.derivative.begin());
+  std::copy(line.weights.begin(), line.weights.end(), tables.weight.begin());
   return tables;
 }
 
@@ -266,8 +267,43 @@ namespace
   };
 } // namespace
 
+namespace
+{
+  /// Adds the penalty of the cell behind each side to that of the own cell.
+  void add_penalties_behind(const Block &block, std::int64_t per_direction,
+      const std::vector<laplace::BlockLink> &links, std::vector<double> &face)
+  {
+    const auto place = [&](const std::array<std::int64_t, 3> &cell, int side, std::int64_t q) {
+      return laplace::face_index(
+          block, cell[2] * block.cells[1] + cell[1], side, q, block.dim, cell[0]);
+    };
+    std::vector<double> sums;
+    const auto for_points = [&](const auto &use) {
+      for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
+        for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
+          for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
+            for (int side = 0; side < 2 * block.dim; ++side)
+              for (std::int64_t q = 0; q < laplace::points_of_face(block); ++q)
+                use(std::array<std::int64_t, 3>{cx, cy, cz}, side, q);
+    };
+    for_points([&](const auto &cell, int side, std::int64_t q) {
+      const auto behind = laplace::point_behind(
+          block, per_direction, links.data(), cell, side, q % block.n, q / block.n);
+      const double own = face[place(cell, side, q)];
+      sums.push_back(own +
+          (behind.kind == Side::ghost
+                  ? face[place(behind.cell, behind.side, behind.a + block.n * behind.b)]
+                  : own));
+    });
+    std::size_t next = 0;
+    for_points([&](const auto &cell, int side, std::int64_t q) {
+      face[place(cell, side, q)] = sums[next++];
+    });
+  }
+} // namespace
+
 PointwiseMetric::PointwiseMetric(const BlockGeometry &geometry, const BlockLevel &level,
-    const CellBasis &basis, const DiffusionTensor &k)
+    const CellBasis &basis, const DiffusionTensor &k, const std::vector<laplace::BlockLink> &links)
 {
   const MetricWriter writer(geometry, level, basis, k);
   const Block &block = writer.block();
@@ -282,5 +318,13 @@ PointwiseMetric::PointwiseMetric(const BlockGeometry &geometry, const BlockLevel
         largest_kappa_ = std::max(largest_kappa_, kappa);
         least_quality_ = std::min(least_quality_, quality);
       }
+  add_penalties_behind(block, level.per_direction, links, face_);
+}
+
+void PointwiseMetric::scale(double factor)
+{
+  for (std::vector<double> *numbers : {&volume_, &face_})
+    for (double &number : *numbers)
+      number *= factor;
 }
 } // namespace tensormg

@@ -47,11 +47,14 @@ std::vector<std::array<double, 3>> cell_nodes(const BlockGeometry &geometry,
 class PointwiseMetric
 {
 public:
-  /// Throws MeshError, naming the place, if det J is not positive at a point; std::invalid_argument if K is not positive definite there.
+  /// `links`: of all sides of the blocks. Throws MeshError, naming the place, if det J is not positive at a point; std::invalid_argument if K is not
+  /// positive definite there.
   PointwiseMetric(const BlockGeometry &geometry, const BlockLevel &level, const CellBasis &basis,
-      const DiffusionTensor &k);
+      const DiffusionTensor &k, const std::vector<laplace::BlockLink> &links);
 
   laplace::PointNumbers<double> view() const { return {volume_.data(), face_.data()}; }
+  /// Multiplies all numbers.
+  void scale(double factor);
   double largest_kappa() const { return largest_kappa_; }
   /// Of all cells, the smallest quotient of the smallest det J and the largest one at the points of a cell.
   double least_quality() const { return least_quality_; }

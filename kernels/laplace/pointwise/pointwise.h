@@ -4,13 +4,14 @@
 // the basis of CellBasis, n Gauss points in each direction and their weights w,
 //   (A u, v) = sum over cells, points of w (grad_xi v) . G (grad_xi u)  +  sum over faces, points of alpha [v] - {F(v)} [u]
 // On side e = (direction a, end s = -1 or +1) of a cell, at the points of the face in its tangential directions b:
-//   V = u,   F = s (G_aa d_a u + sum_b G_ab d_b u): the outward flux times the element of the surface,   T = sigma / 2 kappa G_aa,
-// primes those of the neighbour there, outward of itself, sigma = p (p + 1), kappa >= 1 one number of the cell (operators/pointwise/metric.h),
-//   j = V - V',   alpha = (T + T') j - (F - F') / 2,   beta = -j / 2,
+//   V = u,   F = s (G_aa d_a u + sum_b G_ab d_b u): the outward flux times the element of the surface,
+//   T = sigma / 2 (kappa G_aa + kappa' G_aa'), sigma = p (p + 1), kappa >= 1 one number of the cell (operators/pointwise/metric.h),
+// primes those of the neighbour there, outward of itself,
+//   j = V - V',   alpha = T j - (F - F') / 2,   beta = -j / 2,
 // and the cell receives for each test function v of its own
 //   w (alpha v + beta s (G_aa d_a v + sum_b G_ab d_b v)).
-// The neighbour does the same with its own numbers, so that A is symmetric; a cell needs (V', F', T') of the other, never its metric. Behind
-// closed sides T' = T, and (V', F') = (-V, -F) at Side::dirichlet, (V, F) at Side::neumann.
+// The neighbour does the same with its own numbers, so that A is symmetric; a cell needs (V', F') of the other, never its metric. Behind
+// closed sides G' = G, and (V', F') = (-V, -F) at Side::dirichlet, (V, F) at Side::neumann.
 // Source: D. Arnold, F. Brezzi, B. Cockburn, D. Marini, SIAM J. Numer. Anal. 39 (2002); kappa keeps A definite on sheared cells.
 //
 // Cells. Blocks of N^d cells, side by side in x: cell (ix, iy, iz) of block b is cell (b N + ix, iy, iz) of `block`. Links say what is behind
@@ -18,7 +19,8 @@
 // Arrays. Vectors as in kernels/laplace/laplace.h. Numbers of points, all times w: for each row of cells (iy + N iz) one after the other, then
 // for each number, `pitch` cells:
 //   volume   [q][G_xx, G_yy, G_zz, G_xy, G_xz, G_yz] (2D: xx, yy, xy), q = x + n y + n^2 z;
-//   face     [side][q][G_aa, G_ab of the lower tangential direction, of the upper one, T] (2D without the third), q = a + n b.
+//   face     [side][q][G_aa, G_ab of the lower tangential direction, of the upper one, T] (2D without the third), q = a + n b;
+//   traces   [side][q][V, F without w], scratch.
 // Oracle: reference.cc, itself compared with matrices that deal.II assembles, tests/operators/pointwise/pointwise_oracle_test.cc.
 #pragma once
 
@@ -47,6 +49,7 @@ struct PointTables
 {
   std::array<double, max_n * max_n> value{};      ///< value[q * n + i]
   std::array<double, max_n * max_n> derivative{}; ///< likewise
+  std::array<double, max_n> weight{};             ///< of the points
 };
 
 constexpr int volume_numbers(int dim) { return dim * (dim + 1) / 2; }
@@ -93,6 +96,64 @@ constexpr std::int64_t face_size(const Block &block)
   return face_index(block, block.cells[1] * block.cells[2], 0, 0, 0, 0);
 }
 
+constexpr std::int64_t trace_index(
+    const Block &block, std::int64_t row, int side, std::int64_t q, int number, std::int64_t cx)
+{
+  return (((row * 2 * block.dim + side) * points_of_face(block) + q) * 2 + number) * block.pitch +
+      cx;
+}
+constexpr std::int64_t trace_size(const Block &block)
+{
+  return trace_index(block, block.cells[1] * block.cells[2], 0, 0, 0, 0);
+}
+
+/// What is behind a point of a side: a point of a side of another cell, unless `kind` says that the side is closed.
+struct PointBehind
+{
+  Side kind = Side::ghost;
+  std::array<std::int64_t, 3> cell{};
+  int side = 0;
+  std::int64_t a = 0, b = 0;
+};
+/// Behind point (qa, qb) of a side of a cell, which is one of `block`.
+constexpr PointBehind point_behind(const Block &block, std::int64_t per_direction,
+    const BlockLink *links, const std::array<std::int64_t, 3> &cell, int side, std::int64_t qa,
+    std::int64_t qb)
+{
+  const int d = side / 2, n = block.n;
+  const std::int64_t of_block = cell[0] / per_direction;
+  const std::array<std::int64_t, 3> inside{cell[0] % per_direction, cell[1], cell[2]};
+  const std::int64_t next = inside[d] + (side % 2 == 1 ? 1 : -1);
+  PointBehind result{Side::ghost, cell, side ^ 1, qa, qb};
+  if (next >= 0 && next < per_direction)
+  {
+    result.cell[d] += next - inside[d];
+    return result;
+  }
+  const BlockLink &link = links[of_block * 2 * block.dim + side];
+  result.kind = link.kind;
+  if (link.kind != Side::ghost)
+    return result;
+  const auto [a, b] = tangential(d);
+  const std::int64_t points = per_direction * n, of_b = block.dim == 3 ? points : 1;
+  const auto place =
+      link.map(inside[a] * n + qa, b < block.dim ? inside[b] * n + qb : 0, points, of_b);
+  const auto [to_a, to_b] = tangential(link.side / 2);
+  result.cell = {0, 0, 0};
+  result.cell[link.side / 2] = link.side % 2 == 1 ? per_direction - 1 : 0;
+  result.cell[to_a] = place[0] / n;
+  result.a = place[0] % n;
+  result.b = 0;
+  if (to_b < block.dim)
+  {
+    result.cell[to_b] = place[1] / n;
+    result.b = place[1] % n;
+  }
+  result.cell[0] += link.block * per_direction;
+  result.side = link.side;
+  return result;
+}
+
 template <typename Number>
 struct PointwiseArguments
 {
@@ -104,9 +165,18 @@ struct PointwiseArguments
   PointNumbers<Compute<Number>> numbers;
   const Number *src = nullptr;
   Number *dst = nullptr;
+  const Number *b = nullptr;         ///< nullptr: A src; otherwise b - A src
+  Compute<Number> *traces = nullptr; ///< trace_size() numbers; not of the reference
 };
 
-/// dst = A src, by plain loops. Every entry of dst is written, padding with zero. Synchronous; the same input gives the same bits.
+/// dst = A src or b - A src, by plain loops. Every entry of dst is written, padding with zero. Synchronous; the same input gives the same
+/// bits.
 template <typename Number>
 void apply_pointwise_reference(const PointwiseArguments<Number> &arguments);
+
+template <typename Number>
+using ApplyPointwise = void(const PointwiseArguments<Number> &);
+/// The same in vector code: neighbouring cells side by side.
+template <typename Number>
+ApplyPointwise<Number> *pointwise_cpu(int dim, int degree);
 } // namespace tensormg::laplace

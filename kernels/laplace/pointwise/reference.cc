@@ -11,11 +11,11 @@ namespace
   {
     std::array<std::int64_t, 3> at; ///< in the block of all cells
   };
-  /// Of a face: the outward flux and the penalty carry the weight of the point.
+  /// The outward flux carries the weight of the point.
   template <typename C>
   struct FaceTrace
   {
-    C v, f, t;
+    C v, f;
   };
 
   template <typename Number>
@@ -118,8 +118,11 @@ namespace
       for (int k = 0; k < a_.block.nz(); ++k)
         for (int j = 0; j < n_; ++j)
           for (int i = 0; i < n_; ++i)
-            a_.dst[a_.block.index(cell.at[0], cell.at[1], cell.at[2], i, j, k)] =
-                Number(result_[at++]);
+          {
+            const std::int64_t to = a_.block.index(cell.at[0], cell.at[1], cell.at[2], i, j, k);
+            const C value = result_[at++];
+            a_.dst[to] = Number(a_.b != nullptr ? static_cast<C>(a_.b[to]) - value : value);
+          }
     }
 
     std::int64_t row(const Cell &cell) const { return cell.at[2] * a_.block.cells[1] + cell.at[1]; }
@@ -179,41 +182,18 @@ namespace
       C flux(0);
       for (int g = 0; g < dim_; ++g)
         flux += face_number(cell, side, q, g) * of_cell(cell, gradient[g]);
-      return {of_cell(cell, at_face(side, qa, qb)), side % 2 == 1 ? flux : -flux,
-          face_number(cell, side, q, dim_)};
+      return {of_cell(cell, at_face(side, qa, qb)), side % 2 == 1 ? flux : -flux};
     }
 
     /// Of what is behind point (qa, qb) of a side, where the own trace is known.
     FaceTrace<C> trace_behind(
         const Cell &cell, int side, std::int64_t qa, std::int64_t qb, const FaceTrace<C> &own) const
     {
-      const int d = side / 2;
-      const std::int64_t cells = a_.per_direction, block = cell.at[0] / cells;
-      std::array<std::int64_t, 3> inside{cell.at[0] % cells, cell.at[1], cell.at[2]};
-      const std::int64_t next = inside[d] + (side % 2 == 1 ? 1 : -1);
-      if (next >= 0 && next < cells)
-      {
-        Cell other = cell;
-        other.at[d] += next - inside[d];
-        return trace(other, side ^ 1, qa, qb);
-      }
-      const BlockLink &link = a_.links[block * 2 * dim_ + side];
-      if (link.kind == Side::dirichlet)
-        return {-own.v, -own.f, own.t};
-      if (link.kind == Side::neumann)
-        return own;
-      const auto [a, b] = tangential(d);
-      const std::int64_t points = cells * n_, of_b = dim_ == 3 ? points : 1;
-      const auto place =
-          link.map(inside[a] * n_ + qa, b < dim_ ? inside[b] * n_ + qb : 0, points, of_b);
-      const auto [to_a, to_b] = tangential(link.side / 2);
-      Cell other{{0, 0, 0}};
-      other.at[link.side / 2] = link.side % 2 == 1 ? cells - 1 : 0;
-      other.at[to_a] = place[0] / n_;
-      if (to_b < dim_)
-        other.at[to_b] = place[1] / n_;
-      other.at[0] += link.block * cells;
-      return trace(other, link.side, place[0] % n_, to_b < dim_ ? place[1] % n_ : 0);
+      const PointBehind behind =
+          point_behind(a_.block, a_.per_direction, a_.links, cell.at, side, qa, qb);
+      if (behind.kind == Side::ghost)
+        return trace({behind.cell}, behind.side, behind.a, behind.b);
+      return behind.kind == Side::dirichlet ? FaceTrace<C>{-own.v, -own.f} : own;
     }
 
     /// alpha v + beta s (G_aa d_a v + G_ab d_b v)
@@ -225,7 +205,8 @@ namespace
           const FaceTrace<C> own = trace(cell, side, qa, qb),
                              other = trace_behind(cell, side, qa, qb, own);
           const C jump = own.v - other.v;
-          test(at_face(side, qa, qb), (own.t + other.t) * jump - C(0.5) * (own.f - other.f));
+          const C penalty = face_number(cell, side, qa + n_ * qb, dim_);
+          test(at_face(side, qa, qb), penalty * jump - C(0.5) * (own.f - other.f));
           const C beta = C(side % 2 == 1 ? -0.5 : 0.5) * jump;
           const auto gradient = face_gradient(side, qa, qb);
           for (int g = 0; g < dim_; ++g)

@@ -19,87 +19,26 @@
 #include "kernels/laplace/pointwise/pointwise.h"
 #include "operators/blocks/generated_mesh.h"
 #include "operators/constant/line_operator.h"
+#include "operators/pointwise/diagonal.h"
 #include "operators/pointwise/metric.h"
 #include "operators/vectors/vector.h"
+#include "tests/operators/pointwise/setting.h"
 
 namespace tensormg
 {
 namespace
 {
-  using Point = std::array<double, 3>;
-  using Numbers = std::vector<double>; ///< by cell, modes or nodes lexicographic
-
-  /// What is computed.
-  struct Setting
-  {
-    BlockMesh blocks;
-    BlockGeometry geometry;
-    BlockLevel level;
-    int degree;
-    DiffusionTensor k;
-    std::function<Side(int boundary)> kind = [](int) { return Side::dirichlet; };
-  };
-
-  /// Cells in the order block, z, y, x.
-  template <typename Use>
-  void for_cells(const Setting &s, const Use &use)
-  {
-    const std::int64_t n = s.level.per_direction;
-    for (std::int64_t b = 0; b < s.blocks.n_blocks(); ++b)
-      for (std::int64_t z = 0; z < (s.blocks.dim == 3 ? n : 1); ++z)
-        for (std::int64_t y = 0; y < n; ++y)
-          for (std::int64_t x = 0; x < n; ++x)
-            use(b, std::array<std::int64_t, 3>{x, y, z});
-  }
-
-  std::vector<laplace::BlockLink> links_of(const Setting &s)
-  {
-    std::vector<laplace::BlockLink> links;
-    for (const auto &sides : s.blocks.sides)
-      for (int side = 0; side < 2 * s.blocks.dim; ++side)
-      {
-        const BlockSide &other = sides[side];
-        const Side kind = other.neighbour >= 0 ? Side::ghost : s.kind(other.boundary);
-        links.push_back({kind, other.neighbour, other.side, other.map});
-      }
-    return links;
-  }
-
-  /// A u by the reference.
-  Numbers applied(const Setting &s, const Numbers &u)
-  {
-    const CellBasis basis = make_cell_basis(s.degree);
-    const PointwiseMetric metric(s.geometry, s.level, basis, s.k);
-    const laplace::PointTables tables = make_point_tables(basis);
-    const std::vector<laplace::BlockLink> links = links_of(s);
-    const Block block = s.level.cells(s.geometry, s.degree);
-    Vector<double> src(block), dst(block);
-    std::fill_n(dst.data(), dst.size(), NAN);
-    const auto for_modes = [&](const auto &use) {
-      std::size_t at = 0;
-      for_cells(s, [&](std::int64_t b, const std::array<std::int64_t, 3> &cell) {
-        for (int k = 0; k < block.nz(); ++k)
-          for (int j = 0; j < block.n; ++j)
-            for (int i = 0; i < block.n; ++i)
-              use(block.index(b * s.level.per_direction + cell[0], cell[1], cell[2], i, j, k),
-                  at++);
-      });
-    };
-    for_modes([&](std::int64_t in_block, std::size_t at) { src[in_block] = u[at]; });
-    laplace::PointwiseArguments<double> a;
-    a.block = block;
-    a.per_direction = s.level.per_direction;
-    a.basis = &basis;
-    a.tables = &tables;
-    a.links = links.data();
-    a.numbers = metric.view();
-    a.src = src.data();
-    a.dst = dst.data();
-    laplace::apply_pointwise_reference(a);
-    Numbers result(u.size());
-    for_modes([&](std::int64_t in_block, std::size_t at) { result[at] = dst[in_block]; });
-    return result;
-  }
+  using test::applied;
+  using test::dot;
+  using test::for_cells;
+  using test::generated;
+  using test::links_of;
+  using test::Numbers;
+  using test::Point;
+  using test::random_numbers;
+  using test::relative_difference;
+  using test::Setting;
+  using test::tensor;
 
   /// The same by deal.II, every cell being one of a coarse mesh, with nodes of its own.
   template <int dim>
@@ -363,35 +302,6 @@ namespace
     return now;
   }
 
-  Numbers random_numbers(const Setting &s, unsigned seed)
-  {
-    std::mt19937 generator(seed);
-    std::uniform_real_distribution<double> uniform(-1., 1.);
-    Numbers u(static_cast<std::size_t>(s.level.cells(s.geometry, s.degree).dofs()));
-    for (double &number : u)
-      number = uniform(generator);
-    return u;
-  }
-
-  double relative_difference(const Numbers &a, const Numbers &b)
-  {
-    double difference = 0., largest = 0.;
-    for (std::size_t i = 0; i < a.size(); ++i)
-    {
-      const double error = std::abs(a[i] - b[i]);
-      difference = error <= difference ? difference : error; // NaN counts
-      largest = std::max(largest, std::abs(b[i]));
-    }
-    return difference / largest;
-  }
-  double dot(const Numbers &a, const Numbers &b)
-  {
-    double sum = 0.;
-    for (std::size_t i = 0; i < a.size(); ++i)
-      sum += a[i] * b[i];
-    return sum;
-  }
-
   void compare(const Setting &s)
   {
     const Numbers u = random_numbers(s, 1);
@@ -401,12 +311,6 @@ namespace
     EXPECT_LT(relative_difference(found, expected), 1e-11);
     const Numbers v = random_numbers(s, 2);
     EXPECT_NEAR(dot(v, found) / dot(u, found), dot(u, applied(s, v)) / dot(u, found), 1e-11);
-  }
-
-  SymmetricTensor tensor(std::int64_t block, const Point &x)
-  {
-    const double factor = 1. + 0.5 * std::sin(x[0] + 2. * x[1] - x[2]) + 0.25 * double(block % 3);
-    return {2. * factor, 1.5 * factor, 3. * factor, 0.5 * factor, -0.25 * factor, 0.75 * factor};
   }
 
   /// The rotations of a cube, as the new place of each corner.
@@ -466,13 +370,6 @@ namespace
         s.degree = k == 1 ? 2 : 1;
         compare(s);
       }
-  }
-
-  Setting generated(int dim, const std::string &name, const std::string &arguments, int degree,
-      std::int64_t per_direction)
-  {
-    GeneratedMesh mesh = generate_mesh(dim, name, arguments, 6);
-    return {mesh.blocks, mesh.geometry, {per_direction, degree}, degree, tensor};
   }
 
   TEST(PointwiseOracle, CurvedMeshes)
@@ -567,6 +464,28 @@ namespace
       }
   }
 
+  TEST(PointwiseOperator, DiagonalIsThatOfUnitVectors)
+  {
+    for (Setting s : {generated(2, "hyper_shell", "0,0 : 0.5 : 1 : 5 : true", 3, 2),
+             generated(3, "hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true", 2, 1)})
+    {
+      s.kind = [](int boundary) { return boundary == 0 ? Side::neumann : Side::dirichlet; };
+      const CellBasis basis = make_cell_basis(s.degree);
+      const Block block = s.level.cells(s.geometry, s.degree);
+      const std::vector<laplace::BlockLink> links = links_of(s);
+      const PointwiseMetric metric(s.geometry, s.level, basis, s.k, links);
+      const Vector<double> diagonal = pointwise_diagonal(
+          block, s.level.per_direction, basis, make_point_tables(basis), links, metric.view());
+      Numbers unit(random_numbers(s, 1).size(), 0.);
+      test::for_modes(s, [&](std::int64_t in_block, std::size_t at) {
+        unit[at] = 1.;
+        const double entry = applied(s, unit)[at];
+        unit[at] = 0.;
+        EXPECT_NEAR(diagonal[in_block], entry, 1e-11 * std::abs(entry));
+      });
+    }
+  }
+
   TEST(PointwiseOperator, FoldedCellsAreRefused)
   {
     Setting s = generated(2, "hyper_ball", "0,0 : 1 : false", 2, 2);
@@ -578,7 +497,7 @@ namespace
     const BlockGeometry folded(2, 2, nodes);
     try
     {
-      const PointwiseMetric metric(folded, {1, 2}, make_cell_basis(2), tensor);
+      const PointwiseMetric metric(folded, {1, 2}, make_cell_basis(2), tensor, links_of(s));
       FAIL() << "nothing was thrown";
     }
     catch (const MeshError &error)

@@ -1,0 +1,6 @@
+#include "kernels/laplace/cpu/pointwise.h"
+
+namespace tensormg::laplace
+{
+template ApplyPointwise<double> *pointwise_cpu(int, int);
+} // namespace tensormg::laplace

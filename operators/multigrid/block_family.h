@@ -1,0 +1,133 @@
+// The family of operators on curved cells of a mesh of blocks, in host memory.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <numbers>
+#include <stdexcept>
+
+#include "operators/cellwise/coarse_solver.h"
+#include "operators/constant/patch_correction.h"
+#include "operators/constant/start_vector.h"
+#include "operators/constant/transfer_operator.h"
+#include "operators/pointwise/block_levels.h"
+#include "operators/pointwise/pointwise_operator.h"
+#include "operators/vectors/context.h"
+#include "solvers/smoother.h"
+#include "tensormg/options.h"
+
+namespace tensormg
+{
+/// A LevelFamily (operators/multigrid/family.h) on the levels of a BlockLevels, or on the coarsest of them.
+class BlockFamily
+{
+public:
+  using Context = HostContext;
+  using Space = VectorSpace;
+  template <typename Number>
+  using Operator = PointwiseOperator<Number>;
+  template <typename Number>
+  using Transfer = TransferOperator<Number>;
+  template <typename Number>
+  using PatchCorrectionType = PatchCorrection<Number>;
+
+  /// `levels` must outlive the family and all that it makes.
+  explicit BlockFamily(const BlockLevels &levels)
+    : levels_(&levels)
+    , size_(levels.levels().size())
+  {}
+
+  static bool chooses_the_same() { return true; }
+  static std::size_t coarsest_level() { return 0; }
+  static const Context &context()
+  {
+    static const Context host;
+    return host;
+  }
+  static bool is_distributed() { return false; }
+  std::size_t size() const { return size_; }
+  BlockFamily in_single(std::size_t count) const
+  {
+    BlockFamily result = *this;
+    result.size_ = count;
+    return result;
+  }
+
+  Space make_space(std::size_t l) const { return {block(l), MPI_COMM_SELF}; }
+  template <typename Number>
+  auto make_operator(std::size_t l, bool /*exact_steps*/ = false) const
+  {
+    return std::make_unique<Operator<Number>>(*levels_, l);
+  }
+  template <typename Number>
+  auto make_transfer(std::size_t l) const
+  {
+    return std::make_unique<Transfer<Number>>(
+        grid(l), grid(l - 1), levels_->basis(), laplace::Backend::cpu);
+  }
+  template <typename Number>
+  auto make_coarse_solver(std::size_t l) const
+  {
+    return std::make_unique<HostCoarseSolver<Number, Operator<double>>>(
+        grid(l), levels_->basis(), make_operator<double>(l), levels_->is_singular());
+  }
+  template <typename Number>
+  PatchCorrectionType<Number> make_patch_correction(std::size_t /*l*/) const
+  {
+    throw std::invalid_argument("the patch smoother has no patches of curved cells");
+  }
+  auto make_start_vector(std::size_t l) const { return pseudo_random_vector(grid(l)); }
+
+  /// Restriction is the L2 projection, the transposed prolongation but for 1/2 in each direction; A of a level is `scale` times its numbers.
+  double coarsening(std::size_t l) const
+  {
+    return std::exp2(block(l).dim) * levels_->levels()[l].scale / levels_->levels()[l - 1].scale;
+  }
+  int halved(std::size_t l) const { return block(l).dim; }
+  static std::size_t representative_level(std::size_t l) { return l; }
+  static MultigridOptions options_of_level(const MultigridOptions &options, std::size_t /*l*/)
+  {
+    return options;
+  }
+  /// As if the blocks were a cube.
+  double smallest_eigenvalue() const
+  {
+    const double cells =
+        std::pow(static_cast<double>(block(size_ - 1).n_cells()), 1. / block(0).dim);
+    return std::pow(std::numbers::pi / cells, 2);
+  }
+  static bool has_short_lines(std::size_t /*l*/, std::int64_t /*longest*/) { return false; }
+
+  const Block &block(std::size_t l) const { return grid(l).block; }
+  template <typename Number>
+  std::int64_t bytes_between_levels(std::size_t l) const
+  {
+    return Transfer<Number>::bytes(grid(l), grid(l - 1));
+  }
+  template <typename Number>
+  std::int64_t bytes_of_steps(std::size_t l) const
+  {
+    const Block &b = block(l);
+    return (laplace::volume_size(b) + laplace::face_size(b) + laplace::trace_size(b) +
+               2 * b.size()) *
+        std::int64_t{sizeof(Compute<Number>)};
+  }
+  template <typename Number>
+  static std::int64_t bytes_of_patches(std::size_t /*l*/)
+  {
+    return 0;
+  }
+  template <typename Number>
+  std::int64_t bytes_of_coarse_solver(std::size_t l) const
+  {
+    return HostCoarseSolver<Number, Operator<double>>::bytes(grid(l));
+  }
+
+private:
+  const LevelGrid &grid(std::size_t l) const { return levels_->levels()[l].grid; }
+
+  const BlockLevels *levels_;
+  std::size_t size_;
+};
+} // namespace tensormg

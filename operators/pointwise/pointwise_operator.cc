@@ -1,0 +1,79 @@
+#include "operators/pointwise/pointwise_operator.h"
+
+namespace tensormg
+{
+template <typename Number>
+PointwiseOperator<Number>::PointwiseOperator(const BlockLevels &levels, std::size_t l)
+  : level_(levels.levels()[l])
+  , traces_(static_cast<std::size_t>(laplace::trace_size(level_.grid.block)))
+  , apply_(laplace::pointwise_cpu<Number>(level_.grid.block.dim, level_.grid.block.degree()))
+  , rest_(level_.grid.block)
+{
+  const Block &block = level_.grid.block;
+  const auto numbers = level_.metric.view();
+  volume_.assign(numbers.volume, numbers.volume + laplace::volume_size(block));
+  face_.assign(numbers.face, numbers.face + laplace::face_size(block));
+  for (std::int64_t at = 0; at < block.size(); ++at)
+  {
+    const double entry = level_.diagonal[at];
+    inverse_diagonal_.push_back(static_cast<C>(entry > 0. ? 1. / entry : 0.)); // padding
+  }
+  arguments_.block = block;
+  arguments_.per_direction = level_.shape.per_direction;
+  arguments_.basis = &levels.basis();
+  arguments_.tables = &levels.tables();
+  arguments_.links = levels.links().data();
+  arguments_.numbers = {volume_.data(), face_.data()};
+  arguments_.traces = traces_.data();
+}
+
+template <typename Number>
+void PointwiseOperator<Number>::run(VectorType &y, const VectorType &x, const VectorType *b)
+{
+  laplace::PointwiseArguments<Number> a = arguments_;
+  a.src = x.data();
+  a.dst = y.data();
+  a.b = b != nullptr ? b->data() : nullptr;
+  apply_(a);
+}
+
+template <typename Number>
+void PointwiseOperator<Number>::vmult(VectorType &y, const VectorType &x)
+{
+  run(y, x, nullptr);
+}
+
+template <typename Number>
+void PointwiseOperator<Number>::residual(VectorType &r, const VectorType &x, const VectorType &b)
+{
+  run(r, x, &b);
+}
+
+template <typename Number>
+void PointwiseOperator<Number>::chebyshev_step(VectorType &y, const VectorType &x,
+    const VectorType *old, const VectorType &b, double theta, double alpha)
+{
+  residual(rest_, x, b);
+  const C t = static_cast<C>(theta), a = static_cast<C>(alpha);
+  for (std::int64_t at = 0; at < y.size(); ++at)
+  {
+    const C value = static_cast<C>(x[at]),
+            before = old != nullptr ? static_cast<C>((*old)[at]) : C(0);
+    y[at] = Number(value + t * (value - before) +
+        a * inverse_diagonal_[static_cast<std::size_t>(at)] * static_cast<C>(rest_[at]));
+  }
+}
+
+template <typename Number>
+void PointwiseOperator<Number>::inverse_diagonal(
+    VectorType &x, const VectorType &b, double alpha) const
+{
+  for (std::int64_t at = 0; at < x.size(); ++at)
+    x[at] = Number(static_cast<C>(alpha) * inverse_diagonal_[static_cast<std::size_t>(at)] *
+        static_cast<C>(b[at]));
+}
+
+template class PointwiseOperator<double>;
+template class PointwiseOperator<float>;
+template class PointwiseOperator<Half>;
+} // namespace tensormg

@@ -1,0 +1,53 @@
+// The operator on curved cells of one level in one number type, in host memory.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernels/laplace/pointwise/pointwise.h"
+#include "operators/pointwise/block_levels.h"
+#include "operators/vectors/vector.h"
+#include "operators/vectors/vector_space.h"
+
+namespace tensormg
+{
+/// A LevelOperator (operators/multigrid/family.h): B = A / scale of the level, D its diagonal.
+template <typename Number>
+class PointwiseOperator
+{
+public:
+  using VectorType = Vector<Number>;
+
+  /// `levels` must outlive the object.
+  PointwiseOperator(const BlockLevels &levels, std::size_t l);
+
+  void vmult(VectorType &y, const VectorType &x);
+  void residual(VectorType &r, const VectorType &x, const VectorType &b);
+  void chebyshev_step(VectorType &y, const VectorType &x, const VectorType *old,
+      const VectorType &b, double theta, double alpha);
+  void inverse_diagonal(VectorType &x, const VectorType &b, double alpha) const;
+  template <typename From>
+  void convert_and_divide(
+      double alpha, double scale, const Vector<From> &r, VectorType &b, VectorType &x) const
+  {
+    VectorSpace(level_.grid.block, MPI_COMM_SELF).convert(VectorSpace::scale(scale), r, b);
+    inverse_diagonal(x, b, alpha);
+  }
+  static bool has_pointwise_diagonal() { return true; }
+  void update_cells() {} ///< they have what they have
+
+  VectorType make_vector() const { return VectorType(level_.grid.block); }
+  const LevelGrid &level() const { return level_.grid; }
+
+private:
+  using C = Compute<Number>;
+  void run(VectorType &y, const VectorType &x, const VectorType *b);
+
+  const BlockLevels::Level &level_;
+  std::vector<C> volume_, face_, traces_;
+  std::vector<C> inverse_diagonal_;
+  laplace::PointwiseArguments<Number> arguments_;
+  laplace::ApplyPointwise<Number> *apply_;
+  VectorType rest_; ///< b - B x of a step
+};
+} // namespace tensormg
