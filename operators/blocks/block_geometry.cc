@@ -6,26 +6,22 @@
 
 namespace tensormg
 {
-namespace
-{
-  using Point = BlockGeometry::Point;
+using Point = BlockGeometry::Point;
 
-  /// to[.., q, ..] = sum over i of matrix[q][i] from[.., i, ..] in a direction that has `stride` points before it.
-  std::vector<Point> contracted(const std::vector<Point> &from, const std::vector<double> &matrix,
-      std::size_t stride, std::size_t count)
-  {
-    const std::size_t rows = matrix.size() / count, blocks = from.size() / (stride * count);
-    std::vector<Point> to(blocks * rows * stride, Point{});
-    for (std::size_t b = 0; b < blocks; ++b)
-      for (std::size_t q = 0; q < rows; ++q)
-        for (std::size_t i = 0; i < count; ++i)
-          for (std::size_t s = 0; s < stride; ++s)
-            for (std::size_t d = 0; d < 3; ++d)
-              to[(b * rows + q) * stride + s][d] +=
-                  matrix[q * count + i] * from[(b * count + i) * stride + s][d];
-    return to;
-  }
-} // namespace
+std::vector<Point> contracted(const std::vector<Point> &from, const std::vector<double> &matrix,
+    std::size_t stride, std::size_t count)
+{
+  const std::size_t rows = matrix.size() / count, blocks = from.size() / (stride * count);
+  std::vector<Point> to(blocks * rows * stride, Point{});
+  for (std::size_t b = 0; b < blocks; ++b)
+    for (std::size_t q = 0; q < rows; ++q)
+      for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t s = 0; s < stride; ++s)
+          for (std::size_t d = 0; d < 3; ++d)
+            to[(b * rows + q) * stride + s][d] +=
+                matrix[q * count + i] * from[(b * count + i) * stride + s][d];
+  return to;
+}
 
 std::vector<double> lobatto_nodes(int degree)
 {
@@ -90,15 +86,24 @@ BlockGeometry::BlockGeometry(int dim, int degree, std::vector<std::vector<Point>
 {}
 
 std::vector<Point> BlockGeometry::points(
-    std::int64_t block, const std::array<std::vector<double>, 3> &coordinates) const
+    std::int64_t block, const std::array<const std::vector<double> *, 3> &matrices) const
 {
   std::vector<Point> result = nodes_[static_cast<std::size_t>(block)];
   std::size_t stride = 1;
   for (int d = 0; d < dim_; ++d)
   {
-    result = contracted(result, lagrange_values(line_, coordinates[d]), stride, line_.size());
-    stride *= coordinates[d].size();
+    result = contracted(result, *matrices[d], stride, line_.size());
+    stride *= matrices[d]->size() / line_.size();
   }
   return result;
+}
+
+std::vector<Point> BlockGeometry::points(
+    std::int64_t block, const std::array<std::vector<double>, 3> &coordinates) const
+{
+  std::array<std::vector<double>, 3> matrices;
+  for (int d = 0; d < dim_; ++d)
+    matrices[d] = line_matrix(coordinates[d]);
+  return points(block, {&matrices[0], &matrices[1], &matrices[2]});
 }
 } // namespace tensormg

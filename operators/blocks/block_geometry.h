@@ -17,6 +17,10 @@ std::vector<double> lagrange_values(
 std::vector<double> lagrange_derivatives(
     const std::vector<double> &nodes, const std::vector<double> &points);
 
+/// to[.., q, ..] = sum over i of matrix[q][i] from[.., i, ..] of points in a direction that has `count` of them, `stride` apart.
+std::vector<std::array<double, 3>> contracted(const std::vector<std::array<double, 3>> &from,
+    const std::vector<double> &matrix, std::size_t stride, std::size_t count);
+
 /// Positions as polynomials of one degree in each block: at tensor products of Gauss-Lobatto points, x fastest.
 class BlockGeometry
 {
@@ -32,6 +36,14 @@ public:
   int degree() const { return static_cast<int>(line_.size()) - 1; }
   std::int64_t n_blocks() const { return static_cast<std::int64_t>(nodes_.size()); }
 
+  /// For points(): the matrix of these coordinates.
+  std::vector<double> line_matrix(const std::vector<double> &coordinates) const
+  {
+    return lagrange_values(line_, coordinates);
+  }
+  /// By the matrices of the three directions.
+  std::vector<Point> points(
+      std::int64_t block, const std::array<const std::vector<double> *, 3> &matrices) const;
   /// The points of a block at the tensor product of reference coordinates of [0, 1], x fastest; in 2D those of z are not read.
   std::vector<Point> points(
       std::int64_t block, const std::array<std::vector<double>, 3> &coordinates) const;

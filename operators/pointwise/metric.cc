@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include <deal.II/base/quadrature_lib.h>
 
@@ -75,11 +76,21 @@ namespace
     return 1. + 2. * radius * std::cos(angle / 3.);
   }
 
-  /// Position, J and G at reference points of a cell from its nodes.
+  /// The Lagrange polynomials of a cell's nodes at points of a line.
+  struct LinePoints
+  {
+    LinePoints(const std::vector<double> &nodes, const std::vector<double> &points)
+      : value(lagrange_values(nodes, points))
+      , derivative(lagrange_derivatives(nodes, points))
+    {}
+    std::vector<double> value, derivative;
+  };
+
+  /// Position, J and G at tensor products of reference points of a cell from its nodes.
   class CellMap
   {
   public:
-    CellMap(int dim, const std::vector<double> &nodes)
+    CellMap(int dim, std::size_t nodes)
       : dim_(dim)
       , nodes_(nodes)
     {}
@@ -90,37 +101,42 @@ namespace
       double det = 0.;
       Matrix g{};
     };
-    Here at(const std::vector<Point> &cell, const Point &xi, const DiffusionTensor &k,
+    /// x fastest.
+    std::vector<Here> at(const std::vector<Point> &cell,
+        const std::array<const LinePoints *, 3> &lines, const DiffusionTensor &k,
         std::int64_t block) const
     {
-      Here here;
-      Matrix j{}; // j[i][a] = dx_i / dxi_a
-      std::array<std::vector<double>, 3> value, derivative;
-      for (int d = 0; d < 3; ++d)
+      std::array<std::vector<Point>, 4> of_points; // the derivatives, and the positions
+      for (int e = 0; e <= dim_; ++e)
       {
-        value[d] = d < dim_ ? lagrange_values(nodes_, {xi[d]}) : std::vector<double>{1.};
-        derivative[d] = d < dim_ ? lagrange_derivatives(nodes_, {xi[d]}) : std::vector<double>{0.};
+        std::vector<Point> now = cell;
+        std::size_t stride = 1;
+        for (int d = 0; d < dim_; ++d)
+        {
+          const std::vector<double> &matrix = d == e ? lines[d]->derivative : lines[d]->value;
+          now = contracted(now, matrix, stride, nodes_);
+          stride *= matrix.size() / nodes_;
+        }
+        of_points[e] = std::move(now);
       }
-      std::size_t node = 0;
-      for (std::size_t c = 0; c < value[2].size(); ++c)
-        for (std::size_t b = 0; b < value[1].size(); ++b)
-          for (std::size_t a = 0; a < value[0].size(); ++a, ++node)
-            for (int i = 0; i < dim_; ++i)
-            {
-              const double position = cell[node][i];
-              here.x[i] += position * value[0][a] * value[1][b] * value[2][c];
-              j[i][0] += position * derivative[0][a] * value[1][b] * value[2][c];
-              j[i][1] += position * value[0][a] * derivative[1][b] * value[2][c];
-              j[i][2] += position * value[0][a] * value[1][b] * derivative[2][c];
-            }
-      if (dim_ == 2)
-        j[2][2] = 1.;
-      here.det = determinant(j);
-      if (!(here.det > 0.))
-        throw MeshError("a cell of block " + std::to_string(block) + " is folded at " +
-            text_of(here.x, dim_) + ": det J is " + std::to_string(here.det));
-      set_metric(here, inverse(j, here.det), k(block, here.x));
-      return here;
+      std::vector<Here> result(of_points[dim_].size());
+      for (std::size_t q = 0; q < result.size(); ++q)
+      {
+        Here &here = result[q];
+        here.x = of_points[dim_][q];
+        Matrix j{}; // j[i][a] = dx_i / dxi_a
+        for (int a = 0; a < dim_; ++a)
+          for (int i = 0; i < dim_; ++i)
+            j[i][a] = of_points[a][q][i];
+        if (dim_ == 2)
+          j[2][2] = 1.;
+        here.det = determinant(j);
+        if (!(here.det > 0.))
+          throw MeshError("a cell of block " + std::to_string(block) + " is folded at " +
+              text_of(here.x, dim_) + ": det J is " + std::to_string(here.det));
+        set_metric(here, inverse(j, here.det), k(block, here.x));
+      }
+      return result;
     }
 
   private:
@@ -139,7 +155,7 @@ namespace
     }
 
     int dim_;
-    const std::vector<double> &nodes_;
+    std::size_t nodes_; ///< of a direction
   };
 } // namespace
 
@@ -155,14 +171,24 @@ laplace::PointTables make_point_tables(const CellBasis &basis)
   return tables;
 }
 
+namespace
+{
+  /// Of the nodes of cell number i of a direction of a block.
+  std::vector<double> node_coordinates(const BlockLevel &level, std::int64_t i)
+  {
+    std::vector<double> result;
+    for (const double t : lobatto_nodes(level.mapping_degree))
+      result.push_back((static_cast<double>(i) + t) / static_cast<double>(level.per_direction));
+    return result;
+  }
+} // namespace
+
 std::vector<Point> cell_nodes(const BlockGeometry &geometry, const BlockLevel &level,
     std::int64_t block, const std::array<std::int64_t, 3> &cell)
 {
   std::array<std::vector<double>, 3> coordinates;
   for (int d = 0; d < geometry.dim(); ++d)
-    for (const double t : lobatto_nodes(level.mapping_degree))
-      coordinates[d].push_back(
-          (static_cast<double>(cell[d]) + t) / static_cast<double>(level.per_direction));
+    coordinates[d] = node_coordinates(level, cell[d]);
   return geometry.points(block, coordinates);
 }
 
@@ -179,11 +205,16 @@ namespace
       , k_(k)
       , block_(level.cells(geometry, basis.n - 1))
       , dim_(block_.dim)
-      , nodes_(lobatto_nodes(level.mapping_degree))
       , line_(gauss_line(basis.n))
-      , map_(dim_, nodes_)
+      , map_(dim_, static_cast<std::size_t>(level.mapping_degree) + 1)
+      , gauss_(lobatto_nodes(level.mapping_degree), line_.points)
+      , ends_{LinePoints(lobatto_nodes(level.mapping_degree), {0.}),
+            LinePoints(lobatto_nodes(level.mapping_degree), {1.})}
       , sigma_(basis.penalty)
-    {}
+    {
+      for (std::int64_t i = 0; i < level.per_direction; ++i)
+        matrices_.push_back(geometry.line_matrix(node_coordinates(level, i)));
+    }
 
     const Block &block() const { return block_; }
 
@@ -191,7 +222,8 @@ namespace
     std::array<double, 2> write(std::int64_t of_block, const std::array<std::int64_t, 3> &cell,
         std::vector<double> &volume, std::vector<double> &face) const
     {
-      const std::vector<Point> nodes = cell_nodes(geometry_, level_, of_block, cell);
+      const std::vector<Point> nodes = geometry_.points(
+          of_block, {&matrices_[cell[0]], &matrices_[cell[1]], &matrices_[cell[2]]});
       const std::int64_t row = cell[2] * block_.cells[1] + cell[1],
                          cx = of_block * level_.per_direction + cell[0];
       double kappa = 1., least = INFINITY, largest = 0.;
@@ -201,17 +233,14 @@ namespace
         largest = std::max(largest, here.det);
       };
       const int n = block_.n;
+      const auto at_points = map_.at(nodes, {&gauss_, &gauss_, &gauss_}, k_, of_block);
       for (std::int64_t q = 0; q < laplace::points_of_cell(block_); ++q)
       {
         const std::array<std::int64_t, 3> at{q % n, q / n % n, q / n / n};
-        Point xi{};
         double weight = 1.;
         for (int d = 0; d < dim_; ++d)
-        {
-          xi[d] = line_.points[at[d]];
           weight *= line_.weights[at[d]];
-        }
-        const auto here = map_.at(nodes, xi, k_, of_block);
+        const CellMap::Here &here = at_points[static_cast<std::size_t>(q)];
         see(here);
         for (int a = 0; a < dim_; ++a)
           for (int b = a; b < dim_; ++b)
@@ -235,18 +264,13 @@ namespace
       const int d = side / 2, n = block_.n;
       const auto [a, b] = tangential(d);
       const auto [row, cx] = row_and_x;
+      std::array<const LinePoints *, 3> lines{&gauss_, &gauss_, &gauss_};
+      lines[d] = &ends_[side % 2];
+      const auto at_points = map_.at(nodes, lines, k_, of_block);
       for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
       {
-        Point xi{};
-        xi[d] = side % 2;
-        xi[a] = line_.points[q % n];
-        double weight = line_.weights[q % n];
-        if (b < dim_)
-        {
-          xi[b] = line_.points[q / n];
-          weight *= line_.weights[q / n];
-        }
-        const auto here = map_.at(nodes, xi, k_, of_block);
+        const double weight = line_.weights[q % n] * (b < dim_ ? line_.weights[q / n] : 1.);
+        const CellMap::Here &here = at_points[static_cast<std::size_t>(q)];
         see(here);
         const std::array<double, 3> numbers{
             here.g[d][d], here.g[d][a], b < dim_ ? here.g[d][b] : 0.};
@@ -260,10 +284,12 @@ namespace
     const DiffusionTensor &k_;
     Block block_;
     int dim_;
-    std::vector<double> nodes_;
     GaussLine line_;
     CellMap map_;
+    LinePoints gauss_;
+    std::array<LinePoints, 2> ends_;
     double sigma_;
+    std::vector<std::vector<double>> matrices_; ///< by place of a cell in a direction of its block
   };
 } // namespace
 
