@@ -85,6 +85,19 @@ BlockGeometry::BlockGeometry(int dim, int degree, std::vector<std::vector<Point>
   , nodes_(std::move(nodes))
 {}
 
+BlockGeometry BlockGeometry::mapped(int degree, const std::function<Point(const Point &)> &f) const
+{
+  const std::vector<double> line = lobatto_nodes(degree);
+  std::vector<std::vector<Point>> nodes;
+  for (std::int64_t block = 0; block < n_blocks(); ++block)
+  {
+    nodes.push_back(points(block, {line, line, line}));
+    for (Point &point : nodes.back())
+      point = f(point);
+  }
+  return {dim_, degree, std::move(nodes)};
+}
+
 std::vector<Point> BlockGeometry::points(
     std::int64_t block, const std::array<const std::vector<double> *, 3> &matrices) const
 {

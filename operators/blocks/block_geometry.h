@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "operators/blocks/block_mesh.h"
@@ -31,6 +32,9 @@ public:
   explicit BlockGeometry(const BlockMesh &mesh);
   /// nodes[b]: (degree + 1)^dim points of block b.
   BlockGeometry(int dim, int degree, std::vector<std::vector<Point>> nodes);
+
+  /// Where f moves the points: as polynomials of this degree through the images of the Gauss-Lobatto points.
+  BlockGeometry mapped(int degree, const std::function<Point(const Point &)> &f) const;
 
   int dim() const { return dim_; }
   int degree() const { return static_cast<int>(line_.size()) - 1; }

@@ -238,5 +238,50 @@ namespace
   };
 } // namespace
 
+MeshCells box_cells(int dim, const std::array<std::int64_t, 3> &cells,
+    const std::array<double, 3> &lower, const std::array<double, 3> &upper)
+{
+  MeshCells mesh;
+  mesh.dim = dim;
+  const std::int64_t nz = dim == 3 ? cells[2] : 0;
+  const auto vertex = [&](const std::array<std::int64_t, 3> &at) {
+    return at[0] + (cells[0] + 1) * (at[1] + (cells[1] + 1) * at[2]);
+  };
+  for (std::int64_t z = 0; z <= nz; ++z)
+    for (std::int64_t y = 0; y <= cells[1]; ++y)
+      for (std::int64_t x = 0; x <= cells[0]; ++x)
+      {
+        const std::array<std::int64_t, 3> at{x, y, z};
+        auto &point = mesh.vertices.emplace_back();
+        for (int d = 0; d < dim; ++d)
+          point[d] = lower[d] +
+              (upper[d] - lower[d]) * static_cast<double>(at[d]) / static_cast<double>(cells[d]);
+      }
+  for (std::int64_t z = 0; z < std::max(nz, std::int64_t{1}); ++z)
+    for (std::int64_t y = 0; y < cells[1]; ++y)
+      for (std::int64_t x = 0; x < cells[0]; ++x)
+      {
+        const std::array<std::int64_t, 3> at{x, y, z};
+        const auto corner = [&](int v) {
+          return vertex({x + (v & 1), y + (v >> 1 & 1), z + (v >> 2 & 1)});
+        };
+        auto &cell = mesh.cells.emplace_back();
+        for (int v = 0; v < 1 << dim; ++v)
+          cell[v] = corner(v);
+        for (int side = 0; side < 2 * dim; ++side)
+        {
+          const int d = side / 2;
+          if (at[d] != (side % 2 == 0 ? 0 : cells[d] - 1))
+            continue;
+          const auto [a, b] = tangential(d);
+          std::array<std::int64_t, 4> face{};
+          for (int v = 0; v < 1 << (dim - 1); ++v)
+            face[v] = corner((side % 2 << d) + (v % 2 << a) + (v / 2 << b));
+          mesh.boundary.emplace_back(face, side);
+        }
+      }
+  return mesh;
+}
+
 BlockMesh make_block_mesh(const MeshCells &mesh) { return Builder(mesh).build(); }
 } // namespace tensormg

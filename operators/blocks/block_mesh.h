@@ -50,6 +50,10 @@ struct BlockMesh
   std::int64_t n_blocks() const { return static_cast<std::int64_t>(corners.size()); }
 };
 
+/// Equal cells of a box; the boundary of side s has number s.
+MeshCells box_cells(int dim, const std::array<std::int64_t, 3> &cells,
+    const std::array<double, 3> &lower, const std::array<double, 3> &upper);
+
 /// Finds the neighbours. Throws MeshError: a cell names a vertex that is not there or one vertex twice; vertices that lie at one place; more than two cells
 /// have one face; a face at the boundary that is named is none, or is named twice; a cell that is inverted or flat at a corner, whose vertices then are in another order
 /// than said.

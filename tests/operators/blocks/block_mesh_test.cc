@@ -18,19 +18,8 @@ namespace
   /// nx x ny squares, or cubes in one layer.
   MeshCells grid(int dim, int nx, int ny)
   {
-    MeshCells mesh;
-    mesh.dim = dim;
-    for (int z = 0; z < dim - 1; ++z)
-      for (int y = 0; y <= ny; ++y)
-        for (int x = 0; x <= nx; ++x)
-          mesh.vertices.push_back({double(x), double(y), double(z)});
-    for (int y = 0; y < ny; ++y)
-      for (int x = 0; x < nx; ++x)
-      {
-        auto &cell = mesh.cells.emplace_back();
-        for (int v = 0; v < 1 << dim; ++v)
-          cell[v] = x + v % 2 + (nx + 1) * (y + v / 2 % 2 + (ny + 1) * (v / 4));
-      }
+    MeshCells mesh = box_cells(dim, {nx, ny, 1}, {0., 0., 0.}, {double(nx), double(ny), 1.});
+    mesh.boundary.clear();
     return mesh;
   }
 
@@ -45,6 +34,24 @@ namespace
       return error.what();
     }
     return "";
+  }
+
+  TEST(BlockMesh, SidesOfABox)
+  {
+    for (const int dim : {2, 3})
+    {
+      const BlockMesh mesh = make_block_mesh(box_cells(dim, {2, 3, 2}, {0., 1., 2.}, {1., 2., 4.}));
+      ASSERT_EQ(mesh.n_blocks(), dim == 3 ? 12 : 6);
+      EXPECT_EQ(mesh.corners.front()[0], (std::array<double, 3>{0., 1., dim == 3 ? 2. : 0.}));
+      EXPECT_EQ(
+          mesh.corners.back()[(1 << dim) - 1], (std::array<double, 3>{1., 2., dim == 3 ? 4. : 0.}));
+      for (const auto &sides : mesh.sides)
+        for (int side = 0; side < 2 * dim; ++side)
+          if (sides[side].neighbour < 0)
+          {
+            EXPECT_EQ(sides[side].boundary, side);
+          }
+    }
   }
 
   TEST(BlockMesh, NeighboursOfAGrid)
