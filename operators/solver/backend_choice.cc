@@ -250,7 +250,7 @@ std::string why_one_device(const Problem &problem, const SolverOptions &solver,
   }
   if (!have_own_devices(ranks))
     return "";
-  if (const std::string differ = trouble_among_devices(ranks); !differ.empty())
+  if (std::string differ = trouble_among_devices(ranks); !differ.empty())
     return differ;
   if (ranks.count == 1)
     return grid.finest().global_dofs() <= solver.multigrid.replicated_dofs
