@@ -25,7 +25,7 @@ struct CellwiseParameters
   CellNumbers<C> cells;
   const Number *src, *b, *old;
   Number *dst;
-  int layers;                ///< of a segment
+  int layers;                 ///< of a segment
   int first_layer, end_layer; ///< of what is computed
 };
 
