@@ -212,6 +212,15 @@ namespace
             LinePoints(lobatto_nodes(level.mapping_degree), {1.})}
       , sigma_(basis.penalty)
     {
+      end_weights_ = lagrange_values(line_.points, {1.});
+      double sum = 0.;
+      for (std::size_t q = 0; q < end_weights_.size(); ++q)
+      {
+        end_weights_[q] *= end_weights_[q] / line_.weights[q];
+        sum += end_weights_[q];
+      }
+      for (double &weight : end_weights_)
+        weight /= sum;
       for (std::int64_t i = 0; i < level.per_direction; ++i)
         matrices_.push_back(geometry.line_matrix(node_coordinates(level, i)));
     }
@@ -247,18 +256,38 @@ namespace
             volume[laplace::volume_index(block_, row, q, laplace::volume_place(dim_, a, b), cx)] =
                 weight * here.g[a][b];
       }
+      std::array<std::vector<CellMap::Here>, 6> at_sides;
       for (int side = 0; side < 2 * dim_; ++side)
-        write_side(nodes, of_block, side, {row, cx}, face, see);
+        at_sides[side] = write_side(nodes, of_block, side, {row, cx}, face, see);
       for (int side = 0; side < 2 * dim_; ++side)
         for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
-          face[laplace::face_index(block_, row, side, q, dim_, cx)] =
-              0.5 * sigma_ * kappa * face[laplace::face_index(block_, row, side, q, 0, cx)];
+        {
+          const double g = at_sides[side][static_cast<std::size_t>(q)].g[side / 2][side / 2];
+          face[laplace::face_index(block_, row, side, q, dim_, cx)] = 0.5 * sigma_ * kappa *
+              std::max(g * mean_inverse(side, q, at_points), 1.) *
+              face[laplace::face_index(block_, row, side, q, 0, cx)];
+        }
       return {kappa, least / largest};
     }
 
   private:
-    void write_side(const std::vector<Point> &nodes, std::int64_t of_block, int side,
-        const std::array<std::int64_t, 2> &row_and_x, std::vector<double> &face,
+    /// Of G_aa on the line of volume points that ends in point q of a side.
+    double mean_inverse(int side, std::int64_t q, const std::vector<CellMap::Here> &at_points) const
+    {
+      const int d = side / 2;
+      const auto [a, b] = tangential(d);
+      const std::array<std::int64_t, 3> strides{1, block_.n, std::int64_t{block_.n} * block_.n};
+      const std::int64_t first =
+          q % block_.n * strides[a] + (b < dim_ ? q / block_.n * strides[b] : 0);
+      double sum = 0.;
+      for (int p = 0; p < block_.n; ++p)
+        sum += end_weights_[side % 2 == 1 ? p : block_.n - 1 - p] /
+            at_points[static_cast<std::size_t>(first + p * strides[d])].g[d][d];
+      return sum;
+    }
+
+    std::vector<CellMap::Here> write_side(const std::vector<Point> &nodes, std::int64_t of_block,
+        int side, const std::array<std::int64_t, 2> &row_and_x, std::vector<double> &face,
         const auto &see) const
     {
       const int d = side / 2, n = block_.n;
@@ -277,6 +306,7 @@ namespace
         for (int i = 0; i < dim_; ++i)
           face[laplace::face_index(block_, row, side, q, i, cx)] = weight * numbers[i];
       }
+      return at_points;
     }
 
     const BlockGeometry &geometry_;
@@ -289,6 +319,8 @@ namespace
     LinePoints gauss_;
     std::array<LinePoints, 2> ends_;
     double sigma_;
+    std::vector<double>
+        end_weights_; ///< of volume points in the mean along a line to its upper end
     std::vector<std::vector<double>> matrices_; ///< by place of a cell in a direction of its block
   };
 } // namespace

@@ -42,8 +42,10 @@ std::vector<std::array<double, 3>> cell_nodes(const BlockGeometry &geometry,
 /// Volume and face numbers of all cells, dimensionless where K and the geometry are.
 ///
 /// kappa of a cell is the largest eigenvalue of D^-1/2 G D^-1/2, D = diag G, over its volume and face points: 1 where the axes of the cell are
-/// those of K and orthogonal, at most the dimension. With it the penalty holds back what the mixed terms of G take. Source: the trace inequality
-/// on tensor-product polynomials in the direction of the normal.
+/// those of K and orthogonal, at most the dimension. With it the penalty holds back what the mixed terms of G take. rho of a point of a side is
+/// 1, or where it is more G_aa there times the mean of 1 / G_aa over the volume points of the line that ends there, with the weights r_q^2 / w_q, r_q
+/// the Lagrange polynomial of point q at the end: by the inequality of Cauchy and Schwarz (D u)^2 at the end is at most the sum of these terms times
+/// that of w_q G_q (D u)_q^2.
 class PointwiseMetric
 {
 public:

@@ -5,14 +5,15 @@
 //   (A u, v) = sum over cells, points of w (grad_xi v) . G (grad_xi u)  +  sum over faces, points of alpha [v] - {F(v)} [u]
 // On side e = (direction a, end s = -1 or +1) of a cell, at the points of the face in its tangential directions b:
 //   V = u,   F = s (G_aa d_a u + sum_b G_ab d_b u): the outward flux times the element of the surface,
-//   T = sigma / 2 (kappa G_aa + kappa' G_aa'), sigma = p (p + 1), kappa >= 1 one number of the cell (operators/pointwise/metric.h),
+//   T = sigma / 2 (kappa rho G_aa + kappa' rho' G_aa'), sigma = p (p + 1), kappa and rho >= 1 (operators/pointwise/metric.h),
 // primes those of the neighbour there, outward of itself,
 //   j = V - V',   alpha = T j - (F - F') / 2,   beta = -j / 2,
 // and the cell receives for each test function v of its own
 //   w (alpha v + beta s (G_aa d_a v + sum_b G_ab d_b v)).
 // The neighbour does the same with its own numbers, so that A is symmetric; a cell needs (V', F') of the other, never its metric. Behind
 // closed sides G' = G, and (V', F') = (-V, -F) at Side::dirichlet, (V, F) at Side::neumann.
-// Source: D. Arnold, F. Brezzi, B. Cockburn, D. Marini, SIAM J. Numer. Anal. 39 (2002); kappa keeps A definite on sheared cells.
+// Source: D. Arnold, F. Brezzi, B. Cockburn, D. Marini, SIAM J. Numer. Anal. 39 (2002); kappa keeps A definite on sheared cells, rho where G
+// varies in a cell.
 //
 // Cells. Blocks of N^d cells, side by side in x: cell (ix, iy, iz) of block b is cell (b N + ix, iy, iz) of `block`. Links say what is behind
 // the 2 d sides of each block; through FaceMap, point (a, b) of a side of N n x N n points (2D: N n) is one of the neighbour's.

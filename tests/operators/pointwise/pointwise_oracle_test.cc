@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include <deal.II/base/quadrature_lib.h>
@@ -177,6 +178,50 @@ namespace
             kappa = std::max(kappa, kappa_at(cell, face_values, q));
         }
         kappa_.push_back(kappa);
+        find_rho(cell, values, face_values);
+      }
+    }
+
+    /// |det J| (J^-1 K J^-T)_aa
+    double metric(
+        const Cell &cell, const dealii::FEValuesBase<dim> &values, unsigned q, unsigned a) const
+    {
+      const dealii::Tensor<2, dim> inverse(values.inverse_jacobian(q));
+      return (inverse * k(cell, values.quadrature_point(q)) * dealii::transpose(inverse))[a][a] /
+          dealii::determinant(inverse);
+    }
+
+    /// Points of the cell and of the face are told apart by where they lie on the reference cell.
+    void find_rho(const Cell &cell, const dealii::FEValues<dim> &values, FaceValues &face_values)
+    {
+      const dealii::FE_DGQArbitraryNodes<1> line(
+          dealii::QGauss<1>(static_cast<unsigned>(s_.degree) + 1));
+      const dealii::QGauss<1> gauss(static_cast<unsigned>(s_.degree) + 1);
+      for (const unsigned f : cell->face_indices())
+      {
+        face_values.reinit(cell, f);
+        const unsigned a = f / 2;
+        for (unsigned q = 0; q < face_rule_.size(); ++q)
+        {
+          const dealii::Point<dim> at_face =
+              mapping_.transform_real_to_unit_cell(cell, face_values.quadrature_point(q));
+          double sum = 0., weights = 0.;
+          for (unsigned p = 0; p < rule_.size(); ++p)
+          {
+            dealii::Point<dim> beside = rule_.point(p);
+            beside[a] = at_face[a];
+            if (beside.distance(at_face) > 1e-6)
+              continue;
+            unsigned i = 0;
+            while (std::abs(gauss.point(i)[0] - rule_.point(p)[a]) > 1e-10)
+              ++i;
+            const double r = line.shape_value(i, dealii::Point<1>(f % 2));
+            weights += r * r / gauss.weight(i);
+            sum += r * r / gauss.weight(i) / metric(cell, values, p, a);
+          }
+          rho_[{cell->index(), f, q}] =
+              std::max(1., metric(cell, face_values, q, a) * sum / weights);
+        }
       }
     }
 
@@ -218,7 +263,7 @@ namespace
       }
       const dealii::Tensor<1, dim> covector =
           dealii::Tensor<2, dim>(values.inverse_jacobian(q))[f / 2];
-      const double sigma = s_.degree * (s_.degree + 1.);
+      const double sigma = rho_.at({cell->index(), f, q}) * s_.degree * (s_.degree + 1.);
       result.penalty = 0.5 * sigma * kappa_[cell->index()] *
           (values.normal_vector(q) * tensor * values.normal_vector(q)) * covector.norm();
       return result;
@@ -277,6 +322,7 @@ namespace
     std::vector<std::int64_t> block_;
     std::vector<int> boundary_;
     std::vector<double> kappa_;
+    std::map<std::tuple<int, unsigned, unsigned>, double> rho_; ///< by cell, face and point
   };
 
   /// Modes to values at the nodes of FE_DGQ, or with `transposed` tests with nodes to tests with modes.
@@ -442,6 +488,20 @@ namespace
     return {blocks, BlockGeometry(blocks), {1, 1}, degree, one};
   }
 
+  std::vector<double> eigenvalues_of(const Setting &s)
+  {
+    std::vector<double> matrix;
+    Numbers unit(random_numbers(s, 1).size(), 0.);
+    for (double &number : unit)
+    {
+      number = 1.;
+      const Numbers column = applied(s, unit);
+      matrix.insert(matrix.end(), column.begin(), column.end());
+      number = 0.;
+    }
+    return diagonalise(matrix, false);
+  }
+
   // Without kappa the operator of degree 1 has negative eigenvalues here.
   TEST(PointwiseOperator, IsPositiveOnShearedCells)
   {
@@ -449,19 +509,26 @@ namespace
       for (const int degree : {1, 2})
       {
         const Setting s = kershaw(epsilon, degree);
-        std::vector<double> matrix;
-        Numbers unit(random_numbers(s, 1).size(), 0.);
-        for (double &number : unit)
-        {
-          number = 1.;
-          const Numbers column = applied(s, unit);
-          matrix.insert(matrix.end(), column.begin(), column.end());
-          number = 0.;
-        }
-        const std::vector<double> values = diagonalise(matrix, false);
+        const std::vector<double> values = eigenvalues_of(s);
         EXPECT_GT(values.front(), 0.) << epsilon << ' ' << degree;
         EXPECT_LT(values.front(), values.back());
       }
+  }
+
+  // Without rho there are negative eigenvalues here.
+  TEST(PointwiseOperator, IsPositiveWhereTheCoefficientVaries)
+  {
+    const BlockMesh blocks = make_block_mesh(box_cells(3, {1, 1, 1}, {0., 0., 0.}, {1., 1., 1.}));
+    const auto varying = [](std::int64_t, const Point &x) {
+      const double k = std::pow(10., 1.5 * std::sin(6. * x[0]) * std::cos(5. * x[1] + x[2]));
+      return SymmetricTensor{k, k, k, 0., 0., 0.};
+    };
+    for (const int degree : {1, 2, 3, 4})
+    {
+      const std::vector<double> values =
+          eigenvalues_of({blocks, BlockGeometry(blocks), {1, 1}, degree, varying});
+      EXPECT_GT(values.front(), 0.) << degree;
+    }
   }
 
   TEST(PointwiseOperator, DiagonalIsThatOfUnitVectors)
