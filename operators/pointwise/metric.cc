@@ -295,7 +295,7 @@ namespace
       const auto [row, cx] = row_and_x;
       std::array<const LinePoints *, 3> lines{&gauss_, &gauss_, &gauss_};
       lines[d] = &ends_[side % 2];
-      const auto at_points = map_.at(nodes, lines, k_, of_block);
+      auto at_points = map_.at(nodes, lines, k_, of_block);
       for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
       {
         const double weight = line_.weights[q % n] * (b < dim_ ? line_.weights[q / n] : 1.);
