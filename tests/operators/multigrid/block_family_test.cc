@@ -10,6 +10,7 @@
 #include "solvers/fgmres.h"
 #include "tests/operators/multigrid/family_checks.h"
 #include "tests/operators/pointwise/setting.h"
+#include "tests/support/sanitized.h"
 
 namespace tensormg
 {
@@ -101,6 +102,8 @@ namespace
   // x + a sin(2 pi x) sin(2 pi y) sin(2 pi z) in each direction.
   TEST(CurvedMultigrid, MappedCubes)
   {
+    if (test::is_sanitized)
+      return;
     const BlockMesh mesh = make_block_mesh(box_cells(3, {1, 1, 1}, {0., 0., 0.}, {1., 1., 1.}));
     for (const auto &[a, degree, most] :
         {std::tuple{0.06, 2, 8}, {0.06, 3, 9}, {0.1, 2, 12}, {0.1, 3, 14}})
@@ -119,6 +122,8 @@ namespace
   // By 1e3 over the domain, which the coarsest level has in one cell; the pointwise smoother sees it.
   TEST(CurvedMultigrid, CoefficientsThatVary)
   {
+    if (test::is_sanitized)
+      return;
     const BlockMesh mesh = make_block_mesh(box_cells(3, {1, 1, 1}, {0., 0., 0.}, {1., 1., 1.}));
     const auto varying = [](std::int64_t, const std::array<double, 3> &x) {
       const double k = std::pow(10., 1.5 * std::sin(6. * x[0]) * std::cos(5. * x[1] + x[2]));
