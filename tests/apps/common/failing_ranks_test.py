@@ -42,8 +42,16 @@ class FailingRanks(unittest.TestCase):
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def ranks_of(self, process):
-        children = subprocess.run(["ps", "--ppid", str(process.pid), "-o", "pid="], capture_output=True, text=True, check=True)
-        return [int(word) for word in children.stdout.split()]
+        """Its children."""
+        result = []
+        for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                parent = entry.read_text(encoding="utf-8").rsplit(")", 1)[1].split()[1]
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if int(parent) == process.pid:
+                result.append(int(entry.parent.name))
+        return result
 
     def test_a_rank_is_killed(self):
         settings = [f"--set={setting}" for setting in LONG]
