@@ -131,7 +131,7 @@ namespace
     if (stage.on_device() && ranks.of_node > 1)
       stay_near_device(device_properties().place_on_bus);
     stage.start_seconds = now(communicator) - gridded;
-    if (!stage.on_device())
+    if (!stage.on_device() && stage.grid.n_ranks > 1) // otherwise nothing is divided
       stage.grid = setup_times::in_scope("grid", [&] { return make_grid(problem, communicator); });
     stage.basis =
         setup_times::in_scope("cell basis", [&] { return make_cell_basis(problem.degree); });

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <sstream>
+
+#include "operators/data/tensor_rule.h"
 
 namespace tensormg
 {
@@ -12,16 +13,6 @@ namespace
 {
   using Point = std::array<double, 3>;
   using FaceKey = std::array<std::int64_t, 4>; ///< sorted vertices
-
-  std::string text_of(const Point &p, int dim)
-  {
-    std::ostringstream text;
-    text << '(' << p[0] << ", " << p[1];
-    if (dim == 3)
-      text << ", " << p[2];
-    text << ')';
-    return text.str();
-  }
 
   class Builder
   {
@@ -54,7 +45,7 @@ namespace
       for (int v = 0; v < corners_; ++v)
         for (int d = 0; d < 3; ++d)
           middle[d] += vertex(c, v)[d] / corners_;
-      return "cell " + std::to_string(c) + " at " + text_of(middle, mesh_.dim);
+      return "cell " + std::to_string(c) + " at " + point_text(middle, mesh_.dim);
     }
 
     /// The vertices of a side: number a + 2 b by their places in the tangential directions.
@@ -110,7 +101,7 @@ namespace
                   known.emplace(mesh_.vertices[v], static_cast<std::int64_t>(v));
               !is_new)
             throw MeshError("vertices " + std::to_string(other->second) + " and " +
-                std::to_string(v) + " lie both at " + text_of(mesh_.vertices[v], mesh_.dim) +
+                std::to_string(v) + " lie both at " + point_text(mesh_.vertices[v], mesh_.dim) +
                 ": cells that meet there must share one");
     }
 
@@ -141,7 +132,7 @@ namespace
                   edge[1][(i + 2) % 3] * edge[2][(i + 1) % 3]);
         if (!(det > least * sizes))
           throw MeshError(name_of(c) + (det < 0. ? " is inverted" : " is flat") +
-              " at its corner " + text_of(vertex(c, v), mesh_.dim));
+              " at its corner " + point_text(vertex(c, v), mesh_.dim));
       }
     }
 
@@ -206,7 +197,7 @@ namespace
         const auto where = [&] {
           const std::int64_t first = vertices[0];
           return first >= 0 && first < std::ssize(mesh_.vertices)
-              ? " at " + text_of(mesh_.vertices[static_cast<std::size_t>(first)], mesh_.dim)
+              ? " at " + point_text(mesh_.vertices[static_cast<std::size_t>(first)], mesh_.dim)
               : std::string();
         };
         if (entry == faces_.end())

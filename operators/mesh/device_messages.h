@@ -23,7 +23,7 @@ struct DeviceLinks
   bool mpi_takes_device_memory = false;  ///< otherwise MPI's messages go through memory of the host
   double seconds = 0.;                   ///< of a message of 4 MB to a neighbour
   /// Whether it pays to compute what needs no message while messages travel, though that takes two launches more: on H200 with NVLink (34 us)
-  /// steps took up to 5 % longer.
+  /// solves took up to 5 % longer.
   bool are_slow() const { return seconds > 1e-4; }
 };
 

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 
-#include <deal.II/base/quadrature_lib.h>
-
-#include "kernels/basis/make_cell_basis.h"
+#include "operators/data/tensor_rule.h"
 
 namespace tensormg
 {
@@ -16,32 +13,6 @@ namespace
 {
   using Point = std::array<double, 3>;
   using Matrix = std::array<std::array<double, 3>, 3>;
-
-  struct GaussLine
-  {
-    std::vector<double> points, weights;
-  };
-  GaussLine gauss_line(int n)
-  {
-    GaussLine line;
-    const dealii::QGauss<1> rule(static_cast<unsigned>(n));
-    for (unsigned q = 0; q < rule.size(); ++q)
-    {
-      line.points.push_back(rule.point(q)[0]);
-      line.weights.push_back(rule.weight(q));
-    }
-    return line;
-  }
-
-  std::string text_of(const Point &p, int dim)
-  {
-    std::ostringstream text;
-    text << '(' << p[0] << ", " << p[1];
-    if (dim == 3)
-      text << ", " << p[2];
-    text << ')';
-    return text.str();
-  }
 
   double determinant(const Matrix &m)
   {
@@ -133,7 +104,7 @@ namespace
         here.det = determinant(j);
         if (!(here.det > 0.))
           throw MeshError("a cell of block " + std::to_string(block) + " is folded at " +
-              text_of(here.x, dim_) + ": det J is " + std::to_string(here.det));
+              point_text(here.x, dim_) + ": det J is " + std::to_string(here.det));
         set_metric(here, inverse(j, here.det), k(block, here.x));
       }
       return result;
@@ -151,7 +122,7 @@ namespace
       const double minor = k[0][0] * k[1][1] - k[0][1] * k[0][1];
       if (!(k[0][0] > 0. && minor > 0. && (dim_ == 2 || determinant(k) > 0.)))
         throw std::invalid_argument(
-            "the diffusion tensor is not positive definite at " + text_of(here.x, dim_));
+            "the diffusion tensor is not positive definite at " + point_text(here.x, dim_));
     }
 
     int dim_;
@@ -161,12 +132,10 @@ namespace
 
 laplace::PointTables make_point_tables(const CellBasis &basis)
 {
-  const GaussLine line = gauss_line(basis.n);
+  const LineRule line = gauss_rule(basis, basis.n);
   laplace::PointTables tables;
-  const std::vector<double> values = mode_value_matrix(basis, line.points),
-                            derivatives = mode_derivative_matrix(basis, line.points);
-  std::copy(values.begin(), values.end(), tables.value.begin());
-  std::copy(derivatives.begin(), derivatives.end(), tables.derivative.begin());
+  std::copy(line.values.begin(), line.values.end(), tables.value.begin());
+  std::copy(line.derivatives.begin(), line.derivatives.end(), tables.derivative.begin());
   std::copy(line.weights.begin(), line.weights.end(), tables.weight.begin());
   return tables;
 }
@@ -205,7 +174,7 @@ namespace
       , k_(k)
       , block_(level.cells(geometry, basis.n - 1))
       , dim_(block_.dim)
-      , line_(gauss_line(basis.n))
+      , line_(gauss_rule(basis, basis.n))
       , map_(dim_, static_cast<std::size_t>(level.mapping_degree) + 1)
       , gauss_(lobatto_nodes(level.mapping_degree), line_.points)
       , ends_{LinePoints(lobatto_nodes(level.mapping_degree), {0.}),
@@ -314,7 +283,7 @@ namespace
     const DiffusionTensor &k_;
     Block block_;
     int dim_;
-    GaussLine line_;
+    LineRule line_;
     CellMap map_;
     LinePoints gauss_;
     std::array<LinePoints, 2> ends_;

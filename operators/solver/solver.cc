@@ -126,7 +126,7 @@ public:
     together([&] {
       backend_ = choose_backend(problem, options, execution.backend, ranks_of(grid_)).backend;
     });
-    if (!on_device())
+    if (!on_device() && grid_.n_ranks > 1) // otherwise nothing is divided
       grid_ = make_grid(problem, communicator);
     add_cell_coefficients(grid_, basis_);
     together([&] {

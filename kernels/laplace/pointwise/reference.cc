@@ -7,10 +7,7 @@ namespace tensormg::laplace
 {
 namespace
 {
-  struct Cell
-  {
-    std::array<std::int64_t, 3> at; ///< in the block of all cells
-  };
+  using Cell = std::array<std::int64_t, 3>; ///< in the block of all cells
   /// The outward flux carries the weight of the point.
   template <typename C>
   struct FaceTrace
@@ -41,7 +38,7 @@ namespace
         for (std::int64_t cy = 0; cy < cells[1]; ++cy)
           for (std::int64_t cx = 0; cx < cells[0]; ++cx)
           {
-            const Cell cell{{cx, cy, cz}};
+            const Cell cell{cx, cy, cz};
             result_.assign(static_cast<std::size_t>(a_.block.dofs_per_cell()), C(0));
             add_volume(cell);
             for (int side = 0; side < 2 * dim_; ++side)
@@ -101,7 +98,7 @@ namespace
         for (int j = 0; j < n_; ++j)
           for (int i = 0; i < n_; ++i)
             sum += f[0][i] * f[1][j] * f[2][k] *
-                static_cast<C>(a_.src[a_.block.index(cell.at[0], cell.at[1], cell.at[2], i, j, k)]);
+                static_cast<C>(a_.src[a_.block.index(cell[0], cell[1], cell[2], i, j, k)]);
       return sum;
     }
     void test(const Functional &f, C factor)
@@ -119,21 +116,21 @@ namespace
         for (int j = 0; j < n_; ++j)
           for (int i = 0; i < n_; ++i)
           {
-            const std::int64_t to = a_.block.index(cell.at[0], cell.at[1], cell.at[2], i, j, k);
+            const std::int64_t to = a_.block.index(cell[0], cell[1], cell[2], i, j, k);
             const C value = result_[at++];
             a_.dst[to] = Number(a_.b != nullptr ? static_cast<C>(a_.b[to]) - value : value);
           }
     }
 
-    std::int64_t row(const Cell &cell) const { return cell.at[2] * a_.block.cells[1] + cell.at[1]; }
+    std::int64_t row(const Cell &cell) const { return cell[2] * a_.block.cells[1] + cell[1]; }
     C metric(const Cell &cell, std::int64_t q, int a, int b) const
     {
       const int place = volume_place(dim_, std::min(a, b), std::max(a, b));
-      return a_.numbers.volume[volume_index(a_.block, row(cell), q, place, cell.at[0])];
+      return a_.numbers.volume[volume_index(a_.block, row(cell), q, place, cell[0])];
     }
     C face_number(const Cell &cell, int side, std::int64_t q, int number) const
     {
-      return a_.numbers.face[face_index(a_.block, row(cell), side, q, number, cell.at[0])];
+      return a_.numbers.face[face_index(a_.block, row(cell), side, q, number, cell[0])];
     }
 
     /// grad v . G grad u
@@ -190,9 +187,9 @@ namespace
         const Cell &cell, int side, std::int64_t qa, std::int64_t qb, const FaceTrace<C> &own) const
     {
       const PointBehind behind =
-          point_behind(a_.block, a_.per_direction, a_.links, cell.at, side, qa, qb);
+          point_behind(a_.block, a_.per_direction, a_.links, cell, side, qa, qb);
       if (behind.kind == Side::ghost)
-        return trace({behind.cell}, behind.side, behind.a, behind.b);
+        return trace(behind.cell, behind.side, behind.a, behind.b);
       return behind.kind == Side::dirichlet ? FaceTrace<C>{-own.v, -own.f} : own;
     }
 

@@ -121,6 +121,28 @@ namespace
     EXPECT_NE(text.find("4 MB to a neighbour in "), std::string::npos) << text;
   }
 
+  TEST(Agreement, OfThoseWhoArriveInTime)
+  {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm own = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &own);
+    constexpr double long_enough = 20.;
+    EXPECT_TRUE(all_arrive(own, long_enough));
+    if (rank == 0)
+    {
+      EXPECT_FALSE(all_arrive(own, 0.1)) << "the others come later";
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+    else
+    {
+      MPI_Barrier(MPI_COMM_WORLD);
+      EXPECT_TRUE(all_arrive(own, long_enough));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&own);
+  }
+
   TEST(Agreement, OfTexts)
   {
     int rank = 0;

@@ -16,10 +16,7 @@ namespace tensormg
 {
 namespace
 {
-  template <typename Number>
-  constexpr double rounding = sizeof(Number) == 8 ? 1e-12
-      : sizeof(Number) == 4                       ? 1e-5
-                                                  : 2e-2;
+  using test::rounding;
 
   SymmetricTensor one(std::int64_t /*block*/, const std::array<double, 3> & /*point*/)
   {

@@ -12,6 +12,12 @@
 
 namespace tensormg::test
 {
+/// Tolerance of what these numbers compute.
+template <typename Number>
+inline constexpr double rounding = sizeof(Number) == 8 ? 1e-12
+    : sizeof(Number) == 4                              ? 1e-5
+                                                       : 2e-2;
+
 /// Vectors of level l in double, and an operator in Number.
 template <typename Number, LevelFamily Family>
 struct FamilyLevel

@@ -553,6 +553,22 @@ namespace
     }
   }
 
+  TEST(PointwiseMetric, QualityOfCells)
+  {
+    const auto metric_of = [](const Setting &s) {
+      return PointwiseMetric(s.geometry, s.level, make_cell_basis(s.degree), s.k, links_of(s));
+    };
+    const BlockMesh box = make_block_mesh(box_cells(3, {2, 1, 1}, {0., 0., 0.}, {1., 2., 3.}));
+    const Setting sheared = kershaw(0.05, 1);
+    const PointwiseMetric of_box = metric_of({box, BlockGeometry(box), {2, 1}, 2, sheared.k}),
+                          of_sheared = metric_of(sheared);
+    EXPECT_NEAR(of_box.largest_kappa(), 1., 1e-12);
+    EXPECT_NEAR(of_box.least_quality(), 1., 1e-12);
+    EXPECT_GT(of_sheared.largest_kappa(), 2.9);
+    EXPECT_LT(of_sheared.largest_kappa(), 3.);
+    EXPECT_LT(of_sheared.least_quality(), 0.1);
+  }
+
   TEST(PointwiseOperator, FoldedCellsAreRefused)
   {
     Setting s = generated(2, "hyper_ball", "0,0 : 1 : false", 2, 2);
