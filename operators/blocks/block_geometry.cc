@@ -98,16 +98,39 @@ BlockGeometry BlockGeometry::mapped(int degree, const std::function<Point(const 
   return {dim_, degree, std::move(nodes)};
 }
 
+BlockGeometry BlockGeometry::moved(std::function<void(std::vector<Point> &)> f) const
+{
+  BlockGeometry result = *this;
+  result.move_ = [first = move_, then = std::move(f)](std::vector<Point> &points) {
+    if (first)
+      first(points);
+    then(points);
+  };
+  return result;
+}
+
 std::vector<Point> BlockGeometry::points(
     std::int64_t block, const std::array<const std::vector<double> *, 3> &matrices) const
 {
+  return points_of_row(row(block, *matrices[1], *matrices[2]), *matrices[0]);
+}
+
+std::vector<Point> BlockGeometry::row(
+    std::int64_t block, const std::vector<double> &of_y, const std::vector<double> &of_z) const
+{
+  const std::size_t n = line_.size();
   std::vector<Point> result = nodes_[static_cast<std::size_t>(block)];
-  std::size_t stride = 1;
-  for (int d = 0; d < dim_; ++d)
-  {
-    result = contracted(result, *matrices[d], stride, line_.size());
-    stride *= matrices[d]->size() / line_.size();
-  }
+  if (dim_ == 3)
+    result = contracted(result, of_z, n * n, n);
+  return contracted(result, of_y, n, n);
+}
+
+std::vector<Point> BlockGeometry::points_of_row(
+    const std::vector<Point> &row, const std::vector<double> &of_x) const
+{
+  std::vector<Point> result = contracted(row, of_x, 1, line_.size());
+  if (move_)
+    move_(result);
   return result;
 }
 

@@ -36,6 +36,9 @@ public:
   /// Where f moves the points: as polynomials of this degree through the images of the Gauss-Lobatto points.
   BlockGeometry mapped(int degree, const std::function<Point(const Point &)> &f) const;
 
+  /// The same with all points where f moves them, which takes a list of points at once. Points that two blocks share must stay together.
+  BlockGeometry moved(std::function<void(std::vector<Point> &)> f) const;
+
   int dim() const { return dim_; }
   int degree() const { return static_cast<int>(line_.size()) - 1; }
   std::int64_t n_blocks() const { return static_cast<std::int64_t>(nodes_.size()); }
@@ -52,9 +55,16 @@ public:
   std::vector<Point> points(
       std::int64_t block, const std::array<std::vector<double>, 3> &coordinates) const;
 
+  /// points() in two steps, for many x at the same y and z: what the matrices of y and z make of the polynomials, and the points of x among it.
+  std::vector<Point> row(
+      std::int64_t block, const std::vector<double> &of_y, const std::vector<double> &of_z) const;
+  std::vector<Point> points_of_row(
+      const std::vector<Point> &row, const std::vector<double> &of_x) const;
+
 private:
   int dim_;
   std::vector<double> line_;
   std::vector<std::vector<Point>> nodes_;
+  std::function<void(std::vector<Point> &)> move_; ///< may be empty
 };
 } // namespace tensormg

@@ -9,21 +9,18 @@
 
 namespace tensormg
 {
-namespace
+LevelGrid stacked_grid(const Block &block)
 {
-  LevelGrid grid_of(const Block &block)
-  {
-    LevelGrid grid;
-    grid.block = block;
-    grid.global_cells = block.cells;
-    for (int d = 0; d < block.dim; ++d)
-      grid.axis[d] = Axis(0., static_cast<double>(block.cells[d]), block.cells[d]);
-    return grid;
-  }
-} // namespace
+  LevelGrid grid;
+  grid.block = block;
+  grid.global_cells = block.cells;
+  for (int d = 0; d < block.dim; ++d)
+    grid.axis[d] = Axis(0., static_cast<double>(block.cells[d]), block.cells[d]);
+  return grid;
+}
 
 BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
-    const DiffusionTensor &k, const Options &options)
+    const PointwiseData &data, const Options &options)
   : basis_(make_cell_basis(options.degree))
   , tables_(make_point_tables(basis_))
 {
@@ -33,29 +30,30 @@ BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
       const BlockSide &other = sides[side];
       const Side kind = other.neighbour >= 0 ? Side::ghost : options.side(other.boundary);
       is_singular_ = is_singular_ && kind != Side::dirichlet;
-      links_.push_back({kind, other.neighbour, other.side, other.map});
+      links_.push_back({kind, other.neighbour, other.side, other.map, other.boundary});
     }
+  is_singular_ = options.is_singular.value_or(is_singular_);
   for (int l = 0; l <= options.refinements; ++l)
   {
     const std::int64_t cells = std::int64_t{1} << l;
     try
     {
-      add_level(geometry, k, {cells, options.mapping_degree});
+      add_level(geometry, data, {cells, options.mapping_degree});
     }
     catch (const MeshError &)
     {
       if (l == options.refinements || options.mapping_degree == 1)
         throw;
-      add_level(geometry, k, {cells, 1});
+      add_level(geometry, data, {cells, 1});
     }
   }
 }
 
 void BlockLevels::add_level(
-    const BlockGeometry &geometry, const DiffusionTensor &k, BlockLevel shape)
+    const BlockGeometry &geometry, const PointwiseData &data, BlockLevel shape)
 {
   const Block block = shape.cells(geometry, basis_.n - 1);
-  PointwiseMetric metric(geometry, shape, basis_, k, links_);
+  PointwiseMetric metric(geometry, shape, basis_, data, links_);
   Vector<double> diagonal =
       pointwise_diagonal(block, shape.per_direction, basis_, tables_, links_, metric.view());
   const double largest = *std::max_element(diagonal.data(), diagonal.data() + diagonal.size());
@@ -64,6 +62,6 @@ void BlockLevels::add_level(
   metric.scale(1. / scale);
   for (std::int64_t at = 0; at < diagonal.size(); ++at)
     diagonal[at] /= scale;
-  levels_.push_back({shape, grid_of(block), std::move(metric), std::move(diagonal), scale});
+  levels_.push_back({shape, stacked_grid(block), std::move(metric), std::move(diagonal), scale});
 }
 } // namespace tensormg

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@
 
 namespace tensormg
 {
+/// The cells of a block as those of a box with sides of 1: for vectors and transfers.
+LevelGrid stacked_grid(const Block &block);
+
 /// Level l has 2^l cells per direction in each block. Numbers of a level are divided by a power of two, with which the largest entry of the
 /// diagonal is at most that of equal cubes: half precision holds them.
 class BlockLevels
@@ -33,11 +37,13 @@ public:
     int mapping_degree =
         3; ///< at most the degree; levels below the finest one on which cells fold take 1
     int refinements = 2;
+    /// Whether constants are in the kernel; nothing: where no side is Side::dirichlet.
+    std::optional<bool> is_singular{};
     std::function<Side(int boundary)> side = [](int) { return Side::dirichlet; };
   };
 
   /// Throws as PointwiseMetric, for the finest level and where degree 1 folds, too.
-  BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry, const DiffusionTensor &k,
+  BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry, const PointwiseData &data,
       const Options &options);
   // Operators point into it.
   BlockLevels(const BlockLevels &) = delete;
@@ -51,7 +57,7 @@ public:
   bool is_singular() const { return is_singular_; }
 
 private:
-  void add_level(const BlockGeometry &geometry, const DiffusionTensor &k, BlockLevel shape);
+  void add_level(const BlockGeometry &geometry, const PointwiseData &data, BlockLevel shape);
 
   CellBasis basis_;
   laplace::PointTables tables_;

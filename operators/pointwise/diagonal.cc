@@ -42,6 +42,8 @@ namespace
       for (int a = 0; a < block_.dim; ++a)
         for (int b = a; b < block_.dim; ++b)
           add_volume(cell, a, b);
+      if (numbers_.reaction != nullptr)
+        add_reaction(cell);
       for (int side = 0; side < 2 * block_.dim; ++side)
         add_side(cell, side);
       return result_;
@@ -88,6 +90,19 @@ namespace
         result_[i] += (a == b ? 1. : 2.) * sums[i];
     }
 
+    void add_reaction(const std::array<std::int64_t, 3> &cell)
+    {
+      std::vector<double> sums(result_.size());
+      for (std::size_t q = 0; q < sums.size(); ++q)
+        sums[q] = numbers_.reaction[laplace::reaction_index(
+            block_, row(cell), static_cast<std::int64_t>(q), cell[0])];
+      std::size_t stride = 1;
+      for (int d = 0; d < block_.dim; ++d, stride *= n_)
+        contract(sums, stride, values_);
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        result_[i] += sums[i];
+    }
+
     double end_value(int side, int i) const
     {
       return side % 2 == 1 || i % 2 == 0 ? basis_.v[i] : -basis_.v[i];
@@ -97,14 +112,13 @@ namespace
       return 2. * (side % 2 == 1 || i % 2 == 1 ? basis_.h[i] : -basis_.h[i]);
     }
 
-    /// T V^2 - V F, twice at a Dirichlet side, nothing at a Neumann side.
+    /// T V^2 - V F, twice at a Dirichlet side, T V^2 at a Neumann side.
     void add_side(const std::array<std::int64_t, 3> &cell, int side)
     {
       const auto behind =
           laplace::point_behind(block_, per_direction_, links_.data(), cell, side, 0, 0);
-      if (behind.kind == Side::neumann)
-        return;
-      const double factor = behind.kind == Side::dirichlet ? 2. : 1.,
+      const double of_penalty = behind.kind == Side::dirichlet ? 2. : 1.,
+                   of_flux = behind.kind == Side::neumann ? 0. : of_penalty,
                    sign = side % 2 == 1 ? 1. : -1.;
       const int d = side / 2, dim = block_.dim;
       const auto n = static_cast<std::size_t>(n_);
@@ -141,9 +155,8 @@ namespace
           const double v = end_value(side, i);
           const std::size_t at = q % n * strides[a] + (dim == 3 ? q / n * strides[b] : 0) +
               static_cast<std::size_t>(i) * strides[d];
-          result_[at] += factor *
-              (v * v * sums[0][q] -
-                  sign * (v * end_derivative(side, i) * sums[1][q] + v * v * sums[2][q]));
+          result_[at] += of_penalty * v * v * sums[0][q] -
+              of_flux * sign * (v * end_derivative(side, i) * sums[1][q] + v * v * sums[2][q]);
         }
     }
 

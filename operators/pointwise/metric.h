@@ -4,11 +4,14 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kernels/basis/cell_basis.h"
 #include "kernels/laplace/pointwise/pointwise.h"
 #include "operators/blocks/block_geometry.h"
+#include "operators/pointwise/cell_map.h"
 
 namespace tensormg
 {
@@ -17,27 +20,63 @@ laplace::PointTables make_point_tables(const CellBasis &basis);
 
 /// A symmetric tensor: xx, yy, zz, xy, xz, yz.
 using SymmetricTensor = std::array<double, 6>;
-/// K at a point of a block.
-using DiffusionTensor =
-    std::function<SymmetricTensor(std::int64_t block, const std::array<double, 3> &point)>;
-
-/// Blocks of so many cells per direction, and the polynomial degree of the cells' geometry, which takes its Gauss-Lobatto points from the blocks.
-struct BlockLevel
+/// K at points of a block.
+class DiffusionTensor
 {
-  std::int64_t per_direction = 1;
-  int mapping_degree = 1;
+public:
+  using AtPoints = std::function<void(std::int64_t block,
+      const std::vector<std::array<double, 3>> &points, std::vector<SymmetricTensor> &k)>;
 
-  /// All cells, block by block in x.
-  Block cells(const BlockGeometry &geometry, int degree) const
+  /// k has as many entries as there are points.
+  static DiffusionTensor at_points(AtPoints f)
   {
-    const std::int64_t n = per_direction;
-    return {geometry.dim(), degree, {geometry.n_blocks() * n, n, geometry.dim() == 3 ? n : 1}};
+    DiffusionTensor result;
+    result.f_ = std::move(f);
+    return result;
   }
+  /// Of a function f(block, point).
+  template <typename F>
+  requires std::is_invocable_r_v < SymmetricTensor, F, std::int64_t, const std::array<double, 3>
+  & > DiffusionTensor(F f)
+    : f_([f = std::move(f)](std::int64_t block, const std::vector<std::array<double, 3>> &points,
+             std::vector<SymmetricTensor> &k) {
+      for (std::size_t q = 0; q < points.size(); ++q)
+        k[q] = f(block, points[q]);
+    })
+  {}
+
+  std::vector<SymmetricTensor> operator()(
+      std::int64_t block, const std::vector<std::array<double, 3>> &points) const
+  {
+    std::vector<SymmetricTensor> k(points.size());
+    f_(block, points, k);
+    return k;
+  }
+
+private:
+  DiffusionTensor() = default;
+  AtPoints f_;
 };
 
-/// Nodes of one cell of a block: (mapping_degree + 1)^dim points, x fastest.
-std::vector<std::array<double, 3>> cell_nodes(const BlockGeometry &geometry,
-    const BlockLevel &level, std::int64_t block, const std::array<std::int64_t, 3> &cell);
+/// A number at points of a block; `boundary`: of the side that the points are on.
+using NumberAtPoints = std::function<std::vector<double>(
+    std::int64_t block, int boundary, const std::vector<std::array<double, 3>> &points)>;
+
+/// What belongs to points of cells and their sides.
+struct PointwiseData
+{
+  template <typename K>
+  requires std::is_convertible_v<K, DiffusionTensor> PointwiseData(
+      K of_points, NumberAtPoints reaction_ = {}, NumberAtPoints robin_ = {})
+    : k(std::move(of_points))
+    , reaction(std::move(reaction_))
+    , robin(std::move(robin_))
+  {}
+
+  DiffusionTensor k;
+  NumberAtPoints reaction; ///< c >= 0; empty: none
+  NumberAtPoints robin;    ///< r >= 0 of K du/dn + r u at sides that are Side::neumann; empty: none
+};
 
 /// Volume and face numbers of all cells, dimensionless where K and the geometry are.
 ///
@@ -50,19 +89,28 @@ class PointwiseMetric
 {
 public:
   /// `links`: of all sides of the blocks. Throws MeshError, naming the place, if det J is not positive at a point; std::invalid_argument if K is not
-  /// positive definite there.
+  /// positive definite there, or another number negative.
   PointwiseMetric(const BlockGeometry &geometry, const BlockLevel &level, const CellBasis &basis,
-      const DiffusionTensor &k, const std::vector<laplace::BlockLink> &links);
+      const PointwiseData &data, const std::vector<laplace::BlockLink> &links);
 
-  laplace::PointNumbers<double> view() const { return {volume_.data(), face_.data()}; }
+  laplace::PointNumbers<double> view() const
+  {
+    return {volume_.data(), face_.data(), reaction_.empty() ? nullptr : reaction_.data()};
+  }
   /// Multiplies all numbers.
   void scale(double factor);
-  double largest_kappa() const { return largest_kappa_; }
-  /// Of all cells, the smallest quotient of the smallest det J and the largest one at the points of a cell.
-  double least_quality() const { return least_quality_; }
+  /// Of a cell, and its shape: the quotient of the smallest det J and the largest one at its points.
+  struct CellQuality
+  {
+    double kappa = 1., quality = 1.;
+  };
+  /// Cells of the stacked block, x fastest.
+  const std::vector<CellQuality> &of_cells() const { return of_cells_; }
+  double largest_kappa() const;
+  double least_quality() const;
 
 private:
-  std::vector<double> volume_, face_;
-  double largest_kappa_ = 1., least_quality_ = 1.;
+  std::vector<double> volume_, face_, reaction_;
+  std::vector<CellQuality> of_cells_;
 };
 } // namespace tensormg

@@ -1,5 +1,7 @@
 #include "operators/pointwise/pointwise_operator.h"
 
+#include <type_traits>
+
 namespace tensormg
 {
 template <typename Number>
@@ -11,8 +13,13 @@ PointwiseOperator<Number>::PointwiseOperator(const BlockLevels &levels, std::siz
 {
   const Block &block = level_.grid.block;
   const auto numbers = level_.metric.view();
-  volume_.assign(numbers.volume, numbers.volume + laplace::volume_size(block));
-  face_.assign(numbers.face, numbers.face + laplace::face_size(block));
+  if constexpr (!std::is_same_v<C, double>)
+  {
+    volume_.assign(numbers.volume, numbers.volume + laplace::volume_size(block));
+    face_.assign(numbers.face, numbers.face + laplace::face_size(block));
+    if (numbers.reaction != nullptr)
+      reaction_.assign(numbers.reaction, numbers.reaction + laplace::reaction_size(block));
+  }
   for (std::int64_t at = 0; at < block.size(); ++at)
   {
     const double entry = level_.diagonal[at];
@@ -23,7 +30,11 @@ PointwiseOperator<Number>::PointwiseOperator(const BlockLevels &levels, std::siz
   arguments_.basis = &levels.basis();
   arguments_.tables = &levels.tables();
   arguments_.links = levels.links().data();
-  arguments_.numbers = {volume_.data(), face_.data()};
+  if constexpr (std::is_same_v<C, double>)
+    arguments_.numbers = numbers;
+  else
+    arguments_.numbers = {
+        volume_.data(), face_.data(), reaction_.empty() ? nullptr : reaction_.data()};
   arguments_.traces = traces_.data();
 }
 

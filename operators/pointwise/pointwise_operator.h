@@ -44,7 +44,8 @@ private:
   void run(VectorType &y, const VectorType &x, const VectorType *b);
 
   const BlockLevels::Level &level_;
-  std::vector<C> volume_, face_, traces_;
+  std::vector<C> volume_, face_, reaction_; ///< of another type than double
+  std::vector<C> traces_;
   std::vector<C> inverse_diagonal_;
   laplace::PointwiseArguments<Number> arguments_;
   laplace::ApplyPointwise<Number> *apply_;

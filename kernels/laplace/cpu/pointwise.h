@@ -113,7 +113,7 @@ public:
     load(cy, cz, cx);
     const std::int64_t row = cz * a_.block.cells[1] + cy;
     find_fluxes(row, cx);
-    result_.fill(V{});
+    start_result(row, cx);
     for (int side = 0; side < 2 * dim; ++side)
       add_side(side, {cx, cy, cz}, row);
     for (int d = 0; d < dim; ++d)
@@ -240,6 +240,17 @@ private:
     return simd::load<W>(a_.numbers.face + face_index(a_.block, row, side, q, number, cx));
   }
 
+  /// The reaction times u at the points, which later becomes the result.
+  void start_result(std::int64_t row, std::int64_t cx)
+  {
+    if (a_.numbers.reaction == nullptr)
+      result_.fill(V{});
+    else
+      for (int q = 0; q < cell_points; ++q)
+        result_[q] =
+            simd::load<W>(a_.numbers.reaction + reaction_index(a_.block, row, q, cx)) * points_[q];
+  }
+
   /// G times the gradient at the points.
   void find_fluxes(std::int64_t row, std::int64_t cx)
   {
@@ -356,6 +367,10 @@ private:
       const C sign = behind.kind == Side::dirichlet ? C(-1) : C(1);
       v[lane] = sign * own_v[lane];
       f[lane] = sign * own_f[lane];
+      if (behind.kind == Side::neumann)
+        f[lane] += C(2) * own_v[lane] *
+            a_.numbers.face[face_index(
+                a_.block, cell[2] * a_.block.cells[1] + cell[1], side, q, dim, cell[0])];
     }
   }
 

@@ -11,7 +11,8 @@
 // and the cell receives for each test function v of its own
 //   w (alpha v + beta s (G_aa d_a v + sum_b G_ab d_b v)).
 // The neighbour does the same with its own numbers, so that A is symmetric; a cell needs (V', F') of the other, never its metric. Behind
-// closed sides G' = G, and (V', F') = (-V, -F) at Side::dirichlet, (V, F) at Side::neumann.
+// closed sides G' = G, and (V', F') = (-V, -F) at Side::dirichlet, (V, F + 2 T V) at Side::neumann, T being r times the element of the
+// surface there: K du/dn + r u = 0. With a reaction c the points of the volume add w |det J| c v u.
 // Source: D. Arnold, F. Brezzi, B. Cockburn, D. Marini, SIAM J. Numer. Anal. 39 (2002); kappa keeps A definite on sheared cells, rho where G
 // varies in a cell.
 //
@@ -21,6 +22,7 @@
 // for each number, `pitch` cells:
 //   volume   [q][G_xx, G_yy, G_zz, G_xy, G_xz, G_yz] (2D: xx, yy, xy), q = x + n y + n^2 z;
 //   face     [side][q][G_aa, G_ab of the lower tangential direction, of the upper one, T] (2D without the third), q = a + n b;
+//   reaction [q][|det J| c];
 //   traces   [side][q][V, F without w], scratch.
 // Oracle: reference.cc, itself compared with matrices that deal.II assembles, tests/operators/pointwise/pointwise_oracle_test.cc.
 #pragma once
@@ -41,8 +43,9 @@ struct BlockLink
 {
   Side kind = Side::dirichlet; ///< Side::ghost: another block, or the same one
   std::int32_t block = -1;
-  std::int32_t side = 0; ///< of that block
-  FaceMap map;           ///< from places of this side to those of that one
+  std::int32_t side = 0;     ///< of that block
+  FaceMap map;               ///< from places of this side to those of that one
+  std::int32_t boundary = 0; ///< of a closed side: its number
 };
 
 /// The modes of CellBasis at n Gauss points of [0, 1].
@@ -71,6 +74,7 @@ struct PointNumbers
 {
   const C *volume = nullptr;
   const C *face = nullptr;
+  const C *reaction = nullptr; ///< nullptr: none
 };
 
 /// Places in the arrays of PointNumbers, of cell (cx, row).
@@ -95,6 +99,16 @@ constexpr std::int64_t volume_size(const Block &block)
 constexpr std::int64_t face_size(const Block &block)
 {
   return face_index(block, block.cells[1] * block.cells[2], 0, 0, 0, 0);
+}
+
+constexpr std::int64_t reaction_index(
+    const Block &block, std::int64_t row, std::int64_t q, std::int64_t cx)
+{
+  return (row * points_of_cell(block) + q) * block.pitch + cx;
+}
+constexpr std::int64_t reaction_size(const Block &block)
+{
+  return reaction_index(block, block.cells[1] * block.cells[2], 0, 0);
 }
 
 constexpr std::int64_t trace_index(

@@ -133,7 +133,7 @@ namespace
       return a_.numbers.face[face_index(a_.block, row(cell), side, q, number, cell[0])];
     }
 
-    /// grad v . G grad u
+    /// grad v . G grad u, and the reaction
     void add_volume(const Cell &cell)
     {
       for (std::int64_t qz = 0; qz < a_.block.nz(); ++qz)
@@ -157,6 +157,10 @@ namespace
                 flux += metric(cell, q, a, b) * of_u[b];
               test(gradient[a], flux);
             }
+            if (a_.numbers.reaction != nullptr)
+              test(at_point(qx, qy, qz),
+                  a_.numbers.reaction[reaction_index(a_.block, row(cell), q, cell[0])] *
+                      of_cell(cell, at_point(qx, qy, qz)));
           }
     }
 
@@ -190,7 +194,9 @@ namespace
           point_behind(a_.block, a_.per_direction, a_.links, cell, side, qa, qb);
       if (behind.kind == Side::ghost)
         return trace(behind.cell, behind.side, behind.a, behind.b);
-      return behind.kind == Side::dirichlet ? FaceTrace<C>{-own.v, -own.f} : own;
+      if (behind.kind == Side::dirichlet)
+        return {-own.v, -own.f};
+      return {own.v, own.f + C(2) * face_number(cell, side, qa + n_ * qb, dim_) * own.v};
     }
 
     /// alpha v + beta s (G_aa d_a v + G_ab d_b v)

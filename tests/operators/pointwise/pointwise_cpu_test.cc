@@ -46,7 +46,7 @@ namespace
       Setting ring =
           generated(2, "hyper_shell", "0,0 : 0.5 : 1 : 5 : true", degree, degree < 4 ? 8 : 3);
       ring.kind = TestFixture::mixed;
-      this->compare(ring);
+      this->compare(degree % 2 == 0 ? test::with_reaction(ring) : ring);
       this->compare(generated(2, "hyper_ball", "0,0 : 1 : false", degree, 2));
       if (degree <= 4 || std::is_same_v<TypeParam, double>)
         this->compare(generated(3, "hyper_ball", "0,0,0 : 1 : false", degree, degree < 4 ? 2 : 1));
@@ -54,6 +54,7 @@ namespace
     Setting shell = generated(3, "hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true", 2, 3);
     shell.kind = TestFixture::mixed;
     this->compare(shell);
+    this->compare(test::with_reaction(shell));
   }
 } // namespace
 } // namespace tensormg

@@ -86,8 +86,9 @@ namespace
   private:
     using Cell = typename dealii::Triangulation<dim>::active_cell_iterator;
     using FaceValues = dealii::FEFaceValues<dim>;
-    const dealii::UpdateFlags cell_flags_ = dealii::update_gradients | dealii::update_JxW_values |
-        dealii::update_inverse_jacobians | dealii::update_quadrature_points;
+    const dealii::UpdateFlags cell_flags_ = dealii::update_values | dealii::update_gradients |
+        dealii::update_JxW_values | dealii::update_inverse_jacobians |
+        dealii::update_quadrature_points;
     const dealii::UpdateFlags face_flags_ =
         cell_flags_ | dealii::update_values | dealii::update_normal_vectors;
 
@@ -131,7 +132,7 @@ namespace
       Point point{};
       for (int d = 0; d < dim; ++d)
         point[d] = x[d];
-      const SymmetricTensor t = s_.k(block_[cell->index()], point);
+      const SymmetricTensor t = s_.k(block_[cell->index()], {point}).front();
       dealii::Tensor<2, dim> result;
       for (int i = 0; i < dim; ++i)
         for (int j = 0; j < dim; ++j)
@@ -230,6 +231,23 @@ namespace
       return static_cast<std::size_t>(cell->index()) * element_.n_dofs_per_cell();
     }
 
+    double number(
+        const NumberAtPoints &f, const Cell &cell, int boundary, const dealii::Point<dim> &x) const
+    {
+      Point point{};
+      for (int d = 0; d < dim; ++d)
+        point[d] = x[d];
+      return f ? f(block_[cell->index()], boundary, {point}).front() : 0.;
+    }
+    double value_of(const Cell &cell, const dealii::FEValuesBase<dim> &values, unsigned q,
+        const Numbers &u) const
+    {
+      double value = 0.;
+      for (unsigned i = 0; i < element_.n_dofs_per_cell(); ++i)
+        value += u[first(cell) + i] * values.shape_value(i, q);
+      return value;
+    }
+
     void add_cell(const Cell &cell, const Numbers &u, Numbers &result)
     {
       dealii::FEValues<dim> values(mapping_, element_, rule_, cell_flags_);
@@ -240,8 +258,11 @@ namespace
         for (unsigned i = 0; i < element_.n_dofs_per_cell(); ++i)
           gradient += u[first(cell) + i] * values.shape_grad(i, q);
         const auto flux = k(cell, values.quadrature_point(q)) * gradient * values.JxW(q);
+        const double of_value = number(s_.reaction, cell, -1, values.quadrature_point(q)) *
+            value_of(cell, values, q, u) * values.JxW(q);
         for (unsigned i = 0; i < element_.n_dofs_per_cell(); ++i)
-          result[first(cell) + i] += flux * values.shape_grad(i, q);
+          result[first(cell) + i] +=
+              flux * values.shape_grad(i, q) + of_value * values.shape_value(i, q);
       }
     }
 
@@ -300,13 +321,17 @@ namespace
     /// (du/dn, v) + (u, dv/dn) are taken, and the penalty is that of a jump of 2 u over a face.
     void add_boundary(const Cell &cell, unsigned f, const Numbers &u, Numbers &result)
     {
-      if (s_.kind(boundary_[static_cast<std::size_t>(cell->index()) * 2 * dim + f]) ==
-          Side::neumann)
-        return;
+      const int boundary = boundary_[static_cast<std::size_t>(cell->index()) * 2 * dim + f];
       FaceValues here(mapping_, element_, face_rule_, face_flags_);
       here.reinit(cell, f);
       for (unsigned q = 0; q < face_rule_.size(); ++q)
       {
+        if (s_.kind(boundary) == Side::neumann)
+        {
+          const double r = number(s_.robin, cell, boundary, here.quadrature_point(q));
+          test(cell, here, q, r * value_of(cell, here, q, u), 0., result);
+          continue;
+        }
         const Trace a = trace(cell, here, f, q, u);
         test(cell, here, q, 4. * a.penalty * a.value - a.flux, -a.value, result);
       }
@@ -427,6 +452,10 @@ namespace
     Setting ring = generated(2, "hyper_shell", "0,0 : 0.5 : 1 : 5 : true", 4, 3);
     ring.kind = [](int boundary) { return boundary == 0 ? Side::neumann : Side::dirichlet; };
     compare(ring);
+    compare(test::with_reaction(ring));
+    Setting shell = generated(3, "hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true", 2, 2);
+    shell.kind = ring.kind;
+    compare(test::with_reaction(shell));
     Setting channel = generated(2, "plate_with_a_hole",
         "0.4 : 1 : 0.5 : 0.5 : 0.5 : 0.5 : 0,0 : 0 : 1 : 1 : 2 : false", 2, 2);
     compare(channel);
@@ -534,13 +563,14 @@ namespace
   TEST(PointwiseOperator, DiagonalIsThatOfUnitVectors)
   {
     for (Setting s : {generated(2, "hyper_shell", "0,0 : 0.5 : 1 : 5 : true", 3, 2),
-             generated(3, "hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true", 2, 1)})
+             test::with_reaction(generated(2, "hyper_shell", "0,0 : 0.5 : 1 : 5 : true", 2, 2)),
+             test::with_reaction(generated(3, "hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true", 2, 1))})
     {
       s.kind = [](int boundary) { return boundary == 0 ? Side::neumann : Side::dirichlet; };
       const CellBasis basis = make_cell_basis(s.degree);
       const Block block = s.level.cells(s.geometry, s.degree);
       const std::vector<laplace::BlockLink> links = links_of(s);
-      const PointwiseMetric metric(s.geometry, s.level, basis, s.k, links);
+      const PointwiseMetric metric(s.geometry, s.level, basis, s.data(), links);
       const Vector<double> diagonal = pointwise_diagonal(
           block, s.level.per_direction, basis, make_point_tables(basis), links, metric.view());
       Numbers unit(random_numbers(s, 1).size(), 0.);
@@ -556,7 +586,7 @@ namespace
   TEST(PointwiseMetric, QualityOfCells)
   {
     const auto metric_of = [](const Setting &s) {
-      return PointwiseMetric(s.geometry, s.level, make_cell_basis(s.degree), s.k, links_of(s));
+      return PointwiseMetric(s.geometry, s.level, make_cell_basis(s.degree), s.data(), links_of(s));
     };
     const BlockMesh box = make_block_mesh(box_cells(3, {2, 1, 1}, {0., 0., 0.}, {1., 2., 3.}));
     const Setting sheared = kershaw(0.05, 1);

@@ -30,7 +30,28 @@ struct Setting
   int degree;
   DiffusionTensor k;
   std::function<Side(int boundary)> kind = [](int) { return Side::dirichlet; };
+  NumberAtPoints reaction{}, robin{}; ///< may be empty
+
+  PointwiseData data() const { return {k, reaction, robin}; }
 };
+
+/// A reaction and, on sides that are Side::neumann, a Robin coefficient.
+inline Setting with_reaction(Setting s)
+{
+  s.reaction = [](std::int64_t block, int, const std::vector<Point> &points) {
+    std::vector<double> c;
+    for (const Point &x : points)
+      c.push_back(2. + x[0] + x[1] * x[2] + double(block % 2));
+    return c;
+  };
+  s.robin = [](std::int64_t, int boundary, const std::vector<Point> &points) {
+    std::vector<double> r;
+    for (const Point &x : points)
+      r.push_back(3. + boundary + x[0] * x[1]);
+    return r;
+  };
+  return s;
+}
 
 /// Cells in the order block, z, y, x.
 template <typename Use>
@@ -52,7 +73,7 @@ inline std::vector<laplace::BlockLink> links_of(const Setting &s)
     {
       const BlockSide &other = sides[side];
       const Side kind = other.neighbour >= 0 ? Side::ghost : s.kind(other.boundary);
-      links.push_back({kind, other.neighbour, other.side, other.map});
+      links.push_back({kind, other.neighbour, other.side, other.map, other.boundary});
     }
   return links;
 }
@@ -79,7 +100,7 @@ Numbers applied(const Setting &s, const Numbers &u,
 {
   const CellBasis basis = make_cell_basis(s.degree);
   const std::vector<laplace::BlockLink> links = links_of(s);
-  const PointwiseMetric metric(s.geometry, s.level, basis, s.k, links);
+  const PointwiseMetric metric(s.geometry, s.level, basis, s.data(), links);
   const laplace::PointTables tables = make_point_tables(basis);
   const Block block = s.level.cells(s.geometry, s.degree);
   using C = Compute<Number>;
@@ -90,7 +111,10 @@ Numbers applied(const Setting &s, const Numbers &u,
     return std::vector<C>(from, from + size);
   };
   const std::vector<C> volume = numbers_of(metric.view().volume, laplace::volume_size(block)),
-                       face = numbers_of(metric.view().face, laplace::face_size(block));
+                       face = numbers_of(metric.view().face, laplace::face_size(block)),
+                       reaction = s.reaction
+      ? numbers_of(metric.view().reaction, laplace::reaction_size(block))
+      : std::vector<C>();
   for_modes(s, [&](std::int64_t in_block, std::size_t at) {
     src[in_block] = Number(static_cast<C>(u[at]));
     if (b != nullptr)
@@ -102,7 +126,7 @@ Numbers applied(const Setting &s, const Numbers &u,
   a.basis = &basis;
   a.tables = &tables;
   a.links = links.data();
-  a.numbers = {volume.data(), face.data()};
+  a.numbers = {volume.data(), face.data(), s.reaction ? reaction.data() : nullptr};
   a.traces = traces.data();
   a.b = b != nullptr ? right.data() : nullptr;
   a.src = src.data();

@@ -1,0 +1,98 @@
+// A cell of a block as a map from the reference cell: positions and derivatives at tensor products of points.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/core/block.h"
+#include "operators/blocks/block_geometry.h"
+
+namespace tensormg
+{
+using Matrix3 = std::array<std::array<double, 3>, 3>;
+double determinant(const Matrix3 &m);
+Matrix3 inverse(const Matrix3 &m, double det);
+
+/// The Lagrange polynomials of a cell's nodes at points of a line.
+struct LinePoints
+{
+  LinePoints(const std::vector<double> &nodes, const std::vector<double> &points)
+    : value(lagrange_values(nodes, points))
+    , derivative(lagrange_derivatives(nodes, points))
+  {}
+  std::vector<double> value, derivative;
+};
+
+/// Points of a cell, in the order of a tensor product, x fastest.
+struct CellPoints
+{
+  std::vector<std::array<double, 3>> x;
+  std::vector<double> det;        ///< of J = dx/dxi
+  std::vector<Matrix3> inverse_j; ///< [q][a][i] = dxi_a / dx_i; in 2D with one at [2][2]
+
+  std::size_t size() const { return x.size(); }
+  /// The element of the surface of a side in direction d: det J times the length of row d of the inverse.
+  double surface(std::size_t q, int d) const;
+};
+
+/// From the (degree + 1)^dim nodes of a cell, Gauss-Lobatto points of each direction.
+class CellMap
+{
+public:
+  CellMap(int dim, int degree)
+    : dim_(dim)
+    , nodes_(static_cast<std::size_t>(degree) + 1)
+  {}
+
+  /// Throws MeshError, naming block and place, where det J is not positive.
+  CellPoints at(const std::vector<std::array<double, 3>> &nodes,
+      const std::array<const LinePoints *, 3> &lines, std::int64_t block) const;
+
+private:
+  int dim_;
+  std::size_t nodes_; ///< of a direction
+};
+
+/// Blocks of so many cells per direction, and the polynomial degree of the cells' geometry, which takes its Gauss-Lobatto points from the blocks.
+struct BlockLevel
+{
+  std::int64_t per_direction = 1;
+  int mapping_degree = 1;
+
+  /// All cells, block by block in x.
+  Block cells(const BlockGeometry &geometry, int degree) const
+  {
+    const std::int64_t n = per_direction;
+    return {geometry.dim(), degree, {geometry.n_blocks() * n, n, geometry.dim() == 3 ? n : 1}};
+  }
+};
+
+/// The nodes of the cells of a level.
+class CellNodes
+{
+public:
+  /// `geometry` must outlive the object.
+  CellNodes(const BlockGeometry &geometry, const BlockLevel &level);
+  /// Of one cell of a block: (mapping_degree + 1)^dim points, x fastest. Of neighbours in x most of the work is done once: not for several
+  /// threads at a time.
+  std::vector<std::array<double, 3>> of(
+      std::int64_t block, const std::array<std::int64_t, 3> &cell) const;
+
+private:
+  struct Row
+  {
+    std::int64_t block = -1, y = 0, z = 0;
+    std::vector<std::array<double, 3>> points;
+  };
+  mutable Row row_; ///< the last one
+  const BlockGeometry &geometry_;
+  /// Of the polynomials of a block, by place of a cell in a direction.
+  std::vector<std::vector<double>> matrices_;
+};
+
+/// The same for one cell alone.
+std::vector<std::array<double, 3>> cell_nodes(const BlockGeometry &geometry,
+    const BlockLevel &level, std::int64_t block, const std::array<std::int64_t, 3> &cell);
+} // namespace tensormg
