@@ -25,6 +25,7 @@
 #include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/solver/outer_method.h"
 #include "operators/solver/precision_fallback.h"
+#include "operators/solver/solve_events.h"
 #include "operators/vectors/context.h"
 #include "solvers/mixed_operator.h"
 #include "solvers/rate_watch.h"
@@ -32,28 +33,6 @@
 
 namespace tensormg
 {
-/// Who wants to know of a solve, and when; all may be empty.
-struct SolveEvents
-{
-  IterationCallback iteration;
-  /// Everything is set up, and nothing of the solve has begun.
-  std::function<void()> begins;
-  /// What the solve has asked for is done.
-  std::function<void()> has_ended;
-  /// Throws, on all ranks, if memory does not suffice for a solve with these options beside bytes_kept(), when the rest has been given back.
-  std::function<void(const SolverOptions &options)> check_memory;
-  /// The solve will be set up and begin once more, or go on, for the reason in the text.
-  std::function<void(const std::string &text)> restarts;
-  /// Of Start::given: writes the x of the begin again.
-  std::function<void()> restore_start;
-};
-
-/// ||e|| and (e'Be)^(1/2) of the error e of x, from B e = b - B x by one cycle: right up to its reduction factor.
-struct ErrorEstimate
-{
-  double norm = 0., energy = 0.;
-};
-
 template <typename Context>
 class SystemSolver
 {

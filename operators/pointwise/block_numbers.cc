@@ -1,0 +1,245 @@
+#include "operators/pointwise/block_numbers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "operators/pointwise/block_function.h"
+#include "operators/pointwise/cell_quadrature.h"
+
+namespace tensormg
+{
+namespace
+{
+  using Level = BlockLevels::Level;
+
+  std::vector<BlockFunction> gradient_functions(const BlockProblem &problem)
+  {
+    const Problem &p = problem.problem;
+    std::vector<BlockFunction> result;
+    for (int d = 0; d < p.dim && !p.exact_gradient[0].empty(); ++d)
+    {
+      if (p.exact_gradient[d].empty())
+        throw std::invalid_argument("only a part of the exact gradient is given");
+      result.emplace_back(
+          p, "problem.exact_gradient", p.exact_gradient[d], problem.blocks.material);
+    }
+    return result;
+  }
+
+  class ErrorIntegrals
+  {
+  public:
+    ErrorIntegrals(const BlockProblem &problem, const BlockLevels &levels, const Vector<double> &u)
+      : problem_(problem)
+      , level_(levels.levels().back())
+      , u_(u)
+      , quadrature_(problem.geometry, level_.shape, levels.basis(), levels.basis().n + 2)
+      , exact_(problem.problem, "problem.exact_solution", problem.problem.exact_solution,
+            problem.blocks.material)
+      , gradient_(gradient_functions(problem))
+    {
+      if (levels.is_singular())
+        for_each_cell(
+            problem.geometry, level_.shape, [&](const CellPlace &place) { add_means(place); });
+    }
+
+    Errors run()
+    {
+      for_each_cell(problem_.geometry, level_.shape, [&](const CellPlace &place) { add(place); });
+      return {std::sqrt(l2_), std::sqrt(h1_), !gradient_.empty()};
+    }
+
+  private:
+    void add_means(const CellPlace &place)
+    {
+      const CellPoints points = quadrature_.points(place);
+      const std::vector<double> of_u = quadrature_.values(modes_of_cell(u_, level_.shape, place)),
+                                exact = exact_.any_values(place.block, points.x);
+      for (std::size_t q = 0; q < points.size(); ++q)
+      {
+        const double weight = quadrature_.weight(q) * points.det[q];
+        volume_ += weight;
+        difference_ += weight * (of_u[q] - exact[q]);
+      }
+    }
+
+    void add(const CellPlace &place)
+    {
+      const CellPoints points = quadrature_.points(place);
+      const std::vector<double> modes = modes_of_cell(u_, level_.shape, place),
+                                of_u = quadrature_.values(modes),
+                                exact = exact_.any_values(place.block, points.x);
+      const double shift = volume_ > 0. ? difference_ / volume_ : 0.;
+      for (std::size_t q = 0; q < points.size(); ++q)
+      {
+        const double error = of_u[q] - exact[q] - shift;
+        l2_ += quadrature_.weight(q) * points.det[q] * error * error;
+      }
+      const int dim = problem_.problem.dim;
+      std::array<std::vector<double>, 3> derivatives;
+      for (int d = 0; d < dim && !gradient_.empty(); ++d)
+        derivatives[d] = quadrature_.values(modes, -1, d);
+      for (int i = 0; i < std::ssize(gradient_); ++i)
+      {
+        const std::vector<double> exact_i = gradient_[i].any_values(place.block, points.x);
+        for (std::size_t q = 0; q < points.size(); ++q)
+        {
+          double of_u_i = 0.;
+          for (int a = 0; a < dim; ++a)
+            of_u_i += points.inverse_j[q][a][i] * derivatives[a][q];
+          const double error = of_u_i - exact_i[q];
+          h1_ += quadrature_.weight(q) * points.det[q] * error * error;
+        }
+      }
+    }
+
+    const BlockProblem &problem_;
+    const Level &level_;
+    const Vector<double> &u_;
+    CellQuadrature quadrature_;
+    BlockFunction exact_;
+    std::vector<BlockFunction> gradient_;
+    double volume_ = 0., difference_ = 0., l2_ = 0., h1_ = 0.;
+  };
+} // namespace
+
+Errors compute_errors(
+    const BlockProblem &problem, const BlockLevels &levels, const Vector<double> &u)
+{
+  if (problem.problem.exact_solution.empty())
+    throw std::invalid_argument("there is no exact solution");
+  return ErrorIntegrals(problem, levels, u).run();
+}
+
+namespace
+{
+  class Numbers
+  {
+  public:
+    Numbers(const BlockProblem &problem, const BlockLevels &levels, const Vector<double> &u)
+      : problem_(problem)
+      , level_(levels.levels().back())
+      , u_(u)
+      , of_data_(problem.geometry, level_.shape, levels.basis(), levels.basis().n + 1)
+      , of_operator_(problem.geometry, level_.shape, levels.basis(), levels.basis().n)
+    {
+      for (const auto &[number, condition] : problem.conditions)
+        values_.emplace(number,
+            BlockFunction(problem.problem, problem.value_key(number), condition.value,
+                problem.blocks.material));
+    }
+
+    BlockNumbers run()
+    {
+      for_each_cell(problem_.geometry, level_.shape, [&](const CellPlace &place) {
+        const std::vector<double> modes = modes_of_cell(u_, level_.shape, place);
+        add_cell(place, modes);
+        for (int side = 0; side < 2 * problem_.blocks.dim; ++side)
+          add_side(place, modes, side);
+      });
+      result_.l2_norm = std::sqrt(square_);
+      return result_;
+    }
+
+  private:
+    void add_cell(const CellPlace &place, const std::vector<double> &modes)
+    {
+      const CellPoints points = of_data_.points(place);
+      const std::vector<double> values = of_data_.values(modes);
+      MaterialNumbers &material =
+          result_.materials[problem_.blocks.material[static_cast<std::size_t>(place.block)]];
+      for (std::size_t q = 0; q < points.size(); ++q)
+      {
+        const double weight = of_data_.weight(q) * points.det[q];
+        result_.volume += weight;
+        material.volume += weight;
+        result_.integral += weight * values[q];
+        material.integral += weight * values[q];
+        square_ += weight * values[q] * values[q];
+        result_.minimum = std::min(result_.minimum, values[q]);
+        result_.maximum = std::max(result_.maximum, values[q]);
+      }
+    }
+
+    void add_side(const CellPlace &place, const std::vector<double> &modes, int side)
+    {
+      const BlockSide &other = problem_.blocks.sides[static_cast<std::size_t>(place.block)][side];
+      const std::int64_t end = side % 2 == 1 ? level_.shape.per_direction - 1 : 0;
+      if (place.cell[side / 2] != end || other.neighbour >= 0)
+        return;
+      const bool is_dirichlet = problem_.side(other.boundary) == Side::dirichlet;
+      const CellPoints points = of_data_.points(place, side);
+      const std::vector<double> value = values_.at(other.boundary).values(place.block, points.x);
+      double &flux = result_.fluxes[other.boundary];
+      for (std::size_t q = 0; q < points.size(); ++q)
+      {
+        const double element = of_data_.weight(q, side) * points.surface(q, side / 2);
+        result_.areas[other.boundary] += element;
+        if (!is_dirichlet)
+          flux += element * value[q];
+      }
+      flux += is_dirichlet ? dirichlet_flux(place, modes, side) : -robin_part(place, modes, side);
+    }
+
+    double number(const CellPlace &place, int side, std::size_t q, int which) const
+    {
+      const Block &block = level_.grid.block;
+      return level_.scale *
+          level_.metric.view().face[laplace::face_index(block,
+              place.cell[2] * block.cells[1] + place.cell[1], side, static_cast<std::int64_t>(q),
+              which, place.block * level_.shape.per_direction + place.cell[0])];
+    }
+
+    double dirichlet_flux(const CellPlace &place, const std::vector<double> &modes, int side) const
+    {
+      const int dim = problem_.blocks.dim,
+                boundary =
+                    problem_.blocks.sides[static_cast<std::size_t>(place.block)][side].boundary;
+      const std::vector<double> u = of_operator_.values(modes, side),
+                                g = values_.at(boundary).values(
+                                    place.block, of_operator_.points(place, side).x);
+      const auto [a, b] = tangential(side / 2);
+      std::vector<std::vector<double>> derivatives{
+          of_operator_.values(modes, side, side / 2), of_operator_.values(modes, side, a)};
+      if (dim == 3)
+        derivatives.push_back(of_operator_.values(modes, side, b));
+      double sum = 0.;
+      for (std::size_t q = 0; q < u.size(); ++q)
+      {
+        double outward = 0.;
+        for (int i = 0; i < dim; ++i)
+          outward += number(place, side, q, i) * derivatives[static_cast<std::size_t>(i)][q];
+        sum +=
+            (side % 2 == 1 ? outward : -outward) - 2. * number(place, side, q, dim) * (u[q] - g[q]);
+      }
+      return sum;
+    }
+
+    /// int r u, which is zero on Neumann sides.
+    double robin_part(const CellPlace &place, const std::vector<double> &modes, int side) const
+    {
+      const std::vector<double> u = of_operator_.values(modes, side);
+      double sum = 0.;
+      for (std::size_t q = 0; q < u.size(); ++q)
+        sum += number(place, side, q, problem_.blocks.dim) * u[q];
+      return sum;
+    }
+
+    const BlockProblem &problem_;
+    const Level &level_;
+    const Vector<double> &u_;
+    CellQuadrature of_data_, of_operator_;
+    std::map<int, BlockFunction> values_;
+    BlockNumbers result_;
+    double square_ = 0.;
+  };
+} // namespace
+
+BlockNumbers solution_numbers(
+    const BlockProblem &problem, const BlockLevels &levels, const Vector<double> &u)
+{
+  return Numbers(problem, levels, u).run();
+}
+} // namespace tensormg

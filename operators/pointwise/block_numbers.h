@@ -1,0 +1,41 @@
+// Numbers about a solution on curved cells: errors, integrals, extremes, fluxes through boundaries.
+#pragma once
+
+#include <limits>
+#include <map>
+
+#include "operators/data/errors.h"
+#include "operators/pointwise/block_levels.h"
+#include "operators/pointwise/block_problem.h"
+#include "operators/vectors/vector.h"
+
+namespace tensormg
+{
+/// Errors of u on the finest level against problem.exact_solution and exact_gradient with degree + 3 Gauss points per direction; where the
+/// problem is singular the means of both are subtracted first. Throws std::invalid_argument as the box's compute_errors().
+Errors compute_errors(
+    const BlockProblem &problem, const BlockLevels &levels, const Vector<double> &u);
+
+struct MaterialNumbers
+{
+  double volume = 0.;
+  double integral = 0.; ///< int u
+};
+
+struct BlockNumbers
+{
+  double volume = 0.;
+  double integral = 0.; ///< int u
+  double l2_norm = 0.;  ///< (int u^2)^(1/2)
+  double minimum = std::numeric_limits<
+      double>::infinity(); ///< at the (degree + 2)^dim Gauss points of all cells
+  double maximum = -std::numeric_limits<double>::infinity();
+  std::map<int, MaterialNumbers> materials;
+  std::map<int, double> areas; ///< of boundaries by number
+  /// int K du/dn over each boundary, n outwards, as the method has it: int F - 2 T (u - g) where u = g, int q and int q - r u elsewhere, with
+  /// the quadrature of the right-hand side, so that int f - c u and all fluxes cancel as exactly as the system is solved.
+  std::map<int, double> fluxes;
+};
+BlockNumbers solution_numbers(
+    const BlockProblem &problem, const BlockLevels &levels, const Vector<double> &u);
+} // namespace tensormg

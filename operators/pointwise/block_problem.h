@@ -1,0 +1,53 @@
+// A problem on a mesh of blocks: the mesh, its names, and what holds on its boundaries.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "operators/blocks/block_geometry.h"
+#include "operators/blocks/block_mesh.h"
+#include "operators/pointwise/block_levels.h"
+#include "operators/pointwise/metric.h"
+#include "tensormg/mesh.h"
+#include "tensormg/problem.h"
+
+namespace tensormg
+{
+struct BlockProblem
+{
+  Problem problem; ///< its sides and its box are those of mapped meshes
+  BlockMesh blocks;
+  BlockGeometry geometry;
+  std::map<int, std::string> boundary_names, material_names; ///< of those that have one
+  std::map<int, BoundaryCondition> conditions;               ///< of all boundaries of the mesh
+  int mapping_degree = 1;
+  bool has_sides = false; ///< boundaries are the sides of a box
+
+  /// "inlet", or without a name "3".
+  std::string boundary_name(int number) const;
+  std::string material_name(int number) const;
+  /// The parameter with the value on a boundary.
+  std::string value_key(int number) const
+  {
+    return has_sides
+        ? std::string("boundary.") + side_names[static_cast<std::size_t>(number)] + "_value"
+        : "boundary.conditions";
+  }
+  bool is_singular() const;
+  Side side(int boundary) const
+  {
+    return conditions.at(boundary).kind == BoundaryKind::dirichlet ? Side::dirichlet
+                                                                   : Side::neumann;
+  }
+};
+
+/// Makes the mesh and looks the conditions up. Throws MeshError if it cannot be used, and std::invalid_argument for conditions: a name that
+/// no boundary has, two for one boundary, a boundary without one.
+BlockProblem make_block_problem(const Problem &problem, const MeshOptions &mesh);
+
+/// The coefficients of the problem at points. The problem must outlive what is returned.
+PointwiseData pointwise_data(const BlockProblem &problem);
+
+/// The levels of the problem.
+BlockLevels::Options level_options(const BlockProblem &problem);
+} // namespace tensormg

@@ -1,0 +1,262 @@
+#include "operators/pointwise/block_right_hand_side.h"
+
+#include <cmath>
+#include <map>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "kernels/vector/vector.h"
+#include "operators/pointwise/block_function.h"
+#include "operators/pointwise/cell_quadrature.h"
+#include "tensormg/report.h"
+
+namespace tensormg
+{
+namespace
+{
+  using Level = BlockLevels::Level;
+
+  /// The sides of a cell that are closed.
+  template <typename Use>
+  void for_closed_sides(
+      const BlockProblem &problem, const Level &level, const CellPlace &place, const Use &use)
+  {
+    for (int side = 0; side < 2 * problem.blocks.dim; ++side)
+    {
+      const BlockSide &other = problem.blocks.sides[static_cast<std::size_t>(place.block)][side];
+      const std::int64_t end = side % 2 == 1 ? level.shape.per_direction - 1 : 0;
+      if (place.cell[side / 2] == end && other.neighbour < 0)
+        use(side, other.boundary);
+    }
+  }
+
+  class Assembly
+  {
+  public:
+    Assembly(const BlockProblem &problem, const BlockLevels &levels)
+      : problem_(problem)
+      , level_(levels.levels().back())
+      , of_data_(problem.geometry, level_.shape, levels.basis(), levels.basis().n + 1)
+      , of_operator_(problem.geometry, level_.shape, levels.basis(), levels.basis().n)
+      , f_(problem.problem, "problem.right_hand_side", problem.problem.right_hand_side,
+            problem.blocks.material)
+    {
+      for (const auto &[number, condition] : problem.conditions)
+        values_.emplace(number,
+            BlockFunction(problem.problem, problem.value_key(number), condition.value,
+                problem.blocks.material));
+      result_.b = Vector<double>(level_.grid.block);
+    }
+
+    BlockRightHandSide run()
+    {
+      for_each_cell(problem_.geometry, level_.shape, [&](const CellPlace &place) {
+        add_integral(f_, place, -1);
+        for_closed_sides(problem_, level_, place, [&](int side, int boundary) {
+          const BlockFunction &value = values_.at(boundary);
+          if (problem_.side(boundary) == Side::dirichlet)
+            add_dirichlet(value, place, side);
+          else
+            add_integral(value, place, side);
+        });
+      });
+      return std::move(result_);
+    }
+
+  private:
+    /// Of a function over the cell or a side.
+    void add_integral(const BlockFunction &function, const CellPlace &place, int side)
+    {
+      const CellPoints points = of_data_.points(place, side);
+      std::vector<double> values = function.values(place.block, points.x);
+      for (std::size_t q = 0; q < values.size(); ++q)
+      {
+        const double element = side < 0 ? points.det[q] : points.surface(q, side / 2);
+        values[q] *= of_data_.weight(q, side) * element;
+        result_.balance.integral += values[q];
+        result_.balance.magnitude += std::abs(values[q]);
+        values[q] /= level_.scale;
+      }
+      add_to_cell(of_data_.tested(values, side), level_.shape, place, result_.b);
+    }
+
+    void add_dirichlet(const BlockFunction &g, const CellPlace &place, int side)
+    {
+      const Block &block = level_.grid.block;
+      const std::int64_t row = place.cell[2] * block.cells[1] + place.cell[1],
+                         cx = place.block * level_.shape.per_direction + place.cell[0];
+      const double sign = side % 2 == 1 ? 1. : -1.;
+      const double *numbers = level_.metric.view().face;
+      const auto [a, b] = tangential(side / 2);
+      const std::vector<double> values = g.values(place.block, of_operator_.points(place, side).x);
+      // With the penalty as the last number.
+      const auto add = [&](int number, int derivative, double factor) {
+        std::vector<double> weighted(values.size());
+        for (std::size_t q = 0; q < values.size(); ++q)
+          weighted[q] = factor * values[q] *
+              numbers[laplace::face_index(
+                  block, row, side, static_cast<std::int64_t>(q), number, cx)];
+        add_to_cell(
+            of_operator_.tested(weighted, side, derivative), level_.shape, place, result_.b);
+      };
+      add(block.dim, -1, 2.);
+      add(0, side / 2, -sign);
+      add(1, a, -sign);
+      if (block.dim == 3)
+        add(2, b, -sign);
+    }
+
+    const BlockProblem &problem_;
+    const Level &level_;
+    CellQuadrature of_data_, of_operator_;
+    BlockFunction f_;
+    std::map<int, BlockFunction> values_;
+    BlockRightHandSide result_;
+  };
+} // namespace
+
+BlockRightHandSide assemble_right_hand_side(const BlockProblem &problem, const BlockLevels &levels)
+{
+  return Assembly(problem, levels).run();
+}
+
+namespace
+{
+  /// Calls use(place, points, quadrature) for all cells of the finest level, with one point more than the operator has.
+  template <typename Use>
+  void for_cell_points(const BlockProblem &problem, const BlockLevels &levels, const Use &use)
+  {
+    const Level &level = levels.levels().back();
+    const CellQuadrature quadrature(
+        problem.geometry, level.shape, levels.basis(), levels.basis().n + 1);
+    for_each_cell(problem.geometry, level.shape,
+        [&](const CellPlace &place) { use(place, quadrature.points(place), quadrature); });
+  }
+
+  Vector<double> coefficients_of_one(const BlockLevels &levels)
+  {
+    const Block &block = levels.levels().back().grid.block;
+    Vector<double> one(block);
+    vector_kernels::add_constant(block, levels.basis(), 1., one.data());
+    return one;
+  }
+} // namespace
+
+void make_compatible(
+    const BlockProblem &problem, const BlockLevels &levels, BlockRightHandSide &right_hand_side)
+{
+  if (!levels.is_singular())
+    return;
+  const double defect = right_hand_side.balance.defect();
+  if (!(std::abs(defect) <= compatibility_tolerance))
+    throw std::invalid_argument(
+        "no boundary is dirichlet or robin and there is no reaction, and the integrals of the right-hand side and of the fluxes do "
+        "not balance: their sum is " +
+        number_text(right_hand_side.balance.integral) + ", " + number_text(std::abs(defect)) +
+        " of that of their magnitudes; allowed: at most " + number_text(compatibility_tolerance));
+  const Level &level = levels.levels().back();
+  Vector<double> &b = right_hand_side.b;
+  const Vector<double> one = coefficients_of_one(levels);
+  double sum = 0., volume = 0.;
+  for (std::int64_t at = 0; at < b.size(); ++at)
+    sum += one[at] * b[at];
+  Vector<double> of_one(level.grid.block); // int phi_i
+  for_cell_points(problem, levels,
+      [&](const CellPlace &place, const CellPoints &points, const CellQuadrature &quadrature) {
+        std::vector<double> weighted = points.det;
+        for (std::size_t q = 0; q < weighted.size(); ++q)
+        {
+          weighted[q] *= quadrature.weight(q);
+          volume += weighted[q];
+        }
+        add_to_cell(quadrature.tested(weighted), level.shape, place, of_one);
+      });
+  for (std::int64_t at = 0; at < b.size(); ++at)
+    b[at] -= sum / volume * of_one[at];
+}
+
+namespace
+{
+  double dot(const std::vector<double> &a, const std::vector<double> &b)
+  {
+    double sum = 0.;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      sum += a[i] * b[i];
+    return sum;
+  }
+
+  /// By conjugate gradients: the modes are orthonormal on the reference cell, and the condition number is that of det J.
+  template <typename Mass>
+  std::vector<double> solve_mass(const Mass &times_mass, const std::vector<double> &b)
+  {
+    std::vector<double> x(b.size(), 0.), r = b, p = b;
+    double old = dot(r, r);
+    const double enough = 1e-30 * old;
+    for (std::size_t step = 0; step < 2 * b.size() && old > enough; ++step)
+    {
+      const std::vector<double> product = times_mass(p);
+      const double alpha = old / dot(p, product);
+      for (std::size_t i = 0; i < x.size(); ++i)
+      {
+        x[i] += alpha * p[i];
+        r[i] -= alpha * product[i];
+      }
+      const double now = dot(r, r);
+      for (std::size_t i = 0; i < p.size(); ++i)
+        p[i] = r[i] + now / old * p[i];
+      old = now;
+    }
+    return x;
+  }
+} // namespace
+
+Vector<double> project(const BlockProblem &problem, const BlockLevels &levels,
+    const std::string &key, const std::string &expression)
+{
+  const Level &level = levels.levels().back();
+  const BlockFunction function(problem.problem, key, expression, problem.blocks.material);
+  Vector<double> result(level.grid.block);
+  for_cell_points(problem, levels,
+      [&](const CellPlace &place, const CellPoints &points, const CellQuadrature &quadrature) {
+        std::vector<double> weighted = function.values(place.block, points.x);
+        for (std::size_t q = 0; q < weighted.size(); ++q)
+          weighted[q] *= quadrature.weight(q) * points.det[q];
+        const std::vector<double> b = quadrature.tested(weighted);
+        const auto times_mass = [&](const std::vector<double> &u) {
+          std::vector<double> values = quadrature.values(u);
+          for (std::size_t q = 0; q < values.size(); ++q)
+            values[q] *= quadrature.weight(q) * points.det[q];
+          return quadrature.tested(values);
+        };
+        add_to_cell(solve_mass(times_mass, b), level.shape, place, result);
+      });
+  return result;
+}
+
+VolumeAndIntegral integrate(
+    const BlockProblem &problem, const BlockLevels &levels, const Vector<double> &u)
+{
+  VolumeAndIntegral result;
+  for_cell_points(problem, levels,
+      [&](const CellPlace &place, const CellPoints &points, const CellQuadrature &quadrature) {
+        const std::vector<double> values =
+            quadrature.values(modes_of_cell(u, levels.levels().back().shape, place));
+        for (std::size_t q = 0; q < values.size(); ++q)
+        {
+          const double weight = quadrature.weight(q) * points.det[q];
+          result.volume += weight;
+          result.integral += weight * values[q];
+        }
+      });
+  return result;
+}
+
+void subtract_mean(const BlockProblem &problem, const BlockLevels &levels, Vector<double> &u)
+{
+  const VolumeAndIntegral sums = integrate(problem, levels, u);
+  const Vector<double> one = coefficients_of_one(levels);
+  for (std::int64_t at = 0; at < u.size(); ++at)
+    u[at] -= sums.integral / sums.volume * one[at];
+}
+} // namespace tensormg

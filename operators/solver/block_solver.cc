@@ -1,0 +1,202 @@
+#include "operators/solver/block_solver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "kernels/core/setup_times.h"
+#include "operators/multigrid/block_family.h"
+#include "operators/multigrid/multigrid_implementation.h"
+#include "operators/solver/precision_fallback.h"
+#include "solvers/cg.h"
+#include "solvers/fgmres.h"
+
+namespace tensormg
+{
+namespace
+{
+  /// f with a value of the type of the cycle's numbers.
+  template <typename F>
+  auto with_number(Precision precision, const F &f)
+  {
+    switch (bytes_per_number(precision))
+    {
+      case sizeof(double):
+        return f(double{});
+      case sizeof(Half):
+        return f(Half{});
+      default:
+        return f(float{});
+    }
+  }
+
+  void check_options(const SolverOptions &options)
+  {
+    const auto refuse = [](const std::string &text) {
+      throw std::invalid_argument("curved cells have no " + text);
+    };
+    if (options.solver == OuterSolver::direct)
+      refuse("direct solver");
+    if (options.full_multigrid)
+      refuse("full multigrid");
+    if (options.basis_precision == BasisPrecision::single_precision)
+      refuse("basis in single precision");
+    if (options.multigrid.smoother == Smoother::patch)
+      refuse("patch smoother");
+    if (takes_tensor_cores(options.multigrid.precision))
+      refuse(std::string("cycle in ") + to_string(options.multigrid.precision) +
+          ", which takes the tensor cores of a device");
+  }
+} // namespace
+
+MultigridOptions with_precision_of_blocks(MultigridOptions options)
+{
+  if (options.precision == Precision::automatic)
+    options.precision = Precision::single_precision;
+  return options;
+}
+
+BlockSolver::BlockSolver(const BlockLevels &levels, const SolverOptions &options)
+  : levels_(levels)
+  , options_(options)
+  , space_(levels.levels().back().grid.block, MPI_COMM_SELF)
+  , operator_(levels, levels.levels().size() - 1)
+{
+  check_options(options);
+  options_.multigrid = with_precision_of_blocks(options.multigrid);
+  options_.basis_precision = BasisPrecision::double_precision;
+  set_up();
+}
+
+void BlockSolver::set_up()
+{
+  const setup_times::Scope scope("multigrid");
+  const BlockFamily family(levels_);
+  multigrid_ = with_number(
+      options_.multigrid.precision, [&](auto number) -> std::unique_ptr<MultigridPreconditioner> {
+        return std::make_unique<MultigridImplementation<BlockFamily, decltype(number)>>(
+            family, options_.multigrid, CycleOptions{});
+      });
+  using Operator = PointwiseOperator<double>;
+  if (options_.solver == OuterSolver::cg)
+    method_ = std::make_unique<KrylovMethod<Vector<double>, ConjugateGradients<VectorSpace>,
+        Operator, MultigridPreconditioner>>(
+        operator_, *multigrid_, space_, options_.tolerance, options_.max_iterations);
+  else
+    method_ = std::make_unique<
+        KrylovMethod<Vector<double>, Fgmres<VectorSpace>, Operator, MultigridPreconditioner>>(
+        operator_, *multigrid_, space_, options_.tolerance, options_.max_iterations,
+        options_.restart);
+}
+
+SolveReport BlockSolver::solve(
+    Vector<double> &x, const Vector<double> &b, Start start, const SolveEvents &events)
+{
+  const auto callback = [&](int iteration, double residual) {
+    if (events.iteration)
+      events.iteration(iteration, residual);
+  };
+  for (std::string fallback;;)
+  {
+    if (events.begins)
+      events.begins();
+    const double begin = MPI_Wtime();
+    SolveReport report = method_->solve(x, b, callback, start, [] { return false; });
+    report.seconds = MPI_Wtime() - begin;
+    report.precision_fallback = fallback;
+    if (events.has_ended)
+      events.has_ended();
+    const bool left_range = report.reason == StopReason::not_finite ||
+        (report.reason == StopReason::stagnated && multigrid_->broken_level());
+    if (!left_range || !options_.multigrid.falls_back_to_single())
+      return report;
+    raise(report, events);
+    fallback = report.precision_fallback;
+    if (start == Start::given && events.restore_start)
+      events.restore_start();
+    else
+      space_.axpby(0., b, 0., x);
+  }
+}
+
+void BlockSolver::raise(SolveReport &report, const SolveEvents &events)
+{
+  const Precision before = options_.multigrid.precision;
+  report.precision_fallback += (report.precision_fallback.empty() ? "" : "; then ") + report.detail;
+  const auto broken = multigrid_->broken_level();
+  method_.reset();
+  multigrid_.reset();
+  options_.multigrid = raise_levels(options_.multigrid, broken, levels_.levels().size());
+  if (events.restarts)
+    events.restarts(fallback_text(before, report.detail, options_.multigrid));
+  set_up();
+}
+
+ErrorEstimate BlockSolver::estimate_error(const Vector<double> &x, const Vector<double> &b)
+{
+  Vector<double> r = space_.make_vector(), e = space_.make_vector();
+  operator_.residual(r, x, b);
+  const double norm = space_.norm(r);
+  if (!(norm > 0.))
+    return {};
+  multigrid_->apply(e, r, norm);
+  return {space_.norm(e), std::sqrt(std::max(space_.dot(e, r), 0.))};
+}
+
+namespace
+{
+  /// Numbers of the metric of a level.
+  double metric_numbers(const Block &block, bool has_reaction)
+  {
+    return static_cast<double>(laplace::volume_size(block) + laplace::face_size(block) +
+        (has_reaction ? laplace::reaction_size(block) : 0));
+  }
+} // namespace
+
+MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &options)
+{
+  MemoryPlan plan;
+  const MultigridOptions multigrid = with_precision_of_blocks(options.multigrid);
+  const double bytes = bytes_per_number(multigrid.precision);
+  const double of_numbers = std::max(bytes, 4.); // half computes with those of single
+  double in_double = 0., in_cycle = 0., traces = 0., vectors = 0.;
+  Block block;
+  for (int l = 0; l <= sizes.refinements; ++l)
+  {
+    const std::int64_t cells = std::int64_t{1} << l;
+    block =
+        Block(sizes.dim, sizes.degree, {sizes.n_blocks * cells, cells, sizes.dim == 3 ? cells : 1});
+    const double metric = metric_numbers(block, sizes.has_reaction),
+                 diagonal = static_cast<double>(block.size());
+    in_double += sizeof(double) * (metric + diagonal);
+    in_cycle += multigrid.precision == Precision::double_precision
+        ? sizeof(double) * diagonal
+        : of_numbers * (metric + diagonal);
+    traces += of_numbers * static_cast<double>(laplace::trace_size(block));
+    vectors += bytes * static_cast<double>(6 * block.size());
+  }
+  const double vector = sizeof(double) * static_cast<double>(block.size());
+  traces += sizeof(double) * static_cast<double>(laplace::trace_size(block));
+  const std::string fp64 = to_string(Precision::double_precision),
+                    of_cycle = to_string(multigrid.precision);
+  const auto add = [&](const std::string &name, const std::string &precision, std::int64_t count,
+                       double size) {
+    plan.items.push_back({name, precision, count, size});
+  };
+  add("solution, right-hand side", fp64, 2, 2. * vector);
+  if (options.solver == OuterSolver::cg)
+    add("cg: r, z, p, q", fp64, 4, 4. * vector);
+  else
+  {
+    const std::int64_t length = std::min(options.restart, options.max_iterations);
+    add("fgmres: both bases, at most", fp64, 2 * length + 1,
+        static_cast<double>(2 * length + 1) * vector);
+  }
+  add("metric and diagonal of all levels", fp64, 1, in_double);
+  add("the same for the cycle", of_cycle, 1, in_cycle);
+  add("traces of faces", "mixed", 1, traces);
+  add("vectors of the cycle", of_cycle, 6, vectors);
+  return plan;
+}
+} // namespace tensormg

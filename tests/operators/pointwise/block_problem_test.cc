@@ -1,0 +1,230 @@
+// Problems on curved cells from their data to errors: orders, what is exact, fluxes that balance, conditions and their refusals.
+#include "operators/pointwise/block_problem.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "operators/pointwise/block_numbers.h"
+#include "operators/pointwise/block_right_hand_side.h"
+#include "operators/solver/block_solver.h"
+
+namespace tensormg
+{
+namespace
+{
+  struct Solved
+  {
+    SolveReport report;
+    Errors errors;
+    BlockNumbers numbers;
+    Balance balance;
+  };
+
+  Solved solved(const Problem &p, const MeshOptions &mesh, double tolerance = 1e-11)
+  {
+    const BlockProblem problem = make_block_problem(p, mesh);
+    const BlockLevels levels(
+        problem.blocks, problem.geometry, pointwise_data(problem), level_options(problem));
+    BlockRightHandSide right_hand_side = assemble_right_hand_side(problem, levels);
+    make_compatible(problem, levels, right_hand_side);
+    SolverOptions options;
+    options.tolerance = tolerance;
+    options.restart = 30;
+    BlockSolver solver(levels, options);
+    Vector<double> x(right_hand_side.b.block());
+    Solved result;
+    result.report = solver.solve(x, right_hand_side.b, Start::zero);
+    EXPECT_TRUE(result.report.converged()) << result.report.detail;
+    if (levels.is_singular())
+      subtract_mean(problem, levels, x);
+    result.errors = compute_errors(problem, levels, x);
+    result.numbers = solution_numbers(problem, levels, x);
+    result.balance = right_hand_side.balance;
+    return result;
+  }
+
+  MeshOptions generated(const std::string &generator, const std::string &arguments,
+      std::vector<std::pair<std::string, BoundaryCondition>> conditions)
+  {
+    MeshOptions mesh;
+    mesh.type = MeshType::generate;
+    mesh.generator = generator;
+    mesh.generator_arguments = arguments;
+    mesh.conditions = std::move(conditions);
+    return mesh;
+  }
+
+  void expect_orders(Problem p, const MeshOptions &mesh, int refinements)
+  {
+    SCOPED_TRACE(testing::Message() << p.dim << "D, degree " << p.degree);
+    p.refinements = refinements;
+    const Errors coarse = solved(p, mesh).errors;
+    ++p.refinements;
+    const Errors fine = solved(p, mesh).errors;
+    EXPECT_GT(std::log2(coarse.l2 / fine.l2), p.degree + 0.8);
+    EXPECT_GT(std::log2(coarse.h1_seminorm / fine.h1_seminorm), p.degree - 0.2);
+  }
+
+  /// u = 1 / r between spheres.
+  Problem of_shell(int degree)
+  {
+    Problem p;
+    p.degree = degree;
+    p.right_hand_side = "0";
+    p.exact_solution = "1/sqrt(x^2+y^2+z^2)";
+    p.exact_gradient = {"-x/(x^2+y^2+z^2)^1.5", "-y/(x^2+y^2+z^2)^1.5", "-z/(x^2+y^2+z^2)^1.5"};
+    return p;
+  }
+
+  TEST(CurvedProblem, OrdersBetweenSpheres)
+  {
+    const MeshOptions mesh = generated("hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true",
+        {{"0", {BoundaryKind::dirichlet, "2", "1"}}, {"1", {BoundaryKind::robin, "1", "2"}}});
+    expect_orders(of_shell(2), mesh, 2);
+    expect_orders(of_shell(3), mesh, 1);
+  }
+
+  /// u = sin(x) exp(y) + x, with a full tensor, a reaction, and each kind of condition on a ring.
+  Problem of_ring(int degree)
+  {
+    Problem p;
+    p.dim = 2;
+    p.degree = degree;
+    p.cell_coefficient = {"2", "1 + 0.5*x", ""};
+    p.mixed_coefficient = {"0.5", "", ""};
+    p.reaction = "1 + x^2";
+    p.exact_solution = "sin(x)*exp(y) + x";
+    p.exact_gradient = {"cos(x)*exp(y) + 1", "sin(x)*exp(y)", ""};
+    // -div(K grad u): u_xx = -u_s, u_yy = u_s, u_xy = cos(x) exp(y), u_s = sin(x) exp(y)
+    p.right_hand_side =
+        "2*sin(x)*exp(y) - cos(x)*exp(y) - (1+0.5*x)*sin(x)*exp(y) + (1+x^2)*(sin(x)*exp(y)+x)";
+    return p;
+  }
+  const char *const u_of_ring = "sin(x)*exp(y) + x";
+  // K grad u . n with n = (x, y) / r
+  const std::string flux_of_ring =
+      "((2*(cos(x)*exp(y)+1) + 0.5*sin(x)*exp(y))*x + (0.5*(cos(x)*exp(y)+1) + (1+0.5*x)*sin(x)*exp(y))*y)"
+      "/sqrt(x^2+y^2)";
+
+  TEST(CurvedProblem, OrdersWithATensorAReactionAndEveryCondition)
+  {
+    for (const BoundaryKind kind :
+        {BoundaryKind::dirichlet, BoundaryKind::neumann, BoundaryKind::robin})
+    {
+      std::string value = u_of_ring;
+      if (kind != BoundaryKind::dirichlet)
+        value = "-1*(" + flux_of_ring + ")"; // the normal points to the middle
+      if (kind == BoundaryKind::robin)
+        value.append(" + (2+y)*(").append(u_of_ring).append(")");
+      expect_orders(of_ring(3),
+          generated("hyper_shell", "0,0 : 0.5 : 1 : 5 : true",
+              {{"0", {kind, value, "2+y"}}, {"*", {BoundaryKind::dirichlet, u_of_ring, "1"}}}),
+          2);
+    }
+  }
+
+  // What goes in comes out, and the materials share the mesh.
+  TEST(CurvedProblem, FluxesBalance)
+  {
+    Problem p = of_shell(2);
+    p.refinements = 1;
+    p.right_hand_side = "1 + x";
+    const Solved s = solved(p,
+        generated("hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true",
+            {{"0", {BoundaryKind::dirichlet, "x", "1"}}, {"1", {BoundaryKind::robin, "y", "2+x"}}}),
+        1e-12);
+    double flux = 0.;
+    for (const auto &[number, of_boundary] : s.numbers.fluxes)
+      flux += of_boundary;
+    // All of f leaves: its integral is about that of 1 over the shell.
+    EXPECT_NEAR(flux, -s.numbers.volume, 1e-8);
+    // Cells of degree 2 on spheres of half and one.
+    EXPECT_NEAR(s.numbers.areas.at(0), 3.14159, 0.01);
+    EXPECT_NEAR(s.numbers.areas.at(1), 12.5664, 0.04);
+    EXPECT_NEAR(s.numbers.volume, 3.66519, 0.01);
+    EXPECT_NEAR(s.numbers.materials.at(0).volume, s.numbers.volume, 1e-12);
+    EXPECT_NEAR(s.numbers.materials.at(0).integral, s.numbers.integral, 1e-12);
+  }
+
+  // Of a plate whose cells are not rectangles; deal.II's generator makes one of bilinear cells.
+  TEST(CurvedProblem, LinearFunctionsAreExactOnAffineCells)
+  {
+    Problem p;
+    p.dim = 2;
+    p.degree = 2;
+    p.refinements = 2;
+    p.coarse_cells = {2, 3, 1};
+    p.cell_coefficient = {"3", "2", ""};
+    p.mixed_coefficient = {"1", "", ""};
+    p.right_hand_side = "0";
+    p.exact_solution = "1 + 2*x - y";
+    p.exact_gradient = {"2", "-1", ""};
+    p.boundary_value.fill("1 + 2*x - y");
+    MeshOptions mesh;
+    mesh.type = MeshType::mapped;
+    mesh.map = {"x + 0.3*y", "y - 0.2*x", ""};
+    const Errors errors = solved(p, mesh, 1e-13).errors;
+    EXPECT_LT(errors.l2, 1e-11);
+    EXPECT_LT(errors.h1_seminorm, 1e-10);
+  }
+
+  TEST(CurvedProblem, NothingHoldsTheSolution)
+  {
+    Problem p;
+    p.dim = 2;
+    p.degree = 3;
+    p.refinements = 3;
+    p.right_hand_side = "2*cos(x)*cos(y)";
+    p.exact_solution = "cos(x)*cos(y) + 7";
+    MeshOptions mesh = generated("hyper_cube", "0 : 3.14159265358979323846 : false",
+        {{"*", {BoundaryKind::neumann, "0", "1"}}});
+    const Solved s = solved(p, mesh);
+    EXPECT_LT(s.errors.l2, 1e-4); // 8 cells
+    EXPECT_NEAR(s.numbers.integral, 0., 1e-10);
+    p.right_hand_side = "1";
+    EXPECT_THROW(solved(p, mesh), std::invalid_argument);
+  }
+
+  TEST(CurvedProblem, MaterialsAreNamedInExpressions)
+  {
+    Problem p;
+    p.dim = 2;
+    p.degree = 1;
+    p.refinements = 1;
+    p.cell_coefficient = {"if(material == 0, 1, 5)", "", ""};
+    const BlockProblem problem =
+        make_block_problem(p, generated("hyper_ball", "0,0 : 1 : false", {{"*", {}}}));
+    const PointwiseData data = pointwise_data(problem);
+    EXPECT_EQ(data.k(0, {{0.1, 0.2, 0.}}).front()[0], 1.);
+    p.cell_coefficient = {"if(marterial == 0, 1, 5)", "", ""};
+    const BlockProblem wrong =
+        make_block_problem(p, generated("hyper_ball", "0,0 : 1 : false", {{"*", {}}}));
+    EXPECT_THROW(pointwise_data(wrong), ExpressionError);
+  }
+
+  TEST(CurvedProblem, WrongConditionsAreRefused)
+  {
+    Problem p;
+    p.dim = 2;
+    const auto refusal = [&](std::vector<std::pair<std::string, BoundaryCondition>> conditions) {
+      try
+      {
+        make_block_problem(
+            p, generated("hyper_shell", "0,0 : 0.5 : 1 : 5 : true", std::move(conditions)));
+      }
+      catch (const std::invalid_argument &error)
+      {
+        return std::string(error.what());
+      }
+      return std::string("nothing was thrown");
+    };
+    EXPECT_EQ(refusal({{"0", {}}, {"3", {}}}),
+        "boundary.conditions: the mesh has no boundary '3'; allowed: 0, 1, and * for all others");
+    EXPECT_EQ(refusal({{"1", {}}}),
+        "boundary.conditions: the boundary '0' of the mesh has none; allowed: one for each of 0, 1, or * for all others");
+    EXPECT_NE(refusal({{"*", {BoundaryKind::periodic, "0", "1"}}}).find("is periodic"),
+        std::string::npos);
+  }
+} // namespace
+} // namespace tensormg
