@@ -67,7 +67,7 @@ FOLDERS = (
     ("operators/pointwise", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/blocks"),
     ("operators/multigrid", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/constant operators/cellwise operators/blocks operators/pointwise"),
     ("operators/solver", f"{OPERATORS} . operators"),
-    ("operators/output", f"{OPERATORS} . operators/mesh operators/vectors operators/data"),
+    ("operators/output", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/blocks operators/pointwise"),
     ("apps/common", PROGRAMS),
     # Words for parameters are those of the matrices and stencils.
     ("apps/parameters", f"{PROGRAMS} kernels/diagnostics"),

@@ -6,29 +6,11 @@
 
 #include "operators/data/errors.h"
 #include "operators/output/output_file.h"
-#include "operators/output/vtu_array.h"
 
 namespace tensormg
 {
 namespace
 {
-  std::string file_head(const std::string &type)
-  {
-    // This version is read by every ParaView, and by newer ones with the order of points that goes with it.
-    return std::string("<?xml version=\"1.0\"?>\n<!-- ") + field_file_mark +
-        " -->\n<VTKFile type=\"" + type +
-        "\" version=\"0.1\" byte_order=\"LittleEndian\" header_type=\"UInt64\" "
-        "compressor=\"vtkZLibDataCompressor\">\n<" +
-        type;
-  }
-
-  /// The begin of an array in a piece, open for further attributes.
-  std::string array_head(const std::string &type, const std::string &name = "")
-  {
-    return R"(<DataArray format="binary" type=")" + type + '"' +
-        (name.empty() ? "" : " Name=\"" + name + '"');
-  }
-
   LineRule equidistant_rule(const CellBasis &basis)
   {
     std::vector<double> points(basis.n);
@@ -38,54 +20,12 @@ namespace
   }
 } // namespace
 
-std::string escaped(const std::string &text)
-{
-  std::string result;
-  for (const char c : text)
-    switch (c)
-    {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  return result;
-}
-
 std::int64_t n_cells(const CellRange &range)
 {
   std::int64_t cells = 1;
   for (std::size_t d = 0; d < 3; ++d)
     cells *= std::max(range.end[d] - range.begin[d], std::int64_t(0));
   return cells;
-}
-
-void FieldExtent::add(double value)
-{
-  lowest = std::min(lowest, value);
-  highest = std::max(highest, value);
-}
-
-bool FieldExtent::fits_single() const
-{
-  constexpr double least = 0x1p24 * std::numeric_limits<float>::min();
-  constexpr double resolved = 0x1p-10, rounding = 1e-13;
-  const double largest = std::max(std::abs(lowest), std::abs(highest));
-  if (lowest > highest || largest == 0.)
-    return true;
-  const double variation = highest / largest - lowest / largest;
-  return largest >= least && largest <= std::numeric_limits<float>::max() &&
-      !(variation > rounding && variation < resolved);
 }
 
 FieldWriter::FieldWriter(const Grid &grid, const CellBasis &basis, const Vector<double> &u,
@@ -133,12 +73,6 @@ void FieldWriter::for_each_value(const Field &field, const Use &use)
   });
 }
 
-std::string FieldWriter::Field::attributes() const
-{
-  return std::string("type=\"") + number_type() + "\" Name=\"" + escaped(name) + '"' +
-      (components > 1 ? " NumberOfComponents=\"" + std::to_string(components) + '"' : "");
-}
-
 void FieldWriter::measure()
 {
   for (Field &field : fields_)
@@ -152,15 +86,14 @@ void FieldWriter::choose_numbers(MPI_Comm communicator)
 {
   for (Field &field : fields_)
   {
-    field.in_double = all_in_double_;
     for (int component = 0; component < field.components; ++component)
     {
       FieldExtent &extent = field.extent[component];
       std::array<double, 2> bounds{-extent.lowest, extent.highest};
       MPI_Allreduce(MPI_IN_PLACE, bounds.data(), 2, MPI_DOUBLE, MPI_MAX, communicator);
       extent = {-bounds[0], bounds[1]};
-      field.in_double = field.in_double || !extent.fits_single();
     }
+    field.choose_numbers(all_in_double_);
   }
 }
 
@@ -173,43 +106,27 @@ std::vector<std::string> FieldWriter::fields_in_double() const
   return names;
 }
 
-/// Not of a point or a cell, but of the whole file.
-std::string FieldWriter::field_data() const
-{
-  return std::string("<FieldData>\n<DataArray type=\"Int32\" Name=\"converged\" "
-                     "NumberOfTuples=\"1\" format=\"ascii\">") +
-      (converged_ ? '1' : '0') + "</DataArray>\n</FieldData>\n";
-}
-
-/// The begin of the values at points, of which the solution is shown first.
-std::string FieldWriter::data_begin(const std::string &element) const
-{
-  return '<' + element + " Scalars=\"" + escaped(fields_.front().name) + "\">\n";
-}
-
 void FieldWriter::write_piece(OutputFile &file)
 {
-  file.fill([&](std::ostream &out) {
-    const std::int64_t cells = n_cells(cells_);
-    out << file_head("UnstructuredGrid") << ">\n"
-        << field_data() << "<Piece NumberOfPoints=\"" << cells * points_per_cell()
-        << "\" NumberOfCells=\"" << cells * shape_.count() << "\">\n<Points>\n";
-    write_points(out);
-    out << "</Points>\n<Cells>\n";
-    write_cells(out);
-    out << "</Cells>\n" << data_begin("PointData");
-    for (Field &field : fields_)
-      write_values(out, field);
-    out << "</PointData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n";
-  });
+  VtuPiece piece;
+  piece.n_cells = n_cells(cells_);
+  piece.points_per_cell = points_per_cell();
+  piece.shape = shape_;
+  piece.converged = converged_;
+  piece.points = [this](const auto &use) { visit_points(use); };
+  for (const Field &field : fields_)
+    piece.fields.push_back(&field);
+  piece.values = [this](
+                     std::size_t field, const auto &use) { for_each_value(fields_[field], use); };
+  file.fill([&](std::ostream &out) { write_vtu_piece(out, piece); });
 }
 
 void FieldWriter::write_record(
     const std::string &path, const std::vector<std::string> &pieces) const
 {
   OutputFile(path).write([&](std::ostream &out) {
-    out << file_head("PUnstructuredGrid") << " GhostLevel=\"0\">\n"
-        << field_data() << data_begin("PPointData");
+    out << vtu_head("PUnstructuredGrid") << " GhostLevel=\"0\">\n"
+        << vtu_field_data(converged_) << vtu_data_begin("PPointData", fields_.front().name);
     for (const Field &field : fields_)
       out << "<PDataArray " << field.attributes() << " format=\"binary\"/>\n";
     out << "</PPointData>\n<PPoints>\n<PDataArray type=\"Float64\" "
@@ -274,10 +191,8 @@ std::vector<FieldWriter::Field> FieldWriter::make_fields(const FieldOutputOption
   return fields;
 }
 
-void FieldWriter::write_points(std::ostream &out)
+void FieldWriter::visit_points(const std::function<void(double)> &use)
 {
-  out << array_head("Float64") << R"( NumberOfComponents="3">)";
-  VtuArray array;
   for_each_tile(cells_, rule_, [&](const Tile &tile) {
     points_.set(grid_, rule_, tile);
     const auto &[x, y, z] = points_.coordinates;
@@ -287,51 +202,7 @@ void FieldWriter::write_points(std::ostream &out)
         for (const double at_y : y)
           for (std::size_t i = c; i < x.size(); i += count)
             for (const double coordinate : {x[i], at_y, problem_.dim == 3 ? at_z : 0.})
-              array.add(coordinate);
+              use(coordinate);
   });
-  array.write(out);
-  out << "</DataArray>\n";
-}
-
-void FieldWriter::write_cells(std::ostream &out) const
-{
-  VtuArray points, offsets, types;
-  const std::int64_t cells = n_cells(cells_);
-  std::int32_t offset = 0;
-  for (std::int64_t c = 0; c < cells; ++c)
-  {
-    for (const int point : shape_.points)
-      points.add(static_cast<std::int32_t>(c * points_per_cell() + point));
-    for (int part = 0; part < shape_.count(); ++part)
-    {
-      offsets.add(offset += shape_.points_per_cell);
-      types.add(shape_.type);
-    }
-  }
-  const auto write = [&](const char *type, const char *name, VtuArray &array) {
-    out << array_head(type, name) << '>';
-    array.write(out);
-    out << "</DataArray>\n";
-  };
-  write("Int32", "connectivity", points);
-  write("Int32", "offsets", offsets);
-  write("UInt8", "types", types);
-}
-
-void FieldWriter::write_values(std::ostream &out, const Field &field)
-{
-  out << "<DataArray format=\"binary\" " << field.attributes() << '>';
-  VtuArray array;
-  for_each_value(field, [&](double value, int) {
-    // Where an exact solution has no value, ParaView shows that it has none.
-    if (!std::isfinite(value))
-      value = std::numeric_limits<double>::quiet_NaN();
-    if (field.in_double)
-      array.add(value);
-    else
-      array.add(static_cast<float>(value));
-  });
-  array.write(out);
-  out << "</DataArray>\n";
 }
 } // namespace tensormg

@@ -4,10 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
-#include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <mpi.h>
@@ -18,6 +17,7 @@
 #include "operators/mesh/grid.h"
 #include "operators/output/field_output.h"
 #include "operators/output/output_file.h"
+#include "operators/output/vtu_file.h"
 #include "operators/output/vtu_shape.h"
 #include "operators/vectors/vector.h"
 #include "tensormg/problem.h"
@@ -25,24 +25,6 @@
 namespace tensormg
 {
 std::int64_t n_cells(const CellRange &range);
-
-/// How large the values of a field are.
-struct FieldExtent
-{
-  double lowest = std::numeric_limits<double>::infinity();
-  double highest = -std::numeric_limits<double>::infinity();
-
-  void add(double value);
-  /// Whether single precision shows what double does: the largest value and those down to 2^-24 of it are in its range,
-  /// and they do not vary so little, in comparison, that little would be left of how they vary.
-  bool fits_single() const;
-};
-
-/// What stands in the first lines of every file that FieldWriter writes.
-inline constexpr const char *field_file_mark = "solution written by tensormg";
-
-/// A text as the value of an attribute in XML.
-std::string escaped(const std::string &text);
 
 /// The fields at the equidistant points of cells. Points are in double precision, a field in single where that shows it.
 class FieldWriter
@@ -65,19 +47,18 @@ public:
   void write_record(const std::string &path, const std::vector<std::string> &pieces) const;
 
 private:
-  struct Field
+  struct Field : VtuField
   {
     /// A component at the points of a tile.
     using Values = std::function<void(const Tile &, int component, std::vector<double> &)>;
 
-    std::string name;
+    Field(std::string name_, Values values_, int components_ = 1)
+      : values(std::move(values_))
+    {
+      name = std::move(name_);
+      components = components_;
+    }
     Values values;
-    int components = 1;
-    std::array<FieldExtent, 3> extent{}; ///< of each component
-    bool in_double = false;
-    const char *number_type() const { return in_double ? "Float64" : "Float32"; }
-    /// Type, name and components as attributes of an array.
-    std::string attributes() const;
   };
 
   std::vector<Field> make_fields(const FieldOutputOptions &options);
@@ -85,11 +66,7 @@ private:
   int points_per_cell() const;
   template <typename Use>
   void for_each_value(const Field &field, const Use &use);
-  std::string field_data() const;
-  std::string data_begin(const std::string &element) const;
-  void write_points(std::ostream &out);
-  void write_cells(std::ostream &out) const;
-  void write_values(std::ostream &out, const Field &field);
+  void visit_points(const std::function<void(double)> &use);
 
   const LevelGrid &grid_;
   CellRange cells_;
