@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "apps/common/report.h"
 #include "apps/parameters/field_description.h"
 #include "apps/parameters/text.h"
 #include "operators/output/field_output.h"
@@ -281,5 +282,25 @@ void write_field(RunRecord &record, const Grid &grid, const CellBasis &basis,
     write_vtu(record, grid, basis, u, console);
   else
     warn_of_other_fields(output, grid, console);
+}
+
+void foresee_files(const Grid &written, RunRecord &record, Console &console)
+{
+  const OutputOptions &output = record.parameters.output;
+  const std::string if_not_converged = field_base(output, false);
+  int there = 0;
+  check_output(output, written, console, [&](const std::filesystem::path &file) {
+    if (!file.string().starts_with(if_not_converged))
+    {
+      record.files.push_back(file.string());
+      std::error_code unknown;
+      there += std::filesystem::exists(file, unknown) ? 1 : 0;
+    }
+    return foreseen_trouble_with_file(file);
+  });
+  console.normal(files_text(record));
+  if (there > 0)
+    console.normal("             " + std::to_string(there) + " of " +
+        std::to_string(record.files.size()) + " are there and would be replaced\n");
 }
 } // namespace tensormg

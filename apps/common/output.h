@@ -78,4 +78,7 @@ void measure_solution(
 /// of another run that stay there. Collective.
 void write_field(RunRecord &record, const Grid &grid, const CellBasis &basis,
     const Vector<double> &u, Console &console);
+
+/// The files that a run would write: into the record and, if none stands against them, on the console.
+void foresee_files(const Grid &written, RunRecord &record, Console &console);
 } // namespace tensormg

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "apps/common/console.h"
+#include "apps/parameters/mesh.h"
 #include "apps/parameters/table.h"
 #include "apps/parameters/text.h"
 #include "apps/parameters/words.h"
@@ -195,7 +196,8 @@ namespace
     const bool has_reaction = !problem.reaction.empty();
     std::string text = "-div(K grad u)" + std::string(has_reaction ? " + c u" : "") +
         " = f, K = " + cut(find_parameter("problem.coefficient")->write(record.parameters)) +
-        (has_reaction ? ", c = " + cut(problem.reaction) : "") + ", on " + box_text(problem);
+        (has_reaction ? ", c = " + cut(problem.reaction) : "") + ", on " +
+        (record.mesh ? record.mesh->source : box_text(problem));
     text = line("problem", text);
     if (problem.is_graded())
       text += line("", sizes_text(problem));
@@ -214,6 +216,47 @@ std::string cells_text(const std::array<std::int64_t, 3> &cells, int dim)
   for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d)
     text += (d > 0 ? " x " : "") + std::to_string(cells[d]);
   return text;
+}
+
+namespace
+{
+  /// "6 blocks of 8 x 8 x 8"
+  std::string blocks_text(const MeshRecord &mesh, int dim)
+  {
+    const std::int64_t n = mesh.per_direction;
+    return plural(mesh.blocks, "block") + " of " + cells_text({n, n, n}, dim);
+  }
+} // namespace
+
+std::string mesh_text(const RunRecord &record, bool has_solution)
+{
+  if (!record.mesh)
+    return "";
+  const MeshRecord &mesh = *record.mesh;
+  const int dim = record.parameters.problem.dim;
+  const std::array<std::string, 3> coordinates{
+      format_number(mesh.worst[0]), format_number(mesh.worst[1]), format_number(mesh.worst[2])};
+  std::string text = "\n" +
+      line("mesh",
+          "volume " + format_number(mesh.volume) + ", geometry of degree " +
+              std::to_string(mesh.mapping_degree) +
+              "; det J within a cell by 1 : " + format_number(1. / mesh.least_quality) +
+              " at most (at " + join({coordinates.begin(), coordinates.begin() + dim}, " ") +
+              "), " + format_number(1. / mesh.mean_quality) + " in the mean; kappa up to " +
+              format_number(mesh.largest_kappa));
+  TextTable boundaries("             ", 2), materials("             ", 1);
+  boundaries.add_row({"boundary", "condition", "area", has_solution ? "flux K du/dn" : ""});
+  for (const auto &boundary : mesh.boundaries)
+    boundaries.add_row({boundary.name, boundary.condition, format_number(boundary.area),
+        has_solution ? digits(boundary.flux) : ""});
+  text += boundaries.text();
+  if (mesh.materials.size() < 2)
+    return text;
+  materials.add_row({"material", "volume", has_solution ? "integral of u" : ""});
+  for (const auto &material : mesh.materials)
+    materials.add_row({material.name, format_number(material.volume),
+        has_solution ? digits(material.integral) : ""});
+  return text + materials.text();
 }
 
 std::string version_text()
@@ -235,12 +278,17 @@ std::string header_text(const RunRecord &record, bool verbose)
   std::string text =
       std::string("tensormg ") + version + " (" + git_hash + ", " + compiler + ")\n\n";
   text += equation_text(record);
-  text += line("", boundary_text(problem));
-  if (problem.is_singular())
+  if (!record.mesh || parameters.mesh.type == MeshType::mapped)
+    text += line("", boundary_text(problem));
+  else
+    text += line("", write_conditions(parameters.mesh.conditions));
+  if (record.is_singular)
     text += line("", "no side is dirichlet: the solution with mean zero is computed");
   text += line("grid",
-      cells_text(record.cells, problem.dim) + " cells of degree " + std::to_string(problem.degree) +
-          ", " + plural(record.dofs, "DoF") + ", " + plural(n_levels, "level") +
+      (record.mesh ? blocks_text(*record.mesh, problem.dim)
+                   : cells_text(record.cells, problem.dim)) +
+          " cells of degree " + std::to_string(problem.degree) + ", " + plural(record.dofs, "DoF") +
+          ", " + plural(n_levels, "level") +
           (record.ranks > 1 ? " (" + std::to_string(distributed) + " distributed, " +
                       std::to_string(n_levels - distributed) + " on every rank)"
                             : ""));

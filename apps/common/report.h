@@ -11,6 +11,9 @@ namespace tensormg
 /// and all parameters; otherwise those that differ from the defaults.
 std::string header_text(const RunRecord &record, bool verbose);
 
+/// Of a mesh of blocks: sizes, quality, and its boundaries and materials, with fluxes and integrals of the solution if there is one.
+std::string mesh_text(const RunRecord &record, bool has_solution);
+
 /// The line of iteration i, i = 0 with the heading of the columns; residuals relative to the
 /// right-hand side.
 std::string iteration_text(int iteration, double residual, double previous);

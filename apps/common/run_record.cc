@@ -127,6 +127,27 @@ namespace
     return probes;
   }
 
+  /// null for a box
+  Json mesh_json(const RunRecord &record)
+  {
+    if (!record.mesh)
+      return nullptr;
+    const MeshRecord &mesh = *record.mesh;
+    Json boundaries = Json::array(), materials = Json::array();
+    for (const auto &boundary : mesh.boundaries)
+      boundaries.push_back({{"number", boundary.number}, {"name", boundary.name},
+          {"condition", boundary.condition}, {"area", boundary.area}, {"flux", boundary.flux}});
+    for (const auto &material : mesh.materials)
+      materials.push_back({{"number", material.number}, {"name", material.name},
+          {"volume", material.volume}, {"integral", material.integral}});
+    return {{"source", mesh.source}, {"blocks", mesh.blocks},
+        {"cells_per_direction", mesh.per_direction}, {"mapping_degree", mesh.mapping_degree},
+        {"linear_levels", mesh.linear_levels}, {"volume", mesh.volume},
+        {"least_quality", mesh.least_quality}, {"mean_quality", mesh.mean_quality},
+        {"largest_kappa", mesh.largest_kappa}, {"boundaries", boundaries},
+        {"materials", materials}};
+  }
+
   Json levels_json(const RunRecord &record)
   {
     Json levels = Json::array();
@@ -173,6 +194,7 @@ RunRecord begin_record(const Parameters &parameters, const Grid &grid, const std
       backend == "cpu" ? laplace::cpu_instruction_set() : "as the compiler chose";
   record.ranks = grid.n_ranks;
   record.ranks_per_direction = grid.ranks_per_direction;
+  record.is_singular = parameters.problem.is_singular();
   record.cells = grid.finest().global_cells;
   record.dofs = grid.finest().global_dofs();
   if (const CellData *data = grid.finest().cells.get())
@@ -229,6 +251,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"degree", problem.degree},
       {"cells", directions(record.cells, problem.dim)},
       {"dofs", record.dofs},
+      {"mesh", mesh_json(record)},
       {"coefficient_range",
           record.coefficient_range ? Json(*record.coefficient_range) : Json(nullptr)},
       {"solver", to_word(solver.solver)},

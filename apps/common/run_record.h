@@ -31,6 +31,36 @@ struct LevelRecord
   LevelTimes times;         ///< of the slowest rank
 };
 
+/// A mesh of blocks, and what its boundaries and materials have.
+struct MeshRecord
+{
+  struct Boundary
+  {
+    int number = 0;
+    std::string name, condition; ///< condition: as in boundary.conditions
+    double area = 0.;            ///< in 2D the length
+    double flux = 0.;            ///< int K du/dn, n outwards
+  };
+  struct Material
+  {
+    int number = 0;
+    std::string name;
+    double volume = 0., integral = 0.; ///< int u
+  };
+  std::string source; ///< "hyper_shell(0,0,0 : 0.5 : 1)"
+  std::int64_t blocks = 1, per_direction = 1;
+  int mapping_degree = 1;
+  int linear_levels =
+      0; ///< so many of the coarsest levels have cells of degree 1, because they fold otherwise
+  double volume = 0.;
+  double least_quality = 1.,
+         mean_quality = 1.;      ///< quotients of the least and the largest det J in a cell
+  double largest_kappa = 1.;     ///< operators/pointwise/metric.h
+  std::array<double, 3> worst{}; ///< the middle of the cell with the least quality
+  std::vector<Boundary> boundaries;
+  std::vector<Material> materials;
+};
+
 /// What ran, where, on what, and how it ended. The same on every rank.
 struct RunRecord
 {
@@ -46,6 +76,7 @@ struct RunRecord
   std::array<int, 3> ranks_per_direction{1, 1, 1};
 
   std::array<std::int64_t, 3> cells{1, 1, 1};
+  bool is_singular = false; ///< constants solve the problem without data
   std::int64_t dofs = 0;
   std::vector<LevelRecord> levels; ///< coarsest first
   /// The smallest and the largest K of a cell, if cells have one each.
@@ -56,6 +87,8 @@ struct RunRecord
   double peak_memory_bytes = 0.;                ///< largest resident sizes of all ranks, summed
 
   CoarseningChoice coarsening; ///< where cells have coefficients of their own
+
+  std::optional<MeshRecord> mesh; ///< where cells are not those of a box
 
   SolveReport report;
   double rhs_norm = 0.;      ///< 2-norm to which residuals are relative

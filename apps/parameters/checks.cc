@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apps/parameters/file.h"
+#include "apps/parameters/mesh.h"
 #include "apps/parameters/table.h"
 #include "apps/parameters/text.h"
 #include "operators/mesh/grid.h"
@@ -109,7 +110,8 @@ namespace
           "no level has shorter numbers than those of single; allowed: 0, or precision = half, 2xfp16 or tf32");
     if (multigrid.single_levels == 0)
       return;
-    const auto finest = static_cast<int>(level_shapes(p.problem).size()) - 1;
+    const int finest = has_blocks(p) ? p.problem.refinements
+                                     : static_cast<int>(level_shapes(p.problem).size()) - 1;
     if (multigrid.single_levels > finest)
       fail_for(p, {"multigrid.single_levels", "problem.refinements"},
           "the finest level, number " + std::to_string(finest) +
@@ -244,9 +246,11 @@ void fail_for(
 
 void check_parameters(const Parameters &parameters)
 {
+  check_mesh(parameters);
   check_boundary(parameters);
   check_solver(parameters);
-  check_cellwise(parameters);
+  if (!has_blocks(parameters))
+    check_cellwise(parameters);
   check_output(parameters);
   check_diagnose(parameters);
   check_expressions(parameters);

@@ -11,6 +11,7 @@
 
 #include "apps/parameters/checks.h"
 #include "apps/parameters/fields.h"
+#include "apps/parameters/mesh.h"
 #include "apps/parameters/text.h"
 #include "operators/data/functions.h"
 #include "operators/data/tensor_rule.h"
@@ -204,8 +205,65 @@ namespace
   }
 } // namespace
 
+namespace
+{
+  /// Of curved cells, whose points are known when there is a mesh: whether it can be parsed.
+  void parse(const Parameters &p, const std::string &key, const std::string &expression)
+  {
+    std::string complaint = suspicious(expression);
+    Problem problem = p.problem;
+    if (key != "mesh.map")
+      problem.constants["material"] = 0.;
+    if (complaint.empty())
+      try
+      {
+        static_cast<void>(scalar_function(problem, expression));
+      }
+      catch (const ExpressionError &error)
+      {
+        complaint = error.reason();
+      }
+    if (!complaint.empty())
+      fail_for(p, ExpressionError(key, expression, complaint));
+  }
+
+  void parse_all_on_blocks(const Parameters &p)
+  {
+    const Problem &problem = p.problem;
+    const auto parse_some = [&](const std::string &key, const auto &expressions) {
+      for (const std::string &expression : expressions)
+        if (!expression.empty())
+          parse(p, key, expression);
+    };
+    parse_some("mesh.map", p.mesh.map);
+    parse_some("problem.coefficient", problem.cell_coefficient);
+    parse_some("problem.coefficient", problem.mixed_coefficient);
+    parse_some("problem.reaction", std::array{problem.reaction});
+    parse(p, "problem.right_hand_side", problem.right_hand_side);
+    parse_some("problem.initial_guess", std::array{problem.initial_guess});
+    parse_some("problem.exact_solution", std::array{problem.exact_solution});
+    if (!problem.exact_gradient[0].empty() && problem.exact_solution.empty())
+      fail_for(p, {"problem.exact_gradient", "problem.exact_solution"},
+          "a gradient without a solution; allowed: both or none");
+    parse_some("problem.exact_gradient", problem.exact_gradient);
+    if (p.mesh.type == MeshType::mapped)
+      for (std::size_t s = 0; s < 2 * static_cast<std::size_t>(problem.dim); ++s)
+      {
+        const std::string side = std::string("boundary.") + side_names[s];
+        parse(p, side + "_value", problem.boundary_value[s]);
+        parse(p, side + "_robin_coefficient", problem.robin_coefficient[s]);
+      }
+    else
+      for (const auto &[name, condition] : p.mesh.conditions)
+        for (const std::string &expression : {condition.value, condition.robin_coefficient})
+          parse(p, "boundary.conditions", expression);
+  }
+} // namespace
+
 void check_expressions(const Parameters &p)
 {
+  if (has_blocks(p))
+    return parse_all_on_blocks(p);
   const Problem &problem = p.problem;
   const Points points = sample_points(problem, problem.degree + 2),
                points_of_errors = sample_points(problem, problem.degree + 3);

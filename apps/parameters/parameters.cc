@@ -8,6 +8,7 @@
 #include "apps/parameters/checks.h"
 #include "apps/parameters/fields.h"
 #include "apps/parameters/file.h"
+#include "apps/parameters/mesh.h"
 #include "apps/parameters/table.h"
 #include "apps/parameters/text.h"
 #include "apps/parameters/words.h"
@@ -116,6 +117,8 @@ namespace
       if (!complaint.empty())
         fail_value(entry, place(parameters, entry.name()), value, complaint);
     }
+    if (has_blocks(parameters) && !parameters.origins.contains("solver.restart"))
+      parameters.solver.restart = restart_on_blocks;
     check_box(parameters);
     set_corners(parameters);
     load_fields(parameters);

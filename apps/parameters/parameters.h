@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apps/parameters/grading.h"
+#include "tensormg/mesh.h"
 #include "tensormg/options.h"
 #include "tensormg/problem.h"
 
@@ -134,7 +135,8 @@ struct Parameters
   Problem problem; ///< `constants` also holds pi, `functions` what the files of `fields` hold
   std::map<std::string, FieldSource> fields; ///< by names that may stand for a whole expression
   std::array<Grading, 3> grading;            ///< of problem.corners
-  std::map<std::int64_t, double> materials;  ///< K by the labels of a field that is the coefficient
+  MeshOptions mesh;
+  std::map<std::int64_t, double> materials; ///< K by the labels of a field that is the coefficient
   SolverOptions solver;
   std::string backend = "auto"; ///< a word of backend_words in apps/parameters/words.h
   OutputOptions output;

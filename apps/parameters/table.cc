@@ -7,6 +7,7 @@
 
 #include "apps/parameters/diagnose.h"
 #include "apps/parameters/fields.h"
+#include "apps/parameters/mesh.h"
 #include "apps/parameters/section.h"
 #include "apps/parameters/values.h"
 
@@ -60,9 +61,10 @@ namespace
         .add(
             "coefficient",
             "The K in -div(K grad u) + c u = f: a number for the whole box, or what has one value in each cell; one per direction "
-            "is the diagonal of a tensor.",
+            "is the diagonal of a tensor. On curved cells (mesh.type) it may vary within a cell and name `material`, and a full tensor is "
+            "xx; yy; zz; xy; xz; yz, in 2D xx; yy; xy.",
             "a number > 0, from 1e-300 to 1e300; or an expression in x, y, z or the name of a field, > 0, or one of them per "
-            "direction, separated by semicolons",
+            "direction, separated by semicolons; or all entries of a tensor",
             any_pattern(),
             [](Problem &p, const std::string &text) { return read_coefficient(p, text); },
             write_coefficient)
@@ -154,6 +156,54 @@ namespace
     add_functions(problem);
   }
 
+  void add_mesh(std::vector<ParameterEntry> &table)
+  {
+    const Section mesh(
+        table, "mesh", [](auto &p) -> auto & { return p.mesh; });
+    mesh.word("type", &MeshOptions::type,
+        "box: the cells of problem.*, axis-parallel; mapped: these cells, moved by mesh.map; generate: by mesh.generator; file: from "
+        "mesh.file.");
+    const Section of_all(
+        table, "mesh", [](auto &p) -> auto & { return p; });
+    of_all
+        .add(
+            "map", "mapped: where the point (x, y, z) of the box goes.",
+            "one expression in x, y, z per direction, separated by semicolons, as in x + 0.1*sin(pi*y); y; z; or nothing",
+            any_pattern(),
+            [](Parameters &p, const std::string &text) {
+              return read_map(p.mesh.map, p.problem.dim, text);
+            },
+            [](const Parameters &p) { return write_map(p.mesh.map, p.problem.dim); })
+        .list_separator = ';';
+    mesh.text("generator", &MeshOptions::generator,
+        "the name of a function in deal.II's GridGenerator, as in hyper_shell, plate_with_a_hole, channel_with_cylinder; or nothing",
+        "generate: who makes the mesh; problem.lower, upper and coarse_cells play no part.");
+    mesh.text("generator_arguments", &MeshOptions::generator_arguments,
+        "the arguments of that function, separated by colons, as in 0,0,0 : 0.5 : 1 : 6; or nothing",
+        "generate: what it makes. With `true` for colorize, boundaries have numbers.");
+    mesh.text("file", &MeshOptions::file, "a path, or nothing",
+        "file: the mesh, of quadrilaterals or hexahedra.");
+    mesh.integer("degree", &MeshOptions::degree, 0, 8,
+        "Polynomial degree of the geometry of a cell, at most that of the elements; 0 is theirs.");
+  }
+
+  void add_conditions(std::vector<ParameterEntry> &table)
+  {
+    Section(
+        table, "boundary", [](auto &p) -> auto & { return p.mesh; })
+        .add(
+            "conditions",
+            "Of a mesh that is generated or from a file: boundaries by name or number, and what holds there: u if dirichlet, K du/dn if "
+            "neumann, r and q of K du/dn + r u = q if robin. * is all others; a boundary without a condition is refused.",
+            "a list NAME: dirichlet u, NAME: neumann q or NAME: robin r, q, separated by semicolons, with expressions in x, y, z",
+            any_pattern(),
+            [](MeshOptions &m, const std::string &text) {
+              return read_conditions(m.conditions, text);
+            },
+            [](const MeshOptions &m) { return write_conditions(m.conditions); })
+        .list_separator = ';';
+  }
+
   void add_boundary(std::vector<ParameterEntry> &table)
   {
     const Section boundary(
@@ -207,7 +257,7 @@ namespace
         "After so many iterations the solve has failed.");
     solver.integer("restart", &SolverOptions::restart, 1, max_int,
         "fgmres: the most vectors of a basis; one in single precision is begun anew after fewer steps "
-        "if these have reduced the residual by 1e-4 to 1e-6.");
+        "if these have reduced the residual by 1e-4 to 1e-6. On curved cells 30 unless it is set.");
     solver.word("basis_precision", &SolverOptions::basis_precision,
         "Numbers in which fgmres stores its basis, cg its residual and directions (one computes with "
         "them in double); auto is double for a cycle in double and single otherwise.");
@@ -475,7 +525,9 @@ const std::vector<ParameterEntry> &parameter_table()
   static const std::vector<ParameterEntry> table = [] {
     std::vector<ParameterEntry> entries;
     add_problem(entries);
+    add_mesh(entries);
     add_boundary(entries);
+    add_conditions(entries);
     add_solver(entries);
     add_multigrid(entries);
     add_operator(entries);

@@ -40,8 +40,11 @@ struct ParameterEntry
 };
 
 /// The sections in the order of the file, each with what it is about.
-inline constexpr std::array<std::pair<std::string_view, std::string_view>, 9> parameter_sections{
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 10> parameter_sections{
     {{"problem", "The box, its grid and the data of -div(K grad u) + c u = f."},
+        {"mesh",
+            "Curved cells in place of those of the box: every cell of a coarse mesh is a block of 2^refinements cells per direction "
+            "(docs/meshes.md)."},
         {"boundary",
             "The condition on each side of the box: `left` and `right` bound x, `front` and `back` "
             "y, `bottom` and `top` z."},
@@ -59,10 +62,11 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 9> pa
             "part."}}};
 
 /// The programs that read these sections, in the same order; compare reads those of a problem for whole solves only.
-inline constexpr std::array<std::string_view, 9> section_readers{"solve, converge, compare --solve",
+inline constexpr std::array<std::string_view, 10> section_readers{
+    "solve, converge, compare --solve", "solve, converge", "solve, converge, compare --solve",
     "solve, converge, compare --solve", "solve, converge, compare --solve",
-    "solve, converge, compare --solve", "solve, converge, compare --solve",
-    "solve, converge, compare, diagnose", "converge", "compare", "diagnose"};
+    "solve, converge, compare --solve", "solve, converge, compare, diagnose", "converge", "compare",
+    "diagnose"};
 
 /// The sections that this program reads, as in "solve"; compare with its parameters.
 std::vector<std::string> sections_of(const std::string &program, const Parameters &parameters);

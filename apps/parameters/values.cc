@@ -260,10 +260,12 @@ std::string read_coefficient(Problem &problem, const std::string &text)
 {
   problem.coefficient = 1.;
   problem.cell_coefficient = {};
+  problem.mixed_coefficient = {};
   const std::vector<std::string> parts = split(text, ';');
   if (parts.empty())
     return "is empty";
-  if (parts.size() != 1 && parts.size() != static_cast<std::size_t>(problem.dim))
+  const auto dim = static_cast<std::size_t>(problem.dim), all = dim * (dim + 1) / 2;
+  if (parts.size() != 1 && parts.size() != dim && parts.size() != all)
     return "has " + std::to_string(parts.size()) + " entries, but problem.dimension is " +
         std::to_string(problem.dim);
   if (const std::optional<double> value = to_number(text))
@@ -273,11 +275,11 @@ std::string read_coefficient(Problem &problem, const std::string &text)
     problem.coefficient = *value;
     return "";
   }
-  for (std::size_t d = 0; d < parts.size(); ++d)
+  for (std::size_t i = 0; i < parts.size(); ++i)
   {
-    if (parts[d].empty())
+    if (parts[i].empty())
       return "has an empty entry";
-    problem.cell_coefficient[d] = parts[d];
+    (i < dim ? problem.cell_coefficient[i] : problem.mixed_coefficient[i - dim]) = parts[i];
   }
   return "";
 }
@@ -285,9 +287,16 @@ std::string read_coefficient(Problem &problem, const std::string &text)
 std::string write_coefficient(const Problem &problem)
 {
   const auto &parts = problem.cell_coefficient;
+  const auto &mixed = problem.mixed_coefficient;
   if (parts[0].empty())
     return to_text(problem.coefficient);
-  return parts[1].empty() ? parts[0] : join({parts.begin(), parts.begin() + problem.dim}, "; ");
+  if (parts[1].empty())
+    return parts[0];
+  std::vector<std::string> all(parts.begin(), parts.begin() + problem.dim);
+  for (const std::string &part : mixed)
+    if (!part.empty())
+      all.push_back(part);
+  return join(all, "; ");
 }
 
 std::string read_reaction(std::string &reaction, const std::string &text)

@@ -26,6 +26,10 @@ inline constexpr auto words<BoundaryKind> = WordTable<BoundaryKind, 4>{
         {"robin", BoundaryKind::robin}, {"periodic", BoundaryKind::periodic}}};
 
 template <>
+inline constexpr auto words<MeshType> = WordTable<MeshType, 4>{{{"box", MeshType::box},
+    {"mapped", MeshType::mapped}, {"generate", MeshType::generate}, {"file", MeshType::file}}};
+
+template <>
 inline constexpr auto words<InCell> =
     WordTable<InCell, 2>{{{"constant", InCell::constant}, {"mean", InCell::mean}}};
 

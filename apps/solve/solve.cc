@@ -15,6 +15,8 @@
 #include "apps/common/program.h"
 #include "apps/common/report.h"
 #include "apps/parameters/fields.h"
+#include "apps/parameters/mesh.h"
+#include "apps/solve/blocks.h"
 #include "apps/solve/system.h"
 #include "kernels/basis/make_cell_basis.h"
 #include "kernels/core/setup_times.h"
@@ -227,27 +229,6 @@ namespace
     announce_lines(system, on_device);
   }
 
-  /// The files that a run would write: into the record and, if none stands against them, on the console.
-  void foresee_files(const Grid &written, RunRecord &record, Console &console)
-  {
-    const OutputOptions &output = record.parameters.output;
-    const std::string if_not_converged = field_base(output, false);
-    int there = 0;
-    check_output(output, written, console, [&](const std::filesystem::path &file) {
-      if (!file.string().starts_with(if_not_converged))
-      {
-        record.files.push_back(file.string());
-        std::error_code unknown;
-        there += std::filesystem::exists(file, unknown) ? 1 : 0;
-      }
-      return foreseen_trouble_with_file(file);
-    });
-    console.normal(files_text(record));
-    if (there > 0)
-      console.normal("             " + std::to_string(there) + " of " +
-          std::to_string(record.files.size()) + " are there and would be replaced\n");
-  }
-
   /// How the solve went, on the console.
   void report_solve(const RunRecord &record, Console &console)
   {
@@ -263,6 +244,8 @@ namespace
 
 RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console &console)
 {
+  if (has_blocks(parameters))
+    return run_solve_on_blocks(parameters, communicator, console);
   setup_times::reset();
   setup_times::resume();
   const double begin = now(communicator);
@@ -297,6 +280,8 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
 
 void dry_run_solve(const Parameters &parameters, MPI_Comm communicator, Console &console)
 {
+  if (has_blocks(parameters))
+    return dry_run_on_blocks(parameters, communicator, console);
   foresee_directory(parameters.output.directory, communicator);
   const Stage stage = make_stage(parameters, communicator);
   RunRecord record = begin_solve(parameters, stage);
@@ -372,7 +357,15 @@ int with_ranks_of_solves(const std::vector<Parameters> &solves, MPI_Comm all, Co
     const std::function<int(MPI_Comm)> &f)
 {
   std::string reason;
-  for (std::size_t i = 0; i < solves.size() && reason.empty(); ++i)
+  int ranks = 1;
+  MPI_Comm_size(all, &ranks);
+  const bool on_blocks = has_blocks(solves.front());
+  if (on_blocks && ranks > 1)
+  {
+    console.normal("one rank is used: curved cells are not divided among ranks\n");
+    return on_first_rank_alone(all, f);
+  }
+  for (std::size_t i = 0; i < solves.size() && reason.empty() && !on_blocks; ++i)
     if (const Parameters &p = solves[i];
         i == 0 || dofs_of(p.problem) > p.solver.multigrid.replicated_dofs)
       reason = why_one_device(p.problem, p.solver, p.backend, all);

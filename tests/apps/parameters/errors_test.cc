@@ -133,7 +133,7 @@ namespace
             "allowed in section solver: solver, tolerance, max_iterations"});
     expect_file("a.prm", "subsection solvr\n  set tolerance = 1e-3\nend\n",
         {":2: solvr.tolerance: unknown section 'solvr' (did you mean solver?)",
-            "allowed sections: problem, boundary, solver"});
+            "allowed sections: problem, mesh, boundary, solver"});
     expect_file("a.prm", "set dimension = 3\n",
         {":1: dimension: parameter outside every section (did you mean problem.dimension?)"});
     expect_file("a.prm",

@@ -1,0 +1,401 @@
+#include "apps/solve/blocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/common/output.h"
+#include "apps/common/report.h"
+#include "apps/parameters/mesh.h"
+#include "apps/parameters/text.h"
+#include "apps/solve/system.h"
+#include "kernels/core/setup_times.h"
+#include "operators/blocks/block_mesh.h"
+#include "operators/output/block_output.h"
+#include "operators/output/stale_files.h"
+#include "operators/pointwise/block_numbers.h"
+#include "operators/pointwise/block_problem.h"
+#include "operators/pointwise/block_right_hand_side.h"
+#include "operators/pointwise/cell_quadrature.h"
+#include "operators/solver/available_memory.h"
+#include "operators/solver/block_solver.h"
+
+namespace tensormg
+{
+namespace
+{
+  /// f(); what is wrong with the mesh is about the user's parameters, too.
+  template <typename F>
+  auto with_mesh(const Parameters &parameters, const F &f)
+  {
+    try
+    {
+      return with_user_data(parameters, f);
+    }
+    catch (const MeshError &error)
+    {
+      const std::string key = parameters.mesh.type == MeshType::mapped ? "mesh.map"
+          : parameters.mesh.type == MeshType::file                     ? "mesh.file"
+                                                                       : "mesh.generator";
+      fail_for(parameters, {key}, error.what());
+    }
+  }
+
+  std::string source_text(const MeshOptions &mesh, int dim)
+  {
+    switch (mesh.type)
+    {
+      case MeshType::mapped:
+        return "a box moved by (" + write_map(mesh.map, dim) + ')';
+      case MeshType::generate:
+        return mesh.generator + '(' + mesh.generator_arguments + ')';
+      default:
+        return mesh.file;
+    }
+  }
+
+  BlockSizes sizes_of(const BlockProblem &problem)
+  {
+    const Problem &p = problem.problem;
+    return {p.dim, p.degree, problem.blocks.n_blocks(), p.refinements, !p.reaction.empty()};
+  }
+
+  /// What the programs know of levels, with one box of equal cells in place of the mesh.
+  Grid grid_of(const BlockProblem &problem)
+  {
+    Grid grid;
+    grid.problem.dim = problem.problem.dim;
+    grid.problem.degree = problem.problem.degree;
+    grid.problem.refinements = problem.problem.refinements;
+    grid.problem.coarse_cells = {problem.blocks.n_blocks(), 1, 1};
+    for (int l = 0; l <= problem.problem.refinements; ++l)
+      grid.levels.push_back(stacked_grid(
+          BlockLevel{std::int64_t{1} << l, 1}.cells(problem.geometry, problem.problem.degree)));
+    return grid;
+  }
+
+  void check_size(const Parameters &parameters, const BlockProblem &problem)
+  {
+    constexpr double most = 4.6e18;
+    const Problem &p = problem.problem;
+    if (std::ldexp(static_cast<double>(problem.blocks.n_blocks()), p.refinements * p.dim) *
+            std::pow(p.degree + 1., p.dim) >
+        most)
+      fail_for(parameters, {"problem.refinements", "problem.degree"},
+          "these are more than 2^62 degrees of freedom");
+  }
+
+  void check_memory(
+      const Parameters &parameters, const BlockProblem &problem, const RunRecord &record)
+  {
+    if (record.budget.fits())
+      return;
+    int fits = -1;
+    BlockSizes sizes = sizes_of(problem);
+    while (--sizes.refinements >= 0 && fits < 0)
+      if (make_memory_plan(sizes, record.solver).bytes() <=
+          MemoryBudget::usable_part * record.budget.available)
+        fits = sizes.refinements;
+    fail_for(parameters, {"problem.refinements", "problem.degree"},
+        "the solve needs " + format_bytes(record.budget.needed) + " of memory, and " +
+            format_bytes(record.budget.available) + " are available; allowed: " +
+            (fits < 0 ? "a mesh with fewer blocks"
+                      : "problem.refinements = " + std::to_string(fits) + " or less") +
+            ", or a lower degree");
+  }
+
+  RunRecord begin(const Parameters &parameters, const BlockProblem &problem, const Grid &grid)
+  {
+    RunRecord record = begin_record(parameters, grid, "cpu");
+    record.is_singular = problem.is_singular();
+    record.solver.basis_precision = BasisPrecision::double_precision;
+    record.memory = make_memory_plan(sizes_of(problem), record.solver);
+    record.budget = make_memory_budget(record.memory.bytes(), available_memory(), MPI_COMM_SELF);
+    MeshRecord &mesh = record.mesh.emplace();
+    mesh.source = source_text(parameters.mesh, parameters.problem.dim);
+    mesh.blocks = problem.blocks.n_blocks();
+    mesh.per_direction = std::int64_t{1} << parameters.problem.refinements;
+    mesh.mapping_degree = problem.mapping_degree;
+    return record;
+  }
+
+  /// What the levels and the numbers of a solution know of the mesh.
+  void record_mesh(const BlockProblem &problem, const BlockLevels &levels,
+      const BlockNumbers &numbers, MeshRecord &mesh)
+  {
+    const BlockLevels::Level &finest = levels.levels().back();
+    const auto &cells = finest.metric.of_cells();
+    double sum = 0.;
+    std::size_t worst = 0;
+    for (std::size_t c = 0; c < cells.size(); ++c)
+    {
+      sum += cells[c].quality;
+      worst = cells[c].quality < cells[worst].quality ? c : worst;
+    }
+    mesh.mean_quality = sum / static_cast<double>(cells.size());
+    mesh.least_quality = cells[worst].quality;
+    mesh.largest_kappa = finest.metric.largest_kappa();
+    const Block &block = finest.grid.block;
+    const auto at = static_cast<std::int64_t>(worst);
+    const std::int64_t n = finest.shape.per_direction, x = at % block.cells[0];
+    const CellPlace place{
+        x / n, {x % n, at / block.cells[0] % block.cells[1], at / block.cells[0] / block.cells[1]}};
+    std::array<std::vector<double>, 3> middle;
+    for (std::size_t d = 0; d < 3; ++d)
+      middle[d] = {(static_cast<double>(place.cell[d]) + 0.5) / static_cast<double>(n)};
+    mesh.worst = problem.geometry.points(place.block, middle).front();
+    mesh.volume = numbers.volume;
+    for (const auto &[number, condition] : problem.conditions)
+      if (numbers.areas.contains(number))
+        mesh.boundaries.push_back({number, problem.boundary_name(number), condition_text(condition),
+            numbers.areas.at(number), numbers.fluxes.at(number)});
+    for (const auto &[number, material] : numbers.materials)
+      mesh.materials.push_back(
+          {number, problem.material_name(number), material.volume, material.integral});
+  }
+
+  void warn_of_levels(const RunRecord &record, Console &console)
+  {
+    if (const int levels = record.mesh->linear_levels; levels > 0)
+      console.normal("             on the coarsest " +
+          std::string(levels == 1 ? "level" : std::to_string(levels) + " levels") +
+          " cells of that degree fold: they have the geometry of degree 1 there\n");
+    if (record.parameters.problem.refinements == 0)
+      console.warning(
+          "problem.refinements = 0: there are no coarser levels, and the whole system is the coarsest one; a coarser "
+          "mesh that is refined is solved faster");
+  }
+
+  /// The problem, its levels, and what is said before the solve.
+  class Stage
+  {
+  public:
+    Stage(const Parameters &parameters, Console &console)
+      : problem_(with_mesh(
+            parameters, [&] { return make_block_problem(parameters.problem, parameters.mesh); }))
+      , grid_(grid_of(problem_))
+      , record(begin(parameters, problem_, grid_))
+    {
+      check_size(parameters, problem_);
+      console.normal(header_text(record, console.is_verbose()));
+      check_memory(parameters, problem_, record);
+    }
+    void make_levels()
+    {
+      const setup_times::Scope scope("metric");
+      levels_ = with_mesh(record.parameters, [&] {
+        return std::make_unique<BlockLevels>(
+            problem_.blocks, problem_.geometry, pointwise_data(problem_), level_options(problem_));
+      });
+      for (const BlockLevels::Level &level : levels_->levels())
+        record.mesh->linear_levels += level.shape.mapping_degree < problem_.mapping_degree ? 1 : 0;
+    }
+
+    const BlockProblem &problem() const { return problem_; }
+    const BlockLevels &levels() const { return *levels_; }
+    const Grid &grid() const { return grid_; }
+
+  private:
+    BlockProblem problem_;
+    Grid grid_;
+    std::unique_ptr<BlockLevels> levels_;
+
+  public:
+    RunRecord record;
+  };
+
+  /// A power of two that brings b into the range of squares.
+  int bring_into_range(Vector<double> &b, const VectorSpace &space)
+  {
+    const double largest = space.max_abs(b);
+    if (largest == 0. || (largest > 1e-100 && largest < 1e100))
+      return 0;
+    const int exponent = std::ilogb(largest);
+    space.axpby(std::ldexp(1., -exponent), b, 0., b);
+    return exponent;
+  }
+
+  void record_cycles(Stage &stage, BlockSolver &solver, const Vector<double> &x,
+      const Vector<double> &b, int exponent)
+  {
+    RunRecord &record = stage.record;
+    record.precision = solver.options().multigrid.precision;
+    record.single_levels = solver.options().multigrid.single_levels;
+    const std::vector<LevelTimes> times = solver.multigrid().times();
+    for (std::size_t l = 0; l < record.levels.size(); ++l)
+      record.levels[l].times = times.at(l);
+    record.lambda_max = solver.multigrid().lambda_max();
+    if (record.report.reason == StopReason::not_finite)
+      return;
+    // The modes are orthonormal on the reference cell: as if all cells had the mean volume.
+    const double volume = integrate(stage.problem(), stage.levels(), x).volume /
+        static_cast<double>(record.n_cells());
+    record.algebraic_l2_error =
+        std::ldexp(std::sqrt(volume) * solver.estimate_error(x, b).norm, exponent);
+  }
+
+  /// From the right-hand side to the solution.
+  Vector<double> solve(Stage &stage, Console &console)
+  {
+    RunRecord &record = stage.record;
+    const Parameters &parameters = record.parameters;
+    const BlockProblem &problem = stage.problem();
+    const BlockLevels &levels = stage.levels();
+    double begin = MPI_Wtime();
+    BlockRightHandSide right_hand_side = with_user_data(parameters, [&] {
+      BlockRightHandSide result = assemble_right_hand_side(problem, levels);
+      make_compatible(problem, levels, result);
+      return result;
+    });
+    Vector<double> &b = right_hand_side.b;
+    Vector<double> x(b.block());
+    const bool has_guess = !problem.problem.initial_guess.empty();
+    const VectorSpace space(b.block(), MPI_COMM_SELF);
+    if (!std::isfinite(space.max_abs(b)))
+      fail_for(parameters, {"problem.right_hand_side", "problem.coefficient"},
+          "the right-hand side of the system leaves the range of double precision");
+    const int exponent = bring_into_range(b, space);
+    const auto make_start = [&] {
+      x = with_user_data(parameters, [&] {
+        return project(problem, levels, "problem.initial_guess", problem.problem.initial_guess);
+      });
+      space.axpby(std::ldexp(1., -exponent), x, 0., x);
+    };
+    if (has_guess)
+      make_start();
+    record.rhs_seconds = MPI_Wtime() - begin;
+
+    begin = MPI_Wtime();
+    setup_times::resume();
+    BlockSolver solver =
+        with_user_data(parameters, [&] { return BlockSolver(levels, record.solver); });
+    setup_times::pause();
+    record.setup_seconds += MPI_Wtime() - begin;
+    SolveEvents events;
+    events.iteration = [&console, previous = 0.](int iteration, double residual) mutable {
+      console.normal(iteration_text(iteration, residual, previous));
+      previous = residual;
+    };
+    events.restarts = [&](const std::string &text) { console.warning(text); };
+    events.restore_start = make_start;
+    record.report = solver.solve(x, b, has_guess ? Start::given : Start::zero, events);
+    record.rhs_norm = std::ldexp(record.report.rhs_norm, exponent);
+    for (double &residual : record.report.residuals)
+      residual = std::ldexp(residual, exponent);
+    record_cycles(stage, solver, x, b, exponent);
+    space.axpby(std::ldexp(1., exponent), x, 0., x);
+    if (levels.is_singular())
+      subtract_mean(problem, levels, x);
+    return x;
+  }
+
+  void measure(Stage &stage, const Vector<double> &x, Console &console)
+  {
+    RunRecord &record = stage.record;
+    const Parameters &parameters = record.parameters;
+    if (record.report.reason == StopReason::not_finite)
+      return;
+    with_user_data(parameters, [&] {
+      record_mesh(stage.problem(), stage.levels(),
+          solution_numbers(stage.problem(), stage.levels(), x), *record.mesh);
+      if (parameters.problem.exact_solution.empty())
+        return;
+      const Errors errors = compute_errors(stage.problem(), stage.levels(), x);
+      if (std::isfinite(errors.l2))
+        record.l2_error = errors.l2;
+      else
+        console.warning(
+            "no error is shown: problem.exact_solution is infinite or not a number somewhere");
+      if (errors.has_h1 && std::isfinite(errors.h1_seminorm))
+        record.h1_error = errors.h1_seminorm;
+    });
+  }
+
+  void write_vtu(const Stage &stage, RunRecord &record, const Vector<double> &x, Console &console)
+  {
+    const OutputOptions &output = record.parameters.output;
+    const bool converged = record.report.converged();
+    FieldOutputOptions options = field_options(output);
+    options.converged = converged;
+    if (!output.write_vtu || record.report.reason == StopReason::not_finite ||
+        refuse_output(stage.problem(), options))
+      return;
+    const FieldOutput written = write_field_output(
+        stage.problem(), stage.levels(), x, field_base(output, converged), options);
+    record.files.push_back(written.path);
+    remove_stale_files(field_base(output, !converged), 0);
+    if (!written.in_double.empty())
+      console.normal("fields       " + join(written.in_double, ", ") +
+          " in double precision, since single would not show the values\n");
+  }
+} // namespace
+
+RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicator, Console &console)
+{
+  setup_times::reset();
+  setup_times::resume();
+  const double begin = MPI_Wtime();
+  const OutputDirectory directory(parameters.output.directory, communicator);
+  Stage stage(parameters, console);
+  RunRecord &record = stage.record;
+  check_output(parameters.output, stage.grid(), console);
+  forget_record(parameters.output.directory, communicator);
+  stage.make_levels();
+  setup_times::pause();
+  record.setup_seconds = MPI_Wtime() - begin;
+  warn_of_levels(record, console);
+
+  const Vector<double> x = solve(stage, console);
+  record.setup_parts = setup_times::parts();
+  record.peak_memory_bytes = peak_memory();
+  measure(stage, x, console);
+  console.normal(setup_text(record) + levels_text(record) +
+      summary_text(record, console.is_verbose()) + mesh_text(record, true));
+  if (console.is_quiet())
+    console.result(result_line(record));
+  std::exception_ptr trouble;
+  try
+  {
+    write_vtu(stage, record, x, console);
+  }
+  catch (const std::exception &error)
+  {
+    trouble = std::current_exception();
+    record.files_trouble = error.what();
+  }
+  record.total_seconds = MPI_Wtime() - begin;
+  write_record(record, communicator);
+  if (trouble)
+    std::rethrow_exception(trouble);
+  console.normal(files_text(record));
+  if (!record.report.converged())
+    console.error("the solve did not converge (" + std::string(to_string(record.report.reason)) +
+        (record.report.detail.empty() ? "" : ": " + record.report.detail) +
+        "): the solution must not be used");
+  return record;
+}
+
+void dry_run_on_blocks(const Parameters &parameters, MPI_Comm communicator, Console &console)
+{
+  foresee_directory(parameters.output.directory, communicator);
+  Stage stage(parameters, console);
+  stage.make_levels();
+  RunRecord &record = stage.record;
+  with_user_data(parameters, [&] {
+    BlockRightHandSide right_hand_side = assemble_right_hand_side(stage.problem(), stage.levels());
+    make_compatible(stage.problem(), stage.levels(), right_hand_side);
+    record_mesh(stage.problem(), stage.levels(),
+        solution_numbers(stage.problem(), stage.levels(),
+            Vector<double>(stage.levels().levels().back().grid.block)),
+        *record.mesh);
+  });
+  console.normal(mesh_text(record, false));
+  warn_of_levels(record, console);
+  foresee_files(stage.grid(), record, console);
+  console.result("dry run: no mistake was found; nothing was solved or written\n");
+}
+} // namespace tensormg

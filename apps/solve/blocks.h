@@ -1,0 +1,16 @@
+// `tensormg solve` on curved cells, on one rank in host memory.
+#pragma once
+
+#include <mpi.h>
+
+#include "apps/common/console.h"
+#include "apps/common/run_record.h"
+#include "apps/parameters/parameters.h"
+
+namespace tensormg
+{
+/// As run_solve() and dry_run_solve() (apps/solve/solve.h), for parameters with another mesh than a box. `communicator` has one rank.
+RunRecord run_solve_on_blocks(
+    const Parameters &parameters, MPI_Comm communicator, Console &console);
+void dry_run_on_blocks(const Parameters &parameters, MPI_Comm communicator, Console &console);
+} // namespace tensormg

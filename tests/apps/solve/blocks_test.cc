@@ -1,0 +1,137 @@
+// Runs on curved cells: what they tell, write, and refuse.
+#include "apps/solve/blocks.h"
+
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "apps/solve/solve.h"
+#include "tests/support/json.h"
+#include "tests/support/parameter_files.h"
+#include "tests/support/temporary_directory.h"
+
+namespace tensormg
+{
+namespace
+{
+  using Words = std::vector<std::string>;
+
+  class Blocks : public testing::Test
+  {
+  protected:
+    Parameters parameters(const Words &overrides) const
+    {
+      Words all{"problem.dimension=2", "problem.refinements=2", "mesh.type=generate",
+          "mesh.generator=hyper_shell", "mesh.generator_arguments=0,0 : 0.5 : 1 : 5 : true",
+          "problem.right_hand_side=0", "problem.exact_solution=log(x^2+y^2)/2",
+          "problem.exact_gradient=x/(x^2+y^2); y/(x^2+y^2)",
+          "boundary.conditions=0: dirichlet log(0.5); 1: robin 2, 1",
+          "output.directory=" + (directory_ / "out").string()};
+      all.insert(all.end(), overrides.begin(), overrides.end());
+      return default_parameters(all);
+    }
+    RunRecord run(const Words &overrides = {})
+    {
+      out_.str("");
+      Console console(MPI_COMM_SELF, Verbosity::normal, out_, out_);
+      return run_solve(parameters(overrides), MPI_COMM_SELF, console);
+    }
+    void expect_refused(const Words &overrides, const Words &parts)
+    {
+      SCOPED_TRACE(parts.front());
+      Console console = Console::silent(MPI_COMM_SELF);
+      expect_message([&] { dry_run_solve(parameters(overrides), MPI_COMM_SELF, console); }, parts);
+    }
+
+    const test::TemporaryDirectory directory_;
+    std::ostringstream out_;
+  };
+
+  TEST_F(Blocks, WhatARunTells)
+  {
+    const RunRecord record = run();
+    EXPECT_TRUE(record.report.converged());
+    EXPECT_LE(record.report.iterations, 8);
+    EXPECT_LT(*record.l2_error, 1e-5);
+    EXPECT_LT(*record.h1_error, 1e-3);
+    EXPECT_GT(*record.algebraic_l2_error, 0.);
+    EXPECT_LT(*record.algebraic_l2_error, 1e-7);
+    ASSERT_TRUE(record.mesh);
+    ASSERT_EQ(record.mesh->boundaries.size(), 2u);
+    EXPECT_NEAR(record.mesh->boundaries[0].flux, -2. * 3.14159265, 1e-3);
+    EXPECT_NEAR(record.mesh->boundaries[0].flux + record.mesh->boundaries[1].flux, 0., 1e-6);
+    EXPECT_EQ(record.mesh->boundaries[1].condition, "robin 2, 1");
+    for (const char *part : {"hyper_shell(0,0 : 0.5 : 1 : 5 : true)",
+             "5 blocks of 4 x 4 cells of degree 3", "flux K du/dn", "restart 30"})
+      EXPECT_NE(out_.str().find(part), std::string::npos) << part << out_.str();
+    const nlohmann::json json = test::parse_json(test::content(directory_ / "out" / "run.json"));
+    EXPECT_EQ(json["mesh"]["blocks"], 5);
+    EXPECT_NEAR(json["mesh"]["boundaries"][1]["area"].get<double>(), 2. * 3.14159265, 1e-3);
+    EXPECT_NEAR(json["mesh"]["materials"][0]["volume"].get<double>(), 0.75 * 3.14159265, 1e-4);
+    EXPECT_TRUE(std::filesystem::exists(directory_ / "out" / "solution.vtu"));
+  }
+
+  // The same in double, single and half, by cg, and from the solution.
+  TEST_F(Blocks, ChoicesOfASolve)
+  {
+    const double error = *run().l2_error;
+    for (const Words &choice : {Words{"multigrid.precision=double"},
+             Words{"multigrid.precision=half"}, Words{"solver.solver=cg"},
+             Words{"multigrid.smoother=jacobi"}, Words{"multigrid.cycle=w"}})
+      EXPECT_NEAR(*run(choice).l2_error, error, 1e-3 * error) << choice.front();
+    EXPECT_LE(run({"problem.initial_guess=log(x^2+y^2)/2"}).report.iterations, 5);
+    // Numbers far from one.
+    EXPECT_TRUE(run({"problem.coefficient=1e-200", "boundary.conditions=*: dirichlet x*1e150"})
+                    .report.converged());
+  }
+
+  TEST_F(Blocks, ASolveThatDoesNotConverge)
+  {
+    const RunRecord record = run({"solver.max_iterations=2"});
+    EXPECT_EQ(record.report.reason, StopReason::iteration_limit);
+    EXPECT_EQ(exit_code(record), 3);
+    EXPECT_NE(out_.str().find("must not be used"), std::string::npos);
+    EXPECT_TRUE(std::filesystem::exists(directory_ / "out" / "solution_not_converged.vtu"));
+  }
+
+  TEST_F(Blocks, ADryRunWritesNothingAndShowsTheMesh)
+  {
+    Console console(MPI_COMM_SELF, Verbosity::normal, out_, out_);
+    dry_run_solve(parameters({}), MPI_COMM_SELF, console);
+    EXPECT_NE(out_.str().find("volume 2.36"), std::string::npos) << out_.str();
+    EXPECT_NE(out_.str().find("nothing was solved or written"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "out"));
+  }
+
+  TEST_F(Blocks, Refusals)
+  {
+    expect_refused({"mesh.generator=hyper_shel"}, {"mesh.generator", "hyper_shel"});
+    expect_refused({"mesh.generator_arguments=1"}, {"mesh.generator", "does not match"});
+    expect_refused({"boundary.conditions=7: neumann 0"}, {"no boundary '7'", "allowed: 0, 1"});
+    expect_refused({"boundary.conditions=0: neumann 0"}, {"'1' of the mesh has none"});
+    expect_refused({"problem.right_hand_side=1/(x-x)"}, {"problem.right_hand_side", "at ("});
+    expect_refused({"problem.coefficient=-x"}, {"not positive definite at ("});
+    expect_refused({"problem.coefficient=1; 1; 2"}, {"not positive definite at ("});
+    expect_refused({"problem.reaction=-1"}, {"the reaction is -1"});
+    expect_refused({"boundary.conditions=*: robin -2, 0"}, {"the robin coefficient is -2"});
+    expect_refused({"boundary.conditions=*: neumann 1"}, {"do not balance"});
+    expect_refused({"problem.refinements=20"}, {"available", "problem.refinements = "});
+    expect_refused(
+        {"problem.refinements=30", "problem.dimension=3",
+            "mesh.generator_arguments=0,0,0 : 0.5 : 1 : 6 : true", "problem.exact_gradient="},
+        {"problem.refinements"});
+  }
+
+  TEST_F(Blocks, AMapThatFolds)
+  {
+    const Words folded{"problem.dimension=2", "mesh.type=mapped",
+        "mesh.map=x; y + 3*x*y*(1-y)*(0.5-x)*9",
+        "output.directory=" + (directory_ / "out").string()};
+    Console console = Console::silent(MPI_COMM_SELF);
+    expect_message([&] { dry_run_solve(default_parameters(folded), MPI_COMM_SELF, console); },
+        {"mesh.map", "is folded at ("});
+  }
+} // namespace
+} // namespace tensormg
