@@ -38,15 +38,20 @@ MeshCells cells_of(const dealii::Triangulation<dim, spacedim> &triangulation)
   return mesh;
 }
 
-std::string reason_of(const dealii::ExceptionBase &error)
+std::string in_one_line(const std::string &text)
 {
-  std::ostringstream text;
-  error.print_info(text);
-  std::istringstream words(text.str());
+  std::istringstream words(text);
   std::string result, word;
   while (words >> word)
     result += (result.empty() ? "" : " ") + word;
   return result;
+}
+
+std::string reason_of(const dealii::ExceptionBase &error)
+{
+  std::ostringstream text;
+  error.print_info(text);
+  return in_one_line(text.str());
 }
 
 template std::array<double, 3> coordinates_of(const dealii::Point<2> &);
