@@ -38,7 +38,7 @@ MeshCells cells_of(const dealii::Triangulation<dim, spacedim> &triangulation)
   return mesh;
 }
 
-std::string in_one_line(const std::string &text)
+std::string joined_words(const std::string &text)
 {
   std::istringstream words(text);
   std::string result, word;
@@ -51,7 +51,7 @@ std::string reason_of(const dealii::ExceptionBase &error)
 {
   std::ostringstream text;
   error.print_info(text);
-  return in_one_line(text.str());
+  return joined_words(text.str());
 }
 
 template std::array<double, 3> coordinates_of(const dealii::Point<2> &);

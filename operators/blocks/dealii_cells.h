@@ -20,7 +20,7 @@ template <int dim, int spacedim>
 MeshCells cells_of(const dealii::Triangulation<dim, spacedim> &triangulation);
 
 /// The words of a text with one space between them.
-std::string in_one_line(const std::string &text);
+std::string joined_words(const std::string &text);
 
 /// What deal.II found wrong, without the rules and the stack that what() adds, in one line.
 std::string reason_of(const dealii::ExceptionBase &error);

@@ -44,7 +44,7 @@ namespace
     if (at == std::string::npos)
       return "";
     const std::size_t from = at + begin.size();
-    return in_one_line(text.substr(from, text.find("Stacktrace:", from) - from));
+    return joined_words(text.substr(from, text.find("Stacktrace:", from) - from));
   }
 
   template <int dim>
@@ -65,7 +65,7 @@ namespace
     }
     catch (const std::exception &error)
     {
-      reason = in_one_line(error.what());
+      reason = joined_words(error.what());
     }
     const std::string more = printed_reason(printed.text());
     throw MeshError("deal.II does not read it: " + (more.empty() ? reason : more));

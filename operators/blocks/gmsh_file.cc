@@ -12,6 +12,7 @@
 #include "operators/blocks/gmsh_elements.h"
 #include "operators/blocks/gmsh_session.h"
 #include "operators/blocks/mesh_cells.h"
+#include "operators/data/short_text.h"
 #include "operators/data/tensor_rule.h"
 
 namespace tensormg
@@ -291,7 +292,7 @@ NamedMesh read_gmsh_file(
   }
   catch (...)
   {
-    throw MeshError("Gmsh: " + gmsh_error());
+    throw MeshError("Gmsh: " + cut_middle(gmsh_error()));
   }
 }
 } // namespace tensormg

@@ -1,5 +1,7 @@
 #include "operators/blocks/gmsh_sections.h"
 
+#include <cstdlib>
+#include <cstring>
 #include <sstream>
 #include <string_view>
 
@@ -40,11 +42,54 @@ namespace
     return std::istringstream(content.substr(at + section.size(), 200));
   }
 
+  /// Of a text of version 4.1: Gmsh reserves memory by what the head of the section says and writes beyond it where the lists have more.
+  void check_nodes(const std::string &content)
+  {
+    const std::string begin = "$Nodes";
+    const char *at = content.c_str() + content.find(begin) + begin.size();
+    const auto next = [&] {
+      char *end = nullptr;
+      const std::size_t number = std::strtoull(at, &end, 10);
+      if (end == at)
+        throw MeshError("the section $Nodes has something that is no whole number where there "
+                        "ought to be the number of a node, or of nodes");
+      at = end;
+      return number;
+    };
+    const std::size_t n_lists = next(), n_nodes = next(), least = next(), most = next();
+    std::size_t sum = 0;
+    for (std::size_t list = 0; list < n_lists; ++list)
+    {
+      const std::size_t dim = next();
+      next();
+      const bool has_parameters = next() != 0;
+      const std::size_t n = next();
+      sum += n;
+      if (n > n_nodes || sum > n_nodes)
+        break;
+      for (std::size_t i = 0; i < n; ++i)
+        if (const std::size_t tag = next(); tag < least || tag > most)
+          throw MeshError("node " + std::to_string(tag) + " is not between " +
+              std::to_string(least) + " and " + std::to_string(most) +
+              ", which the section $Nodes begins with");
+      for (std::size_t i = 0; i < n * (3 + (has_parameters ? dim : 0)); ++i)
+      {
+        at += std::strspn(at, " \t\r\n");
+        at += std::strcspn(at, " \t\r\n");
+      }
+    }
+    if (sum != n_nodes)
+      throw MeshError("the lists of the section $Nodes have " + std::to_string(sum) +
+          " nodes, where it begins with " + std::to_string(n_nodes));
+  }
+
   std::optional<std::size_t> n_elements(const std::string &content)
   {
     double version = 0.;
     int is_binary = 0;
     numbers_of(content, "$MeshFormat") >> version >> is_binary;
+    if (version > 4. && version < 5. && is_binary == 0 && content.find("\n$Nodes") != std::string::npos)
+      check_nodes(content);
     std::istringstream numbers = numbers_of(content, "$Elements");
     std::size_t n_lists = 0, n = 0;
     if (version >= 4.)

@@ -5,6 +5,7 @@
 #include <gmsh.h>
 
 #include "operators/blocks/block_mesh.h"
+#include "operators/data/short_text.h"
 
 namespace tensormg
 {
@@ -60,7 +61,7 @@ void GmshSession::merge(const std::string &path)
   }
   catch (...)
   {
-    throw MeshError("Gmsh does not read it: " + gmsh_error());
+    throw MeshError("Gmsh does not read it: " + cut_middle(gmsh_error()));
   }
 }
 

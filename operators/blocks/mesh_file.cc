@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "operators/blocks/abaqus_file.h"
 #include "operators/blocks/dealii_file.h"
 #include "operators/blocks/gmsh_file.h"
 #include "operators/blocks/gmsh_sections.h"
@@ -62,7 +63,10 @@ namespace
     if (extension == ".vtk")
       return read_dealii_mesh(dim, MeshFormat::vtk, checked_vtk(content));
     const bool has_keywords = content[content.find_first_not_of(" \t\r\n")] == '*';
-    return read_dealii_mesh(dim, has_keywords ? MeshFormat::abaqus : MeshFormat::ucd, content);
+    if (!has_keywords)
+      return read_dealii_mesh(dim, MeshFormat::ucd, content);
+    check_abaqus(content);
+    return read_dealii_mesh(dim, MeshFormat::abaqus, content);
   }
 
   NamedMesh read(int dim, const std::string &path)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "operators/blocks/block_mesh.h"
+#include "operators/data/short_text.h"
 
 namespace tensormg
 {
@@ -109,12 +110,12 @@ namespace
       if (word != "LOOKUP_TABLE")
       {
         std::istringstream components(word);
-        n_components = next<long>(components, "the number of components of " + name);
+        n_components = next<long>(components, "the number of components of " + cut(name));
         text >> word;
       }
       text >> table;
       for (long i = 0; i < n_cells_ * n_components; ++i)
-        next<double>(text, "value " + std::to_string(i) + " of " + name + " in CELL_DATA");
+        next<double>(text, "value " + std::to_string(i) + " of " + cut(name) + " in CELL_DATA");
     }
 
     const std::string &content_;
@@ -134,10 +135,10 @@ std::string checked_vtk(const std::string &content)
     throw MeshError("this is no legacy VTK file: it does not begin with '" + begin + "'");
   const std::string version = header.substr(begin.size(), header.find_last_not_of(" \r\t") + 1);
   if (version.size() < 2 || version[0] < '1' || version[0] > '4' || version[1] != '.')
-    throw MeshError("the version of this VTK file is " + version +
+    throw MeshError("the version of this VTK file is " + cut(version) +
         "; 1 to 4 are read: ParaView and VTK can write version 4.2");
   if (encoding != "ASCII")
-    throw MeshError("this VTK file is " + encoding + "; only ASCII is read");
+    throw MeshError("this VTK file is " + cut(encoding) + "; only ASCII is read");
   VtkChecker(content).check();
   return begin + "3.0\n" + content.substr(content.find('\n') + 1);
 }

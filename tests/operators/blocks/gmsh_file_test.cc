@@ -452,6 +452,18 @@ namespace
     refused(
         "$MeshFormat\n9.7 0 8\n$EndMeshFormat\n$Nodes\n0\n$EndNodes\n$Elements\n0\n$EndElements\n",
         {"Gmsh does not read it: Unknown MSH file version 9.7"});
+    // Heads that promise other nodes than there are: Gmsh would write beyond its memory.
+    const auto version_4 = [](const std::string &numbers) {
+      return "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n" + numbers +
+          "\n2 1 0 4\n1\n2\n3\n4\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n$EndNodes\n"
+          "$Elements\n1 1 1 1\n2 1 3 1\n1 1 2 3 4\n$EndElements\n";
+    };
+    test::write(path, version_4("1 4 1 4"));
+    EXPECT_EQ(read_mesh_file(2, path).blocks.n_blocks(), 1);
+    refused(
+        version_4("1 2 1 4"), {"the lists of the section $Nodes have 4 nodes", "begins with 2"});
+    refused(version_4("1 4 1 2"), {"node 3 is not between 1 and 2"});
+    refused(version_4("1 4 1 x"), {"no whole number"});
     const std::string nodes =
         "$Nodes\n6\n1 0 0 0\n2 1 0 0\n3 2 0 0\n4 0 1 0\n5 1 1 0\n6 2 1 0\n$EndNodes\n";
     const auto two = [&](const std::string &first, const std::string &second) {
@@ -504,7 +516,8 @@ namespace
     const TemporaryDirectory folder;
     const std::string path = folder / "ring.msh", bad = folder / "bad.msh";
     test::write(bad,
-        "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1\n$EndNodes\n$Elements\n$EndElements\n");
+        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n1 "
+        "3 0 1 2 3 4\n$EndElements\n");
     const Model model;
     make_ring(2, 1, false);
     model.write(path);
@@ -512,7 +525,7 @@ namespace
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
     expect_ring(read_mesh_file(2, path), 2, 1);
-    expect_refusal(2, bad, {"Gmsh"});
+    expect_refusal(2, bad, {"Gmsh does not read it"});
     EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
     std::string name;

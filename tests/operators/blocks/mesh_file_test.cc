@@ -121,6 +121,17 @@ namespace
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   }
 
+  // Sets of sets, which deal.II would read for ever.
+  TEST(MeshFile, SetsOfAbaqus)
+  {
+    const TemporaryDirectory folder;
+    const std::string path = folder / "cube.inp";
+    test::write(path, cube_abaqus + "*NSET, NSET=n\n1, 2\n*Elset, elset=all, generate\n1, 1, 1\n");
+    EXPECT_EQ(read_mesh_file(3, path).blocks.n_blocks(), 1);
+    test::write(path, cube_abaqus + "*Elset, elset=all\nEB3, EB4\n");
+    expect_refusal(3, path, {"'EB3, EB4'", "line 20", "*ELSET"});
+  }
+
   // Left-handed cells are turned, also one of several.
   TEST(MeshFile, LeftHandedCells)
   {
