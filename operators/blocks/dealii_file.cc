@@ -16,6 +16,16 @@ namespace tensormg
 {
 namespace
 {
+  /// As long as it lives, what deal.II's debug library asserts is thrown: a wrong file must not end the program.
+  class ThrownAssertions
+  {
+  public:
+    ThrownAssertions() { dealii::deal_II_exceptions::disable_abort_on_exception(); }
+    ~ThrownAssertions() { dealii::deal_II_exceptions::enable_abort_on_exception(); }
+    ThrownAssertions(const ThrownAssertions &) = delete;
+    ThrownAssertions &operator=(const ThrownAssertions &) = delete;
+  };
+
   /// With three coordinates in 2D too, since deal.II would drop the third one whatever it is.
   template <int dim>
   void read(dealii::Triangulation<dim, 3> &triangulation, MeshFormat format, std::istream &text)
@@ -53,6 +63,7 @@ namespace
   {
     std::istringstream text(content);
     const CapturedErrors printed; // of read_abaqus()
+    const ThrownAssertions thrown;
     std::string reason;
     try
     {

@@ -88,7 +88,8 @@ namespace
     double version = 0.;
     int is_binary = 0;
     numbers_of(content, "$MeshFormat") >> version >> is_binary;
-    if (version > 4. && version < 5. && is_binary == 0 && content.find("\n$Nodes") != std::string::npos)
+    if (version > 4. && version < 5. && is_binary == 0 &&
+        content.find("\n$Nodes") != std::string::npos)
       check_nodes(content);
     std::istringstream numbers = numbers_of(content, "$Elements");
     std::size_t n_lists = 0, n = 0;

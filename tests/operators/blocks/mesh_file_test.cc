@@ -45,7 +45,7 @@ namespace
   const std::string cube_abaqus =
       "*HEADING\ncube\n*NODE\n1, 0, 0, 0\n2, 1, 0, 0\n3, 1, 1, 0\n4, 0, 1, 0\n5, 0, 0, 1\n"
       "6, 1, 0, 1\n7, 1, 1, 1\n8, 0, 1, 1\n*ELEMENT, TYPE=C3D8R, ELSET=EB3\n1, 1, 2, 3, 4, 5, 6, 7, 8\n"
-      "*ELSET, ELSET=SS5_S6\n1\n*SURFACE, NAME=SS5\nSS5_S6, S6\n*END\n";
+      "*ELSET, ELSET=SS5_S6\n1,\n*SURFACE, NAME=SS5\nSS5_S6, S6\n*END\n";
 
   void expect_two_squares(const NamedMesh &two, int boundary)
   {
