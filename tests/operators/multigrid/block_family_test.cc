@@ -34,7 +34,7 @@ namespace
     for (const auto &[dim, name, arguments] : {std::tuple{2, "hyper_ball", "0,0 : 1 : false"},
              {3, "hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true"}})
     {
-      const GeneratedMesh mesh = generate_mesh(dim, name, arguments, 6);
+      const NamedMesh mesh = generate_mesh(dim, name, arguments, 6);
       const BlockLevels levels(mesh.blocks, mesh.geometry, test::tensor,
           {.degree = 2, .mapping_degree = 2, .refinements = dim == 2 ? 3 : 2});
       const BlockFamily family(levels);
@@ -90,7 +90,7 @@ namespace
              {3, "hyper_ball", "0,0,0 : 1 : false", 2, 3, 8},
              {3, "hyper_ball", "0,0,0 : 1 : false", 3, 2, 9}})
     {
-      const GeneratedMesh mesh = generate_mesh(c.dim, c.name, c.arguments, 8);
+      const NamedMesh mesh = generate_mesh(c.dim, c.name, c.arguments, 8);
       expect_iterations(c.name, mesh.blocks, mesh.geometry,
           {.degree = c.degree, .mapping_degree = c.degree, .refinements = c.refinements}, c.most);
     }
