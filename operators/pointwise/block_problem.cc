@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "operators/blocks/generated_mesh.h"
+#include "operators/blocks/mesh_file.h"
 #include "operators/blocks/periodic.h"
 #include "operators/data/tensor_rule.h"
 #include "operators/pointwise/block_function.h"
@@ -204,10 +205,11 @@ BlockProblem make_block_problem(const Problem &problem, const MeshOptions &mesh)
   const auto make = [&]() -> BlockProblem {
     if (mesh.type == MeshType::mapped)
       return mapped(problem, mesh);
-    GeneratedMesh made =
-        generate_mesh(problem.dim, mesh.generator, mesh.generator_arguments, generated_degree);
-    BlockProblem result{
-        problem, std::move(made.blocks), std::move(made.geometry), {}, {}, {}, 1, false};
+    NamedMesh made = mesh.type == MeshType::file
+        ? read_mesh_file(problem.dim, mesh.file)
+        : generate_mesh(problem.dim, mesh.generator, mesh.generator_arguments, generated_degree);
+    BlockProblem result{problem, std::move(made.blocks), std::move(made.geometry),
+        std::move(made.boundary_names), std::move(made.material_names), {}, 1, false};
     set_conditions(result, mesh);
     return result;
   };
