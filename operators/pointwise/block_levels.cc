@@ -38,22 +38,22 @@ BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
     const std::int64_t cells = std::int64_t{1} << l;
     try
     {
-      add_level(geometry, data, {cells, options.mapping_degree});
+      add_level(geometry, data, {cells, options.mapping_degree}, l < options.refinements);
     }
     catch (const MeshError &)
     {
       if (l == options.refinements || options.mapping_degree == 1)
         throw;
-      add_level(geometry, data, {cells, 1});
+      add_level(geometry, data, {cells, 1}, true);
     }
   }
 }
 
 void BlockLevels::add_level(
-    const BlockGeometry &geometry, const PointwiseData &data, BlockLevel shape)
+    const BlockGeometry &geometry, const PointwiseData &data, BlockLevel shape, bool is_coarse)
 {
   const Block block = shape.cells(geometry, basis_.n - 1);
-  PointwiseMetric metric(geometry, shape, basis_, data, links_);
+  PointwiseMetric metric(geometry, shape, basis_, data, links_, is_coarse);
   Vector<double> diagonal =
       pointwise_diagonal(block, shape.per_direction, basis_, tables_, links_, metric.view());
   const double largest = *std::max_element(diagonal.data(), diagonal.data() + diagonal.size());

@@ -57,7 +57,8 @@ public:
   bool is_singular() const { return is_singular_; }
 
 private:
-  void add_level(const BlockGeometry &geometry, const PointwiseData &data, BlockLevel shape);
+  void add_level(
+      const BlockGeometry &geometry, const PointwiseData &data, BlockLevel shape, bool is_coarse);
 
   CellBasis basis_;
   laplace::PointTables tables_;

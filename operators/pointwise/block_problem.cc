@@ -227,9 +227,7 @@ namespace
     if (p.cell_coefficient[0].empty())
     {
       const double k = p.coefficient;
-      return DiffusionTensor::at_points([k](auto, const auto &, std::vector<SymmetricTensor> &out) {
-        std::fill(out.begin(), out.end(), SymmetricTensor{k, k, k, 0., 0., 0.});
-      });
+      return DiffusionTensor::constant({k, k, k, 0., 0., 0.});
     }
     const auto &materials = problem.blocks.material;
     // By place in a SymmetricTensor.
