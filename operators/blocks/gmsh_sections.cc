@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "operators/blocks/block_mesh.h"
+#include "operators/data/short_text.h"
 
 namespace tensormg
 {
@@ -42,46 +43,108 @@ namespace
     return std::istringstream(content.substr(at + section.size(), 200));
   }
 
-  /// Of a text of version 4.1: Gmsh reserves memory by what the head of the section says and writes beyond it where the lists have more.
-  void check_nodes(const std::string &content)
+  /// The numbers of nodes in a text of version 4.1. Gmsh takes them for places in memory, which it reserves by what the section of nodes begins with.
+  class NodeNumbers
   {
-    const std::string begin = "$Nodes";
-    const char *at = content.c_str() + content.find(begin) + begin.size();
-    const auto next = [&] {
+  public:
+    explicit NodeNumbers(const std::string &content)
+      : content_(content)
+    {}
+
+    void check()
+    {
+      begin("$Nodes");
+      const std::size_t n_lists = next(), n_nodes = next();
+      least_ = next();
+      most_ = next();
+      std::size_t sum = 0;
+      for (std::size_t list = 0; list < n_lists && sum <= n_nodes; ++list)
+        sum += check_list_of_nodes();
+      if (sum != n_nodes)
+        throw MeshError("the lists of the section $Nodes have " + std::to_string(sum) +
+            " nodes, where it begins with " + std::to_string(n_nodes));
+      begin("$Elements");
+      const std::size_t n_blocks = next();
+      skip_line();
+      for (std::size_t block = 0; block < n_blocks; ++block)
+        check_elements();
+    }
+
+  private:
+    void begin(const std::string &section)
+    {
+      section_ = section;
+      at_ = content_.c_str() + content_.find("\n" + section) + 1;
+      skip_line();
+    }
+    void skip_line()
+    {
+      at_ += std::strcspn(at_, "\n");
+      at_ += *at_ == '\n' ? 1 : 0;
+    }
+    void skip_word()
+    {
+      at_ += std::strspn(at_, " \t\r\n");
+      at_ += std::strcspn(at_, " \t\r\n");
+    }
+
+    std::size_t next()
+    {
+      at_ += std::strspn(at_, " \t\r\n");
       char *end = nullptr;
-      const std::size_t number = std::strtoull(at, &end, 10);
-      if (end == at)
-        throw MeshError("the section $Nodes has something that is no whole number where there "
-                        "ought to be the number of a node, or of nodes");
-      at = end;
+      const std::size_t number = std::strtoull(at_, &end, 10);
+      if (*at_ < '0' || *at_ > '9' || std::strchr(" \t\r\n", *end) == nullptr)
+        throw MeshError("the section " + section_ + " has '" +
+            cut(std::string(at_, std::strcspn(at_, " \t\r\n"))) +
+            "' where there ought to be a whole number");
+      at_ = end;
       return number;
-    };
-    const std::size_t n_lists = next(), n_nodes = next(), least = next(), most = next();
-    std::size_t sum = 0;
-    for (std::size_t list = 0; list < n_lists; ++list)
+    }
+
+    void next_node()
+    {
+      if (const std::size_t tag = next(); tag < least_ || tag > most_)
+        throw MeshError("node " + std::to_string(tag) + " in the section " + section_ +
+            " is not between " + std::to_string(least_) + " and " + std::to_string(most_) +
+            ", which the section $Nodes begins with");
+    }
+
+    std::size_t check_list_of_nodes()
     {
       const std::size_t dim = next();
-      next();
+      skip_word(); // the entity
       const bool has_parameters = next() != 0;
       const std::size_t n = next();
-      sum += n;
-      if (n > n_nodes || sum > n_nodes)
-        break;
       for (std::size_t i = 0; i < n; ++i)
-        if (const std::size_t tag = next(); tag < least || tag > most)
-          throw MeshError("node " + std::to_string(tag) + " is not between " +
-              std::to_string(least) + " and " + std::to_string(most) +
-              ", which the section $Nodes begins with");
+        next_node();
       for (std::size_t i = 0; i < n * (3 + (has_parameters ? dim : 0)); ++i)
+        skip_word();
+      return n;
+    }
+
+    /// A line for each element.
+    void check_elements()
+    {
+      next();
+      skip_word(); // the entity
+      next();
+      const std::size_t n = next();
+      skip_line();
+      for (std::size_t i = 0; i < n; ++i)
       {
-        at += std::strspn(at, " \t\r\n");
-        at += std::strcspn(at, " \t\r\n");
+        next();
+        for (at_ += std::strspn(at_, " \t\r"); *at_ != '\n' && *at_ != '\0';
+             at_ += std::strspn(at_, " \t\r"))
+          next_node();
+        skip_line();
       }
     }
-    if (sum != n_nodes)
-      throw MeshError("the lists of the section $Nodes have " + std::to_string(sum) +
-          " nodes, where it begins with " + std::to_string(n_nodes));
-  }
+
+    const std::string &content_;
+    std::string section_;
+    const char *at_ = nullptr;
+    std::size_t least_ = 0, most_ = 0;
+  };
 
   std::optional<std::size_t> n_elements(const std::string &content)
   {
@@ -90,7 +153,7 @@ namespace
     numbers_of(content, "$MeshFormat") >> version >> is_binary;
     if (version > 4. && version < 5. && is_binary == 0 &&
         content.find("\n$Nodes") != std::string::npos)
-      check_nodes(content);
+      NodeNumbers(content).check();
     std::istringstream numbers = numbers_of(content, "$Elements");
     std::size_t n_lists = 0, n = 0;
     if (version >= 4.)

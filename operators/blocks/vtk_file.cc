@@ -1,7 +1,8 @@
 #include "operators/blocks/vtk_file.h"
 
+#include <map>
 #include <sstream>
-#include <utility>
+#include <vector>
 
 #include "operators/blocks/block_mesh.h"
 #include "operators/data/short_text.h"
@@ -65,6 +66,7 @@ namespace
       {
         const std::string cell = "cell " + std::to_string(c);
         const long n = next<long>(text, "the number of points of " + cell);
+        sizes_.push_back(n);
         for (long i = 0; i < n; ++i)
           if (const long p = next<long>(text, "a point of " + cell); p < 0 || p >= n_points_)
             throw MeshError(cell + " names point " + std::to_string(p) + "; there are " +
@@ -77,8 +79,18 @@ namespace
       std::istringstream text = after("CELL_TYPES");
       if (const long n = next<long>(text, "the number of types"); n != n_cells_)
         throw MeshError(std::to_string(n_cells_) + " cells have " + std::to_string(n) + " types");
+      const std::map<int, long> sizes_of_types{
+          {1, 1}, {3, 2}, {5, 3}, {9, 4}, {10, 4}, {12, 8}, {13, 6}, {14, 5}};
       for (long c = 0; c < n_cells_; ++c)
-        next<int>(text, "the type of cell " + std::to_string(c));
+      {
+        const int type = next<int>(text, "the type of cell " + std::to_string(c));
+        // Of those that deal.II knows; it refuses others.
+        const auto size = sizes_of_types.find(type);
+        if (size != sizes_of_types.end() && size->second != sizes_[c])
+          throw MeshError("cell " + std::to_string(c) + " is of type " + std::to_string(type) +
+              " and has " + std::to_string(sizes_[c]) + " points instead of " +
+              std::to_string(size->second));
+      }
     }
 
     void check_data()
@@ -120,6 +132,7 @@ namespace
 
     const std::string &content_;
     long n_points_ = 0, n_cells_ = 0;
+    std::vector<long> sizes_; ///< numbers of points of the cells
   };
 } // namespace
 

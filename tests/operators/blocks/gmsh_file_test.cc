@@ -462,8 +462,11 @@ namespace
     EXPECT_EQ(read_mesh_file(2, path).blocks.n_blocks(), 1);
     refused(
         version_4("1 2 1 4"), {"the lists of the section $Nodes have 4 nodes", "begins with 2"});
-    refused(version_4("1 4 1 2"), {"node 3 is not between 1 and 2"});
-    refused(version_4("1 4 1 x"), {"no whole number"});
+    refused(version_4("1 4 1 2"), {"node 3", "is not between 1 and 2"});
+    refused(version_4("1 4 1 x"), {"has 'x'", "whole number"});
+    std::string negative = version_4("1 4 1 4");
+    negative.replace(negative.find("1 1 2 3 4"), 9, "1 1 2 3 -4");
+    refused(negative, {"the section $Elements has '-4'"});
     const std::string nodes =
         "$Nodes\n6\n1 0 0 0\n2 1 0 0\n3 2 0 0\n4 0 1 0\n5 1 1 0\n6 2 1 0\n$EndNodes\n";
     const auto two = [&](const std::string &first, const std::string &second) {

@@ -121,7 +121,7 @@ namespace
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   }
 
-  // Sets of sets, which deal.II would read for ever.
+  // Sets of sets, which deal.II would read for ever, and elements that it takes by their place.
   TEST(MeshFile, SetsOfAbaqus)
   {
     const TemporaryDirectory folder;
@@ -130,6 +130,12 @@ namespace
     EXPECT_EQ(read_mesh_file(3, path).blocks.n_blocks(), 1);
     test::write(path, cube_abaqus + "*Elset, elset=all\nEB3, EB4\n");
     expect_refusal(3, path, {"'EB3, EB4'", "line 20", "*ELSET"});
+    test::write(path, cube_abaqus + "*ELSET, ELSET=all\n2,\n");
+    expect_refusal(3, path, {"line 20 names element 2; there are 1"});
+    std::string renumbered = cube_abaqus;
+    renumbered.replace(renumbered.find("1, 1, 2, 3"), 1, "9");
+    test::write(path, renumbered);
+    expect_refusal(3, path, {"numbered from 1 in the order of the file"});
   }
 
   // Left-handed cells are turned, also one of several.
@@ -183,6 +189,8 @@ namespace
     refused(2, changed(squares_vtk(), "ASCII", "BINARY"), {"is BINARY"});
     refused(2, changed(squares_vtk(), "1 1 0", "1 x 0"), {"coordinate 1 of point 4"});
     refused(2, changed(squares_vtk(), "CELL_TYPES 3", "CELL_TYPES 2"), {"3 cells have 2 types"});
+    refused(2, changed(squares_vtk(), "CELL_TYPES 3\n9", "CELL_TYPES 3\n12"),
+        {"cell 0 is of type 12 and has 4 points instead of 8"});
     refused(
         2, changed(squares_vtk(), "CELL_TYPES 3\n9", "CELL_TYPES 3\n23"), {"deal.II", "cell type"});
     refused(2, squares_vtk("0", "1 2 4 5"), {"cell 1 at (1.5, 0.5)", "inverted"});
