@@ -1,10 +1,12 @@
 #include "operators/pointwise/pointwise_operator.h"
 
+#include <utility>
+
 namespace tensormg
 {
 template <typename Number>
 PointwiseOperator<Number>::PointwiseOperator(
-    const BlockLevels &levels, std::size_t l, const LevelRelaxation *relaxation)
+    const BlockLevels &levels, std::size_t l, std::shared_ptr<const LevelRelaxation> relaxation)
   : level_(levels.levels()[l])
   , traces_(static_cast<std::size_t>(laplace::trace_size(level_.grid.block)))
   , apply_(laplace::pointwise_cpu<Number>(level_.grid.block.dim, level_.grid.block.degree()))
@@ -16,7 +18,7 @@ PointwiseOperator<Number>::PointwiseOperator(
   face_.assign(numbers.face, numbers.face + laplace::face_size(block));
   if (relaxation != nullptr && relaxation->numbers != nullptr)
   {
-    relaxation_.emplace(levels, l, *relaxation);
+    relaxation_.emplace(levels, l, std::move(relaxation));
     correction_ = VectorType(block);
   }
   else

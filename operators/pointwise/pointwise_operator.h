@@ -21,8 +21,8 @@ public:
   using VectorType = Vector<Number>;
 
   /// `levels` must outlive the object. relaxation: nullptr is the diagonal.
-  PointwiseOperator(
-      const BlockLevels &levels, std::size_t l, const LevelRelaxation *relaxation = nullptr);
+  PointwiseOperator(const BlockLevels &levels, std::size_t l,
+      std::shared_ptr<const LevelRelaxation> relaxation = nullptr);
 
   void vmult(VectorType &y, const VectorType &x);
   void residual(VectorType &r, const VectorType &x, const VectorType &b);

@@ -1,6 +1,7 @@
 #include "operators/pointwise/relaxation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "kernels/laplace/pointwise/relaxation.h"
@@ -11,20 +12,25 @@ namespace tensormg
 {
 namespace
 {
+  /// Of coefficients.
+  constexpr double most_of_lines = 10.;
+
   RelaxationChoice choose(const CellVariety &variety)
   {
     constexpr double most_strength = 16., most_shear = 1. / 3.;
+    const double variation = std::max(variety.within, variety.between);
     RelaxationChoice choice;
-    choice.lines = variety.strength > most_strength || variety.shear > most_shear;
-    const double most_variation = choice.lines ? 10. : 3.;
-    choice.cells = variety.within > most_variation || variety.between > most_variation;
+    choice.lines = variety.strength > most_strength ||
+        (variety.shear > most_shear && variation <= most_of_lines);
+    const double most_variation = choice.lines ? most_of_lines : 3.;
+    choice.cells = variation > most_variation;
     const bool is_plain = !choice.lines && !choice.cells;
     const auto tell = [&](const char *what, double number, double most) {
       if (is_plain || number > most)
         choice.reason += (choice.reason.empty() ? "" : ", ") + (what + number_text(number));
     };
     tell("directions of a cell differ by up to ", variety.strength, most_strength);
-    tell("mixed terms of the metric are ", variety.shear, most_shear);
+    tell("mixed terms of the metric are ", variety.shear, choice.cells ? INFINITY : most_shear);
     tell("the coefficient varies in a cell by up to ", variety.within, most_variation);
     tell("that of neighbours differs by up to ", variety.between, most_variation);
     return choice;
@@ -66,16 +72,15 @@ LevelRelaxation::LevelRelaxation(const BlockLevels &levels, std::size_t l, Relax
 
 template <typename Number>
 SeparableRelaxation<Number>::SeparableRelaxation(
-    const BlockLevels &levels, std::size_t l, const LevelRelaxation &relaxation)
+    const BlockLevels &levels, std::size_t l, std::shared_ptr<const LevelRelaxation> relaxation)
   : basis_(levels.basis())
   , block_(levels.levels()[l].grid.block)
-  , lines_(relaxation.lines)
-  , weight_(1. / (int{relaxation.choice.cells} + (relaxation.choice.lines ? block_.dim : 0)))
+  , relaxation_(std::move(relaxation))
+  , weight_(1. / (int{relaxation_->choice.cells} + (relaxation_->choice.lines ? block_.dim : 0)))
 {
-  if (relaxation.choice.cells)
-    of_cells_.assign(relaxation.numbers->cells.begin(), relaxation.numbers->cells.end());
-  if (relaxation.choice.lines)
-    of_lines_.assign(relaxation.numbers->lines.begin(), relaxation.numbers->lines.end());
+  const SeparableNumbers &numbers = *relaxation_->numbers;
+  of_cells_.assign(numbers.cells.begin(), numbers.cells.end());
+  of_lines_.assign(numbers.lines.begin(), numbers.lines.end());
 }
 
 template <typename Number>
@@ -89,7 +94,7 @@ void SeparableRelaxation<Number>::apply(
     std::fill_n(z.data(), z.size(), Number(C(0)));
   if (!of_lines_.empty())
     laplace::add_separable_lines(
-        block_, basis_, lines_, of_lines_.data(), weight, r.data(), z.data());
+        block_, basis_, relaxation_->lines, of_lines_.data(), weight, r.data(), z.data());
 }
 
 template <typename Number>

@@ -31,10 +31,10 @@ struct RelaxationChoice
   bool lines = false;
   std::string reason; ///< with the number that decided
 };
-/// Of all levels. Automatic, by cell_variety.h of the level and all finer ones: lines where directions of a cell differ by more than 16 (aspect 4),
-/// or shear exceeds 1/3: with the diagonal more than one and a half times as many iterations there, which cost as much as lines do. Cells where the
-/// coefficient varies by more than 3 in a cell or between neighbours. Lines see that in part, and cells in the mean slow them
-/// down on sheared cells: there by more than 10.
+/// Of all levels. Automatic, by cell_variety.h of the level and all finer ones. Cells where the coefficient varies by more than 3 in a cell or between
+/// neighbours. Lines where directions of a cell differ by more than 16 (aspect 4), or shear exceeds 1/3: with the diagonal more than one and a half
+/// times as many iterations there, which cost as much as lines do. Both where directions differ and the coefficient varies by more
+/// than 10; up to that lines do better by themselves on sheared cells, and from there cells where there is shear alone.
 std::vector<RelaxationChoice> choose_relaxations(const BlockLevels &levels, Relaxation asked);
 
 /// S of a level, its numbers in double.
@@ -52,8 +52,9 @@ template <typename Number>
 class SeparableRelaxation
 {
 public:
-  /// Both must outlive the object.
-  SeparableRelaxation(const BlockLevels &levels, std::size_t l, const LevelRelaxation &relaxation);
+  /// `levels` must outlive the object; `relaxation` has cells or lines.
+  SeparableRelaxation(
+      const BlockLevels &levels, std::size_t l, std::shared_ptr<const LevelRelaxation> relaxation);
 
   /// z = factor S r; they are not the same vector.
   void apply(Vector<Number> &z, const Vector<Number> &r, double factor) const;
@@ -64,7 +65,7 @@ private:
   using C = Compute<Number>;
   const CellBasis &basis_;
   Block block_;
-  const laplace::CellLines &lines_;
+  std::shared_ptr<const LevelRelaxation> relaxation_;
   double weight_;
   std::vector<C> of_cells_, of_lines_;
 };

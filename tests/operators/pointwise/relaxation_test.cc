@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -96,6 +97,11 @@ namespace
   }
   Side mixed(int boundary) { return boundary % 2 == 0 ? Side::dirichlet : Side::neumann; }
   Side dirichlet(int /*boundary*/) { return Side::dirichlet; }
+
+  std::shared_ptr<const LevelRelaxation> made(const BlockLevels &levels, Relaxation kind)
+  {
+    return std::make_shared<const LevelRelaxation>(levels, 1, choose_relaxations(levels, kind)[1]);
+  }
 
   /// use(place in the block) of all modes.
   template <typename Use>
@@ -292,16 +298,15 @@ namespace
             testing::Message() << mesh.name << " " << mesh.blocks.dim << "D degree " << degree);
         const BlockLevels levels(mesh.blocks, mesh.geometry, test::tensor,
             {.degree = degree, .mapping_degree = degree, .refinements = 1, .side = mixed});
-        const LevelRelaxation relaxation(
-            levels, 1, choose_relaxations(levels, Relaxation::lines)[1]);
+        const auto relaxation = made(levels, Relaxation::lines);
         const Block &block = levels.levels()[1].grid.block;
         const auto r = test::random_vector<double>(block, 1);
         Vector<double> z(block), expected(block);
         SeparableRelaxation<double>(levels, 1, relaxation).apply(z, r, 0.7);
-        for (const CellLine &line : relaxation.lines.lines)
+        for (const CellLine &line : relaxation->lines.lines)
           for (int k = 0; k < block.nz(); ++k)
             for (int j = 0; j < block.n; ++j)
-              LineMatrix(levels, 1, relaxation.lines, line, relaxation.numbers->lines)
+              LineMatrix(levels, 1, relaxation->lines, line, relaxation->numbers->lines)
                   .add_solution(j, k, 0.7 / block.dim, r, expected);
         EXPECT_LT(test::relative_difference(z, expected), 1e-10);
         EXPECT_TRUE(test::padding_is_zero(z));
@@ -326,9 +331,8 @@ namespace
         const Mesh mesh = box(dim, {3, 2, dim == 3 ? 2 : 1}, {1., 0.5, 0.7});
         const BlockLevels levels(mesh.blocks, mesh.geometry, product,
             {.degree = degree, .mapping_degree = 1, .refinements = 1, .side = mixed});
-        const LevelRelaxation relaxation(
-            levels, 1, choose_relaxations(levels, Relaxation::cells)[1]);
-        PointwiseOperator<double> op(levels, 1, &relaxation);
+        const auto relaxation = made(levels, Relaxation::cells);
+        PointwiseOperator<double> op(levels, 1, relaxation);
         const Block &block = levels.levels()[1].grid.block;
         const auto random = test::random_vector<double>(block, 1);
         for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
@@ -361,8 +365,8 @@ namespace
         const int dim = mesh.blocks.dim, degree = dim == 3 ? 1 : 2;
         const BlockLevels levels(mesh.blocks, mesh.geometry, test::tensor,
             {.degree = degree, .mapping_degree = degree, .refinements = 1, .side = mixed});
-        const LevelRelaxation relaxation(levels, 1, choose_relaxations(levels, kind)[1]);
-        const PointwiseOperator<double> op(levels, 1, &relaxation);
+        const auto relaxation = made(levels, kind);
+        const PointwiseOperator<double> op(levels, 1, relaxation);
         EXPECT_EQ(op.has_pointwise_diagonal(), kind == Relaxation::diagonal);
         const Block &block = levels.levels()[1].grid.block;
         std::vector<std::int64_t> entries;
@@ -395,8 +399,7 @@ namespace
             testing::Message() << mesh.name << " " << mesh.blocks.dim << "D degree " << degree);
         const BlockLevels levels(mesh.blocks, mesh.geometry, test::tensor,
             {.degree = degree, .mapping_degree = 1, .refinements = 1, .side = dirichlet});
-        const LevelRelaxation relaxation(
-            levels, 1, choose_relaxations(levels, Relaxation::cells_and_lines)[1]);
+        const auto relaxation = made(levels, Relaxation::cells_and_lines);
         const Block &block = levels.levels()[1].grid.block;
         const auto r = test::random_vector<Number>(block, 1);
         Vector<double> wide(block), expected(block), rounded(block);
@@ -445,6 +448,14 @@ namespace
              return SymmetricTensor{1., 1., 1., 0.9, 0.9, 0.9};
            }),
         false, true, "mixed terms of the metric are 1.27");
+    const auto jumping = [](std::int64_t block, const std::array<double, 3> &) {
+      const double k = block == 0 ? 1. : 100.;
+      return SymmetricTensor{k, k, 0., 0.9 * k, 0., 0.};
+    };
+    is(choice(box(2, {2, 1, 1}, {2., 1., 1.}), jumping), true, false,
+        "that of neighbours differs by up to 100");
+    is(choice(box(2, {2, 1, 1}, {10., 1., 1.}), jumping), true, true,
+        "directions of a cell differ by up to 25, that of neighbours differs by up to 100");
     const auto growing = [](std::int64_t, const std::array<double, 3> &x) {
       const double k = std::exp(6. * x[0]);
       return SymmetricTensor{k, k, k, 0., 0., 0.};
