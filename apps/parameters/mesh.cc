@@ -211,5 +211,8 @@ void check_mesh(const Parameters &p)
         "mesh.map = x; y; z");
   if (has_blocks(p))
     check_choices(p);
+  else if (p.solver.multigrid.relaxation != Relaxation::automatic)
+    fail_for(p, {"multigrid.relaxation", "mesh.type"},
+        "boxes have multigrid.coarsening in its place; allowed: auto, or another mesh.type");
 }
 } // namespace tensormg

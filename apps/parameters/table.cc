@@ -285,6 +285,9 @@ namespace
     multigrid.word("smoother", &MultigridOptions::smoother,
         "chebyshev: polynomial over the inverted cell blocks; patch: vertex-patch Schwarz; "
         "jacobi: damped inverted cell blocks.");
+    multigrid.word("relaxation", &MultigridOptions::relaxation,
+        "What the smoother inverts on curved cells: the diagonal, each cell by fast diagonalisation (coefficients that vary), rows of cells in all "
+        "directions (stretched and sheared cells), or both. auto goes by the metric of each level, and says why.");
     multigrid.word("chebyshev_kind", &MultigridOptions::chebyshev_kind,
         "chebyshev: fourth needs no smoothing_range, first uses it.");
     multigrid.integer("degree", &MultigridOptions::degree, 1, 100,

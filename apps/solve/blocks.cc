@@ -232,6 +232,16 @@ namespace
     return exponent;
   }
 
+  /// "rows of cells: directions of a cell differ by up to 40"
+  std::string relaxation_text(const RelaxationChoice &choice)
+  {
+    const std::string what = choice.cells && choice.lines ? "cells and rows of cells"
+        : choice.cells                                    ? "cells"
+        : choice.lines                                    ? "rows of cells"
+                                                          : "the diagonal";
+    return what + ": " + choice.reason;
+  }
+
   void record_cycles(Stage &stage, BlockSolver &solver, const Vector<double> &x,
       const Vector<double> &b, int exponent)
   {
@@ -288,6 +298,8 @@ namespace
         with_user_data(parameters, [&] { return BlockSolver(levels, record.solver); });
     setup_times::pause();
     record.setup_seconds += MPI_Wtime() - begin;
+    record.mesh->relaxation = relaxation_text(solver.relaxation());
+    console.normal("             smoothed by " + record.mesh->relaxation + '\n');
     SolveEvents events;
     events.iteration = [&console, previous = 0.](int iteration, double residual) mutable {
       console.normal(iteration_text(iteration, residual, previous));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <numbers>
 #include <stdexcept>
+#include <vector>
 
 #include "operators/cellwise/coarse_solver.h"
 #include "operators/constant/patch_correction.h"
@@ -33,10 +34,16 @@ public:
   using PatchCorrectionType = PatchCorrection<Number>;
 
   /// `levels` must outlive the family and all that it makes.
-  explicit BlockFamily(const BlockLevels &levels)
+  explicit BlockFamily(const BlockLevels &levels, Relaxation relaxation = Relaxation::automatic)
     : levels_(&levels)
     , size_(levels.levels().size())
-  {}
+  {
+    const std::vector<RelaxationChoice> choices = choose_relaxations(levels, relaxation);
+    for (std::size_t l = 0; l < size_; ++l)
+      relaxations_.push_back(std::make_shared<const LevelRelaxation>(levels, l, choices[l]));
+  }
+  /// What serves a level, and why.
+  const RelaxationChoice &relaxation(std::size_t l) const { return relaxations_[l]->choice; }
 
   static bool chooses_the_same() { return true; }
   static std::size_t coarsest_level() { return 0; }
@@ -58,7 +65,7 @@ public:
   template <typename Number>
   auto make_operator(std::size_t l, bool /*exact_steps*/ = false) const
   {
-    return std::make_unique<Operator<Number>>(*levels_, l);
+    return std::make_unique<Operator<Number>>(*levels_, l, relaxations_[l]);
   }
   template <typename Number>
   auto make_transfer(std::size_t l) const
@@ -111,7 +118,8 @@ public:
     const Block &b = block(l);
     return (laplace::volume_size(b) + laplace::face_size(b) + laplace::trace_size(b) +
                2 * b.size()) *
-        std::int64_t{sizeof(Compute<Number>)};
+        std::int64_t{sizeof(Compute<Number>)} +
+        SeparableRelaxation<Number>::bytes(b, relaxation(l));
   }
   template <typename Number>
   static std::int64_t bytes_of_patches(std::size_t /*l*/)
@@ -129,5 +137,6 @@ private:
 
   const BlockLevels *levels_;
   std::size_t size_;
+  std::vector<std::shared_ptr<const LevelRelaxation>> relaxations_; ///< by level
 };
 } // namespace tensormg

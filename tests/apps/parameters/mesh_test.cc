@@ -68,6 +68,9 @@ namespace
         {"has 2 entries", "problem.dimension is 3"});
     expect_refused({}, {"problem.dimension=2", "problem.coefficient=1; 2; 0.5"},
         {"problem.coefficient = 1; 2; 0.5", "a full tensor", "mapped"});
+    expect_refused({}, {"multigrid.relaxation=lines"}, {"multigrid.relaxation", "mesh.type"});
+    EXPECT_EQ(
+        read(ring, {"multigrid.relaxation=lines"}).solver.multigrid.relaxation, Relaxation::lines);
     expect_refused(ring, {"mesh.type=shell"}, {"mesh.type", "box, mapped, generate, file"});
   }
 
