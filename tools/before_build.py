@@ -32,7 +32,7 @@ LAST = [("-n, --ranks N", "number of MPI ranks (./tensormg --help)"),
         ("-h, --help", "print this and exit"), ("--version", "print what was built and exit")]
 # Programs: what they do, arguments, options of their own, and the file's place in what is checked here.
 PROGRAMS = {
-    "solve": ("Solves -div(K grad u) + c u = f on a box by multigrid.", [FILE],
+    "solve": ("Solves -div(K grad u) + c u = f by multigrid.", [FILE],
               [("--dry-run", "check everything and show the memory that is needed; solve and write nothing")]),
     "converge": ("Measures orders of convergence on a sequence of grids.", [FILE], []),
     "compare": ("Compares backends and precisions of the operator, each checked first.", [FILE],

@@ -35,7 +35,16 @@ namespace
   {
     try
     {
-      return with_user_data(parameters, f);
+      return f();
+    }
+    catch (const CoefficientError &error)
+    {
+      fail_for(parameters,
+          {error.of == CoefficientError::Of::diffusion         ? "problem.coefficient"
+                  : error.of == CoefficientError::Of::reaction ? "problem.reaction"
+                  : parameters.mesh.type == MeshType::mapped   ? "mesh.type"
+                                                               : "boundary.conditions"},
+          error.what());
     }
     catch (const MeshError &error)
     {
@@ -43,6 +52,14 @@ namespace
           : parameters.mesh.type == MeshType::file                     ? "mesh.file"
                                                                        : "mesh.generator";
       fail_for(parameters, {key}, error.what());
+    }
+    catch (const ExpressionError &error)
+    {
+      fail_for(parameters, error);
+    }
+    catch (const std::invalid_argument &error)
+    {
+      throw ParameterError(error.what());
     }
   }
 

@@ -57,17 +57,20 @@ namespace
             for (int l = 0; l < dim; ++l)
               result[q][a][b] += points.det[q] * inverse_j[a][i] * k[i][l] * inverse_j[b][l];
       if (!is_positive(k, dim))
-        throw std::invalid_argument(
-            "the diffusion tensor is not positive definite at " + point_text(points.x[q], dim));
+        throw CoefficientError(CoefficientError::Of::diffusion,
+            "K is not positive definite at " + point_text(points.x[q], dim));
     }
     return result;
   }
 
-  void check_number(double value, const char *name, const std::array<double, 3> &x, int dim)
+  void check_number(double value, CoefficientError::Of of, const std::array<double, 3> &x, int dim)
   {
     if (!(value >= 0.))
-      throw std::invalid_argument(std::string(name) + " is " + number_text(value) + " at " +
-          point_text(x, dim) + "; allowed: numbers >= 0");
+      throw CoefficientError(of,
+          std::string(
+              of == CoefficientError::Of::reaction ? "the reaction" : "r of a robin boundary") +
+              " is " + number_text(value) + " at " + point_text(x, dim) +
+              "; allowed: numbers >= 0");
   }
 } // namespace
 
@@ -274,7 +277,7 @@ namespace
                 laplace::volume_place(dim_, a, b), place.cx)] = weight * inside.g[at][a][b];
         if (!data_.reaction)
           continue;
-        check_number(reaction[at], "the reaction", inside.points.x[at], dim_);
+        check_number(reaction[at], CoefficientError::Of::reaction, inside.points.x[at], dim_);
         arrays.reaction[laplace::reaction_index(block_, place.row, q, place.cx)] =
             weight * inside.points.det[at] * reaction[at];
       }
@@ -320,7 +323,7 @@ namespace
       {
         const auto at = static_cast<std::size_t>(q);
         const double g = at_side.g[at][side / 2][side / 2];
-        check_number(robin[at], "the robin coefficient", at_side.points.x[at], dim_);
+        check_number(robin[at], CoefficientError::Of::robin, at_side.points.x[at], dim_);
         face[laplace::face_index(block_, place.row, side, q, dim_, place.cx)] = weight_of_side(q) *
             (is_closed
                     ? robin[at] * at_side.points.surface(at, side / 2)

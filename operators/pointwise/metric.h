@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -75,6 +77,23 @@ private:
 using NumberAtPoints = std::function<std::vector<double>(
     std::int64_t block, int boundary, const std::vector<std::array<double, 3>> &points)>;
 
+/// A value of these that no operator can have: what() says which, and where.
+class CoefficientError : public std::invalid_argument
+{
+public:
+  enum class Of : std::uint8_t
+  {
+    diffusion,
+    reaction,
+    robin
+  };
+  CoefficientError(Of of_, const std::string &what)
+    : std::invalid_argument(what)
+    , of(of_)
+  {}
+  Of of;
+};
+
 /// What belongs to points of cells and their sides.
 struct PointwiseData
 {
@@ -104,7 +123,7 @@ inline constexpr double inwards = 1e-9;
 class PointwiseMetric
 {
 public:
-  /// `links`: of all sides of the blocks. Throws MeshError, naming the place, if det J is not positive at a point; std::invalid_argument if K is not
+  /// `links`: of all sides of the blocks. Throws MeshError, naming the place, if det J is not positive at a point; CoefficientError if K is not
   /// positive definite there, or another number negative.
   /// With means_of_k, for coarse levels, K at a point is its mean over the part of the cell that belongs to the point, whose lengths are the weights of
   /// the quadrature, by two samples per direction; at sides that of the nearest point. Where K jumps within a coarse cell, points alone may miss

@@ -130,10 +130,12 @@ namespace
     expect_refused({"boundary.conditions=7: neumann 0"}, {"no boundary '7'", "allowed: 0, 1"});
     expect_refused({"boundary.conditions=0: neumann 0"}, {"'1' of the mesh has none"});
     expect_refused({"problem.right_hand_side=1/(x-x)"}, {"problem.right_hand_side", "at ("});
-    expect_refused({"problem.coefficient=-x"}, {"not positive definite at ("});
+    expect_refused(
+        {"problem.coefficient=-x"}, {"problem.coefficient = -x: K is not positive definite at ("});
     expect_refused({"problem.coefficient=1; 1; 2"}, {"not positive definite at ("});
-    expect_refused({"problem.reaction=-1"}, {"the reaction is -1"});
-    expect_refused({"boundary.conditions=*: robin -2, 0"}, {"the robin coefficient is -2"});
+    expect_refused({"problem.reaction=-1"}, {"problem.reaction = -1: the reaction is -1"});
+    expect_refused({"boundary.conditions=*: robin -2, 0"},
+        {"boundary.conditions", "r of a robin boundary is -2"});
     expect_refused({"boundary.conditions=*: neumann 1"}, {"do not balance"});
     expect_refused({"problem.refinements=20"}, {"available", "problem.refinements = "});
     expect_refused(
