@@ -27,8 +27,8 @@ PointwiseOperator<Number>::PointwiseOperator(const BlockLevels &levels, std::siz
   }
   arguments_.block = block;
   arguments_.per_direction = level_.shape.per_direction;
-  arguments_.basis = &levels.basis();
-  arguments_.tables = &levels.tables();
+  arguments_.basis = &level_.basis;
+  arguments_.tables = &level_.tables;
   arguments_.links = levels.links().data();
   if constexpr (std::is_same_v<C, double>)
     arguments_.numbers = numbers;
