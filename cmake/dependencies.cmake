@@ -1,4 +1,4 @@
-# The libraries from outside: MPI, LAPACK, zlib, deal.II (as tensormg_dealii), nlohmann-json and CLI11.
+# The libraries from outside: MPI, LAPACK, zlib, deal.II (as tensormg_dealii), nlohmann-json, CLI11 and, if found, Gmsh.
 set(MPI_CXX_SKIP_MPICXX ON) # the deprecated C++ bindings
 find_package(MPI REQUIRED COMPONENTS CXX)
 find_package(LAPACK REQUIRED)
@@ -30,5 +30,16 @@ endif()
 add_library(tensormg_muparser INTERFACE)
 target_include_directories(tensormg_muparser SYSTEM INTERFACE "${MUPARSER_INCLUDE_DIR}")
 target_link_libraries(tensormg_muparser INTERFACE "${MUPARSER_LIBRARY}")
+
+# Gmsh reads its mesh files; a deal.II that was built with it brings it.
+find_path(GMSH_INCLUDE_DIR gmsh.h)
+find_library(GMSH_LIBRARY gmsh)
+if(GMSH_INCLUDE_DIR AND GMSH_LIBRARY)
+  add_library(tensormg_gmsh INTERFACE)
+  target_include_directories(tensormg_gmsh SYSTEM INTERFACE "${GMSH_INCLUDE_DIR}")
+  target_link_libraries(tensormg_gmsh INTERFACE "${GMSH_LIBRARY}")
+else()
+  tensormg_switched_off("mesh files of Gmsh" "install Gmsh's library (libgmsh-dev) or extend CMAKE_PREFIX_PATH")
+endif()
 
 include(dealii)

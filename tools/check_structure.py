@@ -7,7 +7,7 @@
 Rules
   include     kernels -> standard library, SIMD intrinsics, CUDA runtime and libraries, dlfcn.h, sys/mman.h, unistd.h
               solvers -> standard library
-              operators -> deal.II, Trilinos ML, muParser, zlib, MPI, POSIX, CUDA runtime; apps, tests -> everything
+              operators -> deal.II, Trilinos ML, muParser, Gmsh, zlib, MPI, POSIX, CUDA runtime; apps, tests -> everything
               What of the project a folder may include, see FOLDERS.
               Project headers are named from the root, in quotes; everything else in <>.
   function    at most 60 lines from the opening brace of a function to the closing one, 100 in tests (see LONG)
@@ -86,7 +86,7 @@ OUTSIDE = {
     "include": lambda name: name == "mpi.h" or name.startswith("deal.II/"),
     "kernels": lambda name: name in INTRINSICS | {"dlfcn.h", "sys/mman.h", "unistd.h"} or CUDA.match(name),
     "solvers": lambda name: False,
-    "operators": lambda name: name in {"mpi.h", "muParser.h", "zlib.h"} | POSIX
+    "operators": lambda name: name in {"gmsh.h", "mpi.h", "muParser.h", "zlib.h"} | POSIX
     or name.startswith(("deal.II/", "ml_"))
     or CUDA.match(name),
     "apps": lambda name: True,

@@ -398,7 +398,9 @@ std::string levels_text(const RunRecord &record)
   {
     const LevelRecord &level = record.levels[l];
     const LevelTimes &times = level.times;
-    table.add_row({std::to_string(l), cells_text(level.cells, record.parameters.problem.dim),
+    table.add_row({std::to_string(l),
+        record.mesh ? format_count(level.cells[0] * level.cells[1] * level.cells[2])
+                    : cells_text(level.cells, record.parameters.problem.dim),
         format_count(level.dofs), level.distributed ? "yes" : "no", std::to_string(times.visits),
         l > 0 ? format_seconds(times.smoothing) : "-", l > 0 ? format_seconds(times.transfer) : "-",
         times.coarse > 0. ? format_seconds(times.coarse) : "-", percent(times.total())});

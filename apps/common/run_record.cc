@@ -105,7 +105,7 @@ namespace
   /// int a du/dn by the names of the sides that are not periodic; null if unknown
   Json side_flux_json(const RunRecord &record)
   {
-    if (!record.numbers)
+    if (!record.numbers || record.mesh) // mesh.boundaries has them
       return nullptr;
     Json fluxes = Json::object();
     for (std::size_t side = 0; side < side_names.size(); ++side)

@@ -16,7 +16,9 @@
 #include "apps/common/output.h"
 #include "apps/common/program.h"
 #include "apps/common/report.h"
+#include "apps/parameters/mesh.h"
 #include "apps/parameters/text.h"
+#include "apps/solve/blocks.h"
 #include "apps/solve/solve.h"
 #include "kernels/basis/make_cell_basis.h"
 #include "operators/data/errors.h"
@@ -34,10 +36,17 @@ namespace
     Problem problem = study.parameters.problem;
     problem.degree = study.parameters.converge.degrees.back();
     problem.refinements = study.parameters.converge.refinements.front();
-    const Grid grid = make_grid(problem, communicator);
-    const CellBasis basis = make_cell_basis(problem.degree);
-    const Errors errors =
-        compute_errors(problem, grid.finest(), basis, Vector<double>(grid.finest().block));
+    const Errors errors = [&] {
+      if (has_blocks(study.parameters))
+      {
+        Parameters parameters = study.parameters;
+        parameters.problem = problem;
+        return errors_of_zero_on_blocks(parameters);
+      }
+      const Grid grid = make_grid(problem, communicator);
+      return compute_errors(problem, grid.finest(), make_cell_basis(problem.degree),
+          Vector<double>(grid.finest().block));
+    }();
     for (const auto &[norm, key] : {std::pair{errors.l2, "problem.exact_solution"},
              std::pair{errors.h1_seminorm, "problem.exact_gradient"}})
       if (!std::isfinite(norm))
@@ -115,7 +124,9 @@ namespace
     for (std::size_t i = 0; i < degree.runs.size(); ++i)
     {
       const RunRecord &run = degree.runs[i];
-      table.add_value("cells", cells_text(run.cells, run.parameters.problem.dim));
+      table.add_value("cells",
+          run.mesh ? format_count(run.n_cells())
+                   : cells_text(run.cells, run.parameters.problem.dim));
       table.add_value("dofs", format_count(run.dofs));
       for (const Norm &norm : {l2, gradient})
         if (norm.order_above_degree == 1 || has_gradient)
@@ -289,8 +300,11 @@ void write_study_csv(const Study &study, std::ostream &out)
     {
       const RunRecord &run = degree.runs[i];
       const Problem &problem = run.parameters.problem;
-      double h = 0.;
-      for (int d = 0; d < problem.dim; ++d)
+      // On a mesh of blocks that of a cube of mean volume.
+      double h = run.mesh
+          ? std::pow(run.mesh->volume / static_cast<double>(run.n_cells()), 1. / problem.dim)
+          : 0.;
+      for (int d = 0; !run.mesh && d < problem.dim; ++d)
         for (std::int64_t c = 0; c < (problem.is_graded(d) ? problem.cells(d) : 1); ++c)
           h = std::max(h, problem.corner(d, c + 1) - problem.corner(d, c));
       out << degree.degree << ',' << problem.refinements << ',' << run.n_cells() << ',' << run.dofs

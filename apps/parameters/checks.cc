@@ -189,6 +189,8 @@ namespace
     if (p.output.vtu_coarsening > 0)
       fail_for(p, {"output.probes", "output.vtu_coarsening"},
           "probes are of the solution on the finest grid; allowed: vtu_coarsening = 0, or no probes");
+    if (has_blocks(p)) // whoever has the mesh looks
+      return;
     for (const std::array<double, 3> &point : p.output.probes)
       for (std::size_t d = 0; d < static_cast<std::size_t>(p.problem.dim); ++d)
         if (!(point[d] >= p.problem.lower[d] && point[d] <= p.problem.upper[d]))

@@ -255,8 +255,9 @@ namespace
       }
     else
       for (const auto &[name, condition] : p.mesh.conditions)
-        for (const std::string &expression : {condition.value, condition.robin_coefficient})
-          parse(p, "boundary.conditions", expression);
+        if (condition.kind != BoundaryKind::periodic)
+          for (const std::string &expression : {condition.value, condition.robin_coefficient})
+            parse(p, "boundary.conditions", expression);
   }
 } // namespace
 

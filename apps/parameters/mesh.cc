@@ -55,9 +55,11 @@ namespace
     const std::string word = text.substr(0, blank);
     const std::string rest = blank == std::string::npos ? "" : trim(text.substr(blank));
     const auto kind = from_word<BoundaryKind>(word);
-    if (!kind || *kind == BoundaryKind::periodic)
+    if (!kind)
       return "has the kind '" + cut(word) + "'";
     condition.kind = *kind;
+    if (*kind == BoundaryKind::periodic && rest.empty())
+      return "has a periodic boundary without its partner";
     if (*kind != BoundaryKind::robin)
     {
       if (!rest.empty())
@@ -193,7 +195,7 @@ namespace
       fail_on_blocks(p, "output.write_npy", "an array has the cells of a box", "false");
     if (p.output.vtu_coarsening > 0)
       fail_on_blocks(p, "output.vtu_coarsening", "curved cells are written as they are", "0");
-    for (const char *key : {"output.vtu_lower", "output.vtu_upper", "output.probes"})
+    for (const char *key : {"output.vtu_lower", "output.vtu_upper"})
       if (differs_from_default(p, key))
         fail_on_blocks(p, key, "it speaks of a box", "nothing");
   }
@@ -209,5 +211,8 @@ void check_mesh(const Parameters &p)
         "mesh.map = x; y; z");
   if (has_blocks(p))
     check_choices(p);
+  else if (p.solver.multigrid.relaxation != Relaxation::automatic)
+    fail_for(p, {"multigrid.relaxation", "mesh.type"},
+        "boxes have multigrid.coarsening in its place; allowed: auto, or another mesh.type");
 }
 } // namespace tensormg

@@ -194,8 +194,9 @@ namespace
         .add(
             "conditions",
             "Of a mesh that is generated or from a file: boundaries by name or number, and what holds there: u if dirichlet, K du/dn if "
-            "neumann, r and q of K du/dn + r u = q if robin. * is all others; a boundary without a condition is refused.",
-            "a list NAME: dirichlet u, NAME: neumann q or NAME: robin r, q, separated by semicolons, with expressions in x, y, z",
+            "neumann, r and q of K du/dn + r u = q if robin. periodic: the other boundary of the pair, the same but for a "
+            "translation or a rotation around a coordinate axis. * is all others; a boundary without a condition is refused.",
+            "a list NAME: dirichlet u, NAME: neumann q, NAME: robin r, q or NAME: periodic NAME, separated by semicolons, with expressions in x, y, z",
             any_pattern(),
             [](MeshOptions &m, const std::string &text) {
               return read_conditions(m.conditions, text);
@@ -284,6 +285,9 @@ namespace
     multigrid.word("smoother", &MultigridOptions::smoother,
         "chebyshev: polynomial over the inverted cell blocks; patch: vertex-patch Schwarz; "
         "jacobi: damped inverted cell blocks.");
+    multigrid.word("relaxation", &MultigridOptions::relaxation,
+        "What the smoother inverts on curved cells: the diagonal, each cell by fast diagonalisation (coefficients that vary), rows of cells in all "
+        "directions (stretched and sheared cells), or both. auto goes by the metric of each level, and says why.");
     multigrid.word("chebyshev_kind", &MultigridOptions::chebyshev_kind,
         "chebyshev: fourth needs no smoothing_range, first uses it.");
     multigrid.integer("degree", &MultigridOptions::degree, 1, 100,

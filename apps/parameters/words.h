@@ -65,6 +65,11 @@ inline constexpr auto words<Coarsening> =
         {"fast_diagonalisation", Coarsening::fast_diagonalisation}}};
 
 template <>
+inline constexpr auto words<Relaxation> = WordTable<Relaxation, 5>{{{"auto", Relaxation::automatic},
+    {"diagonal", Relaxation::diagonal}, {"cells", Relaxation::cells}, {"lines", Relaxation::lines},
+    {"cells_and_lines", Relaxation::cells_and_lines}}};
+
+template <>
 inline constexpr auto words<ChebyshevKind> = WordTable<ChebyshevKind, 2>{
     {{"first", ChebyshevKind::first}, {"fourth", ChebyshevKind::fourth}}};
 

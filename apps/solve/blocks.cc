@@ -18,6 +18,7 @@
 #include "operators/output/block_output.h"
 #include "operators/output/stale_files.h"
 #include "operators/pointwise/block_numbers.h"
+#include "operators/pointwise/block_probes.h"
 #include "operators/pointwise/block_problem.h"
 #include "operators/pointwise/block_right_hand_side.h"
 #include "operators/pointwise/cell_quadrature.h"
@@ -228,6 +229,18 @@ namespace
     RunRecord record;
   };
 
+  void check_probes(const Stage &stage)
+  {
+    const Parameters &parameters = stage.record.parameters;
+    const auto &points = parameters.output.probes;
+    const auto cells = find_points(stage.problem(), stage.levels().levels().back().shape, points);
+    for (std::size_t p = 0; p < points.size(); ++p)
+      if (cells[p].empty())
+        fail_for(parameters, {"output.probes"},
+            "the point " + point_text(points[p], parameters.problem.dim) +
+                " lies outside of the mesh; allowed: points of its cells, whose sides are polynomials");
+  }
+
   /// A power of two that brings b into the range of squares.
   int bring_into_range(Vector<double> &b, const VectorSpace &space)
   {
@@ -237,6 +250,16 @@ namespace
     const int exponent = std::ilogb(largest);
     space.axpby(std::ldexp(1., -exponent), b, 0., b);
     return exponent;
+  }
+
+  /// "rows of cells: directions of a cell differ by up to 40"
+  std::string relaxation_text(const RelaxationChoice &choice)
+  {
+    const std::string what = choice.cells && choice.lines ? "cells and rows of cells"
+        : choice.cells                                    ? "cells"
+        : choice.lines                                    ? "rows of cells"
+                                                          : "the diagonal";
+    return what + ": " + choice.reason;
   }
 
   void record_cycles(Stage &stage, BlockSolver &solver, const Vector<double> &x,
@@ -295,6 +318,8 @@ namespace
         with_user_data(parameters, [&] { return BlockSolver(levels, record.solver); });
     setup_times::pause();
     record.setup_seconds += MPI_Wtime() - begin;
+    record.mesh->relaxation = relaxation_text(solver.relaxation());
+    console.normal("             smoothed by " + record.mesh->relaxation + '\n');
     SolveEvents events;
     events.iteration = [&console, previous = 0.](int iteration, double residual) mutable {
       console.normal(iteration_text(iteration, residual, previous));
@@ -320,8 +345,11 @@ namespace
     if (record.report.reason == StopReason::not_finite)
       return;
     with_user_data(parameters, [&] {
-      record_mesh(stage.problem(), stage.levels(),
-          solution_numbers(stage.problem(), stage.levels(), x), *record.mesh);
+      const BlockNumbers numbers = solution_numbers(stage.problem(), stage.levels(), x);
+      record_mesh(stage.problem(), stage.levels(), numbers, *record.mesh);
+      record.numbers = {numbers.integral, numbers.integral / numbers.volume, numbers.minimum,
+          numbers.maximum, numbers.l2_norm, {}};
+      record.probes = values_at(stage.problem(), stage.levels(), x, parameters.output.probes);
       if (parameters.problem.exact_solution.empty())
         return;
       const Errors errors = compute_errors(stage.problem(), stage.levels(), x);
@@ -368,13 +396,14 @@ RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicato
   setup_times::pause();
   record.setup_seconds = MPI_Wtime() - begin;
   tell_of_levels(record, console);
+  check_probes(stage);
 
   const Vector<double> x = solve(stage, console);
   record.setup_parts = setup_times::parts();
   record.peak_memory_bytes = peak_memory();
   measure(stage, x, console);
   console.normal(setup_text(record) + levels_text(record) +
-      summary_text(record, console.is_verbose()) + mesh_text(record, true));
+      summary_text(record, console.is_verbose()) + mesh_text(record, true) + probes_text(record));
   if (console.is_quiet())
     console.result(result_line(record));
   std::exception_ptr trouble;
@@ -399,11 +428,23 @@ RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicato
   return record;
 }
 
+Errors errors_of_zero_on_blocks(const Parameters &parameters)
+{
+  Console silent = Console::silent(MPI_COMM_SELF);
+  Stage stage(parameters, silent);
+  stage.make_levels();
+  return with_user_data(parameters, [&] {
+    return compute_errors(
+        stage.problem(), stage.levels(), Vector<double>(stage.levels().levels().back().grid.block));
+  });
+}
+
 void dry_run_on_blocks(const Parameters &parameters, MPI_Comm communicator, Console &console)
 {
   foresee_directory(parameters.output.directory, communicator);
   Stage stage(parameters, console);
   stage.make_levels();
+  check_probes(stage);
   RunRecord &record = stage.record;
   with_user_data(parameters, [&] {
     BlockRightHandSide right_hand_side = assemble_right_hand_side(stage.problem(), stage.levels());

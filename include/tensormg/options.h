@@ -102,12 +102,23 @@ enum class Coarsening : std::uint8_t
   fast_diagonalisation ///< "fast_diagonalisation": nothing, the whole grid is solved at once; where K is a product of functions of x, y, z
 };
 
+/// What the smoother inverts on curved cells in place of the operator.
+enum class Relaxation : std::uint8_t
+{
+  automatic,      ///< "auto": by the metric of the cells (operators/pointwise/relaxation.h)
+  diagonal,       ///< "diagonal": the diagonal of the operator
+  cells,          ///< "cells": each cell by fast diagonalisation
+  lines,          ///< "lines": rows of cells, in all directions
+  cells_and_lines ///< "cells_and_lines": the mean of both
+};
+
 struct MultigridOptions
 {
   Precision precision = Precision::automatic;
   Cycle cycle = Cycle::v;
   Smoother smoother = Smoother::chebyshev;
   Coarsening coarsening = Coarsening::automatic;
+  Relaxation relaxation = Relaxation::automatic; ///< of curved cells
   ChebyshevKind chebyshev_kind = ChebyshevKind::fourth;
   int degree = 4;                  ///< Chebyshev degree, or number of Jacobi / patch sweeps
   double smoothing_range = 15.;    ///< first kind: [lmax / range, lmax]

@@ -6,6 +6,7 @@
 #include <memory>
 #include <numbers>
 #include <stdexcept>
+#include <vector>
 
 #include "kernels/transfer/transfer.h"
 #include "operators/cellwise/coarse_solver.h"
@@ -34,12 +35,18 @@ public:
   template <typename Number>
   using PatchCorrectionType = PatchCorrection<Number>;
 
-  /// `levels` must outlive the family and all that it makes; `options`: of the smoother of the coarse solver.
+  /// `levels` must outlive the family and all that it makes. `options`: of smoothers.
   explicit BlockFamily(const BlockLevels &levels, const MultigridOptions &options = {})
     : levels_(&levels)
     , options_(options)
     , size_(levels.levels().size())
-  {}
+  {
+    const std::vector<RelaxationChoice> choices = choose_relaxations(levels, options.relaxation);
+    for (std::size_t l = 0; l < size_; ++l)
+      relaxations_.push_back(std::make_shared<const LevelRelaxation>(levels, l, choices[l]));
+  }
+  /// What serves a level, and why.
+  const RelaxationChoice &relaxation(std::size_t l) const { return relaxations_[l]->choice; }
 
   static bool chooses_the_same() { return true; }
   static std::size_t coarsest_level() { return 0; }
@@ -61,7 +68,7 @@ public:
   template <typename Number>
   auto make_operator(std::size_t l, bool /*exact_steps*/ = false) const
   {
-    return std::make_unique<Operator<Number>>(*levels_, l);
+    return std::make_unique<Operator<Number>>(*levels_, l, relaxations_[l]);
   }
   template <typename Number>
   auto make_transfer(std::size_t l) const
@@ -72,7 +79,8 @@ public:
   std::unique_ptr<CoarseSolverBase<Vector<Number>>> make_coarse_solver(std::size_t l) const
   {
     if (l == 0 && levels_->vertices() != nullptr)
-      return std::make_unique<VertexCoarseSolver<Number>>(*levels_, options_);
+      return std::make_unique<VertexCoarseSolver<Number>>(
+          *levels_, make_operator<double>(l), options_);
     return std::make_unique<HostCoarseSolver<Number, Operator<double>>>(
         grid(l), levels_->levels()[l].basis, make_operator<double>(l), levels_->is_singular());
   }
@@ -116,7 +124,8 @@ public:
     const Block &b = block(l);
     return (laplace::volume_size(b) + laplace::face_size(b) + laplace::trace_size(b) +
                2 * b.size()) *
-        std::int64_t{sizeof(Compute<Number>)};
+        std::int64_t{sizeof(Compute<Number>)} +
+        SeparableRelaxation<Number>::bytes(b, relaxation(l));
   }
   template <typename Number>
   static std::int64_t bytes_of_patches(std::size_t /*l*/)
@@ -137,5 +146,6 @@ private:
   const BlockLevels *levels_;
   MultigridOptions options_;
   std::size_t size_;
+  std::vector<std::shared_ptr<const LevelRelaxation>> relaxations_; ///< by level
 };
 } // namespace tensormg

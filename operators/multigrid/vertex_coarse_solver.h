@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "kernels/vector/vector.h"
@@ -25,13 +27,14 @@ template <typename Number>
 class VertexCoarseSolver : public CoarseSolverBase<Vector<Number>>
 {
 public:
-  /// `levels` must outlive the object. Throws as SparseSolver, and EigenvalueError if B is not finite.
-  VertexCoarseSolver(const BlockLevels &levels, const MultigridOptions &options)
+  /// `levels` must outlive the object; `op`: B of level 0. Throws as SparseSolver, and EigenvalueError if B is not finite.
+  VertexCoarseSolver(const BlockLevels &levels, std::unique_ptr<PointwiseOperator<double>> op,
+      const MultigridOptions &options)
     : level_(levels.levels().front())
     , vertices_(*levels.vertices())
     , space_(level_.grid.block, MPI_COMM_SELF)
-    , operator_(levels, 0)
-    , smoother_(operator_, smoothing_steps(options, lambda_max(options)))
+    , operator_(std::move(op))
+    , smoother_(*operator_, smoothing_steps(options, lambda_max(options)))
     , x_(level_.grid.block)
     , b_(level_.grid.block)
     , work_(level_.grid.block)
@@ -66,7 +69,7 @@ private:
   {
     return needs_lambda_max(options) ? options.eigenvalue_safety *
             lanczos_lambda_max(
-                operator_, space_, pseudo_random_vector(level_.grid), options.eigenvalue_steps)
+                *operator_, space_, pseudo_random_vector(level_.grid), options.eigenvalue_steps)
                                      : 0.;
   }
 
@@ -83,7 +86,7 @@ private:
   {
     if (!solver_)
       return;
-    operator_.residual(work_, x_, b_);
+    operator_->residual(work_, x_, b_);
     vertices_.restrict_to(level_.basis, of_vertices_, work_);
     solver_->solve(correction_, of_vertices_);
     vertices_.add_prolonged(level_.basis, x_, correction_);
@@ -99,7 +102,7 @@ private:
   const BlockLevels::Level &level_;
   const BlockVertices &vertices_;
   VectorSpace space_;
-  PointwiseOperator<double> operator_;
+  std::unique_ptr<PointwiseOperator<double>> operator_;
   ThreeTermSmoother<PointwiseOperator<double>> smoother_;
   std::optional<SparseSolver> solver_; ///< where there are vertices without a Dirichlet side
   Vector<double> x_, b_, work_,

@@ -44,11 +44,11 @@ BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
   is_singular_ = options.is_singular.value_or(is_singular_);
   const std::vector<int> degrees = degrees_of_blocks(mesh.dim, options.degree, mesh.n_blocks());
   for (const int degree : degrees)
-    add_level(geometry, data, degree, {1, std::min(options.mapping_degree, degree)},
-        options.refinements == 0 && degree == options.degree);
+    add_level_that_may_fold(geometry, data, degree, {1, std::min(options.mapping_degree, degree)},
+        options.refinements > 0 || degree < options.degree);
   for (int l = 1; l <= options.refinements; ++l)
-    add_level(geometry, data, options.degree, {std::int64_t{1} << l, options.mapping_degree},
-        l == options.refinements);
+    add_level_that_may_fold(geometry, data, options.degree,
+        {std::int64_t{1} << l, options.mapping_degree}, l < options.refinements);
   if (!DenseLevel::suits(levels_.front().grid))
     vertices_.emplace(mesh.dim, links_);
 }
@@ -71,28 +71,28 @@ std::string BlockLevels::coarse_text() const
       to_text(sparse_method(size, coarsest.dim));
 }
 
-void BlockLevels::add_level(const BlockGeometry &geometry, const PointwiseData &data, int degree,
-    BlockLevel shape, bool is_finest)
+void BlockLevels::add_level_that_may_fold(const BlockGeometry &geometry, const PointwiseData &data,
+    int degree, BlockLevel shape, bool is_coarse)
 {
   try
   {
-    add_level(geometry, data, degree, shape);
+    add_level(geometry, data, degree, shape, is_coarse);
   }
   catch (const MeshError &)
   {
-    if (is_finest || shape.mapping_degree == 1)
+    if (!is_coarse || shape.mapping_degree == 1)
       throw;
-    add_level(geometry, data, degree, {shape.per_direction, 1});
+    add_level(geometry, data, degree, {shape.per_direction, 1}, is_coarse);
   }
 }
 
-void BlockLevels::add_level(
-    const BlockGeometry &geometry, const PointwiseData &data, int degree, BlockLevel shape)
+void BlockLevels::add_level(const BlockGeometry &geometry, const PointwiseData &data, int degree,
+    BlockLevel shape, bool is_coarse)
 {
   const CellBasis basis = make_cell_basis(degree);
   const laplace::PointTables tables = make_point_tables(basis);
   const Block block = shape.cells(geometry, degree);
-  PointwiseMetric metric(geometry, shape, basis, data, links_);
+  PointwiseMetric metric(geometry, shape, basis, data, links_, is_coarse);
   Vector<double> diagonal =
       pointwise_diagonal(block, shape.per_direction, basis, tables, links_, metric.view());
   const double largest = *std::max_element(diagonal.data(), diagonal.data() + diagonal.size());

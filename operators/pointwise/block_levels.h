@@ -71,10 +71,11 @@ public:
   std::string coarse_text() const;
 
 private:
+  /// Those below the finest one are coarse.
+  void add_level_that_may_fold(const BlockGeometry &geometry, const PointwiseData &data, int degree,
+      BlockLevel shape, bool is_coarse);
   void add_level(const BlockGeometry &geometry, const PointwiseData &data, int degree,
-      BlockLevel shape, bool is_finest);
-  void add_level(
-      const BlockGeometry &geometry, const PointwiseData &data, int degree, BlockLevel shape);
+      BlockLevel shape, bool is_coarse);
 
   std::vector<laplace::BlockLink> links_;
   std::vector<Level> levels_;

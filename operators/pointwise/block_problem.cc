@@ -7,6 +7,9 @@
 #include <utility>
 
 #include "operators/blocks/generated_mesh.h"
+#include "operators/blocks/mesh_file.h"
+#include "operators/blocks/periodic.h"
+#include "operators/data/tensor_rule.h"
 #include "operators/pointwise/block_function.h"
 
 namespace tensormg
@@ -50,12 +53,22 @@ namespace
         box_cells(problem.dim, problem.coarse_cells, problem.lower, problem.upper);
     BlockMesh blocks = make_block_mesh(cells);
     BlockGeometry geometry = BlockGeometry(blocks).moved(movement(problem, mesh.map));
+    // In the box, wherever the map takes the sides to.
+    for (int d = 0; d < problem.dim; ++d)
+      if (problem.boundary[2 * d] == BoundaryKind::periodic)
+        join_boundaries(blocks, 2 * d, 2 * d + 1,
+            [d, length = problem.upper[d] - problem.lower[d]](Point x) {
+              x[d] += length;
+              return x;
+            },
+            {side_names[2 * d], side_names[2 * d + 1]});
     BlockProblem result{problem, std::move(blocks), std::move(geometry), {}, {}, {}, 1, true};
     for (int side = 0; side < 2 * problem.dim; ++side)
     {
       result.boundary_names[side] = side_names[side];
-      result.conditions[side] = {
-          problem.boundary[side], problem.boundary_value[side], problem.robin_coefficient[side]};
+      if (problem.boundary[side] != BoundaryKind::periodic)
+        result.conditions[side] = {
+            problem.boundary[side], problem.boundary_value[side], problem.robin_coefficient[side]};
     }
     return result;
   }
@@ -89,14 +102,73 @@ namespace
         "'; allowed: " + names_text(problem, numbers) + ", and * for all others");
   }
 
+  /// Whether the middles of joined sides lie where the motion takes them: corners alone do not tell.
+  void check_joined(const BlockProblem &problem, const BlockMesh &before, int first,
+      const RigidMotion &motion, const std::string &name)
+  {
+    const auto middle = [&](std::int64_t block, int side) {
+      std::array<std::vector<double>, 3> at{{{0.5}, {0.5}, {0.5}}};
+      at[side / 2] = {side % 2 == 1 ? 1. : 0.};
+      return problem.geometry.points(block, at).front();
+    };
+    for (std::int64_t b = 0; b < before.n_blocks(); ++b)
+      for (int side = 0; side < 2 * before.dim; ++side)
+      {
+        const BlockSide &was = before.sides[static_cast<std::size_t>(b)][side];
+        if (was.neighbour >= 0 || was.boundary != first)
+          continue;
+        const BlockSide &is = problem.blocks.sides[static_cast<std::size_t>(b)][side];
+        const Point here = motion(middle(b, side)), there = middle(is.neighbour, is.side);
+        const auto &corners = before.corners[static_cast<std::size_t>(b)];
+        double off = 0., size = 0.;
+        for (int d = 0; d < 3; ++d)
+        {
+          off = std::max(off, std::abs(here[d] - there[d]));
+          size = std::max(size, std::abs(corners[0][d] - corners[(1U << before.dim) - 1][d]));
+        }
+        if (!(off <= 1e-6 * size))
+          throw MeshError("the boundary " + name +
+              " is curved in another way than its partner at " + point_text(here, before.dim));
+      }
+  }
+
+  /// Joins pairs, whose boundaries are then none.
+  void join_pairs(BlockProblem &problem, const std::set<int> &numbers, const MeshOptions &mesh)
+  {
+    std::set<int> joined;
+    for (const auto &[name, condition] : mesh.conditions)
+    {
+      if (condition.kind != BoundaryKind::periodic)
+        continue;
+      const int first = boundary_of(problem, numbers, name),
+                second = boundary_of(problem, numbers, condition.value);
+      if (joined.contains(first) && joined.contains(second))
+        continue; // the other half of a pair
+      if (first == second || joined.contains(first) || joined.contains(second))
+        throw std::invalid_argument("boundary.conditions: '" + name +
+            "' cannot be periodic with '" + condition.value +
+            "'; allowed: pairs of two boundaries each");
+      const std::array<std::string, 2> names{
+          problem.boundary_name(first), problem.boundary_name(second)};
+      const RigidMotion motion = motion_between(problem.blocks, first, second, names);
+      const BlockMesh before = problem.blocks;
+      join_boundaries(problem.blocks, first, second, motion, names);
+      check_joined(problem, before, first, motion, names[0]);
+      joined.insert({first, second});
+    }
+  }
+
   void set_conditions(BlockProblem &problem, const MeshOptions &mesh)
   {
+    const std::set<int> all = boundaries_of(problem.blocks);
+    join_pairs(problem, all, mesh);
     const std::set<int> numbers = boundaries_of(problem.blocks);
     const BoundaryCondition *others = nullptr;
     for (const auto &[name, condition] : mesh.conditions)
       if (name == "*")
         others = &condition;
-      else if (!problem.conditions.emplace(boundary_of(problem, numbers, name), condition).second)
+      else if (condition.kind != BoundaryKind::periodic &&
+          !problem.conditions.emplace(boundary_of(problem, numbers, name), condition).second)
         throw std::invalid_argument(
             "boundary.conditions: the boundary '" + name + "' has more than one");
     for (const int number : numbers)
@@ -133,19 +205,16 @@ BlockProblem make_block_problem(const Problem &problem, const MeshOptions &mesh)
   const auto make = [&]() -> BlockProblem {
     if (mesh.type == MeshType::mapped)
       return mapped(problem, mesh);
-    GeneratedMesh made =
-        generate_mesh(problem.dim, mesh.generator, mesh.generator_arguments, generated_degree);
-    BlockProblem result{
-        problem, std::move(made.blocks), std::move(made.geometry), {}, {}, {}, 1, false};
+    NamedMesh made = mesh.type == MeshType::file
+        ? read_mesh_file(problem.dim, mesh.file)
+        : generate_mesh(problem.dim, mesh.generator, mesh.generator_arguments, generated_degree);
+    BlockProblem result{problem, std::move(made.blocks), std::move(made.geometry),
+        std::move(made.boundary_names), std::move(made.material_names), {}, 1, false};
     set_conditions(result, mesh);
     return result;
   };
   BlockProblem result = make();
   result.mapping_degree = mesh.degree > 0 ? std::min(mesh.degree, problem.degree) : problem.degree;
-  for (const auto &[number, condition] : result.conditions)
-    if (condition.kind == BoundaryKind::periodic)
-      throw std::invalid_argument("the boundary '" + result.boundary_name(number) +
-          "' is periodic; allowed on curved cells: dirichlet, neumann, robin");
   return result;
 }
 
@@ -158,9 +227,7 @@ namespace
     if (p.cell_coefficient[0].empty())
     {
       const double k = p.coefficient;
-      return DiffusionTensor::at_points([k](auto, const auto &, std::vector<SymmetricTensor> &out) {
-        std::fill(out.begin(), out.end(), SymmetricTensor{k, k, k, 0., 0., 0.});
-      });
+      return DiffusionTensor::constant({k, k, k, 0., 0., 0.});
     }
     const auto &materials = problem.blocks.material;
     // By place in a SymmetricTensor.

@@ -41,11 +41,10 @@ namespace
         determinant(k) > 0.;
   }
 
-  /// G at points of a cell.
+  /// G at points of a cell with this K.
   std::vector<Matrix3> metric_at(
-      const CellPoints &points, const DiffusionTensor &tensor, std::int64_t block, int dim)
+      const CellPoints &points, const std::vector<SymmetricTensor> &at_points, int dim)
   {
-    const std::vector<SymmetricTensor> at_points = tensor(block, points.x);
     std::vector<Matrix3> result(points.size(), Matrix3{});
     for (std::size_t q = 0; q < points.size(); ++q)
     {
@@ -89,8 +88,9 @@ namespace
   {
   public:
     MetricWriter(const BlockGeometry &geometry, const BlockLevel &level, const CellBasis &basis,
-        const PointwiseData &data, const std::vector<laplace::BlockLink> &links)
-      : level_(level)
+        const PointwiseData &data, const std::vector<laplace::BlockLink> &links, bool means_of_k)
+      : means_of_k_(means_of_k && !data.k.is_constant())
+      , level_(level)
       , data_(data)
       , links_(links)
       , block_(level.cells(geometry, basis.n - 1))
@@ -101,6 +101,8 @@ namespace
       , gauss_(lobatto_nodes(level.mapping_degree), line_.points)
       , ends_{LinePoints(lobatto_nodes(level.mapping_degree), {0.}),
             LinePoints(lobatto_nodes(level.mapping_degree), {1.})}
+      , sample_points_(sample_points(line_))
+      , samples_(lobatto_nodes(level.mapping_degree), sample_points_)
       , sigma_(basis.penalty)
     {
       end_weights_ = lagrange_values(line_.points, {1.});
@@ -135,13 +137,14 @@ namespace
           largest = std::max(largest, at.points.det[q]);
         }
       };
-      const Points inside = points_of(nodes, of_block, {&gauss_, &gauss_, &gauss_});
+      const Points inside = inside_of(nodes, of_block);
       see(inside);
       write_volume(place, inside, arrays);
       std::array<Points, 6> at_sides;
       for (int side = 0; side < 2 * dim_; ++side)
       {
-        at_sides[side] = write_side(nodes, place, side, arrays.face);
+        at_sides[side] = at_side(nodes, of_block, side, inside);
+        write_side(place, side, at_sides[side], arrays.face);
         see(at_sides[side]);
       }
       for (int side = 0; side < 2 * dim_; ++side)
@@ -153,6 +156,7 @@ namespace
     struct Points
     {
       CellPoints points;
+      std::vector<SymmetricTensor> k;
       std::vector<Matrix3> g;
     };
     struct Place
@@ -160,12 +164,79 @@ namespace
       std::int64_t of_block, row, cx;
     };
 
-    Points points_of(const std::vector<Point> &nodes, std::int64_t of_block,
-        const std::array<const LinePoints *, 3> &lines) const
+    static constexpr int samples_per_point = 2;
+    /// Of a direction: in the middles of equal parts of the intervals whose lengths are the weights.
+    static std::vector<double> sample_points(const LineRule &line)
     {
-      Points result{map_.at(nodes, lines, of_block), {}};
-      result.g = metric_at(result.points, data_.k, of_block, dim_);
+      std::vector<double> points;
+      double begin = 0.;
+      for (const double length : line.weights)
+      {
+        for (int s = 0; s < samples_per_point; ++s)
+          points.push_back(begin + length * (s + 0.5) / samples_per_point);
+        begin += length;
+      }
+      return points;
+    }
+
+    Points inside_of(const std::vector<Point> &nodes, std::int64_t of_block) const
+    {
+      Points result{map_.at(nodes, {&gauss_, &gauss_, &gauss_}, of_block), {}, {}};
+      result.k = means_of_k_ ? means_of_k(nodes, of_block) : data_.k(of_block, result.points.x);
+      result.g = metric_at(result.points, result.k, dim_);
       return result;
+    }
+
+    std::vector<SymmetricTensor> means_of_k(
+        const std::vector<Point> &nodes, std::int64_t of_block) const
+    {
+      std::vector<Point> x = nodes;
+      std::size_t stride = 1;
+      for (int d = 0; d < dim_; ++d, stride *= sample_points_.size())
+        x = contracted(
+            x, samples_.value, stride, static_cast<std::size_t>(level_.mapping_degree) + 1);
+      const std::vector<SymmetricTensor> k = data_.k(of_block, x);
+      const auto n = static_cast<std::size_t>(block_.n), m = sample_points_.size();
+      std::vector<SymmetricTensor> means(
+          static_cast<std::size_t>(laplace::points_of_cell(block_)), SymmetricTensor{});
+      const double part = std::pow(samples_per_point, -dim_);
+      for (std::size_t at = 0; at < k.size(); ++at)
+      {
+        const std::size_t px = at % m / samples_per_point, py = at / m % m / samples_per_point,
+                          pz = at / m / m / samples_per_point;
+        for (std::size_t i = 0; i < k[at].size(); ++i)
+          means[px + n * (py + n * pz)][i] += part * k[at][i];
+      }
+      return means;
+    }
+
+    Points at_side(const std::vector<Point> &nodes, std::int64_t of_block, int side,
+        const Points &inside) const
+    {
+      const int d = side / 2;
+      std::array<const LinePoints *, 3> lines{&gauss_, &gauss_, &gauss_};
+      lines[d] = &ends_[side % 2];
+      Points result{map_.at(nodes, lines, of_block), {}, {}};
+      if (!means_of_k_)
+        result.k = data_.k(of_block, result.points.x);
+      else
+        for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
+          result.k.push_back(inside.k[static_cast<std::size_t>(
+              first_of_line(side, q) + (side % 2 == 1 ? (block_.n - 1) * stride(d) : 0))]);
+      result.g = metric_at(result.points, result.k, dim_);
+      return result;
+    }
+
+    std::int64_t stride(int d) const
+    {
+      const std::int64_t n = block_.n;
+      return d == 0 ? 1 : d == 1 ? n : n * n;
+    }
+    /// Volume point 0 of the line that ends in point q of a side.
+    std::int64_t first_of_line(int side, std::int64_t q) const
+    {
+      const auto [a, b] = tangential(side / 2);
+      return q % block_.n * stride(a) + (b < dim_ ? q / block_.n * stride(b) : 0);
     }
 
     void write_volume(const Place &place, const Points &inside, const Arrays &arrays) const
@@ -199,23 +270,19 @@ namespace
     }
 
     /// All but the penalty.
-    Points write_side(const std::vector<Point> &nodes, const Place &place, int side,
-        std::vector<double> &face) const
+    void write_side(
+        const Place &place, int side, const Points &at_side, std::vector<double> &face) const
     {
       const int d = side / 2;
       const auto [a, b] = tangential(d);
-      std::array<const LinePoints *, 3> lines{&gauss_, &gauss_, &gauss_};
-      lines[d] = &ends_[side % 2];
-      Points result = points_of(nodes, place.of_block, lines);
       for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
       {
-        const Matrix3 &g = result.g[static_cast<std::size_t>(q)];
+        const Matrix3 &g = at_side.g[static_cast<std::size_t>(q)];
         const std::array<double, 3> numbers{g[d][d], g[d][a], b < dim_ ? g[d][b] : 0.};
         for (int i = 0; i < dim_; ++i)
           face[laplace::face_index(block_, place.row, side, q, i, place.cx)] =
               weight_of_side(q) * numbers[i];
       }
-      return result;
     }
 
     /// That of the own cell, or r of a side that is Side::neumann.
@@ -248,17 +315,15 @@ namespace
     double mean_inverse(int side, std::int64_t q, const std::vector<Matrix3> &inside) const
     {
       const int d = side / 2;
-      const auto [a, b] = tangential(d);
-      const std::array<std::int64_t, 3> strides{1, block_.n, std::int64_t{block_.n} * block_.n};
-      const std::int64_t first =
-          q % block_.n * strides[a] + (b < dim_ ? q / block_.n * strides[b] : 0);
+      const std::int64_t first = first_of_line(side, q);
       double sum = 0.;
       for (int p = 0; p < block_.n; ++p)
         sum += end_weights_[side % 2 == 1 ? p : block_.n - 1 - p] /
-            inside[static_cast<std::size_t>(first + p * strides[d])][d][d];
+            inside[static_cast<std::size_t>(first + p * stride(d))][d][d];
       return sum;
     }
 
+    bool means_of_k_;
     const BlockLevel &level_;
     const PointwiseData &data_;
     const std::vector<laplace::BlockLink> &links_;
@@ -269,6 +334,8 @@ namespace
     CellMap map_;
     LinePoints gauss_;
     std::array<LinePoints, 2> ends_;
+    std::vector<double> sample_points_;
+    LinePoints samples_;
     double sigma_;
     std::vector<double>
         end_weights_; ///< of volume points in the mean along a line to its upper end
@@ -311,9 +378,10 @@ namespace
 } // namespace
 
 PointwiseMetric::PointwiseMetric(const BlockGeometry &geometry, const BlockLevel &level,
-    const CellBasis &basis, const PointwiseData &data, const std::vector<laplace::BlockLink> &links)
+    const CellBasis &basis, const PointwiseData &data, const std::vector<laplace::BlockLink> &links,
+    bool means_of_k)
 {
-  const MetricWriter writer(geometry, level, basis, data, links);
+  const MetricWriter writer(geometry, level, basis, data, links, means_of_k);
   const Block &block = writer.block();
   volume_.assign(static_cast<std::size_t>(laplace::volume_size(block)), 0.);
   face_.assign(static_cast<std::size_t>(laplace::face_size(block)), 0.);

@@ -1,6 +1,7 @@
 // The metric of curved cells at the points of the operator of kernels/laplace/pointwise/pointwise.h.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -34,6 +35,15 @@ public:
     result.f_ = std::move(f);
     return result;
   }
+  /// The same everywhere.
+  static DiffusionTensor constant(const SymmetricTensor &k)
+  {
+    DiffusionTensor result = at_points([k](auto, const auto &, std::vector<SymmetricTensor> &out) {
+      std::fill(out.begin(), out.end(), k);
+    });
+    result.is_constant_ = true;
+    return result;
+  }
   /// Of a function f(block, point).
   template <typename F>
   requires std::is_invocable_r_v < SymmetricTensor, F, std::int64_t, const std::array<double, 3>
@@ -53,9 +63,12 @@ public:
     return k;
   }
 
+  bool is_constant() const { return is_constant_; }
+
 private:
   DiffusionTensor() = default;
   AtPoints f_;
+  bool is_constant_ = false;
 };
 
 /// A number at points of a block; `boundary`: of the side that the points are on.
@@ -90,8 +103,12 @@ class PointwiseMetric
 public:
   /// `links`: of all sides of the blocks. Throws MeshError, naming the place, if det J is not positive at a point; std::invalid_argument if K is not
   /// positive definite there, or another number negative.
+  /// With means_of_k, for coarse levels, K at a point is its mean over the part of the cell that belongs to the point, whose lengths are the weights of
+  /// the quadrature, by two samples per direction; at sides that of the nearest point. Where K jumps within a coarse cell, points alone may miss
+  /// what is stiff, and corrections from there are too large.
   PointwiseMetric(const BlockGeometry &geometry, const BlockLevel &level, const CellBasis &basis,
-      const PointwiseData &data, const std::vector<laplace::BlockLink> &links);
+      const PointwiseData &data, const std::vector<laplace::BlockLink> &links,
+      bool means_of_k = false);
 
   laplace::PointNumbers<double> view() const
   {

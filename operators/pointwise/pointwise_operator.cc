@@ -1,11 +1,13 @@
 #include "operators/pointwise/pointwise_operator.h"
 
 #include <type_traits>
+#include <utility>
 
 namespace tensormg
 {
 template <typename Number>
-PointwiseOperator<Number>::PointwiseOperator(const BlockLevels &levels, std::size_t l)
+PointwiseOperator<Number>::PointwiseOperator(
+    const BlockLevels &levels, std::size_t l, std::shared_ptr<const LevelRelaxation> relaxation)
   : level_(levels.levels()[l])
   , traces_(static_cast<std::size_t>(laplace::trace_size(level_.grid.block)))
   , apply_(laplace::pointwise_cpu<Number>(level_.grid.block.dim, level_.grid.block.degree()))
@@ -20,11 +22,17 @@ PointwiseOperator<Number>::PointwiseOperator(const BlockLevels &levels, std::siz
     if (numbers.reaction != nullptr)
       reaction_.assign(numbers.reaction, numbers.reaction + laplace::reaction_size(block));
   }
-  for (std::int64_t at = 0; at < block.size(); ++at)
+  if (relaxation != nullptr && relaxation->numbers != nullptr)
   {
-    const double entry = level_.diagonal[at];
-    inverse_diagonal_.push_back(static_cast<C>(entry > 0. ? 1. / entry : 0.)); // padding
+    relaxation_.emplace(levels, l, std::move(relaxation));
+    correction_ = VectorType(block);
   }
+  else
+    for (std::int64_t at = 0; at < block.size(); ++at)
+    {
+      const double entry = level_.diagonal[at];
+      inverse_diagonal_.push_back(static_cast<C>(entry > 0. ? 1. / entry : 0.)); // padding
+    }
   arguments_.block = block;
   arguments_.per_direction = level_.shape.per_direction;
   arguments_.basis = &level_.basis;
@@ -65,13 +73,17 @@ void PointwiseOperator<Number>::chebyshev_step(VectorType &y, const VectorType &
     const VectorType *old, const VectorType &b, double theta, double alpha)
 {
   residual(rest_, x, b);
+  if (relaxation_)
+    relaxation_->apply(correction_, rest_, alpha);
   const C t = static_cast<C>(theta), a = static_cast<C>(alpha);
   for (std::int64_t at = 0; at < y.size(); ++at)
   {
     const C value = static_cast<C>(x[at]),
             before = old != nullptr ? static_cast<C>((*old)[at]) : C(0);
-    y[at] = Number(value + t * (value - before) +
-        a * inverse_diagonal_[static_cast<std::size_t>(at)] * static_cast<C>(rest_[at]));
+    const C correction = relaxation_
+        ? static_cast<C>(correction_[at])
+        : a * inverse_diagonal_[static_cast<std::size_t>(at)] * static_cast<C>(rest_[at]);
+    y[at] = Number(value + t * (value - before) + correction);
   }
 }
 
@@ -79,6 +91,8 @@ template <typename Number>
 void PointwiseOperator<Number>::inverse_diagonal(
     VectorType &x, const VectorType &b, double alpha) const
 {
+  if (relaxation_)
+    return relaxation_->apply(x, b, alpha);
   for (std::int64_t at = 0; at < x.size(); ++at)
     x[at] = Number(static_cast<C>(alpha) * inverse_diagonal_[static_cast<std::size_t>(at)] *
         static_cast<C>(b[at]));

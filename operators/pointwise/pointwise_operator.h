@@ -2,24 +2,27 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "kernels/laplace/pointwise/pointwise.h"
 #include "operators/pointwise/block_levels.h"
+#include "operators/pointwise/relaxation.h"
 #include "operators/vectors/vector.h"
 #include "operators/vectors/vector_space.h"
 
 namespace tensormg
 {
-/// A LevelOperator (operators/multigrid/family.h): B = A / scale of the level, D its diagonal.
+/// A LevelOperator (operators/multigrid/family.h): B = A / scale of the level, D its diagonal or what a relaxation inverts.
 template <typename Number>
 class PointwiseOperator
 {
 public:
   using VectorType = Vector<Number>;
 
-  /// `levels` must outlive the object.
-  PointwiseOperator(const BlockLevels &levels, std::size_t l);
+  /// `levels` must outlive the object. relaxation: nullptr is the diagonal.
+  PointwiseOperator(const BlockLevels &levels, std::size_t l,
+      std::shared_ptr<const LevelRelaxation> relaxation = nullptr);
 
   void vmult(VectorType &y, const VectorType &x);
   void residual(VectorType &r, const VectorType &x, const VectorType &b);
@@ -33,7 +36,7 @@ public:
     VectorSpace(level_.grid.block, MPI_COMM_SELF).convert(VectorSpace::scale(scale), r, b);
     inverse_diagonal(x, b, alpha);
   }
-  static bool has_pointwise_diagonal() { return true; }
+  bool has_pointwise_diagonal() const { return !relaxation_; }
   void update_cells() {} ///< they have what they have
 
   VectorType make_vector() const { return VectorType(level_.grid.block); }
@@ -49,6 +52,8 @@ private:
   std::vector<C> inverse_diagonal_;
   laplace::PointwiseArguments<Number> arguments_;
   laplace::ApplyPointwise<Number> *apply_;
-  VectorType rest_; ///< b - B x of a step
+  std::optional<SeparableRelaxation<Number>> relaxation_;
+  VectorType rest_;       ///< b - B x of a step
+  VectorType correction_; ///< of a relaxation in a step
 };
 } // namespace tensormg

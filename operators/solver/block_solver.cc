@@ -77,6 +77,7 @@ void BlockSolver::set_up()
 {
   const setup_times::Scope scope("multigrid");
   const BlockFamily family(levels_, options_.multigrid);
+  relaxation_ = family.relaxation(family.size() - 1);
   multigrid_ = with_number(
       options_.multigrid.precision, [&](auto number) -> std::unique_ptr<MultigridPreconditioner> {
         return std::make_unique<MultigridImplementation<BlockFamily, decltype(number)>>(

@@ -6,6 +6,7 @@
 #include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/pointwise/block_levels.h"
 #include "operators/pointwise/pointwise_operator.h"
+#include "operators/pointwise/relaxation.h"
 #include "operators/solver/memory_plan.h"
 #include "operators/solver/outer_method.h"
 #include "operators/solver/solve_events.h"
@@ -37,6 +38,8 @@ public:
   /// With what the solve has fallen back to.
   const SolverOptions &options() const { return options_; }
   const MultigridPreconditioner &multigrid() const { return *multigrid_; }
+  /// Of the finest level.
+  const RelaxationChoice &relaxation() const { return relaxation_; }
 
 private:
   void set_up();
@@ -46,6 +49,7 @@ private:
   SolverOptions options_;
   VectorSpace space_;
   PointwiseOperator<double> operator_;
+  RelaxationChoice relaxation_;
   std::unique_ptr<MultigridPreconditioner> multigrid_;
   std::unique_ptr<OuterMethod<Vector<double>>> method_;
 };

@@ -29,6 +29,16 @@ struct LineCell
     , a_l(half_penalty * (lower_ - own))
     , a_r(half_penalty * (upper_ - own))
   {}
+  /// With penalties of the faces that are not sigma times the mean of c.
+  constexpr LineCell(V own, V lower_, V upper_, V penalty, V tau_lower, V tau_upper)
+    : c(own)
+    , lower(lower_)
+    , upper(upper_)
+    , tau_l(tau_lower)
+    , tau_r(tau_upper)
+    , a_l(tau_lower - penalty * own)
+    , a_r(tau_upper - penalty * own)
+  {}
 };
 
 /// Sums over the modes of a line, of even and of odd ones, as sum and difference: E G E' and E G r.
@@ -197,6 +207,23 @@ template <typename V>
 constexpr Face<V> last_face(Side side, V kappa, const Affine<V> &t)
 {
   const Traces<V> y = behind(side, kappa, t);
+  return {t.v + t.vv * y.v + t.vd * y.d, y};
+}
+
+/// Ends whose lanes differ, without Robin sides, by the factor of the reflected values: 1, -1, or 0 where nothing is coupled.
+template <typename V>
+constexpr Affine<V> reflection(V sign)
+{
+  const V zero{};
+  return {zero, sign, zero, zero, zero, -sign};
+}
+template <typename V>
+constexpr Face<V> last_face(V sign, const Affine<V> &t)
+{
+  // As in behind().
+  const V m00 = 1 - sign * t.vv, m01 = sign * t.vd, m10 = -(sign * t.dv), m11 = 1 + sign * t.dd;
+  const V factor = sign / (m00 * m11 - m01 * m10);
+  const Traces<V> y{factor * (m11 * t.v - m01 * t.d), factor * (m10 * t.v - m00 * t.d)};
   return {t.v + t.vv * y.v + t.vd * y.d, y};
 }
 } // namespace tensormg::laplace::line

@@ -68,6 +68,9 @@ namespace
         {"has 2 entries", "problem.dimension is 3"});
     expect_refused({}, {"problem.dimension=2", "problem.coefficient=1; 2; 0.5"},
         {"problem.coefficient = 1; 2; 0.5", "a full tensor", "mapped"});
+    expect_refused({}, {"multigrid.relaxation=lines"}, {"multigrid.relaxation", "mesh.type"});
+    EXPECT_EQ(
+        read(ring, {"multigrid.relaxation=lines"}).solver.multigrid.relaxation, Relaxation::lines);
     expect_refused(ring, {"mesh.type=shell"}, {"mesh.type", "box, mapped, generate, file"});
   }
 
@@ -75,7 +78,7 @@ namespace
   {
     for (const auto &[text, complaint] : std::vector<std::pair<std::string, std::string>>{
              {"dirichlet 1", "without a colon"}, {": dirichlet 1", "without a name"},
-             {"0: drichlet 1", "has the kind 'drichlet'"}, {"0: periodic", "kind 'periodic'"},
+             {"0: drichlet 1", "has the kind 'drichlet'"}, {"0: periodic", "without its partner"},
              {"0: robin 1", "without 'r, q'"}, {"0: neumann 1; 0: neumann 2", "'0' twice"},
              {"0: neumann 1 +", "cannot be parsed"}, {"0: neumann foo", "boundary.conditions"}})
       expect_refused(ring, {"boundary.conditions=" + text}, {complaint});
@@ -87,7 +90,7 @@ namespace
         {"solver.solver=direct", "multigrid.smoother=patch", "multigrid.coarsening=vertices",
             "multigrid.precision=tf32", "solver.full_multigrid=true", "operator.backend=cuda",
             "problem.grading=tanh 3 both", "output.write_npy=true", "output.vtu_coarsening=1",
-            "output.probes=0.5 0.5", "solver.basis_precision=single"})
+            "output.vtu_lower=0.5, 0.5", "solver.basis_precision=single"})
       expect_refused(mapped, {setting},
           {setting.substr(0, setting.find('=')), "mesh.type = mapped",
               "allowed: ", "or mesh.type = box"});

@@ -253,12 +253,13 @@ end
     for (const ParameterEntry &entry : parameter_table())
     {
       const bool without_value = entry.key == "left_value" || entry.key == "right_value" ||
-          entry.key == "full_multigrid" ||                        // which excludes an initial guess
-          entry.key == "write_npy" || entry.key == "probes" ||    // a coarser grid
-          entry.key == "fields" ||                                // needs a file: fields_test.cc
-          entry.key == "grading" ||                               // grading_test.cc
-          entry.key == "materials" || entry.key == "reaction" ||  // coefficients_test.cc
-          entry.section == "mesh" || entry.key == "conditions" || // mesh_test.cc
+          entry.key == "full_multigrid" ||                       // which excludes an initial guess
+          entry.key == "write_npy" || entry.key == "probes" ||   // a coarser grid
+          entry.key == "fields" ||                               // needs a file: fields_test.cc
+          entry.key == "grading" ||                              // grading_test.cc
+          entry.key == "materials" || entry.key == "reaction" || // coefficients_test.cc
+          entry.section == "mesh" || entry.key == "conditions" ||
+          entry.key == "relaxation" || // mesh_test.cc
           entry.key.ends_with("_robin_coefficient");
       const bool only_3d = entry.key.starts_with("bottom") || entry.key.starts_with("top");
       if (!without_value && !only_3d && entry.key != "back")

@@ -1,7 +1,8 @@
 // Runs on curved cells: what they tell, write, and refuse.
 #include "apps/solve/blocks.h"
 
-#include <fstream>
+#include <cmath>
+#include <filesystem>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -132,6 +133,23 @@ namespace
     EXPECT_NE(out_.str().find("volume 2.36"), std::string::npos) << out_.str();
     EXPECT_NE(out_.str().find("nothing was solved or written"), std::string::npos);
     EXPECT_FALSE(std::filesystem::exists(directory_ / "out"));
+  }
+
+  TEST_F(Blocks, Probes)
+  {
+    // Inside of a cell, where cells meet, and on the outer boundary.
+    const RunRecord record = run({"output.probes=0.6 0.3; 0.75 0; 0 1", "solver.tolerance=1e-10"});
+    ASSERT_EQ(record.probes.size(), 3u);
+    for (const PointValue &probe : record.probes)
+    {
+      const auto [x, y, z] = probe.point;
+      const double r2 = x * x + y * y;
+      EXPECT_NEAR(probe.value, 0.5 * std::log(r2), 2e-5);
+      EXPECT_NEAR(probe.gradient[0], x / r2, 2e-3);
+      EXPECT_NEAR(probe.gradient[1], y / r2, 2e-3);
+    }
+    EXPECT_NE(out_.str().find("d/dx"), std::string::npos);
+    expect_refused({"output.probes=0.6 0.3; 0.1 0.2"}, {"output.probes", "(0.1, 0.2)", "outside"});
   }
 
   TEST_F(Blocks, Refusals)

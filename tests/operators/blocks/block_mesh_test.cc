@@ -168,7 +168,7 @@ namespace
 
   TEST(GeneratedMesh, CurvesAreThoseOfTheGenerator)
   {
-    const GeneratedMesh shell = generate_mesh(3, "hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true", 10);
+    const NamedMesh shell = generate_mesh(3, "hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true", 10);
     EXPECT_EQ(shell.blocks.n_blocks(), 6);
     for (int b = 0; b < 6; ++b)
     {

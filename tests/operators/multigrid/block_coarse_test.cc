@@ -233,5 +233,29 @@ namespace
         EXPECT_LE((iterations<double, ConjugateGradients<VectorSpace>>(levels)), of_double + 1);
       }
   }
+
+  // By 1e4: two halves, soft blocks among others, and stiff ones that meet in edges, where continuous functions tie them to each other.
+  TEST(BelowBlocks, CoefficientsThatJump)
+  {
+    constexpr std::int64_t n = 8;
+    const BlockMesh mesh = make_block_mesh(box_cells(3, {n, n, n}, {0., 0., 0.}, {1., 1., 1.}));
+    const auto halves = [](std::int64_t b) { return b % n < n / 2 ? 1e4 : 1.; };
+    const auto soft = [](std::int64_t b) { return b % 5 == 0 ? 1e-4 : 1.; };
+    const auto stiff = [](std::int64_t b) { return b % 5 == 0 ? 1e4 : 1.; };
+    const auto expect = [&](const auto &k_of, int refinements, int most) {
+      const auto k = [&](std::int64_t b, const test::Point & /*x*/) {
+        return SymmetricTensor{k_of(b), k_of(b), k_of(b), 0., 0., 0.};
+      };
+      const BlockLevels levels(mesh, BlockGeometry(mesh), k, options_of(2, refinements));
+      EXPECT_LE(iterations<float>(levels), most);
+      EXPECT_LE(iterations<Half>(levels), most + most / 2);
+    };
+    for (const int refinements : {0, 1})
+    {
+      expect(halves, refinements, 6);
+      expect(soft, refinements, 7);
+      expect(stiff, refinements, 22);
+    }
+  }
 } // namespace
 } // namespace tensormg

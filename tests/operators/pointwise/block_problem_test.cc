@@ -2,6 +2,7 @@
 #include "operators/pointwise/block_problem.h"
 
 #include <cmath>
+#include <numbers>
 
 #include <gtest/gtest.h>
 
@@ -203,6 +204,54 @@ namespace
     EXPECT_THROW(pointwise_data(wrong), ExpressionError);
   }
 
+  // A quarter of a ring whose ends are joined by a rotation: u = cos(4 phi) r^4 is harmonic and the same on both.
+  TEST(CurvedProblem, PeriodicByARotation)
+  {
+    Problem p;
+    p.dim = 2;
+    p.degree = 4;
+    p.refinements = 2;
+    p.right_hand_side = "0";
+    p.exact_solution = "(x^4 - 6*x^2*y^2 + y^4)";
+    // Boundaries: 0 inner, 1 outer, 2 and 3 the ends.
+    const MeshOptions mesh = generated("quarter_hyper_shell", "0,0 : 0.5 : 1 : 0 : true",
+        {{"0", {BoundaryKind::dirichlet, p.exact_solution, "1"}},
+            {"1", {BoundaryKind::dirichlet, p.exact_solution, "1"}},
+            {"2", {BoundaryKind::periodic, "3", "1"}}});
+    EXPECT_LT(solved(p, mesh).errors.l2, 1e-5);
+    EXPECT_EQ(make_block_problem(p, mesh).conditions.size(), 2u);
+  }
+
+  // A box that is mapped to a whole ring: its ends meet.
+  TEST(CurvedProblem, PeriodicMappedBoxes)
+  {
+    Problem p;
+    p.dim = 2;
+    p.degree = 4;
+    p.refinements = 2;
+    p.coarse_cells = {1, 4, 1};
+    p.lower = {0.5, 0., 0.};
+    p.upper = {1., 2. * std::numbers::pi, 1.};
+    p.right_hand_side = "0";
+    p.exact_solution = "x*y";
+    p.boundary = {BoundaryKind::dirichlet, BoundaryKind::dirichlet, BoundaryKind::periodic,
+        BoundaryKind::periodic};
+    p.boundary_value.fill("x*y");
+    MeshOptions mesh;
+    mesh.type = MeshType::mapped;
+    mesh.map = {"x*cos(y)", "x*sin(y)", ""};
+    EXPECT_LT(solved(p, mesh).errors.l2, 1e-5);
+  }
+
+  TEST(CurvedProblem, BoundariesThatCannotBeJoined)
+  {
+    Problem p;
+    p.dim = 2;
+    const MeshOptions mesh = generated("quarter_hyper_shell", "0,0 : 0.5 : 1 : 0 : true",
+        {{"0", {BoundaryKind::periodic, "2", "1"}}, {"*", {}}});
+    EXPECT_THROW(make_block_problem(p, mesh), MeshError);
+  }
+
   TEST(CurvedProblem, WrongConditionsAreRefused)
   {
     Problem p;
@@ -223,8 +272,8 @@ namespace
         "boundary.conditions: the mesh has no boundary '3'; allowed: 0, 1, and * for all others");
     EXPECT_EQ(refusal({{"1", {}}}),
         "boundary.conditions: the boundary '0' of the mesh has none; allowed: one for each of 0, 1, or * for all others");
-    EXPECT_NE(refusal({{"*", {BoundaryKind::periodic, "0", "1"}}}).find("is periodic"),
-        std::string::npos);
+    EXPECT_EQ(refusal({{"0", {BoundaryKind::periodic, "0", "1"}}, {"1", {}}}),
+        "boundary.conditions: '0' cannot be periodic with '0'; allowed: pairs of two boundaries each");
   }
 } // namespace
 } // namespace tensormg

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "operators/blocks/periodic.h"
 #include "operators/pointwise/block_levels.h"
 #include "operators/pointwise/pointwise_operator.h"
 #include "tests/operators/pointwise/setting.h"
@@ -121,6 +122,20 @@ namespace
       vertices.restrict_to(basis, column, y);
       for (std::size_t i = 0; i < size; ++i)
         EXPECT_NEAR(dense[i * size + j], column[i], 1e-13 * largest) << i << ' ' << j;
+    }
+  }
+
+  // Left and right are one.
+  TEST(BlockVertices, AcrossPeriodicSides)
+  {
+    for (const int dim : {2, 3})
+    {
+      Setting s = box(dim, neumann);
+      s.geometry = BlockGeometry(s.blocks);
+      join_boundaries(
+          s.blocks, 0, 1, motion_between(s.blocks, 0, 1, {"left", "right"}), {"left", "right"});
+      EXPECT_EQ(BlockVertices(dim, test::links_of(s)).size(), dim == 2 ? 4 * 4 : 4 * 4 * 3);
+      expect_galerkin(s);
     }
   }
 

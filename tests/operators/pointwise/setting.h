@@ -177,7 +177,7 @@ inline SymmetricTensor tensor(std::int64_t block, const Point &x)
 inline Setting generated(int dim, const std::string &name, const std::string &arguments, int degree,
     std::int64_t per_direction)
 {
-  GeneratedMesh mesh = generate_mesh(dim, name, arguments, 6);
+  NamedMesh mesh = generate_mesh(dim, name, arguments, 6);
   return {mesh.blocks, mesh.geometry, {per_direction, degree}, degree, tensor};
 }
 } // namespace tensormg::test

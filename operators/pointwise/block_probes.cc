@@ -1,0 +1,151 @@
+#include "operators/pointwise/block_probes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "operators/pointwise/cell_quadrature.h"
+
+namespace tensormg
+{
+namespace
+{
+  using Point = std::array<double, 3>;
+  constexpr double outside = 1e-6; ///< of a cell, that still counts as inside
+
+  /// Whether a point is in the box around the nodes, which curved cells may leave by a part of its size.
+  bool may_hold(const std::vector<Point> &nodes, const Point &point, int dim)
+  {
+    constexpr double margin = 0.25;
+    for (int d = 0; d < dim; ++d)
+    {
+      double lower = INFINITY, upper = -INFINITY;
+      for (const Point &node : nodes)
+      {
+        lower = std::min(lower, node[d]);
+        upper = std::max(upper, node[d]);
+      }
+      const double more = margin * (upper - lower);
+      if (!(point[d] >= lower - more && point[d] <= upper + more))
+        return false;
+    }
+    return true;
+  }
+
+  /// Newton's method from the middle of the cell; nothing if it leaves the cell's surroundings.
+  std::optional<Point> reference_of(const CellMap &map, int mapping_degree,
+      const std::vector<Point> &nodes, const Point &point, int dim)
+  {
+    constexpr int most_steps = 20;
+    const std::vector<double> line = lobatto_nodes(mapping_degree);
+    Point xi{0.5, 0.5, 0.5};
+    for (int step = 0; step < most_steps; ++step)
+    {
+      const LinePoints x(line, {xi[0]}), y(line, {xi[1]}), z(line, {xi[2]});
+      CellPoints here;
+      try
+      {
+        here = map.at(nodes, {&x, &y, &z}, 0);
+      }
+      catch (const MeshError &) // folded outside of the cell
+      {
+        return std::nullopt;
+      }
+      double change = 0.;
+      for (int a = 0; a < dim; ++a)
+      {
+        double by = 0.;
+        for (int i = 0; i < dim; ++i)
+          by += here.inverse_j[0][a][i] * (point[i] - here.x[0][i]);
+        const double before = xi[a];
+        xi[a] = std::clamp(before + by, -0.25, 1.25);
+        change = std::max(change, std::abs(xi[a] - before));
+      }
+      if (change > 1e-12)
+        continue;
+      for (int a = 0; a < dim; ++a)
+        if (xi[a] < -outside || xi[a] > 1. + outside)
+          return std::nullopt;
+      return xi;
+    }
+    return std::nullopt;
+  }
+
+  /// sum over the modes of products of a value, or in one direction a derivative, of each direction.
+  double combined(const std::vector<double> &modes, const std::array<LineRule, 3> &rules, int dim,
+      int derivative)
+  {
+    std::vector<double> now = modes;
+    for (int d = 0; d < dim; ++d)
+    {
+      const std::vector<double> &table = d == derivative ? rules[d].derivatives : rules[d].values;
+      std::vector<double> next(now.size() / table.size(), 0.);
+      for (std::size_t i = 0; i < now.size(); ++i)
+        next[i / table.size()] += table[i % table.size()] * now[i];
+      now = std::move(next);
+    }
+    return now.front();
+  }
+} // namespace
+
+std::vector<std::vector<PointInCell>> find_points(
+    const BlockProblem &problem, const BlockLevel &level, const std::vector<Point> &points)
+{
+  std::vector<std::vector<PointInCell>> result(points.size());
+  if (points.empty())
+    return result;
+  const int dim = problem.blocks.dim;
+  const CellNodes cell_nodes(problem.geometry, level);
+  const CellMap map(dim, level.mapping_degree);
+  for_each_cell(problem.geometry, level, [&](const CellPlace &place) {
+    const std::vector<Point> nodes = cell_nodes.of(place.block, place.cell);
+    for (std::size_t p = 0; p < points.size(); ++p)
+      if (may_hold(nodes, points[p], dim))
+        if (const auto xi = reference_of(map, level.mapping_degree, nodes, points[p], dim))
+          result[p].push_back({place, *xi});
+  });
+  return result;
+}
+
+std::vector<PointValue> values_at(const BlockProblem &problem, const BlockLevels &levels,
+    const Vector<double> &u, const std::vector<Point> &points)
+{
+  const int dim = problem.blocks.dim;
+  const BlockLevel &level = levels.levels().back().shape;
+  const auto cells = find_points(problem, level, points);
+  const CellNodes cell_nodes(problem.geometry, level);
+  const CellMap map(dim, level.mapping_degree);
+  const std::vector<double> line = lobatto_nodes(level.mapping_degree);
+  std::vector<PointValue> result;
+  for (std::size_t p = 0; p < points.size(); ++p)
+  {
+    PointValue &value = result.emplace_back();
+    value.point = points[p];
+    const auto count = static_cast<double>(cells[p].size());
+    if (cells[p].empty())
+    {
+      value.value = std::numeric_limits<double>::quiet_NaN();
+      value.gradient.fill(value.value);
+    }
+    for (const PointInCell &in : cells[p])
+    {
+      const auto &[x, y, z] = in.reference;
+      const std::array<LineRule, 3> rules{point_rule(levels.basis(), std::array{x}),
+          point_rule(levels.basis(), std::array{y}), point_rule(levels.basis(), std::array{z})};
+      const LinePoints at_x(line, {x}), at_y(line, {y}), at_z(line, {z});
+      const CellPoints here = map.at(
+          cell_nodes.of(in.place.block, in.place.cell), {&at_x, &at_y, &at_z}, in.place.block);
+      const std::vector<double> modes = modes_of_cell(u, level, in.place);
+      value.value += combined(modes, rules, dim, -1) / count;
+      for (int a = 0; a < dim; ++a)
+      {
+        const double derivative = combined(modes, rules, dim, a);
+        for (int i = 0; i < dim; ++i)
+          value.gradient[i] += here.inverse_j[0][a][i] * derivative / count;
+      }
+    }
+  }
+  return result;
+}
+} // namespace tensormg

@@ -1,0 +1,120 @@
+#include "operators/pointwise/cell_variety.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace tensormg
+{
+namespace
+{
+  using Cell = std::array<std::int64_t, 3>;
+
+  template <typename Use>
+  void for_cells(const Block &block, const Use &use)
+  {
+    for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
+      for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
+        for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
+          use(Cell{cx, cy, cz});
+  }
+
+  /// Of a cell.
+  struct Summary
+  {
+    double strength = 1., within = 1.;
+    double mixed = 0.; ///< sum over a != b of G_ab^2 / (G_aa G_bb), in the mean
+    double mean = 0.;  ///< of the logarithm of k
+  };
+
+  class VarietyReader
+  {
+  public:
+    explicit VarietyReader(const BlockLevels &levels, std::size_t l)
+      : block_(levels.levels()[l].grid.block)
+      , weight_(levels.levels()[l].tables.weight)
+      , volume_(levels.levels()[l].metric.view().volume)
+    {}
+
+    Summary of(const Cell &cell) const
+    {
+      std::array<double, 3> sums{};
+      double least = INFINITY, largest = -INFINITY, mixed = 0., mean = 0.;
+      for (std::int64_t q = 0; q < laplace::points_of_cell(block_); ++q)
+      {
+        double weight = weight_[q % block_.n] * weight_[q / block_.n % block_.n];
+        if (block_.dim == 3)
+          weight *= weight_[q / block_.n / block_.n];
+        for (int a = 0; a < block_.dim; ++a)
+        {
+          sums[a] += g(cell, q, a, a);
+          for (int b = 0; b < a; ++b)
+            mixed +=
+                2. * weight * std::pow(g(cell, q, a, b), 2) / (g(cell, q, a, a) * g(cell, q, b, b));
+        }
+        // G comes times the weight.
+        const double k = std::log(determinant(cell, q)) / block_.dim - std::log(weight);
+        least = std::min(least, k);
+        largest = std::max(largest, k);
+        mean += weight * k;
+      }
+      const auto [smallest, strongest] =
+          std::minmax_element(sums.begin(), sums.begin() + block_.dim);
+      return {*strongest / *smallest, std::exp(largest - least), mixed, mean};
+    }
+
+  private:
+    double g(const Cell &cell, std::int64_t q, int a, int b) const
+    {
+      return volume_[laplace::volume_index(block_, cell[2] * block_.cells[1] + cell[1], q,
+          laplace::volume_place(block_.dim, std::min(a, b), std::max(a, b)), cell[0])];
+    }
+    double determinant(const Cell &cell, std::int64_t q) const
+    {
+      const auto minor = [&](int a, int b, int c, int d) {
+        return g(cell, q, a, c) * g(cell, q, b, d) - g(cell, q, a, d) * g(cell, q, b, c);
+      };
+      if (block_.dim == 2)
+        return minor(0, 1, 0, 1);
+      return g(cell, q, 0, 0) * minor(1, 2, 1, 2) - g(cell, q, 0, 1) * minor(1, 2, 0, 2) +
+          g(cell, q, 0, 2) * minor(1, 2, 0, 1);
+    }
+
+    const Block &block_;
+    const std::array<double, max_n> &weight_;
+    const double *volume_;
+  };
+} // namespace
+
+CellVariety cell_variety(const BlockLevels &levels, std::size_t l)
+{
+  const BlockLevels::Level &level = levels.levels()[l];
+  const Block &block = level.grid.block;
+  const VarietyReader reader(levels, l);
+  CellVariety result;
+  double mixed = 0.;
+  std::vector<double> means;
+  for_cells(block, [&](const Cell &cell) {
+    const Summary of_cell = reader.of(cell);
+    result.strength = std::max(result.strength, of_cell.strength);
+    result.within = std::max(result.within, of_cell.within);
+    mixed += of_cell.mixed / static_cast<double>(block.n_cells() * block.dim);
+    means.push_back(of_cell.mean);
+  });
+  result.shear = std::sqrt(mixed);
+  const auto mean = [&](const Cell &cell) {
+    return means[static_cast<std::size_t>(
+        (cell[2] * block.cells[1] + cell[1]) * block.cells[0] + cell[0])];
+  };
+  for_cells(block, [&](const Cell &cell) {
+    for (int side = 0; side < 2 * block.dim; ++side)
+      if (const auto behind = laplace::point_behind(
+              block, level.shape.per_direction, levels.links().data(), cell, side, 0, 0);
+          behind.kind == Side::ghost)
+        result.between = std::max(result.between, std::exp(mean(cell) - mean(behind.cell)));
+  });
+  return result;
+}
+} // namespace tensormg

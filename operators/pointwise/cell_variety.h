@@ -1,0 +1,21 @@
+// How far the cells of a level are from those that a pointwise smoother serves.
+#pragma once
+
+#include <cstddef>
+
+#include "operators/pointwise/block_levels.h"
+
+namespace tensormg
+{
+/// From the metric G at the points of volumes (kernels/laplace/pointwise/pointwise.h). k = (det G)^(1 / dim) has the coefficient and of the cells but
+/// the root of their volume, in 2D nothing.
+struct CellVariety
+{
+  double strength = 1.; ///< of all cells the largest quotient of means of G_aa and G_bb
+  double shear =
+      0.; ///< root of the mean of G_ab^2 / (G_aa G_bb), a != b, over all cells: from 0 where all are orthogonal to 1
+  double within = 1.;  ///< of all cells the largest quotient of the largest and the smallest k
+  double between = 1.; ///< of all faces the largest quotient of the means of k in both cells
+};
+CellVariety cell_variety(const BlockLevels &levels, std::size_t l);
+} // namespace tensormg
