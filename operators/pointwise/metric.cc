@@ -210,6 +210,23 @@ namespace
       return means;
     }
 
+    /// Points of a side as seen from the cell: where K jumps at the side, both cells have their own, whatever rounding does to the points.
+    std::vector<Point> moved_inwards(
+        std::vector<Point> points, const std::vector<Point> &nodes) const
+    {
+      const auto m = static_cast<std::size_t>(level_.mapping_degree);
+      Point middle{}; // of the corners
+      for (std::size_t v = 0; v < (std::size_t{1} << dim_); ++v)
+        for (int d = 0; d < dim_; ++d)
+          middle[d] += std::ldexp(
+              nodes[m * (v % 2) + (m + 1) * m * (v / 2 % 2) + (m + 1) * (m + 1) * m * (v / 4)][d],
+              -dim_);
+      for (Point &x : points)
+        for (int d = 0; d < dim_; ++d)
+          x[d] += inwards * (middle[d] - x[d]);
+      return points;
+    }
+
     Points at_side(const std::vector<Point> &nodes, std::int64_t of_block, int side,
         const Points &inside) const
     {
@@ -218,7 +235,7 @@ namespace
       lines[d] = &ends_[side % 2];
       Points result{map_.at(nodes, lines, of_block), {}, {}};
       if (!means_of_k_)
-        result.k = data_.k(of_block, result.points.x);
+        result.k = data_.k(of_block, moved_inwards(result.points.x, nodes));
       else
         for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
           result.k.push_back(inside.k[static_cast<std::size_t>(

@@ -91,6 +91,9 @@ struct PointwiseData
   NumberAtPoints robin;    ///< r >= 0 of K du/dn + r u at sides that are Side::neumann; empty: none
 };
 
+/// By this part of the way to the middle of the corners of a cell points of its sides are moved for K, which may jump there.
+inline constexpr double inwards = 1e-9;
+
 /// Volume and face numbers of all cells, dimensionless where K and the geometry are.
 ///
 /// kappa of a cell is the largest eigenvalue of D^-1/2 G D^-1/2, D = diag G, over its volume and face points: 1 where the axes of the cell are

@@ -166,7 +166,7 @@ namespace
         "named twice, as boundary 5 and 6");
   }
 
-  TEST(GeneratedMesh, CurvesAreThoseOfTheGenerator)
+  TEST(NamedMesh, CurvesAreThoseOfTheGenerator)
   {
     const NamedMesh shell = generate_mesh(3, "hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true", 10);
     EXPECT_EQ(shell.blocks.n_blocks(), 6);
@@ -189,7 +189,7 @@ namespace
     }
   }
 
-  TEST(GeneratedMesh, WrongNamesAndArguments)
+  TEST(NamedMesh, WrongNamesAndArguments)
   {
     const auto refusal_of = [](const char *name, const char *arguments) {
       try

@@ -170,7 +170,7 @@ namespace
     for (const auto &[degree, most] : {std::pair{2, 10}, {3, 9}})
       expect_iterations("layer", layer.mesh, layer.geometry,
           {.degree = degree, .mapping_degree = degree, .refinements = 2}, most, one, 1e-10);
-    const GeneratedMesh shell = generate_mesh(3, "hyper_shell", "0,0,0 : 0.9 : 1 : 6 : true", 8);
+    const NamedMesh shell = generate_mesh(3, "hyper_shell", "0,0,0 : 0.9 : 1 : 6 : true", 8);
     expect_iterations("thin shell", shell.blocks, shell.geometry,
         {.degree = 2, .mapping_degree = 2, .refinements = 2}, 6);
   }

@@ -170,6 +170,45 @@ namespace
     EXPECT_LT(errors.h1_seminorm, 1e-10);
   }
 
+  // K jumps where cells meet: each of them sees its own side of the jump, also where rounding moves the points to the other one.
+  TEST(CurvedProblem, LayersAreExact)
+  {
+    Problem p;
+    p.dim = 2;
+    p.degree = 2;
+    p.refinements = 4;
+    p.lower = {0.3, 0., 0.};
+    p.upper = {1.3, 1., 1.};
+    p.cell_coefficient = {"if(x < 0.55, 2, if(x < 1.05, 1000, 0.05))", "", ""};
+    p.right_hand_side = "0";
+    // The thickness of the layers over K.
+    p.constants = {{"r1", 0.5}, {"r2", 1e-3}, {"r3", 20.}, {"r", 0.125 + 0.5e-3 + 5.}};
+    p.exact_solution =
+        "(if(x<0.55, r1*(x-0.3), if(x<1.05, r1*0.25+r2*(x-0.55), r1*0.25+r2*0.5+r3*(x-1.05))))/r";
+    p.boundary = {BoundaryKind::dirichlet, BoundaryKind::dirichlet, BoundaryKind::neumann,
+        BoundaryKind::neumann};
+    p.boundary_value = {"0", "1", "0", "0", "0", "0"};
+    MeshOptions mesh;
+    mesh.type = MeshType::mapped;
+    mesh.map = {"x", "y", ""};
+    const Solved s = solved(p, mesh, 1e-12);
+    EXPECT_LT(s.errors.l2, 1e-9);
+    EXPECT_LE(s.report.iterations, 15);
+    EXPECT_NEAR(s.numbers.fluxes.at(1), 1. / 5.1255, 1e-9);
+  }
+
+  // deal.II's step-50, uniformly refined: a jump that the coarsest cells have within them.
+  TEST(CurvedProblem, JumpsWithinCoarseCells)
+  {
+    Problem p;
+    p.degree = 2;
+    p.refinements = 2;
+    p.exact_solution = "0";
+    p.cell_coefficient = {"if(min(x, min(y, z)) < -0.5, 100, 1)", "", ""};
+    EXPECT_LE(
+        solved(p, generated("hyper_L", "-1 : 1 : false", {{"*", {}}}), 1e-10).report.iterations, 8);
+  }
+
   TEST(CurvedProblem, NothingHoldsTheSolution)
   {
     Problem p;

@@ -140,12 +140,29 @@ namespace
       return result;
     }
 
+    /// As the cell sees it.
+    dealii::Tensor<2, dim> k_at_side(const Cell &cell, const dealii::Point<dim> &x) const
+    {
+      dealii::Point<dim> middle;
+      for (const unsigned v : cell->vertex_indices())
+        middle += cell->vertex(v) / cell->n_vertices();
+      return k(cell, x + inwards * (middle - x));
+    }
+
+    dealii::Tensor<2, dim> tensor_at(
+        const Cell &cell, const dealii::FEValuesBase<dim> &values, unsigned q) const
+    {
+      const bool is_side = dynamic_cast<const FaceValues *>(&values) != nullptr;
+      return is_side ? k_at_side(cell, values.quadrature_point(q))
+                     : k(cell, values.quadrature_point(q));
+    }
+
     /// By a hundred steps of the power method, which the formula of the project does not know.
     double kappa_at(const Cell &cell, const dealii::FEValuesBase<dim> &values, unsigned q) const
     {
       const dealii::Tensor<2, dim> inverse(values.inverse_jacobian(q));
       const dealii::Tensor<2, dim> g =
-          inverse * k(cell, values.quadrature_point(q)) * dealii::transpose(inverse);
+          inverse * tensor_at(cell, values, q) * dealii::transpose(inverse);
       dealii::Tensor<1, dim> x;
       double value = 1.;
       for (int i = 0; i < dim; ++i)
@@ -188,7 +205,7 @@ namespace
         const Cell &cell, const dealii::FEValuesBase<dim> &values, unsigned q, unsigned a) const
     {
       const dealii::Tensor<2, dim> inverse(values.inverse_jacobian(q));
-      return (inverse * k(cell, values.quadrature_point(q)) * dealii::transpose(inverse))[a][a] /
+      return (inverse * tensor_at(cell, values, q) * dealii::transpose(inverse))[a][a] /
           dealii::determinant(inverse);
     }
 
@@ -275,7 +292,7 @@ namespace
         const Cell &cell, const FaceValues &values, unsigned f, unsigned q, const Numbers &u) const
     {
       Trace result;
-      const auto tensor = k(cell, values.quadrature_point(q));
+      const auto tensor = k_at_side(cell, values.quadrature_point(q));
       for (unsigned i = 0; i < element_.n_dofs_per_cell(); ++i)
       {
         result.value += u[first(cell) + i] * values.shape_value(i, q);
@@ -292,7 +309,7 @@ namespace
     void test(const Cell &cell, const FaceValues &values, unsigned q, double of_value,
         double of_flux, Numbers &result) const
     {
-      const auto tensor = k(cell, values.quadrature_point(q));
+      const auto tensor = k_at_side(cell, values.quadrature_point(q));
       for (unsigned i = 0; i < element_.n_dofs_per_cell(); ++i)
         result[first(cell) + i] += values.JxW(q) *
             (of_value * values.shape_value(i, q) +

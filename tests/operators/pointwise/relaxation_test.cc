@@ -75,7 +75,7 @@ namespace
   };
   Mesh generated(int dim, const char *name, const char *arguments)
   {
-    GeneratedMesh mesh = generate_mesh(dim, name, arguments, 6);
+    NamedMesh mesh = generate_mesh(dim, name, arguments, 6);
     return {name, std::move(mesh.blocks), std::move(mesh.geometry)};
   }
   Mesh box(int dim, const std::array<std::int64_t, 3> &cells, const std::array<double, 3> &size)
