@@ -17,6 +17,7 @@
 #include "operators/vectors/vector_space.h"
 #include "solvers/chebyshev.h"
 #include "solvers/smoother.h"
+#include "tensormg/options.h"
 
 namespace tensormg
 {
