@@ -64,7 +64,7 @@ FOLDERS = (
     ("operators/constant", f"{OPERATORS} . operators/mesh operators/vectors operators/data"),
     ("operators/cellwise", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/constant"),
     ("operators/blocks", f"{OPERATORS} . operators/data"),
-    ("operators/pointwise", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/blocks"),
+    ("operators/pointwise", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/cellwise operators/blocks"),
     ("operators/multigrid", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/constant operators/cellwise operators/blocks operators/pointwise"),
     ("operators/solver", f"{OPERATORS} . operators"),
     ("operators/output", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/blocks operators/pointwise"),

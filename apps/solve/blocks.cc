@@ -126,9 +126,25 @@ namespace
             ", or a lower degree");
   }
 
+  /// The levels of multigrid below one cell per block, of which a Grid knows nothing.
+  void insert_lower_degrees(const BlockProblem &problem, RunRecord &record)
+  {
+    const Problem &p = problem.problem;
+    const std::int64_t blocks = problem.blocks.n_blocks();
+    std::vector<LevelRecord> lower;
+    for (const int degree : degrees_of_blocks(p.dim, p.degree, blocks))
+      if (degree < p.degree)
+      {
+        const Block block(p.dim, degree, {blocks, 1, 1});
+        lower.push_back({block.cells, block.dofs(), false, {}});
+      }
+    record.levels.insert(record.levels.begin(), lower.begin(), lower.end());
+  }
+
   RunRecord begin(const Parameters &parameters, const BlockProblem &problem, const Grid &grid)
   {
     RunRecord record = begin_record(parameters, grid, "cpu");
+    insert_lower_degrees(problem, record);
     record.is_singular = problem.is_singular();
     record.solver.basis_precision = BasisPrecision::double_precision;
     record.memory = make_memory_plan(sizes_of(problem), record.solver);
@@ -176,16 +192,17 @@ namespace
           {number, problem.material_name(number), material.volume, material.integral});
   }
 
-  void warn_of_levels(const RunRecord &record, Console &console)
+  void tell_of_levels(const RunRecord &record, Console &console)
   {
+    console.normal("coarse       " + record.mesh->coarse_solver + '\n');
     if (const int levels = record.mesh->linear_levels; levels > 0)
       console.normal("             on the coarsest " +
           std::string(levels == 1 ? "level" : std::to_string(levels) + " levels") +
           " cells of that degree fold: they have the geometry of degree 1 there\n");
     if (record.parameters.problem.refinements == 0)
       console.warning(
-          "problem.refinements = 0: there are no coarser levels, and the whole system is the coarsest one; a coarser "
-          "mesh that is refined is solved faster");
+          "problem.refinements = 0: coarser levels have lower degrees and the vertices of the mesh at most; a coarser mesh that is "
+          "refined is solved faster");
   }
 
   /// The problem, its levels, and what is said before the solve.
@@ -210,7 +227,10 @@ namespace
             problem_.blocks, problem_.geometry, pointwise_data(problem_), level_options(problem_));
       });
       for (const BlockLevels::Level &level : levels_->levels())
-        record.mesh->linear_levels += level.shape.mapping_degree < problem_.mapping_degree ? 1 : 0;
+        record.mesh->linear_levels +=
+            level.shape.mapping_degree < std::min(problem_.mapping_degree, level.basis.n - 1) ? 1
+                                                                                              : 0;
+      record.mesh->coarse_solver = levels_->coarse_text();
     }
 
     const BlockProblem &problem() const { return problem_; }
@@ -392,7 +412,7 @@ RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicato
   stage.make_levels();
   setup_times::pause();
   record.setup_seconds = MPI_Wtime() - begin;
-  warn_of_levels(record, console);
+  tell_of_levels(record, console);
   check_probes(stage);
 
   const Vector<double> x = solve(stage, console);
@@ -452,7 +472,7 @@ void dry_run_on_blocks(const Parameters &parameters, MPI_Comm communicator, Cons
         *record.mesh);
   });
   console.normal(mesh_text(record, false));
-  warn_of_levels(record, console);
+  tell_of_levels(record, console);
   foresee_files(stage.grid(), record, console);
   console.result("dry run: no mistake was found; nothing was solved or written\n");
 }

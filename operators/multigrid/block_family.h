@@ -8,10 +8,12 @@
 #include <stdexcept>
 #include <vector>
 
+#include "kernels/transfer/transfer.h"
 #include "operators/cellwise/coarse_solver.h"
 #include "operators/constant/patch_correction.h"
 #include "operators/constant/start_vector.h"
-#include "operators/constant/transfer_operator.h"
+#include "operators/multigrid/block_transfer.h"
+#include "operators/multigrid/vertex_coarse_solver.h"
 #include "operators/pointwise/block_levels.h"
 #include "operators/pointwise/pointwise_operator.h"
 #include "operators/vectors/context.h"
@@ -29,16 +31,17 @@ public:
   template <typename Number>
   using Operator = PointwiseOperator<Number>;
   template <typename Number>
-  using Transfer = TransferOperator<Number>;
+  using Transfer = BlockTransfer<Number>;
   template <typename Number>
   using PatchCorrectionType = PatchCorrection<Number>;
 
-  /// `levels` must outlive the family and all that it makes.
-  explicit BlockFamily(const BlockLevels &levels, Relaxation relaxation = Relaxation::automatic)
+  /// `levels` must outlive the family and all that it makes. `options`: of smoothers.
+  explicit BlockFamily(const BlockLevels &levels, const MultigridOptions &options = {})
     : levels_(&levels)
+    , options_(options)
     , size_(levels.levels().size())
   {
-    const std::vector<RelaxationChoice> choices = choose_relaxations(levels, relaxation);
+    const std::vector<RelaxationChoice> choices = choose_relaxations(levels, options.relaxation);
     for (std::size_t l = 0; l < size_; ++l)
       relaxations_.push_back(std::make_shared<const LevelRelaxation>(levels, l, choices[l]));
   }
@@ -70,14 +73,16 @@ public:
   template <typename Number>
   auto make_transfer(std::size_t l) const
   {
-    return std::make_unique<Transfer<Number>>(
-        grid(l), grid(l - 1), levels_->basis(), laplace::Backend::cpu);
+    return std::make_unique<Transfer<Number>>(levels_->levels()[l], levels_->levels()[l - 1]);
   }
   template <typename Number>
-  auto make_coarse_solver(std::size_t l) const
+  std::unique_ptr<CoarseSolverBase<Vector<Number>>> make_coarse_solver(std::size_t l) const
   {
+    if (l == 0 && levels_->vertices() != nullptr)
+      return std::make_unique<VertexCoarseSolver<Number>>(
+          *levels_, make_operator<double>(l), options_);
     return std::make_unique<HostCoarseSolver<Number, Operator<double>>>(
-        grid(l), levels_->basis(), make_operator<double>(l), levels_->is_singular());
+        grid(l), levels_->levels()[l].basis, make_operator<double>(l), levels_->is_singular());
   }
   template <typename Number>
   PatchCorrectionType<Number> make_patch_correction(std::size_t /*l*/) const
@@ -86,12 +91,13 @@ public:
   }
   auto make_start_vector(std::size_t l) const { return pseudo_random_vector(grid(l)); }
 
-  /// Restriction is the L2 projection, the transposed prolongation but for 1/2 in each direction; A of a level is `scale` times its numbers.
+  /// Restriction is the L2 projection, the transposed prolongation but for 1/2 in each halved direction; A of a level is `scale` times its
+  /// numbers.
   double coarsening(std::size_t l) const
   {
-    return std::exp2(block(l).dim) * levels_->levels()[l].scale / levels_->levels()[l - 1].scale;
+    return std::exp2(halved(l)) * levels_->levels()[l].scale / levels_->levels()[l - 1].scale;
   }
-  int halved(std::size_t l) const { return block(l).dim; }
+  int halved(std::size_t l) const { return transfer::n_halved(block(l), block(l - 1)); }
   static std::size_t representative_level(std::size_t l) { return l; }
   static MultigridOptions options_of_level(const MultigridOptions &options, std::size_t /*l*/)
   {
@@ -129,13 +135,16 @@ public:
   template <typename Number>
   std::int64_t bytes_of_coarse_solver(std::size_t l) const
   {
-    return HostCoarseSolver<Number, Operator<double>>::bytes(grid(l));
+    return l == 0 && levels_->vertices() != nullptr
+        ? VertexCoarseSolver<Number>::bytes(*levels_)
+        : HostCoarseSolver<Number, Operator<double>>::bytes(grid(l));
   }
 
 private:
   const LevelGrid &grid(std::size_t l) const { return levels_->levels()[l].grid; }
 
   const BlockLevels *levels_;
+  MultigridOptions options_;
   std::size_t size_;
   std::vector<std::shared_ptr<const LevelRelaxation>> relaxations_; ///< by level
 };

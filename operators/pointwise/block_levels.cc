@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "kernels/basis/make_cell_basis.h"
+#include "operators/cellwise/dense_level.h"
+#include "operators/cellwise/sparse_solver.h"
 #include "operators/pointwise/diagonal.h"
 
 namespace tensormg
@@ -19,10 +21,17 @@ LevelGrid stacked_grid(const Block &block)
   return grid;
 }
 
+std::vector<int> degrees_of_blocks(int dim, int degree, std::int64_t n_blocks)
+{
+  std::vector<int> degrees{degree};
+  while (degrees.front() > 1 &&
+      !DenseLevel::suits(stacked_grid(Block(dim, degrees.front(), {n_blocks, 1, 1}))))
+    degrees.insert(degrees.begin(), degrees.front() / 2);
+  return degrees;
+}
+
 BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
     const PointwiseData &data, const Options &options)
-  : basis_(make_cell_basis(options.degree))
-  , tables_(make_point_tables(basis_))
 {
   for (const auto &sides : mesh.sides)
     for (int side = 0; side < 2 * mesh.dim; ++side)
@@ -33,35 +42,66 @@ BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
       links_.push_back({kind, other.neighbour, other.side, other.map, other.boundary});
     }
   is_singular_ = options.is_singular.value_or(is_singular_);
-  for (int l = 0; l <= options.refinements; ++l)
+  const std::vector<int> degrees = degrees_of_blocks(mesh.dim, options.degree, mesh.n_blocks());
+  for (const int degree : degrees)
+    add_level_that_may_fold(geometry, data, degree, {1, std::min(options.mapping_degree, degree)},
+        options.refinements > 0 || degree < options.degree);
+  for (int l = 1; l <= options.refinements; ++l)
+    add_level_that_may_fold(geometry, data, options.degree,
+        {std::int64_t{1} << l, options.mapping_degree}, l < options.refinements);
+  if (!DenseLevel::suits(levels_.front().grid))
+    vertices_.emplace(mesh.dim, links_);
+}
+
+std::string BlockLevels::coarse_text() const
+{
+  std::string text;
+  for (const Level &level : levels_)
+    if (level.shape.per_direction == 1)
+      text = std::to_string(level.basis.n - 1) + (text.empty() ? "" : ", ") + text;
+  text = (text.find(',') != std::string::npos ? "degrees " : "degree ") + text;
+  const Block &coarsest = levels_.front().grid.block;
+  if (!vertices_)
+    return text + ", " + std::to_string(coarsest.dofs()) + " unknowns, " +
+        to_text(SparseMethod::dense);
+  const std::int64_t size = vertices_->size();
+  if (size == 0)
+    return text + ", smoothing alone, since all vertices are on Dirichlet sides";
+  return text + " and " + std::to_string(size) + (size == 1 ? " vertex, " : " vertices, ") +
+      to_text(sparse_method(size, coarsest.dim));
+}
+
+void BlockLevels::add_level_that_may_fold(const BlockGeometry &geometry, const PointwiseData &data,
+    int degree, BlockLevel shape, bool is_coarse)
+{
+  try
   {
-    const std::int64_t cells = std::int64_t{1} << l;
-    try
-    {
-      add_level(geometry, data, {cells, options.mapping_degree}, l < options.refinements);
-    }
-    catch (const MeshError &)
-    {
-      if (l == options.refinements || options.mapping_degree == 1)
-        throw;
-      add_level(geometry, data, {cells, 1}, true);
-    }
+    add_level(geometry, data, degree, shape, is_coarse);
+  }
+  catch (const MeshError &)
+  {
+    if (!is_coarse || shape.mapping_degree == 1)
+      throw;
+    add_level(geometry, data, degree, {shape.per_direction, 1}, is_coarse);
   }
 }
 
-void BlockLevels::add_level(
-    const BlockGeometry &geometry, const PointwiseData &data, BlockLevel shape, bool is_coarse)
+void BlockLevels::add_level(const BlockGeometry &geometry, const PointwiseData &data, int degree,
+    BlockLevel shape, bool is_coarse)
 {
-  const Block block = shape.cells(geometry, basis_.n - 1);
-  PointwiseMetric metric(geometry, shape, basis_, data, links_, is_coarse);
+  const CellBasis basis = make_cell_basis(degree);
+  const laplace::PointTables tables = make_point_tables(basis);
+  const Block block = shape.cells(geometry, degree);
+  PointwiseMetric metric(geometry, shape, basis, data, links_, is_coarse);
   Vector<double> diagonal =
-      pointwise_diagonal(block, shape.per_direction, basis_, tables_, links_, metric.view());
+      pointwise_diagonal(block, shape.per_direction, basis, tables, links_, metric.view());
   const double largest = *std::max_element(diagonal.data(), diagonal.data() + diagonal.size());
-  const double of_cubes = block.dim * *std::max_element(basis_.lambda.begin(), basis_.lambda.end());
+  const double of_cubes = block.dim * *std::max_element(basis.lambda.begin(), basis.lambda.end());
   const double scale = std::exp2(std::ceil(std::log2(largest / of_cubes)));
   metric.scale(1. / scale);
   for (std::int64_t at = 0; at < diagonal.size(); ++at)
     diagonal[at] /= scale;
-  levels_.push_back({shape, stacked_grid(block), std::move(metric), std::move(diagonal), scale});
+  levels_.push_back(
+      {shape, stacked_grid(block), basis, tables, std::move(metric), std::move(diagonal), scale});
 }
 } // namespace tensormg

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "kernels/basis/cell_basis.h"
 #include "operators/blocks/block_geometry.h"
 #include "operators/mesh/grid.h"
+#include "operators/pointwise/block_vertices.h"
 #include "operators/pointwise/metric.h"
 #include "operators/vectors/vector.h"
 
@@ -18,8 +20,13 @@ namespace tensormg
 /// The cells of a block as those of a box with sides of 1: for vectors and transfers.
 LevelGrid stacked_grid(const Block &block);
 
-/// Level l has 2^l cells per direction in each block. Numbers of a level are divided by a power of two, with which the largest entry of the
-/// diagonal is at most that of equal cubes: half precision holds them.
+/// Degrees of the levels with one cell per block, ascending; the last one is that of all finer levels. A degree p is followed by p / 2 as long as the
+/// system is too large for a dense solver (DenseLevel::suits) and p > 1.
+std::vector<int> degrees_of_blocks(int dim, int degree, std::int64_t n_blocks);
+
+/// First the levels of degrees_of_blocks(), then those of 2, 4, .. cells per direction in each block. Where the coarsest one is still too large for
+/// a dense solver, continuous linear functions on the blocks are below it. Numbers of a level are divided by a power of two, with which the
+/// largest entry of the diagonal is at most that of equal cubes: half precision holds them.
 class BlockLevels
 {
 public:
@@ -27,6 +34,8 @@ public:
   {
     BlockLevel shape;
     LevelGrid grid; ///< of all cells, block by block in x: for vectors and transfers
+    CellBasis basis;
+    laplace::PointTables tables;
     PointwiseMetric metric;
     Vector<double> diagonal;
     double scale; ///< A = scale times what the numbers give
@@ -34,8 +43,8 @@ public:
   struct Options
   {
     int degree = 3;
-    int mapping_degree =
-        3; ///< at most the degree; levels below the finest one on which cells fold take 1
+    /// At most that of a level; levels below the finest one on which cells fold take 1.
+    int mapping_degree = 3;
     int refinements = 2;
     /// Whether constants are in the kernel; nothing: where no side is Side::dirichlet.
     std::optional<bool> is_singular{};
@@ -49,21 +58,28 @@ public:
   BlockLevels(const BlockLevels &) = delete;
   BlockLevels &operator=(const BlockLevels &) = delete;
 
-  const CellBasis &basis() const { return basis_; }
-  const laplace::PointTables &tables() const { return tables_; }
+  /// Of the finest level.
+  const CellBasis &basis() const { return levels_.back().basis; }
+  const laplace::PointTables &tables() const { return levels_.back().tables; }
   const std::vector<laplace::BlockLink> &links() const { return links_; }
   const std::vector<Level> &levels() const { return levels_; }
   /// No side holds the solution.
   bool is_singular() const { return is_singular_; }
+  /// Those of the space below level 0; nullptr where a dense solver takes level 0.
+  const BlockVertices *vertices() const { return vertices_ ? &*vertices_ : nullptr; }
+  /// What is below the levels with more than one cell per block: "degrees 3, 1 and 1234 vertices, sparse direct solver".
+  std::string coarse_text() const;
 
 private:
-  void add_level(
-      const BlockGeometry &geometry, const PointwiseData &data, BlockLevel shape, bool is_coarse);
+  /// Those below the finest one are coarse.
+  void add_level_that_may_fold(const BlockGeometry &geometry, const PointwiseData &data, int degree,
+      BlockLevel shape, bool is_coarse);
+  void add_level(const BlockGeometry &geometry, const PointwiseData &data, int degree,
+      BlockLevel shape, bool is_coarse);
 
-  CellBasis basis_;
-  laplace::PointTables tables_;
   std::vector<laplace::BlockLink> links_;
   std::vector<Level> levels_;
+  std::optional<BlockVertices> vertices_;
   bool is_singular_ = true;
 };
 } // namespace tensormg

@@ -34,7 +34,7 @@ namespace
   public:
     explicit VarietyReader(const BlockLevels &levels, std::size_t l)
       : block_(levels.levels()[l].grid.block)
-      , weight_(levels.tables().weight)
+      , weight_(levels.levels()[l].tables.weight)
       , volume_(levels.levels()[l].metric.view().volume)
     {}
 

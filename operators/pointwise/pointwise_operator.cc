@@ -35,8 +35,8 @@ PointwiseOperator<Number>::PointwiseOperator(
     }
   arguments_.block = block;
   arguments_.per_direction = level_.shape.per_direction;
-  arguments_.basis = &levels.basis();
-  arguments_.tables = &levels.tables();
+  arguments_.basis = &level_.basis;
+  arguments_.tables = &level_.tables;
   arguments_.links = levels.links().data();
   if constexpr (std::is_same_v<C, double>)
     arguments_.numbers = numbers;

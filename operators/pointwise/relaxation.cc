@@ -73,7 +73,7 @@ LevelRelaxation::LevelRelaxation(const BlockLevels &levels, std::size_t l, Relax
 template <typename Number>
 SeparableRelaxation<Number>::SeparableRelaxation(
     const BlockLevels &levels, std::size_t l, std::shared_ptr<const LevelRelaxation> relaxation)
-  : basis_(levels.basis())
+  : basis_(levels.levels()[l].basis)
   , block_(levels.levels()[l].grid.block)
   , relaxation_(std::move(relaxation))
   , weight_(1. / (int{relaxation_->choice.cells} + (relaxation_->choice.lines ? block_.dim : 0)))

@@ -23,8 +23,8 @@ namespace
     explicit SeparableCells(const BlockLevels &levels, std::size_t l)
       : level_(levels.levels()[l])
       , block_(level_.grid.block)
-      , basis_(levels.basis())
-      , tables_(levels.tables())
+      , basis_(level_.basis)
+      , tables_(level_.tables)
       , links_(levels.links())
       , numbers_(level_.metric.view())
       , n_(block_.n)
@@ -337,7 +337,7 @@ SeparableNumbers::SeparableNumbers(
       if (has_cells)
         write_cell(of, cell, a, stiffness, cells);
       if (has_lines)
-        write_line(of, cell, a, stiffness, levels.basis().penalty, lines);
+        write_line(of, cell, a, stiffness, of.basis().penalty, lines);
     }
   });
 }

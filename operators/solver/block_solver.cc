@@ -1,11 +1,15 @@
 #include "operators/solver/block_solver.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "kernels/core/setup_times.h"
+#include "operators/cellwise/dense_level.h"
+#include "operators/cellwise/sparse_solver.h"
 #include "operators/multigrid/block_family.h"
 #include "operators/multigrid/multigrid_implementation.h"
 #include "operators/solver/precision_fallback.h"
@@ -72,7 +76,7 @@ BlockSolver::BlockSolver(const BlockLevels &levels, const SolverOptions &options
 void BlockSolver::set_up()
 {
   const setup_times::Scope scope("multigrid");
-  const BlockFamily family(levels_, options_.multigrid.relaxation);
+  const BlockFamily family(levels_, options_.multigrid);
   relaxation_ = family.relaxation(family.size() - 1);
   multigrid_ = with_number(
       options_.multigrid.precision, [&](auto number) -> std::unique_ptr<MultigridPreconditioner> {
@@ -153,6 +157,31 @@ namespace
     return static_cast<double>(laplace::volume_size(block) + laplace::face_size(block) +
         (has_reaction ? laplace::reaction_size(block) : 0));
   }
+
+  /// Coarsest first.
+  std::vector<Block> blocks_of_levels(const BlockSizes &sizes)
+  {
+    std::vector<Block> blocks;
+    for (const int degree : degrees_of_blocks(sizes.dim, sizes.degree, sizes.n_blocks))
+      blocks.emplace_back(sizes.dim, degree, std::array<std::int64_t, 3>{sizes.n_blocks, 1, 1});
+    for (int l = 1; l <= sizes.refinements; ++l)
+    {
+      const std::int64_t cells = std::int64_t{1} << l;
+      blocks.emplace_back(sizes.dim, sizes.degree,
+          std::array<std::int64_t, 3>{sizes.n_blocks * cells, cells, sizes.dim == 3 ? cells : 1});
+    }
+    return blocks;
+  }
+
+  /// A mesh has about as many vertices as blocks.
+  double bytes_of_coarse_solver(const Block &coarsest)
+  {
+    const auto dofs = static_cast<double>(coarsest.dofs()), size = double(coarsest.size());
+    if (DenseLevel::suits(stacked_grid(coarsest)))
+      return sizeof(double) * (dofs * dofs + 3. * size);
+    return sizeof(double) * (4. * size + static_cast<double>(laplace::trace_size(coarsest))) +
+        SparseSolver::bytes(coarsest.cells[0], coarsest.dim);
+  }
 } // namespace
 
 MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &options)
@@ -163,11 +192,10 @@ MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &option
   const double of_numbers = std::max(bytes, 4.); // half computes with those of single
   double in_double = 0., in_cycle = 0., traces = 0., vectors = 0.;
   Block block;
-  for (int l = 0; l <= sizes.refinements; ++l)
+  const std::vector<Block> blocks = blocks_of_levels(sizes);
+  for (const Block &of_level : blocks)
   {
-    const std::int64_t cells = std::int64_t{1} << l;
-    block =
-        Block(sizes.dim, sizes.degree, {sizes.n_blocks * cells, cells, sizes.dim == 3 ? cells : 1});
+    block = of_level;
     const double metric = metric_numbers(block, sizes.has_reaction),
                  diagonal = static_cast<double>(block.size());
     in_double += sizeof(double) * (metric + diagonal);
@@ -198,6 +226,7 @@ MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &option
   add("the same for the cycle", of_cycle, 1, in_cycle);
   add("traces of faces", "mixed", 1, traces);
   add("vectors of the cycle", of_cycle, 6, vectors);
+  add("coarse solver", fp64, 1, bytes_of_coarse_solver(blocks.front()));
   return plan;
 }
 } // namespace tensormg

@@ -97,6 +97,35 @@ namespace
     EXPECT_TRUE(std::filesystem::exists(directory_ / "out" / "solution_not_converged.vtu"));
   }
 
+  // Blocks that are not refined have levels of lower degrees, and the run tells of them.
+  TEST_F(Blocks, ManyBlocks)
+  {
+    const Words words{"problem.dimension=2", "problem.refinements=0", "problem.degree=3",
+        "problem.coarse_cells=40", "mesh.type=mapped", "mesh.map=x + 0.1*sin(3*y); y + 0.05*x^2",
+        "problem.right_hand_side=1", "output.directory=" + (directory_ / "out").string()};
+    for (const char *solver : {"solver.solver=cg", "solver.solver=fgmres"})
+    {
+      out_.str("");
+      Console console(MPI_COMM_SELF, Verbosity::normal, out_, out_);
+      Words all = words;
+      all.push_back(solver);
+      const RunRecord record = run_solve(default_parameters(all), MPI_COMM_SELF, console);
+      EXPECT_TRUE(record.report.converged());
+      EXPECT_LE(record.report.iterations, 9);
+      ASSERT_EQ(record.levels.size(), 2u);
+      EXPECT_EQ(record.levels[0].dofs, 1600 * 4);
+      EXPECT_EQ(record.levels[1].dofs, 1600 * 16);
+      EXPECT_GT(record.levels[0].times.visits, 0);
+      EXPECT_EQ(record.mesh->linear_levels, 0);
+    }
+    const std::string text = "degrees 3, 1 and 1521 vertices, ";
+    for (const std::string &part : {"coarse       " + text, std::string("2 levels")})
+      EXPECT_NE(out_.str().find(part), std::string::npos) << part << out_.str();
+    const nlohmann::json json = test::parse_json(test::content(directory_ / "out" / "run.json"));
+    EXPECT_EQ(json["mesh"]["coarse_solver"].get<std::string>().find(text), 0u);
+    EXPECT_EQ(json["levels"].size(), 2u);
+  }
+
   TEST_F(Blocks, ADryRunWritesNothingAndShowsTheMesh)
   {
     Console console(MPI_COMM_SELF, Verbosity::normal, out_, out_);

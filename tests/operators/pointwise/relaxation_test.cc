@@ -126,9 +126,9 @@ namespace
         const int dim = mesh.blocks.dim;
         const BlockLevels levels(mesh.blocks, mesh.geometry, test::tensor,
             {.degree = 2, .mapping_degree = 2, .refinements = 1});
-        const auto &[shape, grid, metric, diagonal, scale] = levels.levels()[l];
-        const Block &block = grid.block;
-        const std::int64_t per_direction = shape.per_direction;
+        const BlockLevels::Level &level = levels.levels()[l];
+        const Block &block = level.grid.block;
+        const std::int64_t per_direction = level.shape.per_direction;
         const auto lines = laplace::find_lines(block, per_direction, levels.links().data());
         std::set<std::tuple<std::int64_t, int>> seen;
         for (const LinePlace &place : lines.places)

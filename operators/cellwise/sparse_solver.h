@@ -1,0 +1,59 @@
+// Symmetric sparse systems of a coarsest level, by the solver that suits their size.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operators/cellwise/cholesky.h"
+#include "operators/cellwise/vertex_amg.h"
+#include "operators/cellwise/vertex_hierarchy.h"
+
+namespace tensormg
+{
+enum class SparseMethod
+{
+  dense,              ///< Cholesky
+  direct,             ///< UMFPACK
+  algebraic,          ///< V-cycles of Trilinos ML
+  conjugate_gradients ///< with the diagonal, where deal.II has neither of these libraries
+};
+/// "sparse direct solver"
+std::string to_text(SparseMethod method);
+
+/// For a matrix with one unknown per vertex of a mesh of cells.
+SparseMethod sparse_method(std::int64_t unknowns, int dim);
+
+/// x = C b, C = A^-1 or, of V-cycles, an approximation: symmetric and the same each time. Where constants are in the kernel, b is first
+/// freed of its mean, and x has none.
+class SparseSolver
+{
+public:
+  /// Entries of the same place are summed. Throws std::runtime_error: A is not positive definite (dense) or its factors take too much
+  /// memory; std::logic_error: a library that is not there.
+  SparseSolver(SparseRows matrix, SparseMethod method, bool is_singular);
+  ~SparseSolver();
+  SparseSolver(SparseSolver &&) noexcept;
+  SparseSolver &operator=(SparseSolver &&) noexcept;
+
+  /// b is lost.
+  void solve(std::vector<double> &x, std::vector<double> &b);
+
+  /// About what a solver with so many unknowns holds.
+  static double bytes(std::int64_t unknowns, int dim);
+
+private:
+  void iterate(std::vector<double> &x, std::vector<double> &b) const;
+
+  SparseMethod method_;
+  bool is_singular_;
+  SparseRows matrix_; ///< of conjugate gradients
+  std::vector<double> inverse_diagonal_;
+  Cholesky factor_;
+  std::optional<VertexAmg> amg_;
+  struct Direct;
+  std::unique_ptr<Direct> direct_;
+};
+} // namespace tensormg

@@ -1,0 +1,113 @@
+// The coarsest level of a mesh with many blocks: a cycle of two levels over continuous linear functions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "kernels/vector/vector.h"
+#include "operators/cellwise/sparse_solver.h"
+#include "operators/constant/start_vector.h"
+#include "operators/multigrid/eigenvalue_estimate.h"
+#include "operators/multigrid/smoothing_choices.h"
+#include "operators/pointwise/block_levels.h"
+#include "operators/pointwise/pointwise_operator.h"
+#include "operators/vectors/vector_space.h"
+#include "solvers/chebyshev.h"
+#include "solvers/smoother.h"
+#include "tensormg/options.h"
+
+namespace tensormg
+{
+/// x = C b for level 0 of a BlockLevels that has vertices(), in double: smoothing, correction by (P'BP)^-1 (block_vertices.h,
+/// sparse_solver.h), smoothing. C is symmetric and the same each time. Where constants are in the kernel, x and b are freed of them. More than
+/// one such cycle saves multigrid no iteration.
+template <typename Number>
+class VertexCoarseSolver : public CoarseSolverBase<Vector<Number>>
+{
+public:
+  /// `levels` must outlive the object; `op`: B of level 0. Throws as SparseSolver, and EigenvalueError if B is not finite.
+  VertexCoarseSolver(const BlockLevels &levels, std::unique_ptr<PointwiseOperator<double>> op,
+      const MultigridOptions &options)
+    : level_(levels.levels().front())
+    , vertices_(*levels.vertices())
+    , space_(level_.grid.block, MPI_COMM_SELF)
+    , operator_(std::move(op))
+    , smoother_(*operator_, smoothing_steps(options, lambda_max(options)))
+    , x_(level_.grid.block)
+    , b_(level_.grid.block)
+    , work_(level_.grid.block)
+  {
+    if (vertices_.size() > 0)
+      solver_.emplace(vertices_.matrix(levels),
+          sparse_method(vertices_.size(), level_.grid.block.dim), levels.is_singular());
+    if (!levels.is_singular())
+      return;
+    constant_ = space_.make_vector();
+    vector_kernels::add_constant(level_.grid.block, level_.basis, 1., constant_.data());
+    space_.axpby(0., constant_, 1. / space_.norm(constant_), constant_);
+  }
+
+  void solve(Vector<Number> &x, const Vector<Number> &b) override
+  {
+    space_.convert(VectorSpace::scale(1.), b, b_);
+    run();
+    space_.convert(VectorSpace::scale(1.), x_, x);
+  }
+
+  static std::int64_t bytes(const BlockLevels &levels)
+  {
+    const Block &block = levels.levels().front().grid.block;
+    return static_cast<std::int64_t>(sizeof(double)) *
+        (4 * block.size() + laplace::trace_size(block)) +
+        static_cast<std::int64_t>(SparseSolver::bytes(levels.vertices()->size(), block.dim));
+  }
+
+private:
+  double lambda_max(const MultigridOptions &options)
+  {
+    return needs_lambda_max(options) ? options.eigenvalue_safety *
+            lanczos_lambda_max(
+                *operator_, space_, pseudo_random_vector(level_.grid), options.eigenvalue_steps)
+                                     : 0.;
+  }
+
+  void run()
+  {
+    project(b_);
+    smoother_.smooth(x_, b_, work_, true, true);
+    correct();
+    smoother_.smooth(x_, b_, work_, false, false);
+    project(x_);
+  }
+
+  void correct()
+  {
+    if (!solver_)
+      return;
+    operator_->residual(work_, x_, b_);
+    vertices_.restrict_to(level_.basis, of_vertices_, work_);
+    solver_->solve(correction_, of_vertices_);
+    vertices_.add_prolonged(level_.basis, x_, correction_);
+  }
+
+  /// Subtracts what is along constants.
+  void project(Vector<double> &x) const
+  {
+    if (constant_.size() > 0)
+      space_.axpby(-space_.dot(constant_, x), constant_, 1., x);
+  }
+
+  const BlockLevels::Level &level_;
+  const BlockVertices &vertices_;
+  VectorSpace space_;
+  std::unique_ptr<PointwiseOperator<double>> operator_;
+  ThreeTermSmoother<PointwiseOperator<double>> smoother_;
+  std::optional<SparseSolver> solver_; ///< where there are vertices without a Dirichlet side
+  Vector<double> x_, b_, work_,
+      constant_; ///< constant_: empty, or the coefficients of 1, of norm 1
+  std::vector<double> of_vertices_, correction_;
+};
+} // namespace tensormg
