@@ -7,6 +7,8 @@
 #include "apps/common/program.h"
 #include "apps/compare/report.h"
 #include "apps/compare/solve.h"
+#include "apps/parameters/checks.h"
+#include "apps/parameters/mesh.h"
 
 namespace tensormg
 {
@@ -261,6 +263,8 @@ int compare_exit_code(const Comparison &comparison, MPI_Comm communicator, Conso
 
 int compare_program(const Parameters &parameters, MPI_Comm communicator, Console &console)
 {
+  if (parameters.compare.solve && has_blocks(parameters))
+    fail_for(parameters, {"mesh.type"}, "compare solves on boxes; allowed: box");
   if (parameters.compare.solve)
     return compare_solves(parameters, communicator, console);
   const TableFiles files(parameters.output.directory, "compare");

@@ -108,10 +108,9 @@ namespace
     if (multigrid.single_levels > 0 && !multigrid.is_below_single())
       fail_for(p, {"multigrid.single_levels", "multigrid.precision"},
           "no level has shorter numbers than those of single; allowed: 0, or precision = half, 2xfp16 or tf32");
-    if (multigrid.single_levels == 0)
+    if (multigrid.single_levels == 0 || has_blocks(p)) // whoever has the levels looks
       return;
-    const int finest = has_blocks(p) ? p.problem.refinements
-                                     : static_cast<int>(level_shapes(p.problem).size()) - 1;
+    const auto finest = static_cast<int>(level_shapes(p.problem).size()) - 1;
     if (multigrid.single_levels > finest)
       fail_for(p, {"multigrid.single_levels", "problem.refinements"},
           "the finest level, number " + std::to_string(finest) +

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,19 +40,28 @@ namespace
     }
     catch (const CoefficientError &error)
     {
-      fail_for(parameters,
-          {error.of == CoefficientError::Of::diffusion         ? "problem.coefficient"
-                  : error.of == CoefficientError::Of::reaction ? "problem.reaction"
-                  : parameters.mesh.type == MeshType::mapped   ? "mesh.type"
-                                                               : "boundary.conditions"},
-          error.what());
+      std::string key = error.of == CoefficientError::Of::diffusion ? "problem.coefficient"
+          : error.of == CoefficientError::Of::reaction              ? "problem.reaction"
+                                                                    : "boundary.conditions";
+      if (error.of == CoefficientError::Of::robin && parameters.mesh.type == MeshType::mapped)
+        key = std::string("boundary.") + side_names[static_cast<std::size_t>(error.boundary)] +
+            "_robin_coefficient";
+      fail_for(parameters, {key}, error.what());
+    }
+    catch (const std::bad_alloc &)
+    {
+      fail_for(parameters, {"mesh.type", "mesh.generator_arguments", "problem.coarse_cells"},
+          "the mesh does not fit into memory; allowed: one with fewer cells");
     }
     catch (const MeshError &error)
     {
       const std::string key = parameters.mesh.type == MeshType::mapped ? "mesh.map"
           : parameters.mesh.type == MeshType::file                     ? "mesh.file"
                                                                        : "mesh.generator";
-      fail_for(parameters, {key}, error.what());
+      std::vector<std::string> keys{key};
+      if (parameters.mesh.type == MeshType::generate)
+        keys.emplace_back("mesh.generator_arguments");
+      fail_for(parameters, keys, error.what());
     }
     catch (const ExpressionError &error)
     {
@@ -79,7 +89,8 @@ namespace
   BlockSizes sizes_of(const BlockProblem &problem)
   {
     const Problem &p = problem.problem;
-    return {p.dim, p.degree, problem.blocks.n_blocks(), p.refinements, !p.reaction.empty()};
+    return {p.dim, p.degree, problem.blocks.n_blocks(), p.refinements, !p.reaction.empty(),
+        problem.geometry.degree()};
   }
 
   /// What the programs know of levels, with one box of equal cells in place of the mesh.
@@ -96,15 +107,31 @@ namespace
     return grid;
   }
 
-  void check_size(const Parameters &parameters, const BlockProblem &problem)
+  Grid checked_grid(const Parameters &parameters, const BlockProblem &problem)
   {
-    constexpr double most = 4.6e18;
+    constexpr double most = 1e15; // numbers of points are counted, and there are more of them
     const Problem &p = problem.problem;
     if (std::ldexp(static_cast<double>(problem.blocks.n_blocks()), p.refinements * p.dim) *
             std::pow(p.degree + 1., p.dim) >
         most)
       fail_for(parameters, {"problem.refinements", "problem.degree"},
-          "these are more than 2^62 degrees of freedom");
+          "these are more than 10^15 degrees of freedom");
+    return grid_of(problem);
+  }
+
+  /// Of the blocks of a mapped box, which are known before they are made.
+  void check_number_of_blocks(const Parameters &parameters)
+  {
+    constexpr double bytes_per_block = 3000.; // of vertices, cells and neighbours, about
+    double blocks = 1.;
+    for (int d = 0; d < parameters.problem.dim; ++d)
+      blocks *= static_cast<double>(parameters.problem.coarse_cells[static_cast<std::size_t>(d)]);
+    const double available = available_memory();
+    if (parameters.mesh.type == MeshType::mapped && blocks * bytes_per_block > available)
+      fail_for(parameters, {"problem.coarse_cells"},
+          "so many blocks need some " + format_bytes(blocks * bytes_per_block) +
+              " of memory, and " + format_bytes(available) +
+              " are available; allowed: fewer coarse_cells with more refinements");
   }
 
   void check_memory(
@@ -210,12 +237,14 @@ namespace
   {
   public:
     Stage(const Parameters &parameters, Console &console)
-      : problem_(with_mesh(
-            parameters, [&] { return make_block_problem(parameters.problem, parameters.mesh); }))
-      , grid_(grid_of(problem_))
+      : problem_(with_mesh(parameters,
+            [&] {
+              check_number_of_blocks(parameters);
+              return make_block_problem(parameters.problem, parameters.mesh);
+            }))
+      , grid_(checked_grid(parameters, problem_))
       , record(begin(parameters, problem_, grid_))
     {
-      check_size(parameters, problem_);
       console.normal(header_text(record, console.is_verbose()));
       check_memory(parameters, problem_, record);
     }
@@ -245,6 +274,23 @@ namespace
   public:
     RunRecord record;
   };
+
+  void check_single_levels(const Stage &stage)
+  {
+    const auto finest = static_cast<int>(stage.levels().levels().size()) - 1;
+    if (stage.record.solver.multigrid.single_levels > finest)
+      fail_for(stage.record.parameters, {"multigrid.single_levels"},
+          "the finest level, number " + std::to_string(finest) +
+              ", keeps multigrid.precision; allowed: at most " + std::to_string(finest));
+  }
+
+  void check_finite(const Parameters &parameters, const Vector<double> &b)
+  {
+    if (!std::isfinite(VectorSpace(b.block(), MPI_COMM_SELF).max_abs(b)))
+      fail_for(parameters, {"problem.right_hand_side", "problem.coefficient", "mesh.type"},
+          "the right-hand side of the system, with the sizes of the cells and the values on boundaries, leaves the range of double "
+          "precision");
+  }
 
   void check_probes(const Stage &stage)
   {
@@ -298,6 +344,25 @@ namespace
         std::ldexp(std::sqrt(volume) * solver.estimate_error(x, b).norm, exponent);
   }
 
+  /// A level that is not positive definite has lost its small numbers beside the large ones.
+  BlockSolver make_solver(
+      const Parameters &parameters, const BlockLevels &levels, const SolverOptions &options)
+  {
+    try
+    {
+      return with_user_data(parameters, [&] { return BlockSolver(levels, options); });
+    }
+    catch (const std::runtime_error &error)
+    {
+      if (diagonal_range(levels) < 1e9)
+        throw;
+      fail_for(parameters, {"problem.coefficient", "mesh.type"},
+          std::string(error.what()) + ": entries of its diagonal differ by " +
+              format_number(diagonal_range(levels)) +
+              ", more than double precision holds; allowed: coefficients and cells that vary less");
+    }
+  }
+
   /// From the right-hand side to the solution.
   Vector<double> solve(Stage &stage, Console &console)
   {
@@ -315,9 +380,7 @@ namespace
     Vector<double> x(b.block());
     const bool has_guess = !problem.problem.initial_guess.empty();
     const VectorSpace space(b.block(), MPI_COMM_SELF);
-    if (!std::isfinite(space.max_abs(b)))
-      fail_for(parameters, {"problem.right_hand_side", "problem.coefficient"},
-          "the right-hand side of the system leaves the range of double precision");
+    check_finite(parameters, b);
     const int exponent = bring_into_range(b, space);
     const auto make_start = [&] {
       x = with_user_data(parameters, [&] {
@@ -331,10 +394,16 @@ namespace
 
     begin = MPI_Wtime();
     setup_times::resume();
-    BlockSolver solver =
-        with_user_data(parameters, [&] { return BlockSolver(levels, record.solver); });
+    SolverOptions options = record.solver;
+    options.multigrid.precision =
+        parameters.solver.multigrid.precision; // the levels may ask for double
+    BlockSolver solver = make_solver(parameters, levels, options);
     setup_times::pause();
     record.setup_seconds += MPI_Wtime() - begin;
+    if (record.solver.multigrid.precision != solver.options().multigrid.precision)
+      console.normal(
+          "             the cycle is in double precision: entries of the diagonal differ by " +
+          format_number(diagonal_range(levels)) + '\n');
     record.mesh->relaxation = relaxation_text(solver.relaxation());
     console.normal("             smoothed by " + record.mesh->relaxation + '\n');
     SolveEvents events;
@@ -380,6 +449,19 @@ namespace
     });
   }
 
+  /// That the files can be written, and whether there will be a VTU.
+  void check_files(const Stage &stage, Console &console)
+  {
+    const OutputOptions &output = stage.record.parameters.output;
+    Console silent = Console::silent(MPI_COMM_SELF); // it advises what boxes have
+    check_output(output, stage.grid(), silent);
+    if (const auto reason = refuse_output(stage.problem(), field_options(output));
+        output.write_vtu && reason)
+      console.warning("the solution will not be written for ParaView (output.vtu_max_cells = " +
+          std::to_string(output.vtu_max_cells) + "): " + *reason +
+          "; output.write_vtu = false asks for no file");
+  }
+
   void write_vtu(const Stage &stage, RunRecord &record, const Vector<double> &x, Console &console)
   {
     const OutputOptions &output = record.parameters.output;
@@ -407,12 +489,13 @@ RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicato
   const OutputDirectory directory(parameters.output.directory, communicator);
   Stage stage(parameters, console);
   RunRecord &record = stage.record;
-  check_output(parameters.output, stage.grid(), console);
+  check_files(stage, console);
   forget_record(parameters.output.directory, communicator);
   stage.make_levels();
   setup_times::pause();
   record.setup_seconds = MPI_Wtime() - begin;
   tell_of_levels(record, console);
+  check_single_levels(stage);
   check_probes(stage);
 
   const Vector<double> x = solve(stage, console);
@@ -435,13 +518,13 @@ RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicato
   }
   record.total_seconds = MPI_Wtime() - begin;
   write_record(record, communicator);
-  if (trouble)
-    std::rethrow_exception(trouble);
   console.normal(files_text(record));
   if (!record.report.converged())
     console.error("the solve did not converge (" + std::string(to_string(record.report.reason)) +
         (record.report.detail.empty() ? "" : ": " + record.report.detail) +
         "): the solution must not be used");
+  if (trouble)
+    std::rethrow_exception(trouble);
   return record;
 }
 
@@ -461,11 +544,15 @@ void dry_run_on_blocks(const Parameters &parameters, MPI_Comm communicator, Cons
   foresee_directory(parameters.output.directory, communicator);
   Stage stage(parameters, console);
   stage.make_levels();
+  check_single_levels(stage);
   check_probes(stage);
   RunRecord &record = stage.record;
   with_user_data(parameters, [&] {
     BlockRightHandSide right_hand_side = assemble_right_hand_side(stage.problem(), stage.levels());
     make_compatible(stage.problem(), stage.levels(), right_hand_side);
+    check_finite(parameters, right_hand_side.b);
+    if (const std::string &guess = parameters.problem.initial_guess; !guess.empty())
+      static_cast<void>(project(stage.problem(), stage.levels(), "problem.initial_guess", guess));
     record_mesh(stage.problem(), stage.levels(),
         solution_numbers(stage.problem(), stage.levels(),
             Vector<double>(stage.levels().levels().back().grid.block)),

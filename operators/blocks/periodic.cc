@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "operators/data/tensor_rule.h"
@@ -92,24 +93,49 @@ namespace
     return std::nullopt;
   }
 
-  struct Partner
+  /// The faces of a boundary by where they are: in the order of a sum of their coordinates.
+  class FacesByPlace
   {
-    std::size_t face;
-    FaceMap map;
+  public:
+    FacesByPlace(const std::vector<Face> &faces, int dim, double tolerance)
+      : faces_(faces)
+      , dim_(dim)
+      , tolerance_(tolerance)
+    {
+      for (std::size_t f = 0; f < faces.size(); ++f)
+        by_key_.emplace_back(key(faces[f].middle()), f);
+      std::sort(by_key_.begin(), by_key_.end());
+    }
+
+    struct Partner
+    {
+      std::size_t face;
+      FaceMap map;
+    };
+    /// Where the motion brings a face.
+    std::optional<Partner> partner_of(const Face &face, const RigidMotion &motion) const
+    {
+      std::vector<Point> moved;
+      for (const Point &corner : face.corners)
+        moved.push_back(motion(corner));
+      const double at = key(Face{0, 0, moved}.middle());
+      for (auto entry = std::lower_bound(
+               by_key_.begin(), by_key_.end(), std::pair(at - 2. * tolerance_, std::size_t{0}));
+           entry != by_key_.end() && entry->first <= at + 2. * tolerance_; ++entry)
+        if (const auto map = map_between(moved, faces_[entry->second].corners, dim_, tolerance_))
+          return Partner{entry->second, *map};
+      return std::nullopt;
+    }
+
+  private:
+    /// Numbers without a pattern, so that few faces of a lattice have one sum.
+    static double key(const Point &x) { return 0.5377 * x[0] + 0.7316 * x[1] + 0.4189 * x[2]; }
+
+    const std::vector<Face> &faces_;
+    int dim_;
+    double tolerance_;
+    std::vector<std::pair<double, std::size_t>> by_key_;
   };
-  std::optional<Partner> partner_of(const Face &face, const std::vector<Face> &others,
-      const RigidMotion &motion, int dim, double tolerance)
-  {
-    std::vector<Point> moved;
-    for (const Point &corner : face.corners)
-      moved.push_back(motion(corner));
-    const Point middle = Face{0, 0, moved}.middle();
-    for (std::size_t o = 0; o < others.size(); ++o)
-      if (distance(middle, others[o].middle()) < tolerance)
-        if (const auto map = map_between(moved, others[o].corners, dim, tolerance))
-          return Partner{o, *map};
-    return std::nullopt;
-  }
 
   constexpr double tolerance_of_faces = 1e-6; ///< of the smallest face
 
@@ -146,11 +172,10 @@ RigidMotion motion_between(
   std::vector<RigidMotion> candidates{translation(middle, other)};
   for (int d = mesh.dim == 2 ? 2 : 0; d < 3; ++d)
     candidates.push_back(rotation(d, middle, other));
-  const double tolerance = tolerance_of_faces * size_of(from);
+  const FacesByPlace others(to, mesh.dim, tolerance_of_faces * size_of(from));
   for (const RigidMotion &motion : candidates)
-    if (std::all_of(from.begin(), from.end(), [&](const Face &face) {
-          return partner_of(face, to, motion, mesh.dim, tolerance).has_value();
-        }))
+    if (std::all_of(from.begin(), from.end(),
+            [&](const Face &face) { return others.partner_of(face, motion).has_value(); }))
       return motion;
   throw MeshError(both +
       " are not the same, up to a translation or a rotation around a coordinate axis: they cannot be periodic");
@@ -160,10 +185,10 @@ void join_boundaries(BlockMesh &mesh, int first, int second, const RigidMotion &
     const std::array<std::string, 2> &names)
 {
   const std::vector<Face> from = faces_of(mesh, first), to = faces_of(mesh, second);
-  const double tolerance = tolerance_of_faces * size_of(from);
+  const FacesByPlace others(to, mesh.dim, tolerance_of_faces * size_of(from));
   for (const Face &face : from)
   {
-    const auto partner = partner_of(face, to, motion, mesh.dim, tolerance);
+    const auto partner = others.partner_of(face, motion);
     if (!partner)
       throw MeshError("the face of the boundary " + names[0] + " at " +
           point_text(face.middle(), mesh.dim) + " has no partner on " + names[1]);

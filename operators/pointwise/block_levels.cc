@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #include "kernels/basis/make_cell_basis.h"
@@ -49,8 +50,39 @@ BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
   for (int l = 1; l <= options.refinements; ++l)
     add_level_that_may_fold(geometry, data, options.degree,
         {std::int64_t{1} << l, options.mapping_degree}, l < options.refinements);
+  check_held();
   if (!DenseLevel::suits(levels_.front().grid))
     vertices_.emplace(mesh.dim, links_);
+}
+
+/// A reaction and Robin coefficients that are zero everywhere hold nothing.
+void BlockLevels::check_held() const
+{
+  const auto is = [](Side kind) {
+    return [kind](const laplace::BlockLink &link) { return link.kind == kind; };
+  };
+  if (is_singular_ || std::any_of(links_.begin(), links_.end(), is(Side::dirichlet)))
+    return;
+  const Level &finest = levels_.back();
+  const Block &block = finest.grid.block;
+  const auto numbers = finest.metric.view();
+  double sum = 0.;
+  for (std::int64_t at = 0; numbers.reaction != nullptr && at < laplace::reaction_size(block); ++at)
+    sum += numbers.reaction[at];
+  for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
+    for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
+      for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
+        for (int side = 0; side < 2 * block.dim; ++side)
+          if (laplace::point_behind(
+                  block, finest.shape.per_direction, links_.data(), {cx, cy, cz}, side, 0, 0)
+                  .kind == Side::neumann)
+            for (std::int64_t q = 0; q < laplace::points_of_face(block); ++q)
+              sum += numbers.face[laplace::face_index(
+                  block, cz * block.cells[1] + cy, side, q, block.dim, cx)];
+  if (!(sum > 0.))
+    throw std::invalid_argument(
+        "the reaction and the r of robin boundaries are zero everywhere: nothing holds the solution; allowed: no reaction and neumann "
+        "boundaries, which give the solution with mean zero, or numbers > 0 somewhere");
 }
 
 std::string BlockLevels::coarse_text() const
@@ -78,11 +110,15 @@ void BlockLevels::add_level_that_may_fold(const BlockGeometry &geometry, const P
   {
     add_level(geometry, data, degree, shape, is_coarse);
   }
-  catch (const MeshError &)
+  catch (const MeshError &error)
   {
-    if (!is_coarse || shape.mapping_degree == 1)
+    if (!is_coarse)
       throw;
-    add_level(geometry, data, degree, {shape.per_direction, 1}, is_coarse);
+    if (shape.mapping_degree == 1)
+      throw MeshError("on a coarse level, with " + std::to_string(shape.per_direction) +
+          " cells per direction of a block and straight sides, " + error.what() +
+          "; more blocks with fewer refinements help");
+    add_level_that_may_fold(geometry, data, degree, {shape.per_direction, 1}, is_coarse);
   }
 }
 

@@ -51,7 +51,8 @@ public:
     std::function<Side(int boundary)> side = [](int) { return Side::dirichlet; };
   };
 
-  /// Throws as PointwiseMetric, for the finest level and where degree 1 folds, too.
+  /// Throws as PointwiseMetric, for the finest level and where degree 1 folds, too; std::invalid_argument where reaction and Robin coefficients, which
+  /// alone could hold the solution, are zero.
   BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry, const PointwiseData &data,
       const Options &options);
   // Operators point into it.
@@ -71,6 +72,7 @@ public:
   std::string coarse_text() const;
 
 private:
+  void check_held() const;
   /// Those below the finest one are coarse.
   void add_level_that_may_fold(const BlockGeometry &geometry, const PointwiseData &data, int degree,
       BlockLevel shape, bool is_coarse);

@@ -33,13 +33,33 @@ namespace
     return true;
   }
 
-  /// Newton's method from the middle of the cell; nothing if it leaves the cell's surroundings.
+  /// The reference coordinates of the nearest node, a little inside.
+  Point start(
+      const std::vector<Point> &nodes, const std::vector<double> &line, const Point &point, int dim)
+  {
+    std::size_t nearest = 0;
+    double least = INFINITY;
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      if (const double distance =
+              std::hypot(nodes[i][0] - point[0], nodes[i][1] - point[1], nodes[i][2] - point[2]);
+          distance < least)
+      {
+        least = distance;
+        nearest = i;
+      }
+    Point xi{0.5, 0.5, 0.5};
+    for (int d = 0; d < dim; ++d, nearest /= line.size())
+      xi[d] = std::clamp(line[nearest % line.size()], 0.05, 0.95);
+    return xi;
+  }
+
+  /// Newton's method from there; nothing if it leaves the cell's surroundings.
   std::optional<Point> reference_of(const CellMap &map, int mapping_degree,
       const std::vector<Point> &nodes, const Point &point, int dim)
   {
     constexpr int most_steps = 20;
     const std::vector<double> line = lobatto_nodes(mapping_degree);
-    Point xi{0.5, 0.5, 0.5};
+    Point xi = start(nodes, line, point, dim);
     for (int step = 0; step < most_steps; ++step)
     {
       const LinePoints x(line, {xi[0]}), y(line, {xi[1]}), z(line, {xi[2]});

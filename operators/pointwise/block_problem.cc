@@ -18,8 +18,8 @@ namespace
 {
   using Point = std::array<double, 3>;
 
-  /// With which the polynomials of a block are as good as the manifold of a generator.
-  constexpr int generated_degree = 12;
+  /// With which the polynomials of a block are as good as the manifold of a generator for cells of this degree: they hold (degree + 1)^dim points.
+  int generated_degree(int degree) { return std::min(degree + 6, 12); }
 
   std::string name_of(const std::map<int, std::string> &names, int number)
   {
@@ -95,22 +95,37 @@ namespace
   int boundary_of(
       const BlockProblem &problem, const std::set<int> &numbers, const std::string &name)
   {
+    std::set<int> found;
     for (const int number : numbers)
       if (name == problem.boundary_name(number) || name == std::to_string(number))
-        return number;
+        found.insert(number);
+    if (found.size() == 1)
+      return *found.begin();
+    if (found.size() > 1)
+      throw std::invalid_argument("boundary.conditions: '" + name +
+          "' is the name or the number of " + std::to_string(found.size()) +
+          " boundaries of the mesh; allowed: names that are different, and no numbers of others");
     throw std::invalid_argument("boundary.conditions: the mesh has no boundary '" + name +
         "'; allowed: " + names_text(problem, numbers) + ", and * for all others");
   }
 
-  /// Whether the middles of joined sides lie where the motion takes them: corners alone do not tell.
+  /// Points of a side by the nodes of these polynomials, those of the lower tangential direction fastest.
+  std::vector<Point> side_nodes(
+      const BlockProblem &problem, std::int64_t block, int side, int degree)
+  {
+    const std::vector<double> line = lobatto_nodes(degree);
+    std::array<std::vector<double>, 3> at{line, line, line};
+    at[side / 2] = {side % 2 == 1 ? 1. : 0.};
+    return problem.geometry.points(block, at);
+  }
+
+  /// Whether joined sides are curved alike: corners alone do not tell.
   void check_joined(const BlockProblem &problem, const BlockMesh &before, int first,
       const RigidMotion &motion, const std::string &name)
   {
-    const auto middle = [&](std::int64_t block, int side) {
-      std::array<std::vector<double>, 3> at{{{0.5}, {0.5}, {0.5}}};
-      at[side / 2] = {side % 2 == 1 ? 1. : 0.};
-      return problem.geometry.points(block, at).front();
-    };
+    constexpr double rounding = 1e-6; // of the block
+    const int degree = std::max(problem.geometry.degree(), 2);
+    const std::int64_t n = degree + 1, of_b = before.dim == 3 ? n : 1;
     for (std::int64_t b = 0; b < before.n_blocks(); ++b)
       for (int side = 0; side < 2 * before.dim; ++side)
       {
@@ -118,31 +133,37 @@ namespace
         if (was.neighbour >= 0 || was.boundary != first)
           continue;
         const BlockSide &is = problem.blocks.sides[static_cast<std::size_t>(b)][side];
-        const Point here = motion(middle(b, side)), there = middle(is.neighbour, is.side);
+        const std::vector<Point> here = side_nodes(problem, b, side, degree),
+                                 there = side_nodes(problem, is.neighbour, is.side, degree);
         const auto &corners = before.corners[static_cast<std::size_t>(b)];
-        double off = 0., size = 0.;
+        double size = 0.;
         for (int d = 0; d < 3; ++d)
-        {
-          off = std::max(off, std::abs(here[d] - there[d]));
           size = std::max(size, std::abs(corners[0][d] - corners[(1U << before.dim) - 1][d]));
+        for (std::int64_t q = 0; q < n * of_b; ++q)
+        {
+          const auto to = is.map(q % n, q / n, n, of_b);
+          const Point moved = motion(here[static_cast<std::size_t>(q)]),
+                      &other = there[static_cast<std::size_t>(to[0] + n * to[1])];
+          for (int d = 0; d < 3; ++d)
+            if (!(std::abs(moved[d] - other[d]) <= rounding * size))
+              throw MeshError("the boundary " + name +
+                  " is curved in another way than its partner at " +
+                  point_text(here[static_cast<std::size_t>(q)], before.dim));
         }
-        if (!(off <= 1e-6 * size))
-          throw MeshError("the boundary " + name +
-              " is curved in another way than its partner at " + point_text(here, before.dim));
       }
   }
 
   /// Joins pairs, whose boundaries are then none.
   void join_pairs(BlockProblem &problem, const std::set<int> &numbers, const MeshOptions &mesh)
   {
-    std::set<int> joined;
+    std::map<int, int> joined; // by both
     for (const auto &[name, condition] : mesh.conditions)
     {
       if (condition.kind != BoundaryKind::periodic)
         continue;
       const int first = boundary_of(problem, numbers, name),
                 second = boundary_of(problem, numbers, condition.value);
-      if (joined.contains(first) && joined.contains(second))
+      if (joined.contains(first) && joined.at(first) == second)
         continue; // the other half of a pair
       if (first == second || joined.contains(first) || joined.contains(second))
         throw std::invalid_argument("boundary.conditions: '" + name +
@@ -154,7 +175,8 @@ namespace
       const BlockMesh before = problem.blocks;
       join_boundaries(problem.blocks, first, second, motion, names);
       check_joined(problem, before, first, motion, names[0]);
-      joined.insert({first, second});
+      joined[first] = second;
+      joined[second] = first;
     }
   }
 
@@ -200,14 +222,65 @@ bool BlockProblem::is_singular() const
           [](const auto &entry) { return entry.second.kind == BoundaryKind::neumann; });
 }
 
+namespace
+{
+  /// Of the connected parts of the mesh, the least number of a block in each block's part.
+  std::vector<std::int64_t> parts_of(const BlockMesh &mesh)
+  {
+    std::vector<std::int64_t> part(static_cast<std::size_t>(mesh.n_blocks()), -1);
+    for (std::int64_t first = 0; first < mesh.n_blocks(); ++first)
+    {
+      std::vector<std::int64_t> next{first};
+      while (!next.empty())
+      {
+        const std::int64_t block = next.back();
+        next.pop_back();
+        if (part[static_cast<std::size_t>(block)] >= 0)
+          continue;
+        part[static_cast<std::size_t>(block)] = first;
+        for (int side = 0; side < 2 * mesh.dim; ++side)
+          if (const int other = mesh.sides[static_cast<std::size_t>(block)][side].neighbour;
+              other >= 0)
+            next.push_back(other);
+      }
+    }
+    return part;
+  }
+} // namespace
+
+void check_parts(const BlockProblem &problem)
+{
+  const BlockMesh &mesh = problem.blocks;
+  const std::vector<std::int64_t> part = parts_of(mesh);
+  const bool has_parts = std::any_of(part.begin(), part.end(), [](auto p) { return p > 0; });
+  if (!problem.problem.reaction.empty() || (problem.is_singular() && !has_parts))
+    return;
+  std::set<std::int64_t> held;
+  for (std::size_t b = 0; b < part.size(); ++b)
+    for (int side = 0; side < 2 * mesh.dim; ++side)
+      if (const BlockSide &other = mesh.sides[b][side]; other.neighbour < 0 &&
+          problem.conditions.at(other.boundary).kind != BoundaryKind::neumann)
+        held.insert(part[b]);
+  for (std::size_t b = 0; b < part.size(); ++b)
+    if (!held.contains(part[b]))
+      throw std::invalid_argument(
+          "boundary.conditions: the mesh has parts that are not connected, and nothing holds the solution in that of the cell at " +
+          point_text(mesh.corners[b][0], mesh.dim) +
+          "; allowed: a dirichlet or robin boundary in each part");
+}
+
 BlockProblem make_block_problem(const Problem &problem, const MeshOptions &mesh)
 {
+  if (problem.constants.contains("material"))
+    throw std::invalid_argument(
+        "problem.constants: `material` is the number of the material on this mesh; allowed: other names");
   const auto make = [&]() -> BlockProblem {
     if (mesh.type == MeshType::mapped)
       return mapped(problem, mesh);
     NamedMesh made = mesh.type == MeshType::file
         ? read_mesh_file(problem.dim, mesh.file)
-        : generate_mesh(problem.dim, mesh.generator, mesh.generator_arguments, generated_degree);
+        : generate_mesh(problem.dim, mesh.generator, mesh.generator_arguments,
+              generated_degree(mesh.degree > 0 ? mesh.degree : problem.degree));
     BlockProblem result{problem, std::move(made.blocks), std::move(made.geometry),
         std::move(made.boundary_names), std::move(made.material_names), {}, 1, false};
     set_conditions(result, mesh);
@@ -215,6 +288,7 @@ BlockProblem make_block_problem(const Problem &problem, const MeshOptions &mesh)
   };
   BlockProblem result = make();
   result.mapping_degree = mesh.degree > 0 ? std::min(mesh.degree, problem.degree) : problem.degree;
+  check_parts(result);
   return result;
 }
 
@@ -268,8 +342,8 @@ PointwiseData pointwise_data(const BlockProblem &problem)
   auto robin = std::make_shared<std::map<int, BlockFunction>>();
   for (const auto &[number, condition] : problem.conditions)
     if (condition.kind == BoundaryKind::robin)
-      robin->emplace(
-          number, BlockFunction(p, "boundary.conditions", condition.robin_coefficient, materials));
+      robin->emplace(number,
+          BlockFunction(p, problem.robin_key(number), condition.robin_coefficient, materials));
   if (!robin->empty())
     data.robin = [robin](std::int64_t block, int boundary, const std::vector<Point> &points) {
       const auto r = robin->find(boundary);

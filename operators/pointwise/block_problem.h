@@ -33,6 +33,12 @@ struct BlockProblem
         ? std::string("boundary.") + side_names[static_cast<std::size_t>(number)] + "_value"
         : "boundary.conditions";
   }
+  std::string robin_key(int number) const
+  {
+    return has_sides ? std::string("boundary.") + side_names[static_cast<std::size_t>(number)] +
+            "_robin_coefficient"
+                     : "boundary.conditions";
+  }
   bool is_singular() const;
   Side side(int boundary) const
   {
@@ -40,6 +46,9 @@ struct BlockProblem
                                                                    : Side::neumann;
   }
 };
+
+/// Throws std::invalid_argument, naming a place, if the mesh has several parts and constants on one of them change nothing.
+void check_parts(const BlockProblem &problem);
 
 /// Makes the mesh and looks the conditions up. Throws MeshError if it cannot be used, and std::invalid_argument for conditions: a name that
 /// no boundary has, two for one boundary, a boundary without one.

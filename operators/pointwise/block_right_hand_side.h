@@ -24,7 +24,7 @@ struct BlockRightHandSide
 BlockRightHandSide assemble_right_hand_side(const BlockProblem &problem, const BlockLevels &levels);
 
 /// Where the problem is singular: throws std::invalid_argument if f and the fluxes do not balance, by more than compatibility_tolerance and
-/// what quadrature explains; then subtracts from f its mean, so that the sum of b vanishes.
+/// four times what the balance changes with cells of one more degree and more points; then subtracts from f its mean, so that the sum of b vanishes.
 void make_compatible(
     const BlockProblem &problem, const BlockLevels &levels, BlockRightHandSide &right_hand_side);
 

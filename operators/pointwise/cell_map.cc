@@ -4,6 +4,7 @@
 #include <string>
 
 #include "operators/data/tensor_rule.h"
+#include "tensormg/report.h"
 
 namespace tensormg
 {
@@ -64,7 +65,7 @@ CellPoints CellMap::at(const std::vector<Point> &nodes,
     const double det = determinant(j);
     if (!(det > 0.))
       throw MeshError("a cell of block " + std::to_string(block) + " is folded at " +
-          point_text(result.x[q], dim_) + ": det J is " + std::to_string(det));
+          point_text(result.x[q], dim_) + ": det J is " + number_text(det));
     result.det.push_back(det);
     result.inverse_j.push_back(inverse(j, det));
   }

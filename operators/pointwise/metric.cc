@@ -63,16 +63,42 @@ namespace
     return result;
   }
 
-  void check_number(double value, CoefficientError::Of of, const std::array<double, 3> &x, int dim)
+  void check_number(
+      double value, CoefficientError::Of of, const Point &x, int dim, int boundary = -1)
   {
     if (!(value >= 0.))
       throw CoefficientError(of,
           std::string(
               of == CoefficientError::Of::reaction ? "the reaction" : "r of a robin boundary") +
-              " is " + number_text(value) + " at " + point_text(x, dim) +
-              "; allowed: numbers >= 0");
+              " is " + number_text(value) + " at " + point_text(x, dim) + "; allowed: numbers >= 0",
+          boundary);
   }
 } // namespace
+
+std::array<double, 3> middle_of_corners(const std::vector<Point> &lattice, int dim)
+{
+  const auto n = static_cast<std::size_t>(
+      std::lround(std::pow(static_cast<double>(lattice.size()), 1. / dim)));
+  Point middle{};
+  for (std::size_t v = 0; v < (std::size_t{1} << dim); ++v)
+    for (int d = 0; d < dim; ++d)
+      middle[d] += std::ldexp(lattice[(n - 1) * (v % 2 + n * (v / 2 % 2 + n * (v / 4)))][d], -dim);
+  return middle;
+}
+
+std::vector<Point> moved_inwards(std::vector<Point> points, const Point &middle)
+{
+  for (Point &x : points)
+    for (int d = 0; d < 3; ++d)
+      x[d] += inwards * (middle[d] - x[d]);
+  return points;
+}
+
+std::vector<Point> moved_inwards(std::vector<Point> lattice, int dim)
+{
+  const Point middle = middle_of_corners(lattice, dim);
+  return moved_inwards(std::move(lattice), middle);
+}
 
 laplace::PointTables make_point_tables(const CellBasis &basis)
 {
@@ -213,23 +239,6 @@ namespace
       return means;
     }
 
-    /// Points of a side as seen from the cell: where K jumps at the side, both cells have their own, whatever rounding does to the points.
-    std::vector<Point> moved_inwards(
-        std::vector<Point> points, const std::vector<Point> &nodes) const
-    {
-      const auto m = static_cast<std::size_t>(level_.mapping_degree);
-      Point middle{}; // of the corners
-      for (std::size_t v = 0; v < (std::size_t{1} << dim_); ++v)
-        for (int d = 0; d < dim_; ++d)
-          middle[d] += std::ldexp(
-              nodes[m * (v % 2) + (m + 1) * m * (v / 2 % 2) + (m + 1) * (m + 1) * m * (v / 4)][d],
-              -dim_);
-      for (Point &x : points)
-        for (int d = 0; d < dim_; ++d)
-          x[d] += inwards * (middle[d] - x[d]);
-      return points;
-    }
-
     Points at_side(const std::vector<Point> &nodes, std::int64_t of_block, int side,
         const Points &inside) const
     {
@@ -238,7 +247,8 @@ namespace
       lines[d] = &ends_[side % 2];
       Points result{map_.at(nodes, lines, of_block), {}, {}};
       if (!means_of_k_)
-        result.k = data_.k(of_block, moved_inwards(result.points.x, nodes));
+        result.k =
+            data_.k(of_block, moved_inwards(result.points.x, middle_of_corners(nodes, dim_)));
       else
         for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
           result.k.push_back(inside.k[static_cast<std::size_t>(
@@ -323,7 +333,8 @@ namespace
       {
         const auto at = static_cast<std::size_t>(q);
         const double g = at_side.g[at][side / 2][side / 2];
-        check_number(robin[at], CoefficientError::Of::robin, at_side.points.x[at], dim_);
+        check_number(
+            robin[at], CoefficientError::Of::robin, at_side.points.x[at], dim_, link.boundary);
         face[laplace::face_index(block_, place.row, side, q, dim_, place.cx)] = weight_of_side(q) *
             (is_closed
                     ? robin[at] * at_side.points.surface(at, side / 2)

@@ -87,11 +87,13 @@ public:
     reaction,
     robin
   };
-  CoefficientError(Of of_, const std::string &what)
+  CoefficientError(Of of_, const std::string &what, int boundary_ = -1)
     : std::invalid_argument(what)
     , of(of_)
+    , boundary(boundary_)
   {}
   Of of;
+  int boundary; ///< of r
 };
 
 /// What belongs to points of cells and their sides.
@@ -112,6 +114,14 @@ struct PointwiseData
 
 /// By this part of the way to the middle of the corners of a cell points of its sides are moved for K, which may jump there.
 inline constexpr double inwards = 1e-9;
+/// Points that are near to a cell, so moved; `middle` of its corners.
+std::vector<std::array<double, 3>> moved_inwards(
+    std::vector<std::array<double, 3>> points, const std::array<double, 3> &middle);
+/// The same for a lattice of points of the whole cell, x fastest, as many in each direction, with its corners.
+std::vector<std::array<double, 3>> moved_inwards(
+    std::vector<std::array<double, 3>> lattice, int dim);
+/// The mean of the corners of such a lattice.
+std::array<double, 3> middle_of_corners(const std::vector<std::array<double, 3>> &lattice, int dim);
 
 /// Volume and face numbers of all cells, dimensionless where K and the geometry are.
 ///

@@ -254,9 +254,29 @@ namespace
           use(Cell{cx, cy, cz});
   }
 
-  /// T Q = M Q diag(mu): Q as [mode][eigenvector], then mu.
-  std::vector<double> eigenvectors(std::vector<double> t, std::vector<double> m, int n)
+  /// What is left where numbers vary so much that rounding makes T or M indefinite.
+  std::vector<double> diagonal_alone(
+      const std::vector<double> &t, const std::vector<double> &m, int n)
   {
+    std::vector<double> result(static_cast<std::size_t>(laplace::cell_inverse_numbers(n)), 0.);
+    double largest = 0.;
+    for (int i = 0; i < n; ++i)
+      largest = std::max(largest, std::abs(t[static_cast<std::size_t>(i * n + i)]));
+    for (int i = 0; i < n; ++i)
+    {
+      const auto at = static_cast<std::size_t>(i * n + i);
+      const double mass = m[at] > 0. ? m[at] : 1.;
+      result[at] = 1. / std::sqrt(mass);
+      result[static_cast<std::size_t>(n * n + i)] = (t[at] > 0. ? t[at] : largest) / mass;
+    }
+    return result;
+  }
+
+  /// T Q = M Q diag(mu): Q as [mode][eigenvector], then mu.
+  std::vector<double> eigenvectors(
+      const std::vector<double> &stiffness, const std::vector<double> &mass, int n)
+  {
+    std::vector<double> t = stiffness, m = mass;
     std::vector<double> result(static_cast<std::size_t>(laplace::cell_inverse_numbers(n)));
     std::array<double, 3 * max_n + 64> work{};
     const int lwork = static_cast<int>(work.size()), type = 1;
@@ -264,7 +284,7 @@ namespace
     dsygv_(&type, "V", "U", &n, t.data(), &n, m.data(), &n, result.data() + n * n, work.data(),
         &lwork, &info);
     if (info != 0 || !(result[static_cast<std::size_t>(n * n)] > 0.))
-      throw std::runtime_error("the part of a direction in a cell is not positive definite");
+      return diagonal_alone(stiffness, mass, n);
     for (int q = 0; q < n; ++q)
       for (int i = 0; i < n; ++i)
         result[i * n + q] = t[q * n + i]; // column-major

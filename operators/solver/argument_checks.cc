@@ -94,6 +94,10 @@ namespace
         refuse("problem.cell_coefficient[" + std::to_string(d) + "] = '" + k[d] + "'",
             "none, the first alone, or one for each of the " + std::to_string(problem.dim) +
                 " directions");
+    for (const std::string &mixed : problem.mixed_coefficient)
+      if (!mixed.empty())
+        refuse("problem.mixed_coefficient has '" + mixed + "'",
+            "none, since the cells of a box have a diagonal tensor");
     for (const auto &[name, count] : problem.voxels)
       for (const std::int64_t n : count)
         if (n < 1 || n > (std::int64_t(1) << 30))

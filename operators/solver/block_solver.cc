@@ -35,6 +35,12 @@ namespace
     }
   }
 
+  bool needs_double(const BlockLevels &levels)
+  {
+    constexpr double most_in_single = 1e9;
+    return diagonal_range(levels) > most_in_single;
+  }
+
   void check_options(const SolverOptions &options)
   {
     const auto refuse = [](const std::string &text) {
@@ -54,6 +60,19 @@ namespace
   }
 } // namespace
 
+double diagonal_range(const BlockLevels &levels)
+{
+  const Vector<double> &diagonal = levels.levels().back().diagonal;
+  double least = INFINITY, largest = 0.;
+  for (std::int64_t at = 0; at < diagonal.size(); ++at)
+    if (diagonal[at] > 0.) // no padding
+    {
+      least = std::min(least, diagonal[at]);
+      largest = std::max(largest, diagonal[at]);
+    }
+  return largest / least;
+}
+
 MultigridOptions with_precision_of_blocks(MultigridOptions options)
 {
   if (options.precision == Precision::automatic)
@@ -68,7 +87,9 @@ BlockSolver::BlockSolver(const BlockLevels &levels, const SolverOptions &options
   , operator_(levels, levels.levels().size() - 1)
 {
   check_options(options);
-  options_.multigrid = with_precision_of_blocks(options.multigrid);
+  if (options.multigrid.precision == Precision::automatic && needs_double(levels))
+    options_.multigrid.precision = Precision::double_precision;
+  options_.multigrid = with_precision_of_blocks(options_.multigrid);
   options_.basis_precision = BasisPrecision::double_precision;
   set_up();
 }
@@ -102,11 +123,11 @@ SolveReport BlockSolver::solve(
     if (events.iteration)
       events.iteration(iteration, residual);
   };
+  const double begin = MPI_Wtime();
   for (std::string fallback;;)
   {
     if (events.begins)
       events.begins();
-    const double begin = MPI_Wtime();
     SolveReport report = method_->solve(x, b, callback, start, [] { return false; });
     report.seconds = MPI_Wtime() - begin;
     report.precision_fallback = fallback;
@@ -115,7 +136,10 @@ SolveReport BlockSolver::solve(
     const bool left_range = report.reason == StopReason::not_finite ||
         (report.reason == StopReason::stagnated && multigrid_->broken_level());
     if (!left_range || !options_.multigrid.falls_back_to_single())
+    {
+      explain(report);
       return report;
+    }
     raise(report, events);
     fallback = report.precision_fallback;
     if (start == Start::given && events.restore_start)
@@ -123,6 +147,17 @@ SolveReport BlockSolver::solve(
     else
       space_.axpby(0., b, 0., x);
   }
+}
+
+void BlockSolver::explain(SolveReport &report) const
+{
+  const Precision precision = options_.multigrid.precision;
+  constexpr double much = 1e6;
+  if (report.converged() || precision == Precision::double_precision ||
+      diagonal_range(levels_) < much)
+    return;
+  report.detail += std::string("; multigrid.precision = ") + to_string(precision) +
+      " may hold too little for these coefficients and cells: double";
 }
 
 void BlockSolver::raise(SolveReport &report, const SolveEvents &events)
@@ -190,7 +225,7 @@ MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &option
   const MultigridOptions multigrid = with_precision_of_blocks(options.multigrid);
   const double bytes = bytes_per_number(multigrid.precision);
   const double of_numbers = std::max(bytes, 4.); // half computes with those of single
-  double in_double = 0., in_cycle = 0., traces = 0., vectors = 0.;
+  double in_double = 0., in_cycle = 0., traces = 0., vectors = 0., inverses = 0.;
   Block block;
   const std::vector<Block> blocks = blocks_of_levels(sizes);
   for (const Block &of_level : blocks)
@@ -204,6 +239,10 @@ MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &option
         : of_numbers * (metric + diagonal);
     traces += of_numbers * static_cast<double>(laplace::trace_size(block));
     vectors += bytes * static_cast<double>(6 * block.size());
+    const int numbers =
+        laplace::cell_inverse_numbers(block.n) + laplace::line_inverse_numbers(block.n);
+    inverses += (sizeof(double) + of_numbers) *
+        static_cast<double>(laplace::relaxation_size(block, numbers));
   }
   const double vector = sizeof(double) * static_cast<double>(block.size());
   traces += sizeof(double) * static_cast<double>(laplace::trace_size(block));
@@ -226,6 +265,10 @@ MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &option
   add("the same for the cycle", of_cycle, 1, in_cycle);
   add("traces of faces", "mixed", 1, traces);
   add("vectors of the cycle", of_cycle, 6, vectors);
+  add("inverses of cells and lines, at most", "mixed", 1, inverses);
+  add("polynomials of the blocks", fp64, 1,
+      3. * sizeof(double) * static_cast<double>(sizes.n_blocks) *
+          std::pow(sizes.geometry_degree + 1., sizes.dim));
   add("coarse solver", fp64, 1, bytes_of_coarse_solver(blocks.front()));
   return plan;
 }

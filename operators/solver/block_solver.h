@@ -17,7 +17,10 @@
 
 namespace tensormg
 {
-/// The options with a precision that is not automatic: single, whose cycle is the outer method's half.
+/// Of the entries of the diagonal on the finest level: the quotient of the largest and the smallest.
+double diagonal_range(const BlockLevels &levels);
+
+/// The options with a precision that is not automatic: single. BlockSolver takes double where diagonal_range() exceeds 1e9.
 MultigridOptions with_precision_of_blocks(MultigridOptions options);
 
 class BlockSolver
@@ -43,6 +46,7 @@ public:
 
 private:
   void set_up();
+  void explain(SolveReport &report) const;
   void raise(SolveReport &report, const SolveEvents &events);
 
   const BlockLevels &levels_;
@@ -62,6 +66,7 @@ struct BlockSizes
   std::int64_t n_blocks = 1;
   int refinements = 0;
   bool has_reaction = false;
+  int geometry_degree = 1; ///< of the polynomials of blocks
 };
 MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &options);
 } // namespace tensormg

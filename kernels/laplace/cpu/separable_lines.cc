@@ -17,8 +17,10 @@ namespace
   template <int n, typename Number>
   class SeparableLines
   {
-    using C = Compute<Number>;
-    static constexpr int W = simd::native_width<C> < 8 ? simd::native_width<C> : 8;
+    using Stored = Compute<Number>; ///< numbers of the cells
+    /// At Side::neumann the elimination subtracts numbers that are nearly equal: in single nothing would be left of some lines.
+    using C = double;
+    static constexpr int W = simd::native_width<Stored> < 8 ? simd::native_width<Stored> : 8;
     using V = simd::Vec<C, W>;
 
     /// Cells of these lines that are next to each other.
@@ -41,7 +43,7 @@ namespace
 
   public:
     SeparableLines(const Block &block, const CellBasis &basis, const CellLines &lines,
-        const C *numbers, C weight, const Number *r, Number *z)
+        const Stored *numbers, C weight, const Number *r, Number *z)
       : lines_(lines)
       , numbers_(numbers)
       , mode_strides_{block.pitch, block.row(), block.rows_per_plane() * block.row()}
@@ -134,10 +136,10 @@ namespace
     V load(const Cells &cells, const T *p, const Place &place) const
     {
       if (cells.are_neighbours)
-        return simd::load<W>(p + place(*cells.lane[0]));
+        return __builtin_convertvector(simd::load<W>(p + place(*cells.lane[0])), V);
       V result;
       for (int lane = 0; lane < W; ++lane)
-        result[lane] = static_cast<C>(p[place(*cells.lane[lane])]);
+        result[lane] = static_cast<Stored>(p[place(*cells.lane[lane])]);
       return result;
     }
     /// Of the modes (i, j, k) of the line.
@@ -212,20 +214,21 @@ namespace
       if (cells.are_neighbours)
       {
         Number *to = z_ + place(*cells.lane[0]);
-        simd::store<W>(to, simd::load<W>(to) + value);
+        simd::store<W>(
+            to, simd::load<W>(to) + __builtin_convertvector(value, simd::Vec<Stored, W>));
       }
       else
         for (int lane = 0; lane < count_; ++lane)
         {
           Number &to = z_[place(*cells.lane[lane])];
-          to = Number(static_cast<C>(to) + value[lane]);
+          to = Number(static_cast<Stored>(static_cast<Stored>(to) + value[lane]));
         }
     }
 
     static V reciprocal(V x) { return 1 / x; }
 
     const CellLines &lines_;
-    const C *numbers_;
+    const Stored *numbers_;
     std::array<std::int64_t, 3> mode_strides_;
     std::int64_t number_stride_, direction_stride_;
     int modes_; ///< of the second direction across a line
@@ -249,9 +252,7 @@ void add_separable_lines(const Block &block, const CellBasis &basis, const CellL
     const Compute<Number> *numbers, double weight, const Number *r, Number *z)
 {
   by_degree<1, max_degree>(block.degree(), [&](auto degree) {
-    SeparableLines<degree.value + 1, Number>(
-        block, basis, lines, numbers, static_cast<Compute<Number>>(weight), r, z)
-        .run();
+    SeparableLines<degree.value + 1, Number>(block, basis, lines, numbers, weight, r, z).run();
   });
 }
 

@@ -166,11 +166,82 @@ namespace
     expect_refused({"boundary.conditions=*: robin -2, 0"},
         {"boundary.conditions", "r of a robin boundary is -2"});
     expect_refused({"boundary.conditions=*: neumann 1"}, {"do not balance"});
+    // Nothing holds the solution, though the conditions could.
+    expect_refused(
+        {"problem.reaction=0*x", "boundary.conditions=*: neumann 0"}, {"zero everywhere"});
+    expect_refused({"boundary.conditions=*: robin 0*x, 0"}, {"zero everywhere"});
+    expect_refused({"problem.constants=material=7"}, {"problem.constants", "material"});
+    expect_refused({"multigrid.precision=half", "multigrid.single_levels=3"},
+        {"multigrid.single_levels", "at most 2"});
+    expect_refused({"problem.initial_guess=log(x-10)"}, {"problem.initial_guess", "at ("});
     expect_refused({"problem.refinements=20"}, {"available", "problem.refinements = "});
     expect_refused(
         {"problem.refinements=30", "problem.dimension=3",
             "mesh.generator_arguments=0,0,0 : 0.5 : 1 : 6 : true", "problem.exact_gradient="},
         {"problem.refinements"});
+  }
+
+  /// Two squares that do not touch.
+  TEST_F(Blocks, PartsThatAreNotConnected)
+  {
+    test::write(directory_ / "two.ucd",
+        "8 3 0 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 1 1 0\n5 2 0 0\n6 3 0 0\n7 2 1 0\n8 3 1 0\n"
+        "1 0 quad 1 2 4 3\n2 0 quad 5 6 8 7\n3 1 line 1 2\n");
+    const Words two{"mesh.type=file", "mesh.generator=", "mesh.generator_arguments=",
+        "mesh.file=" + (directory_ / "two.ucd").string(),
+        "problem.exact_solution=", "problem.exact_gradient="};
+    const auto with = [&](const std::string &conditions) {
+      Words all = two;
+      all.push_back("boundary.conditions=" + conditions);
+      return all;
+    };
+    expect_refused(with("1: dirichlet 0; *: neumann 0"), {"not connected", "the cell at (2, 0)"});
+    expect_refused(with("*: neumann 0"), {"not connected"});
+    EXPECT_TRUE(run(with("*: dirichlet 1")).report.converged());
+  }
+
+  // Where the polynomials of cells explain that fluxes do not balance.
+  TEST_F(Blocks, NeumannOnCirclesBalances)
+  {
+    EXPECT_TRUE(run({"mesh.generator=hyper_ball", "mesh.generator_arguments=0,0 : 1 : false",
+                        "problem.degree=1", "problem.refinements=3", "problem.exact_solution=",
+                        "problem.exact_gradient=", "problem.right_hand_side=-4",
+                        "boundary.conditions=*: neumann 2"})
+                    .report.converged());
+  }
+
+  // auto takes double, and says where that is not enough.
+  TEST_F(Blocks, CoefficientsOfManyMagnitudes)
+  {
+    EXPECT_TRUE(run({"problem.coefficient=exp(20*x)", "problem.exact_solution=",
+                        "problem.exact_gradient=", "boundary.conditions=*: dirichlet y"})
+                    .report.converged());
+    EXPECT_NE(
+        out_.str().find("double precision: entries of the diagonal differ by"), std::string::npos)
+        << out_.str();
+    for (const char *relaxation : {"cells", "lines", "cells_and_lines"})
+      expect_message(
+          [&] {
+            run({"problem.coefficient=exp(80*x)", "problem.exact_solution=",
+                "problem.exact_gradient=", "boundary.conditions=*: dirichlet y",
+                std::string("multigrid.relaxation=") + relaxation});
+          },
+          {"problem.coefficient = exp(80*x)", "more than double precision holds"});
+  }
+
+  TEST_F(Blocks, RobinCoefficientsOfMappedSides)
+  {
+    const Words mapped{"problem.dimension=2", "mesh.type=mapped", "mesh.map=x; y",
+        "boundary.left=robin", "output.directory=" + (directory_ / "out").string()};
+    Console console = Console::silent(MPI_COMM_SELF);
+    for (const auto &[r, message] :
+        {std::pair{"0-1", "is -1"}, std::pair{"log(y-0.5)", "not a number at ("}})
+    {
+      Words all = mapped;
+      all.push_back(std::string("boundary.left_robin_coefficient=") + r);
+      expect_message([&] { dry_run_solve(default_parameters(all), MPI_COMM_SELF, console); },
+          {"boundary.left_robin_coefficient", message});
+    }
   }
 
   TEST_F(Blocks, AMapThatFolds)

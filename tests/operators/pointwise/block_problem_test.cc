@@ -170,6 +170,24 @@ namespace
     EXPECT_LT(errors.h1_seminorm, 1e-10);
   }
 
+  // xx, yy, zz, xy, xz, yz, on sheared cells: a quadratic function is exact.
+  TEST(CurvedProblem, TensorsInThreeDimensions)
+  {
+    Problem p;
+    p.degree = 2;
+    p.refinements = 1;
+    p.cell_coefficient = {"4", "3", "2"};
+    p.mixed_coefficient = {"0.5", "-0.7", "0.3"};
+    p.exact_solution = "x*y + 2*x*z - 3*y*z + x^2";
+    // -(2 * 4 + 2 * (0.5 * 1 - 0.7 * 2 - 0.3 * 3))
+    p.right_hand_side = "-(8 + 2*(0.5 - 1.4 - 0.9))";
+    p.boundary_value.fill(p.exact_solution);
+    MeshOptions mesh;
+    mesh.type = MeshType::mapped;
+    mesh.map = {"x + 0.2*y", "y - 0.1*z", "z + 0.3*x"};
+    EXPECT_LT(solved(p, mesh, 1e-13).errors.l2, 1e-10);
+  }
+
   // K jumps where cells meet: each of them sees its own side of the jump, also where rounding moves the points to the other one.
   TEST(CurvedProblem, LayersAreExact)
   {
@@ -280,6 +298,17 @@ namespace
     mesh.type = MeshType::mapped;
     mesh.map = {"x*cos(y)", "x*sin(y)", ""};
     EXPECT_LT(solved(p, mesh).errors.l2, 1e-5);
+  }
+
+  // A ring's four ends cannot be joined in a chain.
+  TEST(CurvedProblem, PairsThatContradict)
+  {
+    Problem p;
+    p.dim = 2;
+    const MeshOptions mesh = generated("hyper_rectangle", "0,0 : 1,1 : true",
+        {{"0", {BoundaryKind::periodic, "1", "1"}}, {"2", {BoundaryKind::periodic, "3", "1"}},
+            {"1", {BoundaryKind::periodic, "2", "1"}}});
+    EXPECT_THROW(make_block_problem(p, mesh), std::invalid_argument);
   }
 
   TEST(CurvedProblem, BoundariesThatCannotBeJoined)

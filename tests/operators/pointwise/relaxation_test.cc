@@ -1,5 +1,6 @@
 // Smoothers of curved cells: inverses of cells and lines against matrices by plain loops, lines against where their cells lie, S against its
 // transpose.
+#include "operators/constant/start_vector.h"
 #include "operators/pointwise/relaxation.h"
 
 #include <algorithm>
@@ -417,6 +418,43 @@ namespace
   {
     expect_the_same<float>(1e-4);
     expect_the_same<Half>(5e-3);
+  }
+
+  // Where a line ends without a condition, the elimination subtracts numbers that are nearly equal.
+  TEST(Relaxation, LinesThatEndFreely)
+  {
+    const BlockMesh mesh = make_block_mesh(box_cells(3, {2, 2, 2}, {-1., -1., -1.}, {1., 1., 1.}));
+    const auto moved = [](const std::array<double, 3> &x) {
+      double by = 0.15;
+      for (const double t : x)
+        by *= std::sin(3.14159265358979 * (t + 1.));
+      return std::array{x[0] + by, x[1] + by, x[2] + by};
+    };
+    const auto one = DiffusionTensor::constant({1., 1., 1., 0., 0., 0.});
+    BlockLevels::Options options{.degree = 4, .mapping_degree = 4, .refinements = 1};
+    options.side = [](int boundary) { return boundary == 1 ? Side::neumann : Side::dirichlet; };
+    const BlockLevels levels(mesh, BlockGeometry(mesh).mapped(8, moved), one, options);
+    const std::size_t l = levels.levels().size() - 1;
+    const auto lines =
+        std::make_shared<const LevelRelaxation>(levels, l, RelaxationChoice{false, true, ""});
+    const LevelGrid &grid = levels.levels()[l].grid;
+    const auto r = pseudo_random_vector(grid);
+    Vector<float> rounded(grid.block), z_single(grid.block);
+    Vector<double> same(grid.block), z(grid.block);
+    for (std::int64_t at = 0; at < r.size(); ++at)
+    {
+      rounded[at] = static_cast<float>(r[at]);
+      same[at] = rounded[at];
+    }
+    SeparableRelaxation<double>(levels, l, lines).apply(z, same, 1.);
+    SeparableRelaxation<float>(levels, l, lines).apply(z_single, rounded, 1.);
+    double difference = 0., size = 0.;
+    for (std::int64_t at = 0; at < r.size(); ++at)
+    {
+      difference = std::max(difference, std::abs(z_single[at] - z[at]));
+      size = std::max(size, std::abs(z[at]));
+    }
+    EXPECT_LT(difference, 1e-5 * size);
   }
 
   TEST(Relaxation, IsChosenByTheNumbersOfTheCells)
