@@ -62,6 +62,8 @@ struct BlockSizes
   std::int64_t n_blocks = 1;
   int refinements = 0;
   bool has_reaction = false;
+  int n_ranks = 1;
 };
+/// Of the rank with most blocks.
 MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &options);
 } // namespace tensormg
