@@ -16,13 +16,13 @@
 #include "apps/solve/system.h"
 #include "kernels/core/setup_times.h"
 #include "operators/blocks/block_mesh.h"
+#include "operators/mesh/sums_over_ranks.h"
 #include "operators/output/block_output.h"
 #include "operators/output/stale_files.h"
 #include "operators/pointwise/block_numbers.h"
 #include "operators/pointwise/block_probes.h"
 #include "operators/pointwise/block_problem.h"
 #include "operators/pointwise/block_right_hand_side.h"
-#include "operators/pointwise/cell_quadrature.h"
 #include "operators/solver/available_memory.h"
 #include "operators/solver/block_solver.h"
 
@@ -86,28 +86,42 @@ namespace
     }
   }
 
-  BlockSizes sizes_of(const BlockProblem &problem)
+  BlockSizes sizes_of(const BlockProblem &problem, int n_ranks)
   {
     const Problem &p = problem.problem;
     return {p.dim, p.degree, problem.blocks.n_blocks(), p.refinements, !p.reaction.empty(),
-        problem.geometry.degree()};
+        problem.geometry.degree(), n_ranks};
   }
 
   /// What the programs know of levels, with one box of equal cells in place of the mesh.
-  Grid grid_of(const BlockProblem &problem)
+  Grid grid_of(const BlockProblem &problem, MPI_Comm communicator)
   {
     Grid grid;
+    grid.communicator = communicator;
+    MPI_Comm_rank(communicator, &grid.rank);
+    MPI_Comm_size(communicator, &grid.n_ranks);
+    grid.ranks_per_direction[0] = grid.n_ranks;
     grid.problem.dim = problem.problem.dim;
     grid.problem.degree = problem.problem.degree;
     grid.problem.refinements = problem.problem.refinements;
     grid.problem.coarse_cells = {problem.blocks.n_blocks(), 1, 1};
-    for (int l = 0; l <= problem.problem.refinements; ++l)
-      grid.levels.push_back(stacked_grid(
+    const std::int64_t blocks = problem.blocks.n_blocks();
+    bool is_coarsest =
+        degrees_of_blocks(problem.problem.dim, problem.problem.degree, blocks).size() == 1;
+    for (int l = 0; l <= problem.problem.refinements; ++l, is_coarsest = false)
+    {
+      LevelGrid &level = grid.levels.emplace_back(stacked_grid(
           BlockLevel{std::int64_t{1} << l, 1}.cells(problem.geometry, problem.problem.degree)));
+      const bool is_divided =
+          !is_coarsest && are_divided(level.block, blocks, grid.n_ranks, replicated_dofs_of_blocks);
+      level.replicated = grid.n_ranks > 1 && !is_divided;
+      level.communicator = is_divided ? communicator : MPI_COMM_SELF;
+    }
     return grid;
   }
 
-  Grid checked_grid(const Parameters &parameters, const BlockProblem &problem)
+  Grid checked_grid(
+      const Parameters &parameters, const BlockProblem &problem, MPI_Comm communicator)
   {
     constexpr double most = 1e15; // numbers of points are counted, and there are more of them
     const Problem &p = problem.problem;
@@ -116,7 +130,7 @@ namespace
         most)
       fail_for(parameters, {"problem.refinements", "problem.degree"},
           "these are more than 10^15 degrees of freedom");
-    return grid_of(problem);
+    return grid_of(problem, communicator);
   }
 
   /// Of the blocks of a mapped box, which are known before they are made.
@@ -140,11 +154,12 @@ namespace
     if (record.budget.fits())
       return;
     int fits = -1;
-    BlockSizes sizes = sizes_of(problem);
+    BlockSizes sizes = sizes_of(problem, record.ranks);
+    const int splits = parameters.problem.refinements - sizes.refinements; // of the mesh, for ranks
     while (--sizes.refinements >= 0 && fits < 0)
-      if (make_memory_plan(sizes, record.solver).bytes() <=
+      if (make_memory_plan(sizes, record.solver).bytes() * record.budget.ranks <=
           MemoryBudget::usable_part * record.budget.available)
-        fits = sizes.refinements;
+        fits = splits + sizes.refinements;
     fail_for(parameters, {"problem.refinements", "problem.degree"},
         "the solve needs " + format_bytes(record.budget.needed) + " of memory, and " +
             format_bytes(record.budget.available) + " are available; allowed: " +
@@ -163,7 +178,9 @@ namespace
       if (degree < p.degree)
       {
         const Block block(p.dim, degree, {blocks, 1, 1});
-        lower.push_back({block.cells, block.dofs(), false, {}});
+        lower.push_back({block.cells, block.dofs(),
+            !lower.empty() && are_divided(block, blocks, record.ranks, replicated_dofs_of_blocks),
+            {}});
       }
     record.levels.insert(record.levels.begin(), lower.begin(), lower.end());
   }
@@ -174,41 +191,64 @@ namespace
     insert_lower_degrees(problem, record);
     record.is_singular = problem.is_singular();
     record.solver.basis_precision = BasisPrecision::double_precision;
-    record.memory = make_memory_plan(sizes_of(problem), record.solver);
-    record.budget = make_memory_budget(record.memory.bytes(), available_memory(), MPI_COMM_SELF);
+    record.memory = make_memory_plan(sizes_of(problem, grid.n_ranks), record.solver);
+    record.budget =
+        make_memory_budget(record.memory.bytes(), available_memory(), grid.communicator);
     MeshRecord &mesh = record.mesh.emplace();
     mesh.source = source_text(parameters.mesh, parameters.problem.dim);
     mesh.blocks = problem.blocks.n_blocks();
-    mesh.per_direction = std::int64_t{1} << parameters.problem.refinements;
+    mesh.per_direction = std::int64_t{1} << problem.problem.refinements;
     mesh.mapping_degree = problem.mapping_degree;
     return record;
+  }
+
+  std::array<double, 3> middle_of_cell(
+      const BlockProblem &problem, const BlockLevels::Level &level, std::int64_t number)
+  {
+    const Block &block = level.grid.block;
+    const std::int64_t n = level.shape.per_direction, x = number % block.cells[0];
+    const std::array<std::int64_t, 3> cell{
+        x % n, number / block.cells[0] % block.cells[1], number / block.cells[0] / block.cells[1]};
+    std::array<std::vector<double>, 3> middle;
+    for (std::size_t d = 0; d < 3; ++d)
+      middle[d] = {(static_cast<double>(cell[d]) + 0.5) / static_cast<double>(n)};
+    return problem.geometry.points(level.shape.first + x / n, middle).front();
+  }
+
+  /// Of the cells of all ranks.
+  void record_quality(
+      const BlockProblem &problem, const BlockLevels::Level &finest, MeshRecord &mesh)
+  {
+    const MPI_Comm communicator = finest.grid.communicator;
+    const auto &cells = finest.metric.of_cells();
+    std::array<double, 2> sums{0., static_cast<double>(cells.size())};
+    std::size_t worst = 0;
+    for (std::size_t c = 0; c < cells.size(); ++c)
+    {
+      sums[0] += cells[c].quality;
+      worst = cells[c].quality < cells[worst].quality ? c : worst;
+    }
+    sum_in_order(sums, communicator);
+    mesh.mean_quality = sums[0] / sums[1];
+    mesh.largest_kappa = finest.metric.largest_kappa();
+    MPI_Allreduce(MPI_IN_PLACE, &mesh.largest_kappa, 1, MPI_DOUBLE, MPI_MAX, communicator);
+    struct
+    {
+      double quality;
+      int rank;
+    } least{cells[worst].quality, 0};
+    MPI_Comm_rank(communicator, &least.rank);
+    MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, communicator);
+    mesh.least_quality = least.quality;
+    mesh.worst = middle_of_cell(problem, finest, static_cast<std::int64_t>(worst));
+    MPI_Bcast(mesh.worst.data(), 3, MPI_DOUBLE, least.rank, communicator);
   }
 
   /// What the levels and the numbers of a solution know of the mesh.
   void record_mesh(const BlockProblem &problem, const BlockLevels &levels,
       const BlockNumbers &numbers, MeshRecord &mesh)
   {
-    const BlockLevels::Level &finest = levels.levels().back();
-    const auto &cells = finest.metric.of_cells();
-    double sum = 0.;
-    std::size_t worst = 0;
-    for (std::size_t c = 0; c < cells.size(); ++c)
-    {
-      sum += cells[c].quality;
-      worst = cells[c].quality < cells[worst].quality ? c : worst;
-    }
-    mesh.mean_quality = sum / static_cast<double>(cells.size());
-    mesh.least_quality = cells[worst].quality;
-    mesh.largest_kappa = finest.metric.largest_kappa();
-    const Block &block = finest.grid.block;
-    const auto at = static_cast<std::int64_t>(worst);
-    const std::int64_t n = finest.shape.per_direction, x = at % block.cells[0];
-    const CellPlace place{
-        x / n, {x % n, at / block.cells[0] % block.cells[1], at / block.cells[0] / block.cells[1]}};
-    std::array<std::vector<double>, 3> middle;
-    for (std::size_t d = 0; d < 3; ++d)
-      middle[d] = {(static_cast<double>(place.cell[d]) + 0.5) / static_cast<double>(n)};
-    mesh.worst = problem.geometry.points(place.block, middle).front();
+    record_quality(problem, levels.levels().back(), mesh);
     mesh.volume = numbers.volume;
     for (const auto &[number, condition] : problem.conditions)
       if (numbers.areas.contains(number))
@@ -236,24 +276,23 @@ namespace
   class Stage
   {
   public:
-    Stage(const Parameters &parameters, Console &console)
-      : problem_(with_mesh(parameters,
-            [&] {
-              check_number_of_blocks(parameters);
-              return make_block_problem(parameters.problem, parameters.mesh);
-            }))
-      , grid_(checked_grid(parameters, problem_))
+    Stage(const Parameters &parameters, MPI_Comm communicator, Console &console)
+      : problem_(make_problem(parameters, communicator))
+      , grid_(checked_grid(parameters, problem_, communicator))
       , record(begin(parameters, problem_, grid_))
     {
       console.normal(header_text(record, console.is_verbose()));
       check_memory(parameters, problem_, record);
+      if (grid_.finest().replicated)
+        console.warning("the mesh is too small for " + std::to_string(grid_.n_ranks) +
+            " ranks: every rank computes all of it");
     }
     void make_levels()
     {
       const setup_times::Scope scope("metric");
       levels_ = with_mesh(record.parameters, [&] {
-        return std::make_unique<BlockLevels>(
-            problem_.blocks, problem_.geometry, pointwise_data(problem_), level_options(problem_));
+        return std::make_unique<BlockLevels>(problem_.blocks, problem_.geometry,
+            pointwise_data(problem_), level_options(problem_, grid_.communicator));
       });
       for (const BlockLevels::Level &level : levels_->levels())
         record.mesh->linear_levels +=
@@ -267,6 +306,18 @@ namespace
     const Grid &grid() const { return grid_; }
 
   private:
+    static BlockProblem make_problem(const Parameters &parameters, MPI_Comm communicator)
+    {
+      BlockProblem problem = with_mesh(parameters, [&] {
+        check_number_of_blocks(parameters);
+        return make_block_problem(parameters.problem, parameters.mesh);
+      });
+      int n_ranks = 1;
+      MPI_Comm_size(communicator, &n_ranks);
+      divide(problem, n_ranks);
+      return problem;
+    }
+
     BlockProblem problem_;
     Grid grid_;
     std::unique_ptr<BlockLevels> levels_;
@@ -284,9 +335,9 @@ namespace
               ", keeps multigrid.precision; allowed: at most " + std::to_string(finest));
   }
 
-  void check_finite(const Parameters &parameters, const Vector<double> &b)
+  void check_finite(const Parameters &parameters, const Vector<double> &b, MPI_Comm communicator)
   {
-    if (!std::isfinite(VectorSpace(b.block(), MPI_COMM_SELF).max_abs(b)))
+    if (!std::isfinite(VectorSpace(b.block(), communicator).max_abs(b)))
       fail_for(parameters, {"problem.right_hand_side", "problem.coefficient", "mesh.type"},
           "the right-hand side of the system, with the sizes of the cells and the values on boundaries, leaves the range of double "
           "precision");
@@ -296,9 +347,9 @@ namespace
   {
     const Parameters &parameters = stage.record.parameters;
     const auto &points = parameters.output.probes;
-    const auto cells = find_points(stage.problem(), stage.levels().levels().back().shape, points);
+    const std::vector<bool> inside = are_inside(stage.problem(), stage.levels(), points);
     for (std::size_t p = 0; p < points.size(); ++p)
-      if (cells[p].empty())
+      if (!inside[p])
         fail_for(parameters, {"output.probes"},
             "the point " + point_text(points[p], parameters.problem.dim) +
                 " lies outside of the mesh; allowed: points of its cells, whose sides are polynomials");
@@ -379,8 +430,8 @@ namespace
     Vector<double> &b = right_hand_side.b;
     Vector<double> x(b.block());
     const bool has_guess = !problem.problem.initial_guess.empty();
-    const VectorSpace space(b.block(), MPI_COMM_SELF);
-    check_finite(parameters, b);
+    const VectorSpace space(b.block(), levels.communicator());
+    check_finite(parameters, b, levels.communicator());
     const int exponent = bring_into_range(b, space);
     const auto make_start = [&] {
       x = with_user_data(parameters, [&] {
@@ -471,10 +522,11 @@ namespace
     if (!output.write_vtu || record.report.reason == StopReason::not_finite ||
         refuse_output(stage.problem(), options))
       return;
-    const FieldOutput written = write_field_output(
-        stage.problem(), stage.levels(), x, field_base(output, converged), options);
+    const FieldOutput written = write_field_output(stage.problem(), stage.levels(), x,
+        field_base(output, converged), stage.grid().communicator, options);
     record.files.push_back(written.path);
-    remove_stale_files(field_base(output, !converged), 0);
+    on_first_rank(
+        stage.grid().communicator, [&] { remove_stale_files(field_base(output, !converged), 0); });
     if (!written.in_double.empty())
       console.normal("fields       " + join(written.in_double, ", ") +
           " in double precision, since single would not show the values\n");
@@ -487,7 +539,7 @@ RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicato
   setup_times::resume();
   const double begin = MPI_Wtime();
   const OutputDirectory directory(parameters.output.directory, communicator);
-  Stage stage(parameters, console);
+  Stage stage(parameters, communicator, console);
   RunRecord &record = stage.record;
   check_files(stage, console);
   forget_record(parameters.output.directory, communicator);
@@ -500,7 +552,7 @@ RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicato
 
   const Vector<double> x = solve(stage, console);
   record.setup_parts = setup_times::parts();
-  record.peak_memory_bytes = peak_memory();
+  record.peak_memory_bytes = peak_memory_of_all(communicator);
   measure(stage, x, console);
   console.normal(setup_text(record) + levels_text(record) +
       summary_text(record, console.is_verbose()) + mesh_text(record, true) + probes_text(record));
@@ -531,7 +583,7 @@ RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicato
 Errors errors_of_zero_on_blocks(const Parameters &parameters)
 {
   Console silent = Console::silent(MPI_COMM_SELF);
-  Stage stage(parameters, silent);
+  Stage stage(parameters, MPI_COMM_SELF, silent);
   stage.make_levels();
   return with_user_data(parameters, [&] {
     return compute_errors(
@@ -542,7 +594,7 @@ Errors errors_of_zero_on_blocks(const Parameters &parameters)
 void dry_run_on_blocks(const Parameters &parameters, MPI_Comm communicator, Console &console)
 {
   foresee_directory(parameters.output.directory, communicator);
-  Stage stage(parameters, console);
+  Stage stage(parameters, communicator, console);
   stage.make_levels();
   check_single_levels(stage);
   check_probes(stage);
@@ -550,7 +602,7 @@ void dry_run_on_blocks(const Parameters &parameters, MPI_Comm communicator, Cons
   with_user_data(parameters, [&] {
     BlockRightHandSide right_hand_side = assemble_right_hand_side(stage.problem(), stage.levels());
     make_compatible(stage.problem(), stage.levels(), right_hand_side);
-    check_finite(parameters, right_hand_side.b);
+    check_finite(parameters, right_hand_side.b, stage.levels().communicator());
     if (const std::string &guess = parameters.problem.initial_guess; !guess.empty())
       static_cast<void>(project(stage.problem(), stage.levels(), "problem.initial_guess", guess));
     record_mesh(stage.problem(), stage.levels(),

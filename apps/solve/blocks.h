@@ -1,4 +1,4 @@
-// `tensormg solve` on curved cells, on one rank in host memory.
+// `tensormg solve` on curved cells, in host memory.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +10,7 @@
 
 namespace tensormg
 {
-/// As run_solve() and dry_run_solve() (apps/solve/solve.h), for parameters with another mesh than a box. `communicator` has one rank.
+/// As run_solve() and dry_run_solve() (apps/solve/solve.h), for parameters with another mesh than a box.
 RunRecord run_solve_on_blocks(
     const Parameters &parameters, MPI_Comm communicator, Console &console);
 /// The errors of u = 0: the norms of the exact solution and its gradient, on the cells of these parameters.

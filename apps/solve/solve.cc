@@ -29,13 +29,6 @@ namespace tensormg
 {
 namespace
 {
-  double peak_memory_of_all(MPI_Comm communicator)
-  {
-    double bytes = peak_memory();
-    MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, communicator);
-    return bytes;
-  }
-
   /// Writes all files; trouble with the field does not keep the record from being written, which tells of it. x: on the
   /// finest level of `grid`.
   void write_files(const System &system, const Grid &grid, const Vector<double> &x, double begin,
@@ -357,14 +350,7 @@ int with_ranks_of_solves(const std::vector<Parameters> &solves, MPI_Comm all, Co
     const std::function<int(MPI_Comm)> &f)
 {
   std::string reason;
-  int ranks = 1;
-  MPI_Comm_size(all, &ranks);
-  const bool on_blocks = has_blocks(solves.front());
-  if (on_blocks && ranks > 1)
-  {
-    console.normal("one rank is used: curved cells are not divided among ranks\n");
-    return on_first_rank_alone(all, f);
-  }
+  const bool on_blocks = has_blocks(solves.front()); // in host memory
   for (std::size_t i = 0; i < solves.size() && reason.empty() && !on_blocks; ++i)
     if (const Parameters &p = solves[i];
         i == 0 || dofs_of(p.problem) > p.solver.multigrid.replicated_dofs)

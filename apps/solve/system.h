@@ -29,6 +29,14 @@ inline double now(MPI_Comm communicator)
   return MPI_Wtime();
 }
 
+/// The largest resident sizes of all ranks, summed.
+inline double peak_memory_of_all(MPI_Comm communicator)
+{
+  double bytes = peak_memory();
+  MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, communicator);
+  return bytes;
+}
+
 /// Calls `f`; what it says about its arguments are words about the user's parameters.
 template <typename Function>
 auto with_user_data(const Parameters &parameters, const Function &f)

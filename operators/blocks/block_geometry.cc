@@ -109,6 +109,38 @@ BlockGeometry BlockGeometry::moved(std::function<void(std::vector<Point> &)> f) 
   return result;
 }
 
+BlockGeometry BlockGeometry::reordered(const std::vector<std::int64_t> &order) const
+{
+  BlockGeometry result = *this;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    result.nodes_[i] = nodes_[static_cast<std::size_t>(order[i])];
+  return result;
+}
+
+BlockGeometry BlockGeometry::split() const
+{
+  std::array<std::vector<double>, 2> halves;
+  for (std::size_t end = 0; end < 2; ++end)
+  {
+    std::vector<double> nodes;
+    for (const double t : line_)
+      nodes.push_back(0.5 * (t + static_cast<double>(end)));
+    halves[end] = line_matrix(nodes);
+  }
+  BlockGeometry result = *this;
+  result.nodes_.clear();
+  for (const std::vector<Point> &nodes : nodes_)
+    for (unsigned child = 0; child < 1U << dim_; ++child)
+    {
+      std::vector<Point> part = nodes;
+      std::size_t stride = 1;
+      for (int d = 0; d < dim_; ++d, stride *= line_.size())
+        part = contracted(part, halves[child >> d & 1U], stride, line_.size());
+      result.nodes_.push_back(std::move(part));
+    }
+  return result;
+}
+
 std::vector<Point> BlockGeometry::points(
     std::int64_t block, const std::array<const std::vector<double> *, 3> &matrices) const
 {

@@ -39,6 +39,11 @@ public:
   /// The same with all points where f moves them, which takes a list of points at once. Points that two blocks share must stay together.
   BlockGeometry moved(std::function<void(std::vector<Point> &)> f) const;
 
+  /// The same blocks in another order: block i of the result is block order[i].
+  BlockGeometry reordered(const std::vector<std::int64_t> &order) const;
+  /// Each block as 2^dim of them, one after the other, bit d of their number being the end in direction d: the same polynomials.
+  BlockGeometry split() const;
+
   int dim() const { return dim_; }
   int degree() const { return static_cast<int>(line_.size()) - 1; }
   std::int64_t n_blocks() const { return static_cast<std::int64_t>(nodes_.size()); }

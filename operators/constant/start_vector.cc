@@ -18,8 +18,8 @@ Vector<double> pseudo_random_vector(const LevelGrid &level, const HostContext & 
           const std::int64_t line =
               (level.offset[2] * block.nz() + z) * rows + level.offset[1] * block.n + y;
           v[z * block.plane() + y * block.row() + i * block.pitch + cx] =
-              vector_kernels::pseudo_random(
-                  static_cast<std::uint64_t>((line * block.n + i) * block.cells[0] + cx));
+              vector_kernels::pseudo_random(static_cast<std::uint64_t>(
+                  (line * block.n + i) * level.global_cells[0] + level.offset[0] + cx));
         }
   return v;
 }

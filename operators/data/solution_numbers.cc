@@ -12,24 +12,12 @@
 
 #include "operators/data/functions.h"
 #include "operators/data/tensor_rule.h"
+#include "operators/mesh/sums_over_ranks.h"
 
 namespace tensormg
 {
 namespace
 {
-  /// Adds the numbers of all ranks, in their order: MPI_Allreduce may take any.
-  void sum_over_ranks(std::span<double> numbers, MPI_Comm communicator)
-  {
-    int n_ranks = 1;
-    MPI_Comm_size(communicator, &n_ranks);
-    const auto count = static_cast<int>(numbers.size());
-    std::vector<double> all(numbers.size() * static_cast<std::size_t>(n_ranks));
-    MPI_Allgather(numbers.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, communicator);
-    std::fill(numbers.begin(), numbers.end(), 0.);
-    for (std::size_t i = 0; i < all.size(); ++i)
-      numbers[i % numbers.size()] += all[i];
-  }
-
   /// Calls use(weight, number of the point) for all points of a rule in so many cells.
   template <typename Use>
   void for_each_weighted(const TensorRule &rule, std::int64_t count, const Use &use)
@@ -74,7 +62,7 @@ namespace
       sums.square += square;
     });
     std::array<double, 2> added{sums.value, sums.square}, extremes{-sums.lowest, sums.highest};
-    sum_over_ranks(added, grid.communicator);
+    sum_in_order(added, grid.communicator);
     MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_DOUBLE, MPI_MAX, grid.communicator);
     return {added[0], added[1], -extremes[0], extremes[1]};
   }
@@ -184,7 +172,7 @@ namespace
       if (problem.boundary[side] == BoundaryKind::robin)
         flux[side] -= area * robin_flux(grid, basis, u, side);
     }
-    sum_over_ranks(flux, grid.communicator);
+    sum_in_order(flux, grid.communicator);
     std::array<std::optional<double>, 6> result;
     for (int side = 0; side < 6; ++side)
       if (side < 2 * problem.dim && problem.boundary[side] != BoundaryKind::periodic)
@@ -294,7 +282,7 @@ std::vector<PointValue> values_at(const LevelGrid &grid, const CellBasis &basis,
   for (const std::array<double, 3> &point : points)
     for (const double number : sum.at(point))
       numbers.push_back(number);
-  sum_over_ranks(numbers, grid.communicator);
+  sum_in_order(numbers, grid.communicator);
   std::vector<PointValue> values;
   for (std::size_t i = 0; i < points.size(); ++i)
   {

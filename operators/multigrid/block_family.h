@@ -55,7 +55,7 @@ public:
     static const Context host;
     return host;
   }
-  static bool is_distributed() { return false; }
+  bool is_distributed() const { return grid(size_ - 1).communicator != MPI_COMM_SELF; }
   std::size_t size() const { return size_; }
   BlockFamily in_single(std::size_t count) const
   {
@@ -64,7 +64,7 @@ public:
     return result;
   }
 
-  Space make_space(std::size_t l) const { return {block(l), MPI_COMM_SELF}; }
+  Space make_space(std::size_t l) const { return {block(l), grid(l).communicator}; }
   template <typename Number>
   auto make_operator(std::size_t l, bool /*exact_steps*/ = false) const
   {
@@ -97,7 +97,12 @@ public:
   {
     return std::exp2(halved(l)) * levels_->levels()[l].scale / levels_->levels()[l - 1].scale;
   }
-  int halved(std::size_t l) const { return transfer::n_halved(block(l), block(l - 1)); }
+  int halved(std::size_t l) const
+  {
+    const bool are_same =
+        levels_->levels()[l].shape.per_direction == levels_->levels()[l - 1].shape.per_direction;
+    return are_same ? 0 : block(l).dim;
+  }
   static std::size_t representative_level(std::size_t l) { return l; }
   static MultigridOptions options_of_level(const MultigridOptions &options, std::size_t /*l*/)
   {
@@ -107,7 +112,8 @@ public:
   double smallest_eigenvalue() const
   {
     const double cells =
-        std::pow(static_cast<double>(block(size_ - 1).n_cells()), 1. / block(0).dim);
+        std::pow(static_cast<double>(grid(size_ - 1).global_dofs()), 1. / block(0).dim) /
+        block(size_ - 1).n;
     return std::pow(std::numbers::pi / cells, 2);
   }
   static bool has_short_lines(std::size_t /*l*/, std::int64_t /*longest*/) { return false; }

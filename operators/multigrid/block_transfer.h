@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 #include "operators/constant/transfer_operator.h"
+#include "operators/division/gathered_blocks.h"
 #include "operators/pointwise/block_levels.h"
 #include "operators/pointwise/degree_transfer.h"
 
@@ -17,24 +19,34 @@ class BlockTransfer
 public:
   using VectorType = Vector<Number>;
 
-  /// Both levels must outlive the object.
+  /// Both levels must outlive the object. Collective.
   BlockTransfer(const BlockLevels::Level &fine, const BlockLevels::Level &coarse)
     : transfer_(make(fine, coarse))
-  {}
+  {
+    if (fine.shared != nullptr && coarse.shared == nullptr)
+      part_.emplace(part_below(fine, coarse), fine.grid.communicator);
+  }
 
   void restrict_to(VectorType &coarse, const VectorType &fine, double factor)
   {
-    std::visit([&](auto &t) { t.restrict_to(coarse, fine, factor); }, transfer_);
+    VectorType &to = part_ ? part_->numbers() : coarse;
+    std::visit([&](auto &t) { t.restrict_to(to, fine, factor); }, transfer_);
+    if (part_)
+      part_->gather(coarse);
   }
   void prolongate(VectorType &fine, const VectorType &coarse, double factor, bool add)
   {
-    std::visit([&](auto &t) { t.prolongate(fine, coarse, factor, add); }, transfer_);
+    const VectorType &from = part_ ? part_->extract(coarse) : coarse;
+    std::visit([&](auto &t) { t.prolongate(fine, from, factor, add); }, transfer_);
   }
   void prolongate_pair(VectorType &x, VectorType &d, const VectorType &coarse,
       const VectorType *rest, double factor, bool add, bool add_rest)
   {
+    const VectorType &from = part_ ? part_->extract(coarse) : coarse;
+    if (part_ && rest != nullptr)
+      rest = &part_->extract_rest(*rest);
     std::visit(
-        [&](auto &t) { t.prolongate_pair(x, d, coarse, rest, factor, add, add_rest); }, transfer_);
+        [&](auto &t) { t.prolongate_pair(x, d, from, rest, factor, add, add_rest); }, transfer_);
   }
 
   static std::int64_t bytes(const LevelGrid &fine, const LevelGrid &coarse)
@@ -44,15 +56,24 @@ public:
 
 private:
   using Either = std::variant<TransferOperator<Number>, DegreeTransfer<Number>>;
+  /// Of the coarse cells those of the blocks that this rank has of the fine level.
+  static Block part_below(const BlockLevels::Level &fine, const BlockLevels::Level &coarse)
+  {
+    Block part = coarse.grid.block;
+    const std::int64_t blocks = fine.grid.block.cells[0] / fine.shape.per_direction;
+    return {part.dim, part.degree(),
+        {blocks * coarse.shape.per_direction, part.cells[1], part.cells[2]}};
+  }
   static Either make(const BlockLevels::Level &fine, const BlockLevels::Level &coarse)
   {
+    const Block part = part_below(fine, coarse);
     if (fine.basis.n == coarse.basis.n)
-      return Either(
-          std::in_place_index<0>, fine.grid, coarse.grid, fine.basis, laplace::Backend::cpu);
-    return Either(
-        std::in_place_index<1>, fine.grid.block, coarse.grid.block, fine.basis, coarse.basis);
+      return Either(std::in_place_index<0>, stacked_grid(fine.grid.block), stacked_grid(part),
+          fine.basis, laplace::Backend::cpu);
+    return Either(std::in_place_index<1>, fine.grid.block, part, fine.basis, coarse.basis);
   }
 
   Either transfer_;
+  std::optional<GatheredBlocks<Number>> part_; ///< where the coarse level is on every rank
 };
 } // namespace tensormg

@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "operators/output/output_file.h"
-#include "operators/output/stale_files.h"
+#include "operators/output/pieces.h"
 #include "operators/output/vtu_file.h"
 #include "operators/output/vtu_shape.h"
 #include "operators/pointwise/block_function.h"
@@ -52,17 +51,36 @@ namespace
           shift_ = mean_difference(levels);
       }
       make_fields();
+      MPI_Comm_rank(levels.communicator(), &rank_);
+    }
+
+    // For write_in_pieces().
+    void measure()
+    {
       for (std::size_t field = 0; field < fields_.size(); ++field)
-      {
         for_each_value(field, [&](double value, int component) {
           if (std::isfinite(value))
             fields_[field].extent[static_cast<std::size_t>(component)].add(value);
         });
-        fields_[field].choose_numbers(options.in_double);
-      }
     }
-
-    void write(OutputFile &file)
+    void choose_numbers(MPI_Comm communicator)
+    {
+      for (VtuField &field : fields_)
+        field.choose_numbers(options_.in_double, communicator);
+    }
+    void write_record(const std::string &path, const std::vector<std::string> &pieces) const
+    {
+      std::vector<const VtuField *> fields;
+      for (const VtuField &field : fields_)
+        fields.push_back(&field);
+      std::vector<std::string> names;
+      for (const VtuCellField &field : no_cell_fields())
+        names.push_back(field.name);
+      OutputFile(path).write([&](std::ostream &out) {
+        write_vtu_record(out, fields, names, pieces, options_.converged);
+      });
+    }
+    void write_piece(OutputFile &file)
     {
       const int dim = problem_.problem.dim, degree = problem_.problem.degree;
       VtuPiece piece;
@@ -81,7 +99,7 @@ namespace
         piece.fields.push_back(&field);
       piece.values = [this](std::size_t field, const auto &use) { for_each_value(field, use); };
       piece.cell_fields = cell_fields();
-      file.write([&](std::ostream &out) { write_vtu_piece(out, piece); });
+      file.fill([&](std::ostream &out) { write_vtu_piece(out, piece); });
     }
 
     std::vector<std::string> fields_in_double() const
@@ -113,7 +131,9 @@ namespace
           difference += weight * (of_u[q] - exact[q]);
         }
       });
-      return std::isfinite(difference) ? difference / volume : 0.;
+      std::array<double, 2> sums{volume, difference};
+      sum_in_order(sums, levels.communicator());
+      return std::isfinite(sums[1]) ? sums[1] / sums[0] : 0.;
     }
 
     void make_fields()
@@ -194,20 +214,25 @@ namespace
       });
     }
 
+    static std::vector<VtuCellField> no_cell_fields()
+    {
+      return {{"material", {}}, {"block", {}}, {"quality", {}}, {"kappa", {}}, {"rank", {}}};
+    }
+
     std::vector<VtuCellField> cell_fields() const
     {
-      std::vector<VtuCellField> fields{
-          {"material", {}}, {"block", {}}, {"quality", {}}, {"kappa", {}}};
+      std::vector<VtuCellField> fields = no_cell_fields();
       const Block &block = level_.grid.block;
       for_each_cell(problem_.geometry, level_.shape, [&](const CellPlace &place) {
         const auto &[x, y, z] = place.cell;
-        const std::int64_t cell = place.block * level_.shape.per_direction + x +
-            block.cells[0] * (y + block.cells[1] * z);
+        const std::int64_t cell =
+            level_.shape.stacked(place.block, x) + block.cells[0] * (y + block.cells[1] * z);
         const auto &quality = level_.metric.of_cells()[static_cast<std::size_t>(cell)];
         fields[0].values.push_back(problem_.blocks.material[static_cast<std::size_t>(place.block)]);
         fields[1].values.push_back(static_cast<double>(place.block));
         fields[2].values.push_back(quality.quality);
         fields[3].values.push_back(quality.kappa);
+        fields[4].values.push_back(rank_);
       });
       return fields;
     }
@@ -220,6 +245,7 @@ namespace
     DiffusionTensor k_;
     std::unique_ptr<BlockFunction> exact_;
     double shift_ = 0.;
+    int rank_ = 0;
     std::vector<VtuField> fields_;
     std::vector<std::function<Values(const CellPlace &)>> values_;
   };
@@ -243,14 +269,14 @@ std::optional<std::string> refuse_output(
 }
 
 FieldOutput write_field_output(const BlockProblem &problem, const BlockLevels &levels,
-    const Vector<double> &u, const std::string &base, const FieldOutputOptions &options)
+    const Vector<double> &u, const std::string &base, MPI_Comm communicator,
+    const FieldOutputOptions &options)
 {
   if (const std::optional<std::string> reason = refuse_output(problem, options))
     throw std::invalid_argument(*reason);
   BlockWriter writer(problem, levels, u, options);
-  OutputFile file(base + ".vtu");
-  writer.write(file);
-  remove_stale_files(base, 1);
-  return {base + ".vtu", writer.fields_in_double()};
+  int n_ranks = 1;
+  MPI_Comm_size(levels.communicator(), &n_ranks);
+  return write_in_pieces(writer, communicator, n_ranks, base);
 }
 } // namespace tensormg

@@ -16,7 +16,9 @@ std::optional<std::string> refuse_output(
 
 /// Writes base + ".vtu" with the fields of write_field_output() (field_output.h) at the (degree + 1)^dim equidistant points of every
 /// cell, whose geometry is the polynomial with which the solve computes; and by cell `material`, `block`, `quality` (the quotient of the smallest
-/// det J and the largest one) and `kappa` (operators/pointwise/metric.h). In 2D z is zero. std::system_error if the file cannot be written.
+/// det J and the largest one) `kappa` (operators/pointwise/metric.h) and `rank`. In 2D z is zero. Where blocks are divided each rank of the
+/// communicator writes a piece, as there. std::system_error if the file cannot be written. Collective.
 FieldOutput write_field_output(const BlockProblem &problem, const BlockLevels &levels,
-    const Vector<double> &u, const std::string &base, const FieldOutputOptions &options = {});
+    const Vector<double> &u, const std::string &base, MPI_Comm communicator = MPI_COMM_SELF,
+    const FieldOutputOptions &options = {});
 } // namespace tensormg

@@ -11,11 +11,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include <mpi.h>
-
 #include "operators/output/field_writer.h"
-#include "operators/output/stale_files.h"
-#include "operators/output/together.h"
+#include "operators/output/pieces.h"
 
 namespace tensormg
 {
@@ -130,9 +127,8 @@ namespace
   int count_pieces(const Grid &grid) { return grid.finest().replicated ? 1 : grid.n_ranks; }
 } // namespace
 
-std::vector<std::string> field_files(const Grid &grid, const std::string &base)
+std::vector<std::string> field_files(int n_pieces, const std::string &base)
 {
-  const int n_pieces = count_pieces(grid);
   if (n_pieces == 1)
     return {base + ".vtu"};
   std::vector<std::string> files{base + ".pvtu"};
@@ -141,32 +137,18 @@ std::vector<std::string> field_files(const Grid &grid, const std::string &base)
   return files;
 }
 
+std::vector<std::string> field_files(const Grid &grid, const std::string &base)
+{
+  return field_files(count_pieces(grid), base);
+}
+
 FieldOutput write_field_output(const Grid &grid, const CellBasis &basis, const Vector<double> &u,
     const std::string &base, const FieldOutputOptions &options)
 {
   if (const std::optional<std::string> reason = refuse_output(grid, options))
     throw std::invalid_argument(*reason);
-  const std::vector<std::string> files = field_files(grid, base);
-  const std::string &path = files.front();
-  const int n_pieces = count_pieces(grid);
   FieldWriter writer(
       grid, basis, u, local_part(cells_inside(grid.finest(), options), grid.finest()), options);
-  run_together(grid.communicator, true, path, [&] { writer.measure(); });
-  writer.choose_numbers(grid.communicator);
-
-  const bool has_piece = n_pieces > 1 || grid.rank == 0;
-  std::optional<OutputFile> piece;
-  run_together(grid.communicator, has_piece, path, [&] {
-    piece.emplace(n_pieces > 1 ? files[static_cast<std::size_t>(grid.rank) + 1] : path);
-    writer.write_piece(*piece);
-  });
-  // Only now, so that there are never pieces of two solutions, nor a record of pieces that are not there.
-  run_together(grid.communicator, has_piece, path, [&] { piece->publish(); });
-  run_together(grid.communicator, grid.rank == 0, path, [&] {
-    if (n_pieces > 1)
-      writer.write_record(path, {files.begin() + 1, files.end()});
-    remove_stale_files(base, n_pieces);
-  });
-  return {path, writer.fields_in_double()};
+  return write_in_pieces(writer, grid.communicator, count_pieces(grid), base);
 }
 } // namespace tensormg

@@ -85,16 +85,7 @@ void FieldWriter::measure()
 void FieldWriter::choose_numbers(MPI_Comm communicator)
 {
   for (Field &field : fields_)
-  {
-    for (int component = 0; component < field.components; ++component)
-    {
-      FieldExtent &extent = field.extent[component];
-      std::array<double, 2> bounds{-extent.lowest, extent.highest};
-      MPI_Allreduce(MPI_IN_PLACE, bounds.data(), 2, MPI_DOUBLE, MPI_MAX, communicator);
-      extent = {-bounds[0], bounds[1]};
-    }
-    field.choose_numbers(all_in_double_);
-  }
+    field.choose_numbers(all_in_double_, communicator);
 }
 
 std::vector<std::string> FieldWriter::fields_in_double() const
@@ -124,17 +115,11 @@ void FieldWriter::write_piece(OutputFile &file)
 void FieldWriter::write_record(
     const std::string &path, const std::vector<std::string> &pieces) const
 {
-  OutputFile(path).write([&](std::ostream &out) {
-    out << vtu_head("PUnstructuredGrid") << " GhostLevel=\"0\">\n"
-        << vtu_field_data(converged_) << vtu_data_begin("PPointData", fields_.front().name);
-    for (const Field &field : fields_)
-      out << "<PDataArray " << field.attributes() << " format=\"binary\"/>\n";
-    out << "</PPointData>\n<PPoints>\n<PDataArray type=\"Float64\" "
-           "NumberOfComponents=\"3\"/>\n</PPoints>\n";
-    for (const std::string &piece : pieces)
-      out << "<Piece Source=\"" << escaped(piece.substr(piece.find_last_of('/') + 1)) << "\"/>\n";
-    out << "</PUnstructuredGrid>\n</VTKFile>\n";
-  });
+  std::vector<const VtuField *> fields;
+  for (const Field &field : fields_)
+    fields.push_back(&field);
+  OutputFile(path).write(
+      [&](std::ostream &out) { write_vtu_record(out, fields, {}, pieces, converged_); });
 }
 
 /// The derivatives of u in the cell; for the flux times -K.

@@ -145,8 +145,14 @@ std::string VtuField::attributes() const
       (components > 1 ? " NumberOfComponents=\"" + std::to_string(components) + '"' : "");
 }
 
-void VtuField::choose_numbers(bool always)
+void VtuField::choose_numbers(bool always, MPI_Comm communicator)
 {
+  for (FieldExtent &of_component : extent)
+  {
+    std::array<double, 2> bounds{-of_component.lowest, of_component.highest};
+    MPI_Allreduce(MPI_IN_PLACE, bounds.data(), 2, MPI_DOUBLE, MPI_MAX, communicator);
+    of_component = {-bounds[0], bounds[1]};
+  }
   in_double = always;
   for (int component = 0; component < components; ++component)
     in_double = in_double || !extent[static_cast<std::size_t>(component)].fits_single();
@@ -179,5 +185,28 @@ void write_vtu_piece(std::ostream &out, const VtuPiece &piece)
   out << "</PointData>\n";
   write_cell_fields(out, piece);
   out << "</Piece>\n</UnstructuredGrid>\n</VTKFile>\n";
+}
+
+void write_vtu_record(std::ostream &out, const std::vector<const VtuField *> &fields,
+    const std::vector<std::string> &cell_fields, const std::vector<std::string> &pieces,
+    bool converged)
+{
+  out << vtu_head("PUnstructuredGrid") << " GhostLevel=\"0\">\n"
+      << vtu_field_data(converged) << vtu_data_begin("PPointData", fields.front()->name);
+  for (const VtuField *field : fields)
+    out << "<PDataArray " << field->attributes() << " format=\"binary\"/>\n";
+  out << "</PPointData>\n";
+  if (!cell_fields.empty())
+  {
+    out << "<PCellData>\n";
+    for (const std::string &name : cell_fields)
+      out << "<PDataArray type=\"Float32\" Name=\"" << escaped(name) << "\"/>\n";
+    out << "</PCellData>\n";
+  }
+  out << "<PPoints>\n<PDataArray type=\"Float64\" "
+         "NumberOfComponents=\"3\"/>\n</PPoints>\n";
+  for (const std::string &piece : pieces)
+    out << "<Piece Source=\"" << escaped(piece.substr(piece.find_last_of('/') + 1)) << "\"/>\n";
+  out << "</PUnstructuredGrid>\n</VTKFile>\n";
 }
 } // namespace tensormg

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <mpi.h>
+
 #include "operators/output/vtu_shape.h"
 
 namespace tensormg
@@ -42,8 +44,8 @@ struct VtuField
   const char *number_type() const { return in_double ? "Float64" : "Float32"; }
   /// Type, name and components as attributes of an array.
   std::string attributes() const;
-  /// `always`: whatever the extents are.
-  void choose_numbers(bool always);
+  /// By the extents of all ranks, which each then has. `always`: in double whatever these are. Collective.
+  void choose_numbers(bool always, MPI_Comm communicator);
 };
 
 /// One number per cell.
@@ -73,6 +75,11 @@ struct VtuPiece
 
 /// The file. Points are in double precision; where a value is not finite it is NaN.
 void write_vtu_piece(std::ostream &out, const VtuPiece &piece);
+
+/// The file that makes one data set of pieces with these fields, at points and in cells, which it names relative to its own folder.
+void write_vtu_record(std::ostream &out, const std::vector<const VtuField *> &fields,
+    const std::vector<std::string> &cell_fields, const std::vector<std::string> &pieces,
+    bool converged);
 
 /// The begin of a file with this kind of data set.
 std::string vtu_head(const std::string &type);

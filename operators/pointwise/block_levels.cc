@@ -31,8 +31,16 @@ std::vector<int> degrees_of_blocks(int dim, int degree, std::int64_t n_blocks)
   return degrees;
 }
 
+bool are_divided(
+    const Block &whole, std::int64_t n_blocks, int n_ranks, std::int64_t replicated_dofs)
+{
+  return n_ranks > 1 && n_blocks >= n_ranks && whole.dofs() > replicated_dofs * n_ranks;
+}
+
 BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
     const PointwiseData &data, const Options &options)
+  : communicator_(options.communicator)
+  , replicated_dofs_(options.replicated_dofs)
 {
   for (const auto &sides : mesh.sides)
     for (int side = 0; side < 2 * mesh.dim; ++side)
@@ -43,6 +51,7 @@ BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
       links_.push_back({kind, other.neighbour, other.side, other.map, other.boundary});
     }
   is_singular_ = options.is_singular.value_or(is_singular_);
+  divide(mesh);
   const std::vector<int> degrees = degrees_of_blocks(mesh.dim, options.degree, mesh.n_blocks());
   for (const int degree : degrees)
     add_level_that_may_fold(geometry, data, degree, {1, std::min(options.mapping_degree, degree)},
@@ -74,15 +83,29 @@ void BlockLevels::check_held() const
       for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
         for (int side = 0; side < 2 * block.dim; ++side)
           if (laplace::point_behind(
-                  block, finest.shape.per_direction, links_.data(), {cx, cy, cz}, side, 0, 0)
+                  block, finest.shape.per_direction, finest.links->data(), {cx, cy, cz}, side, 0, 0)
                   .kind == Side::neumann)
             for (std::int64_t q = 0; q < laplace::points_of_face(block); ++q)
               sum += numbers.face[laplace::face_index(
                   block, cz * block.cells[1] + cy, side, q, block.dim, cx)];
+  MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_MAX, finest.grid.communicator);
   if (!(sum > 0.))
     throw std::invalid_argument(
         "the reaction and the r of robin boundaries are zero everywhere: nothing holds the solution; allowed: no reaction and neumann "
         "boundaries, which give the solution with mean zero, or numbers > 0 somewhere");
+}
+
+void BlockLevels::divide(const BlockMesh &mesh)
+{
+  int rank = 0;
+  MPI_Comm_rank(communicator_, &rank);
+  MPI_Comm_size(communicator_, &n_ranks_);
+  if (n_ranks_ == 1)
+    return;
+  const std::vector<std::int64_t> firsts = divide_blocks(mesh.n_blocks(), n_ranks_);
+  first_ = firsts[static_cast<std::size_t>(rank)];
+  count_ = firsts[static_cast<std::size_t>(rank) + 1] - first_;
+  own_ = own_links(mesh.dim, links_, firsts, communicator_);
 }
 
 std::string BlockLevels::coarse_text() const
@@ -127,17 +150,32 @@ void BlockLevels::add_level(const BlockGeometry &geometry, const PointwiseData &
 {
   const CellBasis basis = make_cell_basis(degree);
   const laplace::PointTables tables = make_point_tables(basis);
-  const Block block = shape.cells(geometry, degree);
-  PointwiseMetric metric(geometry, shape, basis, data, links_, is_coarse);
+  LevelGrid grid = stacked_grid(shape.cells(geometry, degree));
+  const bool is_part =
+      !levels_.empty() && are_divided(grid.block, geometry.n_blocks(), n_ranks_, replicated_dofs_);
+  if (is_part)
+  {
+    shape.first = first_;
+    shape.count = count_;
+    grid.block = shape.cells(geometry, degree);
+    grid.offset[0] = first_ * shape.per_direction;
+    grid.communicator = own_->shared.communicator;
+  }
+  grid.replicated = own_ && !is_part;
+  const Block &block = grid.block;
+  const std::vector<laplace::BlockLink> &links = is_part ? own_->links : links_;
+  const SharedSides *const shared = is_part ? &own_->shared : nullptr;
+  PointwiseMetric metric(geometry, shape, basis, data, links, is_coarse, shared);
   Vector<double> diagonal =
-      pointwise_diagonal(block, shape.per_direction, basis, tables, links_, metric.view());
-  const double largest = *std::max_element(diagonal.data(), diagonal.data() + diagonal.size());
+      pointwise_diagonal(block, shape.per_direction, basis, tables, links, metric.view());
+  double largest = *std::max_element(diagonal.data(), diagonal.data() + diagonal.size());
+  MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, grid.communicator);
   const double of_cubes = block.dim * *std::max_element(basis.lambda.begin(), basis.lambda.end());
   const double scale = std::exp2(std::ceil(std::log2(largest / of_cubes)));
   metric.scale(1. / scale);
   for (std::int64_t at = 0; at < diagonal.size(); ++at)
     diagonal[at] /= scale;
-  levels_.push_back(
-      {shape, stacked_grid(block), basis, tables, std::move(metric), std::move(diagonal), scale});
+  levels_.push_back({shape, std::move(grid), basis, tables, std::move(metric), std::move(diagonal),
+      scale, &links, shared});
 }
 } // namespace tensormg

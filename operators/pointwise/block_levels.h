@@ -10,6 +10,8 @@
 
 #include "kernels/basis/cell_basis.h"
 #include "operators/blocks/block_geometry.h"
+#include "operators/division/block_division.h"
+#include "operators/division/side_exchange.h"
 #include "operators/mesh/grid.h"
 #include "operators/pointwise/block_vertices.h"
 #include "operators/pointwise/metric.h"
@@ -17,12 +19,18 @@
 
 namespace tensormg
 {
-/// The cells of a block as those of a box with sides of 1: for vectors and transfers.
+/// The cells of a block as those of a box with sides of 1, on one rank: for vectors and transfers.
 LevelGrid stacked_grid(const Block &block);
 
 /// Degrees of the levels with one cell per block, ascending; the last one is that of all finer levels. A degree p is followed by p / 2 as long as the
 /// system is too large for a dense solver (DenseLevel::suits) and p > 1.
 std::vector<int> degrees_of_blocks(int dim, int degree, std::int64_t n_blocks);
+
+/// Whether the blocks of a level, `whole` being all of them and not the coarsest level, are divided among ranks: it has more than
+/// replicated_dofs unknowns for each.
+bool are_divided(
+    const Block &whole, std::int64_t n_blocks, int n_ranks, std::int64_t replicated_dofs);
+inline constexpr std::int64_t replicated_dofs_of_blocks = 20000;
 
 /// First the levels of degrees_of_blocks(), then those of 2, 4, .. cells per direction in each block. Where the coarsest one is still too large for
 /// a dense solver, continuous linear functions on the blocks are below it. Numbers of a level are divided by a power of two, with which the
@@ -38,7 +46,17 @@ public:
     laplace::PointTables tables;
     PointwiseMetric metric;
     Vector<double> diagonal;
-    double scale; ///< A = scale times what the numbers give
+    double scale;                                 ///< A = scale times what the numbers give
+    const std::vector<laplace::BlockLink> *links; ///< of its blocks
+    const SharedSides *shared; ///< nullptr: all blocks are on this rank, as on each
+
+    /// Numbers at the sides of other ranks' blocks, n points per direction of a side of a cell.
+    template <typename C>
+    SideExchange<C> make_exchange(int n, int count) const
+    {
+      static const SharedSides none;
+      return {shared != nullptr ? *shared : none, grid.block.dim, shape.per_direction, n, count};
+    }
   };
   struct Options
   {
@@ -49,10 +67,13 @@ public:
     /// Whether constants are in the kernel; nothing: where no side is Side::dirichlet.
     std::optional<bool> is_singular{};
     std::function<Side(int boundary)> side = [](int) { return Side::dirichlet; };
+    /// Each rank has a part of the blocks (divide_blocks()) where are_divided(); on other levels every rank has all and computes the same.
+    MPI_Comm communicator = MPI_COMM_SELF;
+    std::int64_t replicated_dofs = replicated_dofs_of_blocks;
   };
 
-  /// Throws as PointwiseMetric, for the finest level and where degree 1 folds, too; std::invalid_argument where reaction and Robin coefficients, which
-  /// alone could hold the solution, are zero.
+  /// Collective. Throws as PointwiseMetric, for the finest level and where degree 1 folds, too; std::invalid_argument where reaction and Robin
+  /// coefficients, which alone could hold the solution, are zero.
   BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry, const PointwiseData &data,
       const Options &options);
   // Operators point into it.
@@ -62,7 +83,11 @@ public:
   /// Of the finest level.
   const CellBasis &basis() const { return levels_.back().basis; }
   const laplace::PointTables &tables() const { return levels_.back().tables; }
+  /// Of all blocks of the mesh.
   const std::vector<laplace::BlockLink> &links() const { return links_; }
+  bool is_distributed() const { return levels_.back().shared != nullptr; }
+  /// Over which sums of the cells of the finest level go.
+  MPI_Comm communicator() const { return levels_.back().grid.communicator; }
   const std::vector<Level> &levels() const { return levels_; }
   /// No side holds the solution.
   bool is_singular() const { return is_singular_; }
@@ -73,6 +98,7 @@ public:
 
 private:
   void check_held() const;
+  void divide(const BlockMesh &mesh);
   /// Those below the finest one are coarse.
   void add_level_that_may_fold(const BlockGeometry &geometry, const PointwiseData &data, int degree,
       BlockLevel shape, bool is_coarse);
@@ -80,6 +106,11 @@ private:
       BlockLevel shape, bool is_coarse);
 
   std::vector<laplace::BlockLink> links_;
+  MPI_Comm communicator_;
+  int n_ranks_ = 1;
+  std::int64_t replicated_dofs_;
+  std::optional<OwnLinks> own_;        ///< of several ranks
+  std::int64_t first_ = 0, count_ = 0; ///< of the own ones, likewise
   std::vector<Level> levels_;
   std::optional<BlockVertices> vertices_;
   bool is_singular_ = true;

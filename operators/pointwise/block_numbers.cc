@@ -1,10 +1,12 @@
 #include "operators/pointwise/block_numbers.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 #include <vector>
 
+#include "operators/mesh/sums_over_ranks.h"
 #include "operators/pointwise/block_function.h"
 #include "operators/pointwise/cell_quadrature.h"
 
@@ -43,12 +45,18 @@ namespace
       if (levels.is_singular())
         for_each_cell(
             problem.geometry, level_.shape, [&](const CellPlace &place) { add_means(place); });
+      std::array<double, 2> means{volume_, difference_};
+      sum_in_order(means, levels.communicator());
+      volume_ = means[0];
+      difference_ = means[1];
     }
 
     Errors run()
     {
       for_each_cell(problem_.geometry, level_.shape, [&](const CellPlace &place) { add(place); });
-      return {std::sqrt(l2_), std::sqrt(h1_), !gradient_.empty()};
+      std::array<double, 2> squares{l2_, h1_};
+      sum_in_order(squares, level_.grid.communicator);
+      return {std::sqrt(squares[0]), std::sqrt(squares[1]), !gradient_.empty()};
     }
 
   private:
@@ -139,11 +147,41 @@ namespace
         for (int side = 0; side < 2 * problem_.blocks.dim; ++side)
           add_side(place, modes, side);
       });
+      add_ranks();
       result_.l2_norm = std::sqrt(square_);
       return result_;
     }
 
   private:
+    /// What the others have.
+    void add_ranks()
+    {
+      const MPI_Comm communicator = level_.grid.communicator;
+      for (const int material : problem_.blocks.material)
+        result_.materials[material]; // all ranks have all of them
+      for (const auto &entry : problem_.conditions)
+      {
+        result_.areas[entry.first];
+        result_.fluxes[entry.first];
+      }
+      std::vector<double *> places{&result_.volume, &result_.integral, &square_};
+      for (auto &[number, material] : result_.materials)
+        places.insert(places.end(), {&material.volume, &material.integral});
+      for (auto *map : {&result_.areas, &result_.fluxes})
+        for (auto &[number, value] : *map)
+          places.push_back(&value);
+      std::vector<double> sums;
+      for (const double *place : places)
+        sums.push_back(*place);
+      sum_in_order(sums, communicator);
+      for (std::size_t i = 0; i < places.size(); ++i)
+        *places[i] = sums[i];
+      std::array<double, 2> bounds{-result_.minimum, result_.maximum};
+      MPI_Allreduce(MPI_IN_PLACE, bounds.data(), 2, MPI_DOUBLE, MPI_MAX, communicator);
+      result_.minimum = -bounds[0];
+      result_.maximum = bounds[1];
+    }
+
     void add_cell(const CellPlace &place, const std::vector<double> &modes)
     {
       const CellPoints points = of_data_.points(place);
@@ -189,7 +227,7 @@ namespace
       return level_.scale *
           level_.metric.view().face[laplace::face_index(block,
               place.cell[2] * block.cells[1] + place.cell[1], side, static_cast<std::int64_t>(q),
-              which, place.block * level_.shape.per_direction + place.cell[0])];
+              which, level_.shape.stacked(place.block, place.cell[0]))];
     }
 
     double dirichlet_flux(const CellPlace &place, const std::vector<double> &modes, int side) const

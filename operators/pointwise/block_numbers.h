@@ -1,4 +1,5 @@
-// Numbers about a solution on curved cells: errors, integrals, extremes, fluxes through boundaries.
+// Numbers about a solution on curved cells: errors, integrals, extremes, fluxes through boundaries. Of all ranks; collective over
+// levels.communicator().
 #pragma once
 
 #include <limits>

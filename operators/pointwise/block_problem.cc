@@ -10,6 +10,7 @@
 #include "operators/blocks/mesh_file.h"
 #include "operators/blocks/periodic.h"
 #include "operators/data/tensor_rule.h"
+#include "operators/division/block_division.h"
 #include "operators/pointwise/block_function.h"
 
 namespace tensormg
@@ -292,6 +293,21 @@ BlockProblem make_block_problem(const Problem &problem, const MeshOptions &mesh)
   return result;
 }
 
+void divide(BlockProblem &problem, int n_ranks)
+{
+  if (n_ranks == 1)
+    return;
+  int &refinements = problem.problem.refinements;
+  for (; refinements > 0 && is_too_coarse(problem.blocks.n_blocks(), n_ranks); --refinements)
+  {
+    problem.blocks = split_blocks(problem.blocks);
+    problem.geometry = problem.geometry.split();
+  }
+  const std::vector<std::int64_t> order = order_along_curve(problem.blocks);
+  problem.blocks = reordered(problem.blocks, order);
+  problem.geometry = problem.geometry.reordered(order);
+}
+
 namespace
 {
   DiffusionTensor tensor_of(const BlockProblem &problem)
@@ -353,9 +369,10 @@ PointwiseData pointwise_data(const BlockProblem &problem)
   return data;
 }
 
-BlockLevels::Options level_options(const BlockProblem &problem)
+BlockLevels::Options level_options(const BlockProblem &problem, MPI_Comm communicator)
 {
   BlockLevels::Options options;
+  options.communicator = communicator;
   options.degree = problem.problem.degree;
   options.mapping_degree = problem.mapping_degree;
   options.refinements = problem.problem.refinements;

@@ -54,9 +54,14 @@ void check_parts(const BlockProblem &problem);
 /// no boundary has, two for one boundary, a boundary without one.
 BlockProblem make_block_problem(const Problem &problem, const MeshOptions &mesh);
 
+/// Splits blocks until there are enough for so many ranks (is_too_coarse()), as far as there are refinements, which become fewer, and brings
+/// them into the order of a curve. Of one rank nothing changes.
+void divide(BlockProblem &problem, int n_ranks);
+
 /// The coefficients of the problem at points. The problem must outlive what is returned.
 PointwiseData pointwise_data(const BlockProblem &problem);
 
-/// The levels of the problem.
-BlockLevels::Options level_options(const BlockProblem &problem);
+/// The levels of the problem, divided among the ranks of a communicator.
+BlockLevels::Options level_options(
+    const BlockProblem &problem, MPI_Comm communicator = MPI_COMM_SELF);
 } // namespace tensormg

@@ -1,5 +1,6 @@
 #include "operators/pointwise/block_right_hand_side.h"
 
+#include <array>
 #include <cmath>
 #include <map>
 #include <stdexcept>
@@ -7,6 +8,8 @@
 #include <vector>
 
 #include "kernels/vector/vector.h"
+#include "operators/division/failure.h"
+#include "operators/mesh/sums_over_ranks.h"
 #include "operators/pointwise/block_function.h"
 #include "operators/pointwise/cell_quadrature.h"
 #include "tensormg/report.h"
@@ -37,6 +40,7 @@ namespace
     Assembly(const BlockProblem &problem, const BlockLevels &levels)
       : problem_(problem)
       , level_(levels.levels().back())
+      , communicator_(levels.communicator())
       , of_data_(problem.geometry, level_.shape, levels.basis(), levels.basis().n + 1)
       , of_operator_(problem.geometry, level_.shape, levels.basis(), levels.basis().n)
       , f_(problem.problem, "problem.right_hand_side", problem.problem.right_hand_side,
@@ -51,20 +55,29 @@ namespace
 
     BlockRightHandSide run()
     {
-      for_each_cell(problem_.geometry, level_.shape, [&](const CellPlace &place) {
-        add_integral(f_, place, -1);
-        for_closed_sides(problem_, level_, place, [&](int side, int boundary) {
-          const BlockFunction &value = values_.at(boundary);
-          if (problem_.side(boundary) == Side::dirichlet)
-            add_dirichlet(value, place, side);
-          else
-            add_integral(value, place, side);
-        });
+      act_alike(communicator_, [&] {
+        for_each_cell(
+            problem_.geometry, level_.shape, [&](const CellPlace &place) { add_cell(place); });
       });
+      std::array<double, 2> sums{result_.balance.integral, result_.balance.magnitude};
+      sum_in_order(sums, communicator_);
+      result_.balance = {sums[0], sums[1]};
       return std::move(result_);
     }
 
   private:
+    void add_cell(const CellPlace &place)
+    {
+      add_integral(f_, place, -1);
+      for_closed_sides(problem_, level_, place, [&](int side, int boundary) {
+        const BlockFunction &value = values_.at(boundary);
+        if (problem_.side(boundary) == Side::dirichlet)
+          add_dirichlet(value, place, side);
+        else
+          add_integral(value, place, side);
+      });
+    }
+
     /// Of a function over the cell or a side.
     void add_integral(const BlockFunction &function, const CellPlace &place, int side)
     {
@@ -85,7 +98,7 @@ namespace
     {
       const Block &block = level_.grid.block;
       const std::int64_t row = place.cell[2] * block.cells[1] + place.cell[1],
-                         cx = place.block * level_.shape.per_direction + place.cell[0];
+                         cx = level_.shape.stacked(place.block, place.cell[0]);
       const double sign = side % 2 == 1 ? 1. : -1.;
       const double *numbers = level_.metric.view().face;
       const auto [a, b] = tangential(side / 2);
@@ -109,6 +122,7 @@ namespace
 
     const BlockProblem &problem_;
     const Level &level_;
+    MPI_Comm communicator_;
     CellQuadrature of_data_, of_operator_;
     BlockFunction f_;
     std::map<int, BlockFunction> values_;
@@ -145,7 +159,7 @@ namespace
 
 namespace
 {
-  /// That of cells with a geometry of one more degree and with more points.
+  /// That of the own cells with a geometry of one more degree and with more points.
   Balance finer_balance(const BlockProblem &problem, const BlockLevels &levels)
   {
     const Problem &p = problem.problem;
@@ -177,18 +191,20 @@ namespace
     return result;
   }
 
-  /// What the polynomials of cells and the quadrature explain of a defect, and rounding.
+  /// What the polynomials of cells and the quadrature explain of a defect; nothing where cells of that degree fold.
   double explained_defect(const BlockProblem &problem, const BlockLevels &levels, double defect)
   {
+    std::array<double, 2> sums{NAN, NAN};
     try
     {
-      const double finer = finer_balance(problem, levels).defect();
-      return std::isfinite(finer) ? 4. * std::abs(finer - defect) : 0.;
+      const Balance own = finer_balance(problem, levels);
+      sums = {own.integral, own.magnitude};
     }
-    catch (const MeshError &) // cells of that degree fold
-    {
-      return 0.;
-    }
+    catch (const MeshError &) // the others wait
+    {}
+    sum_in_order(sums, levels.communicator());
+    const double finer = Balance{sums[0], sums[1]}.defect();
+    return std::isfinite(finer) && std::isfinite(sums[0]) ? 4. * std::abs(finer - defect) : 0.;
   }
 } // namespace
 
@@ -222,8 +238,10 @@ void make_compatible(
         }
         add_to_cell(quadrature.tested(weighted), level.shape, place, of_one);
       });
+  std::array<double, 2> sums{sum, volume};
+  sum_in_order(sums, levels.communicator());
   for (std::int64_t at = 0; at < b.size(); ++at)
-    b[at] -= sum / volume * of_one[at];
+    b[at] -= sums[0] / sums[1] * of_one[at];
 }
 
 namespace
@@ -267,20 +285,21 @@ Vector<double> project(const BlockProblem &problem, const BlockLevels &levels,
   const Level &level = levels.levels().back();
   const BlockFunction function(problem.problem, key, expression, problem.blocks.material);
   Vector<double> result(level.grid.block);
-  for_cell_points(problem, levels,
-      [&](const CellPlace &place, const CellPoints &points, const CellQuadrature &quadrature) {
-        std::vector<double> weighted = function.values(place.block, points.x);
-        for (std::size_t q = 0; q < weighted.size(); ++q)
-          weighted[q] *= quadrature.weight(q) * points.det[q];
-        const std::vector<double> b = quadrature.tested(weighted);
-        const auto times_mass = [&](const std::vector<double> &u) {
-          std::vector<double> values = quadrature.values(u);
-          for (std::size_t q = 0; q < values.size(); ++q)
-            values[q] *= quadrature.weight(q) * points.det[q];
-          return quadrature.tested(values);
-        };
-        add_to_cell(solve_mass(times_mass, b), level.shape, place, result);
-      });
+  const auto project_cell = [&](const CellPlace &place, const CellPoints &points,
+                                const CellQuadrature &quadrature) {
+    std::vector<double> weighted = function.values(place.block, points.x);
+    for (std::size_t q = 0; q < weighted.size(); ++q)
+      weighted[q] *= quadrature.weight(q) * points.det[q];
+    const std::vector<double> b = quadrature.tested(weighted);
+    const auto times_mass = [&](const std::vector<double> &u) {
+      std::vector<double> values = quadrature.values(u);
+      for (std::size_t q = 0; q < values.size(); ++q)
+        values[q] *= quadrature.weight(q) * points.det[q];
+      return quadrature.tested(values);
+    };
+    add_to_cell(solve_mass(times_mass, b), level.shape, place, result);
+  };
+  act_alike(levels.communicator(), [&] { for_cell_points(problem, levels, project_cell); });
   return result;
 }
 
@@ -299,7 +318,9 @@ VolumeAndIntegral integrate(
           result.integral += weight * values[q];
         }
       });
-  return result;
+  std::array<double, 2> sums{result.volume, result.integral};
+  sum_in_order(sums, levels.communicator());
+  return {sums[0], sums[1]};
 }
 
 void subtract_mean(const BlockProblem &problem, const BlockLevels &levels, Vector<double> &u)

@@ -1,4 +1,4 @@
-// The right-hand side of a problem on curved cells, what an iteration starts from, and means.
+// The right-hand side of a problem on curved cells, what an iteration starts from, and means. All is collective over levels.communicator().
 #pragma once
 
 #include "operators/data/right_hand_side.h"

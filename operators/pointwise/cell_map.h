@@ -60,12 +60,24 @@ struct BlockLevel
 {
   std::int64_t per_direction = 1;
   int mapping_degree = 1;
+  /// The blocks that this rank has.
+  std::int64_t first = 0;
+  std::int64_t count = -1; ///< -1: all
 
-  /// All cells, block by block in x.
+  std::int64_t end(const BlockGeometry &geometry) const
+  {
+    return count < 0 ? geometry.n_blocks() : first + count;
+  }
+  /// Its cells, block by block in x.
   Block cells(const BlockGeometry &geometry, int degree) const
   {
     const std::int64_t n = per_direction;
-    return {geometry.dim(), degree, {geometry.n_blocks() * n, n, geometry.dim() == 3 ? n : 1}};
+    return {geometry.dim(), degree, {(end(geometry) - first) * n, n, geometry.dim() == 3 ? n : 1}};
+  }
+  /// Where among them cell x of a block is.
+  std::int64_t stacked(std::int64_t block, std::int64_t x) const
+  {
+    return (block - first) * per_direction + x;
   }
 };
 

@@ -8,7 +8,7 @@ namespace
   void for_modes(
       const Block &block, const BlockLevel &level, const CellPlace &place, const Use &use)
   {
-    const std::int64_t cx = place.block * level.per_direction + place.cell[0];
+    const std::int64_t cx = level.stacked(place.block, place.cell[0]);
     for (int k = 0; k < block.nz(); ++k)
       for (int j = 0; j < block.n; ++j)
         for (int i = 0; i < block.n; ++i)

@@ -15,18 +15,18 @@ namespace tensormg
 /// One cell of a level.
 struct CellPlace
 {
-  std::int64_t block = 0;
+  std::int64_t block = 0;             ///< of all of the mesh
   std::array<std::int64_t, 3> cell{}; ///< within the block
 };
 
-/// Calls use(place) for the cells of a level, block by block, x fastest.
+/// Calls use(place) for the cells of a level that this rank has, block by block, x fastest.
 template <typename Use>
 void for_each_cell(const BlockGeometry &geometry, const BlockLevel &level, const Use &use)
 {
   const std::int64_t n = level.per_direction;
   CellPlace place;
   auto &[x, y, z] = place.cell;
-  for (place.block = 0; place.block < geometry.n_blocks(); ++place.block)
+  for (place.block = level.first; place.block < level.end(geometry); ++place.block)
     for (z = 0; z < (geometry.dim() == 3 ? n : 1); ++z)
       for (y = 0; y < n; ++y)
         for (x = 0; x < n; ++x)

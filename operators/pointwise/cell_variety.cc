@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "operators/mesh/sums_over_ranks.h"
+
 namespace tensormg
 {
 namespace
@@ -100,21 +102,33 @@ CellVariety cell_variety(const BlockLevels &levels, std::size_t l)
     const Summary of_cell = reader.of(cell);
     result.strength = std::max(result.strength, of_cell.strength);
     result.within = std::max(result.within, of_cell.within);
-    mixed += of_cell.mixed / static_cast<double>(block.n_cells() * block.dim);
+    mixed += of_cell.mixed;
     means.push_back(of_cell.mean);
   });
-  result.shear = std::sqrt(mixed);
   const auto mean = [&](const Cell &cell) {
     return means[static_cast<std::size_t>(
         (cell[2] * block.cells[1] + cell[1]) * block.cells[0] + cell[0])];
   };
+  auto exchange = level.make_exchange<double>(1, 1);
+  exchange.run([&](const Cell &cell, int, std::int64_t, int) { return mean(cell); });
+  const Block cells(block.dim, 0, block.cells); // with one point
   for_cells(block, [&](const Cell &cell) {
     for (int side = 0; side < 2 * block.dim; ++side)
       if (const auto behind = laplace::point_behind(
-              block, level.shape.per_direction, levels.links().data(), cell, side, 0, 0);
+              cells, level.shape.per_direction, level.links->data(), cell, side, 0, 0);
           behind.kind == Side::ghost)
-        result.between = std::max(result.between, std::exp(mean(cell) - mean(behind.cell)));
+        result.between = std::max(result.between,
+            std::exp(mean(cell) -
+                (behind.is_local() ? mean(behind.cell) : exchange.received()[behind.remote])));
   });
+  result.shear = std::sqrt(sum_in_order(mixed, level.grid.communicator) /
+      static_cast<double>(level.grid.global_cells[0] * level.grid.global_cells[1] *
+          level.grid.global_cells[2] * block.dim));
+  std::array<double, 3> largest{result.strength, result.within, result.between};
+  MPI_Allreduce(MPI_IN_PLACE, largest.data(), 3, MPI_DOUBLE, MPI_MAX, level.grid.communicator);
+  result.strength = largest[0];
+  result.within = largest[1];
+  result.between = largest[2];
   return result;
 }
 } // namespace tensormg

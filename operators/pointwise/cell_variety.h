@@ -17,5 +17,6 @@ struct CellVariety
   double within = 1.;  ///< of all cells the largest quotient of the largest and the smallest k
   double between = 1.; ///< of all faces the largest quotient of the means of k in both cells
 };
+/// Of all ranks. Collective.
 CellVariety cell_variety(const BlockLevels &levels, std::size_t l);
 } // namespace tensormg

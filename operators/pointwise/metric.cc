@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "operators/data/tensor_rule.h"
+#include "operators/division/side_exchange.h"
 #include "tensormg/report.h"
 
 namespace tensormg
@@ -156,7 +157,7 @@ namespace
     {
       const std::vector<Point> nodes = nodes_.of(of_block, cell);
       const Place place{
-          of_block, cell[2] * block_.cells[1] + cell[1], of_block * level_.per_direction + cell[0]};
+          of_block, cell[2] * block_.cells[1] + cell[1], level_.stacked(of_block, cell[0])};
       double kappa = 1., least = INFINITY, largest = 0.;
       const auto see = [&](const Points &at) {
         for (std::size_t q = 0; q < at.points.size(); ++q)
@@ -324,7 +325,7 @@ namespace
           x, place.row % block_.cells[1], place.row / block_.cells[1]};
       const std::int64_t end = side % 2 == 1 ? level_.per_direction - 1 : 0;
       const laplace::BlockLink &link =
-          links_[static_cast<std::size_t>(place.of_block * 2 * dim_ + side)];
+          links_[static_cast<std::size_t>((place.of_block - level_.first) * 2 * dim_ + side)];
       const bool is_closed = cell[side / 2] == end && link.kind == Side::neumann;
       std::vector<double> robin(at_side.points.size(), 0.);
       if (is_closed && data_.robin)
@@ -377,12 +378,17 @@ namespace
 {
   /// Adds the penalty of the cell behind each side to that of the own cell, which stands for one behind a Dirichlet side.
   void add_penalties_behind(const Block &block, std::int64_t per_direction,
-      const std::vector<laplace::BlockLink> &links, std::vector<double> &face)
+      const std::vector<laplace::BlockLink> &links, const SharedSides &shared,
+      std::vector<double> &face)
   {
     const auto place = [&](const std::array<std::int64_t, 3> &cell, int side, std::int64_t q) {
       return laplace::face_index(
           block, cell[2] * block.cells[1] + cell[1], side, q, block.dim, cell[0]);
     };
+    SideExchange<double> exchange(shared, block.dim, per_direction, block.n, 1);
+    exchange.run([&](const auto &cell, int side, std::int64_t q, int /*number*/) {
+      return face[place(cell, side, q)];
+    });
     std::vector<double> sums;
     const auto for_points = [&](const auto &use) {
       for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
@@ -396,7 +402,9 @@ namespace
       const auto behind = laplace::point_behind(
           block, per_direction, links.data(), cell, side, q % block.n, q / block.n);
       const double own = face[place(cell, side, q)];
-      if (behind.kind == Side::ghost)
+      if (behind.remote >= 0)
+        sums.push_back(own + exchange.received()[behind.remote]);
+      else if (behind.kind == Side::ghost)
         sums.push_back(own + face[place(behind.cell, behind.side, behind.a + block.n * behind.b)]);
       else
         sums.push_back(behind.kind == Side::dirichlet ? 2. * own : own);
@@ -410,7 +418,7 @@ namespace
 
 PointwiseMetric::PointwiseMetric(const BlockGeometry &geometry, const BlockLevel &level,
     const CellBasis &basis, const PointwiseData &data, const std::vector<laplace::BlockLink> &links,
-    bool means_of_k)
+    bool means_of_k, const SharedSides *shared)
 {
   const MetricWriter writer(geometry, level, basis, data, links, means_of_k);
   const Block &block = writer.block();
@@ -418,12 +426,17 @@ PointwiseMetric::PointwiseMetric(const BlockGeometry &geometry, const BlockLevel
   face_.assign(static_cast<std::size_t>(laplace::face_size(block)), 0.);
   if (data.reaction)
     reaction_.assign(static_cast<std::size_t>(laplace::reaction_size(block)), 0.);
-  for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
-    for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
-      for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
-        of_cells_.push_back(writer.write(cx / level.per_direction,
-            {cx % level.per_direction, cy, cz}, {volume_, face_, reaction_}));
-  add_penalties_behind(block, level.per_direction, links, face_);
+  const SharedSides alone;
+  if (shared == nullptr)
+    shared = &alone;
+  act_alike(shared->communicator, [&] {
+    for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
+      for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
+        for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
+          of_cells_.push_back(writer.write(level.first + cx / level.per_direction,
+              {cx % level.per_direction, cy, cz}, {volume_, face_, reaction_}));
+  });
+  add_penalties_behind(block, level.per_direction, links, *shared, face_);
 }
 
 double PointwiseMetric::largest_kappa() const

@@ -14,6 +14,8 @@
 #include "kernels/basis/cell_basis.h"
 #include "kernels/laplace/pointwise/pointwise.h"
 #include "operators/blocks/block_geometry.h"
+#include "operators/division/block_division.h"
+#include "operators/division/failure.h"
 #include "operators/pointwise/cell_map.h"
 
 namespace tensormg
@@ -77,25 +79,6 @@ private:
 using NumberAtPoints = std::function<std::vector<double>(
     std::int64_t block, int boundary, const std::vector<std::array<double, 3>> &points)>;
 
-/// A value of these that no operator can have: what() says which, and where.
-class CoefficientError : public std::invalid_argument
-{
-public:
-  enum class Of : std::uint8_t
-  {
-    diffusion,
-    reaction,
-    robin
-  };
-  CoefficientError(Of of_, const std::string &what, int boundary_ = -1)
-    : std::invalid_argument(what)
-    , of(of_)
-    , boundary(boundary_)
-  {}
-  Of of;
-  int boundary; ///< of r
-};
-
 /// What belongs to points of cells and their sides.
 struct PointwiseData
 {
@@ -133,14 +116,14 @@ std::array<double, 3> middle_of_corners(const std::vector<std::array<double, 3>>
 class PointwiseMetric
 {
 public:
-  /// `links`: of all sides of the blocks. Throws MeshError, naming the place, if det J is not positive at a point; CoefficientError if K is not
+  /// `links`: of all sides of the level's blocks; `shared`: those that are joined with blocks of other ranks, or nullptr. Collective over these. Throws MeshError, naming the place, if det J is not positive at a point; CoefficientError if K is not
   /// positive definite there, or another number negative.
   /// With means_of_k, for coarse levels, K at a point is its mean over the part of the cell that belongs to the point, whose lengths are the weights of
   /// the quadrature, by two samples per direction; at sides that of the nearest point. Where K jumps within a coarse cell, points alone may miss
   /// what is stiff, and corrections from there are too large.
   PointwiseMetric(const BlockGeometry &geometry, const BlockLevel &level, const CellBasis &basis,
       const PointwiseData &data, const std::vector<laplace::BlockLink> &links,
-      bool means_of_k = false);
+      bool means_of_k = false, const SharedSides *shared = nullptr);
 
   laplace::PointNumbers<double> view() const
   {

@@ -10,6 +10,7 @@ PointwiseOperator<Number>::PointwiseOperator(
     const BlockLevels &levels, std::size_t l, std::shared_ptr<const LevelRelaxation> relaxation)
   : level_(levels.levels()[l])
   , traces_(static_cast<std::size_t>(laplace::trace_size(level_.grid.block)))
+  , exchange_(level_.make_exchange<C>(level_.grid.block.n, 2))
   , apply_(laplace::pointwise_cpu<Number>(level_.grid.block.dim, level_.grid.block.degree()))
   , rest_(level_.grid.block)
 {
@@ -37,13 +38,24 @@ PointwiseOperator<Number>::PointwiseOperator(
   arguments_.per_direction = level_.shape.per_direction;
   arguments_.basis = &level_.basis;
   arguments_.tables = &level_.tables;
-  arguments_.links = levels.links().data();
+  arguments_.links = level_.links->data();
   if constexpr (std::is_same_v<C, double>)
     arguments_.numbers = numbers;
   else
     arguments_.numbers = {
         volume_.data(), face_.data(), reaction_.empty() ? nullptr : reaction_.data()};
   arguments_.traces = traces_.data();
+  arguments_.remote_traces = exchange_.received();
+}
+
+template <typename Number>
+void PointwiseOperator<Number>::exchange_traces()
+{
+  const Block &block = level_.grid.block;
+  exchange_.run([&](const auto &cell, int side, std::int64_t q, int number) {
+    return traces_[static_cast<std::size_t>(
+        laplace::trace_index(block, cell[2] * block.cells[1] + cell[1], side, q, number, cell[0]))];
+  });
 }
 
 template <typename Number>
@@ -53,6 +65,9 @@ void PointwiseOperator<Number>::run(VectorType &y, const VectorType &x, const Ve
   a.src = x.data();
   a.dst = y.data();
   a.b = b != nullptr ? b->data() : nullptr;
+  if (level_.shared != nullptr)
+    a.traces_are_written = {
+        [](void *self) { static_cast<PointwiseOperator *>(self)->exchange_traces(); }, this};
   apply_(a);
 }
 

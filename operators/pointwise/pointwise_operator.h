@@ -13,7 +13,7 @@
 
 namespace tensormg
 {
-/// A LevelOperator (operators/multigrid/family.h): B = A / scale of the level, D its diagonal or what a relaxation inverts.
+/// A LevelOperator (operators/multigrid/family.h), collective over the ranks of the level: B = A / scale of the level, D its diagonal or what a relaxation inverts.
 template <typename Number>
 class PointwiseOperator
 {
@@ -45,10 +45,12 @@ public:
 private:
   using C = Compute<Number>;
   void run(VectorType &y, const VectorType &x, const VectorType *b);
+  void exchange_traces();
 
   const BlockLevels::Level &level_;
   std::vector<C> volume_, face_, reaction_; ///< of another type than double
   std::vector<C> traces_;
+  SideExchange<C> exchange_; ///< of traces
   std::vector<C> inverse_diagonal_;
   laplace::PointwiseArguments<Number> arguments_;
   laplace::ApplyPointwise<Number> *apply_;

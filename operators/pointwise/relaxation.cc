@@ -67,7 +67,7 @@ LevelRelaxation::LevelRelaxation(const BlockLevels &levels, std::size_t l, Relax
   if (choice.cells || choice.lines)
     numbers = std::make_unique<const SeparableNumbers>(levels, l, choice.cells, choice.lines);
   if (choice.lines)
-    lines = laplace::find_lines(level.grid.block, level.shape.per_direction, levels.links().data());
+    lines = laplace::find_lines(level.grid.block, level.shape.per_direction, level.links->data());
 }
 
 template <typename Number>

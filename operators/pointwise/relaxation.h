@@ -23,7 +23,7 @@ struct RelaxationChoice
   bool lines = false;
   std::string reason; ///< with the number that decided
 };
-/// Of all levels. Automatic, by cell_variety.h of the level and all finer ones. Cells where the coefficient varies by more than 3 in a cell or between
+/// Of all levels, on all ranks alike; collective. Automatic, by cell_variety.h of the level and all finer ones. Cells where the coefficient varies by more than 3 in a cell or between
 /// neighbours. Lines where directions of a cell differ by more than 16 (aspect 4), or shear exceeds 1/3: with the diagonal more than one and a half
 /// times as many iterations there, which cost as much as lines do. Both where directions differ and the coefficient varies by more
 /// than 10; up to that lines do better by themselves on sheared cells, and from there cells where there is shear alone.

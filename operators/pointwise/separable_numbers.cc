@@ -25,7 +25,9 @@ namespace
       , block_(level_.grid.block)
       , basis_(level_.basis)
       , tables_(level_.tables)
-      , links_(levels.links())
+      , links_(*level_.links)
+      , cells_(block_.dim, 0, block_.cells)
+      , means_(level_.make_exchange<double>(1, 1))
       , numbers_(level_.metric.view())
       , n_(block_.n)
       , of_volume_(static_cast<std::size_t>(laplace::points_of_cell(block_)))
@@ -39,7 +41,18 @@ namespace
     laplace::PointBehind behind(const Cell &cell, int side) const
     {
       return laplace::point_behind(
-          block_, level_.shape.per_direction, links_.data(), cell, side, 0, 0);
+          cells_, level_.shape.per_direction, links_.data(), cell, side, 0, 0);
+    }
+    /// mean() of the cell behind a side, in the direction of that.
+    double mean_behind(const laplace::PointBehind &behind) const
+    {
+      return behind.is_local() ? mean(behind.cell, behind.side / 2)
+                               : means_.received()[behind.remote];
+    }
+    void exchange_means()
+    {
+      means_.run(
+          [&](const Cell &cell, int side, std::int64_t, int) { return mean(cell, side / 2); });
     }
 
     /// <G_aa> of the cell.
@@ -240,6 +253,8 @@ namespace
     const CellBasis &basis_;
     const laplace::PointTables &tables_;
     const std::vector<laplace::BlockLink> &links_;
+    Block cells_; ///< with one point each
+    SideExchange<double> means_;
     laplace::PointNumbers<double> numbers_;
     int n_;
     std::vector<double> of_volume_;
@@ -322,8 +337,7 @@ namespace
         continue;
       }
       const auto behind = of.behind(cell, side);
-      const double other =
-          behind.kind == Side::ghost ? of.mean(behind.cell, behind.side / 2) : number(0);
+      const double other = behind.kind == Side::ghost ? of.mean_behind(behind) : number(0);
       number(1 + end) = std::max(penalty * 0.5 * (number(0) + other), of.penalty_mean(cell, side));
     }
     const double more = of.penalty_excess(cell, a), reaction = of.reaction(cell) / (block.dim - 1);
@@ -337,6 +351,8 @@ SeparableNumbers::SeparableNumbers(
     const BlockLevels &levels, std::size_t l, bool has_cells, bool has_lines)
 {
   SeparableCells of(levels, l);
+  if (has_lines)
+    of.exchange_means();
   const Block &block = of.block();
   const int n = block.n, of_cells = laplace::cell_inverse_numbers(n);
   if (has_cells)

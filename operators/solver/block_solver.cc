@@ -70,7 +70,9 @@ double diagonal_range(const BlockLevels &levels)
       least = std::min(least, diagonal[at]);
       largest = std::max(largest, diagonal[at]);
     }
-  return largest / least;
+  std::array<double, 2> bounds{-least, largest};
+  MPI_Allreduce(MPI_IN_PLACE, bounds.data(), 2, MPI_DOUBLE, MPI_MAX, levels.communicator());
+  return bounds[1] / -bounds[0];
 }
 
 MultigridOptions with_precision_of_blocks(MultigridOptions options)
@@ -83,7 +85,7 @@ MultigridOptions with_precision_of_blocks(MultigridOptions options)
 BlockSolver::BlockSolver(const BlockLevels &levels, const SolverOptions &options)
   : levels_(levels)
   , options_(options)
-  , space_(levels.levels().back().grid.block, MPI_COMM_SELF)
+  , space_(levels.levels().back().grid.block, levels.levels().back().grid.communicator)
   , operator_(levels, levels.levels().size() - 1)
 {
   check_options(options);
@@ -193,18 +195,24 @@ namespace
         (has_reaction ? laplace::reaction_size(block) : 0));
   }
 
-  /// Coarsest first.
+  /// Of one rank, coarsest first.
   std::vector<Block> blocks_of_levels(const BlockSizes &sizes)
   {
     std::vector<Block> blocks;
+    const auto add = [&](int degree, std::int64_t cells) {
+      const auto with = [&](std::int64_t n_blocks) {
+        return Block(sizes.dim, degree, {n_blocks * cells, cells, sizes.dim == 3 ? cells : 1});
+      };
+      const Block whole = with(sizes.n_blocks);
+      const bool is_part = !blocks.empty() &&
+          are_divided(whole, sizes.n_blocks, sizes.n_ranks, replicated_dofs_of_blocks);
+      blocks.push_back(
+          is_part ? with((sizes.n_blocks + sizes.n_ranks - 1) / sizes.n_ranks) : whole);
+    };
     for (const int degree : degrees_of_blocks(sizes.dim, sizes.degree, sizes.n_blocks))
-      blocks.emplace_back(sizes.dim, degree, std::array<std::int64_t, 3>{sizes.n_blocks, 1, 1});
+      add(degree, 1);
     for (int l = 1; l <= sizes.refinements; ++l)
-    {
-      const std::int64_t cells = std::int64_t{1} << l;
-      blocks.emplace_back(sizes.dim, sizes.degree,
-          std::array<std::int64_t, 3>{sizes.n_blocks * cells, cells, sizes.dim == 3 ? cells : 1});
-    }
+      add(sizes.degree, std::int64_t{1} << l);
     return blocks;
   }
 

@@ -17,7 +17,7 @@
 
 namespace tensormg
 {
-/// Of the entries of the diagonal on the finest level: the quotient of the largest and the smallest.
+/// Of the entries of the diagonal on the finest level: the quotient of the largest and the smallest, of all ranks.
 double diagonal_range(const BlockLevels &levels);
 
 /// The options with a precision that is not automatic: single. BlockSolver takes double where diagonal_range() exceeds 1e9.
@@ -67,6 +67,8 @@ struct BlockSizes
   int refinements = 0;
   bool has_reaction = false;
   int geometry_degree = 1; ///< of the polynomials of blocks
+  int n_ranks = 1;
 };
+/// Of the rank with most blocks.
 MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &options);
 } // namespace tensormg

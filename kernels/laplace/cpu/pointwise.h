@@ -355,7 +355,12 @@ private:
   {
     const PointBehind behind =
         point_behind(a_.block, a_.per_direction, a_.links, cell, side, q % n, q / n);
-    if (behind.kind == Side::ghost)
+    if (behind.remote >= 0)
+    {
+      v[lane] = a_.remote_traces[2 * behind.remote];
+      f[lane] = a_.remote_traces[2 * behind.remote + 1];
+    }
+    else if (behind.kind == Side::ghost)
     {
       const std::int64_t row = behind.cell[2] * a_.block.cells[1] + behind.cell[1],
                          point = behind.a + n * behind.b;
@@ -427,6 +432,7 @@ void apply_pointwise_cpu(const PointwiseArguments<Number> &a)
         });
   };
   for_cells([](auto &cells, auto... at) { cells.write_traces(at...); });
+  a.traces_are_written();
   for_cells([](auto &cells, auto... at) { cells.write_results(at...); });
 }
 

@@ -55,7 +55,7 @@ namespace
       return point_behind(block_, per_direction_, links_, at.cell, at.side, qa, qb);
     }
 
-    /// The first step of the line to which one belongs: at a closed side, or in a ring this one.
+    /// The first step of the line to which one belongs: at a closed side or that of another rank, or in a ring this one.
     Step first_of(const Step &given) const
     {
       Step back{given.cell, given.side ^ 1};
@@ -63,7 +63,7 @@ namespace
       for (;;)
       {
         const PointBehind next = behind(back, 0, 0);
-        if (next.kind != Side::ghost)
+        if (!next.is_local())
           return {back.cell, back.side ^ 1};
         back = {next.cell, next.side ^ 1};
         if (back == start)
@@ -93,7 +93,7 @@ namespace
         const PointBehind next = behind(at, 0, 0);
         line.ends[1] = next.kind;
         const Step to{next.cell, next.side ^ 1};
-        if (next.kind != Side::ghost || to == first)
+        if (!next.is_local() || to == first)
           break;
         turn(at, next, place);
         at = to;

@@ -17,7 +17,7 @@
 // varies in a cell.
 //
 // Cells. Blocks of N^d cells, side by side in x: cell (ix, iy, iz) of block b is cell (b N + ix, iy, iz) of `block`. Links say what is behind
-// the 2 d sides of each block; through FaceMap, point (a, b) of a side of N n x N n points (2D: N n) is one of the neighbour's.
+// the 2 d sides of each block, or that it is on another rank; through FaceMap, point (a, b) of a side of N n x N n points (2D: N n) is one of the neighbour's.
 // Arrays. Vectors as in kernels/laplace/laplace.h. Numbers of points, all times w: for each row of cells (iy + N iz) one after the other, then
 // for each number, `pitch` cells:
 //   volume   [q][G_xx, G_yy, G_zz, G_xy, G_xz, G_yz] (2D: xx, yy, xy), q = x + n y + n^2 z;
@@ -35,6 +35,7 @@
 #include "kernels/core/face_map.h"
 #include "kernels/core/half.h"
 #include "kernels/core/wide_float.h"
+#include "kernels/laplace/laplace.h"
 
 namespace tensormg::laplace
 {
@@ -46,6 +47,8 @@ struct BlockLink
   std::int32_t side = 0;     ///< of that block
   FaceMap map;               ///< from places of this side to those of that one
   std::int32_t boundary = 0; ///< of a closed side: its number
+  std::int32_t remote =
+      -1; ///< where block = -1 is behind Side::ghost, that of another rank: number among such sides
 };
 
 /// The modes of CellBasis at n Gauss points of [0, 1].
@@ -129,6 +132,9 @@ struct PointBehind
   std::array<std::int64_t, 3> cell{};
   int side = 0;
   std::int64_t a = 0, b = 0;
+  std::int64_t remote = -1; ///< not negative: a point of another rank, whose place this is; no cell
+
+  constexpr bool is_local() const { return kind == Side::ghost && remote < 0; }
 };
 /// Behind point (qa, qb) of a side of a cell, which is one of `block`.
 constexpr PointBehind point_behind(const Block &block, std::int64_t per_direction,
@@ -153,6 +159,11 @@ constexpr PointBehind point_behind(const Block &block, std::int64_t per_directio
   const std::int64_t points = per_direction * n, of_b = block.dim == 3 ? points : 1;
   const auto place =
       link.map(inside[a] * n + qa, b < block.dim ? inside[b] * n + qb : 0, points, of_b);
+  if (link.block < 0)
+  {
+    result.remote = (link.remote * of_b + place[1]) * points + place[0];
+    return result;
+  }
   const auto [to_a, to_b] = tangential(link.side / 2);
   result.cell = {0, 0, 0};
   result.cell[link.side / 2] = link.side % 2 == 1 ? per_direction - 1 : 0;
@@ -182,6 +193,10 @@ struct PointwiseArguments
   Number *dst = nullptr;
   const Number *b = nullptr;         ///< nullptr: A src; otherwise b - A src
   Compute<Number> *traces = nullptr; ///< trace_size() numbers; not of the reference
+  /// V and F of the points that are on other ranks, [PointBehind::remote][V, F]: there when traces_are_written(), which is called between the
+  /// passes, has returned; of the reference from the beginning.
+  const Compute<Number> *remote_traces = nullptr;
+  Callback traces_are_written;
 };
 
 /// dst = A src or b - A src, by plain loops. Every entry of dst is written, padding with zero. Synchronous; the same input gives the same

@@ -192,6 +192,8 @@ namespace
     {
       const PointBehind behind =
           point_behind(a_.block, a_.per_direction, a_.links, cell, side, qa, qb);
+      if (behind.remote >= 0)
+        return {a_.remote_traces[2 * behind.remote], a_.remote_traces[2 * behind.remote + 1]};
       if (behind.kind == Side::ghost)
         return trace(behind.cell, behind.side, behind.a, behind.b);
       if (behind.kind == Side::dirichlet)

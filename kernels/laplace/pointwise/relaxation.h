@@ -7,7 +7,7 @@
 // Lines: z += weight sum of L r over all lines. A line goes from cell to cell through sides that face each other, on into other blocks, to closed
 // sides (CellLines); so dim lines meet in each cell. L is, for each pair (j, k) of modes of the other two directions, the inverse of the operator
 // of kernels/laplace/cellwise/cellwise.h along the line, with the numbers c of the cells and with tau of each face its own number, plus
-// t_j + t_k times the identity. Where a line is a ring, the coupling of its ends is left out, and their tau stay.
+// t_j + t_k times the identity. Where a line is a ring, or goes on on another rank, the coupling of its ends is left out, and their tau stay.
 // At Side::neumann tau is not that of a face, but adds tau v v' of the end: a Robin side.
 // It is symmetric where tau of the two sides of a face agree, and positive definite where tau >= sigma (c + c') / 2 and t >= 0.
 //

@@ -337,6 +337,21 @@ class Programs(unittest.TestCase):
         self.expect_error(self.run_program("solve", "case.prm", "--set", "solver.max_iterations=1",
                                            ranks=2), 3, "iteration_limit")
 
+    @unittest.skipUnless(MPIRUN, "mpirun not found")
+    def test_ranks_of_curved_cells(self):
+        curved = []
+        for setting in ("problem.dimension=2", "problem.refinements=5", "problem.degree=3", "mesh.type=generate",
+                        "mesh.generator=hyper_shell", "mesh.generator_arguments=0,0 : 0.5 : 1 : 5 : true",
+                        "boundary.conditions=*: dirichlet 0"):
+            curved += ["--set", setting]
+        result = self.run_program("solve", *curved, ranks=3)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout.count("converged after"), 1)
+        self.assertIn("3 ranks", result.stdout)
+        # A mistake in the part of one rank is told once.
+        for wrong in ("problem.reaction=x+0.99", "problem.coefficient=if(y>0.95,-1,1)"):
+            self.expect_error(self.run_program("solve", *curved, "--set", wrong, ranks=3), 2, wrong.split("=")[0])
+
 
 if __name__ == "__main__":
     if not (PROGRAMS / "tensormg-solve").is_file():
