@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "operators/mesh/sums_over_ranks.h"
 #include "operators/output/pieces.h"
 #include "operators/output/vtu_file.h"
 #include "operators/output/vtu_shape.h"
