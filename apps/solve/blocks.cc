@@ -291,8 +291,10 @@ namespace
     {
       const setup_times::Scope scope("metric");
       levels_ = with_mesh(record.parameters, [&] {
-        return std::make_unique<BlockLevels>(problem_.blocks, problem_.geometry,
+        auto levels = std::make_unique<BlockLevels>(problem_.blocks, problem_.geometry,
             pointwise_data(problem_), level_options(problem_, grid_.communicator));
+        levels->check_held();
+        return levels;
       });
       for (const BlockLevels::Level &level : levels_->levels())
         record.mesh->linear_levels +=

@@ -59,12 +59,10 @@ BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
   for (int l = 1; l <= options.refinements; ++l)
     add_level_that_may_fold(geometry, data, options.degree,
         {std::int64_t{1} << l, options.mapping_degree}, l < options.refinements);
-  check_held();
   if (!DenseLevel::suits(levels_.front().grid))
     vertices_.emplace(mesh.dim, links_);
 }
 
-/// A reaction and Robin coefficients that are zero everywhere hold nothing.
 void BlockLevels::check_held() const
 {
   const auto is = [](Side kind) {

@@ -72,8 +72,7 @@ public:
     std::int64_t replicated_dofs = replicated_dofs_of_blocks;
   };
 
-  /// Collective. Throws as PointwiseMetric, for the finest level and where degree 1 folds, too; std::invalid_argument where reaction and Robin
-  /// coefficients, which alone could hold the solution, are zero.
+  /// Collective. Throws as PointwiseMetric, for the finest level and where degree 1 folds, too.
   BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry, const PointwiseData &data,
       const Options &options);
   // Operators point into it.
@@ -95,9 +94,10 @@ public:
   const BlockVertices *vertices() const { return vertices_ ? &*vertices_ : nullptr; }
   /// What is below the levels with more than one cell per block: "degrees 3, 1 and 1234 vertices, sparse direct solver".
   std::string coarse_text() const;
+  /// Throws std::invalid_argument where reaction and Robin coefficients, which alone could hold the solution, are zero everywhere. Collective.
+  void check_held() const;
 
 private:
-  void check_held() const;
   void divide(const BlockMesh &mesh);
   /// Those below the finest one are coarse.
   void add_level_that_may_fold(const BlockGeometry &geometry, const PointwiseData &data, int degree,

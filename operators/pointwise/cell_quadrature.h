@@ -24,13 +24,11 @@ template <typename Use>
 void for_each_cell(const BlockGeometry &geometry, const BlockLevel &level, const Use &use)
 {
   const std::int64_t n = level.per_direction;
-  CellPlace place;
-  auto &[x, y, z] = place.cell;
-  for (place.block = level.first; place.block < level.end(geometry); ++place.block)
-    for (z = 0; z < (geometry.dim() == 3 ? n : 1); ++z)
-      for (y = 0; y < n; ++y)
-        for (x = 0; x < n; ++x)
-          use(place);
+  for (std::int64_t block = level.first; block < level.end(geometry); ++block)
+    for (std::int64_t z = 0; z < (geometry.dim() == 3 ? n : 1); ++z)
+      for (std::int64_t y = 0; y < n; ++y)
+        for (std::int64_t x = 0; x < n; ++x)
+          use(CellPlace{block, {x, y, z}});
 }
 
 /// The numbers of a cell in a vector, x fastest.

@@ -17,6 +17,13 @@ namespace
   using Cell = std::array<std::int64_t, 3>;
   using Line = std::array<double, max_n>;
 
+  /// Of a matrix with n columns.
+  std::size_t entry(int n, int row, int column)
+  {
+    return static_cast<std::size_t>(n) * static_cast<std::size_t>(row) +
+        static_cast<std::size_t>(column);
+  }
+
   class SeparableCells
   {
   public:
@@ -218,7 +225,7 @@ namespace
     std::vector<double> products(
         const std::array<double, max_n * max_n> &table, const Line &weights) const
     {
-      std::vector<double> matrix(static_cast<std::size_t>(n_ * n_));
+      std::vector<double> matrix(entry(n_, n_, 0));
       for (int q = 0; q < n_; ++q)
         for (int i = 0; i < n_; ++i)
           for (int j = 0; j < n_; ++j)
@@ -276,13 +283,13 @@ namespace
     std::vector<double> result(static_cast<std::size_t>(laplace::cell_inverse_numbers(n)), 0.);
     double largest = 0.;
     for (int i = 0; i < n; ++i)
-      largest = std::max(largest, std::abs(t[static_cast<std::size_t>(i * n + i)]));
+      largest = std::max(largest, std::abs(t[entry(n, i, i)]));
     for (int i = 0; i < n; ++i)
     {
-      const auto at = static_cast<std::size_t>(i * n + i);
+      const std::size_t at = entry(n, i, i);
       const double mass = m[at] > 0. ? m[at] : 1.;
       result[at] = 1. / std::sqrt(mass);
-      result[static_cast<std::size_t>(n * n + i)] = (t[at] > 0. ? t[at] : largest) / mass;
+      result[entry(n, n, i)] = (t[at] > 0. ? t[at] : largest) / mass;
     }
     return result;
   }
@@ -298,7 +305,7 @@ namespace
     int info = 0;
     dsygv_(&type, "V", "U", &n, t.data(), &n, m.data(), &n, result.data() + n * n, work.data(),
         &lwork, &info);
-    if (info != 0 || !(result[static_cast<std::size_t>(n * n)] > 0.))
+    if (info != 0 || !(result[entry(n, n, 0)] > 0.))
       return diagonal_alone(stiffness, mass, n);
     for (int q = 0; q < n; ++q)
       for (int i = 0; i < n; ++i)
@@ -313,7 +320,7 @@ namespace
     const int count = laplace::cell_inverse_numbers(block.n);
     std::vector<double> own = eigenvectors(stiffness, of.mass(cell, a), block.n);
     for (int i = 0; i < block.n; ++i)
-      own[static_cast<std::size_t>(block.n * block.n + i)] += of.reaction(cell) / block.dim;
+      own[entry(block.n, block.n, i)] += of.reaction(cell) / block.dim;
     for (int i = 0; i < count; ++i)
       numbers[laplace::relaxation_index(block, count, of.row(cell), a, i, cell[0])] =
           own[static_cast<std::size_t>(i)];
@@ -342,8 +349,8 @@ namespace
     }
     const double more = of.penalty_excess(cell, a), reaction = of.reaction(cell) / (block.dim - 1);
     for (int i = 0; i < block.n; ++i)
-      number(3 + i) = stiffness[static_cast<std::size_t>(i * block.n + i)] +
-          more * of.basis().v[i] * of.basis().v[i] + reaction;
+      number(3 + i) =
+          stiffness[entry(block.n, i, i)] + more * of.basis().v[i] * of.basis().v[i] + reaction;
   }
 } // namespace
 

@@ -20,7 +20,7 @@ namespace
     using Stored = Compute<Number>; ///< numbers of the cells
     /// At Side::neumann the elimination subtracts numbers that are nearly equal: in single nothing would be left of some lines.
     using C = double;
-    static constexpr int W = simd::native_width<Stored> < 8 ? simd::native_width<Stored> : 8;
+    static constexpr int W = simd::native_width<C>;
     using V = simd::Vec<C, W>;
 
     /// Cells of these lines that are next to each other.

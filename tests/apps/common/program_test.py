@@ -99,11 +99,12 @@ class Programs(unittest.TestCase):
         def sections(*arguments):
             return re.findall("subsection (.*)", self.run_program(*arguments, "--print-parameters").stdout)
 
-        problem = ["problem", "boundary", "solver", "multigrid", "operator", "output"]
+        box = ["problem", "boundary", "solver", "multigrid", "operator", "output"]
+        problem = [box[0], "mesh", *box[1:]]
         self.assertEqual(sections("solve"), problem)
         self.assertEqual(sections("converge"), [*problem, "converge"])
         self.assertEqual(sections("compare"), ["output", "compare"])
-        self.assertEqual(sections("compare", "--solve"), [*problem, "compare"])
+        self.assertEqual(sections("compare", "--solve"), [*box, "compare"])
         self.assertEqual(sections("diagnose"), ["output", "diagnose"])
         self.assertEqual(sections("solve", "--all"), [*problem, "converge", "compare", "diagnose"])
 

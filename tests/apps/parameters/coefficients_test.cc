@@ -160,7 +160,7 @@ namespace
   TEST_F(Coefficients, WrongTexts)
   {
     expect_refused({"problem.coefficient="}, {"problem.coefficient = '' is empty"});
-    expect_refused({"problem.coefficient=1;2;3"}, {"has 3 entries, but problem.dimension is 2"});
+    expect_refused({"problem.coefficient=1;2;3"}, {"a full tensor needs cells with points"});
     expect_refused({"problem.coefficient=x;"}, {"has an empty entry", "separated by semicolons"});
     expect_refused({"problem.coefficient=sin("},
         {"--set problem.coefficient = 'sin(' cannot be parsed",
