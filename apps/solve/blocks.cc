@@ -273,10 +273,10 @@ namespace
   }
 
   /// The problem, its levels, and what is said before the solve.
-  class Stage
+  class BlockStage
   {
   public:
-    Stage(const Parameters &parameters, MPI_Comm communicator, Console &console)
+    BlockStage(const Parameters &parameters, MPI_Comm communicator, Console &console)
       : problem_(make_problem(parameters, communicator))
       , grid_(checked_grid(parameters, problem_, communicator))
       , record(begin(parameters, problem_, grid_))
@@ -328,7 +328,7 @@ namespace
     RunRecord record;
   };
 
-  void check_single_levels(const Stage &stage)
+  void check_single_levels(const BlockStage &stage)
   {
     const auto finest = static_cast<int>(stage.levels().levels().size()) - 1;
     if (stage.record.solver.multigrid.single_levels > finest)
@@ -345,7 +345,7 @@ namespace
           "precision");
   }
 
-  void check_probes(const Stage &stage)
+  void check_probes(const BlockStage &stage)
   {
     const Parameters &parameters = stage.record.parameters;
     const auto &points = parameters.output.probes;
@@ -378,7 +378,7 @@ namespace
     return what + ": " + choice.reason;
   }
 
-  void record_cycles(Stage &stage, BlockSolver &solver, const Vector<double> &x,
+  void record_cycles(BlockStage &stage, BlockSolver &solver, const Vector<double> &x,
       const Vector<double> &b, int exponent)
   {
     RunRecord &record = stage.record;
@@ -417,7 +417,7 @@ namespace
   }
 
   /// From the right-hand side to the solution.
-  Vector<double> solve(Stage &stage, Console &console)
+  Vector<double> solve_on_blocks(BlockStage &stage, Console &console)
   {
     RunRecord &record = stage.record;
     const Parameters &parameters = record.parameters;
@@ -425,7 +425,7 @@ namespace
     const BlockLevels &levels = stage.levels();
     double begin = MPI_Wtime();
     BlockRightHandSide right_hand_side = with_user_data(parameters, [&] {
-      BlockRightHandSide result = assemble_right_hand_side(problem, levels);
+      BlockRightHandSide result = assemble_block_right_hand_side(problem, levels);
       make_compatible(problem, levels, result);
       return result;
     });
@@ -477,7 +477,7 @@ namespace
     return x;
   }
 
-  void measure(Stage &stage, const Vector<double> &x, Console &console)
+  void measure_on_blocks(BlockStage &stage, const Vector<double> &x, Console &console)
   {
     RunRecord &record = stage.record;
     const Parameters &parameters = record.parameters;
@@ -503,7 +503,7 @@ namespace
   }
 
   /// That the files can be written, and whether there will be a VTU.
-  void check_files(const Stage &stage, Console &console)
+  void check_files(const BlockStage &stage, Console &console)
   {
     const OutputOptions &output = stage.record.parameters.output;
     Console silent = Console::silent(MPI_COMM_SELF); // it advises what boxes have
@@ -515,7 +515,8 @@ namespace
           "; output.write_vtu = false asks for no file");
   }
 
-  void write_vtu(const Stage &stage, RunRecord &record, const Vector<double> &x, Console &console)
+  void write_vtu(
+      const BlockStage &stage, RunRecord &record, const Vector<double> &x, Console &console)
   {
     const OutputOptions &output = record.parameters.output;
     const bool converged = record.report.converged();
@@ -541,7 +542,7 @@ RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicato
   setup_times::resume();
   const double begin = MPI_Wtime();
   const OutputDirectory directory(parameters.output.directory, communicator);
-  Stage stage(parameters, communicator, console);
+  BlockStage stage(parameters, communicator, console);
   RunRecord &record = stage.record;
   check_files(stage, console);
   forget_record(parameters.output.directory, communicator);
@@ -552,10 +553,10 @@ RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicato
   check_single_levels(stage);
   check_probes(stage);
 
-  const Vector<double> x = solve(stage, console);
+  const Vector<double> x = solve_on_blocks(stage, console);
   record.setup_parts = setup_times::parts();
   record.peak_memory_bytes = peak_memory_of_all(communicator);
-  measure(stage, x, console);
+  measure_on_blocks(stage, x, console);
   console.normal(setup_text(record) + levels_text(record) +
       summary_text(record, console.is_verbose()) + mesh_text(record, true) + probes_text(record));
   if (console.is_quiet())
@@ -585,7 +586,7 @@ RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicato
 Errors errors_of_zero_on_blocks(const Parameters &parameters)
 {
   Console silent = Console::silent(MPI_COMM_SELF);
-  Stage stage(parameters, MPI_COMM_SELF, silent);
+  BlockStage stage(parameters, MPI_COMM_SELF, silent);
   stage.make_levels();
   return with_user_data(parameters, [&] {
     return compute_errors(
@@ -596,13 +597,14 @@ Errors errors_of_zero_on_blocks(const Parameters &parameters)
 void dry_run_on_blocks(const Parameters &parameters, MPI_Comm communicator, Console &console)
 {
   foresee_directory(parameters.output.directory, communicator);
-  Stage stage(parameters, communicator, console);
+  BlockStage stage(parameters, communicator, console);
   stage.make_levels();
   check_single_levels(stage);
   check_probes(stage);
   RunRecord &record = stage.record;
   with_user_data(parameters, [&] {
-    BlockRightHandSide right_hand_side = assemble_right_hand_side(stage.problem(), stage.levels());
+    BlockRightHandSide right_hand_side =
+        assemble_block_right_hand_side(stage.problem(), stage.levels());
     make_compatible(stage.problem(), stage.levels(), right_hand_side);
     check_finite(parameters, right_hand_side.b, stage.levels().communicator());
     if (const std::string &guess = parameters.problem.initial_guess; !guess.empty())

@@ -130,7 +130,8 @@ namespace
   };
 } // namespace
 
-BlockRightHandSide assemble_right_hand_side(const BlockProblem &problem, const BlockLevels &levels)
+BlockRightHandSide assemble_block_right_hand_side(
+    const BlockProblem &problem, const BlockLevels &levels)
 {
   return Assembly(problem, levels).run();
 }

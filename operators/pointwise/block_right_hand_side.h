@@ -21,7 +21,8 @@ struct BlockRightHandSide
   Balance balance;
 };
 /// Throws ExpressionError, naming the parameter and the place, where a function is not finite.
-BlockRightHandSide assemble_right_hand_side(const BlockProblem &problem, const BlockLevels &levels);
+BlockRightHandSide assemble_block_right_hand_side(
+    const BlockProblem &problem, const BlockLevels &levels);
 
 /// Where the problem is singular: throws std::invalid_argument if f and the fluxes do not balance, by more than compatibility_tolerance and
 /// four times what the balance changes with cells of one more degree and more points; then subtracts from f its mean, so that the sum of b vanishes.

@@ -8,7 +8,8 @@
 
 namespace tensormg
 {
-namespace
+// Not without a name: lambdas of templates that others see hold these, also where several files are compiled as one.
+namespace degree_transfer
 {
   /// Neighbouring cells side by side.
   constexpr std::int64_t lanes = row_granularity;
@@ -81,7 +82,8 @@ namespace
         for (std::int64_t cx = 0; cx < block.pitch; cx += lanes)
           use(std::array{cx, cy, cz});
   }
-} // namespace
+} // namespace degree_transfer
+using namespace degree_transfer;
 
 template <typename Number>
 DegreeTransfer<Number>::DegreeTransfer(const Block &fine, const Block &coarse,

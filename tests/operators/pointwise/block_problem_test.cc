@@ -27,7 +27,7 @@ namespace
     const BlockProblem problem = make_block_problem(p, mesh);
     const BlockLevels levels(
         problem.blocks, problem.geometry, pointwise_data(problem), level_options(problem));
-    BlockRightHandSide right_hand_side = assemble_right_hand_side(problem, levels);
+    BlockRightHandSide right_hand_side = assemble_block_right_hand_side(problem, levels);
     make_compatible(problem, levels, right_hand_side);
     SolverOptions options;
     options.tolerance = tolerance;
