@@ -46,7 +46,7 @@ namespace
   Mesh shell(int dim, int cells)
   {
     auto mesh = generate_mesh(dim, "hyper_shell",
-        (dim == 3 ? "0,0,0 : 0.5 : 1 : " : "0,0 : 0.5 : 1 : ") + std::to_string(cells) + " : true",
+        (dim == 3 ? "0,0,0 : 0.5 : 1 : " : "0,0 : 0.5 : 1 : ") + std::to_string(cells) + " : false",
         6);
     return {std::move(mesh.blocks), std::move(mesh.geometry)};
   }
