@@ -74,8 +74,8 @@ std::vector<std::int64_t> order_along_curve(const BlockMesh &mesh)
   {
     std::array<std::uint64_t, 3> numbers{};
     for (int d = 0; d < 3 && size > 0.; ++d)
-      numbers[d] =
-          static_cast<std::uint64_t>((middle[d] - lower[d]) / size * (std::exp2(bits) - 1.) + 0.5);
+      numbers[d] = static_cast<std::uint64_t>(
+          std::llround((middle[d] - lower[d]) / size * (std::exp2(bits) - 1.)));
     keys.push_back(interleaved(numbers, bits));
   }
   std::vector<std::int64_t> order(count);

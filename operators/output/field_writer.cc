@@ -157,22 +157,22 @@ std::vector<FieldWriter::Field> FieldWriter::make_fields(const FieldOutputOption
       values[q] -= other_[q] + shift_;
   };
   std::vector<Field> fields;
-  fields.push_back(
-      {options.field.text(), [this](const Tile &tile, int, std::vector<double> &values) {
-         evaluator_.evaluate(u_, rule_, tile, -1, values);
-       }});
+  fields.emplace_back(
+      options.field.text(), [this](const Tile &tile, int, std::vector<double> &values) {
+        evaluator_.evaluate(u_, rule_, tile, -1, values);
+      });
   if (exact_)
   {
-    fields.push_back({"exact", exact_values});
-    fields.push_back({"error", errors});
+    fields.emplace_back("exact", exact_values);
+    fields.emplace_back("error", errors);
   }
-  fields.push_back({"rank", [this](const Tile &, int, std::vector<double> &values) {
-                      std::fill(values.begin(), values.end(), rank_);
-                    }});
+  fields.emplace_back("rank", [this](const Tile &, int, std::vector<double> &values) {
+    std::fill(values.begin(), values.end(), rank_);
+  });
   if (options.gradient)
-    fields.push_back({"grad " + options.field.name, gradient_values(false), 3});
+    fields.emplace_back("grad " + options.field.name, gradient_values(false), 3);
   if (options.flux)
-    fields.push_back({"flux " + options.field.name, gradient_values(true), 3});
+    fields.emplace_back("flux " + options.field.name, gradient_values(true), 3);
   return fields;
 }
 

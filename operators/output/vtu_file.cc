@@ -200,7 +200,7 @@ void write_vtu_record(std::ostream &out, const std::vector<const VtuField *> &fi
   {
     out << "<PCellData>\n";
     for (const std::string &name : cell_fields)
-      out << "<PDataArray type=\"Float32\" Name=\"" << escaped(name) << "\"/>\n";
+      out << R"(<PDataArray type="Float32" Name=")" << escaped(name) << "\"/>\n";
     out << "</PCellData>\n";
   }
   out << "<PPoints>\n<PDataArray type=\"Float64\" "
