@@ -60,11 +60,9 @@ namespace
     problem
         .add(
             "coefficient",
-            "The K in -div(K grad u) + c u = f: a number for the whole box, or what has one value in each cell; one per direction "
-            "is the diagonal of a tensor. On curved cells (mesh.type) it may vary within a cell and name `material`, and a full tensor is "
-            "xx; yy; zz; xy; xz; yz, in 2D xx; yy; xy.",
-            "a number > 0, from 1e-300 to 1e300; or an expression in x, y, z or the name of a field, > 0, or one of them per "
-            "direction, separated by semicolons; or all entries of a tensor",
+            "The K in -div(K grad u) + c u = f: one for the whole box or for each cell; one per direction is the diagonal of a tensor. On curved "
+            "cells it may vary in cells and name `material`, and be xx; yy; zz; xy; xz; yz (2D xx; yy; xy) of a tensor.",
+            "a number > 0, from 1e-300 to 1e300, an expression in x, y, z or the name of a field, > 0; or several, separated by semicolons",
             any_pattern(),
             [](Problem &p, const std::string &text) { return read_coefficient(p, text); },
             write_coefficient)
@@ -193,9 +191,8 @@ namespace
         table, "boundary", [](auto &p) -> auto & { return p.mesh; })
         .add(
             "conditions",
-            "Of a mesh that is generated or from a file: boundaries by name or number, and what holds there: u if dirichlet, K du/dn if "
-            "neumann, r and q of K du/dn + r u = q if robin. periodic: the other boundary of the pair, the same but for a "
-            "translation or a rotation around a coordinate axis. * is all others; a boundary without a condition is refused.",
+            "Of a mesh that is generated or from a file: boundaries by name or number, * for all others, and what holds there "
+            "(docs/meshes.md): u, K du/dn = q, K du/dn + r u = q, or the other one of a periodic pair.",
             "a list NAME: dirichlet u, NAME: neumann q, NAME: robin r, q or NAME: periodic NAME, separated by semicolons, with expressions in x, y, z",
             any_pattern(),
             [](MeshOptions &m, const std::string &text) {

@@ -9,6 +9,7 @@
 #include "operators/multigrid/coarsening_choice.h"
 #include "operators/multigrid/multigrid_implementation.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
+#include "operators/vectors/with_number.h"
 
 namespace tensormg
 {
@@ -25,21 +26,6 @@ namespace internal
         return laplace::Arithmetic::fp16x2;
       default:
         return std::nullopt;
-    }
-  }
-
-  /// f with a value of the type of the cycle's numbers.
-  template <typename F>
-  auto with_number(Precision precision, const F &f)
-  {
-    switch (bytes_per_number(precision))
-    {
-      case sizeof(double):
-        return f(double{});
-      case sizeof(Half):
-        return f(Half{});
-      default:
-        return f(float{});
     }
   }
 
@@ -67,7 +53,7 @@ std::unique_ptr<MultigridPreconditionerIn<Context>> make_multigrid_in(const Grid
       grid, basis, backend, context, internal::step_arithmetic(chosen.precision));
   family.choose(chosen);
   using Result = std::unique_ptr<MultigridPreconditionerIn<Context>>;
-  return internal::with_number(chosen.precision, [&](auto number) -> Result {
+  return with_number(chosen.precision, [&](auto number) -> Result {
     return std::make_unique<MultigridImplementation<BoxFamily<Context>, decltype(number)>>(
         family, chosen, cycle_options);
   });
@@ -81,7 +67,7 @@ std::int64_t multigrid_bytes(const Grid &grid, const MultigridOptions &options)
   family.choose(options);
   const bool is_double = choose_coarsening(grid, options).whole_grid;
   const Precision precision = is_double ? Precision::double_precision : options.precision;
-  return internal::with_number(precision, [&](auto number) {
+  return with_number(precision, [&](auto number) {
     return MultigridImplementation<BoxFamily<Context>, decltype(number)>::bytes(
         family, options, {});
   });

@@ -81,6 +81,16 @@ struct BlockLevel
   }
 };
 
+/// Calls use(cell) for the cells of blocks side by side, x fastest.
+template <typename Use>
+void for_stacked_cells(const Block &block, const Use &use)
+{
+  for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
+    for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
+      for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
+        use(std::array<std::int64_t, 3>{cx, cy, cz});
+}
+
 /// The nodes of the cells of a level.
 class CellNodes
 {

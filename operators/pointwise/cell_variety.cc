@@ -14,15 +14,6 @@ namespace
 {
   using Cell = std::array<std::int64_t, 3>;
 
-  template <typename Use>
-  void for_cells(const Block &block, const Use &use)
-  {
-    for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
-      for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
-        for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
-          use(Cell{cx, cy, cz});
-  }
-
   /// Of a cell.
   struct Summary
   {
@@ -98,7 +89,7 @@ CellVariety cell_variety(const BlockLevels &levels, std::size_t l)
   CellVariety result;
   double mixed = 0.;
   std::vector<double> means;
-  for_cells(block, [&](const Cell &cell) {
+  for_stacked_cells(block, [&](const Cell &cell) {
     const Summary of_cell = reader.of(cell);
     result.strength = std::max(result.strength, of_cell.strength);
     result.within = std::max(result.within, of_cell.within);
@@ -112,7 +103,7 @@ CellVariety cell_variety(const BlockLevels &levels, std::size_t l)
   auto exchange = level.make_exchange<double>(1, 1);
   exchange.run([&](const Cell &cell, int, std::int64_t, int) { return mean(cell); });
   const Block cells(block.dim, 0, block.cells); // with one point
-  for_cells(block, [&](const Cell &cell) {
+  for_stacked_cells(block, [&](const Cell &cell) {
     for (int side = 0; side < 2 * block.dim; ++side)
       if (const auto behind = laplace::point_behind(
               cells, level.shape.per_direction, level.links->data(), cell, side, 0, 0);

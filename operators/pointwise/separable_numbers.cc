@@ -267,15 +267,6 @@ namespace
     std::vector<double> of_volume_;
   };
 
-  template <typename Use>
-  void for_cells(const Block &block, const Use &use)
-  {
-    for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
-      for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
-        for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
-          use(Cell{cx, cy, cz});
-  }
-
   /// What is left where numbers vary so much that rounding makes T or M indefinite.
   std::vector<double> diagonal_alone(
       const std::vector<double> &t, const std::vector<double> &m, int n)
@@ -373,7 +364,7 @@ SeparableNumbers::SeparableNumbers(
       for (int i = 0; i < n; ++i) // eigenvalues of what belongs to no cell
         std::fill_n(&cells[laplace::relaxation_index(block, of_cells, row, a, n * n + i, 0)],
             block.pitch, 1.);
-  for_cells(block, [&](const Cell &cell) {
+  for_stacked_cells(block, [&](const Cell &cell) {
     for (int a = 0; a < block.dim; ++a)
     {
       const std::vector<double> stiffness = of.stiffness(cell, a);

@@ -13,6 +13,7 @@
 #include "operators/multigrid/block_family.h"
 #include "operators/multigrid/multigrid_implementation.h"
 #include "operators/solver/precision_fallback.h"
+#include "operators/vectors/with_number.h"
 #include "solvers/cg.h"
 #include "solvers/fgmres.h"
 
@@ -20,21 +21,6 @@ namespace tensormg
 {
 namespace
 {
-  /// f with a value of the type of the cycle's numbers.
-  template <typename F>
-  auto with_number(Precision precision, const F &f)
-  {
-    switch (bytes_per_number(precision))
-    {
-      case sizeof(double):
-        return f(double{});
-      case sizeof(Half):
-        return f(Half{});
-      default:
-        return f(float{});
-    }
-  }
-
   bool needs_double(const BlockLevels &levels)
   {
     constexpr double most_in_single = 1e9;

@@ -203,6 +203,8 @@ namespace
 
   TEST(BelowBlocks, MovedSquares)
   {
+    if (test::is_sanitized)
+      return;
     const Mesh mesh = moved_box(2, 40);
     expect_iterations(mesh,
         {{1, 0, 5}, {2, 0, 7}, {3, 0, 8}, {4, 0, 8}, {5, 0, 9}, {1, 1, 6}, {2, 1, 6}, {3, 1, 7},
@@ -212,6 +214,8 @@ namespace
   // Of 96 blocks on which degree 1 is solved directly.
   TEST(BelowBlocks, Shells)
   {
+    if (test::is_sanitized)
+      return;
     expect_iterations(shell(3, 96),
         {{2, 0, 6}, {3, 0, 8}, {4, 0, 8}, {5, 0, 10}, {1, 1, 6}, {2, 1, 6}, {3, 1, 7}, {4, 1, 8}});
   }
