@@ -137,7 +137,7 @@ namespace
     {
       if (cells.are_neighbours)
         return __builtin_convertvector(simd::load<W>(p + place(*cells.lane[0])), V);
-      V result;
+      V result{};
       for (int lane = 0; lane < W; ++lane)
         result[lane] = static_cast<Stored>(p[place(*cells.lane[lane])]);
       return result;
