@@ -24,7 +24,6 @@ PointwiseOperator<Number>::PointwiseOperator(
   , traces_(laplace::trace_size(level_.grid.block))
   , exchange_(level_.make_exchange<C>(level_.grid.block.n, 2))
   , apply_(laplace::pointwise_cpu<Number>(level_.grid.block.dim, level_.grid.block.degree()))
-  , rest_(level_.grid.block)
 {
   const Block &block = level_.grid.block;
   const auto numbers = level_.metric.view();
@@ -38,6 +37,7 @@ PointwiseOperator<Number>::PointwiseOperator(
   if (relaxation != nullptr && relaxation->numbers != nullptr)
   {
     relaxation_.emplace(levels, l, std::move(relaxation));
+    rest_ = VectorType(block);
     correction_ = VectorType(block);
   }
   else
@@ -72,7 +72,8 @@ void PointwiseOperator<Number>::exchange_traces()
 }
 
 template <typename Number>
-void PointwiseOperator<Number>::run(VectorType &y, const VectorType &x, const VectorType *b)
+laplace::PointwiseArguments<Number> PointwiseOperator<Number>::arguments(
+    VectorType &y, const VectorType &x, const VectorType *b)
 {
   laplace::PointwiseArguments<Number> a = arguments_;
   a.src = x.data();
@@ -81,36 +82,42 @@ void PointwiseOperator<Number>::run(VectorType &y, const VectorType &x, const Ve
   if (level_.shared != nullptr)
     a.traces_are_written = {
         [](void *self) { static_cast<PointwiseOperator *>(self)->exchange_traces(); }, this};
-  apply_(a);
+  return a;
 }
 
 template <typename Number>
 void PointwiseOperator<Number>::vmult(VectorType &y, const VectorType &x)
 {
-  run(y, x, nullptr);
+  apply_(arguments(y, x, nullptr));
 }
 
 template <typename Number>
 void PointwiseOperator<Number>::residual(VectorType &r, const VectorType &x, const VectorType &b)
 {
-  run(r, x, &b);
+  apply_(arguments(r, x, &b));
 }
 
 template <typename Number>
 void PointwiseOperator<Number>::chebyshev_step(VectorType &y, const VectorType &x,
     const VectorType *old, const VectorType &b, double theta, double alpha)
 {
+  const C t = static_cast<C>(theta);
+  if (!relaxation_)
+  {
+    laplace::PointwiseArguments<Number> a = arguments(y, x, &b);
+    a.inverse_diagonal = inverse_diagonal_.data();
+    a.old = old != nullptr ? old->data() : nullptr;
+    a.theta = t;
+    a.alpha = static_cast<C>(alpha);
+    return apply_(a);
+  }
   residual(rest_, x, b);
-  if (relaxation_)
-    relaxation_->apply(correction_, rest_, alpha);
-  const C t = static_cast<C>(theta), a = static_cast<C>(alpha);
+  relaxation_->apply(correction_, rest_, alpha);
   for (std::int64_t at = 0; at < y.size(); ++at)
   {
     const C value = static_cast<C>(x[at]),
             before = old != nullptr ? static_cast<C>((*old)[at]) : C(0);
-    const C correction = relaxation_ ? static_cast<C>(correction_[at])
-                                     : a * inverse_diagonal_[at] * static_cast<C>(rest_[at]);
-    y[at] = Number(value + t * (value - before) + correction);
+    y[at] = Number(value + t * (value - before) + static_cast<C>(correction_[at]));
   }
 }
 

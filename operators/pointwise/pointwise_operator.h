@@ -44,7 +44,9 @@ public:
 
 private:
   using C = Compute<Number>;
-  void run(VectorType &y, const VectorType &x, const VectorType *b);
+  /// Of y = B x or b - B x.
+  laplace::PointwiseArguments<Number> arguments(
+      VectorType &y, const VectorType &x, const VectorType *b);
   void exchange_traces();
 
   const BlockLevels::Level &level_;
@@ -55,7 +57,6 @@ private:
   laplace::PointwiseArguments<Number> arguments_;
   laplace::ApplyPointwise<Number> *apply_;
   std::optional<SeparableRelaxation<Number>> relaxation_;
-  VectorType rest_;       ///< b - B x of a step
-  VectorType correction_; ///< of a relaxation in a step
+  VectorType rest_, correction_; ///< b - B x of a step with a relaxation, and what this makes of it
 };
 } // namespace tensormg

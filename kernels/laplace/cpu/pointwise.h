@@ -3,7 +3,8 @@
 // Two passes over the cells. The first brings u to the points and writes the traces (V, F) of all sides. The second brings u to the points once
 // more, where G meets the gradient; takes the traces of both sides of each face; and goes back to modes. Modes to points is
 // three contractions with the symmetric tables of the basis, a derivative one with an antisymmetric table: both take half of the products.
-// What tests derivatives on a face is added to the fluxes at the points before these are differentiated.
+// Both sides of a direction share the sums and differences of each line. What tests derivatives along a side is differentiated there. What is more
+// than the caches hold is written past them.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +14,36 @@
 #include <utility>
 
 #include "kernels/core/simd.h"
+#include "kernels/laplace/cpu/tables.h"
 #include "kernels/laplace/dispatch.h"
 #include "kernels/laplace/pointwise/pointwise.h"
 
 namespace tensormg::laplace
 {
+/// The lanes of two vectors one after the other.
+template <typename V>
+TENSORMG_INLINE inline auto joined(V lower, V upper)
+{
+  constexpr int W = sizeof(V) / sizeof(lower[0]);
+  return [&]<int... i>(std::integer_sequence<int, i...>)
+  {
+    return __builtin_shufflevector(lower, upper, i...);
+  }
+  (std::make_integer_sequence<int, 2 * W>());
+}
+/// The lower lanes and the upper ones.
+template <typename V>
+TENSORMG_INLINE inline auto halves(V v)
+{
+  constexpr int W = sizeof(V) / sizeof(v[0]) / 2;
+  return [&]<int... i>(std::integer_sequence<int, i...>)
+  {
+    return std::array{
+        __builtin_shufflevector(v, v, i...), __builtin_shufflevector(v, v, (W + i)...)};
+  }
+  (std::make_integer_sequence<int, W>());
+}
+
 /// One-dimensional tables between modes and the n Gauss points.
 template <int n, typename C>
 struct PointwiseTables
@@ -97,6 +123,8 @@ class PointwiseCells
   using CellPoints = std::array<V, cell_points>;
   using FacePoints = std::array<V, face_points>;
   static constexpr std::array<int, 3> strides{1, n, n *n};
+  static constexpr int of_traces = 2 * dim * face_points * 2;
+  static constexpr std::int64_t cached_bytes = 8 << 20;
 
 public:
   /// Of the cells from cx on, cx % W = 0.
@@ -108,16 +136,16 @@ public:
     , cell_{cx, row % arguments.block.cells[1], row / arguments.block.cells[1]}
     , volume_(a_.numbers.volume + volume_index(a_.block, row, 0, 0, cx))
     , face_(a_.numbers.face + face_index(a_.block, row, 0, 0, 0, cx))
+    , is_large_(trace_size(a_.block) * std::int64_t{sizeof(C)} > cached_bytes)
+    , dst_is_streamed_(is_large_ && W * sizeof(Number) == simd::line_bytes && a_.dst != a_.old &&
+          reinterpret_cast<std::uintptr_t>(a_.dst) % simd::line_bytes == 0 &&
+          a_.block.pitch % W == 0)
   {}
 
-  /// The traces of the sides in some directions.
-  void write_traces(const std::array<bool, 3> &directions)
+  void write_traces()
   {
     load();
-    for_directions([&](auto d) {
-      if (directions[d])
-        write_traces_of(d);
-    });
+    for_directions([&](auto d) { write_traces_of(d); });
   }
 
   void write_results()
@@ -176,7 +204,17 @@ private:
       V value = result_[mode];
       if (a_.b != nullptr)
         value = simd::load<W>(a_.b + at) - value;
-      simd::store<W>(a_.dst + at, value);
+      if (a_.inverse_diagonal != nullptr)
+      {
+        const V x = simd::load<W>(a_.src + at);
+        const V before = a_.old != nullptr ? V(simd::load<W>(a_.old + at)) : V{};
+        value = x + a_.theta * (x - before) +
+            a_.alpha * simd::load<W>(a_.inverse_diagonal + at) * value;
+      }
+      if (dst_is_streamed_)
+        simd::store_streaming<W>(a_.dst + at, value);
+      else
+        simd::store<W>(a_.dst + at, value);
     });
   }
 
@@ -251,14 +289,39 @@ private:
     }
   }
 
+  /// Of the cells of one group or two, each of which has `of_cell` numbers for every cell.
+  template <int of_cell>
+  TENSORMG_INLINE static V load_groups(const C *from)
+  {
+    if constexpr (W <= group_cells)
+      return simd::load<W>(from);
+    else
+      return joined(simd::load<W / 2>(from), simd::load<W / 2>(from + of_cell * group_cells));
+  }
+  TENSORMG_INLINE void store_groups(C *to, V v) const
+  {
+    if constexpr (W <= group_cells)
+    {
+      if (is_large_ && W * sizeof(C) == simd::line_bytes)
+        simd::store_streaming<W>(to, v);
+      else
+        simd::store<W>(to, v);
+    }
+    else
+    {
+      const auto parts = halves(v);
+      simd::store<W / 2>(to, parts[0]);
+      simd::store<W / 2>(to + of_traces * group_cells, parts[1]);
+    }
+  }
   V volume(int q, int a, int b) const
   {
     const int number = q * volume_numbers(dim) + volume_place(dim, a, b);
-    return simd::load<W>(volume_ + number * group_cells);
+    return load_groups<cell_points * volume_numbers(dim)>(volume_ + number * group_cells);
   }
   V face(int side, int q, int number) const
   {
-    return simd::load<W>(
+    return load_groups<2 * dim * face_points * face_numbers(dim)>(
         face_ + ((side * face_points + q) * face_numbers(dim) + number) * group_cells);
   }
 
@@ -269,8 +332,8 @@ private:
       result_.fill(V{});
     else
       for (int q = 0; q < cell_points; ++q)
-        result_[q] =
-            simd::load<W>(a_.numbers.reaction + reaction_index(a_.block, row_, q, cell_[0])) *
+        result_[q] = load_groups<cell_points>(
+                         a_.numbers.reaction + reaction_index(a_.block, row_, q, cell_[0])) *
             points_[q];
   }
 
@@ -366,9 +429,8 @@ private:
       if constexpr (dim == 3)
         flux += face(side, q, 2) * along[1][q];
       const V outward = face(side, q, 0) * normal[q];
-      simd::store<W>(to + 2 * q * group_cells, value[q]);
-      simd::store<W>(
-          to + (2 * q + 1) * group_cells, side % 2 == 1 ? outward + flux : outward - flux);
+      store_groups(to + 2 * q * group_cells, value[q]);
+      store_groups(to + (2 * q + 1) * group_cells, side % 2 == 1 ? outward + flux : outward - flux);
     }
   }
 
@@ -377,7 +439,10 @@ private:
   {
     return a_.traces + trace_index(a_.block, row, side, 0, number, cx);
   }
-  static V at_point(const C *trace, int q) { return simd::load<W>(trace + 2 * q * group_cells); }
+  static V at_point(const C *trace, int q)
+  {
+    return load_groups<of_traces>(trace + 2 * q * group_cells);
+  }
   /// Lane i of the result is lane i + by of v, in a ring.
   template <int by>
   TENSORMG_INLINE static V rotated(V v)
@@ -521,6 +586,7 @@ private:
   std::int64_t row_;
   std::array<std::int64_t, 3> cell_; ///< the first one
   const C *volume_, *face_;          ///< its numbers
+  bool is_large_, dst_is_streamed_;
   CellPoints points_, result_;
   std::array<CellPoints, dim> flux_;
 };
@@ -538,9 +604,10 @@ void apply_pointwise_cpu(const PointwiseArguments<Number> &a)
         use(cells);
       });
   };
-  for_cells([](auto &cells) { cells.write_traces({true, true, true}); });
+  for_cells([](auto &cells) { cells.write_traces(); });
   a.traces_are_written();
   for_cells([](auto &cells) { cells.write_results(); });
+  streaming_fence();
 }
 
 template <typename Number>

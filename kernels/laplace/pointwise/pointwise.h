@@ -80,13 +80,10 @@ struct PointNumbers
   const C *reaction = nullptr; ///< nullptr: none
 };
 
-/// Neighbouring cells of a row whose numbers lie side by side: whole lines of the cache in every type of numbers and width of vectors, so that what a
-/// vector of cells needs is one piece of memory.
-inline constexpr std::int64_t group_cells = 16;
-constexpr std::int64_t groups_of_row(const Block &block)
-{
-  return (block.pitch + group_cells - 1) / group_cells;
-}
+/// Neighbouring cells of a row whose numbers lie side by side, a line of the cache in double: what a vector of cells needs is one piece of memory,
+/// or two.
+inline constexpr std::int64_t group_cells = row_granularity;
+constexpr std::int64_t groups_of_row(const Block &block) { return block.pitch / group_cells; }
 /// Where the numbers of cell (cx, row) begin, `of_cell` for each; one number and the next are group_cells apart.
 constexpr std::int64_t group_index(
     const Block &block, std::int64_t row, std::int64_t of_cell, std::int64_t cx)
@@ -206,15 +203,20 @@ struct PointwiseArguments
   PointNumbers<Compute<Number>> numbers;
   const Number *src = nullptr;
   Number *dst = nullptr;
-  const Number *b = nullptr;         ///< nullptr: A src; otherwise b - A src
-  Compute<Number> *traces = nullptr; ///< trace_size() numbers; not of the reference
+  const Number *b = nullptr; ///< nullptr: A src; otherwise b - A src
+  /// With b a step of Chebyshev: dst = src + theta (src - old) + alpha inverse_diagonal (b - A src). old may be dst; nullptr: zero.
+  const Compute<Number> *inverse_diagonal = nullptr;
+  const Number *old = nullptr;
+  Compute<Number> theta{}, alpha{};
+  Compute<Number> *traces =
+      nullptr; ///< trace_size() numbers, aligned to a line of the cache; not of the reference
   /// V and F of the points that are on other ranks, [PointBehind::remote][V, F]: there when traces_are_written(), which is called between the
   /// passes, has returned; of the reference from the beginning.
   const Compute<Number> *remote_traces = nullptr;
   Callback traces_are_written;
 };
 
-/// dst = A src or b - A src, by plain loops. Every entry of dst is written, padding with zero. Synchronous; the same input gives the same
+/// dst = A src, b - A src or the step, by plain loops. Every entry of dst is written, padding with zero. Synchronous; the same input gives the same
 /// bits.
 template <typename Number>
 void apply_pointwise_reference(const PointwiseArguments<Number> &arguments);
