@@ -78,8 +78,9 @@ namespace
 
 std::array<double, 3> middle_of_corners(const std::vector<Point> &lattice, int dim)
 {
-  const auto n = static_cast<std::size_t>(
-      std::lround(std::pow(static_cast<double>(lattice.size()), 1. / dim)));
+  std::size_t n = 2; // of a direction
+  while ((dim == 3 ? n * n * n : n * n) < lattice.size())
+    ++n;
   Point middle{};
   for (std::size_t v = 0; v < (std::size_t{1} << dim); ++v)
     for (int d = 0; d < dim; ++d)
