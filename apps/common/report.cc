@@ -244,6 +244,13 @@ std::string mesh_text(const RunRecord &record, bool has_solution)
               " at most (at " + join({coordinates.begin(), coordinates.begin() + dim}, " ") +
               "), " + format_number(1. / mesh.mean_quality) + " in the mean; kappa up to " +
               format_number(mesh.largest_kappa));
+  const MeshShape &shape = mesh.shape;
+  text += line("",
+      "angles " + format_number(shape.smallest_angle) + " to " + format_number(shape.largest_angle) +
+          " degrees (in the mean " + format_number(shape.mean_smallest_angle) + " to " +
+          format_number(shape.mean_largest_angle) + "), aspect ratio up to " +
+          format_number(shape.aspect_ratio) + " (in the mean " +
+          format_number(shape.mean_aspect_ratio) + ')');
   TextTable boundaries("             ", 2), materials("             ", 1);
   boundaries.add_row({"boundary", "condition", "area", has_solution ? "flux K du/dn" : ""});
   for (const auto &boundary : mesh.boundaries)

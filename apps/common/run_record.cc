@@ -145,7 +145,12 @@ namespace
         {"relaxation", mesh.relaxation}, {"linear_levels", mesh.linear_levels},
         {"coarse_solver", mesh.coarse_solver}, {"volume", mesh.volume},
         {"least_quality", mesh.least_quality}, {"mean_quality", mesh.mean_quality},
-        {"largest_kappa", mesh.largest_kappa}, {"boundaries", boundaries},
+        {"largest_kappa", mesh.largest_kappa}, {"smallest_angle", mesh.shape.smallest_angle},
+        {"largest_angle", mesh.shape.largest_angle},
+        {"largest_aspect_ratio", mesh.shape.aspect_ratio},
+        {"mean_smallest_angle", mesh.shape.mean_smallest_angle},
+        {"mean_largest_angle", mesh.shape.mean_largest_angle},
+        {"mean_aspect_ratio", mesh.shape.mean_aspect_ratio}, {"boundaries", boundaries},
         {"materials", materials}};
   }
 

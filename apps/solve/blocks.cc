@@ -15,12 +15,13 @@
 #include "apps/parameters/text.h"
 #include "apps/solve/system.h"
 #include "kernels/core/setup_times.h"
+#include "operators/analysis/block_probes.h"
+#include "operators/analysis/cell_shape.h"
 #include "operators/blocks/block_mesh.h"
 #include "operators/mesh/sums_over_ranks.h"
 #include "operators/output/block_output.h"
 #include "operators/output/stale_files.h"
 #include "operators/pointwise/block_numbers.h"
-#include "operators/pointwise/block_probes.h"
 #include "operators/pointwise/block_problem.h"
 #include "operators/pointwise/block_right_hand_side.h"
 #include "operators/solver/available_memory.h"
@@ -249,6 +250,7 @@ namespace
       const BlockNumbers &numbers, MeshRecord &mesh)
   {
     record_quality(problem, levels.levels().back(), mesh);
+    mesh.shape = shape_of_mesh(problem.geometry, levels.levels().back());
     mesh.volume = numbers.volume;
     for (const auto &[number, condition] : problem.conditions)
       if (numbers.areas.contains(number))

@@ -85,6 +85,8 @@ namespace
       expect_near(all.mesh->boundaries[b].flux, one.mesh->boundaries[b].flux, 100.);
     }
   }
+    expect_near(all.mesh->shape.smallest_angle, one.mesh->shape.smallest_angle, 90.);
+    expect_near(all.mesh->shape.mean_aspect_ratio, one.mesh->shape.mean_aspect_ratio, 1.);
 
   const Words shell{"problem.dimension=2", "problem.refinements=5", "problem.degree=3",
       "mesh.type=generate", "mesh.generator=hyper_shell",

@@ -71,6 +71,10 @@ namespace
     EXPECT_EQ(json["mesh"]["blocks"], 5);
     EXPECT_NEAR(json["mesh"]["boundaries"][1]["area"].get<double>(), 2. * 3.14159265, 1e-3);
     EXPECT_NEAR(json["mesh"]["materials"][0]["volume"].get<double>(), 0.75 * 3.14159265, 1e-4);
+    EXPECT_NEAR(json["mesh"]["smallest_angle"].get<double>(), 90., 1.);
+    // At the outer circle a cell is pi/10 long and 1/8 wide.
+    EXPECT_NEAR(json["mesh"]["largest_aspect_ratio"].get<double>(), 0.8 * 3.14159265, 1e-2);
+    EXPECT_LT(json["mesh"]["mean_aspect_ratio"], 0.8 * 3.14159265);
     EXPECT_TRUE(std::filesystem::exists(directory_ / "out" / "solution.vtu"));
   }
 
@@ -130,7 +134,8 @@ namespace
   {
     Console console(MPI_COMM_SELF, Verbosity::normal, out_, out_);
     dry_run_solve(parameters({}), MPI_COMM_SELF, console);
-    EXPECT_NE(out_.str().find("volume 2.36"), std::string::npos) << out_.str();
+    for (const char *part : {"volume 2.36", "angles 90.0 to 90.0 degrees", "aspect ratio up to 2.51"})
+      EXPECT_NE(out_.str().find(part), std::string::npos) << part << out_.str();
     EXPECT_NE(out_.str().find("nothing was solved or written"), std::string::npos);
     EXPECT_FALSE(std::filesystem::exists(directory_ / "out"));
   }
