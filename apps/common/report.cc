@@ -497,6 +497,17 @@ std::string probes_text(const RunRecord &record)
   return '\n' + table.text() + '\n';
 }
 
+std::string probe_lines_text(const RunRecord &record)
+{
+  std::string text;
+  for (std::size_t l = 0; l < record.probe_lines.size(); ++l)
+    if (const std::int64_t outside = count_outside(record.probe_lines[l]); outside > 0)
+      text += line("line " + std::to_string(l + 1),
+          std::to_string(outside) + " of its " + plural(record.probe_lines[l].size(), "point") + (outside == 1 ? " lies" : " lie") +
+              " outside of the mesh: nan in the file");
+  return text;
+}
+
 std::string files_text(const RunRecord &record)
 {
   return record.files.empty() ? "" : line("files", join(record.files, ", "));

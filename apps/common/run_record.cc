@@ -127,6 +127,17 @@ namespace
     return probes;
   }
 
+  /// null if unknown
+  Json probe_lines_json(const RunRecord &record)
+  {
+    if (!record.numbers)
+      return nullptr;
+    Json lines = Json::array();
+    for (const std::vector<PointValue> &values : record.probe_lines)
+      lines.push_back({{"points", values.size()}, {"outside", count_outside(values)}});
+    return lines;
+  }
+
   /// null for a box
   Json mesh_json(const RunRecord &record)
   {
@@ -296,6 +307,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"l2_norm", number(&SolutionNumbers::l2_norm)},
       {"side_flux", side_flux_json(record)},
       {"probes", probes_json(record)},
+      {"probe_lines", probe_lines_json(record)},
       {"lambda_max", optional(record.lambda_max)},
       {"setup_seconds", record.setup_seconds},
       {"setup_parts", setup_json(record)},

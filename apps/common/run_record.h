@@ -123,7 +123,8 @@ struct RunRecord
 
   /// Of the solution, if the host has all of it on the finest grid.
   std::optional<SolutionNumbers> numbers;
-  std::vector<PointValue> probes; ///< output.probes, under the same condition
+  std::vector<PointValue> probes;                   ///< output.probes, under the same condition
+  std::vector<std::vector<PointValue>> probe_lines; ///< output.probe_lines, likewise
 
   std::vector<std::string> files; ///< what was written
   std::string files_trouble;      ///< why one could not be, and the program fails; empty: all could

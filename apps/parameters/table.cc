@@ -406,6 +406,19 @@ namespace
             },
             [](const Parameters &p) { return write_points(p.output.probes, p.problem.dim); })
         .list_separator = ';';
+    of_all
+        .add(
+            "probe_lines",
+            "Straight lines, each with two ends and its number of points, with both ends. The value and the gradient of the solution at these go into a file "
+            "for each line, NAME_line_1.csv, ..., with the columns x, y, z, distance, the field and gradient_x, gradient_y, gradient_z; nan where a point is "
+            "outside of the mesh. Needs vtu_coarsening = 0.",
+            "lines FROM : TO : POINTS, separated by semicolons, as in 0 0 0 : 1 1 1 : 101; 0 0 0.5 : 1 0 0.5 : 11; or nothing",
+            any_pattern(),
+            [](Parameters &p, const std::string &text) {
+              return read_lines(p.output.probe_lines, p.problem.dim, text);
+            },
+            [](const Parameters &p) { return write_lines(p.output.probe_lines, p.problem.dim); })
+        .list_separator = ';';
   }
 
   void add_output(std::vector<ParameterEntry> &table)

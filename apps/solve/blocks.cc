@@ -357,6 +357,15 @@ namespace
         fail_for(parameters, {"output.probes"},
             "the point " + point_text(points[p], parameters.problem.dim) +
                 " lies outside of the mesh; allowed: points of its cells, whose sides are polynomials");
+    for (std::size_t l = 0; l < parameters.output.probe_lines.size(); ++l)
+    {
+      const std::vector<bool> of_line = are_inside(
+          stage.problem(), stage.levels(), parameters.output.probe_lines[l].points());
+      if (std::find(of_line.begin(), of_line.end(), true) == of_line.end())
+        fail_for(parameters, {"output.probe_lines"},
+            "no point of line " + std::to_string(l + 1) +
+                " lies in the mesh; allowed: lines with points in it");
+    }
   }
 
   /// A power of two that brings b into the range of squares.
@@ -491,6 +500,8 @@ namespace
       record.numbers = {numbers.integral, numbers.integral / numbers.volume, numbers.minimum,
           numbers.maximum, numbers.l2_norm, {}};
       record.probes = values_at(stage.problem(), stage.levels(), x, parameters.output.probes);
+      for (const LineProbe &line : parameters.output.probe_lines)
+        record.probe_lines.push_back(values_at(stage.problem(), stage.levels(), x, line.points()));
       if (parameters.problem.exact_solution.empty())
         return;
       const Errors errors = compute_errors(stage.problem(), stage.levels(), x);
@@ -560,12 +571,14 @@ RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicato
   record.peak_memory_bytes = peak_memory_of_all(communicator);
   measure_on_blocks(stage, x, console);
   console.normal(setup_text(record) + levels_text(record) +
-      summary_text(record, console.is_verbose()) + mesh_text(record, true) + probes_text(record));
+      summary_text(record, console.is_verbose()) + mesh_text(record, true) + probes_text(record) +
+      probe_lines_text(record));
   if (console.is_quiet())
     console.result(result_line(record));
   std::exception_ptr trouble;
   try
   {
+    write_probe_lines(record, communicator);
     write_vtu(stage, record, x, console);
   }
   catch (const std::exception &error)
