@@ -4,7 +4,6 @@
 #include <cmath>
 #include <exception>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +25,8 @@
 #include "operators/pointwise/block_right_hand_side.h"
 #include "operators/solver/available_memory.h"
 #include "operators/solver/block_solver.h"
+#include "operators/solver/block_system.h"
+#include "tensormg/solver.h"
 
 namespace tensormg
 {
@@ -49,10 +50,12 @@ namespace
             "_robin_coefficient";
       fail_for(parameters, {key}, error.what());
     }
-    catch (const std::bad_alloc &)
+    catch (const MemoryError &error)
     {
-      fail_for(parameters, {"mesh.type", "mesh.generator_arguments", "problem.coarse_cells"},
-          "the mesh does not fit into memory; allowed: one with fewer cells");
+      std::vector<std::string> keys{"problem.coarse_cells"};
+      if (parameters.mesh.type != MeshType::mapped)
+        keys = {"mesh.type", "mesh.generator_arguments"};
+      fail_for(parameters, keys, error.what());
     }
     catch (const MeshError &error)
     {
@@ -87,13 +90,6 @@ namespace
     }
   }
 
-  BlockSizes sizes_of(const BlockProblem &problem, int n_ranks)
-  {
-    const Problem &p = problem.problem;
-    return {p.dim, p.degree, problem.blocks.n_blocks(), p.refinements, !p.reaction.empty(),
-        problem.geometry.degree(), n_ranks};
-  }
-
   /// What the programs know of levels, with one box of equal cells in place of the mesh.
   Grid grid_of(const BlockProblem &problem, MPI_Comm communicator)
   {
@@ -124,29 +120,10 @@ namespace
   Grid checked_grid(
       const Parameters &parameters, const BlockProblem &problem, MPI_Comm communicator)
   {
-    constexpr double most = 1e15; // numbers of points are counted, and there are more of them
-    const Problem &p = problem.problem;
-    if (std::ldexp(static_cast<double>(problem.blocks.n_blocks()), p.refinements * p.dim) *
-            std::pow(p.degree + 1., p.dim) >
-        most)
+    if (dofs_of(problem) > most_dofs_of_blocks)
       fail_for(parameters, {"problem.refinements", "problem.degree"},
           "these are more than 10^15 degrees of freedom");
     return grid_of(problem, communicator);
-  }
-
-  /// Of the blocks of a mapped box, which are known before they are made.
-  void check_number_of_blocks(const Parameters &parameters)
-  {
-    constexpr double bytes_per_block = 3000.; // of vertices, cells and neighbours, about
-    double blocks = 1.;
-    for (int d = 0; d < parameters.problem.dim; ++d)
-      blocks *= static_cast<double>(parameters.problem.coarse_cells[static_cast<std::size_t>(d)]);
-    const double available = available_memory();
-    if (parameters.mesh.type == MeshType::mapped && blocks * bytes_per_block > available)
-      fail_for(parameters, {"problem.coarse_cells"},
-          "so many blocks need some " + format_bytes(blocks * bytes_per_block) +
-              " of memory, and " + format_bytes(available) +
-              " are available; allowed: fewer coarse_cells with more refinements");
   }
 
   void check_memory(
@@ -279,7 +256,10 @@ namespace
   {
   public:
     BlockStage(const Parameters &parameters, MPI_Comm communicator, Console &console)
-      : problem_(make_problem(parameters, communicator))
+      : problem_(with_mesh(parameters,
+            [&] {
+              return make_divided_problem(parameters.problem, parameters.mesh, communicator);
+            }))
       , grid_(checked_grid(parameters, problem_, communicator))
       , record(begin(parameters, problem_, grid_))
     {
@@ -291,13 +271,8 @@ namespace
     }
     void make_levels()
     {
-      const setup_times::Scope scope("metric");
-      levels_ = with_mesh(record.parameters, [&] {
-        auto levels = std::make_unique<BlockLevels>(problem_.blocks, problem_.geometry,
-            pointwise_data(problem_), level_options(problem_, grid_.communicator));
-        levels->check_held();
-        return levels;
-      });
+      levels_ = with_mesh(
+          record.parameters, [&] { return tensormg::make_levels(problem_, grid_.communicator); });
       for (const BlockLevels::Level &level : levels_->levels())
         record.mesh->linear_levels +=
             level.shape.mapping_degree < std::min(problem_.mapping_degree, level.basis.n - 1) ? 1
@@ -310,18 +285,6 @@ namespace
     const Grid &grid() const { return grid_; }
 
   private:
-    static BlockProblem make_problem(const Parameters &parameters, MPI_Comm communicator)
-    {
-      BlockProblem problem = with_mesh(parameters, [&] {
-        check_number_of_blocks(parameters);
-        return make_block_problem(parameters.problem, parameters.mesh);
-      });
-      int n_ranks = 1;
-      MPI_Comm_size(communicator, &n_ranks);
-      divide(problem, n_ranks);
-      return problem;
-    }
-
     BlockProblem problem_;
     Grid grid_;
     std::unique_ptr<BlockLevels> levels_;
@@ -368,17 +331,6 @@ namespace
     }
   }
 
-  /// A power of two that brings b into the range of squares.
-  int bring_into_range(Vector<double> &b, const VectorSpace &space)
-  {
-    const double largest = space.max_abs(b);
-    if (largest == 0. || (largest > 1e-100 && largest < 1e100))
-      return 0;
-    const int exponent = std::ilogb(largest);
-    space.axpby(std::ldexp(1., -exponent), b, 0., b);
-    return exponent;
-  }
-
   /// "rows of cells: directions of a cell differ by up to 40"
   std::string relaxation_text(const RelaxationChoice &choice)
   {
@@ -389,8 +341,8 @@ namespace
     return what + ": " + choice.reason;
   }
 
-  void record_cycles(BlockStage &stage, BlockSolver &solver, const Vector<double> &x,
-      const Vector<double> &b, int exponent)
+  void record_cycles(
+      BlockStage &stage, BlockSolver &solver, ScaledSolve &solve, const Vector<double> &x)
   {
     RunRecord &record = stage.record;
     record.precision = solver.options().multigrid.precision;
@@ -404,27 +356,7 @@ namespace
     // The modes are orthonormal on the reference cell: as if all cells had the mean volume.
     const double volume = integrate(stage.problem(), stage.levels(), x).volume /
         static_cast<double>(record.n_cells());
-    record.algebraic_l2_error =
-        std::ldexp(std::sqrt(volume) * solver.estimate_error(x, b).norm, exponent);
-  }
-
-  /// A level that is not positive definite has lost its small numbers beside the large ones.
-  BlockSolver make_solver(
-      const Parameters &parameters, const BlockLevels &levels, const SolverOptions &options)
-  {
-    try
-    {
-      return with_user_data(parameters, [&] { return BlockSolver(levels, options); });
-    }
-    catch (const std::runtime_error &error)
-    {
-      if (diagonal_range(levels) < 1e9)
-        throw;
-      fail_for(parameters, {"problem.coefficient", "mesh.type"},
-          std::string(error.what()) + ": entries of its diagonal differ by " +
-              format_number(diagonal_range(levels)) +
-              ", more than double precision holds; allowed: coefficients and cells that vary less");
-    }
+    record.algebraic_l2_error = std::sqrt(volume) * solve.error_norm();
   }
 
   /// From the right-hand side to the solution.
@@ -443,14 +375,11 @@ namespace
     Vector<double> &b = right_hand_side.b;
     Vector<double> x(b.block());
     const bool has_guess = !problem.problem.initial_guess.empty();
-    const VectorSpace space(b.block(), levels.communicator());
     check_finite(parameters, b, levels.communicator());
-    const int exponent = bring_into_range(b, space);
     const auto make_start = [&] {
       x = with_user_data(parameters, [&] {
         return project(problem, levels, "problem.initial_guess", problem.problem.initial_guess);
       });
-      space.axpby(std::ldexp(1., -exponent), x, 0., x);
     };
     if (has_guess)
       make_start();
@@ -461,14 +390,15 @@ namespace
     SolverOptions options = record.solver;
     options.multigrid.precision =
         parameters.solver.multigrid.precision; // the levels may ask for double
-    BlockSolver solver = make_solver(parameters, levels, options);
+    const std::unique_ptr<BlockSolver> solver =
+        with_mesh(parameters, [&] { return make_block_solver(levels, options); });
     setup_times::pause();
     record.setup_seconds += MPI_Wtime() - begin;
-    if (record.solver.multigrid.precision != solver.options().multigrid.precision)
+    if (record.solver.multigrid.precision != solver->options().multigrid.precision)
       console.normal(
           "             the cycle is in double precision: entries of the diagonal differ by " +
           format_number(diagonal_range(levels)) + '\n');
-    record.mesh->relaxation = relaxation_text(solver.relaxation());
+    record.mesh->relaxation = relaxation_text(solver->relaxation());
     console.normal("             smoothed by " + record.mesh->relaxation + '\n');
     SolveEvents events;
     events.iteration = [&console, previous = 0.](int iteration, double residual) mutable {
@@ -477,12 +407,11 @@ namespace
     };
     events.restarts = [&](const std::string &text) { console.warning(text); };
     events.restore_start = make_start;
-    record.report = solver.solve(x, b, has_guess ? Start::given : Start::zero, events);
-    record.rhs_norm = std::ldexp(record.report.rhs_norm, exponent);
-    for (double &residual : record.report.residuals)
-      residual = std::ldexp(residual, exponent);
-    record_cycles(stage, solver, x, b, exponent);
-    space.axpby(std::ldexp(1., exponent), x, 0., x);
+    ScaledSolve solve(*solver, x, b);
+    record.report = solve.run(has_guess ? Start::given : Start::zero, events);
+    record.rhs_norm = record.report.rhs_norm;
+    record_cycles(stage, *solver, solve, x);
+    solve.finish();
     if (levels.is_singular())
       subtract_mean(problem, levels, x);
     return x;

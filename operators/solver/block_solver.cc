@@ -165,11 +165,17 @@ ErrorEstimate BlockSolver::estimate_error(const Vector<double> &x, const Vector<
 {
   Vector<double> r = space_.make_vector(), e = space_.make_vector();
   operator_.residual(r, x, b);
-  const double norm = space_.norm(r);
-  if (!(norm > 0.))
-    return {};
-  multigrid_->apply(e, r, norm);
+  precondition(e, r);
   return {space_.norm(e), std::sqrt(std::max(space_.dot(e, r), 0.))};
+}
+
+void BlockSolver::precondition(Vector<double> &z, const Vector<double> &r)
+{
+  const double norm = space_.norm(r);
+  if (norm > 0.)
+    multigrid_->apply(z, r, norm);
+  else
+    space_.axpby(0., r, 0., z);
 }
 
 namespace

@@ -36,6 +36,10 @@ public:
       Vector<double> &x, const Vector<double> &b, Start start, const SolveEvents &events = {});
   /// Of x, by one cycle.
   ErrorEstimate estimate_error(const Vector<double> &x, const Vector<double> &b);
+  /// y = B x
+  void multiply(Vector<double> &y, const Vector<double> &x) { operator_.vmult(y, x); }
+  /// z = M^-1 r, one cycle from zero.
+  void precondition(Vector<double> &z, const Vector<double> &r);
 
   const VectorSpace &space() const { return space_; }
   /// With what the solve has fallen back to.

@@ -1,0 +1,150 @@
+#include "operators/solver/block_system.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "kernels/core/setup_times.h"
+#include "operators/division/failure.h"
+#include "operators/solver/available_memory.h"
+#include "tensormg/solver.h"
+
+namespace tensormg
+{
+namespace
+{
+  void check_number_of_blocks(const Problem &problem)
+  {
+    constexpr double bytes_per_block = 3000.; // of vertices, cells and neighbours, about
+    double blocks = 1.;
+    for (int d = 0; d < problem.dim; ++d)
+      blocks *= static_cast<double>(problem.coarse_cells[static_cast<std::size_t>(d)]);
+    const double available = available_memory();
+    if (blocks * bytes_per_block > available)
+      throw MemoryError("so many blocks need some " + number_text(blocks * bytes_per_block) +
+          " bytes of memory, and " + number_text(available) +
+          " are available; allowed: fewer coarse_cells with more refinements");
+  }
+} // namespace
+
+BlockProblem make_divided_problem(
+    const Problem &problem, const MeshOptions &mesh, MPI_Comm communicator)
+{
+  if (mesh.type == MeshType::mapped)
+    check_number_of_blocks(problem);
+  try
+  {
+    return make_divided_problem(make_block_problem(problem, mesh), communicator);
+  }
+  catch (const std::bad_alloc &)
+  {
+    throw MemoryError("the mesh does not fit into memory; allowed: one with fewer cells");
+  }
+}
+
+BlockProblem make_divided_problem(BlockProblem problem, MPI_Comm communicator)
+{
+  int n_ranks = 1;
+  MPI_Comm_size(communicator, &n_ranks);
+  divide(problem, n_ranks);
+  return problem;
+}
+
+double dofs_of(const BlockProblem &problem)
+{
+  const Problem &p = problem.problem;
+  return std::ldexp(static_cast<double>(problem.blocks.n_blocks()), p.refinements * p.dim) *
+      std::pow(p.degree + 1., p.dim);
+}
+
+BlockSizes sizes_of(const BlockProblem &problem, int n_ranks)
+{
+  const Problem &p = problem.problem;
+  return {p.dim, p.degree, problem.blocks.n_blocks(), p.refinements, !p.reaction.empty(),
+      problem.geometry.degree(), n_ranks};
+}
+
+std::unique_ptr<BlockLevels> make_levels(const BlockProblem &problem, MPI_Comm communicator)
+{
+  const setup_times::Scope scope("metric");
+  auto levels = std::make_unique<BlockLevels>(problem.blocks, problem.geometry,
+      pointwise_data(problem), level_options(problem, communicator));
+  levels->check_held();
+  return levels;
+}
+
+std::unique_ptr<BlockSolver> make_block_solver(
+    const BlockLevels &levels, const SolverOptions &options)
+{
+  constexpr double most_that_double_holds = 1e9;
+  try
+  {
+    return std::make_unique<BlockSolver>(levels, options);
+  }
+  catch (const std::invalid_argument &)
+  {
+    throw;
+  }
+  catch (const std::runtime_error &error)
+  {
+    const double range = diagonal_range(levels);
+    if (range < most_that_double_holds)
+      throw;
+    // A level that is not positive definite has lost its small numbers beside the large ones.
+    throw CoefficientError(CoefficientError::Of::diffusion,
+        std::string(error.what()) + ": entries of its diagonal differ by " + number_text(range) +
+            ", more than double precision holds; allowed: coefficients and cells that vary less");
+  }
+}
+
+ScaledSolve::ScaledSolve(BlockSolver &solver, Vector<double> &x, Vector<double> &b)
+  : solver_(solver)
+  , x_(x)
+  , b_(b)
+{
+  const VectorSpace &space = solver.space();
+  const double largest = space.max_abs(b);
+  if (largest == 0. || (largest > 1e-100 && largest < 1e100))
+    return;
+  exponent_ = std::ilogb(largest);
+  space.axpby(std::ldexp(1., -exponent_), b, 0., b);
+}
+
+void ScaledSolve::divide_start()
+{
+  if (exponent_ != 0)
+    solver_.space().axpby(std::ldexp(1., -exponent_), x_, 0., x_);
+}
+
+SolveReport ScaledSolve::run(Start start, SolveEvents events)
+{
+  if (start != Start::zero)
+  {
+    divide_start();
+    events.restore_start = [this, restore = std::move(events.restore_start)] {
+      restore();
+      divide_start();
+    };
+  }
+  SolveReport report = solver_.solve(x_, b_, start, events);
+  report.rhs_norm = std::ldexp(report.rhs_norm, exponent_);
+  for (double &residual : report.residuals)
+    residual = std::ldexp(residual, exponent_);
+  return report;
+}
+
+double ScaledSolve::error_norm()
+{
+  return std::ldexp(solver_.estimate_error(x_, b_).norm, exponent_);
+}
+
+void ScaledSolve::finish()
+{
+  if (exponent_ != 0)
+    solver_.space().axpby(std::ldexp(1., exponent_), x_, 0., x_);
+}
+} // namespace tensormg
