@@ -322,8 +322,8 @@ namespace
                 " lies outside of the mesh; allowed: points of its cells, whose sides are polynomials");
     for (std::size_t l = 0; l < parameters.output.probe_lines.size(); ++l)
     {
-      const std::vector<bool> of_line = are_inside(
-          stage.problem(), stage.levels(), parameters.output.probe_lines[l].points());
+      const std::vector<bool> of_line =
+          are_inside(stage.problem(), stage.levels(), parameters.output.probe_lines[l].points());
       if (std::find(of_line.begin(), of_line.end(), true) == of_line.end())
         fail_for(parameters, {"output.probe_lines"},
             "no point of line " + std::to_string(l + 1) +
@@ -478,7 +478,8 @@ namespace
   }
 } // namespace
 
-RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicator, Console &console)
+RunRecord run_solve_on_blocks(
+    const Parameters &parameters, MPI_Comm communicator, Console &console, const UseOfBlocks &use)
 {
   setup_times::reset();
   setup_times::resume();
@@ -499,6 +500,8 @@ RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicato
   record.setup_parts = setup_times::parts();
   record.peak_memory_bytes = peak_memory_of_all(communicator);
   measure_on_blocks(stage, x, console);
+  if (use && record.report.reason != StopReason::not_finite)
+    use(stage.problem(), stage.levels(), x);
   console.normal(setup_text(record) + levels_text(record) +
       summary_text(record, console.is_verbose()) + mesh_text(record, true) + probes_text(record) +
       probe_lines_text(record));
