@@ -582,7 +582,9 @@ namespace
         EXPECT_GT(values.front(), 0.) << epsilon << ' ' << degree;
         EXPECT_LT(values.front(), values.back());
         if (degree == 1)
+        {
           EXPECT_GT(eigenvalues_of(test::with_jumps(s, 1e4)).front(), 0.) << epsilon;
+        }
       }
   }
 
