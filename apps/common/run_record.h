@@ -14,6 +14,7 @@
 #include "kernels/core/setup_times.h"
 #include "kernels/device/device.h"
 #include "kernels/device/meters/launch_profile.h"
+#include "operators/analysis/mesh_shape.h"
 #include "operators/data/solution_numbers.h"
 #include "operators/mesh/grid.h"
 #include "operators/multigrid/coarsening_choice.h"
@@ -59,6 +60,7 @@ struct MeshRecord
          mean_quality = 1.;      ///< quotients of the least and the largest det J in a cell
   double largest_kappa = 1.;     ///< operators/pointwise/metric.h
   std::array<double, 3> worst{}; ///< the middle of the cell with the least quality
+  MeshShape shape;
   std::vector<Boundary> boundaries;
   std::vector<Material> materials;
 };
@@ -121,7 +123,8 @@ struct RunRecord
 
   /// Of the solution, if the host has all of it on the finest grid.
   std::optional<SolutionNumbers> numbers;
-  std::vector<PointValue> probes; ///< output.probes, under the same condition
+  std::vector<PointValue> probes;                   ///< output.probes, under the same condition
+  std::vector<std::vector<PointValue>> probe_lines; ///< output.probe_lines, likewise
 
   std::vector<std::string> files; ///< what was written
   std::string files_trouble;      ///< why one could not be, and the program fails; empty: all could

@@ -209,6 +209,9 @@ void check_mesh(const Parameters &p)
     fail_for(p, {"problem.coefficient", "mesh.type"},
         "a full tensor needs cells with points; allowed: one entry or one per direction, or another mesh.type, as mapped with "
         "mesh.map = x; y; z");
+  if (p.mesh.averages != FaceAverage::arithmetic && !has_blocks(p))
+    fail_for(p, {"mesh.averages", "mesh.type"},
+        "boxes have arithmetic averages; allowed: arithmetic, or another mesh.type, as mapped with mesh.map = x; y; z");
   if (has_blocks(p))
     check_choices(p);
   else if (p.solver.multigrid.relaxation != Relaxation::automatic)

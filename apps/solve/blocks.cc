@@ -14,12 +14,13 @@
 #include "apps/parameters/text.h"
 #include "apps/solve/system.h"
 #include "kernels/core/setup_times.h"
+#include "operators/analysis/block_probes.h"
+#include "operators/analysis/cell_shape.h"
 #include "operators/blocks/block_mesh.h"
 #include "operators/mesh/sums_over_ranks.h"
 #include "operators/output/block_output.h"
 #include "operators/output/stale_files.h"
 #include "operators/pointwise/block_numbers.h"
-#include "operators/pointwise/block_probes.h"
 #include "operators/pointwise/block_problem.h"
 #include "operators/pointwise/block_right_hand_side.h"
 #include "operators/solver/available_memory.h"
@@ -226,6 +227,7 @@ namespace
       const BlockNumbers &numbers, MeshRecord &mesh)
   {
     record_quality(problem, levels.levels().back(), mesh);
+    mesh.shape = shape_of_mesh(problem.geometry, levels.levels().back());
     mesh.volume = numbers.volume;
     for (const auto &[number, condition] : problem.conditions)
       if (numbers.areas.contains(number))
@@ -318,6 +320,15 @@ namespace
         fail_for(parameters, {"output.probes"},
             "the point " + point_text(points[p], parameters.problem.dim) +
                 " lies outside of the mesh; allowed: points of its cells, whose sides are polynomials");
+    for (std::size_t l = 0; l < parameters.output.probe_lines.size(); ++l)
+    {
+      const std::vector<bool> of_line =
+          are_inside(stage.problem(), stage.levels(), parameters.output.probe_lines[l].points());
+      if (std::find(of_line.begin(), of_line.end(), true) == of_line.end())
+        fail_for(parameters, {"output.probe_lines"},
+            "no point of line " + std::to_string(l + 1) +
+                " lies in the mesh; allowed: lines with points in it");
+    }
   }
 
   /// "rows of cells: directions of a cell differ by up to 40"
@@ -418,6 +429,8 @@ namespace
       record.numbers = {numbers.integral, numbers.integral / numbers.volume, numbers.minimum,
           numbers.maximum, numbers.l2_norm, {}};
       record.probes = values_at(stage.problem(), stage.levels(), x, parameters.output.probes);
+      for (const LineProbe &line : parameters.output.probe_lines)
+        record.probe_lines.push_back(values_at(stage.problem(), stage.levels(), x, line.points()));
       if (parameters.problem.exact_solution.empty())
         return;
       const Errors errors = compute_errors(stage.problem(), stage.levels(), x);
@@ -465,7 +478,8 @@ namespace
   }
 } // namespace
 
-RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicator, Console &console)
+RunRecord run_solve_on_blocks(
+    const Parameters &parameters, MPI_Comm communicator, Console &console, const UseOfBlocks &use)
 {
   setup_times::reset();
   setup_times::resume();
@@ -486,13 +500,17 @@ RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicato
   record.setup_parts = setup_times::parts();
   record.peak_memory_bytes = peak_memory_of_all(communicator);
   measure_on_blocks(stage, x, console);
+  if (use && record.report.reason != StopReason::not_finite)
+    use(stage.problem(), stage.levels(), x);
   console.normal(setup_text(record) + levels_text(record) +
-      summary_text(record, console.is_verbose()) + mesh_text(record, true) + probes_text(record));
+      summary_text(record, console.is_verbose()) + mesh_text(record, true) + probes_text(record) +
+      probe_lines_text(record));
   if (console.is_quiet())
     console.result(result_line(record));
   std::exception_ptr trouble;
   try
   {
+    write_probe_lines(record, communicator);
     write_vtu(stage, record, x, console);
   }
   catch (const std::exception &error)

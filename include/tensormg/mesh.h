@@ -19,6 +19,13 @@ enum class MeshType : std::uint8_t
   file      ///< "file"
 };
 
+/// Of what both cells have at a face, K and the sizes of the cells counting.
+enum class FaceAverage : std::uint8_t
+{
+  arithmetic, ///< "arithmetic": of fluxes, and the sum of penalties
+  harmonic ///< "harmonic": weights that are large where K is small, and the harmonic mean of penalties, for K that jumps
+};
+
 /// What holds on a boundary, as on a side of the box.
 struct BoundaryCondition
 {
@@ -36,6 +43,7 @@ struct MeshOptions
   std::string file;                ///< file: its path
   /// Polynomial degree of the geometry of a cell, at most that of the elements; 0: theirs.
   int degree = 0;
+  FaceAverage averages = FaceAverage::arithmetic;
   /// Boundaries by name or number and what holds there, for meshes that are generated or from a file; "*" is all others.
   std::vector<std::pair<std::string, BoundaryCondition>> conditions{{"*", {}}};
 };

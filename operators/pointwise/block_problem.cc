@@ -63,7 +63,7 @@ namespace
               return x;
             },
             {side_names[2 * d], side_names[2 * d + 1]});
-    BlockProblem result{problem, std::move(blocks), std::move(geometry), {}, {}, {}, 1, true};
+    BlockProblem result{problem, std::move(blocks), std::move(geometry), {}, {}, {}, 1, true, {}};
     for (int side = 0; side < 2 * problem.dim; ++side)
     {
       result.boundary_names[side] = side_names[side];
@@ -283,11 +283,12 @@ BlockProblem make_block_problem(const Problem &problem, const MeshOptions &mesh)
         : generate_mesh(problem.dim, mesh.generator, mesh.generator_arguments,
               generated_degree(mesh.degree > 0 ? mesh.degree : problem.degree));
     BlockProblem result{problem, std::move(made.blocks), std::move(made.geometry),
-        std::move(made.boundary_names), std::move(made.material_names), {}, 1, false};
+        std::move(made.boundary_names), std::move(made.material_names), {}, 1, false, {}};
     set_conditions(result, mesh);
     return result;
   };
   BlockProblem result = make();
+  result.averages = mesh.averages;
   result.mapping_degree = mesh.degree > 0 ? std::min(mesh.degree, problem.degree) : problem.degree;
   check_parts(result);
   return result;
@@ -351,6 +352,7 @@ PointwiseData pointwise_data(const BlockProblem &problem)
   const Problem &p = problem.problem;
   const std::vector<int> &materials = problem.blocks.material;
   PointwiseData data(tensor_of(problem));
+  data.averages = problem.averages;
   if (!p.reaction.empty())
     data.reaction = [c = std::make_shared<BlockFunction>(
                          p, "problem.reaction", p.reaction, materials)](std::int64_t block, int,

@@ -22,6 +22,7 @@ struct BlockProblem
   std::map<int, BoundaryCondition> conditions;               ///< of all boundaries of the mesh
   int mapping_degree = 1;
   bool has_sides = false; ///< boundaries are the sides of a box
+  FaceAverage averages = FaceAverage::arithmetic;
 
   /// "inlet", or without a name "3".
   std::string boundary_name(int number) const;

@@ -376,43 +376,86 @@ namespace
 
 namespace
 {
-  /// Adds the penalty of the cell behind each side to that of the own cell, which stands for one behind a Dirichlet side.
-  void add_penalties_behind(const Block &block, std::int64_t per_direction,
-      const std::vector<laplace::BlockLink> &links, const SharedSides &shared, Array<double> &face)
+  /// Makes numbers of faces of those of their two sides, at first the own one's.
+  class BothSides
   {
-    const auto place = [&](const std::array<std::int64_t, 3> &cell, int side, std::int64_t q) {
-      return laplace::face_index(
-          block, cell[2] * block.cells[1] + cell[1], side, q, block.dim, cell[0]);
-    };
-    SideExchange<double> exchange(shared, block.dim, per_direction, block.n, 1);
-    exchange.run([&](const auto &cell, int side, std::int64_t q, int /*number*/) {
-      return face[place(cell, side, q)];
-    });
-    std::vector<double> sums;
-    const auto for_points = [&](const auto &use) {
-      for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
-        for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
-          for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
-            for (int side = 0; side < 2 * block.dim; ++side)
-              for (std::int64_t q = 0; q < laplace::points_of_face(block); ++q)
-                use(std::array<std::int64_t, 3>{cx, cy, cz}, side, q);
-    };
-    for_points([&](const auto &cell, int side, std::int64_t q) {
+  public:
+    BothSides(const Block &block, std::int64_t per_direction,
+        const std::vector<laplace::BlockLink> &links, FaceAverage averages, Array<double> &face)
+      : block_(block)
+      , per_direction_(per_direction)
+      , links_(links)
+      , is_harmonic_(averages == FaceAverage::harmonic)
+      , face_(face)
+    {}
+
+    void run(const SharedSides &shared)
+    {
+      SideExchange<double> exchange(shared, block_.dim, per_direction_, block_.n, 1);
+      exchange.run([&](const Cell &cell, int side, std::int64_t q, int /*number*/) {
+        return number(cell, side, q, block_.dim);
+      });
+      std::vector<double> behind; // all, before the first one is changed
+      for_points([&](const Cell &cell, int side, std::int64_t q) {
+        behind.push_back(penalty_behind(cell, side, q, exchange));
+      });
+      std::size_t next = 0;
+      for_points([&](const Cell &cell, int side, std::int64_t q) {
+        average(cell, side, q, behind[next++]);
+      });
+    }
+
+  private:
+    using Cell = std::array<std::int64_t, 3>;
+    static constexpr double closed = -1.; ///< behind a side that has the number itself
+
+    double &number(const Cell &cell, int side, std::int64_t q, int i)
+    {
+      return face_[laplace::face_index(
+          block_, cell[2] * block_.cells[1] + cell[1], side, q, i, cell[0])];
+    }
+
+    /// use(cell, side, number of the point)
+    template <typename Use>
+    void for_points(const Use &use) const
+    {
+      for_stacked_cells(block_, [&](const Cell &cell) {
+        for (int side = 0; side < 2 * block_.dim; ++side)
+          for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
+            use(cell, side, q);
+      });
+    }
+
+    /// That of the own cell stands for one behind a Dirichlet side.
+    double penalty_behind(
+        const Cell &cell, int side, std::int64_t q, const SideExchange<double> &exchange)
+    {
       const auto behind = laplace::point_behind(
-          block, per_direction, links.data(), cell, side, q % block.n, q / block.n);
-      const double own = face[place(cell, side, q)];
+          block_, per_direction_, links_.data(), cell, side, q % block_.n, q / block_.n);
       if (behind.remote >= 0)
-        sums.push_back(own + exchange.received()[behind.remote]);
-      else if (behind.kind == Side::ghost)
-        sums.push_back(own + face[place(behind.cell, behind.side, behind.a + block.n * behind.b)]);
-      else
-        sums.push_back(behind.kind == Side::dirichlet ? 2. * own : own);
-    });
-    std::size_t next = 0;
-    for_points([&](const auto &cell, int side, std::int64_t q) {
-      face[place(cell, side, q)] = sums[next++];
-    });
-  }
+        return exchange.received()[behind.remote];
+      if (behind.kind == Side::ghost)
+        return number(behind.cell, behind.side, behind.a + block_.n * behind.b, block_.dim);
+      return behind.kind == Side::dirichlet ? number(cell, side, q, block_.dim) : closed;
+    }
+
+    void average(const Cell &cell, int side, std::int64_t q, double behind)
+    {
+      double &penalty = number(cell, side, q, block_.dim);
+      if (behind == closed)
+        return;
+      const double own = penalty, sum = own + behind;
+      penalty = is_harmonic_ ? 4. * (own / sum) * behind : sum;
+      for (int i = 0; is_harmonic_ && i < block_.dim; ++i)
+        number(cell, side, q, i) *= 2. * (behind / sum);
+    }
+
+    const Block &block_;
+    std::int64_t per_direction_;
+    const std::vector<laplace::BlockLink> &links_;
+    bool is_harmonic_;
+    Array<double> &face_;
+  };
 } // namespace
 
 PointwiseMetric::PointwiseMetric(const BlockGeometry &geometry, const BlockLevel &level,
@@ -435,7 +478,7 @@ PointwiseMetric::PointwiseMetric(const BlockGeometry &geometry, const BlockLevel
           of_cells_.push_back(writer.write(level.first + cx / level.per_direction,
               {cx % level.per_direction, cy, cz}, {volume_, face_, reaction_}));
   });
-  add_penalties_behind(block, level.per_direction, links, *shared, face_);
+  BothSides(block, level.per_direction, links, data.averages, face_).run(*shared);
 }
 
 double PointwiseMetric::largest_kappa() const

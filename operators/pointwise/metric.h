@@ -18,6 +18,7 @@
 #include "operators/division/block_division.h"
 #include "operators/division/failure.h"
 #include "operators/pointwise/cell_map.h"
+#include "tensormg/mesh.h"
 
 namespace tensormg
 {
@@ -94,6 +95,7 @@ struct PointwiseData
   DiffusionTensor k;
   NumberAtPoints reaction; ///< c >= 0; empty: none
   NumberAtPoints robin;    ///< r >= 0 of K du/dn + r u at sides that are Side::neumann; empty: none
+  FaceAverage averages = FaceAverage::arithmetic;
 };
 
 /// By this part of the way to the middle of the corners of a cell points of its sides are moved for K, which may jump there.
@@ -114,6 +116,11 @@ std::array<double, 3> middle_of_corners(const std::vector<std::array<double, 3>>
 /// 1, or where it is more G_aa there times the mean of 1 / G_aa over the volume points of the line that ends there, with the weights r_q^2 / w_q, r_q
 /// the Lagrange polynomial of point q at the end: by the inequality of Cauchy and Schwarz (D u)^2 at the end is at most the sum of these terms times
 /// that of w_q G_q (D u)_q^2.
+///
+/// FaceAverage::harmonic: with t = sigma / 2 kappa rho G_aa of one side of a face and t' of the other one, the face has the penalty T = 4 t t' / (t + t') in place of t + t', and the
+/// fluxes the weights w = t' / (t + t') and 1 - w in place of 1/2: the G_aa and G_ab of the face are multiplied by 2 w. These weights make w^2 t + (1 - w)^2 t', which T must
+/// outweigh, as small as it can be: the operator is definite as with equal weights, and a face has the penalty of the side with the smaller K.
+/// Source: A. Ern, A. Stephansen, P. Zunino, IMA J. Numer. Anal. 29 (2009), with t in the place of n.K n.
 class PointwiseMetric
 {
 public:

@@ -71,6 +71,8 @@ namespace
     expect_refused({}, {"multigrid.relaxation=lines"}, {"multigrid.relaxation", "mesh.type"});
     EXPECT_EQ(
         read(ring, {"multigrid.relaxation=lines"}).solver.multigrid.relaxation, Relaxation::lines);
+    expect_refused({}, {"mesh.averages=harmonic"}, {"mesh.averages", "mesh.type"});
+    EXPECT_EQ(read(ring, {"mesh.averages=harmonic"}).mesh.averages, FaceAverage::harmonic);
     expect_refused(ring, {"mesh.type=shell"}, {"mesh.type", "box, mapped, generate, file"});
   }
 

@@ -71,6 +71,10 @@ namespace
     EXPECT_EQ(json["mesh"]["blocks"], 5);
     EXPECT_NEAR(json["mesh"]["boundaries"][1]["area"].get<double>(), 2. * 3.14159265, 1e-3);
     EXPECT_NEAR(json["mesh"]["materials"][0]["volume"].get<double>(), 0.75 * 3.14159265, 1e-4);
+    EXPECT_NEAR(json["mesh"]["smallest_angle"].get<double>(), 90., 1.);
+    // At the outer circle a cell is pi/10 long and 1/8 wide.
+    EXPECT_NEAR(json["mesh"]["largest_aspect_ratio"].get<double>(), 0.8 * 3.14159265, 1e-2);
+    EXPECT_LT(json["mesh"]["mean_aspect_ratio"], 0.8 * 3.14159265);
     EXPECT_TRUE(std::filesystem::exists(directory_ / "out" / "solution.vtu"));
   }
 
@@ -130,7 +134,8 @@ namespace
   {
     Console console(MPI_COMM_SELF, Verbosity::normal, out_, out_);
     dry_run_solve(parameters({}), MPI_COMM_SELF, console);
-    EXPECT_NE(out_.str().find("volume 2.36"), std::string::npos) << out_.str();
+    for (const char *part : {"volume 2.36", "angles 90.0 to 90.0 degrees", "aspect ratio up to 2.51"})
+      EXPECT_NE(out_.str().find(part), std::string::npos) << part << out_.str();
     EXPECT_NE(out_.str().find("nothing was solved or written"), std::string::npos);
     EXPECT_FALSE(std::filesystem::exists(directory_ / "out"));
   }
@@ -149,7 +154,27 @@ namespace
       EXPECT_NEAR(probe.gradient[1], y / r2, 2e-3);
     }
     EXPECT_NE(out_.str().find("d/dx"), std::string::npos);
+    expect_refused({"output.probe_lines=0 0 : 0.1 0 : 9"}, {"output.probe_lines", "no point of line 1"});
     expect_refused({"output.probes=0.6 0.3; 0.1 0.2"}, {"output.probes", "(0.1, 0.2)", "outside"});
+  }
+
+  // From the middle of the ring, where no cells are, through it; the outer end is a node of the mesh.
+  TEST_F(Blocks, ProbeLines)
+  {
+    const RunRecord record = run({"output.probe_lines=0 0 : 1 0 : 9", "solver.tolerance=1e-10"});
+    ASSERT_EQ(record.probe_lines.size(), 1u);
+    const std::vector<PointValue> &values = record.probe_lines.front();
+    for (std::size_t i = 0; i < 9; ++i)
+      if (i < 4)
+        EXPECT_TRUE(std::isnan(values[i].value));
+      else
+        EXPECT_NEAR(values[i].value, std::log(double(i) / 8.), 2e-5);
+    EXPECT_NE(out_.str().find("4 of its 9 points lie outside of the mesh"), std::string::npos)
+        << out_.str();
+    const std::string text = test::content(directory_ / "out" / "solution_line_1.csv");
+    EXPECT_NE(text.find("x,y,z,distance,u,gradient_x"), std::string::npos);
+    EXPECT_NE(text.find("\n0.375,0,0,0.375,nan,nan,nan,nan\n0.5,0,0,0.5,-0.69"), std::string::npos)
+        << text;
   }
 
   TEST_F(Blocks, Refusals)
