@@ -68,6 +68,7 @@ FOLDERS = (
     ("operators/pointwise", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/cellwise operators/blocks operators/division"),
     ("operators/multigrid", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/constant operators/cellwise operators/blocks operators/division operators/pointwise"),
     ("operators/solver", f"{OPERATORS} . operators"),
+    ("operators/library", f"{OPERATORS} . operators"),
     ("operators/output", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/blocks operators/division operators/pointwise"),
     ("apps/common", PROGRAMS),
     # Words for parameters are those of the matrices and stencils.
