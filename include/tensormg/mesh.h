@@ -43,7 +43,8 @@ struct MeshArrays
   CellNodePlaces places = CellNodePlaces::gauss_lobatto;
   std::vector<std::array<double, 3>> points; ///< in 2D z is not read
   /// The numbers of the points of each cell, its nodes in the order of a tensor product, the first direction fastest: corners of degree 1 as
-  /// deal.II numbers them, (0,0), (1,0), (0,1), (1,1) and so on. Right-handed. Cells that meet have the corners and nodes of their face in common.
+  /// deal.II numbers them, (0,0), (1,0), (0,1), (1,1) and so on. Right-handed. Cells that meet have the numbers of the corners of their face in common; its other
+  /// nodes may be points of each, at the same places.
   std::vector<std::int64_t> cells;
   std::vector<int> material; ///< by cell; empty: 0
   /// Faces at the boundary by the numbers of their corners, in any order (in 2D the first two), and to which boundary each belongs; faces

@@ -340,9 +340,12 @@ private:
     together([&] {
       const Problem &p = problem_.problem;
       const std::vector<int> &materials = problem_.blocks.material;
-      BlockFunction(p, "problem.right_hand_side", p.right_hand_side, materials);
+      const auto check = [&](const std::string &key, const std::string &expression) {
+        const BlockFunction function(p, key, expression, materials);
+      };
+      check("problem.right_hand_side", p.right_hand_side);
       for (const auto &[number, condition] : problem_.conditions)
-        BlockFunction(p, problem_.value_key(number), condition.value, materials);
+        check(problem_.value_key(number), condition.value);
     });
   }
   void require_memory() const
