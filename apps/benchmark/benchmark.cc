@@ -197,6 +197,16 @@ namespace
   }
 } // namespace
 
+nlohmann::json benchmark_head(const BenchmarkOptions &options, MPI_Comm communicator)
+{
+  int n_ranks = 1;
+  MPI_Comm_size(communicator, &n_ranks);
+  return {{"benchmark", "solver"}, {"version", tensormg::version}, {"git_hash", tensormg::git_hash},
+      {"date", utc_now()}, {"cpu", cpu_model()}, {"ranks", n_ranks},
+      {"instruction_set", laplace::cpu_instruction_set()}, {"dimension", options.dim},
+      {"dofs_per_rank", options.dofs_per_rank}};
+}
+
 nlohmann::json run_benchmark(
     const BenchmarkOptions &options, MPI_Comm communicator, BenchmarkVoice voice)
 {
@@ -204,10 +214,7 @@ nlohmann::json run_benchmark(
   MPI_Comm_size(communicator, &n_ranks);
   const std::vector<Part> parts = parts_of(options, communicator, voice);
   const bool on_devices = laplace::is_device_backend(parts.front().choice.backend);
-  json result = {{"benchmark", "solver"}, {"version", tensormg::version},
-      {"git_hash", tensormg::git_hash}, {"date", utc_now()}, {"cpu", cpu_model()},
-      {"ranks", n_ranks}, {"instruction_set", laplace::cpu_instruction_set()},
-      {"dimension", options.dim}, {"dofs_per_rank", options.dofs_per_rank}};
+  json result = benchmark_head(options, communicator);
   if (on_devices)
   {
     if (n_ranks > 1)

@@ -26,6 +26,7 @@ struct BenchmarkOptions
   std::string backend = "auto"; ///< as operator.backend
   int repetitions = 9;          ///< of every kernel; solves are run three times
   int dim = 3;
+  bool curved = false; ///< curved cells, apps/benchmark/curved.h
 };
 
 /// Median and spread of repeated timings, in seconds.
@@ -63,6 +64,9 @@ struct BenchmarkVoice
 
 /// "degree 3, 64^3 cells, "
 std::string mesh_text(const Grid &grid);
+
+/// What begins a result: version, date, processor, ranks.
+nlohmann::json benchmark_head(const BenchmarkOptions &options, MPI_Comm communicator);
 
 /// Measures a part, and says "  degree 3, 64^3 cells, operator, single: 1408 MDoF/s" by what `key` of the result has.
 nlohmann::json announced(const std::string &what, BenchmarkVoice &voice, const std::string &key,

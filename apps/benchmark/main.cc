@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/benchmark/benchmark.h"
+#include "apps/benchmark/curved.h"
 #include "apps/common/output.h"
 #include "apps/common/program.h"
 #include "apps/parameters/parameters.h"
@@ -70,11 +71,19 @@ void declare(CLI::App &app, CommandLine &line)
          "Unknowns wanted of each rank")
       ->check(CLI::PositiveNumber)
       ->excludes(dofs);
-  app.add_option("--dimension", options.dim, "2 or 3")->check(CLI::Range(2, 3));
+  auto *const curved = app.add_flag("--curved", options.curved,
+      "Curved cells in 3D on the CPU, each rank with a mesh of its own, and deal.II's MatrixFree beside them");
+  app.add_option("--dimension", options.dim, "2 or 3")->check(CLI::Range(2, 3))->excludes(curved);
   app.add_option("--repetitions", options.repetitions, "Of every kernel")
       ->check(CLI::Range(1, 1000));
   app.add_option("--output", line.output, "Stem of the result files, .json and .md are appended");
   app.add_flag("-q,--quiet", line.is_quiet, "Show only the table at the end, no line per part");
+}
+void parse(CLI::App &app, int argc, char **argv, tensormg::BenchmarkOptions &options)
+{
+  app.parse(argc, argv);
+  if (options.curved && app.count("--dofs") + app.count("--dofs-per-rank") == 0)
+    options.dofs = tensormg::dofs_of_curved_benchmark;
 }
 } // namespace
 
@@ -89,14 +98,17 @@ int main(int argc, char **argv)
   int code = 0;
   try
   {
-    app.parse(argc, argv);
+    parse(app, argc, argv, line.options);
     if (!line.output.empty())
       require_writable(line.output);
-    const nlohmann::json result =
-        tensormg::run_benchmark(line.options, MPI_COMM_WORLD, voice_of(line.is_quiet || rank > 0));
+    const tensormg::BenchmarkVoice voice = voice_of(line.is_quiet || rank > 0);
+    const nlohmann::json result = line.options.curved
+        ? tensormg::run_curved_benchmark(line.options, MPI_COMM_WORLD, voice)
+        : tensormg::run_benchmark(line.options, MPI_COMM_WORLD, voice);
     if (rank == 0)
     {
-      const std::string table = tensormg::benchmark_table(result);
+      const std::string table = line.options.curved ? tensormg::curved_benchmark_table(result)
+                                                    : tensormg::benchmark_table(result);
       std::cout << table;
       if (!line.output.empty())
       {

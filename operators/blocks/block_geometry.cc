@@ -13,13 +13,17 @@ std::vector<Point> contracted(const std::vector<Point> &from, const std::vector<
 {
   const std::size_t rows = matrix.size() / count, blocks = from.size() / (stride * count);
   std::vector<Point> to(blocks * rows * stride, Point{});
+  const std::size_t numbers = 3 * stride; // side by side
   for (std::size_t b = 0; b < blocks; ++b)
     for (std::size_t q = 0; q < rows; ++q)
       for (std::size_t i = 0; i < count; ++i)
-        for (std::size_t s = 0; s < stride; ++s)
-          for (std::size_t d = 0; d < 3; ++d)
-            to[(b * rows + q) * stride + s][d] +=
-                matrix[q * count + i] * from[(b * count + i) * stride + s][d];
+      {
+        const double factor = matrix[q * count + i];
+        const double *in = from[(b * count + i) * stride].data();
+        double *out = to[(b * rows + q) * stride].data();
+        for (std::size_t s = 0; s < numbers; ++s)
+          out[s] += factor * in[s];
+      }
   return to;
 }
 

@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
+#include "operators/data/contraction.h"
 #include "operators/data/tensor_rule.h"
 #include "tensormg/report.h"
 
@@ -22,11 +24,12 @@ double determinant(const Matrix3 &m)
 Matrix3 inverse(const Matrix3 &m, double det)
 {
   Matrix3 result{};
+  const double factor = 1. / det;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
-      result[j][i] = (m[(i + 1) % 3][(j + 1) % 3] * m[(i + 2) % 3][(j + 2) % 3] -
-                         m[(i + 1) % 3][(j + 2) % 3] * m[(i + 2) % 3][(j + 1) % 3]) /
-          det;
+      result[j][i] = factor *
+          (m[(i + 1) % 3][(j + 1) % 3] * m[(i + 2) % 3][(j + 2) % 3] -
+              m[(i + 1) % 3][(j + 2) % 3] * m[(i + 2) % 3][(j + 1) % 3]);
   return result;
 }
 
@@ -36,30 +39,47 @@ double CellPoints::surface(std::size_t q, int d) const
   return det[q] * std::sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2]);
 }
 
+std::array<std::vector<double>, 4> CellMap::derivatives_and_positions(
+    const std::vector<Point> &nodes, const std::array<const LinePoints *, 3> &lines) const
+{
+  // Of a number of directions, from the last one: positions, and derivatives in these directions. What is the same for several is computed once.
+  std::vector<double> positions(3 * nodes.size());
+  for (std::size_t d = 0; d < 3; ++d)
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      positions[d * nodes.size() + i] = nodes[i][d];
+  std::array<std::vector<double>, 3> derivatives;
+  std::size_t stride = nodes.size();
+  for (int d = dim_ - 1; d >= 0; --d)
+  {
+    stride /= nodes_;
+    const SmallMatrix value = SmallMatrix::by_rows(lines[d]->value, nodes_),
+                      derivative = SmallMatrix::by_rows(lines[d]->derivative, nodes_);
+    for (int e = d + 1; e < dim_; ++e)
+      derivatives[e] = contracted(derivatives[e], value, stride);
+    derivatives[d] = contracted(positions, derivative, stride);
+    positions = contracted(positions, value, stride);
+  }
+  return {std::move(derivatives[0]), std::move(derivatives[1]), std::move(derivatives[2]),
+      std::move(positions)};
+}
+
 CellPoints CellMap::at(const std::vector<Point> &nodes,
     const std::array<const LinePoints *, 3> &lines, std::int64_t block) const
 {
-  std::array<std::vector<Point>, 4> of_points; // the derivatives, and the positions
-  for (int e = 0; e <= dim_; ++e)
-  {
-    std::vector<Point> now = nodes;
-    std::size_t stride = 1;
-    for (int d = 0; d < dim_; ++d)
-    {
-      const std::vector<double> &matrix = d == e ? lines[d]->derivative : lines[d]->value;
-      now = contracted(now, matrix, stride, nodes_);
-      stride *= matrix.size() / nodes_;
-    }
-    of_points[e] = std::move(now);
-  }
+  const std::array<std::vector<double>, 4> of_points = derivatives_and_positions(nodes, lines);
+  const std::size_t size = of_points[3].size() / 3;
   CellPoints result;
-  result.x = std::move(of_points[dim_]);
-  for (std::size_t q = 0; q < result.size(); ++q)
+  result.x.resize(size);
+  result.det.reserve(size);
+  result.inverse_j.reserve(size);
+  for (std::size_t q = 0; q < size; ++q)
   {
+    for (std::size_t i = 0; i < 3; ++i)
+      result.x[q][i] = of_points[3][i * size + q];
     Matrix3 j{}; // j[i][a] = dx_i / dxi_a
     for (int a = 0; a < dim_; ++a)
       for (int i = 0; i < dim_; ++i)
-        j[i][a] = of_points[a][q][i];
+        j[i][a] = of_points[a][static_cast<std::size_t>(i) * size + q];
     if (dim_ == 2)
       j[2][2] = 1.;
     const double det = determinant(j);

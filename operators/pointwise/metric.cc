@@ -78,8 +78,9 @@ namespace
 
 std::array<double, 3> middle_of_corners(const std::vector<Point> &lattice, int dim)
 {
-  const auto n = static_cast<std::size_t>(
-      std::lround(std::pow(static_cast<double>(lattice.size()), 1. / dim)));
+  std::size_t n = 2; // of a direction
+  while ((dim == 3 ? n * n * n : n * n) < lattice.size())
+    ++n;
   Point middle{};
   for (std::size_t v = 0; v < (std::size_t{1} << dim); ++v)
     for (int d = 0; d < dim; ++d)
@@ -150,7 +151,7 @@ namespace
 
     struct Arrays
     {
-      std::vector<double> &volume, &face, &reaction; ///< the last one empty: there is none
+      Array<double> &volume, &face, &reaction; ///< the last one empty: there is none
     };
     PointwiseMetric::CellQuality write(
         std::int64_t of_block, const std::array<std::int64_t, 3> &cell, const Arrays &arrays) const
@@ -306,8 +307,7 @@ namespace
     }
 
     /// All but the penalty.
-    void write_side(
-        const Place &place, int side, const Points &at_side, std::vector<double> &face) const
+    void write_side(const Place &place, int side, const Points &at_side, Array<double> &face) const
     {
       const int d = side / 2;
       const auto [a, b] = tangential(d);
@@ -323,7 +323,7 @@ namespace
 
     /// That of the own cell, or r of a side that is Side::neumann.
     void write_penalty(const Place &place, int side, double kappa, const Points &inside,
-        const Points &at_side, std::vector<double> &face) const
+        const Points &at_side, Array<double> &face) const
     {
       const std::int64_t x = place.cx % level_.per_direction;
       const std::array<std::int64_t, 3> cell{
@@ -383,8 +383,7 @@ namespace
 {
   /// Adds the penalty of the cell behind each side to that of the own cell, which stands for one behind a Dirichlet side.
   void add_penalties_behind(const Block &block, std::int64_t per_direction,
-      const std::vector<laplace::BlockLink> &links, const SharedSides &shared,
-      std::vector<double> &face)
+      const std::vector<laplace::BlockLink> &links, const SharedSides &shared, Array<double> &face)
   {
     const auto place = [&](const std::array<std::int64_t, 3> &cell, int side, std::int64_t q) {
       return laplace::face_index(
@@ -427,10 +426,10 @@ PointwiseMetric::PointwiseMetric(const BlockGeometry &geometry, const BlockLevel
 {
   const MetricWriter writer(geometry, level, basis, data, links, means_of_k);
   const Block &block = writer.block();
-  volume_.assign(static_cast<std::size_t>(laplace::volume_size(block)), 0.);
-  face_.assign(static_cast<std::size_t>(laplace::face_size(block)), 0.);
+  volume_ = Array<double>(laplace::volume_size(block));
+  face_ = Array<double>(laplace::face_size(block));
   if (data.reaction)
-    reaction_.assign(static_cast<std::size_t>(laplace::reaction_size(block)), 0.);
+    reaction_ = Array<double>(laplace::reaction_size(block));
   const SharedSides alone;
   if (shared == nullptr)
     shared = &alone;
@@ -462,7 +461,7 @@ double PointwiseMetric::least_quality() const
 
 void PointwiseMetric::scale(double factor)
 {
-  for (std::vector<double> *numbers : {&volume_, &face_, &reaction_})
+  for (Array<double> *numbers : {&volume_, &face_, &reaction_})
     for (double &number : *numbers)
       number *= factor;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/basis/cell_basis.h"
+#include "kernels/core/array.h"
 #include "kernels/laplace/pointwise/pointwise.h"
 #include "operators/blocks/block_geometry.h"
 #include "operators/division/block_division.h"
@@ -150,7 +151,7 @@ public:
 
   laplace::PointNumbers<double> view() const
   {
-    return {volume_.data(), face_.data(), reaction_.empty() ? nullptr : reaction_.data()};
+    return {volume_.data(), face_.data(), reaction_.size() == 0 ? nullptr : reaction_.data()};
   }
   /// Multiplies all numbers.
   void scale(double factor);
@@ -165,7 +166,7 @@ public:
   double least_quality() const;
 
 private:
-  std::vector<double> volume_, face_, reaction_;
+  Array<double> volume_, face_, reaction_;
   std::vector<CellQuality> of_cells_;
 };
 } // namespace tensormg

@@ -1,39 +1,52 @@
 #include "operators/pointwise/pointwise_operator.h"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
 namespace tensormg
 {
+namespace
+{
+  template <typename C>
+  Array<C> converted(const double *from, std::int64_t size)
+  {
+    Array<C> result(size);
+    std::transform(from, from + size, result.begin(), [](double x) { return static_cast<C>(x); });
+    return result;
+  }
+} // namespace
+
 template <typename Number>
 PointwiseOperator<Number>::PointwiseOperator(
     const BlockLevels &levels, std::size_t l, std::shared_ptr<const LevelRelaxation> relaxation)
   : level_(levels.levels()[l])
-  , traces_(static_cast<std::size_t>(laplace::trace_size(level_.grid.block)))
+  , traces_(laplace::trace_size(level_.grid.block))
   , exchange_(level_.make_exchange<C>(level_.grid.block.n, 2))
   , apply_(laplace::pointwise_cpu<Number>(level_.grid.block.dim, level_.grid.block.degree()))
-  , rest_(level_.grid.block)
 {
   const Block &block = level_.grid.block;
   const auto numbers = level_.metric.view();
   if constexpr (!std::is_same_v<C, double>)
   {
-    volume_.assign(numbers.volume, numbers.volume + laplace::volume_size(block));
-    face_.assign(numbers.face, numbers.face + laplace::face_size(block));
+    volume_ = converted<C>(numbers.volume, laplace::volume_size(block));
+    face_ = converted<C>(numbers.face, laplace::face_size(block));
     if (numbers.reaction != nullptr)
-      reaction_.assign(numbers.reaction, numbers.reaction + laplace::reaction_size(block));
+      reaction_ = converted<C>(numbers.reaction, laplace::reaction_size(block));
   }
   if (relaxation != nullptr && relaxation->numbers != nullptr)
   {
     relaxation_.emplace(levels, l, std::move(relaxation));
+    rest_ = VectorType(block);
     correction_ = VectorType(block);
   }
   else
+  {
+    inverse_diagonal_ = Array<C>(block.size());
     for (std::int64_t at = 0; at < block.size(); ++at)
-    {
-      const double entry = level_.diagonal[at];
-      inverse_diagonal_.push_back(static_cast<C>(entry > 0. ? 1. / entry : 0.)); // padding
-    }
+      if (const double entry = level_.diagonal[at]; entry > 0.) // padding stays zero
+        inverse_diagonal_[at] = static_cast<C>(1. / entry);
+  }
   arguments_.block = block;
   arguments_.per_direction = level_.shape.per_direction;
   arguments_.basis = &level_.basis;
@@ -43,7 +56,7 @@ PointwiseOperator<Number>::PointwiseOperator(
     arguments_.numbers = numbers;
   else
     arguments_.numbers = {
-        volume_.data(), face_.data(), reaction_.empty() ? nullptr : reaction_.data()};
+        volume_.data(), face_.data(), reaction_.size() == 0 ? nullptr : reaction_.data()};
   arguments_.traces = traces_.data();
   arguments_.remote_traces = exchange_.received();
 }
@@ -53,13 +66,14 @@ void PointwiseOperator<Number>::exchange_traces()
 {
   const Block &block = level_.grid.block;
   exchange_.run([&](const auto &cell, int side, std::int64_t q, int number) {
-    return traces_[static_cast<std::size_t>(
-        laplace::trace_index(block, cell[2] * block.cells[1] + cell[1], side, q, number, cell[0]))];
+    return traces_[laplace::trace_index(
+        block, cell[2] * block.cells[1] + cell[1], side, q, number, cell[0])];
   });
 }
 
 template <typename Number>
-void PointwiseOperator<Number>::run(VectorType &y, const VectorType &x, const VectorType *b)
+laplace::PointwiseArguments<Number> PointwiseOperator<Number>::arguments(
+    VectorType &y, const VectorType &x, const VectorType *b)
 {
   laplace::PointwiseArguments<Number> a = arguments_;
   a.src = x.data();
@@ -68,37 +82,42 @@ void PointwiseOperator<Number>::run(VectorType &y, const VectorType &x, const Ve
   if (level_.shared != nullptr)
     a.traces_are_written = {
         [](void *self) { static_cast<PointwiseOperator *>(self)->exchange_traces(); }, this};
-  apply_(a);
+  return a;
 }
 
 template <typename Number>
 void PointwiseOperator<Number>::vmult(VectorType &y, const VectorType &x)
 {
-  run(y, x, nullptr);
+  apply_(arguments(y, x, nullptr));
 }
 
 template <typename Number>
 void PointwiseOperator<Number>::residual(VectorType &r, const VectorType &x, const VectorType &b)
 {
-  run(r, x, &b);
+  apply_(arguments(r, x, &b));
 }
 
 template <typename Number>
 void PointwiseOperator<Number>::chebyshev_step(VectorType &y, const VectorType &x,
     const VectorType *old, const VectorType &b, double theta, double alpha)
 {
+  const C t = static_cast<C>(theta);
+  if (!relaxation_)
+  {
+    laplace::PointwiseArguments<Number> a = arguments(y, x, &b);
+    a.inverse_diagonal = inverse_diagonal_.data();
+    a.old = old != nullptr ? old->data() : nullptr;
+    a.theta = t;
+    a.alpha = static_cast<C>(alpha);
+    return apply_(a);
+  }
   residual(rest_, x, b);
-  if (relaxation_)
-    relaxation_->apply(correction_, rest_, alpha);
-  const C t = static_cast<C>(theta), a = static_cast<C>(alpha);
+  relaxation_->apply(correction_, rest_, alpha);
   for (std::int64_t at = 0; at < y.size(); ++at)
   {
     const C value = static_cast<C>(x[at]),
             before = old != nullptr ? static_cast<C>((*old)[at]) : C(0);
-    const C correction = relaxation_
-        ? static_cast<C>(correction_[at])
-        : a * inverse_diagonal_[static_cast<std::size_t>(at)] * static_cast<C>(rest_[at]);
-    y[at] = Number(value + t * (value - before) + correction);
+    y[at] = Number(value + t * (value - before) + static_cast<C>(correction_[at]));
   }
 }
 
@@ -109,8 +128,7 @@ void PointwiseOperator<Number>::inverse_diagonal(
   if (relaxation_)
     return relaxation_->apply(x, b, alpha);
   for (std::int64_t at = 0; at < x.size(); ++at)
-    x[at] = Number(static_cast<C>(alpha) * inverse_diagonal_[static_cast<std::size_t>(at)] *
-        static_cast<C>(b[at]));
+    x[at] = Number(static_cast<C>(alpha) * inverse_diagonal_[at] * static_cast<C>(b[at]));
 }
 
 template class PointwiseOperator<double>;

@@ -3,8 +3,8 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
 
+#include "kernels/core/array.h"
 #include "kernels/laplace/pointwise/pointwise.h"
 #include "operators/pointwise/block_levels.h"
 #include "operators/pointwise/relaxation.h"
@@ -44,18 +44,19 @@ public:
 
 private:
   using C = Compute<Number>;
-  void run(VectorType &y, const VectorType &x, const VectorType *b);
+  /// Of y = B x or b - B x.
+  laplace::PointwiseArguments<Number> arguments(
+      VectorType &y, const VectorType &x, const VectorType *b);
   void exchange_traces();
 
   const BlockLevels::Level &level_;
-  std::vector<C> volume_, face_, reaction_; ///< of another type than double
-  std::vector<C> traces_;
+  Array<C> volume_, face_, reaction_; ///< of another type than double
+  Array<C> traces_;
   SideExchange<C> exchange_; ///< of traces
-  std::vector<C> inverse_diagonal_;
+  Array<C> inverse_diagonal_;
   laplace::PointwiseArguments<Number> arguments_;
   laplace::ApplyPointwise<Number> *apply_;
   std::optional<SeparableRelaxation<Number>> relaxation_;
-  VectorType rest_;       ///< b - B x of a step
-  VectorType correction_; ///< of a relaxation in a step
+  VectorType rest_, correction_; ///< b - B x of a step with a relaxation, and what this makes of it
 };
 } // namespace tensormg

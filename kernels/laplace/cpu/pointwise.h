@@ -3,19 +3,47 @@
 // Two passes over the cells. The first brings u to the points and writes the traces (V, F) of all sides. The second brings u to the points once
 // more, where G meets the gradient; takes the traces of both sides of each face; and goes back to modes. Modes to points is
 // three contractions with the symmetric tables of the basis, a derivative one with an antisymmetric table: both take half of the products.
-// What tests derivatives on a face is added to the fluxes at the points before these are differentiated.
+// Both sides of a direction share the sums and differences of each line. What tests derivatives along a side is differentiated there. What is more
+// than the caches hold is written past them.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include "kernels/core/simd.h"
+#include "kernels/laplace/cpu/tables.h"
 #include "kernels/laplace/dispatch.h"
 #include "kernels/laplace/pointwise/pointwise.h"
 
 namespace tensormg::laplace
 {
+/// The lanes of two vectors one after the other.
+template <typename V>
+TENSORMG_INLINE inline auto joined(V lower, V upper)
+{
+  constexpr int W = sizeof(V) / sizeof(lower[0]);
+  return [&]<int... i>(std::integer_sequence<int, i...>)
+  {
+    return __builtin_shufflevector(lower, upper, i...);
+  }
+  (std::make_integer_sequence<int, 2 * W>());
+}
+/// The lower lanes and the upper ones.
+template <typename V>
+TENSORMG_INLINE inline auto halves(V v)
+{
+  constexpr int W = sizeof(V) / sizeof(v[0]) / 2;
+  return [&]<int... i>(std::integer_sequence<int, i...>)
+  {
+    return std::array{
+        __builtin_shufflevector(v, v, i...), __builtin_shufflevector(v, v, (W + i)...)};
+  }
+  (std::make_integer_sequence<int, W>());
+}
+
 /// One-dimensional tables between modes and the n Gauss points.
 template <int n, typename C>
 struct PointwiseTables
@@ -30,9 +58,23 @@ struct PointwiseTables
     std::array<std::array<C, upper>, upper> odd{}, even{};
   };
   Derivative derivative, transposed;
-  std::array<C, n> end{}; ///< of these polynomials at the upper end
-  std::array<C, n>
-      end_derivative{}; ///< likewise; at the lower end the negative, from the other side
+  /// (E[p] + E[n-1-p]) / 2 and (E[n-1-p] - E[p]) / 2 of numbers E of a line at its upper end: what is even and what is odd about its middle.
+  struct End
+  {
+    std::array<C, upper> even{}, odd{};
+
+    End() = default;
+    explicit End(const std::array<double, n> &e)
+    {
+      for (int p = 0; p < upper; ++p)
+      {
+        even[p] = static_cast<C>(p == half ? e[p] : 0.5 * (e[p] + e[n - 1 - p]));
+        odd[p] = static_cast<C>(0.5 * (e[n - 1 - p] - e[p]));
+      }
+    }
+  };
+  End end;   ///< of these polynomials
+  End slope; ///< of their outward derivatives
 
   PointwiseTables(const CellBasis &basis, const PointTables &tables)
   {
@@ -60,14 +102,12 @@ struct PointwiseTables
     for (int q = 0; q < n; ++q)
       for (int i = 0; i < n; ++i)
         at_end[q] += basis.v[i] * tables.weight[q] * tables.value[q * n + i];
+    std::array<double, n> slope_at_end{};
     for (int q = 0; q < n; ++q)
-    {
-      end[q] = static_cast<C>(at_end[q]);
-      double sum = 0.;
       for (int p = 0; p < n; ++p)
-        sum += at_end[p] * d[p][q];
-      end_derivative[q] = static_cast<C>(sum);
-    }
+        slope_at_end[q] += at_end[p] * d[p][q];
+    end = End(at_end);
+    slope = End(slope_at_end);
   }
 };
 
@@ -83,49 +123,56 @@ class PointwiseCells
   using CellPoints = std::array<V, cell_points>;
   using FacePoints = std::array<V, face_points>;
   static constexpr std::array<int, 3> strides{1, n, n *n};
+  static constexpr int of_traces = 2 * dim * face_points * 2;
+  static constexpr std::int64_t cached_bytes = 8 << 20;
 
 public:
-  PointwiseCells(const PointwiseArguments<Number> &arguments, const Tables &tables)
+  /// Of the cells from cx on, cx % W = 0.
+  PointwiseCells(const PointwiseArguments<Number> &arguments, const Tables &tables,
+      std::int64_t row, std::int64_t cx)
     : a_(arguments)
     , tables_(tables)
+    , row_(row)
+    , cell_{cx, row % arguments.block.cells[1], row / arguments.block.cells[1]}
+    , volume_(a_.numbers.volume + volume_index(a_.block, row, 0, 0, cx))
+    , face_(a_.numbers.face + face_index(a_.block, row, 0, 0, 0, cx))
+    , is_large_(trace_size(a_.block) * std::int64_t{sizeof(C)} > cached_bytes)
+    , dst_is_streamed_(is_large_ && W * sizeof(Number) == simd::line_bytes && a_.dst != a_.old &&
+          reinterpret_cast<std::uintptr_t>(a_.dst) % simd::line_bytes == 0 &&
+          a_.block.pitch % W == 0)
   {}
 
-  /// The traces of the cells from cx on.
-  void write_traces(std::int64_t cy, std::int64_t cz, std::int64_t cx)
+  void write_traces()
   {
-    load(cy, cz, cx);
-    const std::int64_t row = cz * a_.block.cells[1] + cy;
-    for (int side = 0; side < 2 * dim; ++side)
-    {
-      FacePoints v, f;
-      find_traces(side, row, cx, v, f);
-      for (int q = 0; q < face_points; ++q)
-      {
-        simd::store<W>(a_.traces + trace_index(a_.block, row, side, q, 0, cx), v[q]);
-        simd::store<W>(a_.traces + trace_index(a_.block, row, side, q, 1, cx), f[q]);
-      }
-    }
+    load();
+    for_directions([&](auto d) { write_traces_of(d); });
   }
 
-  /// The results of these cells.
-  void write_results(std::int64_t cy, std::int64_t cz, std::int64_t cx)
+  void write_results()
   {
-    load(cy, cz, cx);
-    const std::int64_t row = cz * a_.block.cells[1] + cy;
-    find_fluxes(row, cx);
-    start_result(row, cx);
-    for (int side = 0; side < 2 * dim; ++side)
-      add_side(side, {cx, cy, cz}, row);
-    for (int d = 0; d < dim; ++d)
+    load();
+    find_fluxes();
+    start_result();
+    for_directions([&](auto d) {
       for_lines(d, [&](int first, int stride) {
         differentiate<true>(tables_.transposed, &flux_[d][first], &result_[first], stride);
       });
+    });
+    for_directions([&](auto d) { add_sides(d); });
     for (int d = 0; d < dim; ++d)
       for_lines(d, [&](int first, int stride) { to_modes(&result_[first], stride); });
-    store(cy, cz, cx);
+    store();
   }
 
 private:
+  template <typename Use>
+  TENSORMG_INLINE static void for_directions(const Use &use)
+  {
+    use(std::integral_constant<int, 0>());
+    use(std::integral_constant<int, 1>());
+    if constexpr (dim == 3)
+      use(std::integral_constant<int, 2>());
+  }
   template <typename Use>
   TENSORMG_INLINE static void for_lines(int d, const Use &use)
   {
@@ -135,28 +182,40 @@ private:
         use(at + s, stride);
   }
 
-  void load(std::int64_t cy, std::int64_t cz, std::int64_t cx)
+  template <typename Use>
+  TENSORMG_INLINE void for_modes(const Use &use) const
   {
+    const std::int64_t first = a_.block.index(cell_[0], cell_[1], cell_[2], 0, 0, 0),
+                       pitch = a_.block.pitch, plane = a_.block.plane();
     for (int k = 0; k < nz; ++k)
       for (int j = 0; j < n; ++j)
         for (int i = 0; i < n; ++i)
-          points_[(k * n + j) * n + i] =
-              simd::load<W>(a_.src + a_.block.index(cx, cy, cz, i, j, k));
+          use((k * n + j) * n + i, first + k * plane + (j * n + i) * pitch);
+  }
+  void load()
+  {
+    for_modes([&](int mode, std::int64_t at) { points_[mode] = simd::load<W>(a_.src + at); });
     for (int d = 0; d < dim; ++d)
       for_lines(d, [&](int first, int stride) { to_points(&points_[first], stride); });
   }
-  void store(std::int64_t cy, std::int64_t cz, std::int64_t cx)
+  void store()
   {
-    for (int k = 0; k < nz; ++k)
-      for (int j = 0; j < n; ++j)
-        for (int i = 0; i < n; ++i)
-        {
-          const std::int64_t to = a_.block.index(cx, cy, cz, i, j, k);
-          V value = result_[(k * n + j) * n + i];
-          if (a_.b != nullptr)
-            value = simd::load<W>(a_.b + to) - value;
-          simd::store<W>(a_.dst + to, value);
-        }
+    for_modes([&](int mode, std::int64_t at) {
+      V value = result_[mode];
+      if (a_.b != nullptr)
+        value = simd::load<W>(a_.b + at) - value;
+      if (a_.inverse_diagonal != nullptr)
+      {
+        const V x = simd::load<W>(a_.src + at);
+        const V before = a_.old != nullptr ? V(simd::load<W>(a_.old + at)) : V{};
+        value = x + a_.theta * (x - before) +
+            a_.alpha * simd::load<W>(a_.inverse_diagonal + at) * value;
+      }
+      if (dst_is_streamed_)
+        simd::store_streaming<W>(a_.dst + at, value);
+      else
+        simd::store<W>(a_.dst + at, value);
+    });
   }
 
   /// Of a line, in place.
@@ -230,29 +289,56 @@ private:
     }
   }
 
-  V volume(std::int64_t row, std::int64_t cx, int q, int a, int b) const
+  /// Of the cells of one group or two, each of which has `of_cell` numbers for every cell.
+  template <int of_cell>
+  TENSORMG_INLINE static V load_groups(const C *from)
   {
-    return simd::load<W>(
-        a_.numbers.volume + volume_index(a_.block, row, q, volume_place(dim, a, b), cx));
+    if constexpr (W <= group_cells)
+      return simd::load<W>(from);
+    else
+      return joined(simd::load<W / 2>(from), simd::load<W / 2>(from + of_cell * group_cells));
   }
-  V face(std::int64_t row, std::int64_t cx, int side, int q, int number) const
+  TENSORMG_INLINE void store_groups(C *to, V v) const
   {
-    return simd::load<W>(a_.numbers.face + face_index(a_.block, row, side, q, number, cx));
+    if constexpr (W <= group_cells)
+    {
+      if (is_large_ && W * sizeof(C) == simd::line_bytes)
+        simd::store_streaming<W>(to, v);
+      else
+        simd::store<W>(to, v);
+    }
+    else
+    {
+      const auto parts = halves(v);
+      simd::store<W / 2>(to, parts[0]);
+      simd::store<W / 2>(to + of_traces * group_cells, parts[1]);
+    }
+  }
+  V volume(int q, int a, int b) const
+  {
+    const int number = q * volume_numbers(dim) + volume_place(dim, a, b);
+    return load_groups<cell_points * volume_numbers(dim)>(volume_ + number * group_cells);
+  }
+  V face(int side, int q, int number) const
+  {
+    return load_groups<2 * dim * face_points * face_numbers(dim)>(
+        face_ + ((side * face_points + q) * face_numbers(dim) + number) * group_cells);
   }
 
   /// The reaction times u at the points, which later becomes the result.
-  void start_result(std::int64_t row, std::int64_t cx)
+  void start_result()
   {
     if (a_.numbers.reaction == nullptr)
       result_.fill(V{});
     else
       for (int q = 0; q < cell_points; ++q)
-        result_[q] =
-            simd::load<W>(a_.numbers.reaction + reaction_index(a_.block, row, q, cx)) * points_[q];
+        result_[q] = load_groups<cell_points>(
+                         a_.numbers.reaction + reaction_index(a_.block, row_, q, cell_[0])) *
+            points_[q];
   }
 
   /// G times the gradient at the points.
-  void find_fluxes(std::int64_t row, std::int64_t cx)
+  void find_fluxes()
   {
     for (int d = 0; d < dim; ++d)
       for_lines(d, [&](int first, int stride) {
@@ -267,153 +353,240 @@ private:
       {
         V sum{};
         for (int b = 0; b < dim; ++b)
-          sum += volume(row, cx, q, std::min(a, b), std::max(a, b)) * gradient[b];
+          sum += volume(q, std::min(a, b), std::max(a, b)) * gradient[b];
         flux_[a][q] = sum;
       }
     }
   }
 
-  /// Point 0 of the line that ends in point q of a side.
-  static constexpr int line_of(int side, int q)
+  /// Point 0 of the line in direction d through point q of its sides.
+  static constexpr int line_of(int d, int q)
   {
-    const auto [a, b] = tangential(side / 2);
+    const auto [a, b] = tangential(d);
     return q % n * strides[a] + (dim == 3 ? q / n * strides[b] : 0);
   }
-  /// Of the polynomials through the points of a line.
-  C end_value(int side, int p) const { return tables_.end[side % 2 == 1 ? p : n - 1 - p]; }
-  C end_derivative(int side, int p) const
+  /// use(first, stride, direction) for the lines of points of a side, in both directions.
+  template <typename Use>
+  TENSORMG_INLINE static void for_face_lines(const Use &use)
   {
-    return side % 2 == 1 ? tables_.end_derivative[p] : -tables_.end_derivative[n - 1 - p];
-  }
-
-  /// V and F of a side, from the values at the points.
-  void find_traces(int side, std::int64_t row, std::int64_t cx, FacePoints &v, FacePoints &f) const
-  {
-    const int stride = strides[side / 2];
-    FacePoints normal;
-    for (int q = 0; q < face_points; ++q)
-    {
-      V value{}, derivative{};
-      for (int p = 0; p < n; ++p)
-      {
-        const V &u = points_[line_of(side, q) + p * stride];
-        value += end_value(side, p) * u;
-        derivative += end_derivative(side, p) * u;
-      }
-      v[q] = value;
-      normal[q] = derivative;
-    }
-    FacePoints along_a, along_b;
     for (int b = 0; b < nz; ++b)
-      differentiate<false>(tables_.derivative, &v[b * n], &along_a[b * n], 1);
+      use(b * n, 1, std::integral_constant<int, 0>());
     if constexpr (dim == 3)
       for (int a = 0; a < n; ++a)
-        differentiate<false>(tables_.derivative, &v[a], &along_b[a], n);
+        use(a, n, std::integral_constant<int, 1>());
+  }
+
+  /// The value of a line with numbers like those of an end, at the lower end and the upper one.
+  TENSORMG_INLINE static std::array<V, 2> at_ends(const typename Tables::End &end,
+      const std::array<V, Tables::upper> &sum, const std::array<V, Tables::upper> &difference)
+  {
+    V even{}, odd{};
+    for (int p = 0; p < Tables::upper; ++p)
+    {
+      even += end.even[p] * sum[p];
+      if (p < half)
+        odd += end.odd[p] * difference[p];
+    }
+    return {even - odd, even + odd};
+  }
+  template <int d>
+  void write_traces_of(std::integral_constant<int, d>) const
+  {
+    constexpr int stride = strides[d];
+    std::array<FacePoints, 2> value, normal; // lower side, upper side
     for (int q = 0; q < face_points; ++q)
     {
-      V flux = face(row, cx, side, q, 0) * normal[q] + face(row, cx, side, q, 1) * along_a[q];
+      const V *line = &points_[line_of(d, q)];
+      std::array<V, Tables::upper> sum, difference;
+      for (int p = 0; p < half; ++p)
+      {
+        sum[p] = line[(n - 1 - p) * stride] + line[p * stride];
+        difference[p] = line[(n - 1 - p) * stride] - line[p * stride];
+      }
+      if constexpr (n % 2 == 1)
+        sum[half] = line[half * stride];
+      const auto v = at_ends(tables_.end, sum, difference),
+                 s = at_ends(tables_.slope, sum, difference);
+      for (int end = 0; end < 2; ++end)
+      {
+        value[end][q] = v[end];
+        normal[end][q] = s[end];
+      }
+    }
+    for (int end = 0; end < 2; ++end)
+      write_trace(2 * d + end, value[end], normal[end]);
+  }
+  void write_trace(int side, const FacePoints &value, const FacePoints &normal) const
+  {
+    std::array<FacePoints, 2> along;
+    for_face_lines([&](int first, int stride, auto direction) {
+      differentiate<false>(tables_.derivative, &value[first], &along[direction][first], stride);
+    });
+    C *to = a_.traces + trace_index(a_.block, row_, side, 0, 0, cell_[0]);
+    for (int q = 0; q < face_points; ++q)
+    {
+      V flux = face(side, q, 1) * along[0][q];
       if constexpr (dim == 3)
-        flux += face(row, cx, side, q, 2) * along_b[q];
-      f[q] = side % 2 == 1 ? flux : -flux;
+        flux += face(side, q, 2) * along[1][q];
+      const V outward = face(side, q, 0) * normal[q];
+      store_groups(to + 2 * q * group_cells, value[q]);
+      store_groups(to + (2 * q + 1) * group_cells, side % 2 == 1 ? outward + flux : outward - flux);
     }
   }
 
-  /// The traces behind a side, where the own ones are v and f.
-  void load_behind(int side, const std::array<std::int64_t, 3> &cell, std::int64_t row,
-      const FacePoints &own_v, const FacePoints &own_f, FacePoints &v, FacePoints &f) const
+  /// V, or F, of the points of a side.
+  const C *trace(std::int64_t row, int side, int number, std::int64_t cx) const
   {
-    const int d = side / 2, step = side % 2 == 1 ? 1 : -1;
-    const std::int64_t cells = a_.per_direction, cx = cell[0];
-    const std::int64_t next = cell[d] + step;
-    const bool is_inside =
-        d == 0 ? next >= 0 && next + W <= a_.block.pitch : next >= 0 && next < cells;
-    const std::int64_t next_row = d == 0 ? row : row + step * (d == 1 ? 1 : a_.block.cells[1]),
-                       next_x = d == 0 ? next : cx;
-    if (is_inside)
+    return a_.traces + trace_index(a_.block, row, side, 0, number, cx);
+  }
+  static V at_point(const C *trace, int q)
+  {
+    return load_groups<of_traces>(trace + 2 * q * group_cells);
+  }
+  /// Lane i of the result is lane i + by of v, in a ring.
+  template <int by>
+  TENSORMG_INLINE static V rotated(V v)
+  {
+    return [&]<int... i>(std::integer_sequence<int, i...>) { return V{v[(i + by + W) % W]...}; }
+    (std::make_integer_sequence<int, W>());
+  }
+
+  /// The traces behind a side.
+  template <int side>
+  void load_behind(FacePoints &v, FacePoints &f) const
+  {
+    constexpr int d = side / 2, step = side % 2 == 1 ? 1 : -1;
+    const std::int64_t cells = a_.per_direction, cx = cell_[0];
+    if constexpr (d == 0)
+    {
+      constexpr int last = step > 0 ? W - 1 : 0; // whose neighbour is in the vector behind
+      const std::int64_t next = step > 0 ? cx + W : cx - 1;
+      const bool has_next = next >= 0 && next < a_.block.cells[0];
+      const C *const here = trace(row_, side ^ 1, 0, cx),
+                     *const there = trace(row_, side ^ 1, 0, has_next ? next : cx);
       for (int q = 0; q < face_points; ++q)
       {
-        v[q] = simd::load<W>(a_.traces + trace_index(a_.block, next_row, side ^ 1, q, 0, next_x));
-        f[q] = simd::load<W>(a_.traces + trace_index(a_.block, next_row, side ^ 1, q, 1, next_x));
+        v[q] = rotated<step>(at_point(here, q));
+        f[q] = rotated<step>(at_point(here + group_cells, q));
+        v[q][last] = there[2 * q * group_cells];
+        f[q][last] = there[(2 * q + 1) * group_cells];
       }
-    if (is_inside && d > 0)
+    }
+    else if (cell_[d] + step >= 0 && cell_[d] + step < cells)
+    {
+      const C *const there = trace(row_ + step * (d == 1 ? 1 : a_.block.cells[1]), side ^ 1, 0, cx);
+      for (int q = 0; q < face_points; ++q)
+      {
+        v[q] = at_point(there, q);
+        f[q] = at_point(there + group_cells, q);
+      }
       return;
+    }
     for (int lane = 0; lane < W; ++lane)
     {
-      const std::int64_t x = cx + lane, inside = x % cells;
-      const bool at_border = inside == (step > 0 ? cells - 1 : 0);
-      if (is_inside && !at_border && x < a_.block.cells[0])
-        continue;
-      for (int q = 0; q < face_points; ++q)
-        if (x >= a_.block.cells[0]) // padding stays zero
+      const std::int64_t x = cx + lane;
+      if (x >= a_.block.cells[0]) // padding stays zero
+        for (int q = 0; q < face_points; ++q)
           v[q][lane] = f[q][lane] = C(0);
-        else
-          load_lane(side, {x, cell[1], cell[2]}, q, lane, own_v[q], own_f[q], v[q], f[q]);
+      else if (d > 0 || x % cells == (step > 0 ? cells - 1 : 0))
+        load_lane(side, lane, v, f);
     }
   }
-  void load_lane(int side, const std::array<std::int64_t, 3> &cell, int q, int lane, const V &own_v,
-      const V &own_f, V &v, V &f) const
+  /// At the border of a block.
+  void load_lane(int side, int lane, FacePoints &v, FacePoints &f) const
   {
-    const PointBehind behind =
-        point_behind(a_.block, a_.per_direction, a_.links, cell, side, q % n, q / n);
-    if (behind.remote >= 0)
+    const std::array<std::int64_t, 3> cell{cell_[0] + lane, cell_[1], cell_[2]};
+    const auto behind = [&](int qa, int qb) {
+      return point_behind(a_.block, a_.per_direction, a_.links, cell, side, qa, qb);
+    };
+    const PointBehind first = behind(0, 0);
+    if (first.kind == Side::ghost)
     {
-      v[lane] = a_.remote_traces[2 * behind.remote];
-      f[lane] = a_.remote_traces[2 * behind.remote + 1];
+      // Points of a side are those of one side of one cell, in another order.
+      const auto place = [](const PointBehind &p) {
+        return p.is_local() ? p.a + n * p.b : p.remote;
+      };
+      const std::int64_t step_a = place(behind(1, 0)) - place(first),
+                         step_b = dim == 3 ? place(behind(0, 1)) - place(first) : 0;
+      const C *const there = first.is_local()
+          ? trace(first.cell[2] * a_.block.cells[1] + first.cell[1], first.side, 0, first.cell[0])
+          : a_.remote_traces;
+      const std::int64_t number_stride = first.is_local() ? group_cells : 1;
+      for (int q = 0; q < face_points; ++q)
+      {
+        const C *const point =
+            there + 2 * (place(first) + q % n * step_a + q / n * step_b) * number_stride;
+        v[q][lane] = point[0];
+        f[q][lane] = point[number_stride];
+      }
+      return;
     }
-    else if (behind.kind == Side::ghost)
+    const C sign = first.kind == Side::dirichlet ? C(-1) : C(1);
+    const C *const own = trace(row_, side, 0, cell[0]);
+    for (int q = 0; q < face_points; ++q)
     {
-      const std::int64_t row = behind.cell[2] * a_.block.cells[1] + behind.cell[1],
-                         point = behind.a + n * behind.b;
-      v[lane] = a_.traces[trace_index(a_.block, row, behind.side, point, 0, behind.cell[0])];
-      f[lane] = a_.traces[trace_index(a_.block, row, behind.side, point, 1, behind.cell[0])];
-    }
-    else
-    {
-      const C sign = behind.kind == Side::dirichlet ? C(-1) : C(1);
-      v[lane] = sign * own_v[lane];
-      f[lane] = sign * own_f[lane];
-      if (behind.kind == Side::neumann)
-        f[lane] += C(2) * own_v[lane] *
-            a_.numbers.face[face_index(
-                a_.block, cell[2] * a_.block.cells[1] + cell[1], side, q, dim, cell[0])];
+      const C value = own[2 * q * group_cells];
+      v[q][lane] = sign * value;
+      f[q][lane] = sign * own[(2 * q + 1) * group_cells];
+      if (first.kind == Side::neumann)
+        f[q][lane] += C(2) * value * face(side, q, dim)[lane];
     }
   }
 
-  void add_side(int side, const std::array<std::int64_t, 3> &cell, std::int64_t row)
+  /// What tests the value and the outward derivative at the points of a side.
+  template <int side>
+  void find_tests(FacePoints &of_value, FacePoints &of_slope) const
   {
-    const std::int64_t cx = cell[0];
-    FacePoints own_v, own_f, v{}, f{};
+    FacePoints v, f;
+    load_behind<side>(v, f);
+    const C *const own = trace(row_, side, 0, cell_[0]);
+    std::array<FacePoints, 2> along;
     for (int q = 0; q < face_points; ++q)
     {
-      own_v[q] = simd::load<W>(a_.traces + trace_index(a_.block, row, side, q, 0, cx));
-      own_f[q] = simd::load<W>(a_.traces + trace_index(a_.block, row, side, q, 1, cx));
+      const V jump = at_point(own, q) - v[q], beta = C(-0.5) * jump,
+              outward = side % 2 == 1 ? beta : -beta;
+      of_value[q] = face(side, q, dim) * jump - C(0.5) * (at_point(own + group_cells, q) - f[q]);
+      of_slope[q] = beta * face(side, q, 0);
+      for (int g = 1; g < dim; ++g)
+        along[g - 1][q] = outward * face(side, q, g);
     }
-    load_behind(side, cell, row, own_v, own_f, v, f);
-    const auto [a, b] = tangential(side / 2);
-    const int stride = strides[side / 2];
-    const C half_sign = side % 2 == 1 ? C(-0.5) : C(0.5);
+    for_face_lines([&](int first, int stride, auto direction) {
+      differentiate<true>(tables_.transposed, &along[direction][first], &of_value[first], stride);
+    });
+  }
+  template <int d>
+  void add_sides(std::integral_constant<int, d>)
+  {
+    constexpr int stride = strides[d];
+    std::array<FacePoints, 2> value, slope;
+    find_tests<2 * d>(value[0], slope[0]);
+    find_tests<2 * d + 1>(value[1], slope[1]);
     for (int q = 0; q < face_points; ++q)
     {
-      const V jump = own_v[q] - v[q], beta = half_sign * jump;
-      const V alpha = face(row, cx, side, q, dim) * jump - C(0.5) * (own_f[q] - f[q]);
-      std::array<V, dim> tests;
-      for (int g = 0; g < dim; ++g)
-        tests[g] = beta * face(row, cx, side, q, g);
-      for (int p = 0; p < n; ++p)
+      V *const line = &result_[line_of(d, q)];
+      const V even = value[1][q] + value[0][q], odd = value[1][q] - value[0][q],
+              slope_even = slope[1][q] + slope[0][q], slope_odd = slope[1][q] - slope[0][q];
+      for (int p = 0; p < Tables::upper; ++p)
       {
-        const int at = line_of(side, q) + p * stride;
-        const C end = end_value(side, p);
-        result_[at] += end * alpha;
-        flux_[side / 2][at] += end * tests[0];
-        flux_[a][at] += end * tests[1];
-        if constexpr (dim == 3)
-          flux_[b][at] += end * tests[2];
+        const V symmetric = tables_.end.even[p] * even + tables_.slope.even[p] * slope_even;
+        if (n % 2 == 1 && p == half)
+        {
+          line[p * stride] += symmetric;
+          continue;
+        }
+        const V antisymmetric = tables_.end.odd[p] * odd + tables_.slope.odd[p] * slope_odd;
+        line[p * stride] += symmetric - antisymmetric;
+        line[(n - 1 - p) * stride] += symmetric + antisymmetric;
       }
     }
   }
 
   const PointwiseArguments<Number> &a_;
   const Tables &tables_;
+  std::int64_t row_;
+  std::array<std::int64_t, 3> cell_; ///< the first one
+  const C *volume_, *face_;          ///< its numbers
+  bool is_large_, dst_is_streamed_;
   CellPoints points_, result_;
   std::array<CellPoints, dim> flux_;
 };
@@ -423,17 +596,18 @@ void apply_pointwise_cpu(const PointwiseArguments<Number> &a)
 {
   using C = Compute<Number>;
   const PointwiseTables<n, C> tables(*a.basis, *a.tables);
+  const std::int64_t rows = a.block.cells[1] * a.block.cells[2];
   const auto for_cells = [&](const auto &use) {
-    for (std::int64_t cz = 0; cz < a.block.cells[2]; ++cz)
-      for (std::int64_t cy = 0; cy < a.block.cells[1]; ++cy)
-        simd::for_each_vector<C>(a.block.pitch, [&](std::int64_t cx, auto width) {
-          PointwiseCells<dim, n, Number, width> cells(a, tables);
-          use(cells, cy, cz, cx);
-        });
+    for (std::int64_t row = 0; row < rows; ++row)
+      simd::for_each_vector<C>(a.block.pitch, [&](std::int64_t cx, auto width) {
+        PointwiseCells<dim, n, Number, width> cells(a, tables, row, cx);
+        use(cells);
+      });
   };
-  for_cells([](auto &cells, auto... at) { cells.write_traces(at...); });
+  for_cells([](auto &cells) { cells.write_traces(); });
   a.traces_are_written();
-  for_cells([](auto &cells, auto... at) { cells.write_results(at...); });
+  for_cells([](auto &cells) { cells.write_results(); });
+  streaming_fence();
 }
 
 template <typename Number>

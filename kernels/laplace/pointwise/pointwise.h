@@ -18,8 +18,8 @@
 //
 // Cells. Blocks of N^d cells, side by side in x: cell (ix, iy, iz) of block b is cell (b N + ix, iy, iz) of `block`. Links say what is behind
 // the 2 d sides of each block, or that it is on another rank; through FaceMap, point (a, b) of a side of N n x N n points (2D: N n) is one of the neighbour's.
-// Arrays. Vectors as in kernels/laplace/laplace.h. Numbers of points, all times w: for each row of cells (iy + N iz) one after the other, then
-// for each number, `pitch` cells:
+// Arrays. Vectors as in kernels/laplace/laplace.h. Numbers of points, all times w: for each row of cells (iy + N iz) one after the other, for
+// each group of group_cells neighbouring cells in it, then for each number these cells:
 //   volume   [q][G_xx, G_yy, G_zz, G_xy, G_xz, G_yz] (2D: xx, yy, xy), q = x + n y + n^2 z;
 //   face     [side][q][G_aa, G_ab of the lower tangential direction, of the upper one, T] (2D without the third), q = a + n b;
 //   reaction [q][|det J| c];
@@ -80,21 +80,46 @@ struct PointNumbers
   const C *reaction = nullptr; ///< nullptr: none
 };
 
+/// Neighbouring cells of a row whose numbers lie side by side, a line of the cache in double: what a vector of cells needs is one piece of memory,
+/// or two.
+inline constexpr std::int64_t group_cells = row_granularity;
+constexpr std::int64_t groups_of_row(const Block &block) { return block.pitch / group_cells; }
+/// Where the numbers of cell (cx, row) begin, `of_cell` for each; one number and the next are group_cells apart.
+constexpr std::int64_t group_index(
+    const Block &block, std::int64_t row, std::int64_t of_cell, std::int64_t cx)
+{
+  return (row * groups_of_row(block) + cx / group_cells) * of_cell * group_cells + cx % group_cells;
+}
+
 /// Places in the arrays of PointNumbers, of cell (cx, row).
 constexpr std::int64_t volume_index(
     const Block &block, std::int64_t row, std::int64_t q, int number, std::int64_t cx)
 {
-  return ((row * points_of_cell(block) + q) * volume_numbers(block.dim) + number) * block.pitch +
-      cx;
+  const int numbers = volume_numbers(block.dim);
+  return group_index(block, row, points_of_cell(block) * numbers, cx) +
+      (q * numbers + number) * group_cells;
 }
 constexpr std::int64_t face_index(
     const Block &block, std::int64_t row, int side, std::int64_t q, int number, std::int64_t cx)
 {
-  return (((row * 2 * block.dim + side) * points_of_face(block) + q) * face_numbers(block.dim) +
-             number) *
-      block.pitch +
-      cx;
+  const int numbers = face_numbers(block.dim);
+  const std::int64_t of_side = points_of_face(block) * numbers;
+  return group_index(block, row, 2 * block.dim * of_side, cx) +
+      (side * of_side + q * numbers + number) * group_cells;
 }
+constexpr std::int64_t reaction_index(
+    const Block &block, std::int64_t row, std::int64_t q, std::int64_t cx)
+{
+  return group_index(block, row, points_of_cell(block), cx) + q * group_cells;
+}
+constexpr std::int64_t trace_index(
+    const Block &block, std::int64_t row, int side, std::int64_t q, int number, std::int64_t cx)
+{
+  const std::int64_t of_side = points_of_face(block) * 2;
+  return group_index(block, row, 2 * block.dim * of_side, cx) +
+      (side * of_side + q * 2 + number) * group_cells;
+}
+/// Sizes of these arrays.
 constexpr std::int64_t volume_size(const Block &block)
 {
   return volume_index(block, block.cells[1] * block.cells[2], 0, 0, 0);
@@ -103,22 +128,9 @@ constexpr std::int64_t face_size(const Block &block)
 {
   return face_index(block, block.cells[1] * block.cells[2], 0, 0, 0, 0);
 }
-
-constexpr std::int64_t reaction_index(
-    const Block &block, std::int64_t row, std::int64_t q, std::int64_t cx)
-{
-  return (row * points_of_cell(block) + q) * block.pitch + cx;
-}
 constexpr std::int64_t reaction_size(const Block &block)
 {
   return reaction_index(block, block.cells[1] * block.cells[2], 0, 0);
-}
-
-constexpr std::int64_t trace_index(
-    const Block &block, std::int64_t row, int side, std::int64_t q, int number, std::int64_t cx)
-{
-  return (((row * 2 * block.dim + side) * points_of_face(block) + q) * 2 + number) * block.pitch +
-      cx;
 }
 constexpr std::int64_t trace_size(const Block &block)
 {
@@ -191,15 +203,20 @@ struct PointwiseArguments
   PointNumbers<Compute<Number>> numbers;
   const Number *src = nullptr;
   Number *dst = nullptr;
-  const Number *b = nullptr;         ///< nullptr: A src; otherwise b - A src
-  Compute<Number> *traces = nullptr; ///< trace_size() numbers; not of the reference
+  const Number *b = nullptr; ///< nullptr: A src; otherwise b - A src
+  /// With b a step of Chebyshev: dst = src + theta (src - old) + alpha inverse_diagonal (b - A src). old may be dst; nullptr: zero.
+  const Compute<Number> *inverse_diagonal = nullptr;
+  const Number *old = nullptr;
+  Compute<Number> theta{}, alpha{};
+  Compute<Number> *traces =
+      nullptr; ///< trace_size() numbers, aligned to a line of the cache; not of the reference
   /// V and F of the points that are on other ranks, [PointBehind::remote][V, F]: there when traces_are_written(), which is called between the
   /// passes, has returned; of the reference from the beginning.
   const Compute<Number> *remote_traces = nullptr;
   Callback traces_are_written;
 };
 
-/// dst = A src or b - A src, by plain loops. Every entry of dst is written, padding with zero. Synchronous; the same input gives the same
+/// dst = A src, b - A src or the step, by plain loops. Every entry of dst is written, padding with zero. Synchronous; the same input gives the same
 /// bits.
 template <typename Number>
 void apply_pointwise_reference(const PointwiseArguments<Number> &arguments);

@@ -33,7 +33,8 @@ namespace
     void run()
     {
       const auto &cells = a_.block.cells;
-      std::fill_n(a_.dst, a_.block.size(), Number{});
+      if (a_.dst != a_.old) // which the step still needs
+        std::fill_n(a_.dst, a_.block.size(), Number{});
       for (std::int64_t cz = 0; cz < cells[2]; ++cz)
         for (std::int64_t cy = 0; cy < cells[1]; ++cy)
           for (std::int64_t cx = 0; cx < cells[0]; ++cx)
@@ -117,8 +118,16 @@ namespace
           for (int i = 0; i < n_; ++i)
           {
             const std::int64_t to = a_.block.index(cell[0], cell[1], cell[2], i, j, k);
-            const C value = result_[at++];
-            a_.dst[to] = Number(a_.b != nullptr ? static_cast<C>(a_.b[to]) - value : value);
+            C value = result_[at++];
+            if (a_.b != nullptr)
+              value = static_cast<C>(a_.b[to]) - value;
+            if (a_.inverse_diagonal != nullptr)
+            {
+              const C x = static_cast<C>(a_.src[to]),
+                      before = a_.old != nullptr ? static_cast<C>(a_.old[to]) : C(0);
+              value = x + a_.theta * (x - before) + a_.alpha * a_.inverse_diagonal[to] * value;
+            }
+            a_.dst[to] = Number(value);
           }
     }
 

@@ -35,6 +35,21 @@ class Benchmark(unittest.TestCase):
         self.assertTrue(result.stdout.startswith("Measured on "))
         self.assertNotIn("degree", result.stderr)
 
+    def test_curved(self):
+        result = subprocess.run([str(PROGRAM), "--curved", "--degrees", "1", "8", "--dofs", "600", "--repetitions", "1"],
+                                capture_output=True, text=True, check=False, timeout=250)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [row for row in result.stdout.splitlines() if row.startswith("| 1 |") or row.startswith("| 8 |")]
+        self.assertEqual(len(rows), 2)
+        self.assertGreater(float(rows[0].split("|")[5]), 0.)
+        self.assertEqual(rows[1].split("|")[4].strip(), "", "no deal.II at degree 8")
+
+    def test_curved_needs_memory(self):
+        result = subprocess.run([str(PROGRAM), "--curved", "--dofs", "1000000000000"], capture_output=True, text=True, check=False,
+                                timeout=250)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--dofs: degree 1 needs", result.stderr)
+
 
 if __name__ == "__main__":
     if not PROGRAM.exists():

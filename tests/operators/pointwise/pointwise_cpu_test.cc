@@ -24,12 +24,16 @@ namespace
       SCOPED_TRACE(testing::Message()
           << s.blocks.dim << "D, degree " << s.degree << ", " << s.level.per_direction
           << " cells in a block of " << s.blocks.n_blocks());
-      const test::Numbers u = test::random_numbers(s, 1), b = test::random_numbers(s, 2);
+      const test::Numbers u = test::random_numbers(s, 1), b = test::random_numbers(s, 2),
+                          old = test::random_numbers(s, 3);
       auto *const cpu = laplace::pointwise_cpu<Number>(s.blocks.dim, s.degree);
       EXPECT_LT(
           test::relative_difference(applied<Number>(s, u, cpu), applied<Number>(s, u)), tolerance);
       EXPECT_LT(test::relative_difference(applied<Number>(s, u, cpu, &b),
                     applied<Number>(s, u, &laplace::apply_pointwise_reference<Number>, &b)),
+          tolerance);
+      EXPECT_LT(test::relative_difference(applied<Number>(s, u, cpu, &b, &old),
+                    applied<Number>(s, u, &laplace::apply_pointwise_reference<Number>, &b, &old)),
           tolerance);
       EXPECT_EQ(applied<Number>(s, u, cpu), applied<Number>(s, u, cpu));
     }

@@ -92,11 +92,11 @@ void for_modes(const Setting &s, const Use &use)
   });
 }
 
-/// A u, or b - A u with b.
+/// A u, or b - A u with b, or with `old` a step of Chebyshev that overwrites it, with some diagonal.
 template <typename Number = double>
 Numbers applied(const Setting &s, const Numbers &u,
     laplace::ApplyPointwise<Number> *apply = &laplace::apply_pointwise_reference<Number>,
-    const Numbers *b = nullptr)
+    const Numbers *b = nullptr, const Numbers *old = nullptr)
 {
   const CellBasis basis = make_cell_basis(s.degree);
   const std::vector<laplace::BlockLink> links = links_of(s);
@@ -106,7 +106,8 @@ Numbers applied(const Setting &s, const Numbers &u,
   using C = Compute<Number>;
   Vector<Number> src(block), dst(block), right(block);
   std::fill_n(dst.data(), dst.size(), Number(C(NAN)));
-  std::vector<C> traces(static_cast<std::size_t>(laplace::trace_size(block)), C(NAN));
+  Array<C> traces(laplace::trace_size(block));
+  std::fill(traces.begin(), traces.end(), C(NAN));
   const auto numbers_of = [](const double *from, std::int64_t size) {
     return std::vector<C>(from, from + size);
   };
@@ -120,6 +121,15 @@ Numbers applied(const Setting &s, const Numbers &u,
     if (b != nullptr)
       right[in_block] = Number(static_cast<C>((*b)[at]));
   });
+  Array<C> inverse_diagonal(block.size());
+  if (old != nullptr)
+  {
+    std::fill_n(dst.data(), dst.size(), Number(C(0)));
+    for_modes(s, [&](std::int64_t in_block, std::size_t at) {
+      dst[in_block] = Number(static_cast<C>((*old)[at]));
+      inverse_diagonal[in_block] = C(1) / static_cast<C>(20 + at % 7);
+    });
+  }
   laplace::PointwiseArguments<Number> a;
   a.block = block;
   a.per_direction = s.level.per_direction;
@@ -129,6 +139,13 @@ Numbers applied(const Setting &s, const Numbers &u,
   a.numbers = {volume.data(), face.data(), s.reaction ? reaction.data() : nullptr};
   a.traces = traces.data();
   a.b = b != nullptr ? right.data() : nullptr;
+  if (old != nullptr)
+  {
+    a.old = dst.data();
+    a.inverse_diagonal = inverse_diagonal.data();
+    a.theta = C(0.3);
+    a.alpha = C(0.7);
+  }
   a.src = src.data();
   a.dst = dst.data();
   apply(a);

@@ -1,0 +1,339 @@
+#include "apps/benchmark/curved.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <iomanip>
+#include <memory>
+#include <numbers>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/benchmark/dealii_laplace.h"
+#include "apps/benchmark/measure.h"
+#include "apps/common/console.h"
+#include "apps/parameters/parameters.h"
+#include "operators/pointwise/block_levels.h"
+#include "operators/pointwise/pointwise_operator.h"
+#include "operators/solver/available_memory.h"
+#include "operators/solver/block_solver.h"
+#include "operators/solver/memory_plan.h"
+
+namespace tensormg
+{
+namespace
+{
+  using nlohmann::json;
+  using Point = std::array<double, 3>;
+  using Cell = std::array<std::int64_t, 3>;
+  using Lines = DealiiLaplace::Lines;
+
+  /// Moves all inner points of the unit cube; cells stay far from folding.
+  Point moved(const Point &x)
+  {
+    const double bump = 0.05 * std::sin(2. * std::numbers::pi * x[0]) *
+        std::sin(2. * std::numbers::pi * x[1]) * std::sin(2. * std::numbers::pi * x[2]);
+    return {x[0] + bump, x[1] + bump, x[2] - bump};
+  }
+
+  constexpr int refinements = 2;
+  std::int64_t blocks_per_direction(int degree, std::int64_t dofs)
+  {
+    const double cells = std::cbrt(static_cast<double>(dofs)) / (degree + 1);
+    return std::max<std::int64_t>(1, std::llround(cells / (1 << refinements)));
+  }
+
+  /// The mesh and what is computed on it.
+  class CurvedCube
+  {
+  public:
+    CurvedCube(int degree, std::int64_t blocks)
+      : blocks_(blocks)
+      , mesh_(make_block_mesh(box_cells(3, {blocks, blocks, blocks}, {0., 0., 0.}, {1., 1., 1.})))
+      , levels_(mesh_, BlockGeometry(mesh_).moved([](std::vector<Point> &points) {
+        std::transform(points.begin(), points.end(), points.begin(), moved);
+      }),
+            PointwiseData(DiffusionTensor::constant({1., 1., 1., 0., 0., 0.})), options_of(degree))
+    {}
+
+    const BlockLevels &levels() const { return levels_; }
+    const BlockLevels::Level &finest() const { return levels_.levels().back(); }
+    std::int64_t cells() const { return blocks_ << refinements; }
+
+    /// Modes of the product of lines.
+    Vector<double> modes_of(const Lines &lines) const
+    {
+      const BlockLevels::Level &level = finest();
+      const Block &block = level.grid.block;
+      Vector<double> result(block);
+      const std::int64_t per_block = level.shape.per_direction;
+      for (std::int64_t b = 0; b < mesh_.n_blocks(); ++b)
+        for (std::int64_t c = 0; c < per_block * per_block * per_block; ++c)
+        {
+          const Cell inside{c % per_block, c / per_block % per_block, c / (per_block * per_block)};
+          const Cell of_block{b % blocks_, b / blocks_ % blocks_, b / (blocks_ * blocks_)};
+          std::array<std::array<double, max_n>, 3> modes{};
+          for (int d = 0; d < 3; ++d)
+            modes[d] = modes_of_line(level.basis, lines(d, of_block[d] * per_block + inside[d]));
+          for (int k = 0; k < block.n; ++k)
+            for (int j = 0; j < block.n; ++j)
+              for (int i = 0; i < block.n; ++i)
+                result[block.index(b * per_block + inside[0], inside[1], inside[2], i, j, k)] =
+                    modes[0][i] * modes[1][j] * modes[2][k];
+        }
+      return result;
+    }
+
+  private:
+    static BlockLevels::Options options_of(int degree)
+    {
+      BlockLevels::Options options;
+      options.degree = options.mapping_degree = degree;
+      options.refinements = refinements;
+      return options;
+    }
+    static std::array<double, max_n> modes_of_line(
+        const CellBasis &basis, const std::array<double, 2> &ends)
+    {
+      std::array<double, max_n> modes{};
+      for (int i = 0; i < basis.n; ++i)
+        modes[i] = 0.5 * (ends[0] + ends[1]) * basis.legendre[i] +
+            0.5 / std::numbers::sqrt3 * (ends[1] - ends[0]) * basis.legendre[basis.n + i];
+      return modes;
+    }
+
+    std::int64_t blocks_;
+    BlockMesh mesh_;
+    BlockLevels levels_;
+  };
+
+  /// Continuous, zero on the boundary: what penalties multiply is zero.
+  Lines hat(std::int64_t cells)
+  {
+    return [cells](int, std::int64_t cell) {
+      const auto at = [cells](std::int64_t vertex) {
+        return static_cast<double>(std::min(vertex, cells - vertex)) / static_cast<double>(cells);
+      };
+      return std::array<double, 2>{at(cell), at(cell + 1)};
+    };
+  }
+  /// Jumps at every face.
+  std::array<double, 2> jumping(int direction, std::int64_t cell)
+  {
+    const double step = std::sin(static_cast<double>(3 * cell + direction));
+    return {1. + 0.5 * step, 1. - 0.25 * step};
+  }
+
+  /// The difference of (A u, v), u the hat and v what jumps, and of (A v, u), relative.
+  double difference_from_dealii(
+      const CurvedCube &cube, PointwiseOperator<double> &op, DealiiLaplace &dealii)
+  {
+    const VectorSpace space(cube.finest().grid.block, MPI_COMM_SELF);
+    const Lines u = hat(cube.cells()), v = jumping;
+    double difference = 0.;
+    for (const auto &[from, with] : {std::pair(u, v), std::pair(v, u)})
+    {
+      Vector<double> result = op.make_vector();
+      op.vmult(result, cube.modes_of(from));
+      const double ours = cube.finest().scale * space.dot(result, cube.modes_of(with));
+      dealii.set(from);
+      dealii.apply();
+      const double theirs = dealii.product_with(with);
+      difference = std::max(difference, std::abs(ours / theirs - 1.));
+    }
+    return difference;
+  }
+
+  json entry_of(const Timing &t, double dofs)
+  {
+    json result = json_of(t);
+    result["dofs_per_second"] = dofs / t.fastest;
+    return result;
+  }
+
+  /// Whole solves of a pseudo-random right-hand side.
+  json measure_solve(const CurvedCube &cube, Precision precision, MPI_Comm communicator)
+  {
+    using Clock = std::chrono::steady_clock;
+    SolverOptions options;
+    options.multigrid.precision = precision;
+    const Vector<double> b = pseudo_random_vector(cube.finest().grid);
+    Vector<double> x(b.block());
+    const Clock::time_point start = Clock::now();
+    BlockSolver solver(cube.levels(), options);
+    const double setup = std::chrono::duration<double>(Clock::now() - start).count();
+    SolveReport report;
+    const Timing t = timing_of(HostContext(), communicator, 3, [&] {
+      solver.space().axpby(0., x, 0., x);
+      report = solver.solve(x, b, Start::zero);
+    });
+    if (!report.converged())
+      throw std::runtime_error(std::string("the solve ended with ") + to_string(report.reason));
+    json result = entry_of(t, static_cast<double>(b.block().dofs()));
+    result.update({{"precision", to_string(precision)}, {"setup_seconds", setup},
+        {"iterations", report.iterations},
+        {"true_relative_residual", report.true_relative_residual}});
+    return result;
+  }
+
+  /// Of the longest one, in double, and of MatrixFree: 10 numbers per point of a cell and 28 per point of a face.
+  void check_memory_of(const BenchmarkOptions &options, int degree, MPI_Comm communicator)
+  {
+    const std::int64_t blocks = blocks_per_direction(degree, options.dofs);
+    BlockSizes sizes;
+    sizes.degree = sizes.geometry_degree = degree;
+    sizes.n_blocks = blocks * blocks * blocks;
+    sizes.refinements = refinements;
+    SolverOptions solver;
+    solver.multigrid.precision = Precision::double_precision;
+    const double dofs = std::pow(static_cast<double>((blocks << refinements) * (degree + 1)), 3);
+    const MemoryBudget budget = make_memory_budget(
+        make_memory_plan(sizes, solver).bytes() + 8. * dofs * (12. + 84. / (degree + 1)),
+        available_memory(), communicator);
+    if (!budget.fits())
+      throw ParameterError("--dofs: degree " + std::to_string(degree) + " needs " +
+          format_number(1e-9 * budget.needed) + " GB, there are " +
+          format_number(1e-9 * budget.available) + " GB");
+  }
+
+  class CurvedDegree
+  {
+  public:
+    CurvedDegree(int degree, const BenchmarkOptions &options, MPI_Comm communicator)
+      : degree_(degree)
+      , repetitions_(options.repetitions)
+      , communicator_(communicator)
+      , cube_(degree, blocks_per_direction(degree, options.dofs))
+      , dofs_(static_cast<double>(cube_.finest().grid.block.dofs()))
+    {}
+
+    json measure()
+    {
+      json result = {{"degree", degree_}, {"cells", cube_.cells()}, {"dofs", dofs_}};
+      measure_operators(result);
+      for (const Precision precision : {Precision::double_precision, Precision::single_precision})
+        result["solves"].push_back(measure_solve(cube_, precision, communicator_));
+      return result;
+    }
+
+  private:
+    template <typename Number>
+    struct Step
+    {
+      explicit Step(const CurvedCube &cube)
+        : op(cube.levels(), cube.levels().levels().size() - 1)
+        , x(op.make_vector())
+        , y(op.make_vector())
+        , b(op.make_vector())
+      {
+        const Vector<double> numbers = pseudo_random_vector(cube.finest().grid);
+        for (std::int64_t i = 0; i < x.size(); ++i)
+          x[i] = b[i] = static_cast<Number>(numbers[i]);
+      }
+      void apply() { op.vmult(y, x); }
+      void step() { op.chebyshev_step(y, x, &y, b, 0.4, 0.9); }
+
+      PointwiseOperator<Number> op;
+      Vector<Number> x, y, b;
+    };
+
+    /// By turns, so that what else the machine does meets all of them.
+    void measure_operators(json &result)
+    {
+      Step<double> in_double(cube_);
+      Step<float> in_single(cube_);
+      std::vector<std::pair<const char *, std::function<void()>>> kinds{
+          {"apply, double", [&] { in_double.apply(); }},
+          {"step, double", [&] { in_double.step(); }},
+          {"apply, single", [&] { in_single.apply(); }},
+          {"step, single", [&] { in_single.step(); }}};
+      std::unique_ptr<DealiiLaplace> dealii;
+      if (degree_ <= DealiiLaplace::max_degree)
+      {
+        dealii = std::make_unique<DealiiLaplace>(degree_, cube_.cells(), moved);
+        const double difference = difference_from_dealii(cube_, in_double.op, *dealii);
+        if (!(difference < 1e-9))
+          throw std::runtime_error("the operator differs from that of deal.II by " +
+              std::to_string(difference) + " at degree " + std::to_string(degree_));
+        result["difference_from_dealii"] = difference;
+        kinds.emplace_back("deal.II", [&] { dealii->apply(); });
+      }
+      std::vector<std::vector<double>> times(kinds.size());
+      for (int r = 0; r < repetitions_; ++r)
+        for (std::size_t k = 0; k < kinds.size(); ++k)
+          times[k].push_back(timing_of(HostContext(), communicator_, 1, kinds[k].second).fastest);
+      for (std::size_t k = 0; k < kinds.size(); ++k)
+      {
+        std::sort(times[k].begin(), times[k].end());
+        const Timing t{times[k][times[k].size() / 2], times[k].front(), times[k].back()};
+        result["operators"][kinds[k].first] = entry_of(t, dofs_);
+      }
+    }
+
+    int degree_, repetitions_;
+    MPI_Comm communicator_;
+    CurvedCube cube_;
+    double dofs_;
+  };
+} // namespace
+
+nlohmann::json run_curved_benchmark(
+    const BenchmarkOptions &options, MPI_Comm communicator, BenchmarkVoice voice)
+{
+  json result = benchmark_head(options, communicator);
+  result["benchmark"] = "curved cells";
+  result["bandwidth_bytes_per_second"] = measure_scale_bandwidth(communicator, options.repetitions);
+  for (const int degree : options.degrees)
+    check_memory_of(options, degree, communicator);
+  for (const int degree : options.degrees)
+  {
+    CurvedDegree of_degree(degree, options, communicator);
+    result["entries"].push_back(of_degree.measure());
+    const json &timed = result["entries"].back()["operators"]["apply, double"];
+    voice.say("  degree " + std::to_string(degree) + ": " +
+        format_number(1e-6 * timed["dofs_per_second"].get<double>()) + " MDoF/s per rank\n");
+  }
+  return result;
+}
+
+std::string curved_benchmark_table(const nlohmann::json &result)
+{
+  std::ostringstream table;
+  table
+      << "| degree | cells | apply | deal.II | quotient | step | step, single | solve | iterations | cycle in double / single | setup / solve |\n"
+      << "|---|---|---|---|---|---|---|---|---|---|---|\n"
+      << std::fixed;
+  for (const json &entry : result["entries"])
+  {
+    const json &operators = entry["operators"];
+    const auto speed = [](const json &timed) {
+      return format_number(1e-6 * timed["dofs_per_second"].get<double>());
+    };
+    const auto seconds = [](const json &timed) { return timed["seconds_fastest"].get<double>(); };
+    const bool has_dealii = operators.contains("deal.II");
+    const json &slow = entry["solves"][0], &fast = entry["solves"][1];
+    const auto per_iteration = [&](const json &solve) {
+      return seconds(solve) / solve["iterations"].get<double>();
+    };
+    table << "| " << entry["degree"] << " | " << entry["cells"] << "^3 | "
+          << speed(operators["apply, double"]) << " | "
+          << (has_dealii ? speed(operators["deal.II"]) : "") << " | " << std::setprecision(2);
+    if (has_dealii)
+      table << seconds(operators["deal.II"]) / seconds(operators["apply, double"]);
+    table << " | " << speed(operators["step, double"]) << " | " << speed(operators["step, single"])
+          << " | " << speed(fast) << " | " << fast["iterations"] << " | "
+          << per_iteration(slow) / per_iteration(fast) << " | "
+          << fast["setup_seconds"].get<double>() / seconds(fast) << " |\n";
+  }
+  table << "\nMDoF/s of a rank, " << result["ranks"] << " at once, fastest of repetitions; "
+        << result["cpu"].get<std::string>() << ", " << result["instruction_set"].get<std::string>()
+        << ", git " << result["git_hash"].get<std::string>() << '\n';
+  return table.str();
+}
+} // namespace tensormg
