@@ -3,7 +3,7 @@
 // Vectors are arrays of double in host memory with one number per node, each cell by itself, as those of Solver:
 //   u[cell][k][j][i],  i fastest, along the first direction of the cell; k in 3D only; nodes 0..degree along each direction.
 // The cells are those of this process, in the order of MeshSolver::cells(): the 2^refinements cells per direction of one cell of the mesh, the first
-// direction fastest, then those of the next one. On one process that is the order of the mesh.
+// direction fastest, then those of the next one. On one process that is the order of the mesh; several divide it among themselves, and cells as well.
 #pragma once
 
 #include <array>
@@ -78,8 +78,8 @@ public:
   /// component before the next: 1 of a scalar, dim of a diagonal, or those of a symmetric tensor, xx, yy, xy in 2D, xx, yy, zz, xy, xz, yz in 3D.
   /// Errors as update_coefficients().
   void set_coefficient_values(std::span<const double> k);
-  /// Functions of the problem that are K, the reaction or r give other values now: everything that depends on them is made again. Throws ArgumentError for
-  /// values that no coefficient may have, MemoryError where the new numbers do not fit beside the old ones; then the old ones stay.
+  /// Functions of the problem that are K, the reaction or r give other values now: everything that depends on them is made again, as in the set-up.
+  /// Throws ArgumentError for values that no coefficient may have; then the old ones stay.
   void update_coefficients();
 
   /// u = the solution of the problem as it was given.
