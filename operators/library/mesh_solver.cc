@@ -498,7 +498,7 @@ void MeshSolver::set_boundary_values(const std::string &name, std::span<const do
 {
   implementation().together([&] {
     check_size("values", values.size(), boundary_size(name), "MeshSolver::boundary_size()");
-    check_numbers("values", values);
+    check_numbers("values hold", values);
   });
   implementation().set_boundary_values(implementation().boundary_number(name), values);
 }
@@ -526,7 +526,7 @@ void MeshSolver::set_coefficient_values(std::span<const double> k)
       throw ArgumentError("k has " + std::to_string(found) +
           " numbers; allowed: " + std::to_string(points) + " (" + points_text + ") times 1, " +
           std::to_string(dim) + " or " + std::to_string(dim * (dim + 1) / 2));
-    check_numbers("k", k);
+    check_numbers("k holds", k);
   });
   implementation().set_coefficient_values(k);
 }

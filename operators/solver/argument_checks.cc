@@ -381,13 +381,12 @@ void check_coordinates(std::span<double> x, std::span<double> y, std::span<doubl
     check_size("z", z.size(), wanted, of);
 }
 
-void check_numbers(const char *name, std::span<const double> numbers)
+void check_numbers(const char *who_holds, std::span<const double> numbers)
 {
   for (std::size_t i = 0; i < numbers.size(); ++i)
     if (!std::isfinite(numbers[i]))
-      refuse(
-          std::string(name) + " has number " + std::to_string(i) + " = " + number_text(numbers[i]),
-          "finite numbers");
+      throw ArgumentError(std::string(who_holds) + " numbers that are not finite: number " +
+          std::to_string(i) + " is " + number_text(numbers[i]));
 }
 
 } // namespace tensormg

@@ -27,6 +27,6 @@ void check_size(
 /// Those of x, y and z, which may be empty in 2D.
 void check_coordinates(std::span<double> x, std::span<double> y, std::span<double> z, int dim,
     std::int64_t wanted, const char *of = "Solver::size()");
-/// Whether they are finite.
-void check_numbers(const char *name, std::span<const double> numbers);
+/// Whether they are finite. `who_holds`: as in "values hold".
+void check_numbers(const char *who_holds, std::span<const double> numbers);
 } // namespace tensormg

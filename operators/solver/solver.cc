@@ -351,7 +351,7 @@ void Solver::set_side_values(int side, std::span<const double> values)
     if (implementation().is_periodic(side))
       throw ArgumentError("side " + std::to_string(side) +
           " is periodic: it has no values; allowed: dirichlet, neumann and robin sides");
-    check_numbers("values", values);
+    check_numbers("values hold", values);
   });
   implementation().set_side_values(side, values);
 }

@@ -664,7 +664,8 @@ namespace
     expect_refused([&] { solver.set_coefficient_values(right); }, {"k has 180 numbers; allowed: "});
     Numbers k(static_cast<std::size_t>(solver.points_size()), 1.);
     k[7] = NAN;
-    expect_refused([&] { solver.set_coefficient_values(k); }, {"k has number 7 = nan"});
+    expect_refused([&] { solver.set_coefficient_values(k); },
+        {"k holds numbers that are not finite: number 7 is nan"});
     k[7] = -1.;
     expect_refused([&] { solver.set_coefficient_values(k); }, {"K is not positive definite at ("});
     EXPECT_EQ(product(solver, right), before);
