@@ -69,6 +69,7 @@ FOLDERS = (
     ("operators/multigrid", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/constant operators/cellwise operators/blocks operators/division operators/pointwise"),
     ("operators/analysis", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/blocks operators/division operators/pointwise operators/multigrid"),
     ("operators/solver", f"{OPERATORS} . operators"),
+    ("operators/library", f"{OPERATORS} . operators"),
     ("operators/output", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/blocks operators/division operators/pointwise operators/analysis"),
     ("apps/common", PROGRAMS),
     # Words for parameters are those of the matrices and stencils.

@@ -158,7 +158,7 @@ namespace
     {
       const std::vector<Point> nodes = nodes_.of(of_block, cell);
       const Place place{
-          of_block, cell[2] * block_.cells[1] + cell[1], level_.stacked(of_block, cell[0])};
+          of_block, cell[2] * block_.cells[1] + cell[1], level_.stacked(of_block, cell[0]), cell};
       double kappa = 1., least = INFINITY, largest = 0.;
       const auto see = [&](const Points &at) {
         for (std::size_t q = 0; q < at.points.size(); ++q)
@@ -168,13 +168,13 @@ namespace
           largest = std::max(largest, at.points.det[q]);
         }
       };
-      const Points inside = inside_of(nodes, of_block);
+      const Points inside = inside_of(nodes, place);
       see(inside);
       write_volume(place, inside, arrays);
       std::array<Points, 6> at_sides;
       for (int side = 0; side < 2 * dim_; ++side)
       {
-        at_sides[side] = at_side(nodes, of_block, side, inside);
+        at_sides[side] = at_side(nodes, place, side, inside);
         write_side(place, side, at_sides[side], arrays.face);
         see(at_sides[side]);
       }
@@ -193,6 +193,7 @@ namespace
     struct Place
     {
       std::int64_t of_block, row, cx;
+      std::array<std::int64_t, 3> cell; ///< of the block
     };
 
     static constexpr int samples_per_point = 2;
@@ -210,23 +211,26 @@ namespace
       return points;
     }
 
-    Points inside_of(const std::vector<Point> &nodes, std::int64_t of_block) const
+    Points inside_of(const std::vector<Point> &nodes, const Place &place) const
     {
-      Points result{map_.at(nodes, {&gauss_, &gauss_, &gauss_}, of_block), {}, {}};
-      result.k = means_of_k_ ? means_of_k(nodes, of_block) : data_.k(of_block, result.points.x);
+      Points result{map_.at(nodes, {&gauss_, &gauss_, &gauss_}, place.of_block), {}, {}};
+      result.k = means_of_k_
+          ? means_of_k(nodes, place)
+          : data_.k(place.of_block, result.points.x, {place.cell, level_.per_direction});
       result.g = metric_at(result.points, result.k, dim_);
       return result;
     }
 
     std::vector<SymmetricTensor> means_of_k(
-        const std::vector<Point> &nodes, std::int64_t of_block) const
+        const std::vector<Point> &nodes, const Place &place) const
     {
       std::vector<Point> x = nodes;
       std::size_t stride = 1;
       for (int d = 0; d < dim_; ++d, stride *= sample_points_.size())
         x = contracted(
             x, samples_.value, stride, static_cast<std::size_t>(level_.mapping_degree) + 1);
-      const std::vector<SymmetricTensor> k = data_.k(of_block, x);
+      const std::vector<SymmetricTensor> k =
+          data_.k(place.of_block, x, {place.cell, level_.per_direction, -1, &sample_points_});
       const auto n = static_cast<std::size_t>(block_.n), m = sample_points_.size();
       std::vector<SymmetricTensor> means(
           static_cast<std::size_t>(laplace::points_of_cell(block_)), SymmetricTensor{});
@@ -241,16 +245,17 @@ namespace
       return means;
     }
 
-    Points at_side(const std::vector<Point> &nodes, std::int64_t of_block, int side,
-        const Points &inside) const
+    Points at_side(
+        const std::vector<Point> &nodes, const Place &place, int side, const Points &inside) const
     {
       const int d = side / 2;
       std::array<const LinePoints *, 3> lines{&gauss_, &gauss_, &gauss_};
       lines[d] = &ends_[side % 2];
-      Points result{map_.at(nodes, lines, of_block), {}, {}};
+      Points result{map_.at(nodes, lines, place.of_block), {}, {}};
       if (!means_of_k_)
         result.k =
-            data_.k(of_block, moved_inwards(result.points.x, middle_of_corners(nodes, dim_)));
+            data_.k(place.of_block, moved_inwards(result.points.x, middle_of_corners(nodes, dim_)),
+                {place.cell, level_.per_direction, side});
       else
         for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
           result.k.push_back(inside.k[static_cast<std::size_t>(

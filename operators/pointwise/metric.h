@@ -27,18 +27,37 @@ laplace::PointTables make_point_tables(const CellBasis &basis);
 
 /// A symmetric tensor: xx, yy, zz, xy, xz, yz.
 using SymmetricTensor = std::array<double, 6>;
+
+/// Which points of a cell of a block are meant: those of the operator, or samples.
+struct PointsOfCell
+{
+  std::array<std::int64_t, 3> cell{};
+  std::int64_t per_direction = 1; ///< cells in a block
+  int side = -1;                  ///< on which the points are; -1: inside
+  /// Of each direction, for means over parts of the cell; nullptr: the points of the operator.
+  const std::vector<double> *samples = nullptr;
+};
+
 /// K at points of a block.
 class DiffusionTensor
 {
 public:
-  using AtPoints = std::function<void(std::int64_t block,
-      const std::vector<std::array<double, 3>> &points, std::vector<SymmetricTensor> &k)>;
+  using Points = std::vector<std::array<double, 3>>;
+  using Tensors = std::vector<SymmetricTensor>; ///< as many as there are points
+  using AtPoints = std::function<void(std::int64_t block, const Points &points, Tensors &k)>;
+  using OfCell = std::function<void(std::int64_t block, const PointsOfCell &points, Tensors &k)>;
 
-  /// k has as many entries as there are points.
   static DiffusionTensor at_points(AtPoints f)
   {
     DiffusionTensor result;
     result.f_ = std::move(f);
+    return result;
+  }
+  /// Known by the numbers of points instead of where they are.
+  static DiffusionTensor of_cells(OfCell f)
+  {
+    DiffusionTensor result;
+    result.of_cell_ = std::move(f);
     return result;
   }
   /// The same everywhere.
@@ -61,11 +80,14 @@ public:
     })
   {}
 
-  std::vector<SymmetricTensor> operator()(
-      std::int64_t block, const std::vector<std::array<double, 3>> &points) const
+  Tensors operator()(
+      std::int64_t block, const Points &points, const PointsOfCell &of_cell = {}) const
   {
-    std::vector<SymmetricTensor> k(points.size());
-    f_(block, points, k);
+    Tensors k(points.size());
+    if (of_cell_)
+      of_cell_(block, of_cell, k);
+    else
+      f_(block, points, k);
     return k;
   }
 
@@ -74,6 +96,7 @@ public:
 private:
   DiffusionTensor() = default;
   AtPoints f_;
+  OfCell of_cell_;
   bool is_constant_ = false;
 };
 
