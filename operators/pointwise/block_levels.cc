@@ -73,7 +73,8 @@ BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
   add_coarse_levels(geometry, data, options);
   levels_.push_back(std::move(finest));
   if (coarsening_.vertices || !DenseLevel::suits(levels_.front().grid))
-    vertices_.emplace(mesh.dim, links_, levels_.front().shape.per_direction);
+    vertices_.emplace(
+        mesh.dim, links_, levels_.front().shape.per_direction, cell_strengths(levels_.front()));
 }
 
 void BlockLevels::choose_coarsening(const Level &finest, Coarsening asked)

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <numeric>
-#include <stdexcept>
 
+#include "operators/cellwise/joined_corners.h"
 #include "operators/mesh/sums_over_ranks.h"
 #include "operators/pointwise/block_levels.h"
 #include "operators/pointwise/cell_map.h"
@@ -14,40 +13,6 @@ namespace tensormg
 {
 namespace
 {
-  /// Which corners are one vertex, by the least of them.
-  class JoinedCorners
-  {
-  public:
-    explicit JoinedCorners(std::int32_t count)
-      : least_(static_cast<std::size_t>(count))
-    {
-      std::iota(least_.begin(), least_.end(), 0);
-    }
-    std::int32_t least(std::int32_t corner)
-    {
-      while (at(corner) != corner)
-        corner = at(corner) = at(at(corner));
-      return corner;
-    }
-    void join(std::int32_t a, std::int32_t b)
-    {
-      a = least(a);
-      b = least(b);
-      at(std::max(a, b)) = std::min(a, b);
-    }
-
-  private:
-    std::int32_t &at(std::int32_t corner) { return least_[static_cast<std::size_t>(corner)]; }
-    std::vector<std::int32_t> least_;
-  };
-
-  /// That of a side whose places in its tangential directions are a and b.
-  int corner_of_side(int side, std::int64_t a, std::int64_t b)
-  {
-    const auto [of_a, of_b] = tangential(side / 2);
-    return (side % 2 << side / 2) + (static_cast<int>(a) << of_a) + (static_cast<int>(b) << of_b);
-  }
-
   /// Of 1 - x (end 0) or x: coefficient[end][i] of the modes of degree 1, of which the first is constant and the second odd.
   std::array<std::array<double, 2>, 2> hats(const CellBasis &basis)
   {
@@ -75,6 +40,7 @@ namespace
 
   using Cell = std::array<std::int64_t, 3>;
   using ElementMatrix = std::array<std::array<double, 8>, 8>;
+  using SideMatrix = std::array<std::array<double, 12>, 12>;
 
   /// Of the cells that this rank has.
   class Elements
@@ -109,8 +75,61 @@ namespace
       return result;
     }
 
+    /// Half of the terms of an inner side, [function][function]: first of the corners of the cell, then of those behind its side in the order of places.
+    ///   T j j' - F j' - j F',   j the jump, F the outward flux of the cell
+    SideMatrix of_side(const Cell &cell, int side) const
+    {
+      SideMatrix result{};
+      const auto [a, b] = tangential(side / 2);
+      for (int q = 0; q < corners_ / 2; ++q)
+      {
+        std::array<double, 12> jump{}, flux{};
+        for (int v = 0; v < corners_; ++v)
+          flux[v] = flux_of(cell, side, q, v);
+        for (int place = 0; place < corners_ / 2; ++place)
+        {
+          const double value = tables_.value[place & 1][q & 1] *
+              (dim_ == 3 ? tables_.value[place >> 1][q >> 1] : 1.);
+          jump[corner_of_side(side, place & 1, place >> 1)] = value;
+          jump[8 + place] = -value;
+        }
+        const double penalty = face_number(cell, side, q, dim_);
+        for (std::size_t i = 0; i < 12; ++i)
+          for (std::size_t k = 0; k < 12; ++k)
+            result[i][k] +=
+                0.5 * (penalty * jump[i] * jump[k] - flux[i] * jump[k] - jump[i] * flux[k]);
+      }
+      return result;
+    }
+
   private:
     using OfCorners = std::array<double, 8>;
+    double face_number(const Cell &cell, int side, int q, int number) const
+    {
+      return level_.metric.view()
+          .face[laplace::face_index(block_, row(cell), side, q, number, cell[0])];
+    }
+    /// Of the function of corner v outwards at point q of a side.
+    double flux_of(const Cell &cell, int side, int q, int v) const
+    {
+      const int normal = side / 2;
+      const std::array<int, 2> along = tangential(normal), point{q & 1, q >> 1};
+      double result = 0.;
+      for (int d = 0; d < dim_; ++d)
+      {
+        double product = 1.;
+        for (int t = 0; t < dim_ - 1; ++t)
+          product *=
+              (along[t] == d ? tables_.derivative : tables_.value)[v >> along[t] & 1][point[t]];
+        if (d == normal)
+          product *= (v >> normal & 1) == 1 ? 1. : -1.;
+        else if ((v >> normal & 1) != side % 2)
+          product = 0.;
+        const int number = d == normal ? 0 : d == along[0] ? 1 : 2;
+        result += face_number(cell, side, q, number) * product;
+      }
+      return side % 2 == 1 ? result : -result;
+    }
     std::int64_t row(const Cell &cell) const { return cell[2] * block_.cells[1] + cell[1]; }
 
     void add_volume(const Cell &cell, ElementMatrix &to) const
@@ -162,8 +181,7 @@ namespace
       const auto [a, b] = tangential(side / 2);
       for (int q = 0; q < corners_ / 2; ++q)
       {
-        const double r = level_.metric.view()
-                             .face[laplace::face_index(block_, row(cell), side, q, dim_, cell[0])];
+        const double r = face_number(cell, side, q, dim_);
         OfCorners value{}, product{};
         for (int v = 0; v < corners_; ++v)
           if ((v >> side / 2 & 1) == side % 2)
@@ -188,50 +206,63 @@ namespace
   Block cells_of(int dim, const std::vector<laplace::BlockLink> &links, std::int64_t per_direction)
   {
     const std::int64_t n_blocks = std::ssize(links) / (2 * dim);
-    const Block cells(
-        dim, 1, {n_blocks * per_direction, per_direction, dim == 3 ? per_direction : 1});
-    if (cells.n_cells() << dim > std::numeric_limits<std::int32_t>::max())
-      throw std::length_error("the cells have more than 2^31 - 1 corners");
-    return cells;
+    return {dim, 1, {n_blocks * per_direction, per_direction, dim == 3 ? per_direction : 1}};
   }
 } // namespace
 
-BlockVertices::BlockVertices(
-    int dim, const std::vector<laplace::BlockLink> &links, std::int64_t per_direction)
+BlockVertices::BlockVertices(int dim, const std::vector<laplace::BlockLink> &links,
+    std::int64_t per_direction, const std::vector<double> &strengths)
   : corners_(1 << dim)
   , cells_(cells_of(dim, links, per_direction))
-  , unknowns_(static_cast<std::size_t>(cells_.n_cells() * corners_))
 {
-  const auto count = static_cast<std::int32_t>(unknowns_.size());
-  JoinedCorners joined(count);
-  std::vector<bool> is_held(unknowns_.size(), false);
-  const auto number = [&](const Cell &cell, int corner) {
-    return static_cast<std::int32_t>(place(cell)) * corners_ + corner;
-  };
-  /// use(number of a corner, what is behind it) for each corner of each side
-  const auto for_corners = [&](const auto &use) {
-    for_stacked_cells(cells_, [&](const Cell &cell) {
-      for (int side = 0; side < 2 * dim; ++side)
-        for (std::int64_t v = 0; v < corners_ / 2; ++v)
-          use(number(cell, corner_of_side(side, v % 2, v / 2)),
-              laplace::point_behind(cells_, per_direction, links.data(), cell, side, v % 2, v / 2));
-    });
-  };
-  for_corners([&](std::int32_t corner, const laplace::PointBehind &behind) {
-    if (behind.kind == Side::ghost)
-      joined.join(corner, number(behind.cell, corner_of_side(behind.side, behind.a, behind.b)));
+  JoinedCorners joined(cells_, per_direction, links, strengths);
+  size_ = joined.size();
+  unknowns_ = joined.unknowns();
+  if (!joined.has_splits())
+    return;
+  for_stacked_cells(cells_, [&](const Cell &cell) {
+    for (int side = 0; side < 2 * dim; ++side)
+      add_if_torn(links, per_direction, cell, side);
   });
-  for_corners([&](std::int32_t corner, const laplace::PointBehind &behind) {
-    if (behind.kind == Side::dirichlet)
-      is_held[static_cast<std::size_t>(joined.least(corner))] = true;
-  });
-  for (std::int32_t corner = 0; corner < count; ++corner)
+}
+
+void BlockVertices::add_if_torn(const std::vector<laplace::BlockLink> &links,
+    std::int64_t per_direction, const Cell &cell, int side)
+{
+  TornSide torn{cell, side, {-1, -1, -1, -1}};
+  bool is_torn = false;
+  for (int place = 0; place < corners_ / 2; ++place)
   {
-    const auto least = static_cast<std::size_t>(joined.least(corner));
-    unknowns_[static_cast<std::size_t>(corner)] = is_held[least] ? -1
-        : static_cast<std::int32_t>(least) == corner             ? size_++
-                                                                 : unknowns_[least];
+    const auto behind = laplace::point_behind(
+        cells_, per_direction, links.data(), cell, side, place & 1, place >> 1);
+    if (behind.kind != Side::ghost)
+      return;
+    torn.behind[place] = of_cell(behind.cell)[corner_of_side(behind.side, behind.a, behind.b)];
+    is_torn =
+        is_torn || torn.behind[place] != of_cell(cell)[corner_of_side(side, place & 1, place >> 1)];
   }
+  if (is_torn)
+    torn_.push_back(torn);
+}
+
+std::vector<std::int32_t> BlockVertices::unknowns_of(const TornSide &torn) const
+{
+  std::vector<std::int32_t> result(12, -1);
+  std::copy_n(of_cell(torn.cell), corners_, result.begin());
+  std::copy_n(torn.behind.begin(), 4, result.begin() + 8);
+  return result;
+}
+
+std::vector<std::pair<std::int32_t, std::int32_t>> BlockVertices::torn_places() const
+{
+  std::vector<std::pair<std::int32_t, std::int32_t>> result;
+  for (const TornSide &torn : torn_)
+    for (const std::int32_t i : unknowns_of(torn))
+      for (const std::int32_t j : unknowns_of(torn))
+        if (i >= 0 && j >= 0)
+          result.emplace_back(i, j);
+  std::sort(result.begin(), result.end());
+  return result;
 }
 
 SparseRows BlockVertices::pattern() const
@@ -250,9 +281,13 @@ SparseRows BlockVertices::pattern() const
           static_cast<std::int32_t>(at / static_cast<std::size_t>(corners_));
   SparseRows result;
   std::vector<std::int32_t> row;
+  const auto torn = torn_places();
+  auto further = torn.begin();
   for (std::size_t i = 0; i + 1 < begin.size(); ++i)
   {
     row.clear();
+    for (; further != torn.end() && further->first == static_cast<std::int32_t>(i); ++further)
+      row.push_back(further->second);
     for (std::int64_t c = begin[i]; c < begin[i + 1]; ++c)
     {
       const auto first =
@@ -280,15 +315,20 @@ SparseRows BlockVertices::matrix(const BlockLevels &levels) const
         begin + result.begin[static_cast<std::size_t>(i) + 1], j);
     return result.values[static_cast<std::size_t>(at - begin)];
   };
-  for_stacked_cells(level.grid.block, [&](const Cell &cell) {
-    const ElementMatrix element = elements.of(cell);
-    const std::int32_t *const unknowns =
-        of_cell({cell[0] + level.grid.offset[0], cell[1], cell[2]});
-    for (int v = 0; v < corners_; ++v)
-      for (int w = 0; w < corners_; ++w)
+  const auto add = [&](const auto &numbers, const auto &unknowns, std::size_t count) {
+    for (std::size_t v = 0; v < count; ++v)
+      for (std::size_t w = 0; w < count; ++w)
         if (unknowns[v] >= 0 && unknowns[w] >= 0)
-          entry(unknowns[v], unknowns[w]) += element[v][w];
+          entry(unknowns[v], unknowns[w]) += numbers[v][w];
+  };
+  const std::int64_t first = level.grid.offset[0], count = level.grid.block.cells[0];
+  for_stacked_cells(level.grid.block, [&](const Cell &cell) {
+    add(elements.of(cell), of_cell({cell[0] + first, cell[1], cell[2]}),
+        static_cast<std::size_t>(corners_));
   });
+  for (const TornSide &torn : torn_)
+    if (const std::int64_t x = torn.cell[0] - first; x >= 0 && x < count)
+      add(elements.of_side({x, torn.cell[1], torn.cell[2]}, torn.side), unknowns_of(torn), 12);
   sum_many(result.values, level.grid.communicator);
   return result;
 }

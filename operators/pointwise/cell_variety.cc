@@ -129,4 +129,17 @@ CellVariety cell_variety(const BlockLevels::Level &level)
   result.within_blocks = largest[3];
   return result;
 }
+
+std::vector<double> cell_strengths(const BlockLevels::Level &level)
+{
+  const auto &[nx, ny, nz] = level.grid.global_cells;
+  std::vector<double> result(static_cast<std::size_t>(nx * ny * nz), 0.);
+  const VarietyReader reader(level);
+  for_stacked_cells(level.grid.block, [&](const Cell &cell) {
+    const std::int64_t at = (cell[2] * ny + cell[1]) * nx + cell[0] + level.grid.offset[0];
+    result[static_cast<std::size_t>(at)] = std::exp(reader.of(cell).mean);
+  });
+  sum_many(result, level.grid.communicator);
+  return result;
+}
 } // namespace tensormg

@@ -1,6 +1,8 @@
 // How far the cells of a level are from those that a pointwise smoother serves.
 #pragma once
 
+#include <vector>
+
 #include "operators/pointwise/block_levels.h"
 
 namespace tensormg
@@ -19,4 +21,7 @@ struct CellVariety
 };
 /// Of all ranks. Collective.
 CellVariety cell_variety(const BlockLevels::Level &level);
+
+/// The geometric means of k in all cells, those of other ranks too, x fastest. Collective.
+std::vector<double> cell_strengths(const BlockLevels::Level &level);
 } // namespace tensormg
