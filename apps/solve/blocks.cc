@@ -308,10 +308,14 @@ namespace
     void make_levels()
     {
       const setup_times::Scope scope("metric");
+      const auto [plan, budget] = plan_of_vertices();
+      const bool has_room = budget.fits();
       levels_ = with_mesh(record.parameters, [&] {
-        auto levels = std::make_unique<BlockLevels>(problem_.blocks, problem_.geometry,
-            pointwise_data(problem_),
-            level_options(problem_, grid_.communicator, record.solver.multigrid.coarsening));
+        BlockLevels::Options options = level_options(problem_, grid_.communicator);
+        options.coarsening = record.solver.multigrid.coarsening;
+        options.has_room_for_vertices = has_room;
+        auto levels = std::make_unique<BlockLevels>(
+            problem_.blocks, problem_.geometry, pointwise_data(problem_), options);
         levels->check_held();
         return levels;
       });
@@ -324,6 +328,11 @@ namespace
           (coarsening.vertices ? "vertices: " : "cells: ") + coarsening.reason;
       record.mesh->coarse_solver = levels_->coarse_text();
       record.levels = records_of(*levels_);
+      if (coarsening.vertices)
+      {
+        record.memory = plan;
+        record.budget = budget;
+      }
     }
 
     const BlockProblem &problem() const { return problem_; }
@@ -331,6 +340,13 @@ namespace
     const Grid &grid() const { return grid_; }
 
   private:
+    std::pair<MemoryPlan, MemoryBudget> plan_of_vertices() const
+    {
+      SolverOptions options = record.solver;
+      options.multigrid.coarsening = Coarsening::vertices;
+      const MemoryPlan plan = make_memory_plan(sizes_of(problem_, grid_.n_ranks), options);
+      return {plan, make_memory_budget(plan.bytes(), available_memory(), grid_.communicator)};
+    }
     static BlockProblem make_problem(const Parameters &parameters, MPI_Comm communicator)
     {
       BlockProblem problem = with_mesh(parameters, [&] {

@@ -14,6 +14,7 @@
 #include "operators/multigrid/eigenvalue_estimate.h"
 #include "operators/multigrid/smoothing_choices.h"
 #include "operators/pointwise/block_levels.h"
+#include "operators/pointwise/cell_variety.h"
 #include "operators/pointwise/pointwise_operator.h"
 #include "operators/vectors/vector_space.h"
 #include "solvers/chebyshev.h"
@@ -23,7 +24,7 @@
 namespace tensormg
 {
 /// x = C b for level 0 of a BlockLevels that has vertices(), in double: smoothing, correction by (P'BP)^-1 (block_vertices.h,
-/// sparse_solver.h), smoothing. C is symmetric and the same each time. Where constants are in the kernel, x and b are freed of them. More than
+/// sparse_solver.h), smoothing. C is symmetric and the same each time, where coefficients jump and V-cycles serve up to their accuracy. Where constants are in the kernel, x and b are freed of them. More than
 /// one such cycle saves multigrid no iteration. Where the level is divided among ranks, all of them have all vertices, and sum P'r.
 template <typename Number>
 class VertexCoarseSolver : public CoarseSolverBase<Vector<Number>>
@@ -43,7 +44,8 @@ public:
   {
     if (vertices_.size() > 0)
       solver_.emplace(vertices_.matrix(levels),
-          sparse_method(vertices_.size(), level_.grid.block.dim), levels.is_singular());
+          sparse_method(vertices_.size(), level_.grid.block.dim), levels.is_singular(),
+          cell_variety(level_).between > BlockLevels::most_jump_in_blocks);
     if (!levels.is_singular())
       return;
     constant_ = space_.make_vector();

@@ -69,7 +69,7 @@ BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
       {options.degree,
           {n, n == 1 ? std::min(options.mapping_degree, options.degree) : options.mapping_degree},
           false, !is_alone});
-  choose_coarsening(finest, options.coarsening);
+  choose_coarsening(finest, options);
   add_coarse_levels(geometry, data, options);
   levels_.push_back(std::move(finest));
   if (coarsening_.vertices || !DenseLevel::suits(levels_.front().grid))
@@ -77,23 +77,27 @@ BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
         mesh.dim, links_, levels_.front().shape.per_direction, cell_strengths(levels_.front()));
 }
 
-void BlockLevels::choose_coarsening(const Level &finest, Coarsening asked)
+void BlockLevels::choose_coarsening(const Level &finest, const Options &options)
 {
+  const Coarsening asked = options.coarsening;
   if (asked != Coarsening::automatic && asked != Coarsening::cells && asked != Coarsening::vertices)
     throw std::invalid_argument(
-        "multigrid.coarsening: on curved cells auto, cells or vertices are allowed");
+        "options.coarsening: curved cells have automatic, cells and vertices");
   coarsening_ = {asked == Coarsening::vertices, "multigrid.coarsening"};
   if (asked != Coarsening::automatic)
     return;
   if (finest.shape.per_direction == 1)
   {
-    coarsening_ = {false, "blocks have one cell"};
+    coarsening_.reason = "blocks have one cell";
     return;
   }
   const double jump = cell_variety(finest).within_blocks;
-  coarsening_ = {jump > most_jump_in_blocks,
+  const bool jumps = jump > most_jump_in_blocks;
+  coarsening_ = {jumps && options.has_room_for_vertices,
       std::string("the coefficient of neighbours in a block differs by ") +
-          (jump > most_jump_in_blocks ? "up to " : "at most ") + number_text(jump)};
+          (jumps ? "up to " : "at most ") + number_text(jump) +
+          (jumps && !options.has_room_for_vertices ? ", but memory does not suffice for vertices"
+                                                   : "")};
 }
 
 void BlockLevels::add_coarse_levels(

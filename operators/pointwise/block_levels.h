@@ -81,6 +81,7 @@ public:
     int refinements = 2;
     /// automatic: vertices where K of neighbours in a block differs by more than most_jump_in_blocks.
     Coarsening coarsening = Coarsening::cells;
+    bool has_room_for_vertices = true; ///< otherwise automatic takes cells
     /// Whether constants are in the kernel; nothing: where no side is Side::dirichlet.
     std::optional<bool> is_singular{};
     std::function<Side(int boundary)> side = [](int) { return Side::dirichlet; };
@@ -129,7 +130,7 @@ private:
   Level make_level_that_may_fold(
       const BlockGeometry &geometry, const PointwiseData &data, Wish wish) const;
   Level make_level(const BlockGeometry &geometry, const PointwiseData &data, Wish wish) const;
-  void choose_coarsening(const Level &finest, Coarsening asked);
+  void choose_coarsening(const Level &finest, const Options &options);
   void add_coarse_levels(
       const BlockGeometry &geometry, const PointwiseData &data, const Options &options);
 

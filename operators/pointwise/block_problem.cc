@@ -369,11 +369,9 @@ PointwiseData pointwise_data(const BlockProblem &problem)
   return data;
 }
 
-BlockLevels::Options level_options(
-    const BlockProblem &problem, MPI_Comm communicator, Coarsening coarsening)
+BlockLevels::Options level_options(const BlockProblem &problem, MPI_Comm communicator)
 {
   BlockLevels::Options options;
-  options.coarsening = coarsening;
   options.communicator = communicator;
   options.degree = problem.problem.degree;
   options.mapping_degree = problem.mapping_degree;

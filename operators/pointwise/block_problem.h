@@ -62,6 +62,6 @@ void divide(BlockProblem &problem, int n_ranks);
 PointwiseData pointwise_data(const BlockProblem &problem);
 
 /// The levels of the problem, divided among the ranks of a communicator.
-BlockLevels::Options level_options(const BlockProblem &problem,
-    MPI_Comm communicator = MPI_COMM_SELF, Coarsening coarsening = Coarsening::automatic);
+BlockLevels::Options level_options(
+    const BlockProblem &problem, MPI_Comm communicator = MPI_COMM_SELF);
 } // namespace tensormg
