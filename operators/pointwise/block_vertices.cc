@@ -80,7 +80,6 @@ namespace
     SideMatrix of_side(const Cell &cell, int side) const
     {
       SideMatrix result{};
-      const auto [a, b] = tangential(side / 2);
       for (int q = 0; q < corners_ / 2; ++q)
       {
         std::array<double, 12> jump{}, flux{};
