@@ -243,7 +243,7 @@ namespace
   {
     Setting s = settings().back();
     s.k = [](std::int64_t, const Point &x) {
-      const double k = std::sin(9. * x[0]) * std::sin(9. * x[1]) > 0. ? 1. : 20.;
+      const double k = std::sin(9. * x[0]) * std::sin(9. * x[1]) > 0. ? 1. : 3.;
       return SymmetricTensor{k, k, k, 0., 0., 0.};
     };
     BlockLevels::Options options = options_of(s, MPI_COMM_SELF);

@@ -298,10 +298,10 @@ namespace
   {
     return vector_kernels::pseudo_random(static_cast<std::uint64_t>(number)) > 0.6 ? 1e4 : 1.;
   }
-  /// Logarithms are equally likely.
+  /// From 1e-2 to 1e2, logarithms equally likely.
   double random_cells(std::int64_t number, std::int64_t /*sum*/)
   {
-    return std::pow(1e4, vector_kernels::pseudo_random(static_cast<std::uint64_t>(number)));
+    return std::pow(1e2, vector_kernels::pseudo_random(static_cast<std::uint64_t>(number)));
   }
 
   // With coarser cells the second takes more than 60 in 2D, and more than 60 in 3D.
