@@ -304,24 +304,26 @@ namespace
     return std::pow(1e2, vector_kernels::pseudo_random(static_cast<std::uint64_t>(number)));
   }
 
-  // With coarser cells the second takes more than 60 in 2D, and more than 60 in 3D.
+  // With coarser cells the second does not end.
   TEST(InsideBlocks, CoefficientsThatJump)
   {
     if (test::is_sanitized)
       return;
-    for (const int dim : {2, 3})
-      for (const auto &[k, most] :
-          {std::pair{&checkerboard, 13}, {&scattered, 14}, {&random_cells, 11}})
-      {
-        const int refinements = dim == 2 ? 5 : 3;
-        const Mesh mesh = sheared_box(dim, 2);
-        BlockLevels::Options options = options_of(2, refinements);
-        options.coarsening = Coarsening::automatic;
-        const BlockLevels levels(mesh.blocks, mesh.geometry,
-            of_sheared_cells(std::int64_t{2} << refinements, k), options);
-        EXPECT_TRUE(levels.coarsening().vertices);
-        EXPECT_LE(iterations<float>(levels), most) << dim;
-      }
+    const auto expect = [](int dim, int refinements, const auto &k, int most) {
+      const Mesh mesh = sheared_box(dim, 2);
+      BlockLevels::Options options = options_of(2, refinements);
+      options.coarsening = Coarsening::automatic;
+      const BlockLevels levels(
+          mesh.blocks, mesh.geometry, of_sheared_cells(std::int64_t{2} << refinements, k), options);
+      EXPECT_TRUE(levels.coarsening().vertices);
+      EXPECT_LE(iterations<float>(levels), most) << dim << "D";
+    };
+    expect(2, 5, checkerboard, 13);
+    expect(2, 5, scattered, 14);
+    expect(2, 5, random_cells, 11);
+    expect(3, 2, checkerboard, 9);
+    expect(3, 3, scattered, 13);
+    expect(3, 2, random_cells, 11);
   }
 
   TEST(InsideBlocks, WhatServesThemIsChosen)
