@@ -54,6 +54,7 @@ struct MeshRecord
   std::string relaxation; ///< what the smoother inverts on the finest level, and why
   int linear_levels =
       0; ///< so many of the coarsest levels have cells of degree 1, because they fold otherwise
+  std::string coarsening;    ///< "vertices: " and why
   std::string coarse_solver; ///< "degrees 3, 1 and 1234 vertices, sparse direct solver"
   double volume = 0.;
   double least_quality = 1.,

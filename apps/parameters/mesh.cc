@@ -175,9 +175,11 @@ namespace
     if (multigrid.smoother == Smoother::patch)
       fail_on_blocks(
           p, "multigrid.smoother", "curved cells have no patches", "chebyshev or jacobi");
-    if (multigrid.coarsening != Coarsening::automatic && multigrid.coarsening != Coarsening::cells)
-      fail_on_blocks(
-          p, "multigrid.coarsening", "curved cells are coarsened to cells", "auto or cells");
+    if (multigrid.coarsening == Coarsening::vertices_and_lines ||
+        multigrid.coarsening == Coarsening::fast_diagonalisation)
+      fail_on_blocks(p, "multigrid.coarsening",
+          "below curved cells there are coarser ones, or their vertices",
+          "auto, cells or vertices");
     if (takes_tensor_cores(multigrid.precision))
       fail_on_blocks(p, "multigrid.precision", "curved cells are solved on the CPU",
           "auto, double, single or half");

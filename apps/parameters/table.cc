@@ -281,7 +281,7 @@ namespace
     multigrid.word("coarsening", &MultigridOptions::coarsening,
         "What serves coefficients of cells. cells: coarser cells; vertices: linear elements, smoothed by cells and strong lines; "
         "vertices_and_lines: by all lines; fast_diagonalisation: the whole grid at once, for products of functions of x, y, z. "
-        "auto goes by the cells, and on to the next if slow.");
+        "auto goes by the cells, and on to the next if slow. On curved cells there are cells and vertices, for coefficients that jump inside blocks.");
     multigrid.word("smoother", &MultigridOptions::smoother,
         "chebyshev: polynomial over the inverted cell blocks; patch: vertex-patch Schwarz; "
         "jacobi: damped inverted cell blocks.");

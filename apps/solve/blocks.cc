@@ -146,27 +146,44 @@ namespace
             ", or a lower degree");
   }
 
-  /// The levels of multigrid below one cell per block, of which a Grid knows nothing.
-  void insert_lower_degrees(const BlockProblem &problem, RunRecord &record)
+  /// The levels of multigrid that a Grid does not know, as long as nothing is known about the coefficients.
+  void foresee_levels(const BlockProblem &problem, RunRecord &record)
   {
     const Problem &p = problem.problem;
     const std::int64_t blocks = problem.blocks.n_blocks();
+    const bool vertices = record.solver.multigrid.coarsening == Coarsening::vertices;
+    const LevelRecord finest = record.levels.back();
+    if (vertices)
+      record.levels = {finest};
     std::vector<LevelRecord> lower;
-    for (const int degree : degrees_of_blocks(p.dim, p.degree, blocks))
+    for (const int degree :
+        vertices ? degrees_on_vertices(p.degree) : degrees_of_blocks(p.dim, p.degree, blocks))
       if (degree < p.degree)
       {
-        const Block block(p.dim, degree, {blocks, 1, 1});
+        const Block block(
+            p.dim, degree, vertices ? finest.cells : std::array<std::int64_t, 3>{blocks, 1, 1});
         lower.push_back({block.cells, block.dofs(),
-            !lower.empty() && are_divided(block, blocks, record.ranks, replicated_dofs_of_blocks),
+            (vertices || !lower.empty()) &&
+                are_divided(block, blocks, record.ranks, replicated_dofs_of_blocks),
             {}});
       }
     record.levels.insert(record.levels.begin(), lower.begin(), lower.end());
   }
 
+  /// Those that there are.
+  std::vector<LevelRecord> records_of(const BlockLevels &levels)
+  {
+    std::vector<LevelRecord> result;
+    for (const BlockLevels::Level &level : levels.levels())
+      result.push_back(
+          {level.grid.global_cells, level.grid.global_dofs(), level.shared != nullptr, {}});
+    return result;
+  }
+
   RunRecord begin(const Parameters &parameters, const BlockProblem &problem, const Grid &grid)
   {
     RunRecord record = begin_record(parameters, grid, "cpu");
-    insert_lower_degrees(problem, record);
+    foresee_levels(problem, record);
     record.is_singular = problem.is_singular();
     record.solver.basis_precision = BasisPrecision::double_precision;
     record.memory = make_memory_plan(sizes_of(problem, grid.n_ranks), record.solver);
@@ -241,6 +258,7 @@ namespace
   void tell_of_levels(const RunRecord &record, Console &console)
   {
     console.normal("coarse       " + record.mesh->coarse_solver + '\n');
+    console.normal("             " + record.mesh->coarsening + '\n');
     if (const int levels = record.mesh->linear_levels; levels > 0)
       console.normal("             on the coarsest " +
           std::string(levels == 1 ? "level" : std::to_string(levels) + " levels") +
@@ -271,13 +289,26 @@ namespace
     }
     void make_levels()
     {
-      levels_ = with_mesh(
-          record.parameters, [&] { return tensormg::make_levels(problem_, grid_.communicator); });
+      const auto [plan, budget] = plan_of_vertices(problem_, record.solver, grid_.communicator);
+      const bool has_room = budget.fits();
+      levels_ = with_mesh(record.parameters, [&] {
+        return tensormg::make_levels(
+            problem_, grid_.communicator, record.solver.multigrid.coarsening, has_room);
+      });
       for (const BlockLevels::Level &level : levels_->levels())
         record.mesh->linear_levels +=
             level.shape.mapping_degree < std::min(problem_.mapping_degree, level.basis.n - 1) ? 1
                                                                                               : 0;
+      const BlockCoarsening &coarsening = levels_->coarsening();
+      record.mesh->coarsening =
+          (coarsening.vertices ? "vertices: " : "cells: ") + coarsening.reason;
       record.mesh->coarse_solver = levels_->coarse_text();
+      record.levels = records_of(*levels_);
+      if (coarsening.vertices)
+      {
+        record.memory = plan;
+        record.budget = budget;
+      }
     }
 
     const BlockProblem &problem() const { return problem_; }

@@ -132,7 +132,7 @@ public:
           "the mesh or its conditions differ between processes; allowed: the same on all");
     check_functions();
     require_memory();
-    levels_ = with_mesh_errors(type_, [&] { return make_levels(problem_, communicator_); });
+    levels_ = made_levels();
     make_solver();
     b_ = Vector<double>(level().grid.block);
     x_ = Vector<double>(level().grid.block);
@@ -263,7 +263,7 @@ public:
     std::unique_ptr<BlockLevels> before = std::move(levels_);
     try
     {
-      levels_ = with_mesh_errors(type_, [&] { return make_levels(problem_, communicator_); });
+      levels_ = made_levels();
       make_solver();
     }
     catch (...)
@@ -358,6 +358,13 @@ private:
         needed = make_memory_plan(sizes_of(problem_, n_ranks()), options_).bytes() + vector;
     require(make_memory_budget(needed, available_memory(), communicator_),
         number_text(dofs) + " unknowns need", "memory");
+  }
+  std::unique_ptr<BlockLevels> made_levels() const
+  {
+    const bool has_room = plan_of_vertices(problem_, options_, communicator_).budget.fits();
+    return with_mesh_errors(type_, [&] {
+      return make_levels(problem_, communicator_, options_.multigrid.coarsening, has_room);
+    });
   }
   void make_solver()
   {

@@ -38,7 +38,7 @@ struct BlockProblem
   std::map<int, std::string> boundary_names, material_names; ///< of those that have one
   std::map<int, BoundaryCondition> conditions;               ///< of all boundaries of the mesh
   int mapping_degree = 1;
-  bool has_sides = false;                   ///< boundaries are the sides of a box
+  bool has_sides = false; ///< boundaries are the sides of a box
   FaceAverage averages = FaceAverage::arithmetic;
   std::vector<BlockOrigin> origins{};       ///< of the blocks
   std::optional<DiffusionTensor> k{};       ///< in place of the problem's

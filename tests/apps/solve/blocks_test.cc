@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/solve/solve.h"
+#include "operators/solver/block_solver.h"
 #include "tests/support/json.h"
 #include "tests/support/parameter_files.h"
 #include "tests/support/temporary_directory.h"
@@ -130,6 +131,55 @@ namespace
     EXPECT_EQ(json["levels"].size(), 2u);
   }
 
+  // K jumps from cell to cell: vertices serve it, and the run tells why.
+  TEST_F(Blocks, CoefficientsThatJumpInBlocks)
+  {
+    const auto run_with = [&](const std::string &coarsening) {
+      out_.str("");
+      Console console(MPI_COMM_SELF, Verbosity::normal, out_, out_);
+      return run_solve(
+          default_parameters(
+              Words{"problem.dimension=2", "problem.degree=2", "problem.refinements=3",
+                  "problem.coarse_cells=2", "mesh.type=mapped", "mesh.map=x + 0.1*y*(1-y); y",
+                  "problem.coefficient=if(sin(16*pi*(x - 0.1*y*(1-y)))*sin(16*pi*y) > 0, 1e4, 1)",
+                  "problem.right_hand_side=1", "multigrid.coarsening=" + coarsening,
+                  "output.directory=" + (directory_ / "out").string()}),
+          MPI_COMM_SELF, console);
+    };
+    const RunRecord record = run_with("auto");
+    EXPECT_TRUE(record.report.converged());
+    EXPECT_LE(record.report.iterations, 12);
+    ASSERT_EQ(record.levels.size(), 2u);
+    EXPECT_EQ(record.levels[0].dofs, 256 * 4);
+    EXPECT_GT(record.levels[0].times.visits, 0);
+    const std::string text =
+        "vertices: the coefficient of neighbours in a block differs by up to 1e+04";
+    EXPECT_NE(out_.str().find(text), std::string::npos) << out_.str();
+    EXPECT_NE(
+        out_.str().find("degrees 2, 1 and 225 vertices, dense direct solver"), std::string::npos);
+    const nlohmann::json json = test::parse_json(test::content(directory_ / "out" / "run.json"));
+    EXPECT_EQ(json["mesh"]["coarsening"], text);
+    const RunRecord of_cells = run_with("cells");
+    EXPECT_EQ(of_cells.levels.size(), 4u);
+    EXPECT_GT(of_cells.report.iterations, record.report.iterations);
+    EXPECT_EQ(of_cells.mesh->coarsening, "cells: multigrid.coarsening");
+  }
+
+  // All vertices are on every rank.
+  TEST_F(Blocks, MemoryOfVertices)
+  {
+    const auto plan = [](Coarsening coarsening, int n_ranks) {
+      SolverOptions options;
+      options.multigrid.coarsening = coarsening;
+      return make_memory_plan({.n_blocks = 64, .refinements = 4, .n_ranks = n_ranks}, options);
+    };
+    const double vertices = 64. * 4096.;
+    for (const int n_ranks : {1, 16})
+      EXPECT_GT(plan(Coarsening::vertices, n_ranks).items.back().bytes, 1000. * vertices);
+    EXPECT_LT(plan(Coarsening::cells, 16).items.back().bytes, 1e8);
+    EXPECT_GT(plan(Coarsening::vertices, 1).bytes(), plan(Coarsening::cells, 1).bytes());
+  }
+
   TEST_F(Blocks, ADryRunWritesNothingAndShowsTheMesh)
   {
     Console console(MPI_COMM_SELF, Verbosity::normal, out_, out_);
@@ -249,7 +299,7 @@ namespace
           [&] {
             run({"problem.coefficient=exp(80*x)", "problem.exact_solution=",
                 "problem.exact_gradient=", "boundary.conditions=*: dirichlet y",
-                std::string("multigrid.relaxation=") + relaxation});
+                "multigrid.coarsening=cells", std::string("multigrid.relaxation=") + relaxation});
           },
           {"problem.coefficient = exp(80*x)", "more than double precision holds"});
   }
