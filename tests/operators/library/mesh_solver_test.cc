@@ -144,7 +144,7 @@ namespace
   {
     const Problem p = of_shell(2, 3, 2);
     const BlockProblem problem = make_divided_problem(p, shell(2), MPI_COMM_SELF);
-    const auto levels = make_levels(problem, MPI_COMM_SELF);
+    const auto levels = make_levels(problem, MPI_COMM_SELF, Coarsening::automatic, true);
     BlockRightHandSide right_hand_side = assemble_block_right_hand_side(problem, *levels);
     Vector<double> x(right_hand_side.b.block());
     const auto block_solver = make_block_solver(*levels, {});
