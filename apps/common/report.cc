@@ -246,8 +246,9 @@ std::string mesh_text(const RunRecord &record, bool has_solution)
               format_number(mesh.largest_kappa));
   const MeshShape &shape = mesh.shape;
   text += line("",
-      "angles " + format_number(shape.smallest_angle) + " to " + format_number(shape.largest_angle) +
-          " degrees (in the mean " + format_number(shape.mean_smallest_angle) + " to " +
+      "angles " + format_number(shape.smallest_angle) + " to " +
+          format_number(shape.largest_angle) + " degrees (in the mean " +
+          format_number(shape.mean_smallest_angle) + " to " +
           format_number(shape.mean_largest_angle) + "), aspect ratio up to " +
           format_number(shape.aspect_ratio) + " (in the mean " +
           format_number(shape.mean_aspect_ratio) + ')');
@@ -503,8 +504,8 @@ std::string probe_lines_text(const RunRecord &record)
   for (std::size_t l = 0; l < record.probe_lines.size(); ++l)
     if (const std::int64_t outside = count_outside(record.probe_lines[l]); outside > 0)
       text += line("line " + std::to_string(l + 1),
-          std::to_string(outside) + " of its " + plural(record.probe_lines[l].size(), "point") + (outside == 1 ? " lies" : " lie") +
-              " outside of the mesh: nan in the file");
+          std::to_string(outside) + " of its " + plural(record.probe_lines[l].size(), "point") +
+              (outside == 1 ? " lies" : " lie") + " outside of the mesh: nan in the file");
   return text;
 }
 

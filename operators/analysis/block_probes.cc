@@ -31,8 +31,7 @@ std::vector<bool> are_inside(const BlockProblem &problem, const BlockLevels &lev
     const std::vector<std::array<double, 3>> &points)
 {
   std::vector<double> counts;
-  for (const auto &cells : 
-           find_points(problem.geometry, levels.levels().back().shape, points))
+  for (const auto &cells : find_points(problem.geometry, levels.levels().back().shape, points))
     counts.push_back(static_cast<double>(cells.size()));
   if (!counts.empty())
     sum_in_order(counts, levels.communicator());

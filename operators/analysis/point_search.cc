@@ -119,8 +119,7 @@ std::vector<Point> PointSearch::coefficients(const std::vector<Point> &nodes) co
   return in_all_directions(nodes, bernstein_, line_.size(), dim_);
 }
 
-PointSearch::Place PointSearch::place(
-    const std::vector<Point> &nodes, const Point &reference) const
+PointSearch::Place PointSearch::place(const std::vector<Point> &nodes, const Point &reference) const
 {
   Place result;
   std::vector<LinePoints> lines;
@@ -246,8 +245,7 @@ std::optional<Point> PointSearch::search(const std::vector<Point> &nodes, const 
   return found;
 }
 
-std::optional<Point> PointSearch::in_cell(
-    const std::vector<Point> &nodes, const Point &point) const
+std::optional<Point> PointSearch::in_cell(const std::vector<Point> &nodes, const Point &point) const
 {
   return search(nodes, {nodes}, point, nearest_node(nodes, point));
 }

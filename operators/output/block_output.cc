@@ -218,8 +218,8 @@ namespace
 
     static std::vector<VtuCellField> no_cell_fields()
     {
-      return {{"material", {}}, {"block", {}}, {"quality", {}}, {"kappa", {}}, {"smallest angle", {}},
-          {"largest angle", {}}, {"aspect ratio", {}}, {"rank", {}}};
+      return {{"material", {}}, {"block", {}}, {"quality", {}}, {"kappa", {}},
+          {"smallest angle", {}}, {"largest angle", {}}, {"aspect ratio", {}}, {"rank", {}}};
     }
 
     std::vector<VtuCellField> cell_fields() const
