@@ -220,7 +220,7 @@ std::string read_lines(std::vector<LineProbe> &lines, int dim, const std::string
     for (const auto &[end, word] : {std::pair{&line.from, words[0]}, std::pair{&line.to, words[1]}})
     {
       std::vector<std::array<double, 3>> points;
-      if (const std::string complaint = read_points(points, dim, word); !complaint.empty())
+      if (std::string complaint = read_points(points, dim, word); !complaint.empty())
         return complaint;
       if (points.size() != 1)
         return "has the line '" + cut(part) + "' without two points";

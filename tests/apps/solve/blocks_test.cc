@@ -184,7 +184,8 @@ namespace
   {
     Console console(MPI_COMM_SELF, Verbosity::normal, out_, out_);
     dry_run_solve(parameters({}), MPI_COMM_SELF, console);
-    for (const char *part : {"volume 2.36", "angles 90.0 to 90.0 degrees", "aspect ratio up to 2.51"})
+    for (const char *part :
+        {"volume 2.36", "angles 90.0 to 90.0 degrees", "aspect ratio up to 2.51"})
       EXPECT_NE(out_.str().find(part), std::string::npos) << part << out_.str();
     EXPECT_NE(out_.str().find("nothing was solved or written"), std::string::npos);
     EXPECT_FALSE(std::filesystem::exists(directory_ / "out"));
@@ -204,7 +205,8 @@ namespace
       EXPECT_NEAR(probe.gradient[1], y / r2, 2e-3);
     }
     EXPECT_NE(out_.str().find("d/dx"), std::string::npos);
-    expect_refused({"output.probe_lines=0 0 : 0.1 0 : 9"}, {"output.probe_lines", "no point of line 1"});
+    expect_refused(
+        {"output.probe_lines=0 0 : 0.1 0 : 9"}, {"output.probe_lines", "no point of line 1"});
     expect_refused({"output.probes=0.6 0.3; 0.1 0.2"}, {"output.probes", "(0.1, 0.2)", "outside"});
   }
 

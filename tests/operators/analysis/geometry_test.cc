@@ -53,7 +53,9 @@ namespace
       for (const double thin : {0.1, 1e-4})
         for (const int dim : {2, 3})
           expect_shape(shape_of(dim, degree,
-                           [&](const Point &x) { return Point{2. * x[0], thin * x[1], x[2]}; }),
+                           [&](const Point &x) {
+                             return Point{2. * x[0], thin * x[1], x[2]};
+                           }),
               90., 90., 2. / thin);
     }
   }
@@ -80,8 +82,9 @@ namespace
     });
     EXPECT_NEAR(triangle.largest_angle, 180., 1e-6);
     EXPECT_GT(triangle.aspect_ratio, 1e8);
-    const CellShape point =
-        shape_of(2, 1, [](const Point &x) { return Point{x[0] * (1. - x[1]), x[1], 0.}; });
+    const CellShape point = shape_of(2, 1, [](const Point &x) {
+      return Point{x[0] * (1. - x[1]), x[1], 0.};
+    });
     EXPECT_EQ(point.smallest_angle, 0.);
     EXPECT_TRUE(std::isinf(point.aspect_ratio));
   }
@@ -149,7 +152,8 @@ namespace
         {
           auto &corners = mesh.corners.emplace_back();
           for (unsigned v = 0; v < 8; ++v)
-            corners[v] = {double(x + int(v & 1U)) / cells[0], double(y + int(v >> 1U & 1U)) / cells[1],
+            corners[v] = {double(x + int(v & 1U)) / cells[0],
+                double(y + int(v >> 1U & 1U)) / cells[1],
                 dim == 3 ? double(z + int(v >> 2U)) / cells[2] : 0.};
         }
     return BlockGeometry(mesh).mapped(degree, f);
@@ -158,7 +162,8 @@ namespace
   TEST(PointSearch, Balls)
   {
     for (const int degree : {1, 2, 5})
-      expect_found(generate_mesh(3, "hyper_ball", "0,0,0 : 1 : false", degree).geometry, {1, degree});
+      expect_found(
+          generate_mesh(3, "hyper_ball", "0,0,0 : 1 : false", degree).geometry, {1, degree});
     expect_found(generate_mesh(2, "hyper_ball", "0,0 : 1 : false", 7).geometry, {2, 7});
   }
 
