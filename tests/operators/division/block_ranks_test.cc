@@ -247,7 +247,7 @@ namespace
   // K jumps inside blocks; the vertices are on all ranks.
   TEST(BlockRanks, Vertices)
   {
-    Setting s = settings().back();
+    Setting s = settings().front();
     s.k = [](std::int64_t, const Point &x) {
       const double k = std::sin(9. * x[0]) * std::sin(9. * x[1]) > 0. ? 1. : 3.;
       return SymmetricTensor{k, k, k, 0., 0., 0.};
