@@ -127,11 +127,8 @@ public:
   template <typename Number>
   std::int64_t bytes_of_steps(std::size_t l) const
   {
-    const Block &b = block(l);
-    return (laplace::volume_size(b) + laplace::face_size(b) + laplace::trace_size(b) +
-               2 * b.size()) *
-        std::int64_t{sizeof(Compute<Number>)} +
-        SeparableRelaxation<Number>::bytes(b, relaxation(l));
+    return Operator<Number>::bytes(levels_->levels()[l]) +
+        SeparableRelaxation<Number>::bytes(block(l), relaxation(l));
   }
   template <typename Number>
   static std::int64_t bytes_of_patches(std::size_t /*l*/)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/basis/make_cell_basis.h"
+#include "kernels/laplace/pointwise/half_metric.h"
 #include "operators/cellwise/dense_level.h"
 #include "operators/cellwise/sparse_solver.h"
 #include "operators/pointwise/cell_variety.h"
@@ -236,7 +237,8 @@ BlockLevels::Level BlockLevels::make_level(
   metric.scale(1. / scale);
   for (std::int64_t at = 0; at < diagonal.size(); ++at)
     diagonal[at] /= scale;
+  const bool is_held_by_half = laplace::holds_in_half(block, metric.view());
   return {shape, std::move(grid), basis, tables, std::move(metric), std::move(diagonal), scale,
-      &links, shared};
+      &links, shared, is_held_by_half};
 }
 } // namespace tensormg

@@ -64,6 +64,7 @@ public:
     double scale;                                 ///< A = scale times what the numbers give
     const std::vector<laplace::BlockLink> *links; ///< of its blocks
     const SharedSides *shared; ///< nullptr: all blocks are on this rank, as on each
+    bool is_held_by_half;      ///< laplace::holds_in_half() of the metric, here on this rank
 
     /// Numbers at the sides of other ranks' blocks, n points per direction of a side of a cell.
     template <typename C>

@@ -1,7 +1,6 @@
 #include "operators/pointwise/pointwise_operator.h"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 namespace tensormg
@@ -23,17 +22,9 @@ PointwiseOperator<Number>::PointwiseOperator(
   : level_(levels.levels()[l])
   , traces_(laplace::trace_size(level_.grid.block))
   , exchange_(level_.make_exchange<C>(level_.grid.block.n, 2))
-  , apply_(laplace::pointwise_cpu<Number>(level_.grid.block.dim, level_.grid.block.degree()))
 {
   const Block &block = level_.grid.block;
-  const auto numbers = level_.metric.view();
-  if constexpr (!std::is_same_v<C, double>)
-  {
-    volume_ = converted<C>(numbers.volume, laplace::volume_size(block));
-    face_ = converted<C>(numbers.face, laplace::face_size(block));
-    if (numbers.reaction != nullptr)
-      reaction_ = converted<C>(numbers.reaction, laplace::reaction_size(block));
-  }
+  set_numbers();
   if (relaxation != nullptr && relaxation->numbers != nullptr)
   {
     relaxation_.emplace(levels, l, std::move(relaxation));
@@ -52,13 +43,47 @@ PointwiseOperator<Number>::PointwiseOperator(
   arguments_.basis = &level_.basis;
   arguments_.tables = &level_.tables;
   arguments_.links = level_.links->data();
-  if constexpr (std::is_same_v<C, double>)
-    arguments_.numbers = numbers;
-  else
-    arguments_.numbers = {
-        volume_.data(), face_.data(), reaction_.size() == 0 ? nullptr : reaction_.data()};
   arguments_.traces = traces_.data();
   arguments_.remote_traces = exchange_.received();
+}
+
+template <typename Number>
+void PointwiseOperator<Number>::set_numbers()
+{
+  const Block &block = level_.grid.block;
+  const int degree = block.degree();
+  const auto numbers = level_.metric.view();
+  apply_ = laplace::pointwise_cpu<Number>(block.dim, degree);
+  if constexpr (is_double)
+    arguments_.numbers = numbers;
+  else if (level_.is_held_by_half)
+  {
+    in_half_.emplace(block, numbers);
+    arguments_.in_half = in_half_->view();
+    apply_ = laplace::pointwise_cpu<Number, Half>(block.dim, degree);
+  }
+  else
+  {
+    volume_ = converted<C>(numbers.volume, laplace::volume_size(block));
+    face_ = converted<C>(numbers.face, laplace::face_size(block));
+    if (numbers.reaction != nullptr)
+      reaction_ = converted<C>(numbers.reaction, laplace::reaction_size(block));
+    arguments_.numbers = {
+        volume_.data(), face_.data(), numbers.reaction != nullptr ? reaction_.data() : nullptr};
+  }
+}
+
+template <typename Number>
+std::int64_t PointwiseOperator<Number>::bytes(const BlockLevels::Level &level)
+{
+  const Block &block = level.grid.block;
+  const bool has_reaction = level.metric.view().reaction != nullptr;
+  const std::int64_t in_full = laplace::volume_size(block) + laplace::face_size(block) +
+      (has_reaction ? laplace::reaction_size(block) : 0);
+  const std::int64_t of_metric = is_double ? 0
+      : level.is_held_by_half              ? laplace::HalfMetric::bytes(block, has_reaction)
+                                           : in_full * std::int64_t{sizeof(C)};
+  return of_metric + (laplace::trace_size(block) + 2 * block.size()) * std::int64_t{sizeof(C)};
 }
 
 template <typename Number>

@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 #include "kernels/core/array.h"
+#include "kernels/laplace/pointwise/half_metric.h"
 #include "kernels/laplace/pointwise/pointwise.h"
 #include "operators/pointwise/block_levels.h"
 #include "operators/pointwise/relaxation.h"
@@ -14,6 +16,8 @@
 namespace tensormg
 {
 /// A LevelOperator (operators/multigrid/family.h), collective over the ranks of the level: B = A / scale of the level, D its diagonal or what a relaxation inverts.
+/// Vectors in double take the metric in double, others in half precision: B has rounded G then, is symmetric and definite all the same. Where this does
+/// not hold it (holds_in_half()) they take it in float.
 template <typename Number>
 class PointwiseOperator
 {
@@ -39,6 +43,9 @@ public:
   bool has_pointwise_diagonal() const { return !relaxation_; }
   void update_cells() {} ///< they have what they have
 
+  /// Of its metric beside that of the level, of traces, and of the diagonal or vectors of a step.
+  static std::int64_t bytes(const BlockLevels::Level &level);
+
   VectorType make_vector() const { return VectorType(level_.grid.block); }
   const LevelGrid &level() const { return level_.grid; }
 
@@ -49,8 +56,12 @@ private:
       VectorType &y, const VectorType &x, const VectorType *b);
   void exchange_traces();
 
+  static constexpr bool is_double = std::is_same_v<C, double>;
+  void set_numbers();
+
   const BlockLevels::Level &level_;
-  Array<C> volume_, face_, reaction_; ///< of another type than double
+  std::optional<laplace::HalfMetric> in_half_;
+  Array<C> volume_, face_, reaction_; ///< of float
   Array<C> traces_;
   SideExchange<C> exchange_; ///< of traces
   Array<C> inverse_diagonal_;

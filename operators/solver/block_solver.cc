@@ -270,7 +270,7 @@ MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &option
         static_cast<double>(2 * length + 1) * vector);
   }
   add("metric and diagonal of all levels", fp64, 1, in_double);
-  add("the same for the cycle", of_cycle, 1, in_cycle);
+  add("the same for the cycle, at most", of_cycle, 1, in_cycle);
   add("traces of faces", "mixed", 1, traces);
   add("vectors of the cycle", of_cycle, 6, vectors);
   add("inverses of cells and lines, at most", "mixed", 1, inverses);

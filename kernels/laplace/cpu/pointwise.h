@@ -31,6 +31,22 @@ TENSORMG_INLINE inline auto joined(V lower, V upper)
   }
   (std::make_integer_sequence<int, 2 * W>());
 }
+/// The lower lanes from one place, the upper ones from another: one conversion for both.
+template <int W>
+TENSORMG_INLINE inline simd::Vec<float, W> joined(const Half *lower, const Half *upper)
+{
+#if defined(__AVX512F__)
+  if constexpr (W == 16)
+  {
+    const __m256i both = _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i *>(lower))),
+        _mm_loadu_si128(reinterpret_cast<const __m128i *>(upper)), 1);
+    return (simd::Vec<float, 16>)_mm512_maskz_cvtph_ps(simd::all_lanes, both);
+  }
+  else
+#endif
+    return joined(simd::load<W / 2>(lower), simd::load<W / 2>(upper));
+}
 /// The lower lanes and the upper ones.
 template <typename V>
 TENSORMG_INLINE inline auto halves(V v)
@@ -112,7 +128,7 @@ struct PointwiseTables
 };
 
 /// W cells at a time.
-template <int dim, int n, typename Number, int W>
+template <int dim, int n, typename Number, typename Stored, int W>
 class PointwiseCells
 {
   using C = Compute<Number>;
@@ -125,6 +141,7 @@ class PointwiseCells
   static constexpr std::array<int, 3> strides{1, n, n *n};
   static constexpr int of_traces = 2 * dim * face_points * 2;
   static constexpr std::int64_t cached_bytes = 8 << 20;
+  static constexpr bool has_powers = std::is_same_v<Stored, Half>;
 
 public:
   /// Of the cells from cx on, cx % W = 0.
@@ -134,8 +151,8 @@ public:
     , tables_(tables)
     , row_(row)
     , cell_{cx, row % arguments.block.cells[1], row / arguments.block.cells[1]}
-    , volume_(a_.numbers.volume + volume_index(a_.block, row, 0, 0, cx))
-    , face_(a_.numbers.face + face_index(a_.block, row, 0, 0, 0, cx))
+    , volume_(numbers().volume + volume_index(a_.block, row, 0, 0, cx))
+    , face_(numbers().face + face_index(a_.block, row, 0, 0, 0, cx))
     , is_large_(trace_size(a_.block) * std::int64_t{sizeof(C)} > cached_bytes)
     , dst_is_streamed_(is_large_ && W * sizeof(Number) == simd::line_bytes && a_.dst != a_.old &&
           reinterpret_cast<std::uintptr_t>(a_.dst) % simd::line_bytes == 0 &&
@@ -152,12 +169,13 @@ public:
   {
     load();
     find_fluxes();
-    start_result();
+    result_.fill(V{});
     for_directions([&](auto d) {
       for_lines(d, [&](int first, int stride) {
         differentiate<true>(tables_.transposed, &flux_[d][first], &result_[first], stride);
       });
     });
+    finish_volume();
     for_directions([&](auto d) { add_sides(d); });
     for (int d = 0; d < dim; ++d)
       for_lines(d, [&](int first, int stride) { to_modes(&result_[first], stride); });
@@ -290,11 +308,13 @@ private:
   }
 
   /// Of the cells of one group or two, each of which has `of_cell` numbers for every cell.
-  template <int of_cell>
-  TENSORMG_INLINE static V load_groups(const C *from)
+  template <int of_cell, typename T>
+  TENSORMG_INLINE static V load_groups(const T *from)
   {
     if constexpr (W <= group_cells)
       return simd::load<W>(from);
+    else if constexpr (std::is_same_v<T, Half>)
+      return joined<W>(from, from + of_cell * group_cells);
     else
       return joined(simd::load<W / 2>(from), simd::load<W / 2>(from + of_cell * group_cells));
   }
@@ -314,6 +334,22 @@ private:
       simd::store<W / 2>(to + of_traces * group_cells, parts[1]);
     }
   }
+  const PointNumbers<Stored> &numbers() const
+  {
+    if constexpr (has_powers)
+      return a_.in_half;
+    else
+      return a_.numbers;
+  }
+  /// By which numbers of this kind are multiplied.
+  V power(int number) const
+  {
+    if constexpr (has_powers)
+      return load_groups<powers_of_cell(dim)>(
+          a_.in_half.powers + power_index(a_.block, row_, number, cell_[0]));
+    else
+      return V{} + C(1);
+  }
   V volume(int q, int a, int b) const
   {
     const int number = q * volume_numbers(dim) + volume_place(dim, a, b);
@@ -325,16 +361,27 @@ private:
         face_ + ((side * face_points + q) * face_numbers(dim) + number) * group_cells);
   }
 
-  /// The reaction times u at the points, which later becomes the result.
-  void start_result()
+  /// What the reaction adds, and the power of G.
+  void finish_volume()
   {
-    if (a_.numbers.reaction == nullptr)
-      result_.fill(V{});
-    else
-      for (int q = 0; q < cell_points; ++q)
-        result_[q] = load_groups<cell_points>(
-                         a_.numbers.reaction + reaction_index(a_.block, row_, q, cell_[0])) *
-            points_[q];
+    const V factor = power(power_of_metric);
+    const Stored *const reaction = numbers().reaction;
+    if (reaction == nullptr)
+    {
+      if constexpr (has_powers)
+        for (V &value : result_)
+          value *= factor;
+      return;
+    }
+    const V of_reaction = power(power_of_reaction);
+    const Stored *const first = reaction + reaction_index(a_.block, row_, 0, cell_[0]);
+    for (int q = 0; q < cell_points; ++q)
+    {
+      V number = load_groups<cell_points>(first + q * group_cells);
+      if constexpr (has_powers)
+        number *= of_reaction;
+      result_[q] = factor * result_[q] + number * points_[q];
+    }
   }
 
   /// G times the gradient at the points.
@@ -423,14 +470,18 @@ private:
       differentiate<false>(tables_.derivative, &value[first], &along[direction][first], stride);
     });
     C *to = a_.traces + trace_index(a_.block, row_, side, 0, 0, cell_[0]);
+    const V factor = power(power_of_metric);
     for (int q = 0; q < face_points; ++q)
     {
       V flux = face(side, q, 1) * along[0][q];
       if constexpr (dim == 3)
         flux += face(side, q, 2) * along[1][q];
       const V outward = face(side, q, 0) * normal[q];
+      V sum = side % 2 == 1 ? outward + flux : outward - flux;
+      if constexpr (has_powers)
+        sum *= factor;
       store_groups(to + 2 * q * group_cells, value[q]);
-      store_groups(to + (2 * q + 1) * group_cells, side % 2 == 1 ? outward + flux : outward - flux);
+      store_groups(to + (2 * q + 1) * group_cells, sum);
     }
   }
 
@@ -523,13 +574,14 @@ private:
     }
     const C sign = first.kind == Side::dirichlet ? C(-1) : C(1);
     const C *const own = trace(row_, side, 0, cell[0]);
+    const V factor = C(2) * power(power_of_penalty(side));
     for (int q = 0; q < face_points; ++q)
     {
       const C value = own[2 * q * group_cells];
       v[q][lane] = sign * value;
       f[q][lane] = sign * own[(2 * q + 1) * group_cells];
       if (first.kind == Side::neumann)
-        f[q][lane] += C(2) * value * face(side, q, dim)[lane];
+        f[q][lane] += value * (factor * face(side, q, dim))[lane];
     }
   }
 
@@ -540,12 +592,16 @@ private:
     FacePoints v, f;
     load_behind<side>(v, f);
     const C *const own = trace(row_, side, 0, cell_[0]);
+    const V of_beta = C(-0.5) * power(power_of_metric), of_jump = power(power_of_penalty(side));
     std::array<FacePoints, 2> along;
     for (int q = 0; q < face_points; ++q)
     {
-      const V jump = at_point(own, q) - v[q], beta = C(-0.5) * jump,
+      const V jump = at_point(own, q) - v[q], beta = of_beta * jump,
               outward = side % 2 == 1 ? beta : -beta;
-      of_value[q] = face(side, q, dim) * jump - C(0.5) * (at_point(own + group_cells, q) - f[q]);
+      V penalty = face(side, q, dim);
+      if constexpr (has_powers)
+        penalty *= of_jump;
+      of_value[q] = penalty * jump - C(0.5) * (at_point(own + group_cells, q) - f[q]);
       of_slope[q] = beta * face(side, q, 0);
       for (int g = 1; g < dim; ++g)
         along[g - 1][q] = outward * face(side, q, g);
@@ -585,13 +641,13 @@ private:
   const Tables &tables_;
   std::int64_t row_;
   std::array<std::int64_t, 3> cell_; ///< the first one
-  const C *volume_, *face_;          ///< its numbers
+  const Stored *volume_, *face_;     ///< its numbers
   bool is_large_, dst_is_streamed_;
   CellPoints points_, result_;
   std::array<CellPoints, dim> flux_;
 };
 
-template <int dim, int n, typename Number>
+template <int dim, int n, typename Number, typename Stored>
 void apply_pointwise_cpu(const PointwiseArguments<Number> &a)
 {
   using C = Compute<Number>;
@@ -600,7 +656,7 @@ void apply_pointwise_cpu(const PointwiseArguments<Number> &a)
   const auto for_cells = [&](const auto &use) {
     for (std::int64_t row = 0; row < rows; ++row)
       simd::for_each_vector<C>(a.block.pitch, [&](std::int64_t cx, auto width) {
-        PointwiseCells<dim, n, Number, width> cells(a, tables, row, cx);
+        PointwiseCells<dim, n, Number, Stored, width> cells(a, tables, row, cx);
         use(cells);
       });
   };
@@ -610,12 +666,12 @@ void apply_pointwise_cpu(const PointwiseArguments<Number> &a)
   streaming_fence();
 }
 
-template <typename Number>
+template <typename Number, typename Stored>
 ApplyPointwise<Number> *pointwise_cpu(int dim, int degree)
 {
   return by_degree<1, max_degree>(degree, [&](auto d) -> ApplyPointwise<Number> * {
-    return dim == 2 ? &apply_pointwise_cpu<2, d.value + 1, Number>
-                    : &apply_pointwise_cpu<3, d.value + 1, Number>;
+    return dim == 2 ? &apply_pointwise_cpu<2, d.value + 1, Number, Stored>
+                    : &apply_pointwise_cpu<3, d.value + 1, Number, Stored>;
   });
 }
 } // namespace tensormg::laplace

@@ -2,5 +2,5 @@
 
 namespace tensormg::laplace
 {
-template ApplyPointwise<double> *pointwise_cpu(int, int);
+template ApplyPointwise<double> *pointwise_cpu<double, double>(int, int);
 } // namespace tensormg::laplace

@@ -2,5 +2,5 @@
 
 namespace tensormg::laplace
 {
-template ApplyPointwise<float> *pointwise_cpu(int, int);
+template ApplyPointwise<float> *pointwise_cpu<float, float>(int, int);
 } // namespace tensormg::laplace

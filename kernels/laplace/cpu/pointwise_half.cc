@@ -2,5 +2,5 @@
 
 namespace tensormg::laplace
 {
-template ApplyPointwise<Half> *pointwise_cpu(int, int);
+template ApplyPointwise<Half> *pointwise_cpu<Half, float>(int, int);
 } // namespace tensormg::laplace

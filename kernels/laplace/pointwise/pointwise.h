@@ -23,7 +23,8 @@
 //   volume   [q][G_xx, G_yy, G_zz, G_xy, G_xz, G_yz] (2D: xx, yy, xy), q = x + n y + n^2 z;
 //   face     [side][q][G_aa, G_ab of the lower tangential direction, of the upper one, T] (2D without the third), q = a + n b;
 //   reaction [q][|det J| c];
-//   traces   [side][q][V, F without w], scratch.
+//   traces   [side][q][V, F without w], scratch;
+//   powers   [G, reaction, T of each side]: of two, by which numbers in half precision (half_metric.h) are multiplied.
 // Oracle: reference.cc, itself compared with matrices that deal.II assembles, tests/operators/pointwise/pointwise_oracle_test.cc.
 #pragma once
 
@@ -72,12 +73,13 @@ constexpr std::int64_t points_of_face(const Block &block)
   return std::int64_t{block.n} * block.nz();
 }
 
-template <typename C>
+template <typename Stored>
 struct PointNumbers
 {
-  const C *volume = nullptr;
-  const C *face = nullptr;
-  const C *reaction = nullptr; ///< nullptr: none
+  const Stored *volume = nullptr;
+  const Stored *face = nullptr;
+  const Stored *reaction = nullptr; ///< nullptr: none
+  const float *powers = nullptr;    ///< of Half: numbers are these times what is stored
 };
 
 /// Neighbouring cells of a row whose numbers lie side by side, a line of the cache in double: what a vector of cells needs is one piece of memory,
@@ -119,6 +121,15 @@ constexpr std::int64_t trace_index(
   return group_index(block, row, 2 * block.dim * of_side, cx) +
       (side * of_side + q * 2 + number) * group_cells;
 }
+/// Of each cell: one power for G, one for the reaction, then those of T by sides.
+constexpr int powers_of_cell(int dim) { return 2 + 2 * dim; }
+constexpr int power_of_metric = 0, power_of_reaction = 1;
+constexpr int power_of_penalty(int side) { return 2 + side; }
+constexpr std::int64_t power_index(
+    const Block &block, std::int64_t row, int number, std::int64_t cx)
+{
+  return group_index(block, row, powers_of_cell(block.dim), cx) + number * group_cells;
+}
 /// Sizes of these arrays.
 constexpr std::int64_t volume_size(const Block &block)
 {
@@ -131,6 +142,10 @@ constexpr std::int64_t face_size(const Block &block)
 constexpr std::int64_t reaction_size(const Block &block)
 {
   return reaction_index(block, block.cells[1] * block.cells[2], 0, 0);
+}
+constexpr std::int64_t power_size(const Block &block)
+{
+  return power_index(block, block.cells[1] * block.cells[2], 0, 0);
 }
 constexpr std::int64_t trace_size(const Block &block)
 {
@@ -201,6 +216,7 @@ struct PointwiseArguments
   const PointTables *tables = nullptr;
   const BlockLink *links = nullptr; ///< [block][side]
   PointNumbers<Compute<Number>> numbers;
+  PointNumbers<Half> in_half; ///< of pointwise_cpu<Number, Half>(), instead of `numbers`
   const Number *src = nullptr;
   Number *dst = nullptr;
   const Number *b = nullptr; ///< nullptr: A src; otherwise b - A src
@@ -224,6 +240,6 @@ void apply_pointwise_reference(const PointwiseArguments<Number> &arguments);
 template <typename Number>
 using ApplyPointwise = void(const PointwiseArguments<Number> &);
 /// The same in vector code: neighbouring cells side by side.
-template <typename Number>
+template <typename Number, typename Stored = Compute<Number>>
 ApplyPointwise<Number> *pointwise_cpu(int dim, int degree);
 } // namespace tensormg::laplace

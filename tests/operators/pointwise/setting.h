@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/basis/make_cell_basis.h"
+#include "kernels/laplace/pointwise/half_metric.h"
 #include "kernels/laplace/pointwise/pointwise.h"
 #include "operators/blocks/generated_mesh.h"
 #include "operators/pointwise/metric.h"
@@ -111,11 +113,42 @@ void for_modes(const Setting &s, const Use &use)
   });
 }
 
-/// A u, or b - A u with b, or with `old` a step of Chebyshev that overwrites it, with some diagonal.
+/// The numbers that these stand for.
+template <typename C>
+laplace::PointNumbers<C> widened(const Block &block, const laplace::PointNumbers<Half> &numbers,
+    std::vector<C> &volume, std::vector<C> &face, std::vector<C> &reaction)
+{
+  const int dim = block.dim;
+  for (std::int64_t row = 0; row < block.cells[1] * block.cells[2]; ++row)
+    for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
+    {
+      const auto set = [&](std::vector<C> &to, const Half *from, std::int64_t at, int power) {
+        to[static_cast<std::size_t>(at)] = static_cast<C>(static_cast<float>(from[at])) *
+            static_cast<C>(numbers.powers[laplace::power_index(block, row, power, cx)]);
+      };
+      for (std::int64_t q = 0; q < laplace::points_of_cell(block); ++q)
+      {
+        for (int g = 0; g < laplace::volume_numbers(dim); ++g)
+          set(volume, numbers.volume, laplace::volume_index(block, row, q, g, cx),
+              laplace::power_of_metric);
+        if (numbers.reaction != nullptr)
+          set(reaction, numbers.reaction, laplace::reaction_index(block, row, q, cx),
+              laplace::power_of_reaction);
+      }
+      for (int side = 0; side < 2 * dim; ++side)
+        for (std::int64_t q = 0; q < laplace::points_of_face(block); ++q)
+          for (int g = 0; g <= dim; ++g)
+            set(face, numbers.face, laplace::face_index(block, row, side, q, g, cx),
+                g < dim ? laplace::power_of_metric : laplace::power_of_penalty(side));
+    }
+  return {volume.data(), face.data(), numbers.reaction != nullptr ? reaction.data() : nullptr};
+}
+
+/// With in_half the numbers are those of HalfMetric. A u, or b - A u with b, or with `old` a step of Chebyshev that overwrites it, with some diagonal.
 template <typename Number = double>
 Numbers applied(const Setting &s, const Numbers &u,
     laplace::ApplyPointwise<Number> *apply = &laplace::apply_pointwise_reference<Number>,
-    const Numbers *b = nullptr, const Numbers *old = nullptr)
+    const Numbers *b = nullptr, const Numbers *old = nullptr, bool in_half = false)
 {
   const CellBasis basis = make_cell_basis(s.degree);
   const std::vector<laplace::BlockLink> links = links_of(s);
@@ -130,9 +163,9 @@ Numbers applied(const Setting &s, const Numbers &u,
   const auto numbers_of = [](const double *from, std::int64_t size) {
     return std::vector<C>(from, from + size);
   };
-  const std::vector<C> volume = numbers_of(metric.view().volume, laplace::volume_size(block)),
-                       face = numbers_of(metric.view().face, laplace::face_size(block)),
-                       reaction = s.reaction
+  std::vector<C> volume = numbers_of(metric.view().volume, laplace::volume_size(block)),
+                 face = numbers_of(metric.view().face, laplace::face_size(block)),
+                 reaction = s.reaction
       ? numbers_of(metric.view().reaction, laplace::reaction_size(block))
       : std::vector<C>();
   for_modes(s, [&](std::int64_t in_block, std::size_t at) {
@@ -156,6 +189,13 @@ Numbers applied(const Setting &s, const Numbers &u,
   a.tables = &tables;
   a.links = links.data();
   a.numbers = {volume.data(), face.data(), s.reaction ? reaction.data() : nullptr};
+  std::optional<laplace::HalfMetric> half;
+  if (in_half)
+  {
+    half.emplace(block, metric.view());
+    a.in_half = half->view();
+    a.numbers = widened(block, a.in_half, volume, face, reaction);
+  }
   a.traces = traces.data();
   a.b = b != nullptr ? right.data() : nullptr;
   if (old != nullptr)

@@ -1,0 +1,6 @@
+#include "kernels/laplace/cpu/pointwise.h"
+
+namespace tensormg::laplace
+{
+template ApplyPointwise<float> *pointwise_cpu<float, Half>(int, int);
+} // namespace tensormg::laplace

@@ -1,0 +1,6 @@
+#include "kernels/laplace/cpu/pointwise.h"
+
+namespace tensormg::laplace
+{
+template ApplyPointwise<Half> *pointwise_cpu<Half, Half>(int, int);
+} // namespace tensormg::laplace
