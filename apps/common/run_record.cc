@@ -142,11 +142,11 @@ namespace
           {"volume", material.volume}, {"integral", material.integral}});
     return {{"source", mesh.source}, {"blocks", mesh.blocks},
         {"cells_per_direction", mesh.per_direction}, {"mapping_degree", mesh.mapping_degree},
-        {"relaxation", mesh.relaxation}, {"linear_levels", mesh.linear_levels},
-        {"coarse_solver", mesh.coarse_solver}, {"volume", mesh.volume},
-        {"least_quality", mesh.least_quality}, {"mean_quality", mesh.mean_quality},
-        {"largest_kappa", mesh.largest_kappa}, {"boundaries", boundaries},
-        {"materials", materials}};
+        {"relaxation", mesh.relaxation}, {"operator", mesh.cycle_operator},
+        {"linear_levels", mesh.linear_levels}, {"coarse_solver", mesh.coarse_solver},
+        {"volume", mesh.volume}, {"least_quality", mesh.least_quality},
+        {"mean_quality", mesh.mean_quality}, {"largest_kappa", mesh.largest_kappa},
+        {"boundaries", boundaries}, {"materials", materials}};
   }
 
   Json levels_json(const RunRecord &record)

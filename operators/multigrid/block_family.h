@@ -6,9 +6,12 @@
 #include <memory>
 #include <numbers>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "kernels/transfer/transfer.h"
+#include "operators/cellmean/cell_mean_kernel.h"
+#include "operators/cellmean/operator_choice.h"
 #include "operators/cellwise/coarse_solver.h"
 #include "operators/constant/patch_correction.h"
 #include "operators/constant/start_vector.h"
@@ -35,10 +38,14 @@ public:
   template <typename Number>
   using PatchCorrectionType = PatchCorrection<Number>;
 
-  /// `levels` must outlive the family and all that it makes. `options`: of smoothers.
+  /// `levels` must outlive the family and all that it makes. `options`: of smoothers and operators.
   explicit BlockFamily(const BlockLevels &levels, const MultigridOptions &options = {})
+    : BlockFamily(levels, options, choose_operator(levels, options.cycle_operator))
+  {}
+  BlockFamily(const BlockLevels &levels, const MultigridOptions &options, OperatorChoice choice)
     : levels_(&levels)
     , options_(options)
+    , operator_(std::move(choice))
     , size_(levels.levels().size())
   {
     const std::vector<RelaxationChoice> choices = choose_relaxations(levels, options.relaxation);
@@ -68,7 +75,10 @@ public:
   template <typename Number>
   auto make_operator(std::size_t l, bool /*exact_steps*/ = false) const
   {
-    return std::make_unique<Operator<Number>>(*levels_, l, relaxations_[l]);
+    std::unique_ptr<BlockKernel<Number>> kernel;
+    if (has_cell_means(l))
+      kernel = std::make_unique<CellMeanKernel<Number>>(levels_->levels()[l]);
+    return std::make_unique<Operator<Number>>(*levels_, l, relaxations_[l], std::move(kernel));
   }
   template <typename Number>
   auto make_transfer(std::size_t l) const
@@ -147,10 +157,13 @@ public:
   }
 
 private:
+  /// A coarse solver has the true metric.
+  bool has_cell_means(std::size_t l) const { return operator_.is_cell_mean && l > 0; }
   const LevelGrid &grid(std::size_t l) const { return levels_->levels()[l].grid; }
 
   const BlockLevels *levels_;
   MultigridOptions options_;
+  OperatorChoice operator_;
   std::size_t size_;
   std::vector<std::shared_ptr<const LevelRelaxation>> relaxations_; ///< by level
 };

@@ -18,15 +18,14 @@ namespace
 } // namespace
 
 template <typename Number>
-PointwiseOperator<Number>::PointwiseOperator(
-    const BlockLevels &levels, std::size_t l, std::shared_ptr<const LevelRelaxation> relaxation)
-  : level_(levels.levels()[l])
-  , traces_(laplace::trace_size(level_.grid.block))
-  , exchange_(level_.make_exchange<C>(level_.grid.block.n, 2))
-  , apply_(laplace::pointwise_cpu<Number>(level_.grid.block.dim, level_.grid.block.degree()))
+PointwiseKernel<Number>::PointwiseKernel(const BlockLevels::Level &level)
+  : level_(level)
+  , traces_(laplace::trace_size(level.grid.block))
+  , exchange_(level.make_exchange<C>(level.grid.block.n, 2))
+  , apply_(laplace::pointwise_cpu<Number>(level.grid.block.dim, level.grid.block.degree()))
 {
-  const Block &block = level_.grid.block;
-  const auto numbers = level_.metric.view();
+  const Block &block = level.grid.block;
+  const auto numbers = level.metric.view();
   if constexpr (!std::is_same_v<C, double>)
   {
     volume_ = converted<C>(numbers.volume, laplace::volume_size(block));
@@ -34,6 +33,54 @@ PointwiseOperator<Number>::PointwiseOperator(
     if (numbers.reaction != nullptr)
       reaction_ = converted<C>(numbers.reaction, laplace::reaction_size(block));
   }
+  arguments_.block = block;
+  arguments_.per_direction = level.shape.per_direction;
+  arguments_.basis = &level.basis;
+  arguments_.tables = &level.tables;
+  arguments_.links = level.links->data();
+  if constexpr (std::is_same_v<C, double>)
+    arguments_.numbers = numbers;
+  else
+    arguments_.numbers = {
+        volume_.data(), face_.data(), reaction_.size() == 0 ? nullptr : reaction_.data()};
+  arguments_.traces = traces_.data();
+  arguments_.remote_traces = exchange_.received();
+}
+
+template <typename Number>
+void PointwiseKernel<Number>::exchange_traces()
+{
+  const Block &block = level_.grid.block;
+  exchange_.run([&](const auto &cell, int side, std::int64_t q, int number) {
+    return traces_[laplace::trace_index(
+        block, cell[2] * block.cells[1] + cell[1], side, q, number, cell[0])];
+  });
+}
+
+template <typename Number>
+void PointwiseKernel<Number>::run(const BlockStep<Number> &step)
+{
+  laplace::PointwiseArguments<Number> a = arguments_;
+  a.src = step.src;
+  a.dst = step.dst;
+  a.b = step.b;
+  a.inverse_diagonal = step.inverse_diagonal;
+  a.old = step.old;
+  a.theta = step.theta;
+  a.alpha = step.alpha;
+  if (level_.shared != nullptr)
+    a.traces_are_written = {
+        [](void *self) { static_cast<PointwiseKernel *>(self)->exchange_traces(); }, this};
+  apply_(a);
+}
+
+template <typename Number>
+PointwiseOperator<Number>::PointwiseOperator(const BlockLevels &levels, std::size_t l,
+    std::shared_ptr<const LevelRelaxation> relaxation, std::unique_ptr<BlockKernel<Number>> kernel)
+  : level_(levels.levels()[l])
+  , kernel_(kernel ? std::move(kernel) : std::make_unique<PointwiseKernel<Number>>(level_))
+{
+  const Block &block = level_.grid.block;
   if (relaxation != nullptr && relaxation->numbers != nullptr)
   {
     relaxation_.emplace(levels, l, std::move(relaxation));
@@ -47,54 +94,18 @@ PointwiseOperator<Number>::PointwiseOperator(
       if (const double entry = level_.diagonal[at]; entry > 0.) // padding stays zero
         inverse_diagonal_[at] = static_cast<C>(1. / entry);
   }
-  arguments_.block = block;
-  arguments_.per_direction = level_.shape.per_direction;
-  arguments_.basis = &level_.basis;
-  arguments_.tables = &level_.tables;
-  arguments_.links = level_.links->data();
-  if constexpr (std::is_same_v<C, double>)
-    arguments_.numbers = numbers;
-  else
-    arguments_.numbers = {
-        volume_.data(), face_.data(), reaction_.size() == 0 ? nullptr : reaction_.data()};
-  arguments_.traces = traces_.data();
-  arguments_.remote_traces = exchange_.received();
-}
-
-template <typename Number>
-void PointwiseOperator<Number>::exchange_traces()
-{
-  const Block &block = level_.grid.block;
-  exchange_.run([&](const auto &cell, int side, std::int64_t q, int number) {
-    return traces_[laplace::trace_index(
-        block, cell[2] * block.cells[1] + cell[1], side, q, number, cell[0])];
-  });
-}
-
-template <typename Number>
-laplace::PointwiseArguments<Number> PointwiseOperator<Number>::arguments(
-    VectorType &y, const VectorType &x, const VectorType *b)
-{
-  laplace::PointwiseArguments<Number> a = arguments_;
-  a.src = x.data();
-  a.dst = y.data();
-  a.b = b != nullptr ? b->data() : nullptr;
-  if (level_.shared != nullptr)
-    a.traces_are_written = {
-        [](void *self) { static_cast<PointwiseOperator *>(self)->exchange_traces(); }, this};
-  return a;
 }
 
 template <typename Number>
 void PointwiseOperator<Number>::vmult(VectorType &y, const VectorType &x)
 {
-  apply_(arguments(y, x, nullptr));
+  kernel_->run({.src = x.data(), .dst = y.data()});
 }
 
 template <typename Number>
 void PointwiseOperator<Number>::residual(VectorType &r, const VectorType &x, const VectorType &b)
 {
-  apply_(arguments(r, x, &b));
+  kernel_->run({.src = x.data(), .dst = r.data(), .b = b.data()});
 }
 
 template <typename Number>
@@ -103,14 +114,13 @@ void PointwiseOperator<Number>::chebyshev_step(VectorType &y, const VectorType &
 {
   const C t = static_cast<C>(theta);
   if (!relaxation_)
-  {
-    laplace::PointwiseArguments<Number> a = arguments(y, x, &b);
-    a.inverse_diagonal = inverse_diagonal_.data();
-    a.old = old != nullptr ? old->data() : nullptr;
-    a.theta = t;
-    a.alpha = static_cast<C>(alpha);
-    return apply_(a);
-  }
+    return kernel_->run({.src = x.data(),
+        .dst = y.data(),
+        .b = b.data(),
+        .inverse_diagonal = inverse_diagonal_.data(),
+        .old = old != nullptr ? old->data() : nullptr,
+        .theta = t,
+        .alpha = static_cast<C>(alpha)});
   residual(rest_, x, b);
   relaxation_->apply(correction_, rest_, alpha);
   for (std::int64_t at = 0; at < y.size(); ++at)
@@ -131,6 +141,9 @@ void PointwiseOperator<Number>::inverse_diagonal(
     x[at] = Number(static_cast<C>(alpha) * inverse_diagonal_[at] * static_cast<C>(b[at]));
 }
 
+template class PointwiseKernel<double>;
+template class PointwiseKernel<float>;
+template class PointwiseKernel<Half>;
 template class PointwiseOperator<double>;
 template class PointwiseOperator<float>;
 template class PointwiseOperator<Half>;

@@ -13,6 +13,51 @@
 
 namespace tensormg
 {
+/// dst = A src; with b: b - A src; with inverse_diagonal, too: the step of kernels/laplace/pointwise/pointwise.h. nullptr: none.
+template <typename Number>
+struct BlockStep
+{
+  const Number *src = nullptr;
+  Number *dst = nullptr;
+  const Number *b = nullptr;
+  const Compute<Number> *inverse_diagonal = nullptr;
+  const Number *old = nullptr;
+  Compute<Number> theta{}, alpha{};
+};
+/// A of a level, with the memory that it needs. run() is collective over the ranks of the level.
+template <typename Number>
+class BlockKernel
+{
+public:
+  BlockKernel() = default;
+  BlockKernel(const BlockKernel &) = delete;
+  BlockKernel &operator=(const BlockKernel &) = delete;
+  virtual ~BlockKernel() = default;
+  virtual void run(const BlockStep<Number> &step) = 0;
+};
+
+/// With the metric at points.
+template <typename Number>
+class PointwiseKernel final : public BlockKernel<Number>
+{
+public:
+  /// `level` must outlive the object.
+  explicit PointwiseKernel(const BlockLevels::Level &level);
+
+  void run(const BlockStep<Number> &step) override;
+
+private:
+  using C = Compute<Number>;
+  void exchange_traces();
+
+  const BlockLevels::Level &level_;
+  Array<C> volume_, face_, reaction_; ///< of another type than double
+  Array<C> traces_;
+  SideExchange<C> exchange_; ///< of traces
+  laplace::PointwiseArguments<Number> arguments_;
+  laplace::ApplyPointwise<Number> *apply_;
+};
+
 /// A LevelOperator (operators/multigrid/family.h), collective over the ranks of the level: B = A / scale of the level, D its diagonal or what a relaxation inverts.
 template <typename Number>
 class PointwiseOperator
@@ -20,9 +65,10 @@ class PointwiseOperator
 public:
   using VectorType = Vector<Number>;
 
-  /// `levels` must outlive the object. relaxation: nullptr is the diagonal.
+  /// `levels` must outlive the object. relaxation: nullptr is the diagonal; kernel: nullptr is PointwiseKernel.
   PointwiseOperator(const BlockLevels &levels, std::size_t l,
-      std::shared_ptr<const LevelRelaxation> relaxation = nullptr);
+      std::shared_ptr<const LevelRelaxation> relaxation = nullptr,
+      std::unique_ptr<BlockKernel<Number>> kernel = nullptr);
 
   void vmult(VectorType &y, const VectorType &x);
   void residual(VectorType &r, const VectorType &x, const VectorType &b);
@@ -44,18 +90,9 @@ public:
 
 private:
   using C = Compute<Number>;
-  /// Of y = B x or b - B x.
-  laplace::PointwiseArguments<Number> arguments(
-      VectorType &y, const VectorType &x, const VectorType *b);
-  void exchange_traces();
-
   const BlockLevels::Level &level_;
-  Array<C> volume_, face_, reaction_; ///< of another type than double
-  Array<C> traces_;
-  SideExchange<C> exchange_; ///< of traces
+  std::unique_ptr<BlockKernel<Number>> kernel_;
   Array<C> inverse_diagonal_;
-  laplace::PointwiseArguments<Number> arguments_;
-  laplace::ApplyPointwise<Number> *apply_;
   std::optional<SeparableRelaxation<Number>> relaxation_;
   VectorType rest_, correction_; ///< b - B x of a step with a relaxation, and what this makes of it
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -25,6 +26,14 @@ namespace
   {
     constexpr double most_in_single = 1e9;
     return diagonal_range(levels) > most_in_single;
+  }
+
+  /// nullptr: with the metric at points.
+  std::unique_ptr<BlockKernel<double>> outer_kernel(
+      const BlockLevels &levels, const OperatorChoice &choice)
+  {
+    return choice.is_exact ? std::make_unique<CellMeanKernel<double>>(levels.levels().back())
+                           : nullptr;
   }
 
   void check_options(const SolverOptions &options)
@@ -72,7 +81,8 @@ BlockSolver::BlockSolver(const BlockLevels &levels, const SolverOptions &options
   : levels_(levels)
   , options_(options)
   , space_(levels.levels().back().grid.block, levels.levels().back().grid.communicator)
-  , operator_(levels, levels.levels().size() - 1)
+  , choice_(choose_operator(levels, options.multigrid.cycle_operator))
+  , operator_(levels, levels.levels().size() - 1, nullptr, outer_kernel(levels, choice_))
 {
   check_options(options);
   if (options.multigrid.precision == Precision::automatic && needs_double(levels))
@@ -85,7 +95,7 @@ BlockSolver::BlockSolver(const BlockLevels &levels, const SolverOptions &options
 void BlockSolver::set_up()
 {
   const setup_times::Scope scope("multigrid");
-  const BlockFamily family(levels_, options_.multigrid);
+  const BlockFamily family(levels_, options_.multigrid, choice_);
   relaxation_ = family.relaxation(family.size() - 1);
   multigrid_ = with_number(
       options_.multigrid.precision, [&](auto number) -> std::unique_ptr<MultigridPreconditioner> {

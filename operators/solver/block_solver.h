@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "operators/cellmean/operator_choice.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/pointwise/block_levels.h"
 #include "operators/pointwise/pointwise_operator.h"
@@ -47,6 +48,7 @@ public:
   const MultigridPreconditioner &multigrid() const { return *multigrid_; }
   /// Of the finest level.
   const RelaxationChoice &relaxation() const { return relaxation_; }
+  const OperatorChoice &cycle_operator() const { return choice_; }
 
 private:
   void set_up();
@@ -56,6 +58,7 @@ private:
   const BlockLevels &levels_;
   SolverOptions options_;
   VectorSpace space_;
+  OperatorChoice choice_; ///< of the cycle
   PointwiseOperator<double> operator_;
   RelaxationChoice relaxation_;
   std::unique_ptr<MultigridPreconditioner> multigrid_;

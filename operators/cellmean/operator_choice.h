@@ -1,0 +1,21 @@
+// Which operator the cycle has on curved cells.
+#pragma once
+
+#include <string>
+
+#include "operators/pointwise/block_levels.h"
+#include "tensormg/options.h"
+
+namespace tensormg
+{
+struct OperatorChoice
+{
+  bool is_cell_mean = false; ///< cell_means.h; otherwise that of the metric at points
+  /// With one metric per cell it is the operator of the system, but for rounding.
+  bool is_exact = false;
+  std::string reason; ///< with the number that decided
+};
+/// On all ranks alike; collective. Automatic: cell_mean where MetricVariation::within of the finest level is at most 1.4. From there on the iterations
+/// that it takes more cost what each of them saves.
+OperatorChoice choose_operator(const BlockLevels &levels, CycleOperator asked);
+} // namespace tensormg
