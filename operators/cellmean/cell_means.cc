@@ -87,17 +87,16 @@ namespace
     {
       const auto behind =
           laplace::point_behind(cells_, per_direction_, links_.data(), cell, side, 0, 0);
-      if (behind.remote >= 0)
-        return own_penalty(cell, side) + received[behind.remote];
-      if (behind.kind == Side::ghost)
-        return own_penalty(cell, side) + own_penalty(behind.cell, behind.side);
-      if (behind.kind == Side::dirichlet)
-        return 2. * own_penalty(cell, side);
-      double sum = 0.;
+      double of_points = 0.;
       for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
-        sum += points_.face[laplace::face_index(
+        of_points += points_.face[laplace::face_index(
             block_, row_of(block_, cell), side, q, block_.dim, cell[0])];
-      return sum;
+      if (behind.kind == Side::neumann)
+        return of_points;
+      const double other = behind.remote >= 0 ? received[behind.remote]
+          : behind.kind == Side::ghost        ? own_penalty(behind.cell, behind.side)
+                                              : own_penalty(cell, side);
+      return std::max(of_points, own_penalty(cell, side) + other);
     }
 
     const Block &block_;

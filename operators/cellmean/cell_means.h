@@ -19,8 +19,9 @@ struct MetricVariation
   double deviation = 0.;
 };
 
-/// The means of G and of the reaction over the volume points with the weights of the quadrature. T of a cell is sigma kappa G_aa / 2 with this G and
-/// its kappa; behind a Dirichlet side the cell's own; at Side::neumann the mean of that of the points. Collective over `shared`, which may be nullptr as in PointwiseMetric.
+/// The means of G, of the reaction and of T over the points of the volume and of each side, with the weights of the quadrature. T is at least what keeps
+/// the operator positive definite, sigma / 2 (kappa G_aa + kappa' G_aa') with these G, but at Side::neumann. Larger ones, from where G varies, are
+/// nearer to the operator of the points. Collective over `shared`, which may be nullptr as in PointwiseMetric.
 Array<double> cell_means(const Block &block, std::int64_t per_direction, const CellBasis &basis,
     const std::vector<laplace::BlockLink> &links, const laplace::PointNumbers<double> &points,
     const SharedSides *shared = nullptr);

@@ -6,7 +6,7 @@
 // On side e = (direction a, end s = -1 or +1), in the modes of the tangential directions b, with v_i and d_i value and derivative of mode i at that
 // end, both along a,
 //   V = sum_i v_i u_i,   F = s (G_aa sum_i d_i u_i + sum_b G_ab C_b V),
-//   T = sigma / 2 (kappa G_aa + kappa' G_aa'), sigma = p (p + 1),
+//   T >= sigma / 2 (kappa G_aa + kappa' G_aa'), sigma = p (p + 1), the same on both sides of a face,
 //   j = V - V',   alpha = T j - (F - F') / 2,   beta = -j / 2,
 // and mode i along a receives
 //   v_i (alpha + s sum_b G_ab C_b' beta) + d_i s G_aa beta.
