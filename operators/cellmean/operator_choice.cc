@@ -5,9 +5,11 @@
 
 namespace tensormg
 {
-OperatorChoice choose_operator(const BlockLevels &levels, CycleOperator asked)
+OperatorChoice choose_operator(
+    const BlockLevels &levels, CycleOperator asked, const RelaxationChoice &relaxation)
 {
-  constexpr double most_variation = 1.4, rounding = 1e-12;
+  constexpr double rounding = 1e-12;
+  const double most_variation = relaxation.cells || relaxation.lines ? 1.2 : 2.;
   if (asked == CycleOperator::true_metric)
     return {false, false, "as asked for"};
   const MetricVariation variation = metric_variation(levels.levels().back());

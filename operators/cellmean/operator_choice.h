@@ -4,6 +4,7 @@
 #include <string>
 
 #include "operators/pointwise/block_levels.h"
+#include "operators/pointwise/relaxation.h"
 #include "tensormg/options.h"
 
 namespace tensormg
@@ -15,7 +16,9 @@ struct OperatorChoice
   bool is_exact = false;
   std::string reason; ///< with the number that decided
 };
-/// On all ranks alike; collective. Automatic: cell_mean where MetricVariation::within of the finest level is at most 1.4. From there on the iterations
-/// that it takes more cost what each of them saves.
-OperatorChoice choose_operator(const BlockLevels &levels, CycleOperator asked);
+/// On all ranks alike; collective. `relaxation`: of the finest level. Automatic: cell_mean where MetricVariation::within of the finest level is at most 2,
+/// or where cells or lines are relaxed, which cost as much as the operator or more, at most 1.2. From there on the iterations that it takes more
+/// cost what each of them saves.
+OperatorChoice choose_operator(
+    const BlockLevels &levels, CycleOperator asked, const RelaxationChoice &relaxation);
 } // namespace tensormg

@@ -40,18 +40,16 @@ public:
 
   /// `levels` must outlive the family and all that it makes. `options`: of smoothers and operators.
   explicit BlockFamily(const BlockLevels &levels, const MultigridOptions &options = {})
-    : BlockFamily(levels, options, choose_operator(levels, options.cycle_operator))
-  {}
-  BlockFamily(const BlockLevels &levels, const MultigridOptions &options, OperatorChoice choice)
     : levels_(&levels)
     , options_(options)
-    , operator_(std::move(choice))
     , size_(levels.levels().size())
   {
     const std::vector<RelaxationChoice> choices = choose_relaxations(levels, options.relaxation);
     for (std::size_t l = 0; l < size_; ++l)
       relaxations_.push_back(std::make_shared<const LevelRelaxation>(levels, l, choices[l]));
+    operator_ = choose_operator(levels, options.cycle_operator, choices.back());
   }
+  const OperatorChoice &cycle_operator() const { return operator_; }
   /// What serves a level, and why.
   const RelaxationChoice &relaxation(std::size_t l) const { return relaxations_[l]->choice; }
 
@@ -163,8 +161,8 @@ private:
 
   const BlockLevels *levels_;
   MultigridOptions options_;
-  OperatorChoice operator_;
   std::size_t size_;
+  OperatorChoice operator_;                                         ///< of the cycle
   std::vector<std::shared_ptr<const LevelRelaxation>> relaxations_; ///< by level
 };
 } // namespace tensormg

@@ -81,8 +81,8 @@ BlockSolver::BlockSolver(const BlockLevels &levels, const SolverOptions &options
   : levels_(levels)
   , options_(options)
   , space_(levels.levels().back().grid.block, levels.levels().back().grid.communicator)
-  , choice_(choose_operator(levels, options.multigrid.cycle_operator))
-  , operator_(levels, levels.levels().size() - 1, nullptr, outer_kernel(levels, choice_))
+  , family_(levels, options.multigrid)
+  , operator_(levels, levels.levels().size() - 1, nullptr, outer_kernel(levels, cycle_operator()))
 {
   check_options(options);
   if (options.multigrid.precision == Precision::automatic && needs_double(levels))
@@ -95,12 +95,10 @@ BlockSolver::BlockSolver(const BlockLevels &levels, const SolverOptions &options
 void BlockSolver::set_up()
 {
   const setup_times::Scope scope("multigrid");
-  const BlockFamily family(levels_, options_.multigrid, choice_);
-  relaxation_ = family.relaxation(family.size() - 1);
   multigrid_ = with_number(
       options_.multigrid.precision, [&](auto number) -> std::unique_ptr<MultigridPreconditioner> {
         return std::make_unique<MultigridImplementation<BlockFamily, decltype(number)>>(
-            family, options_.multigrid, CycleOptions{});
+            family_, options_.multigrid, CycleOptions{});
       });
   using Operator = PointwiseOperator<double>;
   if (options_.solver == OuterSolver::cg)
@@ -244,10 +242,18 @@ MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &option
     const double metric = metric_numbers(block, sizes.has_reaction),
                  diagonal = static_cast<double>(block.size());
     in_double += sizeof(double) * (metric + diagonal);
-    in_cycle += multigrid.precision == Precision::double_precision
-        ? sizeof(double) * diagonal
-        : of_numbers * (metric + diagonal);
-    traces += of_numbers * static_cast<double>(laplace::trace_size(block));
+    if (multigrid.cycle_operator == CycleOperator::cell_mean && &of_level != &blocks.front())
+    {
+      in_cycle += of_numbers * (static_cast<double>(laplace::cell_mean_size(block)) + diagonal);
+      traces += of_numbers * static_cast<double>(laplace::border_size(block, block.cells[1]));
+    }
+    else
+    {
+      in_cycle += multigrid.precision == Precision::double_precision
+          ? sizeof(double) * diagonal
+          : of_numbers * (metric + diagonal);
+      traces += of_numbers * static_cast<double>(laplace::trace_size(block));
+    }
     vectors += bytes * static_cast<double>(6 * block.size());
     const int numbers =
         laplace::cell_inverse_numbers(block.n) + laplace::line_inverse_numbers(block.n);
@@ -272,7 +278,7 @@ MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &option
         static_cast<double>(2 * length + 1) * vector);
   }
   add("metric and diagonal of all levels", fp64, 1, in_double);
-  add("the same for the cycle", of_cycle, 1, in_cycle);
+  add("the same for the cycle, at most", of_cycle, 1, in_cycle);
   add("traces of faces", "mixed", 1, traces);
   add("vectors of the cycle", of_cycle, 6, vectors);
   add("inverses of cells and lines, at most", "mixed", 1, inverses);
