@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include "operators/division/side_exchange.h"
 
@@ -108,14 +109,18 @@ namespace
     Array<double> means_;
   };
 
-  /// The quotient of the extreme ones of a positive definite matrix.
-  double quotient_of_eigenvalues(const Matrix3 &m, int dim)
+  struct Extremes
+  {
+    double least = INFINITY, largest = 0.;
+  };
+  /// Of the eigenvalues of a positive definite matrix.
+  Extremes extreme_eigenvalues(const Matrix3 &m, int dim)
   {
     if (dim == 2)
     {
       const double mean = 0.5 * (m[0][0] + m[1][1]),
                    radius = std::hypot(0.5 * (m[0][0] - m[1][1]), m[0][1]);
-      return (mean + radius) / std::max(mean - radius, 0.);
+      return {mean - radius, mean + radius};
     }
     const double mean = (m[0][0] + m[1][1] + m[2][2]) / 3.;
     double squares = 0.;
@@ -127,12 +132,11 @@ namespace
         squares += entry * entry;
     const double radius = std::sqrt(squares / 6.);
     if (!(radius > 0.))
-      return 1.;
-    const double angle =
+      return {mean, mean};
+    const double third =
         std::acos(std::clamp(determinant(rest) / (2. * radius * radius * radius), -1., 1.)) / 3.;
-    const double turn = 2. * std::acos(-1.) / 3.;
-    return (mean + 2. * radius * std::cos(angle)) /
-        std::max(mean + 2. * radius * std::cos(angle + turn), 0.);
+    return {mean + 2. * radius * std::cos(third + 2. * std::numbers::pi / 3.),
+        mean + 2. * radius * std::cos(third)};
   }
 
   /// L^-1 with L L' = m.
@@ -186,8 +190,15 @@ namespace
         const Matrix3 m =
             symmetric(block_.dim, [&](int which) { return mean(row, cell[0], which); });
         const Matrix3 by = inverse_factor(m, block_.dim);
+        Extremes of_cell;
         for (std::int64_t q = 0; q < laplace::points_of_cell(block_); ++q)
-          see_point(row, cell[0], q, m, by);
+        {
+          const Extremes at_point = extreme_eigenvalues(
+              transformed(by, see_point(row, cell[0], q, m), block_.dim), block_.dim);
+          of_cell.least = std::min(of_cell.least, at_point.least);
+          of_cell.largest = std::max(of_cell.largest, at_point.largest);
+        }
+        result_.within = std::max(result_.within, of_cell.largest / std::max(of_cell.least, 0.));
         for (int side = 0; side < 2 * block_.dim; ++side)
           for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
             see_side(row, cell[0], side, q, m);
@@ -206,8 +217,8 @@ namespace
         result_.deviation = std::max(result_.deviation, std::abs(number - of_cell) / size);
     }
 
-    void see_point(
-        std::int64_t row, std::int64_t cx, std::int64_t q, const Matrix3 &m, const Matrix3 &by)
+    /// G there.
+    Matrix3 see_point(std::int64_t row, std::int64_t cx, std::int64_t q, const Matrix3 &m)
     {
       const int n = block_.n, dim = block_.dim;
       double weight = weight_[q % n] * weight_[q / n % n];
@@ -216,8 +227,6 @@ namespace
       const Matrix3 g = symmetric(dim, [&](int which) {
         return points_.volume[laplace::volume_index(block_, row, q, which, cx)] / weight;
       });
-      result_.within =
-          std::max(result_.within, quotient_of_eigenvalues(transformed(by, g, dim), dim));
       for (int a = 0; a < dim; ++a)
         for (int b = 0; b <= a; ++b)
           see(g[a][b], m[a][b], std::sqrt(m[a][a] * m[b][b]));
@@ -225,6 +234,7 @@ namespace
         see(points_.reaction[laplace::reaction_index(block_, row, q, cx)] / weight,
             mean(row, cx, laplace::reaction_place(dim)),
             mean(row, cx, laplace::reaction_place(dim)));
+      return g;
     }
     void see_side(std::int64_t row, std::int64_t cx, int side, std::int64_t q, const Matrix3 &m)
     {
