@@ -212,7 +212,8 @@ namespace
         for (int a = 0; a < n_; ++a)
         {
           const ModeBehind mode = mode_behind(map, n_, a, b);
-          const auto q = static_cast<std::size_t>(a + n_ * b),
+          const int q_here = a + n_ * b;
+          const auto q = static_cast<std::size_t>(q_here),
                      to = static_cast<std::size_t>(mode.q);
           result.v[q] = C(mode.sign) * other.v[to];
           result.f[q] = C(mode.sign) * other.f[to];
