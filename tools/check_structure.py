@@ -68,8 +68,10 @@ FOLDERS = (
     ("operators/pointwise", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/cellwise operators/blocks operators/division"),
     ("operators/cellmean", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/blocks operators/division operators/pointwise"),
     ("operators/multigrid", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/constant operators/cellwise operators/cellmean operators/blocks operators/division operators/pointwise"),
+    ("operators/analysis", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/blocks operators/division operators/pointwise operators/multigrid"),
     ("operators/solver", f"{OPERATORS} . operators"),
-    ("operators/output", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/blocks operators/division operators/pointwise"),
+    ("operators/library", f"{OPERATORS} . operators"),
+    ("operators/output", f"{OPERATORS} . operators/mesh operators/vectors operators/data operators/blocks operators/division operators/pointwise operators/analysis"),
     ("apps/common", PROGRAMS),
     # Words for parameters are those of the matrices and stencils.
     ("apps/parameters", f"{PROGRAMS} kernels/diagnostics"),

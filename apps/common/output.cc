@@ -96,7 +96,7 @@ namespace
   /// Whether something is made of the solution on the whole finest grid.
   bool needs_everything(const OutputOptions &output)
   {
-    return output.write_npy || !output.probes.empty();
+    return output.write_npy || !output.probes.empty() || !output.probe_lines.empty();
   }
 
   bool has_no_vtu(const OutputOptions &output, const Grid &grid)
@@ -109,6 +109,11 @@ namespace
   {
     const std::string base = field_base(output, converged);
     return {base + ".npy", base + ".json"};
+  }
+
+  std::string line_file(const OutputOptions &output, bool converged, std::size_t line)
+  {
+    return field_base(output, converged) + "_line_" + std::to_string(line + 1) + ".csv";
   }
 } // namespace
 
@@ -147,6 +152,8 @@ void measure_solution(
     return;
   record.numbers = solution_numbers(record.parameters.problem, level, basis, u);
   record.probes = values_at(level, basis, u, record.parameters.output.probes);
+  for (const LineProbe &line : record.parameters.output.probe_lines)
+    record.probe_lines.push_back(values_at(level, basis, u, line.points()));
 }
 
 bool has_no_field(const OutputOptions &output, const Grid &grid)
@@ -164,7 +171,7 @@ namespace
       throw std::runtime_error("output.name = '" + cut(output.name) + "': the file " +
           cut(std::filesystem::path(file).filename().string()) + " cannot be written (" + trouble +
           "); allowed: a name that the file system takes, also with the ending _not_converged and "
-          ".vtu, .npy or .json, and that no directory has; or output.write_vtu = false and "
+          ".vtu, .npy, .json or _line_1.csv, and that no directory has; or output.write_vtu = false and "
           "output.write_npy = false");
   }
 
@@ -205,6 +212,8 @@ void check_output(const OutputOptions &output, const Grid &grid, Console &consol
       if (output.write_npy)
         for (const std::string &file : array_files(output, converged))
           check_field_file(output, file, trouble_with);
+      for (std::size_t l = 0; l < output.probe_lines.size(); ++l)
+        check_field_file(output, line_file(output, converged, l), trouble_with);
     }
   });
   if (!complaint.empty())
@@ -282,6 +291,23 @@ void write_field(RunRecord &record, const Grid &grid, const CellBasis &basis,
     write_vtu(record, grid, basis, u, console);
   else
     warn_of_other_fields(output, grid, console);
+}
+
+void write_probe_lines(RunRecord &record, MPI_Comm communicator)
+{
+  const OutputOptions &output = record.parameters.output;
+  const bool converged = record.report.converged();
+  const std::string field = FieldName{output.field_name, output.field_unit}.text();
+  for (std::size_t l = 0; l < record.probe_lines.size(); ++l)
+  {
+    const std::string file = line_file(output, converged, l);
+    on_first_rank(communicator, [&] {
+      OutputFile(file).write(
+          [&](std::ostream &out) { write_line(record.probe_lines[l], field, out); });
+      std::filesystem::remove(line_file(output, !converged, l));
+    });
+    record.files.push_back(file);
+  }
 }
 
 void foresee_files(const Grid &written, RunRecord &record, Console &console)

@@ -244,6 +244,14 @@ std::string mesh_text(const RunRecord &record, bool has_solution)
               " at most (at " + join({coordinates.begin(), coordinates.begin() + dim}, " ") +
               "), " + format_number(1. / mesh.mean_quality) + " in the mean; kappa up to " +
               format_number(mesh.largest_kappa));
+  const MeshShape &shape = mesh.shape;
+  text += line("",
+      "angles " + format_number(shape.smallest_angle) + " to " +
+          format_number(shape.largest_angle) + " degrees (in the mean " +
+          format_number(shape.mean_smallest_angle) + " to " +
+          format_number(shape.mean_largest_angle) + "), aspect ratio up to " +
+          format_number(shape.aspect_ratio) + " (in the mean " +
+          format_number(shape.mean_aspect_ratio) + ')');
   TextTable boundaries("             ", 2), materials("             ", 1);
   boundaries.add_row({"boundary", "condition", "area", has_solution ? "flux K du/dn" : ""});
   for (const auto &boundary : mesh.boundaries)
@@ -488,6 +496,17 @@ std::string probes_text(const RunRecord &record)
     table.add_row(row);
   }
   return '\n' + table.text() + '\n';
+}
+
+std::string probe_lines_text(const RunRecord &record)
+{
+  std::string text;
+  for (std::size_t l = 0; l < record.probe_lines.size(); ++l)
+    if (const std::int64_t outside = count_outside(record.probe_lines[l]); outside > 0)
+      text += line("line " + std::to_string(l + 1),
+          std::to_string(outside) + " of its " + plural(record.probe_lines[l].size(), "point") +
+              (outside == 1 ? " lies" : " lie") + " outside of the mesh: nan in the file");
+  return text;
 }
 
 std::string files_text(const RunRecord &record)

@@ -31,6 +31,9 @@ std::string summary_text(const RunRecord &record, bool verbose);
 /// The values at output.probes as a table; empty without them.
 std::string probes_text(const RunRecord &record);
 
+/// How many points of output.probe_lines lie outside of the mesh; empty if none do.
+std::string probe_lines_text(const RunRecord &record);
+
 std::string files_text(const RunRecord &record);
 
 /// All that matters in one line.

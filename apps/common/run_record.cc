@@ -127,6 +127,17 @@ namespace
     return probes;
   }
 
+  /// null if unknown
+  Json probe_lines_json(const RunRecord &record)
+  {
+    if (!record.numbers)
+      return nullptr;
+    Json lines = Json::array();
+    for (const std::vector<PointValue> &values : record.probe_lines)
+      lines.push_back({{"points", values.size()}, {"outside", count_outside(values)}});
+    return lines;
+  }
+
   /// null for a box
   Json mesh_json(const RunRecord &record)
   {
@@ -143,10 +154,16 @@ namespace
     return {{"source", mesh.source}, {"blocks", mesh.blocks},
         {"cells_per_direction", mesh.per_direction}, {"mapping_degree", mesh.mapping_degree},
         {"relaxation", mesh.relaxation}, {"operator", mesh.cycle_operator},
-        {"linear_levels", mesh.linear_levels}, {"coarse_solver", mesh.coarse_solver},
-        {"volume", mesh.volume}, {"least_quality", mesh.least_quality},
-        {"mean_quality", mesh.mean_quality}, {"largest_kappa", mesh.largest_kappa},
-        {"boundaries", boundaries}, {"materials", materials}};
+        {"linear_levels", mesh.linear_levels}, {"coarsening", mesh.coarsening},
+        {"coarse_solver", mesh.coarse_solver}, {"volume", mesh.volume},
+        {"least_quality", mesh.least_quality}, {"mean_quality", mesh.mean_quality},
+        {"largest_kappa", mesh.largest_kappa}, {"smallest_angle", mesh.shape.smallest_angle},
+        {"largest_angle", mesh.shape.largest_angle},
+        {"largest_aspect_ratio", mesh.shape.aspect_ratio},
+        {"mean_smallest_angle", mesh.shape.mean_smallest_angle},
+        {"mean_largest_angle", mesh.shape.mean_largest_angle},
+        {"mean_aspect_ratio", mesh.shape.mean_aspect_ratio}, {"boundaries", boundaries},
+        {"materials", materials}};
   }
 
   Json levels_json(const RunRecord &record)
@@ -291,6 +308,7 @@ void write_run_json(const RunRecord &record, std::ostream &out)
       {"l2_norm", number(&SolutionNumbers::l2_norm)},
       {"side_flux", side_flux_json(record)},
       {"probes", probes_json(record)},
+      {"probe_lines", probe_lines_json(record)},
       {"lambda_max", optional(record.lambda_max)},
       {"setup_seconds", record.setup_seconds},
       {"setup_parts", setup_json(record)},

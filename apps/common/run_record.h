@@ -14,6 +14,7 @@
 #include "kernels/core/setup_times.h"
 #include "kernels/device/device.h"
 #include "kernels/device/meters/launch_profile.h"
+#include "operators/analysis/mesh_shape.h"
 #include "operators/data/solution_numbers.h"
 #include "operators/mesh/grid.h"
 #include "operators/multigrid/coarsening_choice.h"
@@ -54,12 +55,14 @@ struct MeshRecord
   std::string cycle_operator; ///< "cell_mean: the metric varies in a cell by up to 1.02"
   int linear_levels =
       0; ///< so many of the coarsest levels have cells of degree 1, because they fold otherwise
+  std::string coarsening;    ///< "vertices: " and why
   std::string coarse_solver; ///< "degrees 3, 1 and 1234 vertices, sparse direct solver"
   double volume = 0.;
   double least_quality = 1.,
          mean_quality = 1.;      ///< quotients of the least and the largest det J in a cell
   double largest_kappa = 1.;     ///< operators/pointwise/metric.h
   std::array<double, 3> worst{}; ///< the middle of the cell with the least quality
+  MeshShape shape;
   std::vector<Boundary> boundaries;
   std::vector<Material> materials;
 };
@@ -122,7 +125,8 @@ struct RunRecord
 
   /// Of the solution, if the host has all of it on the finest grid.
   std::optional<SolutionNumbers> numbers;
-  std::vector<PointValue> probes; ///< output.probes, under the same condition
+  std::vector<PointValue> probes;                   ///< output.probes, under the same condition
+  std::vector<std::vector<PointValue>> probe_lines; ///< output.probe_lines, likewise
 
   std::vector<std::string> files; ///< what was written
   std::string files_trouble;      ///< why one could not be, and the program fails; empty: all could

@@ -7,6 +7,7 @@
 #include <iomanip>
 #include <limits>
 #include <ostream>
+#include <set>
 #include <sstream>
 
 #include <deal.II/base/convergence_table.h>
@@ -16,11 +17,13 @@
 #include "apps/common/output.h"
 #include "apps/common/program.h"
 #include "apps/common/report.h"
+#include "apps/parameters/checks.h"
 #include "apps/parameters/mesh.h"
 #include "apps/parameters/text.h"
 #include "apps/solve/blocks.h"
 #include "apps/solve/solve.h"
 #include "kernels/basis/make_cell_basis.h"
+#include "operators/analysis/nested_difference.h"
 #include "operators/data/errors.h"
 #include "version.h"
 
@@ -30,9 +33,11 @@ namespace
 {
   using Json = nlohmann::ordered_json;
 
-  /// The size of the exact solution, measured as the error of zero on a grid of the study.
+  /// The size of the exact solution, if there is one, measured as the error of zero on a grid of the study.
   void measure_solution(Study &study, MPI_Comm communicator)
   {
+    if (!study.has_exact_solution())
+      return;
     Problem problem = study.parameters.problem;
     problem.degree = study.parameters.converge.degrees.back();
     problem.refinements = study.parameters.converge.refinements.front();
@@ -189,6 +194,12 @@ namespace
     return std::nullopt;
   }
 
+  /// What errors are relative to.
+  const char *reference_word(const Study &study)
+  {
+    return study.has_exact_solution() ? "exact" : "finer";
+  }
+
   Parameters parameters_of_run(const Parameters &parameters, int degree, int refinements)
   {
     Parameters run = parameters;
@@ -234,7 +245,8 @@ bool MissedOrder::is_rising() const
       std::adjacent_find(orders.begin(), orders.end(), std::greater_equal<>()) == orders.end();
 }
 
-std::string missed_order_text(const MissedOrder &missed, const ConvergeOptions &options)
+std::string missed_order_text(
+    const MissedOrder &missed, const ConvergeOptions &options, bool has_exact_solution)
 {
   std::vector<std::string> orders;
   for (const double order : missed.orders)
@@ -253,8 +265,10 @@ std::string missed_order_text(const MissedOrder &missed, const ConvergeOptions &
     text += (orders.size() > 1 ? "The orders do not rise (" + join(orders, ", ") + "): "
                                : "One pair of grids does not tell why: ") +
         "grids may be too coarse for the solution (pre-asymptotic; add " + finer +
-        "), the solution not smooth enough, or problem.exact_solution not that of the right-hand side "
-        "and the boundary values";
+        (has_exact_solution
+                ? "), the solution not smooth enough, or problem.exact_solution not that of the right-hand side "
+                  "and the boundary values"
+                : ") or the solution not smooth enough");
   return text + ". converge.check_orders = false does without the check";
 }
 
@@ -270,6 +284,9 @@ std::vector<int> unjudged_degrees(const Study &study)
 std::string study_text(const Study &study)
 {
   std::string text;
+  if (!study.has_exact_solution())
+    text =
+        "\nErrors are differences to the solution on cells of half the size, since problem.exact_solution is not given.\n";
   bool has_note = false;
   for (const DegreeStudy &degree : study.degrees)
   {
@@ -288,7 +305,7 @@ std::string study_text(const Study &study)
 void write_study_csv(const Study &study, std::ostream &out)
 {
   out << "degree,refinements,cells,dofs,h,l2_error,l2_order,h1_error,h1_order,limited_by,iterations,"
-         "solve_seconds\n"
+         "solve_seconds,reference\n"
       << std::setprecision(std::numeric_limits<double>::max_digits10);
   const auto number = [&](const std::optional<double> &value) {
     if (value)
@@ -313,7 +330,8 @@ void write_study_csv(const Study &study, std::ostream &out)
       number(order(study, degree, i, l2));
       number(run.h1_error);
       number(order(study, degree, i, gradient));
-      out << note(study, run) << ',' << run.report.iterations << ',' << run.report.seconds << '\n';
+      out << note(study, run) << ',' << run.report.iterations << ',' << run.report.seconds << ','
+          << reference_word(study) << '\n';
     }
 }
 
@@ -326,12 +344,102 @@ void write_study_json(const Study &study, std::ostream &out)
   if (const auto order = find_missed_order(study))
     missed = {{"degree", order->degree}, {"norm", order->norm}, {"measured", order->measured},
         {"expected", order->expected}, {"orders", order->orders}, {"rising", order->is_rising()}};
-  const Json json{{"degrees", degrees}, {"solution_norm", study.solution_norm},
-      {"gradient_norm", study.gradient_norm}, {"rounding_floor", rounding_floor},
-      {"missed_order", missed}, {"version", version}, {"git_hash", git_hash},
-      {"parameters", json_of_text(json_text(study.parameters))}};
+  const Json json{{"degrees", degrees}, {"reference", reference_word(study)},
+      {"solution_norm", study.solution_norm}, {"gradient_norm", study.gradient_norm},
+      {"rounding_floor", rounding_floor}, {"missed_order", missed}, {"version", version},
+      {"git_hash", git_hash}, {"parameters", json_of_text(json_text(study.parameters))}};
   out << text_of_json(json) << '\n';
 }
+
+namespace
+{
+  /// The runs of one degree without an exact solution: each is compared with that of one refinement more.
+  class RunsOfDegree
+  {
+  public:
+    RunsOfDegree(Study &study, MPI_Comm communicator, Console &console)
+      : study_(study)
+      , communicator_(communicator)
+      , console_(console)
+    {}
+
+    /// Whether all have converged; one that has not is the last run of the study.
+    bool solve()
+    {
+      const std::vector<int> &listed = study_.parameters.converge.refinements;
+      std::set<int> all(listed.begin(), listed.end());
+      for (const int refinements : listed)
+        all.insert(refinements + 1);
+      for (const int refinements : all)
+      {
+        const bool is_listed = std::count(listed.begin(), listed.end(), refinements) > 0;
+        if (!solve(refinements, is_listed))
+          return false;
+      }
+      return true;
+    }
+
+  private:
+    bool solve(int refinements, bool is_listed)
+    {
+      std::vector<RunRecord> &runs = study_.degrees.back().runs;
+      const Parameters parameters =
+          parameters_of_run(study_.parameters, study_.degrees.back().degree, refinements);
+      Console silent = Console::silent(communicator_);
+      std::optional<NestedDifference> difference;
+      const RunRecord record =
+          run_solve_on_blocks(parameters, communicator_, console_.is_verbose() ? console_ : silent,
+              [&](const BlockProblem &problem, const BlockLevels &levels, const Vector<double> &u) {
+                if (coarser_ && coarser_refinements_ + 1 == refinements)
+                  difference = difference_to_coarser(problem, levels, u);
+                coarser_.reset();
+                if (is_listed)
+                {
+                  coarser_.emplace(u.block());
+                  std::copy_n(u.data(), u.size(), coarser_->data());
+                }
+                coarser_refinements_ = refinements;
+              });
+      console_.normal(describe(record) + result_line(record));
+      if (difference && record.report.converged())
+        keep(runs.back(), record, *difference);
+      if (is_listed || !record.report.converged())
+        runs.push_back(record);
+      return record.report.converged();
+    }
+
+    NestedDifference difference_to_coarser(
+        const BlockProblem &problem, const BlockLevels &levels, const Vector<double> &u) const
+    {
+      try
+      {
+        return nested_difference(problem, levels, u, *coarser_);
+      }
+      catch (const std::invalid_argument &)
+      {
+        fail_for(study_.parameters, {"converge.refinements"},
+            "the coarsest mesh has too few cells for so many ranks; allowed: fewer ranks, larger refinements, or problem.exact_solution");
+      }
+    }
+
+    void keep(RunRecord &coarse, const RunRecord &fine, const NestedDifference &difference)
+    {
+      coarse.l2_error = difference.l2;
+      coarse.h1_error = difference.h1_seminorm;
+      coarse.algebraic_l2_error =
+          std::hypot(coarse.algebraic_l2_error.value_or(0.), fine.algebraic_l2_error.value_or(0.));
+      study_.solution_norm = difference.fine_l2;
+      study_.gradient_norm = difference.fine_gradient;
+    }
+
+    Study &study_;
+    MPI_Comm communicator_;
+    Console &console_;
+    std::optional<Vector<double>>
+        coarser_; ///< the solution of the run before, if it is of the study
+    int coarser_refinements_ = 0;
+  };
+} // namespace
 
 Study run_study(const Parameters &parameters, MPI_Comm communicator, Console &console)
 {
@@ -344,6 +452,12 @@ Study run_study(const Parameters &parameters, MPI_Comm communicator, Console &co
   for (const int degree : parameters.converge.degrees)
   {
     study.degrees.push_back({degree, {}});
+    if (!study.has_exact_solution())
+    {
+      if (!RunsOfDegree(study, communicator, console).solve())
+        return study;
+      continue;
+    }
     for (const int refinements : parameters.converge.refinements)
     {
       const Parameters run = parameters_of_run(parameters, degree, refinements);
@@ -382,7 +496,7 @@ namespace
       return 0;
     if (const std::optional<MissedOrder> order = find_missed_order(study))
     {
-      console.error(missed_order_text(*order, parameters.converge));
+      console.error(missed_order_text(*order, parameters.converge, study.has_exact_solution()));
       return exit_order_missed;
     }
     for (const int degree : unjudged_degrees(study))

@@ -45,6 +45,9 @@ struct Study
   std::vector<DegreeStudy> degrees;
   double solution_norm = 1.; ///< L2 norm of the exact solution
   double gradient_norm = 1.; ///< L2 norm of its gradient, if the gradient is given
+
+  /// Without an exact solution errors are differences to the solution of the same degree on cells of half the size, and norms are those of the finest solution.
+  bool has_exact_solution() const { return !parameters.problem.exact_solution.empty(); }
 };
 
 /// log2 of the ratio of the errors, for refinements that differ by `refinements`.
@@ -56,7 +59,8 @@ double observed_order(double coarse_error, double fine_error, int refinements);
 std::optional<MissedOrder> find_missed_order(const Study &study);
 
 /// What was missed, what may be the reason, and how to go on.
-std::string missed_order_text(const MissedOrder &missed, const ConvergeOptions &options);
+std::string missed_order_text(
+    const MissedOrder &missed, const ConvergeOptions &options, bool has_exact_solution = true);
 
 /// The degrees of which no L2 order is known.
 std::vector<int> unjudged_degrees(const Study &study);
@@ -67,7 +71,7 @@ std::string study_text(const Study &study);
 void write_study_csv(const Study &study, std::ostream &out);
 void write_study_json(const Study &study, std::ostream &out);
 
-/// Solves for all pairs of degrees and refinements; each solve leaves its record in a directory of
+/// Solves for all pairs of degrees and refinements, and without an exact solution, which curved cells permit, also for one refinement more than each; each solve leaves its record in a directory of
 /// its own below output.directory/runs. Stops at the first that does not converge. Collective.
 Study run_study(const Parameters &parameters, MPI_Comm communicator, Console &console);
 

@@ -175,9 +175,11 @@ namespace
     if (multigrid.smoother == Smoother::patch)
       fail_on_blocks(
           p, "multigrid.smoother", "curved cells have no patches", "chebyshev or jacobi");
-    if (multigrid.coarsening != Coarsening::automatic && multigrid.coarsening != Coarsening::cells)
-      fail_on_blocks(
-          p, "multigrid.coarsening", "curved cells are coarsened to cells", "auto or cells");
+    if (multigrid.coarsening == Coarsening::vertices_and_lines ||
+        multigrid.coarsening == Coarsening::fast_diagonalisation)
+      fail_on_blocks(p, "multigrid.coarsening",
+          "below curved cells there are coarser ones, or their vertices",
+          "auto, cells or vertices");
     if (takes_tensor_cores(multigrid.precision))
       fail_on_blocks(p, "multigrid.precision", "curved cells are solved on the CPU",
           "auto, double, single or half");
@@ -209,6 +211,9 @@ void check_mesh(const Parameters &p)
     fail_for(p, {"problem.coefficient", "mesh.type"},
         "a full tensor needs cells with points; allowed: one entry or one per direction, or another mesh.type, as mapped with "
         "mesh.map = x; y; z");
+  if (p.mesh.averages != FaceAverage::arithmetic && !has_blocks(p))
+    fail_for(p, {"mesh.averages", "mesh.type"},
+        "boxes have arithmetic averages; allowed: arithmetic, or another mesh.type, as mapped with mesh.map = x; y; z");
   if (has_blocks(p))
     return check_choices(p);
   if (p.solver.multigrid.cycle_operator != CycleOperator::automatic)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apps/parameters/grading.h"
+#include "operators/output/line_file.h"
 #include "tensormg/mesh.h"
 #include "tensormg/options.h"
 #include "tensormg/problem.h"
@@ -60,6 +61,7 @@ struct OutputOptions
   std::int64_t vtu_max_cells = 200000;       ///< no VTU of a grid with more cells
   bool write_npy = false;                    ///< the array of all values, of any size
   std::vector<std::array<double, 3>> probes; ///< points whose values are told
+  std::vector<LineProbe> probe_lines;        ///< lines whose values get a file each
   bool level_times = false;                  ///< device: waits after each part of a cycle
   Verbosity verbosity = Verbosity::normal;
   std::string log_file; ///< in the directory; empty: none

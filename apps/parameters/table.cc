@@ -183,6 +183,9 @@ namespace
         "file: the mesh, of quadrilaterals or hexahedra.");
     mesh.integer("degree", &MeshOptions::degree, 0, 8,
         "Polynomial degree of the geometry of a cell, at most that of the elements; 0 is theirs.");
+    mesh.word("averages", &MeshOptions::averages,
+        "Of the fluxes and penalties of the two sides of a face, on curved cells: arithmetic, or harmonic, weighted interior penalty (SWIP), "
+        "where K jumps: the diagonal is then enough for the smoother at any jump between blocks, the error a little smaller.");
   }
 
   void add_conditions(std::vector<ParameterEntry> &table)
@@ -278,7 +281,7 @@ namespace
     multigrid.word("coarsening", &MultigridOptions::coarsening,
         "What serves coefficients of cells. cells: coarser cells; vertices: linear elements, smoothed by cells and strong lines; "
         "vertices_and_lines: by all lines; fast_diagonalisation: the whole grid at once, for products of functions of x, y, z. "
-        "auto goes by the cells, and on to the next if slow.");
+        "auto goes by the cells, and on to the next if slow. On curved cells there are cells and vertices, for coefficients that jump inside blocks.");
     multigrid.word("smoother", &MultigridOptions::smoother,
         "chebyshev: polynomial over the inverted cell blocks; patch: vertex-patch Schwarz; "
         "jacobi: damped inverted cell blocks.");
@@ -408,6 +411,19 @@ namespace
               return read_points(p.output.probes, p.problem.dim, text);
             },
             [](const Parameters &p) { return write_points(p.output.probes, p.problem.dim); })
+        .list_separator = ';';
+    of_all
+        .add(
+            "probe_lines",
+            "Straight lines, each with two ends and its number of points, with both ends. The value and the gradient of the solution at these go into a file "
+            "for each line, NAME_line_1.csv, ..., with the columns x, y, z, distance, the field and gradient_x, gradient_y, gradient_z; nan where a point is "
+            "outside of the mesh. Needs vtu_coarsening = 0.",
+            "lines FROM : TO : POINTS, separated by semicolons, as in 0 0 0 : 1 1 1 : 101; 0 0 0.5 : 1 0 0.5 : 11; or nothing",
+            any_pattern(),
+            [](Parameters &p, const std::string &text) {
+              return read_lines(p.output.probe_lines, p.problem.dim, text);
+            },
+            [](const Parameters &p) { return write_lines(p.output.probe_lines, p.problem.dim); })
         .list_separator = ';';
   }
 

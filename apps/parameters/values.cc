@@ -207,6 +207,44 @@ std::string write_points(const std::vector<std::array<double, 3>> &points, int d
   return join(parts, "; ");
 }
 
+std::string read_lines(std::vector<LineProbe> &lines, int dim, const std::string &text)
+{
+  constexpr int most_points = 1000000;
+  lines.clear();
+  for (const std::string &part : split(text, ';'))
+  {
+    const std::vector<std::string> words = split(part, ':');
+    if (words.size() != 3)
+      return "has the line '" + cut(part) + "', which is not FROM : TO : POINTS";
+    LineProbe line;
+    for (const auto &[end, word] : {std::pair{&line.from, words[0]}, std::pair{&line.to, words[1]}})
+    {
+      std::vector<std::array<double, 3>> points;
+      if (const std::string complaint = read_points(points, dim, word); !complaint.empty())
+        return complaint;
+      if (points.size() != 1)
+        return "has the line '" + cut(part) + "' without two points";
+      *end = points.front();
+    }
+    const std::optional<double> count = to_number(words[2]);
+    if (!count || !(*count >= 2. && *count <= most_points) || *count != std::floor(*count))
+      return "has a line of '" + cut(words[2]) + "' points; their number is from 2 to " +
+          std::to_string(most_points);
+    line.n_points = static_cast<int>(*count);
+    lines.push_back(line);
+  }
+  return "";
+}
+
+std::string write_lines(const std::vector<LineProbe> &lines, int dim)
+{
+  std::vector<std::string> parts;
+  for (const LineProbe &line : lines)
+    parts.push_back(write_points({line.from}, dim) + " : " + write_points({line.to}, dim) + " : " +
+        std::to_string(line.n_points));
+  return join(parts, "; ");
+}
+
 std::string read_backend(std::string &backend, const std::string &text)
 {
   const std::vector<std::string> known = backend_words();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/parameters/text.h"
+#include "operators/output/line_file.h"
 #include "tensormg/problem.h"
 
 namespace tensormg
@@ -75,6 +76,10 @@ std::string read_words(
 std::string read_points(
     std::vector<std::array<double, 3>> &points, int dim, const std::string &text);
 std::string write_points(const std::vector<std::array<double, 3>> &points, int dim);
+
+/// "0 0 0 : 1 1 1 : 101; ...": both ends and the number of points of each line.
+std::string read_lines(std::vector<LineProbe> &lines, int dim, const std::string &text);
+std::string write_lines(const std::vector<LineProbe> &lines, int dim);
 
 /// A backend that a solve may ask for.
 std::string read_backend(std::string &backend, const std::string &text);

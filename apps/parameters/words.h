@@ -30,6 +30,10 @@ inline constexpr auto words<MeshType> = WordTable<MeshType, 4>{{{"box", MeshType
     {"mapped", MeshType::mapped}, {"generate", MeshType::generate}, {"file", MeshType::file}}};
 
 template <>
+inline constexpr auto words<FaceAverage> = WordTable<FaceAverage, 2>{
+    {{"arithmetic", FaceAverage::arithmetic}, {"harmonic", FaceAverage::harmonic}}};
+
+template <>
 inline constexpr auto words<InCell> =
     WordTable<InCell, 2>{{{"constant", InCell::constant}, {"mean", InCell::mean}}};
 

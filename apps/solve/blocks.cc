@@ -14,12 +14,13 @@
 #include "apps/parameters/text.h"
 #include "apps/solve/system.h"
 #include "kernels/core/setup_times.h"
+#include "operators/analysis/block_probes.h"
+#include "operators/analysis/cell_shape.h"
 #include "operators/blocks/block_mesh.h"
 #include "operators/mesh/sums_over_ranks.h"
 #include "operators/output/block_output.h"
 #include "operators/output/stale_files.h"
 #include "operators/pointwise/block_numbers.h"
-#include "operators/pointwise/block_probes.h"
 #include "operators/pointwise/block_problem.h"
 #include "operators/pointwise/block_right_hand_side.h"
 #include "operators/solver/available_memory.h"
@@ -145,27 +146,44 @@ namespace
             ", or a lower degree");
   }
 
-  /// The levels of multigrid below one cell per block, of which a Grid knows nothing.
-  void insert_lower_degrees(const BlockProblem &problem, RunRecord &record)
+  /// The levels of multigrid that a Grid does not know, as long as nothing is known about the coefficients.
+  void foresee_levels(const BlockProblem &problem, RunRecord &record)
   {
     const Problem &p = problem.problem;
     const std::int64_t blocks = problem.blocks.n_blocks();
+    const bool vertices = record.solver.multigrid.coarsening == Coarsening::vertices;
+    const LevelRecord finest = record.levels.back();
+    if (vertices)
+      record.levels = {finest};
     std::vector<LevelRecord> lower;
-    for (const int degree : degrees_of_blocks(p.dim, p.degree, blocks))
+    for (const int degree :
+        vertices ? degrees_on_vertices(p.degree) : degrees_of_blocks(p.dim, p.degree, blocks))
       if (degree < p.degree)
       {
-        const Block block(p.dim, degree, {blocks, 1, 1});
+        const Block block(
+            p.dim, degree, vertices ? finest.cells : std::array<std::int64_t, 3>{blocks, 1, 1});
         lower.push_back({block.cells, block.dofs(),
-            !lower.empty() && are_divided(block, blocks, record.ranks, replicated_dofs_of_blocks),
+            (vertices || !lower.empty()) &&
+                are_divided(block, blocks, record.ranks, replicated_dofs_of_blocks),
             {}});
       }
     record.levels.insert(record.levels.begin(), lower.begin(), lower.end());
   }
 
+  /// Those that there are.
+  std::vector<LevelRecord> records_of(const BlockLevels &levels)
+  {
+    std::vector<LevelRecord> result;
+    for (const BlockLevels::Level &level : levels.levels())
+      result.push_back(
+          {level.grid.global_cells, level.grid.global_dofs(), level.shared != nullptr, {}});
+    return result;
+  }
+
   RunRecord begin(const Parameters &parameters, const BlockProblem &problem, const Grid &grid)
   {
     RunRecord record = begin_record(parameters, grid, "cpu");
-    insert_lower_degrees(problem, record);
+    foresee_levels(problem, record);
     record.is_singular = problem.is_singular();
     record.solver.basis_precision = BasisPrecision::double_precision;
     record.memory = make_memory_plan(sizes_of(problem, grid.n_ranks), record.solver);
@@ -226,6 +244,7 @@ namespace
       const BlockNumbers &numbers, MeshRecord &mesh)
   {
     record_quality(problem, levels.levels().back(), mesh);
+    mesh.shape = shape_of_mesh(problem.geometry, levels.levels().back());
     mesh.volume = numbers.volume;
     for (const auto &[number, condition] : problem.conditions)
       if (numbers.areas.contains(number))
@@ -239,6 +258,7 @@ namespace
   void tell_of_levels(const RunRecord &record, Console &console)
   {
     console.normal("coarse       " + record.mesh->coarse_solver + '\n');
+    console.normal("             " + record.mesh->coarsening + '\n');
     if (const int levels = record.mesh->linear_levels; levels > 0)
       console.normal("             on the coarsest " +
           std::string(levels == 1 ? "level" : std::to_string(levels) + " levels") +
@@ -269,13 +289,26 @@ namespace
     }
     void make_levels()
     {
-      levels_ = with_mesh(
-          record.parameters, [&] { return tensormg::make_levels(problem_, grid_.communicator); });
+      const auto [plan, budget] = plan_of_vertices(problem_, record.solver, grid_.communicator);
+      const bool has_room = budget.fits();
+      levels_ = with_mesh(record.parameters, [&] {
+        return tensormg::make_levels(
+            problem_, grid_.communicator, record.solver.multigrid.coarsening, has_room);
+      });
       for (const BlockLevels::Level &level : levels_->levels())
         record.mesh->linear_levels +=
             level.shape.mapping_degree < std::min(problem_.mapping_degree, level.basis.n - 1) ? 1
                                                                                               : 0;
+      const BlockCoarsening &coarsening = levels_->coarsening();
+      record.mesh->coarsening =
+          (coarsening.vertices ? "vertices: " : "cells: ") + coarsening.reason;
       record.mesh->coarse_solver = levels_->coarse_text();
+      record.levels = records_of(*levels_);
+      if (coarsening.vertices)
+      {
+        record.memory = plan;
+        record.budget = budget;
+      }
     }
 
     const BlockProblem &problem() const { return problem_; }
@@ -318,6 +351,15 @@ namespace
         fail_for(parameters, {"output.probes"},
             "the point " + point_text(points[p], parameters.problem.dim) +
                 " lies outside of the mesh; allowed: points of its cells, whose sides are polynomials");
+    for (std::size_t l = 0; l < parameters.output.probe_lines.size(); ++l)
+    {
+      const std::vector<bool> of_line =
+          are_inside(stage.problem(), stage.levels(), parameters.output.probe_lines[l].points());
+      if (std::find(of_line.begin(), of_line.end(), true) == of_line.end())
+        fail_for(parameters, {"output.probe_lines"},
+            "no point of line " + std::to_string(l + 1) +
+                " lies in the mesh; allowed: lines with points in it");
+    }
   }
 
   /// "rows of cells: directions of a cell differ by up to 40"
@@ -427,6 +469,8 @@ namespace
       record.numbers = {numbers.integral, numbers.integral / numbers.volume, numbers.minimum,
           numbers.maximum, numbers.l2_norm, {}};
       record.probes = values_at(stage.problem(), stage.levels(), x, parameters.output.probes);
+      for (const LineProbe &line : parameters.output.probe_lines)
+        record.probe_lines.push_back(values_at(stage.problem(), stage.levels(), x, line.points()));
       if (parameters.problem.exact_solution.empty())
         return;
       const Errors errors = compute_errors(stage.problem(), stage.levels(), x);
@@ -474,7 +518,8 @@ namespace
   }
 } // namespace
 
-RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicator, Console &console)
+RunRecord run_solve_on_blocks(
+    const Parameters &parameters, MPI_Comm communicator, Console &console, const UseOfBlocks &use)
 {
   setup_times::reset();
   setup_times::resume();
@@ -495,13 +540,17 @@ RunRecord run_solve_on_blocks(const Parameters &parameters, MPI_Comm communicato
   record.setup_parts = setup_times::parts();
   record.peak_memory_bytes = peak_memory_of_all(communicator);
   measure_on_blocks(stage, x, console);
+  if (use && record.report.reason != StopReason::not_finite)
+    use(stage.problem(), stage.levels(), x);
   console.normal(setup_text(record) + levels_text(record) +
-      summary_text(record, console.is_verbose()) + mesh_text(record, true) + probes_text(record));
+      summary_text(record, console.is_verbose()) + mesh_text(record, true) + probes_text(record) +
+      probe_lines_text(record));
   if (console.is_quiet())
     console.result(result_line(record));
   std::exception_ptr trouble;
   try
   {
+    write_probe_lines(record, communicator);
     write_vtu(stage, record, x, console);
   }
   catch (const std::exception &error)

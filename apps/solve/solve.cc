@@ -37,6 +37,7 @@ namespace
     std::exception_ptr trouble;
     try
     {
+      write_probe_lines(record, system.communicator());
       write_field(record, grid, system.basis, x, system.console);
     }
     catch (const std::exception &error)
@@ -261,7 +262,7 @@ RunRecord run_solve(const Parameters &parameters, MPI_Comm communicator, Console
 
   measure_solution(record, stage.grid, stage.basis, x);
   report_solve(record, console);
-  console.normal(probes_text(record));
+  console.normal(probes_text(record) + probe_lines_text(record));
   write_files(system, written, x, begin, record);
   console.normal(files_text(record));
   if (!record.report.converged())

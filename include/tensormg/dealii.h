@@ -1,17 +1,23 @@
-// A preconditioner for programs with deal.II: FE_DGQ on a subdivided box, vectors and numbering of their own.
+// For programs with deal.II: a preconditioner for FE_DGQ on a subdivided box, with vectors and numbering of their own; triangulations of curved cells.
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <deal.II/base/mpi_noncontiguous_partitioner.h>
+#include <deal.II/base/quadrature_lib.h>
 #include <deal.II/dofs/dof_handler.h>
 #include <deal.II/fe/fe_dgq.h>
+#include <deal.II/fe/mapping.h>
+#include <deal.II/grid/tria.h>
 #include <deal.II/lac/la_parallel_vector.h>
 
+#include "tensormg/mesh.h"
 #include "tensormg/mpi.h"
 #include "tensormg/solver.h"
 
@@ -145,4 +151,54 @@ private:
   mutable std::vector<double> ours_;
   std::unique_ptr<dealii::Utilities::MPI::NoncontiguousPartitioner> to_ours_, to_theirs_;
 };
+
+/// The active cells of a triangulation, in the order of its iterators, as mesh.arrays of tensormg/mesh_solver.h: shaped as the mapping has them at the nodes of this
+/// degree, with the triangulation's numbers of materials and boundaries. With problem.refinements = 0 and Nodes::gauss_lobatto a vector of one process has the
+/// unknowns of each cell in the order of FE_DGQ. Throws ArgumentError where this process does not have all cells.
+template <int dim>
+MeshArrays mesh_arrays(const dealii::Triangulation<dim> &triangulation,
+    const dealii::Mapping<dim> &mapping, int degree)
+{
+  if (triangulation.n_active_cells() != triangulation.n_global_active_cells())
+    throw ArgumentError("the triangulation has " +
+        std::to_string(triangulation.n_global_active_cells()) + " cells, and this process " +
+        std::to_string(triangulation.n_active_cells()) + "; allowed: all on each process");
+  MeshArrays mesh;
+  mesh.degree = degree;
+  mesh.points.resize(triangulation.n_vertices());
+  const auto point_of = [](const dealii::Point<dim> &point) {
+    std::array<double, 3> result{};
+    for (int d = 0; d < dim; ++d)
+      result[static_cast<std::size_t>(d)] = point[static_cast<unsigned>(d)];
+    return result;
+  };
+  const dealii::QGaussLobatto<dim> nodes(static_cast<unsigned>(degree) + 1);
+  for (const auto &cell : triangulation.active_cell_iterators())
+  {
+    for (const auto &node : nodes.get_points())
+    {
+      unsigned vertex = 0, ends = 0; // of directions at whose ends the node is
+      for (unsigned d = 0; d < dim; ++d)
+      {
+        vertex += node[d] > 0.5 ? 1U << d : 0U;
+        ends += std::abs(node[d] - 0.5) > 0.5 - 1e-12 ? 1 : 0;
+      }
+      const std::size_t number = ends == dim ? cell->vertex_index(vertex) : mesh.points.size();
+      if (ends < dim)
+        mesh.points.emplace_back();
+      mesh.points[number] = point_of(mapping.transform_unit_to_real_cell(cell, node));
+      mesh.cells.push_back(static_cast<std::int64_t>(number));
+    }
+    mesh.material.push_back(static_cast<int>(cell->material_id()));
+    for (const unsigned f : cell->face_indices())
+      if (cell->at_boundary(f))
+      {
+        auto &face = mesh.faces.emplace_back();
+        for (const unsigned v : cell->face(f)->vertex_indices())
+          face[v] = cell->face(f)->vertex_index(v);
+        mesh.boundary.push_back(static_cast<int>(cell->face(f)->boundary_id()));
+      }
+  }
+  return mesh;
+}
 } // namespace tensormg

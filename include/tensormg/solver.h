@@ -1,4 +1,4 @@
-// The library: solvers of -div(K grad u) + c u = f on boxes, made once and called many times.
+// The library: solvers of -div(K grad u) + c u = f on boxes, made once and called many times. For curved cells: tensormg/mesh_solver.h.
 //
 // Vectors are arrays of double with one number per node, each cell by itself:
 //   u[cell][k][j][i],  cell = (cz * cells_y + cy) * cells_x + cx,  i fastest, in x; k in z (3D only),

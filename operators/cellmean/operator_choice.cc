@@ -18,6 +18,8 @@ OperatorChoice choose_operator(
     return {true, true, "it is the same everywhere in a cell"};
   if (asked == CycleOperator::cell_mean)
     return {true, false, "as asked for"};
+  if (levels.averages() == FaceAverage::harmonic)
+    return {false, false, "faces have harmonic averages"};
   return {variation.within <= most_variation, false,
       "it varies in a cell by up to " + number_text(variation.within)};
 }

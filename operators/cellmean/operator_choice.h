@@ -18,7 +18,7 @@ struct OperatorChoice
 };
 /// On all ranks alike; collective. `relaxation`: of the finest level. Automatic: cell_mean where MetricVariation::within of the finest level is at most 2,
 /// or where cells or lines are relaxed, which cost as much as the operator or more, at most 1.2. From there on the iterations that it takes more
-/// cost what each of them saves.
+/// cost what each of them saves. Harmonic averages at faces have the true metric: means know arithmetic ones.
 OperatorChoice choose_operator(
     const BlockLevels &levels, CycleOperator asked, const RelaxationChoice &relaxation);
 } // namespace tensormg

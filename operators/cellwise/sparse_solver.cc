@@ -140,9 +140,11 @@ SparseMethod sparse_method(std::int64_t unknowns, int dim)
   return VertexAmg::is_available() ? SparseMethod::algebraic : SparseMethod::conjugate_gradients;
 }
 
-SparseSolver::SparseSolver(SparseRows matrix, SparseMethod method, bool is_singular)
+SparseSolver::SparseSolver(
+    SparseRows matrix, SparseMethod method, bool is_singular, bool coefficients_jump)
   : method_(method)
   , is_singular_(is_singular)
+  , coefficients_jump_(coefficients_jump)
 {
   const auto size = static_cast<std::size_t>(matrix.rows());
   if (is_singular && (method == SparseMethod::dense || method == SparseMethod::direct))
@@ -191,7 +193,10 @@ void SparseSolver::solve(std::vector<double> &x, std::vector<double> &b)
       direct_->solve(x, b);
       break;
     case SparseMethod::algebraic:
-      amg_->cycles(x, b, v_cycles);
+      if (coefficients_jump_)
+        amg_->solve(x, b);
+      else
+        amg_->cycles(x, b, v_cycles);
       break;
     default:
       iterate(x, b);

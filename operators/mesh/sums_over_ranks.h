@@ -1,8 +1,9 @@
-// Sums over ranks that are the same each time, and on all of them.
+// Sums over ranks.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 namespace tensormg
 {
-/// Adds the numbers of all ranks, in their order: MPI_Allreduce may take any. Collective.
+/// Adds the numbers of all ranks, in their order, so that the sums are the same each time, and on all of them: MPI_Allreduce may take any. Collective.
 inline void sum_in_order(std::span<double> numbers, MPI_Comm communicator)
 {
   int n_ranks = 1;
@@ -21,6 +22,16 @@ inline void sum_in_order(std::span<double> numbers, MPI_Comm communicator)
   std::fill(numbers.begin(), numbers.end(), 0.);
   for (std::size_t i = 0; i < all.size(); ++i)
     numbers[i % numbers.size()] += all[i];
+}
+/// Adds so many numbers that nobody wants those of all ranks at once. Collective.
+inline void sum_many(std::span<double> numbers, MPI_Comm communicator)
+{
+  int n_ranks = 1;
+  MPI_Comm_size(communicator, &n_ranks);
+  constexpr std::size_t most = std::numeric_limits<int>::max();
+  for (std::size_t at = 0; n_ranks > 1 && at < numbers.size(); at += most)
+    MPI_Allreduce(MPI_IN_PLACE, numbers.data() + at,
+        static_cast<int>(std::min(most, numbers.size() - at)), MPI_DOUBLE, MPI_SUM, communicator);
 }
 inline double sum_in_order(double number, MPI_Comm communicator)
 {

@@ -1,4 +1,4 @@
-// The coarsest level of a mesh with many blocks: a cycle of two levels over continuous linear functions.
+// The coarsest level of a mesh with many cells: a cycle of two levels over continuous linear functions.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,11 @@
 #include "kernels/vector/vector.h"
 #include "operators/cellwise/sparse_solver.h"
 #include "operators/constant/start_vector.h"
+#include "operators/mesh/sums_over_ranks.h"
 #include "operators/multigrid/eigenvalue_estimate.h"
 #include "operators/multigrid/smoothing_choices.h"
 #include "operators/pointwise/block_levels.h"
+#include "operators/pointwise/cell_variety.h"
 #include "operators/pointwise/pointwise_operator.h"
 #include "operators/vectors/vector_space.h"
 #include "solvers/chebyshev.h"
@@ -22,18 +24,18 @@
 namespace tensormg
 {
 /// x = C b for level 0 of a BlockLevels that has vertices(), in double: smoothing, correction by (P'BP)^-1 (block_vertices.h,
-/// sparse_solver.h), smoothing. C is symmetric and the same each time. Where constants are in the kernel, x and b are freed of them. More than
-/// one such cycle saves multigrid no iteration.
+/// sparse_solver.h), smoothing. C is symmetric and the same each time, where coefficients jump and V-cycles serve up to their accuracy. Where constants are in the kernel, x and b are freed of them. More than
+/// one such cycle saves multigrid no iteration. Where the level is divided among ranks, all of them have all vertices, and sum P'r.
 template <typename Number>
 class VertexCoarseSolver : public CoarseSolverBase<Vector<Number>>
 {
 public:
-  /// `levels` must outlive the object; `op`: B of level 0. Throws as SparseSolver, and EigenvalueError if B is not finite.
+  /// `levels` must outlive the object; `op`: B of level 0. Collective. Throws as SparseSolver, and EigenvalueError if B is not finite.
   VertexCoarseSolver(const BlockLevels &levels, std::unique_ptr<PointwiseOperator<double>> op,
       const MultigridOptions &options)
     : level_(levels.levels().front())
     , vertices_(*levels.vertices())
-    , space_(level_.grid.block, MPI_COMM_SELF)
+    , space_(level_.grid.block, level_.grid.communicator)
     , operator_(std::move(op))
     , smoother_(*operator_, smoothing_steps(options, lambda_max(options)))
     , x_(level_.grid.block)
@@ -42,7 +44,8 @@ public:
   {
     if (vertices_.size() > 0)
       solver_.emplace(vertices_.matrix(levels),
-          sparse_method(vertices_.size(), level_.grid.block.dim), levels.is_singular());
+          sparse_method(vertices_.size(), level_.grid.block.dim), levels.is_singular(),
+          cell_variety(level_).between > BlockLevels::most_jump_in_blocks);
     if (!levels.is_singular())
       return;
     constant_ = space_.make_vector();
@@ -59,10 +62,13 @@ public:
 
   static std::int64_t bytes(const BlockLevels &levels)
   {
-    const Block &block = levels.levels().front().grid.block;
+    const LevelGrid &grid = levels.levels().front().grid;
+    const Block &block = grid.block;
+    const std::int64_t cells = grid.global_cells[0] * grid.global_cells[1] * grid.global_cells[2];
     return static_cast<std::int64_t>(sizeof(double)) *
         (4 * block.size() + laplace::trace_size(block)) +
-        static_cast<std::int64_t>(SparseSolver::bytes(levels.vertices()->size(), block.dim));
+        static_cast<std::int64_t>(BlockVertices::bytes(cells, block.dim) +
+            SparseSolver::bytes(levels.vertices()->size(), block.dim));
   }
 
 private:
@@ -88,9 +94,11 @@ private:
     if (!solver_)
       return;
     operator_->residual(work_, x_, b_);
-    vertices_.restrict_to(level_.basis, of_vertices_, work_);
+    const std::int64_t first = level_.grid.offset[0];
+    vertices_.restrict_to(level_.basis, of_vertices_, work_, first);
+    sum_many(of_vertices_, level_.grid.communicator);
     solver_->solve(correction_, of_vertices_);
-    vertices_.add_prolonged(level_.basis, x_, correction_);
+    vertices_.add_prolonged(level_.basis, x_, correction_, first);
   }
 
   /// Subtracts what is along constants.

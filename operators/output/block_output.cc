@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "operators/analysis/cell_shape.h"
 #include "operators/mesh/sums_over_ranks.h"
 #include "operators/output/pieces.h"
 #include "operators/output/vtu_file.h"
@@ -217,13 +218,15 @@ namespace
 
     static std::vector<VtuCellField> no_cell_fields()
     {
-      return {{"material", {}}, {"block", {}}, {"quality", {}}, {"kappa", {}}, {"rank", {}}};
+      return {{"material", {}}, {"block", {}}, {"quality", {}}, {"kappa", {}},
+          {"smallest angle", {}}, {"largest angle", {}}, {"aspect ratio", {}}, {"rank", {}}};
     }
 
     std::vector<VtuCellField> cell_fields() const
     {
       std::vector<VtuCellField> fields = no_cell_fields();
       const Block &block = level_.grid.block;
+      const CellShapes shapes(problem_.geometry, level_.shape);
       for_each_cell(problem_.geometry, level_.shape, [&](const CellPlace &place) {
         const auto &[x, y, z] = place.cell;
         const std::int64_t cell =
@@ -233,7 +236,11 @@ namespace
         fields[1].values.push_back(static_cast<double>(place.block));
         fields[2].values.push_back(quality.quality);
         fields[3].values.push_back(quality.kappa);
-        fields[4].values.push_back(rank_);
+        const CellShape shape = shapes.of(place);
+        fields[4].values.push_back(shape.smallest_angle);
+        fields[5].values.push_back(shape.largest_angle);
+        fields[6].values.push_back(shape.aspect_ratio);
+        fields[7].values.push_back(rank_);
       });
       return fields;
     }

@@ -8,7 +8,9 @@
 #include "kernels/basis/make_cell_basis.h"
 #include "operators/cellwise/dense_level.h"
 #include "operators/cellwise/sparse_solver.h"
+#include "operators/pointwise/cell_variety.h"
 #include "operators/pointwise/diagonal.h"
+#include "tensormg/report.h"
 
 namespace tensormg
 {
@@ -31,6 +33,14 @@ std::vector<int> degrees_of_blocks(int dim, int degree, std::int64_t n_blocks)
   return degrees;
 }
 
+std::vector<int> degrees_on_vertices(int degree)
+{
+  std::vector<int> degrees{degree};
+  while (degrees.front() > 1)
+    degrees.insert(degrees.begin(), degrees.front() / 2);
+  return degrees;
+}
+
 bool are_divided(
     const Block &whole, std::int64_t n_blocks, int n_ranks, std::int64_t replicated_dofs)
 {
@@ -41,6 +51,7 @@ BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
     const PointwiseData &data, const Options &options)
   : communicator_(options.communicator)
   , replicated_dofs_(options.replicated_dofs)
+  , averages_(data.averages)
 {
   for (const auto &sides : mesh.sides)
     for (int side = 0; side < 2 * mesh.dim; ++side)
@@ -52,15 +63,66 @@ BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
     }
   is_singular_ = options.is_singular.value_or(is_singular_);
   divide(mesh);
-  const std::vector<int> degrees = degrees_of_blocks(mesh.dim, options.degree, mesh.n_blocks());
-  for (const int degree : degrees)
-    add_level_that_may_fold(geometry, data, degree, {1, std::min(options.mapping_degree, degree)},
-        options.refinements > 0 || degree < options.degree);
-  for (int l = 1; l <= options.refinements; ++l)
-    add_level_that_may_fold(geometry, data, options.degree,
-        {std::int64_t{1} << l, options.mapping_degree}, l < options.refinements);
-  if (!DenseLevel::suits(levels_.front().grid))
-    vertices_.emplace(mesh.dim, links_);
+  const bool is_alone = options.refinements == 0 && options.coarsening != Coarsening::vertices &&
+      degrees_of_blocks(mesh.dim, options.degree, mesh.n_blocks()).size() == 1;
+  const std::int64_t n = std::int64_t{1} << options.refinements;
+  Level finest = make_level_that_may_fold(geometry, data,
+      {options.degree,
+          {n, n == 1 ? std::min(options.mapping_degree, options.degree) : options.mapping_degree},
+          false, !is_alone});
+  choose_coarsening(finest, options);
+  add_coarse_levels(geometry, data, options);
+  levels_.push_back(std::move(finest));
+  if (coarsening_.vertices || !DenseLevel::suits(levels_.front().grid))
+    vertices_.emplace(
+        mesh.dim, links_, levels_.front().shape.per_direction, cell_strengths(levels_.front()));
+}
+
+void BlockLevels::choose_coarsening(const Level &finest, const Options &options)
+{
+  const Coarsening asked = options.coarsening;
+  if (asked != Coarsening::automatic && asked != Coarsening::cells && asked != Coarsening::vertices)
+    throw std::invalid_argument(
+        "options.coarsening: curved cells have automatic, cells and vertices");
+  coarsening_ = {asked == Coarsening::vertices, "multigrid.coarsening"};
+  if (asked != Coarsening::automatic)
+    return;
+  if (finest.shape.per_direction == 1)
+  {
+    coarsening_.reason = "blocks have one cell";
+    return;
+  }
+  const double jump = cell_variety(finest).within_blocks;
+  const bool jumps = jump > most_jump_in_blocks;
+  coarsening_ = {jumps && options.has_room_for_vertices,
+      std::string("the coefficient of neighbours in a block differs by ") +
+          (jumps ? "up to " : "at most ") + number_text(jump) +
+          (jumps && !options.has_room_for_vertices ? ", but memory does not suffice for vertices"
+                                                   : "")};
+}
+
+void BlockLevels::add_coarse_levels(
+    const BlockGeometry &geometry, const PointwiseData &data, const Options &options)
+{
+  const auto add = [&](int degree, std::int64_t n, bool may_be_divided) {
+    const int mapping_degree = coarsening_.vertices || n == 1
+        ? std::min(options.mapping_degree, degree)
+        : options.mapping_degree;
+    levels_.push_back(make_level_that_may_fold(
+        geometry, data, {degree, {n, mapping_degree}, true, may_be_divided}));
+  };
+  if (coarsening_.vertices)
+  {
+    for (const int degree : degrees_on_vertices(options.degree))
+      if (degree < options.degree)
+        add(degree, std::int64_t{1} << options.refinements, true);
+    return;
+  }
+  for (const int degree : degrees_of_blocks(geometry.dim(), options.degree, geometry.n_blocks()))
+    if (options.refinements > 0 || degree < options.degree)
+      add(degree, 1, !levels_.empty());
+  for (int l = 1; l < options.refinements; ++l)
+    add(options.degree, std::int64_t{1} << l, true);
 }
 
 void BlockLevels::check_held() const
@@ -110,7 +172,7 @@ std::string BlockLevels::coarse_text() const
 {
   std::string text;
   for (const Level &level : levels_)
-    if (level.shape.per_direction == 1)
+    if (level.shape.per_direction == levels_.front().shape.per_direction)
       text = std::to_string(level.basis.n - 1) + (text.empty() ? "" : ", ") + text;
   text = (text.find(',') != std::string::npos ? "degrees " : "degree ") + text;
   const Block &coarsest = levels_.front().grid.block;
@@ -124,38 +186,40 @@ std::string BlockLevels::coarse_text() const
       to_text(sparse_method(size, coarsest.dim));
 }
 
-void BlockLevels::add_level_that_may_fold(const BlockGeometry &geometry, const PointwiseData &data,
-    int degree, BlockLevel shape, bool is_coarse)
+BlockLevels::Level BlockLevels::make_level_that_may_fold(
+    const BlockGeometry &geometry, const PointwiseData &data, Wish wish) const
 {
   try
   {
-    add_level(geometry, data, degree, shape, is_coarse);
+    return make_level(geometry, data, wish);
   }
   catch (const MeshError &error)
   {
-    if (!is_coarse)
+    if (!wish.is_coarse)
       throw;
-    if (shape.mapping_degree == 1)
-      throw MeshError("on a coarse level, with " + std::to_string(shape.per_direction) +
+    if (wish.shape.mapping_degree == 1)
+      throw MeshError("on a coarse level, with " + std::to_string(wish.shape.per_direction) +
           " cells per direction of a block and straight sides, " + error.what() +
           "; more blocks with fewer refinements help");
-    add_level_that_may_fold(geometry, data, degree, {shape.per_direction, 1}, is_coarse);
+    wish.shape.mapping_degree = 1;
+    return make_level_that_may_fold(geometry, data, wish);
   }
 }
 
-void BlockLevels::add_level(const BlockGeometry &geometry, const PointwiseData &data, int degree,
-    BlockLevel shape, bool is_coarse)
+BlockLevels::Level BlockLevels::make_level(
+    const BlockGeometry &geometry, const PointwiseData &data, Wish wish) const
 {
-  const CellBasis basis = make_cell_basis(degree);
+  BlockLevel &shape = wish.shape;
+  const CellBasis basis = make_cell_basis(wish.degree);
   const laplace::PointTables tables = make_point_tables(basis);
-  LevelGrid grid = stacked_grid(shape.cells(geometry, degree));
-  const bool is_part =
-      !levels_.empty() && are_divided(grid.block, geometry.n_blocks(), n_ranks_, replicated_dofs_);
+  LevelGrid grid = stacked_grid(shape.cells(geometry, wish.degree));
+  const bool is_part = wish.may_be_divided &&
+      are_divided(grid.block, geometry.n_blocks(), n_ranks_, replicated_dofs_);
   if (is_part)
   {
     shape.first = first_;
     shape.count = count_;
-    grid.block = shape.cells(geometry, degree);
+    grid.block = shape.cells(geometry, wish.degree);
     grid.offset[0] = first_ * shape.per_direction;
     grid.communicator = own_->shared.communicator;
   }
@@ -163,7 +227,7 @@ void BlockLevels::add_level(const BlockGeometry &geometry, const PointwiseData &
   const Block &block = grid.block;
   const std::vector<laplace::BlockLink> &links = is_part ? own_->links : links_;
   const SharedSides *const shared = is_part ? &own_->shared : nullptr;
-  PointwiseMetric metric(geometry, shape, basis, data, links, is_coarse, shared);
+  PointwiseMetric metric(geometry, shape, basis, data, links, wish.is_coarse, shared);
   Vector<double> diagonal =
       pointwise_diagonal(block, shape.per_direction, basis, tables, links, metric.view());
   double largest = *std::max_element(diagonal.data(), diagonal.data() + diagonal.size());
@@ -173,7 +237,7 @@ void BlockLevels::add_level(const BlockGeometry &geometry, const PointwiseData &
   metric.scale(1. / scale);
   for (std::int64_t at = 0; at < diagonal.size(); ++at)
     diagonal[at] /= scale;
-  levels_.push_back({shape, std::move(grid), basis, tables, std::move(metric), std::move(diagonal),
-      scale, &links, shared});
+  return {shape, std::move(grid), basis, tables, std::move(metric), std::move(diagonal), scale,
+      &links, shared};
 }
 } // namespace tensormg

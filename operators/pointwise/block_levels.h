@@ -16,6 +16,7 @@
 #include "operators/pointwise/block_vertices.h"
 #include "operators/pointwise/metric.h"
 #include "operators/vectors/vector.h"
+#include "tensormg/options.h"
 
 namespace tensormg
 {
@@ -32,12 +33,26 @@ bool are_divided(
     const Block &whole, std::int64_t n_blocks, int n_ranks, std::int64_t replicated_dofs);
 inline constexpr std::int64_t replicated_dofs_of_blocks = 20000;
 
+/// The same where all levels have the cells of the finest one: down to 1.
+std::vector<int> degrees_on_vertices(int degree);
+
+/// What is below the finest level.
+struct BlockCoarsening
+{
+  bool vertices = false; ///< lower degrees and vertices of the same cells; otherwise coarser cells
+  std::string reason;    ///< with the number that decided
+};
+
 /// First the levels of degrees_of_blocks(), then those of 2, 4, .. cells per direction in each block. Where the coarsest one is still too large for
-/// a dense solver, continuous linear functions on the blocks are below it. Numbers of a level are divided by a power of two, with which the
+/// a dense solver, continuous linear functions on the blocks are below it. Where K jumps between the cells of a block no mean of it on coarser
+/// cells says how they are connected: with BlockCoarsening::vertices all levels have the cells of the finest one, with the degrees of degrees_on_vertices(), and
+/// continuous linear functions on them are below. Numbers of a level are divided by a power of two, with which the
 /// largest entry of the diagonal is at most that of equal cubes: half precision holds them.
 class BlockLevels
 {
 public:
+  static constexpr double most_jump_in_blocks = 10.;
+
   struct Level
   {
     BlockLevel shape;
@@ -64,6 +79,9 @@ public:
     /// At most that of a level; levels below the finest one on which cells fold take 1.
     int mapping_degree = 3;
     int refinements = 2;
+    /// automatic: vertices where K of neighbours in a block differs by more than most_jump_in_blocks.
+    Coarsening coarsening = Coarsening::cells;
+    bool has_room_for_vertices = true; ///< otherwise automatic takes cells
     /// Whether constants are in the kernel; nothing: where no side is Side::dirichlet.
     std::optional<bool> is_singular{};
     std::function<Side(int boundary)> side = [](int) { return Side::dirichlet; };
@@ -72,7 +90,8 @@ public:
     std::int64_t replicated_dofs = replicated_dofs_of_blocks;
   };
 
-  /// Collective. Throws as PointwiseMetric, for the finest level and where degree 1 folds, too.
+  /// Collective. Throws as PointwiseMetric, for the finest level and where degree 1 folds, too; std::invalid_argument for a coarsening that is neither automatic
+  /// nor cells nor vertices.
   BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry, const PointwiseData &data,
       const Options &options);
   // Operators point into it.
@@ -88,22 +107,33 @@ public:
   /// Over which sums of the cells of the finest level go.
   MPI_Comm communicator() const { return levels_.back().grid.communicator; }
   const std::vector<Level> &levels() const { return levels_; }
+  const BlockCoarsening &coarsening() const { return coarsening_; }
+  FaceAverage averages() const { return averages_; }
   /// No side holds the solution.
   bool is_singular() const { return is_singular_; }
   /// Those of the space below level 0; nullptr where a dense solver takes level 0.
   const BlockVertices *vertices() const { return vertices_ ? &*vertices_ : nullptr; }
-  /// What is below the levels with more than one cell per block: "degrees 3, 1 and 1234 vertices, sparse direct solver".
+  /// What is on the cells of the coarsest level: "degrees 3, 1 and 1234 vertices, sparse direct solver".
   std::string coarse_text() const;
   /// Throws std::invalid_argument where reaction and Robin coefficients, which alone could hold the solution, are zero everywhere. Collective.
   void check_held() const;
 
 private:
   void divide(const BlockMesh &mesh);
-  /// Those below the finest one are coarse.
-  void add_level_that_may_fold(const BlockGeometry &geometry, const PointwiseData &data, int degree,
-      BlockLevel shape, bool is_coarse);
-  void add_level(const BlockGeometry &geometry, const PointwiseData &data, int degree,
-      BlockLevel shape, bool is_coarse);
+  /// What is asked of a level.
+  struct Wish
+  {
+    int degree;
+    BlockLevel shape;
+    bool is_coarse;      ///< not the finest one
+    bool may_be_divided; ///< among ranks
+  };
+  Level make_level_that_may_fold(
+      const BlockGeometry &geometry, const PointwiseData &data, Wish wish) const;
+  Level make_level(const BlockGeometry &geometry, const PointwiseData &data, Wish wish) const;
+  void choose_coarsening(const Level &finest, const Options &options);
+  void add_coarse_levels(
+      const BlockGeometry &geometry, const PointwiseData &data, const Options &options);
 
   std::vector<laplace::BlockLink> links_;
   MPI_Comm communicator_;
@@ -111,8 +141,10 @@ private:
   std::int64_t replicated_dofs_;
   std::optional<OwnLinks> own_;        ///< of several ranks
   std::int64_t first_ = 0, count_ = 0; ///< of the own ones, likewise
+  BlockCoarsening coarsening_;
   std::vector<Level> levels_;
   std::optional<BlockVertices> vertices_;
   bool is_singular_ = true;
+  FaceAverage averages_;
 };
 } // namespace tensormg

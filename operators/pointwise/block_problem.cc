@@ -63,7 +63,7 @@ namespace
               return x;
             },
             {side_names[2 * d], side_names[2 * d + 1]});
-    BlockProblem result{problem, std::move(blocks), std::move(geometry), {}, {}, {}, 1, true};
+    BlockProblem result{problem, std::move(blocks), std::move(geometry), {}, {}, {}, 1, true, {}};
     for (int side = 0; side < 2 * problem.dim; ++side)
     {
       result.boundary_names[side] = side_names[side];
@@ -270,28 +270,58 @@ void check_parts(const BlockProblem &problem)
           "; allowed: a dirichlet or robin boundary in each part");
 }
 
+namespace
+{
+  BlockProblem finished(BlockProblem problem, const MeshOptions &mesh)
+  {
+    const Problem &p = problem.problem;
+    if (p.constants.contains("material"))
+      throw std::invalid_argument(
+          "problem.constants: `material` is the number of the material on this mesh; allowed: other names");
+    problem.averages = mesh.averages;
+    problem.mapping_degree = mesh.degree > 0 ? std::min(mesh.degree, p.degree) : p.degree;
+    for (std::int64_t block = 0; block < problem.blocks.n_blocks(); ++block)
+      problem.origins.push_back({block});
+    check_parts(problem);
+    return problem;
+  }
+} // namespace
+
+BlockProblem make_block_problem(const Problem &problem, const MeshOptions &options, NamedMesh mesh)
+{
+  BlockProblem result{problem, std::move(mesh.blocks), std::move(mesh.geometry),
+      std::move(mesh.boundary_names), std::move(mesh.material_names), {}, 1, false};
+  set_conditions(result, options);
+  return finished(std::move(result), options);
+}
+
 BlockProblem make_block_problem(const Problem &problem, const MeshOptions &mesh)
 {
-  if (problem.constants.contains("material"))
-    throw std::invalid_argument(
-        "problem.constants: `material` is the number of the material on this mesh; allowed: other names");
-  const auto make = [&]() -> BlockProblem {
-    if (mesh.type == MeshType::mapped)
-      return mapped(problem, mesh);
-    NamedMesh made = mesh.type == MeshType::file
-        ? read_mesh_file(problem.dim, mesh.file)
-        : generate_mesh(problem.dim, mesh.generator, mesh.generator_arguments,
-              generated_degree(mesh.degree > 0 ? mesh.degree : problem.degree));
-    BlockProblem result{problem, std::move(made.blocks), std::move(made.geometry),
-        std::move(made.boundary_names), std::move(made.material_names), {}, 1, false};
-    set_conditions(result, mesh);
-    return result;
-  };
-  BlockProblem result = make();
-  result.mapping_degree = mesh.degree > 0 ? std::min(mesh.degree, problem.degree) : problem.degree;
-  check_parts(result);
-  return result;
+  if (mesh.type == MeshType::mapped)
+    return finished(mapped(problem, mesh), mesh);
+  return make_block_problem(problem, mesh,
+      mesh.type == MeshType::file
+          ? read_mesh_file(problem.dim, mesh.file)
+          : generate_mesh(problem.dim, mesh.generator, mesh.generator_arguments,
+                generated_degree(mesh.degree > 0 ? mesh.degree : problem.degree)));
 }
+
+namespace
+{
+  /// As split_blocks() orders them.
+  std::vector<BlockOrigin> split_origins(const std::vector<BlockOrigin> &origins, int dim)
+  {
+    std::vector<BlockOrigin> result;
+    for (const BlockOrigin &origin : origins)
+      for (int half = 0; half < 1 << dim; ++half)
+      {
+        BlockOrigin &part = result.emplace_back(origin);
+        for (int d = 0; d < dim; ++d)
+          part.part[d] = 2 * part.part[d] + (half >> d & 1);
+      }
+    return result;
+  }
+} // namespace
 
 void divide(BlockProblem &problem, int n_ranks)
 {
@@ -302,16 +332,23 @@ void divide(BlockProblem &problem, int n_ranks)
   {
     problem.blocks = split_blocks(problem.blocks);
     problem.geometry = problem.geometry.split();
+    problem.origins = split_origins(problem.origins, problem.blocks.dim);
   }
   const std::vector<std::int64_t> order = order_along_curve(problem.blocks);
   problem.blocks = reordered(problem.blocks, order);
   problem.geometry = problem.geometry.reordered(order);
+  std::vector<BlockOrigin> origins;
+  for (const std::int64_t block : order)
+    origins.push_back(problem.origins[static_cast<std::size_t>(block)]);
+  problem.origins = std::move(origins);
 }
 
 namespace
 {
   DiffusionTensor tensor_of(const BlockProblem &problem)
   {
+    if (problem.k)
+      return *problem.k;
     const Problem &p = problem.problem;
     const char *key = "problem.coefficient";
     if (p.cell_coefficient[0].empty())
@@ -351,6 +388,7 @@ PointwiseData pointwise_data(const BlockProblem &problem)
   const Problem &p = problem.problem;
   const std::vector<int> &materials = problem.blocks.material;
   PointwiseData data(tensor_of(problem));
+  data.averages = problem.averages;
   if (!p.reaction.empty())
     data.reaction = [c = std::make_shared<BlockFunction>(
                          p, "problem.reaction", p.reaction, materials)](std::int64_t block, int,

@@ -1,11 +1,17 @@
 // A problem on a mesh of blocks: the mesh, its names, and what holds on its boundaries.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "operators/blocks/block_geometry.h"
 #include "operators/blocks/block_mesh.h"
+#include "operators/blocks/named_mesh.h"
 #include "operators/pointwise/block_levels.h"
 #include "operators/pointwise/metric.h"
 #include "tensormg/mesh.h"
@@ -13,6 +19,17 @@
 
 namespace tensormg
 {
+/// The cell of the mesh that a block is, or is a part of: part[d] of 2^k in each direction, where blocks have been halved k times.
+struct BlockOrigin
+{
+  std::int64_t cell = 0;
+  std::array<std::int64_t, 3> part{};
+};
+
+/// Values on sides of cells: the modes of a polynomial of the cell that has them there.
+using ModesOnSide = std::function<std::vector<double>(
+    std::int64_t block, const std::array<std::int64_t, 3> &cell, int side)>;
+
 struct BlockProblem
 {
   Problem problem; ///< its sides and its box are those of mapped meshes
@@ -22,6 +39,10 @@ struct BlockProblem
   std::map<int, BoundaryCondition> conditions;               ///< of all boundaries of the mesh
   int mapping_degree = 1;
   bool has_sides = false; ///< boundaries are the sides of a box
+  FaceAverage averages = FaceAverage::arithmetic;
+  std::vector<BlockOrigin> origins{};       ///< of the blocks
+  std::optional<DiffusionTensor> k{};       ///< in place of the problem's
+  std::map<int, ModesOnSide> on_boundary{}; ///< in place of the value of a condition
 
   /// "inlet", or without a name "3".
   std::string boundary_name(int number) const;
@@ -53,6 +74,8 @@ void check_parts(const BlockProblem &problem);
 /// Makes the mesh and looks the conditions up. Throws MeshError if it cannot be used, and std::invalid_argument for conditions: a name that
 /// no boundary has, two for one boundary, a boundary without one.
 BlockProblem make_block_problem(const Problem &problem, const MeshOptions &mesh);
+/// The same for a mesh that has been made, with the degree and the conditions of the options.
+BlockProblem make_block_problem(const Problem &problem, const MeshOptions &options, NamedMesh mesh);
 
 /// Splits blocks until there are enough for so many ranks (is_too_coarse()), as far as there are refinements, which become fewer, and brings
 /// them into the order of a curve. Of one rank nothing changes.

@@ -34,6 +34,38 @@ namespace
     }
   }
 
+  /// The value of the condition on a boundary.
+  class BoundaryValue
+  {
+  public:
+    BoundaryValue(const BlockProblem &problem, int number, const BoundaryCondition &condition)
+      : function_(
+            problem.problem, problem.value_key(number), condition.value, problem.blocks.material)
+    {
+      if (const auto found = problem.on_boundary.find(number); found != problem.on_boundary.end())
+        modes_ = found->second;
+    }
+
+    /// At the points of a side, whatever they are.
+    std::vector<double> any_values(const CellQuadrature &quadrature, const CellPlace &place,
+        int side, const std::vector<std::array<double, 3>> &points) const
+    {
+      return modes_ ? quadrature.values(modes_(place.block, place.cell, side), side)
+                    : function_.any_values(place.block, points);
+    }
+    /// Throws where a value of a function is not finite.
+    std::vector<double> values(const CellQuadrature &quadrature, const CellPlace &place, int side,
+        const std::vector<std::array<double, 3>> &points) const
+    {
+      return modes_ ? any_values(quadrature, place, side, points)
+                    : function_.values(place.block, points);
+    }
+
+  private:
+    BlockFunction function_;
+    ModesOnSide modes_; ///< empty: it is the function
+  };
+
   class Assembly
   {
   public:
@@ -47,42 +79,49 @@ namespace
             problem.blocks.material)
     {
       for (const auto &[number, condition] : problem.conditions)
-        values_.emplace(number,
-            BlockFunction(problem.problem, problem.value_key(number), condition.value,
-                problem.blocks.material));
+        values_.emplace(number, BoundaryValue(problem, number, condition));
       result_.b = Vector<double>(level_.grid.block);
     }
 
     BlockRightHandSide run()
     {
       act_alike(communicator_, [&] {
-        for_each_cell(
-            problem_.geometry, level_.shape, [&](const CellPlace &place) { add_cell(place); });
+        for_each_cell(problem_.geometry, level_.shape, [&](const CellPlace &place) {
+          const CellPoints points = of_data_.points(place);
+          add_integral(points, f_.values(place.block, points.x), place, -1);
+          add_sides(place);
+        });
       });
       std::array<double, 2> sums{result_.balance.integral, result_.balance.magnitude};
       sum_in_order(sums, communicator_);
       result_.balance = {sums[0], sums[1]};
       return std::move(result_);
     }
+    Vector<double> run_on_sides()
+    {
+      act_alike(communicator_, [&] {
+        for_each_cell(
+            problem_.geometry, level_.shape, [&](const CellPlace &place) { add_sides(place); });
+      });
+      return std::move(result_.b);
+    }
 
   private:
-    void add_cell(const CellPlace &place)
+    void add_sides(const CellPlace &place)
     {
-      add_integral(f_, place, -1);
       for_closed_sides(problem_, level_, place, [&](int side, int boundary) {
-        const BlockFunction &value = values_.at(boundary);
+        const BoundaryValue &value = values_.at(boundary);
         if (problem_.side(boundary) == Side::dirichlet)
-          add_dirichlet(value, place, side);
-        else
-          add_integral(value, place, side);
+          return add_dirichlet(value, place, side);
+        const CellPoints points = of_data_.points(place, side);
+        add_integral(points, value.values(of_data_, place, side, points.x), place, side);
       });
     }
 
     /// Of a function over the cell or a side.
-    void add_integral(const BlockFunction &function, const CellPlace &place, int side)
+    void add_integral(
+        const CellPoints &points, std::vector<double> values, const CellPlace &place, int side)
     {
-      const CellPoints points = of_data_.points(place, side);
-      std::vector<double> values = function.values(place.block, points.x);
       for (std::size_t q = 0; q < values.size(); ++q)
       {
         const double element = side < 0 ? points.det[q] : points.surface(q, side / 2);
@@ -94,7 +133,7 @@ namespace
       add_to_cell(of_data_.tested(values, side), level_.shape, place, result_.b);
     }
 
-    void add_dirichlet(const BlockFunction &g, const CellPlace &place, int side)
+    void add_dirichlet(const BoundaryValue &g, const CellPlace &place, int side)
     {
       const Block &block = level_.grid.block;
       const std::int64_t row = place.cell[2] * block.cells[1] + place.cell[1],
@@ -102,7 +141,8 @@ namespace
       const double sign = side % 2 == 1 ? 1. : -1.;
       const double *numbers = level_.metric.view().face;
       const auto [a, b] = tangential(side / 2);
-      const std::vector<double> values = g.values(place.block, of_operator_.points(place, side).x);
+      const std::vector<double> values =
+          g.values(of_operator_, place, side, of_operator_.points(place, side).x);
       // With the penalty as the last number.
       const auto add = [&](int number, int derivative, double factor) {
         std::vector<double> weighted(values.size());
@@ -125,7 +165,7 @@ namespace
     MPI_Comm communicator_;
     CellQuadrature of_data_, of_operator_;
     BlockFunction f_;
-    std::map<int, BlockFunction> values_;
+    std::map<int, BoundaryValue> values_;
     BlockRightHandSide result_;
   };
 } // namespace
@@ -134,6 +174,11 @@ BlockRightHandSide assemble_block_right_hand_side(
     const BlockProblem &problem, const BlockLevels &levels)
 {
   return Assembly(problem, levels).run();
+}
+
+Vector<double> assemble_sides(const BlockProblem &problem, const BlockLevels &levels)
+{
+  return Assembly(problem, levels).run_on_sides();
 }
 
 namespace
@@ -168,14 +213,11 @@ namespace
     ++shape.mapping_degree;
     const CellQuadrature quadrature(problem.geometry, shape, levels.basis(), levels.basis().n + 2);
     const BlockFunction f(p, "problem.right_hand_side", p.right_hand_side, problem.blocks.material);
-    std::map<int, BlockFunction> fluxes;
+    std::map<int, BoundaryValue> fluxes;
     for (const auto &[number, condition] : problem.conditions)
-      fluxes.emplace(number,
-          BlockFunction(p, problem.value_key(number), condition.value, problem.blocks.material));
+      fluxes.emplace(number, BoundaryValue(problem, number, condition));
     Balance result;
-    const auto add = [&](const BlockFunction &function, const CellPlace &place, int side) {
-      const CellPoints points = quadrature.points(place, side);
-      const std::vector<double> values = function.any_values(place.block, points.x);
+    const auto add = [&](const CellPoints &points, const std::vector<double> &values, int side) {
       for (std::size_t q = 0; q < values.size(); ++q)
       {
         const double element = side < 0 ? points.det[q] : points.surface(q, side / 2);
@@ -185,9 +227,12 @@ namespace
       }
     };
     for_each_cell(problem.geometry, shape, [&](const CellPlace &place) {
-      add(f, place, -1);
-      for_closed_sides(problem, levels.levels().back(), place,
-          [&](int side, int boundary) { add(fluxes.at(boundary), place, side); });
+      const CellPoints inside = quadrature.points(place);
+      add(inside, f.any_values(place.block, inside.x), -1);
+      for_closed_sides(problem, levels.levels().back(), place, [&](int side, int boundary) {
+        const CellPoints points = quadrature.points(place, side);
+        add(points, fluxes.at(boundary).any_values(quadrature, place, side, points.x), side);
+      });
     });
     return result;
   }
@@ -222,8 +267,26 @@ void make_compatible(
         "not balance: their sum is " +
         number_text(right_hand_side.balance.integral) + ", " + number_text(std::abs(defect)) +
         " of that of their magnitudes; allowed: at most " + number_text(compatibility_tolerance));
+  subtract_mean_of_integrals(problem, levels, right_hand_side.b);
+}
+
+void add_integrals(const BlockProblem &problem, const BlockLevels &levels, const Vector<double> &f,
+    Vector<double> &b)
+{
   const Level &level = levels.levels().back();
-  Vector<double> &b = right_hand_side.b;
+  for_cell_points(problem, levels,
+      [&](const CellPlace &place, const CellPoints &points, const CellQuadrature &quadrature) {
+        std::vector<double> values = quadrature.values(modes_of_cell(f, level.shape, place));
+        for (std::size_t q = 0; q < values.size(); ++q)
+          values[q] *= quadrature.weight(q) * points.det[q] / level.scale;
+        add_to_cell(quadrature.tested(values), level.shape, place, b);
+      });
+}
+
+void subtract_mean_of_integrals(
+    const BlockProblem &problem, const BlockLevels &levels, Vector<double> &b)
+{
+  const Level &level = levels.levels().back();
   const Vector<double> one = coefficients_of_one(levels);
   double sum = 0., volume = 0.;
   for (std::int64_t at = 0; at < b.size(); ++at)

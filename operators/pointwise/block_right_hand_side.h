@@ -24,10 +24,20 @@ struct BlockRightHandSide
 BlockRightHandSide assemble_block_right_hand_side(
     const BlockProblem &problem, const BlockLevels &levels);
 
+/// What of that b the values on boundaries make.
+Vector<double> assemble_sides(const BlockProblem &problem, const BlockLevels &levels);
+/// Adds to that b what the function with the coefficients f makes in the place of the problem's.
+void add_integrals(const BlockProblem &problem, const BlockLevels &levels, const Vector<double> &f,
+    Vector<double> &b);
+
 /// Where the problem is singular: throws std::invalid_argument if f and the fluxes do not balance, by more than compatibility_tolerance and
 /// four times what the balance changes with cells of one more degree and more points; then subtracts from f its mean, so that the sum of b vanishes.
 void make_compatible(
     const BlockProblem &problem, const BlockLevels &levels, BlockRightHandSide &right_hand_side);
+
+/// The second half of that: b less its mean, of a function on the mesh.
+void subtract_mean_of_integrals(
+    const BlockProblem &problem, const BlockLevels &levels, Vector<double> &b);
 
 /// The L2 projection of an expression of the problem: solves with the mass matrix of each cell.
 Vector<double> project(const BlockProblem &problem, const BlockLevels &levels,

@@ -1,49 +1,18 @@
 #include "operators/pointwise/block_vertices.h"
 
 #include <algorithm>
-#include <limits>
-#include <stdexcept>
-#include <utility>
+#include <iterator>
+#include <numeric>
 
+#include "operators/cellwise/joined_corners.h"
+#include "operators/mesh/sums_over_ranks.h"
 #include "operators/pointwise/block_levels.h"
+#include "operators/pointwise/cell_map.h"
 
 namespace tensormg
 {
 namespace
 {
-  /// Which corners are one vertex, by the least of them.
-  class JoinedCorners
-  {
-  public:
-    explicit JoinedCorners(std::size_t count)
-    {
-      for (std::size_t i = 0; i < count; ++i)
-        least_.push_back(i);
-    }
-    std::size_t least(std::size_t corner)
-    {
-      while (least_[corner] != corner)
-        corner = least_[corner] = least_[least_[corner]];
-      return corner;
-    }
-    void join(std::size_t a, std::size_t b)
-    {
-      a = least(a);
-      b = least(b);
-      least_[std::max(a, b)] = std::min(a, b);
-    }
-
-  private:
-    std::vector<std::size_t> least_;
-  };
-
-  int corner_of_side(int side, const std::array<std::int64_t, 2> &place)
-  {
-    const auto [a, b] = tangential(side / 2);
-    return (side % 2 << side / 2) + (static_cast<int>(place[0]) << a) +
-        (static_cast<int>(place[1]) << b);
-  }
-
   /// Of 1 - x (end 0) or x: coefficient[end][i] of the modes of degree 1, of which the first is constant and the second odd.
   std::array<std::array<double, 2>, 2> hats(const CellBasis &basis)
   {
@@ -69,61 +38,132 @@ namespace
     }
   };
 
+  using Cell = std::array<std::int64_t, 3>;
   using ElementMatrix = std::array<std::array<double, 8>, 8>;
+  using SideMatrix = std::array<std::array<double, 12>, 12>;
 
-  /// Of one cell per block.
+  /// Of the cells that this rank has.
   class Elements
   {
   public:
-    explicit Elements(const BlockLevels &levels)
-      : levels_(levels)
-      , level_(levels.levels().front())
-      , block_(level_.grid.block)
+    explicit Elements(const BlockLevels::Level &level)
+      : level_(level)
+      , block_(level.grid.block)
+      , cells_(block_.dim, 0, block_.cells)
       , dim_(block_.dim)
       , corners_(1 << dim_)
-      , tables_(level_.basis, level_.tables)
-    {}
+      , tables_(level.basis, level.tables)
+    {
+      for (int q = 0; q < corners_; ++q)
+        for (int v = 0; v < corners_; ++v)
+        {
+          value_[q][v] = product(v, q, -1);
+          for (int d = 0; d < dim_; ++d)
+            gradient_[q][d][v] = product(v, q, d);
+        }
+    }
 
-    ElementMatrix of(std::int64_t cell) const
+    ElementMatrix of(const Cell &cell) const
     {
       ElementMatrix result{};
       add_volume(cell, result);
       for (int side = 0; side < 2 * dim_; ++side)
-        if (levels_.links()[static_cast<std::size_t>(cell * 2 * dim_ + side)].kind == Side::neumann)
+        if (laplace::point_behind(
+                cells_, level_.shape.per_direction, level_.links->data(), cell, side, 0, 0)
+                .kind == Side::neumann)
           add_side(cell, side, result);
       return result;
     }
 
+    /// Half of the terms of an inner side, [function][function]: first of the corners of the cell, then of those behind its side in the order of places.
+    ///   T j j' - F j' - j F',   j the jump, F the outward flux of the cell
+    SideMatrix of_side(const Cell &cell, int side) const
+    {
+      SideMatrix result{};
+      for (int q = 0; q < corners_ / 2; ++q)
+      {
+        std::array<double, 12> jump{}, flux{};
+        for (int v = 0; v < corners_; ++v)
+          flux[v] = flux_of(cell, side, q, v);
+        for (int place = 0; place < corners_ / 2; ++place)
+        {
+          const double value = tables_.value[place & 1][q & 1] *
+              (dim_ == 3 ? tables_.value[place >> 1][q >> 1] : 1.);
+          jump[corner_of_side(side, place & 1, place >> 1)] = value;
+          jump[8 + place] = -value;
+        }
+        const double penalty = face_number(cell, side, q, dim_);
+        for (std::size_t i = 0; i < 12; ++i)
+          for (std::size_t k = 0; k < 12; ++k)
+            result[i][k] +=
+                0.5 * (penalty * jump[i] * jump[k] - flux[i] * jump[k] - jump[i] * flux[k]);
+      }
+      return result;
+    }
+
   private:
-    void add_volume(std::int64_t cell, ElementMatrix &to) const
+    using OfCorners = std::array<double, 8>;
+    double face_number(const Cell &cell, int side, int q, int number) const
+    {
+      return level_.metric.view()
+          .face[laplace::face_index(block_, row(cell), side, q, number, cell[0])];
+    }
+    /// Of the function of corner v outwards at point q of a side.
+    double flux_of(const Cell &cell, int side, int q, int v) const
+    {
+      const int normal = side / 2;
+      const std::array<int, 2> along = tangential(normal), point{q & 1, q >> 1};
+      double result = 0.;
+      for (int d = 0; d < dim_; ++d)
+      {
+        double product = 1.;
+        for (int t = 0; t < dim_ - 1; ++t)
+          product *=
+              (along[t] == d ? tables_.derivative : tables_.value)[v >> along[t] & 1][point[t]];
+        if (d == normal)
+          product *= (v >> normal & 1) == 1 ? 1. : -1.;
+        else if ((v >> normal & 1) != side % 2)
+          product = 0.;
+        const int number = d == normal ? 0 : d == along[0] ? 1 : 2;
+        result += face_number(cell, side, q, number) * product;
+      }
+      return side % 2 == 1 ? result : -result;
+    }
+    std::int64_t row(const Cell &cell) const { return cell[2] * block_.cells[1] + cell[1]; }
+
+    void add_volume(const Cell &cell, ElementMatrix &to) const
     {
       const auto numbers = level_.metric.view();
       for (int q = 0; q < corners_; ++q)
       {
-        std::array<double, 8> value{};
-        std::array<std::array<double, 3>, 8> gradient{};
-        for (int v = 0; v < corners_; ++v)
-        {
-          value[v] = product(v, q, -1);
-          for (int d = 0; d < dim_; ++d)
-            gradient[v][d] = product(v, q, d);
-        }
         for (int a = 0; a < dim_; ++a)
+        {
+          OfCorners flux{}; // (G grad phi_w)_a
           for (int b = 0; b < dim_; ++b)
           {
-            const double g = numbers.volume[laplace::volume_index(
-                block_, 0, q, laplace::volume_place(dim_, std::min(a, b), std::max(a, b)), cell)];
-            for (int v = 0; v < corners_; ++v)
-              for (int w = 0; w < corners_; ++w)
-                to[v][w] += g * gradient[v][a] * gradient[w][b];
+            const int place = laplace::volume_place(dim_, std::min(a, b), std::max(a, b));
+            const double g =
+                numbers.volume[laplace::volume_index(block_, row(cell), q, place, cell[0])];
+            for (int w = 0; w < corners_; ++w)
+              flux[w] += g * gradient_[q][b][w];
           }
+          add(gradient_[q][a], flux, to);
+        }
         if (numbers.reaction == nullptr)
           continue;
-        const double c = numbers.reaction[laplace::reaction_index(block_, 0, q, cell)];
-        for (int v = 0; v < corners_; ++v)
-          for (int w = 0; w < corners_; ++w)
-            to[v][w] += c * value[v] * value[w];
+        const double c = numbers.reaction[laplace::reaction_index(block_, row(cell), q, cell[0])];
+        OfCorners product = value_[q];
+        for (double &number : product)
+          number *= c;
+        add(value_[q], product, to);
       }
+    }
+
+    static void add(const OfCorners &of_rows, const OfCorners &of_columns, ElementMatrix &to)
+    {
+      for (std::size_t v = 0; v < 8; ++v)
+        for (std::size_t w = 0; w < 8; ++w)
+          to[v][w] += of_rows[v] * of_columns[w];
     }
 
     /// Of corner v at point q: its value, or its derivative in direction d.
@@ -135,161 +175,251 @@ namespace
       return result;
     }
 
-    void add_side(std::int64_t cell, int side, ElementMatrix &to) const
+    void add_side(const Cell &cell, int side, ElementMatrix &to) const
     {
       const auto [a, b] = tangential(side / 2);
       for (int q = 0; q < corners_ / 2; ++q)
       {
-        const double r =
-            level_.metric.view().face[laplace::face_index(block_, 0, side, q, dim_, cell)];
-        std::array<double, 8> value{};
+        const double r = face_number(cell, side, q, dim_);
+        OfCorners value{}, product{};
         for (int v = 0; v < corners_; ++v)
           if ((v >> side / 2 & 1) == side % 2)
+          {
             value[v] = tables_.value[v >> a & 1][q & 1] *
                 (dim_ == 3 ? tables_.value[v >> b & 1][q >> 1] : 1.);
-        for (int v = 0; v < corners_; ++v)
-          for (int w = 0; w < corners_; ++w)
-            to[v][w] += r * value[v] * value[w];
+            product[v] = r * value[v];
+          }
+        add(value, product, to);
       }
     }
 
-    const BlockLevels &levels_;
     const BlockLevels::Level &level_;
     const Block &block_;
+    Block cells_; ///< with one point each
     int dim_, corners_;
     HatTables tables_;
+    std::array<OfCorners, 8> value_{};                   ///< [q][corner]
+    std::array<std::array<OfCorners, 3>, 8> gradient_{}; ///< [q][direction][corner]
   };
+
+  Block cells_of(int dim, const std::vector<laplace::BlockLink> &links, std::int64_t per_direction)
+  {
+    const std::int64_t n_blocks = std::ssize(links) / (2 * dim);
+    return {dim, 1, {n_blocks * per_direction, per_direction, dim == 3 ? per_direction : 1}};
+  }
 } // namespace
 
-BlockVertices::BlockVertices(int dim, const std::vector<laplace::BlockLink> &links)
-  : dim_(dim)
-  , corners_(1 << dim)
-  , unknowns_(
-        links.size() / (2 * static_cast<std::size_t>(dim)) * static_cast<std::size_t>(corners_))
+BlockVertices::BlockVertices(int dim, const std::vector<laplace::BlockLink> &links,
+    std::int64_t per_direction, const std::vector<double> &strengths)
+  : corners_(1 << dim)
+  , cells_(cells_of(dim, links, per_direction))
 {
-  JoinedCorners joined(unknowns_.size());
-  std::vector<bool> is_held(unknowns_.size(), false);
-  const auto for_corners = [&](const auto &use) {
-    for (std::size_t at = 0; at < links.size(); ++at)
-      for (std::int64_t v = 0; v < corners_ / 2; ++v)
-      {
-        const std::size_t block = at / (2 * static_cast<std::size_t>(dim));
-        const int side = static_cast<int>(at % (2 * static_cast<std::size_t>(dim)));
-        use(links[at],
-            block * static_cast<std::size_t>(corners_) +
-                static_cast<std::size_t>(corner_of_side(side, {v % 2, v / 2})),
-            v);
-      }
-  };
-  for_corners([&](const laplace::BlockLink &link, std::size_t corner, std::int64_t v) {
-    if (link.kind == Side::ghost)
-      joined.join(corner,
-          static_cast<std::size_t>(link.block) * static_cast<std::size_t>(corners_) +
-              static_cast<std::size_t>(
-                  corner_of_side(link.side, link.map(v % 2, v / 2, 2, dim == 3 ? 2 : 1))));
+  JoinedCorners joined(cells_, per_direction, links, strengths);
+  size_ = joined.size();
+  unknowns_ = joined.unknowns();
+  if (!joined.has_splits())
+    return;
+  for_stacked_cells(cells_, [&](const Cell &cell) {
+    for (int side = 0; side < 2 * dim; ++side)
+      add_if_torn(links, per_direction, cell, side);
   });
-  for_corners([&](const laplace::BlockLink &link, std::size_t corner, std::int64_t) {
-    if (link.kind == Side::dirichlet)
-      is_held[joined.least(corner)] = true;
-  });
-  for (std::size_t corner = 0; corner < unknowns_.size(); ++corner)
+}
+
+void BlockVertices::add_if_torn(const std::vector<laplace::BlockLink> &links,
+    std::int64_t per_direction, const Cell &cell, int side)
+{
+  TornSide torn{cell, side, {-1, -1, -1, -1}};
+  bool is_torn = false;
+  for (int place = 0; place < corners_ / 2; ++place)
   {
-    const std::size_t least = joined.least(corner);
-    unknowns_[corner] = is_held[least] ? -1
-        : least == corner              ? static_cast<std::int32_t>(size_++)
-                                       : unknowns_[least];
-    if (size_ > std::numeric_limits<std::int32_t>::max())
-      throw std::length_error("the mesh has more than 2^31 - 1 vertices");
+    const auto behind = laplace::point_behind(
+        cells_, per_direction, links.data(), cell, side, place & 1, place >> 1);
+    if (behind.kind != Side::ghost)
+      return;
+    torn.behind[place] = of_cell(behind.cell)[corner_of_side(behind.side, behind.a, behind.b)];
+    is_torn =
+        is_torn || torn.behind[place] != of_cell(cell)[corner_of_side(side, place & 1, place >> 1)];
   }
+  if (is_torn)
+    torn_.push_back(torn);
+}
+
+std::vector<std::int32_t> BlockVertices::unknowns_of(const TornSide &torn) const
+{
+  std::vector<std::int32_t> result(12, -1);
+  std::copy_n(of_cell(torn.cell), corners_, result.begin());
+  std::copy_n(torn.behind.begin(), 4, result.begin() + 8);
+  return result;
+}
+
+std::vector<std::pair<std::int32_t, std::int32_t>> BlockVertices::torn_places() const
+{
+  std::vector<std::pair<std::int32_t, std::int32_t>> result;
+  for (const TornSide &torn : torn_)
+    for (const std::int32_t i : unknowns_of(torn))
+      for (const std::int32_t j : unknowns_of(torn))
+        if (i >= 0 && j >= 0)
+          result.emplace_back(i, j);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+SparseRows BlockVertices::pattern() const
+{
+  std::vector<std::int64_t> begin(
+      static_cast<std::size_t>(size_) + 1, 0); // of the cells of a vertex
+  for (const std::int32_t unknown : unknowns_)
+    if (unknown >= 0)
+      ++begin[static_cast<std::size_t>(unknown) + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<std::int32_t> cells(static_cast<std::size_t>(begin.back()));
+  std::vector<std::int64_t> next(begin.begin(), begin.end() - 1);
+  for (std::size_t at = 0; at < unknowns_.size(); ++at)
+    if (unknowns_[at] >= 0)
+      cells[static_cast<std::size_t>(next[static_cast<std::size_t>(unknowns_[at])]++)] =
+          static_cast<std::int32_t>(at / static_cast<std::size_t>(corners_));
+  SparseRows result;
+  std::vector<std::int32_t> row;
+  const auto torn = torn_places();
+  auto further = torn.begin();
+  for (std::size_t i = 0; i + 1 < begin.size(); ++i)
+  {
+    row.clear();
+    for (; further != torn.end() && further->first == static_cast<std::int32_t>(i); ++further)
+      row.push_back(further->second);
+    for (std::int64_t c = begin[i]; c < begin[i + 1]; ++c)
+    {
+      const auto first =
+          unknowns_.begin() + std::ptrdiff_t{cells[static_cast<std::size_t>(c)]} * corners_;
+      std::copy_if(first, first + corners_, std::back_inserter(row),
+          [](std::int32_t unknown) { return unknown >= 0; });
+    }
+    std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+    result.columns.insert(result.columns.end(), row.begin(), row.end());
+    result.end_row();
+  }
+  result.values.assign(result.columns.size(), 0.);
+  return result;
 }
 
 SparseRows BlockVertices::matrix(const BlockLevels &levels) const
 {
-  const Elements elements(levels);
-  const auto n_blocks = static_cast<std::int64_t>(unknowns_.size()) / corners_;
-  std::vector<ElementMatrix> matrices;
-  for (std::int64_t b = 0; b < n_blocks; ++b)
-    matrices.push_back(elements.of(b));
-  SparseRows unknown_of; // of a corner of a block
-  for (const std::int32_t unknown : unknowns_)
-  {
-    if (unknown >= 0)
-      unknown_of.add(unknown, 1.);
-    unknown_of.end_row();
-  }
-  const SparseRows corners_of = unknown_of.transposed(size_);
-  SparseRows result;
-  std::vector<std::pair<std::int32_t, double>> row;
-  for (std::int64_t i = 0; i < size_; ++i)
-  {
-    row.clear();
-    for (std::int64_t e = corners_of.begin[i]; e < corners_of.begin[i + 1]; ++e)
-    {
-      const std::int64_t corner = corners_of.columns[e], b = corner / corners_;
-      for (int w = 0; w < corners_; ++w)
-        if (const std::int32_t j = unknown(b, w); j >= 0)
-          row.emplace_back(j, matrices[b][corner % corners_][w]);
-    }
-    std::stable_sort(
-        row.begin(), row.end(), [](const auto &x, const auto &y) { return x.first < y.first; });
-    for (std::size_t e = 0; e < row.size(); ++e)
-      if (e > 0 && row[e].first == row[e - 1].first)
-        result.values.back() += row[e].second;
-      else
-        result.add(row[e].first, row[e].second);
-    result.end_row();
-  }
+  const BlockLevels::Level &level = levels.levels().front();
+  const Elements elements(level);
+  SparseRows result = pattern();
+  const auto entry = [&](std::int32_t i, std::int32_t j) -> double & {
+    const auto begin = result.columns.begin();
+    const auto at = std::lower_bound(begin + result.begin[static_cast<std::size_t>(i)],
+        begin + result.begin[static_cast<std::size_t>(i) + 1], j);
+    return result.values[static_cast<std::size_t>(at - begin)];
+  };
+  const auto add = [&](const auto &numbers, const auto &unknowns, std::size_t count) {
+    for (std::size_t v = 0; v < count; ++v)
+      for (std::size_t w = 0; w < count; ++w)
+        if (unknowns[v] >= 0 && unknowns[w] >= 0)
+          entry(unknowns[v], unknowns[w]) += numbers[v][w];
+  };
+  const std::int64_t first = level.grid.offset[0], count = level.grid.block.cells[0];
+  for_stacked_cells(level.grid.block, [&](const Cell &cell) {
+    add(elements.of(cell), of_cell({cell[0] + first, cell[1], cell[2]}),
+        static_cast<std::size_t>(corners_));
+  });
+  for (const TornSide &torn : torn_)
+    if (const std::int64_t x = torn.cell[0] - first; x >= 0 && x < count)
+      add(elements.of_side({x, torn.cell[1], torn.cell[2]}, torn.side), unknowns_of(torn), 12);
+  sum_many(result.values, level.grid.communicator);
   return result;
 }
 
 namespace
 {
-  /// use(place of a mode in a vector, its number with bit d in direction d) for a cell of a level with one per block.
-  template <typename Use>
-  void for_modes(const Block &block, std::int64_t cell, const Use &use)
+  /// The modes of degree 1 of a cell, bit d of a number for direction d, to the coefficients of its corners or back: by one direction after the other.
+  /// Of 1 - x and x the even mode has the coefficient `even`, the odd one -odd and odd.
+  class Corners
   {
-    for (int mode = 0; mode < 1 << block.dim; ++mode)
-      use(block.index(cell, 0, 0, mode & 1, mode >> 1 & 1, mode >> 2), mode);
-  }
+  public:
+    Corners(const CellBasis &basis, int dim)
+      : dim_(dim)
+      , even_(hats(basis)[1][0])
+      , odd_(hats(basis)[1][1])
+    {}
 
-  /// hats of a corner times modes of a cell, [corner][mode]
-  ElementMatrix coefficients_of(const CellBasis &basis, int dim)
+    std::array<double, 8> to_corners(std::array<double, 8> x) const
+    {
+      for_pairs([&](int low, int high) {
+        const double even = even_ * x[low], odd = odd_ * x[high];
+        x[low] = even - odd;
+        x[high] = even + odd;
+      });
+      return x;
+    }
+    std::array<double, 8> to_modes(std::array<double, 8> x) const
+    {
+      for_pairs([&](int low, int high) {
+        const double first = x[low], second = x[high];
+        x[low] = even_ * (first + second);
+        x[high] = odd_ * (second - first);
+      });
+      return x;
+    }
+
+  private:
+    template <typename Use>
+    void for_pairs(const Use &use) const
+    {
+      for (int d = 0; d < dim_; ++d)
+        for (int v = 0; v < 1 << dim_; ++v)
+          if ((v >> d & 1) == 0)
+            use(v, v + (1 << d));
+    }
+    int dim_;
+    double even_, odd_;
+  };
+
+  std::int64_t mode(const Block &block, const Cell &cell, int number)
   {
-    const auto of_line = hats(basis);
-    ElementMatrix result{};
-    for (int v = 0; v < 1 << dim; ++v)
-      for (int mode = 0; mode < 1 << dim; ++mode)
-      {
-        result[v][mode] = 1.;
-        for (int d = 0; d < dim; ++d)
-          result[v][mode] *= of_line[v >> d & 1][mode >> d & 1];
-      }
-    return result;
+    return block.index(cell[0], cell[1], cell[2], number & 1, number >> 1 & 1, number >> 2);
   }
 } // namespace
 
-void BlockVertices::restrict_to(
-    const CellBasis &basis, std::vector<double> &to, const Vector<double> &r) const
+void BlockVertices::restrict_to(const CellBasis &basis, std::vector<double> &to,
+    const Vector<double> &r, std::int64_t first) const
 {
-  const ElementMatrix coefficients = coefficients_of(basis, dim_);
+  const Block &block = r.block();
+  const Corners corners(basis, block.dim);
   to.assign(static_cast<std::size_t>(size_), 0.);
-  for (std::int64_t b = 0; b < r.block().cells[0]; ++b)
-    for_modes(r.block(), b, [&](std::int64_t place, int mode) {
-      for (int v = 0; v < corners_; ++v)
-        if (const std::int32_t i = unknown(b, v); i >= 0)
-          to[static_cast<std::size_t>(i)] += coefficients[v][mode] * r[place];
-    });
+  for_stacked_cells(block, [&](const Cell &cell) {
+    std::array<double, 8> modes{};
+    for (int i = 0; i < corners_; ++i)
+      modes[i] = r[mode(block, cell, i)];
+    const std::array<double, 8> of_corners = corners.to_corners(modes);
+    const std::int32_t *const unknowns = of_cell({cell[0] + first, cell[1], cell[2]});
+    for (int v = 0; v < corners_; ++v)
+      if (unknowns[v] >= 0)
+        to[static_cast<std::size_t>(unknowns[v])] += of_corners[v];
+  });
 }
 
-void BlockVertices::add_prolonged(
-    const CellBasis &basis, Vector<double> &x, const std::vector<double> &from) const
+void BlockVertices::add_prolonged(const CellBasis &basis, Vector<double> &x,
+    const std::vector<double> &from, std::int64_t first) const
 {
-  const ElementMatrix coefficients = coefficients_of(basis, dim_);
-  for (std::int64_t b = 0; b < x.block().cells[0]; ++b)
-    for_modes(x.block(), b, [&](std::int64_t place, int mode) {
-      for (int v = 0; v < corners_; ++v)
-        if (const std::int32_t i = unknown(b, v); i >= 0)
-          x[place] += coefficients[v][mode] * from[static_cast<std::size_t>(i)];
-    });
+  const Block &block = x.block();
+  const Corners corners(basis, block.dim);
+  for_stacked_cells(block, [&](const Cell &cell) {
+    const std::int32_t *const unknowns = of_cell({cell[0] + first, cell[1], cell[2]});
+    std::array<double, 8> of_corners{};
+    for (int v = 0; v < corners_; ++v)
+      of_corners[v] = unknowns[v] >= 0 ? from[static_cast<std::size_t>(unknowns[v])] : 0.;
+    const std::array<double, 8> modes = corners.to_modes(of_corners);
+    for (int i = 0; i < corners_; ++i)
+      x[mode(block, cell, i)] += modes[i];
+  });
+}
+
+double BlockVertices::bytes(std::int64_t cells, int dim)
+{
+  const double corners = dim == 3 ? 8. : 4., entries = dim == 3 ? 27. : 9.;
+  return static_cast<double>(cells) * (2. * 4. * corners + 12. * entries);
 }
 } // namespace tensormg

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "operators/data/contraction.h"
 #include "operators/data/tensor_rule.h"
 #include "tensormg/report.h"
 
@@ -38,20 +39,25 @@ double CellPoints::surface(std::size_t q, int d) const
   return det[q] * std::sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2]);
 }
 
-std::array<std::vector<Point>, 4> CellMap::derivatives_and_positions(
+std::array<std::vector<double>, 4> CellMap::derivatives_and_positions(
     const std::vector<Point> &nodes, const std::array<const LinePoints *, 3> &lines) const
 {
   // Of a number of directions, from the last one: positions, and derivatives in these directions. What is the same for several is computed once.
-  std::vector<Point> positions = nodes;
-  std::array<std::vector<Point>, 3> derivatives;
+  std::vector<double> positions(3 * nodes.size());
+  for (std::size_t d = 0; d < 3; ++d)
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      positions[d * nodes.size() + i] = nodes[i][d];
+  std::array<std::vector<double>, 3> derivatives;
   std::size_t stride = nodes.size();
   for (int d = dim_ - 1; d >= 0; --d)
   {
     stride /= nodes_;
+    const SmallMatrix value = SmallMatrix::by_rows(lines[d]->value, nodes_),
+                      derivative = SmallMatrix::by_rows(lines[d]->derivative, nodes_);
     for (int e = d + 1; e < dim_; ++e)
-      derivatives[e] = contracted(derivatives[e], lines[d]->value, stride, nodes_);
-    derivatives[d] = contracted(positions, lines[d]->derivative, stride, nodes_);
-    positions = contracted(positions, lines[d]->value, stride, nodes_);
+      derivatives[e] = contracted(derivatives[e], value, stride);
+    derivatives[d] = contracted(positions, derivative, stride);
+    positions = contracted(positions, value, stride);
   }
   return {std::move(derivatives[0]), std::move(derivatives[1]), std::move(derivatives[2]),
       std::move(positions)};
@@ -60,17 +66,20 @@ std::array<std::vector<Point>, 4> CellMap::derivatives_and_positions(
 CellPoints CellMap::at(const std::vector<Point> &nodes,
     const std::array<const LinePoints *, 3> &lines, std::int64_t block) const
 {
-  std::array<std::vector<Point>, 4> of_points = derivatives_and_positions(nodes, lines);
+  const std::array<std::vector<double>, 4> of_points = derivatives_and_positions(nodes, lines);
+  const std::size_t size = of_points[3].size() / 3;
   CellPoints result;
-  result.x = std::move(of_points[3]);
-  result.det.reserve(result.size());
-  result.inverse_j.reserve(result.size());
-  for (std::size_t q = 0; q < result.size(); ++q)
+  result.x.resize(size);
+  result.det.reserve(size);
+  result.inverse_j.reserve(size);
+  for (std::size_t q = 0; q < size; ++q)
   {
+    for (std::size_t i = 0; i < 3; ++i)
+      result.x[q][i] = of_points[3][i * size + q];
     Matrix3 j{}; // j[i][a] = dx_i / dxi_a
     for (int a = 0; a < dim_; ++a)
       for (int i = 0; i < dim_; ++i)
-        j[i][a] = of_points[a][q][i];
+        j[i][a] = of_points[a][static_cast<std::size_t>(i) * size + q];
     if (dim_ == 2)
       j[2][2] = 1.;
     const double det = determinant(j);

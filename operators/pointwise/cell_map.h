@@ -51,8 +51,8 @@ public:
       const std::array<const LinePoints *, 3> &lines, std::int64_t block) const;
 
 private:
-  /// Of the directions, the unused one empty; then the positions.
-  std::array<std::vector<std::array<double, 3>>, 4> derivatives_and_positions(
+  /// Of the directions, the unused one empty; then the positions. All x, then y and z.
+  std::array<std::vector<double>, 4> derivatives_and_positions(
       const std::vector<std::array<double, 3>> &nodes,
       const std::array<const LinePoints *, 3> &lines) const;
 

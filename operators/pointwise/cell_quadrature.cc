@@ -1,5 +1,7 @@
 #include "operators/pointwise/cell_quadrature.h"
 
+#include "operators/data/contraction.h"
+
 namespace tensormg
 {
 namespace
@@ -13,21 +15,6 @@ namespace
       for (int j = 0; j < block.n; ++j)
         for (int i = 0; i < block.n; ++i)
           use(block.index(cx, place.cell[1], place.cell[2], i, j, k));
-  }
-
-  /// to[.., r, ..] = sum over c of matrix(r, c) from[.., c, ..], of directions that are `stride` apart.
-  template <typename Matrix>
-  std::vector<double> product(const std::vector<double> &from, std::size_t rows,
-      std::size_t columns, std::size_t stride, const Matrix &matrix)
-  {
-    const std::size_t outer = from.size() / (stride * columns);
-    std::vector<double> to(outer * rows * stride, 0.);
-    for (std::size_t o = 0; o < outer; ++o)
-      for (std::size_t r = 0; r < rows; ++r)
-        for (std::size_t c = 0; c < columns; ++c)
-          for (std::size_t s = 0; s < stride; ++s)
-            to[(o * rows + r) * stride + s] += matrix(r, c) * from[(o * columns + c) * stride + s];
-    return to;
   }
 } // namespace
 
@@ -86,20 +73,26 @@ double CellQuadrature::weight(std::size_t q, int side) const
   return weight;
 }
 
+namespace
+{
+  /// Points by modes.
+  SmallMatrix points_by_modes(const LineRule &rule, bool is_derivative)
+  {
+    return SmallMatrix::by_rows(
+        is_derivative ? rule.derivatives : rule.values, static_cast<std::size_t>(rule.n_modes));
+  }
+} // namespace
+
 std::vector<double> CellQuadrature::values(
     const std::vector<double> &modes, int side, int derivative) const
 {
   std::vector<double> result = modes;
-  std::size_t stride = 1;
-  for (int d = 0; d < dim_; ++d)
+  std::size_t stride = modes.size();
+  for (int d = dim_ - 1; d >= 0; --d)
   {
     const LineRule &rule = line(d, side).rule;
-    const auto rows = static_cast<std::size_t>(rule.n_points()),
-               columns = static_cast<std::size_t>(rule.n_modes);
-    const std::vector<double> &table = d == derivative ? rule.derivatives : rule.values;
-    result = product(result, rows, columns, stride,
-        [&](std::size_t r, std::size_t c) { return table[r * columns + c]; });
-    stride *= rows;
+    stride /= static_cast<std::size_t>(rule.n_modes);
+    result = contracted(result, points_by_modes(rule, d == derivative), stride);
   }
   return result;
 }
@@ -107,16 +100,12 @@ std::vector<double> CellQuadrature::values(
 std::vector<double> CellQuadrature::tested(
     std::vector<double> values, int side, int derivative) const
 {
-  std::size_t stride = 1;
-  for (int d = 0; d < dim_; ++d)
+  std::size_t stride = values.size();
+  for (int d = dim_ - 1; d >= 0; --d)
   {
     const LineRule &rule = line(d, side).rule;
-    const auto rows = static_cast<std::size_t>(rule.n_modes),
-               columns = static_cast<std::size_t>(rule.n_points());
-    const std::vector<double> &table = d == derivative ? rule.derivatives : rule.values;
-    values = product(values, rows, columns, stride,
-        [&](std::size_t r, std::size_t c) { return table[c * rows + r]; });
-    stride *= rows;
+    stride /= static_cast<std::size_t>(rule.n_points());
+    values = contracted(values, points_by_modes(rule, d == derivative).transposed(), stride);
   }
   return values;
 }

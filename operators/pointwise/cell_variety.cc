@@ -25,10 +25,10 @@ namespace
   class VarietyReader
   {
   public:
-    explicit VarietyReader(const BlockLevels &levels, std::size_t l)
-      : block_(levels.levels()[l].grid.block)
-      , weight_(levels.levels()[l].tables.weight)
-      , volume_(levels.levels()[l].metric.view().volume)
+    explicit VarietyReader(const BlockLevels::Level &level)
+      : block_(level.grid.block)
+      , weight_(level.tables.weight)
+      , volume_(level.metric.view().volume)
     {}
 
     Summary of(const Cell &cell) const
@@ -81,11 +81,10 @@ namespace
   };
 } // namespace
 
-CellVariety cell_variety(const BlockLevels &levels, std::size_t l)
+CellVariety cell_variety(const BlockLevels::Level &level)
 {
-  const BlockLevels::Level &level = levels.levels()[l];
   const Block &block = level.grid.block;
-  const VarietyReader reader(levels, l);
+  const VarietyReader reader(level);
   CellVariety result;
   double mixed = 0.;
   std::vector<double> means;
@@ -103,23 +102,44 @@ CellVariety cell_variety(const BlockLevels &levels, std::size_t l)
   auto exchange = level.make_exchange<double>(1, 1);
   exchange.run([&](const Cell &cell, int, std::int64_t, int) { return mean(cell); });
   const Block cells(block.dim, 0, block.cells); // with one point
+  const std::int64_t n = level.shape.per_direction;
   for_stacked_cells(block, [&](const Cell &cell) {
     for (int side = 0; side < 2 * block.dim; ++side)
       if (const auto behind = laplace::point_behind(
               cells, level.shape.per_direction, level.links->data(), cell, side, 0, 0);
           behind.kind == Side::ghost)
-        result.between = std::max(result.between,
-            std::exp(mean(cell) -
-                (behind.is_local() ? mean(behind.cell) : exchange.received()[behind.remote])));
+      {
+        const double quotient = std::exp(mean(cell) -
+            (behind.is_local() ? mean(behind.cell) : exchange.received()[behind.remote]));
+        result.between = std::max(result.between, quotient);
+        const std::int64_t place = side / 2 == 0 ? cell[0] % n : cell[side / 2];
+        if (place != (side % 2 == 0 ? 0 : n - 1))
+          result.within_blocks = std::max(result.within_blocks, quotient);
+      }
   });
   result.shear = std::sqrt(sum_in_order(mixed, level.grid.communicator) /
       static_cast<double>(level.grid.global_cells[0] * level.grid.global_cells[1] *
           level.grid.global_cells[2] * block.dim));
-  std::array<double, 3> largest{result.strength, result.within, result.between};
-  MPI_Allreduce(MPI_IN_PLACE, largest.data(), 3, MPI_DOUBLE, MPI_MAX, level.grid.communicator);
+  std::array<double, 4> largest{
+      result.strength, result.within, result.between, result.within_blocks};
+  MPI_Allreduce(MPI_IN_PLACE, largest.data(), 4, MPI_DOUBLE, MPI_MAX, level.grid.communicator);
   result.strength = largest[0];
   result.within = largest[1];
   result.between = largest[2];
+  result.within_blocks = largest[3];
+  return result;
+}
+
+std::vector<double> cell_strengths(const BlockLevels::Level &level)
+{
+  const auto &[nx, ny, nz] = level.grid.global_cells;
+  std::vector<double> result(static_cast<std::size_t>(nx * ny * nz), 0.);
+  const VarietyReader reader(level);
+  for_stacked_cells(level.grid.block, [&](const Cell &cell) {
+    const std::int64_t at = (cell[2] * ny + cell[1]) * nx + cell[0] + level.grid.offset[0];
+    result[static_cast<std::size_t>(at)] = std::exp(reader.of(cell).mean);
+  });
+  sum_many(result, level.grid.communicator);
   return result;
 }
 } // namespace tensormg

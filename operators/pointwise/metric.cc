@@ -78,8 +78,9 @@ double kappa_of(const Matrix3 &g, int dim)
 
 std::array<double, 3> middle_of_corners(const std::vector<Point> &lattice, int dim)
 {
-  const auto n = static_cast<std::size_t>(
-      std::lround(std::pow(static_cast<double>(lattice.size()), 1. / dim)));
+  std::size_t n = 2; // of a direction
+  while ((dim == 3 ? n * n * n : n * n) < lattice.size())
+    ++n;
   Point middle{};
   for (std::size_t v = 0; v < (std::size_t{1} << dim); ++v)
     for (int d = 0; d < dim; ++d)
@@ -157,7 +158,7 @@ namespace
     {
       const std::vector<Point> nodes = nodes_.of(of_block, cell);
       const Place place{
-          of_block, cell[2] * block_.cells[1] + cell[1], level_.stacked(of_block, cell[0])};
+          of_block, cell[2] * block_.cells[1] + cell[1], level_.stacked(of_block, cell[0]), cell};
       double kappa = 1., least = INFINITY, largest = 0.;
       const auto see = [&](const Points &at) {
         for (std::size_t q = 0; q < at.points.size(); ++q)
@@ -167,13 +168,13 @@ namespace
           largest = std::max(largest, at.points.det[q]);
         }
       };
-      const Points inside = inside_of(nodes, of_block);
+      const Points inside = inside_of(nodes, place);
       see(inside);
       write_volume(place, inside, arrays);
       std::array<Points, 6> at_sides;
       for (int side = 0; side < 2 * dim_; ++side)
       {
-        at_sides[side] = at_side(nodes, of_block, side, inside);
+        at_sides[side] = at_side(nodes, place, side, inside);
         write_side(place, side, at_sides[side], arrays.face);
         see(at_sides[side]);
       }
@@ -192,6 +193,7 @@ namespace
     struct Place
     {
       std::int64_t of_block, row, cx;
+      std::array<std::int64_t, 3> cell; ///< of the block
     };
 
     static constexpr int samples_per_point = 2;
@@ -209,23 +211,26 @@ namespace
       return points;
     }
 
-    Points inside_of(const std::vector<Point> &nodes, std::int64_t of_block) const
+    Points inside_of(const std::vector<Point> &nodes, const Place &place) const
     {
-      Points result{map_.at(nodes, {&gauss_, &gauss_, &gauss_}, of_block), {}, {}};
-      result.k = means_of_k_ ? means_of_k(nodes, of_block) : data_.k(of_block, result.points.x);
+      Points result{map_.at(nodes, {&gauss_, &gauss_, &gauss_}, place.of_block), {}, {}};
+      result.k = means_of_k_
+          ? means_of_k(nodes, place)
+          : data_.k(place.of_block, result.points.x, {place.cell, level_.per_direction});
       result.g = metric_at(result.points, result.k, dim_);
       return result;
     }
 
     std::vector<SymmetricTensor> means_of_k(
-        const std::vector<Point> &nodes, std::int64_t of_block) const
+        const std::vector<Point> &nodes, const Place &place) const
     {
       std::vector<Point> x = nodes;
       std::size_t stride = 1;
       for (int d = 0; d < dim_; ++d, stride *= sample_points_.size())
         x = contracted(
             x, samples_.value, stride, static_cast<std::size_t>(level_.mapping_degree) + 1);
-      const std::vector<SymmetricTensor> k = data_.k(of_block, x);
+      const std::vector<SymmetricTensor> k =
+          data_.k(place.of_block, x, {place.cell, level_.per_direction, -1, &sample_points_});
       const auto n = static_cast<std::size_t>(block_.n), m = sample_points_.size();
       std::vector<SymmetricTensor> means(
           static_cast<std::size_t>(laplace::points_of_cell(block_)), SymmetricTensor{});
@@ -240,16 +245,17 @@ namespace
       return means;
     }
 
-    Points at_side(const std::vector<Point> &nodes, std::int64_t of_block, int side,
-        const Points &inside) const
+    Points at_side(
+        const std::vector<Point> &nodes, const Place &place, int side, const Points &inside) const
     {
       const int d = side / 2;
       std::array<const LinePoints *, 3> lines{&gauss_, &gauss_, &gauss_};
       lines[d] = &ends_[side % 2];
-      Points result{map_.at(nodes, lines, of_block), {}, {}};
+      Points result{map_.at(nodes, lines, place.of_block), {}, {}};
       if (!means_of_k_)
         result.k =
-            data_.k(of_block, moved_inwards(result.points.x, middle_of_corners(nodes, dim_)));
+            data_.k(place.of_block, moved_inwards(result.points.x, middle_of_corners(nodes, dim_)),
+                {place.cell, level_.per_direction, side});
       else
         for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
           result.k.push_back(inside.k[static_cast<std::size_t>(
@@ -375,43 +381,86 @@ namespace
 
 namespace
 {
-  /// Adds the penalty of the cell behind each side to that of the own cell, which stands for one behind a Dirichlet side.
-  void add_penalties_behind(const Block &block, std::int64_t per_direction,
-      const std::vector<laplace::BlockLink> &links, const SharedSides &shared, Array<double> &face)
+  /// Makes numbers of faces of those of their two sides, at first the own one's.
+  class BothSides
   {
-    const auto place = [&](const std::array<std::int64_t, 3> &cell, int side, std::int64_t q) {
-      return laplace::face_index(
-          block, cell[2] * block.cells[1] + cell[1], side, q, block.dim, cell[0]);
-    };
-    SideExchange<double> exchange(shared, block.dim, per_direction, block.n, 1);
-    exchange.run([&](const auto &cell, int side, std::int64_t q, int /*number*/) {
-      return face[place(cell, side, q)];
-    });
-    std::vector<double> sums;
-    const auto for_points = [&](const auto &use) {
-      for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
-        for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
-          for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
-            for (int side = 0; side < 2 * block.dim; ++side)
-              for (std::int64_t q = 0; q < laplace::points_of_face(block); ++q)
-                use(std::array<std::int64_t, 3>{cx, cy, cz}, side, q);
-    };
-    for_points([&](const auto &cell, int side, std::int64_t q) {
+  public:
+    BothSides(const Block &block, std::int64_t per_direction,
+        const std::vector<laplace::BlockLink> &links, FaceAverage averages, Array<double> &face)
+      : block_(block)
+      , per_direction_(per_direction)
+      , links_(links)
+      , is_harmonic_(averages == FaceAverage::harmonic)
+      , face_(face)
+    {}
+
+    void run(const SharedSides &shared)
+    {
+      SideExchange<double> exchange(shared, block_.dim, per_direction_, block_.n, 1);
+      exchange.run([&](const Cell &cell, int side, std::int64_t q, int /*number*/) {
+        return number(cell, side, q, block_.dim);
+      });
+      std::vector<double> behind; // all, before the first one is changed
+      for_points([&](const Cell &cell, int side, std::int64_t q) {
+        behind.push_back(penalty_behind(cell, side, q, exchange));
+      });
+      std::size_t next = 0;
+      for_points([&](const Cell &cell, int side, std::int64_t q) {
+        average(cell, side, q, behind[next++]);
+      });
+    }
+
+  private:
+    using Cell = std::array<std::int64_t, 3>;
+    static constexpr double closed = -1.; ///< behind a side that has the number itself
+
+    double &number(const Cell &cell, int side, std::int64_t q, int i)
+    {
+      return face_[laplace::face_index(
+          block_, cell[2] * block_.cells[1] + cell[1], side, q, i, cell[0])];
+    }
+
+    /// use(cell, side, number of the point)
+    template <typename Use>
+    void for_points(const Use &use) const
+    {
+      for_stacked_cells(block_, [&](const Cell &cell) {
+        for (int side = 0; side < 2 * block_.dim; ++side)
+          for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
+            use(cell, side, q);
+      });
+    }
+
+    /// That of the own cell stands for one behind a Dirichlet side.
+    double penalty_behind(
+        const Cell &cell, int side, std::int64_t q, const SideExchange<double> &exchange)
+    {
       const auto behind = laplace::point_behind(
-          block, per_direction, links.data(), cell, side, q % block.n, q / block.n);
-      const double own = face[place(cell, side, q)];
+          block_, per_direction_, links_.data(), cell, side, q % block_.n, q / block_.n);
       if (behind.remote >= 0)
-        sums.push_back(own + exchange.received()[behind.remote]);
-      else if (behind.kind == Side::ghost)
-        sums.push_back(own + face[place(behind.cell, behind.side, behind.a + block.n * behind.b)]);
-      else
-        sums.push_back(behind.kind == Side::dirichlet ? 2. * own : own);
-    });
-    std::size_t next = 0;
-    for_points([&](const auto &cell, int side, std::int64_t q) {
-      face[place(cell, side, q)] = sums[next++];
-    });
-  }
+        return exchange.received()[behind.remote];
+      if (behind.kind == Side::ghost)
+        return number(behind.cell, behind.side, behind.a + block_.n * behind.b, block_.dim);
+      return behind.kind == Side::dirichlet ? number(cell, side, q, block_.dim) : closed;
+    }
+
+    void average(const Cell &cell, int side, std::int64_t q, double behind)
+    {
+      double &penalty = number(cell, side, q, block_.dim);
+      if (behind == closed)
+        return;
+      const double own = penalty, sum = own + behind;
+      penalty = is_harmonic_ ? 4. * (own / sum) * behind : sum;
+      for (int i = 0; is_harmonic_ && i < block_.dim; ++i)
+        number(cell, side, q, i) *= 2. * (behind / sum);
+    }
+
+    const Block &block_;
+    std::int64_t per_direction_;
+    const std::vector<laplace::BlockLink> &links_;
+    bool is_harmonic_;
+    Array<double> &face_;
+  };
 } // namespace
 
 PointwiseMetric::PointwiseMetric(const BlockGeometry &geometry, const BlockLevel &level,
@@ -434,7 +483,7 @@ PointwiseMetric::PointwiseMetric(const BlockGeometry &geometry, const BlockLevel
           of_cells_.push_back(writer.write(level.first + cx / level.per_direction,
               {cx % level.per_direction, cy, cz}, {volume_, face_, reaction_}));
   });
-  add_penalties_behind(block, level.per_direction, links, *shared, face_);
+  BothSides(block, level.per_direction, links, data.averages, face_).run(*shared);
 }
 
 double PointwiseMetric::largest_kappa() const

@@ -18,6 +18,7 @@
 #include "operators/division/block_division.h"
 #include "operators/division/failure.h"
 #include "operators/pointwise/cell_map.h"
+#include "tensormg/mesh.h"
 
 namespace tensormg
 {
@@ -29,18 +30,37 @@ double kappa_of(const Matrix3 &g, int dim);
 
 /// A symmetric tensor: xx, yy, zz, xy, xz, yz.
 using SymmetricTensor = std::array<double, 6>;
+
+/// Which points of a cell of a block are meant: those of the operator, or samples.
+struct PointsOfCell
+{
+  std::array<std::int64_t, 3> cell{};
+  std::int64_t per_direction = 1; ///< cells in a block
+  int side = -1;                  ///< on which the points are; -1: inside
+  /// Of each direction, for means over parts of the cell; nullptr: the points of the operator.
+  const std::vector<double> *samples = nullptr;
+};
+
 /// K at points of a block.
 class DiffusionTensor
 {
 public:
-  using AtPoints = std::function<void(std::int64_t block,
-      const std::vector<std::array<double, 3>> &points, std::vector<SymmetricTensor> &k)>;
+  using Points = std::vector<std::array<double, 3>>;
+  using Tensors = std::vector<SymmetricTensor>; ///< as many as there are points
+  using AtPoints = std::function<void(std::int64_t block, const Points &points, Tensors &k)>;
+  using OfCell = std::function<void(std::int64_t block, const PointsOfCell &points, Tensors &k)>;
 
-  /// k has as many entries as there are points.
   static DiffusionTensor at_points(AtPoints f)
   {
     DiffusionTensor result;
     result.f_ = std::move(f);
+    return result;
+  }
+  /// Known by the numbers of points instead of where they are.
+  static DiffusionTensor of_cells(OfCell f)
+  {
+    DiffusionTensor result;
+    result.of_cell_ = std::move(f);
     return result;
   }
   /// The same everywhere.
@@ -63,11 +83,14 @@ public:
     })
   {}
 
-  std::vector<SymmetricTensor> operator()(
-      std::int64_t block, const std::vector<std::array<double, 3>> &points) const
+  Tensors operator()(
+      std::int64_t block, const Points &points, const PointsOfCell &of_cell = {}) const
   {
-    std::vector<SymmetricTensor> k(points.size());
-    f_(block, points, k);
+    Tensors k(points.size());
+    if (of_cell_)
+      of_cell_(block, of_cell, k);
+    else
+      f_(block, points, k);
     return k;
   }
 
@@ -76,6 +99,7 @@ public:
 private:
   DiffusionTensor() = default;
   AtPoints f_;
+  OfCell of_cell_;
   bool is_constant_ = false;
 };
 
@@ -97,6 +121,7 @@ struct PointwiseData
   DiffusionTensor k;
   NumberAtPoints reaction; ///< c >= 0; empty: none
   NumberAtPoints robin;    ///< r >= 0 of K du/dn + r u at sides that are Side::neumann; empty: none
+  FaceAverage averages = FaceAverage::arithmetic;
 };
 
 /// By this part of the way to the middle of the corners of a cell points of its sides are moved for K, which may jump there.
@@ -117,6 +142,11 @@ std::array<double, 3> middle_of_corners(const std::vector<std::array<double, 3>>
 /// 1, or where it is more G_aa there times the mean of 1 / G_aa over the volume points of the line that ends there, with the weights r_q^2 / w_q, r_q
 /// the Lagrange polynomial of point q at the end: by the inequality of Cauchy and Schwarz (D u)^2 at the end is at most the sum of these terms times
 /// that of w_q G_q (D u)_q^2.
+///
+/// FaceAverage::harmonic: with t = sigma / 2 kappa rho G_aa of one side of a face and t' of the other one, the face has the penalty T = 4 t t' / (t + t') in place of t + t', and the
+/// fluxes the weights w = t' / (t + t') and 1 - w in place of 1/2: the G_aa and G_ab of the face are multiplied by 2 w. These weights make w^2 t + (1 - w)^2 t', which T must
+/// outweigh, as small as it can be: the operator is definite as with equal weights, and a face has the penalty of the side with the smaller K.
+/// Source: A. Ern, A. Stephansen, P. Zunino, IMA J. Numer. Anal. 29 (2009), with t in the place of n.K n.
 class PointwiseMetric
 {
 public:

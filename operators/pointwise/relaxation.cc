@@ -39,7 +39,8 @@ namespace
   CellVariety larger(const CellVariety &a, const CellVariety &b)
   {
     return {std::max(a.strength, b.strength), std::max(a.shear, b.shear),
-        std::max(a.within, b.within), std::max(a.between, b.between)};
+        std::max(a.within, b.within), std::max(a.between, b.between),
+        std::max(a.within_blocks, b.within_blocks)};
   }
 } // namespace
 
@@ -54,7 +55,7 @@ std::vector<RelaxationChoice> choose_relaxations(const BlockLevels &levels, Rela
   CellVariety variety;
   for (std::size_t l = size; l-- > 0;)
   {
-    variety = larger(variety, cell_variety(levels, l));
+    variety = larger(variety, cell_variety(levels.levels()[l]));
     choices[l] = choose(variety);
   }
   return choices;

@@ -28,7 +28,7 @@ namespace
           "names of the enumeration");
   }
 
-  void check_box(const Problem &problem)
+  void check_degree(const Problem &problem)
   {
     if (problem.dim != 2 && problem.dim != 3)
       refuse("problem.dim = " + std::to_string(problem.dim), "2 or 3");
@@ -36,6 +36,10 @@ namespace
       refuse("problem.degree = " + std::to_string(problem.degree), "1 to 8");
     if (problem.refinements < 0 || problem.refinements > 20)
       refuse("problem.refinements = " + std::to_string(problem.refinements), "0 to 20");
+  }
+
+  void check_box(const Problem &problem)
+  {
     for (std::size_t d = 0; d < 3; ++d)
     {
       const std::string index = "[" + std::to_string(d) + "]";
@@ -82,7 +86,7 @@ namespace
           "less than 2^62");
   }
 
-  void check_data(const Problem &problem)
+  void check_coefficient(const Problem &problem)
   {
     if (!(problem.coefficient > 0. && std::isfinite(problem.coefficient)))
       refuse("problem.coefficient = " + number_text(problem.coefficient), "finite numbers above 0");
@@ -94,14 +98,10 @@ namespace
         refuse("problem.cell_coefficient[" + std::to_string(d) + "] = '" + k[d] + "'",
             "none, the first alone, or one for each of the " + std::to_string(problem.dim) +
                 " directions");
-    for (const std::string &mixed : problem.mixed_coefficient)
-      if (!mixed.empty())
-        refuse("problem.mixed_coefficient has '" + mixed + "'",
-            "none, since the cells of a box have a diagonal tensor");
-    for (const auto &[name, count] : problem.voxels)
-      for (const std::int64_t n : count)
-        if (n < 1 || n > (std::int64_t(1) << 30))
-          refuse("problem.voxels: " + name + " has " + std::to_string(n), "1 to 2^30");
+  }
+
+  void check_sides(const Problem &problem)
+  {
     for (int d = 0; d < problem.dim; ++d)
     {
       const auto lower = 2 * static_cast<std::size_t>(d), upper = lower + 1;
@@ -114,6 +114,20 @@ namespace
                 " one is periodic",
             "both or none");
     }
+  }
+
+  void check_data(const Problem &problem)
+  {
+    check_coefficient(problem);
+    for (const std::string &mixed : problem.mixed_coefficient)
+      if (!mixed.empty())
+        refuse("problem.mixed_coefficient has '" + mixed + "'",
+            "none, since the cells of a box have a diagonal tensor");
+    for (const auto &[name, count] : problem.voxels)
+      for (const std::int64_t n : count)
+        if (n < 1 || n > (std::int64_t(1) << 30))
+          refuse("problem.voxels: " + name + " has " + std::to_string(n), "1 to 2^30");
+    check_sides(problem);
   }
 
   bool is_name(const std::string &text)
@@ -218,8 +232,79 @@ namespace
   }
 } // namespace
 
+namespace
+{
+  void check_mixed_coefficient(const Problem &problem)
+  {
+    const auto &mixed = problem.mixed_coefficient;
+    const auto n_mixed = static_cast<std::size_t>(problem.dim == 3 ? 3 : 1);
+    const bool is_tensor = !mixed[0].empty();
+    for (std::size_t m = 0; m < 3; ++m)
+      if (mixed[m].empty() != !(is_tensor && m < n_mixed))
+        refuse("problem.mixed_coefficient[" + std::to_string(m) + "] = '" + mixed[m] + "'",
+            "none, or those of a whole tensor: " +
+                std::string(problem.dim == 3 ? "xy, xz and yz" : "xy"));
+    if (is_tensor && problem.cell_coefficient[1].empty())
+      refuse("problem.mixed_coefficient without a diagonal",
+          "with one problem.cell_coefficient for each direction");
+  }
+
+  void check_mesh_options(const Problem &problem, const MeshOptions &mesh)
+  {
+    check_name("mesh.type", mesh.type, MeshType::arrays);
+    check_name("mesh.arrays.places", mesh.arrays.places, CellNodePlaces::equidistant);
+    if (mesh.type == MeshType::box)
+      refuse("mesh.type = box", "mapped, generate, file, arrays; tensormg::Solver has boxes");
+    if (mesh.degree < 0 || mesh.degree > 8)
+      refuse("mesh.degree = " + std::to_string(mesh.degree), "0 to 8");
+    for (const auto &[name, condition] : mesh.conditions)
+      check_name(("mesh.conditions of " + name).c_str(), condition.kind, BoundaryKind::robin);
+    if (mesh.type != MeshType::mapped)
+      return;
+    check_box(problem);
+    check_sides(problem);
+    for (const std::vector<double> &corners : problem.corners)
+      if (!corners.empty())
+        refuse("problem.corners with mesh.type = mapped", "none: the map may move cells");
+  }
+
+  void check_methods_of_meshes(const SolverOptions &options)
+  {
+    if (options.solver == OuterSolver::direct)
+      refuse("options.solver = direct on curved cells", "fgmres, cg");
+    if (options.full_multigrid)
+      refuse("options.full_multigrid on curved cells", "false");
+    if (options.basis_precision == BasisPrecision::single_precision)
+      refuse("options.basis_precision = single on curved cells", "auto, double");
+    if (options.multigrid.smoother == Smoother::patch)
+      refuse("options.multigrid.smoother = patch on curved cells", "chebyshev, jacobi");
+    if (takes_tensor_cores(options.multigrid.precision))
+      refuse(std::string("options.multigrid.precision = ") +
+              to_string(options.multigrid.precision) + " on curved cells",
+          "auto, double, single, half");
+    check_name(
+        "options.multigrid.relaxation", options.multigrid.relaxation, Relaxation::cells_and_lines);
+  }
+} // namespace
+
+void check_arguments(const Problem &problem, const MeshOptions &mesh, const SolverOptions &options,
+    const Execution &execution)
+{
+  check_degree(problem);
+  check_mesh_options(problem, mesh);
+  check_coefficient(problem);
+  check_mixed_coefficient(problem);
+  check_names(problem);
+  check_solver(options);
+  check_multigrid(options.multigrid);
+  check_methods_of_meshes(options);
+  if (execution.backend != "auto" && execution.backend != "cpu")
+    refuse("execution.backend = '" + execution.backend + "' on curved cells", "auto, cpu");
+}
+
 void check_arguments(const Problem &problem, const SolverOptions &options)
 {
+  check_degree(problem);
   check_box(problem);
   check_grid(problem);
   check_data(problem);
@@ -287,6 +372,23 @@ void check_size(const char *name, std::size_t found, std::int64_t wanted, const 
   if (found != static_cast<std::size_t>(wanted))
     refuse(std::string(name) + " has " + std::to_string(found) + " numbers",
         std::to_string(wanted) + ", " + of);
+}
+
+void check_coordinates(std::span<double> x, std::span<double> y, std::span<double> z, int dim,
+    std::int64_t wanted, const char *of)
+{
+  check_size("x", x.size(), wanted, of);
+  check_size("y", y.size(), wanted, of);
+  if (!z.empty() || dim == 3)
+    check_size("z", z.size(), wanted, of);
+}
+
+void check_numbers(const char *who_holds, std::span<const double> numbers)
+{
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (!std::isfinite(numbers[i]))
+      throw ArgumentError(std::string(who_holds) + " numbers that are not finite: number " +
+          std::to_string(i) + " is " + number_text(numbers[i]));
 }
 
 } // namespace tensormg

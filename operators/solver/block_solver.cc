@@ -196,7 +196,7 @@ namespace
   }
 
   /// Of one rank, coarsest first.
-  std::vector<Block> blocks_of_levels(const BlockSizes &sizes)
+  std::vector<Block> blocks_of_levels(const BlockSizes &sizes, bool vertices)
   {
     std::vector<Block> blocks;
     const auto add = [&](int degree, std::int64_t cells) {
@@ -204,11 +204,17 @@ namespace
         return Block(sizes.dim, degree, {n_blocks * cells, cells, sizes.dim == 3 ? cells : 1});
       };
       const Block whole = with(sizes.n_blocks);
-      const bool is_part = !blocks.empty() &&
+      const bool is_part = (vertices || !blocks.empty()) &&
           are_divided(whole, sizes.n_blocks, sizes.n_ranks, replicated_dofs_of_blocks);
       blocks.push_back(
           is_part ? with((sizes.n_blocks + sizes.n_ranks - 1) / sizes.n_ranks) : whole);
     };
+    if (vertices)
+    {
+      for (const int degree : degrees_on_vertices(sizes.degree))
+        add(degree, std::int64_t{1} << sizes.refinements);
+      return blocks;
+    }
     for (const int degree : degrees_of_blocks(sizes.dim, sizes.degree, sizes.n_blocks))
       add(degree, 1);
     for (int l = 1; l <= sizes.refinements; ++l)
@@ -216,14 +222,15 @@ namespace
     return blocks;
   }
 
-  /// A mesh has about as many vertices as blocks.
-  double bytes_of_coarse_solver(const Block &coarsest)
+  /// A mesh has about as many vertices as cells, and every rank has all of them.
+  double bytes_of_coarse_solver(const Block &coarsest, const BlockSizes &sizes, bool vertices)
   {
     const auto dofs = static_cast<double>(coarsest.dofs()), size = double(coarsest.size());
-    if (DenseLevel::suits(stacked_grid(coarsest)))
+    if (!vertices && DenseLevel::suits(stacked_grid(coarsest)))
       return sizeof(double) * (dofs * dofs + 3. * size);
+    const std::int64_t cells = sizes.n_blocks << (vertices ? sizes.refinements * sizes.dim : 0);
     return sizeof(double) * (4. * size + static_cast<double>(laplace::trace_size(coarsest))) +
-        SparseSolver::bytes(coarsest.cells[0], coarsest.dim);
+        BlockVertices::bytes(cells, sizes.dim) + SparseSolver::bytes(cells, sizes.dim);
   }
 } // namespace
 
@@ -235,7 +242,8 @@ MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &option
   const double of_numbers = std::max(bytes, 4.); // half computes with those of single
   double in_double = 0., in_cycle = 0., traces = 0., vectors = 0., inverses = 0.;
   Block block;
-  const std::vector<Block> blocks = blocks_of_levels(sizes);
+  const bool vertices = multigrid.coarsening == Coarsening::vertices;
+  const std::vector<Block> blocks = blocks_of_levels(sizes, vertices);
   for (const Block &of_level : blocks)
   {
     block = of_level;
@@ -285,7 +293,8 @@ MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &option
   add("polynomials of the blocks", fp64, 1,
       3. * sizeof(double) * static_cast<double>(sizes.n_blocks) *
           std::pow(sizes.geometry_degree + 1., sizes.dim));
-  add("coarse solver", fp64, 1, bytes_of_coarse_solver(blocks.front()));
+  add(vertices ? "coarse solver, all vertices on each rank" : "coarse solver", fp64, 1,
+      bytes_of_coarse_solver(blocks.front(), sizes, vertices));
   return plan;
 }
 } // namespace tensormg

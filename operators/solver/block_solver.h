@@ -75,6 +75,6 @@ struct BlockSizes
   int geometry_degree = 1; ///< of the polynomials of blocks
   int n_ranks = 1;
 };
-/// Of the rank with most blocks.
+/// Of the rank with most blocks. With Coarsening::vertices for its levels, otherwise for those of cells.
 MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &options);
 } // namespace tensormg

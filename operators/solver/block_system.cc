@@ -68,11 +68,27 @@ BlockSizes sizes_of(const BlockProblem &problem, int n_ranks)
       problem.geometry.degree(), n_ranks};
 }
 
-std::unique_ptr<BlockLevels> make_levels(const BlockProblem &problem, MPI_Comm communicator)
+PlanOfVertices plan_of_vertices(
+    const BlockProblem &problem, const SolverOptions &options, MPI_Comm communicator)
+{
+  int n_ranks = 1;
+  MPI_Comm_size(communicator, &n_ranks);
+  SolverOptions on_vertices = options;
+  on_vertices.multigrid.coarsening = Coarsening::vertices;
+  MemoryPlan plan = make_memory_plan(sizes_of(problem, n_ranks), on_vertices);
+  const MemoryBudget budget = make_memory_budget(plan.bytes(), available_memory(), communicator);
+  return {std::move(plan), budget};
+}
+
+std::unique_ptr<BlockLevels> make_levels(const BlockProblem &problem, MPI_Comm communicator,
+    Coarsening coarsening, bool has_room_for_vertices)
 {
   const setup_times::Scope scope("metric");
-  auto levels = std::make_unique<BlockLevels>(problem.blocks, problem.geometry,
-      pointwise_data(problem), level_options(problem, communicator));
+  BlockLevels::Options options = level_options(problem, communicator);
+  options.coarsening = coarsening;
+  options.has_room_for_vertices = has_room_for_vertices;
+  auto levels = std::make_unique<BlockLevels>(
+      problem.blocks, problem.geometry, pointwise_data(problem), options);
   levels->check_held();
   return levels;
 }

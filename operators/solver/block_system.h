@@ -8,6 +8,7 @@
 #include "operators/pointwise/block_levels.h"
 #include "operators/pointwise/block_problem.h"
 #include "operators/solver/block_solver.h"
+#include "operators/solver/memory_plan.h"
 #include "operators/solver/solve_events.h"
 #include "operators/vectors/vector.h"
 #include "operators/vectors/vector_space.h"
@@ -34,8 +35,18 @@ inline constexpr double most_dofs_of_blocks =
 /// What the memory plan has to know.
 BlockSizes sizes_of(const BlockProblem &problem, int n_ranks);
 
-/// The levels, for a problem that something holds (BlockLevels::check_held()). Throws as BlockLevels. Collective; `problem` must outlive the result.
-std::unique_ptr<BlockLevels> make_levels(const BlockProblem &problem, MPI_Comm communicator);
+/// The plan of a solve on vertices, Coarsening::vertices, and whether it fits. Collective.
+struct PlanOfVertices
+{
+  MemoryPlan plan;
+  MemoryBudget budget;
+};
+PlanOfVertices plan_of_vertices(
+    const BlockProblem &problem, const SolverOptions &options, MPI_Comm communicator);
+
+/// The levels, for a problem that something holds (BlockLevels::check_held()); has_room_for_vertices as in BlockLevels::Options. Throws as BlockLevels. Collective; `problem` must outlive the result.
+std::unique_ptr<BlockLevels> make_levels(const BlockProblem &problem, MPI_Comm communicator,
+    Coarsening coarsening, bool has_room_for_vertices);
 
 /// BlockSolver; throws CoefficientError where its operator is not positive definite, since numbers differ by more than double precision holds.
 std::unique_ptr<BlockSolver> make_block_solver(

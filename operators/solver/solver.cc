@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <optional>
 #include <string>
 
-#include <deal.II/base/quadrature_lib.h>
 #include <mpi.h>
 
 #include "kernels/basis/make_cell_basis.h"
@@ -14,12 +12,12 @@
 #include "operators/cellwise/cell_coefficients.h"
 #include "operators/data/right_hand_side.h"
 #include "operators/mesh/grid.h"
-#include "operators/mesh/lone_rank.h"
 #include "operators/multigrid/coarsening_choice.h"
 #include "operators/output/together.h"
 #include "operators/solver/argument_checks.h"
 #include "operators/solver/available_memory.h"
 #include "operators/solver/backend_choice.h"
+#include "operators/solver/execution.h"
 #include "operators/solver/memory_plan.h"
 #include "operators/solver/side_values.h"
 #include "operators/solver/solver_in.h"
@@ -27,55 +25,6 @@
 
 namespace tensormg
 {
-namespace
-{
-  void begin_mpi()
-  {
-    int is_begun = 0;
-    MPI_Initialized(&is_begun);
-    if (is_begun != 0)
-      return;
-    start_mpi();
-    std::atexit([] {
-      int is_over = 0;
-      MPI_Finalized(&is_over);
-      if (is_over == 0)
-        MPI_Finalize();
-    });
-  }
-
-  MPI_Comm communicator_of(const Execution &execution)
-  {
-    begin_mpi();
-    return execution.communicator < 0 ? MPI_COMM_SELF : MPI_Comm_f2c(execution.communicator);
-  }
-
-  std::vector<double> line_nodes(Nodes nodes, int n)
-  {
-    const dealii::Quadrature<1> rule = nodes == Nodes::gauss
-        ? dealii::Quadrature<1>(dealii::QGauss<1>(static_cast<unsigned>(n)))
-        : dealii::Quadrature<1>(dealii::QGaussLobatto<1>(static_cast<unsigned>(n)));
-    std::vector<double> result;
-    for (const auto &point : rule.get_points())
-      result.push_back(point[0]);
-    return result;
-  }
-
-  /// What is said about functions and options are words about arguments of the library.
-  template <typename F>
-  void with_argument_errors(const F &f)
-  {
-    try
-    {
-      f();
-    }
-    catch (const std::invalid_argument &error)
-    {
-      throw ArgumentError(error.what());
-    }
-  }
-} // namespace
-
 namespace
 {
   /// Makes a device the current one of this thread for a while; nothing: there is none.
@@ -300,11 +249,9 @@ private:
         on_device() ? static_cast<double>(free_device_bytes()) : available_memory();
     const MemoryBudget budget =
         make_memory_budget(needed, available, grid.communicator, part_of_node(place()));
-    if (!budget.fits())
-      throw MemoryError(std::to_string(level().global_dofs()) + " unknowns need " +
-          number_text(budget.needed) + (kept > 0. ? " more" : "") + " bytes of " +
-          (on_device() ? "device memory" : "memory") + ", of which " +
-          number_text(MemoryBudget::usable_part * budget.available) + " may be used");
+    require(budget,
+        std::to_string(level().global_dofs()) + " unknowns need" + (kept > 0. ? " another" : ""),
+        on_device() ? "device memory" : "memory");
   }
 
   double length_squared() const { return level().reference_length() * level().reference_length(); }
@@ -375,10 +322,7 @@ std::string Solver::backend() const { return implementation().backend(); }
 
 void Solver::coordinates(std::span<double> x, std::span<double> y, std::span<double> z) const
 {
-  check_size("x", x.size(), size());
-  check_size("y", y.size(), size());
-  if (!z.empty() || implementation().level().block.dim == 3)
-    check_size("z", z.size(), size());
+  check_coordinates(x, y, z, implementation().level().block.dim, size());
   implementation().coordinates(0, x);
   implementation().coordinates(1, y);
   if (!z.empty())
@@ -393,10 +337,8 @@ std::int64_t Solver::side_size(int side) const
 void Solver::side_coordinates(
     int side, std::span<double> x, std::span<double> y, std::span<double> z) const
 {
-  check_size("x", x.size(), side_size(side), "Solver::side_size()");
-  check_size("y", y.size(), side_size(side), "Solver::side_size()");
-  if (!z.empty() || implementation().level().block.dim == 3)
-    check_size("z", z.size(), side_size(side), "Solver::side_size()");
+  check_coordinates(
+      x, y, z, implementation().level().block.dim, side_size(side), "Solver::side_size()");
   implementation().side_coordinates(side, 0, x);
   implementation().side_coordinates(side, 1, y);
   if (!z.empty())
@@ -409,9 +351,7 @@ void Solver::set_side_values(int side, std::span<const double> values)
     if (implementation().is_periodic(side))
       throw ArgumentError("side " + std::to_string(side) +
           " is periodic: it has no values; allowed: dirichlet, neumann and robin sides");
-    for (const double value : values)
-      if (!std::isfinite(value))
-        throw ArgumentError("values hold numbers that are not finite");
+    check_numbers("values hold", values);
   });
   implementation().set_side_values(side, values);
 }

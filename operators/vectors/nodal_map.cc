@@ -32,13 +32,13 @@ namespace
 
   /// Calls use(first cell, count, its number among all cells) for the groups of all rows.
   template <typename Use>
-  void for_each_group(const Block &block, const Use &use)
+  void for_each_group(const Block &block, const CellOrder &order, const Use &use)
   {
-    for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
-      for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
-        for (std::int64_t cx = 0; cx < block.cells[0]; cx += group)
-          use(std::array<std::int64_t, 3>{cx, cy, cz}, std::min(group, block.cells[0] - cx),
-              (cz * block.cells[1] + cy) * block.cells[0] + cx);
+    order.for_rows(block, [&](const auto &first, std::int64_t length, std::int64_t number) {
+      for (std::int64_t x = 0; x < length; x += group)
+        use(std::array<std::int64_t, 3>{first[0] + x, first[1], first[2]},
+            std::min(group, length - x), number + x);
+    });
   }
 
   /// Calls use(place of the cell's mode, number of the mode) for all modes.
@@ -75,13 +75,13 @@ NodalMap::NodalMap(const CellBasis &basis, const std::vector<double> &nodes)
     }
 }
 
-void nodes_to_modes(
-    const NodalMap::Matrix &matrix, double factor, const double *nodal, Vector<double> &modes)
+void nodes_to_modes(const NodalMap::Matrix &matrix, double factor, const double *nodal,
+    Vector<double> &modes, const CellOrder &order)
 {
   const Block &block = modes.block();
   const std::int64_t dofs = block.dofs_per_cell();
   std::vector<double> numbers(dofs * group), other(dofs * group);
-  for_each_group(block, [&](const auto &cell, std::int64_t count, std::int64_t number) {
+  for_each_group(block, order, [&](const auto &cell, std::int64_t count, std::int64_t number) {
     const double *const from = nodal + number * dofs;
     for (std::int64_t node = 0; node < dofs; ++node)
       for (std::int64_t c = 0; c < count; ++c)
@@ -93,13 +93,13 @@ void nodes_to_modes(
   });
 }
 
-void modes_to_nodes(
-    const NodalMap::Matrix &matrix, double factor, const Vector<double> &modes, double *nodal)
+void modes_to_nodes(const NodalMap::Matrix &matrix, double factor, const Vector<double> &modes,
+    double *nodal, const CellOrder &order)
 {
   const Block &block = modes.block();
   const std::int64_t dofs = block.dofs_per_cell();
   std::vector<double> numbers(dofs * group), other(dofs * group);
-  for_each_group(block, [&](const auto &cell, std::int64_t count, std::int64_t number) {
+  for_each_group(block, order, [&](const auto &cell, std::int64_t count, std::int64_t number) {
     for_each_mode(block, cell, [&](std::int64_t row, std::int64_t node) {
       std::copy_n(modes.data() + row, count, numbers.data() + node * count);
     });

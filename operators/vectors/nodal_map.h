@@ -1,6 +1,8 @@
 // Nodal vectors of callers, cell by cell, and vectors of modes in the storage order of Block.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "kernels/basis/cell_basis.h"
@@ -30,10 +32,28 @@ private:
   Matrix values_, inverse_, transposed_, inverse_transposed_;
 };
 
+/// Which cells of a box lie one after the other in nodal vectors: rows of the whole box, or those of blocks.
+struct CellOrder
+{
+  std::int64_t per_block =
+      0; ///< the box is cubes of so many cells per direction, side by side in x; 0: one whole
+
+  /// Calls use(first cell of a row, cells in the row, number of the first one among all cells).
+  template <typename Use>
+  void for_rows(const Block &block, const Use &use) const
+  {
+    const std::int64_t length = per_block > 0 ? per_block : block.cells[0];
+    for (std::int64_t first = 0, number = 0; first < block.cells[0]; first += length)
+      for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
+        for (std::int64_t cy = 0; cy < block.cells[1]; ++cy, number += length)
+          use(std::array<std::int64_t, 3>{first, cy, cz}, length, number);
+  }
+};
+
 /// modes = factor times the matrix in every direction applied to `nodal`, in host memory.
-void nodes_to_modes(
-    const NodalMap::Matrix &matrix, double factor, const double *nodal, Vector<double> &modes);
+void nodes_to_modes(const NodalMap::Matrix &matrix, double factor, const double *nodal,
+    Vector<double> &modes, const CellOrder &order = {});
 /// nodal = factor times that of modes
-void modes_to_nodes(
-    const NodalMap::Matrix &matrix, double factor, const Vector<double> &modes, double *nodal);
+void modes_to_nodes(const NodalMap::Matrix &matrix, double factor, const Vector<double> &modes,
+    double *nodal, const CellOrder &order = {});
 } // namespace tensormg

@@ -310,5 +310,59 @@ class Solve(unittest.TestCase):
             self.solver(right_hand_side=broken).solve()
 
 
+class MeshSolve(unittest.TestCase):
+    """Curved cells, as tests/operators/library does it in C++."""
+
+    shell = tensormg.Mesh.generated("hyper_shell", "0,0 : 0.5 : 1 : 5 : true", dim=2)
+
+    def test_a_shell(self):
+        log = lambda x, y, z: np.log(np.hypot(x, y))
+        solver = tensormg.MeshSolver(self.shell, 3, 2, right_hand_side=0, boundary={"0": ("dirichlet", log), "*": ("robin", "1", 2)},
+                                     tolerance=1e-12)
+        u, report = solver.solve()
+        self.assertTrue(report["converged"])
+        self.assertEqual(u.shape, (5 * 16, 4, 4))
+        self.assertLess(abs(u - log(*solver.points)).max(), 1e-3)
+        solver.set_boundary_values("1", 1 + 0 * solver.boundary_points("1")[0])
+        np.testing.assert_allclose(solver.solve()[0], u, atol=1e-10)
+        self.assertEqual(solver.boundaries, ["0", "1"])
+        coarse, part, material = solver.cells
+        self.assertEqual((coarse.max(), part.max(), material.max(), len(part)), (4, 3, 0, 80))
+
+    def test_coefficients_by_values(self):
+        text = ("2+x", "3", "0.5*y")
+        expected = tensormg.MeshSolver(self.shell, 2, 1, coefficient=text, tolerance=1e-12).solve()[0]
+        solver = tensormg.MeshSolver(self.shell, 2, 1, tolerance=1e-12)
+        x, y, _ = solver.coefficient_points
+        solver.set_coefficient_values((2 + x, 3, 0.5 * y))
+        np.testing.assert_allclose(solver.solve()[0], expected, atol=1e-9)
+        self.assertLess(abs(solver.values_at_points(solver.points[0]) - x).max(), 1e-8)
+        r = np.sin(np.arange(solver.size))
+        np.testing.assert_allclose(solver.solve_system(solver.multiply(r))[0].ravel(), r, atol=1e-9)
+
+    def test_other_meshes(self):
+        # u = x on two quadrilaterals with a curved side, and on a moved box.
+        points = [(0, 0), (0.5, 0.1), (1, 0), (0, 1), (0.5, 1), (1, 1), (0, 0.5), (0.5, 0.5), (1, 0.5)]
+        arrays = tensormg.Mesh.arrays(points, [[0, 1, 2, 6, 7, 8, 3, 4, 5]], faces=[(0, 2)], boundary=[1], names={1: "floor"})
+        mapped = tensormg.Mesh.mapped((2, 2), ("x + 0.1*sin(3*y)", lambda x, y, z: y + 0.1 * x**2))
+        for mesh, boundary in ((arrays, {"floor": ("dirichlet", "x"), "*": ("dirichlet", "x")}),
+                               (mapped, {side: ("dirichlet", "x") for side in ("left", "right", "front", "back")})):
+            solver = tensormg.MeshSolver(mesh, 2, 1, right_hand_side=0, boundary=boundary, tolerance=1e-12)
+            self.assertLess(abs(solver.solve()[0] - solver.points[0]).max(), 1e-10)
+
+    def test_what_is_refused(self):
+        make = lambda mesh=self.shell, **others: tensormg.MeshSolver(mesh, 2, 1, **others)
+        for call, text in ((lambda: make("shell"), "mesh is of type str"), (lambda: make(coefficient=(1, 2, 3, 4)), "4 entries"),
+                           (lambda: make(boundary={"inlet": "dirichlet"}), "mesh.conditions: the mesh has no boundary 'inlet'"),
+                           (lambda: make(method="direct"), "options.solver = direct"),
+                           (lambda: make(tensormg.Mesh.file("none.msh")), "mesh.file: none.msh"),
+                           (lambda: tensormg.Mesh.arrays([(0, 0)], [[0, 0, 0]]), "cells have 3 nodes"),
+                           (lambda: make().set_coefficient_values(np.zeros(3)), "k has 3 numbers"),
+                           (lambda: make().solve(np.zeros(3)), "f has 3 numbers; allowed: 180")):
+            with self.assertRaises(tensormg.ArgumentError) as caught:
+                call()
+            self.assertIn(text, str(caught.exception))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -185,6 +185,55 @@ namespace
     EXPECT_TRUE(std::filesystem::exists(directory_ / "converge.csv"));
   }
 
+  // Without an exact solution the orders are those of differences to solutions on halved cells, which are of the size of the errors.
+  TEST_F(Converge, CurvedCellsAgainstFinerSolutions)
+  {
+    const std::vector<std::string> ring{"mesh.type=generate", "mesh.generator=hyper_shell",
+        "mesh.generator_arguments=0,0 : 0.5 : 1 : 5 : true", "problem.right_hand_side=0",
+        "boundary.conditions=0: dirichlet log(0.5); 1: robin 2, 1", "converge.degrees=1,3",
+        "converge.refinements=1,2,4", "output.directory=" + directory_.path().string()};
+    const auto errors_of = [&](std::vector<std::string> all, const std::string &exact,
+                               const std::string &gradient) {
+      all.insert(
+          all.end(), {"problem.exact_solution=" + exact, "problem.exact_gradient=" + gradient});
+      EXPECT_EQ(run(all), 0) << error_.str();
+      return test::parse_json(content(directory_ / "converge.json"));
+    };
+    const auto exact = errors_of(ring, "log(x^2+y^2)/2", "x/(x^2+y^2); y/(x^2+y^2)");
+    EXPECT_EQ(exact["reference"], "exact");
+    const auto finer = errors_of(ring, "", "");
+    EXPECT_EQ(finer["reference"], "finer");
+    EXPECT_NE(out_.str().find("differences to the solution on cells of half the size"),
+        std::string::npos);
+    EXPECT_NEAR(finer["solution_norm"].get<double>(), exact["solution_norm"].get<double>(), 1e-4);
+    EXPECT_NEAR(finer["gradient_norm"].get<double>(), exact["gradient_norm"].get<double>(), 1e-2);
+    for (std::size_t d = 0; d < 2; ++d)
+    {
+      const auto &runs = finer["degrees"][d]["runs"];
+      const double degree = finer["degrees"][d]["degree"].get<double>();
+      ASSERT_EQ(runs.size(), 3u);
+      EXPECT_NEAR(runs[2]["l2_order"].get<double>(), degree + 1., 0.2);
+      EXPECT_NEAR(runs[2]["h1_order"].get<double>(), degree, 0.2);
+      for (std::size_t r = 0; r < 3; ++r)
+      {
+        const double share = runs[r]["l2_error"].get<double>() /
+            exact["degrees"][d]["runs"][r]["l2_error"].get<double>();
+        EXPECT_GT(share, 0.4); // that of the geometry is the smaller one on halved cells
+        EXPECT_LT(share, 1.);
+      }
+    }
+    EXPECT_EQ(content(directory_ / "converge.csv").find("exact"), std::string::npos);
+    // Nothing holds the constant: means do not count.
+    std::vector<std::string> free = ring;
+    free[3] = "problem.right_hand_side=x";
+    free[4] = "boundary.conditions=*: neumann 0";
+    free[5] = "converge.degrees=2";
+    free[6] = "converge.refinements=2,3";
+    free.push_back("solver.tolerance=1e-9");
+    EXPECT_NEAR(
+        errors_of(free, "", "")["degrees"][0]["runs"][1]["l2_order"].get<double>(), 3., 0.2);
+  }
+
   TEST_F(Converge, NeedsAnExactSolution)
   {
     expect_message(

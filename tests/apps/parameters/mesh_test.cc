@@ -76,6 +76,8 @@ namespace
     expect_refused(ring, {"multigrid.operator=mean"}, {"auto, true_metric, cell_mean"});
     EXPECT_EQ(read(ring, {"multigrid.operator=cell_mean"}).solver.multigrid.cycle_operator,
         CycleOperator::cell_mean);
+    expect_refused({}, {"mesh.averages=harmonic"}, {"mesh.averages", "mesh.type"});
+    EXPECT_EQ(read(ring, {"mesh.averages=harmonic"}).mesh.averages, FaceAverage::harmonic);
     expect_refused(ring, {"mesh.type=shell"}, {"mesh.type", "box, mapped, generate, file"});
   }
 
@@ -91,11 +93,11 @@ namespace
 
   TEST(MeshParameters, WhatCurvedCellsDoNotHave)
   {
-    for (const std::string setting :
-        {"solver.solver=direct", "multigrid.smoother=patch", "multigrid.coarsening=vertices",
-            "multigrid.precision=tf32", "solver.full_multigrid=true", "operator.backend=cuda",
-            "problem.grading=tanh 3 both", "output.write_npy=true", "output.vtu_coarsening=1",
-            "output.vtu_lower=0.5, 0.5", "solver.basis_precision=single"})
+    for (const std::string setting : {"solver.solver=direct", "multigrid.smoother=patch",
+             "multigrid.coarsening=vertices_and_lines", "multigrid.coarsening=fast_diagonalisation",
+             "multigrid.precision=tf32", "solver.full_multigrid=true", "operator.backend=cuda",
+             "problem.grading=tanh 3 both", "output.write_npy=true", "output.vtu_coarsening=1",
+             "output.vtu_lower=0.5, 0.5", "solver.basis_precision=single"})
       expect_refused(mapped, {setting},
           {setting.substr(0, setting.find('=')), "mesh.type = mapped",
               "allowed: ", "or mesh.type = box"});

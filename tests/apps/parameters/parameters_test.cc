@@ -255,6 +255,7 @@ end
       const bool without_value = entry.key == "left_value" || entry.key == "right_value" ||
           entry.key == "full_multigrid" ||                       // which excludes an initial guess
           entry.key == "write_npy" || entry.key == "probes" ||   // a coarser grid
+          entry.key == "probe_lines" ||
           entry.key == "fields" ||                               // needs a file: fields_test.cc
           entry.key == "grading" ||                              // grading_test.cc
           entry.key == "materials" || entry.key == "reaction" || // coefficients_test.cc

@@ -74,10 +74,19 @@ namespace
       for (int d = 0; d < 3; ++d)
         expect_near(all.probes[p].gradient[d], one.probes[p].gradient[d], 1000. * size);
     }
+    ASSERT_EQ(all.probe_lines.size(), one.probe_lines.size());
+    for (std::size_t l = 0; l < one.probe_lines.size(); ++l)
+      for (std::size_t i = 0; i < one.probe_lines[l].size(); ++i)
+        if (std::isnan(one.probe_lines[l][i].value))
+          EXPECT_TRUE(std::isnan(all.probe_lines[l][i].value));
+        else
+          expect_near(all.probe_lines[l][i].value, one.probe_lines[l][i].value, 10. * size);
     expect_near(all.mesh->volume, one.mesh->volume, one.mesh->volume);
     expect_near(all.mesh->least_quality, one.mesh->least_quality, 1.);
     expect_near(all.mesh->mean_quality, one.mesh->mean_quality, 1.);
     expect_near(all.mesh->largest_kappa, one.mesh->largest_kappa, 1.);
+    expect_near(all.mesh->shape.smallest_angle, one.mesh->shape.smallest_angle, 90.);
+    expect_near(all.mesh->shape.mean_aspect_ratio, one.mesh->shape.mean_aspect_ratio, 1.);
     ASSERT_EQ(all.mesh->boundaries.size(), one.mesh->boundaries.size());
     for (std::size_t b = 0; b < one.mesh->boundaries.size(); ++b)
     {
@@ -90,11 +99,14 @@ namespace
       "mesh.type=generate", "mesh.generator=hyper_shell",
       "mesh.generator_arguments=0,0 : 0.5 : 1 : 5 : true", "problem.right_hand_side=x",
       "problem.exact_solution=log(x^2+y^2)/2", "output.probes=0.6 0.3; 0 0.75",
+      "output.probe_lines=0 0 : 1 0 : 5",
       "boundary.conditions=0: dirichlet log(0.5); 1: robin 2, 1"};
 
   TEST(BlockSolveRanks, Shells)
   {
-    expect_independent_of_ranks(with(shell, {"problem.reaction=1+x^2"}));
+    expect_independent_of_ranks(with(shell,
+        {"problem.reaction=1+x^2", "mesh.averages=harmonic",
+            "problem.coefficient=if(x < y, 1, 50)"}));
     expect_independent_of_ranks(
         with(shell, {"solver.solver=cg", "multigrid.precision=half", "problem.initial_guess=x*y"}));
     // Nothing holds the constant.

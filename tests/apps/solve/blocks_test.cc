@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/solve/solve.h"
+#include "operators/solver/block_solver.h"
 #include "tests/support/json.h"
 #include "tests/support/parameter_files.h"
 #include "tests/support/temporary_directory.h"
@@ -71,6 +72,10 @@ namespace
     EXPECT_EQ(json["mesh"]["blocks"], 5);
     EXPECT_NEAR(json["mesh"]["boundaries"][1]["area"].get<double>(), 2. * 3.14159265, 1e-3);
     EXPECT_NEAR(json["mesh"]["materials"][0]["volume"].get<double>(), 0.75 * 3.14159265, 1e-4);
+    EXPECT_NEAR(json["mesh"]["smallest_angle"].get<double>(), 90., 1.);
+    // At the outer circle a cell is pi/10 long and 1/8 wide.
+    EXPECT_NEAR(json["mesh"]["largest_aspect_ratio"].get<double>(), 0.8 * 3.14159265, 1e-2);
+    EXPECT_LT(json["mesh"]["mean_aspect_ratio"], 0.8 * 3.14159265);
     EXPECT_TRUE(std::filesystem::exists(directory_ / "out" / "solution.vtu"));
   }
 
@@ -126,11 +131,61 @@ namespace
     EXPECT_EQ(json["levels"].size(), 2u);
   }
 
+  // K jumps from cell to cell: vertices serve it, and the run tells why.
+  TEST_F(Blocks, CoefficientsThatJumpInBlocks)
+  {
+    const auto run_with = [&](const std::string &coarsening) {
+      out_.str("");
+      Console console(MPI_COMM_SELF, Verbosity::normal, out_, out_);
+      return run_solve(
+          default_parameters(
+              Words{"problem.dimension=2", "problem.degree=2", "problem.refinements=3",
+                  "problem.coarse_cells=2", "mesh.type=mapped", "mesh.map=x + 0.1*y*(1-y); y",
+                  "problem.coefficient=if(sin(16*pi*(x - 0.1*y*(1-y)))*sin(16*pi*y) > 0, 1e4, 1)",
+                  "problem.right_hand_side=1", "multigrid.coarsening=" + coarsening,
+                  "output.directory=" + (directory_ / "out").string()}),
+          MPI_COMM_SELF, console);
+    };
+    const RunRecord record = run_with("auto");
+    EXPECT_TRUE(record.report.converged());
+    EXPECT_LE(record.report.iterations, 12);
+    ASSERT_EQ(record.levels.size(), 2u);
+    EXPECT_EQ(record.levels[0].dofs, 256 * 4);
+    EXPECT_GT(record.levels[0].times.visits, 0);
+    const std::string text =
+        "vertices: the coefficient of neighbours in a block differs by up to 1e+04";
+    EXPECT_NE(out_.str().find(text), std::string::npos) << out_.str();
+    EXPECT_NE(
+        out_.str().find("degrees 2, 1 and 225 vertices, dense direct solver"), std::string::npos);
+    const nlohmann::json json = test::parse_json(test::content(directory_ / "out" / "run.json"));
+    EXPECT_EQ(json["mesh"]["coarsening"], text);
+    const RunRecord of_cells = run_with("cells");
+    EXPECT_EQ(of_cells.levels.size(), 4u);
+    EXPECT_GT(of_cells.report.iterations, record.report.iterations);
+    EXPECT_EQ(of_cells.mesh->coarsening, "cells: multigrid.coarsening");
+  }
+
+  // All vertices are on every rank.
+  TEST_F(Blocks, MemoryOfVertices)
+  {
+    const auto plan = [](Coarsening coarsening, int n_ranks) {
+      SolverOptions options;
+      options.multigrid.coarsening = coarsening;
+      return make_memory_plan({.n_blocks = 64, .refinements = 4, .n_ranks = n_ranks}, options);
+    };
+    const double vertices = 64. * 4096.;
+    for (const int n_ranks : {1, 16})
+      EXPECT_GT(plan(Coarsening::vertices, n_ranks).items.back().bytes, 1000. * vertices);
+    EXPECT_LT(plan(Coarsening::cells, 16).items.back().bytes, 1e8);
+    EXPECT_GT(plan(Coarsening::vertices, 1).bytes(), plan(Coarsening::cells, 1).bytes());
+  }
+
   TEST_F(Blocks, ADryRunWritesNothingAndShowsTheMesh)
   {
     Console console(MPI_COMM_SELF, Verbosity::normal, out_, out_);
     dry_run_solve(parameters({}), MPI_COMM_SELF, console);
-    EXPECT_NE(out_.str().find("volume 2.36"), std::string::npos) << out_.str();
+    for (const char *part : {"volume 2.36", "angles 90.0 to 90.0 degrees", "aspect ratio up to 2.51"})
+      EXPECT_NE(out_.str().find(part), std::string::npos) << part << out_.str();
     EXPECT_NE(out_.str().find("nothing was solved or written"), std::string::npos);
     EXPECT_FALSE(std::filesystem::exists(directory_ / "out"));
   }
@@ -149,7 +204,27 @@ namespace
       EXPECT_NEAR(probe.gradient[1], y / r2, 2e-3);
     }
     EXPECT_NE(out_.str().find("d/dx"), std::string::npos);
+    expect_refused({"output.probe_lines=0 0 : 0.1 0 : 9"}, {"output.probe_lines", "no point of line 1"});
     expect_refused({"output.probes=0.6 0.3; 0.1 0.2"}, {"output.probes", "(0.1, 0.2)", "outside"});
+  }
+
+  // From the middle of the ring, where no cells are, through it; the outer end is a node of the mesh.
+  TEST_F(Blocks, ProbeLines)
+  {
+    const RunRecord record = run({"output.probe_lines=0 0 : 1 0 : 9", "solver.tolerance=1e-10"});
+    ASSERT_EQ(record.probe_lines.size(), 1u);
+    const std::vector<PointValue> &values = record.probe_lines.front();
+    for (std::size_t i = 0; i < 9; ++i)
+      if (i < 4)
+        EXPECT_TRUE(std::isnan(values[i].value));
+      else
+        EXPECT_NEAR(values[i].value, std::log(double(i) / 8.), 2e-5);
+    EXPECT_NE(out_.str().find("4 of its 9 points lie outside of the mesh"), std::string::npos)
+        << out_.str();
+    const std::string text = test::content(directory_ / "out" / "solution_line_1.csv");
+    EXPECT_NE(text.find("x,y,z,distance,u,gradient_x"), std::string::npos);
+    EXPECT_NE(text.find("\n0.375,0,0,0.375,nan,nan,nan,nan\n0.5,0,0,0.5,-0.69"), std::string::npos)
+        << text;
   }
 
   TEST_F(Blocks, Refusals)
@@ -224,7 +299,7 @@ namespace
           [&] {
             run({"problem.coefficient=exp(80*x)", "problem.exact_solution=",
                 "problem.exact_gradient=", "boundary.conditions=*: dirichlet y",
-                std::string("multigrid.relaxation=") + relaxation});
+                "multigrid.coarsening=cells", std::string("multigrid.relaxation=") + relaxation});
           },
           {"problem.coefficient = exp(80*x)", "more than double precision holds"});
   }

@@ -55,6 +55,10 @@ def check_ring(directory):
     for c in range(80):
         check(0.7 < cells.GetArray("quality").GetValue(c) <= 1, "quality")
         check(1 <= cells.GetArray("kappa").GetValue(c) < 1.1, "kappa")
+        check(89 < cells.GetArray("smallest angle").GetValue(c) <= 90 <= cells.GetArray("largest angle").GetValue(c) < 91,
+              "angles")
+        # A cell is 1/8 long in r and r pi/10 around.
+        check(1.25 < cells.GetArray("aspect ratio").GetValue(c) < 2.6, "aspect ratio")
 
 
 def check_jump(directory):

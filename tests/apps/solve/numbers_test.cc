@@ -70,7 +70,8 @@ namespace
   {
     // u = x + 2y + 3z is in the space.
     std::vector<std::string> all{"problem.right_hand_side=0", "solver.tolerance=1e-12",
-        "output.probes=0.5 0.5 0.5; 0, 1, 0.3", "output.field_name=T", "output.field_unit=K"};
+        "output.probes=0.5 0.5 0.5; 0, 1, 0.3", "output.field_name=T", "output.field_unit=K",
+        "output.probe_lines=0 0 0 : 1 1 1 : 3; 0.5 0.5 0.5 : 2 0.5 0.5 : 4"};
     for (const char *side : side_names)
       all.push_back(std::string("boundary.") + side + "_value=x+2*y+3*z");
     run(all);
@@ -84,6 +85,23 @@ namespace
     EXPECT_EQ(record["probes"][1]["point"], (std::vector<double>{0., 1., 0.3}));
     EXPECT_NEAR(record["probes"][1]["value"].get<double>(), 2.9, 1e-8);
     EXPECT_NEAR(record["probes"][0]["gradient"][2].get<double>(), 3., 1e-7);
+    EXPECT_EQ(record["probe_lines"][1], (nlohmann::json{{"points", 4}, {"outside", 2}}));
+    std::istringstream lines(test::content(directory_ / "solution_line_2.csv"));
+    std::string line;
+    std::getline(lines, line);
+    EXPECT_EQ(line, "x,y,z,distance,T [K],gradient_x,gradient_y,gradient_z");
+    for (const double x : {0.5, 1.})
+    {
+      std::array<double, 8> numbers{};
+      char comma = 0;
+      for (double &number : numbers)
+        lines >> number >> std::noskipws >> comma >> std::skipws;
+      const std::array<double, 8> expected{x, 0.5, 0.5, x - 0.5, x + 2.5, 1., 2., 3.};
+      for (std::size_t i = 0; i < 8; ++i)
+        EXPECT_NEAR(numbers[i], expected[i], 1e-7);
+    }
+    std::getline(lines, line);
+    EXPECT_EQ(line, "1.5,0.5,0.5,1,nan,nan,nan,nan");
     if (!screen_.str().empty())
     {
       EXPECT_NE(screen_.str().find("T [K]"), std::string::npos) << screen_.str();

@@ -162,6 +162,10 @@ namespace
       lines.lines = true;
       EXPECT_FALSE(choose_operator(levels, CycleOperator::automatic, lines).is_cell_mean);
     }
+    PointwiseData harmonic = s.data();
+    harmonic.averages = FaceAverage::harmonic;
+    const BlockLevels levels(s.blocks, s.geometry, harmonic, options_of(s, 5));
+    EXPECT_FALSE(choose_operator(levels, CycleOperator::automatic, {}).is_cell_mean);
     EXPECT_FALSE(are_means.front());
     EXPECT_TRUE(are_means.back());
   }

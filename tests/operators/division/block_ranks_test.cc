@@ -251,6 +251,36 @@ namespace
       }
   }
 
+  // K jumps inside blocks; the vertices are on all ranks.
+  TEST(BlockRanks, Vertices)
+  {
+    Setting s = settings().back();
+    s.k = [](std::int64_t, const Point &x) {
+      const double k = std::sin(9. * x[0]) * std::sin(9. * x[1]) > 0. ? 1. : 3.;
+      return SymmetricTensor{k, k, k, 0., 0., 0.};
+    };
+    BlockLevels::Options options = options_of(s, MPI_COMM_SELF);
+    options.coarsening = Coarsening::vertices;
+    const BlockLevels one(s.blocks, s.geometry, s.data(), options);
+    options.communicator = MPI_COMM_WORLD;
+    const BlockLevels all(s.blocks, s.geometry, s.data(), options);
+    EXPECT_EQ(all.levels().front().shared != nullptr, n_ranks() > 1);
+    const SparseRows matrix = one.vertices()->matrix(one), other = all.vertices()->matrix(all);
+    ASSERT_EQ(other.columns, matrix.columns);
+    const double largest = *std::max_element(matrix.values.begin(), matrix.values.end());
+    for (std::size_t e = 0; e < matrix.values.size(); ++e)
+      EXPECT_NEAR(other.values[e], matrix.values[e], 1e-13 * largest);
+    BlockSolver of_one(one, {}), of_all(all, {});
+    const LevelGrid &grid = all.levels().back().grid;
+    const Vector<double> b = pseudo_random_vector(one.levels().back().grid);
+    Vector<double> x(b.block()), y(grid.block);
+    const SolveReport report = of_one.solve(x, b, Start::zero),
+                      of_ranks = of_all.solve(y, part_of(b, grid), Start::zero);
+    EXPECT_TRUE(of_ranks.converged()) << of_ranks.detail;
+    EXPECT_EQ(of_ranks.iterations, report.iterations);
+    EXPECT_LT(distance(y, part_of(x, grid), of_all.space()), 1e-6);
+  }
+
   TEST(BlockRanks, MistakesOfOneRankAreThoseOfAll)
   {
     const Setting s = settings().front();

@@ -215,6 +215,44 @@ namespace
     EXPECT_NEAR(s.numbers.fluxes.at(1), 1. / 5.1255, 1e-9);
   }
 
+  // u harmonic on both sides of x = 1/2, where K jumps by 1e6: harmonic averages have the orders, and the diagonal is enough.
+  TEST(CurvedProblem, HarmonicAveragesWhereTheCoefficientJumps)
+  {
+    Problem p;
+    p.dim = 2;
+    p.degree = 2;
+    p.coarse_cells = {2, 2, 1};
+    p.refinements = 3;
+    p.right_hand_side = "0";
+    p.cell_coefficient = {"if(x < 0.5, 1, 1e6)", "", ""};
+    p.exact_solution = "(cosh(x-0.5) + if(x < 0.5, 1, 1e-6)*sinh(x-0.5))*sin(y)";
+    p.boundary_value.fill(p.exact_solution);
+    MeshOptions mesh;
+    mesh.type = MeshType::mapped;
+    mesh.map = {"x", "y + 0.4*sin(6*x)*(1-y)*y", ""};
+    std::array<double, 2> errors{};
+    for (const FaceAverage averages : {FaceAverage::arithmetic, FaceAverage::harmonic})
+    {
+      mesh.averages = averages;
+      const Solved s = solved(p, mesh);
+      errors[averages == FaceAverage::harmonic ? 1 : 0] = s.errors.l2;
+    }
+    EXPECT_LT(errors[1], errors[0]);
+    ++p.refinements;
+    EXPECT_GT(std::log2(errors[1] / solved(p, mesh).errors.l2), 2.8);
+    const BlockProblem problem = make_block_problem(p, mesh);
+    const BlockLevels levels(
+        problem.blocks, problem.geometry, pointwise_data(problem), level_options(problem));
+    SolverOptions options;
+    options.restart = 30;
+    options.multigrid.relaxation = Relaxation::diagonal;
+    BlockSolver solver(levels, options);
+    BlockRightHandSide right_hand_side = assemble_block_right_hand_side(problem, levels);
+    Vector<double> x(right_hand_side.b.block());
+    EXPECT_LE(solver.solve(x, right_hand_side.b, Start::zero).iterations,
+        9); // with equal weights more than 100
+  }
+
   // deal.II's step-50, uniformly refined: a jump that the coarsest cells have within them.
   TEST(CurvedProblem, JumpsWithinCoarseCells)
   {

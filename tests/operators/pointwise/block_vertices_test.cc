@@ -44,10 +44,25 @@ namespace
     return s;
   }
 
-  BlockLevels levels_of(const Setting &s)
+  BlockLevels levels_of(const Setting &s, int refinements)
   {
     return BlockLevels(s.blocks, s.geometry, s.data(),
-        {.degree = 1, .mapping_degree = 1, .refinements = 0, .is_singular = false, .side = s.kind});
+        {.degree = 1,
+            .mapping_degree = 1,
+            .refinements = refinements,
+            .coarsening = Coarsening::vertices,
+            .is_singular = false,
+            .side = s.kind});
+  }
+
+  /// Two blocks that meet in a corner are stiff.
+  Setting opposite_corners()
+  {
+    const BlockMesh mesh = make_block_mesh(box_cells(3, {2, 2, 2}, {0., 0., 0.}, {1., 1., 1.}));
+    const auto k = [](std::int64_t b, const test::Point &x) {
+      return b % 7 == 0 ? jumping(0, x) : test::tensor(1, x);
+    };
+    return {mesh, BlockGeometry(mesh), {1, 1}, 1, k, [](int) { return Side::neumann; }};
   }
 
   Side neumann(int /*boundary*/) { return Side::neumann; }
@@ -72,6 +87,40 @@ namespace
     EXPECT_EQ(count(test::generated(3, "hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true", 1, 1)), 0);
   }
 
+  // Vertices, and those of the edges, faces and cells of the mesh.
+  TEST(BlockVertices, OfCellsOfBlocks)
+  {
+    const auto count = [](const Setting &s, std::int64_t n) {
+      return BlockVertices(s.blocks.dim, test::links_of(s), n).size();
+    };
+    const Setting disc =
+                      with_kind(test::generated(2, "hyper_ball", "0,0 : 1 : false", 1, 1), neumann),
+                  ball = with_kind(
+                      test::generated(3, "hyper_ball", "0,0,0 : 1 : false", 1, 1), neumann);
+    EXPECT_EQ(count(disc, 2), 8 + 12 + 5);
+    EXPECT_EQ(count(disc, 4), 8 + 12 * 3 + 5 * 9);
+    EXPECT_EQ(count(ball, 2), 16 + 32 + 24 + 7);
+    EXPECT_EQ(count(ball, 4), 16 + 32 * 3 + 24 * 9 + 7 * 27);
+    EXPECT_EQ(count(with_kind(ball, dirichlet), 2), 8 + 20 + 18 + 7);
+    EXPECT_EQ(count(box(2, only_zero), 2), 8 * 7);
+  }
+
+  TEST(BlockVertices, StiffCellsThatMeetInACornerHaveTwo)
+  {
+    const Setting s = opposite_corners();
+    const auto size = [&](const std::vector<double> &strengths) {
+      return BlockVertices(3, test::links_of(s), 1, strengths).size();
+    };
+    EXPECT_EQ(size({}), 27);
+    EXPECT_EQ(size({9., 1., 1., 1., 1., 1., 1., 8.}), 28);
+    EXPECT_EQ(size({1., 1., 9., 1., 1., 8., 1., 1.}), 28);
+    EXPECT_EQ(size({9., 1., 1., 1., 1., 1., 1., 4.}), 27);
+    EXPECT_EQ(size({9., 8., 1., 1., 1., 1., 1., 8.}), 27) << "in an edge";
+    EXPECT_EQ(size({9., 1., 1., 9., 9., 1., 1., 9.}), 27) << "in edges";
+    EXPECT_EQ(levels_of(s, 0).vertices()->size(), 28);
+    EXPECT_EQ(levels_of(s, 1).vertices()->size(), 126);
+  }
+
   // A square behind whose right side is its left one.
   TEST(BlockVertices, PeriodicSidesJoinThem)
   {
@@ -91,10 +140,11 @@ namespace
   }
 
   /// Column by column.
-  void expect_galerkin(const Setting &s)
+  void expect_galerkin(const Setting &s, int refinements = 0)
   {
-    const BlockLevels levels = levels_of(s);
-    const BlockVertices vertices(s.blocks.dim, levels.links());
+    const BlockLevels levels = levels_of(s, refinements);
+    ASSERT_NE(levels.vertices(), nullptr);
+    const BlockVertices &vertices = *levels.vertices();
     const SparseRows a = vertices.matrix(levels);
     const auto size = static_cast<std::size_t>(vertices.size());
     ASSERT_EQ(a.rows(), vertices.size());
@@ -135,7 +185,30 @@ namespace
       join_boundaries(
           s.blocks, 0, 1, motion_between(s.blocks, 0, 1, {"left", "right"}), {"left", "right"});
       EXPECT_EQ(BlockVertices(dim, test::links_of(s)).size(), dim == 2 ? 4 * 4 : 4 * 4 * 3);
-      expect_galerkin(s);
+      for (const int refinements : {0, 1})
+        expect_galerkin(s, refinements);
+    }
+  }
+
+  TEST(BlockVertices, ConstantsAreInTheKernel)
+  {
+    for (const Setting &s :
+        {with_kind(test::generated(3, "hyper_ball", "0,0,0 : 1 : false", 1, 1), neumann),
+            opposite_corners()})
+    {
+      const BlockLevels levels = levels_of(s, 1);
+      const SparseRows a = levels.vertices()->matrix(levels);
+      for (std::int64_t row = 0; row < a.rows(); ++row)
+      {
+        double sum = 0., size = 0.;
+        for (std::int64_t e = a.begin[row]; e < a.begin[row + 1]; ++e)
+        {
+          sum += a.values[e];
+          size += std::abs(a.values[e]);
+        }
+        EXPECT_LT(std::abs(sum), 1e-12 * size);
+        EXPECT_GT(size, 0.);
+      }
     }
   }
 
@@ -148,10 +221,15 @@ namespace
       expect_galerkin(test::with_reaction(box(dim, only_zero)));
     }
     for (const auto &kind : {neumann, dirichlet})
-    {
-      expect_galerkin(with_kind(test::generated(2, "hyper_ball", "0,0 : 1 : false", 1, 1), kind));
-      expect_galerkin(with_kind(test::generated(3, "hyper_ball", "0,0,0 : 1 : false", 1, 1), kind));
-    }
+      for (const int n : {0, 1})
+      {
+        expect_galerkin(
+            with_kind(test::generated(2, "hyper_ball", "0,0 : 1 : false", 1, 1), kind), 2 * n);
+        expect_galerkin(
+            with_kind(test::generated(3, "hyper_ball", "0,0,0 : 1 : false", 1, 1), kind), n);
+      }
+    for (const int refinements : {0, 1})
+      expect_galerkin(test::with_reaction(opposite_corners()), refinements);
     expect_galerkin(test::with_reaction(with_kind(
         test::generated(3, "hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true", 1, 1), only_zero)));
   }

@@ -328,10 +328,12 @@ namespace
       {
         ASSERT_LT(here.quadrature_point(q).distance(there.quadrature_point(q)), 1e-10);
         const Trace a = trace(cell, here, f, q, u), b = trace(other, there, g, q, u);
-        const double jump = a.value - b.value, mean = 0.5 * (a.flux - b.flux),
-                     penalty = a.penalty + b.penalty;
-        test(cell, here, q, penalty * jump - mean, -0.5 * jump, result);
-        test(other, there, q, mean - penalty * jump, 0.5 * jump, result);
+        const bool is_harmonic = s_.averages == FaceAverage::harmonic;
+        const double both = a.penalty + b.penalty, weight = is_harmonic ? b.penalty / both : 0.5,
+                     jump = a.value - b.value, mean = weight * a.flux - (1. - weight) * b.flux,
+                     penalty = is_harmonic ? 4. * a.penalty * b.penalty / both : both;
+        test(cell, here, q, penalty * jump - mean, -weight * jump, result);
+        test(other, there, q, mean - penalty * jump, (1. - weight) * jump, result);
       }
     }
 
@@ -478,10 +480,24 @@ namespace
     compare(channel);
   }
 
-  /// Constants, where nothing holds them, and symmetry is in compare().
-  TEST(PointwiseOperator, ConstantsAreInTheKernel)
+  TEST(PointwiseOracle, HarmonicAverages)
   {
-    Setting s = generated(3, "hyper_ball", "0,0,0 : 1 : false", 2, 2);
+    const auto all = rotations();
+    for (const std::size_t i : {3, 10, 17})
+    {
+      Setting s = two_cubes(all[i], all[(5 * i + 7) % all.size()]);
+      s.degree = 2;
+      compare(test::with_jumps(s, 100.));
+    }
+    compare(test::with_jumps(generated(3, "hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true", 2, 1), 1e3));
+    Setting ring = generated(2, "hyper_shell", "0,0 : 0.5 : 1 : 5 : true", 3, 2);
+    ring.kind = [](int boundary) { return boundary == 0 ? Side::neumann : Side::dirichlet; };
+    compare(test::with_jumps(test::with_reaction(ring), 1e-3));
+  }
+
+  /// Constants, where nothing holds them, and symmetry is in compare().
+  void expect_constants_in_kernel(Setting s)
+  {
     s.kind = [](int) { return Side::neumann; };
     Numbers u = random_numbers(s, 1);
     const double scale = std::abs(dot(u, applied(s, u)) / dot(u, u));
@@ -496,6 +512,13 @@ namespace
     }
     const Numbers zero = applied(s, u);
     EXPECT_LT(std::sqrt(dot(zero, zero) / dot(u, u)), 1e-11 * scale);
+  }
+
+  TEST(PointwiseOperator, ConstantsAreInTheKernel)
+  {
+    const Setting s = generated(3, "hyper_ball", "0,0,0 : 1 : false", 2, 2);
+    expect_constants_in_kernel(s);
+    expect_constants_in_kernel(test::with_jumps(s, 1e4));
   }
 
   /// The map of Kershaw's problem as NekRS has it, on vertices: cells that are sheared up to 1 / epsilon.
@@ -558,6 +581,10 @@ namespace
         const std::vector<double> values = eigenvalues_of(s);
         EXPECT_GT(values.front(), 0.) << epsilon << ' ' << degree;
         EXPECT_LT(values.front(), values.back());
+        if (degree == 1)
+        {
+          EXPECT_GT(eigenvalues_of(test::with_jumps(s, 1e4)).front(), 0.) << epsilon;
+        }
       }
   }
 

@@ -31,8 +31,14 @@ struct Setting
   DiffusionTensor k;
   std::function<Side(int boundary)> kind = [](int) { return Side::dirichlet; };
   NumberAtPoints reaction{}, robin{}; ///< may be empty
+  FaceAverage averages = FaceAverage::arithmetic;
 
-  PointwiseData data() const { return {k, reaction, robin}; }
+  PointwiseData data() const
+  {
+    PointwiseData result(k, reaction, robin);
+    result.averages = averages;
+    return result;
+  }
 };
 
 /// A reaction and, on sides that are Side::neumann, a Robin coefficient.
@@ -49,6 +55,19 @@ inline Setting with_reaction(Setting s)
     for (const Point &x : points)
       r.push_back(3. + boundary + x[0] * x[1]);
     return r;
+  };
+  return s;
+}
+
+/// K of every second block is larger by that factor, and averages are harmonic.
+inline Setting with_jumps(Setting s, double factor)
+{
+  s.averages = FaceAverage::harmonic;
+  s.k = [k = s.k, factor](std::int64_t block, const Point &x) {
+    SymmetricTensor result = k(block, {x}).front();
+    for (double &entry : result)
+      entry *= block % 2 == 0 ? 1. : factor;
+    return result;
   };
   return s;
 }

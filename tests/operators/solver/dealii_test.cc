@@ -9,6 +9,7 @@
 #include <deal.II/base/quadrature_lib.h>
 #include <deal.II/distributed/tria.h>
 #include <deal.II/fe/fe_values.h>
+#include <deal.II/fe/mapping_q.h>
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/lac/precondition.h>
 #include <deal.II/lac/solver_cg.h>
@@ -16,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include "tensormg/graded.h"
+#include "tensormg/mesh_solver.h"
 
 namespace tensormg
 {
@@ -164,6 +166,43 @@ namespace
     const Program other(2, 3); // 12^3 cells
     EXPECT_THROW(
         DealiiPreconditioner<dim>(other.dofs, other.problem, {}, on_host()), ArgumentError);
+  }
+
+  // Manifolds give the cells their shape, and unknowns lie where FE_DGQ has them.
+  TEST(DealiiTriangulation, IsAMeshOfCurvedCells)
+  {
+    constexpr int degree = 3;
+    dealii::Triangulation<2> shell;
+    dealii::GridGenerator::hyper_shell(shell, dealii::Point<2>(), 0.5, 1., 5, true);
+    shell.refine_global(1);
+    const dealii::MappingQ<2> mapping(degree);
+    Problem problem;
+    problem.dim = 2;
+    problem.degree = degree;
+    problem.refinements = 0;
+    problem.right_hand_side = "0";
+    MeshOptions mesh;
+    mesh.type = MeshType::arrays;
+    mesh.arrays = mesh_arrays(shell, mapping, degree);
+    mesh.conditions = {
+        {"0", {BoundaryKind::dirichlet, "log(0.5)"}}, {"1", {BoundaryKind::neumann, "1"}}};
+    Execution execution;
+    execution.nodes = Nodes::gauss_lobatto;
+    MeshSolver solver(problem, mesh, {}, execution);
+    std::vector<double> u(static_cast<std::size_t>(solver.size())), x(u.size()), y(u.size());
+    solver.coordinates(x, y, {});
+    EXPECT_TRUE(solver.solve(u).converged());
+    const dealii::FE_DGQ<2> element(degree);
+    std::size_t at = 0;
+    for (const auto &cell : shell.active_cell_iterators())
+      for (const auto &node : element.get_unit_support_points())
+      {
+        const auto point = mapping.transform_unit_to_real_cell(cell, node);
+        ASSERT_NEAR(x[at], point[0], 1e-12);
+        ASSERT_NEAR(y[at], point[1], 1e-12);
+        EXPECT_NEAR(u[at++], std::log(point.norm()), 1e-3);
+      }
+    EXPECT_EQ(at, u.size());
   }
 } // namespace
 } // namespace tensormg
