@@ -51,7 +51,8 @@ struct MeshRecord
   std::string source; ///< "hyper_shell(0,0,0 : 0.5 : 1)"
   std::int64_t blocks = 1, per_direction = 1;
   int mapping_degree = 1;
-  std::string relaxation; ///< what the smoother inverts on the finest level, and why
+  std::string relaxation;     ///< what the smoother inverts on the finest level, and why
+  std::string cycle_operator; ///< "cell_mean: the metric varies in a cell by up to 1.02"
   int linear_levels =
       0; ///< so many of the coarsest levels have cells of degree 1, because they fold otherwise
   std::string coarsening;    ///< "vertices: " and why

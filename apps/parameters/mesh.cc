@@ -215,8 +215,11 @@ void check_mesh(const Parameters &p)
     fail_for(p, {"mesh.averages", "mesh.type"},
         "boxes have arithmetic averages; allowed: arithmetic, or another mesh.type, as mapped with mesh.map = x; y; z");
   if (has_blocks(p))
-    check_choices(p);
-  else if (p.solver.multigrid.relaxation != Relaxation::automatic)
+    return check_choices(p);
+  if (p.solver.multigrid.cycle_operator != CycleOperator::automatic)
+    fail_for(p, {"multigrid.operator", "mesh.type"},
+        "cells of boxes have one metric each; allowed: auto, or another mesh.type");
+  if (p.solver.multigrid.relaxation != Relaxation::automatic)
     fail_for(p, {"multigrid.relaxation", "mesh.type"},
         "boxes have multigrid.coarsening in its place; allowed: auto, or another mesh.type");
 }

@@ -288,6 +288,9 @@ namespace
     multigrid.word("relaxation", &MultigridOptions::relaxation,
         "What the smoother inverts on curved cells: the diagonal, each cell by fast diagonalisation (coefficients that vary), rows of cells in all "
         "directions (stretched and sheared cells), or both. auto goes by the metric of each level, and says why.");
+    multigrid.word("operator", &MultigridOptions::cycle_operator,
+        "The operator of the cycle on curved cells: true_metric, that of the system, or cell_mean, one metric per cell, which is faster and closer the "
+        "less the metric varies in cells. auto goes by that, and says why.");
     multigrid.word("chebyshev_kind", &MultigridOptions::chebyshev_kind,
         "chebyshev: fourth needs no smoothing_range, first uses it.");
     multigrid.integer("degree", &MultigridOptions::degree, 1, 100,

@@ -74,6 +74,11 @@ inline constexpr auto words<Relaxation> = WordTable<Relaxation, 5>{{{"auto", Rel
     {"cells_and_lines", Relaxation::cells_and_lines}}};
 
 template <>
+inline constexpr auto words<CycleOperator> =
+    WordTable<CycleOperator, 3>{{{"auto", CycleOperator::automatic},
+        {"true_metric", CycleOperator::true_metric}, {"cell_mean", CycleOperator::cell_mean}}};
+
+template <>
 inline constexpr auto words<ChebyshevKind> = WordTable<ChebyshevKind, 2>{
     {{"first", ChebyshevKind::first}, {"fourth", ChebyshevKind::fourth}}};
 

@@ -372,6 +372,13 @@ namespace
     return what + ": " + choice.reason;
   }
 
+  /// "one metric per cell: it varies in a cell by up to 1.02"
+  std::string operator_text(const OperatorChoice &choice)
+  {
+    return std::string(choice.is_cell_mean ? "one metric per cell: " : "the metric at points: ") +
+        choice.reason;
+  }
+
   void record_cycles(
       BlockStage &stage, BlockSolver &solver, ScaledSolve &solve, const Vector<double> &x)
   {
@@ -431,6 +438,8 @@ namespace
           format_number(diagonal_range(levels)) + '\n');
     record.mesh->relaxation = relaxation_text(solver->relaxation());
     console.normal("             smoothed by " + record.mesh->relaxation + '\n');
+    record.mesh->cycle_operator = operator_text(solver->cycle_operator());
+    console.normal("             the cycle has " + record.mesh->cycle_operator + '\n');
     SolveEvents events;
     events.iteration = [&console, previous = 0.](int iteration, double residual) mutable {
       console.normal(iteration_text(iteration, residual, previous));

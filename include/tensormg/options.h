@@ -112,13 +112,22 @@ enum class Relaxation : std::uint8_t
   cells_and_lines ///< "cells_and_lines": the mean of both
 };
 
+/// The operator of the cycle on curved cells.
+enum class CycleOperator : std::uint8_t
+{
+  automatic,   ///< "auto": by how the metric varies in cells (operators/cellmean/operator_choice.h)
+  true_metric, ///< "true_metric": that of the system, with the metric at points
+  cell_mean    ///< "cell_mean": with the mean of the metric of each cell
+};
+
 struct MultigridOptions
 {
   Precision precision = Precision::automatic;
   Cycle cycle = Cycle::v;
   Smoother smoother = Smoother::chebyshev;
   Coarsening coarsening = Coarsening::automatic;
-  Relaxation relaxation = Relaxation::automatic; ///< of curved cells
+  Relaxation relaxation = Relaxation::automatic;           ///< of curved cells
+  CycleOperator cycle_operator = CycleOperator::automatic; ///< likewise; "operator"
   ChebyshevKind chebyshev_kind = ChebyshevKind::fourth;
   int degree = 4;                  ///< Chebyshev degree, or number of Jacobi / patch sweeps
   double smoothing_range = 15.;    ///< first kind: [lmax / range, lmax]

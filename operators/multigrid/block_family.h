@@ -6,9 +6,12 @@
 #include <memory>
 #include <numbers>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "kernels/transfer/transfer.h"
+#include "operators/cellmean/cell_mean_kernel.h"
+#include "operators/cellmean/operator_choice.h"
 #include "operators/cellwise/coarse_solver.h"
 #include "operators/constant/patch_correction.h"
 #include "operators/constant/start_vector.h"
@@ -35,7 +38,7 @@ public:
   template <typename Number>
   using PatchCorrectionType = PatchCorrection<Number>;
 
-  /// `levels` must outlive the family and all that it makes. `options`: of smoothers.
+  /// `levels` must outlive the family and all that it makes. `options`: of smoothers and operators.
   explicit BlockFamily(const BlockLevels &levels, const MultigridOptions &options = {})
     : levels_(&levels)
     , options_(options)
@@ -44,7 +47,9 @@ public:
     const std::vector<RelaxationChoice> choices = choose_relaxations(levels, options.relaxation);
     for (std::size_t l = 0; l < size_; ++l)
       relaxations_.push_back(std::make_shared<const LevelRelaxation>(levels, l, choices[l]));
+    operator_ = choose_operator(levels, options.cycle_operator, choices.back());
   }
+  const OperatorChoice &cycle_operator() const { return operator_; }
   /// What serves a level, and why.
   const RelaxationChoice &relaxation(std::size_t l) const { return relaxations_[l]->choice; }
 
@@ -68,7 +73,10 @@ public:
   template <typename Number>
   auto make_operator(std::size_t l, bool /*exact_steps*/ = false) const
   {
-    return std::make_unique<Operator<Number>>(*levels_, l, relaxations_[l]);
+    std::unique_ptr<BlockKernel<Number>> kernel;
+    if (has_cell_means(l))
+      kernel = std::make_unique<CellMeanKernel<Number>>(levels_->levels()[l]);
+    return std::make_unique<Operator<Number>>(*levels_, l, relaxations_[l], std::move(kernel));
   }
   template <typename Number>
   auto make_transfer(std::size_t l) const
@@ -127,7 +135,12 @@ public:
   template <typename Number>
   std::int64_t bytes_of_steps(std::size_t l) const
   {
-    return Operator<Number>::bytes(levels_->levels()[l]) +
+    const BlockLevels::Level &level = levels_->levels()[l];
+    const std::int64_t of_kernel = has_cell_means(l)
+        ? CellMeanKernel<Number>::bytes(block(l), level.shape.per_direction)
+        : PointwiseKernel<Number>::bytes(level);
+    // And a diagonal, or vectors of a step.
+    return of_kernel + 2 * block(l).size() * std::int64_t{sizeof(Compute<Number>)} +
         SeparableRelaxation<Number>::bytes(block(l), relaxation(l));
   }
   template <typename Number>
@@ -144,11 +157,14 @@ public:
   }
 
 private:
+  /// A coarse solver has the true metric.
+  bool has_cell_means(std::size_t l) const { return operator_.is_cell_mean && l > 0; }
   const LevelGrid &grid(std::size_t l) const { return levels_->levels()[l].grid; }
 
   const BlockLevels *levels_;
   MultigridOptions options_;
   std::size_t size_;
+  OperatorChoice operator_;                                         ///< of the cycle
   std::vector<std::shared_ptr<const LevelRelaxation>> relaxations_; ///< by level
 };
 } // namespace tensormg

@@ -52,6 +52,7 @@ BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
     const PointwiseData &data, const Options &options)
   : communicator_(options.communicator)
   , replicated_dofs_(options.replicated_dofs)
+  , averages_(data.averages)
 {
   for (const auto &sides : mesh.sides)
     for (int side = 0; side < 2 * mesh.dim; ++side)

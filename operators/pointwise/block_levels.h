@@ -109,6 +109,7 @@ public:
   MPI_Comm communicator() const { return levels_.back().grid.communicator; }
   const std::vector<Level> &levels() const { return levels_; }
   const BlockCoarsening &coarsening() const { return coarsening_; }
+  FaceAverage averages() const { return averages_; }
   /// No side holds the solution.
   bool is_singular() const { return is_singular_; }
   /// Those of the space below level 0; nullptr where a dense solver takes level 0.
@@ -145,5 +146,6 @@ private:
   std::vector<Level> levels_;
   std::optional<BlockVertices> vertices_;
   bool is_singular_ = true;
+  FaceAverage averages_;
 };
 } // namespace tensormg

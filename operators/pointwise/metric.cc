@@ -14,22 +14,6 @@ namespace tensormg
 namespace
 {
   using Point = std::array<double, 3>;
-  /// The largest eigenvalue of D^-1/2 G D^-1/2: of a matrix with ones on the diagonal.
-  double kappa_of(const Matrix3 &g, int dim)
-  {
-    const auto off = [&](int a, int b) {
-      return g[a][b] / (std::sqrt(g[a][a]) * std::sqrt(g[b][b]));
-    };
-    if (dim == 2)
-      return 1. + std::abs(off(0, 1));
-    const double x = off(0, 1), y = off(0, 2), z = off(1, 2), sum = x * x + y * y + z * z;
-    if (sum == 0.)
-      return 1.;
-    const double radius = std::sqrt(sum / 3.);
-    const double angle = std::acos(std::clamp(x * y * z / (radius * radius * radius), -1., 1.));
-    return 1. + 2. * radius * std::cos(angle / 3.);
-  }
-
   bool is_positive(Matrix3 k, int dim)
   {
     const double unit = std::max({k[0][0], k[1][1], dim == 3 ? k[2][2] : 0.});
@@ -75,6 +59,22 @@ namespace
           boundary);
   }
 } // namespace
+
+// Of a matrix with ones on the diagonal.
+double kappa_of(const Matrix3 &g, int dim)
+{
+  const auto off = [&](int a, int b) {
+    return g[a][b] / (std::sqrt(g[a][a]) * std::sqrt(g[b][b]));
+  };
+  if (dim == 2)
+    return 1. + std::abs(off(0, 1));
+  const double x = off(0, 1), y = off(0, 2), z = off(1, 2), sum = x * x + y * y + z * z;
+  if (sum == 0.)
+    return 1.;
+  const double radius = std::sqrt(sum / 3.);
+  const double angle = std::acos(std::clamp(x * y * z / (radius * radius * radius), -1., 1.));
+  return 1. + 2. * radius * std::cos(angle / 3.);
+}
 
 std::array<double, 3> middle_of_corners(const std::vector<Point> &lattice, int dim)
 {

@@ -25,6 +25,9 @@ namespace tensormg
 /// The modes at Gauss points.
 laplace::PointTables make_point_tables(const CellBasis &basis);
 
+/// The largest eigenvalue of D^-1/2 G D^-1/2, D = diag G.
+double kappa_of(const Matrix3 &g, int dim);
+
 /// A symmetric tensor: xx, yy, zz, xy, xz, yz.
 using SymmetricTensor = std::array<double, 6>;
 

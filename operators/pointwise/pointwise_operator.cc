@@ -17,38 +17,23 @@ namespace
 } // namespace
 
 template <typename Number>
-PointwiseOperator<Number>::PointwiseOperator(
-    const BlockLevels &levels, std::size_t l, std::shared_ptr<const LevelRelaxation> relaxation)
-  : level_(levels.levels()[l])
-  , traces_(laplace::trace_size(level_.grid.block))
-  , exchange_(level_.make_exchange<C>(level_.grid.block.n, 2))
+PointwiseKernel<Number>::PointwiseKernel(const BlockLevels::Level &level)
+  : level_(level)
+  , traces_(laplace::trace_size(level.grid.block))
+  , exchange_(level.make_exchange<C>(level.grid.block.n, 2))
 {
-  const Block &block = level_.grid.block;
   set_numbers();
-  if (relaxation != nullptr && relaxation->numbers != nullptr)
-  {
-    relaxation_.emplace(levels, l, std::move(relaxation));
-    rest_ = VectorType(block);
-    correction_ = VectorType(block);
-  }
-  else
-  {
-    inverse_diagonal_ = Array<C>(block.size());
-    for (std::int64_t at = 0; at < block.size(); ++at)
-      if (const double entry = level_.diagonal[at]; entry > 0.) // padding stays zero
-        inverse_diagonal_[at] = static_cast<C>(1. / entry);
-  }
-  arguments_.block = block;
-  arguments_.per_direction = level_.shape.per_direction;
-  arguments_.basis = &level_.basis;
-  arguments_.tables = &level_.tables;
-  arguments_.links = level_.links->data();
+  arguments_.block = level.grid.block;
+  arguments_.per_direction = level.shape.per_direction;
+  arguments_.basis = &level.basis;
+  arguments_.tables = &level.tables;
+  arguments_.links = level.links->data();
   arguments_.traces = traces_.data();
   arguments_.remote_traces = exchange_.received();
 }
 
 template <typename Number>
-void PointwiseOperator<Number>::set_numbers()
+void PointwiseKernel<Number>::set_numbers()
 {
   const Block &block = level_.grid.block;
   const int degree = block.degree();
@@ -74,7 +59,7 @@ void PointwiseOperator<Number>::set_numbers()
 }
 
 template <typename Number>
-std::int64_t PointwiseOperator<Number>::bytes(const BlockLevels::Level &level)
+std::int64_t PointwiseKernel<Number>::bytes(const BlockLevels::Level &level)
 {
   const Block &block = level.grid.block;
   const bool has_reaction = level.metric.view().reaction != nullptr;
@@ -83,11 +68,11 @@ std::int64_t PointwiseOperator<Number>::bytes(const BlockLevels::Level &level)
   const std::int64_t of_metric = is_double ? 0
       : level.is_held_by_half              ? laplace::HalfMetric::bytes(block, has_reaction)
                                            : in_full * std::int64_t{sizeof(C)};
-  return of_metric + (laplace::trace_size(block) + 2 * block.size()) * std::int64_t{sizeof(C)};
+  return of_metric + laplace::trace_size(block) * std::int64_t{sizeof(C)};
 }
 
 template <typename Number>
-void PointwiseOperator<Number>::exchange_traces()
+void PointwiseKernel<Number>::exchange_traces()
 {
   const Block &block = level_.grid.block;
   exchange_.run([&](const auto &cell, int side, std::int64_t q, int number) {
@@ -97,29 +82,54 @@ void PointwiseOperator<Number>::exchange_traces()
 }
 
 template <typename Number>
-laplace::PointwiseArguments<Number> PointwiseOperator<Number>::arguments(
-    VectorType &y, const VectorType &x, const VectorType *b)
+void PointwiseKernel<Number>::run(const BlockStep<Number> &step)
 {
   laplace::PointwiseArguments<Number> a = arguments_;
-  a.src = x.data();
-  a.dst = y.data();
-  a.b = b != nullptr ? b->data() : nullptr;
+  a.src = step.src;
+  a.dst = step.dst;
+  a.b = step.b;
+  a.inverse_diagonal = step.inverse_diagonal;
+  a.old = step.old;
+  a.theta = step.theta;
+  a.alpha = step.alpha;
   if (level_.shared != nullptr)
     a.traces_are_written = {
-        [](void *self) { static_cast<PointwiseOperator *>(self)->exchange_traces(); }, this};
-  return a;
+        [](void *self) { static_cast<PointwiseKernel *>(self)->exchange_traces(); }, this};
+  apply_(a);
+}
+
+template <typename Number>
+PointwiseOperator<Number>::PointwiseOperator(const BlockLevels &levels, std::size_t l,
+    std::shared_ptr<const LevelRelaxation> relaxation, std::unique_ptr<BlockKernel<Number>> kernel)
+  : level_(levels.levels()[l])
+  , kernel_(kernel ? std::move(kernel) : std::make_unique<PointwiseKernel<Number>>(level_))
+{
+  const Block &block = level_.grid.block;
+  if (relaxation != nullptr && relaxation->numbers != nullptr)
+  {
+    relaxation_.emplace(levels, l, std::move(relaxation));
+    rest_ = VectorType(block);
+    correction_ = VectorType(block);
+  }
+  else
+  {
+    inverse_diagonal_ = Array<C>(block.size());
+    for (std::int64_t at = 0; at < block.size(); ++at)
+      if (const double entry = level_.diagonal[at]; entry > 0.) // padding stays zero
+        inverse_diagonal_[at] = static_cast<C>(1. / entry);
+  }
 }
 
 template <typename Number>
 void PointwiseOperator<Number>::vmult(VectorType &y, const VectorType &x)
 {
-  apply_(arguments(y, x, nullptr));
+  kernel_->run({.src = x.data(), .dst = y.data()});
 }
 
 template <typename Number>
 void PointwiseOperator<Number>::residual(VectorType &r, const VectorType &x, const VectorType &b)
 {
-  apply_(arguments(r, x, &b));
+  kernel_->run({.src = x.data(), .dst = r.data(), .b = b.data()});
 }
 
 template <typename Number>
@@ -128,14 +138,13 @@ void PointwiseOperator<Number>::chebyshev_step(VectorType &y, const VectorType &
 {
   const C t = static_cast<C>(theta);
   if (!relaxation_)
-  {
-    laplace::PointwiseArguments<Number> a = arguments(y, x, &b);
-    a.inverse_diagonal = inverse_diagonal_.data();
-    a.old = old != nullptr ? old->data() : nullptr;
-    a.theta = t;
-    a.alpha = static_cast<C>(alpha);
-    return apply_(a);
-  }
+    return kernel_->run({.src = x.data(),
+        .dst = y.data(),
+        .b = b.data(),
+        .inverse_diagonal = inverse_diagonal_.data(),
+        .old = old != nullptr ? old->data() : nullptr,
+        .theta = t,
+        .alpha = static_cast<C>(alpha)});
   residual(rest_, x, b);
   relaxation_->apply(correction_, rest_, alpha);
   for (std::int64_t at = 0; at < y.size(); ++at)
@@ -156,6 +165,9 @@ void PointwiseOperator<Number>::inverse_diagonal(
     x[at] = Number(static_cast<C>(alpha) * inverse_diagonal_[at] * static_cast<C>(b[at]));
 }
 
+template class PointwiseKernel<double>;
+template class PointwiseKernel<float>;
+template class PointwiseKernel<Half>;
 template class PointwiseOperator<double>;
 template class PointwiseOperator<float>;
 template class PointwiseOperator<Half>;

@@ -15,18 +15,69 @@
 
 namespace tensormg
 {
+/// dst = A src; with b: b - A src; with inverse_diagonal, too: the step of kernels/laplace/pointwise/pointwise.h. nullptr: none.
+template <typename Number>
+struct BlockStep
+{
+  const Number *src = nullptr;
+  Number *dst = nullptr;
+  const Number *b = nullptr;
+  const Compute<Number> *inverse_diagonal = nullptr;
+  const Number *old = nullptr;
+  Compute<Number> theta{}, alpha{};
+};
+/// A of a level, with the memory that it needs. run() is collective over the ranks of the level.
+template <typename Number>
+class BlockKernel
+{
+public:
+  BlockKernel() = default;
+  BlockKernel(const BlockKernel &) = delete;
+  BlockKernel &operator=(const BlockKernel &) = delete;
+  virtual ~BlockKernel() = default;
+  virtual void run(const BlockStep<Number> &step) = 0;
+};
+
+/// With the metric at points: for vectors in double in double, for others in half precision: B has rounded G then, is symmetric and definite all the same.
+/// Where this does not hold it (holds_in_half()) they take it in float.
+template <typename Number>
+class PointwiseKernel final : public BlockKernel<Number>
+{
+public:
+  /// `level` must outlive the object.
+  explicit PointwiseKernel(const BlockLevels::Level &level);
+
+  void run(const BlockStep<Number> &step) override;
+
+  /// Of its metric beside that of the level, and of traces.
+  static std::int64_t bytes(const BlockLevels::Level &level);
+
+private:
+  using C = Compute<Number>;
+  static constexpr bool is_double = std::is_same_v<C, double>;
+  void set_numbers();
+  void exchange_traces();
+
+  const BlockLevels::Level &level_;
+  std::optional<laplace::HalfMetric> in_half_;
+  Array<C> volume_, face_, reaction_; ///< of float
+  Array<C> traces_;
+  SideExchange<C> exchange_; ///< of traces
+  laplace::PointwiseArguments<Number> arguments_;
+  laplace::ApplyPointwise<Number> *apply_;
+};
+
 /// A LevelOperator (operators/multigrid/family.h), collective over the ranks of the level: B = A / scale of the level, D its diagonal or what a relaxation inverts.
-/// Vectors in double take the metric in double, others in half precision: B has rounded G then, is symmetric and definite all the same. Where this does
-/// not hold it (holds_in_half()) they take it in float.
 template <typename Number>
 class PointwiseOperator
 {
 public:
   using VectorType = Vector<Number>;
 
-  /// `levels` must outlive the object. relaxation: nullptr is the diagonal.
+  /// `levels` must outlive the object. relaxation: nullptr is the diagonal; kernel: nullptr is PointwiseKernel.
   PointwiseOperator(const BlockLevels &levels, std::size_t l,
-      std::shared_ptr<const LevelRelaxation> relaxation = nullptr);
+      std::shared_ptr<const LevelRelaxation> relaxation = nullptr,
+      std::unique_ptr<BlockKernel<Number>> kernel = nullptr);
 
   void vmult(VectorType &y, const VectorType &x);
   void residual(VectorType &r, const VectorType &x, const VectorType &b);
@@ -43,30 +94,14 @@ public:
   bool has_pointwise_diagonal() const { return !relaxation_; }
   void update_cells() {} ///< they have what they have
 
-  /// Of its metric beside that of the level, of traces, and of the diagonal or vectors of a step.
-  static std::int64_t bytes(const BlockLevels::Level &level);
-
   VectorType make_vector() const { return VectorType(level_.grid.block); }
   const LevelGrid &level() const { return level_.grid; }
 
 private:
   using C = Compute<Number>;
-  /// Of y = B x or b - B x.
-  laplace::PointwiseArguments<Number> arguments(
-      VectorType &y, const VectorType &x, const VectorType *b);
-  void exchange_traces();
-
-  static constexpr bool is_double = std::is_same_v<C, double>;
-  void set_numbers();
-
   const BlockLevels::Level &level_;
-  std::optional<laplace::HalfMetric> in_half_;
-  Array<C> volume_, face_, reaction_; ///< of float
-  Array<C> traces_;
-  SideExchange<C> exchange_; ///< of traces
+  std::unique_ptr<BlockKernel<Number>> kernel_;
   Array<C> inverse_diagonal_;
-  laplace::PointwiseArguments<Number> arguments_;
-  laplace::ApplyPointwise<Number> *apply_;
   std::optional<SeparableRelaxation<Number>> relaxation_;
   VectorType rest_, correction_; ///< b - B x of a step with a relaxation, and what this makes of it
 };

@@ -185,6 +185,8 @@ namespace
         "options.multigrid.precision", multigrid.precision, Precision::corrected_half_precision);
     check_name("options.multigrid.cycle", multigrid.cycle, Cycle::w);
     check_name("options.multigrid.smoother", multigrid.smoother, Smoother::jacobi);
+    check_name(
+        "options.multigrid.cycle_operator", multigrid.cycle_operator, CycleOperator::cell_mean);
     check_name("options.multigrid.chebyshev_kind", multigrid.chebyshev_kind, ChebyshevKind::fourth);
     check_name("options.multigrid.schwarz_kind", multigrid.schwarz_kind, SchwarzKind::additive);
     check_integer("multigrid.degree", multigrid.degree, 1, 100);

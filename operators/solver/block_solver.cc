@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -25,6 +26,14 @@ namespace
   {
     constexpr double most_in_single = 1e9;
     return diagonal_range(levels) > most_in_single;
+  }
+
+  /// nullptr: with the metric at points.
+  std::unique_ptr<BlockKernel<double>> outer_kernel(
+      const BlockLevels &levels, const OperatorChoice &choice)
+  {
+    return choice.is_exact ? std::make_unique<CellMeanKernel<double>>(levels.levels().back())
+                           : nullptr;
   }
 
   void check_options(const SolverOptions &options)
@@ -72,7 +81,8 @@ BlockSolver::BlockSolver(const BlockLevels &levels, const SolverOptions &options
   : levels_(levels)
   , options_(options)
   , space_(levels.levels().back().grid.block, levels.levels().back().grid.communicator)
-  , operator_(levels, levels.levels().size() - 1)
+  , family_(levels, options.multigrid)
+  , operator_(levels, levels.levels().size() - 1, nullptr, outer_kernel(levels, cycle_operator()))
 {
   check_options(options);
   if (options.multigrid.precision == Precision::automatic && needs_double(levels))
@@ -85,12 +95,10 @@ BlockSolver::BlockSolver(const BlockLevels &levels, const SolverOptions &options
 void BlockSolver::set_up()
 {
   const setup_times::Scope scope("multigrid");
-  const BlockFamily family(levels_, options_.multigrid);
-  relaxation_ = family.relaxation(family.size() - 1);
   multigrid_ = with_number(
       options_.multigrid.precision, [&](auto number) -> std::unique_ptr<MultigridPreconditioner> {
         return std::make_unique<MultigridImplementation<BlockFamily, decltype(number)>>(
-            family, options_.multigrid, CycleOptions{});
+            family_, options_.multigrid, CycleOptions{});
       });
   using Operator = PointwiseOperator<double>;
   if (options_.solver == OuterSolver::cg)
@@ -224,36 +232,57 @@ namespace
     return sizeof(double) * (4. * size + static_cast<double>(laplace::trace_size(coarsest))) +
         BlockVertices::bytes(cells, sizes.dim) + SparseSolver::bytes(cells, sizes.dim);
   }
+
+  /// Of all levels.
+  struct BytesOfLevels
+  {
+    double in_double = 0., in_cycle = 0.; ///< metric and diagonal
+    double traces = 0., vectors = 0., inverses = 0.;
+  };
+  BytesOfLevels bytes_of_levels(
+      const std::vector<Block> &blocks, bool has_reaction, const MultigridOptions &multigrid)
+  {
+    BytesOfLevels sum;
+    const double bytes = bytes_per_number(multigrid.precision);
+    const double of_numbers = std::max(bytes, 4.); // half computes with those of single
+    for (const Block &block : blocks)
+    {
+      const double metric = metric_numbers(block, has_reaction),
+                   diagonal = static_cast<double>(block.size());
+      sum.in_double += sizeof(double) * (metric + diagonal);
+      if (multigrid.cycle_operator == CycleOperator::cell_mean && &block != &blocks.front())
+      {
+        sum.in_cycle +=
+            of_numbers * (static_cast<double>(laplace::cell_mean_size(block)) + diagonal);
+        sum.traces += of_numbers * static_cast<double>(laplace::border_size(block, block.cells[1]));
+      }
+      else
+      {
+        sum.in_cycle += multigrid.precision == Precision::double_precision
+            ? sizeof(double) * diagonal
+            : of_numbers * (metric + diagonal);
+        sum.traces += of_numbers * static_cast<double>(laplace::trace_size(block));
+      }
+      sum.vectors += bytes * static_cast<double>(6 * block.size());
+      const int numbers =
+          laplace::cell_inverse_numbers(block.n) + laplace::line_inverse_numbers(block.n);
+      sum.inverses += (sizeof(double) + of_numbers) *
+          static_cast<double>(laplace::relaxation_size(block, numbers));
+    }
+    return sum;
+  }
 } // namespace
 
 MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &options)
 {
   MemoryPlan plan;
   const MultigridOptions multigrid = with_precision_of_blocks(options.multigrid);
-  const double bytes = bytes_per_number(multigrid.precision);
-  const double of_numbers = std::max(bytes, 4.); // half computes with those of single
-  double in_double = 0., in_cycle = 0., traces = 0., vectors = 0., inverses = 0.;
-  Block block;
   const bool vertices = multigrid.coarsening == Coarsening::vertices;
   const std::vector<Block> blocks = blocks_of_levels(sizes, vertices);
-  for (const Block &of_level : blocks)
-  {
-    block = of_level;
-    const double metric = metric_numbers(block, sizes.has_reaction),
-                 diagonal = static_cast<double>(block.size());
-    in_double += sizeof(double) * (metric + diagonal);
-    in_cycle += multigrid.precision == Precision::double_precision
-        ? sizeof(double) * diagonal
-        : of_numbers * (metric + diagonal);
-    traces += of_numbers * static_cast<double>(laplace::trace_size(block));
-    vectors += bytes * static_cast<double>(6 * block.size());
-    const int numbers =
-        laplace::cell_inverse_numbers(block.n) + laplace::line_inverse_numbers(block.n);
-    inverses += (sizeof(double) + of_numbers) *
-        static_cast<double>(laplace::relaxation_size(block, numbers));
-  }
-  const double vector = sizeof(double) * static_cast<double>(block.size());
-  traces += sizeof(double) * static_cast<double>(laplace::trace_size(block));
+  const BytesOfLevels levels = bytes_of_levels(blocks, sizes.has_reaction, multigrid);
+  const double vector = sizeof(double) * static_cast<double>(blocks.back().size());
+  const double of_traces =
+      levels.traces + sizeof(double) * static_cast<double>(laplace::trace_size(blocks.back()));
   const std::string fp64 = to_string(Precision::double_precision),
                     of_cycle = to_string(multigrid.precision);
   const auto add = [&](const std::string &name, const std::string &precision, std::int64_t count,
@@ -269,11 +298,11 @@ MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &option
     add("fgmres: both bases, at most", fp64, 2 * length + 1,
         static_cast<double>(2 * length + 1) * vector);
   }
-  add("metric and diagonal of all levels", fp64, 1, in_double);
-  add("the same for the cycle, at most", of_cycle, 1, in_cycle);
-  add("traces of faces", "mixed", 1, traces);
-  add("vectors of the cycle", of_cycle, 6, vectors);
-  add("inverses of cells and lines, at most", "mixed", 1, inverses);
+  add("metric and diagonal of all levels", fp64, 1, levels.in_double);
+  add("the same for the cycle, at most", of_cycle, 1, levels.in_cycle);
+  add("traces of faces", "mixed", 1, of_traces);
+  add("vectors of the cycle", of_cycle, 6, levels.vectors);
+  add("inverses of cells and lines, at most", "mixed", 1, levels.inverses);
   add("polynomials of the blocks", fp64, 1,
       3. * sizeof(double) * static_cast<double>(sizes.n_blocks) *
           std::pow(sizes.geometry_degree + 1., sizes.dim));

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "operators/multigrid/block_family.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/pointwise/block_levels.h"
 #include "operators/pointwise/pointwise_operator.h"
@@ -46,7 +47,8 @@ public:
   const SolverOptions &options() const { return options_; }
   const MultigridPreconditioner &multigrid() const { return *multigrid_; }
   /// Of the finest level.
-  const RelaxationChoice &relaxation() const { return relaxation_; }
+  const RelaxationChoice &relaxation() const { return family_.relaxation(family_.size() - 1); }
+  const OperatorChoice &cycle_operator() const { return family_.cycle_operator(); }
 
 private:
   void set_up();
@@ -56,8 +58,8 @@ private:
   const BlockLevels &levels_;
   SolverOptions options_;
   VectorSpace space_;
+  BlockFamily family_;
   PointwiseOperator<double> operator_;
-  RelaxationChoice relaxation_;
   std::unique_ptr<MultigridPreconditioner> multigrid_;
   std::unique_ptr<OuterMethod<Vector<double>>> method_;
 };

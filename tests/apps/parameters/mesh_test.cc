@@ -71,6 +71,11 @@ namespace
     expect_refused({}, {"multigrid.relaxation=lines"}, {"multigrid.relaxation", "mesh.type"});
     EXPECT_EQ(
         read(ring, {"multigrid.relaxation=lines"}).solver.multigrid.relaxation, Relaxation::lines);
+    expect_refused({}, {"multigrid.operator=cell_mean"},
+        {"multigrid.operator", "mesh.type", "one metric each"});
+    expect_refused(ring, {"multigrid.operator=mean"}, {"auto, true_metric, cell_mean"});
+    EXPECT_EQ(read(ring, {"multigrid.operator=cell_mean"}).solver.multigrid.cycle_operator,
+        CycleOperator::cell_mean);
     expect_refused({}, {"mesh.averages=harmonic"}, {"mesh.averages", "mesh.type"});
     EXPECT_EQ(read(ring, {"mesh.averages=harmonic"}).mesh.averages, FaceAverage::harmonic);
     expect_refused(ring, {"mesh.type=shell"}, {"mesh.type", "box, mapped, generate, file"});

@@ -258,8 +258,8 @@ end
           entry.key == "probe_lines" || entry.key == "fields" || // needs a file: fields_test.cc
           entry.key == "grading" ||                              // grading_test.cc
           entry.key == "materials" || entry.key == "reaction" || // coefficients_test.cc
-          entry.section == "mesh" || entry.key == "conditions" ||
-          entry.key == "relaxation" || // mesh_test.cc
+          entry.section == "mesh" || entry.key == "conditions" || entry.key == "relaxation" ||
+          entry.key == "operator" || // mesh_test.cc
           entry.key.ends_with("_robin_coefficient");
       const bool only_3d = entry.key.starts_with("bottom") || entry.key.starts_with("top");
       if (!without_value && !only_3d && entry.key != "back")

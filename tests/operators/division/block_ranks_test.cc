@@ -200,6 +200,13 @@ namespace
         expect_the_same_step(*op, *other);
         PointwiseOperator<double> with_diagonal(one, l), other_with_diagonal(all, l);
         expect_the_same_step(with_diagonal, other_with_diagonal);
+        const auto with_means = [&](const BlockLevels &levels) {
+          return PointwiseOperator<double>(
+              levels, l, nullptr, std::make_unique<CellMeanKernel<double>>(levels.levels()[l]));
+        };
+        PointwiseOperator<double> of_means = with_means(one), other_of_means = with_means(all);
+        expect_the_same_step(of_means, other_of_means);
+        EXPECT_EQ(of_all.cycle_operator().reason, of_one.cycle_operator().reason);
         EXPECT_EQ(of_all.relaxation(l).reason, of_one.relaxation(l).reason);
       }
       for (std::size_t l = 1; l < one.levels().size(); ++l)

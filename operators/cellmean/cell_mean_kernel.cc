@@ -1,0 +1,67 @@
+#include "operators/cellmean/cell_mean_kernel.h"
+
+#include <algorithm>
+
+#include "operators/cellmean/cell_means.h"
+
+namespace tensormg
+{
+template <typename Number>
+CellMeanKernel<Number>::CellMeanKernel(const BlockLevels::Level &level)
+  : level_(level)
+  , numbers_(laplace::cell_mean_size(level.grid.block))
+  , traces_(laplace::border_size(level.grid.block, level.shape.per_direction))
+  , exchange_(
+        level.make_exchange<C>(1, static_cast<int>(laplace::numbers_of_trace(level.grid.block))))
+  , apply_(laplace::cell_mean_cpu<Number>(level.grid.block.dim, level.grid.block.degree()))
+{
+  const Array<double> means = cell_means(level);
+  std::transform(
+      means.begin(), means.end(), numbers_.begin(), [](double x) { return static_cast<C>(x); });
+  arguments_.block = level.grid.block;
+  arguments_.per_direction = level.shape.per_direction;
+  arguments_.basis = &level.basis;
+  arguments_.links = level.links->data();
+  arguments_.numbers = numbers_.data();
+  arguments_.traces = traces_.data();
+  arguments_.remote_traces = exchange_.received();
+}
+
+template <typename Number>
+void CellMeanKernel<Number>::exchange_traces()
+{
+  exchange_.run([&](const auto &cell, int side, std::int64_t, int number) {
+    return traces_[laplace::border_index(
+                       level_.grid.block, level_.shape.per_direction, cell, side) +
+        number];
+  });
+}
+
+template <typename Number>
+void CellMeanKernel<Number>::run(const BlockStep<Number> &step)
+{
+  laplace::CellMeanArguments<Number> a = arguments_;
+  a.src = step.src;
+  a.dst = step.dst;
+  a.b = step.b;
+  a.inverse_diagonal = step.inverse_diagonal;
+  a.old = step.old;
+  a.theta = step.theta;
+  a.alpha = step.alpha;
+  if (level_.shared != nullptr)
+    a.traces_are_written = {
+        [](void *self) { static_cast<CellMeanKernel *>(self)->exchange_traces(); }, this};
+  apply_(a);
+}
+
+template <typename Number>
+std::int64_t CellMeanKernel<Number>::bytes(const Block &block, std::int64_t per_direction)
+{
+  return (laplace::cell_mean_size(block) + laplace::border_size(block, per_direction)) *
+      std::int64_t{sizeof(C)};
+}
+
+template class CellMeanKernel<double>;
+template class CellMeanKernel<float>;
+template class CellMeanKernel<Half>;
+} // namespace tensormg
