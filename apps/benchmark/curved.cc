@@ -18,11 +18,13 @@
 #include "apps/benchmark/measure.h"
 #include "apps/common/console.h"
 #include "apps/parameters/parameters.h"
+#include "kernels/basis/make_cell_basis.h"
 #include "operators/pointwise/block_levels.h"
 #include "operators/pointwise/pointwise_operator.h"
 #include "operators/solver/available_memory.h"
 #include "operators/solver/block_solver.h"
 #include "operators/solver/memory_plan.h"
+#include "operators/solver/system_solver.h"
 
 namespace tensormg
 {
@@ -163,10 +165,12 @@ namespace
   }
 
   /// One solve of a pseudo-random right-hand side.
-  json measure_solve(const CurvedCube &cube, Precision precision, MPI_Comm communicator)
+  json measure_solve(const CurvedCube &cube, Precision precision, CycleOperator cycle_operator,
+      MPI_Comm communicator)
   {
     SolverOptions options;
     options.multigrid.precision = precision;
+    options.multigrid.cycle_operator = cycle_operator;
     const Vector<double> b = pseudo_random_vector(cube.finest().grid);
     Vector<double> x(b.block());
     const double begin = now(communicator);
@@ -176,11 +180,37 @@ namespace
     const double seconds = now(communicator) - is_set_up;
     if (!report.converged())
       throw std::runtime_error(std::string("the solve ended with ") + to_string(report.reason));
-    json result = {{"seconds", seconds}, {"setup_seconds", is_set_up - begin},
+    return {{"seconds", seconds}, {"setup_seconds", is_set_up - begin},
         {"dofs_per_second", static_cast<double>(b.block().dofs()) / seconds},
-        {"precision", to_string(precision)}, {"iterations", report.iterations},
+        {"precision", to_string(precision)},
+        {"operator", cycle_operator == CycleOperator::cell_mean ? "cell_mean" : "true_metric"},
+        {"iterations", report.iterations},
         {"true_relative_residual", report.true_relative_residual}};
-    return result;
+  }
+
+  /// The same of the operator with one coefficient, on as many equal cells, in single.
+  json measure_constant(int degree, std::int64_t cells, MPI_Comm communicator)
+  {
+    Problem problem;
+    problem.degree = degree;
+    const std::int64_t coarse = cells >> refinements;
+    problem.coarse_cells = {coarse, coarse, coarse};
+    problem.refinements = refinements;
+    const Grid grid = make_grid(problem, MPI_COMM_SELF);
+    const CellBasis basis = make_cell_basis(degree);
+    SolverOptions options;
+    options.multigrid.precision = Precision::single_precision;
+    const Vector<double> b = pseudo_random_vector(grid.finest());
+    Vector<double> x(b.block());
+    SystemSolver<HostContext> solver(grid, basis, laplace::Backend::cpu, options, HostContext());
+    solver.set_up(x, b);
+    const double begin = now(communicator);
+    const SolveReport report = solver.solve(x, b, Start::zero);
+    const double seconds = now(communicator) - begin;
+    if (!report.converged())
+      throw std::runtime_error(std::string("the solve ended with ") + to_string(report.reason));
+    return {{"seconds", seconds}, {"precision", to_string(options.multigrid.precision)},
+        {"operator", "constant"}, {"iterations", report.iterations}};
   }
 
   /// Of the longest one, in double, and of MatrixFree: 10 numbers per point of a cell and 28 per point of a face.
@@ -221,8 +251,13 @@ namespace
       json result = {{"degree", degree_}, {"cells", cube_.cells()}, {"dofs", dofs_},
           {"levels_seconds", levels_seconds_}};
       measure_operators(result);
-      for (const Precision precision : {Precision::double_precision, Precision::single_precision})
-        result["solves"].push_back(measure_solve(cube_, precision, communicator_));
+      const auto add = [&](Precision precision, CycleOperator cycle_operator) {
+        result["solves"].push_back(measure_solve(cube_, precision, cycle_operator, communicator_));
+      };
+      add(Precision::double_precision, CycleOperator::true_metric);
+      add(Precision::single_precision, CycleOperator::true_metric);
+      add(Precision::single_precision, CycleOperator::cell_mean);
+      result["solves"].push_back(measure_constant(degree_, cube_.cells(), communicator_));
       return result;
     }
 
@@ -323,7 +358,8 @@ std::string curved_benchmark_table(const nlohmann::json &result)
     };
     const auto seconds = [](const json &timed) { return timed["seconds_fastest"].get<double>(); };
     const bool has_dealii = operators.contains("deal.II");
-    const json &slow = entry["solves"][0], &fast = entry["solves"][1];
+    const json &slow = entry["solves"][0], &fast = entry["solves"][1],
+               &with_means = entry["solves"][2], &constant = entry["solves"][3];
     const auto per_iteration = [](const json &solve) {
       return solve["seconds"].get<double>() / solve["iterations"].get<double>();
     };
@@ -337,7 +373,8 @@ std::string curved_benchmark_table(const nlohmann::json &result)
     table << " | " << speed(operators["step, double"]) << " | " << speed(operators["step, single"])
           << " | " << speed(fast) << " | " << fast["iterations"] << " | "
           << per_iteration(slow) / per_iteration(fast) << " | "
-          << setup / fast["seconds"].get<double>() << " |\n";
+          << setup / fast["seconds"].get<double>() << " | " << with_means["iterations"] << " | "
+          << per_iteration(with_means) / per_iteration(constant) << " |\n";
   }
   table << "\nMDoF/s of a rank, " << result["ranks"] << " at once, fastest of repetitions; "
         << result["cpu"].get<std::string>() << ", " << result["instruction_set"].get<std::string>()
