@@ -230,7 +230,7 @@ namespace
     if (!budget.fits())
       throw ParameterError("--dofs: degree " + std::to_string(degree) + " needs " +
           format_number(1e-9 * budget.needed) + " GB, there are " +
-          format_number(1e-9 * budget.available) + " GB");
+          format_number(1e-9 * budget.available) + " GB; allowed: fewer unknowns");
   }
 
   class CurvedDegree

@@ -57,11 +57,15 @@ void declare(CLI::App &app, CommandLine &line)
 {
   tensormg::BenchmarkOptions &options = line.options;
   app.add_option("--degrees", options.degrees, "Polynomial degrees")->check(CLI::Range(1, 8));
+  auto *const curved = app.add_flag("--curved", options.curved,
+      "Curved cells in 3D on the CPU, each rank with a mesh of its own, and deal.II's MatrixFree beside them");
   app.add_option("--backend", options.backend,
          "auto, which takes a GPU for each rank if there are such; cpu; or cuda, wmma, mma")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda", "wmma", "mma"}));
-  auto *const dofs = app.add_option("--dofs", options.dofs, "Unknowns wanted, of all ranks")
-                         ->check(CLI::PositiveNumber);
+      ->check(CLI::IsMember({"auto", "cpu", "cuda", "wmma", "mma"}))
+      ->excludes(curved);
+  auto *const dofs =
+      app.add_option("--dofs", options.dofs, "Unknowns wanted, of all ranks, with --curved of each")
+          ->check(CLI::PositiveNumber);
   app.add_option_function<std::int64_t>(
          "--dofs-per-rank",
          [&options](std::int64_t wanted) {
@@ -71,8 +75,6 @@ void declare(CLI::App &app, CommandLine &line)
          "Unknowns wanted of each rank")
       ->check(CLI::PositiveNumber)
       ->excludes(dofs);
-  auto *const curved = app.add_flag("--curved", options.curved,
-      "Curved cells in 3D on the CPU, each rank with a mesh of its own, and deal.II's MatrixFree beside them");
   app.add_option("--dimension", options.dim, "2 or 3")->check(CLI::Range(2, 3))->excludes(curved);
   app.add_option("--repetitions", options.repetitions, "Of every kernel")
       ->check(CLI::Range(1, 1000));
@@ -82,6 +84,7 @@ void declare(CLI::App &app, CommandLine &line)
 void parse(CLI::App &app, int argc, char **argv, tensormg::BenchmarkOptions &options)
 {
   app.parse(argc, argv);
+  options.dofs_per_rank = options.dofs_per_rank || options.curved;
   if (options.curved && app.count("--dofs") + app.count("--dofs-per-rank") == 0)
     options.dofs = tensormg::dofs_of_curved_benchmark;
 }

@@ -171,8 +171,8 @@ namespace
       throw std::runtime_error("output.name = '" + cut(output.name) + "': the file " +
           cut(std::filesystem::path(file).filename().string()) + " cannot be written (" + trouble +
           "); allowed: a name that the file system takes, also with the ending _not_converged and "
-          ".vtu, .npy, .json or _line_1.csv, and that no directory has; or output.write_vtu = false and "
-          "output.write_npy = false");
+          ".vtu, .npy, .json or _line_1.csv, and that no directory has; or output.write_vtu = false, "
+          "output.write_npy = false and no output.probe_lines");
   }
 
   void warn_of_large_field(const OutputOptions &output, const Grid &grid, Console &console)

@@ -185,7 +185,7 @@ namespace
         "Polynomial degree of the geometry of a cell, at most that of the elements; 0 is theirs.");
     mesh.word("averages", &MeshOptions::averages,
         "Of the fluxes and penalties of the two sides of a face, on curved cells: arithmetic, or harmonic, weighted interior penalty (SWIP), "
-        "where K jumps: the diagonal is then enough for the smoother at any jump between blocks, the error a little smaller.");
+        "where K jumps: the diagonal is then enough for the smoother at any jump between blocks, and errors are the same but for a few percent.");
   }
 
   void add_conditions(std::vector<ParameterEntry> &table)

@@ -53,8 +53,10 @@ namespace
     catch (const MemoryError &error)
     {
       std::vector<std::string> keys{"problem.coarse_cells"};
-      if (parameters.mesh.type != MeshType::mapped)
-        keys = {"mesh.type", "mesh.generator_arguments"};
+      if (parameters.mesh.type == MeshType::generate)
+        keys = {"mesh.generator_arguments"};
+      else if (parameters.mesh.type == MeshType::file)
+        keys = {"mesh.file"};
       fail_for(parameters, keys, error.what());
     }
     catch (const MeshError &error)

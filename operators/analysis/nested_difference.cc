@@ -39,18 +39,36 @@ namespace
       }
     }
   };
+
+  /// The polynomials of v, of the cells of the finest level before they were halved. Of several ranks those of the own blocks, or of all.
+  Vector<double> on_halved_cells(const BlockLevels &levels, const Vector<double> &v)
+  {
+    const BlockLevels::Level &fine = levels.levels().back();
+    const Block &block = fine.grid.block;
+    Vector<double> result(block);
+    std::array<std::int64_t, 3> cells = block.cells;
+    for (int d = 0; d < block.dim; ++d)
+      cells[d] /= 2;
+    if (v.block() == Block(block.dim, block.degree(), cells))
+    {
+      TransferOperator<double>(
+          stacked_grid(block), stacked_grid(v.block()), fine.basis, laplace::Backend::cpu)
+          .prolongate(result, v, 1., false);
+      return result;
+    }
+    const std::size_t size = levels.levels().size();
+    if (size < 2 || levels.levels()[size - 2].grid.block != v.block())
+      throw std::invalid_argument("the coarser solution is not on cells of twice the size");
+    BlockTransfer<double>(fine, levels.levels()[size - 2]).prolongate(result, v, 1., false);
+    return result;
+  }
 } // namespace
 
 NestedDifference nested_difference(const BlockProblem &problem, const BlockLevels &levels,
     const Vector<double> &u, const Vector<double> &v)
 {
-  if (levels.levels().size() < 2 ||
-      levels.levels()[levels.levels().size() - 2].grid.block != v.block())
-    throw std::invalid_argument("the coarser solution is not on cells of twice the size");
-  const BlockLevels::Level &fine = levels.levels().back(),
-                           &coarse = levels.levels()[levels.levels().size() - 2];
-  Vector<double> prolongated(u.block());
-  BlockTransfer<double>(fine, coarse).prolongate(prolongated, v, 1., false);
+  const BlockLevels::Level &fine = levels.levels().back();
+  const Vector<double> prolongated = on_halved_cells(levels, v);
   const int dim = problem.blocks.dim;
   const CellQuadrature quadrature(problem.geometry, fine.shape, fine.basis, fine.basis.n + 1);
   Integrals of_u, of_difference;

@@ -232,6 +232,13 @@ namespace
     free.push_back("solver.tolerance=1e-9");
     EXPECT_NEAR(
         errors_of(free, "", "")["degrees"][0]["runs"][1]["l2_order"].get<double>(), 3., 0.2);
+    // Levels below the finest one are of the same cells.
+    std::vector<std::string> vertices = ring;
+    vertices[5] = "converge.degrees=1";
+    vertices[6] = "converge.refinements=2,3";
+    vertices.push_back("multigrid.coarsening=vertices");
+    EXPECT_NEAR(
+        errors_of(vertices, "", "")["degrees"][0]["runs"][1]["l2_order"].get<double>(), 2., 0.2);
   }
 
   TEST_F(Converge, NeedsAnExactSolution)
