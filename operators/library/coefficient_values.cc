@@ -4,12 +4,13 @@
 #include <array>
 #include <limits>
 #include <memory>
-#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include <mpi.h>
 
 #include "operators/library/mesh_points.h"
+#include "tensormg/solver.h"
 
 namespace tensormg
 {
@@ -110,7 +111,10 @@ namespace
       std::vector<int> counts(static_cast<std::size_t>(n_ranks)), starts(counts.size());
       const std::int64_t all = n_blocks * per_block * static_cast<std::int64_t>(numbers);
       if (all > std::numeric_limits<int>::max())
-        throw std::length_error("a level that every rank has is too large for values at points");
+        throw MemoryError("the samples of K that every process needs for coarse levels are " +
+            std::to_string(all) + " numbers; allowed: up to " +
+            std::to_string(std::numeric_limits<int>::max()) +
+            ", which a mesh of fewer cells with more refinements gives");
       int count = static_cast<int>(mine.size() * numbers);
       MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, communicator);
       for (std::size_t r = 1; r < starts.size(); ++r)
@@ -141,12 +145,27 @@ namespace
     std::vector<SymmetricTensor> samples_;
   };
 
-  /// The finest level that every rank has.
-  const BlockLevels::Level &finest_whole(const BlockLevels &levels)
+  std::int64_t number_of_blocks(const BlockLevels &levels)
   {
-    const auto divided = std::find_if(levels.levels().begin(), levels.levels().end(),
-        [](const BlockLevels::Level &level) { return level.shared != nullptr; });
-    return *(divided - 1); // the coarsest one is whole
+    return std::ssize(levels.links()) / (2 * levels.levels().back().grid.block.dim);
+  }
+
+  /// Of a direction of a block: those of every level that each rank may have as a whole, whatever the coarsening is, since other values of K may
+  /// change it.
+  std::int64_t samples_per_direction(const BlockLevels &levels)
+  {
+    constexpr std::int64_t samples_per_point = 2;
+    const BlockLevels::Level &finest = levels.levels().back();
+    const std::int64_t n_blocks = number_of_blocks(levels), most = finest.shape.per_direction;
+    const int dim = finest.grid.block.dim, degree = finest.basis.n - 1;
+    // The coarsest one is whole.
+    std::int64_t samples =
+        samples_per_point * (degrees_of_blocks(dim, degree, n_blocks).front() + 1);
+    for (const int p : degrees_on_vertices(degree))
+      for (std::int64_t n = 1; n <= most; n *= 2)
+        if (!levels.may_divide(Block(dim, p, {n_blocks * n, n, dim == 3 ? n : 1})))
+          samples = std::max(samples, samples_per_point * n * (p + 1));
+    return samples;
   }
 } // namespace
 
@@ -160,16 +179,10 @@ DiffusionTensor tensor_of_values(const BlockLevels &levels, std::vector<double> 
 {
   const auto own = std::make_shared<const OwnValues>(levels, std::move(values));
   std::shared_ptr<const Samples> of_all;
-  std::int64_t most = 0; // cells per direction of levels that take the samples of all
   if (levels.is_distributed())
-  {
-    const BlockLevels::Level &whole = finest_whole(levels);
-    most = whole.shape.per_direction;
-    of_all = std::make_shared<const Samples>(*own, std::ssize(levels.links()) / (2 * own->dim()),
-        2 * most * whole.basis.n, levels.communicator());
-  }
-  return DiffusionTensor::of_cells([own, of_all, most](std::int64_t block,
-                                       const PointsOfCell &points,
+    of_all = std::make_shared<const Samples>(
+        *own, number_of_blocks(levels), samples_per_direction(levels), levels.communicator());
+  return DiffusionTensor::of_cells([own, of_all](std::int64_t block, const PointsOfCell &points,
                                        std::vector<SymmetricTensor> &k) {
     if (points.samples == nullptr)
     {
@@ -187,8 +200,8 @@ DiffusionTensor tensor_of_values(const BlockLevels &levels, std::vector<double> 
       for (int d = 0; d < own->dim(); ++d)
         place[d] = (static_cast<double>(points.cell[d]) + line[sample[d]]) /
             static_cast<double>(points.per_direction);
-      // Every rank must have the same of a level that each has.
-      k[q] = points.per_direction <= most ? of_all->near(block, place) : own->near(block, place);
+      k[q] =
+          of_all && points.is_of_all_ranks ? of_all->near(block, place) : own->near(block, place);
     }
   });
 }

@@ -214,8 +214,7 @@ BlockLevels::Level BlockLevels::make_level(
   const CellBasis basis = make_cell_basis(wish.degree);
   const laplace::PointTables tables = make_point_tables(basis);
   LevelGrid grid = stacked_grid(shape.cells(geometry, wish.degree));
-  const bool is_part = wish.may_be_divided &&
-      are_divided(grid.block, geometry.n_blocks(), n_ranks_, replicated_dofs_);
+  const bool is_part = wish.may_be_divided && may_divide(grid.block);
   if (is_part)
   {
     shape.first = first_;

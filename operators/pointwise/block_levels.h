@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -105,6 +106,11 @@ public:
   /// Of all blocks of the mesh.
   const std::vector<laplace::BlockLink> &links() const { return links_; }
   bool is_distributed() const { return levels_.back().shared != nullptr; }
+  /// Whether a level with all these blocks is divided among ranks, unless it is one that must not be.
+  bool may_divide(const Block &whole) const
+  {
+    return are_divided(whole, std::ssize(links_) / (2 * whole.dim), n_ranks_, replicated_dofs_);
+  }
   /// Over which sums of the cells of the finest level go.
   MPI_Comm communicator() const { return levels_.back().grid.communicator; }
   const std::vector<Level> &levels() const { return levels_; }

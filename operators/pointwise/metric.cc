@@ -229,8 +229,8 @@ namespace
       for (int d = 0; d < dim_; ++d, stride *= sample_points_.size())
         x = contracted(
             x, samples_.value, stride, static_cast<std::size_t>(level_.mapping_degree) + 1);
-      const std::vector<SymmetricTensor> k =
-          data_.k(place.of_block, x, {place.cell, level_.per_direction, -1, &sample_points_});
+      const std::vector<SymmetricTensor> k = data_.k(place.of_block, x,
+          {place.cell, level_.per_direction, -1, &sample_points_, level_.count < 0});
       const auto n = static_cast<std::size_t>(block_.n), m = sample_points_.size();
       std::vector<SymmetricTensor> means(
           static_cast<std::size_t>(laplace::points_of_cell(block_)), SymmetricTensor{});

@@ -39,6 +39,8 @@ struct PointsOfCell
   int side = -1;                  ///< on which the points are; -1: inside
   /// Of each direction, for means over parts of the cell; nullptr: the points of the operator.
   const std::vector<double> *samples = nullptr;
+  /// Of a level of which every rank has all blocks: all must get the same.
+  bool is_of_all_ranks = true;
 };
 
 /// K at points of a block.

@@ -541,6 +541,31 @@ namespace
     EXPECT_THROW(MeshSolver(of_shell(2, 1, 0), other, {}, everybody()), ArgumentError);
   }
 
+  // Other levels than those with which the values were given: whole ones on the finest cells, where the finest one itself is divided.
+  TEST(MeshSolver, SeveralProcessesOnVertices)
+  {
+    const Problem problem = of_shell(2, 2, 5);
+    SolverOptions on_vertices = exactly();
+    on_vertices.multigrid.coarsening = Coarsening::vertices;
+    for (const SolverOptions &options : {on_vertices, exactly()})
+    {
+      MeshSolver one(problem, shell(2), options, alone()),
+          all(problem, shell(2), options, everybody());
+      EXPECT_FALSE(all.is_whole());
+      for (const double jump : {1., 1e4})
+      {
+        for (MeshSolver *solver : {&one, &all})
+          solver->set_coefficient_values(points_of(*solver).of([&](auto x, auto y, auto) {
+            return std::fmod(std::floor(9. * x) + std::floor(9. * y), 2.) == 0. ? jump : 1.;
+          }));
+        const auto of_one = by_cell(one, solved(one));
+        for (const auto &[place, numbers] : by_cell(all, solved(all)))
+          for (std::size_t i = 0; i < numbers.size(); ++i)
+            ASSERT_NEAR(numbers[i], of_one.at(place)[i], 1e-8) << jump;
+      }
+    }
+  }
+
   template <typename Action>
   void expect_refused(const Action &action, const std::vector<std::string> &parts)
   {
