@@ -1,6 +1,5 @@
 #include "operators/solver/argument_checks.h"
 
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -212,22 +211,23 @@ namespace
     return static_cast<double>(value);
   }
 
-  /// Of the same names on all processes, as many as in 3D.
-  void refuse_differences(std::vector<std::pair<std::string, double>> mine, MPI_Comm communicator)
+  /// Of the same names on all processes.
+  void refuse_differences(
+      const std::vector<std::pair<std::string, double>> &mine, MPI_Comm communicator)
   {
-    constexpr std::size_t most = 40;
-    std::array<double, 2 * most> largest{};
-    for (std::size_t i = 0; i < mine.size(); ++i)
+    const std::size_t count = mine.size();
+    std::vector<double> largest(2 * count);
+    for (std::size_t i = 0; i < count; ++i)
     {
       largest[i] = mine[i].second;
-      largest[most + i] = -mine[i].second;
+      largest[count + i] = -mine[i].second;
     }
     MPI_Allreduce(MPI_IN_PLACE, largest.data(), static_cast<int>(largest.size()), MPI_DOUBLE,
         MPI_MAX, communicator);
-    for (std::size_t i = 0; i < mine.size(); ++i)
-      if (largest[i] != -largest[most + i])
+    for (std::size_t i = 0; i < count; ++i)
+      if (largest[i] != -largest[count + i])
         refuse(mine[i].first + " differs between processes, from " +
-                number_text(-largest[most + i]) + " to " + number_text(largest[i]),
+                number_text(-largest[count + i]) + " to " + number_text(largest[i]),
             "the same on all");
   }
 } // namespace
@@ -252,6 +252,7 @@ namespace
   void check_mesh_options(const Problem &problem, const MeshOptions &mesh)
   {
     check_name("mesh.type", mesh.type, MeshType::arrays);
+    check_name("mesh.averages", mesh.averages, FaceAverage::harmonic);
     check_name("mesh.arrays.places", mesh.arrays.places, CellNodePlaces::equidistant);
     if (mesh.type == MeshType::box)
       refuse("mesh.type = box", "mapped, generate, file, arrays; tensormg::Solver has boxes");
@@ -282,6 +283,13 @@ namespace
       refuse(std::string("options.multigrid.precision = ") +
               to_string(options.multigrid.precision) + " on curved cells",
           "auto, double, single, half");
+    if (options.multigrid.coarsening > Coarsening::vertices)
+      refuse("options.multigrid.coarsening = " +
+              std::string(options.multigrid.coarsening == Coarsening::vertices_and_lines
+                      ? "vertices_and_lines"
+                      : "fast_diagonalisation") +
+              " on curved cells",
+          "auto, cells, vertices");
     check_name(
         "options.multigrid.relaxation", options.multigrid.relaxation, Relaxation::cells_and_lines);
   }
@@ -336,23 +344,32 @@ void check_same(const Problem &problem, const SolverOptions &options, MPI_Comm c
       {"options.multigrid.precision", number(multigrid.precision)},
       {"options.multigrid.cycle", number(multigrid.cycle)},
       {"options.multigrid.smoother", number(multigrid.smoother)},
+      {"options.multigrid.relaxation", number(multigrid.relaxation)},
+      {"options.multigrid.cycle_operator", number(multigrid.cycle_operator)},
+      {"options.multigrid.chebyshev_kind", number(multigrid.chebyshev_kind)},
       {"options.multigrid.degree", multigrid.degree},
+      {"options.multigrid.smoothing_range", multigrid.smoothing_range},
       {"options.multigrid.eigenvalue_steps", multigrid.eigenvalue_steps},
+      {"options.multigrid.eigenvalue_safety", multigrid.eigenvalue_safety},
       {"options.multigrid.schwarz_kind", number(multigrid.schwarz_kind)},
       {"options.multigrid.damping", multigrid.damping},
       {"options.multigrid.single_levels", multigrid.single_levels},
       {"options.multigrid.replicated_dofs", multigrid.replicated_dofs},
       {"options.multigrid.coarsening", number(multigrid.coarsening)},
       {"options.multigrid.precision_fallback", multigrid.precision_fallback}};
-  for (std::size_t d = 0; d < static_cast<std::size_t>(problem.dim); ++d)
+  // As many numbers in 2D, which a process with another dimension compares its own with.
+  for (std::size_t d = 0; d < 3; ++d)
   {
     const std::string index = "[" + std::to_string(d) + "]";
-    mine.emplace_back("problem.lower" + index, problem.lower[d]);
-    mine.emplace_back("problem.upper" + index, problem.upper[d]);
-    mine.emplace_back("problem.coarse_cells" + index, static_cast<double>(problem.coarse_cells[d]));
+    const bool is_there = d < static_cast<std::size_t>(problem.dim);
+    mine.emplace_back("problem.lower" + index, is_there ? problem.lower[d] : 0.);
+    mine.emplace_back("problem.upper" + index, is_there ? problem.upper[d] : 0.);
+    mine.emplace_back("problem.coarse_cells" + index,
+        is_there ? static_cast<double>(problem.coarse_cells[d]) : 0.);
     std::uint64_t sum = 0;
-    for (const double corner : problem.corners[d])
-      sum = sum * 6364136223846793005U + std::bit_cast<std::uint64_t>(corner);
+    if (is_there)
+      for (const double corner : problem.corners[d])
+        sum = sum * 6364136223846793005U + std::bit_cast<std::uint64_t>(corner);
     mine.emplace_back("the checksum of problem.corners" + index, static_cast<double>(sum >> 11U));
   }
   for (std::size_t side = 0; side < 6; ++side)
