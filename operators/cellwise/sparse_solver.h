@@ -27,7 +27,7 @@ std::string to_text(SparseMethod method);
 SparseMethod sparse_method(std::int64_t unknowns, int dim);
 
 /// x = C b, C = A^-1 or, of V-cycles, an approximation: symmetric and the same each time. For a matrix whose coefficients jump conjugate gradients with V-cycles go
-/// to an accuracy (vertex_amg.h), since fixed ones may do little there. Where constants are in the kernel, b is first
+/// to an accuracy (vertex_amg.h), since fixed ones may do little there: C then is symmetric and linear up to it, 3 per cent. Where constants are in the kernel, b is first
 /// freed of its mean, and x has none.
 class SparseSolver
 {

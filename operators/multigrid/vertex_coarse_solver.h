@@ -24,7 +24,7 @@
 namespace tensormg
 {
 /// x = C b for level 0 of a BlockLevels that has vertices(), in double: smoothing, correction by (P'BP)^-1 (block_vertices.h,
-/// sparse_solver.h), smoothing. C is symmetric and the same each time, where coefficients jump and V-cycles serve up to their accuracy. Where constants are in the kernel, x and b are freed of them. More than
+/// sparse_solver.h), smoothing. C is symmetric and the same each time, where coefficients jump and V-cycles serve up to 3 per cent. Where constants are in the kernel, x and b are freed of them. More than
 /// one such cycle saves multigrid no iteration. Where the level is divided among ranks, all of them have all vertices, and sum P'r.
 template <typename Number>
 class VertexCoarseSolver : public CoarseSolverBase<Vector<Number>>
