@@ -30,8 +30,8 @@ struct RefinedCell
 };
 
 /// A solver for one problem on one mesh. As with Solver, what needs memory takes it when the object is made or in the first call that needs it; with several
-/// processes every function is collective, but those that only tell sizes, cells and coordinates; not for several threads at a time; the same calls
-/// give the same bits. A mesh that is too small for its processes is computed by each of them as a whole (is_whole()), which then pass the same vectors.
+/// processes every function is collective, but values_at_points() and those that only tell sizes, cells and coordinates; not for several threads at a
+/// time; the same calls give the same bits, where memory suffices for what multigrid.coarsening = automatic would take. A mesh that is too small for its processes is computed by each of them as a whole (is_whole()), which then pass the same vectors.
 ///
 /// A is the matrix of the symmetric interior penalty method in the nodal basis, as docs/mathematics.md has it for curved cells.
 class MeshSolver
@@ -93,7 +93,8 @@ public:
 
   /// y = A x. x and y may be the same.
   void multiply(std::span<double> y, std::span<const double> x);
-  /// z = M^-1 r, one cycle of multigrid for A z = r from zero. z and r may be the same. Symmetric as that of Solver.
+  /// z = M^-1 r, one cycle of multigrid for A z = r from zero. z and r may be the same. Symmetric and positive definite up to
+  /// rounding in the precision of the cycle, and where coefficients jump up to 3 per cent in its part on vertices.
   void precondition(std::span<double> z, std::span<const double> r);
 
 private:

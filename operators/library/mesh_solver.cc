@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <new>
 #include <optional>
 #include <set>
 #include <string>
@@ -49,14 +50,18 @@ namespace
     }
   }
 
-  const char *source_of(CoefficientError::Of of)
+  std::string source_of(const CoefficientError &error, const BlockProblem &problem)
   {
-    return of == CoefficientError::Of::diffusion ? "the coefficient: "
-        : of == CoefficientError::Of::reaction   ? "problem.reaction: "
-                                                 : "the coefficient of a robin boundary: ";
+    if (error.of == CoefficientError::Of::diffusion)
+      return problem.k ? "set_coefficient_values: " : "problem.coefficient: ";
+    if (error.of == CoefficientError::Of::reaction)
+      return "problem.reaction: ";
+    const std::string name = problem.boundary_name(error.boundary);
+    return problem.has_sides ? "problem.robin_coefficient of " + name + ": "
+                             : "mesh.conditions of '" + name + "': ";
   }
 
-  /// f(); what is said about meshes and parameters are words about arguments.
+  /// f(); what is said about meshes and parameters are words about arguments. Coefficients are left to with_errors().
   template <typename F>
   auto with_mesh_errors(MeshType type, const F &f)
   {
@@ -68,9 +73,9 @@ namespace
     {
       throw ArgumentError(source_of(type) + std::string(error.what()));
     }
-    catch (const CoefficientError &error)
+    catch (const CoefficientError &)
     {
-      throw ArgumentError(source_of(error.of) + std::string(error.what()));
+      throw;
     }
     catch (const std::invalid_argument &error)
     {
@@ -108,6 +113,16 @@ namespace
     for (const auto &sides : problem.blocks.sides)
       for (const BlockSide &side : sides)
         add(static_cast<std::uint64_t>(side.boundary));
+    for (const int material : problem.blocks.material)
+      add(static_cast<std::uint64_t>(material));
+    add(static_cast<std::uint64_t>(problem.averages));
+    add(static_cast<std::uint64_t>(problem.mapping_degree));
+    // The polynomials of blocks, which corners do not tell: any node changes them here.
+    const std::vector<double> line{0.2, 0.7};
+    for (std::int64_t block = 0; block < problem.blocks.n_blocks(); ++block)
+      for (const auto &point : problem.geometry.points(block, {line, line, line}))
+        for (const double x : point)
+          add(std::bit_cast<std::uint64_t>(x));
     for (const auto &[number, condition] : problem.conditions)
       add(static_cast<std::uint64_t>(number) * 4 + static_cast<std::uint64_t>(condition.kind));
     return std::to_string(problem.blocks.n_blocks()) + ' ' + std::to_string(sum);
@@ -129,7 +144,7 @@ public:
   {
     if (!is_same_on_all_ranks(checksum(problem_), communicator))
       throw ArgumentError(
-          "the mesh or its conditions differ between processes; allowed: the same on all");
+          "the mesh, its degree, its averages or its conditions differ between processes; allowed: the same on all");
     check_functions();
     require_memory();
     levels_ = made_levels();
@@ -146,7 +161,20 @@ public:
   template <typename F>
   void together(const F &f) const
   {
-    check_together(communicator_, [&] { with_mesh_errors(type_, f); });
+    check_together(communicator_, [&] { with_errors(f); });
+  }
+  /// with_mesh_errors(), also about values of coefficients.
+  template <typename F>
+  auto with_errors(const F &f) const
+  {
+    try
+    {
+      return with_mesh_errors(type_, f);
+    }
+    catch (const CoefficientError &error)
+    {
+      throw ArgumentError(source_of(error, problem_) + std::string(error.what()));
+    }
   }
 
   int dim() const { return problem_.blocks.dim; }
@@ -183,14 +211,7 @@ public:
   }
   int boundary_number(const std::string &name) const
   {
-    std::string names;
-    for (const auto &[number, condition] : problem_.conditions)
-    {
-      if (name == problem_.boundary_name(number) || name == std::to_string(number))
-        return number;
-      names += (names.empty() ? "" : ", ") + problem_.boundary_name(number);
-    }
-    throw ArgumentError("the mesh has no boundary '" + name + "'; allowed: " + names);
+    return with_errors([&] { return problem_.boundary_number(name); });
   }
   std::int64_t boundary_size(int boundary) const
   {
@@ -268,8 +289,7 @@ public:
     }
     catch (...)
     {
-      levels_ = std::move(before);
-      make_solver();
+      levels_ = std::move(before); // the next verb makes the solver of these again
       throw;
     }
     sides_.reset();
@@ -277,7 +297,7 @@ public:
 
   SolveReport solve_problem(std::span<double> u)
   {
-    with_mesh_errors(type_, [&] {
+    with_errors([&] {
       BlockRightHandSide right_hand_side = assemble_block_right_hand_side(problem_, *levels_);
       make_compatible(problem_, *levels_, right_hand_side);
       b_ = std::move(right_hand_side.b);
@@ -288,9 +308,9 @@ public:
   SolveReport solve_for(std::span<const double> f, std::span<double> u, Start start)
   {
     if (!sides_)
-      sides_ = with_mesh_errors(type_, [&] { return assemble_sides(problem_, *levels_); });
+      sides_ = with_errors([&] { return assemble_sides(problem_, *levels_); });
     nodes_to_modes(map_.modes_of_values(), 1., f.data(), x_, order_);
-    solver_->space().axpby(1., *sides_, 0., b_);
+    solver().space().axpby(1., *sides_, 0., b_);
     add_integrals(problem_, *levels_, x_, b_);
     check_finite("f");
     subtract_mean_of_b();
@@ -306,13 +326,13 @@ public:
   void multiply(std::span<double> y, std::span<const double> x)
   {
     nodes_to_modes(map_.modes_of_values(), 1., x.data(), x_, order_);
-    solver_->multiply(b_, x_);
+    solver().multiply(b_, x_);
     modes_to_nodes(map_.integrals_of_modes(), level().scale, b_, y.data(), order_);
   }
   void precondition(std::span<double> z, std::span<const double> r)
   {
     nodes_to_modes(map_.modes_of_integrals(), 1. / level().scale, r.data(), b_, order_);
-    solver_->precondition(x_, b_);
+    solver().precondition(x_, b_);
     modes_to_nodes(map_.values_of_modes(), 1., x_, z.data(), order_);
   }
 
@@ -362,13 +382,28 @@ private:
   std::unique_ptr<BlockLevels> made_levels() const
   {
     const bool has_room = plan_of_vertices(problem_, options_, communicator_).budget.fits();
-    return with_mesh_errors(type_, [&] {
+    return with_errors([&] {
       return make_levels(problem_, communicator_, options_.multigrid.coarsening, has_room);
     });
   }
   void make_solver()
   {
-    solver_ = with_mesh_errors(type_, [&] { return make_block_solver(*levels_, options_); });
+    try
+    {
+      solver_ = with_errors([&] { return make_block_solver(*levels_, options_); });
+    }
+    catch (const std::bad_alloc &)
+    {
+      throw MemoryError(
+          number_text(dofs_of(problem_)) + " unknowns need more memory than there is");
+    }
+  }
+  /// Where other coefficients were refused it has gone. Collective.
+  BlockSolver &solver()
+  {
+    if (!solver_)
+      make_solver();
+    return *solver_;
   }
 
   ModesOnSide modes_on(int boundary, std::span<const double> values) const
@@ -403,9 +438,9 @@ private:
     return modes_of_cell(modes, {}, {});
   }
 
-  void check_finite(const std::string &name) const
+  void check_finite(const std::string &name)
   {
-    if (!std::isfinite(solver_->space().max_abs(b_)))
+    if (!std::isfinite(solver().space().max_abs(b_)))
       throw ArgumentError(name + " holds numbers that are not finite, or leads to such");
   }
   /// Of a singular problem. What is left of a b that was nothing but its mean is rounding: it becomes zero.
@@ -414,7 +449,7 @@ private:
     constexpr double rounding = 1e-13;
     if (!levels_->is_singular())
       return;
-    const VectorSpace &space = solver_->space();
+    const VectorSpace &space = solver().space();
     const double before = space.norm(b_);
     subtract_mean_of_integrals(problem_, *levels_, b_);
     if (space.norm(b_) <= rounding * before)
@@ -422,7 +457,7 @@ private:
   }
   SolveReport solve(std::span<double> u, Start start)
   {
-    const VectorSpace &space = solver_->space();
+    const VectorSpace &space = solver().space();
     SolveEvents events;
     events.iteration = execution_.iteration_callback;
     events.restarts = [this](const std::string &text) { tell(text); };
@@ -436,7 +471,7 @@ private:
     if (!std::isfinite(space.max_abs(x_)))
       throw ArgumentError(
           "u, from which the iteration shall start, holds numbers that are not finite");
-    ScaledSolve scaled(*solver_, x_, b_);
+    ScaledSolve scaled(solver(), x_, b_);
     SolveReport report = scaled.run(start, events);
     scaled.finish();
     if (levels_->is_singular())

@@ -92,9 +92,9 @@ namespace
     return text;
   }
 
-  /// Which boundary is meant by a name or a number.
-  int boundary_of(
-      const BlockProblem &problem, const std::set<int> &numbers, const std::string &name)
+  /// Which boundary is meant by a name or a number. `others`: what else is allowed.
+  int boundary_of(const BlockProblem &problem, const std::set<int> &numbers,
+      const std::string &name, const std::string &others = "")
   {
     std::set<int> found;
     for (const int number : numbers)
@@ -103,11 +103,25 @@ namespace
     if (found.size() == 1)
       return *found.begin();
     if (found.size() > 1)
-      throw std::invalid_argument("boundary.conditions: '" + name +
-          "' is the name or the number of " + std::to_string(found.size()) +
+      throw std::invalid_argument("'" + name + "' is the name or the number of " +
+          std::to_string(found.size()) +
           " boundaries of the mesh; allowed: names that are different, and no numbers of others");
-    throw std::invalid_argument("boundary.conditions: the mesh has no boundary '" + name +
-        "'; allowed: " + names_text(problem, numbers) + ", and * for all others");
+    throw std::invalid_argument("the mesh has no boundary '" + name +
+        "'; allowed: " + names_text(problem, numbers) + others);
+  }
+
+  /// The same of a condition, with words about these.
+  int boundary_of_condition(
+      const BlockProblem &problem, const std::set<int> &numbers, const std::string &name)
+  {
+    try
+    {
+      return boundary_of(problem, numbers, name, ", and * for all others");
+    }
+    catch (const std::invalid_argument &error)
+    {
+      throw std::invalid_argument("boundary.conditions: " + std::string(error.what()));
+    }
   }
 
   /// Points of a side by the nodes of these polynomials, those of the lower tangential direction fastest.
@@ -162,8 +176,8 @@ namespace
     {
       if (condition.kind != BoundaryKind::periodic)
         continue;
-      const int first = boundary_of(problem, numbers, name),
-                second = boundary_of(problem, numbers, condition.value);
+      const int first = boundary_of_condition(problem, numbers, name),
+                second = boundary_of_condition(problem, numbers, condition.value);
       if (joined.contains(first) && joined.at(first) == second)
         continue; // the other half of a pair
       if (first == second || joined.contains(first) || joined.contains(second))
@@ -191,7 +205,8 @@ namespace
       if (name == "*")
         others = &condition;
       else if (condition.kind != BoundaryKind::periodic &&
-          !problem.conditions.emplace(boundary_of(problem, numbers, name), condition).second)
+          !problem.conditions.emplace(boundary_of_condition(problem, numbers, name), condition)
+               .second)
         throw std::invalid_argument(
             "boundary.conditions: the boundary '" + name + "' has more than one");
     for (const int number : numbers)
@@ -209,6 +224,14 @@ namespace
 std::string BlockProblem::boundary_name(int number) const
 {
   return name_of(boundary_names, number);
+}
+
+int BlockProblem::boundary_number(const std::string &name) const
+{
+  std::set<int> numbers;
+  for (const auto &[number, condition] : conditions)
+    numbers.insert(number);
+  return boundary_of(*this, numbers, name);
 }
 
 std::string BlockProblem::material_name(int number) const

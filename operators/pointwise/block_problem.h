@@ -47,6 +47,8 @@ struct BlockProblem
   /// "inlet", or without a name "3".
   std::string boundary_name(int number) const;
   std::string material_name(int number) const;
+  /// The boundary with a condition that is meant by its name or its number. Throws std::invalid_argument for one that is not there, or for several.
+  int boundary_number(const std::string &name) const;
   /// The parameter with the value on a boundary.
   std::string value_key(int number) const
   {
