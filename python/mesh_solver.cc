@@ -53,6 +53,7 @@ public:
   }
   void update_boundaries() { solver_.update_boundaries(); }
 
+  std::int64_t points_size() const { return solver_.points_size(); }
   py::tuple point_coordinates() const
   {
     const std::int64_t count = solver_.points_size();
@@ -77,6 +78,13 @@ public:
         [this](std::span<const double> numbers) { solver_.set_coefficient_values(numbers); });
   }
 };
+
+const std::map<std::string, FaceAverage> averages{
+    {"arithmetic", FaceAverage::arithmetic}, {"harmonic", FaceAverage::harmonic}};
+const std::map<std::string, Coarsening> coarsenings{{"auto", Coarsening::automatic},
+    {"cells", Coarsening::cells}, {"vertices", Coarsening::vertices}};
+const std::map<std::string, CycleOperator> cycle_operators{{"auto", CycleOperator::automatic},
+    {"true_metric", CycleOperator::true_metric}, {"cell_mean", CycleOperator::cell_mean}};
 
 /// Rows of points, in 2D with two columns.
 std::vector<std::array<double, 3>> points_of(const Array &rows)
@@ -196,6 +204,7 @@ std::unique_ptr<PyMeshSolver> make(int dim, int degree, int refinements, const p
   problem.refinements = refinements;
   MeshOptions of_mesh = mesh_of(problem, mesh);
   of_mesh.degree = options["geometry_degree"].cast<int>();
+  of_mesh.averages = word("averages", options["averages"].cast<std::string>(), averages);
   set_conditions(problem, of_mesh, boundary);
   set_coefficient(problem, coefficient);
   if (!reaction.is_none())
@@ -203,6 +212,10 @@ std::unique_ptr<PyMeshSolver> make(int dim, int degree, int refinements, const p
   problem.right_hand_side = data_of(problem, "right_hand_side", right_hand_side);
   SolverOptions solver = solver_options(options);
   solver.restart = options["restart"].cast<int>();
+  solver.multigrid.coarsening =
+      word("coarsening", options["coarsening"].cast<std::string>(), coarsenings);
+  solver.multigrid.cycle_operator =
+      word("cycle_operator", options["cycle_operator"].cast<std::string>(), cycle_operators);
   return std::make_unique<PyMeshSolver>(problem, of_mesh, solver, execution_of(options));
 }
 } // namespace
@@ -216,6 +229,7 @@ void tensormg_python::add_mesh_solver(py::module_ &module)
       .def("boundary_coordinates", &PyMeshSolver::boundary_coordinates)
       .def("set_boundary_values", &PyMeshSolver::set_boundary_values)
       .def("update_boundaries", &PyMeshSolver::update_boundaries)
+      .def_property_readonly("points_size", &PyMeshSolver::points_size)
       .def("point_coordinates", &PyMeshSolver::point_coordinates)
       .def("values_at_points", &PyMeshSolver::values_at_points)
       .def("set_coefficient_values", &PyMeshSolver::set_coefficient_values);

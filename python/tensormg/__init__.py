@@ -270,11 +270,13 @@ class MeshSolver(_Verbs):
     number, an expression in x, y, z and material, a function of arrays x, y, z, or a tuple of these: the diagonal of a tensor, or the whole of it, (xx, yy, zz, xy,
     xz, yz), in 2D (xx, yy, xy); it may vary in cells. reaction likewise, or None. boundary: {name: (kind, value)} or {name: ("robin", q, r)}
     as in Solver, ("periodic", other name), "*" for all others; names as in `boundaries`. geometry_degree: of the polynomials of cells,
-    at most `degree`, 0 for as many. restart: most vectors of fgmres. The rest as in Solver."""
+    at most `degree`, 0 for as many. averages: arithmetic or, for K that jumps, harmonic, of what both cells have at a face. restart: most vectors of
+    fgmres. Of the multigrid cycle, coarsening: auto, cells, or vertices for K that jumps within cells of the mesh; cycle_operator: auto,
+    true_metric or cell_mean (multigrid.operator in docs/parameters.md). The rest as in Solver."""
 
     def __init__(self, mesh, degree=3, refinements=2, *, coefficient=1.0, reaction=None, right_hand_side=1, boundary=None,
-                 geometry_degree=0, tolerance=1e-8, max_iterations=100, restart=30, method="fgmres", precision="auto",
-                 nodes="gauss", comm=None):
+                 geometry_degree=0, averages="arithmetic", tolerance=1e-8, max_iterations=100, restart=30, method="fgmres",
+                 precision="auto", coarsening="auto", cycle_operator="auto", nodes="gauss", comm=None):
         if not isinstance(mesh, Mesh):
             raise ArgumentError(f"mesh is of type {type(mesh).__name__}; allowed: what Mesh.file(), generated(), mapped() or arrays() return")
         degree = _number("degree", degree, operator.index)
@@ -282,7 +284,8 @@ class MeshSolver(_Verbs):
         self._solver = _tensormg.MeshSolver(
             mesh.dim, degree, _number("refinements", refinements, operator.index), mesh._data,
             list(coefficient) if isinstance(coefficient, tuple) else [coefficient], reaction, right_hand_side, conditions,
-            {**_words(method=method, precision=precision, nodes=nodes), "tolerance": _number("tolerance", tolerance),
+            {**_words(method=method, precision=precision, nodes=nodes, averages=averages, coarsening=coarsening,
+                      cycle_operator=cycle_operator), "tolerance": _number("tolerance", tolerance),
              "max_iterations": _number("max_iterations", max_iterations, operator.index),
              "restart": _number("restart", restart, operator.index), "communicator": _communicator(comm),
              "geometry_degree": _number("geometry_degree", geometry_degree, operator.index)})
@@ -322,5 +325,7 @@ class MeshSolver(_Verbs):
 
     def set_coefficient_values(self, k):
         """From now on the coefficient has these values at these points: one array, or a tuple of arrays like `coefficient`."""
-        self._solver.set_coefficient_values(np.array([np.broadcast_to(part, self.coefficient_points[0].shape) for part in k])
-                                            if isinstance(k, tuple) else k)
+        if isinstance(k, tuple):
+            shape = self.shape[0], self._solver.points_size // self.shape[0]
+            k = np.array([np.broadcast_to(part, shape) for part in k])
+        self._solver.set_coefficient_values(k)

@@ -340,6 +340,19 @@ class MeshSolve(unittest.TestCase):
         r = np.sin(np.arange(solver.size))
         np.testing.assert_allclose(solver.solve_system(solver.multiply(r))[0].ravel(), r, atol=1e-9)
 
+    def test_options_of_curved_cells(self):
+        # K jumps between the cells of the mesh; only averages change the system.
+        jump = lambda x, y, z: np.where(np.arctan2(y, x) > 0, 1e3, 1.0)
+        make = lambda **options: tensormg.MeshSolver(self.shell, 2, 2, coefficient=jump, tolerance=1e-11, **options)
+        plain = make(coarsening="cells", cycle_operator="true_metric")
+        u, r = plain.solve()[0], np.sin(np.arange(plain.size))
+        for options in ({"coarsening": "vertices"}, {"coarsening": "cells", "cycle_operator": "cell_mean"}):
+            solver = make(**options)
+            np.testing.assert_array_equal(solver.multiply(r), plain.multiply(r))
+            self.assertGreater(abs(solver.precondition(r) - plain.precondition(r)).max(), 1e-8, options)
+            np.testing.assert_allclose(solver.solve()[0], u, atol=1e-8)
+        self.assertGreater(abs(make(averages="harmonic").multiply(r) - plain.multiply(r)).max(), 1)
+
     def test_other_meshes(self):
         # u = x on two quadrilaterals with a curved side, and on a moved box.
         points = [(0, 0), (0.5, 0.1), (1, 0), (0, 1), (0.5, 1), (1, 1), (0, 0.5), (0.5, 0.5), (1, 0.5)]
@@ -355,6 +368,9 @@ class MeshSolve(unittest.TestCase):
         for call, text in ((lambda: make("shell"), "mesh is of type str"), (lambda: make(coefficient=(1, 2, 3, 4)), "4 entries"),
                            (lambda: make(boundary={"inlet": "dirichlet"}), "mesh.conditions: the mesh has no boundary 'inlet'"),
                            (lambda: make(method="direct"), "options.solver = direct"),
+                           (lambda: make(averages="mean"), "averages = 'mean'; allowed: arithmetic, harmonic"),
+                           (lambda: make(coarsening="lines"), "coarsening = 'lines'; allowed: auto, cells, vertices"),
+                           (lambda: make(cycle_operator=1), "cycle_operator = 1; allowed: a word"),
                            (lambda: make(tensormg.Mesh.file("none.msh")), "mesh.file: none.msh"),
                            (lambda: tensormg.Mesh.arrays([(0, 0)], [[0, 0, 0]]), "cells have 3 nodes"),
                            (lambda: make().set_coefficient_values(np.zeros(3)), "k has 3 numbers"),
