@@ -31,7 +31,8 @@ struct RefinedCell
 
 /// A solver for one problem on one mesh. As with Solver, what needs memory takes it when the object is made or in the first call that needs it; with several
 /// processes every function is collective, but values_at_points() and those that only tell sizes, cells and coordinates; not for several threads at a
-/// time; the same calls give the same bits, where memory suffices for what multigrid.coarsening = automatic would take. A mesh that is too small for its processes is computed by each of them as a whole (is_whole()), which then pass the same vectors.
+/// time; the same calls give the same bits, as long as the memory that is free when the object is made suffices for the levels that
+/// multigrid.coarsening = automatic would take. A mesh that is too small for its processes is computed by each of them as a whole (is_whole()), which then pass the same vectors.
 ///
 /// A is the matrix of the symmetric interior penalty method in the nodal basis, as docs/mathematics.md has it for curved cells.
 class MeshSolver
@@ -78,8 +79,8 @@ public:
   /// component before the next: 1 of a scalar, dim of a diagonal, or those of a symmetric tensor, xx, yy, xy in 2D, xx, yy, zz, xy, xz, yz in 3D.
   /// Errors as update_coefficients().
   void set_coefficient_values(std::span<const double> k);
-  /// Functions of the problem that are K, the reaction or r give other values now: everything that depends on them is made again, as in the set-up.
-  /// Throws ArgumentError for values that no coefficient may have; then the old ones stay.
+  /// Functions of the problem that are K, the reaction or r give other values now: everything that depends on them is made again, as in the set-up,
+  /// beside the old numbers. Throws ArgumentError for values that no coefficient may have, MemoryError where memory is missing; then the old ones stay.
   void update_coefficients();
 
   /// u = the solution of the problem as it was given.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <string>
@@ -173,6 +174,17 @@ std::int64_t points_of_cell_and_sides(int dim, int n)
 {
   const std::int64_t of_side = dim == 3 ? std::int64_t{n} * n : n;
   return (n + 2 * dim) * of_side;
+}
+
+double bytes_of_values(const BlockLevels &levels, std::size_t n_values)
+{
+  const double values = sizeof(double) * static_cast<double>(n_values);
+  if (!levels.is_distributed())
+    return values;
+  return values +
+      static_cast<double>(sizeof(SymmetricTensor)) * static_cast<double>(number_of_blocks(levels)) *
+      std::pow(static_cast<double>(samples_per_direction(levels)),
+          levels.levels().back().grid.block.dim);
 }
 
 DiffusionTensor tensor_of_values(const BlockLevels &levels, std::vector<double> values)

@@ -1,6 +1,7 @@
 // K by its values at the points of the operator of the finest level (tensormg/mesh_solver.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,4 +18,6 @@ std::int64_t points_of_cell_and_sides(int dim, int n);
 /// is divided, every rank gets samples of all, so many that they also serve levels which other values of K lead to.
 /// Throws MemoryError where these are too many. `values`: each component of all points, one component after the other. Collective.
 DiffusionTensor tensor_of_values(const BlockLevels &levels, std::vector<double> values);
+/// What it holds, of so many values.
+double bytes_of_values(const BlockLevels &levels, std::size_t n_values);
 } // namespace tensormg

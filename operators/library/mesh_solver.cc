@@ -147,6 +147,7 @@ public:
           "the mesh, its degree, its averages or its conditions differ between processes; allowed: the same on all");
     check_functions();
     require_memory();
+    has_room_for_vertices_ = plan_of_vertices(problem_, options_, communicator_).budget.fits();
     levels_ = made_levels();
     make_solver();
     b_ = Vector<double>(level().grid.block);
@@ -265,6 +266,9 @@ public:
   }
   void set_coefficient_values(std::span<const double> k)
   {
+    require(
+        make_memory_budget(bytes_of_values(*levels_, k.size()), available_memory(), communicator_),
+        "values of K at points need", "memory");
     std::optional<DiffusionTensor> before =
         tensor_of_values(*levels_, std::vector<double>(k.begin(), k.end()));
     std::swap(problem_.k, before);
@@ -284,6 +288,7 @@ public:
     std::unique_ptr<BlockLevels> before = std::move(levels_);
     try
     {
+      require_memory_again();
       levels_ = made_levels();
       make_solver();
     }
@@ -379,11 +384,21 @@ private:
     require(make_memory_budget(needed, available_memory(), communicator_),
         number_text(dofs) + " unknowns need", "memory");
   }
+  /// Of new levels and their solver, while the old levels are there.
+  void require_memory_again() const
+  {
+    const double dofs = dofs_of(problem_), kept = 2. * sizeof(double) * dofs / n_ranks(); // x_, b_
+    double needed = make_memory_plan(sizes_of(problem_, n_ranks()), options_).bytes();
+    if (options_.multigrid.coarsening == Coarsening::automatic && has_room_for_vertices_)
+      needed = std::max(needed, plan_of_vertices(problem_, options_, communicator_).plan.bytes());
+    require(make_memory_budget(needed - kept, available_memory(), communicator_),
+        number_text(dofs) + " unknowns with other coefficients need another", "memory");
+  }
   std::unique_ptr<BlockLevels> made_levels() const
   {
-    const bool has_room = plan_of_vertices(problem_, options_, communicator_).budget.fits();
     return with_errors([&] {
-      return make_levels(problem_, communicator_, options_.multigrid.coarsening, has_room);
+      return make_levels(
+          problem_, communicator_, options_.multigrid.coarsening, has_room_for_vertices_);
     });
   }
   void make_solver()
@@ -487,6 +502,7 @@ private:
   BlockProblem problem_;
   NodalMap map_;
   CellOrder order_;
+  bool has_room_for_vertices_ = false; ///< asked once: later the object itself has taken memory
   std::unique_ptr<BlockLevels> levels_;
   std::unique_ptr<BlockSolver> solver_;
   Vector<double> b_, x_;

@@ -83,8 +83,7 @@ void BlockLevels::choose_coarsening(const Level &finest, const Options &options)
 {
   const Coarsening asked = options.coarsening;
   if (asked != Coarsening::automatic && asked != Coarsening::cells && asked != Coarsening::vertices)
-    throw std::invalid_argument(
-        "multigrid.coarsening: curved cells have auto, cells and vertices");
+    throw std::invalid_argument("multigrid.coarsening: curved cells have auto, cells and vertices");
   coarsening_ = {asked == Coarsening::vertices, "multigrid.coarsening"};
   if (asked != Coarsening::automatic)
     return;
