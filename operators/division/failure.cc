@@ -2,6 +2,7 @@
 
 #include <array>
 #include <exception>
+#include <new>
 #include <optional>
 
 #include "operators/blocks/block_mesh.h"
@@ -17,6 +18,7 @@ namespace
     coefficient,
     expression,
     argument,
+    memory,
     other
   };
 
@@ -55,6 +57,10 @@ namespace
     {
       failure = {Kind::argument, {}, -1, {error.what()}, std::current_exception()};
     }
+    catch (const std::bad_alloc &error)
+    {
+      failure = {Kind::memory, {}, -1, {error.what()}, std::current_exception()};
+    }
     catch (const std::exception &error)
     {
       failure = {Kind::other, {}, -1, {error.what()}, std::current_exception()};
@@ -75,6 +81,8 @@ namespace
         throw ExpressionError(text, failure.texts[1], failure.texts[2]);
       case Kind::argument:
         throw std::invalid_argument(text);
+      case Kind::memory:
+        throw std::bad_alloc();
       default:
         throw std::runtime_error(text);
     }

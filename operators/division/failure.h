@@ -30,6 +30,6 @@ public:
 };
 
 /// Runs `action` on all ranks. What it throws on the first rank on which it does, all throw: as MeshError, CoefficientError, ExpressionError,
-/// std::invalid_argument, or with the same words std::runtime_error. Collective; on a rank alone it only runs `action`.
+/// std::invalid_argument, std::bad_alloc, or with the same words std::runtime_error. Collective; on a rank alone it only runs `action`.
 void act_alike(MPI_Comm communicator, const std::function<void()> &action);
 } // namespace tensormg

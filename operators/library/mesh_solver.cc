@@ -164,7 +164,7 @@ public:
   {
     check_together(communicator_, [&] { with_errors(f); });
   }
-  /// with_mesh_errors(), also about values of coefficients.
+  /// with_mesh_errors(), also about values of coefficients and missing memory.
   template <typename F>
   auto with_errors(const F &f) const
   {
@@ -175,6 +175,11 @@ public:
     catch (const CoefficientError &error)
     {
       throw ArgumentError(source_of(error, problem_) + std::string(error.what()));
+    }
+    catch (const std::bad_alloc &)
+    {
+      throw MemoryError(
+          number_text(dofs_of(problem_)) + " unknowns need more memory than there is");
     }
   }
 
@@ -403,15 +408,7 @@ private:
   }
   void make_solver()
   {
-    try
-    {
-      solver_ = with_errors([&] { return make_block_solver(*levels_, options_); });
-    }
-    catch (const std::bad_alloc &)
-    {
-      throw MemoryError(
-          number_text(dofs_of(problem_)) + " unknowns need more memory than there is");
-    }
+    solver_ = with_errors([&] { return make_block_solver(*levels_, options_); });
   }
   /// Where other coefficients were refused it has gone. Collective.
   BlockSolver &solver()

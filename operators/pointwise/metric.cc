@@ -469,14 +469,14 @@ PointwiseMetric::PointwiseMetric(const BlockGeometry &geometry, const BlockLevel
 {
   const MetricWriter writer(geometry, level, basis, data, links, means_of_k);
   const Block &block = writer.block();
-  volume_ = Array<double>(laplace::volume_size(block));
-  face_ = Array<double>(laplace::face_size(block));
-  if (data.reaction)
-    reaction_ = Array<double>(laplace::reaction_size(block));
   const SharedSides alone;
   if (shared == nullptr)
     shared = &alone;
   act_alike(shared->communicator, [&] {
+    volume_ = Array<double>(laplace::volume_size(block));
+    face_ = Array<double>(laplace::face_size(block));
+    if (data.reaction)
+      reaction_ = Array<double>(laplace::reaction_size(block));
     for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
       for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
         for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -308,6 +309,14 @@ namespace
       seen = 1;
     }
     EXPECT_EQ(seen, 1);
+    EXPECT_THROW(act_alike(MPI_COMM_WORLD,
+                     [] {
+                       int rank = 0;
+                       MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+                       if (rank == n_ranks() - 1)
+                         throw std::bad_alloc();
+                     }),
+        std::bad_alloc);
   }
 
   TEST(BlockRanks, PartsAreAlike)
