@@ -321,6 +321,18 @@ namespace
     }
   }
 
+  TEST(MeshSolver, ANameThatIsAnotherNumber)
+  {
+    MeshOptions mesh = shell(2);
+    mesh.type = MeshType::arrays;
+    mesh.arrays = arrays_of(generate_mesh(2, mesh.generator, mesh.generator_arguments, 2), 2);
+    mesh.arrays.boundary_names = {{0, "1"}, {1, "outside"}};
+    mesh.conditions = {{"*", {}}};
+    const MeshSolver solver(of_shell(2, 1, 0), mesh, {}, alone());
+    EXPECT_EQ(solver.boundary_size("outside"), 10);
+    expect_refused([&] { solver.boundary_size("1"); }, {"'1' is the name or the number of 2"});
+  }
+
   // Cubic cells by nodes at both kinds of places have one shape.
   TEST(MeshSolver, NodesAtEqualDistances)
   {
@@ -583,12 +595,7 @@ namespace
     refuse(
         [](P &p, M &, O &) { p.boundary[5] = BoundaryKind::neumann; }, "problem.boundary of top");
     refuse([](P &, M &m, O &) { m.averages = FaceAverage::harmonic; }, "the mesh");
-    refuse(
-        [](P &p, M &m, O &) {
-          m.degree = p.degree = 1;
-          m.arrays.material[0] = 5;
-        },
-        "the mesh");
+    refuse([](P &, M &m, O &) { m.arrays.material[0] = 5; }, "the mesh");
     refuse([](P &, M &m,
                O &) { m.arrays.points[static_cast<std::size_t>(m.arrays.cells[13])][0] += 1e-3; },
         "the mesh");
