@@ -69,7 +69,8 @@ namespace
         .list_separator = ';';
     problem.word("coefficient_in_cell", &Problem::coefficient_in_cell,
         "constant: coefficient and reaction have one value in each cell; a place where they have not is told, and refused. "
-        "mean: where they vary within a cell its mean is taken, and the solution is that of the means (docs/mathematics.md).");
+        "mean: where they vary within a cell its mean is taken, and the solution is that of the means (docs/mathematics.md). "
+        "Curved cells: K varies within cells unless this is mean, which serves K that jumps inside cells; reaction and Robin coefficients vary in any case.");
     problem.add(
         "reaction",
         "The c in -div(K grad u) + c u = f, with one value in each cell, as the coefficient.",

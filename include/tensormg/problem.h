@@ -53,7 +53,8 @@ struct Problem
   double coefficient = 1.; ///< a > 0
   /// In place of it an expression with one value per cell; with three of them (2D: two) the diagonal of a tensor.
   std::array<std::string, 3> cell_coefficient;
-  /// On meshes of curved cells also xy, xz, yz of a symmetric tensor (2D: xy), whose diagonal stands above; there coefficients vary in cells.
+  /// On meshes of curved cells also xy, xz, yz of a symmetric tensor (2D: xy), whose diagonal stands above; there coefficients vary in cells,
+  /// but for InCell::mean: K then is its mean over each cell.
   std::array<std::string, 3> mixed_coefficient;
   InCell coefficient_in_cell = InCell::constant;
   std::string reaction; ///< c >= 0 of c u, likewise with one value per cell; empty: none

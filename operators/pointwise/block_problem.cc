@@ -412,6 +412,8 @@ PointwiseData pointwise_data(const BlockProblem &problem)
   const std::vector<int> &materials = problem.blocks.material;
   PointwiseData data(tensor_of(problem));
   data.averages = problem.averages;
+  if (p.coefficient_in_cell == InCell::mean)
+    data.means_of_k = {std::int64_t{1} << p.refinements, 2 * (p.degree + 1)};
   if (!p.reaction.empty())
     data.reaction = [c = std::make_shared<BlockFunction>(
                          p, "problem.reaction", p.reaction, materials)](std::int64_t block, int,

@@ -120,7 +120,8 @@ namespace
   public:
     MetricWriter(const BlockGeometry &geometry, const BlockLevel &level, const CellBasis &basis,
         const PointwiseData &data, const std::vector<laplace::BlockLink> &links, bool means_of_k)
-      : means_of_k_(means_of_k && !data.k.is_constant())
+      : has_means_of_cells_(data.means_of_k.per_direction == level.per_direction)
+      , has_means_of_points_(means_of_k && !has_means_of_cells_ && !data.k.is_constant())
       , level_(level)
       , data_(data)
       , links_(links)
@@ -132,7 +133,8 @@ namespace
       , gauss_(lobatto_nodes(level.mapping_degree), line_.points)
       , ends_{LinePoints(lobatto_nodes(level.mapping_degree), {0.}),
             LinePoints(lobatto_nodes(level.mapping_degree), {1.})}
-      , sample_points_(sample_points(line_))
+      , sample_points_(
+            has_means_of_cells_ ? middles_of_parts(data.means_of_k.samples) : sample_points(line_))
       , samples_(lobatto_nodes(level.mapping_degree), sample_points_)
       , sigma_(basis.penalty)
     {
@@ -211,17 +213,27 @@ namespace
       return points;
     }
 
+    static std::vector<double> middles_of_parts(int count)
+    {
+      std::vector<double> points;
+      for (int i = 0; i < count; ++i)
+        points.push_back((i + 0.5) / count);
+      return points;
+    }
+
     Points inside_of(const std::vector<Point> &nodes, const Place &place) const
     {
       Points result{map_.at(nodes, {&gauss_, &gauss_, &gauss_}, place.of_block), {}, {}};
-      result.k = means_of_k_
-          ? means_of_k(nodes, place)
+      result.k = has_means_of_points_ ? means_of_points(nodes, place)
+          : has_means_of_cells_
+          ? std::vector<SymmetricTensor>(result.points.size(), mean_of_cell(nodes, place))
           : data_.k(place.of_block, result.points.x, {place.cell, level_.per_direction});
       result.g = metric_at(result.points, result.k, dim_);
       return result;
     }
 
-    std::vector<SymmetricTensor> means_of_k(
+    /// At all sample points.
+    std::vector<SymmetricTensor> samples_of_k(
         const std::vector<Point> &nodes, const Place &place) const
     {
       std::vector<Point> x = nodes;
@@ -229,8 +241,24 @@ namespace
       for (int d = 0; d < dim_; ++d, stride *= sample_points_.size())
         x = contracted(
             x, samples_.value, stride, static_cast<std::size_t>(level_.mapping_degree) + 1);
-      const std::vector<SymmetricTensor> k = data_.k(place.of_block, x,
+      return data_.k(place.of_block, x,
           {place.cell, level_.per_direction, -1, &sample_points_, level_.count < 0});
+    }
+
+    SymmetricTensor mean_of_cell(const std::vector<Point> &nodes, const Place &place) const
+    {
+      const std::vector<SymmetricTensor> k = samples_of_k(nodes, place);
+      SymmetricTensor mean{};
+      for (const SymmetricTensor &of_sample : k)
+        for (std::size_t i = 0; i < mean.size(); ++i)
+          mean[i] += of_sample[i] / static_cast<double>(k.size());
+      return mean;
+    }
+
+    std::vector<SymmetricTensor> means_of_points(
+        const std::vector<Point> &nodes, const Place &place) const
+    {
+      const std::vector<SymmetricTensor> k = samples_of_k(nodes, place);
       const auto n = static_cast<std::size_t>(block_.n), m = sample_points_.size();
       std::vector<SymmetricTensor> means(
           static_cast<std::size_t>(laplace::points_of_cell(block_)), SymmetricTensor{});
@@ -252,7 +280,7 @@ namespace
       std::array<const LinePoints *, 3> lines{&gauss_, &gauss_, &gauss_};
       lines[d] = &ends_[side % 2];
       Points result{map_.at(nodes, lines, place.of_block), {}, {}};
-      if (!means_of_k_)
+      if (!has_means_of_points_ && !has_means_of_cells_)
         result.k =
             data_.k(place.of_block, moved_inwards(result.points.x, middle_of_corners(nodes, dim_)),
                 {place.cell, level_.per_direction, side});
@@ -360,7 +388,7 @@ namespace
       return sum;
     }
 
-    bool means_of_k_;
+    bool has_means_of_cells_, has_means_of_points_; ///< of K
     const BlockLevel &level_;
     const PointwiseData &data_;
     const std::vector<laplace::BlockLink> &links_;

@@ -109,6 +109,13 @@ private:
 using NumberAtPoints = std::function<std::vector<double>(
     std::int64_t block, int boundary, const std::vector<std::array<double, 3>> &points)>;
 
+/// K is its mean over each cell where blocks have so many cells per direction, by its values in the middles of `samples` equal parts of each direction.
+struct CellMeansOfK
+{
+  std::int64_t per_direction = 0; ///< 0: nowhere
+  int samples = 0;
+};
+
 /// What belongs to points of cells and their sides.
 struct PointwiseData
 {
@@ -124,6 +131,7 @@ struct PointwiseData
   NumberAtPoints reaction; ///< c >= 0; empty: none
   NumberAtPoints robin;    ///< r >= 0 of K du/dn + r u at sides that are Side::neumann; empty: none
   FaceAverage averages = FaceAverage::arithmetic;
+  CellMeansOfK means_of_k{};
 };
 
 /// By this part of the way to the middle of the corners of a cell points of its sides are moved for K, which may jump there.

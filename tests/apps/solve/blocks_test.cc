@@ -166,6 +166,31 @@ namespace
   }
 
   // All vertices are on every rank.
+  // Cells that a jump of K cuts: with K at points the smoother fails, with means of cells vertices take any jump.
+  TEST_F(Blocks, CoefficientsThatJumpInCells)
+  {
+    const Words cut{"problem.degree=2", "problem.refinements=3",
+        "problem.exact_solution=", "problem.exact_gradient=", "problem.right_hand_side=1",
+        "boundary.conditions=*: dirichlet 0", "solver.max_iterations=40",
+        "problem.coefficient=if(sin(20*x)*sin(20*y) > 0, 1e4, 1)"};
+    EXPECT_FALSE(run(cut).report.converged());
+    Words means = cut;
+    means.emplace_back("problem.coefficient_in_cell=mean");
+    const RunRecord record = run(means);
+    EXPECT_TRUE(record.report.converged());
+    EXPECT_LE(record.report.iterations, 22);
+    EXPECT_EQ(record.mesh->coarsening.rfind("vertices", 0), 0u) << record.mesh->coarsening;
+  }
+
+  // Where K does not vary in cells its means are K.
+  TEST_F(Blocks, MeansOfOneCoefficient)
+  {
+    const Words by_ring{"problem.coefficient=if(x > 0, 1 + 0*y, 1)", "solver.tolerance=1e-12"};
+    Words means = by_ring;
+    means.emplace_back("problem.coefficient_in_cell=mean");
+    EXPECT_NEAR(*run(by_ring).l2_error, *run(means).l2_error, 1e-12);
+  }
+
   TEST_F(Blocks, MemoryOfVertices)
   {
     const auto plan = [](Coarsening coarsening, int n_ranks) {
