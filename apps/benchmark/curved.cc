@@ -347,8 +347,8 @@ std::string curved_benchmark_table(const nlohmann::json &result)
 {
   std::ostringstream table;
   table
-      << "| degree | cells | apply | deal.II | quotient | step | step, single | solve | iterations | cycle in double / single | setup / solve |\n"
-      << "|---|---|---|---|---|---|---|---|---|---|---|\n"
+      << "| degree | cells | apply | deal.II | quotient | step | step, single | solve | iterations | cycle in double / single | setup / solve | iterations, cell mean | time of one / constant |\n"
+      << "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
       << std::fixed;
   for (const json &entry : result["entries"])
   {

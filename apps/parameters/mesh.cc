@@ -193,6 +193,13 @@ namespace
     if (differs_from_default(p, "problem.grading"))
       fail_on_blocks(p, "problem.grading", "the cells of a block are equal on the reference block",
           "no grading (mesh.map can grade)");
+    if (!p.materials.empty())
+      fail_on_blocks(p, "problem.materials", "it has the numbers of labels of fields",
+          "nothing, and a coefficient with the number of the material, as if(material == 1, 50, 0.05)");
+    if (p.mesh.averages == FaceAverage::harmonic &&
+        p.solver.multigrid.cycle_operator == CycleOperator::cell_mean)
+      fail_for(p, {"multigrid.operator", "mesh.averages"},
+          "means of cells know arithmetic averages; allowed: auto or true_metric, or averages = arithmetic");
     if (p.output.write_npy)
       fail_on_blocks(p, "output.write_npy", "an array has the cells of a box", "false");
     if (p.output.vtu_coarsening > 0)

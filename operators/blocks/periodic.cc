@@ -31,7 +31,7 @@ namespace
     }
   };
 
-  double distance(const Point &a, const Point &b)
+  double length_between(const Point &a, const Point &b)
   {
     return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
   }
@@ -68,7 +68,7 @@ namespace
   {
     double size = INFINITY;
     for (const Face &face : faces)
-      size = std::min(size, distance(face.corners.front(), face.corners.back()));
+      size = std::min(size, length_between(face.corners.front(), face.corners.back()));
     return size;
   }
 
@@ -84,7 +84,7 @@ namespace
       {
         const auto to = map(v % 2, v / 2, 2, dim == 3 ? 2 : 1);
         fits = fits &&
-            distance(here[static_cast<std::size_t>(v)],
+            length_between(here[static_cast<std::size_t>(v)],
                 there[static_cast<std::size_t>(to[0] + 2 * to[1])]) < tolerance;
       }
       if (fits)

@@ -306,6 +306,10 @@ void check_arguments(const Problem &problem, const MeshOptions &mesh, const Solv
   check_solver(options);
   check_multigrid(options.multigrid);
   check_methods_of_meshes(options);
+  if (mesh.averages == FaceAverage::harmonic &&
+      options.multigrid.cycle_operator == CycleOperator::cell_mean)
+    refuse("options.multigrid.cycle_operator = cell_mean with mesh.averages = harmonic",
+        "auto, true_metric");
   if (execution.backend != "auto" && execution.backend != "cpu")
     refuse("execution.backend = '" + execution.backend + "' on curved cells", "auto, cpu");
 }

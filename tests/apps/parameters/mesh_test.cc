@@ -78,6 +78,10 @@ namespace
         CycleOperator::cell_mean);
     expect_refused({}, {"mesh.averages=harmonic"}, {"mesh.averages", "mesh.type"});
     EXPECT_EQ(read(ring, {"mesh.averages=harmonic"}).mesh.averages, FaceAverage::harmonic);
+    expect_refused(ring, {"mesh.averages=harmonic", "multigrid.operator=cell_mean"},
+        {"multigrid.operator", "mesh.averages", "true_metric"});
+    expect_refused(ring, {"problem.materials=1: 50, 2: 0.05"},
+        {"problem.materials", "if(material == 1, 50, 0.05)"});
     expect_refused(ring, {"mesh.type=shell"}, {"mesh.type", "box, mapped, generate, file"});
   }
 
