@@ -44,6 +44,7 @@ PROGRAMS = {
                   [("--degrees N ...", "polynomial degrees"),
                    ("--backend NAME", "auto, which takes a GPU for each rank if there are such; cpu; or cuda, wmma, mma"),
                    ("--dofs N", "unknowns wanted, of all ranks"), ("--dofs-per-rank N", "unknowns wanted of each rank"),
+                   ("--curved", "curved cells in 3D on the CPU, each rank with a mesh of its own, and deal.II's MatrixFree beside them"),
                    ("--dimension N", "2 or 3"),
                    ("--repetitions N", "of every kernel"),
                    ("--output STEM", "stem of the result files, .json and .md are appended"),
