@@ -325,7 +325,7 @@ namespace
 } // namespace
 
 nlohmann::json run_curved_benchmark(
-    const BenchmarkOptions &options, MPI_Comm communicator, BenchmarkVoice voice)
+    const BenchmarkOptions &options, MPI_Comm communicator, const BenchmarkVoice &voice)
 {
   json result = benchmark_head(options, communicator);
   result["benchmark"] = "curved cells";

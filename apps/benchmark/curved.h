@@ -18,7 +18,7 @@ inline constexpr std::int64_t dofs_of_curved_benchmark = 2'097'152;
 /// single, the operator of deal.II by turns with ours (degrees up to 7), setup and solve with cycles in both. Every rank measures a mesh of its own, all
 /// at once. Both operators are compared before they are timed. Throws as run_benchmark().
 nlohmann::json run_curved_benchmark(
-    const BenchmarkOptions &options, MPI_Comm communicator, BenchmarkVoice voice = {});
+    const BenchmarkOptions &options, MPI_Comm communicator, const BenchmarkVoice &voice = {});
 
 std::string curved_benchmark_table(const nlohmann::json &result);
 } // namespace tensormg
