@@ -25,13 +25,13 @@ namespace
   /// five.
   constexpr int v_cycles = 2;
 
-  double mean(const std::vector<double> &x)
+  double mean_of(const std::vector<double> &x)
   {
     return std::accumulate(x.begin(), x.end(), 0.) / static_cast<double>(x.size());
   }
   void subtract_mean(std::vector<double> &x)
   {
-    const double subtrahend = mean(x);
+    const double subtrahend = mean_of(x);
     for (double &number : x)
       number -= subtrahend;
   }
