@@ -68,9 +68,9 @@ namespace
             write_coefficient)
         .list_separator = ';';
     problem.word("coefficient_in_cell", &Problem::coefficient_in_cell,
-        "constant: coefficient and reaction have one value in each cell; a place where they have not is told, and refused. "
-        "mean: where they vary within a cell its mean is taken, and the solution is that of the means (docs/mathematics.md). "
-        "Curved cells: K varies within cells unless this is mean, which serves K that jumps inside cells; reaction and Robin coefficients vary in any case.");
+        "constant: coefficient and reaction have one value in each cell; a place where they have not is refused. "
+        "mean: where they vary within a cell its mean is taken (docs/mathematics.md). "
+        "Curved cells: K varies within cells unless this is mean, which serves K that jumps inside cells.");
     problem.add(
         "reaction",
         "The c in -div(K grad u) + c u = f, with one value in each cell, as the coefficient.",
@@ -186,7 +186,7 @@ namespace
         "Polynomial degree of the geometry of a cell, at most that of the elements; 0 is theirs.");
     mesh.word("averages", &MeshOptions::averages,
         "Of the fluxes and penalties of the two sides of a face, on curved cells: arithmetic, or harmonic, weighted interior penalty (SWIP), "
-        "where K jumps: the diagonal is then enough for the smoother at any jump between blocks, and errors are the same but for a few percent.");
+        "where K jumps: the diagonal is then enough for the smoother at any jump between blocks.");
   }
 
   void add_conditions(std::vector<ParameterEntry> &table)
@@ -281,8 +281,8 @@ namespace
         "Visits coarser levels once (v) or, if they have at most a quarter of the unknowns, twice (w).");
     multigrid.word("coarsening", &MultigridOptions::coarsening,
         "What serves coefficients of cells. cells: coarser cells; vertices: linear elements, smoothed by cells and strong lines; "
-        "vertices_and_lines: by all lines; fast_diagonalisation: the whole grid at once, for products of functions of x, y, z. "
-        "auto goes by the cells, and on to the next if slow. On curved cells there are cells and vertices, for coefficients that jump inside blocks.");
+        "vertices_and_lines: by all lines; fast_diagonalisation: the whole grid at once, for products. "
+        "auto goes by the cells, and on to the next if slow. Curved cells have cells and vertices.");
     multigrid.word("smoother", &MultigridOptions::smoother,
         "chebyshev: polynomial over the inverted cell blocks; patch: vertex-patch Schwarz; "
         "jacobi: damped inverted cell blocks.");
@@ -416,9 +416,8 @@ namespace
     of_all
         .add(
             "probe_lines",
-            "Straight lines, each with two ends and its number of points, with both ends. The value and the gradient of the solution at these go into a file "
-            "for each line, NAME_line_1.csv, ..., with the columns x, y, z, distance, the field and gradient_x, gradient_y, gradient_z; nan where a point is "
-            "outside of the mesh. Needs vtu_coarsening = 0.",
+            "Straight lines by their ends and numbers of points. Value and gradient of the solution go into a file for each, "
+            "NAME_line_1.csv, ..., with x, y, z and the distance; nan outside of the mesh (docs/meshes.md). Needs vtu_coarsening = 0.",
             "lines FROM : TO : POINTS, separated by semicolons, as in 0 0 0 : 1 1 1 : 101; 0 0 0.5 : 1 0 0.5 : 11; or nothing",
             any_pattern(),
             [](Parameters &p, const std::string &text) {
