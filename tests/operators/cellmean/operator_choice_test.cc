@@ -33,7 +33,7 @@ namespace
       int dim, std::array<std::int64_t, 3> cells, int degree, int mapping_degree, const Move &move)
   {
     const BlockMesh mesh = make_block_mesh(box_cells(dim, cells, {0., 0., 0.}, {1., 1., 1.}));
-    const BlockGeometry geometry = BlockGeometry(mesh).moved([&](std::vector<Point> &points) {
+    const BlockGeometry geometry = BlockGeometry(mesh).moved([move](std::vector<Point> &points) {
       for (Point &x : points)
         x = move(x);
     });
