@@ -22,9 +22,10 @@
 #include "operators/pointwise/block_levels.h"
 #include "operators/pointwise/pointwise_operator.h"
 #include "operators/solver/available_memory.h"
-#include "operators/solver/block_solver.h"
+#include "operators/solver/block_memory.h"
+#include "operators/solver/block_system.h"
+#include "operators/solver/box_system.h"
 #include "operators/solver/memory_plan.h"
-#include "operators/solver/system_solver.h"
 
 namespace tensormg
 {
@@ -174,9 +175,9 @@ namespace
     const Vector<double> b = pseudo_random_vector(cube.finest().grid);
     Vector<double> x(b.block());
     const double begin = now(communicator);
-    BlockSolver solver(cube.levels(), options);
+    const std::unique_ptr<BlockSolver> solver = make_block_solver(cube.levels(), options, x, b);
     const double is_set_up = now(communicator);
-    const SolveReport report = solver.solve(x, b, Start::zero);
+    const SolveReport report = solver->solve(x, b, Start::zero);
     const double seconds = now(communicator) - is_set_up;
     if (!report.converged())
       throw std::runtime_error(std::string("the solve ended with ") + to_string(report.reason));
@@ -202,7 +203,8 @@ namespace
     options.multigrid.precision = Precision::single_precision;
     const Vector<double> b = pseudo_random_vector(grid.finest());
     Vector<double> x(b.block());
-    SystemSolver<HostContext> solver(grid, basis, laplace::Backend::cpu, options, HostContext());
+    BoxSystemSolver<HostContext> solver(
+        {grid, basis, laplace::Backend::cpu, HostContext()}, options);
     solver.set_up(x, b);
     const double begin = now(communicator);
     const SolveReport report = solver.solve(x, b, Start::zero);

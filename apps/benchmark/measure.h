@@ -15,7 +15,7 @@
 #include "apps/benchmark/exchange.h"
 #include "operators/constant/laplace_operator.h"
 #include "operators/constant/start_vector.h"
-#include "operators/solver/system_solver.h"
+#include "operators/solver/box_system.h"
 
 namespace tensormg
 {
@@ -109,7 +109,7 @@ public:
     const auto b = some_vector<double>(1.);
     auto x = space_.make_vector();
     const Clock::time_point start = Clock::now();
-    SystemSolver<Context> solver(place_.grid, place_.basis, place_.backend, options, context_);
+    BoxSystemSolver<Context> solver({place_.grid, place_.basis, place_.backend, context_}, options);
     solver.set_up(x, b);
     wait_for(context_);
     const double setup = std::chrono::duration<double>(Clock::now() - start).count();

@@ -24,7 +24,8 @@
 #include "operators/pointwise/block_problem.h"
 #include "operators/pointwise/block_right_hand_side.h"
 #include "operators/solver/available_memory.h"
-#include "operators/solver/block_solver.h"
+#include "operators/solver/block_memory.h"
+#include "operators/solver/block_solve.h"
 #include "operators/solver/block_system.h"
 #include "tensormg/solver.h"
 
@@ -387,10 +388,10 @@ namespace
     RunRecord &record = stage.record;
     record.precision = solver.options().multigrid.precision;
     record.single_levels = solver.options().multigrid.single_levels;
-    const std::vector<LevelTimes> times = solver.multigrid().times();
+    const std::vector<LevelTimes> times = solver.multigrid()->times();
     for (std::size_t l = 0; l < record.levels.size(); ++l)
       record.levels[l].times = times.at(l);
-    record.lambda_max = solver.multigrid().lambda_max();
+    record.lambda_max = solver.multigrid()->lambda_max();
     if (record.report.reason == StopReason::not_finite)
       return;
     // The modes are orthonormal on the reference cell: as if all cells had the mean volume.
@@ -431,16 +432,16 @@ namespace
     options.multigrid.precision =
         parameters.solver.multigrid.precision; // the levels may ask for double
     const std::unique_ptr<BlockSolver> solver =
-        with_mesh(parameters, [&] { return make_block_solver(levels, options); });
+        with_mesh(parameters, [&] { return make_block_solver(levels, options, x, b); });
     setup_times::pause();
     record.setup_seconds += MPI_Wtime() - begin;
     if (record.solver.multigrid.precision != solver->options().multigrid.precision)
       console.normal(
           "             the cycle is in double precision: entries of the diagonal differ by " +
           format_number(diagonal_range(levels)) + '\n');
-    record.mesh->relaxation = relaxation_text(solver->relaxation());
+    record.mesh->relaxation = relaxation_text(solver->system().relaxation());
     console.normal("             smoothed by " + record.mesh->relaxation + '\n');
-    record.mesh->cycle_operator = operator_text(solver->cycle_operator());
+    record.mesh->cycle_operator = operator_text(solver->system().cycle_operator());
     console.normal("             the cycle has " + record.mesh->cycle_operator + '\n');
     SolveEvents events;
     events.iteration = [&console, previous = 0.](int iteration, double residual) mutable {

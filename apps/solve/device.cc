@@ -50,7 +50,7 @@ namespace
     const LevelGrid &level() const { return system_.grid.finest(); }
     const DeviceVectorSpace &space() const { return space_; }
     const DataInContext<DeviceContext> &data() const { return data_; }
-    SystemSolver<DeviceContext>::Settings settings() const
+    SystemSettings settings() const
     {
       return {
           .cycle = {.level_times = system_.parameters.output.level_times, .one_allocation = true},

@@ -26,7 +26,7 @@ namespace
     const LevelGrid &level() const { return system_.grid.finest(); }
     const VectorSpace &space() const { return space_; }
     const DataInContext<HostContext> &data() const { return data_; }
-    static SystemSolver<HostContext>::Settings settings() { return {}; }
+    static SystemSettings settings() { return {}; }
     VectorType restricted(const LevelGrid &fine, const LevelGrid &coarse, const VectorType &x) const
     {
       VectorType result(coarse.block);

@@ -1,7 +1,7 @@
 // A run of `tensormg solve` from the right-hand side to the errors, for vectors in host or in device memory: one text for both.
 //
 // Place is where they lie (host.cc, device.cc). It has the members
-//   Context, context, level(), space(), data()     of a SystemSolver and a DataInContext,
+//   Context, context, level(), space(), data()     of a BoxSystemSolver and a DataInContext,
 //   settings()                                     of the SystemSolver,
 //   check_memory(options)                          throws if a solve with these does not fit beside bytes_kept(),
 //   make_profile()                                 of the launches from here on, or nullptr,
@@ -19,8 +19,8 @@
 #include "apps/solve/system.h"
 #include "kernels/core/setup_times.h"
 #include "kernels/device/meters/launch_profile.h"
+#include "operators/solver/box_system.h"
 #include "operators/solver/data_in_context.h"
-#include "operators/solver/system_solver.h"
 
 namespace tensormg
 {
@@ -120,7 +120,7 @@ inline LevelTimes slowest(const LevelTimes &times, MPI_Comm communicator)
 /// What the multigrid of the solver knows, and the error that the end of the iteration leaves.
 template <typename Place>
 void record_multigrid(const System &system, const Place &place,
-    SystemSolver<typename Place::Context> &solver, const typename Place::VectorType &b,
+    BoxSystemSolver<typename Place::Context> &solver, const typename Place::VectorType &b,
     const typename Place::VectorType &x, RunRecord &record)
 {
   const MultigridOptions &options = solver.options().multigrid;
@@ -156,8 +156,9 @@ void solve_system(const System &system, const Place &place, const typename Place
     int exponent, typename Place::VectorType &x, RunRecord &record)
 {
   Meters<Place> meters(system, place, record);
-  SystemSolver<typename Place::Context> solver(
-      system.grid, system.basis, system.backend, system.options(), place.context, place.settings());
+  BoxSystemSolver<typename Place::Context> solver(
+      {system.grid, system.basis, system.backend, place.context}, system.options(),
+      place.settings());
   SolveEvents events;
   events.iteration = system.callback();
   events.begins = [&] { meters.begin_solve(); };

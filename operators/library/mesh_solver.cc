@@ -23,7 +23,7 @@
 #include "operators/pointwise/block_right_hand_side.h"
 #include "operators/solver/argument_checks.h"
 #include "operators/solver/available_memory.h"
-#include "operators/solver/block_system.h"
+#include "operators/solver/block_solve.h"
 #include "operators/solver/execution.h"
 #include "operators/vectors/nodal_map.h"
 
@@ -408,7 +408,7 @@ private:
   }
   void make_solver()
   {
-    solver_ = with_errors([&] { return make_block_solver(*levels_, options_); });
+    solver_ = with_errors([&] { return make_block_solver(*levels_, options_, x_, b_); });
   }
   /// Where other coefficients were refused it has gone. Collective.
   BlockSolver &solver()

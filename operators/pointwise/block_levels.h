@@ -113,6 +113,7 @@ public:
   }
   /// Over which sums of the cells of the finest level go.
   MPI_Comm communicator() const { return levels_.back().grid.communicator; }
+  MPI_Comm all_ranks() const { return communicator_; }
   const std::vector<Level> &levels() const { return levels_; }
   const BlockCoarsening &coarsening() const { return coarsening_; }
   FaceAverage averages() const { return averages_; }

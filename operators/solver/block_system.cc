@@ -3,103 +3,115 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <new>
 #include <stdexcept>
-#include <string>
-#include <utility>
 
-#include "kernels/core/setup_times.h"
-#include "operators/division/failure.h"
-#include "operators/solver/available_memory.h"
+#include "operators/cellmean/cell_mean_kernel.h"
+#include "operators/multigrid/multigrid_implementation.h"
+#include "operators/vectors/with_number.h"
 #include "tensormg/solver.h"
 
 namespace tensormg
 {
 namespace
 {
-  void check_number_of_blocks(const Problem &problem)
+  void check_options(const SolverOptions &options)
   {
-    constexpr double bytes_per_block = 3000.; // of vertices, cells and neighbours, about
-    double blocks = 1.;
-    for (int d = 0; d < problem.dim; ++d)
-      blocks *= static_cast<double>(problem.coarse_cells[static_cast<std::size_t>(d)]);
-    const double available = available_memory();
-    if (blocks * bytes_per_block > available)
-      throw MemoryError("so many blocks need some " + number_text(blocks * bytes_per_block) +
-          " bytes of memory, and " + number_text(available) +
-          " are available; allowed: fewer coarse_cells with more refinements");
+    const auto refuse = [](const std::string &text) {
+      throw std::invalid_argument("curved cells have no " + text);
+    };
+    if (options.solver == OuterSolver::direct)
+      refuse("direct solver");
+    if (options.full_multigrid)
+      refuse("full multigrid");
+    if (options.basis_precision == BasisPrecision::single_precision)
+      refuse("basis in single precision");
+    if (options.multigrid.smoother == Smoother::patch)
+      refuse("patch smoother");
+    if (takes_tensor_cores(options.multigrid.precision))
+      refuse(std::string("cycle in ") + to_string(options.multigrid.precision) +
+          ", which takes the tensor cores of a device");
+  }
+
+  SolverOptions with_choices(const BlockLevels &levels, SolverOptions options)
+  {
+    constexpr double most_in_single = 1e9;
+    if (options.multigrid.precision == Precision::automatic &&
+        diagonal_range(levels) > most_in_single)
+      options.multigrid.precision = Precision::double_precision;
+    options.multigrid = with_precision_of_blocks(options.multigrid);
+    options.basis_precision = BasisPrecision::double_precision;
+    return options;
   }
 } // namespace
 
-BlockProblem make_divided_problem(
-    const Problem &problem, const MeshOptions &mesh, MPI_Comm communicator)
+double diagonal_range(const BlockLevels &levels)
 {
-  if (mesh.type == MeshType::mapped)
-    check_number_of_blocks(problem);
-  try
-  {
-    return make_divided_problem(make_block_problem(problem, mesh), communicator);
-  }
-  catch (const std::bad_alloc &)
-  {
-    throw MemoryError("the mesh does not fit into memory; allowed: one with fewer cells");
-  }
+  const Vector<double> &diagonal = levels.levels().back().diagonal;
+  double least = INFINITY, largest = 0.;
+  for (std::int64_t at = 0; at < diagonal.size(); ++at)
+    if (diagonal[at] > 0.) // no padding
+    {
+      least = std::min(least, diagonal[at]);
+      largest = std::max(largest, diagonal[at]);
+    }
+  std::array<double, 2> bounds{-least, largest};
+  MPI_Allreduce(MPI_IN_PLACE, bounds.data(), 2, MPI_DOUBLE, MPI_MAX, levels.communicator());
+  return bounds[1] / -bounds[0];
 }
 
-BlockProblem make_divided_problem(BlockProblem problem, MPI_Comm communicator)
+MultigridOptions with_precision_of_blocks(MultigridOptions options)
 {
-  int n_ranks = 1;
-  MPI_Comm_size(communicator, &n_ranks);
-  divide(problem, n_ranks);
-  return problem;
+  if (options.precision == Precision::automatic)
+    options.precision = Precision::single_precision;
+  return options;
 }
 
-double dofs_of(const BlockProblem &problem)
+BlockSystem::BlockSystem(const BlockLevels &levels, const MultigridOptions &options)
+  : levels_(levels)
+  , family_(levels, options)
+{}
+
+template <>
+std::unique_ptr<PointwiseOperator<double>> BlockSystem::make_operator<double>() const
 {
-  const Problem &p = problem.problem;
-  return std::ldexp(static_cast<double>(problem.blocks.n_blocks()), p.refinements * p.dim) *
-      std::pow(p.degree + 1., p.dim);
+  std::unique_ptr<BlockKernel<double>> kernel;
+  if (cycle_operator().is_exact)
+    kernel = std::make_unique<CellMeanKernel<double>>(levels_.levels().back());
+  return std::make_unique<PointwiseOperator<double>>(
+      levels_, n_levels() - 1, nullptr, std::move(kernel));
 }
 
-BlockSizes sizes_of(const BlockProblem &problem, int n_ranks)
+std::unique_ptr<MultigridPreconditioner> BlockSystem::make_cycle(
+    const MultigridOptions &options, const CycleOptions &cycle) const
 {
-  const Problem &p = problem.problem;
-  return {p.dim, p.degree, problem.blocks.n_blocks(), p.refinements, !p.reaction.empty(),
-      problem.geometry.degree(), n_ranks};
+  return with_number(
+      options.precision, [&](auto number) -> std::unique_ptr<MultigridPreconditioner> {
+        return std::make_unique<MultigridImplementation<BlockFamily, decltype(number)>>(
+            family_, options, cycle);
+      });
 }
 
-PlanOfVertices plan_of_vertices(
-    const BlockProblem &problem, const SolverOptions &options, MPI_Comm communicator)
+double BlockSystem::largest_eigenvalue_bound() const { return INFINITY; }
+
+std::string BlockSystem::advice_on_precision() const
 {
-  int n_ranks = 1;
-  MPI_Comm_size(communicator, &n_ranks);
-  SolverOptions on_vertices = options;
-  on_vertices.multigrid.coarsening = Coarsening::vertices;
-  MemoryPlan plan = make_memory_plan(sizes_of(problem, n_ranks), on_vertices);
-  const MemoryBudget budget = make_memory_budget(plan.bytes(), available_memory(), communicator);
-  return {std::move(plan), budget};
+  constexpr double much = 1e6;
+  return diagonal_range(levels_) < much
+      ? ""
+      : "may hold too little for these coefficients and cells: double";
 }
 
-std::unique_ptr<BlockLevels> make_levels(const BlockProblem &problem, MPI_Comm communicator,
-    Coarsening coarsening, bool has_room_for_vertices)
-{
-  const setup_times::Scope scope("metric");
-  BlockLevels::Options options = level_options(problem, communicator);
-  options.coarsening = coarsening;
-  options.has_room_for_vertices = has_room_for_vertices;
-  auto levels = std::make_unique<BlockLevels>(
-      problem.blocks, problem.geometry, pointwise_data(problem), options);
-  levels->check_held();
-  return levels;
-}
-
-std::unique_ptr<BlockSolver> make_block_solver(
-    const BlockLevels &levels, const SolverOptions &options)
+std::unique_ptr<BlockSolver> make_block_solver(const BlockLevels &levels,
+    const SolverOptions &options, Vector<double> &x, const Vector<double> &b)
 {
   constexpr double most_that_double_holds = 1e9;
+  check_options(options);
   try
   {
-    return std::make_unique<BlockSolver>(levels, options);
+    const SolverOptions chosen = with_choices(levels, options);
+    auto solver = std::make_unique<BlockSolver>(BlockSystem(levels, chosen.multigrid), chosen);
+    solver->set_up(x, b);
+    return solver;
   }
   catch (const std::invalid_argument &)
   {
@@ -117,50 +129,5 @@ std::unique_ptr<BlockSolver> make_block_solver(
   }
 }
 
-ScaledSolve::ScaledSolve(BlockSolver &solver, Vector<double> &x, Vector<double> &b)
-  : solver_(solver)
-  , x_(x)
-  , b_(b)
-{
-  const VectorSpace &space = solver.space();
-  const double largest = space.max_abs(b);
-  if (largest == 0. || (largest > 1e-100 && largest < 1e100))
-    return;
-  exponent_ = std::ilogb(largest);
-  space.axpby(std::ldexp(1., -exponent_), b, 0., b);
-}
-
-void ScaledSolve::divide_start()
-{
-  if (exponent_ != 0)
-    solver_.space().axpby(std::ldexp(1., -exponent_), x_, 0., x_);
-}
-
-SolveReport ScaledSolve::run(Start start, SolveEvents events)
-{
-  if (start != Start::zero)
-  {
-    divide_start();
-    events.restore_start = [this, restore = std::move(events.restore_start)] {
-      restore();
-      divide_start();
-    };
-  }
-  SolveReport report = solver_.solve(x_, b_, start, events);
-  report.rhs_norm = std::ldexp(report.rhs_norm, exponent_);
-  for (double &residual : report.residuals)
-    residual = std::ldexp(residual, exponent_);
-  return report;
-}
-
-double ScaledSolve::error_norm()
-{
-  return std::ldexp(solver_.estimate_error(x_, b_).norm, exponent_);
-}
-
-void ScaledSolve::finish()
-{
-  if (exponent_ != 0)
-    solver_.space().axpby(std::ldexp(1., exponent_), x_, 0., x_);
-}
+template class SystemSolver<BlockSystem>;
 } // namespace tensormg

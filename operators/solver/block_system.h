@@ -1,76 +1,77 @@
-// A problem on curved cells from the options of its mesh to the solution: the steps that programs and the library share.
+// The system on curved cells of a mesh of blocks, in host memory: what a SystemSolver needs to know of it.
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include <mpi.h>
 
+#include "operators/multigrid/block_family.h"
+#include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/pointwise/block_levels.h"
-#include "operators/pointwise/block_problem.h"
-#include "operators/solver/block_solver.h"
-#include "operators/solver/memory_plan.h"
-#include "operators/solver/solve_events.h"
+#include "operators/pointwise/pointwise_operator.h"
+#include "operators/solver/system_solver.h"
+#include "operators/vectors/context.h"
 #include "operators/vectors/vector.h"
 #include "operators/vectors/vector_space.h"
-#include "tensormg/mesh.h"
 #include "tensormg/options.h"
-#include "tensormg/problem.h"
-#include "tensormg/report.h"
 
 namespace tensormg
 {
-/// make_block_problem() and divide() for these ranks. Throws as these, and MemoryError where the blocks of a mapped box, which are known before
-/// they are made, would not fit, or the mesh itself did not.
-BlockProblem make_divided_problem(
-    const Problem &problem, const MeshOptions &mesh, MPI_Comm communicator);
+/// Of the entries of the diagonal on the finest level: the quotient of the largest and the smallest, of all ranks.
+double diagonal_range(const BlockLevels &levels);
 
-/// The same for a problem that has been made.
-BlockProblem make_divided_problem(BlockProblem problem, MPI_Comm communicator);
+/// The options with a precision that is not automatic: single. make_block_solver() takes double where diagonal_range() exceeds 1e9.
+MultigridOptions with_precision_of_blocks(MultigridOptions options);
 
-/// Of all ranks, as a number that cannot overflow; more are refused.
-double dofs_of(const BlockProblem &problem);
-inline constexpr double most_dofs_of_blocks =
-    1e15; ///< numbers of points are counted, and there are more of them
-
-/// What the memory plan has to know.
-BlockSizes sizes_of(const BlockProblem &problem, int n_ranks);
-
-/// The plan of a solve on vertices, Coarsening::vertices, and whether it fits. Collective.
-struct PlanOfVertices
-{
-  MemoryPlan plan;
-  MemoryBudget budget;
-};
-PlanOfVertices plan_of_vertices(
-    const BlockProblem &problem, const SolverOptions &options, MPI_Comm communicator);
-
-/// The levels, for a problem that something holds (BlockLevels::check_held()); has_room_for_vertices as in BlockLevels::Options. Throws as BlockLevels. Collective; `problem` must outlive the result.
-std::unique_ptr<BlockLevels> make_levels(const BlockProblem &problem, MPI_Comm communicator,
-    Coarsening coarsening, bool has_room_for_vertices);
-
-/// BlockSolver; throws CoefficientError where its operator is not positive definite, since numbers differ by more than double precision holds.
-std::unique_ptr<BlockSolver> make_block_solver(
-    const BlockLevels &levels, const SolverOptions &options);
-
-/// Solves B x = b with b of any magnitude: with numbers that a power of two brings into the range of squares.
-class ScaledSolve
+/// A LinearSystem (operators/solver/system_solver.h).
+class BlockSystem
 {
 public:
-  /// Everything must outlive the object. Divides b.
-  ScaledSolve(BlockSolver &solver, Vector<double> &x, Vector<double> &b);
+  using Context = HostContext;
+  using Space = VectorSpace;
+  template <typename Number>
+  using Operator = PointwiseOperator<Number>;
+  static constexpr bool has_basis_in_single = false;
 
-  /// From x with Start::given, which events.restore_start writes again. x is divided still; the report is about the system as it was.
-  SolveReport run(Start start, SolveEvents events);
-  /// The norm of the error of x, of the system as it was.
-  double error_norm();
-  /// Brings x back.
-  void finish();
+  /// `levels` must outlive the object and all that it makes.
+  BlockSystem(const BlockLevels &levels, const MultigridOptions &options);
+
+  static const Context &context() { return BlockFamily::context(); }
+  MPI_Comm communicator() const { return levels_.all_ranks(); }
+  std::size_t n_levels() const { return levels_.levels().size(); }
+  Space make_space() const { return family_.make_space(n_levels() - 1); }
+  /// In double. With one metric per cell where that is all there is of it.
+  template <typename Number>
+  std::unique_ptr<Operator<Number>> make_operator() const;
+  std::unique_ptr<MultigridPreconditioner> make_cycle(
+      const MultigridOptions &options, const CycleOptions &cycle) const;
+
+  static std::optional<MultigridOptions> next_cycle(const MultigridOptions &, bool) { return {}; }
+  static const char *coarsening_word(const MultigridOptions &) { return ""; }
+  static bool can_coarsen_by(Coarsening) { return true; }
+  static int longest_basis(const SolverOptions &options) { return options.restart; }
+  double largest_eigenvalue_bound() const;
+  std::string advice_on_precision() const;
+
+  /// Of the finest level.
+  const RelaxationChoice &relaxation() const { return family_.relaxation(n_levels() - 1); }
+  const OperatorChoice &cycle_operator() const { return family_.cycle_operator(); }
 
 private:
-  void divide_start();
-
-  BlockSolver &solver_;
-  Vector<double> &x_, &b_;
-  int exponent_ = 0; ///< b was 2^exponent times what it is
+  const BlockLevels &levels_;
+  BlockFamily family_;
 };
+template <>
+std::unique_ptr<PointwiseOperator<double>> BlockSystem::make_operator<double>() const;
+
+using BlockSolver = SystemSolver<BlockSystem>;
+extern template class SystemSolver<BlockSystem>;
+
+/// A solver that is set up for x and b, or such as those, by fgmres or cg, in double. `levels` must outlive it. Throws std::invalid_argument for options
+/// that curved cells do not have (direct, patch, full multigrid, tensor cores, a basis in single); CoefficientError where the operator is not positive definite,
+/// since numbers differ by more than double precision holds.
+std::unique_ptr<BlockSolver> make_block_solver(const BlockLevels &levels,
+    const SolverOptions &options, Vector<double> &x, const Vector<double> &b);
 } // namespace tensormg

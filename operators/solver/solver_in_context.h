@@ -9,9 +9,9 @@
 
 #include "kernels/vector/cuda.h"
 #include "operators/data/functions.h"
+#include "operators/solver/box_system.h"
 #include "operators/solver/data_in_context.h"
 #include "operators/solver/solver_in.h"
-#include "operators/solver/system_solver.h"
 #include "operators/vectors/context.h"
 
 namespace tensormg
@@ -30,7 +30,7 @@ public:
     , basis_(basis)
     , context_(std::move(context))
     , environment_(environment)
-    , solver_(grid, basis, backend, options, context_, {.cycle = {.one_allocation = true}})
+    , solver_({grid, basis, backend, context_}, options, {.cycle = {.one_allocation = true}})
     , data_(grid.problem, level(), basis, context_, solver_.space(),
           [this](const std::string &what) { tell_of_host(what); })
     , b_(context_.template make_vector<double>(level().block))
@@ -198,7 +198,7 @@ private:
   const CellBasis &basis_;
   Context context_;
   SolverEnvironment environment_;
-  SystemSolver<Context> solver_;
+  BoxSystemSolver<Context> solver_;
   DataInContext<Context> data_;
   VectorType b_, x_;
   VectorType sides_; ///< empty until they are not zero

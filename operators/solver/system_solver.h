@@ -1,9 +1,11 @@
-// Solves of the dimensionless system B x = b in any context, by the method that the options name: set up once, for any number
-// of right-hand sides.
+// Solves of the dimensionless system B x = b of any cells in any context, by the method that the options name: set up once, for any
+// number of right-hand sides.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -16,12 +18,7 @@
 
 #include "kernels/core/setup_times.h"
 #include "kernels/device/kernel_loading.h"
-#include "operators/constant/box_solver.h"
-#include "operators/constant/device_box_solver.h"
-#include "operators/constant/laplace_operator.h"
-#include "operators/constant/level_choices.h"
 #include "operators/mesh/agreement.h"
-#include "operators/multigrid/coarsening_choice.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/solver/outer_method.h"
 #include "operators/solver/precision_fallback.h"
@@ -33,31 +30,78 @@
 
 namespace tensormg
 {
-template <typename Context>
+/// What is solved: B of the finest level, and what can be made and said of it. What it makes outlives the system.
+template <typename S>
+concept LinearSystem = requires(const S &system, const MultigridOptions &multigrid,
+    const SolverOptions &options, const CycleOptions &cycle, Coarsening coarsening)
+{
+  typename S::Context; // operators/vectors/context.h
+  system.context();
+  system.make_space();
+  // Unique pointers; an operator in WideFloat, too, with has_basis_in_single.
+  *system.template make_operator<double>();
+  *system.make_cycle(multigrid, cycle);
+  {
+    S::has_basis_in_single
+    } -> std::convertible_to<bool>;
+  {
+    system.communicator()
+    } -> std::same_as<MPI_Comm>; // of all ranks that solve, each of them all of it or a part
+  {
+    system.n_levels()
+    } -> std::same_as<std::size_t>;
+  {
+    system.longest_basis(options)
+    } -> std::same_as<int>;
+  // What to go on with where a cycle is too slow, and how a user names its coarsening. The flag: nobody has named the coarsening.
+  {
+    system.next_cycle(multigrid, bool{})
+    } -> std::same_as<std::optional<MultigridOptions>>;
+  {
+    system.coarsening_word(multigrid)
+    } -> std::same_as<const char *>;
+  {
+    system.can_coarsen_by(coarsening)
+    } -> std::same_as<bool>;
+  // Of B.
+  {
+    system.largest_eigenvalue_bound()
+    } -> std::same_as<double>;
+  // About the precision of a cycle that failed, which is not double: "may hold too little ..: double"; or nothing.
+  {
+    system.advice_on_precision()
+    } -> std::same_as<std::string>;
+};
+/// With DirectSolver, whose solve(x, b) is B^-1 b.
+template <typename S>
+concept HasDirectSolver = requires(const S &system)
+{
+  typename S::DirectSolver;
+  *system.make_direct();
+};
+
+struct SystemSettings
+{
+  CycleOptions cycle{};
+  /// Whether the kernels of the options have been loaded; waits for who loads them. Empty: they have not.
+  std::function<bool()> kernels_are_loaded{};
+};
+
+template <LinearSystem System>
 class SystemSolver
 {
 public:
+  using Context = typename System::Context;
   using VectorType = typename Context::template Vector<double>;
   using Space = typename Context::Space;
 
-  struct Settings
-  {
-    CycleOptions cycle{};
-    /// Whether the kernels of the options have been loaded; waits for who loads them. Empty: they have not.
-    std::function<bool()> kernels_are_loaded{};
-  };
-
-  /// `grid` and `basis` must outlive the object; the precision in `options` is not automatic. Takes no vectors yet.
-  SystemSolver(const Grid &grid, const CellBasis &basis, laplace::Backend backend,
-      const SolverOptions &options, const Context &context, Settings settings = {})
-    : grid_(grid)
-    , basis_(basis)
-    , backend_(backend)
+  /// The precision in `options` is not automatic. Takes no vectors yet.
+  SystemSolver(System system, const SolverOptions &options, SystemSettings settings = {})
+    : system_(std::move(system))
     , options_(options)
     , settings_(std::move(settings))
-    , context_(context)
-    , space_(context_.make_space(grid.finest().block, grid.finest().communicator))
-    , operator_(grid.finest(), basis, backend, context_)
+    , space_(system_.make_space())
+    , operator_(system_.template make_operator<double>())
   {}
   SystemSolver(const SystemSolver &) = delete;
   SystemSolver &operator=(const SystemSolver &) = delete;
@@ -74,7 +118,8 @@ private:
   {
     if (is_direct())
     {
-      direct_ = setup_times::in_scope("direct solver", [&] { return make_direct(); });
+      if constexpr (HasDirectSolver<System>)
+        direct_ = setup_times::in_scope("direct solver", [&] { return system_.make_direct(); });
       make_method();
     }
     else
@@ -100,8 +145,8 @@ private:
     catch (const std::exception &error)
     {
       if constexpr (Context::on_device)
-        if (context_.links.nccl != nullptr)
-          context_.links.nccl->end_if_alone(error);
+        if (const auto &nccl = system_.context().links.nccl; nccl != nullptr)
+          nccl->end_if_alone(error);
       throw;
     }
   }
@@ -154,7 +199,7 @@ public:
   /// cycle. What slow solves and those that left the range of their numbers have changed stays as it is, as far as it is possible.
   void update_cells(const MultigridOptions &options)
   {
-    operator_.update_cells();
+    operator_->update_cells();
     if (products_)
       products_->update_cells();
     const MultigridOptions before = options_.multigrid;
@@ -171,7 +216,7 @@ public:
   }
 
   /// y = B x
-  void multiply(VectorType &y, const VectorType &x) { operator_.vmult(y, x); }
+  void multiply(VectorType &y, const VectorType &x) { operator_->vmult(y, x); }
 
   /// z = M^-1 r: one cycle from zero, or the direct solution.
   void precondition(VectorType &z, const VectorType &r)
@@ -180,7 +225,7 @@ public:
     if (!(norm > 0.))
       space_.axpby(0., r, 0., z);
     else if (is_direct())
-      direct_->solve(z, r);
+      solve_directly(z, r);
     else if (multigrid_ != nullptr)
       multigrid_->apply(z, r, norm);
     else
@@ -194,7 +239,7 @@ public:
   {
     method_.reset();
     VectorType r = space_.make_vector(), e = space_.make_vector();
-    operator_.residual(r, x, b);
+    operator_->residual(r, x, b);
     precondition(e, r);
     const double energy = std::sqrt(std::max(space_.dot(e, r), 0.));
     if (before_norm)
@@ -202,6 +247,7 @@ public:
     return {space_.norm(e), energy};
   }
 
+  const System &system() const { return system_; }
   const Space &space() const { return space_; }
   /// With the levels in single that a solve has fallen back to.
   const SolverOptions &options() const { return options_; }
@@ -211,36 +257,60 @@ public:
 
 private:
   template <typename Number>
-  using Operator = LaplaceOperator<Number, Context>;
-  using Mixed = MixedOperator<Operator<double>, Operator<WideFloat>>;
-  using BoxSolverHere = std::conditional_t<Context::on_device, DeviceBoxSolver<double>, BoxSolver>;
+  using Operator = typename System::template Operator<Number>;
+  struct None
+  {};
+  template <typename S>
+  struct DirectSolverOf : std::type_identity<None>
+  {};
+  template <HasDirectSolver S>
+  struct DirectSolverOf<S> : std::type_identity<typename S::DirectSolver>
+  {};
+  using DirectSolver = typename DirectSolverOf<System>::type;
+  static constexpr bool has_direct = HasDirectSolver<System>;
+  /// Of a basis in single.
+  using Products =
+      std::conditional_t<System::has_basis_in_single, Operator<WideFloat>, Operator<double>>;
+  using Mixed = std::conditional_t<System::has_basis_in_single,
+      MixedOperator<Operator<double>, Operator<WideFloat>>, None>;
 
-  std::unique_ptr<BoxSolverHere> make_direct() const
-  {
-    const LevelGrid &level = grid_.finest();
-    if constexpr (Context::on_device)
-      return std::make_unique<BoxSolverHere>(level, basis_, grid_.problem, context_);
-    else
-      return std::make_unique<BoxSolverHere>(level, basis_, grid_.problem);
-  }
   std::unique_ptr<MultigridPreconditionerIn<Context>> make_cycle() const
   {
-    return make_multigrid(grid_, basis_, backend_, options_.multigrid, context_, settings_.cycle);
+    return system_.make_cycle(options_.multigrid, settings_.cycle);
   }
 
   void make_method()
   {
     if (is_direct())
-      method_ = std::make_unique<DirectMethod<Space, Operator<double>, BoxSolverHere>>(
-          space_, operator_, *direct_, options_.tolerance);
+      make_direct_method();
     else if (options_.has_single_basis())
+      make_krylov_in_single();
+    else
+      make_krylov<VectorType>(*operator_);
+  }
+  void make_direct_method()
+  {
+    if constexpr (has_direct)
+      method_ = std::make_unique<DirectMethod<Space, Operator<double>, DirectSolver>>(
+          space_, *operator_, *direct_, options_.tolerance);
+    else
+      throw std::invalid_argument("there is no direct solver for these cells");
+  }
+  void solve_directly(VectorType &z, const VectorType &r)
+  {
+    if constexpr (has_direct)
+      direct_->solve(z, r);
+  }
+  void make_krylov_in_single()
+  {
+    if constexpr (System::has_basis_in_single)
     {
-      products_ = std::make_unique<Operator<WideFloat>>(grid_.finest(), basis_, backend_, context_);
-      both_ = std::make_unique<Mixed>(operator_, *products_);
+      products_ = system_.template make_operator<WideFloat>();
+      both_ = std::make_unique<Mixed>(*operator_, *products_);
       make_krylov<typename Space::WideFloatVector>(*both_);
     }
     else
-      make_krylov<VectorType>(operator_);
+      throw std::invalid_argument("there is no basis in single precision for these cells");
   }
   template <typename BasisVector, typename AnyOperator>
   void make_krylov(AnyOperator &op)
@@ -259,7 +329,7 @@ private:
       using Method = Fgmres<Space, BasisVector>;
       method_ =
           std::make_unique<KrylovMethod<VectorType, Method, AnyOperator, Cycles>>(op, *multigrid_,
-              space_, options_.tolerance, options_.max_iterations, longest_basis(grid_, options_));
+              space_, options_.tolerance, options_.max_iterations, system_.longest_basis(options_));
     }
   }
 
@@ -273,10 +343,10 @@ private:
         return on_all_ranks(settings_.kernels_are_loaded && settings_.kernels_are_loaded() &&
                 !has_fallen_back_ &&
                 options_.multigrid.single_levels == 0, // which are not loaded ahead
-            grid_.communicator);
+            system_.communicator());
       });
       {
-        const KernelLoading instead_of_running(context_.stream);
+        const KernelLoading instead_of_running(system_.context().stream);
         method_->prepare(x, b);
       }
       multigrid_->prepare(options_.full_multigrid, kernels_are_loaded);
@@ -354,8 +424,8 @@ private:
     method_.reset();
     multigrid_.reset();
     has_fallen_back_ = has_raised_ = true;
-    options_.multigrid = raise_levels(options_.multigrid, broken, grid_.levels.size());
-    MPI_Barrier(grid_.communicator); // all ranks have given back what they had
+    options_.multigrid = raise_levels(options_.multigrid, broken, system_.n_levels());
+    MPI_Barrier(system_.communicator()); // all ranks have given back what they had
     if (events.check_memory)
       events.check_memory(options_);
     if (events.restarts)
@@ -365,8 +435,7 @@ private:
   MultigridOptions with_earlier_changes(MultigridOptions options) const
   {
     const MultigridOptions &now = options_.multigrid;
-    const bool at_once = now.coarsening == Coarsening::fast_diagonalisation;
-    if (has_changed_ && (!at_once || can_be_solved_at_once(grid_)))
+    if (has_changed_ && system_.can_coarsen_by(now.coarsening))
     {
       options.coarsening = now.coarsening;
       options.precision = now.precision;
@@ -382,7 +451,7 @@ private:
 
   std::optional<MultigridOptions> options_of_next_cycle() const
   {
-    return next_cycle(grid_, options_.multigrid, is_coarsening_free_);
+    return system_.next_cycle(options_.multigrid, is_coarsening_free_);
   }
   /// Perhaps by rounding, which its bound may say wrongly where coefficients differ much: then the next cycle shows it.
   bool is_too_slow(const SolveReport &report) const
@@ -403,8 +472,7 @@ private:
     if (changed.multigrid.coarsening == Coarsening::vertices_and_lines)
       name = "multigrid.coarsening = vertices_and_lines";
     else if (changed.multigrid.coarsening != before.coarsening)
-      name = std::string("multigrid.coarsening = ") +
-          choose_coarsening(grid_, changed.multigrid).word();
+      name = std::string("multigrid.coarsening = ") + system_.coarsening_word(changed.multigrid);
     std::string text = "slow after " + std::to_string(report.iterations) +
         " iterations, relative residual " + number_text(report.true_relative_residual) + "; ";
     method_.reset();
@@ -424,7 +492,7 @@ private:
   /// When all ranks have given back what they had.
   bool is_there_room(const SolverOptions &options, const SolveEvents &events) const
   {
-    MPI_Barrier(grid_.communicator);
+    MPI_Barrier(system_.communicator());
     try
     {
       if (events.check_memory)
@@ -440,8 +508,7 @@ private:
   bool as_on_first_rank(bool here) const
   {
     int first = here ? 1 : 0;
-    if (grid_.n_ranks > 1)
-      MPI_Bcast(&first, 1, MPI_INT, 0, grid_.communicator);
+    MPI_Bcast(&first, 1, MPI_INT, 0, system_.communicator());
     return first != 0;
   }
 
@@ -450,20 +517,14 @@ private:
   {
     if (is_direct()) // has said so
       return;
-    const double rounding =
-        0x1p-53 * largest_eigenvalue_bound(grid_, basis_) * norm_x / report.rhs_norm;
+    const double rounding = 0x1p-53 * system_.largest_eigenvalue_bound() * norm_x / report.rhs_norm;
     // Where coefficients differ by many orders of magnitude the bound says nothing.
     report.is_rounding = rounding < 1. && report.true_relative_residual <= rounding;
     const Precision precision = options_.multigrid.precision;
-    if (!report.is_rounding && precision != Precision::double_precision)
-    {
-      if (needs_double(grid_, basis_))
-        report.detail += std::string("; multigrid.precision = ") + to_string(precision) +
-            " holds too little for such cells: auto or double";
-      else if (grid_.finest().cells != nullptr)
-        report.detail += std::string("; multigrid.precision = ") + to_string(precision) +
-            " may hold too little for these coefficients: double";
-    }
+    if (const std::string advice = system_.advice_on_precision();
+        !report.is_rounding && precision != Precision::double_precision && !advice.empty())
+      report.detail +=
+          std::string("; multigrid.precision = ") + to_string(precision) + ' ' + advice;
     if (report.is_rounding)
       report.detail += "; that is what rounding the solution to double precision leaves (up to " +
           number_text(rounding) + "): the solution itself is as exact as that, and a larger " +
@@ -473,27 +534,24 @@ private:
   void wait() const
   {
     if constexpr (Context::on_device)
-      device::synchronize(context_.stream);
+      device::synchronize(system_.context().stream);
   }
   /// Time that includes what the slowest rank needs.
   double now() const
   {
-    MPI_Barrier(grid_.communicator);
+    MPI_Barrier(system_.communicator());
     return MPI_Wtime();
   }
 
-  const Grid &grid_;
-  const CellBasis &basis_;
-  laplace::Backend backend_;
+  System system_;
   SolverOptions options_;
-  Settings settings_;
-  Context context_;
+  SystemSettings settings_;
   Space space_;
-  Operator<double> operator_;
-  std::unique_ptr<Operator<WideFloat>> products_; ///< of a basis in single
+  std::unique_ptr<Operator<double>> operator_;
+  std::unique_ptr<Products> products_;
   std::unique_ptr<Mixed> both_;
   std::unique_ptr<MultigridPreconditionerIn<Context>> multigrid_;
-  std::unique_ptr<BoxSolverHere> direct_;
+  std::unique_ptr<DirectSolver> direct_;
   std::unique_ptr<OuterMethod<VectorType>> method_;
   bool has_fallen_back_ = false; ///< to kernels that have not been loaded ahead
   bool has_raised_ = false, has_changed_ = false;

@@ -8,7 +8,7 @@
 #include "operators/cellmean/cell_means.h"
 #include "operators/cellmean/operator_choice.h"
 #include "operators/multigrid/block_family.h"
-#include "operators/solver/block_solver.h"
+#include "operators/solver/block_system.h"
 #include "tests/operators/pointwise/setting.h"
 
 extern "C" void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda,
@@ -118,10 +118,9 @@ namespace
     SolverOptions options;
     options.tolerance = 1e-11;
     options.multigrid.cycle_operator = which;
-    BlockSolver solver(levels, options);
     const Vector<double> b = pseudo_random_vector(levels.levels().back().grid);
     x = Vector<double>(b.block());
-    return solver.solve(x, b, Start::zero);
+    return make_block_solver(levels, options, x, b)->solve(x, b, Start::zero);
   }
 
   TEST(OperatorChoice, SolutionsAreThoseOfTheSystem)

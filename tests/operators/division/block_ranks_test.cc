@@ -14,7 +14,7 @@
 #include "operators/blocks/periodic.h"
 #include "operators/division/block_division.h"
 #include "operators/multigrid/block_family.h"
-#include "operators/solver/block_solver.h"
+#include "operators/solver/block_system.h"
 #include "tests/operators/pointwise/setting.h"
 
 namespace tensormg
@@ -240,15 +240,17 @@ namespace
         SolverOptions options;
         options.tolerance = 1e-13;
         options.multigrid.relaxation = relaxation;
-        BlockSolver of_one(one, options), of_all(all, options);
         const LevelGrid &grid = all.levels().back().grid;
         const Vector<double> b = pseudo_random_vector(one.levels().back().grid);
         Vector<double> x(b.block()), y(grid.block);
-        const SolveReport report = of_one.solve(x, b, Start::zero),
-                          other = of_all.solve(y, part_of(b, grid), Start::zero);
+        const Vector<double> part = part_of(b, grid);
+        const auto of_one = make_block_solver(one, options, x, b),
+                   of_all = make_block_solver(all, options, y, part);
+        const SolveReport report = of_one->solve(x, b, Start::zero),
+                          other = of_all->solve(y, part, Start::zero);
         EXPECT_TRUE(other.converged()) << other.detail;
         EXPECT_NEAR(other.iterations, report.iterations, 2);
-        EXPECT_LT(distance(y, part_of(x, grid), of_all.space()), 1e-10);
+        EXPECT_LT(distance(y, part_of(x, grid), of_all->space()), 1e-10);
       }
   }
 
@@ -271,15 +273,17 @@ namespace
     const double largest = *std::max_element(matrix.values.begin(), matrix.values.end());
     for (std::size_t e = 0; e < matrix.values.size(); ++e)
       EXPECT_NEAR(other.values[e], matrix.values[e], 1e-13 * largest);
-    BlockSolver of_one(one, {}), of_all(all, {});
     const LevelGrid &grid = all.levels().back().grid;
     const Vector<double> b = pseudo_random_vector(one.levels().back().grid);
     Vector<double> x(b.block()), y(grid.block);
-    const SolveReport report = of_one.solve(x, b, Start::zero),
-                      of_ranks = of_all.solve(y, part_of(b, grid), Start::zero);
+    const Vector<double> part = part_of(b, grid);
+    const auto of_one = make_block_solver(one, {}, x, b),
+               of_all = make_block_solver(all, {}, y, part);
+    const SolveReport report = of_one->solve(x, b, Start::zero),
+                      of_ranks = of_all->solve(y, part, Start::zero);
     EXPECT_TRUE(of_ranks.converged()) << of_ranks.detail;
     EXPECT_EQ(of_ranks.iterations, report.iterations);
-    EXPECT_LT(distance(y, part_of(x, grid), of_all.space()), 1e-6);
+    EXPECT_LT(distance(y, part_of(x, grid), of_all->space()), 1e-6);
   }
 
   TEST(BlockRanks, MistakesOfOneRankAreThoseOfAll)

@@ -16,7 +16,7 @@
 #include "kernels/basis/make_cell_basis.h"
 #include "operators/blocks/generated_mesh.h"
 #include "operators/pointwise/block_right_hand_side.h"
-#include "operators/solver/block_system.h"
+#include "operators/solver/block_solve.h"
 #include "operators/solver/execution.h"
 #include "operators/vectors/nodal_map.h"
 #include "tensormg/mpi.h"
@@ -162,7 +162,7 @@ namespace
     const auto levels = make_levels(problem, MPI_COMM_SELF, Coarsening::automatic, true);
     BlockRightHandSide right_hand_side = assemble_block_right_hand_side(problem, *levels);
     Vector<double> x(right_hand_side.b.block());
-    const auto block_solver = make_block_solver(*levels, {});
+    const auto block_solver = make_block_solver(*levels, {}, x, right_hand_side.b);
     ScaledSolve solve(*block_solver, x, right_hand_side.b);
     const SolveReport report = solve.run(Start::zero, {});
     solve.finish();

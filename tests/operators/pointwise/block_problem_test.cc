@@ -8,7 +8,7 @@
 
 #include "operators/pointwise/block_numbers.h"
 #include "operators/pointwise/block_right_hand_side.h"
-#include "operators/solver/block_solver.h"
+#include "operators/solver/block_system.h"
 
 namespace tensormg
 {
@@ -32,10 +32,10 @@ namespace
     SolverOptions options;
     options.tolerance = tolerance;
     options.restart = 30;
-    BlockSolver solver(levels, options);
     Vector<double> x(right_hand_side.b.block());
+    const auto solver = make_block_solver(levels, options, x, right_hand_side.b);
     Solved result;
-    result.report = solver.solve(x, right_hand_side.b, Start::zero);
+    result.report = solver->solve(x, right_hand_side.b, Start::zero);
     EXPECT_TRUE(result.report.converged()) << result.report.detail;
     if (levels.is_singular())
       subtract_mean(problem, levels, x);
@@ -246,10 +246,10 @@ namespace
     SolverOptions options;
     options.restart = 30;
     options.multigrid.relaxation = Relaxation::diagonal;
-    BlockSolver solver(levels, options);
     BlockRightHandSide right_hand_side = assemble_block_right_hand_side(problem, levels);
     Vector<double> x(right_hand_side.b.block());
-    EXPECT_LE(solver.solve(x, right_hand_side.b, Start::zero).iterations,
+    const auto solver = make_block_solver(levels, options, x, right_hand_side.b);
+    EXPECT_LE(solver->solve(x, right_hand_side.b, Start::zero).iterations,
         9); // with equal weights more than 100
   }
 

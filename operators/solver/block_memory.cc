@@ -1,0 +1,139 @@
+#include "operators/solver/block_memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "operators/cellwise/dense_level.h"
+#include "operators/cellwise/sparse_solver.h"
+#include "operators/pointwise/block_levels.h"
+#include "operators/solver/block_system.h"
+
+namespace tensormg
+{
+namespace
+{
+  /// Numbers of the metric of a level.
+  double metric_numbers(const Block &block, bool has_reaction)
+  {
+    return static_cast<double>(laplace::volume_size(block) + laplace::face_size(block) +
+        (has_reaction ? laplace::reaction_size(block) : 0));
+  }
+
+  /// Of one rank, coarsest first.
+  std::vector<Block> blocks_of_levels(const BlockSizes &sizes, bool vertices)
+  {
+    std::vector<Block> blocks;
+    const auto add = [&](int degree, std::int64_t cells) {
+      const auto with = [&](std::int64_t n_blocks) {
+        return Block(sizes.dim, degree, {n_blocks * cells, cells, sizes.dim == 3 ? cells : 1});
+      };
+      const Block whole = with(sizes.n_blocks);
+      const bool is_part = (vertices || !blocks.empty()) &&
+          are_divided(whole, sizes.n_blocks, sizes.n_ranks, replicated_dofs_of_blocks);
+      blocks.push_back(
+          is_part ? with((sizes.n_blocks + sizes.n_ranks - 1) / sizes.n_ranks) : whole);
+    };
+    if (vertices)
+    {
+      for (const int degree : degrees_on_vertices(sizes.degree))
+        add(degree, std::int64_t{1} << sizes.refinements);
+      return blocks;
+    }
+    for (const int degree : degrees_of_blocks(sizes.dim, sizes.degree, sizes.n_blocks))
+      add(degree, 1);
+    for (int l = 1; l <= sizes.refinements; ++l)
+      add(sizes.degree, std::int64_t{1} << l);
+    return blocks;
+  }
+
+  /// A mesh has about as many vertices as cells, and every rank has all of them.
+  double bytes_of_coarse_solver(const Block &coarsest, const BlockSizes &sizes, bool vertices)
+  {
+    const auto dofs = static_cast<double>(coarsest.dofs()), size = double(coarsest.size());
+    if (!vertices && DenseLevel::suits(stacked_grid(coarsest)))
+      return sizeof(double) * (dofs * dofs + 3. * size);
+    const std::int64_t cells = sizes.n_blocks << (vertices ? sizes.refinements * sizes.dim : 0);
+    return sizeof(double) * (4. * size + static_cast<double>(laplace::trace_size(coarsest))) +
+        BlockVertices::bytes(cells, sizes.dim) + SparseSolver::bytes(cells, sizes.dim);
+  }
+
+  /// Of all levels.
+  struct BytesOfLevels
+  {
+    double in_double = 0., in_cycle = 0.; ///< metric and diagonal
+    double traces = 0., vectors = 0., inverses = 0.;
+  };
+  BytesOfLevels bytes_of_levels(
+      const std::vector<Block> &blocks, bool has_reaction, const MultigridOptions &multigrid)
+  {
+    BytesOfLevels sum;
+    const double bytes = bytes_per_number(multigrid.precision);
+    const double of_numbers = std::max(bytes, 4.); // half computes with those of single
+    for (const Block &block : blocks)
+    {
+      const double metric = metric_numbers(block, has_reaction),
+                   diagonal = static_cast<double>(block.size());
+      sum.in_double += sizeof(double) * (metric + diagonal);
+      if (multigrid.cycle_operator == CycleOperator::cell_mean && &block != &blocks.front())
+      {
+        sum.in_cycle +=
+            of_numbers * (static_cast<double>(laplace::cell_mean_size(block)) + diagonal);
+        sum.traces += of_numbers * static_cast<double>(laplace::border_size(block, block.cells[1]));
+      }
+      else
+      {
+        sum.in_cycle += multigrid.precision == Precision::double_precision
+            ? sizeof(double) * diagonal
+            : of_numbers * (metric + diagonal);
+        sum.traces += of_numbers * static_cast<double>(laplace::trace_size(block));
+      }
+      sum.vectors += bytes * static_cast<double>(6 * block.size());
+      const int numbers =
+          laplace::cell_inverse_numbers(block.n) + laplace::line_inverse_numbers(block.n);
+      sum.inverses += (sizeof(double) + of_numbers) *
+          static_cast<double>(laplace::relaxation_size(block, numbers));
+    }
+    return sum;
+  }
+} // namespace
+
+MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &options)
+{
+  MemoryPlan plan;
+  const MultigridOptions multigrid = with_precision_of_blocks(options.multigrid);
+  const bool vertices = multigrid.coarsening == Coarsening::vertices;
+  const std::vector<Block> blocks = blocks_of_levels(sizes, vertices);
+  const BytesOfLevels levels = bytes_of_levels(blocks, sizes.has_reaction, multigrid);
+  const double vector = sizeof(double) * static_cast<double>(blocks.back().size());
+  const double of_traces =
+      levels.traces + sizeof(double) * static_cast<double>(laplace::trace_size(blocks.back()));
+  const std::string fp64 = to_string(Precision::double_precision),
+                    of_cycle = to_string(multigrid.precision);
+  const auto add = [&](const std::string &name, const std::string &precision, std::int64_t count,
+                       double size) {
+    plan.items.push_back({name, precision, count, size});
+  };
+  add("solution, right-hand side", fp64, 2, 2. * vector);
+  if (options.solver == OuterSolver::cg)
+    add("cg: r, z, p, q", fp64, 4, 4. * vector);
+  else
+  {
+    const std::int64_t length = std::min(options.restart, options.max_iterations);
+    add("fgmres: both bases, at most", fp64, 2 * length + 1,
+        static_cast<double>(2 * length + 1) * vector);
+  }
+  add("metric and diagonal of all levels", fp64, 1, levels.in_double);
+  add("the same for the cycle, at most", of_cycle, 1, levels.in_cycle);
+  add("traces of faces", "mixed", 1, of_traces);
+  add("vectors of the cycle", of_cycle, 6, levels.vectors);
+  add("inverses of cells and lines, at most", "mixed", 1, levels.inverses);
+  add("polynomials of the blocks", fp64, 1,
+      3. * sizeof(double) * static_cast<double>(sizes.n_blocks) *
+          std::pow(sizes.geometry_degree + 1., sizes.dim));
+  add(vertices ? "coarse solver, all vertices on each rank" : "coarse solver", fp64, 1,
+      bytes_of_coarse_solver(blocks.front(), sizes, vertices));
+  return plan;
+}
+} // namespace tensormg
