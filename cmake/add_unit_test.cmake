@@ -85,9 +85,6 @@ function(tensormg_start_alone entry)
   set_property(TEST ${entry} APPEND PROPERTY ENVIRONMENT "TMPDIR=${folder}")
 endfunction()
 
-# Of the hardware itself, and of libraries.
-set(tensormg_not_emulated_tests "/(mma/(device|rounding)|(peak|counters)/device|gemm/cublas|spmv/cusparse)_test\\.cu$")
-
 # tensormg_ranks_of(file result): the numbers of ranks that a test in C++ names, 0 if it names none; a change of that line configures again.
 function(tensormg_ranks_of file result)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
@@ -143,12 +140,11 @@ function(add_unit_test file)
     set(libraries tensormg_kernel_test_libraries)
   endif()
   target_link_libraries(${target} PRIVATE ${tensormg_test_runtime} ${libraries} tensormg_warnings tensormg_${code})
-  # Where a test has no device code, nvcc would take twice as long. What the emulation does not compile stays with nvcc, so
-  # that objects of device code and the emulation together are all tests.
+  # Where a test has no device code, nvcc would take twice as long.
   set(is_cpp TRUE)
   if(file MATCHES "\\.cu$")
     file(STRINGS "${file}" device_code LIMIT_COUNT 1 REGEX "\\.cuh\"|__global__")
-    if(device_code OR file MATCHES "${tensormg_not_emulated_tests}")
+    if(device_code)
       set(is_cpp FALSE)
     else()
       set_source_files_properties("${file}" PROPERTIES LANGUAGE CXX)

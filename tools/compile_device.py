@@ -4,9 +4,10 @@
     tools/compile_device.py BUILD [--host BUILD] [--keep FILE...] [--skip FOLDER...]   exit code 1 and nvcc's message if something does not compile
 
 BUILD is configured with CUDA, the other one without. What that compiles as C++ (tests/emulation) is host code that a
-compiler sees there; so here nvcc makes machine code of it alone, which takes 40 % less time. The files to keep are
-compiled with all optimisation and for all degrees, whatever BUILD says, and their machine code lies where the build would put the object.
-Files in the folders to skip are left out.
+compiler sees there; so here nvcc makes machine code of it alone, which takes 40 % less time. Tests without device code, which
+BUILD compiles as C++, are looked at if the other build has left them out. The files to keep are compiled with all optimisation and
+for all degrees, whatever BUILD says, and their machine code, nothing else, lies where the build would put the object. Files in
+the folders to skip are left out.
 """
 
 import argparse
@@ -26,17 +27,21 @@ def in_any_build(name, build):
 
 
 def device_commands(build, database, seen_by_host, keep, skip=()):
-    """(file, arguments, folder, whether to keep the result) of the files that nvcc compiles."""
+    """(file, arguments, folder, whether to keep the result) of the files *.cu that nobody else compiles."""
     for entry in database:
         words = shlex.split(entry["command"])
-        if not entry["file"].endswith(".cu") or "nvcc" not in os.path.basename(words[0]):
+        is_seen = in_any_build(entry["file"], build) in seen_by_host
+        is_cpp = "nvcc" not in os.path.basename(words[0])
+        if not entry["file"].endswith(".cu") or is_cpp and is_seen:
             continue
         if any(entry["file"].startswith(folder + os.sep) for folder in skip):
             continue
         is_kept = entry["file"] in keep
         if is_kept:
             words = [word for word in words if not word.startswith(("-Ofc", "-DTENSORMG_HIGHEST_DEGREE"))]
-        if is_kept or in_any_build(entry["file"], build) in seen_by_host:
+        if is_cpp:
+            words[words.index("-c")] = "-fsyntax-only"
+        elif is_kept or is_seen:
             words[words.index("-c")] = "-fatbin"
         yield entry["file"], words, entry["directory"], is_kept
 

@@ -1,6 +1,5 @@
 // Products of a warpgroup (four warps) on Hopper: wgmma, D += A B with A 64 x 16 and B 16 x 256 in shared memory, in
 // FP16 (BF16; TF32 with half as many k) with sums in FP32; with fewer columns; or with A in registers. The only file with assembly for it.
-// tests/emulation has another version.
 //
 // Accumulators: with g = lane / 4, t = lane % 4, register i of warp w is D[16 w + g + 8 (i / 2 % 2)][8 (i / 4) + 2 t + i % 2].
 //
@@ -16,6 +15,7 @@
 #include <cstdint>
 
 #include "kernels/device/compiled_for.cuh"
+#include "kernels/device/shared_address.cuh"
 #include "kernels/mma/fragment.h"
 
 namespace tensormg::mma
@@ -37,9 +37,9 @@ namespace internal
   __device__ inline SharedMatrix describe(const void *tile, int leading_bytes, int stride_bytes)
   {
     constexpr std::uint64_t swizzle_128 = std::uint64_t(1) << 62;
-    const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(tile));
     const auto units = [](std::uint64_t value) { return value >> 4 & 0x3fff; };
-    return {swizzle_128 | units(address) | units(leading_bytes) << 16 | units(stride_bytes) << 32};
+    return {swizzle_128 | units(shared_address(tile)) | units(leading_bytes) << 16 |
+        units(stride_bytes) << 32};
   }
 } // namespace internal
 

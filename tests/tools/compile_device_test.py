@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/compile_device.py with a compiler that writes down how it is called."""
+"""tools/compile_device.py with compilers that write down how they are called."""
 
 import json
 import os
@@ -9,21 +9,21 @@ import sys
 import tempfile
 
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "compile_device.py"
-NVCC = """#!/bin/sh
+COMPILER = """#!/bin/sh
 echo "$@" >>"$(dirname "$0")/calls"
 case "$*" in *broken*) echo "no such instruction"; exit 2;; esac
 """
 
 
 def run(folder, device_files, host_files, *options):
-    """Exit code, output, and the calls of the compiler."""
-    nvcc = folder / "nvcc"
-    nvcc.write_text(NVCC, encoding="utf-8")
-    nvcc.chmod(0o755)
-    for build, compiler, files in (("device", nvcc, device_files), ("host", "c++", host_files)):
+    """Exit code, output, and the calls of the compilers: nvcc, and c++ for what begins with `plain`."""
+    for name in ("nvcc", "c++"):
+        (folder / name).write_text(COMPILER, encoding="utf-8")
+        (folder / name).chmod(0o755)
+    for build, files in (("device", device_files), ("host", host_files)):
         (folder / build).mkdir(exist_ok=True)
         database = [{"file": f"/k/{name}", "directory": str(folder),
-                     "command": f"{compiler} -Ofc=max -DTENSORMG_HIGHEST_DEGREE=3 -MD -MT x.o -MF x.d -c /k/{name} -o objects/x.o"}
+                     "command": f"{folder}/{'c++' if name.startswith('plain') or build == 'host' else 'nvcc'} -Ofc=max -DTENSORMG_HIGHEST_DEGREE=3 -MD -MT x.o -MF x.d -c /k/{name} -o objects/x.o"}
                     for name in files]
         (folder / build / "compile_commands.json").write_text(json.dumps(database), encoding="utf-8")
     result = subprocess.run([sys.executable, TOOL, folder / "device", "--host", folder / "host", *options],
@@ -72,6 +72,10 @@ def main():
         code, output, calls = run(pathlib.Path(name), ["a.cu", "left/b.cu", "leftover.cu"], [], "--skip", "/k/left")
         check(code == 0 and "2 files of device code" in output, output)
         check(not any("/k/left/b.cu" in call for call in calls), calls)
+    with tempfile.TemporaryDirectory() as name:
+        code, output, calls = run(pathlib.Path(name), ["a.cu", "plain_seen.cu", "plain_unseen.cu", "plain.cc"], ["plain_seen.cu"])
+        check(code == 0 and len(calls) == 2, output, calls)
+        check(any("-fsyntax-only /k/plain_unseen.cu" in call for call in calls), calls)
     return 0
 
 

@@ -91,7 +91,7 @@ namespace
     options.max_seconds = 0.05;
     Choice choice{3, 3, 5'000, "apply", "rank2", "single", "cuda"};
     auto counter = std::make_unique<InstructionCounter>(1.);
-    if (!counter->trouble().empty()) // as in the emulation
+    if (!counter->trouble().empty()) // as without CUPTI
     {
       EXPECT_EQ(run_entry(choice, options, MPI_COMM_SELF, counter.get()).instructions_per_dof,
           std::nullopt);

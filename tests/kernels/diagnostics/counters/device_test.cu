@@ -44,7 +44,9 @@ namespace
       {
         sum += use.waits[i].percent;
         if (i > 0)
+        {
           EXPECT_LE(use.waits[i].percent, use.waits[i - 1].percent);
+        }
       }
       EXPECT_NEAR(sum, 100., 1e-6);
       EXPECT_GT(use.resident_warps, 0.);

@@ -86,7 +86,7 @@ namespace
     EXPECT_GE(wgmma_workspace<Number>(size), wgmma::factor_numbers<Number>(size, plan.shape));
     in_workspace<Number, float, multiply, wgmma_workspace<Number>>(size, a, b, c, stream);
   }
-  // Few tiles and long k, which is divided if it is a single tile (the emulated device has three blocks); rows that start anywhere.
+  // Few tiles and long k, which is divided if it is a single tile; rows that start anywhere.
   constexpr std::array long_sizes{Size{3, 18, 1032}, Size{5, 17, 1031}, Size{60, 60, 640},
       Size{130, 72, 640},
       Size{20, 36, 2112}}; // in sixteen shares or more on a device, added in slices
