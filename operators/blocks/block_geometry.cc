@@ -148,23 +148,11 @@ BlockGeometry BlockGeometry::split() const
 std::vector<Point> BlockGeometry::points(
     std::int64_t block, const std::array<const std::vector<double> *, 3> &matrices) const
 {
-  return points_of_row(row(block, *matrices[1], *matrices[2]), *matrices[0]);
-}
-
-std::vector<Point> BlockGeometry::row(
-    std::int64_t block, const std::vector<double> &of_y, const std::vector<double> &of_z) const
-{
   const std::size_t n = line_.size();
   std::vector<Point> result = nodes_[static_cast<std::size_t>(block)];
   if (dim_ == 3)
-    result = contracted(result, of_z, n * n, n);
-  return contracted(result, of_y, n, n);
-}
-
-std::vector<Point> BlockGeometry::points_of_row(
-    const std::vector<Point> &row, const std::vector<double> &of_x) const
-{
-  std::vector<Point> result = contracted(row, of_x, 1, line_.size());
+    result = contracted(result, *matrices[2], n * n, n);
+  result = contracted(contracted(result, *matrices[1], n, n), *matrices[0], 1, n);
   if (move_)
     move_(result);
   return result;

@@ -60,12 +60,6 @@ public:
   std::vector<Point> points(
       std::int64_t block, const std::array<std::vector<double>, 3> &coordinates) const;
 
-  /// points() in two steps, for many x at the same y and z: what the matrices of y and z make of the polynomials, and the points of x among it.
-  std::vector<Point> row(
-      std::int64_t block, const std::vector<double> &of_y, const std::vector<double> &of_z) const;
-  std::vector<Point> points_of_row(
-      const std::vector<Point> &row, const std::vector<double> &of_x) const;
-
 private:
   int dim_;
   std::vector<double> line_;

@@ -95,4 +95,46 @@ std::vector<double> contracted(
     contract_any(from.data(), outer, matrix, stride, to.data());
   return to;
 }
+
+namespace
+{
+  /// The same of numbers of cells side by side.
+  template <std::size_t columns>
+  void contract_lanes(const Lanes *from, std::size_t outer, const SmallMatrix &matrix,
+      std::size_t stride, Lanes *to)
+  {
+    for (std::size_t o = 0; o < outer; ++o, from += columns * stride)
+      for (std::size_t r = 0; r < matrix.rows; ++r, to += stride)
+      {
+        const double *const row = matrix.data + r * matrix.row_step;
+        std::array<double, columns> factors;
+        for (std::size_t c = 0; c < columns; ++c)
+          factors[c] = row[c * matrix.column_step];
+        for (std::size_t s = 0; s < stride; ++s)
+        {
+          Lanes sum = factors[0] * from[s];
+          for (std::size_t c = 1; c < columns; ++c)
+            sum += factors[c] * from[c * stride + s];
+          to[s] = sum;
+        }
+      }
+  }
+} // namespace
+
+void contract(std::vector<Lanes> &numbers, const SmallMatrix &matrix, std::size_t stride,
+    std::vector<Lanes> &scratch)
+{
+  const std::size_t outer = numbers.size() / (stride * matrix.columns);
+  scratch.resize(outer * matrix.rows * stride);
+  const auto contract_if = [&]<std::size_t columns>(std::integral_constant<std::size_t, columns>) {
+    if (matrix.columns == columns)
+      contract_lanes<columns>(numbers.data(), outer, matrix, stride, scratch.data());
+  };
+  [&]<std::size_t... i>(std::index_sequence<i...>)
+  {
+    (contract_if(std::integral_constant<std::size_t, i + 1>()), ...);
+  }
+  (std::make_index_sequence<max_n>());
+  numbers.swap(scratch);
+}
 } // namespace tensormg

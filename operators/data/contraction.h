@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "kernels/laplace/pointwise/lanes.h"
+
 namespace tensormg
 {
 /// rows x columns numbers: entry (r, c) is data[r * row_step + c * column_step].
@@ -23,4 +25,8 @@ struct SmallMatrix
 /// strides 1, columns and columns^2 with 2 to max_n columns: of lattices, from the last direction on.
 std::vector<double> contracted(
     const std::vector<double> &from, const SmallMatrix &matrix, std::size_t stride);
+
+/// `numbers` of cells side by side take the place of what contracted() makes of them; `scratch` keeps its memory.
+void contract(std::vector<Lanes> &numbers, const SmallMatrix &matrix, std::size_t stride,
+    std::vector<Lanes> &scratch);
 } // namespace tensormg

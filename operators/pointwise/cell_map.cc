@@ -12,25 +12,11 @@ namespace tensormg
 {
 using Point = std::array<double, 3>;
 
-double determinant(const Matrix3 &m)
+void check_fold(std::int64_t block, const Point &x, double det, int dim)
 {
-  double det = 0.;
-  for (int i = 0; i < 3; ++i)
-    det +=
-        m[0][i] * (m[1][(i + 1) % 3] * m[2][(i + 2) % 3] - m[1][(i + 2) % 3] * m[2][(i + 1) % 3]);
-  return det;
-}
-
-Matrix3 inverse(const Matrix3 &m, double det)
-{
-  Matrix3 result{};
-  const double factor = 1. / det;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j)
-      result[j][i] = factor *
-          (m[(i + 1) % 3][(j + 1) % 3] * m[(i + 2) % 3][(j + 2) % 3] -
-              m[(i + 1) % 3][(j + 2) % 3] * m[(i + 2) % 3][(j + 1) % 3]);
-  return result;
+  if (!(det > 0.))
+    throw MeshError("a cell of block " + std::to_string(block) + " is folded at " +
+        point_text(x, dim) + ": det J is " + number_text(det));
 }
 
 double CellPoints::surface(std::size_t q, int d) const
@@ -83,39 +69,78 @@ CellPoints CellMap::at(const std::vector<Point> &nodes,
     if (dim_ == 2)
       j[2][2] = 1.;
     const double det = determinant(j);
-    if (!(det > 0.))
-      throw MeshError("a cell of block " + std::to_string(block) + " is folded at " +
-          point_text(result.x[q], dim_) + ": det J is " + number_text(det));
+    check_fold(block, result.x[q], det, dim_);
     result.det.push_back(det);
     result.inverse_j.push_back(inverse(j, det));
   }
   return result;
 }
 
-namespace
+void LaneMap::at(
+    const std::vector<Lanes> &nodes, const std::array<const LinePoints *, 3> &lines, Points &result)
 {
-  /// Of the nodes of cell number i of a direction of a block.
-  std::vector<double> node_coordinates(const BlockLevel &level, std::int64_t i)
+  positions_ = nodes;
+  std::size_t stride = nodes.size() / 3;
+  for (int d = dim_ - 1; d >= 0; --d) // as derivatives_and_positions()
   {
-    std::vector<double> result;
-    for (const double t : lobatto_nodes(level.mapping_degree))
-      result.push_back((static_cast<double>(i) + t) / static_cast<double>(level.per_direction));
-    return result;
+    stride /= nodes_;
+    const SmallMatrix value = SmallMatrix::by_rows(lines[d]->value, nodes_),
+                      derivative = SmallMatrix::by_rows(lines[d]->derivative, nodes_);
+    for (int e = d + 1; e < dim_; ++e)
+      contract(derivatives_[e], value, stride, scratch_);
+    derivatives_[d] = positions_;
+    contract(derivatives_[d], derivative, stride, scratch_);
+    contract(positions_, value, stride, scratch_);
   }
-} // namespace
+  const std::size_t size = positions_.size() / 3;
+  result.x.resize(size);
+  result.det.resize(size);
+  result.inverse_j.resize(size);
+  for (std::size_t q = 0; q < size; ++q)
+  {
+    Matrix3Of<Lanes> j{};
+    for (std::size_t i = 0; i < 3; ++i)
+    {
+      result.x[q][i] = positions_[i * size + q];
+      for (int a = 0; a < dim_; ++a)
+        j[i][a] = derivatives_[a][i * size + q];
+    }
+    if (dim_ == 2)
+      j[2][2] = all_lanes(1.);
+    result.det[q] = determinant(j);
+    result.inverse_j[q] = inverse(j, result.det[q]);
+  }
+}
 
 CellNodes::CellNodes(const BlockGeometry &geometry, const BlockLevel &level)
   : geometry_(geometry)
+  , degree_(static_cast<std::size_t>(level.mapping_degree))
 {
+  const std::vector<double> nodes = lobatto_nodes(level.mapping_degree);
+  std::vector<double> all;
   for (std::int64_t i = 0; i < level.per_direction; ++i)
-    matrices_.push_back(geometry.line_matrix(node_coordinates(level, i)));
+  {
+    std::vector<double> of_cell;
+    for (const double t : nodes)
+      of_cell.push_back((static_cast<double>(i) + t) / static_cast<double>(level.per_direction));
+    all.insert(all.end(), of_cell.begin(), of_cell.end() - 1);
+    matrices_.push_back(geometry.line_matrix(of_cell));
+  }
+  all.push_back(1.);
+  of_row_ = all.size();
+  row_matrix_ = geometry.line_matrix(all);
 }
 
 std::vector<Point> CellNodes::of(std::int64_t block, const std::array<std::int64_t, 3> &cell) const
 {
   if (row_.block != block || row_.y != cell[1] || row_.z != cell[2])
-    row_ = {block, cell[1], cell[2], geometry_.row(block, matrices_[cell[1]], matrices_[cell[2]])};
-  return geometry_.points_of_row(row_.points, matrices_[cell[0]]);
+    row_ = {block, cell[1], cell[2],
+        geometry_.points(block, {&row_matrix_, &matrices_[cell[1]], &matrices_[cell[2]]})};
+  std::vector<Point> result;
+  for (auto line = row_.points.begin() + cell[0] * static_cast<std::ptrdiff_t>(degree_);
+       line < row_.points.end(); line += static_cast<std::ptrdiff_t>(of_row_))
+    result.insert(result.end(), line, line + static_cast<std::ptrdiff_t>(degree_) + 1);
+  return result;
 }
 
 std::vector<Point> cell_nodes(const BlockGeometry &geometry, const BlockLevel &level,

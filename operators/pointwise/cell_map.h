@@ -7,13 +7,39 @@
 #include <vector>
 
 #include "kernels/core/block.h"
+#include "kernels/laplace/pointwise/lanes.h"
 #include "operators/blocks/block_geometry.h"
 
 namespace tensormg
 {
-using Matrix3 = std::array<std::array<double, 3>, 3>;
-double determinant(const Matrix3 &m);
-Matrix3 inverse(const Matrix3 &m, double det);
+template <typename T>
+using Matrix3Of = std::array<std::array<T, 3>, 3>;
+using Matrix3 = Matrix3Of<double>;
+
+template <typename T>
+T determinant(const Matrix3Of<T> &m)
+{
+  T det{};
+  for (int i = 0; i < 3; ++i)
+    det +=
+        m[0][i] * (m[1][(i + 1) % 3] * m[2][(i + 2) % 3] - m[1][(i + 2) % 3] * m[2][(i + 1) % 3]);
+  return det;
+}
+template <typename T>
+Matrix3Of<T> inverse(const Matrix3Of<T> &m, T det)
+{
+  Matrix3Of<T> result{};
+  const T factor = 1. / det;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      result[j][i] = factor *
+          (m[(i + 1) % 3][(j + 1) % 3] * m[(i + 2) % 3][(j + 2) % 3] -
+              m[(i + 1) % 3][(j + 2) % 3] * m[(i + 2) % 3][(j + 1) % 3]);
+  return result;
+}
+
+/// Throws MeshError, naming block and place, where det J is not positive.
+void check_fold(std::int64_t block, const std::array<double, 3> &x, double det, int dim);
 
 /// The Lagrange polynomials of a cell's nodes at points of a line.
 struct LinePoints
@@ -60,6 +86,33 @@ private:
   std::size_t nodes_; ///< of a direction
 };
 
+/// The same of several cells at a time. Keeps its memory from one call to the next.
+class LaneMap
+{
+public:
+  struct Points
+  {
+    std::vector<std::array<Lanes, 3>> x;
+    std::vector<Lanes> det; ///< of any sign: at() does not check it
+    std::vector<Matrix3Of<Lanes>> inverse_j;
+  };
+
+  LaneMap(int dim, int degree)
+    : dim_(dim)
+    , nodes_(static_cast<std::size_t>(degree) + 1)
+  {}
+
+  /// nodes: all x, then y and z.
+  void at(const std::vector<Lanes> &nodes, const std::array<const LinePoints *, 3> &lines,
+      Points &result);
+
+private:
+  int dim_;
+  std::size_t nodes_; ///< of a direction
+  std::array<std::vector<Lanes>, 3> derivatives_;
+  std::vector<Lanes> positions_, scratch_;
+};
+
 /// Blocks of so many cells per direction, and the polynomial degree of the cells' geometry, which takes its Gauss-Lobatto points from the blocks.
 struct BlockLevel
 {
@@ -102,7 +155,7 @@ class CellNodes
 public:
   /// `geometry` must outlive the object.
   CellNodes(const BlockGeometry &geometry, const BlockLevel &level);
-  /// Of one cell of a block: (mapping_degree + 1)^dim points, x fastest. Of neighbours in x most of the work is done once: not for several
+  /// Of one cell of a block: (mapping_degree + 1)^dim points, x fastest. Those of all cells of a row in x are found at once and kept: not for several
   /// threads at a time.
   std::vector<std::array<double, 3>> of(
       std::int64_t block, const std::array<std::int64_t, 3> &cell) const;
@@ -111,11 +164,13 @@ private:
   struct Row
   {
     std::int64_t block = -1, y = 0, z = 0;
-    std::vector<std::array<double, 3>> points;
+    std::vector<std::array<double, 3>> points; ///< x fastest, those of two neighbours once
   };
   mutable Row row_; ///< the last one
   const BlockGeometry &geometry_;
-  /// Of the polynomials of a block, by place of a cell in a direction.
+  std::size_t degree_, of_row_ = 0; ///< points of a row at the same y and z
+  /// Of the polynomials of a block: of all points of a row, and by place of a cell in a direction.
+  std::vector<double> row_matrix_;
   std::vector<std::vector<double>> matrices_;
 };
 

@@ -1,6 +1,10 @@
 #include "operators/pointwise/diagonal.h"
 
 #include <array>
+#include <vector>
+
+#include "kernels/laplace/pointwise/lanes.h"
+#include "operators/data/contraction.h"
 
 namespace tensormg
 {
@@ -11,7 +15,7 @@ namespace
   using laplace::volume_place;
 
   /// Products of two lines of the tables, [q][i].
-  using Squares = std::array<double, max_n * max_n>;
+  using Squares = std::vector<double>;
 
   class CellDiagonal
   {
@@ -24,83 +28,68 @@ namespace
       , basis_(basis)
       , links_(links)
       , numbers_(numbers)
-      , n_(block.n)
-      , result_(static_cast<std::size_t>(block.dofs_per_cell()))
+      , n_(static_cast<std::size_t>(block.n))
     {
-      for (int at = 0; at < n_ * n_; ++at)
+      for (std::size_t at = 0; at < n_ * n_; ++at)
       {
-        values_[at] = tables.value[at] * tables.value[at];
-        mixed_[at] = tables.value[at] * tables.derivative[at];
-        derivatives_[at] = tables.derivative[at] * tables.derivative[at];
+        values_.push_back(tables.value[at] * tables.value[at]);
+        mixed_.push_back(tables.value[at] * tables.derivative[at]);
+        derivatives_.push_back(tables.derivative[at] * tables.derivative[at]);
       }
     }
 
     /// By modes, x fastest.
-    const std::vector<double> &of(const std::array<std::int64_t, 3> &cell)
+    const std::vector<Lanes> &of(const CellsInLanes &cells)
     {
-      std::fill(result_.begin(), result_.end(), 0.);
+      result_.assign(static_cast<std::size_t>(block_.dofs_per_cell()), Lanes{});
+      row_ = cells.first[2] * block_.cells[1] + cells.first[1];
       for (int a = 0; a < block_.dim; ++a)
         for (int b = a; b < block_.dim; ++b)
-          add_volume(cell, a, b);
+          add_volume(cells, a, b);
       if (numbers_.reaction != nullptr)
-        add_reaction(cell);
+        add_reaction(cells);
       for (int side = 0; side < 2 * block_.dim; ++side)
-        add_side(cell, side);
+        add_side(cells, side);
       return result_;
     }
 
   private:
-    std::int64_t row(const std::array<std::int64_t, 3> &cell) const
-    {
-      return cell[2] * block_.cells[1] + cell[1];
-    }
     /// In direction d of the term with G_ab.
     const Squares &squares(int d, int a, int b) const
     {
       return d == a && d == b ? derivatives_ : d == a || d == b ? mixed_ : values_;
     }
 
-    /// to[.., i, ..] = sum over q of table[q][i] from[.., q, ..]
-    void contract(std::vector<double> &numbers, std::size_t stride, const Squares &table) const
+    /// sums_[.., i, ..] = sum over q of table[q][i] sums_[.., q, ..]
+    void contract_sums(std::size_t stride, const Squares &table)
     {
-      const auto n = static_cast<std::size_t>(n_);
-      std::array<double, max_n> line{};
-      for (std::size_t at = 0; at < numbers.size(); at += stride * n)
-        for (std::size_t s = 0; s < stride; ++s)
-        {
-          line.fill(0.);
-          for (std::size_t q = 0; q < n; ++q)
-            for (std::size_t i = 0; i < n; ++i)
-              line[i] += table[q * n + i] * numbers[at + q * stride + s];
-          for (std::size_t i = 0; i < n; ++i)
-            numbers[at + i * stride + s] = line[i];
-        }
+      contract(sums_, SmallMatrix::by_rows(table, n_).transposed(), stride, scratch_);
     }
 
-    void add_volume(const std::array<std::int64_t, 3> &cell, int a, int b)
+    void add_volume(const CellsInLanes &cells, int a, int b)
     {
-      std::vector<double> sums(result_.size());
-      for (std::size_t q = 0; q < sums.size(); ++q)
-        sums[q] = numbers_.volume[volume_index(block_, row(cell), static_cast<std::int64_t>(q),
-            volume_place(block_.dim, a, b), cell[0])];
+      sums_.resize(result_.size());
+      for (std::size_t q = 0; q < sums_.size(); ++q)
+        sums_[q] = load_lanes(&numbers_.volume[volume_index(block_, row_,
+            static_cast<std::int64_t>(q), volume_place(block_.dim, a, b), cells.first[0])]);
       std::size_t stride = 1;
       for (int d = 0; d < block_.dim; ++d, stride *= n_)
-        contract(sums, stride, squares(d, a, b));
-      for (std::size_t i = 0; i < sums.size(); ++i)
-        result_[i] += (a == b ? 1. : 2.) * sums[i];
+        contract_sums(stride, squares(d, a, b));
+      for (std::size_t i = 0; i < sums_.size(); ++i)
+        result_[i] += (a == b ? 1. : 2.) * sums_[i];
     }
 
-    void add_reaction(const std::array<std::int64_t, 3> &cell)
+    void add_reaction(const CellsInLanes &cells)
     {
-      std::vector<double> sums(result_.size());
-      for (std::size_t q = 0; q < sums.size(); ++q)
-        sums[q] = numbers_.reaction[laplace::reaction_index(
-            block_, row(cell), static_cast<std::int64_t>(q), cell[0])];
+      sums_.resize(result_.size());
+      for (std::size_t q = 0; q < sums_.size(); ++q)
+        sums_[q] = load_lanes(&numbers_.reaction[laplace::reaction_index(
+            block_, row_, static_cast<std::int64_t>(q), cells.first[0])]);
       std::size_t stride = 1;
       for (int d = 0; d < block_.dim; ++d, stride *= n_)
-        contract(sums, stride, values_);
-      for (std::size_t i = 0; i < sums.size(); ++i)
-        result_[i] += sums[i];
+        contract_sums(stride, values_);
+      for (std::size_t i = 0; i < sums_.size(); ++i)
+        result_[i] += sums_[i];
     }
 
     double end_value(int side, int i) const
@@ -112,52 +101,57 @@ namespace
       return 2. * (side % 2 == 1 || i % 2 == 1 ? basis_.h[i] : -basis_.h[i]);
     }
 
-    /// T V^2 - V F, twice at a Dirichlet side, T V^2 at a Neumann side.
-    void add_side(const std::array<std::int64_t, 3> &cell, int side)
+    /// What the tangential modes make of a number of the points of a side.
+    void sum_over_side(const CellsInLanes &cells, int side, int number, int derivative = -1)
     {
-      const auto behind =
-          laplace::point_behind(block_, per_direction_, links_.data(), cell, side, 0, 0);
-      const double of_penalty = behind.kind == Side::dirichlet ? 2. : 1.,
-                   of_flux = behind.kind == Side::neumann ? 0. : of_penalty,
-                   sign = side % 2 == 1 ? 1. : -1.;
-      const int d = side / 2, dim = block_.dim;
-      const auto n = static_cast<std::size_t>(n_);
-      const auto points = static_cast<std::size_t>(laplace::points_of_face(block_));
-      // Of the tangential modes: of T, of G_aa, and of the sum of the mixed ones.
-      std::array<std::vector<double>, 3> sums{std::vector<double>(points),
-          std::vector<double>(points), std::vector<double>(points, 0.)};
-      const auto number = [&](std::size_t q, int which) {
-        return numbers_.face[face_index(
-            block_, row(cell), side, static_cast<std::int64_t>(q), which, cell[0])];
-      };
-      const auto contracted = [&](int which, int derivative) {
-        std::vector<double> result(points);
-        for (std::size_t q = 0; q < points; ++q)
-          result[q] = number(q, which);
-        contract(result, 1, derivative == 0 ? mixed_ : values_);
-        if (dim == 3)
-          contract(result, n, derivative == 1 ? mixed_ : values_);
-        return result;
-      };
-      sums[0] = contracted(dim, -1);
-      sums[1] = contracted(0, -1);
-      for (int t = 0; t + 1 < dim; ++t)
+      sums_.resize(static_cast<std::size_t>(laplace::points_of_face(block_)));
+      for (std::size_t q = 0; q < sums_.size(); ++q)
+        sums_[q] = load_lanes(&numbers_.face[face_index(
+            block_, row_, side, static_cast<std::int64_t>(q), number, cells.first[0])]);
+      contract_sums(1, derivative == 0 ? mixed_ : values_);
+      if (block_.dim == 3)
+        contract_sums(n_, derivative == 1 ? mixed_ : values_);
+    }
+
+    /// T V^2 - V F, twice at a Dirichlet side, T V^2 at a Neumann side.
+    void add_side(const CellsInLanes &cells, int side)
+    {
+      Lanes of_penalty{}, of_flux{};
+      for (int l = 0; l < cells.count; ++l)
       {
-        const std::vector<double> mixed = contracted(1 + t, t);
-        for (std::size_t q = 0; q < points; ++q)
-          sums[2][q] += mixed[q];
+        const Side kind =
+            laplace::point_behind(block_, per_direction_, links_.data(), cells[l], side, 0, 0).kind;
+        of_penalty[l] = kind == Side::dirichlet ? 2. : 1.;
+        of_flux[l] = kind == Side::neumann ? 0. : of_penalty[l];
       }
+      const double sign = side % 2 == 1 ? 1. : -1.;
+      sum_over_side(cells, side, block_.dim);
+      add_side_sums(side, [&](int i) { return of_penalty * square(end_value(side, i)); });
+      sum_over_side(cells, side, 0);
+      add_side_sums(side,
+          [&](int i) { return -of_flux * (sign * end_value(side, i) * end_derivative(side, i)); });
+      for (int t = 0; t + 1 < block_.dim; ++t)
+      {
+        sum_over_side(cells, side, 1 + t, t);
+        add_side_sums(side, [&](int i) { return -of_flux * (sign * square(end_value(side, i))); });
+      }
+    }
+    static double square(double x) { return x * x; }
+
+    /// Adds what sum_over_side() left, times factor(normal mode).
+    template <typename Factor>
+    void add_side_sums(int side, const Factor &factor)
+    {
+      const int d = side / 2;
       const auto [a, b] = tangential(d);
-      const std::array<std::size_t, 3> strides{1, n, n * n};
-      for (std::size_t q = 0; q < points; ++q)
-        for (int i = 0; i < n_; ++i)
-        {
-          const double v = end_value(side, i);
-          const std::size_t at = q % n * strides[a] + (dim == 3 ? q / n * strides[b] : 0) +
-              static_cast<std::size_t>(i) * strides[d];
-          result_[at] += of_penalty * v * v * sums[0][q] -
-              of_flux * sign * (v * end_derivative(side, i) * sums[1][q] + v * v * sums[2][q]);
-        }
+      const std::array<std::size_t, 3> strides{1, n_, n_ * n_};
+      for (int i = 0; i < block_.n; ++i)
+      {
+        const Lanes of_mode = factor(i);
+        for (std::size_t q = 0; q < sums_.size(); ++q)
+          result_[q % n_ * strides[a] + (block_.dim == 3 ? q / n_ * strides[b] : 0) +
+              static_cast<std::size_t>(i) * strides[d]] += of_mode * sums_[q];
+      }
     }
 
     const Block &block_;
@@ -165,9 +159,10 @@ namespace
     const CellBasis &basis_;
     const std::vector<laplace::BlockLink> &links_;
     const laplace::PointNumbers<double> &numbers_;
-    int n_;
-    Squares values_{}, mixed_{}, derivatives_{};
-    std::vector<double> result_;
+    std::size_t n_;
+    std::int64_t row_ = 0; ///< of the cells
+    Squares values_, mixed_, derivatives_;
+    std::vector<Lanes> result_, sums_, scratch_;
   };
 } // namespace
 
@@ -177,17 +172,15 @@ Vector<double> pointwise_diagonal(const Block &block, std::int64_t per_direction
 {
   Vector<double> result(block);
   CellDiagonal diagonal(block, per_direction, basis, tables, links, numbers);
-  for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
-    for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
-      for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
-      {
-        const std::vector<double> &of_cell = diagonal.of({cx, cy, cz});
-        std::size_t at = 0;
-        for (int k = 0; k < block.nz(); ++k)
-          for (int j = 0; j < block.n; ++j)
-            for (int i = 0; i < block.n; ++i)
-              result[block.index(cx, cy, cz, i, j, k)] = of_cell[at++];
-      }
+  for_lanes(block, [&](const CellsInLanes &cells) {
+    const std::vector<Lanes> &of_cells = diagonal.of(cells);
+    const auto &[cx, cy, cz] = cells.first;
+    std::size_t at = 0;
+    for (int k = 0; k < block.nz(); ++k)
+      for (int j = 0; j < block.n; ++j)
+        for (int i = 0; i < block.n; ++i)
+          simd::store<n_lanes>(&result[block.index(cx, cy, cz, i, j, k)], of_cells[at++]);
+  });
   return result;
 }
 } // namespace tensormg

@@ -26,26 +26,48 @@ namespace
         determinant(k) > 0.;
   }
 
-  /// G at points of a cell with this K.
-  std::vector<Matrix3> metric_at(
-      const CellPoints &points, const std::vector<SymmetricTensor> &at_points, int dim)
+  Matrix3 matrix_of(const SymmetricTensor &k)
   {
-    std::vector<Matrix3> result(points.size(), Matrix3{});
-    for (std::size_t q = 0; q < points.size(); ++q)
+    return {{{k[0], k[3], k[4]}, {k[3], k[1], k[5]}, {k[4], k[5], k[2]}}};
+  }
+
+  using TensorInLanes = std::array<Lanes, 6>; ///< as SymmetricTensor
+
+  /// det J J^-1 K J^-T
+  Matrix3Of<Lanes> metric_of(
+      Lanes det, const Matrix3Of<Lanes> &inverse_j, const TensorInLanes &t, int dim)
+  {
+    const Matrix3Of<Lanes> k{{{t[0], t[3], t[4]}, {t[3], t[1], t[5]}, {t[4], t[5], t[2]}}};
+    Matrix3Of<Lanes> result{};
+    for (int a = 0; a < dim; ++a)
     {
-      const SymmetricTensor &t = at_points[q];
-      const Matrix3 k{{{t[0], t[3], t[4]}, {t[3], t[1], t[5]}, {t[4], t[5], t[2]}}};
-      const Matrix3 &inverse_j = points.inverse_j[q];
-      for (int a = 0; a < dim; ++a)
-        for (int b = 0; b < dim; ++b)
-          for (int i = 0; i < dim; ++i)
-            for (int l = 0; l < dim; ++l)
-              result[q][a][b] += points.det[q] * inverse_j[a][i] * k[i][l] * inverse_j[b][l];
-      if (!is_positive(k, dim))
-        throw CoefficientError(CoefficientError::Of::diffusion,
-            "K is not positive definite at " + point_text(points.x[q], dim));
+      std::array<Lanes, 3> row{}; // of det J J^-1 K
+      for (int l = 0; l < dim; ++l)
+        for (int i = 0; i < dim; ++i)
+          row[l] += det * inverse_j[a][i] * k[i][l];
+      for (int b = a; b < dim; ++b)
+      {
+        for (int l = 0; l < dim; ++l)
+          result[a][b] += row[l] * inverse_j[b][l];
+        result[b][a] = result[a][b];
+      }
     }
     return result;
+  }
+
+  /// Whether kappa_of(g) <= kappa, but for rounding, without its roots: in 3D kappa - 1 is the largest root of t^3 - s t - 2 p, s the sum of the
+  /// squares of what is beside the diagonal of D^-1/2 G D^-1/2, p the product; this rises from where 3 t^2 = s. False where products leave the range of numbers.
+  auto is_at_most(const Matrix3Of<Lanes> &g, Lanes kappa, int dim)
+  {
+    const Lanes t = kappa - (1. - 1e-14);
+    const Lanes xx = 1. / g[0][0], yy = 1. / g[1][1];
+    const Lanes xy = g[0][1] * xx * (g[0][1] * yy);
+    if (dim == 2)
+      return xy <= t * t;
+    const Lanes zz = 1. / g[2][2];
+    const Lanes sum = xy + g[0][2] * xx * (g[0][2] * zz) + g[1][2] * yy * (g[1][2] * zz),
+                product = g[0][1] * xx * (g[0][2] * zz) * (g[1][2] * yy);
+    return (t * (t * t - sum) >= 2. * product) & (3. * t * t >= sum);
   }
 
   void check_number(
@@ -82,9 +104,10 @@ std::array<double, 3> middle_of_corners(const std::vector<Point> &lattice, int d
   while ((dim == 3 ? n * n * n : n * n) < lattice.size())
     ++n;
   Point middle{};
+  const double part = dim == 3 ? 0.125 : 0.25;
   for (std::size_t v = 0; v < (std::size_t{1} << dim); ++v)
     for (int d = 0; d < dim; ++d)
-      middle[d] += std::ldexp(lattice[(n - 1) * (v % 2 + n * (v / 2 % 2 + n * (v / 4)))][d], -dim);
+      middle[d] += part * lattice[(n - 1) * (v % 2 + n * (v / 2 % 2 + n * (v / 4)))][d];
   return middle;
 }
 
@@ -114,7 +137,7 @@ laplace::PointTables make_point_tables(const CellBasis &basis)
 
 namespace
 {
-  /// Writes the numbers of one cell after the other.
+  /// Writes the numbers of cells, as many at a time as there are lanes.
   class MetricWriter
   {
   public:
@@ -155,48 +178,175 @@ namespace
     {
       Array<double> &volume, &face, &reaction; ///< the last one empty: there is none
     };
-    PointwiseMetric::CellQuality write(
-        std::int64_t of_block, const std::array<std::int64_t, 3> &cell, const Arrays &arrays) const
+    std::array<PointwiseMetric::CellQuality, n_lanes> write(
+        const CellsInLanes &cells, const Arrays &arrays)
     {
-      const std::vector<Point> nodes = nodes_.of(of_block, cell);
-      const Place place{
-          of_block, cell[2] * block_.cells[1] + cell[1], level_.stacked(of_block, cell[0]), cell};
-      double kappa = 1., least = INFINITY, largest = 0.;
-      const auto see = [&](const Points &at) {
-        for (std::size_t q = 0; q < at.points.size(); ++q)
-        {
-          kappa = std::max(kappa, kappa_of(at.g[q], dim_));
-          least = std::min(least, at.points.det[q]);
-          largest = std::max(largest, at.points.det[q]);
-        }
-      };
-      const Points inside = inside_of(nodes, place);
-      see(inside);
-      write_volume(place, inside, arrays);
-      std::array<Points, 6> at_sides;
+      set_cells(cells);
+      kappa_ = all_lanes(1.);
+      least_det_ = all_lanes(INFINITY);
+      largest_det_ = Lanes{};
+      set_inside();
+      write_volume(arrays);
       for (int side = 0; side < 2 * dim_; ++side)
       {
-        at_sides[side] = at_side(nodes, place, side, inside);
-        write_side(place, side, at_sides[side], arrays.face);
-        see(at_sides[side]);
+        set_side(side);
+        write_side(side, arrays.face);
       }
       for (int side = 0; side < 2 * dim_; ++side)
-        write_penalty(place, side, kappa, inside, at_sides[side], arrays.face);
-      return {kappa, least / largest};
+        write_penalty(side, arrays.face);
+      std::array<PointwiseMetric::CellQuality, n_lanes> result;
+      for (int l = 0; l < n_lanes; ++l)
+        result[l] = {kappa_[l], least_det_[l] / largest_det_[l]};
+      return result;
     }
 
   private:
     struct Points
     {
-      CellPoints points;
-      std::vector<SymmetricTensor> k;
-      std::vector<Matrix3> g;
+      LaneMap::Points of_map;
+      std::vector<TensorInLanes> k;
+      std::vector<Matrix3Of<Lanes>> g;
     };
     struct Place
     {
-      std::int64_t of_block, row, cx;
+      std::int64_t block;
       std::array<std::int64_t, 3> cell; ///< of the block
+      std::vector<Point> nodes;
     };
+
+    void set_cells(const CellsInLanes &cells)
+    {
+      cells_ = cells;
+      row_ = cells.first[2] * block_.cells[1] + cells.first[1];
+      for (int l = 0; l < cells.count; ++l)
+      {
+        Place &place = places_[l];
+        const auto [cx, cy, cz] = cells[l];
+        place.block = level_.first + cx / level_.per_direction;
+        place.cell = {cx % level_.per_direction, cy, cz};
+        place.nodes = nodes_.of(place.block, place.cell);
+      }
+      const std::size_t size = places_[0].nodes.size();
+      nodes_in_lanes_.resize(3 * size);
+      for (std::size_t i = 0; i < size; ++i)
+        for (std::size_t d = 0; d < 3; ++d)
+          for (int l = 0; l < n_lanes; ++l)
+            nodes_in_lanes_[d * size + i][l] = places_[lane_with_cell(l)].nodes[i][d];
+    }
+    /// Padding has what the last cell has.
+    int lane_with_cell(int lane) const { return std::min(lane, cells_.count - 1); }
+
+    /// Positions of a cell's points.
+    std::vector<Point> positions(const Points &points, int lane) const
+    {
+      std::vector<Point> result;
+      for (const std::array<Lanes, 3> &x : points.of_map.x)
+        result.push_back({x[0][lane], x[1][lane], x[2][lane]});
+      return result;
+    }
+
+    /// With k from tensors(lane): of all points of a cell. What is the same everywhere stays from the first cells.
+    template <typename Tensors>
+    void set_k(Points &points, const Tensors &tensors) const
+    {
+      if (data_.k.is_constant() && !points.k.empty())
+        return;
+      points.k.resize(points.of_map.x.size());
+      for (int l = 0; l < cells_.count; ++l)
+      {
+        const std::vector<SymmetricTensor> k = tensors(l);
+        for (std::size_t q = 0; q < k.size(); ++q)
+        {
+          if (!is_positive(matrix_of(k[q]), dim_))
+            throw CoefficientError(CoefficientError::Of::diffusion,
+                "K is not positive definite at " + point_text(positions(points, l)[q], dim_));
+          for (std::size_t i = 0; i < k[q].size(); ++i)
+            for (int to = l; to < (l + 1 < cells_.count ? l + 1 : n_lanes); ++to)
+              points.k[q][i][to] = k[q][i];
+        }
+      }
+    }
+
+    void set_points(Points &points, const std::array<const LinePoints *, 3> &lines)
+    {
+      map_.at(nodes_in_lanes_, lines, points.of_map);
+      auto are_unfolded = Lanes{} == Lanes{};
+      for (const Lanes &det : points.of_map.det)
+      {
+        are_unfolded &= det > 0.;
+        least_det_ = min(least_det_, det);
+        largest_det_ = max(largest_det_, det);
+      }
+      for (int l = 0; l < cells_.count; ++l)
+        if (!are_unfolded[l])
+          for (std::size_t q = 0; q < points.of_map.det.size(); ++q)
+            check_fold(places_[l].block, positions(points, l)[q], points.of_map.det[q][l], dim_);
+    }
+
+    void set_metric(Points &points)
+    {
+      const LaneMap::Points &at = points.of_map;
+      points.g.resize(at.x.size());
+      for (std::size_t q = 0; q < points.g.size(); ++q)
+      {
+        points.g[q] = metric_of(at.det[q], at.inverse_j[q], points.k[q], dim_);
+        const auto holds = is_at_most(points.g[q], kappa_, dim_);
+        for (int l = 0; l < cells_.count; ++l)
+          if (!holds[l])
+            see_kappa(points.g[q], l);
+      }
+    }
+    void see_kappa(const Matrix3Of<Lanes> &of_lanes, int lane)
+    {
+      Matrix3 g{};
+      for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b)
+          g[a][b] = of_lanes[a][b][lane];
+      kappa_[lane] = std::max(kappa_[lane], kappa_of(g, dim_));
+    }
+
+    void set_inside()
+    {
+      set_points(inside_, {&gauss_, &gauss_, &gauss_});
+      set_k(inside_, [&](int l) {
+        const Place &place = places_[l];
+        return has_means_of_points_ ? means_of_points(place)
+            : has_means_of_cells_
+            ? std::vector<SymmetricTensor>(inside_.of_map.x.size(), mean_of_cell(place))
+            : data_.k(place.block, positions(inside_, l), {place.cell, level_.per_direction});
+      });
+      set_metric(inside_);
+      for (int d = 0; d < dim_; ++d)
+      {
+        inverse_g_[d].resize(inside_.g.size());
+        for (std::size_t q = 0; q < inside_.g.size(); ++q)
+          inverse_g_[d][q] = 1. / inside_.g[q][d][d];
+      }
+    }
+
+    void set_side(int side)
+    {
+      const int d = side / 2;
+      Points &points = at_sides_[side];
+      std::array<const LinePoints *, 3> lines{&gauss_, &gauss_, &gauss_};
+      lines[d] = &ends_[side % 2];
+      set_points(points, lines);
+      if (has_means_of_points_ || has_means_of_cells_)
+      {
+        points.k.clear();
+        for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
+          points.k.push_back(inside_.k[static_cast<std::size_t>(
+              first_of_line(side, q) + (side % 2 == 1 ? (block_.n - 1) * stride(d) : 0))]);
+      }
+      else
+        set_k(points, [&](int l) {
+          const Place &place = places_[l];
+          return data_.k(place.block,
+              moved_inwards(positions(points, l), middle_of_corners(place.nodes, dim_)),
+              {place.cell, level_.per_direction, side});
+        });
+      set_metric(points);
+    }
 
     static constexpr int samples_per_point = 2;
     /// Of a direction: in the middles of equal parts of the intervals whose lengths are the weights.
@@ -221,33 +371,21 @@ namespace
       return points;
     }
 
-    Points inside_of(const std::vector<Point> &nodes, const Place &place) const
-    {
-      Points result{map_.at(nodes, {&gauss_, &gauss_, &gauss_}, place.of_block), {}, {}};
-      result.k = has_means_of_points_ ? means_of_points(nodes, place)
-          : has_means_of_cells_
-          ? std::vector<SymmetricTensor>(result.points.size(), mean_of_cell(nodes, place))
-          : data_.k(place.of_block, result.points.x, {place.cell, level_.per_direction});
-      result.g = metric_at(result.points, result.k, dim_);
-      return result;
-    }
-
     /// At all sample points.
-    std::vector<SymmetricTensor> samples_of_k(
-        const std::vector<Point> &nodes, const Place &place) const
+    std::vector<SymmetricTensor> samples_of_k(const Place &place) const
     {
-      std::vector<Point> x = nodes;
+      std::vector<Point> x = place.nodes;
       std::size_t stride = 1;
       for (int d = 0; d < dim_; ++d, stride *= sample_points_.size())
         x = contracted(
             x, samples_.value, stride, static_cast<std::size_t>(level_.mapping_degree) + 1);
-      return data_.k(place.of_block, x,
+      return data_.k(place.block, x,
           {place.cell, level_.per_direction, -1, &sample_points_, level_.count < 0});
     }
 
-    SymmetricTensor mean_of_cell(const std::vector<Point> &nodes, const Place &place) const
+    SymmetricTensor mean_of_cell(const Place &place) const
     {
-      const std::vector<SymmetricTensor> k = samples_of_k(nodes, place);
+      const std::vector<SymmetricTensor> k = samples_of_k(place);
       SymmetricTensor mean{};
       for (const SymmetricTensor &of_sample : k)
         for (std::size_t i = 0; i < mean.size(); ++i)
@@ -255,10 +393,9 @@ namespace
       return mean;
     }
 
-    std::vector<SymmetricTensor> means_of_points(
-        const std::vector<Point> &nodes, const Place &place) const
+    std::vector<SymmetricTensor> means_of_points(const Place &place) const
     {
-      const std::vector<SymmetricTensor> k = samples_of_k(nodes, place);
+      const std::vector<SymmetricTensor> k = samples_of_k(place);
       const auto n = static_cast<std::size_t>(block_.n), m = sample_points_.size();
       std::vector<SymmetricTensor> means(
           static_cast<std::size_t>(laplace::points_of_cell(block_)), SymmetricTensor{});
@@ -273,25 +410,6 @@ namespace
       return means;
     }
 
-    Points at_side(
-        const std::vector<Point> &nodes, const Place &place, int side, const Points &inside) const
-    {
-      const int d = side / 2;
-      std::array<const LinePoints *, 3> lines{&gauss_, &gauss_, &gauss_};
-      lines[d] = &ends_[side % 2];
-      Points result{map_.at(nodes, lines, place.of_block), {}, {}};
-      if (!has_means_of_points_ && !has_means_of_cells_)
-        result.k =
-            data_.k(place.of_block, moved_inwards(result.points.x, middle_of_corners(nodes, dim_)),
-                {place.cell, level_.per_direction, side});
-      else
-        for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
-          result.k.push_back(inside.k[static_cast<std::size_t>(
-              first_of_line(side, q) + (side % 2 == 1 ? (block_.n - 1) * stride(d) : 0))]);
-      result.g = metric_at(result.points, result.k, dim_);
-      return result;
-    }
-
     std::int64_t stride(int d) const
     {
       const std::int64_t n = block_.n;
@@ -304,27 +422,41 @@ namespace
       return q % block_.n * stride(a) + (b < dim_ ? q / block_.n * stride(b) : 0);
     }
 
-    void write_volume(const Place &place, const Points &inside, const Arrays &arrays) const
+    void store(double *to, Lanes numbers) const
+    {
+      if (cells_.count == n_lanes)
+        simd::store<n_lanes>(to, numbers);
+      else // padding stays zero
+        for (int l = 0; l < cells_.count; ++l)
+          to[l] = numbers[l];
+    }
+
+    double weight_inside(std::int64_t q) const
     {
       const int n = block_.n;
-      std::vector<double> reaction;
-      if (data_.reaction)
-        reaction = data_.reaction(place.of_block, -1, inside.points.x);
+      return line_.weights[q % n] * line_.weights[q / n % n] *
+          (dim_ == 3 ? line_.weights[q / n / n] : 1.);
+    }
+
+    void write_volume(const Arrays &arrays) const
+    {
       for (std::int64_t q = 0; q < laplace::points_of_cell(block_); ++q)
-      {
-        const auto at = static_cast<std::size_t>(q);
-        double weight = line_.weights[q % n] * line_.weights[q / n % n];
-        if (dim_ == 3)
-          weight *= line_.weights[q / n / n];
         for (int a = 0; a < dim_; ++a)
           for (int b = a; b < dim_; ++b)
-            arrays.volume[laplace::volume_index(block_, place.row, q,
-                laplace::volume_place(dim_, a, b), place.cx)] = weight * inside.g[at][a][b];
-        if (!data_.reaction)
-          continue;
-        check_number(reaction[at], CoefficientError::Of::reaction, inside.points.x[at], dim_);
-        arrays.reaction[laplace::reaction_index(block_, place.row, q, place.cx)] =
-            weight * inside.points.det[at] * reaction[at];
+            store(&arrays.volume[laplace::volume_index(
+                      block_, row_, q, laplace::volume_place(dim_, a, b), cells_.first[0])],
+                weight_inside(q) * inside_.g[static_cast<std::size_t>(q)][a][b]);
+      for (int l = 0; data_.reaction && l < cells_.count; ++l)
+      {
+        const std::vector<Point> x = positions(inside_, l);
+        const std::vector<double> reaction = data_.reaction(places_[l].block, -1, x);
+        for (std::size_t q = 0; q < x.size(); ++q)
+        {
+          check_number(reaction[q], CoefficientError::Of::reaction, x[q], dim_);
+          const auto at = static_cast<std::int64_t>(q);
+          arrays.reaction[laplace::reaction_index(block_, row_, at, cells_.first[0] + l)] =
+              weight_inside(at) * inside_.of_map.det[q][l] * reaction[q];
+        }
       }
     }
 
@@ -335,56 +467,64 @@ namespace
     }
 
     /// All but the penalty.
-    void write_side(const Place &place, int side, const Points &at_side, Array<double> &face) const
+    void write_side(int side, Array<double> &face) const
     {
       const int d = side / 2;
       const auto [a, b] = tangential(d);
+      const std::array<int, 3> columns{d, a, b};
       for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
-      {
-        const Matrix3 &g = at_side.g[static_cast<std::size_t>(q)];
-        const std::array<double, 3> numbers{g[d][d], g[d][a], b < dim_ ? g[d][b] : 0.};
         for (int i = 0; i < dim_; ++i)
-          face[laplace::face_index(block_, place.row, side, q, i, place.cx)] =
-              weight_of_side(q) * numbers[i];
-      }
+          store(&face[laplace::face_index(block_, row_, side, q, i, cells_.first[0])],
+              weight_of_side(q) * at_sides_[side].g[static_cast<std::size_t>(q)][d][columns[i]]);
     }
 
     /// That of the own cell, or r of a side that is Side::neumann.
-    void write_penalty(const Place &place, int side, double kappa, const Points &inside,
-        const Points &at_side, Array<double> &face) const
+    void write_penalty(int side, Array<double> &face) const
     {
-      const std::int64_t x = place.cx % level_.per_direction;
-      const std::array<std::int64_t, 3> cell{
-          x, place.row % block_.cells[1], place.row / block_.cells[1]};
-      const std::int64_t end = side % 2 == 1 ? level_.per_direction - 1 : 0;
-      const laplace::BlockLink &link =
-          links_[static_cast<std::size_t>((place.of_block - level_.first) * 2 * dim_ + side)];
-      const bool is_closed = cell[side / 2] == end && link.kind == Side::neumann;
-      std::vector<double> robin(at_side.points.size(), 0.);
-      if (is_closed && data_.robin)
-        robin = data_.robin(place.of_block, link.boundary, at_side.points.x);
       for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
       {
-        const auto at = static_cast<std::size_t>(q);
-        const double g = at_side.g[at][side / 2][side / 2];
-        check_number(
-            robin[at], CoefficientError::Of::robin, at_side.points.x[at], dim_, link.boundary);
-        face[laplace::face_index(block_, place.row, side, q, dim_, place.cx)] = weight_of_side(q) *
-            (is_closed
-                    ? robin[at] * at_side.points.surface(at, side / 2)
-                    : 0.5 * sigma_ * kappa * std::max(g * mean_inverse(side, q, inside.g), 1.) * g);
+        const Lanes g = at_sides_[side].g[static_cast<std::size_t>(q)][side / 2][side / 2];
+        const Lanes rho = max(g * mean_inverse(side, q), all_lanes(1.));
+        store(&face[laplace::face_index(block_, row_, side, q, dim_, cells_.first[0])],
+            weight_of_side(q) * 0.5 * sigma_ * kappa_ * rho * g);
+      }
+      for (int l = 0; l < cells_.count; ++l)
+      {
+        const laplace::BlockLink &link =
+            links_[static_cast<std::size_t>((places_[l].block - level_.first) * 2 * dim_ + side)];
+        const std::int64_t end = side % 2 == 1 ? level_.per_direction - 1 : 0;
+        if (places_[l].cell[side / 2] == end && link.kind == Side::neumann)
+          write_robin(l, side, link.boundary, face);
+      }
+    }
+
+    void write_robin(int lane, int side, int boundary, Array<double> &face) const
+    {
+      const Points &points = at_sides_[side];
+      const std::vector<Point> x = positions(points, lane);
+      const std::vector<double> robin = data_.robin ? data_.robin(places_[lane].block, boundary, x)
+                                                    : std::vector<double>(x.size(), 0.);
+      for (std::size_t q = 0; q < x.size(); ++q)
+      {
+        check_number(robin[q], CoefficientError::Of::robin, x[q], dim_, boundary);
+        const auto at = static_cast<std::int64_t>(q);
+        const std::array<Lanes, 3> &row = points.of_map.inverse_j[q][side / 2];
+        const Lanes surface = points.of_map.det[q] *
+            sqrt(row[0] * row[0] + row[1] * row[1] + row[2] * row[2]); // CellPoints::surface()
+        face[laplace::face_index(block_, row_, side, at, dim_, cells_.first[0] + lane)] =
+            weight_of_side(at) * robin[q] * surface[lane];
       }
     }
 
     /// Of G_aa on the line of volume points that ends in point q of a side.
-    double mean_inverse(int side, std::int64_t q, const std::vector<Matrix3> &inside) const
+    Lanes mean_inverse(int side, std::int64_t q) const
     {
       const int d = side / 2;
       const std::int64_t first = first_of_line(side, q);
-      double sum = 0.;
+      Lanes sum{};
       for (int p = 0; p < block_.n; ++p)
-        sum += end_weights_[side % 2 == 1 ? p : block_.n - 1 - p] /
-            inside[static_cast<std::size_t>(first + p * stride(d))][d][d];
+        sum += end_weights_[side % 2 == 1 ? p : block_.n - 1 - p] *
+            inverse_g_[d][static_cast<std::size_t>(first + p * stride(d))];
       return sum;
     }
 
@@ -396,7 +536,7 @@ namespace
     int dim_;
     LineRule line_;
     CellNodes nodes_;
-    CellMap map_;
+    LaneMap map_;
     LinePoints gauss_;
     std::array<LinePoints, 2> ends_;
     std::vector<double> sample_points_;
@@ -404,6 +544,15 @@ namespace
     double sigma_;
     std::vector<double>
         end_weights_; ///< of volume points in the mean along a line to its upper end
+    // Of the cells that are being written.
+    CellsInLanes cells_{};
+    std::int64_t row_ = 0;
+    std::array<Place, n_lanes> places_;
+    std::vector<Lanes> nodes_in_lanes_;
+    Points inside_;
+    std::array<Points, 6> at_sides_;
+    std::array<std::vector<Lanes>, 3> inverse_g_; ///< 1 / G_aa of the volume points
+    Lanes kappa_{}, least_det_{}, largest_det_{};
   };
 } // namespace
 
@@ -429,12 +578,13 @@ namespace
         return number(cell, side, q, block_.dim);
       });
       std::vector<double> behind; // all, before the first one is changed
-      for_points([&](const Cell &cell, int side, std::int64_t q) {
-        behind.push_back(penalty_behind(cell, side, q, exchange));
-      });
+      behind.reserve(static_cast<std::size_t>(
+          2 * block_.dim * block_.n_cells() * laplace::points_of_face(block_)));
+      for_sides([&](const Cell &cell, int side) { add_behind(cell, side, exchange, behind); });
       std::size_t next = 0;
-      for_points([&](const Cell &cell, int side, std::int64_t q) {
-        average(cell, side, q, behind[next++]);
+      for_sides([&](const Cell &cell, int side) {
+        for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
+          average(cell, side, q, behind[next++]);
       });
     }
 
@@ -448,15 +598,37 @@ namespace
           block_, cell[2] * block_.cells[1] + cell[1], side, q, i, cell[0])];
     }
 
-    /// use(cell, side, number of the point)
+    /// use(cell, side)
     template <typename Use>
-    void for_points(const Use &use) const
+    void for_sides(const Use &use) const
     {
       for_stacked_cells(block_, [&](const Cell &cell) {
         for (int side = 0; side < 2 * block_.dim; ++side)
-          for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
-            use(cell, side, q);
+          use(cell, side);
       });
+    }
+
+    /// Inside a block points of both sides are numbered alike.
+    bool is_inside(const Cell &cell, int side) const
+    {
+      const std::int64_t place = side < 2 ? cell[0] % per_direction_ : cell[side / 2];
+      return place != (side % 2 == 1 ? per_direction_ - 1 : 0);
+    }
+
+    void add_behind(const Cell &cell, int side, const SideExchange<double> &exchange,
+        std::vector<double> &behind)
+    {
+      const std::int64_t count = laplace::points_of_face(block_);
+      if (is_inside(cell, side))
+      {
+        Cell other = cell;
+        other[side / 2] += side % 2 == 1 ? 1 : -1;
+        for (std::int64_t q = 0; q < count; ++q)
+          behind.push_back(number(other, side ^ 1, q, block_.dim));
+      }
+      else
+        for (std::int64_t q = 0; q < count; ++q)
+          behind.push_back(penalty_behind(cell, side, q, exchange));
     }
 
     /// That of the own cell stands for one behind a Dirichlet side.
@@ -495,7 +667,7 @@ PointwiseMetric::PointwiseMetric(const BlockGeometry &geometry, const BlockLevel
     const CellBasis &basis, const PointwiseData &data, const std::vector<laplace::BlockLink> &links,
     bool means_of_k, const SharedSides *shared)
 {
-  const MetricWriter writer(geometry, level, basis, data, links, means_of_k);
+  MetricWriter writer(geometry, level, basis, data, links, means_of_k);
   const Block &block = writer.block();
   const SharedSides alone;
   if (shared == nullptr)
@@ -505,11 +677,10 @@ PointwiseMetric::PointwiseMetric(const BlockGeometry &geometry, const BlockLevel
     face_ = Array<double>(laplace::face_size(block));
     if (data.reaction)
       reaction_ = Array<double>(laplace::reaction_size(block));
-    for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
-      for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
-        for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
-          of_cells_.push_back(writer.write(level.first + cx / level.per_direction,
-              {cx % level.per_direction, cy, cz}, {volume_, face_, reaction_}));
+    for_lanes(block, [&](const CellsInLanes &cells) {
+      const auto qualities = writer.write(cells, {volume_, face_, reaction_});
+      of_cells_.insert(of_cells_.end(), qualities.begin(), qualities.begin() + cells.count);
+    });
   });
   BothSides(block, level.per_direction, links, data.averages, face_).run(*shared);
 }
