@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/laplace/pointwise/lanes.h"
 #include "operators/division/side_exchange.h"
 
 namespace tensormg
@@ -20,13 +21,14 @@ namespace
     return cell[2] * block.cells[1] + cell[1];
   }
 
+  /// Of number(place).
   template <typename Number>
-  Matrix3 symmetric(int dim, const Number &number)
+  auto symmetric(int dim, const Number &number)
   {
-    Matrix3 g{};
+    Matrix3Of<decltype(number(0))> g{};
     for (int a = 0; a < dim; ++a)
-      for (int b = 0; b < dim; ++b)
-        g[a][b] = number(volume_place(dim, std::min(a, b), std::max(a, b)));
+      for (int b = a; b < dim; ++b)
+        g[a][b] = g[b][a] = number(volume_place(dim, a, b));
     return g;
   }
 
@@ -46,7 +48,7 @@ namespace
 
     Array<double> run(const SharedSides &shared)
     {
-      for_stacked_cells(block_, [&](const Cell &cell) { write_volume(cell); });
+      for_lanes(block_, [&](const CellsInLanes &cells) { write_volume(cells); });
       SideExchange<double> exchange(shared, block_.dim, per_direction_, 1, 1);
       exchange.run(
           [&](const Cell &cell, int side, std::int64_t, int) { return own_penalty(cell, side); });
@@ -65,24 +67,31 @@ namespace
     }
 
     /// Numbers of points come times their weights.
-    void write_volume(const Cell &cell)
+    void write_volume(const CellsInLanes &cells)
     {
-      const std::int64_t row = row_of(block_, cell);
+      const std::int64_t row = row_of(block_, cells.first), cx = cells.first[0];
+      const int count = laplace::volume_numbers(block_.dim);
+      std::array<Lanes, 7> sums{};
       for (std::int64_t q = 0; q < laplace::points_of_cell(block_); ++q)
       {
-        for (int which = 0; which < laplace::volume_numbers(block_.dim); ++which)
-          mean(cell, which) +=
-              points_.volume[laplace::volume_index(block_, row, q, which, cell[0])];
+        for (int which = 0; which < count; ++which)
+          sums[which] +=
+              load_lanes(&points_.volume[laplace::volume_index(block_, row, q, which, cx)]);
         if (points_.reaction != nullptr)
-          mean(cell, laplace::reaction_place(block_.dim)) +=
-              points_.reaction[laplace::reaction_index(block_, row, q, cell[0])];
+          sums[count] += load_lanes(&points_.reaction[laplace::reaction_index(block_, row, q, cx)]);
       }
+      for (int which = 0; which < count; ++which)
+        simd::store<n_lanes>(&mean(cells.first, which), sums[which]);
+      simd::store<n_lanes>(&mean(cells.first, laplace::reaction_place(block_.dim)), sums[count]);
+      for (int l = 0; l < cells.count; ++l)
+        kappa_.push_back(
+            kappa_of(symmetric(block_.dim, [&](int which) { return sums[which][l]; }), block_.dim));
     }
 
     double own_penalty(const Cell &cell, int side)
     {
-      const Matrix3 g = symmetric(block_.dim, [&](int which) { return mean(cell, which); });
-      return 0.5 * sigma_ * kappa_of(g, block_.dim) * g[side / 2][side / 2];
+      const auto at = static_cast<std::size_t>(row_of(block_, cell) * block_.cells[0] + cell[0]);
+      return 0.5 * sigma_ * kappa_[at] * mean(cell, side / 2);
     }
     double penalty(const Cell &cell, int side, const double *received)
     {
@@ -107,6 +116,7 @@ namespace
     const std::vector<laplace::BlockLink> &links_;
     const laplace::PointNumbers<double> &points_;
     Array<double> means_;
+    std::vector<double> kappa_; ///< of cells, x fastest
   };
 
   struct Extremes
@@ -140,36 +150,61 @@ namespace
   }
 
   /// L^-1 with L L' = m.
-  Matrix3 inverse_factor(const Matrix3 &m, int dim)
+  Matrix3Of<Lanes> inverse_factor(const Matrix3Of<Lanes> &m, int dim)
   {
-    Matrix3 l{}, inverse_l{};
+    Matrix3Of<Lanes> l{}, inverse_l{};
     for (int i = 0; i < dim; ++i)
       for (int j = 0; j <= i; ++j)
       {
-        double sum = m[i][j];
+        Lanes sum = m[i][j];
         for (int k = 0; k < j; ++k)
           sum -= l[i][k] * l[j][k];
-        l[i][j] = i == j ? std::sqrt(sum) : sum / l[j][j];
+        l[i][j] = i == j ? sqrt(sum) : sum / l[j][j];
       }
     for (int j = 0; j < dim; ++j)
       for (int i = j; i < dim; ++i)
       {
-        double sum = i == j ? 1. : 0.;
+        Lanes sum = all_lanes(i == j ? 1. : 0.);
         for (int k = j; k < i; ++k)
           sum -= l[i][k] * inverse_l[k][j];
         inverse_l[i][j] = sum / l[i][i];
       }
     return inverse_l;
   }
-  Matrix3 transformed(const Matrix3 &by, const Matrix3 &g, int dim)
+  /// `by` is a lower triangle.
+  Matrix3Of<Lanes> transformed(const Matrix3Of<Lanes> &by, const Matrix3Of<Lanes> &g, int dim)
   {
-    Matrix3 result{};
+    Matrix3Of<Lanes> result{};
     for (int a = 0; a < dim; ++a)
-      for (int b = 0; b < dim; ++b)
-        for (int i = 0; i < dim; ++i)
-          for (int l = 0; l < dim; ++l)
-            result[a][b] += by[a][i] * g[i][l] * by[b][l];
+    {
+      std::array<Lanes, 3> row{};
+      for (int l = 0; l < dim; ++l)
+        for (int i = 0; i <= a; ++i)
+          row[l] += by[a][i] * g[i][l];
+      for (int b = 0; b <= a; ++b)
+      {
+        for (int l = 0; l <= b; ++l)
+          result[a][b] += row[l] * by[b][l];
+        result[b][a] = result[a][b];
+      }
+    }
     return result;
+  }
+
+  /// Of factor (m - shift), by its principal minors.
+  auto is_positive_definite(const Matrix3Of<Lanes> &m, Lanes shift, double factor, int dim)
+  {
+    Matrix3Of<Lanes> rest = m;
+    for (int a = 0; a < 3; ++a)
+    {
+      rest[a][a] -= shift;
+      for (Lanes &entry : rest[a])
+        entry *= factor;
+    }
+    if (dim == 2)
+      rest[2] = {Lanes{}, Lanes{}, all_lanes(1.)};
+    return (rest[0][0] > 0.) & (rest[0][0] * rest[1][1] > rest[0][1] * rest[0][1]) &
+        (determinant(rest) > 0.);
   }
 
   class VariationReader
@@ -185,71 +220,110 @@ namespace
 
     MetricVariation run()
     {
-      for_stacked_cells(block_, [&](const Cell &cell) {
-        const std::int64_t row = row_of(block_, cell);
-        const Matrix3 m =
-            symmetric(block_.dim, [&](int which) { return mean(row, cell[0], which); });
-        const Matrix3 by = inverse_factor(m, block_.dim);
-        Extremes of_cell;
+      double within = 1.;
+      for_lanes(block_, [&](const CellsInLanes &cells) {
+        set_cells(cells);
+        least_ = all_lanes(INFINITY);
+        largest_ = Lanes{};
         for (std::int64_t q = 0; q < laplace::points_of_cell(block_); ++q)
-        {
-          const Extremes at_point = extreme_eigenvalues(
-              transformed(by, see_point(row, cell[0], q, m), block_.dim), block_.dim);
-          of_cell.least = std::min(of_cell.least, at_point.least);
-          of_cell.largest = std::max(of_cell.largest, at_point.largest);
-        }
-        result_.within = std::max(result_.within, of_cell.largest / std::max(of_cell.least, 0.));
+          see_point(q);
         for (int side = 0; side < 2 * block_.dim; ++side)
           for (std::int64_t q = 0; q < laplace::points_of_face(block_); ++q)
-            see_side(row, cell[0], side, q, m);
+            see_side(side, q);
+        for (int l = 0; l < cells.count; ++l)
+        {
+          within = std::max(within, largest_[l] / std::max(least_[l], 0.));
+          result_.deviation = std::max(result_.deviation, deviation_[l]);
+        }
       });
+      result_.within = within;
       return result_;
     }
 
   private:
-    double mean(std::int64_t row, std::int64_t cx, int which) const
+    void set_cells(const CellsInLanes &cells)
     {
-      return means_[cell_mean_index(block_, row, which, cx)];
+      cells_ = cells;
+      row_ = row_of(block_, cells.first);
+      m_ = symmetric(block_.dim, [&](int which) { return mean(which); });
+      by_ = inverse_factor(m_, block_.dim);
+      for (int a = 0; a < block_.dim; ++a)
+        for (int b = 0; b < block_.dim; ++b)
+          size_[a][b] = sqrt(m_[a][a] * m_[b][b]);
+      deviation_ = Lanes{};
     }
-    void see(double number, double of_cell, double size)
+    Lanes mean(int which) const
     {
-      if (number != of_cell)
-        result_.deviation = std::max(result_.deviation, std::abs(number - of_cell) / size);
+      return load_lanes(&means_[cell_mean_index(block_, row_, which, cells_.first[0])]);
+    }
+    /// Nothing where zero is divided by zero.
+    void see(Lanes number, Lanes of_cell, Lanes size)
+    {
+      const Lanes difference = number > of_cell ? number - of_cell : of_cell - number;
+      deviation_ = max(difference / size, deviation_);
     }
 
-    /// G there.
-    Matrix3 see_point(std::int64_t row, std::int64_t cx, std::int64_t q, const Matrix3 &m)
+    void see_point(std::int64_t q)
     {
       const int n = block_.n, dim = block_.dim;
       double weight = weight_[q % n] * weight_[q / n % n];
       if (dim == 3)
         weight *= weight_[q / n / n];
-      const Matrix3 g = symmetric(dim, [&](int which) {
-        return points_.volume[laplace::volume_index(block_, row, q, which, cx)] / weight;
+      const Matrix3Of<Lanes> g = symmetric(dim, [&](int which) {
+        return load_lanes(
+                   &points_
+                        .volume[laplace::volume_index(block_, row_, q, which, cells_.first[0])]) /
+            weight;
       });
       for (int a = 0; a < dim; ++a)
         for (int b = 0; b <= a; ++b)
-          see(g[a][b], m[a][b], std::sqrt(m[a][a] * m[b][b]));
+          see(g[a][b], m_[a][b], size_[a][b]);
       if (points_.reaction != nullptr)
-        see(points_.reaction[laplace::reaction_index(block_, row, q, cx)] / weight,
-            mean(row, cx, laplace::reaction_place(dim)),
-            mean(row, cx, laplace::reaction_place(dim)));
-      return g;
+      {
+        const Lanes of_cell = mean(laplace::reaction_place(dim));
+        see(load_lanes(
+                &points_.reaction[laplace::reaction_index(block_, row_, q, cells_.first[0])]) /
+                weight,
+            of_cell, of_cell);
+      }
+      see_eigenvalues(transformed(by_, g, dim));
     }
-    void see_side(std::int64_t row, std::int64_t cx, int side, std::int64_t q, const Matrix3 &m)
+    /// Most points are between the extremes of others, as far as rounding goes.
+    void see_eigenvalues(const Matrix3Of<Lanes> &g)
+    {
+      constexpr double rounding = 1e-12;
+      const auto is_between = is_positive_definite(g, (1. - rounding) * least_, 1., block_.dim) &
+          is_positive_definite(g, (1. + rounding) * largest_, -1., block_.dim);
+      for (int l = 0; l < cells_.count; ++l)
+        if (!is_between[l])
+        {
+          Matrix3 of_cell{};
+          for (int a = 0; a < 3; ++a)
+            for (int b = 0; b < 3; ++b)
+              of_cell[a][b] = g[a][b][l];
+          const Extremes at_point = extreme_eigenvalues(of_cell, block_.dim);
+          least_[l] = std::min(least_[l], at_point.least);
+          largest_[l] = std::max(largest_[l], at_point.largest);
+        }
+    }
+
+    void see_side(int side, std::int64_t q)
     {
       const int n = block_.n, dim = block_.dim, d = side / 2;
       const double weight = weight_[q % n] * (dim == 3 ? weight_[q / n] : 1.);
       const auto number = [&](int which) {
-        return points_.face[laplace::face_index(block_, row, side, q, which, cx)] / weight;
+        return load_lanes(
+                   &points_
+                        .face[laplace::face_index(block_, row_, side, q, which, cells_.first[0])]) /
+            weight;
       };
-      see(number(0), m[d][d], m[d][d]);
+      see(number(0), m_[d][d], m_[d][d]);
       for (int t = 0; t + 1 < dim; ++t)
       {
         const int b = tangential(d)[t];
-        see(number(1 + t), m[d][b], std::sqrt(m[d][d] * m[b][b]));
+        see(number(1 + t), m_[d][b], size_[d][b]);
       }
-      const double penalty = mean(row, cx, laplace::penalty_place(dim, side));
+      const Lanes penalty = mean(laplace::penalty_place(dim, side));
       see(number(dim), penalty, penalty);
     }
 
@@ -258,6 +332,12 @@ namespace
     const laplace::PointNumbers<double> &points_;
     const Array<double> &means_;
     MetricVariation result_;
+    // Of the cells that are being read.
+    CellsInLanes cells_{};
+    std::int64_t row_ = 0;
+    Matrix3Of<Lanes> m_{}, by_{},
+        size_{}; ///< mean of G, inverse_factor() of it, roots of the products of its diagonal
+    Lanes least_{}, largest_{}, deviation_{};
   };
 } // namespace
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/laplace/pointwise/lanes.h"
 #include "operators/mesh/sums_over_ranks.h"
 
 namespace tensormg
@@ -14,12 +15,12 @@ namespace
 {
   using Cell = std::array<std::int64_t, 3>;
 
-  /// Of a cell.
+  /// Of cells.
   struct Summary
   {
-    double strength = 1., within = 1.;
-    double mixed = 0.; ///< sum over a != b of G_ab^2 / (G_aa G_bb), in the mean
-    double mean = 0.;  ///< of the logarithm of k
+    Lanes strength{}, within{};
+    Lanes mixed{}; ///< sum over a != b of G_ab^2 / (G_aa G_bb), in the mean
+    Lanes mean{};  ///< of the logarithm of k
   };
 
   class VarietyReader
@@ -27,56 +28,66 @@ namespace
   public:
     explicit VarietyReader(const BlockLevels::Level &level)
       : block_(level.grid.block)
-      , weight_(level.tables.weight)
       , volume_(level.metric.view().volume)
-    {}
-
-    Summary of(const Cell &cell) const
     {
-      std::array<double, 3> sums{};
-      double least = INFINITY, largest = -INFINITY, mixed = 0., mean = 0.;
+      const std::array<double, max_n> &line = level.tables.weight;
       for (std::int64_t q = 0; q < laplace::points_of_cell(block_); ++q)
       {
-        double weight = weight_[q % block_.n] * weight_[q / block_.n % block_.n];
-        if (block_.dim == 3)
-          weight *= weight_[q / block_.n / block_.n];
-        for (int a = 0; a < block_.dim; ++a)
-        {
-          sums[a] += g(cell, q, a, a);
-          for (int b = 0; b < a; ++b)
-            mixed +=
-                2. * weight * std::pow(g(cell, q, a, b), 2) / (g(cell, q, a, a) * g(cell, q, b, b));
-        }
-        // G comes times the weight.
-        const double k = std::log(determinant(cell, q)) / block_.dim - std::log(weight);
-        least = std::min(least, k);
-        largest = std::max(largest, k);
-        mean += weight * k;
+        weight_.push_back(line[q % block_.n] * line[q / block_.n % block_.n] *
+            (block_.dim == 3 ? line[q / block_.n / block_.n] : 1.));
+        weight_of_det_.push_back(std::pow(weight_.back(), block_.dim));
       }
-      const auto [smallest, strongest] =
-          std::minmax_element(sums.begin(), sums.begin() + block_.dim);
-      return {*strongest / *smallest, std::exp(largest - least), mixed, mean};
+    }
+
+    Summary of(const CellsInLanes &cells) const
+    {
+      const int dim = block_.dim;
+      std::array<Lanes, 3> sums{};
+      Lanes least = all_lanes(INFINITY), largest{};
+      Summary result;
+      for (std::size_t q = 0; q < weight_.size(); ++q)
+      {
+        const Matrix3Of<Lanes> g = metric(cells, static_cast<std::int64_t>(q));
+        for (int a = 0; a < dim; ++a)
+        {
+          sums[a] += g[a][a];
+          for (int b = 0; b < a; ++b)
+            result.mixed += 2. * weight_[q] * (g[a][b] * g[a][b]) / (g[a][a] * g[b][b]);
+        }
+        const Lanes det = determinant(g) / weight_of_det_[q];
+        least = min(det, least);
+        largest = max(det, largest);
+        for (int l = 0; l < cells.count; ++l)
+          result.mean[l] += weight_[q] * std::log(det[l]) / dim;
+      }
+      Lanes smallest = sums[0], strongest = sums[0];
+      for (int a = 1; a < dim; ++a)
+      {
+        smallest = min(smallest, sums[a]);
+        strongest = max(strongest, sums[a]);
+      }
+      result.strength = strongest / smallest;
+      for (int l = 0; l < cells.count; ++l)
+        result.within[l] = std::pow(largest[l] / least[l], 1. / dim);
+      return result;
     }
 
   private:
-    double g(const Cell &cell, std::int64_t q, int a, int b) const
+    /// In 2D with one for z.
+    Matrix3Of<Lanes> metric(const CellsInLanes &cells, std::int64_t q) const
     {
-      return volume_[laplace::volume_index(block_, cell[2] * block_.cells[1] + cell[1], q,
-          laplace::volume_place(block_.dim, std::min(a, b), std::max(a, b)), cell[0])];
-    }
-    double determinant(const Cell &cell, std::int64_t q) const
-    {
-      const auto minor = [&](int a, int b, int c, int d) {
-        return g(cell, q, a, c) * g(cell, q, b, d) - g(cell, q, a, d) * g(cell, q, b, c);
-      };
-      if (block_.dim == 2)
-        return minor(0, 1, 0, 1);
-      return g(cell, q, 0, 0) * minor(1, 2, 1, 2) - g(cell, q, 0, 1) * minor(1, 2, 0, 2) +
-          g(cell, q, 0, 2) * minor(1, 2, 0, 1);
+      Matrix3Of<Lanes> g{};
+      g[2][2] = all_lanes(1.);
+      for (int a = 0; a < block_.dim; ++a)
+        for (int b = a; b < block_.dim; ++b)
+          g[a][b] = g[b][a] = load_lanes(&volume_[laplace::volume_index(block_,
+              cells.first[2] * block_.cells[1] + cells.first[1], q,
+              laplace::volume_place(block_.dim, a, b), cells.first[0])]);
+      return g;
     }
 
     const Block &block_;
-    const std::array<double, max_n> &weight_;
+    std::vector<double> weight_, weight_of_det_; ///< of the points; G comes times the first
     const double *volume_;
   };
 } // namespace
@@ -88,12 +99,15 @@ CellVariety cell_variety(const BlockLevels::Level &level)
   CellVariety result;
   double mixed = 0.;
   std::vector<double> means;
-  for_stacked_cells(block, [&](const Cell &cell) {
-    const Summary of_cell = reader.of(cell);
-    result.strength = std::max(result.strength, of_cell.strength);
-    result.within = std::max(result.within, of_cell.within);
-    mixed += of_cell.mixed;
-    means.push_back(of_cell.mean);
+  for_lanes(block, [&](const CellsInLanes &cells) {
+    const Summary of_cells = reader.of(cells);
+    for (int l = 0; l < cells.count; ++l)
+    {
+      result.strength = std::max(result.strength, of_cells.strength[l]);
+      result.within = std::max(result.within, of_cells.within[l]);
+      mixed += of_cells.mixed[l];
+      means.push_back(of_cells.mean[l]);
+    }
   });
   const auto mean = [&](const Cell &cell) {
     return means[static_cast<std::size_t>(
@@ -103,20 +117,23 @@ CellVariety cell_variety(const BlockLevels::Level &level)
   exchange.run([&](const Cell &cell, int, std::int64_t, int) { return mean(cell); });
   const Block cells(block.dim, 0, block.cells); // with one point
   const std::int64_t n = level.shape.per_direction;
+  double between = 0., within_blocks = 0.; // logarithms
   for_stacked_cells(block, [&](const Cell &cell) {
     for (int side = 0; side < 2 * block.dim; ++side)
       if (const auto behind = laplace::point_behind(
               cells, level.shape.per_direction, level.links->data(), cell, side, 0, 0);
           behind.kind == Side::ghost)
       {
-        const double quotient = std::exp(mean(cell) -
-            (behind.is_local() ? mean(behind.cell) : exchange.received()[behind.remote]));
-        result.between = std::max(result.between, quotient);
+        const double difference = mean(cell) -
+            (behind.is_local() ? mean(behind.cell) : exchange.received()[behind.remote]);
+        between = std::max(between, difference);
         const std::int64_t place = side / 2 == 0 ? cell[0] % n : cell[side / 2];
         if (place != (side % 2 == 0 ? 0 : n - 1))
-          result.within_blocks = std::max(result.within_blocks, quotient);
+          within_blocks = std::max(within_blocks, difference);
       }
   });
+  result.between = std::exp(between);
+  result.within_blocks = std::exp(within_blocks);
   result.shear = std::sqrt(sum_in_order(mixed, level.grid.communicator) /
       static_cast<double>(level.grid.global_cells[0] * level.grid.global_cells[1] *
           level.grid.global_cells[2] * block.dim));
@@ -135,9 +152,14 @@ std::vector<double> cell_strengths(const BlockLevels::Level &level)
   const auto &[nx, ny, nz] = level.grid.global_cells;
   std::vector<double> result(static_cast<std::size_t>(nx * ny * nz), 0.);
   const VarietyReader reader(level);
-  for_stacked_cells(level.grid.block, [&](const Cell &cell) {
-    const std::int64_t at = (cell[2] * ny + cell[1]) * nx + cell[0] + level.grid.offset[0];
-    result[static_cast<std::size_t>(at)] = std::exp(reader.of(cell).mean);
+  for_lanes(level.grid.block, [&](const CellsInLanes &cells) {
+    const Lanes mean = reader.of(cells).mean;
+    for (int l = 0; l < cells.count; ++l)
+    {
+      const auto [cx, cy, cz] = cells[l];
+      const std::int64_t at = (cz * ny + cy) * nx + cx + level.grid.offset[0];
+      result[static_cast<std::size_t>(at)] = std::exp(mean[l]);
+    }
   });
   sum_many(result, level.grid.communicator);
   return result;
