@@ -6,6 +6,7 @@
 #include <memory>
 #include <numbers>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,9 @@ public:
   using Transfer = BlockTransfer<Number>;
   template <typename Number>
   using PatchCorrectionType = PatchCorrection<Number>;
+  /// Of a cycle in half the estimate is in single.
+  template <typename Number>
+  using EstimateNumber = std::conditional_t<std::is_same_v<Number, double>, double, float>;
 
   /// `levels` must outlive the family and all that it makes. `options`: of smoothers and operators.
   explicit BlockFamily(const BlockLevels &levels, const MultigridOptions &options = {})

@@ -38,6 +38,8 @@ public:
   template <typename Number>
   using PatchCorrectionType = std::conditional_t<Context::on_device, DevicePatchCorrection<Number>,
       PatchCorrection<Number>>;
+  template <typename Number>
+  using EstimateNumber = double;
 
   /// `steps`: StepOptions::arithmetic of all levels. `grid` and `basis` must outlive the family and all that it makes.
   BoxFamily(const Grid &grid, const CellBasis &basis, laplace::Backend backend, Context context,

@@ -62,6 +62,8 @@ concept LevelFamilyIn = requires(const F &family, std::size_t l, bool exact_step
   *family.template make_coarse_solver<Number>(l);
   // The corrections of solvers/schwarz.h.
   family.template make_patch_correction<Number>(l);
+  // In which lambda_max of a cycle in Number is estimated.
+  typename F::template EstimateNumber<Number>;
   // Bytes that these take besides the vectors of a cycle, before they are made.
   {
     family.template bytes_of_steps<Number>(l)

@@ -44,6 +44,8 @@ class MultigridImplementation
   using Cycles = CyclesIn<typename Family::Context>;
   using FullLevels = FullMultigridLevels<Family, MultigridImplementation>;
   using InSingle = MultigridImplementation<Family, float>;
+  /// In which lambda_max is estimated.
+  using Estimated = typename Family::template EstimateNumber<Number>;
   template <LevelFamily, typename>
   friend class MultigridImplementation; // that has one in single below it
 
@@ -379,15 +381,28 @@ private:
   {
     const setup_times::Scope scope("eigenvalue estimate");
     return naming_the_level(name_of_level(l), [&] {
-      const auto op = family_.template make_operator<double>(l, has_exact_steps(options));
       const Space space = family_.make_space(l);
       if (has_exact_steps(options))
-        return lanczos_lambda_max(
-            *op, space, family_.make_start_vector(l), options.eigenvalue_steps);
+        return estimate_by_steps(l, space, options.eigenvalue_steps);
+      const auto op = family_.template make_operator<double>(l, false);
       auto correction = family_.template make_patch_correction<double>(l);
       return lanczos_schwarz_lambda_max(
           *op, correction, space, family_.make_start_vector(l), options.eigenvalue_steps);
     });
+  }
+
+  double estimate_by_steps(std::size_t l, const Space &space, int steps) const
+  {
+    if constexpr (std::is_same_v<Estimated, double>)
+      return lanczos_lambda_max(*family_.template make_operator<double>(l, true), space,
+          family_.make_start_vector(l), steps);
+    else
+    {
+      const auto op = family_.template make_operator<Estimated>(l, true);
+      auto start = op->make_vector();
+      space.convert(Space::scale(1.), family_.make_start_vector(l), start);
+      return lanczos_lambda_max(*op, space, std::move(start), steps);
+    }
   }
 
   std::unique_ptr<SmootherBase<typename Operator::VectorType>> make_smoother(

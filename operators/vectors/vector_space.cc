@@ -129,8 +129,10 @@ void VectorSpace::convert_to_pair(const Vector<From> &src, Vector<To> &x, Vector
 }
 
 template double VectorSpace::dot(const Vector<double> &, const Vector<double> &) const;
+template double VectorSpace::dot(const Vector<float> &, const Vector<float> &) const;
 template double VectorSpace::dot(const Vector<WideFloat> &, const Vector<WideFloat> &) const;
 template void VectorSpace::axpby(double, const Vector<double> &, double, Vector<double> &) const;
+template void VectorSpace::axpby(double, const Vector<float> &, double, Vector<float> &) const;
 template void VectorSpace::axpby(
     double, const Vector<WideFloat> &, double, Vector<WideFloat> &) const;
 template double VectorSpace::cg_update(const Quotient &, double, const Vector<double> &,
