@@ -12,6 +12,7 @@
 #include <deal.II/grid/tria.h>
 
 #include "operators/blocks/dealii_cells.h"
+#include "operators/blocks/generators/argument_rules.h"
 
 namespace tensormg
 {
@@ -39,6 +40,7 @@ namespace
   template <int dim>
   NamedMesh generate(const std::string &name, const std::string &arguments, int degree)
   {
+    check_generator_arguments(dim, name, arguments);
     dealii::Triangulation<dim> triangulation;
     try
     {
@@ -46,9 +48,10 @@ namespace
     }
     catch (const dealii::ExceptionBase &error)
     {
-      throw MeshError(
-          "the generator " + name + " makes no mesh of '" + arguments + "': " + reason_of(error));
+      throw MeshError(generator_refusal(name, arguments, reason_of(error)));
     }
+    if (triangulation.n_active_cells() == 0)
+      throw MeshError(generator_refusal(name, arguments, "it would have no cells"));
     return {make_block_mesh(cells_of(triangulation)), geometry_of(triangulation, degree)};
   }
 } // namespace

@@ -257,7 +257,11 @@ namespace
   TEST_F(Blocks, Refusals)
   {
     expect_refused({"mesh.generator=hyper_shel"}, {"mesh.generator", "hyper_shel"});
-    expect_refused({"mesh.generator_arguments=1"}, {"mesh.generator", "does not match"});
+    expect_refused({"mesh.generator_arguments=1"},
+        {"mesh.generator", "does not match", "allowed: center : inner_radius : outer_radius"});
+    expect_refused({"mesh.generator_arguments=0,0 : 1 : 0.5 : 5 : true"},
+        {"mesh.generator_arguments", "inner_radius = 1, outer_radius = 0.5",
+            "with 0 < inner_radius < outer_radius"});
     expect_refused({"boundary.conditions=7: neumann 0"}, {"no boundary '7'", "allowed: 0, 1"});
     expect_refused({"boundary.conditions=0: neumann 0"}, {"'1' of the mesh has none"});
     expect_refused({"problem.right_hand_side=1/(x-x)"}, {"problem.right_hand_side", "at ("});
