@@ -1,0 +1,26 @@
+#include "operators/multigrid/block_eigenvalues.h"
+
+#include <algorithm>
+
+#include "operators/constant/start_vector.h"
+#include "operators/multigrid/eigenvalue_estimate.h"
+#include "operators/pointwise/pointwise_operator.h"
+
+namespace tensormg
+{
+double largest_eigenvalue_bound(const BlockLevels &levels)
+{
+  constexpr int steps = 12;
+  constexpr double safety = 1.05;
+  const BlockLevels::Level &finest = levels.levels().back();
+  const LevelGrid &grid = finest.grid;
+  PointwiseOperator<double> op(levels, levels.levels().size() - 1);
+  const double of_preconditioned = lanczos_lambda_max(
+      op, VectorSpace(grid.block, grid.communicator), pseudo_random_vector(grid), steps);
+  double largest = 0.;
+  for (std::int64_t at = 0; at < finest.diagonal.size(); ++at)
+    largest = std::max(largest, finest.diagonal[at]);
+  MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, levels.communicator());
+  return safety * of_preconditioned * largest;
+}
+} // namespace tensormg
