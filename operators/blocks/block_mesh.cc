@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "operators/data/tensor_rule.h"
+#include "tensormg/report.h"
 
 namespace tensormg
 {
@@ -132,7 +133,8 @@ namespace
                   edge[1][(i + 2) % 3] * edge[2][(i + 1) % 3]);
         if (!(det > least * sizes))
           throw MeshError(name_of(c) + (det < 0. ? " is inverted" : " is flat") +
-              " at its corner " + point_text(vertex(c, v), mesh_.dim));
+              " at its corner " + point_text(vertex(c, v), mesh_.dim) + ": det J is " +
+              number_text(det) + "; allowed: det J > 0 at all corners");
       }
     }
 

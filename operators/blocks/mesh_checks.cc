@@ -9,6 +9,7 @@
 #include <deal.II/base/quadrature_lib.h>
 
 #include "operators/data/tensor_rule.h"
+#include "tensormg/report.h"
 
 namespace tensormg
 {
@@ -81,7 +82,8 @@ namespace
                   j[1][q][(i + 2) % 3] * j[2][q][(i + 1) % 3]);
         if (!(det > 0.))
           throw MeshError(cell_text(mesh, b) + " is folded at " +
-              point_text(geometry.points(b, {&values, &values, &values})[q], dim));
+              point_text(geometry.points(b, {&values, &values, &values})[q], dim) + ": det J is " +
+              number_text(det) + "; allowed: det J > 0 at all Gauss points of a cell");
       }
     }
   }

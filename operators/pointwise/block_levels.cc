@@ -196,7 +196,9 @@ BlockLevels::Level BlockLevels::make_level_that_may_fold(
   catch (const MeshError &error)
   {
     if (!wish.is_coarse)
-      throw;
+      throw MeshError(std::string(error.what()) + "; " +
+          (wish.shape.mapping_degree > 1 ? "straight sides (mesh.degree = 1) or " : "") +
+          "blocks that are bent less help");
     if (wish.shape.mapping_degree == 1)
       throw MeshError("on a coarse level, with " + std::to_string(wish.shape.per_direction) +
           " cells per direction of a block and straight sides, " + error.what() +

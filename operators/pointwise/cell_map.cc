@@ -16,7 +16,7 @@ void check_fold(std::int64_t block, const Point &x, double det, int dim)
 {
   if (!(det > 0.))
     throw MeshError("a cell of block " + std::to_string(block) + " is folded at " +
-        point_text(x, dim) + ": det J is " + number_text(det));
+        point_text(x, dim) + ": det J is " + number_text(det) + "; allowed: det J > 0 everywhere");
 }
 
 double CellPoints::surface(std::size_t q, int d) const

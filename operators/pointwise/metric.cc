@@ -259,7 +259,9 @@ namespace
         {
           if (!is_positive(matrix_of(k[q]), dim_))
             throw CoefficientError(CoefficientError::Of::diffusion,
-                "K is not positive definite at " + point_text(positions(points, l)[q], dim_));
+                "K is not positive definite at " + point_text(positions(points, l)[q], dim_) +
+                    ", in a cell of block " + std::to_string(places_[l].block) +
+                    "; allowed: numbers > 0, and tensors whose eigenvalues are > 0");
           for (std::size_t i = 0; i < k[q].size(); ++i)
             for (int to = l; to < (l + 1 < cells_.count ? l + 1 : n_lanes); ++to)
               points.k[q][i][to] = k[q][i];

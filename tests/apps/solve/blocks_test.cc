@@ -265,8 +265,9 @@ namespace
     expect_refused({"boundary.conditions=7: neumann 0"}, {"no boundary '7'", "allowed: 0, 1"});
     expect_refused({"boundary.conditions=0: neumann 0"}, {"'1' of the mesh has none"});
     expect_refused({"problem.right_hand_side=1/(x-x)"}, {"problem.right_hand_side", "at ("});
-    expect_refused(
-        {"problem.coefficient=-x"}, {"problem.coefficient = -x: K is not positive definite at ("});
+    expect_refused({"problem.coefficient=-x"},
+        {"problem.coefficient = -x: K is not positive definite at (", "in a cell of block ",
+            "allowed: numbers > 0"});
     expect_refused({"problem.coefficient=1; 1; 2"}, {"not positive definite at ("});
     expect_refused({"problem.reaction=-1"}, {"problem.reaction = -1: the reaction is -1"});
     expect_refused({"boundary.conditions=*: robin -2, 0"},
@@ -357,7 +358,8 @@ namespace
         "output.directory=" + (directory_ / "out").string()};
     Console console = Console::silent(MPI_COMM_SELF);
     expect_message([&] { dry_run_solve(default_parameters(folded), MPI_COMM_SELF, console); },
-        {"mesh.map", "is folded at ("});
+        {"mesh.map", "a cell of block ", "is folded at (", "allowed: det J > 0",
+            "mesh.degree = 1"});
   }
 } // namespace
 } // namespace tensormg

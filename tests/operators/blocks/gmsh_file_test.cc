@@ -394,7 +394,7 @@ namespace
         });
         model.write(path);
       }
-      expect_refusal(dim, path, {"cell 0 at (0.5, 0.5", "is folded at ("});
+      expect_refusal(dim, path, {"cell 0 at (0.5, 0.5", "is folded at (", "allowed: det J > 0"});
     }
   }
 
