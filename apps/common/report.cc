@@ -258,6 +258,13 @@ std::string mesh_text(const RunRecord &record, bool has_solution)
     boundaries.add_row({boundary.name, boundary.condition, format_number(boundary.area),
         has_solution ? digits(boundary.flux) : ""});
   text += boundaries.text();
+  if (has_solution && !record.is_singular && !mesh.is_balanced())
+    text += line("",
+        "these fluxes do not balance: with " + digits(mesh.right_hand_side) +
+            " of the right-hand side" +
+            (mesh.reaction == 0. ? "" : " and " + digits(-mesh.reaction) + " of the reaction") +
+            " they leave " + digits(mesh.defect) +
+            ", by which they may be wrong; a smaller solver.tolerance may help, unless K jumps by 1e8 and more");
   if (mesh.materials.size() < 2)
     return text;
   materials.add_row({"material", "volume", has_solution ? "integral of u" : ""});

@@ -1,6 +1,8 @@
 #include "apps/common/run_record.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <ctime>
 #include <fstream>
 #include <iomanip>
@@ -163,7 +165,10 @@ namespace
         {"mean_smallest_angle", mesh.shape.mean_smallest_angle},
         {"mean_largest_angle", mesh.shape.mean_largest_angle},
         {"mean_aspect_ratio", mesh.shape.mean_aspect_ratio}, {"boundaries", boundaries},
-        {"materials", materials}};
+        {"materials", materials},
+        {"balance",
+            {{"right_hand_side", mesh.right_hand_side}, {"reaction", mesh.reaction},
+                {"defect", mesh.defect}, {"is_balanced", mesh.is_balanced()}}}};
   }
 
   Json levels_json(const RunRecord &record)
@@ -181,6 +186,15 @@ namespace
     return levels;
   }
 } // namespace
+
+bool MeshRecord::is_balanced() const
+{
+  constexpr double three_digits = 1e-3, cancelled = 1e-6;
+  double largest = std::max(std::abs(right_hand_side), std::abs(reaction));
+  for (const Boundary &boundary : boundaries)
+    largest = std::max(largest, std::abs(boundary.flux));
+  return std::abs(defect) <= std::max(three_digits * largest, cancelled * magnitude);
+}
 
 double RunRecord::dofs_per_second() const
 {

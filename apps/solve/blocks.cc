@@ -249,6 +249,10 @@ namespace
     record_quality(problem, levels.levels().back(), mesh);
     mesh.shape = shape_of_mesh(problem.geometry, levels.levels().back());
     mesh.volume = numbers.volume;
+    mesh.right_hand_side = numbers.source;
+    mesh.reaction = numbers.reaction;
+    mesh.defect = numbers.defect();
+    mesh.magnitude = numbers.magnitude;
     for (const auto &[number, condition] : problem.conditions)
       if (numbers.areas.contains(number))
         mesh.boundaries.push_back({number, problem.boundary_name(number), condition_text(condition),

@@ -132,6 +132,8 @@ namespace
       , u_(u)
       , of_data_(problem.geometry, level_.shape, levels.basis(), levels.basis().n + 1)
       , of_operator_(problem.geometry, level_.shape, levels.basis(), levels.basis().n)
+      , f_(problem.problem, "problem.right_hand_side", problem.problem.right_hand_side,
+            problem.blocks.material)
     {
       for (const auto &[number, condition] : problem.conditions)
         values_.emplace(number,
@@ -164,7 +166,8 @@ namespace
         result_.areas[entry.first];
         result_.fluxes[entry.first];
       }
-      std::vector<double *> places{&result_.volume, &result_.integral, &square_};
+      std::vector<double *> places{&result_.volume, &result_.integral, &square_, &result_.source,
+          &result_.reaction, &result_.magnitude};
       for (auto &[number, material] : result_.materials)
         places.insert(places.end(), {&material.volume, &material.integral});
       for (auto *map : {&result_.areas, &result_.fluxes})
@@ -185,7 +188,8 @@ namespace
     void add_cell(const CellPlace &place, const std::vector<double> &modes)
     {
       const CellPoints points = of_data_.points(place);
-      const std::vector<double> values = of_data_.values(modes);
+      const std::vector<double> values = of_data_.values(modes),
+                                f = f_.values(place.block, points.x);
       MaterialNumbers &material =
           result_.materials[problem_.blocks.material[static_cast<std::size_t>(place.block)]];
       for (std::size_t q = 0; q < points.size(); ++q)
@@ -196,8 +200,28 @@ namespace
         result_.integral += weight * values[q];
         material.integral += weight * values[q];
         square_ += weight * values[q] * values[q];
+        result_.source += weight * f[q];
+        result_.magnitude += weight * std::abs(f[q]);
         result_.minimum = std::min(result_.minimum, values[q]);
         result_.maximum = std::max(result_.maximum, values[q]);
+      }
+      add_reaction(place, modes);
+    }
+
+    void add_reaction(const CellPlace &place, const std::vector<double> &modes)
+    {
+      const double *numbers = level_.metric.view().reaction;
+      if (numbers == nullptr)
+        return;
+      const Block &block = level_.grid.block;
+      const std::vector<double> u = of_operator_.values(modes);
+      for (std::size_t q = 0; q < u.size(); ++q)
+      {
+        const double part = level_.scale * u[q] *
+            numbers[laplace::reaction_index(block, place.cell[2] * block.cells[1] + place.cell[1],
+                static_cast<std::int64_t>(q), level_.shape.stacked(place.block, place.cell[0]))];
+        result_.reaction += part;
+        result_.magnitude += std::abs(part);
       }
     }
 
@@ -215,8 +239,10 @@ namespace
       {
         const double element = of_data_.weight(q, side) * points.surface(q, side / 2);
         result_.areas[other.boundary] += element;
-        if (!is_dirichlet)
-          flux += element * value[q];
+        if (is_dirichlet)
+          continue;
+        flux += element * value[q];
+        result_.magnitude += element * std::abs(value[q]);
       }
       flux += is_dirichlet ? dirichlet_flux(place, modes, side) : -robin_part(place, modes, side);
     }
@@ -230,7 +256,7 @@ namespace
               which, level_.shape.stacked(place.block, place.cell[0]))];
     }
 
-    double dirichlet_flux(const CellPlace &place, const std::vector<double> &modes, int side) const
+    double dirichlet_flux(const CellPlace &place, const std::vector<double> &modes, int side)
     {
       const int dim = problem_.blocks.dim,
                 boundary =
@@ -249,19 +275,25 @@ namespace
         double outward = 0.;
         for (int i = 0; i < dim; ++i)
           outward += number(place, side, q, i) * derivatives[static_cast<std::size_t>(i)][q];
-        sum +=
+        const double part =
             (side % 2 == 1 ? outward : -outward) - 2. * number(place, side, q, dim) * (u[q] - g[q]);
+        sum += part;
+        result_.magnitude += std::abs(part);
       }
       return sum;
     }
 
     /// int r u, which is zero on Neumann sides.
-    double robin_part(const CellPlace &place, const std::vector<double> &modes, int side) const
+    double robin_part(const CellPlace &place, const std::vector<double> &modes, int side)
     {
       const std::vector<double> u = of_operator_.values(modes, side);
       double sum = 0.;
       for (std::size_t q = 0; q < u.size(); ++q)
-        sum += number(place, side, q, problem_.blocks.dim) * u[q];
+      {
+        const double part = number(place, side, q, problem_.blocks.dim) * u[q];
+        sum += part;
+        result_.magnitude += std::abs(part);
+      }
       return sum;
     }
 
@@ -269,11 +301,20 @@ namespace
     const Level &level_;
     const Vector<double> &u_;
     CellQuadrature of_data_, of_operator_;
+    BlockFunction f_;
     std::map<int, BlockFunction> values_;
     BlockNumbers result_;
     double square_ = 0.;
   };
 } // namespace
+
+double BlockNumbers::defect() const
+{
+  double sum = source - reaction;
+  for (const auto &[number, flux] : fluxes)
+    sum += flux;
+  return sum;
+}
 
 BlockNumbers solution_numbers(
     const BlockProblem &problem, const BlockLevels &levels, const Vector<double> &u)

@@ -36,6 +36,12 @@ struct BlockNumbers
   /// int K du/dn over each boundary, n outwards, as the method has it: int F - 2 T (u - g) where u = g, int q and int q - r u elsewhere, with
   /// the quadrature of the right-hand side, so that int f - c u and all fluxes cancel as exactly as the system is solved.
   std::map<int, double> fluxes;
+  double source = 0.;    ///< int f
+  double reaction = 0.;  ///< int c u, with the quadrature of the operator
+  double magnitude = 0.; ///< int |f| + int |c u|, and the integrals of the magnitudes of all fluxes
+
+  /// int f - int c u and all fluxes: zero, but for the residual of the solve and rounding.
+  double defect() const;
 };
 BlockNumbers solution_numbers(
     const BlockProblem &problem, const BlockLevels &levels, const Vector<double> &u);

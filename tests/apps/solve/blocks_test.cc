@@ -336,6 +336,27 @@ namespace
           {"problem.coefficient = exp(80*x)", "more than double precision holds"});
   }
 
+  // Within a ring K is 1e12, and what the tolerance leaves there is more than what flows.
+  TEST_F(Blocks, FluxesThatDoNotBalance)
+  {
+    const RunRecord good = run();
+    EXPECT_TRUE(good.mesh->is_balanced());
+    EXPECT_LT(std::abs(good.mesh->defect), 1e-6);
+    EXPECT_EQ(out_.str().find("do not balance"), std::string::npos);
+
+    const RunRecord bad = run({"problem.coefficient=if(x^2+y^2 < 0.55, 1e12, 1)",
+        "problem.coefficient_in_cell=mean", "problem.exact_solution=", "problem.exact_gradient="});
+    double sum = 0.;
+    for (const auto &boundary : bad.mesh->boundaries)
+      sum += boundary.flux;
+    EXPECT_DOUBLE_EQ(bad.mesh->defect, sum);
+    EXPECT_FALSE(bad.mesh->is_balanced()) << sum;
+    EXPECT_NE(out_.str().find("these fluxes do not balance"), std::string::npos) << out_.str();
+    const nlohmann::json json = test::parse_json(test::content(directory_ / "out" / "run.json"));
+    EXPECT_EQ(json["mesh"]["balance"]["is_balanced"], false);
+    EXPECT_EQ(json["mesh"]["balance"]["defect"].get<double>(), sum);
+  }
+
   TEST_F(Blocks, RobinCoefficientsOfMappedSides)
   {
     const Words mapped{"problem.dimension=2", "mesh.type=mapped", "mesh.map=x; y",

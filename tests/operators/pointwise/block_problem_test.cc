@@ -140,12 +140,29 @@ namespace
       flux += of_boundary;
     // All of f leaves: its integral is about that of 1 over the shell.
     EXPECT_NEAR(flux, -s.numbers.volume, 1e-8);
+    EXPECT_NEAR(s.numbers.source, s.numbers.volume, 1e-10);
+    EXPECT_NEAR(s.numbers.defect(), 0., 1e-9);
     // Cells of degree 2 on spheres of half and one.
     EXPECT_NEAR(s.numbers.areas.at(0), 3.14159, 0.01);
     EXPECT_NEAR(s.numbers.areas.at(1), 12.5664, 0.04);
     EXPECT_NEAR(s.numbers.volume, 3.66519, 0.01);
     EXPECT_NEAR(s.numbers.materials.at(0).volume, s.numbers.volume, 1e-12);
     EXPECT_NEAR(s.numbers.materials.at(0).integral, s.numbers.integral, 1e-12);
+  }
+
+  TEST(CurvedProblem, FluxesBalanceWithTheReaction)
+  {
+    Problem p = of_shell(2);
+    p.refinements = 1;
+    p.right_hand_side = "1 + x";
+    p.reaction = "2 + y";
+    const Solved s = solved(p,
+        generated("hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true",
+            {{"0", {BoundaryKind::dirichlet, "x", "1"}}, {"1", {BoundaryKind::robin, "y", "2+x"}}}),
+        1e-12);
+    EXPECT_GT(std::abs(s.numbers.reaction), 0.1);
+    EXPECT_NEAR(s.numbers.defect(), 0., 1e-9);
+    EXPECT_GT(s.numbers.magnitude, s.numbers.source + std::abs(s.numbers.reaction));
   }
 
   // Of a plate whose cells are not rectangles; deal.II's generator makes one of bilinear cells.
