@@ -428,6 +428,8 @@ namespace
       coarse.h1_error = difference.h1_seminorm;
       coarse.algebraic_l2_error =
           std::hypot(coarse.algebraic_l2_error.value_or(0.), fine.algebraic_l2_error.value_or(0.));
+      coarse.algebraic_h1_error =
+          std::hypot(coarse.algebraic_h1_error.value_or(0.), fine.algebraic_h1_error.value_or(0.));
       study_.solution_norm = difference.fine_l2;
       study_.gradient_norm = difference.fine_gradient;
     }

@@ -16,6 +16,7 @@
 #include "kernels/core/setup_times.h"
 #include "operators/analysis/block_probes.h"
 #include "operators/analysis/cell_shape.h"
+#include "operators/analysis/function_norms.h"
 #include "operators/blocks/block_mesh.h"
 #include "operators/mesh/sums_over_ranks.h"
 #include "operators/output/block_output.h"
@@ -386,8 +387,7 @@ namespace
         choice.reason;
   }
 
-  void record_cycles(
-      BlockStage &stage, BlockSolver &solver, ScaledSolve &solve, const Vector<double> &x)
+  void record_cycles(BlockStage &stage, const BlockSolver &solver, ScaledSolve &solve)
   {
     RunRecord &record = stage.record;
     record.precision = solver.options().multigrid.precision;
@@ -398,10 +398,9 @@ namespace
     record.lambda_max = solver.multigrid()->lambda_max();
     if (record.report.reason == StopReason::not_finite)
       return;
-    // The modes are orthonormal on the reference cell: as if all cells had the mean volume.
-    const double volume = integrate(stage.problem(), stage.levels(), x).volume /
-        static_cast<double>(record.n_cells());
-    record.algebraic_l2_error = std::sqrt(volume) * solve.error_norm();
+    const FunctionNorms error = function_norms(stage.problem(), stage.levels(), solve.error());
+    record.algebraic_l2_error = error.l2;
+    record.algebraic_h1_error = error.h1_seminorm;
   }
 
   /// From the right-hand side to the solution.
@@ -457,7 +456,7 @@ namespace
     ScaledSolve solve(*solver, x, b);
     record.report = solve.run(has_guess ? Start::given : Start::zero, events);
     record.rhs_norm = record.report.rhs_norm;
-    record_cycles(stage, *solver, solve, x);
+    record_cycles(stage, *solver, solve);
     solve.finish();
     if (levels.is_singular())
       subtract_mean(problem, levels, x);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "operators/analysis/function_norms.h"
 #include "operators/mesh/sums_over_ranks.h"
 #include "operators/multigrid/block_transfer.h"
 #include "operators/pointwise/cell_quadrature.h"
@@ -12,34 +13,6 @@ namespace tensormg
 {
 namespace
 {
-  /// Integrals over cells of a function with these modes.
-  struct Integrals
-  {
-    double square = 0., square_of_gradient = 0., value = 0.;
-
-    void add(const CellQuadrature &quadrature, const CellPoints &points,
-        const std::vector<double> &modes, int dim)
-    {
-      const std::vector<double> values = quadrature.values(modes);
-      std::array<std::vector<double>, 3> derivatives;
-      for (int a = 0; a < dim; ++a)
-        derivatives[a] = quadrature.values(modes, -1, a);
-      for (std::size_t q = 0; q < points.size(); ++q)
-      {
-        const double weight = quadrature.weight(q) * points.det[q];
-        value += weight * values[q];
-        square += weight * values[q] * values[q];
-        for (int i = 0; i < dim; ++i)
-        {
-          double component = 0.;
-          for (int a = 0; a < dim; ++a)
-            component += points.inverse_j[q][a][i] * derivatives[a][q];
-          square_of_gradient += weight * component * component;
-        }
-      }
-    }
-  };
-
   /// The polynomials of v, of the cells of the finest level before they were halved. Of several ranks those of the own blocks, or of all.
   Vector<double> on_halved_cells(const BlockLevels &levels, const Vector<double> &v)
   {
@@ -71,8 +44,7 @@ NestedDifference nested_difference(const BlockProblem &problem, const BlockLevel
   const Vector<double> prolongated = on_halved_cells(levels, v);
   const int dim = problem.blocks.dim;
   const CellQuadrature quadrature(problem.geometry, fine.shape, fine.basis, fine.basis.n + 1);
-  Integrals of_u, of_difference;
-  double volume = 0.;
+  NormIntegrals of_u, of_difference;
   for_each_cell(problem.geometry, fine.shape, [&](const CellPlace &place) {
     const CellPoints points = quadrature.points(place);
     const std::vector<double> modes = modes_of_cell(u, fine.shape, place);
@@ -81,11 +53,9 @@ NestedDifference nested_difference(const BlockProblem &problem, const BlockLevel
       difference[i] = modes[i] - difference[i];
     of_u.add(quadrature, points, modes, dim);
     of_difference.add(quadrature, points, difference, dim);
-    for (std::size_t q = 0; q < points.size(); ++q)
-      volume += quadrature.weight(q) * points.det[q];
   });
   std::array<double, 6> sums{of_difference.square, of_difference.square_of_gradient,
-      of_difference.value, of_u.square, of_u.square_of_gradient, volume};
+      of_difference.value, of_u.square, of_u.square_of_gradient, of_u.volume};
   sum_in_order(sums, levels.communicator());
   if (levels.is_singular())
     sums[0] = std::fmax(0., sums[0] - sums[2] * sums[2] / sums[5]);

@@ -129,9 +129,16 @@ SolveReport ScaledSolve::run(Start start, SolveEvents events)
   return report;
 }
 
-double ScaledSolve::error_norm()
+Vector<double> ScaledSolve::error()
 {
-  return std::ldexp(solver_.estimate_error(x_, b_).norm, exponent_);
+  const VectorSpace &space = solver_.space();
+  Vector<double> r = space.make_vector(), e = space.make_vector();
+  solver_.multiply(r, x_);
+  space.axpby(1., b_, -1., r);
+  solver_.precondition(e, r);
+  if (exponent_ != 0)
+    space.axpby(std::ldexp(1., exponent_), e, 0., e);
+  return e;
 }
 
 void ScaledSolve::finish()

@@ -58,8 +58,8 @@ public:
 
   /// From x with Start::given, which events.restore_start writes again. x is divided still; the report is about the system as it was.
   SolveReport run(Start start, SolveEvents events);
-  /// The norm of the error of x, of the system as it was.
-  double error_norm();
+  /// The error of x, of the system as it was, by one cycle.
+  Vector<double> error();
   /// Brings x back.
   void finish();
 

@@ -232,6 +232,13 @@ namespace
     free.push_back("solver.tolerance=1e-9");
     EXPECT_NEAR(
         errors_of(free, "", "")["degrees"][0]["runs"][1]["l2_order"].get<double>(), 3., 0.2);
+    // What the tolerance leaves of gradients is no rate.
+    std::vector<std::string> loose = ring;
+    loose[5] = "converge.degrees=3";
+    loose.insert(loose.end(), {"solver.tolerance=1e-2", "converge.check_orders=false"});
+    const auto rough = errors_of(loose, "", "");
+    EXPECT_EQ(rough["degrees"][0]["runs"][2]["limited_by"], "tolerance");
+    EXPECT_TRUE(rough["degrees"][0]["runs"][2]["h1_order"].is_null());
     // Levels below the finest one are of the same cells.
     std::vector<std::string> vertices = ring;
     vertices[5] = "converge.degrees=1";

@@ -79,6 +79,14 @@ namespace
     EXPECT_TRUE(std::filesystem::exists(directory_ / "out" / "solution.vtu"));
   }
 
+  // What is left of the iteration is nearly all of the errors here.
+  TEST_F(Blocks, WhatTheToleranceLeaves)
+  {
+    const RunRecord record = run({"solver.tolerance=0.1"});
+    EXPECT_NEAR(*record.algebraic_l2_error, *record.l2_error, 0.3 * *record.l2_error);
+    EXPECT_NEAR(*record.algebraic_h1_error, *record.h1_error, 0.3 * *record.h1_error);
+  }
+
   // The same in double, single and half, by cg, and from the solution.
   TEST_F(Blocks, ChoicesOfASolve)
   {
