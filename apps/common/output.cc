@@ -293,7 +293,27 @@ void write_field(RunRecord &record, const Grid &grid, const CellBasis &basis,
     warn_of_other_fields(output, grid, console);
 }
 
-void write_probe_lines(RunRecord &record, MPI_Comm communicator)
+namespace
+{
+  /// Removes files of further lines of earlier runs; where this run has no line at all, it only tells of them.
+  void forget_other_lines(const RunRecord &record, MPI_Comm communicator, Console &console)
+  {
+    const std::size_t n_lines = record.probe_lines.size();
+    const std::string found = complaint_of_first_rank(communicator, [&] {
+      for (const bool converged : {true, false})
+        for (const auto &file : find_line_files(field_base(record.parameters.output, converged),
+                 converged == record.report.converged() ? n_lines : 0))
+          if (n_lines == 0)
+            throw std::runtime_error(file.string());
+          else
+            std::filesystem::remove(file);
+    });
+    if (!found.empty())
+      console.warning(found + " is of an earlier run: this one has no lines");
+  }
+} // namespace
+
+void write_probe_lines(RunRecord &record, MPI_Comm communicator, Console &console)
 {
   const OutputOptions &output = record.parameters.output;
   const bool converged = record.report.converged();
@@ -304,10 +324,10 @@ void write_probe_lines(RunRecord &record, MPI_Comm communicator)
     on_first_rank(communicator, [&] {
       OutputFile(file).write(
           [&](std::ostream &out) { write_line(record.probe_lines[l], field, out); });
-      std::filesystem::remove(line_file(output, !converged, l));
     });
     record.files.push_back(file);
   }
+  forget_other_lines(record, communicator, console);
 }
 
 void foresee_files(const Grid &written, RunRecord &record, Console &console)

@@ -79,8 +79,8 @@ void measure_solution(
 void write_field(RunRecord &record, const Grid &grid, const CellBasis &basis,
     const Vector<double> &u, Console &console);
 
-/// Writes the values of output.probe_lines, a file for each line, and adds them to record.files. Collective.
-void write_probe_lines(RunRecord &record, MPI_Comm communicator);
+/// Writes the values of output.probe_lines, a file for each line, and adds them to record.files. Those of further lines of earlier runs are removed. Collective.
+void write_probe_lines(RunRecord &record, MPI_Comm communicator, Console &console);
 
 /// The files that a run would write: into the record and, if none stands against them, on the console.
 void foresee_files(const Grid &written, RunRecord &record, Console &console);

@@ -556,7 +556,7 @@ RunRecord run_solve_on_blocks(
   std::exception_ptr trouble;
   try
   {
-    write_probe_lines(record, communicator);
+    write_probe_lines(record, communicator, console);
     write_vtu(stage, record, x, console);
   }
   catch (const std::exception &error)

@@ -37,7 +37,7 @@ namespace
     std::exception_ptr trouble;
     try
     {
-      write_probe_lines(record, system.communicator());
+      write_probe_lines(record, system.communicator(), system.console);
       write_field(record, grid, system.basis, x, system.console);
     }
     catch (const std::exception &error)

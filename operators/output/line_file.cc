@@ -60,7 +60,7 @@ std::int64_t count_outside(const std::vector<PointValue> &values)
 
 void write_line(const std::vector<PointValue> &values, const std::string &field, std::ostream &out)
 {
-  out << "x,y,z,distance," << quoted(field) << ",gradient_x,gradient_y,gradient_z\n"
+  out << line_file_mark << quoted(field) << ",gradient_x,gradient_y,gradient_z\n"
       << std::setprecision(std::numeric_limits<double>::max_digits10);
   for (const PointValue &value : values)
   {

@@ -14,4 +14,7 @@ std::vector<std::filesystem::path> find_field_files(const std::string &base, int
 
 /// Removes those. A file that cannot be removed stays.
 void remove_stale_files(const std::string &base, int n_pieces);
+
+/// The files base + "_line_N.csv" with N > n_lines that write_line() has written.
+std::vector<std::filesystem::path> find_line_files(const std::string &base, std::size_t n_lines);
 } // namespace tensormg

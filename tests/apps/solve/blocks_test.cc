@@ -262,6 +262,26 @@ namespace
         << text;
   }
 
+  TEST_F(Blocks, ProbeLinesOfEarlierRuns)
+  {
+    const std::string line = "0 0 : 1 0 : 9", base = (directory_ / "out" / "solution").string();
+    run({"output.probe_lines=" + line + "; " + line + "; " + line});
+    test::write(directory_ / "out" / "solution_line_4.csv", "not of this program\n");
+    run({"output.probe_lines=" + line});
+    EXPECT_TRUE(std::filesystem::exists(base + "_line_1.csv"));
+    EXPECT_FALSE(std::filesystem::exists(base + "_line_2.csv"));
+    EXPECT_FALSE(std::filesystem::exists(base + "_line_3.csv"));
+    EXPECT_TRUE(std::filesystem::exists(base + "_line_4.csv"));
+    EXPECT_EQ(out_.str().find("earlier run"), std::string::npos) << out_.str();
+    run();
+    EXPECT_TRUE(std::filesystem::exists(base + "_line_1.csv"));
+    EXPECT_NE(out_.str().find("solution_line_1.csv is of an earlier run"), std::string::npos)
+        << out_.str();
+    run({"output.probe_lines=" + line, "solver.max_iterations=1"});
+    EXPECT_FALSE(std::filesystem::exists(base + "_line_1.csv"));
+    EXPECT_TRUE(std::filesystem::exists(base + "_not_converged_line_1.csv"));
+  }
+
   TEST_F(Blocks, Refusals)
   {
     expect_refused({"mesh.generator=hyper_shel"}, {"mesh.generator", "hyper_shel"});
