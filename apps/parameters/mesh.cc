@@ -186,6 +186,10 @@ namespace
     if (p.solver.basis_precision == BasisPrecision::single_precision)
       fail_on_blocks(
           p, "solver.basis_precision", "curved cells have a basis in double", "auto or double");
+    if (differs_from_default(p, "multigrid.replicated_dofs"))
+      fail_on_blocks(p, "multigrid.replicated_dofs",
+          "levels of curved cells with at most 20000 unknowns for each rank are computed by every rank",
+          "the default");
     if (p.solver.full_multigrid)
       fail_on_blocks(p, "solver.full_multigrid", "curved cells have no full multigrid", "false");
     if (p.backend != "auto" && p.backend != "cpu")
