@@ -285,7 +285,9 @@ void check_for_converge(const Parameters &parameters)
   const bool has_exact = !parameters.problem.exact_solution.empty();
   if (!has_exact && !has_blocks(parameters))
     fail_for(parameters, {"problem.exact_solution"},
-        "a convergence study on a box needs problem.exact_solution to compute errors");
+        "a convergence study on a box needs problem.exact_solution to compute errors; allowed: that, or a finer solution in its place, with "
+        "mesh.type = mapped and mesh.map = " +
+            write_map({"x", "y", "z"}, parameters.problem.dim));
   if (converge.check_orders && converge.refinements.size() < 2)
     fail_for(parameters, {"converge.refinements", "converge.check_orders"},
         "an order needs two refinements; allowed: a longer list, or check_orders = false");

@@ -254,7 +254,7 @@ namespace
         [&] {
           run({"problem.exact_solution=", "problem.exact_gradient="});
         },
-        {"problem.exact_solution"});
+        {"problem.exact_solution", "mesh.type = mapped and mesh.map = x; y"});
     expect_message(
         [&] {
           run({"problem.exact_solution=sqrt(x-0.1)", "problem.exact_gradient="});
