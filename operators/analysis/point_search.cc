@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
 
 #include <deal.II/lac/full_matrix.h>
 
@@ -75,19 +78,11 @@ namespace
     return inverse(j, det);
   }
 
-  struct Extent
-  {
-    Point lower{INFINITY, INFINITY, INFINITY}, upper{-INFINITY, -INFINITY, -INFINITY};
-  };
   Extent extent_of(const std::vector<Point> &points)
   {
     Extent extent;
     for (const Point &x : points)
-      for (int d = 0; d < 3; ++d)
-      {
-        extent.lower[d] = std::min(extent.lower[d], x[d]);
-        extent.upper[d] = std::max(extent.upper[d], x[d]);
-      }
+      extent.add(x);
     return extent;
   }
 
@@ -98,13 +93,72 @@ namespace
     const Point size = difference(extent.upper, extent.lower);
     return static_cast<int>(std::max_element(size.begin(), size.end()) - size.begin());
   }
+
+  constexpr std::size_t most_nodes = 32;
+  using OfNodes = std::array<double, most_nodes>;
+
+  /// Lagrange's polynomials of the nodes at t, and their derivatives.
+  void evaluate(const std::vector<double> &nodes, const std::vector<double> &factors, double t,
+      OfNodes &values, OfNodes &derivatives)
+  {
+    const std::size_t n = nodes.size();
+    double product = 1., derivative = 0.; // of the factors t - x_j of the nodes that were
+    for (std::size_t i = 0; i < n; ++i)
+    {
+      values[i] = product;
+      derivatives[i] = derivative;
+      derivative = derivative * (t - nodes[i]) + product;
+      product *= t - nodes[i];
+    }
+    product = 1.;
+    derivative = 0.;
+    for (std::size_t i = n; i-- > 0;)
+    {
+      derivatives[i] = factors[i] * (derivatives[i] * product + values[i] * derivative);
+      values[i] *= factors[i] * product;
+      derivative = derivative * (t - nodes[i]) + product;
+      product *= t - nodes[i];
+    }
+  }
+
+  void add(double factor, const Point &x, Point &sum)
+  {
+    for (std::size_t i = 0; i < 3; ++i)
+      sum[i] += factor * x[i];
+  }
 } // namespace
+
+void Extent::add(const Point &x)
+{
+  for (std::size_t d = 0; d < 3; ++d)
+  {
+    lower[d] = std::min(lower[d], x[d]);
+    upper[d] = std::max(upper[d], x[d]);
+  }
+}
+
+bool Extent::meets(const Extent &other, int dim) const
+{
+  for (int d = 0; d < dim; ++d)
+    if (!(lower[d] <= other.upper[d] && upper[d] >= other.lower[d]))
+      return false;
+  return true;
+}
 
 PointSearch::PointSearch(int dim, int mapping_degree)
   : dim_(dim)
   , line_(lobatto_nodes(mapping_degree))
   , bernstein_(bernstein_matrix(line_))
 {
+  if (line_.size() > most_nodes)
+    throw std::invalid_argument("cells of degree " + std::to_string(mapping_degree));
+  for (const double x : line_)
+  {
+    double product = 1.;
+    for (const double other : line_)
+      product *= other == x ? 1. : x - other;
+    factors_.push_back(1. / product);
+  }
   for (std::size_t end = 0; end < 2; ++end)
   {
     std::vector<double> points;
@@ -121,42 +175,60 @@ std::vector<Point> PointSearch::coefficients(const std::vector<Point> &nodes) co
 
 PointSearch::Place PointSearch::place(const std::vector<Point> &nodes, const Point &reference) const
 {
+  const std::size_t n = line_.size(), layers = dim_ == 3 ? n : 1;
+  std::array<OfNodes, 3> values, derivatives;
+  values[2][0] = 1.; // in 2D
+  derivatives[2][0] = 0.;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(dim_); ++d)
+    evaluate(line_, factors_, reference[d], values[d], derivatives[d]);
   Place result;
-  std::vector<LinePoints> lines;
-  for (int d = 0; d < dim_; ++d)
-    lines.emplace_back(line_, std::vector<double>{reference[static_cast<std::size_t>(d)]});
-  for (int e = 0; e <= dim_; ++e)
-  {
-    std::vector<Point> now = nodes;
-    for (int d = 0; d < dim_; ++d)
-      now = contracted(now, d == e ? lines[d].derivative : lines[d].value, 1, line_.size());
-    if (e == dim_)
-      result.x = now.front();
-    else
-      for (int i = 0; i < 3; ++i)
-        result.j[i][e] = now.front()[i];
-  }
+  std::array<Point, 3> columns{}; // of J
+  const Point *node = nodes.data();
+  for (std::size_t z = 0; z < layers; ++z)
+    for (std::size_t y = 0; y < n; ++y)
+    {
+      Point value{}, derivative{};
+      for (std::size_t x = 0; x < n; ++x, ++node)
+      {
+        add(values[0][x], *node, value);
+        add(derivatives[0][x], *node, derivative);
+      }
+      add(values[1][y] * values[2][z], value, result.x);
+      add(values[1][y] * values[2][z], derivative, columns[0]);
+      add(derivatives[1][y] * values[2][z], value, columns[1]);
+      add(values[1][y] * derivatives[2][z], value, columns[2]);
+    }
+  for (std::size_t a = 0; a < static_cast<std::size_t>(dim_); ++a)
+    for (std::size_t k = 0; k < 3; ++k)
+      result.j[k][a] = columns[a][k];
   if (dim_ == 2)
     result.j[2][2] = 1.;
   return result;
 }
 
+PointSearch::Part PointSearch::make_part(
+    std::vector<Point> nodes, const Point &lower, double size) const
+{
+  Part part{std::move(nodes), lower, size, {}, {}, {}};
+  part.axes = inverse_of(place(part.nodes, {0.5, 0.5, 0.5}).j);
+  for (const Point &x : coefficients(part.nodes))
+  {
+    const Point from_node = difference(x, part.nodes.front());
+    part.box.add(part.axes ? product(*part.axes, from_node) : from_node);
+  }
+  return part;
+}
+
 bool PointSearch::may_hold(const Part &part, const Point &point) const
 {
   constexpr double margin = 10. * outside;
-  const auto axes = inverse_of(place(part.nodes, {0.5, 0.5, 0.5}).j);
-  std::vector<Point> corners = coefficients(part.nodes);
-  for (Point &x : corners)
-  {
-    x = difference(x, point);
-    if (axes)
-      x = product(*axes, x);
-  }
-  const Extent extent = extent_of(corners);
+  Point x = difference(point, part.nodes.front());
+  if (part.axes)
+    x = product(*part.axes, x);
   for (int d = 0; d < dim_; ++d)
   {
-    const double more = margin * (extent.upper[d] - extent.lower[d]) / part.size;
-    if (!(extent.lower[d] <= more && extent.upper[d] >= -more))
+    const double more = margin * (part.box.upper[d] - part.box.lower[d]) / part.size;
+    if (!(part.box.lower[d] <= x[d] + more && part.box.upper[d] >= x[d] - more))
       return false;
   }
   return true;
@@ -219,18 +291,19 @@ std::optional<Point> PointSearch::newton(
 
 PointSearch::Part PointSearch::half(const Part &part, unsigned child) const
 {
-  Part result{part.nodes, part.lower, 0.5 * part.size};
+  std::vector<Point> nodes = part.nodes;
+  Point lower = part.lower;
   std::size_t stride = 1;
   for (int d = 0; d < dim_; ++d, stride *= line_.size())
   {
     const unsigned end = child >> static_cast<unsigned>(d) & 1U;
-    result.nodes = contracted(result.nodes, halves_[end], stride, line_.size());
-    result.lower[d] += end * result.size;
+    nodes = contracted(nodes, halves_[end], stride, line_.size());
+    lower[d] += 0.5 * end * part.size;
   }
-  return result;
+  return make_part(std::move(nodes), lower, 0.5 * part.size);
 }
 
-std::optional<Point> PointSearch::search(const std::vector<Point> &nodes, const Part &part,
+std::optional<Point> PointSearch::search(const std::vector<Point> &nodes, Part &part,
     const Point &point, const std::optional<Point> &start) const
 {
   constexpr double least_size = 1. / 16.;
@@ -240,15 +313,73 @@ std::optional<Point> PointSearch::search(const std::vector<Point> &nodes, const 
   for (double &coordinate : middle)
     coordinate += 0.5 * part.size;
   auto found = newton(nodes, point, start.value_or(middle));
-  for (unsigned child = 0; !found && part.size > least_size && child < 1U << dim_; ++child)
-    found = search(nodes, half(part, child), point, std::nullopt);
+  if (found || part.size <= least_size)
+    return found;
+  for (unsigned child = 0; part.halves.size() < std::size_t{1} << dim_; ++child)
+    part.halves.push_back(half(part, child));
+  for (auto child = part.halves.begin(); !found && child != part.halves.end(); ++child)
+    found = search(nodes, *child, point, std::nullopt);
   return found;
 }
 
-std::optional<Point> PointSearch::in_cell(const std::vector<Point> &nodes, const Point &point) const
+std::optional<Point> PointSearch::in_cell(Part &cell, const Point &point) const
 {
-  return search(nodes, {nodes}, point, nearest_node(nodes, point));
+  if (!may_hold(cell, point)) // most points, and the nearest node takes time
+    return std::nullopt;
+  return search(cell.nodes, cell, point, nearest_node(cell.nodes, point));
 }
+
+namespace
+{
+  /// Points that are sorted along one direction, in groups, whose boxes are small where points are those of a line.
+  class SortedPoints
+  {
+  public:
+    explicit SortedPoints(const std::vector<Point> &points)
+      : points_(points)
+      , order_(points.size())
+      , along_(longest_direction(points))
+    {
+      std::iota(order_.begin(), order_.end(), 0);
+      std::sort(order_.begin(), order_.end(),
+          [&](std::size_t a, std::size_t b) { return points[a][along_] < points[b][along_]; });
+      for (std::size_t at = 0; at < order_.size(); ++at)
+      {
+        if (at % of_group == 0)
+          groups_.emplace_back();
+        groups_.back().add(points[order_[at]]);
+      }
+    }
+
+    /// Calls use(p) for each point p within the box.
+    template <typename Use>
+    void within(const Extent &box, int dim, const Use &use) const
+    {
+      auto group = std::lower_bound(groups_.begin(), groups_.end(), box.lower[along_],
+          [&](const Extent &of_group, double lower) { return of_group.upper[along_] < lower; });
+      for (; group != groups_.end() && group->lower[along_] <= box.upper[along_]; ++group)
+      {
+        if (!group->meets(box, dim))
+          continue;
+        const auto first = static_cast<std::size_t>(group - groups_.begin()) * of_group;
+        for (std::size_t at = first; at < std::min(first + of_group, order_.size()); ++at)
+        {
+          Extent of_point;
+          of_point.add(points_[order_[at]]);
+          if (of_point.meets(box, dim))
+            use(order_[at]);
+        }
+      }
+    }
+
+  private:
+    static constexpr std::size_t of_group = 64;
+    const std::vector<Point> &points_;
+    std::vector<std::size_t> order_;
+    int along_;
+    std::vector<Extent> groups_;
+  };
+} // namespace
 
 std::vector<std::vector<PointInCell>> find_points(
     const BlockGeometry &geometry, const BlockLevel &level, const std::vector<Point> &points)
@@ -256,11 +387,8 @@ std::vector<std::vector<PointInCell>> find_points(
   std::vector<std::vector<PointInCell>> result(points.size());
   if (points.empty())
     return result;
-  const int dim = geometry.dim(), along = longest_direction(points);
-  std::vector<std::size_t> order(points.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(),
-      [&](std::size_t a, std::size_t b) { return points[a][along] < points[b][along]; });
+  const int dim = geometry.dim();
+  const SortedPoints sorted(points);
   const CellNodes cell_nodes(geometry, level);
   const PointSearch search(dim, level.mapping_degree);
   for_each_cell(geometry, level, [&](const CellPlace &place) {
@@ -272,17 +400,13 @@ std::vector<std::vector<PointInCell>> find_points(
       extent.lower[d] -= more;
       extent.upper[d] += more;
     }
-    const auto first = std::lower_bound(order.begin(), order.end(), extent.lower[along],
-        [&](std::size_t p, double lower) { return points[p][along] < lower; });
-    for (auto p = first; p != order.end() && points[*p][along] <= extent.upper[along]; ++p)
-    {
-      const Point &point = points[*p];
-      bool is_near = true;
-      for (int d = 0; d < dim; ++d)
-        is_near = is_near && point[d] >= extent.lower[d] && point[d] <= extent.upper[d];
-      if (const auto reference = is_near ? search.in_cell(nodes, point) : std::nullopt)
-        result[*p].push_back({place, *reference});
-    }
+    std::optional<PointSearch::Part> cell;
+    sorted.within(extent, dim, [&](std::size_t p) {
+      if (!cell)
+        cell = search.cell(nodes);
+      if (const auto reference = search.in_cell(*cell, points[p]))
+        result[p].push_back({place, *reference});
+    });
   });
   return result;
 }

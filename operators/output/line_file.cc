@@ -1,9 +1,9 @@
 #include "operators/output/line_file.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
-#include <iomanip>
-#include <limits>
 
 namespace tensormg
 {
@@ -31,7 +31,11 @@ namespace
         out_ << ',';
       is_first_ = false;
       if (std::isfinite(number))
-        out_ << number;
+      {
+        std::array<char, 32> text{};
+        const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+        out_.write(text.data(), end - text.data());
+      }
       else
         out_ << (std::isnan(number) ? "nan" : number > 0. ? "inf" : "-inf"); // not -nan
     }
@@ -60,8 +64,7 @@ std::int64_t count_outside(const std::vector<PointValue> &values)
 
 void write_line(const std::vector<PointValue> &values, const std::string &field, std::ostream &out)
 {
-  out << line_file_mark << quoted(field) << ",gradient_x,gradient_y,gradient_z\n"
-      << std::setprecision(std::numeric_limits<double>::max_digits10);
+  out << line_file_mark << quoted(field) << ",gradient_x,gradient_y,gradient_z\n";
   for (const PointValue &value : values)
   {
     const auto &[x, y, z] = value.point;

@@ -26,7 +26,7 @@ std::int64_t count_outside(const std::vector<PointValue> &values);
 /// With which every file of write_line() begins.
 inline constexpr const char *line_file_mark = "x,y,z,distance,";
 
-/// Text with the columns x, y, z, distance (from the first point), the field, gradient_x, gradient_y, gradient_z; all digits; nan where a point lies outside of the mesh, as
+/// Text with the columns x, y, z, distance (from the first point), the field, gradient_x, gradient_y, gradient_z; as few digits as give the numbers back; nan where a point lies outside of the mesh, as
 /// ParaView writes it. The name of the field stands in quotes if it has a comma or quotes.
 void write_line(const std::vector<PointValue> &values, const std::string &field, std::ostream &out);
 } // namespace tensormg

@@ -207,6 +207,31 @@ namespace
     expect_found(mapped(3, {1, 1, 1}, 9, spiral), {1, 9});
   }
 
+  // A line through many cells, whose points are searched in groups, and points without an order: in the cells that each by itself is found in.
+  TEST(PointSearch, ManyPoints)
+  {
+    const NamedMesh ball = generate_mesh(3, "hyper_ball", "0,0,0 : 1 : false", 3);
+    const BlockLevel level{2, 3};
+    std::vector<Point> points;
+    for (int i = 0; i <= 600; ++i)
+      points.push_back({-1.2 + 0.004 * i, 0.2 - 0.001 * i, 0.1 + 0.0005 * i});
+    std::mt19937 generator(1);
+    std::uniform_real_distribution<double> uniform(-1., 1.);
+    for (int i = 0; i < 200; ++i)
+      points.push_back({uniform(generator), uniform(generator), uniform(generator)});
+    const auto found = find_points(ball.geometry, level, points);
+    const PointSearch search(3, 3);
+    std::vector<std::size_t> expected(points.size(), 0);
+    for_each_cell(ball.geometry, level, [&](const CellPlace &place) {
+      const std::vector<Point> nodes = cell_nodes(ball.geometry, level, place.block, place.cell);
+      for (std::size_t p = 0; p < points.size(); ++p)
+        expected[p] += search.in_cell(nodes, points[p]) ? 1 : 0;
+    });
+    EXPECT_GT(std::count(expected.begin(), expected.end(), 1), 500);
+    for (std::size_t p = 0; p < points.size(); ++p)
+      EXPECT_EQ(found[p].size(), expected[p]) << p;
+  }
+
   TEST(PointSearch, PointsThatAreNotInside)
   {
     const NamedMesh ring = generate_mesh(2, "hyper_shell", "0,0 : 0.5 : 1 : 5 : true", 4);
