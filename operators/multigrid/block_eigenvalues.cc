@@ -4,17 +4,15 @@
 
 #include "operators/constant/start_vector.h"
 #include "operators/multigrid/eigenvalue_estimate.h"
-#include "operators/pointwise/pointwise_operator.h"
 
 namespace tensormg
 {
-double largest_eigenvalue_bound(const BlockLevels &levels)
+double largest_eigenvalue_bound(const BlockLevels &levels, PointwiseOperator<double> &op)
 {
   constexpr int steps = 12;
   constexpr double safety = 1.05;
   const BlockLevels::Level &finest = levels.levels().back();
   const LevelGrid &grid = finest.grid;
-  PointwiseOperator<double> op(levels, levels.levels().size() - 1);
   const double of_preconditioned = lanczos_lambda_max(
       op, VectorSpace(grid.block, grid.communicator), pseudo_random_vector(grid), steps);
   double largest = 0.;

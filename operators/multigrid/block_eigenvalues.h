@@ -2,11 +2,12 @@
 #pragma once
 
 #include "operators/pointwise/block_levels.h"
+#include "operators/pointwise/pointwise_operator.h"
 
 namespace tensormg
 {
-/// Of B on the finest level, dimensionless: lambda_max(B) <= lambda_max(D^-1 B) max D, D its diagonal, with a Lanczos estimate of the first factor
+/// Of B, `op`, on the finest level, dimensionless: lambda_max(B) <= lambda_max(D^-1 B) max D, D its diagonal, with a Lanczos estimate of the first factor
 /// that is raised by what it may be too low. Up to the variety of the diagonal above lambda_max(B). Takes 12 products with B. Collective over
 /// levels.communicator(). Throws EigenvalueError where entries are not finite.
-double largest_eigenvalue_bound(const BlockLevels &levels);
+double largest_eigenvalue_bound(const BlockLevels &levels, PointwiseOperator<double> &op);
 } // namespace tensormg

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "operators/cellmean/cell_mean_kernel.h"
+#include "operators/multigrid/block_eigenvalues.h"
 #include "operators/multigrid/multigrid_implementation.h"
 #include "operators/vectors/with_number.h"
 #include "tensormg/solver.h"
@@ -91,7 +92,11 @@ std::unique_ptr<MultigridPreconditioner> BlockSystem::make_cycle(
       });
 }
 
-double BlockSystem::largest_eigenvalue_bound() const { return INFINITY; }
+double BlockSystem::largest_eigenvalue_bound() const
+{
+  const auto op = make_operator<double>();
+  return tensormg::largest_eigenvalue_bound(levels_, *op);
+}
 
 std::string BlockSystem::advice_on_precision() const
 {

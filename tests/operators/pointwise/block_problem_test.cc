@@ -86,6 +86,25 @@ namespace
     expect_orders(of_shell(3), mesh, 1);
   }
 
+  // What rounding the solution leaves is no fault of the solver.
+  TEST(CurvedProblem, SaysThatRoundingLimitsTheResidual)
+  {
+    Problem p = of_shell(2);
+    p.refinements = 1;
+    const BlockProblem problem =
+        make_block_problem(p, generated("hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true", {{"*", {}}}));
+    const BlockLevels levels(
+        problem.blocks, problem.geometry, pointwise_data(problem), level_options(problem));
+    const BlockRightHandSide right_hand_side = assemble_block_right_hand_side(problem, levels);
+    Vector<double> x(right_hand_side.b.block());
+    SolverOptions options;
+    options.tolerance = 1e-18;
+    const SolveReport report = make_block_solver(levels, options, x, right_hand_side.b)
+                                   ->solve(x, right_hand_side.b, Start::zero);
+    EXPECT_FALSE(report.converged());
+    EXPECT_TRUE(report.is_rounding) << report.detail;
+  }
+
   /// u = sin(x) exp(y) + x, with a full tensor, a reaction, and each kind of condition on a ring.
   Problem of_ring(int degree)
   {
