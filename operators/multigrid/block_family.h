@@ -1,6 +1,7 @@
 // The family of operators on curved cells of a mesh of blocks, in host memory.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <memory>
@@ -92,7 +93,7 @@ public:
   {
     if (l == 0 && levels_->vertices() != nullptr)
       return std::make_unique<VertexCoarseSolver<Number>>(
-          *levels_, make_operator<double>(l), options_);
+          *levels_, make_operator<double>(l), options_of_level(options_, l));
     return std::make_unique<HostCoarseSolver<Number, Operator<double>>>(
         grid(l), levels_->levels()[l].basis, make_operator<double>(l), levels_->is_singular());
   }
@@ -116,8 +117,11 @@ public:
     return are_same ? 0 : block(l).dim;
   }
   static std::size_t representative_level(std::size_t l) { return l; }
-  static MultigridOptions options_of_level(const MultigridOptions &options, std::size_t /*l*/)
+  /// Where K jumps inside blocks few cells have the largest eigenvalue, of which 12 steps may miss a seventh.
+  MultigridOptions options_of_level(MultigridOptions options, std::size_t /*l*/) const
   {
+    if (levels_->coarsening().vertices)
+      options.eigenvalue_steps = std::max(options.eigenvalue_steps, 20);
     return options;
   }
   /// As if the blocks were a cube.

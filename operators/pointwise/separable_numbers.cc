@@ -129,6 +129,17 @@ namespace
       return sum;
     }
 
+    /// Whether the neighbour at a side in direction a is so much stiffer that its penalty holds this cell.
+    bool is_held(const Cell &cell, int a) const
+    {
+      constexpr double most_excess = 8.; // without a jump up to 3, by kappa
+      const double own = basis_.penalty * mean(cell, a);
+      const auto is_of_neighbour = [&](int side) {
+        return !is_neumann(cell, side) && penalty_mean(cell, side) > most_excess * own;
+      };
+      return is_of_neighbour(2 * a) || is_of_neighbour(2 * a + 1);
+    }
+
     /// g_a at the points of direction a.
     Line stiffness_weights(const Cell &cell, int a)
     {
@@ -343,6 +354,31 @@ namespace
       number(3 + i) =
           stiffness[entry(block.n, i, i)] + more * of.basis().v[i] * of.basis().v[i] + reaction;
   }
+
+  /// Takes a cell out of the lines that pass sides by which it is held, and gives their weight to the inverse of the cell.
+  void leave_out_held(const SeparableCells &of, const Cell &cell, SeparableNumbers &numbers)
+  {
+    constexpr double immovable = 1e15;
+    const Block &block = of.block();
+    const int n = block.n, of_cells = laplace::cell_inverse_numbers(n),
+              of_lines = laplace::line_inverse_numbers(n);
+    const auto scale = [&](std::vector<double> &all, int count, int a, int first, double factor) {
+      for (int i = first; i < first + n; ++i)
+        all[laplace::relaxation_index(block, count, of.row(cell), a, i, cell[0])] *= factor;
+    };
+    std::array<bool, 3> is_held{};
+    int n_held = 0, n_left_out = 0;
+    for (int a = 0; a < block.dim; ++a)
+      n_held += int{is_held[a] = of.is_held(cell, a)};
+    for (int a = 0; a < block.dim; ++a)
+      n_left_out += int{n_held > int{is_held[a]}};
+    for (int a = 0; a < block.dim && n_held > 0; ++a)
+    {
+      scale(numbers.cells, of_cells, a, n * n, 1. / (1 + n_left_out));
+      if (is_held[a])
+        scale(numbers.lines, of_lines, a, 3, immovable);
+    }
+  }
 } // namespace
 
 SeparableNumbers::SeparableNumbers(
@@ -373,6 +409,8 @@ SeparableNumbers::SeparableNumbers(
       if (has_lines)
         write_line(of, cell, a, stiffness, of.basis().penalty, lines);
     }
+    if (has_cells && has_lines)
+      leave_out_held(of, cell, *this);
   });
 }
 } // namespace tensormg

@@ -18,6 +18,9 @@ namespace tensormg
 /// least the sum of the < >. A reaction adds its mean m over the cell: m / dim to the eigenvalues of each direction. For lines
 ///   c_a = <G_aa>,   tau = max(sigma (c_a + c_a') / 2, [T]), or [r] at Side::neumann,   t^a = diagonal of T_a with [T], plus m / (dim - 1).
 /// Means without kappa and rho, which T has, need up to a fifth more iterations on sheared cells.
+/// With both cells and lines: a side with [T] > 8 sigma <G_aa> holds the cell, since K jumps there. Its T v v' has rank one, of which the diagonal makes
+/// n times as much: lines that pass such a side would hardly move the cell and have eigenvalues up to n. So they leave it out: t^a is 1e15 times as large,
+/// and mu of all directions is divided by one more than the number of lines left out: the inverse of the cell takes their weight.
 struct SeparableNumbers
 {
   std::vector<double> cells, lines; ///< empty where they are not asked for
