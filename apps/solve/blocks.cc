@@ -190,7 +190,8 @@ namespace
     foresee_levels(problem, record);
     record.is_singular = problem.is_singular();
     record.solver.basis_precision = BasisPrecision::double_precision;
-    record.memory = make_memory_plan(sizes_of(problem, grid.n_ranks), record.solver);
+    const BlockSizes sizes = with_mesh(parameters, [&] { return sizes_of(problem, grid.n_ranks); });
+    record.memory = make_memory_plan(sizes, record.solver);
     record.budget =
         make_memory_budget(record.memory.bytes(), available_memory(), grid.communicator);
     MeshRecord &mesh = record.mesh.emplace();

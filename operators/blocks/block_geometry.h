@@ -47,6 +47,8 @@ public:
   int dim() const { return dim_; }
   int degree() const { return static_cast<int>(line_.size()) - 1; }
   std::int64_t n_blocks() const { return static_cast<std::int64_t>(nodes_.size()); }
+  /// Whether positions are these polynomials, not moved.
+  bool is_polynomial() const { return !move_; }
 
   /// For points(): the matrix of these coordinates.
   std::vector<double> line_matrix(const std::vector<double> &coordinates) const

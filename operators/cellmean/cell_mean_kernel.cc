@@ -1,6 +1,7 @@
 #include "operators/cellmean/cell_mean_kernel.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "operators/cellmean/cell_means.h"
 
@@ -9,22 +10,37 @@ namespace tensormg
 template <typename Number>
 CellMeanKernel<Number>::CellMeanKernel(const BlockLevels::Level &level)
   : level_(level)
-  , numbers_(laplace::cell_mean_size(level.grid.block))
   , traces_(laplace::border_size(level.grid.block, level.shape.per_direction))
   , exchange_(
         level.make_exchange<C>(1, static_cast<int>(laplace::numbers_of_trace(level.grid.block))))
   , apply_(laplace::cell_mean_cpu<Number>(level.grid.block.dim, level.grid.block.degree()))
 {
-  const Array<double> means = cell_means(level);
-  std::transform(
-      means.begin(), means.end(), numbers_.begin(), [](double x) { return static_cast<C>(x); });
   arguments_.block = level.grid.block;
   arguments_.per_direction = level.shape.per_direction;
   arguments_.basis = &level.basis;
   arguments_.links = level.links->data();
-  arguments_.numbers = numbers_.data();
+  arguments_.numbers = numbers();
   arguments_.traces = traces_.data();
   arguments_.remote_traces = exchange_.received();
+}
+
+template <typename Number>
+const Compute<Number> *CellMeanKernel<Number>::numbers()
+{
+  const double *means = level_.metric.means();
+  if constexpr (std::is_same_v<C, double>)
+    if (means != nullptr)
+      return means;
+  Array<double> of_points;
+  if (means == nullptr)
+  {
+    of_points = cell_means(level_);
+    means = of_points.data();
+  }
+  numbers_ = Array<C>(laplace::cell_mean_size(level_.grid.block));
+  std::transform(
+      means, means + numbers_.size(), numbers_.begin(), [](double x) { return static_cast<C>(x); });
+  return numbers_.data();
 }
 
 template <typename Number>
@@ -55,9 +71,12 @@ void CellMeanKernel<Number>::run(const BlockStep<Number> &step)
 }
 
 template <typename Number>
-std::int64_t CellMeanKernel<Number>::bytes(const Block &block, std::int64_t per_direction)
+std::int64_t CellMeanKernel<Number>::bytes(const BlockLevels::Level &level)
 {
-  return (laplace::cell_mean_size(block) + laplace::border_size(block, per_direction)) *
+  const Block &block = level.grid.block;
+  const bool has_copy = !std::is_same_v<C, double> || !level.has_one_metric_per_cell();
+  return ((has_copy ? laplace::cell_mean_size(block) : 0) +
+             laplace::border_size(block, level.shape.per_direction)) *
       std::int64_t{sizeof(C)};
 }
 

@@ -1,4 +1,4 @@
-// The operator of the cycle with one metric per cell (kernels/laplace/cellmean/cellmean.h), on a level of curved cells.
+// The operator with one metric per cell (kernels/laplace/cellmean/cellmean.h): that of a level which has no other, or the mean of one at points.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,17 @@ public:
 
   void run(const BlockStep<Number> &step) override;
 
-  /// Of a level with these blocks of N^dim cells.
-  static std::int64_t bytes(const Block &block, std::int64_t per_direction);
+  /// Of its numbers beside those of the level, and of traces.
+  static std::int64_t bytes(const BlockLevels::Level &level);
 
 private:
   using C = Compute<Number>;
+  const C *numbers();
   void exchange_traces();
 
   const BlockLevels::Level &level_;
-  Array<C> numbers_, traces_;
+  Array<C> numbers_; ///< empty: those of the level
+  Array<C> traces_;
   SideExchange<C> exchange_; ///< of traces
   laplace::CellMeanArguments<Number> arguments_;
   laplace::ApplyCellMean<Number> *apply_;

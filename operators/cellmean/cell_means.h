@@ -30,7 +30,7 @@ Array<double> cell_means(const Block &block, std::int64_t per_direction, const C
 MetricVariation metric_variation(const Block &block, const laplace::PointTables &tables,
     const laplace::PointNumbers<double> &points, const Array<double> &means);
 
-/// Of all ranks of the level; collective.
+/// Of all ranks of a level with a metric at points; collective.
 MetricVariation metric_variation(const BlockLevels::Level &level);
 Array<double> cell_means(const BlockLevels::Level &level);
 } // namespace tensormg

@@ -10,12 +10,15 @@ OperatorChoice choose_operator(
 {
   constexpr double rounding = 1e-12;
   const double most_variation = relaxation.cells || relaxation.lines ? 1.2 : 2.;
+  const char *const same = "it is the same everywhere in a cell";
+  if (levels.levels().back().has_one_metric_per_cell())
+    return {true, true, same};
   if (asked == CycleOperator::true_metric)
     return {false, false, "as asked for"};
   const MetricVariation variation = metric_variation(levels.levels().back());
   const bool is_exact = variation.deviation <= rounding;
   if (is_exact)
-    return {true, true, "it is the same everywhere in a cell"};
+    return {true, true, same};
   if (asked == CycleOperator::cell_mean)
     return {true, false, "as asked for"};
   if (levels.averages() == FaceAverage::harmonic)

@@ -165,6 +165,41 @@ Program::Program(const mu::ParserBase &parser, const double *variables, const Fu
   stack_.clear();
 }
 
+bool Program::is_affine() const
+{
+  std::vector<bool> are_affine(static_cast<std::size_t>(n_arrays_), false);
+  const auto is = [&](const Operand &operand) {
+    return operand.kind != Operand::Kind::result || operand.mask == 0 ||
+        are_affine[static_cast<std::size_t>(operand.index)];
+  };
+  for (const Instruction &instruction : instructions_)
+  {
+    const std::vector<Operand> &in = instruction.arguments;
+    bool result = false;
+    switch (instruction.operation)
+    {
+      case Operation::add:
+      case Operation::subtract:
+        result = is(in[0]) && is(in[1]);
+        break;
+      case Operation::multiply:
+        result = is(in[0]) && is(in[1]) && (in[0].mask == 0 || in[1].mask == 0);
+        break;
+      case Operation::divide:
+        result = is(in[0]) && in[1].mask == 0;
+        break;
+      case Operation::call:
+        result =
+            (instruction.code == Code::negate || instruction.code == Code::identity) && is(in[0]);
+        break;
+      default:
+        break;
+    }
+    are_affine[static_cast<std::size_t>(instruction.target.index)] = result;
+  }
+  return is(result_);
+}
+
 namespace
 {
   /// Extents of the array of a value which depends on the coordinates in `mask`, and its strides

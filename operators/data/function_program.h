@@ -76,6 +76,8 @@ public:
 
   /// The coordinates on which the value depends.
   Mask mask() const { return result_.mask; }
+  /// Whether the operations themselves make a polynomial of degree 1: sums, and products with and quotients by what depends on no coordinate.
+  bool is_affine() const;
 
   /// The operations in their order, and what of theirs is the value.
   const std::vector<Instruction> &instructions() const { return instructions_; }

@@ -186,6 +186,8 @@ ScalarFunction::ScalarFunction(const std::string &name, Function function)
 
 bool ScalarFunction::is_constant() const { return program_ != nullptr && program_->mask() == 0; }
 
+bool ScalarFunction::is_affine() const { return program_ != nullptr && program_->is_affine(); }
+
 double ScalarFunction::value(double x, double y, double z) const
 {
   double result = 0.;

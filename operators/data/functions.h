@@ -64,6 +64,8 @@ public:
   const expression::Program *program() const { return program_.get(); }
   /// True if no coordinate occurs; value() is then the same everywhere.
   bool is_constant() const;
+  /// True if it is a polynomial of degree 1 by its operations themselves.
+  bool is_affine() const;
   double value(double x = 0., double y = 0., double z = 0.) const;
 
   /// out[q] = f(x[q], y[q], z[q]), q < n. z may be nullptr in 2D.

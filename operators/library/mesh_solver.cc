@@ -364,7 +364,7 @@ private:
     return {problem_, level().shape, line};
   }
 
-  /// Whether what the first solve will evaluate are functions.
+  /// Whether what the levels and the first solve will evaluate are functions.
   void check_functions() const
   {
     together([&] {
@@ -373,6 +373,7 @@ private:
       const auto check = [&](const std::string &key, const std::string &expression) {
         const BlockFunction function(p, key, expression, materials);
       };
+      static_cast<void>(pointwise_data(problem_)); // coefficients
       check("problem.right_hand_side", p.right_hand_side);
       for (const auto &[number, condition] : problem_.conditions)
         check(problem_.value_key(number), condition.value);

@@ -144,9 +144,8 @@ public:
   std::int64_t bytes_of_steps(std::size_t l) const
   {
     const BlockLevels::Level &level = levels_->levels()[l];
-    const std::int64_t of_kernel = has_cell_means(l)
-        ? CellMeanKernel<Number>::bytes(block(l), level.shape.per_direction)
-        : PointwiseKernel<Number>::bytes(level);
+    const std::int64_t of_kernel = has_cell_means(l) ? CellMeanKernel<Number>::bytes(level)
+                                                     : PointwiseKernel<Number>::bytes(level);
     // And a diagonal, or vectors of a step.
     return of_kernel + 2 * block(l).size() * std::int64_t{sizeof(Compute<Number>)} +
         SeparableRelaxation<Number>::bytes(block(l), relaxation(l));
@@ -165,8 +164,12 @@ public:
   }
 
 private:
-  /// A coarse solver has the true metric.
-  bool has_cell_means(std::size_t l) const { return operator_.is_cell_mean && l > 0; }
+  /// A coarse solver has the true metric, which may be one per cell.
+  bool has_cell_means(std::size_t l) const
+  {
+    return levels_->levels()[l].has_one_metric_per_cell() ||
+        (operator_.is_cell_mean && options_.cycle_operator != CycleOperator::true_metric && l > 0);
+  }
   const LevelGrid &grid(std::size_t l) const { return levels_->levels()[l].grid; }
 
   const BlockLevels *levels_;

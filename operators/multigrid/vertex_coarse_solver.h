@@ -65,8 +65,10 @@ public:
     const LevelGrid &grid = levels.levels().front().grid;
     const Block &block = grid.block;
     const std::int64_t cells = grid.global_cells[0] * grid.global_cells[1] * grid.global_cells[2];
-    return static_cast<std::int64_t>(sizeof(double)) *
-        (4 * block.size() + laplace::trace_size(block)) +
+    const std::int64_t traces = levels.levels().front().has_one_metric_per_cell()
+        ? laplace::border_size(block, levels.levels().front().shape.per_direction)
+        : laplace::trace_size(block);
+    return static_cast<std::int64_t>(sizeof(double)) * (4 * block.size() + traces) +
         static_cast<std::int64_t>(BlockVertices::bytes(cells, block.dim) +
             SparseSolver::bytes(levels.vertices()->size(), block.dim));
   }

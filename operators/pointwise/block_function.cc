@@ -1,5 +1,6 @@
 #include "operators/pointwise/block_function.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "operators/data/tensor_rule.h"
@@ -54,5 +55,17 @@ std::vector<double> BlockFunction::values(
     if (!std::isfinite(result[q]))
       throw ExpressionError(key_, expression_, not_finite_text(result[q], points[q], dim_));
   return result;
+}
+
+bool BlockFunction::is_constant_in_blocks() const
+{
+  return std::all_of(by_material_.begin(), by_material_.end(),
+      [](const auto &entry) { return entry.second.is_constant(); });
+}
+
+bool BlockFunction::is_affine_in_blocks() const
+{
+  return std::all_of(by_material_.begin(), by_material_.end(),
+      [](const auto &entry) { return entry.second.is_affine(); });
 }
 } // namespace tensormg

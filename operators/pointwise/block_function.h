@@ -27,6 +27,11 @@ public:
   std::vector<double> any_values(
       std::int64_t block, const std::vector<std::array<double, 3>> &points) const;
 
+  /// The same everywhere in a block.
+  bool is_constant_in_blocks() const;
+  /// A polynomial of degree 1 in each block.
+  bool is_affine_in_blocks() const;
+
 private:
   std::string key_, expression_;
   int dim_;

@@ -9,6 +9,7 @@
 #include "kernels/laplace/pointwise/half_metric.h"
 #include "operators/cellwise/dense_level.h"
 #include "operators/cellwise/sparse_solver.h"
+#include "operators/pointwise/affine_cells.h"
 #include "operators/pointwise/cell_variety.h"
 #include "operators/pointwise/diagonal.h"
 #include "tensormg/report.h"
@@ -52,6 +53,7 @@ BlockLevels::BlockLevels(const BlockMesh &mesh, const BlockGeometry &geometry,
     const PointwiseData &data, const Options &options)
   : communicator_(options.communicator)
   , replicated_dofs_(options.replicated_dofs)
+  , are_affine_(are_affine(geometry))
   , averages_(data.averages)
 {
   for (const auto &sides : mesh.sides)
@@ -134,20 +136,18 @@ void BlockLevels::check_held() const
     return;
   const Level &finest = levels_.back();
   const Block &block = finest.grid.block;
-  const auto numbers = finest.metric.view();
   double sum = 0.;
-  for (std::int64_t at = 0; numbers.reaction != nullptr && at < laplace::reaction_size(block); ++at)
-    sum += numbers.reaction[at];
-  for (std::int64_t cz = 0; cz < block.cells[2]; ++cz)
-    for (std::int64_t cy = 0; cy < block.cells[1]; ++cy)
-      for (std::int64_t cx = 0; cx < block.cells[0]; ++cx)
-        for (int side = 0; side < 2 * block.dim; ++side)
-          if (laplace::point_behind(
-                  block, finest.shape.per_direction, finest.links->data(), {cx, cy, cz}, side, 0, 0)
-                  .kind == Side::neumann)
-            for (std::int64_t q = 0; q < laplace::points_of_face(block); ++q)
-              sum += numbers.face[laplace::face_index(
-                  block, cz * block.cells[1] + cy, side, q, block.dim, cx)];
+  for_stacked_cells(block, [&](const std::array<std::int64_t, 3> &cell) {
+    const std::int64_t row = cell[2] * block.cells[1] + cell[1];
+    for (std::int64_t q = 0; q < laplace::points_of_cell(block); ++q)
+      sum += finest.metric.reaction(row, q, cell[0]);
+    for (int side = 0; side < 2 * block.dim; ++side)
+      if (laplace::point_behind(
+              block, finest.shape.per_direction, finest.links->data(), cell, side, 0, 0)
+              .kind == Side::neumann)
+        for (std::int64_t q = 0; q < laplace::points_of_face(block); ++q)
+          sum += finest.metric.face(row, side, q, block.dim, cell[0]);
+  });
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_MAX, finest.grid.communicator);
   if (!(sum > 0.))
     throw std::invalid_argument(
@@ -228,9 +228,13 @@ BlockLevels::Level BlockLevels::make_level(
   const Block &block = grid.block;
   const std::vector<laplace::BlockLink> &links = is_part ? own_->links : links_;
   const SharedSides *const shared = is_part ? &own_->shared : nullptr;
-  PointwiseMetric metric(geometry, shape, basis, data, links, wish.is_coarse, shared);
-  Vector<double> diagonal =
-      pointwise_diagonal(block, shape.per_direction, basis, tables, links, metric.view());
+  const bool is_per_cell = are_affine_ && is_constant_in_cells(data, shape.per_direction);
+  PointwiseMetric metric = is_per_cell
+      ? affine_metric(geometry, shape, basis, data, links, shared)
+      : PointwiseMetric(geometry, shape, basis, data, links, wish.is_coarse, shared);
+  Vector<double> diagonal = is_per_cell
+      ? cell_mean_diagonal(block, shape.per_direction, basis, links, metric.means())
+      : pointwise_diagonal(block, shape.per_direction, basis, tables, links, metric.view());
   double largest = *std::max_element(diagonal.data(), diagonal.data() + diagonal.size());
   MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, grid.communicator);
   const double of_cubes = block.dim * *std::max_element(basis.lambda.begin(), basis.lambda.end());
@@ -238,7 +242,7 @@ BlockLevels::Level BlockLevels::make_level(
   metric.scale(1. / scale);
   for (std::int64_t at = 0; at < diagonal.size(); ++at)
     diagonal[at] /= scale;
-  const bool is_held_by_half = laplace::holds_in_half(block, metric.view());
+  const bool is_held_by_half = !is_per_cell && laplace::holds_in_half(block, metric.view());
   return {shape, std::move(grid), basis, tables, std::move(metric), std::move(diagonal), scale,
       &links, shared, is_held_by_half};
 }

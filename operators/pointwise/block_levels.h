@@ -65,7 +65,10 @@ public:
     double scale;                                 ///< A = scale times what the numbers give
     const std::vector<laplace::BlockLink> *links; ///< of its blocks
     const SharedSides *shared; ///< nullptr: all blocks are on this rank, as on each
-    bool is_held_by_half;      ///< laplace::holds_in_half() of the metric, here on this rank
+    bool is_held_by_half; ///< laplace::holds_in_half() of the metric at points, here on this rank
+
+    /// All cells are affine with one K each: there are no numbers at points (PointwiseMetric::means()).
+    bool has_one_metric_per_cell() const { return metric.means() != nullptr; }
 
     /// Numbers at the sides of other ranks' blocks, n points per direction of a side of a cell.
     template <typename C>
@@ -149,6 +152,7 @@ private:
   std::int64_t replicated_dofs_;
   std::optional<OwnLinks> own_;        ///< of several ranks
   std::int64_t first_ = 0, count_ = 0; ///< of the own ones, likewise
+  bool are_affine_;                    ///< all cells
   BlockCoarsening coarsening_;
   std::vector<Level> levels_;
   std::optional<BlockVertices> vertices_;

@@ -210,16 +210,15 @@ namespace
 
     void add_reaction(const CellPlace &place, const std::vector<double> &modes)
     {
-      const double *numbers = level_.metric.view().reaction;
-      if (numbers == nullptr)
+      if (problem_.problem.reaction.empty())
         return;
       const Block &block = level_.grid.block;
       const std::vector<double> u = of_operator_.values(modes);
       for (std::size_t q = 0; q < u.size(); ++q)
       {
         const double part = level_.scale * u[q] *
-            numbers[laplace::reaction_index(block, place.cell[2] * block.cells[1] + place.cell[1],
-                static_cast<std::int64_t>(q), level_.shape.stacked(place.block, place.cell[0]))];
+            level_.metric.reaction(place.cell[2] * block.cells[1] + place.cell[1],
+                static_cast<std::int64_t>(q), level_.shape.stacked(place.block, place.cell[0]));
         result_.reaction += part;
         result_.magnitude += std::abs(part);
       }
@@ -251,9 +250,9 @@ namespace
     {
       const Block &block = level_.grid.block;
       return level_.scale *
-          level_.metric.view().face[laplace::face_index(block,
-              place.cell[2] * block.cells[1] + place.cell[1], side, static_cast<std::int64_t>(q),
-              which, level_.shape.stacked(place.block, place.cell[0]))];
+          level_.metric.face(place.cell[2] * block.cells[1] + place.cell[1], side,
+              static_cast<std::int64_t>(q), which,
+              level_.shape.stacked(place.block, place.cell[0]));
     }
 
     double dirichlet_flux(const CellPlace &place, const std::vector<double> &modes, int side)

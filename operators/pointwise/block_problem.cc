@@ -28,15 +28,15 @@ namespace
     return found != names.end() ? found->second : std::to_string(number);
   }
 
-  /// Where the expressions move points to.
-  std::function<void(std::vector<Point> &)> movement(
-      const Problem &problem, const std::array<std::string, 3> &map)
+  /// The box where the expressions move its points to; affine ones make polynomials of it.
+  BlockGeometry moved_box(
+      const BlockMesh &box, const Problem &problem, const std::array<std::string, 3> &map)
   {
     const std::vector<int> no_materials{0};
     auto functions = std::make_shared<std::vector<BlockFunction>>();
     for (int d = 0; d < problem.dim; ++d)
       functions->emplace_back(problem, "mesh.map", map[d], no_materials);
-    return [functions](std::vector<Point> &points) {
+    const auto move = [functions](std::vector<Point> &points) {
       std::vector<Point> moved(points.size(), Point{});
       for (std::size_t d = 0; d < functions->size(); ++d)
       {
@@ -46,6 +46,15 @@ namespace
       }
       points = std::move(moved);
     };
+    const bool is_affine = std::all_of(functions->begin(), functions->end(),
+        [](const BlockFunction &function) { return function.is_affine_in_blocks(); });
+    if (!is_affine)
+      return BlockGeometry(box).moved(move);
+    return BlockGeometry(box).mapped(1, [&](const Point &x) {
+      std::vector<Point> point{x};
+      move(point);
+      return point.front();
+    });
   }
 
   BlockProblem mapped(const Problem &problem, const MeshOptions &mesh)
@@ -53,7 +62,7 @@ namespace
     const MeshCells cells =
         box_cells(problem.dim, problem.coarse_cells, problem.lower, problem.upper);
     BlockMesh blocks = make_block_mesh(cells);
-    BlockGeometry geometry = BlockGeometry(blocks).moved(movement(problem, mesh.map));
+    BlockGeometry geometry = moved_box(blocks, problem, mesh.map);
     // In the box, wherever the map takes the sides to.
     for (int d = 0; d < problem.dim; ++d)
       if (problem.boundary[2 * d] == BoundaryKind::periodic)
@@ -368,6 +377,12 @@ void divide(BlockProblem &problem, int n_ranks)
 
 namespace
 {
+  bool are_constant_in_blocks(const std::map<int, BlockFunction> &functions)
+  {
+    return std::all_of(functions.begin(), functions.end(),
+        [](const auto &entry) { return entry.second.is_constant_in_blocks(); });
+  }
+
   DiffusionTensor tensor_of(const BlockProblem &problem)
   {
     if (problem.k)
@@ -389,20 +404,22 @@ namespace
     for (int m = 0; m < 3; ++m)
       if (!p.mixed_coefficient[m].empty())
         parts->emplace(3 + m, BlockFunction(p, key, p.mixed_coefficient[m], materials));
-    return DiffusionTensor::at_points(
-        [parts, is_scalar](
-            std::int64_t block, const std::vector<Point> &points, std::vector<SymmetricTensor> &k) {
-          std::fill(k.begin(), k.end(), SymmetricTensor{1., 1., 1., 0., 0., 0.});
-          for (const auto &[place, function] : *parts)
-          {
-            const std::vector<double> values = function.values(block, points);
-            for (std::size_t q = 0; q < k.size(); ++q)
-              if (is_scalar)
-                k[q] = {values[q], values[q], values[q], 0., 0., 0.};
-              else
-                k[q][static_cast<std::size_t>(place)] = values[q];
-          }
-        });
+    DiffusionTensor::AtPoints k = [parts, is_scalar](std::int64_t block,
+                                      const std::vector<Point> &points,
+                                      std::vector<SymmetricTensor> &k) {
+      std::fill(k.begin(), k.end(), SymmetricTensor{1., 1., 1., 0., 0., 0.});
+      for (const auto &[place, function] : *parts)
+      {
+        const std::vector<double> values = function.values(block, points);
+        for (std::size_t q = 0; q < k.size(); ++q)
+          if (is_scalar)
+            k[q] = {values[q], values[q], values[q], 0., 0., 0.};
+          else
+            k[q][static_cast<std::size_t>(place)] = values[q];
+      }
+    };
+    return are_constant_in_blocks(*parts) ? DiffusionTensor::constant_in_blocks(std::move(k))
+                                          : DiffusionTensor::at_points(std::move(k));
   }
 } // namespace
 
@@ -414,15 +431,21 @@ PointwiseData pointwise_data(const BlockProblem &problem)
   data.averages = problem.averages;
   if (p.coefficient_in_cell == InCell::mean)
     data.means_of_k = {std::int64_t{1} << p.refinements, 2 * (p.degree + 1)};
+  data.has_numbers_of_blocks = true;
   if (!p.reaction.empty())
-    data.reaction = [c = std::make_shared<BlockFunction>(
-                         p, "problem.reaction", p.reaction, materials)](std::int64_t block, int,
-                        const std::vector<Point> &points) { return c->values(block, points); };
+  {
+    const auto c = std::make_shared<BlockFunction>(p, "problem.reaction", p.reaction, materials);
+    data.has_numbers_of_blocks = c->is_constant_in_blocks();
+    data.reaction = [c](std::int64_t block, int, const std::vector<Point> &points) {
+      return c->values(block, points);
+    };
+  }
   auto robin = std::make_shared<std::map<int, BlockFunction>>();
   for (const auto &[number, condition] : problem.conditions)
     if (condition.kind == BoundaryKind::robin)
       robin->emplace(number,
           BlockFunction(p, problem.robin_key(number), condition.robin_coefficient, materials));
+  data.has_numbers_of_blocks = data.has_numbers_of_blocks && are_constant_in_blocks(*robin);
   if (!robin->empty())
     data.robin = [robin](std::int64_t block, int boundary, const std::vector<Point> &points) {
       const auto r = robin->find(boundary);

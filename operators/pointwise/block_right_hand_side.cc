@@ -139,7 +139,6 @@ namespace
       const std::int64_t row = place.cell[2] * block.cells[1] + place.cell[1],
                          cx = level_.shape.stacked(place.block, place.cell[0]);
       const double sign = side % 2 == 1 ? 1. : -1.;
-      const double *numbers = level_.metric.view().face;
       const auto [a, b] = tangential(side / 2);
       const std::vector<double> values =
           g.values(of_operator_, place, side, of_operator_.points(place, side).x);
@@ -148,8 +147,7 @@ namespace
         std::vector<double> weighted(values.size());
         for (std::size_t q = 0; q < values.size(); ++q)
           weighted[q] = factor * values[q] *
-              numbers[laplace::face_index(
-                  block, row, side, static_cast<std::int64_t>(q), number, cx)];
+              level_.metric.face(row, side, static_cast<std::int64_t>(q), number, cx);
         add_to_cell(
             of_operator_.tested(weighted, side, derivative), level_.shape, place, result_.b);
       };

@@ -105,8 +105,7 @@ namespace
     using OfCorners = std::array<double, 8>;
     double face_number(const Cell &cell, int side, int q, int number) const
     {
-      return level_.metric.view()
-          .face[laplace::face_index(block_, row(cell), side, q, number, cell[0])];
+      return level_.metric.face(row(cell), side, q, number, cell[0]);
     }
     /// Of the function of corner v outwards at point q of a side.
     double flux_of(const Cell &cell, int side, int q, int v) const
@@ -133,7 +132,6 @@ namespace
 
     void add_volume(const Cell &cell, ElementMatrix &to) const
     {
-      const auto numbers = level_.metric.view();
       for (int q = 0; q < corners_; ++q)
       {
         for (int a = 0; a < dim_; ++a)
@@ -142,16 +140,13 @@ namespace
           for (int b = 0; b < dim_; ++b)
           {
             const int place = laplace::volume_place(dim_, std::min(a, b), std::max(a, b));
-            const double g =
-                numbers.volume[laplace::volume_index(block_, row(cell), q, place, cell[0])];
+            const double g = level_.metric.volume(row(cell), q, place, cell[0]);
             for (int w = 0; w < corners_; ++w)
               flux[w] += g * gradient_[q][b][w];
           }
           add(gradient_[q][a], flux, to);
         }
-        if (numbers.reaction == nullptr)
-          continue;
-        const double c = numbers.reaction[laplace::reaction_index(block_, row(cell), q, cell[0])];
+        const double c = level_.metric.reaction(row(cell), q, cell[0]);
         OfCorners product = value_[q];
         for (double &number : product)
           number *= c;

@@ -132,6 +132,12 @@ struct BlockLevel
     const std::int64_t n = per_direction;
     return {geometry.dim(), degree, {(end(geometry) - first) * n, n, geometry.dim() == 3 ? n : 1}};
   }
+  /// The cells of one block.
+  Block cells_of_block(const BlockGeometry &geometry) const
+  {
+    const std::int64_t n = per_direction;
+    return {geometry.dim(), 0, {n, n, geometry.dim() == 3 ? n : 1}};
+  }
   /// Where among them cell x of a block is.
   std::int64_t stacked(std::int64_t block, std::int64_t x) const
   {

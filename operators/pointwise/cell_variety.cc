@@ -29,7 +29,13 @@ namespace
     explicit VarietyReader(const BlockLevels::Level &level)
       : block_(level.grid.block)
       , volume_(level.metric.view().volume)
+      , means_(level.metric.means())
     {
+      if (means_ != nullptr)
+      {
+        weight_ = weight_of_det_ = {1.};
+        return;
+      }
       const std::array<double, max_n> &line = level.tables.weight;
       for (std::int64_t q = 0; q < laplace::points_of_cell(block_); ++q)
       {
@@ -76,19 +82,24 @@ namespace
     /// In 2D with one for z.
     Matrix3Of<Lanes> metric(const CellsInLanes &cells, std::int64_t q) const
     {
+      const std::int64_t row = cells.first[2] * block_.cells[1] + cells.first[1],
+                         cx = cells.first[0];
       Matrix3Of<Lanes> g{};
       g[2][2] = all_lanes(1.);
       for (int a = 0; a < block_.dim; ++a)
         for (int b = a; b < block_.dim; ++b)
-          g[a][b] = g[b][a] = load_lanes(&volume_[laplace::volume_index(block_,
-              cells.first[2] * block_.cells[1] + cells.first[1], q,
-              laplace::volume_place(block_.dim, a, b), cells.first[0])]);
+        {
+          const int place = laplace::volume_place(block_.dim, a, b);
+          g[a][b] = g[b][a] = load_lanes(means_ != nullptr
+                  ? &means_[laplace::cell_mean_index(block_, row, place, cx)]
+                  : &volume_[laplace::volume_index(block_, row, q, place, cx)]);
+        }
       return g;
     }
 
     const Block &block_;
     std::vector<double> weight_, weight_of_det_; ///< of the points; G comes times the first
-    const double *volume_;
+    const double *volume_, *means_;              ///< the one that there is
   };
 } // namespace
 

@@ -33,28 +33,6 @@ namespace
 
   using TensorInLanes = std::array<Lanes, 6>; ///< as SymmetricTensor
 
-  /// det J J^-1 K J^-T
-  Matrix3Of<Lanes> metric_of(
-      Lanes det, const Matrix3Of<Lanes> &inverse_j, const TensorInLanes &t, int dim)
-  {
-    const Matrix3Of<Lanes> k{{{t[0], t[3], t[4]}, {t[3], t[1], t[5]}, {t[4], t[5], t[2]}}};
-    Matrix3Of<Lanes> result{};
-    for (int a = 0; a < dim; ++a)
-    {
-      std::array<Lanes, 3> row{}; // of det J J^-1 K
-      for (int l = 0; l < dim; ++l)
-        for (int i = 0; i < dim; ++i)
-          row[l] += det * inverse_j[a][i] * k[i][l];
-      for (int b = a; b < dim; ++b)
-      {
-        for (int l = 0; l < dim; ++l)
-          result[a][b] += row[l] * inverse_j[b][l];
-        result[b][a] = result[a][b];
-      }
-    }
-    return result;
-  }
-
   /// Whether kappa_of(g) <= kappa, but for rounding, without its roots: in 3D kappa - 1 is the largest root of t^3 - s t - 2 p, s the sum of the
   /// squares of what is beside the diagonal of D^-1/2 G D^-1/2, p the product; this rises from where 3 t^2 = s. False where products leave the range of numbers.
   auto is_at_most(const Matrix3Of<Lanes> &g, Lanes kappa, int dim)
@@ -69,18 +47,26 @@ namespace
                 product = g[0][1] * xx * (g[0][2] * zz) * (g[1][2] * yy);
     return (t * (t * t - sum) >= 2. * product) & (3. * t * t >= sum);
   }
-
-  void check_number(
-      double value, CoefficientError::Of of, const Point &x, int dim, int boundary = -1)
-  {
-    if (!(value >= 0.))
-      throw CoefficientError(of,
-          std::string(
-              of == CoefficientError::Of::reaction ? "the reaction" : "r of a robin boundary") +
-              " is " + number_text(value) + " at " + point_text(x, dim) + "; allowed: numbers >= 0",
-          boundary);
-  }
 } // namespace
+
+void check_positive(const SymmetricTensor &k, std::int64_t block, const Point &x, int dim)
+{
+  if (!is_positive(matrix_of(k), dim))
+    throw CoefficientError(CoefficientError::Of::diffusion,
+        "K is not positive definite at " + point_text(x, dim) + ", in a cell of block " +
+            std::to_string(block) +
+            "; allowed: numbers > 0, and tensors whose eigenvalues are > 0");
+}
+
+void check_number(double value, CoefficientError::Of of, const Point &x, int dim, int boundary)
+{
+  if (!(value >= 0.))
+    throw CoefficientError(of,
+        std::string(
+            of == CoefficientError::Of::reaction ? "the reaction" : "r of a robin boundary") +
+            " is " + number_text(value) + " at " + point_text(x, dim) + "; allowed: numbers >= 0",
+        boundary);
+}
 
 // Of a matrix with ones on the diagonal.
 double kappa_of(const Matrix3 &g, int dim)
@@ -258,10 +244,7 @@ namespace
         for (std::size_t q = 0; q < k.size(); ++q)
         {
           if (!is_positive(matrix_of(k[q]), dim_))
-            throw CoefficientError(CoefficientError::Of::diffusion,
-                "K is not positive definite at " + point_text(positions(points, l)[q], dim_) +
-                    ", in a cell of block " + std::to_string(places_[l].block) +
-                    "; allowed: numbers > 0, and tensors whose eigenvalues are > 0");
+            check_positive(k[q], places_[l].block, positions(points, l)[q], dim_);
           for (std::size_t i = 0; i < k[q].size(); ++i)
             for (int to = l; to < (l + 1 < cells_.count ? l + 1 : n_lanes); ++to)
               points.k[q][i][to] = k[q][i];
@@ -670,7 +653,8 @@ PointwiseMetric::PointwiseMetric(const BlockGeometry &geometry, const BlockLevel
     bool means_of_k, const SharedSides *shared)
 {
   MetricWriter writer(geometry, level, basis, data, links, means_of_k);
-  const Block &block = writer.block();
+  const Block &block = block_ = writer.block();
+  weights_ = gauss_rule(basis, basis.n).weights;
   const SharedSides alone;
   if (shared == nullptr)
     shared = &alone;
@@ -685,6 +669,40 @@ PointwiseMetric::PointwiseMetric(const BlockGeometry &geometry, const BlockLevel
     });
   });
   BothSides(block, level.per_direction, links, data.averages, face_).run(*shared);
+}
+
+PointwiseMetric::PointwiseMetric(const Block &block, const CellBasis &basis, Array<double> means,
+    std::vector<CellQuality> of_cells)
+  : block_(block)
+  , weights_(gauss_rule(basis, basis.n).weights)
+  , means_(std::move(means))
+  , of_cells_(std::move(of_cells))
+{}
+
+double PointwiseMetric::volume(std::int64_t row, std::int64_t q, int number, std::int64_t cx) const
+{
+  return means_.size() > 0 ? weight_of_point(q) * mean(row, number, cx)
+                           : volume_[laplace::volume_index(block_, row, q, number, cx)];
+}
+
+double PointwiseMetric::face(
+    std::int64_t row, int side, std::int64_t q, int number, std::int64_t cx) const
+{
+  if (means_.size() == 0)
+    return face_[laplace::face_index(block_, row, side, q, number, cx)];
+  const int dim = block_.dim, d = side / 2;
+  const int place = number == dim ? laplace::penalty_place(dim, side)
+      : number == 0               ? d
+                    : laplace::volume_place(dim, std::min(d, tangential(d)[number - 1]),
+                          std::max(d, tangential(d)[number - 1]));
+  return weight_of_face_point(q) * mean(row, place, cx);
+}
+
+double PointwiseMetric::reaction(std::int64_t row, std::int64_t q, std::int64_t cx) const
+{
+  if (means_.size() > 0)
+    return weight_of_point(q) * mean(row, laplace::reaction_place(block_.dim), cx);
+  return reaction_.size() > 0 ? reaction_[laplace::reaction_index(block_, row, q, cx)] : 0.;
 }
 
 double PointwiseMetric::largest_kappa() const
@@ -705,7 +723,7 @@ double PointwiseMetric::least_quality() const
 
 void PointwiseMetric::scale(double factor)
 {
-  for (Array<double> *numbers : {&volume_, &face_, &reaction_})
+  for (Array<double> *numbers : {&volume_, &face_, &reaction_, &means_})
     for (double &number : *numbers)
       number *= factor;
 }

@@ -1,4 +1,4 @@
-// The metric of curved cells at the points of the operator of kernels/laplace/pointwise/pointwise.h.
+// The metric of curved cells at the points of the operator of kernels/laplace/pointwise/pointwise.h, or once per cell.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 #include "kernels/basis/cell_basis.h"
 #include "kernels/core/array.h"
+#include "kernels/laplace/cellmean/cellmean.h"
 #include "kernels/laplace/pointwise/pointwise.h"
 #include "operators/blocks/block_geometry.h"
 #include "operators/division/block_division.h"
@@ -65,12 +66,20 @@ public:
     result.of_cell_ = std::move(f);
     return result;
   }
+  /// The same at all points of a block.
+  static DiffusionTensor constant_in_blocks(AtPoints f)
+  {
+    DiffusionTensor result = at_points(std::move(f));
+    result.is_constant_in_blocks_ = true;
+    return result;
+  }
   /// The same everywhere.
   static DiffusionTensor constant(const SymmetricTensor &k)
   {
-    DiffusionTensor result = at_points([k](auto, const auto &, std::vector<SymmetricTensor> &out) {
-      std::fill(out.begin(), out.end(), k);
-    });
+    DiffusionTensor result =
+        constant_in_blocks([k](auto, const auto &, std::vector<SymmetricTensor> &out) {
+          std::fill(out.begin(), out.end(), k);
+        });
     result.is_constant_ = true;
     return result;
   }
@@ -97,12 +106,13 @@ public:
   }
 
   bool is_constant() const { return is_constant_; }
+  bool is_constant_in_blocks() const { return is_constant_in_blocks_; }
 
 private:
   DiffusionTensor() = default;
   AtPoints f_;
   OfCell of_cell_;
-  bool is_constant_ = false;
+  bool is_constant_ = false, is_constant_in_blocks_ = false;
 };
 
 /// A number at points of a block; `boundary`: of the side that the points are on.
@@ -132,7 +142,39 @@ struct PointwiseData
   NumberAtPoints robin;    ///< r >= 0 of K du/dn + r u at sides that are Side::neumann; empty: none
   FaceAverage averages = FaceAverage::arithmetic;
   CellMeansOfK means_of_k{};
+  /// The reaction is the same at all points of a block, and r at all of one side of a block.
+  bool has_numbers_of_blocks = false;
 };
+
+/// G = det J J^-1 K J^-T
+template <typename T>
+Matrix3Of<T> metric_of(
+    T det, const Matrix3Of<T> &inverse_j, const std::array<T, 6> &tensor, int dim)
+{
+  const auto &t = tensor;
+  const Matrix3Of<T> k{{{t[0], t[3], t[4]}, {t[3], t[1], t[5]}, {t[4], t[5], t[2]}}};
+  Matrix3Of<T> result{};
+  for (int a = 0; a < dim; ++a)
+  {
+    std::array<T, 3> row{}; // of det J J^-1 K
+    for (int l = 0; l < dim; ++l)
+      for (int i = 0; i < dim; ++i)
+        row[l] += det * inverse_j[a][i] * k[i][l];
+    for (int b = a; b < dim; ++b)
+    {
+      for (int l = 0; l < dim; ++l)
+        result[a][b] += row[l] * inverse_j[b][l];
+      result[b][a] = result[a][b];
+    }
+  }
+  return result;
+}
+/// Throws CoefficientError if K is not positive definite at x, a point of this block.
+void check_positive(
+    const SymmetricTensor &k, std::int64_t block, const std::array<double, 3> &x, int dim);
+/// Throws CoefficientError for a reaction, or an r of `boundary`, that is negative at x.
+void check_number(double value, CoefficientError::Of of, const std::array<double, 3> &x, int dim,
+    int boundary = -1);
 
 /// By this part of the way to the middle of the corners of a cell points of its sides are moved for K, which may jump there.
 inline constexpr double inwards = 1e-9;
@@ -157,9 +199,18 @@ std::array<double, 3> middle_of_corners(const std::vector<std::array<double, 3>>
 /// fluxes the weights w = t' / (t + t') and 1 - w in place of 1/2: the G_aa and G_ab of the face are multiplied by 2 w. These weights make w^2 t + (1 - w)^2 t', which T must
 /// outweigh, as small as it can be: the operator is definite as with equal weights, and a face has the penalty of the side with the smaller K.
 /// Source: A. Ern, A. Stephansen, P. Zunino, IMA J. Numer. Anal. 29 (2009), with t in the place of n.K n.
+///
+/// Where all cells are affine with one K and one reaction each (affine_cells.h) there are the numbers of kernels/laplace/cellmean/cellmean.h in place of those at
+/// points, which volume(), face() and reaction() give all the same.
 class PointwiseMetric
 {
 public:
+  /// kappa of a cell, and its shape: the quotient of the smallest det J and the largest one at its points.
+  struct CellQuality
+  {
+    double kappa = 1., quality = 1.;
+  };
+
   /// `links`: of all sides of the level's blocks; `shared`: those that are joined with blocks of other ranks, or nullptr. Collective over these. Throws MeshError, naming the place, if det J is not positive at a point; CoefficientError if K is not
   /// positive definite there, or another number negative.
   /// With means_of_k, for coarse levels, K at a point is its mean over the part of the cell that belongs to the point, whose lengths are the weights of
@@ -169,24 +220,48 @@ public:
       const PointwiseData &data, const std::vector<laplace::BlockLink> &links,
       bool means_of_k = false, const SharedSides *shared = nullptr);
 
+  /// One metric per cell: `means` of kernels/laplace/cellmean/cellmean.h, for the operator with this basis on these cells.
+  PointwiseMetric(const Block &block, const CellBasis &basis, Array<double> means,
+      std::vector<CellQuality> of_cells);
+
+  /// Of one metric per cell; nullptr: there are those of points.
+  const double *means() const { return means_.size() > 0 ? means_.data() : nullptr; }
+
+  /// Of points, at cell cx of a row, times their weights (places of pointwise.h). No reaction: zero.
+  double volume(std::int64_t row, std::int64_t q, int number, std::int64_t cx) const;
+  double face(std::int64_t row, int side, std::int64_t q, int number, std::int64_t cx) const;
+  double reaction(std::int64_t row, std::int64_t q, std::int64_t cx) const;
+
+  /// All of them, where they are.
   laplace::PointNumbers<double> view() const
   {
     return {volume_.data(), face_.data(), reaction_.size() == 0 ? nullptr : reaction_.data()};
   }
   /// Multiplies all numbers.
   void scale(double factor);
-  /// Of a cell, and its shape: the quotient of the smallest det J and the largest one at its points.
-  struct CellQuality
-  {
-    double kappa = 1., quality = 1.;
-  };
   /// Cells of the stacked block, x fastest.
   const std::vector<CellQuality> &of_cells() const { return of_cells_; }
   double largest_kappa() const;
   double least_quality() const;
 
 private:
+  double mean(std::int64_t row, int number, std::int64_t cx) const
+  {
+    return means_[laplace::cell_mean_index(block_, row, number, cx)];
+  }
+  double weight_of_face_point(std::int64_t q) const
+  {
+    return weights_[q % block_.n] * (block_.dim == 3 ? weights_[q / block_.n] : 1.);
+  }
+  double weight_of_point(std::int64_t q) const
+  {
+    return weights_[q % block_.n] * weight_of_face_point(q / block_.n);
+  }
+
+  Block block_;
+  std::vector<double> weights_; ///< of the points of a direction
   Array<double> volume_, face_, reaction_;
+  Array<double> means_;
   std::vector<CellQuality> of_cells_;
 };
 } // namespace tensormg

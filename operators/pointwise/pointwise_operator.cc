@@ -1,6 +1,7 @@
 #include "operators/pointwise/pointwise_operator.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace tensormg
@@ -37,6 +38,8 @@ void PointwiseKernel<Number>::set_numbers()
 {
   const Block &block = level_.grid.block;
   const int degree = block.degree();
+  if (level_.has_one_metric_per_cell())
+    throw std::invalid_argument("a level with one metric per cell has no metric at points");
   const auto numbers = level_.metric.view();
   apply_ = laplace::pointwise_cpu<Number>(block.dim, degree);
   if constexpr (is_double)

@@ -44,7 +44,7 @@ template <typename Number>
 class PointwiseKernel final : public BlockKernel<Number>
 {
 public:
-  /// `level` must outlive the object.
+  /// `level` must outlive the object. Throws std::invalid_argument if it has one metric per cell.
   explicit PointwiseKernel(const BlockLevels::Level &level);
 
   void run(const BlockStep<Number> &step) override;
@@ -74,7 +74,7 @@ class PointwiseOperator
 public:
   using VectorType = Vector<Number>;
 
-  /// `levels` must outlive the object. relaxation: nullptr is the diagonal; kernel: nullptr is PointwiseKernel.
+  /// `levels` must outlive the object. relaxation: nullptr is the diagonal; kernel: nullptr is PointwiseKernel, for a level that has the metric at points.
   PointwiseOperator(const BlockLevels &levels, std::size_t l,
       std::shared_ptr<const LevelRelaxation> relaxation = nullptr,
       std::unique_ptr<BlockKernel<Number>> kernel = nullptr);

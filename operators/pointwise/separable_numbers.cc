@@ -35,7 +35,7 @@ namespace
       , links_(*level_.links)
       , cells_(block_.dim, 0, block_.cells)
       , means_(level_.make_exchange<double>(1, 1))
-      , numbers_(level_.metric.view())
+      , metric_(level_.metric)
       , n_(block_.n)
       , of_volume_(static_cast<std::size_t>(laplace::points_of_cell(block_)))
     {}
@@ -73,7 +73,7 @@ namespace
 
     double side_number(const Cell &cell, int side, std::int64_t q, int number) const
     {
-      return numbers_.face[laplace::face_index(block_, row(cell), side, q, number, cell[0])];
+      return metric_.face(row(cell), side, q, number, cell[0]);
     }
     /// <G_aa> of a side, or <T>.
     double side_mean(const Cell &cell, int side, int number) const
@@ -100,9 +100,8 @@ namespace
     double reaction(const Cell &cell) const
     {
       double sum = 0.;
-      for (std::size_t q = 0; numbers_.reaction != nullptr && q < of_volume_.size(); ++q)
-        sum += numbers_.reaction[laplace::reaction_index(
-            block_, row(cell), static_cast<std::int64_t>(q), cell[0])];
+      for (std::size_t q = 0; q < of_volume_.size(); ++q)
+        sum += metric_.reaction(row(cell), static_cast<std::int64_t>(q), cell[0]);
       return sum;
     }
     bool is_neumann(const Cell &cell, int side) const
@@ -197,8 +196,7 @@ namespace
   private:
     double volume(const Cell &cell, std::size_t q, int a) const
     {
-      return numbers_.volume[laplace::volume_index(
-          block_, row(cell), static_cast<std::int64_t>(q), a, cell[0])];
+      return metric_.volume(row(cell), static_cast<std::int64_t>(q), a, cell[0]);
     }
     std::array<int, 3> point(std::size_t q) const
     {
@@ -273,7 +271,7 @@ namespace
     const std::vector<laplace::BlockLink> &links_;
     Block cells_; ///< with one point each
     SideExchange<double> means_;
-    laplace::PointNumbers<double> numbers_;
+    const PointwiseMetric &metric_;
     int n_;
     std::vector<double> of_volume_;
   };

@@ -48,6 +48,18 @@ namespace
     return blocks;
   }
 
+  bool has_one_metric_per_cell(const Block &block, const BlockSizes &sizes)
+  {
+    return block.cells[1] == std::int64_t{1} << sizes.refinements ? sizes.has_affine_cells
+                                                                  : sizes.has_affine_coarse_cells;
+  }
+  /// Numbers of traces.
+  double traces_of(const Block &block, bool has_means)
+  {
+    return static_cast<double>(
+        has_means ? laplace::border_size(block, block.cells[1]) : laplace::trace_size(block));
+  }
+
   /// A mesh has about as many vertices as cells, and every rank has all of them.
   double bytes_of_coarse_solver(const Block &coarsest, const BlockSizes &sizes, bool vertices)
   {
@@ -55,8 +67,9 @@ namespace
     if (!vertices && DenseLevel::suits(stacked_grid(coarsest)))
       return sizeof(double) * (dofs * dofs + 3. * size);
     const std::int64_t cells = sizes.n_blocks << (vertices ? sizes.refinements * sizes.dim : 0);
-    return sizeof(double) * (4. * size + static_cast<double>(laplace::trace_size(coarsest))) +
-        BlockVertices::bytes(cells, sizes.dim) + SparseSolver::bytes(cells, sizes.dim);
+    const double traces = traces_of(coarsest, has_one_metric_per_cell(coarsest, sizes));
+    return sizeof(double) * (4. * size + traces) + BlockVertices::bytes(cells, sizes.dim) +
+        SparseSolver::bytes(cells, sizes.dim);
   }
 
   /// Of all levels.
@@ -66,29 +79,26 @@ namespace
     double traces = 0., vectors = 0., inverses = 0.;
   };
   BytesOfLevels bytes_of_levels(
-      const std::vector<Block> &blocks, bool has_reaction, const MultigridOptions &multigrid)
+      const std::vector<Block> &blocks, const BlockSizes &sizes, const MultigridOptions &multigrid)
   {
     BytesOfLevels sum;
     const double bytes = bytes_per_number(multigrid.precision);
     const double of_numbers = std::max(bytes, 4.); // half computes with those of single
     for (const Block &block : blocks)
     {
-      const double metric = metric_numbers(block, has_reaction),
-                   diagonal = static_cast<double>(block.size());
-      sum.in_double += sizeof(double) * (metric + diagonal);
-      if (multigrid.cycle_operator == CycleOperator::cell_mean && &block != &blocks.front())
-      {
-        sum.in_cycle +=
-            of_numbers * (static_cast<double>(laplace::cell_mean_size(block)) + diagonal);
-        sum.traces += of_numbers * static_cast<double>(laplace::border_size(block, block.cells[1]));
-      }
-      else
-      {
-        sum.in_cycle += multigrid.precision == Precision::double_precision
-            ? sizeof(double) * diagonal
-            : of_numbers * (metric + diagonal);
-        sum.traces += of_numbers * static_cast<double>(laplace::trace_size(block));
-      }
+      const bool is_affine = has_one_metric_per_cell(block, sizes),
+                 has_means = is_affine ||
+          (multigrid.cycle_operator == CycleOperator::cell_mean && &block != &blocks.front());
+      const auto means = static_cast<double>(laplace::cell_mean_size(block)),
+                 diagonal = static_cast<double>(block.size());
+      const double at_points = metric_numbers(block, sizes.has_reaction);
+      // In double the cycle takes the numbers of the level, of which means may be none.
+      const bool has_copy =
+          multigrid.precision != Precision::double_precision || has_means != is_affine;
+      const double of_cycle = has_means ? means : at_points;
+      sum.in_double += sizeof(double) * ((is_affine ? means : at_points) + diagonal);
+      sum.in_cycle += of_numbers * ((has_copy ? of_cycle : 0.) + diagonal);
+      sum.traces += of_numbers * traces_of(block, has_means);
       sum.vectors += bytes * static_cast<double>(6 * block.size());
       const int numbers =
           laplace::cell_inverse_numbers(block.n) + laplace::line_inverse_numbers(block.n);
@@ -105,10 +115,10 @@ MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &option
   const MultigridOptions multigrid = with_precision_of_blocks(options.multigrid);
   const bool vertices = multigrid.coarsening == Coarsening::vertices;
   const std::vector<Block> blocks = blocks_of_levels(sizes, vertices);
-  const BytesOfLevels levels = bytes_of_levels(blocks, sizes.has_reaction, multigrid);
+  const BytesOfLevels levels = bytes_of_levels(blocks, sizes, multigrid);
   const double vector = sizeof(double) * static_cast<double>(blocks.back().size());
   const double of_traces =
-      levels.traces + sizeof(double) * static_cast<double>(laplace::trace_size(blocks.back()));
+      levels.traces + sizeof(double) * traces_of(blocks.back(), sizes.has_affine_cells);
   const std::string fp64 = to_string(Precision::double_precision),
                     of_cycle = to_string(multigrid.precision);
   const auto add = [&](const std::string &name, const std::string &precision, std::int64_t count,

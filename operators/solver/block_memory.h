@@ -18,6 +18,8 @@ struct BlockSizes
   bool has_reaction = false;
   int geometry_degree = 1; ///< of the polynomials of blocks
   int n_ranks = 1;
+  /// The finest cells, and all coarser ones, have one metric each (operators/pointwise/affine_cells.h).
+  bool has_affine_cells = false, has_affine_coarse_cells = false;
 };
 /// Of the rank with most blocks. With Coarsening::vertices for its levels, otherwise for those of cells.
 MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &options);

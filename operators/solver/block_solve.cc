@@ -10,6 +10,7 @@
 
 #include "kernels/core/setup_times.h"
 #include "operators/division/failure.h"
+#include "operators/pointwise/affine_cells.h"
 #include "operators/solver/available_memory.h"
 #include "tensormg/solver.h"
 
@@ -64,8 +65,11 @@ double dofs_of(const BlockProblem &problem)
 BlockSizes sizes_of(const BlockProblem &problem, int n_ranks)
 {
   const Problem &p = problem.problem;
+  const PointwiseData data = pointwise_data(problem);
+  const bool is_affine =
+      is_constant_in_cells(data, std::int64_t{1} << p.refinements) && are_affine(problem.geometry);
   return {p.dim, p.degree, problem.blocks.n_blocks(), p.refinements, !p.reaction.empty(),
-      problem.geometry.degree(), n_ranks};
+      problem.geometry.degree(), n_ranks, is_affine, is_affine && data.k.is_constant_in_blocks()};
 }
 
 PlanOfVertices plan_of_vertices(

@@ -33,7 +33,7 @@ double dofs_of(const BlockProblem &problem);
 inline constexpr double most_dofs_of_blocks =
     1e15; ///< numbers of points are counted, and there are more of them
 
-/// What the memory plan has to know.
+/// What the memory plan has to know. Throws as pointwise_data().
 BlockSizes sizes_of(const BlockProblem &problem, int n_ranks);
 
 /// The plan of a solve on vertices, Coarsening::vertices, and whether it fits. Collective.

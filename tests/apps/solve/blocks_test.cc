@@ -299,6 +299,7 @@ namespace
     expect_refused({"problem.coefficient=1; 1; 2"}, {"not positive definite at ("});
     expect_refused({"multigrid.replicated_dofs=1000"},
         {"multigrid.replicated_dofs = 1000", "allowed: the default"});
+    expect_refused({"problem.coefficient=1 + foo"}, {"problem.coefficient = '1 + foo'", "foo"});
     expect_refused({"problem.reaction=-1"}, {"problem.reaction = -1: the reaction is -1"});
     expect_refused({"boundary.conditions=*: robin -2, 0"},
         {"boundary.conditions", "r of a robin boundary is -2"});

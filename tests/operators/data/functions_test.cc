@@ -101,6 +101,17 @@ TEST(Functions, Constants)
   EXPECT_FALSE(ScalarFunction("if(z>0,1,1)", 3).is_constant());
 }
 
+TEST(Functions, AffineOnes)
+{
+  for (const char *affine : {"3", "y", "2*x - (y + 1)/4 + -z", "x*sin(pi/3) - pow(2, 0.5)*y",
+           "(x + y)*c", "c*(1 - x)", "sqrt(c)/2"})
+    EXPECT_TRUE(ScalarFunction(affine, 3, {{"c", 2.}}).is_affine()) << affine;
+  for (const char *other : {"x*y", "x^2", "1/x", "sin(x)", "abs(x)", "if(x > 0, x, x)", "x < 1",
+           "(x*y + x)*0.5", "c/(1 + x)", "max(x, y)"})
+    EXPECT_FALSE(ScalarFunction(other, 3, {{"c", 2.}}).is_affine()) << other;
+  EXPECT_FALSE(ScalarFunction("f", [](auto &&...) {}).is_affine()); // who knows
+}
+
 TEST(Functions, Errors)
 {
   const auto mentions = [](const std::string &message, const std::vector<std::string> &parts) {

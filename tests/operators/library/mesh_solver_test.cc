@@ -668,6 +668,8 @@ namespace
         {"problem.coefficient: K is not positive definite at ("});
     refuse(
         [](P &p, M &, O &) { p.cell_coefficient[0] = "1/(x-x)"; }, {"problem.coefficient", "at ("});
+    refuse([](P &p, M &, O &) { p.cell_coefficient[0] = "1 + foo"; },
+        {"problem.coefficient = '1 + foo'", "foo"});
     refuse(
         [](P &p, M &, O &) { p.reaction = "0-1"; }, {"problem.reaction: the reaction is -1 at ("});
     refuse([](P &, M &m, O &) { m.conditions[1].second.robin_coefficient = "0-2"; },
