@@ -17,6 +17,7 @@
 #include "kernels/laplace/cpu/tables.h"
 #include "kernels/laplace/dispatch.h"
 #include "kernels/laplace/pointwise/pointwise.h"
+#include "kernels/laplace/pointwise/tables.h"
 
 namespace tensormg::laplace
 {
@@ -80,7 +81,7 @@ struct PointwiseTables
     std::array<C, upper> even{}, odd{};
 
     End() = default;
-    explicit End(const std::array<double, n> &e)
+    explicit End(const std::array<double, max_n> &e)
     {
       for (int p = 0; p < upper; ++p)
       {
@@ -94,11 +95,10 @@ struct PointwiseTables
 
   PointwiseTables(const CellBasis &basis, const PointTables &tables)
   {
-    std::array<std::array<double, n>, n> d{};
-    for (int q = 0; q < n; ++q)
-      for (int p = 0; p < n; ++p)
-        for (int i = 0; i < n; ++i)
-          d[q][p] += tables.derivative[q * n + i] * tables.weight[p] * tables.value[p * n + i];
+    const PointMatrices matrices(basis, tables);
+    const auto d = [&](int q, int p) {
+      return matrices.derivative[static_cast<std::size_t>(q * n + p)];
+    };
     for (int q = 0; q < upper; ++q)
     {
       for (int i = 0; i < n; ++i)
@@ -106,24 +106,16 @@ struct PointwiseTables
       for (int p = 0; p < upper; ++p)
       {
         const bool is_middle = p == half;
-        derivative.odd[q][p] = static_cast<C>(0.5 * (d[q][p] - d[q][n - 1 - p]));
+        derivative.odd[q][p] = static_cast<C>(0.5 * (d(q, p) - d(q, n - 1 - p)));
         derivative.even[q][p] =
-            static_cast<C>(is_middle ? d[q][p] : 0.5 * (d[q][p] + d[q][n - 1 - p]));
-        transposed.odd[q][p] = static_cast<C>(0.5 * (d[p][q] - d[n - 1 - p][q]));
+            static_cast<C>(is_middle ? d(q, p) : 0.5 * (d(q, p) + d(q, n - 1 - p)));
+        transposed.odd[q][p] = static_cast<C>(0.5 * (d(p, q) - d(n - 1 - p, q)));
         transposed.even[q][p] =
-            static_cast<C>(is_middle ? d[p][q] : 0.5 * (d[p][q] + d[n - 1 - p][q]));
+            static_cast<C>(is_middle ? d(p, q) : 0.5 * (d(p, q) + d(n - 1 - p, q)));
       }
     }
-    std::array<double, n> at_end{};
-    for (int q = 0; q < n; ++q)
-      for (int i = 0; i < n; ++i)
-        at_end[q] += basis.v[i] * tables.weight[q] * tables.value[q * n + i];
-    std::array<double, n> slope_at_end{};
-    for (int q = 0; q < n; ++q)
-      for (int p = 0; p < n; ++p)
-        slope_at_end[q] += at_end[p] * d[p][q];
-    end = End(at_end);
-    slope = End(slope_at_end);
+    end = End(matrices.end);
+    slope = End(matrices.slope);
   }
 };
 
