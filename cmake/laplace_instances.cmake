@@ -50,6 +50,17 @@ foreach(number IN ITEMS double float Half WideFloat)
     "LinesKernel<${number}> cuda_lines<${number}>(int, int)")
 endforeach()
 
+foreach(pair IN ITEMS double,double double,float float,float float,Half Half,float Half,Half)
+  string(REPLACE "," ";" numbers "${pair}")
+  list(GET numbers 0 number)
+  list(GET numbers 1 stored)
+  foreach(dim IN ITEMS 2 3)
+    string(TOLOWER "pointwise/${dim}d_${number}_of_${stored}.cu" file)
+    tensormg_laplace_instance(laplace_device_instances ${file} pointwise/cuda_launch.cuh
+      "ApplyPointwiseDevice<${number}, ${stored}> *pointwise_cuda_instance<${dim}, ${number}, ${stored}>(int)")
+  endforeach()
+endforeach()
+
 foreach(instance IN ITEMS apply,fp16 residual,fp16 chebyshev,fp16 residual,fp16x2)
   string(REPLACE "," ";" instance "${instance}")
   list(GET instance 0 form)
