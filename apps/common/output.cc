@@ -299,17 +299,20 @@ namespace
   void forget_other_lines(const RunRecord &record, MPI_Comm communicator, Console &console)
   {
     const std::size_t n_lines = record.probe_lines.size();
-    const std::string found = complaint_of_first_rank(communicator, [&] {
+    const bool are_wanted = !record.parameters.output.probe_lines.empty();
+    const std::string left = complaint_of_first_rank(communicator, [&] {
       for (const bool converged : {true, false})
         for (const auto &file : find_line_files(field_base(record.parameters.output, converged),
                  converged == record.report.converged() ? n_lines : 0))
-          if (n_lines == 0)
+        {
+          std::error_code error;
+          if (!are_wanted || !std::filesystem::remove(file, error))
             throw std::runtime_error(file.string());
-          else
-            std::filesystem::remove(file);
+        }
     });
-    if (!found.empty())
-      console.warning(found + " is of an earlier run: this one has no lines");
+    if (!left.empty())
+      console.warning(left + " is of an earlier run" +
+          (are_wanted ? ", and cannot be removed" : ": this one has no lines"));
   }
 } // namespace
 

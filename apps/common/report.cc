@@ -263,8 +263,10 @@ std::string mesh_text(const RunRecord &record, bool has_solution)
         "these fluxes do not balance: with " + digits(mesh.right_hand_side) +
             " of the right-hand side" +
             (mesh.reaction == 0. ? "" : " and " + digits(-mesh.reaction) + " of the reaction") +
-            " they leave " + digits(mesh.defect) +
-            ", by which they may be wrong; a smaller solver.tolerance may help, unless K jumps by 1e8 and more");
+            " they leave " + digits(mesh.defect) + ", by which they may be wrong" +
+            (record.report.converged() ? "; a smaller solver.tolerance may help, unless K jumps by "
+                                         "many orders of magnitude"
+                                       : ""));
   if (mesh.materials.size() < 2)
     return text;
   materials.add_row({"material", "volume", has_solution ? "integral of u" : ""});
@@ -441,6 +443,18 @@ namespace
         to_word(solver.solver);
   }
 } // namespace
+
+std::string doubt_text(const RunRecord &record)
+{
+  constexpr double much = 0.1;
+  if (!record.report.converged() || !record.numbers || !record.algebraic_l2_error ||
+      !(*record.algebraic_l2_error > much * record.numbers->l2_norm))
+    return {};
+  return "the residual is below solver.tolerance, but the error that it leaves, about " +
+      format_residual(*record.algebraic_l2_error) + " in L2, is large beside the solution, " +
+      format_residual(record.numbers->l2_norm) +
+      ": a smaller solver.tolerance, or coefficients and cells that vary less";
+}
 
 std::string summary_text(const RunRecord &record, bool verbose)
 {

@@ -24,6 +24,9 @@ std::string setup_text(const RunRecord &record);
 /// Where the time of the cycles went; empty without multigrid.
 std::string levels_text(const RunRecord &record);
 
+/// What is doubtful about a solve that has met its tolerance: that the error which is left is more than a tenth of the solution. Or nothing.
+std::string doubt_text(const RunRecord &record);
+
 /// How it ended, speed and errors.
 std::string summary_text(const RunRecord &record, bool verbose);
 

@@ -167,8 +167,10 @@ namespace
         {"mean_aspect_ratio", mesh.shape.mean_aspect_ratio}, {"boundaries", boundaries},
         {"materials", materials},
         {"balance",
-            {{"right_hand_side", mesh.right_hand_side}, {"reaction", mesh.reaction},
-                {"defect", mesh.defect}, {"is_balanced", mesh.is_balanced()}}}};
+            mesh.volume > 0.
+                ? Json{{"right_hand_side", mesh.right_hand_side}, {"reaction", mesh.reaction},
+                      {"defect", mesh.defect}, {"is_balanced", mesh.is_balanced()}}
+                : Json()}};
   }
 
   Json levels_json(const RunRecord &record)
@@ -193,7 +195,8 @@ bool MeshRecord::is_balanced() const
   double largest = std::max(std::abs(right_hand_side), std::abs(reaction));
   for (const Boundary &boundary : boundaries)
     largest = std::max(largest, std::abs(boundary.flux));
-  return std::abs(defect) <= std::max(three_digits * largest, cancelled * magnitude);
+  return std::abs(defect) <=
+      std::max({three_digits * largest, cancelled * magnitude, cancelled * least_penalty});
 }
 
 double RunRecord::dofs_per_second() const

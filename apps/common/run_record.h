@@ -67,9 +67,10 @@ struct MeshRecord
   std::vector<Material> materials;
   /// int f, int c u, what these and the fluxes leave, and the integrals of all magnitudes (operators/pointwise/block_numbers.h).
   double right_hand_side = 0., reaction = 0., defect = 0., magnitude = 0.;
+  double least_penalty = 0.; ///< of its BlockNumbers::penalties; zero: there are none
 
-  /// Whether three digits of the largest of the fluxes and of these integrals are those of the solution, or all of them cancel but for what solves to
-  /// the default tolerance leave.
+  /// Whether three digits of the largest of the fluxes and of these integrals are those of the solution, or all of them cancel, or are zero, but for what
+  /// solves to the default tolerance leave.
   bool is_balanced() const;
 };
 

@@ -301,7 +301,8 @@ namespace
         "chebyshev of the first kind: smooths eigenvalues from lambda_max / "
         "smoothing_range to lambda_max.");
     multigrid.integer("eigenvalue_steps", &MultigridOptions::eigenvalue_steps, 6, 1000,
-        "Lanczos steps for the estimate of lambda_max on each level.");
+        "Lanczos steps for the estimate of lambda_max on each level; at least 20 where K jumps between cells in the "
+        "blocks of a mesh.");
     multigrid.number("eigenvalue_safety", &MultigridOptions::eigenvalue_safety, at_least(1.),
         "Factor on the estimate of lambda_max.");
     multigrid.word("schwarz_kind", &MultigridOptions::schwarz_kind,

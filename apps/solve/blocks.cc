@@ -255,6 +255,9 @@ namespace
     mesh.reaction = numbers.reaction;
     mesh.defect = numbers.defect();
     mesh.magnitude = numbers.magnitude;
+    for (const auto &[boundary, penalty] : numbers.penalties)
+      mesh.least_penalty =
+          mesh.least_penalty > 0. ? std::min(mesh.least_penalty, penalty) : penalty;
     for (const auto &[number, condition] : problem.conditions)
       if (numbers.areas.contains(number))
         mesh.boundaries.push_back({number, problem.boundary_name(number), condition_text(condition),
@@ -442,7 +445,8 @@ namespace
     if (record.solver.multigrid.precision != solver->options().multigrid.precision)
       console.normal(
           "             the cycle is in double precision: entries of the diagonal differ by " +
-          format_number(diagonal_range(levels)) + '\n');
+          format_number(diagonal_range(levels)) + ", coefficients of neighbours by up to " +
+          format_number(solver->system().relaxation().jump) + '\n');
     record.mesh->relaxation = relaxation_text(solver->system().relaxation());
     console.normal("             smoothed by " + record.mesh->relaxation + '\n');
     record.mesh->cycle_operator = operator_text(solver->system().cycle_operator());
@@ -554,6 +558,8 @@ RunRecord run_solve_on_blocks(
       probe_lines_text(record));
   if (console.is_quiet())
     console.result(result_line(record));
+  if (const std::string doubt = doubt_text(record); !doubt.empty())
+    console.warning(doubt);
   std::exception_ptr trouble;
   try
   {
@@ -571,7 +577,7 @@ RunRecord run_solve_on_blocks(
   if (!record.report.converged())
     console.error("the solve did not converge (" + std::string(to_string(record.report.reason)) +
         (record.report.detail.empty() ? "" : ": " + record.report.detail) +
-        "): the solution must not be used");
+        (record.report.is_rounding ? ")" : "): the solution must not be used"));
   if (trouble)
     std::rethrow_exception(trouble);
   return record;

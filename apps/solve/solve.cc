@@ -233,6 +233,8 @@ namespace
         setup_text(record) + levels_text(record) + summary_text(record, console.is_verbose()));
     if (console.is_quiet())
       console.result(result_line(record));
+    if (const std::string doubt = doubt_text(record); !doubt.empty())
+      console.warning(doubt);
   }
 } // namespace
 

@@ -129,9 +129,10 @@ struct MultigridOptions
   Relaxation relaxation = Relaxation::automatic;           ///< of curved cells
   CycleOperator cycle_operator = CycleOperator::automatic; ///< likewise; "operator"
   ChebyshevKind chebyshev_kind = ChebyshevKind::fourth;
-  int degree = 4;                  ///< Chebyshev degree, or number of Jacobi / patch sweeps
-  double smoothing_range = 15.;    ///< first kind: [lmax / range, lmax]
-  int eigenvalue_steps = 12;       ///< Lanczos steps for lambda_max
+  int degree = 4;               ///< Chebyshev degree, or number of Jacobi / patch sweeps
+  double smoothing_range = 15.; ///< first kind: [lmax / range, lmax]
+  int eigenvalue_steps =
+      12; ///< Lanczos steps for lambda_max; on vertices of curved cells at least 20
   double eigenvalue_safety = 1.05; ///< factor on the estimate
   SchwarzKind schwarz_kind = SchwarzKind::multiplicative;
   double damping = 0.; ///< jacobi, additive patch; 0: from the eigenvalue estimate

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <utility>
 
 #include "kernels/core/block.h"
@@ -124,6 +125,8 @@ namespace
 void contract(std::vector<Lanes> &numbers, const SmallMatrix &matrix, std::size_t stride,
     std::vector<Lanes> &scratch)
 {
+  if (matrix.columns > max_n)
+    throw std::length_error("contract(): matrices have columns for polynomials of a cell");
   const std::size_t outer = numbers.size() / (stride * matrix.columns);
   scratch.resize(outer * matrix.rows * stride);
   const auto contract_if = [&]<std::size_t columns>(std::integral_constant<std::size_t, columns>) {

@@ -9,8 +9,8 @@ namespace tensormg
 {
 double largest_eigenvalue_bound(const BlockLevels &levels, PointwiseOperator<double> &op)
 {
-  constexpr int steps = 12;
-  constexpr double safety = 1.05;
+  constexpr int steps = 20; // where K jumps 12 may miss a seventh
+  constexpr double safety = 1.1;
   const BlockLevels::Level &finest = levels.levels().back();
   const LevelGrid &grid = finest.grid;
   const double of_preconditioned = lanczos_lambda_max(

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "operators/constant/laplace_operator.h"
@@ -46,6 +48,8 @@ Tridiagonal lanczos(
     Operator &op, const Space &space, typename Operator::VectorType start, int steps)
 {
   using VectorType = typename Operator::VectorType;
+  using Number = std::remove_cvref_t<decltype(*start.data())>;
+  constexpr double rounding = std::is_same_v<Number, double> ? 1e-10 : 1e-5;
   // q: current Lanczos vector, dq = D q; w = B q in the making.
   VectorType q = op.make_vector(), w = op.make_vector(), dq_old = op.make_vector();
   VectorType dq = std::move(start);
@@ -66,7 +70,7 @@ Tridiagonal lanczos(
     dq_old.swap(dq);
     op.inverse_diagonal(q, w, 1.);
     const double beta = std::sqrt(std::max(space.dot(q, w), 0.));
-    if (!(beta > 1e-10 * diagonal.front()))
+    if (!(beta > rounding * diagonal.front()))
       break; // an invariant subspace: its Ritz values are eigenvalues
     off_diagonal.push_back(beta);
     space.axpby(1. / beta, q, 0., q);

@@ -20,13 +20,14 @@ namespace
 {
   namespace fs = std::filesystem;
 
-  bool has_mark(const fs::path &file, std::string_view mark)
+  /// Within the first line or two.
+  bool has_mark(const fs::path &file, std::string_view mark, bool begins_with_it)
   {
     std::array<char, 200> beginning{};
     std::ifstream stream(file, std::ios::binary);
     stream.read(beginning.data(), beginning.size());
     const std::string_view text(beginning.data(), static_cast<std::size_t>(stream.gcount()));
-    return text.find(mark) != std::string_view::npos;
+    return begins_with_it ? text.starts_with(mark) : text.find(mark) != std::string_view::npos;
   }
 
   /// The number of these digits at least in BEFORE NUMBER AFTER; nothing for other names.
@@ -58,10 +59,11 @@ namespace
       use(entry->path(), entry->path().filename().string());
   }
 
-  bool is_file_with(const fs::path &file, std::string_view mark)
+  bool is_file_with(const fs::path &file, std::string_view mark, bool begins_with_it = false)
   {
     std::error_code ignored;
-    return fs::is_regular_file(fs::symlink_status(file, ignored)) && has_mark(file, mark);
+    return fs::is_regular_file(fs::symlink_status(file, ignored)) &&
+        has_mark(file, mark, begins_with_it);
   }
 } // namespace
 
@@ -99,7 +101,8 @@ std::vector<fs::path> find_line_files(const std::string &base, std::size_t n_lin
   const std::string stem = fs::path(base).filename().string() + "_line_";
   for_entries(base, [&](const fs::path &path, const std::string &name) {
     const auto number = number_in(name, stem, ".csv", 1);
-    if (number && static_cast<std::size_t>(*number) > n_lines && is_file_with(path, line_file_mark))
+    if (number && static_cast<std::size_t>(*number) > n_lines &&
+        is_file_with(path, line_file_mark, true))
       files.push_back(path);
   });
   return files;

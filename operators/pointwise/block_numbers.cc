@@ -165,12 +165,14 @@ namespace
       {
         result_.areas[entry.first];
         result_.fluxes[entry.first];
+        if (problem_.side(entry.first) == Side::dirichlet)
+          result_.penalties[entry.first];
       }
       std::vector<double *> places{&result_.volume, &result_.integral, &square_, &result_.source,
           &result_.reaction, &result_.magnitude};
       for (auto &[number, material] : result_.materials)
         places.insert(places.end(), {&material.volume, &material.integral});
-      for (auto *map : {&result_.areas, &result_.fluxes})
+      for (auto *map : {&result_.areas, &result_.fluxes, &result_.penalties})
         for (auto &[number, value] : *map)
           places.push_back(&value);
       std::vector<double> sums;
@@ -268,15 +270,16 @@ namespace
           of_operator_.values(modes, side, side / 2), of_operator_.values(modes, side, a)};
       if (dim == 3)
         derivatives.push_back(of_operator_.values(modes, side, b));
-      double sum = 0.;
+      double sum = 0., &penalties = result_.penalties[boundary];
       for (std::size_t q = 0; q < u.size(); ++q)
       {
         double outward = 0.;
         for (int i = 0; i < dim; ++i)
           outward += number(place, side, q, i) * derivatives[static_cast<std::size_t>(i)][q];
-        const double part =
-            (side % 2 == 1 ? outward : -outward) - 2. * number(place, side, q, dim) * (u[q] - g[q]);
+        const double penalty = 2. * number(place, side, q, dim),
+                     part = (side % 2 == 1 ? outward : -outward) - penalty * (u[q] - g[q]);
         sum += part;
+        penalties += penalty * std::abs(u[q]);
         result_.magnitude += std::abs(part);
       }
       return sum;

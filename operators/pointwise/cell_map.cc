@@ -137,9 +137,10 @@ std::vector<Point> CellNodes::of(std::int64_t block, const std::array<std::int64
     row_ = {block, cell[1], cell[2],
         geometry_.points(block, {&row_matrix_, &matrices_[cell[1]], &matrices_[cell[2]]})};
   std::vector<Point> result;
-  for (auto line = row_.points.begin() + cell[0] * static_cast<std::ptrdiff_t>(degree_);
-       line < row_.points.end(); line += static_cast<std::ptrdiff_t>(of_row_))
-    result.insert(result.end(), line, line + static_cast<std::ptrdiff_t>(degree_) + 1);
+  const std::size_t first = static_cast<std::size_t>(cell[0]) * degree_;
+  for (std::size_t line = 0; line < row_.points.size(); line += of_row_)
+    for (std::size_t node = 0; node <= degree_; ++node)
+      result.push_back(row_.points[line + first + node]);
   return result;
 }
 

@@ -101,6 +101,20 @@ namespace
     std::vector<double> weight_, weight_of_det_; ///< of the points; G comes times the first
     const double *volume_, *means_;              ///< the one that there is
   };
+
+  /// r h / K of a side of a boundary.
+  double robin_of(const BlockLevels::Level &level, const Cell &cell, int side)
+  {
+    const Block &block = level.grid.block;
+    const std::int64_t row = cell[2] * block.cells[1] + cell[1];
+    double r = 0., g = 0.;
+    for (std::int64_t q = 0; q < laplace::points_of_face(block); ++q)
+    {
+      r += level.metric.face(row, side, q, block.dim, cell[0]);
+      g += level.metric.face(row, side, q, 0, cell[0]);
+    }
+    return r / g;
+  }
 } // namespace
 
 CellVariety cell_variety(const BlockLevels::Level &level)
@@ -133,7 +147,9 @@ CellVariety cell_variety(const BlockLevels::Level &level)
     for (int side = 0; side < 2 * block.dim; ++side)
       if (const auto behind = laplace::point_behind(
               cells, level.shape.per_direction, level.links->data(), cell, side, 0, 0);
-          behind.kind == Side::ghost)
+          behind.kind == Side::neumann)
+        result.robin = std::max(result.robin, robin_of(level, cell, side));
+      else if (behind.kind == Side::ghost)
       {
         const double difference = mean(cell) -
             (behind.is_local() ? mean(behind.cell) : exchange.received()[behind.remote]);
@@ -148,13 +164,14 @@ CellVariety cell_variety(const BlockLevels::Level &level)
   result.shear = std::sqrt(sum_in_order(mixed, level.grid.communicator) /
       static_cast<double>(level.grid.global_cells[0] * level.grid.global_cells[1] *
           level.grid.global_cells[2] * block.dim));
-  std::array<double, 4> largest{
-      result.strength, result.within, result.between, result.within_blocks};
-  MPI_Allreduce(MPI_IN_PLACE, largest.data(), 4, MPI_DOUBLE, MPI_MAX, level.grid.communicator);
+  std::array<double, 5> largest{
+      result.strength, result.within, result.between, result.within_blocks, result.robin};
+  MPI_Allreduce(MPI_IN_PLACE, largest.data(), 5, MPI_DOUBLE, MPI_MAX, level.grid.communicator);
   result.strength = largest[0];
   result.within = largest[1];
   result.between = largest[2];
   result.within_blocks = largest[3];
+  result.robin = largest[4];
   return result;
 }
 

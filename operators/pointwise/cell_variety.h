@@ -18,6 +18,8 @@ struct CellVariety
   double between = 1.; ///< of all faces the largest quotient of the means of k in both cells
   double within_blocks =
       1.; ///< the same of the faces inside blocks, which coarser cells do not have
+  double robin =
+      0.; ///< of all sides of boundaries the largest r h / K: the mean of r by that of G_aa
 };
 /// Of all ranks. Collective.
 CellVariety cell_variety(const BlockLevels::Level &level);

@@ -33,7 +33,7 @@ namespace
 
   using TensorInLanes = std::array<Lanes, 6>; ///< as SymmetricTensor
 
-  /// Whether kappa_of(g) <= kappa, but for rounding, without its roots: in 3D kappa - 1 is the largest root of t^3 - s t - 2 p, s the sum of the
+  /// Whether kappa_of(g) <= kappa, but for rounding, or 1e-7 where two roots meet, without them: in 3D kappa - 1 is the largest root of t^3 - s t - 2 p, s the sum of the
   /// squares of what is beside the diagonal of D^-1/2 G D^-1/2, p the product; this rises from where 3 t^2 = s. False where products leave the range of numbers.
   auto is_at_most(const Matrix3Of<Lanes> &g, Lanes kappa, int dim)
   {

@@ -17,13 +17,14 @@ namespace
 
   RelaxationChoice choose(const CellVariety &variety)
   {
-    constexpr double most_strength = 16., most_shear = 1. / 3.;
+    constexpr double most_strength = 16., most_shear = 1. / 3., most_robin = 10.;
     const double variation = std::max(variety.within, variety.between);
     RelaxationChoice choice;
     choice.lines = variety.strength > most_strength ||
         (variety.shear > most_shear && variation <= most_of_lines);
     const double most_variation = choice.lines ? most_of_lines : 3.;
-    choice.cells = variation > most_variation;
+    choice.cells = variation > most_variation || variety.robin > most_robin;
+    choice.jump = variety.between;
     const bool is_plain = !choice.lines && !choice.cells;
     const auto tell = [&](const char *what, double number, double most) {
       if (is_plain || number > most)
@@ -33,6 +34,8 @@ namespace
     tell("mixed terms of the metric are ", variety.shear, choice.cells ? INFINITY : most_shear);
     tell("the coefficient varies in a cell by up to ", variety.within, most_variation);
     tell("that of neighbours differs by up to ", variety.between, most_variation);
+    if (variety.robin > most_robin)
+      tell("a Robin coefficient is up to K / h times ", variety.robin, most_robin);
     return choice;
   }
 
@@ -40,7 +43,7 @@ namespace
   {
     return {std::max(a.strength, b.strength), std::max(a.shear, b.shear),
         std::max(a.within, b.within), std::max(a.between, b.between),
-        std::max(a.within_blocks, b.within_blocks)};
+        std::max(a.within_blocks, b.within_blocks), std::max(a.robin, b.robin)};
   }
 } // namespace
 

@@ -22,9 +22,10 @@ struct RelaxationChoice
   bool cells = false;
   bool lines = false;
   std::string reason; ///< with the number that decided
+  double jump = 1.;   ///< where it is automatic: the largest quotient of K in neighbours
 };
 /// Of all levels, on all ranks alike; collective. Automatic, by cell_variety.h of the level and all finer ones. Cells where the coefficient varies by more than 3 in a cell or between
-/// neighbours. Lines where directions of a cell differ by more than 16 (aspect 4), or shear exceeds 1/3: with the diagonal more than one and a half
+/// neighbours, or a Robin coefficient exceeds 10 K / h, which is a term of rank one that the diagonal does not see. Lines where directions of a cell differ by more than 16 (aspect 4), or shear exceeds 1/3: with the diagonal more than one and a half
 /// times as many iterations there, which cost as much as lines do. Both where directions differ and the coefficient varies by more
 /// than 10; up to that lines do better by themselves on sheared cells, and from there cells where there is shear alone.
 std::vector<RelaxationChoice> choose_relaxations(const BlockLevels &levels, Relaxation asked);

@@ -283,6 +283,10 @@ namespace
       refuse(std::string("options.multigrid.precision = ") +
               to_string(options.multigrid.precision) + " on curved cells",
           "auto, double, single, half");
+    if (options.multigrid.replicated_dofs != MultigridOptions().replicated_dofs)
+      refuse("options.multigrid.replicated_dofs = " +
+              std::to_string(options.multigrid.replicated_dofs) + " on curved cells",
+          "the default");
     if (options.multigrid.coarsening > Coarsening::vertices)
       refuse("options.multigrid.coarsening = " +
               std::string(options.multigrid.coarsening == Coarsening::vertices_and_lines

@@ -1,7 +1,5 @@
 #include "operators/solver/block_solve.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <new>
 #include <stdexcept>
@@ -9,7 +7,6 @@
 #include <utility>
 
 #include "kernels/core/setup_times.h"
-#include "operators/division/failure.h"
 #include "operators/pointwise/affine_cells.h"
 #include "operators/solver/available_memory.h"
 #include "tensormg/solver.h"

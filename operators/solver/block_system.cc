@@ -33,11 +33,13 @@ namespace
           ", which takes the tensor cores of a device");
   }
 
-  SolverOptions with_choices(const BlockLevels &levels, SolverOptions options)
+  SolverOptions with_choices(
+      const BlockLevels &levels, const BlockSystem &system, SolverOptions options)
   {
     constexpr double most_in_single = 1e9;
+    // Cells that all touch stiff ones have diagonals like theirs.
     if (options.multigrid.precision == Precision::automatic &&
-        diagonal_range(levels) > most_in_single)
+        std::max(diagonal_range(levels), system.relaxation().jump) > most_in_single)
       options.multigrid.precision = Precision::double_precision;
     options.multigrid = with_precision_of_blocks(options.multigrid);
     options.basis_precision = BasisPrecision::double_precision;
@@ -113,8 +115,8 @@ std::unique_ptr<BlockSolver> make_block_solver(const BlockLevels &levels,
   check_options(options);
   try
   {
-    const SolverOptions chosen = with_choices(levels, options);
-    auto solver = std::make_unique<BlockSolver>(BlockSystem(levels, chosen.multigrid), chosen);
+    const BlockSystem system(levels, options.multigrid);
+    auto solver = std::make_unique<BlockSolver>(system, with_choices(levels, system, options));
     solver->set_up(x, b);
     return solver;
   }
@@ -130,7 +132,11 @@ std::unique_ptr<BlockSolver> make_block_solver(const BlockLevels &levels,
     // A level that is not positive definite has lost its small numbers beside the large ones.
     throw CoefficientError(CoefficientError::Of::diffusion,
         std::string(error.what()) + ": entries of its diagonal differ by " + number_text(range) +
-            ", more than double precision holds; allowed: coefficients and cells that vary less");
+            ", more than double precision holds; allowed: coefficients and cells that vary less" +
+            (options.multigrid.precision == Precision::automatic ||
+                        options.multigrid.precision == Precision::double_precision
+                    ? ""
+                    : ", or multigrid.precision = auto"));
   }
 }
 

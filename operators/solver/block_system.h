@@ -22,7 +22,8 @@ namespace tensormg
 /// Of the entries of the diagonal on the finest level: the quotient of the largest and the smallest, of all ranks.
 double diagonal_range(const BlockLevels &levels);
 
-/// The options with a precision that is not automatic: single. make_block_solver() takes double where diagonal_range() exceeds 1e9.
+/// The options with a precision that is not automatic: single. make_block_solver() takes double where diagonal_range(), or the quotient of K in neighbours,
+/// exceeds 1e9.
 MultigridOptions with_precision_of_blocks(MultigridOptions options);
 
 /// A LinearSystem (operators/solver/system_solver.h).

@@ -164,9 +164,10 @@ public:
     {
       SolveReport report = ending_all_if_alone([&] { return attempt(x, b, now, events, before); });
       add_before(before, report);
-      if (!report.converged() && report.rhs_norm > 0.)
+      const bool raises = as_on_first_rank(must_raise(report));
+      if (!raises && !report.converged() && report.rhs_norm > 0.)
         explain_rounding(space_.norm(x), report);
-      if (as_on_first_rank(must_raise(report)))
+      if (raises)
       {
         raise(report, events);
         before = {};

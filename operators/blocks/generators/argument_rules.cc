@@ -88,6 +88,8 @@ namespace
       return (3. + (of("pad_left") + of("pad_right")) / of("outer_radius")) *
           (3. + (of("pad_bottom") + of("pad_top")) / of("outer_radius")) *
           (dim == 3 ? of("n_slices") : 1.);
+    if (name == "concentric_hyper_shells")
+      return of("n_shells") * std::max(of("n_cells"), dim == 2 ? 8. : 6.);
     const double around = std::numbers::pi * (of("inner_radius") + of("outer_radius")),
                  automatic = 1. + around / (of("outer_radius") - of("inner_radius"));
     if (name != "cylinder_shell")
@@ -165,6 +167,8 @@ namespace
   bool compare(const Numbers &a, const std::string &relation, const Numbers &b)
   {
     constexpr double rounding = 1e-12;
+    if (a.empty() || b.empty()) // not as many numbers as there should be
+      return false;
     if (relation == "in")
       return std::find(b.begin(), b.end(), a.front()) != b.end();
     for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i)

@@ -70,7 +70,7 @@ namespace
         {"concentric_hyper_shells",
             "center : inner_radius : outer_radius : n_shells : skewness : n_cells : colorize",
             {of_radii, "1 <= n_shells <= 1000", "0 <= skewness <= 10", at_least_0, of_circle,
-                of_sphere}},
+                of_sphere, of_number}},
         {"plate_with_a_hole",
             "inner_radius : outer_radius : pad_bottom : pad_top : pad_left : pad_right : center : "
             "polar_manifold_id : tfi_manifold_id : L : n_slices : colorize",

@@ -266,7 +266,7 @@ namespace
   {
     const std::string line = "0 0 : 1 0 : 9", base = (directory_ / "out" / "solution").string();
     run({"output.probe_lines=" + line + "; " + line + "; " + line});
-    test::write(directory_ / "out" / "solution_line_4.csv", "not of this program\n");
+    test::write(directory_ / "out" / "solution_line_4.csv", "id,x,y,z,distance,mine\n");
     run({"output.probe_lines=" + line});
     EXPECT_TRUE(std::filesystem::exists(base + "_line_1.csv"));
     EXPECT_FALSE(std::filesystem::exists(base + "_line_2.csv"));

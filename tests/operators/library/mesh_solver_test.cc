@@ -678,6 +678,8 @@ namespace
     refuse([](P &, M &, O &o) { o.multigrid.coarsening = Coarsening::vertices_and_lines; },
         {"options.multigrid.coarsening = vertices_and_lines on curved cells",
             "allowed: auto, cells, vertices"});
+    refuse([](P &, M &, O &o) { o.multigrid.replicated_dofs = 7; },
+        {"options.multigrid.replicated_dofs = 7 on curved cells"});
     refuse([](P &p, M &, O &) { p.mixed_coefficient[0] = "1"; },
         {"problem.mixed_coefficient without a diagonal"});
     refuse([](P &, M &, O &o) { o.solver = OuterSolver::direct; },

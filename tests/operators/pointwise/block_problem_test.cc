@@ -89,8 +89,10 @@ namespace
   // What rounding the solution leaves is no fault of the solver.
   TEST(CurvedProblem, SaysThatRoundingLimitsTheResidual)
   {
-    Problem p = of_shell(2);
+    Problem p;
+    p.degree = 2;
     p.refinements = 1;
+    p.right_hand_side = "1";
     const BlockProblem problem =
         make_block_problem(p, generated("hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true", {{"*", {}}}));
     const BlockLevels levels(
@@ -103,6 +105,41 @@ namespace
                                    ->solve(x, right_hand_side.b, Start::zero);
     EXPECT_FALSE(report.converged());
     EXPECT_TRUE(report.is_rounding) << report.detail;
+  }
+
+  // The diagonal does not see r, which is a term of rank one.
+  TEST(CurvedProblem, LargeRobinCoefficients)
+  {
+    Problem p;
+    p.degree = 2;
+    p.refinements = 1;
+    p.right_hand_side = "1";
+    p.exact_solution = "0";
+    const std::pair<const char *, int> most[] = {{"1e3", 7}, {"1e6", 7}, {"1e9", 20}};
+    for (const auto &[r, iterations] : most)
+      EXPECT_LE(solved(p,
+                    generated("hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true",
+                        {{"0", {}}, {"1", {BoundaryKind::robin, "1", r}}}),
+                    1e-8)
+                    .report.iterations,
+          iterations)
+          << r;
+  }
+
+  // The diagonal is that of stiff cells wherever soft ones touch them.
+  TEST(CurvedProblem, ASoftLayerOfOneCell)
+  {
+    Problem p;
+    p.degree = 2;
+    p.refinements = 2;
+    p.coarse_cells = {2, 2, 2};
+    p.right_hand_side = "1";
+    p.exact_solution = "0";
+    p.cell_coefficient = {"if(x > 0.25 && x < 0.5, 1, 1e10)", "", ""};
+    MeshOptions mesh;
+    mesh.type = MeshType::mapped;
+    mesh.map = {"x", "y", "z"};
+    EXPECT_LE(solved(p, mesh, 1e-6).report.iterations, 12);
   }
 
   /// u = sin(x) exp(y) + x, with a full tensor, a reaction, and each kind of condition on a ring.

@@ -55,6 +55,8 @@ namespace
       {3, "pipe_junction", "0,0,-2 : 1 ; 0,1.8,1 : 0.4 = 0,0,0 : 1 = 0.5", "count(openings) = 2"},
       {3, "pipe_junction", "0,0,-2 : -1 ; 0,1.8,1 : 0.4 ; 0,-1.8,1 : 0.4 = 0,0,0 : 1 = 0.5",
           "0 < radii"},
+      {3, "pipe_junction", "1 ; 2 ; 3 = 1 = 1", "0 < radii"},
+      {2, "concentric_hyper_shells", "0,0 : 1 : 2 : 1 : 0 : 1000000000 : false", "cells"},
       {2, "hyper_shell", "0,0 : 2 : 1 : 0 : true", "inner_radius = 2, outer_radius = 1"},
       {2, "hyper_shell", "0,0 : 0 : 1 : 0 : true", "0 < inner_radius < outer_radius"},
       {2, "hyper_shell", "0,0 : 1 : 2 : 2 : true", "1 != n_cells != 2"},
