@@ -14,18 +14,18 @@ namespace degree_transfer
   /// Neighbouring cells side by side.
   constexpr std::int64_t lanes = row_granularity;
   template <typename C>
-  using Lanes = std::array<C, lanes>;
+  using RowOf = std::array<C, lanes>;
 
   /// out[o, to, s] = sum over `from` of matrix[to][from] in[o, from, s] of entries of the same parity: `outer` places o, `stride` places s.
   template <typename C>
-  void contract(int outer, int stride, int n_to, int n_from, const C *matrix, const Lanes<C> *in,
-      Lanes<C> *out)
+  void contract(int outer, int stride, int n_to, int n_from, const C *matrix, const RowOf<C> *in,
+      RowOf<C> *out)
   {
     for (int o = 0; o < outer; ++o)
       for (int to = 0; to < n_to; ++to)
         for (int s = 0; s < stride; ++s)
         {
-          Lanes<C> sum{};
+          RowOf<C> sum{};
           for (int from = to % 2; from < n_from; from += 2)
             for (std::int64_t c = 0; c < lanes; ++c)
               sum[c] += matrix[to * n_from + from] * in[(o * n_from + from) * stride + s][c];
@@ -44,8 +44,8 @@ namespace degree_transfer
       , n_to_(n_to)
       , matrix_(matrix)
     {}
-    Lanes<C> *in() { return a_.data(); }
-    const Lanes<C> *result() { return dim_ == 3 ? b_.data() : a_.data(); }
+    RowOf<C> *in() { return a_.data(); }
+    const RowOf<C> *result() { return dim_ == 3 ? b_.data() : a_.data(); }
     void run()
     {
       const int nz = dim_ == 3 ? n_from_ : 1;
@@ -59,7 +59,7 @@ namespace degree_transfer
     static constexpr std::size_t most = std::size_t{max_n} * max_n * max_n;
     int dim_, n_from_, n_to_;
     const C *matrix_;
-    std::vector<Lanes<C>> a_ = std::vector<Lanes<C>>(most), b_ = a_;
+    std::vector<RowOf<C>> a_ = std::vector<RowOf<C>>(most), b_ = a_;
   };
 
   /// use(place of the first of `lanes` cells in a vector, number of the mode) for all modes.
