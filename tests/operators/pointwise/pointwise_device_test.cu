@@ -31,20 +31,21 @@ namespace
     using C = Compute<Number>;
     static constexpr bool in_half = std::is_same_v<Stored, Half>;
 
-    static laplace::PointNumbers<Stored> numbers_of(const laplace::PointwiseArguments<Number> &a)
+    static laplace::PointNumbers<Stored> numbers_of(
+        [[maybe_unused]] const laplace::PointwiseArguments<Number> &a)
     {
       if constexpr (in_half)
         return a.in_half;
       else
         return {nullptr, nullptr, nullptr, nullptr};
     }
-    static std::vector<Stored> stored(const laplace::PointwiseArguments<Number> &a,
-        const C *computed, const Stored *in_half_, std::int64_t size)
+    static std::vector<Stored> stored(
+        [[maybe_unused]] const C *computed, [[maybe_unused]] const Stored *half, std::int64_t size)
     {
       std::vector<Stored> result(static_cast<std::size_t>(size));
       for (std::size_t i = 0; i < result.size(); ++i)
         if constexpr (in_half)
-          result[i] = in_half_[i];
+          result[i] = half[i];
         else
           result[i] = static_cast<Stored>(computed[i]);
       return result;
@@ -56,7 +57,7 @@ namespace
       const Block &block = a.block;
       const auto upload = [&](const C *computed, const Stored *half, std::int64_t size) {
         const bool is_there = in_half ? half != nullptr : computed != nullptr;
-        const auto values = is_there ? stored(a, computed, half, size) : std::vector<Stored>();
+        const auto values = is_there ? stored(computed, half, size) : std::vector<Stored>();
         return uploaded(values.data(), std::int64_t(values.size()));
       };
       const auto half = numbers_of(a);
