@@ -1,7 +1,7 @@
 // Numbers of a cell, and the traces at its sides from its modes: what the device kernels of pointwise.h share.
 #pragma once
 
-#include <array>
+#include <type_traits>
 
 #include "kernels/device/pack.cuh"
 #include "kernels/device/shared_memory.cuh"
