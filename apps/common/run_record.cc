@@ -196,7 +196,7 @@ bool MeshRecord::is_balanced() const
   for (const Boundary &boundary : boundaries)
     largest = std::max(largest, std::abs(boundary.flux));
   return std::abs(defect) <=
-      std::max({three_digits * largest, cancelled * magnitude, cancelled * least_penalty});
+      std::max({three_digits * largest, cancelled * magnitude, cancelled * flux_scale});
 }
 
 double RunRecord::dofs_per_second() const

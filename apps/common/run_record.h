@@ -67,7 +67,8 @@ struct MeshRecord
   std::vector<Material> materials;
   /// int f, int c u, what these and the fluxes leave, and the integrals of all magnitudes (operators/pointwise/block_numbers.h).
   double right_hand_side = 0., reaction = 0., defect = 0., magnitude = 0.;
-  double least_penalty = 0.; ///< of its BlockNumbers::penalties; zero: there are none
+  double flux_scale =
+      0.; ///< the least of these integrals and of BlockNumbers::flux_scales that is not zero
 
   /// Whether three digits of the largest of the fluxes and of these integrals are those of the solution, or all of them cancel, or are zero, but for what
   /// solves to the default tolerance leave.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -255,9 +256,13 @@ namespace
     mesh.reaction = numbers.reaction;
     mesh.defect = numbers.defect();
     mesh.magnitude = numbers.magnitude;
-    for (const auto &[boundary, penalty] : numbers.penalties)
-      mesh.least_penalty =
-          mesh.least_penalty > 0. ? std::min(mesh.least_penalty, penalty) : penalty;
+    mesh.flux_scale = std::numeric_limits<double>::infinity();
+    for (const auto &[boundary, scale] : numbers.flux_scales)
+      if (scale > 0.)
+        mesh.flux_scale = std::min(mesh.flux_scale, scale);
+    for (const double part : {numbers.source, numbers.reaction})
+      if (part != 0.)
+        mesh.flux_scale = std::min(mesh.flux_scale, std::abs(part));
     for (const auto &[number, condition] : problem.conditions)
       if (numbers.areas.contains(number))
         mesh.boundaries.push_back({number, problem.boundary_name(number), condition_text(condition),

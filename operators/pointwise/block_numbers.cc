@@ -165,14 +165,13 @@ namespace
       {
         result_.areas[entry.first];
         result_.fluxes[entry.first];
-        if (problem_.side(entry.first) == Side::dirichlet)
-          result_.penalties[entry.first];
+        result_.flux_scales[entry.first];
       }
       std::vector<double *> places{&result_.volume, &result_.integral, &square_, &result_.source,
           &result_.reaction, &result_.magnitude};
       for (auto &[number, material] : result_.materials)
         places.insert(places.end(), {&material.volume, &material.integral});
-      for (auto *map : {&result_.areas, &result_.fluxes, &result_.penalties})
+      for (auto *map : {&result_.areas, &result_.fluxes, &result_.flux_scales})
         for (auto &[number, value] : *map)
           places.push_back(&value);
       std::vector<double> sums;
@@ -243,7 +242,9 @@ namespace
         if (is_dirichlet)
           continue;
         flux += element * value[q];
-        result_.magnitude += element * std::abs(value[q]);
+        const double magnitude = element * std::abs(value[q]);
+        result_.magnitude += magnitude;
+        result_.flux_scales[other.boundary] += magnitude;
       }
       flux += is_dirichlet ? dirichlet_flux(place, modes, side) : -robin_part(place, modes, side);
     }
@@ -270,7 +271,7 @@ namespace
           of_operator_.values(modes, side, side / 2), of_operator_.values(modes, side, a)};
       if (dim == 3)
         derivatives.push_back(of_operator_.values(modes, side, b));
-      double sum = 0., &penalties = result_.penalties[boundary];
+      double sum = 0., &scale = result_.flux_scales[boundary];
       for (std::size_t q = 0; q < u.size(); ++q)
       {
         double outward = 0.;
@@ -279,7 +280,7 @@ namespace
         const double penalty = 2. * number(place, side, q, dim),
                      part = (side % 2 == 1 ? outward : -outward) - penalty * (u[q] - g[q]);
         sum += part;
-        penalties += penalty * std::abs(u[q]);
+        scale += penalty * std::abs(u[q]);
         result_.magnitude += std::abs(part);
       }
       return sum;
@@ -289,11 +290,15 @@ namespace
     double robin_part(const CellPlace &place, const std::vector<double> &modes, int side)
     {
       const std::vector<double> u = of_operator_.values(modes, side);
-      double sum = 0.;
+      double sum = 0.,
+             &scale =
+                 result_.flux_scales
+                     [problem_.blocks.sides[static_cast<std::size_t>(place.block)][side].boundary];
       for (std::size_t q = 0; q < u.size(); ++q)
       {
         const double part = number(place, side, q, problem_.blocks.dim) * u[q];
         sum += part;
+        scale += std::abs(part);
         result_.magnitude += std::abs(part);
       }
       return sum;

@@ -39,8 +39,9 @@ struct BlockNumbers
   double source = 0.;    ///< int f
   double reaction = 0.;  ///< int c u, with the quadrature of the operator
   double magnitude = 0.; ///< int |f| + int |c u|, and the integrals of the magnitudes of all fluxes
-  /// int 2 T |u| over each boundary where u is given: a flux that is less by as much as the tolerance of a solve is none.
-  std::map<int, double> penalties;
+  /// int 2 T |u| over each boundary where u is given, int |q| + |r u| elsewhere: what a flux is the difference of. One that is less by as much as
+  /// the tolerance of a solve is none.
+  std::map<int, double> flux_scales;
 
   /// int f - int c u and all fluxes: zero, but for the residual of the solve and rounding.
   double defect() const;

@@ -97,7 +97,7 @@ struct PointwiseTables
   {
     const PointMatrices matrices(basis, tables);
     const auto d = [&](int q, int p) {
-      return matrices.derivative[static_cast<std::size_t>(q * n + p)];
+      return matrices.derivative[static_cast<std::size_t>(q) * n + p];
     };
     for (int q = 0; q < upper; ++q)
     {
