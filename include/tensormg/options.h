@@ -105,7 +105,7 @@ enum class Coarsening : std::uint8_t
 /// What the smoother inverts on curved cells in place of the operator.
 enum class Relaxation : std::uint8_t
 {
-  automatic,      ///< "auto": by the metric of the cells (operators/pointwise/relaxation.h)
+  automatic,      ///< "auto": by the metric of the cells (operators/curved/relaxation.h)
   diagonal,       ///< "diagonal": the diagonal of the operator
   cells,          ///< "cells": each cell by fast diagonalisation
   lines,          ///< "lines": rows of cells, in all directions

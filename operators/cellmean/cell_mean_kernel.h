@@ -5,9 +5,9 @@
 
 #include "kernels/core/array.h"
 #include "kernels/laplace/cellmean/cellmean.h"
+#include "operators/curved/pointwise_operator.h"
 #include "operators/division/side_exchange.h"
 #include "operators/pointwise/block_levels.h"
-#include "operators/pointwise/pointwise_operator.h"
 
 namespace tensormg
 {

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "operators/curved/relaxation.h"
 #include "operators/pointwise/block_levels.h"
-#include "operators/pointwise/relaxation.h"
 #include "tensormg/options.h"
 
 namespace tensormg

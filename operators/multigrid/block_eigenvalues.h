@@ -1,8 +1,8 @@
 // How large the operator on curved cells is.
 #pragma once
 
+#include "operators/curved/pointwise_operator.h"
 #include "operators/pointwise/block_levels.h"
-#include "operators/pointwise/pointwise_operator.h"
 
 namespace tensormg
 {

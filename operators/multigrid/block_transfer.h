@@ -6,9 +6,9 @@
 #include <variant>
 
 #include "operators/constant/transfer_operator.h"
+#include "operators/curved/degree_transfer.h"
 #include "operators/division/gathered_blocks.h"
 #include "operators/pointwise/block_levels.h"
-#include "operators/pointwise/degree_transfer.h"
 
 namespace tensormg
 {

@@ -7,10 +7,10 @@
 
 #include <mpi.h>
 
+#include "operators/curved/pointwise_operator.h"
 #include "operators/multigrid/block_family.h"
 #include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/pointwise/block_levels.h"
-#include "operators/pointwise/pointwise_operator.h"
 #include "operators/solver/system_solver.h"
 #include "operators/vectors/context.h"
 #include "operators/vectors/vector.h"

@@ -15,7 +15,7 @@
 //   cells   [Q_a of mode and eigenvector: n x n][mu^a: n];
 //   lines   [c][tau at the lower, upper side][t^a: n].
 // What belongs to no cell: Q = 0, and 1. Lines are eliminated in double. On the host; z must not alias r. The same input gives the same bits.
-// Oracle: dense matrices, tests/operators/pointwise/relaxation_test.cc.
+// Oracle: dense matrices, tests/operators/curved/relaxation_test.cc.
 // Source: R. Lynch, J. Rice, D. Thomas, Numer. Math. 6 (1964), per cell; block elimination of a tridiagonal system.
 #pragma once
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "operators/constant/start_vector.h"
-#include "operators/pointwise/pointwise_operator.h"
+#include "operators/curved/pointwise_operator.h"
 #include "tests/operators/pointwise/setting.h"
 
 namespace tensormg

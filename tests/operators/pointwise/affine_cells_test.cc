@@ -10,11 +10,11 @@
 
 #include "operators/blocks/generated_mesh.h"
 #include "operators/blocks/periodic.h"
+#include "operators/curved/separable_numbers.h"
 #include "operators/multigrid/block_family.h"
 #include "operators/pointwise/affine_cells.h"
 #include "operators/pointwise/block_problem.h"
 #include "operators/pointwise/cell_variety.h"
-#include "operators/pointwise/separable_numbers.h"
 #include "operators/solver/block_solve.h"
 #include "tests/operators/pointwise/setting.h"
 

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "operators/blocks/periodic.h"
+#include "operators/curved/pointwise_operator.h"
 #include "operators/pointwise/block_levels.h"
-#include "operators/pointwise/pointwise_operator.h"
 #include "tests/operators/pointwise/setting.h"
 
 namespace tensormg

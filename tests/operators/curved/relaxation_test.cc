@@ -1,7 +1,7 @@
 // Smoothers of curved cells: inverses of cells and lines against matrices by plain loops, lines against where their cells lie, S against its
 // transpose.
 #include "operators/constant/start_vector.h"
-#include "operators/pointwise/relaxation.h"
+#include "operators/curved/relaxation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "operators/pointwise/pointwise_operator.h"
+#include "operators/curved/pointwise_operator.h"
 #include "tests/operators/pointwise/setting.h"
 
 namespace tensormg

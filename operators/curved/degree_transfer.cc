@@ -1,4 +1,4 @@
-#include "operators/pointwise/degree_transfer.h"
+#include "operators/curved/degree_transfer.h"
 
 #include <stdexcept>
 #include <vector>

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "kernels/laplace/pointwise/relaxation.h"
+#include "operators/curved/separable_numbers.h"
 #include "operators/pointwise/block_levels.h"
-#include "operators/pointwise/separable_numbers.h"
 #include "operators/vectors/vector.h"
 #include "tensormg/options.h"
 

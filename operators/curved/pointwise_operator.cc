@@ -1,4 +1,4 @@
-#include "operators/pointwise/pointwise_operator.h"
+#include "operators/curved/pointwise_operator.h"
 
 #include <algorithm>
 #include <stdexcept>

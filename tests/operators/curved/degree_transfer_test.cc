@@ -1,5 +1,5 @@
 // The transfer between degrees embeds polynomials exactly, and its restriction is the transposed embedding.
-#include "operators/pointwise/degree_transfer.h"
+#include "operators/curved/degree_transfer.h"
 
 #include <cmath>
 #include <stdexcept>

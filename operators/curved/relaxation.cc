@@ -1,4 +1,4 @@
-#include "operators/pointwise/relaxation.h"
+#include "operators/curved/relaxation.h"
 
 #include <algorithm>
 #include <cmath>

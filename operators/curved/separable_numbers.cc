@@ -1,4 +1,4 @@
-#include "operators/pointwise/separable_numbers.h"
+#include "operators/curved/separable_numbers.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,8 +8,8 @@
 #include "kernels/core/array.h"
 #include "kernels/laplace/pointwise/half_metric.h"
 #include "kernels/laplace/pointwise/pointwise.h"
+#include "operators/curved/relaxation.h"
 #include "operators/pointwise/block_levels.h"
-#include "operators/pointwise/relaxation.h"
 #include "operators/vectors/vector.h"
 #include "operators/vectors/vector_space.h"
 
