@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/basis/make_cell_basis.h"
+#include "kernels/transfer/degree_cuda.h"
 #include "operators/data/tensor_rule.h"
 
 namespace tensormg
@@ -85,11 +86,12 @@ namespace degree_transfer
 } // namespace degree_transfer
 using namespace degree_transfer;
 
-template <typename Number>
-DegreeTransfer<Number>::DegreeTransfer(const Block &fine, const Block &coarse,
-    const CellBasis &fine_basis, const CellBasis &coarse_basis)
+template <typename Number, typename Context>
+DegreeTransfer<Number, Context>::DegreeTransfer(const Block &fine, const Block &coarse,
+    const CellBasis &fine_basis, const CellBasis &coarse_basis, const Context &context)
   : fine_(fine)
   , coarse_(coarse)
+  , context_(context)
 {
   if (fine.cells != coarse.cells || fine.dim != coarse.dim || fine.n <= coarse.n ||
       fine.n != fine_basis.n || coarse.n != coarse_basis.n)
@@ -108,70 +110,111 @@ DegreeTransfer<Number>::DegreeTransfer(const Block &fine, const Block &coarse,
     }
 }
 
-template <typename Number>
-void DegreeTransfer<Number>::restrict_to(VectorType &coarse, const VectorType &fine, double factor)
+template <typename Number, typename Context>
+void DegreeTransfer<Number, Context>::restrict_to(
+    VectorType &coarse, const VectorType &fine, double factor)
 {
-  CellTransfer<C> transfer(fine_.dim, fine_.n, coarse_.n, down_.data());
-  const C f = static_cast<C>(factor);
-  for_groups(fine_, [&](const auto &cell) {
-    for_modes(fine_, cell, [&](std::int64_t place, int at) {
-      for (std::int64_t c = 0; c < lanes; ++c)
-        transfer.in()[at][c] = static_cast<C>(fine[place + c]);
+  if constexpr (Context::on_device)
+  {
+    const typename Context::Operation operation(
+        context_, fine.bytes() + coarse.bytes(), "restriction to a lower degree");
+    transfer::restrict_degree_cuda<Number>(
+        {fine_, coarse_, nullptr, factor, fine.data(), coarse.data()}, down_.data(),
+        context_.stream);
+  }
+  else
+  {
+    CellTransfer<C> transfer(fine_.dim, fine_.n, coarse_.n, down_.data());
+    const C f = static_cast<C>(factor);
+    for_groups(fine_, [&](const auto &cell) {
+      for_modes(fine_, cell, [&](std::int64_t place, int at) {
+        for (std::int64_t c = 0; c < lanes; ++c)
+          transfer.in()[at][c] = static_cast<C>(fine[place + c]);
+      });
+      transfer.run();
+      for_modes(coarse_, cell, [&](std::int64_t place, int at) {
+        for (std::int64_t c = 0; c < lanes; ++c)
+          coarse[place + c] = Number(f * transfer.result()[at][c]);
+      });
     });
-    transfer.run();
-    for_modes(coarse_, cell, [&](std::int64_t place, int at) {
-      for (std::int64_t c = 0; c < lanes; ++c)
-        coarse[place + c] = Number(f * transfer.result()[at][c]);
-    });
-  });
+  }
 }
 
-template <typename Number>
-void DegreeTransfer<Number>::prolongate(
+template <typename Number, typename Context>
+void DegreeTransfer<Number, Context>::prolongate(
     VectorType &fine, const VectorType &coarse, double factor, bool add)
 {
-  CellTransfer<C> transfer(fine_.dim, coarse_.n, fine_.n, up_.data());
-  const C f = static_cast<C>(factor);
-  for_groups(fine_, [&](const auto &cell) {
-    for_modes(coarse_, cell, [&](std::int64_t place, int at) {
-      for (std::int64_t c = 0; c < lanes; ++c)
-        transfer.in()[at][c] = static_cast<C>(coarse[place + c]);
+  if constexpr (Context::on_device)
+  {
+    const typename Context::Operation operation(context_,
+        (add ? 2. : 1.) * fine.bytes() + coarse.bytes(), "prolongation to a higher degree");
+    transfer::prolongate_degree_cuda<Number>(
+        {fine_, coarse_, nullptr, factor, add, coarse.data(), fine.data()}, down_.data(),
+        context_.stream);
+  }
+  else
+  {
+    CellTransfer<C> transfer(fine_.dim, coarse_.n, fine_.n, up_.data());
+    const C f = static_cast<C>(factor);
+    for_groups(fine_, [&](const auto &cell) {
+      for_modes(coarse_, cell, [&](std::int64_t place, int at) {
+        for (std::int64_t c = 0; c < lanes; ++c)
+          transfer.in()[at][c] = static_cast<C>(coarse[place + c]);
+      });
+      transfer.run();
+      for_modes(fine_, cell, [&](std::int64_t place, int at) {
+        for (std::int64_t c = 0; c < lanes; ++c)
+          fine[place + c] =
+              Number((add ? static_cast<C>(fine[place + c]) : C(0)) + f * transfer.result()[at][c]);
+      });
     });
-    transfer.run();
-    for_modes(fine_, cell, [&](std::int64_t place, int at) {
-      for (std::int64_t c = 0; c < lanes; ++c)
-        fine[place + c] =
-            Number((add ? static_cast<C>(fine[place + c]) : C(0)) + f * transfer.result()[at][c]);
-    });
-  });
+  }
 }
 
-template <typename Number>
-void DegreeTransfer<Number>::prolongate_pair(VectorType &x, VectorType &d, const VectorType &coarse,
-    const VectorType *rest, double factor, bool add, bool add_rest)
+template <typename Number, typename Context>
+void DegreeTransfer<Number, Context>::prolongate_pair(VectorType &x, VectorType &d,
+    const VectorType &coarse, const VectorType *rest, double factor, bool add, bool add_rest)
 {
-  CellTransfer<C> transfer(fine_.dim, coarse_.n, fine_.n, up_.data());
-  const C f = static_cast<C>(factor);
-  for_groups(fine_, [&](const auto &cell) {
-    for_modes(coarse_, cell, [&](std::int64_t place, int at) {
-      for (std::int64_t c = 0; c < lanes; ++c)
-        transfer.in()[at][c] = static_cast<C>(coarse[place + c]) +
-            (rest != nullptr ? static_cast<C>((*rest)[place + c]) : C(0));
+  if constexpr (Context::on_device)
+  {
+    const double coarse_vectors = rest != nullptr ? 2. : 1.,
+                 fine_vectors = 2. + (add ? 1. : 0.) + (add_rest ? 1. : 0.);
+    const typename Context::Operation operation(context_,
+        coarse_vectors * coarse.bytes() + fine_vectors * x.bytes(),
+        "prolongation of a pair to a higher degree");
+    transfer::prolongate_degree_cuda<Number>(
+        {fine_, coarse_, nullptr, factor, add, coarse.data(), x.data(),
+            rest != nullptr ? rest->data() : nullptr, d.data(), add_rest},
+        down_.data(), context_.stream);
+  }
+  else
+  {
+    CellTransfer<C> transfer(fine_.dim, coarse_.n, fine_.n, up_.data());
+    const C f = static_cast<C>(factor);
+    for_groups(fine_, [&](const auto &cell) {
+      for_modes(coarse_, cell, [&](std::int64_t place, int at) {
+        for (std::int64_t c = 0; c < lanes; ++c)
+          transfer.in()[at][c] = static_cast<C>(coarse[place + c]) +
+              (rest != nullptr ? static_cast<C>((*rest)[place + c]) : C(0));
+      });
+      transfer.run();
+      for_modes(fine_, cell, [&](std::int64_t place, int at) {
+        for (std::int64_t c = 0; c < lanes; ++c)
+        {
+          const C value = (add ? static_cast<C>(x[place + c]) : C(0)) +
+              (add_rest ? static_cast<C>(d[place + c]) : C(0)) + f * transfer.result()[at][c];
+          x[place + c] = Number(value);
+          d[place + c] = Number(value - static_cast<C>(x[place + c]));
+        }
+      });
     });
-    transfer.run();
-    for_modes(fine_, cell, [&](std::int64_t place, int at) {
-      for (std::int64_t c = 0; c < lanes; ++c)
-      {
-        const C value = (add ? static_cast<C>(x[place + c]) : C(0)) +
-            (add_rest ? static_cast<C>(d[place + c]) : C(0)) + f * transfer.result()[at][c];
-        x[place + c] = Number(value);
-        d[place + c] = Number(value - static_cast<C>(x[place + c]));
-      }
-    });
-  });
+  }
 }
 
-template class DegreeTransfer<double>;
-template class DegreeTransfer<float>;
-template class DegreeTransfer<Half>;
+template class DegreeTransfer<double, HostContext>;
+template class DegreeTransfer<float, HostContext>;
+template class DegreeTransfer<Half, HostContext>;
+template class DegreeTransfer<double, DeviceContext>;
+template class DegreeTransfer<float, DeviceContext>;
+template class DegreeTransfer<Half, DeviceContext>;
 } // namespace tensormg
