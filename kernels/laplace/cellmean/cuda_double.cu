@@ -1,0 +1,6 @@
+#include "kernels/laplace/cellmean/cuda_launch.cuh"
+
+namespace tensormg::laplace
+{
+template ApplyCellMeanDevice<double> *cell_mean_cuda(int, int);
+} // namespace tensormg::laplace
