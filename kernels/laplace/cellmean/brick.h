@@ -32,8 +32,10 @@ struct CellMeanBrick
   static constexpr int cells(int d) { return d == 0 ? cells_x : d == 1 ? cells_y : cells_z; }
   static constexpr int lines = n * nz; ///< of a cell in a direction; modes of a side
   static constexpr int threads = cells_x * lines * rows;
-  /// On a multiprocessor, for which registers are kept: 64 for each thread with FP32, 128 with FP64.
-  static constexpr int blocks = 2 * threads * 16 * int(sizeof(C)) <= 65536 ? 2 : 1;
+  /// Of a thread: nearly what the compiler takes by itself; with more it would keep more, and fewer blocks would fit.
+  static constexpr int registers = sizeof(C) == 4 ? 64 : n <= (dim == 2 ? 7 : 4) ? 80 : 128;
+  /// On a multiprocessor.
+  static constexpr int blocks = std::max(65536 / (threads * registers), 1);
 
   static constexpr int padded = n % 2 == 1 ? n : n + 1;
   /// From mode to mode in a direction, in lines of `cells_x`.
