@@ -19,11 +19,11 @@
 #include "apps/common/console.h"
 #include "apps/parameters/parameters.h"
 #include "kernels/basis/make_cell_basis.h"
+#include "operators/block_solver/block_memory.h"
+#include "operators/block_solver/block_solver.h"
 #include "operators/curved/pointwise_operator.h"
 #include "operators/pointwise/block_levels.h"
 #include "operators/solver/available_memory.h"
-#include "operators/solver/block_memory.h"
-#include "operators/solver/block_system.h"
 #include "operators/solver/box_system.h"
 #include "operators/solver/memory_plan.h"
 

@@ -4,15 +4,32 @@
 
 namespace tensormg
 {
+namespace
+{
+  template <typename F>
+  BackendChoice with_parameters(const F &f)
+  {
+    try
+    {
+      return f();
+    }
+    catch (const std::invalid_argument &error)
+    {
+      throw ParameterError(error.what());
+    }
+  }
+} // namespace
+
 BackendChoice choose_backend(const Parameters &parameters, const SolveRanks &ranks)
 {
-  try
-  {
+  return with_parameters([&] {
     return choose_backend(parameters.problem, parameters.solver, parameters.backend, ranks);
-  }
-  catch (const std::invalid_argument &error)
-  {
-    throw ParameterError(error.what());
-  }
+  });
+}
+
+BackendChoice choose_backend_of_blocks(const Parameters &parameters, MPI_Comm communicator)
+{
+  return with_parameters(
+      [&] { return choose_backend_of_blocks(parameters.backend, communicator); });
 }
 } // namespace tensormg

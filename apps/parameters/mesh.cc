@@ -181,7 +181,7 @@ namespace
           "below curved cells there are coarser ones, or their vertices",
           "auto, cells or vertices");
     if (takes_tensor_cores(multigrid.precision))
-      fail_on_blocks(p, "multigrid.precision", "curved cells are solved on the CPU",
+      fail_on_blocks(p, "multigrid.precision", "curved cells have no kernels for tensor cores",
           "auto, double, single or half");
     if (p.solver.basis_precision == BasisPrecision::single_precision)
       fail_on_blocks(
@@ -192,8 +192,9 @@ namespace
           "the default");
     if (p.solver.full_multigrid)
       fail_on_blocks(p, "solver.full_multigrid", "curved cells have no full multigrid", "false");
-    if (p.backend != "auto" && p.backend != "cpu")
-      fail_on_blocks(p, "operator.backend", "curved cells are solved on the CPU", "auto or cpu");
+    if (p.backend != "auto" && p.backend != "cpu" && p.backend != "cuda")
+      fail_on_blocks(
+          p, "operator.backend", "curved cells have no such kernels", "auto, cpu or cuda");
     if (differs_from_default(p, "problem.grading"))
       fail_on_blocks(p, "problem.grading", "the cells of a block are equal on the reference block",
           "no grading (mesh.map can grade)");

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/common/backend_choice.h"
 #include "apps/common/output.h"
 #include "apps/common/report.h"
 #include "apps/parameters/mesh.h"
@@ -18,6 +19,9 @@
 #include "operators/analysis/block_probes.h"
 #include "operators/analysis/cell_shape.h"
 #include "operators/analysis/function_norms.h"
+#include "operators/block_solver/block_memory.h"
+#include "operators/block_solver/block_solve.h"
+#include "operators/block_solver/block_solver.h"
 #include "operators/blocks/block_mesh.h"
 #include "operators/mesh/sums_over_ranks.h"
 #include "operators/output/block_output.h"
@@ -26,9 +30,6 @@
 #include "operators/pointwise/block_problem.h"
 #include "operators/pointwise/block_right_hand_side.h"
 #include "operators/solver/available_memory.h"
-#include "operators/solver/block_memory.h"
-#include "operators/solver/block_solve.h"
-#include "operators/solver/block_system.h"
 #include "tensormg/solver.h"
 
 namespace tensormg
@@ -137,18 +138,36 @@ namespace
     if (record.budget.fits())
       return;
     int fits = -1;
+    const bool on_device = record.memory_place == MemoryPlace::device;
     BlockSizes sizes = sizes_of(problem, record.ranks);
     const int splits = parameters.problem.refinements - sizes.refinements; // of the mesh, for ranks
     while (--sizes.refinements >= 0 && fits < 0)
-      if (make_memory_plan(sizes, record.solver).bytes() * record.budget.ranks <=
+      if (make_memory_plan(sizes, record.solver, record.memory_place).bytes() *
+              record.budget.ranks <=
           MemoryBudget::usable_part * record.budget.available)
         fits = splits + sizes.refinements;
     fail_for(parameters, {"problem.refinements", "problem.degree"},
-        "the solve needs " + format_bytes(record.budget.needed) + " of memory, and " +
-            format_bytes(record.budget.available) + " are available; allowed: " +
+        "the solve needs " + format_bytes(record.budget.needed) + " of memory" +
+            (on_device ? " of the GPU" : "") + ", and " + format_bytes(record.budget.available) +
+            " are available; allowed: " +
             (fits < 0 ? "a mesh with fewer blocks"
                       : "problem.refinements = " + std::to_string(fits) + " or less") +
-            ", or a lower degree");
+            ", or a lower degree" + (on_device ? ", or operator.backend = cpu" : ""));
+  }
+
+  /// Of what a solve on a device has on the host.
+  void check_host_memory(
+      const Parameters &parameters, const BlockProblem &problem, const RunRecord &record)
+  {
+    const MemoryBudget budget = make_memory_budget(
+        make_memory_plan(sizes_of(problem, record.ranks), record.solver, MemoryPlace::beside_device)
+            .bytes(),
+        available_memory(), MPI_COMM_SELF);
+    if (!budget.fits())
+      fail_for(parameters, {"problem.refinements", "problem.degree"},
+          "beside the GPU the solve needs " + format_bytes(budget.needed) +
+              " of memory of the host, and " + format_bytes(budget.available) +
+              " are available; allowed: fewer refinements, or a lower degree");
   }
 
   /// The levels of multigrid that a Grid does not know, as long as nothing is known about the coefficients.
@@ -185,16 +204,22 @@ namespace
     return result;
   }
 
-  RunRecord begin(const Parameters &parameters, const BlockProblem &problem, const Grid &grid)
+  RunRecord begin(const Parameters &parameters, const BlockProblem &problem, const Grid &grid,
+      const BackendChoice &choice)
   {
-    RunRecord record = begin_record(parameters, grid, "cpu");
+    RunRecord record = begin_record(parameters, grid, laplace::to_string(choice.backend));
+    if (laplace::is_device_backend(choice.backend))
+    {
+      record.memory_place = MemoryPlace::device;
+      record.device = device_properties();
+    }
     foresee_levels(problem, record);
     record.is_singular = problem.is_singular();
     record.solver.basis_precision = BasisPrecision::double_precision;
     const BlockSizes sizes = with_mesh(parameters, [&] { return sizes_of(problem, grid.n_ranks); });
-    record.memory = make_memory_plan(sizes, record.solver);
-    record.budget =
-        make_memory_budget(record.memory.bytes(), available_memory(), grid.communicator);
+    record.memory = make_memory_plan(sizes, record.solver, record.memory_place);
+    record.budget = make_memory_budget(record.memory.bytes(), available_at(record.memory_place),
+        grid.communicator, part_of_node(record.memory_place));
     MeshRecord &mesh = record.mesh.emplace();
     mesh.source = source_text(parameters.mesh, parameters.problem.dim);
     mesh.blocks = problem.blocks.n_blocks();
@@ -296,17 +321,23 @@ namespace
               return make_divided_problem(parameters.problem, parameters.mesh, communicator);
             }))
       , grid_(checked_grid(parameters, problem_, communicator))
-      , record(begin(parameters, problem_, grid_))
+      , choice_(choose_backend_of_blocks(parameters, communicator))
+      , record(begin(parameters, problem_, grid_, choice_))
     {
       console.normal(header_text(record, console.is_verbose()));
+      if (!choice_.reason.empty())
+        console.normal("the GPU is not used: " + choice_.reason + '\n');
       check_memory(parameters, problem_, record);
+      if (record.device)
+        check_host_memory(parameters, problem_, record);
       if (grid_.finest().replicated)
         console.warning("the mesh is too small for " + std::to_string(grid_.n_ranks) +
             " ranks: every rank computes all of it");
     }
     void make_levels()
     {
-      const auto [plan, budget] = plan_of_vertices(problem_, record.solver, grid_.communicator);
+      const auto [plan, budget] =
+          plan_of_vertices(problem_, record.solver, grid_.communicator, record.memory_place);
       const bool has_room = budget.fits();
       levels_ = with_mesh(record.parameters, [&] {
         return tensormg::make_levels(
@@ -335,6 +366,7 @@ namespace
   private:
     BlockProblem problem_;
     Grid grid_;
+    BackendChoice choice_;
     std::unique_ptr<BlockLevels> levels_;
 
   public:
@@ -401,10 +433,10 @@ namespace
     RunRecord &record = stage.record;
     record.precision = solver.options().multigrid.precision;
     record.single_levels = solver.options().multigrid.single_levels;
-    const std::vector<LevelTimes> times = solver.multigrid()->times();
+    const std::vector<LevelTimes> times = solver.times();
     for (std::size_t l = 0; l < record.levels.size(); ++l)
       record.levels[l].times = times.at(l);
-    record.lambda_max = solver.multigrid()->lambda_max();
+    record.lambda_max = solver.lambda_max();
     if (record.report.reason == StopReason::not_finite)
       return;
     const FunctionNorms error = function_norms(stage.problem(), stage.levels(), solve.error());
@@ -443,18 +475,18 @@ namespace
     SolverOptions options = record.solver;
     options.multigrid.precision =
         parameters.solver.multigrid.precision; // the levels may ask for double
-    const std::unique_ptr<BlockSolver> solver =
-        with_mesh(parameters, [&] { return make_block_solver(levels, options, x, b); });
+    const std::unique_ptr<BlockSolver> solver = with_mesh(
+        parameters, [&] { return make_block_solver(levels, options, x, b, record.memory_place); });
     setup_times::pause();
     record.setup_seconds += MPI_Wtime() - begin;
     if (record.solver.multigrid.precision != solver->options().multigrid.precision)
       console.normal(
           "             the cycle is in double precision: entries of the diagonal differ by " +
           format_number(diagonal_range(levels)) + ", coefficients of neighbours by up to " +
-          format_number(solver->system().relaxation().jump) + '\n');
-    record.mesh->relaxation = relaxation_text(solver->system().relaxation());
+          format_number(solver->relaxation().jump) + '\n');
+    record.mesh->relaxation = relaxation_text(solver->relaxation());
     console.normal("             smoothed by " + record.mesh->relaxation + '\n');
-    record.mesh->cycle_operator = operator_text(solver->system().cycle_operator());
+    record.mesh->cycle_operator = operator_text(solver->cycle_operator());
     console.normal("             the cycle has " + record.mesh->cycle_operator + '\n');
     SolveEvents events;
     events.iteration = [&console, previous = 0.](int iteration, double residual) mutable {

@@ -1,4 +1,4 @@
-// `tensormg solve` on curved cells, in host memory.
+// `tensormg solve` on curved cells.
 #pragma once
 
 #include <functional>

@@ -353,7 +353,9 @@ int with_ranks_of_solves(const std::vector<Parameters> &solves, MPI_Comm all, Co
     const std::function<int(MPI_Comm)> &f)
 {
   std::string reason;
-  const bool on_blocks = has_blocks(solves.front()); // in host memory
+  const bool on_blocks = has_blocks(solves.front());
+  if (on_blocks)
+    reason = why_one_device_of_blocks(solves.front().backend, all);
   for (std::size_t i = 0; i < solves.size() && reason.empty() && !on_blocks; ++i)
     if (const Parameters &p = solves[i];
         i == 0 || dofs_of(p.problem) > p.solver.multigrid.replicated_dofs)

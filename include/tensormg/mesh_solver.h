@@ -1,6 +1,6 @@
-// The library on curved cells: solvers of -div(K grad u) + c u = f on meshes of hexahedra or quadrilaterals, on the CPU.
+// The library on curved cells: solvers of -div(K grad u) + c u = f on meshes of hexahedra or quadrilaterals, on the CPU or on one GPU.
 //
-// Vectors are arrays of double in host memory with one number per node, each cell by itself, as those of Solver:
+// Vectors are arrays of double in host memory, wherever the work is done, with one number per node, each cell by itself, as those of Solver:
 //   u[cell][k][j][i],  i fastest, along the first direction of the cell; k in 3D only; nodes 0..degree along each direction.
 // The cells are those of this process, in the order of MeshSolver::cells(): the 2^refinements cells per direction of one cell of the mesh, the first
 // direction fastest, then those of the next one. On one process that is the order of the mesh; several divide it among themselves, and cells as well.

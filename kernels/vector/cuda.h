@@ -102,6 +102,15 @@ template <typename To, typename From>
 TENSORMG_CUDA_FUNCTION void convert(
     std::int64_t size, const Scale &scale, const From *src, To *dst, Stream stream);
 
+/// x = alpha d b with the numbers of a diagonal, d, in the type of the arithmetic. x may be b. Test: tests/kernels/vector/steps_device_test.cu.
+template <typename Number>
+TENSORMG_CUDA_FUNCTION void multiply_by_diagonal(std::int64_t size, double alpha,
+    const Compute<Number> *d, const Number *b, Number *x, Stream stream);
+/// y = x + theta (x - old) + c, old = nullptr being zero. y may be old.
+template <typename Number>
+TENSORMG_CUDA_FUNCTION void add_to_step(std::int64_t size, double theta, const Number *x,
+    const Number *old, const Number *c, Number *y, Stream stream);
+
 template <typename To, typename From>
 TENSORMG_CUDA_FUNCTION void convert_sum(
     std::int64_t size, const Scale &scale, const From *x, const From *d, To *dst, Stream stream);

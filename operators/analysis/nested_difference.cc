@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "operators/analysis/function_norms.h"
+#include "operators/block_multigrid/block_transfer.h"
 #include "operators/mesh/sums_over_ranks.h"
-#include "operators/multigrid/block_transfer.h"
 #include "operators/pointwise/cell_quadrature.h"
 
 namespace tensormg

@@ -5,7 +5,7 @@
 
 #include "kernels/core/array.h"
 #include "kernels/laplace/cellmean/cellmean.h"
-#include "operators/curved/pointwise_operator.h"
+#include "operators/curved/block_kernel.h"
 #include "operators/division/side_exchange.h"
 #include "operators/pointwise/block_levels.h"
 

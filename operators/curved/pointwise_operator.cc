@@ -1,177 +1,131 @@
 #include "operators/curved/pointwise_operator.h"
 
-#include <algorithm>
-#include <stdexcept>
 #include <utility>
+
+#include "kernels/vector/cuda.h"
+#include "operators/curved/device_pointwise_kernel.h"
+#include "operators/curved/pointwise_kernel.h"
 
 namespace tensormg
 {
 namespace
 {
-  template <typename C>
-  Array<C> converted(const double *from, std::int64_t size)
+  template <typename Number, typename Context>
+  std::unique_ptr<BlockKernel<Number>> make_kernel(
+      const BlockLevels::Level &level, [[maybe_unused]] const Context &context)
   {
-    Array<C> result(size);
-    std::transform(from, from + size, result.begin(), [](double x) { return static_cast<C>(x); });
-    return result;
+    if constexpr (Context::on_device)
+      return std::make_unique<DevicePointwiseKernel<Number>>(level, context);
+    else
+      return std::make_unique<PointwiseKernel<Number>>(level);
   }
 } // namespace
 
-template <typename Number>
-PointwiseKernel<Number>::PointwiseKernel(const BlockLevels::Level &level)
-  : level_(level)
-  , traces_(laplace::trace_size(level.grid.block))
-  , exchange_(level.make_exchange<C>(level.grid.block.n, 2))
-{
-  set_numbers();
-  arguments_.block = level.grid.block;
-  arguments_.per_direction = level.shape.per_direction;
-  arguments_.basis = &level.basis;
-  arguments_.tables = &level.tables;
-  arguments_.links = level.links->data();
-  arguments_.traces = traces_.data();
-  arguments_.remote_traces = exchange_.received();
-}
-
-template <typename Number>
-void PointwiseKernel<Number>::set_numbers()
-{
-  const Block &block = level_.grid.block;
-  const int degree = block.degree();
-  if (level_.has_one_metric_per_cell())
-    throw std::invalid_argument("a level with one metric per cell has no metric at points");
-  const auto numbers = level_.metric.view();
-  apply_ = laplace::pointwise_cpu<Number>(block.dim, degree);
-  if constexpr (is_double)
-    arguments_.numbers = numbers;
-  else if (level_.is_held_by_half)
-  {
-    in_half_.emplace(block, numbers);
-    arguments_.in_half = in_half_->view();
-    apply_ = laplace::pointwise_cpu<Number, Half>(block.dim, degree);
-  }
-  else
-  {
-    volume_ = converted<C>(numbers.volume, laplace::volume_size(block));
-    face_ = converted<C>(numbers.face, laplace::face_size(block));
-    if (numbers.reaction != nullptr)
-      reaction_ = converted<C>(numbers.reaction, laplace::reaction_size(block));
-    arguments_.numbers = {
-        volume_.data(), face_.data(), numbers.reaction != nullptr ? reaction_.data() : nullptr};
-  }
-}
-
-template <typename Number>
-std::int64_t PointwiseKernel<Number>::bytes(const BlockLevels::Level &level)
-{
-  const Block &block = level.grid.block;
-  const bool has_reaction = level.metric.view().reaction != nullptr;
-  const std::int64_t in_full = laplace::volume_size(block) + laplace::face_size(block) +
-      (has_reaction ? laplace::reaction_size(block) : 0);
-  const std::int64_t of_metric = is_double ? 0
-      : level.is_held_by_half              ? laplace::HalfMetric::bytes(block, has_reaction)
-                                           : in_full * std::int64_t{sizeof(C)};
-  return of_metric + laplace::trace_size(block) * std::int64_t{sizeof(C)};
-}
-
-template <typename Number>
-void PointwiseKernel<Number>::exchange_traces()
-{
-  const Block &block = level_.grid.block;
-  exchange_.run([&](const auto &cell, int side, std::int64_t q, int number) {
-    return traces_[laplace::trace_index(
-        block, cell[2] * block.cells[1] + cell[1], side, q, number, cell[0])];
-  });
-}
-
-template <typename Number>
-void PointwiseKernel<Number>::run(const BlockStep<Number> &step)
-{
-  laplace::PointwiseArguments<Number> a = arguments_;
-  a.src = step.src;
-  a.dst = step.dst;
-  a.b = step.b;
-  a.inverse_diagonal = step.inverse_diagonal;
-  a.old = step.old;
-  a.theta = step.theta;
-  a.alpha = step.alpha;
-  if (level_.shared != nullptr)
-    a.traces_are_written = {
-        [](void *self) { static_cast<PointwiseKernel *>(self)->exchange_traces(); }, this};
-  apply_(a);
-}
-
-template <typename Number>
-PointwiseOperator<Number>::PointwiseOperator(const BlockLevels &levels, std::size_t l,
-    std::shared_ptr<const LevelRelaxation> relaxation, std::unique_ptr<BlockKernel<Number>> kernel)
+template <typename Number, typename Context>
+PointwiseOperator<Number, Context>::PointwiseOperator(const BlockLevels &levels, std::size_t l,
+    std::shared_ptr<const LevelRelaxation> relaxation, std::unique_ptr<BlockKernel<Number>> kernel,
+    Context context)
   : level_(levels.levels()[l])
-  , kernel_(kernel ? std::move(kernel) : std::make_unique<PointwiseKernel<Number>>(level_))
+  , context_(std::move(context))
+  , kernel_(kernel ? std::move(kernel) : make_kernel<Number>(level_, context_))
 {
-  const Block &block = level_.grid.block;
-  if (relaxation != nullptr && relaxation->numbers != nullptr)
+  if (relaxation == nullptr || relaxation->numbers == nullptr)
   {
-    relaxation_.emplace(levels, l, std::move(relaxation));
-    rest_ = VectorType(block);
-    correction_ = VectorType(block);
+    make_inverse_diagonal();
+    return;
   }
+  if constexpr (Context::on_device)
+    relaxation_.emplace(levels, l, std::move(relaxation), context_.stream);
   else
-  {
-    inverse_diagonal_ = Array<C>(block.size());
-    for (std::int64_t at = 0; at < block.size(); ++at)
-      if (const double entry = level_.diagonal[at]; entry > 0.) // padding stays zero
-        inverse_diagonal_[at] = static_cast<C>(1. / entry);
-  }
+    relaxation_.emplace(levels, l, std::move(relaxation));
+  rest_ = make_vector();
+  correction_ = make_vector();
 }
 
-template <typename Number>
-void PointwiseOperator<Number>::vmult(VectorType &y, const VectorType &x)
+template <typename Number, typename Context>
+void PointwiseOperator<Number, Context>::make_inverse_diagonal()
+{
+  const Block &block = level_.grid.block;
+  Array<C> inverse(block.size());
+  for (std::int64_t at = 0; at < block.size(); ++at)
+    if (const double entry = level_.diagonal[at]; entry > 0.) // padding stays zero
+      inverse[at] = static_cast<C>(1. / entry);
+  if constexpr (Context::on_device)
+  {
+    inverse_diagonal_ = DeviceArray<C>(block.size(), Unset());
+    inverse_diagonal_.copy_from_host(inverse.data(), context_.stream);
+    device::synchronize(context_.stream); // what lies on the host goes
+  }
+  else
+    inverse_diagonal_ = std::move(inverse);
+}
+
+template <typename Number, typename Context>
+void PointwiseOperator<Number, Context>::vmult(VectorType &y, const VectorType &x)
 {
   kernel_->run({.src = x.data(), .dst = y.data()});
 }
 
-template <typename Number>
-void PointwiseOperator<Number>::residual(VectorType &r, const VectorType &x, const VectorType &b)
+template <typename Number, typename Context>
+void PointwiseOperator<Number, Context>::residual(
+    VectorType &r, const VectorType &x, const VectorType &b)
 {
   kernel_->run({.src = x.data(), .dst = r.data(), .b = b.data()});
 }
 
-template <typename Number>
-void PointwiseOperator<Number>::chebyshev_step(VectorType &y, const VectorType &x,
+template <typename Number, typename Context>
+void PointwiseOperator<Number, Context>::chebyshev_step(VectorType &y, const VectorType &x,
     const VectorType *old, const VectorType &b, double theta, double alpha)
 {
-  const C t = static_cast<C>(theta);
   if (!relaxation_)
     return kernel_->run({.src = x.data(),
         .dst = y.data(),
         .b = b.data(),
         .inverse_diagonal = inverse_diagonal_.data(),
         .old = old != nullptr ? old->data() : nullptr,
-        .theta = t,
+        .theta = static_cast<C>(theta),
         .alpha = static_cast<C>(alpha)});
   residual(rest_, x, b);
   relaxation_->apply(correction_, rest_, alpha);
-  for (std::int64_t at = 0; at < y.size(); ++at)
-  {
-    const C value = static_cast<C>(x[at]),
-            before = old != nullptr ? static_cast<C>((*old)[at]) : C(0);
-    y[at] = Number(value + t * (value - before) + static_cast<C>(correction_[at]));
-  }
+  add_correction(y, x, old, theta);
 }
 
-template <typename Number>
-void PointwiseOperator<Number>::inverse_diagonal(
+template <typename Number, typename Context>
+void PointwiseOperator<Number, Context>::add_correction(
+    VectorType &y, const VectorType &x, const VectorType *old, double theta)
+{
+  if constexpr (Context::on_device)
+    vector_kernels::cuda::add_to_step(y.size(), theta, x.data(),
+        old != nullptr ? std::as_const(*old).data() : nullptr, std::as_const(correction_).data(),
+        y.data(), context_.stream);
+  else
+    for (std::int64_t at = 0; at < y.size(); ++at)
+    {
+      const C value = static_cast<C>(x[at]),
+              before = old != nullptr ? static_cast<C>((*old)[at]) : C(0);
+      y[at] = Number(
+          value + static_cast<C>(theta) * (value - before) + static_cast<C>(correction_[at]));
+    }
+}
+
+template <typename Number, typename Context>
+void PointwiseOperator<Number, Context>::inverse_diagonal(
     VectorType &x, const VectorType &b, double alpha) const
 {
   if (relaxation_)
     return relaxation_->apply(x, b, alpha);
-  for (std::int64_t at = 0; at < x.size(); ++at)
-    x[at] = Number(static_cast<C>(alpha) * inverse_diagonal_[at] * static_cast<C>(b[at]));
+  if constexpr (Context::on_device)
+    vector_kernels::cuda::multiply_by_diagonal(
+        x.size(), alpha, inverse_diagonal_.data(), b.data(), x.data(), context_.stream);
+  else
+    for (std::int64_t at = 0; at < x.size(); ++at)
+      x[at] = Number(static_cast<C>(alpha) * inverse_diagonal_[at] * static_cast<C>(b[at]));
 }
 
-template class PointwiseKernel<double>;
-template class PointwiseKernel<float>;
-template class PointwiseKernel<Half>;
 template class PointwiseOperator<double>;
 template class PointwiseOperator<float>;
 template class PointwiseOperator<Half>;
+template class PointwiseOperator<double, DeviceContext>;
+template class PointwiseOperator<float, DeviceContext>;
+template class PointwiseOperator<Half, DeviceContext>;
 } // namespace tensormg

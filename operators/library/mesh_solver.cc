@@ -13,6 +13,7 @@
 #include <mpi.h>
 
 #include "kernels/basis/make_cell_basis.h"
+#include "operators/block_solver/block_solve.h"
 #include "operators/data/tensor_rule.h"
 #include "operators/library/array_mesh.h"
 #include "operators/library/coefficient_values.h"
@@ -23,7 +24,7 @@
 #include "operators/pointwise/block_right_hand_side.h"
 #include "operators/solver/argument_checks.h"
 #include "operators/solver/available_memory.h"
-#include "operators/solver/block_solve.h"
+#include "operators/solver/backend_choice.h"
 #include "operators/solver/execution.h"
 #include "operators/vectors/nodal_map.h"
 
@@ -146,8 +147,9 @@ public:
       throw ArgumentError(
           "the mesh, its degree, its averages or its conditions differ between processes; allowed: the same on all");
     check_functions();
+    choose_place();
     require_memory();
-    has_room_for_vertices_ = plan_of_vertices(problem_, options_, communicator_).budget.fits();
+    has_room_for_vertices_ = plan().budget.fits();
     levels_ = made_levels();
     make_solver();
     b_ = Vector<double>(level().grid.block);
@@ -385,19 +387,46 @@ private:
     if (dofs > most_dofs_of_blocks)
       throw ArgumentError("problem.refinements and degree give " + number_text(dofs) +
           " unknowns; allowed: up to " + number_text(most_dofs_of_blocks));
-    const double vector = sizeof(double) * dofs / n_ranks(), // of values on sides
-        needed = make_memory_plan(sizes_of(problem_, n_ranks()), options_).bytes() + vector;
-    require(make_memory_budget(needed, available_memory(), communicator_),
-        number_text(dofs) + " unknowns need", "memory");
+    const double vector = sizeof(double) * dofs / n_ranks(); // of values on sides
+    double needed = make_memory_plan(sizes_of(problem_, n_ranks()), options_, place_).bytes();
+    const std::string unknowns = number_text(dofs) + " unknowns need";
+    if (place_ == MemoryPlace::device)
+    {
+      require(budget_of(needed, place_), unknowns, "memory of the GPU");
+      needed = make_memory_plan(sizes_of(problem_, n_ranks()), options_, MemoryPlace::beside_device)
+                   .bytes();
+    }
+    require(budget_of(needed + vector, MemoryPlace::host), unknowns, "memory");
+  }
+  MemoryBudget budget_of(double needed, MemoryPlace place) const
+  {
+    return make_memory_budget(needed, available_at(place), communicator_, part_of_node(place));
+  }
+  PlanOfVertices plan() const
+  {
+    return plan_of_vertices(problem_, options_, communicator_, place_);
+  }
+  /// Takes a device where there is one, or throws.
+  void choose_place()
+  {
+    together([&] {
+      const BackendChoice choice = with_argument_errors(
+          [&] { return choose_backend_of_blocks(execution_.backend, communicator_); });
+      if (laplace::is_device_backend(choice.backend))
+        place_ = MemoryPlace::device;
+    });
   }
   /// Of new levels and their solver, while the old levels are there.
   void require_memory_again() const
   {
+    const MemoryPlace place =
+        place_ == MemoryPlace::device ? MemoryPlace::beside_device : MemoryPlace::host;
     const double dofs = dofs_of(problem_), kept = 2. * sizeof(double) * dofs / n_ranks(); // x_, b_
-    double needed = make_memory_plan(sizes_of(problem_, n_ranks()), options_).bytes();
+    double needed = make_memory_plan(sizes_of(problem_, n_ranks()), options_, place).bytes();
     if (options_.multigrid.coarsening == Coarsening::automatic && has_room_for_vertices_)
-      needed = std::max(needed, plan_of_vertices(problem_, options_, communicator_).plan.bytes());
-    require(make_memory_budget(needed - kept, available_memory(), communicator_),
+      needed =
+          std::max(needed, plan_of_vertices(problem_, options_, communicator_, place).plan.bytes());
+    require(budget_of(needed - kept, MemoryPlace::host),
         number_text(dofs) + " unknowns with other coefficients need another", "memory");
   }
   std::unique_ptr<BlockLevels> made_levels() const
@@ -409,7 +438,7 @@ private:
   }
   void make_solver()
   {
-    solver_ = with_errors([&] { return make_block_solver(*levels_, options_, x_, b_); });
+    solver_ = with_errors([&] { return make_block_solver(*levels_, options_, x_, b_, place_); });
   }
   /// Where other coefficients were refused it has gone. Collective.
   BlockSolver &solver()
@@ -500,6 +529,7 @@ private:
   BlockProblem problem_;
   NodalMap map_;
   CellOrder order_;
+  MemoryPlace place_ = MemoryPlace::host;
   bool has_room_for_vertices_ = false; ///< asked once: later the object itself has taken memory
   std::unique_ptr<BlockLevels> levels_;
   std::unique_ptr<BlockSolver> solver_;

@@ -74,6 +74,7 @@ public:
   const Context &context() const { return context_; }
   /// Whether the finest level lies on several ranks.
   bool is_distributed() const { return level(size_ - 1).communicator != MPI_COMM_SELF; }
+  static bool can_be_recorded() { return true; }
   /// The number of levels; level 0 is the coarsest.
   std::size_t size() const { return size_; }
   /// The family of the coarsest levels, in single.

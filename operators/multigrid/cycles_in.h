@@ -124,7 +124,7 @@ struct CyclesIn<DeviceContext>
   Runner make_runner(const Family &family) const
   {
     const bool in_stream = !family.is_distributed() || context.links.nccl != nullptr;
-    return {context.stream, !options.level_times && in_stream};
+    return {context.stream, !options.level_times && in_stream && family.can_be_recorded()};
   }
   Clock clock() const
   {

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "kernels/vector/cuda.h"
-#include "operators/cellwise/cholesky.h"
+#include "operators/cellwise/dense_level.h"
 #include "operators/constant/start_vector.h"
 #include "operators/multigrid/eigenvalue_estimate.h"
 
@@ -85,22 +84,9 @@ template <typename Number>
 void DeviceCellwiseSolver<Number>::invert()
 {
   LaplaceOperator<double> on_host(level_, basis_, laplace::Backend::cpu);
-  DenseLevel dense(
-      level_, basis_, [&](auto &y, const auto &x) { on_host.vmult(y, x); }, is_singular_);
-  std::vector<double> inverse =
-      Cholesky(std::move(dense.matrix), "the matrix of the coarsest level").inverse();
-  const std::size_t size = dense.places.size();
-  for (std::size_t j = 0; j < size && !dense.constant.empty(); ++j)
-    for (std::size_t i = 0; i < size; ++i)
-      inverse[j * size + i] -= dense.constant[i] * dense.constant[j] / dense.shift;
-  if (places_.size() == 0)
-  {
-    inverse_ = DeviceArray<double>(static_cast<std::int64_t>(size * size), Unset());
-    places_ = DeviceArray<std::int64_t>(static_cast<std::int64_t>(size), Unset());
-  }
-  inverse_.copy_from_host(inverse.data(), context_.stream);
-  places_.copy_from_host(dense.places.data(), context_.stream);
-  device::synchronize(context_.stream); // what lies on the host goes
+  inverse_ = DeviceDenseInverse(
+      level_, basis_, [&](auto &y, const auto &x) { on_host.vmult(y, x); }, is_singular_,
+      context_.stream);
 }
 
 template <typename Number>
@@ -113,8 +99,7 @@ template <typename Number>
 void DeviceCellwiseSolver<Number>::solve(DeviceVector<Number> &x, const DeviceVector<Number> &b)
 {
   if (operator_ == nullptr)
-    return vector_kernels::cuda::dense_product(
-        places_.size(), inverse_.data(), places_.data(), b.data(), x.data(), context_.stream);
+    return inverse_->multiply(b.data(), x.data());
   space_.convert(DeviceVectorSpace::scale(1.), b, b_);
   steps_->smooth(x_, b_, work_, true, true);
   space_.convert(DeviceVectorSpace::scale(1.), x_, x);
@@ -125,10 +110,9 @@ void DeviceCellwiseSolver<Number>::solve(DeviceVector<Number> &x, const DeviceVe
 template <typename Number>
 std::int64_t DeviceCellwiseSolver<Number>::bytes(const LevelGrid &level)
 {
-  const std::int64_t dofs = level.block.dofs(), size = level.block.size();
   return DenseLevel::suits(level)
-      ? dofs * (dofs + 1) * std::int64_t{sizeof(double)}
-      : 3 * size * std::int64_t{sizeof(double)} + CellNumbersOf<double>::bytes(level);
+      ? DeviceDenseInverse::bytes(level)
+      : 3 * level.block.size() * std::int64_t{sizeof(double)} + CellNumbersOf<double>::bytes(level);
 }
 
 template class DeviceCellwiseSolver<double>;

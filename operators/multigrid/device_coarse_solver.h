@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include "operators/cellwise/dense_level.h"
 #include "operators/constant/laplace_operator.h"
+#include "operators/multigrid/device_dense_inverse.h"
 #include "solvers/chebyshev.h"
 #include "solvers/smoother.h"
 
@@ -37,8 +37,7 @@ private:
   bool is_singular_;
   DeviceContext context_;
   DeviceVectorSpace space_;
-  DeviceArray<double> inverse_;
-  DeviceArray<std::int64_t> places_;
+  std::optional<DeviceDenseInverse> inverse_;
   std::unique_ptr<Operator> operator_; ///< of steps
   std::optional<ThreeTermSmoother<Operator>> steps_;
   DeviceVector<double> x_, b_, work_;

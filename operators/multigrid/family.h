@@ -123,6 +123,10 @@ concept LevelFamily = LevelFamilyIn<F, double> && LevelFamilyIn<F, float> &&
   {
     family.coarsest_level()
     } -> std::same_as<std::size_t>;
+  // Whether all work of a cycle in device memory is queued in its stream.
+  {
+    family.can_be_recorded()
+    } -> std::same_as<bool>;
   // Whether a direct solution of level l takes less time on a device than cycles on the levels below.
   {
     family.has_short_lines(l, std::int64_t{})

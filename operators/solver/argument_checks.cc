@@ -314,8 +314,8 @@ void check_arguments(const Problem &problem, const MeshOptions &mesh, const Solv
       options.multigrid.cycle_operator == CycleOperator::cell_mean)
     refuse("options.multigrid.cycle_operator = cell_mean with mesh.averages = harmonic",
         "auto, true_metric");
-  if (execution.backend != "auto" && execution.backend != "cpu")
-    refuse("execution.backend = '" + execution.backend + "' on curved cells", "auto, cpu");
+  if (execution.backend != "auto" && execution.backend != "cpu" && execution.backend != "cuda")
+    refuse("execution.backend = '" + execution.backend + "' on curved cells", "auto, cpu, cuda");
 }
 
 void check_arguments(const Problem &problem, const SolverOptions &options)

@@ -78,6 +78,29 @@ namespace
         : "";
   }
 
+  constexpr const char *blocks_are_whole = "curved cells cannot be divided among GPUs";
+
+  /// Why there is no device for curved cells; empty if it has been chosen.
+  std::string trouble_with_device_of_blocks(const SolveRanks &ranks)
+  {
+    if (ranks.count > 1)
+      return blocks_are_whole;
+    if (device_count() == 0)
+      return why_no_device();
+    try
+    {
+      use_device(0);
+      const DeviceProperties device = device_properties();
+      if (device.code_capability < 90)
+        return capability_of(device) + "; curved cells need the shared memory of 9.0";
+    }
+    catch (const DeviceError &error)
+    {
+      return error.what();
+    }
+    return "";
+  }
+
   /// Why the device cannot be used for the problem with a backend of this name; empty if it has been chosen.
   std::string trouble_with_device(
       const Problem &problem, const std::string &word, const SolveRanks &ranks)
@@ -229,6 +252,25 @@ BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver
   return {laplace::backend_from_string(word), ""};
 }
 
+BackendChoice choose_backend_of_blocks(const std::string &word, MPI_Comm communicator)
+{
+  if (word == "cpu")
+    return {};
+  if (word != "auto" && word != "cuda")
+    throw std::invalid_argument(
+        "backend = " + word + ": curved cells have no such kernels; allowed: auto, cpu or cuda");
+  SolveRanks ranks = ranks_on_nodes(communicator);
+  MPI_Comm_size(communicator, &ranks.count);
+  if (word == "auto" && !on_all_ranks(device_count() > 0, communicator))
+    return {laplace::Backend::cpu, trouble_with_driver()};
+  const std::string reason = of_any_rank(trouble_with_device_of_blocks(ranks), ranks);
+  if (reason.empty())
+    return {laplace::Backend::cuda, ""};
+  if (word == "cuda")
+    throw std::invalid_argument("backend = cuda: " + reason);
+  return {laplace::Backend::cpu, reason};
+}
+
 std::string why_one_device(const Problem &problem, const SolverOptions &solver,
     const std::string &word, MPI_Comm communicator)
 {
@@ -257,5 +299,16 @@ std::string why_one_device(const Problem &problem, const SolverOptions &solver,
         ? "the grid has at most multigrid.replicated_dofs unknowns"
         : "the grid has too few cells in y and z";
   return missing_on_devices(problem, solver, on_tensor_cores, ranks);
+}
+
+std::string why_one_device_of_blocks(const std::string &word, MPI_Comm communicator)
+{
+  SolveRanks ranks = ranks_on_nodes(communicator);
+  MPI_Comm_size(communicator, &ranks.count);
+  if (ranks.count == 1 || (word != "auto" && word != "cuda") ||
+      !on_all_ranks(ranks.of_node <= device_count(), communicator))
+    return "";
+  ranks.count = 1;
+  return of_any_rank(trouble_with_device_of_blocks(ranks), ranks).empty() ? blocks_are_whole : "";
 }
 } // namespace tensormg

@@ -39,8 +39,12 @@ Division division_for_devices(const SolverOptions &solver);
 BackendChoice choose_backend(const Problem &problem, const SolverOptions &solver,
     const std::string &word, const SolveRanks &ranks = {});
 
+/// The same for curved cells of a mesh of blocks, which one GPU solves: cuda or cpu. `auto` takes cuda for one rank.
+BackendChoice choose_backend_of_blocks(const std::string &word, MPI_Comm communicator);
+
 /// Why one GPU solves such problems where each of several ranks could have one and `word` permits GPUs: what cannot be divided among them; otherwise
 /// empty. Collective.
 std::string why_one_device(const Problem &problem, const SolverOptions &solver,
     const std::string &word, MPI_Comm communicator);
+std::string why_one_device_of_blocks(const std::string &word, MPI_Comm communicator);
 } // namespace tensormg

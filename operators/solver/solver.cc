@@ -17,6 +17,7 @@
 #include "operators/solver/argument_checks.h"
 #include "operators/solver/available_memory.h"
 #include "operators/solver/backend_choice.h"
+#include "operators/solver/current_device.h"
 #include "operators/solver/execution.h"
 #include "operators/solver/memory_plan.h"
 #include "operators/solver/side_values.h"
@@ -25,42 +26,6 @@
 
 namespace tensormg
 {
-namespace
-{
-  /// Makes a device the current one of this thread for a while; nothing: there is none.
-  class CurrentDevice
-  {
-  public:
-    explicit CurrentDevice(std::optional<int> device)
-    {
-      if (!device)
-        return;
-      before_ = device_properties().number;
-      if (*before_ == *device)
-        before_.reset();
-      else
-        use_device(*device);
-    }
-    CurrentDevice(const CurrentDevice &) = delete;
-    CurrentDevice &operator=(const CurrentDevice &) = delete;
-    ~CurrentDevice()
-    {
-      try
-      {
-        if (before_)
-          use_device(*before_);
-      }
-      catch (const DeviceError &)
-      {
-        // Whoever works with it next is told.
-      }
-    }
-
-  private:
-    std::optional<int> before_;
-  };
-} // namespace
-
 class Solver::Implementation
 {
 public:

@@ -272,6 +272,10 @@ void DeviceVectorSpace::convert_to_pair(
 }
 
 template double DeviceVectorSpace::dot(
+    const DeviceVector<float> &, const DeviceVector<float> &) const;
+template void DeviceVectorSpace::axpby(
+    double, const DeviceVector<float> &, double, DeviceVector<float> &) const;
+template double DeviceVectorSpace::dot(
     const DeviceVector<double> &, const DeviceVector<double> &) const;
 template double DeviceVectorSpace::dot(
     const DeviceVector<WideFloat> &, const DeviceVector<WideFloat> &) const;

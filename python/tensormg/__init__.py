@@ -17,7 +17,7 @@ be of either kind:
     u = cupy.empty(solver.shape)
     solver.solve(f, out=u)
 
-MeshSolver is for meshes of curved cells, on the CPU:
+MeshSolver is for meshes of curved cells:
 
     shell = tensormg.Mesh.generated("hyper_shell", "0,0,0 : 0.5 : 1 : 6 : true", dim=3)
     solver = tensormg.MeshSolver(shell, degree=3, refinements=2, boundary={"0": ("dirichlet", 1), "*": ("dirichlet", 0)})

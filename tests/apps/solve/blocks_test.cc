@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/solve/solve.h"
-#include "operators/solver/block_memory.h"
+#include "operators/block_solver/block_memory.h"
 #include "tests/support/json.h"
 #include "tests/support/parameter_files.h"
 #include "tests/support/temporary_directory.h"

@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "operators/block_multigrid/block_family.h"
+#include "operators/block_solver/block_solver.h"
 #include "operators/cellmean/cell_means.h"
 #include "operators/cellmean/operator_choice.h"
-#include "operators/multigrid/block_family.h"
-#include "operators/solver/block_system.h"
 #include "tests/operators/pointwise/setting.h"
 
 extern "C" void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda,
@@ -100,7 +100,7 @@ namespace
   {
     const Setting s = sheared();
     const BlockLevels levels(s.blocks, s.geometry, s.data(), options_of(s, 1));
-    const BlockFamily family(levels);
+    const BlockFamily<> family(levels);
     EXPECT_TRUE(family.cycle_operator().is_cell_mean && family.cycle_operator().is_exact);
     PointwiseOperator<double> at_points(levels, 1);
     const auto op = family.make_operator<double>(1);

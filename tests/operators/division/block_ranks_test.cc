@@ -11,10 +11,10 @@
 
 #include <gtest/gtest.h>
 
+#include "operators/block_multigrid/block_family.h"
+#include "operators/block_solver/block_solver.h"
 #include "operators/blocks/periodic.h"
 #include "operators/division/block_division.h"
-#include "operators/multigrid/block_family.h"
-#include "operators/solver/block_system.h"
 #include "tests/operators/pointwise/setting.h"
 
 namespace tensormg
@@ -177,7 +177,7 @@ namespace
       EXPECT_EQ(all.is_distributed(), n_ranks() > 1);
       ASSERT_EQ(all.levels().size(), one.levels().size());
       const MultigridOptions cells{.relaxation = Relaxation::cells};
-      const BlockFamily of_one(one, cells), of_all(all, cells);
+      const BlockFamily<> of_one(one, cells), of_all(all, cells);
       for (std::size_t l = 0; l < one.levels().size(); ++l)
       {
         const LevelGrid &grid = all.levels()[l].grid;

@@ -14,9 +14,9 @@
 #include <gtest/gtest.h>
 
 #include "kernels/basis/make_cell_basis.h"
+#include "operators/block_solver/block_solve.h"
 #include "operators/blocks/generated_mesh.h"
 #include "operators/pointwise/block_right_hand_side.h"
-#include "operators/solver/block_solve.h"
 #include "operators/solver/execution.h"
 #include "operators/vectors/nodal_map.h"
 #include "tensormg/mpi.h"
@@ -693,9 +693,9 @@ namespace
         },
         {"mesh.map: ", "is folded at ("});
     Execution execution = alone();
-    execution.backend = "cuda";
+    execution.backend = "mma";
     expect_refused([&] { MeshSolver(of_shell(2, 1, 0), shell(2), {}, execution); },
-        {"execution.backend = 'cuda'", "allowed: auto, cpu"});
+        {"execution.backend = 'mma'", "allowed: auto, cpu, cuda"});
     EXPECT_THROW(MeshSolver(of_shell(3, 8, 8), shell(3), {}, alone()), MemoryError);
     expect_refused([&] { MeshSolver(of_shell(3, 8, 20), shell(3), {}, alone()); },
         {"problem.refinements and degree give", "unknowns; allowed: up to 1e+15"});

@@ -8,14 +8,14 @@
 
 #include <gtest/gtest.h>
 
+#include "operators/block_multigrid/block_family.h"
+#include "operators/block_solver/block_solve.h"
 #include "operators/blocks/generated_mesh.h"
 #include "operators/blocks/periodic.h"
 #include "operators/curved/separable_numbers.h"
-#include "operators/multigrid/block_family.h"
 #include "operators/pointwise/affine_cells.h"
 #include "operators/pointwise/block_problem.h"
 #include "operators/pointwise/cell_variety.h"
-#include "operators/solver/block_solve.h"
 #include "tests/operators/pointwise/setting.h"
 
 namespace tensormg
@@ -189,7 +189,7 @@ namespace
   {
     for (const Relaxation relaxation : {Relaxation::diagonal, Relaxation::cells_and_lines})
     {
-      const BlockFamily family(levels_, {.relaxation = relaxation}),
+      const BlockFamily<> family(levels_, {.relaxation = relaxation}),
           other(
               at_points_, {.relaxation = relaxation, .cycle_operator = CycleOperator::true_metric});
       EXPECT_TRUE(family.cycle_operator().is_exact && family.cycle_operator().is_cell_mean);

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "operators/block_solver/block_solver.h"
 #include "operators/pointwise/block_numbers.h"
 #include "operators/pointwise/block_right_hand_side.h"
-#include "operators/solver/block_system.h"
 
 namespace tensormg
 {

@@ -21,6 +21,7 @@ struct BlockSizes
   /// The finest cells, and all coarser ones, have one metric each (operators/pointwise/affine_cells.h).
   bool has_affine_cells = false, has_affine_coarse_cells = false;
 };
-/// Of the rank with most blocks. With Coarsening::vertices for its levels, otherwise for those of cells.
-MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &options);
+/// Of the rank with most blocks. With Coarsening::vertices for its levels, otherwise for those of cells. Beside a device: what of them all is on the host, too.
+MemoryPlan make_memory_plan(
+    const BlockSizes &sizes, const SolverOptions &options, MemoryPlace place = MemoryPlace::host);
 } // namespace tensormg

@@ -5,10 +5,10 @@
 
 #include <mpi.h>
 
+#include "operators/block_solver/block_memory.h"
+#include "operators/block_solver/block_solver.h"
 #include "operators/pointwise/block_levels.h"
 #include "operators/pointwise/block_problem.h"
-#include "operators/solver/block_memory.h"
-#include "operators/solver/block_system.h"
 #include "operators/solver/memory_plan.h"
 #include "operators/solver/solve_events.h"
 #include "operators/vectors/vector.h"
@@ -42,8 +42,10 @@ struct PlanOfVertices
   MemoryPlan plan;
   MemoryBudget budget;
 };
-PlanOfVertices plan_of_vertices(
-    const BlockProblem &problem, const SolverOptions &options, MPI_Comm communicator);
+PlanOfVertices plan_of_vertices(const BlockProblem &problem, const SolverOptions &options,
+    MPI_Comm communicator, MemoryPlace place = MemoryPlace::host);
+/// Bytes that there are for a plan: of this process' device, or of the machine.
+double available_at(MemoryPlace place);
 
 /// The levels, for a problem that something holds (BlockLevels::check_held()); has_room_for_vertices as in BlockLevels::Options. Throws as BlockLevels. Collective; `problem` must outlive the result.
 std::unique_ptr<BlockLevels> make_levels(const BlockProblem &problem, MPI_Comm communicator,

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/vector/vector.h"
-#include "operators/multigrid/block_family.h"
+#include "operators/block_multigrid/block_family.h"
 #include "solvers/cg.h"
 #include "solvers/fgmres.h"
 #include "tests/operators/multigrid/family_checks.h"
@@ -81,7 +81,7 @@ namespace
     {
       const BlockLevels levels(
           mesh.blocks, mesh.geometry, test::tensor, options_of(degree, refinements));
-      const BlockFamily family(levels);
+      const BlockFamily<> family(levels);
       EXPECT_EQ(family.size(), size);
       for (std::size_t l = 0; l < family.size(); ++l)
         test::check_operator<TypeParam>(family, l, true, rounding<TypeParam>);
@@ -95,9 +95,9 @@ namespace
   /// (C x, y) = (x, C y), and C is about B^-1.
   void expect_symmetric_coarse_solver(const BlockLevels &levels, double accuracy)
   {
-    const BlockFamily family(levels);
+    const BlockFamily<> family(levels);
     const auto solver = family.make_coarse_solver<double>(0);
-    const test::FamilyLevel<double, BlockFamily> level(family, 0, true);
+    const test::FamilyLevel<double, BlockFamily<>> level(family, 0, true);
     auto x = level.rounded(level.random), y = level.another();
     if (levels.is_singular())
       for (auto *v : {&x, &y})
@@ -152,9 +152,9 @@ namespace
   template <typename Number, typename Solver = Fgmres<VectorSpace>>
   int iterations(const BlockLevels &levels)
   {
-    const BlockFamily family(levels);
+    const BlockFamily<> family(levels);
     const std::size_t finest = family.size() - 1;
-    MultigridImplementation<BlockFamily, Number> multigrid(family, {}, {});
+    MultigridImplementation<BlockFamily<>, Number> multigrid(family, {}, {});
     const VectorSpace space = family.make_space(finest);
     const auto op = family.make_operator<double>(finest);
     auto b = family.make_start_vector(finest), x = space.make_vector();

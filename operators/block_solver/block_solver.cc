@@ -1,14 +1,13 @@
-#include "operators/solver/block_system.h"
+#include "operators/block_solver/block_solver.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 
-#include "operators/cellmean/cell_mean_kernel.h"
-#include "operators/multigrid/block_eigenvalues.h"
-#include "operators/multigrid/multigrid_implementation.h"
-#include "operators/vectors/with_number.h"
+#include "operators/block_solver/block_solver_places.h"
+#include "operators/mesh/sums_over_ranks.h"
 #include "tensormg/solver.h"
 
 namespace tensormg
@@ -31,19 +30,6 @@ namespace
     if (takes_tensor_cores(options.multigrid.precision))
       refuse(std::string("cycle in ") + to_string(options.multigrid.precision) +
           ", which takes the tensor cores of a device");
-  }
-
-  SolverOptions with_choices(
-      const BlockLevels &levels, const BlockSystem &system, SolverOptions options)
-  {
-    constexpr double most_in_single = 1e9;
-    // Cells that all touch stiff ones have diagonals like theirs.
-    if (options.multigrid.precision == Precision::automatic &&
-        std::max(diagonal_range(levels), system.relaxation().jump) > most_in_single)
-      options.multigrid.precision = Precision::double_precision;
-    options.multigrid = with_precision_of_blocks(options.multigrid);
-    options.basis_precision = BasisPrecision::double_precision;
-    return options;
   }
 } // namespace
 
@@ -69,56 +55,15 @@ MultigridOptions with_precision_of_blocks(MultigridOptions options)
   return options;
 }
 
-BlockSystem::BlockSystem(const BlockLevels &levels, const MultigridOptions &options)
-  : levels_(levels)
-  , family_(levels, options)
-{}
-
-template <>
-std::unique_ptr<PointwiseOperator<double>> BlockSystem::make_operator<double>() const
-{
-  std::unique_ptr<BlockKernel<double>> kernel;
-  if (cycle_operator().is_exact)
-    kernel = std::make_unique<CellMeanKernel<double>>(levels_.levels().back());
-  return std::make_unique<PointwiseOperator<double>>(
-      levels_, n_levels() - 1, nullptr, std::move(kernel));
-}
-
-std::unique_ptr<MultigridPreconditioner> BlockSystem::make_cycle(
-    const MultigridOptions &options, const CycleOptions &cycle) const
-{
-  return with_number(
-      options.precision, [&](auto number) -> std::unique_ptr<MultigridPreconditioner> {
-        return std::make_unique<MultigridImplementation<BlockFamily, decltype(number)>>(
-            family_, options, cycle);
-      });
-}
-
-double BlockSystem::largest_eigenvalue_bound() const
-{
-  const auto op = make_operator<double>();
-  return tensormg::largest_eigenvalue_bound(levels_, *op);
-}
-
-std::string BlockSystem::advice_on_precision() const
-{
-  constexpr double much = 1e6;
-  return diagonal_range(levels_) < much
-      ? ""
-      : "may hold too little for these coefficients and cells: double";
-}
-
 std::unique_ptr<BlockSolver> make_block_solver(const BlockLevels &levels,
-    const SolverOptions &options, Vector<double> &x, const Vector<double> &b)
+    const SolverOptions &options, Vector<double> &x, const Vector<double> &b, MemoryPlace place)
 {
   constexpr double most_that_double_holds = 1e9;
   check_options(options);
   try
   {
-    const BlockSystem system(levels, options.multigrid);
-    auto solver = std::make_unique<BlockSolver>(system, with_choices(levels, system, options));
-    solver->set_up(x, b);
-    return solver;
+    return place == MemoryPlace::device ? make_block_solver_on_device(levels, options, x, b)
+                                        : make_block_solver_on_host(levels, options, x, b);
   }
   catch (const std::invalid_argument &)
   {
@@ -139,6 +84,4 @@ std::unique_ptr<BlockSolver> make_block_solver(const BlockLevels &levels,
                     : ", or multigrid.precision = auto"));
   }
 }
-
-template class SystemSolver<BlockSystem>;
 } // namespace tensormg

@@ -1,14 +1,15 @@
-#include "operators/solver/block_memory.h"
+#include "operators/block_solver/block_memory.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "kernels/laplace/pointwise/cuda.h"
+#include "operators/block_solver/block_solver.h"
 #include "operators/cellwise/dense_level.h"
 #include "operators/cellwise/sparse_solver.h"
 #include "operators/pointwise/block_levels.h"
-#include "operators/solver/block_system.h"
 
 namespace tensormg
 {
@@ -76,10 +77,11 @@ namespace
   struct BytesOfLevels
   {
     double in_double = 0., in_cycle = 0.; ///< metric and diagonal
-    double traces = 0., vectors = 0., inverses = 0.;
+    double finest_in_double = 0.;
+    double traces = 0., borders = 0., vectors = 0., inverses = 0.;
   };
-  BytesOfLevels bytes_of_levels(
-      const std::vector<Block> &blocks, const BlockSizes &sizes, const MultigridOptions &multigrid)
+  BytesOfLevels bytes_of_levels(const std::vector<Block> &blocks, const BlockSizes &sizes,
+      const MultigridOptions &multigrid, bool on_device)
   {
     BytesOfLevels sum;
     const double bytes = bytes_per_number(multigrid.precision);
@@ -94,31 +96,50 @@ namespace
       const double at_points = metric_numbers(block, sizes.has_reaction);
       // In double the cycle takes the numbers of the level, of which means may be none.
       const bool has_copy =
-          multigrid.precision != Precision::double_precision || has_means != is_affine;
+          on_device || multigrid.precision != Precision::double_precision || has_means != is_affine;
       const double of_cycle = has_means ? means : at_points;
-      sum.in_double += sizeof(double) * ((is_affine ? means : at_points) + diagonal);
+      sum.finest_in_double = sizeof(double) * ((is_affine ? means : at_points) + diagonal);
+      sum.in_double += sum.finest_in_double;
       sum.in_cycle += of_numbers * ((has_copy ? of_cycle : 0.) + diagonal);
       sum.traces += of_numbers * traces_of(block, has_means);
+      sum.borders +=
+          of_numbers * static_cast<double>(laplace::border_size(block, block.cells[1], 0));
       sum.vectors += bytes * static_cast<double>(6 * block.size());
       const int numbers =
           laplace::cell_inverse_numbers(block.n) + laplace::line_inverse_numbers(block.n);
-      sum.inverses += (sizeof(double) + of_numbers) *
-          static_cast<double>(laplace::relaxation_size(block, numbers));
+      const auto inverses = static_cast<double>(laplace::relaxation_size(block, numbers));
+      // On a device lines have a vector for each direction, and what is eliminated.
+      sum.inverses += (sizeof(double) + of_numbers) * inverses +
+          (on_device ? block.dim * (bytes + 12. / block.n) * diagonal : 0.);
     }
     return sum;
   }
+
+  void add_method(const SolverOptions &options, double vector, MemoryPlan &plan)
+  {
+    const std::string fp64 = to_string(Precision::double_precision);
+    if (options.solver == OuterSolver::cg)
+      plan.items.push_back({"cg: r, z, p, q", fp64, 4, 4. * vector});
+    else
+    {
+      const std::int64_t count = 2 * std::min(options.restart, options.max_iterations) + 1;
+      plan.items.push_back(
+          {"fgmres: both bases, at most", fp64, count, static_cast<double>(count) * vector});
+    }
+  }
 } // namespace
 
-MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &options)
+MemoryPlan make_memory_plan(
+    const BlockSizes &sizes, const SolverOptions &options, MemoryPlace place)
 {
   MemoryPlan plan;
+  const bool on_device = place == MemoryPlace::device,
+             is_beside = place == MemoryPlace::beside_device;
   const MultigridOptions multigrid = with_precision_of_blocks(options.multigrid);
   const bool vertices = multigrid.coarsening == Coarsening::vertices;
   const std::vector<Block> blocks = blocks_of_levels(sizes, vertices);
-  const BytesOfLevels levels = bytes_of_levels(blocks, sizes, multigrid);
+  const BytesOfLevels levels = bytes_of_levels(blocks, sizes, multigrid, on_device);
   const double vector = sizeof(double) * static_cast<double>(blocks.back().size());
-  const double of_traces =
-      levels.traces + sizeof(double) * traces_of(blocks.back(), sizes.has_affine_cells);
   const std::string fp64 = to_string(Precision::double_precision),
                     of_cycle = to_string(multigrid.precision);
   const auto add = [&](const std::string &name, const std::string &precision, std::int64_t count,
@@ -126,22 +147,29 @@ MemoryPlan make_memory_plan(const BlockSizes &sizes, const SolverOptions &option
     plan.items.push_back({name, precision, count, size});
   };
   add("solution, right-hand side", fp64, 2, 2. * vector);
-  if (options.solver == OuterSolver::cg)
-    add("cg: r, z, p, q", fp64, 4, 4. * vector);
+  if (!is_beside)
+    add_method(options, vector, plan);
+  if (on_device)
+    add("metric and diagonal of the finest level", fp64, 1, levels.finest_in_double);
   else
+    add("metric and diagonal of all levels", fp64, 1, levels.in_double);
+  if (!is_beside)
   {
-    const std::int64_t length = std::min(options.restart, options.max_iterations);
-    add("fgmres: both bases, at most", fp64, 2 * length + 1,
-        static_cast<double>(2 * length + 1) * vector);
+    add("the same for the cycle, at most", of_cycle, 1, levels.in_cycle);
+    add(on_device ? "traces of sides of blocks" : "traces of faces", "mixed", 1,
+        on_device
+            ? levels.borders +
+                sizeof(double) *
+                    static_cast<double>(
+                        laplace::border_size(blocks.back(), blocks.back().cells[1], 0))
+            : levels.traces + sizeof(double) * traces_of(blocks.back(), sizes.has_affine_cells));
+    add("vectors of the cycle", of_cycle, 6, levels.vectors);
   }
-  add("metric and diagonal of all levels", fp64, 1, levels.in_double);
-  add("the same for the cycle, at most", of_cycle, 1, levels.in_cycle);
-  add("traces of faces", "mixed", 1, of_traces);
-  add("vectors of the cycle", of_cycle, 6, levels.vectors);
   add("inverses of cells and lines, at most", "mixed", 1, levels.inverses);
-  add("polynomials of the blocks", fp64, 1,
-      3. * sizeof(double) * static_cast<double>(sizes.n_blocks) *
-          std::pow(sizes.geometry_degree + 1., sizes.dim));
+  if (!on_device)
+    add("polynomials of the blocks", fp64, 1,
+        3. * sizeof(double) * static_cast<double>(sizes.n_blocks) *
+            std::pow(sizes.geometry_degree + 1., sizes.dim));
   add(vertices ? "coarse solver, all vertices on each rank" : "coarse solver", fp64, 1,
       bytes_of_coarse_solver(blocks.front(), sizes, vertices));
   return plan;

@@ -1,6 +1,6 @@
 // ranks: 1 2
 // The bound holds, and is not far from the eigenvalue.
-#include "operators/multigrid/block_eigenvalues.h"
+#include "operators/block_multigrid/block_eigenvalues.h"
 
 #include <tuple>
 

@@ -1,5 +1,5 @@
 // Curved cells pass the test of every family with each smoother, and multigrid on them needs as many iterations as are asked of it.
-#include "operators/multigrid/block_family.h"
+#include "operators/block_multigrid/block_family.h"
 
 #include <cmath>
 #include <numbers>
@@ -37,7 +37,7 @@ namespace
       const NamedMesh mesh = generate_mesh(dim, name, arguments, 6);
       const BlockLevels levels(mesh.blocks, mesh.geometry, test::tensor,
           {.degree = 2, .mapping_degree = 2, .refinements = dim == 2 ? 3 : 2});
-      const BlockFamily family(levels);
+      const BlockFamily<> family(levels);
       EXPECT_EQ(family.in_single(2).size(), 2u);
       for (std::size_t l = 1; l < family.size(); ++l)
         test::check_transfer<TypeParam>(family, l, rounding<TypeParam>);
@@ -46,7 +46,7 @@ namespace
           {Relaxation::diagonal, Relaxation::cells, Relaxation::lines, Relaxation::cells_and_lines})
       {
         SCOPED_TRACE(testing::Message() << name << " smoother " << int(relaxation));
-        const BlockFamily with(levels, {.relaxation = relaxation});
+        const BlockFamily<> with(levels, {.relaxation = relaxation});
         for (std::size_t l = 0; l < with.size(); ++l)
           test::check_operator<TypeParam>(with, l, true, rounding<TypeParam>);
         test::check_cycles<TypeParam>(with, {}, 0.4);
@@ -59,9 +59,9 @@ namespace
   int iterations(
       const BlockLevels &levels, double tolerance, CycleOperator which = CycleOperator::true_metric)
   {
-    const BlockFamily family(levels, {.cycle_operator = which});
+    const BlockFamily<> family(levels, {.cycle_operator = which});
     const std::size_t finest = family.size() - 1;
-    MultigridImplementation<BlockFamily, Number> multigrid(family, {}, {});
+    MultigridImplementation<BlockFamily<>, Number> multigrid(family, {}, {});
     const VectorSpace space = family.make_space(finest);
     PointwiseOperator<double> op(levels, finest);
     Fgmres<VectorSpace> solver(space, tolerance, 100, 50);

@@ -1,4 +1,4 @@
-#include "operators/solver/block_solve.h"
+#include "operators/block_solver/block_solve.h"
 
 #include <cmath>
 #include <new>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/core/setup_times.h"
+#include "kernels/device/device.h"
 #include "operators/pointwise/affine_cells.h"
 #include "operators/solver/available_memory.h"
 #include "tensormg/solver.h"
@@ -69,15 +70,22 @@ BlockSizes sizes_of(const BlockProblem &problem, int n_ranks)
       problem.geometry.degree(), n_ranks, is_affine, is_affine && data.k.is_constant_in_blocks()};
 }
 
-PlanOfVertices plan_of_vertices(
-    const BlockProblem &problem, const SolverOptions &options, MPI_Comm communicator)
+double available_at(MemoryPlace place)
+{
+  return place == MemoryPlace::device ? static_cast<double>(free_device_bytes())
+                                      : available_memory();
+}
+
+PlanOfVertices plan_of_vertices(const BlockProblem &problem, const SolverOptions &options,
+    MPI_Comm communicator, MemoryPlace place)
 {
   int n_ranks = 1;
   MPI_Comm_size(communicator, &n_ranks);
   SolverOptions on_vertices = options;
   on_vertices.multigrid.coarsening = Coarsening::vertices;
-  MemoryPlan plan = make_memory_plan(sizes_of(problem, n_ranks), on_vertices);
-  const MemoryBudget budget = make_memory_budget(plan.bytes(), available_memory(), communicator);
+  MemoryPlan plan = make_memory_plan(sizes_of(problem, n_ranks), on_vertices, place);
+  const MemoryBudget budget =
+      make_memory_budget(plan.bytes(), available_at(place), communicator, part_of_node(place));
   return {std::move(plan), budget};
 }
 

@@ -1,0 +1,124 @@
+#include "operators/curved/device_pointwise_kernel.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include "kernels/laplace/pointwise/half_metric.h"
+
+namespace tensormg
+{
+namespace
+{
+  template <typename C>
+  std::vector<C> rounded(const double *from, std::int64_t size)
+  {
+    std::vector<C> result(from == nullptr ? 0 : static_cast<std::size_t>(size));
+    std::transform(from, from + std::ssize(result), result.begin(),
+        [](double x) { return static_cast<C>(x); });
+    return result;
+  }
+} // namespace
+
+template <typename Number>
+DevicePointwiseKernel<Number>::DevicePointwiseKernel(
+    const BlockLevels::Level &level, const DeviceContext &context)
+  : level_(level)
+  , stream_(context.stream)
+{
+  const Block &block = level.grid.block;
+  if (level.has_one_metric_per_cell())
+    throw std::invalid_argument("a level with one metric per cell has no metric at points");
+  links_ = uploaded(level.links->data(), std::ssize(*level.links));
+  borders_ =
+      DeviceArray<C>(laplace::border_size(block, level.shape.per_direction, 0), context.stream);
+  const auto numbers = level.metric.view();
+  if constexpr (std::is_same_v<C, double>)
+    take(numbers, numbers_);
+  else if (level.is_held_by_half)
+    take(laplace::HalfMetric(block, numbers).view(), in_half_);
+  else
+  {
+    const auto volume = rounded<C>(numbers.volume, laplace::volume_size(block)),
+               face = rounded<C>(numbers.face, laplace::face_size(block)),
+               reaction = rounded<C>(numbers.reaction, laplace::reaction_size(block));
+    take<C>({volume.data(), face.data(), reaction.empty() ? nullptr : reaction.data(), nullptr},
+        numbers_);
+  }
+}
+
+template <typename Number>
+template <typename T>
+DeviceArray<T> DevicePointwiseKernel<Number>::uploaded(const T *from, std::int64_t size) const
+{
+  DeviceArray<T> result(size, Unset());
+  result.copy_from_host(from, stream_);
+  return result;
+}
+
+template <typename Number>
+template <typename Stored>
+void DevicePointwiseKernel<Number>::take(
+    const laplace::PointNumbers<Stored> &from, Numbers<Stored> &to)
+{
+  const Block &block = level_.grid.block;
+  to.volume = uploaded(from.volume, laplace::volume_size(block));
+  to.face = uploaded(from.face, laplace::face_size(block));
+  if (from.reaction != nullptr)
+    to.reaction = uploaded(from.reaction, laplace::reaction_size(block));
+  if (from.powers != nullptr)
+    to.powers = uploaded(from.powers, laplace::power_size(block));
+  device::synchronize(stream_); // what lies on the host may go
+}
+
+template <typename Number>
+void DevicePointwiseKernel<Number>::run(const BlockStep<Number> &step)
+{
+  if constexpr (!std::is_same_v<C, double>)
+    if (in_half_.volume.size() > 0)
+      return run_with(step, in_half_);
+  run_with(step, numbers_);
+}
+
+template <typename Number>
+template <typename Stored>
+void DevicePointwiseKernel<Number>::run_with(
+    const BlockStep<Number> &step, const Numbers<Stored> &numbers)
+{
+  const Block &block = level_.grid.block;
+  laplace::PointwiseDeviceArguments<Number, Stored> a;
+  a.block = block;
+  a.per_direction = level_.shape.per_direction;
+  a.basis = &level_.basis;
+  a.tables = &level_.tables;
+  a.links = links_.data();
+  a.numbers = numbers.view();
+  a.src = step.src;
+  a.dst = step.dst;
+  a.b = step.b;
+  a.inverse_diagonal = step.inverse_diagonal;
+  a.old = step.old;
+  a.theta = step.theta;
+  a.alpha = step.alpha;
+  a.borders = borders_.data();
+  a.stream = stream_;
+  laplace::pointwise_cuda<Number, Stored>(block.dim, block.degree())(a);
+}
+
+template <typename Number>
+std::int64_t DevicePointwiseKernel<Number>::bytes(const BlockLevels::Level &level)
+{
+  const Block &block = level.grid.block;
+  const bool has_reaction = level.metric.view().reaction != nullptr;
+  const std::int64_t numbers = laplace::volume_size(block) + laplace::face_size(block) +
+      (has_reaction ? laplace::reaction_size(block) : 0);
+  const bool in_half = !std::is_same_v<C, double> && level.is_held_by_half;
+  return (in_half ? laplace::HalfMetric::bytes(block, has_reaction)
+                  : numbers * std::int64_t{sizeof(C)}) +
+      laplace::border_size(block, level.shape.per_direction, 0) * std::int64_t{sizeof(C)};
+}
+
+template class DevicePointwiseKernel<double>;
+template class DevicePointwiseKernel<float>;
+template class DevicePointwiseKernel<Half>;
+} // namespace tensormg
