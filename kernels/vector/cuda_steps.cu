@@ -64,8 +64,8 @@ void add_to_step(std::int64_t size, double theta, const Number *x, const Number 
     const Number *c, Number *y, Stream stream)
 {
   const std::int64_t words = size / word<Number>;
-  launch("launching a step", step_kernel<Number>, blocks_of_words(words), reduction_threads, 0, stream,
-      words, static_cast<Compute<Number>>(theta), x, old, c, y);
+  launch("launching a step", step_kernel<Number>, blocks_of_words(words), reduction_threads, 0,
+      stream, words, static_cast<Compute<Number>>(theta), x, old, c, y);
 }
 
 template void multiply_by_diagonal(
