@@ -17,7 +17,7 @@ struct PointwiseDeviceArguments
   const CellBasis *basis = nullptr;
   const PointTables *tables = nullptr;
   const BlockLink *links = nullptr;
-  PointNumbers<Stored> numbers;
+  PointNumbers<Stored> numbers; ///< in the order of DeviceLayout (device_layout.h)
   const Number *src = nullptr;
   Number *dst = nullptr;
   const Number *b = nullptr;

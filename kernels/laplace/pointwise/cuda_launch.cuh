@@ -13,6 +13,28 @@ namespace tensormg::laplace
 {
 namespace pointwise
 {
+  /// What the second cache of a GPU holds of two layers of bricks and their metric, by far.
+  inline constexpr int cells_of_tile = 32;
+  template <typename Brick>
+  void order_bricks(PointwiseParameters<Brick> &p)
+  {
+    for (int d = 0; d < 2; ++d)
+    {
+      const int tile = std::min(p.bricks[d], std::max(1, cells_of_tile / Brick::cells(d)));
+      p.tile[d] = Divisor(unsigned(tile));
+      p.tiles[d] = Divisor(unsigned((p.bricks[d] + tile - 1) / tile));
+    }
+    p.layers = Divisor(unsigned(p.bricks[2]));
+  }
+  /// Of a cell in shared memory.
+  template <typename Brick>
+  int shared_numbers(
+      const PointwiseDeviceArguments<typename Brick::Number, typename Brick::Stored> &a)
+  {
+    const bool has_reaction = a.numbers.reaction != nullptr;
+    return Brick::cell_numbers(Brick::used_numbers + (has_reaction ? Brick::test_numbers : 0));
+  }
+
   template <typename Brick>
   PointwiseParameters<Brick> parameters(
       const PointwiseDeviceArguments<typename Brick::Number, typename Brick::Stored> &a)
@@ -36,6 +58,15 @@ namespace pointwise
     }
     p.block = a.block;
     p.per_direction = static_cast<int>(a.per_direction);
+    p.cells_y = static_cast<int>(a.block.cells[1]);
+    p.pitch = static_cast<int>(a.block.pitch);
+    p.layer = p.pitch * p.cells_y;
+    const std::int64_t steps[3] = {a.block.pitch, a.block.row(), a.block.plane()};
+    for (int d = 0; d < 3; ++d)
+    {
+      p.next_mode[d] = steps[d];
+      p.next_cell[d] = d == 0 ? 1 : steps[d] * (d == 1 ? n : a.block.nz());
+    }
     for (std::size_t d = 0; d < 3; ++d)
     {
       const std::int64_t cells = d < Brick::dim ? a.per_direction : 1;
@@ -44,6 +75,9 @@ namespace pointwise
     }
     if (a.per_direction % Brick::cells_x != 0)
       p.bricks[0] = static_cast<int>((a.block.pitch + Brick::cells_x - 1) / Brick::cells_x);
+    order_bricks(p);
+    p.of_cell = shared_numbers<Brick>(a);
+    p.tests_offset = a.numbers.reaction != nullptr ? Brick::used_numbers : 0;
     p.links = a.links;
     p.numbers = a.numbers;
     p.src = a.src;
@@ -61,25 +95,25 @@ namespace pointwise
   void launch_brick(
       const PointwiseDeviceArguments<typename Brick::Number, typename Brick::Stored> &a)
   {
-    using C = typename Brick::C;
     const PointwiseParameters<Brick> p = parameters<Brick>(a);
     const std::int64_t cells = a.per_direction, dim = Brick::dim;
     const std::int64_t border_cells =
         a.block.cells[0] / cells * 2 * dim * (dim == 3 ? cells * cells : cells);
-    const std::int64_t of_block = std::int64_t(Brick::cells_x) * Brick::rows;
-    constexpr std::size_t border_bytes = Brick::end_numbers(1) * sizeof(C);
-    static_assert(border_bytes <= 48 * 1024, "needs no permission");
-    launch("launching the traces of blocks of the mesh", &border_kernel<Brick>,
-        dim3(unsigned((border_cells + of_block - 1) / of_block)), Brick::threads, border_bytes,
-        a.stream, p);
-    a.borders_are_written();
+    const std::int64_t shared_bytes = Brick::shared_bytes(p.of_cell);
+    const auto borders = &border_kernel<Brick>;
     const auto kernel = &operator_kernel<Brick>;
-    allow_shared_bytes(reinterpret_cast<const void *>(kernel), Brick::shared_bytes);
+    allow_shared_bytes(reinterpret_cast<const void *>(borders), std::size_t(shared_bytes));
+    allow_shared_bytes(reinterpret_cast<const void *>(kernel), std::size_t(shared_bytes));
+    launch("launching the traces of blocks of the mesh", borders,
+        dim3(unsigned((border_cells + Brick::all_cells - 1) / Brick::all_cells)), Brick::threads,
+        std::size_t(shared_bytes), a.stream, p);
+    a.borders_are_written();
     const std::int64_t columns =
         cells % Brick::cells_x != 0 ? 1 : (a.block.pitch + cells - 1) / cells;
-    launch("launching the operator on curved cells", kernel,
-        dim3(unsigned(columns * p.bricks[0] * p.bricks[1] * p.bricks[2])), Brick::threads,
-        Brick::shared_bytes, a.stream, p);
+    const std::int64_t of_column =
+        std::int64_t(p.tile[0].by) * p.tile[1].by * p.layers.by * p.tiles[0].by * p.tiles[1].by;
+    launch("launching the operator on curved cells", kernel, dim3(unsigned(columns * of_column)),
+        Brick::threads, std::size_t(shared_bytes), a.stream, p);
   }
 } // namespace pointwise
 

@@ -4,6 +4,7 @@
 
 #include "kernels/device/device.h"
 #include "kernels/laplace/pointwise/cuda.h"
+#include "kernels/laplace/pointwise/device_layout.h"
 #include "tests/operators/pointwise/setting.h"
 #include "tests/support/guarded.h"
 
@@ -39,33 +40,41 @@ namespace
       else
         return {nullptr, nullptr, nullptr, nullptr};
     }
-    static std::vector<Stored> stored(
-        [[maybe_unused]] const C *computed, [[maybe_unused]] const Stored *half, std::int64_t size)
+    /// In the order of the device; for_numbers(move) calls move(place there, place on the host).
+    template <typename ForNumbers>
+    static DeviceArray<Stored> upload([[maybe_unused]] const C *computed,
+        [[maybe_unused]] const Stored *half, std::int64_t size, const ForNumbers &for_numbers)
     {
-      std::vector<Stored> result(static_cast<std::size_t>(size));
-      for (std::size_t i = 0; i < result.size(); ++i)
-        if constexpr (in_half)
-          result[i] = half[i];
-        else
-          result[i] = static_cast<Stored>(computed[i]);
-      return result;
+      const bool is_there = in_half ? half != nullptr : computed != nullptr;
+      std::vector<Stored> result(static_cast<std::size_t>(is_there ? size : 0));
+      if (is_there)
+        for_numbers([&](std::int64_t to, std::int64_t from) {
+          if constexpr (in_half)
+            result[static_cast<std::size_t>(to)] = half[from];
+          else
+            result[static_cast<std::size_t>(to)] = static_cast<Stored>(computed[from]);
+        });
+      return uploaded(result.data(), std::int64_t(result.size()));
     }
 
     /// As the functions of the host.
     static void apply(const laplace::PointwiseArguments<Number> &a)
     {
       const Block &block = a.block;
-      const auto upload = [&](const C *computed, const Stored *half, std::int64_t size) {
-        const bool is_there = in_half ? half != nullptr : computed != nullptr;
-        const auto values = is_there ? stored(computed, half, size) : std::vector<Stored>();
-        return uploaded(values.data(), std::int64_t(values.size()));
-      };
+      const laplace::DeviceLayout layout{block, sizeof(Stored)};
       const auto half = numbers_of(a);
-      const auto volume = upload(a.numbers.volume, half.volume, laplace::volume_size(block)),
-                 face = upload(a.numbers.face, half.face, laplace::face_size(block)),
-                 reaction =
-                     upload(a.numbers.reaction, half.reaction, laplace::reaction_size(block));
-      const auto powers = uploaded(half.powers, in_half ? laplace::power_size(block) : 0);
+      const auto volume = upload(a.numbers.volume, half.volume, laplace::volume_size(block),
+          [&](const auto &move) { layout.for_volume(move); });
+      const auto face = upload(a.numbers.face, half.face, laplace::face_size(block),
+          [&](const auto &move) { layout.for_face(move); });
+      const auto reaction = upload(a.numbers.reaction, half.reaction, laplace::reaction_size(block),
+          [&](const auto &move) { layout.for_reaction(move); });
+      std::vector<float> of_cells(in_half ? std::size_t(laplace::power_size(block)) : 0);
+      if (in_half)
+        layout.for_powers([&](std::int64_t to, std::int64_t from) {
+          of_cells[std::size_t(to)] = half.powers[from];
+        });
+      const auto powers = uploaded(of_cells.data(), std::int64_t(of_cells.size()));
       const std::int64_t n_links = block.cells[0] / a.per_direction * 2 * block.dim;
       const auto links = uploaded(a.links, n_links);
       const bool is_step = a.inverse_diagonal != nullptr;
@@ -170,6 +179,14 @@ namespace
     shell.kind = TestFixture::mixed;
     this->compare(test::with_reaction(shell));
     this->compare(generated(2, "hyper_ball", "0,0 : 1 : false", 2, 16));
+  }
+  // Bricks that touch no side of a block of the mesh, which have a kernel of their own: three in each direction at least.
+  TYPED_TEST(PointwiseDevice, InnerBricks)
+  {
+    this->compare(generated(2, "hyper_cube", "0 : 1 : false", 2, 24));
+    this->compare(generated(3, "hyper_cube", "0 : 1 : false", 1, 24));
+    if (sizeof(typename TestFixture::Number) == sizeof(double))
+      this->compare(generated(3, "hyper_cube", "0 : 1 : false", 3, 12));
   }
 } // namespace
 } // namespace tensormg
