@@ -1,25 +1,14 @@
 #include "operators/curved/device_pointwise_kernel.h"
 
-#include <algorithm>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
+#include "kernels/laplace/pointwise/device_layout.h"
 #include "kernels/laplace/pointwise/half_metric.h"
 
 namespace tensormg
 {
-namespace
-{
-  template <typename C>
-  std::vector<C> rounded(const double *from, std::int64_t size)
-  {
-    std::vector<C> result(from == nullptr ? 0 : static_cast<std::size_t>(size));
-    std::transform(from, from + std::ssize(result), result.begin(),
-        [](double x) { return static_cast<C>(x); });
-    return result;
-  }
-} // namespace
-
 template <typename Number>
 DevicePointwiseKernel<Number>::DevicePointwiseKernel(
     const BlockLevels::Level &level, const DeviceContext &context)
@@ -38,13 +27,7 @@ DevicePointwiseKernel<Number>::DevicePointwiseKernel(
   else if (level.is_held_by_half)
     take(laplace::HalfMetric(block, numbers).view(), in_half_);
   else
-  {
-    const auto volume = rounded<C>(numbers.volume, laplace::volume_size(block)),
-               face = rounded<C>(numbers.face, laplace::face_size(block)),
-               reaction = rounded<C>(numbers.reaction, laplace::reaction_size(block));
-    take<C>({volume.data(), face.data(), reaction.empty() ? nullptr : reaction.data(), nullptr},
-        numbers_);
-  }
+    take(numbers, numbers_);
 }
 
 template <typename Number>
@@ -57,18 +40,32 @@ DeviceArray<T> DevicePointwiseKernel<Number>::uploaded(const T *from, std::int64
 }
 
 template <typename Number>
-template <typename Stored>
+template <typename Given, typename Stored>
 void DevicePointwiseKernel<Number>::take(
-    const laplace::PointNumbers<Stored> &from, Numbers<Stored> &to)
+    const laplace::PointNumbers<Given> &from, Numbers<Stored> &to)
 {
   const Block &block = level_.grid.block;
-  to.volume = uploaded(from.volume, laplace::volume_size(block));
-  to.face = uploaded(from.face, laplace::face_size(block));
-  if (from.reaction != nullptr)
-    to.reaction = uploaded(from.reaction, laplace::reaction_size(block));
-  if (from.powers != nullptr)
-    to.powers = uploaded(from.powers, laplace::power_size(block));
-  device::synchronize(stream_); // what lies on the host may go
+  const laplace::DeviceLayout layout{block, sizeof(Stored)};
+  const auto take_one = [&](const auto *given, std::int64_t size, auto &numbers,
+                            const auto &for_numbers) {
+    using T = std::remove_cvref_t<decltype(*numbers.data())>;
+    if (given == nullptr)
+      return;
+    std::vector<T> ordered(static_cast<std::size_t>(size));
+    for_numbers([&](std::int64_t there, std::int64_t here) {
+      ordered[static_cast<std::size_t>(there)] = static_cast<T>(given[here]);
+    });
+    numbers = uploaded(ordered.data(), size);
+    device::synchronize(stream_); // what lies on the host goes
+  };
+  take_one(from.volume, laplace::volume_size(block), to.volume,
+      [&](const auto &move) { layout.for_volume(move); });
+  take_one(from.face, laplace::face_size(block), to.face,
+      [&](const auto &move) { layout.for_face(move); });
+  take_one(from.reaction, laplace::reaction_size(block), to.reaction,
+      [&](const auto &move) { layout.for_reaction(move); });
+  take_one(from.powers, laplace::power_size(block), to.powers,
+      [&](const auto &move) { layout.for_powers(move); });
 }
 
 template <typename Number>

@@ -38,8 +38,9 @@ private:
           powers.size() > 0 ? powers.data() : nullptr};
     }
   };
-  template <typename Stored>
-  void take(const laplace::PointNumbers<Stored> &from, Numbers<Stored> &to);
+  /// Rounded, in the order of the device.
+  template <typename Given, typename Stored>
+  void take(const laplace::PointNumbers<Given> &from, Numbers<Stored> &to);
   template <typename T>
   DeviceArray<T> uploaded(const T *from, std::int64_t size) const;
   template <typename Stored>
