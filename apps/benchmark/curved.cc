@@ -6,7 +6,6 @@
 #include <functional>
 #include <iomanip>
 #include <memory>
-#include <numbers>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -14,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/benchmark/curved_cube.h"
 #include "apps/benchmark/dealii_laplace.h"
 #include "apps/benchmark/measure.h"
 #include "apps/common/console.h"
@@ -32,88 +32,9 @@ namespace tensormg
 namespace
 {
   using nlohmann::json;
-  using Point = std::array<double, 3>;
-  using Cell = std::array<std::int64_t, 3>;
   using Lines = DealiiLaplace::Lines;
 
-  /// Moves all inner points of the unit cube; cells stay far from folding.
-  Point moved(const Point &x)
-  {
-    const double bump = 0.05 * std::sin(2. * std::numbers::pi * x[0]) *
-        std::sin(2. * std::numbers::pi * x[1]) * std::sin(2. * std::numbers::pi * x[2]);
-    return {x[0] + bump, x[1] + bump, x[2] - bump};
-  }
-
   constexpr int refinements = 2;
-  std::int64_t blocks_per_direction(int degree, std::int64_t dofs)
-  {
-    const double cells = std::cbrt(static_cast<double>(dofs)) / (degree + 1);
-    return std::max<std::int64_t>(1, std::llround(cells / (1 << refinements)));
-  }
-
-  /// The mesh and what is computed on it.
-  class CurvedCube
-  {
-  public:
-    CurvedCube(int degree, std::int64_t blocks)
-      : blocks_(blocks)
-      , mesh_(make_block_mesh(box_cells(3, {blocks, blocks, blocks}, {0., 0., 0.}, {1., 1., 1.})))
-      , levels_(mesh_, BlockGeometry(mesh_).moved([](std::vector<Point> &points) {
-        std::transform(points.begin(), points.end(), points.begin(), moved);
-      }),
-            PointwiseData(DiffusionTensor::constant({1., 1., 1., 0., 0., 0.})), options_of(degree))
-    {}
-
-    const BlockLevels &levels() const { return levels_; }
-    const BlockLevels::Level &finest() const { return levels_.levels().back(); }
-    std::int64_t cells() const { return blocks_ << refinements; }
-
-    /// Modes of the product of lines.
-    Vector<double> modes_of(const Lines &lines) const
-    {
-      const BlockLevels::Level &level = finest();
-      const Block &block = level.grid.block;
-      Vector<double> result(block);
-      const std::int64_t per_block = level.shape.per_direction;
-      for (std::int64_t b = 0; b < mesh_.n_blocks(); ++b)
-        for (std::int64_t c = 0; c < per_block * per_block * per_block; ++c)
-        {
-          const Cell inside{c % per_block, c / per_block % per_block, c / (per_block * per_block)};
-          const Cell of_block{b % blocks_, b / blocks_ % blocks_, b / (blocks_ * blocks_)};
-          std::array<std::array<double, max_n>, 3> modes{};
-          for (int d = 0; d < 3; ++d)
-            modes[d] = modes_of_line(level.basis, lines(d, of_block[d] * per_block + inside[d]));
-          for (int k = 0; k < block.n; ++k)
-            for (int j = 0; j < block.n; ++j)
-              for (int i = 0; i < block.n; ++i)
-                result[block.index(b * per_block + inside[0], inside[1], inside[2], i, j, k)] =
-                    modes[0][i] * modes[1][j] * modes[2][k];
-        }
-      return result;
-    }
-
-  private:
-    static BlockLevels::Options options_of(int degree)
-    {
-      BlockLevels::Options options;
-      options.degree = options.mapping_degree = degree;
-      options.refinements = refinements;
-      return options;
-    }
-    static std::array<double, max_n> modes_of_line(
-        const CellBasis &basis, const std::array<double, 2> &ends)
-    {
-      std::array<double, max_n> modes{};
-      for (int i = 0; i < basis.n; ++i)
-        modes[i] = 0.5 * (ends[0] + ends[1]) * basis.legendre[i] +
-            0.5 / std::numbers::sqrt3 * (ends[1] - ends[0]) * basis.legendre[basis.n + i];
-      return modes;
-    }
-
-    std::int64_t blocks_;
-    BlockMesh mesh_;
-    BlockLevels levels_;
-  };
 
   /// Continuous, zero on the boundary: what penalties multiply is zero.
   Lines hat(std::int64_t cells)
@@ -218,7 +139,7 @@ namespace
   /// Of the longest one, in double, and of MatrixFree: 10 numbers per point of a cell and 28 per point of a face.
   void check_memory_of(const BenchmarkOptions &options, int degree, MPI_Comm communicator)
   {
-    const std::int64_t blocks = blocks_per_direction(degree, options.dofs);
+    const std::int64_t blocks = blocks_per_direction(degree, refinements, options.dofs);
     BlockSizes sizes;
     sizes.degree = sizes.geometry_degree = degree;
     sizes.n_blocks = blocks * blocks * blocks;
@@ -243,7 +164,7 @@ namespace
       , repetitions_(options.repetitions)
       , communicator_(communicator)
       , begin_(now(communicator))
-      , cube_(degree, blocks_per_direction(degree, options.dofs))
+      , cube_(degree, blocks_per_direction(degree, refinements, options.dofs), refinements)
       , levels_seconds_(now(communicator) - begin_)
       , dofs_(static_cast<double>(cube_.finest().grid.block.dofs()))
     {}
@@ -297,7 +218,7 @@ namespace
       std::unique_ptr<DealiiLaplace> dealii;
       if (degree_ <= DealiiLaplace::max_degree)
       {
-        dealii = std::make_unique<DealiiLaplace>(degree_, cube_.cells(), moved);
+        dealii = std::make_unique<DealiiLaplace>(degree_, cube_.cells(), moved_point);
         const double difference = difference_from_dealii(cube_, in_double.op, *dealii);
         if (!(difference < 1e-9))
           throw std::runtime_error("the operator differs from that of deal.II by " +

@@ -11,9 +11,11 @@
 
 #include "apps/benchmark/benchmark.h"
 #include "apps/benchmark/curved.h"
+#include "apps/benchmark/curved_device.h"
 #include "apps/common/output.h"
 #include "apps/common/program.h"
 #include "apps/parameters/parameters.h"
+#include "operators/solver/backend_choice.h"
 
 namespace
 {
@@ -58,11 +60,10 @@ void declare(CLI::App &app, CommandLine &line)
   tensormg::BenchmarkOptions &options = line.options;
   app.add_option("--degrees", options.degrees, "Polynomial degrees")->check(CLI::Range(1, 8));
   auto *const curved = app.add_flag("--curved", options.curved,
-      "Curved cells in 3D on the CPU, each rank with a mesh of its own, and deal.II's MatrixFree beside them");
+      "Curved cells in 3D: on a GPU, or on the CPU, each rank with a mesh of its own, and deal.II's MatrixFree beside them");
   app.add_option("--backend", options.backend,
          "auto, which takes a GPU for each rank if there are such; cpu; or cuda, wmma, mma")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda", "wmma", "mma"}))
-      ->excludes(curved);
+      ->check(CLI::IsMember({"auto", "cpu", "cuda", "wmma", "mma"}));
   auto *const dofs =
       app.add_option("--dofs", options.dofs, "Unknowns wanted, of all ranks, with --curved of each")
           ->check(CLI::PositiveNumber);
@@ -81,12 +82,46 @@ void declare(CLI::App &app, CommandLine &line)
   app.add_option("--output", line.output, "Stem of the result files, .json and .md are appended");
   app.add_flag("-q,--quiet", line.is_quiet, "Show only the table at the end, no line per part");
 }
-void parse(CLI::App &app, int argc, char **argv, tensormg::BenchmarkOptions &options)
+
+/// Of curved cells; takes the device.
+bool is_on_device(const std::string &backend, const tensormg::BenchmarkVoice &voice)
 {
-  app.parse(argc, argv);
-  options.dofs_per_rank = options.dofs_per_rank || options.curved;
-  if (options.curved && app.count("--dofs") + app.count("--dofs-per-rank") == 0)
-    options.dofs = tensormg::dofs_of_curved_benchmark;
+  try
+  {
+    const tensormg::BackendChoice choice =
+        tensormg::choose_backend_of_blocks(backend, MPI_COMM_WORLD);
+    if (!choice.reason.empty())
+      voice.say("  no GPU is used: " + choice.reason + '\n');
+    return tensormg::laplace::is_device_backend(choice.backend);
+  }
+  catch (const std::invalid_argument &error)
+  {
+    throw tensormg::ParameterError(std::string("--") + error.what());
+  }
+}
+
+struct Measured
+{
+  nlohmann::json result;
+  std::string table;
+};
+Measured measure(const CommandLine &line, bool has_dofs, const tensormg::BenchmarkVoice &voice)
+{
+  using namespace tensormg;
+  BenchmarkOptions options = line.options;
+  if (!options.curved)
+  {
+    const nlohmann::json result = run_benchmark(options, MPI_COMM_WORLD, voice);
+    return {result, benchmark_table(result)};
+  }
+  const bool on_device = is_on_device(options.backend, voice);
+  options.dofs_per_rank = true;
+  if (!has_dofs)
+    options.dofs = on_device ? dofs_of_curved_device_benchmark : dofs_of_curved_benchmark;
+  const nlohmann::json result = on_device ? run_curved_benchmark_on_device(options, voice)
+                                          : run_curved_benchmark(options, MPI_COMM_WORLD, voice);
+  return {
+      result, on_device ? curved_device_benchmark_table(result) : curved_benchmark_table(result)};
 }
 } // namespace
 
@@ -101,17 +136,14 @@ int main(int argc, char **argv)
   int code = 0;
   try
   {
-    parse(app, argc, argv, line.options);
+    app.parse(argc, argv);
     if (!line.output.empty())
       require_writable(line.output);
     const tensormg::BenchmarkVoice voice = voice_of(line.is_quiet || rank > 0);
-    const nlohmann::json result = line.options.curved
-        ? tensormg::run_curved_benchmark(line.options, MPI_COMM_WORLD, voice)
-        : tensormg::run_benchmark(line.options, MPI_COMM_WORLD, voice);
+    const bool has_dofs = app.count("--dofs") + app.count("--dofs-per-rank") > 0;
+    const auto [result, table] = measure(line, has_dofs, voice);
     if (rank == 0)
     {
-      const std::string table = line.options.curved ? tensormg::curved_benchmark_table(result)
-                                                    : tensormg::benchmark_table(result);
       std::cout << table;
       if (!line.output.empty())
       {
