@@ -20,6 +20,7 @@ class PyMeshSolver : public PySolverOf<MeshSolver>
 public:
   using PySolverOf<MeshSolver>::PySolverOf;
 
+  std::string backend() const { return solver_.backend(); }
   /// The cells of the mesh, the parts of these, the materials.
   py::tuple cells() const
   {
@@ -216,7 +217,9 @@ std::unique_ptr<PyMeshSolver> make(int dim, int degree, int refinements, const p
       word("coarsening", options["coarsening"].cast<std::string>(), coarsenings);
   solver.multigrid.cycle_operator =
       word("cycle_operator", options["cycle_operator"].cast<std::string>(), cycle_operators);
-  return std::make_unique<PyMeshSolver>(problem, of_mesh, solver, execution_of(options));
+  Execution execution = execution_of(options);
+  execution.backend = options["backend"].cast<std::string>();
+  return std::make_unique<PyMeshSolver>(problem, of_mesh, solver, execution);
 }
 } // namespace
 
@@ -224,6 +227,7 @@ void tensormg_python::add_mesh_solver(py::module_ &module)
 {
   py::class_<PyMeshSolver> solver(module, "MeshSolver");
   solver.def(py::init(&make))
+      .def_property_readonly("backend", &PyMeshSolver::backend)
       .def_property_readonly("cells", &PyMeshSolver::cells)
       .def_property_readonly("boundaries", &PyMeshSolver::boundaries)
       .def("boundary_coordinates", &PyMeshSolver::boundary_coordinates)

@@ -179,10 +179,11 @@ public:
 protected:
   Demand demand() const
   {
-    std::string name = "cpu";
-    if constexpr (requires { solver_.backend(); })
-      name = solver_.backend();
-    return {size(), name != "cpu" && name != "reference", name};
+    const std::string name = solver_.backend();
+    if constexpr (std::is_same_v<SolverClass, Solver>)
+      return {size(), name != "cpu" && name != "reference", name};
+    else
+      return {size(), false, name + ", with vectors in host memory"};
   }
   /// Arguments of this process. If they cannot be used, the others, which wait in the library, are told so by a call that it
   /// refuses on all.

@@ -321,9 +321,10 @@ namespace
               return make_divided_problem(parameters.problem, parameters.mesh, communicator);
             }))
       , grid_(checked_grid(parameters, problem_, communicator))
-      , choice_(choose_backend_of_blocks(parameters, communicator))
+      , choice_(choose_in_time(parameters, communicator))
       , record(begin(parameters, problem_, grid_, choice_))
     {
+      record.device_start_seconds = record.device ? device_seconds_ : 0.;
       console.normal(header_text(record, console.is_verbose()));
       if (!choice_.reason.empty())
         console.normal("the GPU is not used: " + choice_.reason + '\n');
@@ -338,7 +339,8 @@ namespace
     {
       const auto [plan, budget] =
           plan_of_vertices(problem_, record.solver, grid_.communicator, record.memory_place);
-      const bool has_room = budget.fits();
+      const bool has_room =
+          has_room_for_vertices(problem_, record.solver, grid_.communicator, record.memory_place);
       levels_ = with_mesh(record.parameters, [&] {
         return tensormg::make_levels(
             problem_, grid_.communicator, record.solver.multigrid.coarsening, has_room);
@@ -364,8 +366,17 @@ namespace
     const Grid &grid() const { return grid_; }
 
   private:
+    BackendChoice choose_in_time(const Parameters &parameters, MPI_Comm communicator)
+    {
+      const double begin = MPI_Wtime();
+      BackendChoice choice = choose_backend_of_blocks(parameters, communicator);
+      device_seconds_ = MPI_Wtime() - begin;
+      return choice;
+    }
+
     BlockProblem problem_;
     Grid grid_;
+    double device_seconds_ = 0.; ///< of its start
     BackendChoice choice_;
     std::unique_ptr<BlockLevels> levels_;
 
@@ -475,8 +486,10 @@ namespace
     SolverOptions options = record.solver;
     options.multigrid.precision =
         parameters.solver.multigrid.precision; // the levels may ask for double
-    const std::unique_ptr<BlockSolver> solver = with_mesh(
-        parameters, [&] { return make_block_solver(levels, options, x, b, record.memory_place); });
+    const std::unique_ptr<BlockSolver> solver = with_mesh(parameters, [&] {
+      return make_block_solver(levels, options, x, b, record.memory_place,
+          {.level_times = parameters.output.level_times, .one_allocation = true});
+    });
     setup_times::pause();
     record.setup_seconds += MPI_Wtime() - begin;
     if (record.solver.multigrid.precision != solver->options().multigrid.precision)
@@ -579,7 +592,7 @@ RunRecord run_solve_on_blocks(
   forget_record(parameters.output.directory, communicator);
   stage.make_levels();
   setup_times::pause();
-  record.setup_seconds = MPI_Wtime() - begin;
+  record.setup_seconds = MPI_Wtime() - begin - record.device_start_seconds;
   tell_of_levels(record, console);
   check_single_levels(stage);
   check_probes(stage);
@@ -620,8 +633,10 @@ RunRecord run_solve_on_blocks(
   return record;
 }
 
-Errors errors_of_zero_on_blocks(const Parameters &parameters)
+Errors errors_of_zero_on_blocks(const Parameters &given)
 {
+  Parameters parameters = given;
+  parameters.backend = "cpu"; // nothing is solved
   Console silent = Console::silent(MPI_COMM_SELF);
   BlockStage stage(parameters, MPI_COMM_SELF, silent);
   stage.make_levels();

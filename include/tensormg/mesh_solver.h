@@ -49,6 +49,8 @@ public:
   MeshSolver(MeshSolver &&) noexcept;
   MeshSolver &operator=(MeshSolver &&) noexcept;
 
+  /// cpu or cuda: what computes. On several processes the CPU.
+  std::string backend() const;
   /// Numbers in a vector of this process: its cells times (degree + 1)^dim.
   std::int64_t size() const;
   /// Those of this process.

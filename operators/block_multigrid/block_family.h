@@ -169,7 +169,7 @@ public:
         has_cell_means(l) ? Means<Number>::bytes(level) : AtPoints<Number>::bytes(level);
     // And a diagonal, or vectors of a step.
     return of_kernel + 2 * block(l).size() * std::int64_t{sizeof(Compute<Number>)} +
-        SeparableRelaxation<Number>::bytes(block(l), relaxation(l));
+        Relaxation<Number>::bytes(block(l), relaxation(l));
   }
   template <typename Number>
   static std::int64_t bytes_of_patches(std::size_t /*l*/)
@@ -186,6 +186,9 @@ public:
   }
 
 private:
+  template <typename Number>
+  using Relaxation = std::conditional_t<Context::on_device, DeviceSeparableRelaxation<Number>,
+      SeparableRelaxation<Number>>;
   template <typename Number>
   using AtPoints = std::conditional_t<Context::on_device, DevicePointwiseKernel<Number>,
       PointwiseKernel<Number>>;

@@ -15,6 +15,10 @@ namespace tensormg
 {
 namespace
 {
+  int relaxation_numbers(int n)
+  {
+    return laplace::cell_inverse_numbers(n) + laplace::line_inverse_numbers(n);
+  }
   /// Numbers of the metric of a level.
   double metric_numbers(const Block &block, bool has_reaction)
   {
@@ -61,16 +65,24 @@ namespace
         has_means ? laplace::border_size(block, block.cells[1]) : laplace::trace_size(block));
   }
 
-  /// A mesh has about as many vertices as cells, and every rank has all of them.
-  double bytes_of_coarse_solver(const Block &coarsest, const BlockSizes &sizes, bool vertices)
+  /// A mesh has about as many vertices as cells, and every rank has all of them, on the host.
+  double bytes_of_coarse_solver(
+      const Block &coarsest, const BlockSizes &sizes, bool vertices, MemoryPlace place)
   {
     const auto dofs = static_cast<double>(coarsest.dofs()), size = double(coarsest.size());
+    const bool on_device = place == MemoryPlace::device;
     if (!vertices && DenseLevel::suits(stacked_grid(coarsest)))
-      return sizeof(double) * (dofs * dofs + 3. * size);
+      return sizeof(double) * (dofs * dofs + (on_device ? dofs : 3. * size));
+    const bool is_affine = has_one_metric_per_cell(coarsest, sizes);
+    if (on_device) // with the operator in double
+      return sizeof(double) *
+          (5. * size + 2. * double(laplace::border_size(coarsest, coarsest.cells[1], 0)) +
+              (is_affine ? double(laplace::cell_mean_size(coarsest))
+                         : metric_numbers(coarsest, sizes.has_reaction)) +
+              double(laplace::relaxation_size(coarsest, relaxation_numbers(coarsest.n))));
     const std::int64_t cells = sizes.n_blocks << (vertices ? sizes.refinements * sizes.dim : 0);
-    const double traces = traces_of(coarsest, has_one_metric_per_cell(coarsest, sizes));
-    return sizeof(double) * (4. * size + traces) + BlockVertices::bytes(cells, sizes.dim) +
-        SparseSolver::bytes(cells, sizes.dim);
+    return sizeof(double) * (4. * size + traces_of(coarsest, is_affine)) +
+        BlockVertices::bytes(cells, sizes.dim) + SparseSolver::bytes(cells, sizes.dim);
   }
 
   /// Of all levels.
@@ -105,9 +117,8 @@ namespace
       sum.borders +=
           of_numbers * static_cast<double>(laplace::border_size(block, block.cells[1], 0));
       sum.vectors += bytes * static_cast<double>(6 * block.size());
-      const int numbers =
-          laplace::cell_inverse_numbers(block.n) + laplace::line_inverse_numbers(block.n);
-      const auto inverses = static_cast<double>(laplace::relaxation_size(block, numbers));
+      const auto inverses =
+          static_cast<double>(laplace::relaxation_size(block, relaxation_numbers(block.n)));
       // On a device lines have a vector for each direction, and what is eliminated.
       sum.inverses += (sizeof(double) + of_numbers) * inverses +
           (on_device ? block.dim * (bytes + 12. / block.n) * diagonal : 0.);
@@ -166,12 +177,15 @@ MemoryPlan make_memory_plan(
     add("vectors of the cycle", of_cycle, 6, levels.vectors);
   }
   add("inverses of cells and lines, at most", "mixed", 1, levels.inverses);
+  if (is_beside && multigrid.precision != Precision::double_precision) // on its way
+    add("metric of the finest level in half precision", "half", 1,
+        sizeof(Half) * metric_numbers(blocks.back(), sizes.has_reaction));
   if (!on_device)
     add("polynomials of the blocks", fp64, 1,
         3. * sizeof(double) * static_cast<double>(sizes.n_blocks) *
             std::pow(sizes.geometry_degree + 1., sizes.dim));
   add(vertices ? "coarse solver, all vertices on each rank" : "coarse solver", fp64, 1,
-      bytes_of_coarse_solver(blocks.front(), sizes, vertices));
+      bytes_of_coarse_solver(blocks.front(), sizes, vertices, place));
   return plan;
 }
 } // namespace tensormg

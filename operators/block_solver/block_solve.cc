@@ -89,6 +89,15 @@ PlanOfVertices plan_of_vertices(const BlockProblem &problem, const SolverOptions
   return {std::move(plan), budget};
 }
 
+bool has_room_for_vertices(const BlockProblem &problem, const SolverOptions &options,
+    MPI_Comm communicator, MemoryPlace place)
+{
+  const auto fits = [&](MemoryPlace where) {
+    return plan_of_vertices(problem, options, communicator, where).budget.fits();
+  };
+  return fits(place) && (place != MemoryPlace::device || fits(MemoryPlace::beside_device));
+}
+
 std::unique_ptr<BlockLevels> make_levels(const BlockProblem &problem, MPI_Comm communicator,
     Coarsening coarsening, bool has_room_for_vertices)
 {

@@ -44,6 +44,9 @@ struct PlanOfVertices
 };
 PlanOfVertices plan_of_vertices(const BlockProblem &problem, const SolverOptions &options,
     MPI_Comm communicator, MemoryPlace place = MemoryPlace::host);
+/// Whether what automatic coarsening takes where K jumps fits, on the host, too, beside a device. Collective.
+bool has_room_for_vertices(const BlockProblem &problem, const SolverOptions &options,
+    MPI_Comm communicator, MemoryPlace place);
 /// Bytes that there are for a plan: of this process' device, or of the machine.
 double available_at(MemoryPlace place);
 

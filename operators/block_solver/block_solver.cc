@@ -56,16 +56,21 @@ MultigridOptions with_precision_of_blocks(MultigridOptions options)
 }
 
 std::unique_ptr<BlockSolver> make_block_solver(const BlockLevels &levels,
-    const SolverOptions &options, Vector<double> &x, const Vector<double> &b, MemoryPlace place)
+    const SolverOptions &options, Vector<double> &x, const Vector<double> &b, MemoryPlace place,
+    const CycleOptions &cycle)
 {
   constexpr double most_that_double_holds = 1e9;
   check_options(options);
   try
   {
-    return place == MemoryPlace::device ? make_block_solver_on_device(levels, options, x, b)
-                                        : make_block_solver_on_host(levels, options, x, b);
+    return place == MemoryPlace::device ? make_block_solver_on_device(levels, options, x, b, cycle)
+                                        : make_block_solver_on_host(levels, options, x, b, cycle);
   }
   catch (const std::invalid_argument &)
+  {
+    throw;
+  }
+  catch (const DeviceError &)
   {
     throw;
   }

@@ -6,6 +6,7 @@
 
 #include "operators/cellmean/operator_choice.h"
 #include "operators/curved/relaxation.h"
+#include "operators/multigrid/multigrid_preconditioner.h"
 #include "operators/pointwise/block_levels.h"
 #include "operators/solver/memory_plan.h"
 #include "operators/solver/solve_events.h"
@@ -60,5 +61,5 @@ private:
 /// since numbers differ by more than double precision holds.
 std::unique_ptr<BlockSolver> make_block_solver(const BlockLevels &levels,
     const SolverOptions &options, Vector<double> &x, const Vector<double> &b,
-    MemoryPlace place = MemoryPlace::host);
+    MemoryPlace place = MemoryPlace::host, const CycleOptions &cycle = {});
 } // namespace tensormg

@@ -21,10 +21,11 @@ class BlockSolverIn : public BlockSolver
 
 public:
   /// The precision in `options` is automatic or one that the levels can have.
-  BlockSolverIn(const BlockLevels &levels, const SolverOptions &options, Context context)
+  BlockSolverIn(const BlockLevels &levels, const SolverOptions &options, Context context,
+      const CycleOptions &cycle)
     : BlockSolver(levels)
     , context_(std::move(context))
-    , solver_(make_solver(levels, options))
+    , solver_(make_solver(levels, options, cycle))
   {
     if constexpr (Context::on_device)
     {
@@ -51,9 +52,11 @@ public:
     const CurrentDevice current(device_);
     if constexpr (Context::on_device)
     {
+      upload(b, b_);
       if (start == Start::given)
         upload(x, x_);
-      upload(b, b_);
+      else
+        solver_->space().axpby(0., b_, 0., x_); // it has the solution of another b
       SolveEvents here = events;
       if (events.restore_start)
         here.restore_start = [&] {
@@ -90,7 +93,8 @@ public:
 private:
   using Solver = SystemSolver<BlockSystem<Context>>;
 
-  std::unique_ptr<Solver> make_solver(const BlockLevels &levels, SolverOptions options) const
+  std::unique_ptr<Solver> make_solver(
+      const BlockLevels &levels, SolverOptions options, const CycleOptions &cycle) const
   {
     constexpr double most_in_single = 1e9;
     const BlockSystem<Context> system(levels, options.multigrid, context_);
@@ -100,7 +104,7 @@ private:
       options.multigrid.precision = Precision::double_precision;
     options.multigrid = with_precision_of_blocks(options.multigrid);
     options.basis_precision = BasisPrecision::double_precision;
-    return std::make_unique<Solver>(system, options);
+    return std::make_unique<Solver>(system, options, SystemSettings{.cycle = cycle});
   }
   void upload(const Vector<double> &from, DeviceOrHostVector &to) const
   {

@@ -4,9 +4,10 @@
 namespace tensormg
 {
 std::unique_ptr<BlockSolver> make_block_solver_on_host(const BlockLevels &levels,
-    const SolverOptions &options, Vector<double> &x, const Vector<double> &b)
+    const SolverOptions &options, Vector<double> &x, const Vector<double> &b,
+    const CycleOptions &cycle)
 {
-  auto solver = std::make_unique<BlockSolverIn<HostContext>>(levels, options, HostContext());
+  auto solver = std::make_unique<BlockSolverIn<HostContext>>(levels, options, HostContext(), cycle);
   solver->set_up(x, b);
   return solver;
 }

@@ -8,7 +8,9 @@
 namespace tensormg
 {
 std::unique_ptr<BlockSolver> make_block_solver_on_host(const BlockLevels &levels,
-    const SolverOptions &options, Vector<double> &x, const Vector<double> &b);
+    const SolverOptions &options, Vector<double> &x, const Vector<double> &b,
+    const CycleOptions &cycle);
 std::unique_ptr<BlockSolver> make_block_solver_on_device(const BlockLevels &levels,
-    const SolverOptions &options, Vector<double> &x, const Vector<double> &b);
+    const SolverOptions &options, Vector<double> &x, const Vector<double> &b,
+    const CycleOptions &cycle);
 } // namespace tensormg

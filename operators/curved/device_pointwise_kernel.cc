@@ -18,7 +18,8 @@ DevicePointwiseKernel<Number>::DevicePointwiseKernel(
   const Block &block = level.grid.block;
   if (level.has_one_metric_per_cell())
     throw std::invalid_argument("a level with one metric per cell has no metric at points");
-  links_ = uploaded(level.links->data(), std::ssize(*level.links));
+  links_ = DeviceArray<laplace::BlockLink>(std::ssize(*level.links), Unset());
+  links_.copy_from_host(level.links->data(), context.stream);
   borders_ =
       DeviceArray<C>(laplace::border_size(block, level.shape.per_direction, 0), context.stream);
   const auto numbers = level.metric.view();
@@ -31,41 +32,39 @@ DevicePointwiseKernel<Number>::DevicePointwiseKernel(
 }
 
 template <typename Number>
-template <typename T>
-DeviceArray<T> DevicePointwiseKernel<Number>::uploaded(const T *from, std::int64_t size) const
-{
-  DeviceArray<T> result(size, Unset());
-  result.copy_from_host(from, stream_);
-  return result;
-}
-
-template <typename Number>
 template <typename Given, typename Stored>
 void DevicePointwiseKernel<Number>::take(
     const laplace::PointNumbers<Given> &from, Numbers<Stored> &to)
 {
   const Block &block = level_.grid.block;
   const laplace::DeviceLayout layout{block, sizeof(Stored)};
+  // Row by row: the host has no room for all of it once more.
   const auto take_one = [&](const auto *given, std::int64_t size, auto &numbers,
-                            const auto &for_numbers) {
+                            const auto &for_row) {
     using T = std::remove_cvref_t<decltype(*numbers.data())>;
     if (given == nullptr)
       return;
-    std::vector<T> ordered(static_cast<std::size_t>(size));
-    for_numbers([&](std::int64_t there, std::int64_t here) {
-      ordered[static_cast<std::size_t>(there)] = static_cast<T>(given[here]);
-    });
-    numbers = uploaded(ordered.data(), size);
-    device::synchronize(stream_); // what lies on the host goes
+    numbers = DeviceArray<T>(size, Unset());
+    const std::int64_t of_row = size / layout.rows();
+    std::vector<T> ordered(static_cast<std::size_t>(of_row));
+    for (std::int64_t row = 0; row < layout.rows(); ++row)
+    {
+      for_row(row, [&](std::int64_t there, std::int64_t here) {
+        ordered[static_cast<std::size_t>(there - row * of_row)] = static_cast<T>(given[here]);
+      });
+      device::to_device(
+          numbers.data() + row * of_row, ordered.data(), ordered.size() * sizeof(T), stream_);
+      device::synchronize(stream_); // the next row takes its place
+    }
   };
   take_one(from.volume, laplace::volume_size(block), to.volume,
-      [&](const auto &move) { layout.for_volume(move); });
+      [&](auto row, const auto &move) { layout.for_volume(row, move); });
   take_one(from.face, laplace::face_size(block), to.face,
-      [&](const auto &move) { layout.for_face(move); });
+      [&](auto row, const auto &move) { layout.for_face(row, move); });
   take_one(from.reaction, laplace::reaction_size(block), to.reaction,
-      [&](const auto &move) { layout.for_reaction(move); });
+      [&](auto row, const auto &move) { layout.for_reaction(row, move); });
   take_one(from.powers, laplace::power_size(block), to.powers,
-      [&](const auto &move) { layout.for_powers(move); });
+      [&](auto row, const auto &move) { layout.for_powers(row, move); });
 }
 
 template <typename Number>

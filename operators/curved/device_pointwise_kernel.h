@@ -41,8 +41,6 @@ private:
   /// Rounded, in the order of the device.
   template <typename Given, typename Stored>
   void take(const laplace::PointNumbers<Given> &from, Numbers<Stored> &to);
-  template <typename T>
-  DeviceArray<T> uploaded(const T *from, std::int64_t size) const;
   template <typename Stored>
   void run_with(const BlockStep<Number> &step, const Numbers<Stored> &numbers);
 

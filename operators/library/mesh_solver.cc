@@ -25,6 +25,7 @@
 #include "operators/solver/argument_checks.h"
 #include "operators/solver/available_memory.h"
 #include "operators/solver/backend_choice.h"
+#include "operators/solver/current_device.h"
 #include "operators/solver/execution.h"
 #include "operators/vectors/nodal_map.h"
 
@@ -149,7 +150,7 @@ public:
     check_functions();
     choose_place();
     require_memory();
-    has_room_for_vertices_ = plan().budget.fits();
+    has_room_for_vertices_ = has_room_for_vertices(problem_, options_, communicator_, place_);
     levels_ = made_levels();
     make_solver();
     b_ = Vector<double>(level().grid.block);
@@ -160,6 +161,20 @@ public:
   }
   Implementation(const Implementation &) = delete;
   Implementation &operator=(const Implementation &) = delete;
+  ~Implementation()
+  {
+    try
+    {
+      const CurrentDevice current(device_);
+      solver_.reset();
+    }
+    catch (const DeviceError &)
+    {
+      solver_.reset(); // as well as it can be
+    }
+  }
+
+  const char *backend() const { return place_ == MemoryPlace::device ? "cuda" : "cpu"; }
 
   template <typename F>
   void together(const F &f) const
@@ -291,6 +306,7 @@ public:
   }
   void update_coefficients()
   {
+    const CurrentDevice current(device_);
     solver_.reset(); // its memory serves the new numbers
     std::unique_ptr<BlockLevels> before = std::move(levels_);
     try
@@ -402,18 +418,18 @@ private:
   {
     return make_memory_budget(needed, available_at(place), communicator_, part_of_node(place));
   }
-  PlanOfVertices plan() const
-  {
-    return plan_of_vertices(problem_, options_, communicator_, place_);
-  }
   /// Takes a device where there is one, or throws.
   void choose_place()
   {
     together([&] {
       const BackendChoice choice = with_argument_errors(
           [&] { return choose_backend_of_blocks(execution_.backend, communicator_); });
-      if (laplace::is_device_backend(choice.backend))
-        place_ = MemoryPlace::device;
+      if (!choice.reason.empty())
+        tell("the GPU is not used: " + choice.reason);
+      if (!laplace::is_device_backend(choice.backend))
+        return;
+      place_ = MemoryPlace::device;
+      device_ = device_properties().number;
     });
   }
   /// Of new levels and their solver, while the old levels are there.
@@ -426,8 +442,13 @@ private:
     if (options_.multigrid.coarsening == Coarsening::automatic && has_room_for_vertices_)
       needed =
           std::max(needed, plan_of_vertices(problem_, options_, communicator_, place).plan.bytes());
-    require(budget_of(needed - kept, MemoryPlace::host),
-        number_text(dofs) + " unknowns with other coefficients need another", "memory");
+    const std::string unknowns =
+        number_text(dofs) + " unknowns with other coefficients need another";
+    require(budget_of(needed - kept, MemoryPlace::host), unknowns, "memory");
+    if (place_ == MemoryPlace::device) // what it had there has gone
+      require(budget_of(make_memory_plan(sizes_of(problem_, n_ranks()), options_, place_).bytes(),
+                  place_),
+          unknowns, "memory of the GPU");
   }
   std::unique_ptr<BlockLevels> made_levels() const
   {
@@ -438,6 +459,7 @@ private:
   }
   void make_solver()
   {
+    const CurrentDevice current(device_);
     solver_ = with_errors([&] { return make_block_solver(*levels_, options_, x_, b_, place_); });
   }
   /// Where other coefficients were refused it has gone. Collective.
@@ -530,6 +552,7 @@ private:
   NodalMap map_;
   CellOrder order_;
   MemoryPlace place_ = MemoryPlace::host;
+  std::optional<int> device_;          ///< a program may work with another one between calls
   bool has_room_for_vertices_ = false; ///< asked once: later the object itself has taken memory
   std::unique_ptr<BlockLevels> levels_;
   std::unique_ptr<BlockSolver> solver_;
@@ -558,6 +581,7 @@ MeshSolver::Implementation &MeshSolver::implementation() const
   return *implementation_;
 }
 
+std::string MeshSolver::backend() const { return implementation().backend(); }
 std::int64_t MeshSolver::size() const { return implementation().size(); }
 std::vector<RefinedCell> MeshSolver::cells() const { return implementation().cells(); }
 bool MeshSolver::is_whole() const { return implementation().is_whole(); }

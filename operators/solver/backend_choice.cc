@@ -89,7 +89,7 @@ namespace
       return why_no_device();
     try
     {
-      use_device(0);
+      use_device(ranks.here % device_count());
       const DeviceProperties device = device_properties();
       if (device.code_capability < 90)
         return capability_of(device) + "; curved cells need the shared memory of 9.0";

@@ -264,19 +264,19 @@ class Mesh:
 
 
 class MeshSolver(_Verbs):
-    """A solver on a Mesh whose cells are halved `refinements` times in each direction, in host memory.
+    """A solver on a Mesh whose cells are halved `refinements` times in each direction.
 
-    Vectors have the shape (cells, nodes in z, nodes in y, nodes in x), directions being those of the cells; `cells` says which these are. coefficient: a
+    Vectors lie in host memory and have the shape (cells, nodes in z, nodes in y, nodes in x), directions being those of the cells; `cells` says which these are. coefficient: a
     number, an expression in x, y, z and material, a function of arrays x, y, z, or a tuple of these: the diagonal of a tensor, or the whole of it, (xx, yy, zz, xy,
     xz, yz), in 2D (xx, yy, xy); it may vary in cells. reaction likewise, or None. boundary: {name: (kind, value)} or {name: ("robin", q, r)}
     as in Solver, ("periodic", other name), "*" for all others; names as in `boundaries`. geometry_degree: of the polynomials of cells,
     at most `degree`, 0 for as many. averages: arithmetic or, for K that jumps, harmonic, of what both cells have at a face. restart: most vectors of
     fgmres. Of the multigrid cycle, coarsening: auto, cells, or vertices for K that jumps within cells of the mesh; cycle_operator: auto,
-    true_metric or cell_mean (multigrid.operator in docs/parameters.md). The rest as in Solver."""
+    true_metric or cell_mean (multigrid.operator in docs/parameters.md). backend: auto, cpu or cuda, a GPU for one process. The rest as in Solver."""
 
     def __init__(self, mesh, degree=3, refinements=2, *, coefficient=1.0, reaction=None, right_hand_side=1, boundary=None,
                  geometry_degree=0, averages="arithmetic", tolerance=1e-8, max_iterations=100, restart=30, method="fgmres",
-                 precision="auto", coarsening="auto", cycle_operator="auto", nodes="gauss", comm=None):
+                 precision="auto", coarsening="auto", cycle_operator="auto", backend="auto", nodes="gauss", comm=None):
         if not isinstance(mesh, Mesh):
             raise ArgumentError(f"mesh is of type {type(mesh).__name__}; allowed: what Mesh.file(), generated(), mapped() or arrays() return")
         degree = _number("degree", degree, operator.index)
@@ -284,12 +284,17 @@ class MeshSolver(_Verbs):
         self._solver = _tensormg.MeshSolver(
             mesh.dim, degree, _number("refinements", refinements, operator.index), mesh._data,
             list(coefficient) if isinstance(coefficient, tuple) else [coefficient], reaction, right_hand_side, conditions,
-            {**_words(method=method, precision=precision, nodes=nodes, averages=averages, coarsening=coarsening,
+            {**_words(method=method, precision=precision, backend=backend, nodes=nodes, averages=averages, coarsening=coarsening,
                       cycle_operator=cycle_operator), "tolerance": _number("tolerance", tolerance),
              "max_iterations": _number("max_iterations", max_iterations, operator.index),
              "restart": _number("restart", restart, operator.index), "communicator": _communicator(comm),
              "geometry_degree": _number("geometry_degree", geometry_degree, operator.index)})
         self.shape = (self._solver.size // (degree + 1) ** mesh.dim, *[degree + 1] * mesh.dim)
+
+    @property
+    def backend(self):
+        """cpu or cuda: what computes."""
+        return self._solver.backend
 
     @property
     def cells(self):

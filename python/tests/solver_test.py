@@ -322,6 +322,7 @@ class MeshSolve(unittest.TestCase):
         u, report = solver.solve()
         self.assertTrue(report["converged"])
         self.assertEqual(u.shape, (5 * 16, 4, 4))
+        self.assertIn(solver.backend, ("cpu", "cuda"))
         self.assertLess(abs(u - log(*solver.points)).max(), 1e-3)
         solver.set_boundary_values("1", 1 + 0 * solver.boundary_points("1")[0])
         np.testing.assert_allclose(solver.solve()[0], u, atol=1e-10)

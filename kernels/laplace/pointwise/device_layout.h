@@ -7,7 +7,6 @@
 // cell = cx + pitch row, line = q / n, x = q % n. The sizes are those of the arrays of the host.
 #pragma once
 
-#include <algorithm>
 #include <numeric>
 
 #include "kernels/laplace/pointwise/pointwise.h"
@@ -68,51 +67,39 @@ struct DeviceLayout
     return cell(row, cx) * powers_of_cell(block.dim) + number;
   }
 
-  /// Calls move(place on the device, place on the host) for each number, padding included.
+  std::int64_t rows() const { return block.cells[1] * block.cells[2]; }
+  /// Calls move(place on the device, place on the host) for each number of a row of cells, padding included. On the device rows follow one another.
   template <typename Move>
-  void for_volume(const Move &move) const
+  void for_volume(std::int64_t row, const Move &move) const
   {
-    for_cells([&](std::int64_t row, std::int64_t cx) {
+    for (std::int64_t cx = 0; cx < block.pitch; ++cx)
       for (std::int64_t q = 0; q < points_of_cell(block); ++q)
         for (int number = 0; number < volume_numbers(block.dim); ++number)
           move(volume_index(row, q, number, cx), laplace::volume_index(block, row, q, number, cx));
-    });
   }
   template <typename Move>
-  void for_face(const Move &move) const
+  void for_face(std::int64_t row, const Move &move) const
   {
-    for_cells([&](std::int64_t row, std::int64_t cx) {
+    for (std::int64_t cx = 0; cx < block.pitch; ++cx)
       for (int side = 0; side < 2 * block.dim; ++side)
         for (std::int64_t q = 0; q < points_of_face(block); ++q)
           for (int number = 0; number < face_numbers(block.dim); ++number)
             move(face_index(row, side, q, number, cx),
                 laplace::face_index(block, row, side, q, number, cx));
-    });
   }
   template <typename Move>
-  void for_reaction(const Move &move) const
+  void for_reaction(std::int64_t row, const Move &move) const
   {
-    for_cells([&](std::int64_t row, std::int64_t cx) {
+    for (std::int64_t cx = 0; cx < block.pitch; ++cx)
       for (std::int64_t q = 0; q < points_of_cell(block); ++q)
         move(reaction_index(row, q, cx), laplace::reaction_index(block, row, q, cx));
-    });
   }
   template <typename Move>
-  void for_powers(const Move &move) const
+  void for_powers(std::int64_t row, const Move &move) const
   {
-    for_cells([&](std::int64_t row, std::int64_t cx) {
+    for (std::int64_t cx = 0; cx < block.pitch; ++cx)
       for (int number = 0; number < powers_of_cell(block.dim); ++number)
         move(power_index(row, number, cx), laplace::power_index(block, row, number, cx));
-    });
-  }
-
-private:
-  template <typename Use>
-  void for_cells(const Use &use) const
-  {
-    for (std::int64_t row = 0; row < block.cells[1] * block.cells[2]; ++row)
-      for (std::int64_t cx = 0; cx < block.pitch; ++cx)
-        use(row, cx);
   }
 };
 } // namespace tensormg::laplace

@@ -99,12 +99,14 @@ namespace
   {
     for (const std::string setting : {"solver.solver=direct", "multigrid.smoother=patch",
              "multigrid.coarsening=vertices_and_lines", "multigrid.coarsening=fast_diagonalisation",
-             "multigrid.precision=tf32", "solver.full_multigrid=true", "operator.backend=cuda",
+             "multigrid.precision=tf32", "solver.full_multigrid=true", "operator.backend=mma",
              "problem.grading=tanh 3 both", "output.write_npy=true", "output.vtu_coarsening=1",
              "output.vtu_lower=0.5, 0.5", "solver.basis_precision=single"})
       expect_refused(mapped, {setting},
           {setting.substr(0, setting.find('=')), "mesh.type = mapped",
               "allowed: ", "or mesh.type = box"});
+    for (const char *backend : {"auto", "cpu", "cuda"})
+      EXPECT_NO_THROW(read(mapped, {std::string("operator.backend=") + backend}));
   }
 
   TEST(MeshParameters, ExpressionsAreParsed)

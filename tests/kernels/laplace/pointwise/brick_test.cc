@@ -124,20 +124,24 @@ namespace
           const laplace::DeviceLayout layout{Block(dim, degree, {3, 2, dim == 3 ? 2 : 1}), bytes};
           const auto check = [&](std::int64_t size, const auto &for_numbers) {
             std::vector<int> there(std::size_t(size), 0), here = there;
-            for_numbers([&](std::int64_t to, std::int64_t from) {
-              ++there.at(std::size_t(to));
-              ++here.at(std::size_t(from));
-            });
+            const std::int64_t of_row = size / layout.rows();
+            for (std::int64_t row = 0; row < layout.rows(); ++row)
+              for_numbers(row, [&](std::int64_t to, std::int64_t from) {
+                EXPECT_EQ(to / of_row, row);
+                ++there.at(std::size_t(to));
+                ++here.at(std::size_t(from));
+              });
             EXPECT_EQ(there, std::vector<int>(std::size_t(size), 1));
             EXPECT_EQ(here, there);
           };
           check(laplace::volume_size(layout.block),
-              [&](const auto &move) { layout.for_volume(move); });
-          check(laplace::face_size(layout.block), [&](const auto &move) { layout.for_face(move); });
+              [&](auto row, const auto &move) { layout.for_volume(row, move); });
+          check(laplace::face_size(layout.block),
+              [&](auto row, const auto &move) { layout.for_face(row, move); });
           check(laplace::reaction_size(layout.block),
-              [&](const auto &move) { layout.for_reaction(move); });
+              [&](auto row, const auto &move) { layout.for_reaction(row, move); });
           check(laplace::power_size(layout.block),
-              [&](const auto &move) { layout.for_powers(move); });
+              [&](auto row, const auto &move) { layout.for_powers(row, move); });
         }
   }
 } // namespace
