@@ -633,12 +633,12 @@ RunRecord run_solve_on_blocks(
   return record;
 }
 
-Errors errors_of_zero_on_blocks(const Parameters &given)
+Errors errors_of_zero_on_blocks(const Parameters &parameters)
 {
-  Parameters parameters = given;
-  parameters.backend = "cpu"; // nothing is solved
+  Parameters on_host = parameters;
+  on_host.backend = "cpu"; // nothing is solved
   Console silent = Console::silent(MPI_COMM_SELF);
-  BlockStage stage(parameters, MPI_COMM_SELF, silent);
+  BlockStage stage(on_host, MPI_COMM_SELF, silent);
   stage.make_levels();
   return with_user_data(parameters, [&] {
     return compute_errors(

@@ -63,7 +63,7 @@ public:
           events.restore_start();
           upload(x, x_);
         };
-      const SolveReport report = solver_->solve(x_, b_, start, here);
+      SolveReport report = solver_->solve(x_, b_, start, here);
       copy_to_host(x_, x, context_.stream);
       return report;
     }

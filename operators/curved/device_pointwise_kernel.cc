@@ -23,9 +23,7 @@ DevicePointwiseKernel<Number>::DevicePointwiseKernel(
   borders_ =
       DeviceArray<C>(laplace::border_size(block, level.shape.per_direction, 0), context.stream);
   const auto numbers = level.metric.view();
-  if constexpr (std::is_same_v<C, double>)
-    take(numbers, numbers_);
-  else if (level.is_held_by_half)
+  if (!std::is_same_v<C, double> && level.is_held_by_half)
     take(laplace::HalfMetric(block, numbers).view(), in_half_);
   else
     take(numbers, numbers_);
