@@ -83,10 +83,10 @@ namespace
   /// Why there is no device for curved cells; empty if it has been chosen.
   std::string trouble_with_device_of_blocks(const SolveRanks &ranks)
   {
-    if (ranks.count > 1)
-      return blocks_are_whole;
     if (device_count() == 0)
       return why_no_device();
+    if (ranks.count > 1)
+      return blocks_are_whole;
     try
     {
       use_device(ranks.here % device_count());
