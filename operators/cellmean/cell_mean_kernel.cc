@@ -56,14 +56,7 @@ void CellMeanKernel<Number>::exchange_traces()
 template <typename Number>
 void CellMeanKernel<Number>::run(const BlockStep<Number> &step)
 {
-  laplace::CellMeanArguments<Number> a = arguments_;
-  a.src = step.src;
-  a.dst = step.dst;
-  a.b = step.b;
-  a.inverse_diagonal = step.inverse_diagonal;
-  a.old = step.old;
-  a.theta = step.theta;
-  a.alpha = step.alpha;
+  auto a = with_step(arguments_, step);
   if (level_.shared != nullptr)
     a.traces_are_written = {
         [](void *self) { static_cast<CellMeanKernel *>(self)->exchange_traces(); }, this};

@@ -46,23 +46,14 @@ DeviceCellMeanKernel<Number>::DeviceCellMeanKernel(
 template <typename Number>
 void DeviceCellMeanKernel<Number>::run(const BlockStep<Number> &step)
 {
-  laplace::CellMeanArguments<Number> a = arguments_;
-  a.src = step.src;
-  a.dst = step.dst;
-  a.b = step.b;
-  a.inverse_diagonal = step.inverse_diagonal;
-  a.old = step.old;
-  a.theta = step.theta;
-  a.alpha = step.alpha;
-  apply_(a, stream_);
+  apply_(with_step(arguments_, step), stream_);
 }
 
 template <typename Number>
 std::int64_t DeviceCellMeanKernel<Number>::bytes(const BlockLevels::Level &level)
 {
   const Block &block = level.grid.block;
-  return (laplace::cell_mean_size(block) +
-             laplace::border_size(block, level.shape.per_direction)) *
+  return (laplace::cell_mean_size(block) + laplace::border_size(block, level.shape.per_direction)) *
       std::int64_t{sizeof(C)};
 }
 

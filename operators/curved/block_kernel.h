@@ -17,6 +17,20 @@ struct BlockStep
   Compute<Number> theta{}, alpha{};
 };
 
+/// The arguments of a kernel for a step; all else in `fixed` stays.
+template <typename Arguments, typename Number>
+Arguments with_step(Arguments fixed, const BlockStep<Number> &step)
+{
+  fixed.src = step.src;
+  fixed.dst = step.dst;
+  fixed.b = step.b;
+  fixed.inverse_diagonal = step.inverse_diagonal;
+  fixed.old = step.old;
+  fixed.theta = step.theta;
+  fixed.alpha = step.alpha;
+  return fixed;
+}
+
 /// A of a level, with the memory that it needs. run() is collective over the ranks of the level; in device memory it is queued in a stream.
 template <typename Number>
 class BlockKernel

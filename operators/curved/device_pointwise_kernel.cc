@@ -87,16 +87,9 @@ void DevicePointwiseKernel<Number>::run_with(
   a.tables = &level_.tables;
   a.links = links_.data();
   a.numbers = numbers.view();
-  a.src = step.src;
-  a.dst = step.dst;
-  a.b = step.b;
-  a.inverse_diagonal = step.inverse_diagonal;
-  a.old = step.old;
-  a.theta = step.theta;
-  a.alpha = step.alpha;
   a.borders = borders_.data();
   a.stream = stream_;
-  laplace::pointwise_cuda<Number, Stored>(block.dim, block.degree())(a);
+  laplace::pointwise_cuda<Number, Stored>(block.dim, block.degree())(with_step(a, step));
 }
 
 template <typename Number>

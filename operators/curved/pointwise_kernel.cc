@@ -86,14 +86,7 @@ void PointwiseKernel<Number>::exchange_traces()
 template <typename Number>
 void PointwiseKernel<Number>::run(const BlockStep<Number> &step)
 {
-  laplace::PointwiseArguments<Number> a = arguments_;
-  a.src = step.src;
-  a.dst = step.dst;
-  a.b = step.b;
-  a.inverse_diagonal = step.inverse_diagonal;
-  a.old = step.old;
-  a.theta = step.theta;
-  a.alpha = step.alpha;
+  auto a = with_step(arguments_, step);
   if (level_.shared != nullptr)
     a.traces_are_written = {
         [](void *self) { static_cast<PointwiseKernel *>(self)->exchange_traces(); }, this};

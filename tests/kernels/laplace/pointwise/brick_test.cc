@@ -1,6 +1,5 @@
 // Every brick of the device kernel of curved cells: each line of a cell has a thread, each point a place of its own, no two arrays that are in use at once
-// overlap, lines in all directions are read almost without conflicts of banks, and shared memory of GPUs of compute capability 9.0 suffices for the
-// blocks that registers are shared among. And the order of the metric on the device: each number has a place of its own.
+// overlap, conflicts of banks are as few as strides permit, and shared memory of GPUs of compute capability 9.0 suffices for two of them. And the order of the metric on the device: each number has a place of its own.
 #include "kernels/laplace/pointwise/brick.h"
 
 #include <set>
@@ -62,9 +61,9 @@ namespace
     SCOPED_TRACE(testing::Message()
         << Brick::dim << "D, n " << Brick::n << ", " << sizeof(C) << " bytes, brick of "
         << Brick::cells_x << "x" << Brick::cells_y << "x" << Brick::cells_z);
-    EXPECT_LE(Brick::threads, 1024);
+    EXPECT_LE(Brick::threads, 512);
     EXPECT_LE(Brick::shared_bytes(Brick::cell_numbers(Brick::used_numbers + Brick::test_numbers)),
-        shared_memory_limit::of_block);
+        shared_memory_limit::of_block / 2);
     check_threads<Brick>();
     mma::Wavefronts all;
     for (int d = 0; d < Brick::dim; ++d)
@@ -87,8 +86,12 @@ namespace
       }
       all += found;
     }
-    // For most n no strides are without.
-    EXPECT_LE(4 * all.conflicts(), (Brick::dim == 3 ? 6 : 9) * all.ideal);
+    // For most n no strides are without: in twelfths.
+    const bool in_double = sizeof(C) == sizeof(double);
+    const int most = Brick::dim == 2 ? (in_double ? 16 : 27)
+        : Brick::n % 4 == 0          ? 8
+                                     : (in_double ? 10 : 18);
+    EXPECT_LE(12 * all.conflicts(), most * all.ideal);
     // Arrays follow one another; ends of halos lie before the derivative that is written next to them.
     EXPECT_LE(Brick::array_numbers, Brick::u_numbers);
     for (int d = 1; d < Brick::dim; ++d)
